@@ -1,0 +1,384 @@
+#include "event-log/recorder.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "event-log/output_log.hpp"
+#include "event-log/supply.hpp"
+
+extern char** environ;
+
+namespace uctrace::log {
+
+namespace {
+
+// What a fork child must not inherit; in a page that the kernel wipes there.
+struct WipedPage {
+  detail::Armed armed;     // generation 0 = not recording
+  std::uint32_t starting;  // 1 while a thread runs start()
+  std::uint32_t failed;    // 1 after start() failed: not tried again in this process
+};
+
+constinit WipedPage before_start{};
+constinit std::atomic<WipedPage*> wiped{&before_start};
+constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's lanes are new ones
+
+constinit Lane lanes[kMaxLanes]{};
+constinit std::atomic<Slot*> returned_slots{nullptr};  // push one, take all: no ABA
+
+constexpr std::uint32_t kOwnSlots =
+    512;  // a lane keeps up to this many free slots, then gives half
+
+std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
+
+bool armed_now() { return detail::armed->generation != 0; }
+
+WipedPage* make_wiped_page() {
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) {
+    return nullptr;
+  }
+  madvise(page, 4096, MADV_WIPEONFORK);
+  return static_cast<WipedPage*>(page);
+}
+
+// For kernels without MADV_WIPEONFORK.
+void wipe_in_child() { memset(wiped.load(std::memory_order_relaxed), 0, sizeof(WipedPage)); }
+
+WipedPage* wiped_page() {
+  WipedPage* page = wiped.load(std::memory_order_acquire);
+  if (page != &before_start) {
+    return page;
+  }
+  WipedPage* fresh = make_wiped_page();
+  if (fresh == nullptr) {
+    return nullptr;
+  }
+  if (!wiped.compare_exchange_strong(page, fresh)) {
+    munmap(fresh, 4096);
+    return page;
+  }
+  pthread_atfork(nullptr, nullptr, wipe_in_child);
+  return fresh;
+}
+
+void start_lane(Lane& lane, std::size_t index) {
+  lane.index = static_cast<std::uint16_t>(index);
+  lane.info = lane_info(supply.page, index);
+  for (Id& id : lane.next_id) {
+    id = static_cast<Id>(index) << 48;
+  }
+}
+
+bool claim(std::size_t index, std::uint32_t from) {
+  LaneInfo* info = lane_info(supply.page, index);
+  return __atomic_compare_exchange_n(&info->state, &from, 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED);
+}
+
+// A lane of a dead thread, else a new one. Its chunk and ids go on where they stopped.
+Lane* claim_lane() {
+  ProcessPage* page = supply.page;
+  const std::uint32_t used = __atomic_load_n(&page->lanes_used, __ATOMIC_ACQUIRE);
+  for (std::size_t i = 0; i < used && i < kMaxLanes; ++i) {
+    if (claim(i, 2)) {
+      return &lanes[i];
+    }
+  }
+  for (std::size_t i = used; i < kMaxLanes; ++i) {
+    if (claim(i, 0)) {
+      start_lane(lanes[i], i);
+      std::uint32_t seen = __atomic_load_n(&page->lanes_used, __ATOMIC_RELAXED);
+      while (seen < i + 1 && !__atomic_compare_exchange_n(&page->lanes_used, &seen,
+                                                          static_cast<std::uint32_t>(i + 1), false,
+                                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+      }
+      return &lanes[i];
+    }
+  }
+  return nullptr;
+}
+
+void define_file(TextKind kind, const char* path) {
+  char text[1900];
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return;
+  }
+  const ssize_t n = read(fd, text, sizeof text);
+  close(fd);
+  for (ssize_t i = 0; i < n; ++i) {
+    text[i] = text[i] == '\0' ? '\n' : text[i];
+  }
+  if (n > 0) {
+    define_text(kind, 0, text, static_cast<std::size_t>(n));
+  }
+}
+
+void define_process() {
+  char path[1900];
+  define_file(TextKind::command_line, "/proc/self/cmdline");
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  if (n > 0) {
+    define_text(TextKind::executable, 0, path, static_cast<std::size_t>(n));
+  }
+  if (getcwd(path, sizeof path) != nullptr) {
+    define_text(TextKind::working_directory, 0, path, strlen(path));
+  }
+  static constexpr const char* kPrefixes[] = {"UCX_", "OMPI_MCA_", "MPIR_"};
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    for (const char* prefix : kPrefixes) {
+      if (strncmp(*variable, prefix, strlen(prefix)) == 0) {
+        define_text(TextKind::environment, 0, *variable, strlen(*variable));
+      }
+    }
+  }
+}
+
+int find_gpu_driver(dl_phdr_info* object, std::size_t, void* found) {
+  const char* name = strrchr(object->dlpi_name, '/');
+  name = name != nullptr ? name + 1 : object->dlpi_name;
+  for (const char* driver :
+       {"libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"}) {
+    if (strncmp(name, driver, strlen(driver)) == 0) {
+      *static_cast<bool*>(found) = true;
+    }
+  }
+  return 0;
+}
+
+__attribute__((destructor)) void finish() {
+  if (!armed_now()) {
+    return;
+  }
+  see_gpu_driver();
+  stop_supply();
+  ProcessPage* page = supply.page;
+  if (page->exit == ExitKind::running) {
+    page->exit = ExitKind::exited;
+  }
+  __atomic_store_n(&page->closed, 1, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+namespace detail {
+
+constinit Armed* armed = &before_start.armed;
+thread_local constinit ThreadLane thread_lane{nullptr, 0};
+
+Lane* attach() {
+  const std::uint32_t generation = armed->generation;
+  if (generation == 0) {
+    return nullptr;
+  }
+  if (thread_lane.generation == generation) {
+    return nullptr;  // asked before: there was no lane
+  }
+  Lane* lane = claim_lane();
+  thread_lane = {lane, generation};
+  if (lane != nullptr) {
+    // The one system call of a thread's recording life: the helper finds dead threads by their id.
+    lane->info->tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  }
+  return lane;
+}
+
+}  // namespace detail
+
+bool start() {
+  if (armed_now()) [[likely]] {
+    return true;
+  }
+  const int saved_errno = errno;
+  if (getenv("UCTRACE_DIR") == nullptr) {
+    errno = saved_errno;
+    return false;
+  }
+  WipedPage* page = wiped_page();
+  if (page == nullptr) {
+    errno = saved_errno;
+    return false;
+  }
+  if (__atomic_exchange_n(&page->starting, 1, __ATOMIC_ACQUIRE) != 0) {
+    while (__atomic_load_n(&page->starting, __ATOMIC_ACQUIRE) == 1) {
+      sched_yield();
+    }
+    errno = saved_errno;
+    return armed_now();
+  }
+  if (page->armed.generation == 0 && page->failed == 0) {
+    memset(static_cast<void*>(lanes), 0, sizeof lanes);
+    returned_slots.store(nullptr, std::memory_order_relaxed);
+    if (start_supply(lanes)) {
+      detail::armed = &page->armed;
+      __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_RELEASE);
+      define_process();
+    } else {
+      page->failed = 1;
+    }
+  }
+  __atomic_store_n(&page->starting, 0, __ATOMIC_RELEASE);
+  errno = saved_errno;
+  return armed_now();
+}
+
+void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes) {
+  const std::size_t s = index_of(stream);
+  ChunkHeader* chunk = switching ? nullptr : take_chunk();
+  if (chunk == nullptr) {
+    ++counters().dropped[static_cast<std::size_t>(kind)];
+    return nullptr;
+  }
+  switching = true;
+  const auto start = reinterpret_cast<std::uint64_t>(chunk);
+  chunk->lane = index;
+  chunk->stream = stream;
+  __atomic_store_n(&chunk->sequence, ++sequence[s], __ATOMIC_RELEASE);
+  // The chunk before the one just left: nobody can still be writing there.
+  if (previous_chunk[s] != nullptr) {
+    retire_chunk(previous_chunk[s]);
+  }
+  previous_chunk[s] = current_chunk[s];
+  current_chunk[s] = chunk;
+  cursors[s] = {start + sizeof(ChunkHeader), start + chunk->bytes};
+  switching = false;
+  return reserve_bytes(stream, kind, bytes);
+}
+
+Slot* acquire_slot(Lane& lane) {
+  Slot* slot = lane.free_slots;
+  if (slot == nullptr) [[unlikely]] {
+    slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
+    slot = slot != nullptr ? slot : take_slab();
+    if (slot == nullptr) {
+      return nullptr;
+    }
+    lane.free_slot_count = 0;  // the chain's length is unknown: count what comes back from here on
+  }
+  lane.free_slots = slot->next;
+  lane.free_slot_count -= lane.free_slot_count > 0;
+  return slot;
+}
+
+namespace {
+
+void give_back(Slot* first, Slot* last) {
+  Slot* head = returned_slots.load(std::memory_order_relaxed);
+  do {
+    last->next = head;
+  } while (!returned_slots.compare_exchange_weak(head, first, std::memory_order_release,
+                                                 std::memory_order_relaxed));
+}
+
+}  // namespace
+
+void release_slot(Slot* slot) {
+  Lane* mine = lane();
+  if (mine == nullptr) {
+    give_back(slot, slot);
+    return;
+  }
+  slot->next = mine->free_slots;
+  mine->free_slots = slot;
+  if (++mine->free_slot_count < kOwnSlots) {
+    return;
+  }
+  // A thread that only completes would hoard what another one posts with.
+  Slot* last = slot;
+  for (std::uint32_t i = 1; i < kOwnSlots / 2; ++i) {
+    last = last->next;
+  }
+  mine->free_slots = last->next;
+  mine->free_slot_count -= kOwnSlots / 2;
+  give_back(slot, last);
+}
+
+void count_without_lane(DropKind kind) {
+  if (armed_now()) {
+    __atomic_fetch_add(&supply.page->dropped_without_lane[static_cast<std::size_t>(kind)], 1,
+                       __ATOMIC_RELAXED);
+  }
+}
+
+void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length) {
+  Lane* mine = lane();
+  if (mine == nullptr) {
+    return;
+  }
+  constexpr std::size_t kRoom = (kMaxRecordBytes - sizeof(Text)) & ~std::size_t{7};
+  const bool cut = length > kRoom;
+  length = cut ? kRoom : length;
+  if (auto* record = mine->define<Text>(padded(length))) {
+    record->tick = now();
+    record->id = id;
+    memcpy(record + 1, text, length);
+    const auto flags = static_cast<std::uint16_t>(cut ? Text::kTruncated << 8 : 0);
+    publish(record, RecordType::text, (sizeof(Text) + padded(length)) / 8,
+            static_cast<std::uint16_t>(static_cast<std::uint16_t>(kind) | flags),
+            static_cast<std::uint32_t>(length));
+  }
+}
+
+void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail) {
+  Lane* mine = lane();
+  if (mine == nullptr) {
+    return;
+  }
+  const std::size_t length = strnlen(detail, 1024);
+  if (auto* record = mine->define<Fault>(padded(length))) {
+    record->tick = now();
+    record->layer = layer;
+    record->value = value;
+    memcpy(record + 1, detail, length);
+    publish(record, RecordType::fault, (sizeof(Fault) + padded(length)) / 8,
+            static_cast<std::uint16_t>(code), static_cast<std::uint32_t>(length));
+  }
+}
+
+void set_layer(Layer layer, LayerState state) {
+  if (armed_now()) {
+    LayerState& place = supply.page->layers[static_cast<std::size_t>(layer)];
+    if (place != LayerState::off) {  // off is final
+      __atomic_store_n(reinterpret_cast<std::uint8_t*>(&place), static_cast<std::uint8_t>(state),
+                       __ATOMIC_RELEASE);
+    }
+  }
+}
+
+LayerState layer_state(Layer layer) {
+  return armed_now() ? supply.page->layers[static_cast<std::size_t>(layer)] : LayerState::unused;
+}
+
+void set_world(std::int32_t rank, std::int32_t size) {
+  if (armed_now()) {
+    supply.page->world_size = size;
+    __atomic_store_n(&supply.page->world_rank, rank, __ATOMIC_RELEASE);
+  }
+}
+
+void set_exit(ExitKind kind) {
+  if (armed_now()) {
+    supply.page->exit = kind;
+  }
+}
+
+void see_gpu_driver() {
+  if (armed_now()) {
+    bool found = false;
+    dl_iterate_phdr(find_gpu_driver, &found);
+    if (found) {
+      supply.page->gpu_driver = 1;
+    }
+  }
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,163 @@
+// The writing side of an event log, linked into the preload library.
+//
+// Laws (docs/internals.md): nothing here that runs per record allocates, locks, makes a system
+// call, formats or throws. A helper thread keeps the next chunks and slots ready; on a miss the
+// record is dropped and counted. Everything is safe to call from a signal handler and from any
+// thread, and does nothing before start() and in a fork child that has not started its own log.
+//
+// Use:   if (Lane* lane = log::lane()) {
+//          if (auto* r = lane->reserve<UctCompletion>(DropKind::uct)) { fill; publish(r, head); }
+//        }
+// Cost: lane() 1 ns, reserve + publish 2 ns plus the stores.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "event-log/records.hpp"
+#include "event-log/ticks.hpp"
+
+namespace uctrace::log {
+
+// Where the next record of one stream goes. `position` may run past `end`: that is an overflow.
+struct Cursor {
+  std::uint64_t position;
+  std::uint64_t end;
+};
+
+// A 64-byte cell that outlives the call which took it: a completion or a pending request. Slots
+// come from process-lifetime slabs; any thread may return them.
+struct alignas(64) Slot {
+  Slot* next;
+  unsigned char payload[56];
+};
+static_assert(sizeof(Slot) == 64);
+
+// The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again.
+struct Lane {
+  Cursor cursors[2];  // by Stream - 1
+  LaneInfo* info;     // in the mapped ProcessPage
+  Slot* free_slots;
+  std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
+  void* current_chunk[2];
+  void* previous_chunk[2];  // retired one switch late, for a signal that cut a write short
+  std::uint32_t free_slot_count;
+  std::uint32_t sequence[2];
+  std::uint16_t index;
+  bool switching;
+
+  LaneCounters& counters() { return info->counters; }
+
+  // `bytes` (a multiple of 8) in `stream`, zero-filled and 8-byte aligned; nullptr = dropped,
+  // counted.
+  void* reserve_bytes(Stream stream, DropKind kind, std::size_t bytes) {
+    Cursor& cursor = cursors[static_cast<std::size_t>(stream) - 1];
+    const std::uint64_t at = advance(cursor.position, bytes);
+    if (at + bytes <= cursor.end) [[likely]] {
+      info->counters.recorded_events += stream == Stream::events;
+      return reinterpret_cast<void*>(at);
+    }
+    return reserve_in_new_chunk(stream, kind, bytes);
+  }
+
+  template <typename Record>
+  Record* reserve(DropKind kind, std::size_t extra_bytes = 0) {
+    static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % 8 == 0);
+    return static_cast<Record*>(reserve_bytes(Stream::events, kind, sizeof(Record) + extra_bytes));
+  }
+  template <typename Record>
+  Record* define(std::size_t extra_bytes = 0) {
+    return static_cast<Record*>(
+        reserve_bytes(Stream::definitions, DropKind::definition, sizeof(Record) + extra_bytes));
+  }
+
+ private:
+  void* reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes);
+
+  // position += bytes in one instruction: a signal handler that records in between gets its own
+  // place. No lock prefix: the lane belongs to this thread.
+  static std::uint64_t advance(std::uint64_t& position, std::uint64_t bytes) {
+#if defined(__x86_64__)
+    std::uint64_t before = bytes;
+    __asm__ volatile("xaddq %0, %1" : "+r"(before), "+m"(position) : : "cc", "memory");
+    return before;
+#else
+    return __atomic_fetch_add(&position, bytes, __ATOMIC_RELAXED);
+#endif
+  }
+};
+
+enum class IdKind : std::uint8_t { uct_operation = 0, ucp_operation = 1, arrival = 2 };
+
+// Makes a reserved record readable. `words` is the size that was reserved; `a`, `b` as records.hpp.
+inline void publish(void* record, RecordType type, std::size_t words, std::uint16_t a,
+                    std::uint32_t b) {
+  const std::uint64_t head =
+      static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(words & 0xff) << 8 |
+      static_cast<std::uint64_t>(a) << 16 | static_cast<std::uint64_t>(b) << 32;
+  __atomic_store_n(static_cast<std::uint64_t*>(record), head, __ATOMIC_RELEASE);
+}
+
+inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
+
+// Opens this process's log at the first UCX or MPI use; later calls cost a load. Called from slow
+// paths only (creation of interfaces, workers; resolution of MPI). False: recording is off.
+bool start();
+
+namespace detail {
+// In a page that the kernel wipes in a fork child: a child sees generation 0 and records nothing
+// until it started its own log.
+struct Armed {
+  std::uint32_t generation;
+};
+extern Armed* armed;
+struct ThreadLane {
+  Lane* lane;
+  std::uint32_t generation;
+};
+extern thread_local constinit ThreadLane thread_lane __attribute__((tls_model("initial-exec")));
+Lane* attach();
+}  // namespace detail
+
+// Counts an event of a thread that got no lane although recording is on (more than kMaxLanes
+// threads).
+void count_without_lane(DropKind kind);
+
+// This thread's lane, or nullptr while recording is off.
+inline Lane* lane() {
+  const detail::ThreadLane& mine = detail::thread_lane;
+  if (mine.lane != nullptr && mine.generation == detail::armed->generation) [[likely]] {
+    return mine.lane;
+  }
+  return detail::attach();
+}
+
+inline Id new_id(Lane& lane, IdKind kind) { return ++lane.next_id[static_cast<std::size_t>(kind)]; }
+
+// A slot for something asynchronous; nullptr if none is ready (the caller passes through untracked
+// and counts it). release() may be called on any thread, with or without a lane.
+Slot* acquire_slot(Lane& lane);
+void release_slot(Slot* slot);
+
+template <typename Payload>
+Payload* payload_of(Slot* slot) {
+  static_assert(sizeof(Payload) <= sizeof(Slot::payload) && std::is_trivial_v<Payload>);
+  return reinterpret_cast<Payload*>(slot->payload);
+}
+template <typename Payload>
+Slot* slot_of(Payload* payload) {
+  return reinterpret_cast<Slot*>(reinterpret_cast<unsigned char*>(payload) -
+                                 offsetof(Slot, payload));
+}
+
+// Facts about the process. All are slow-path calls; texts are copied (cut to a record's size).
+void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length);
+void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail);
+void set_layer(Layer layer, LayerState state);
+LayerState layer_state(Layer layer);
+void set_world(std::int32_t rank, std::int32_t size);
+void set_exit(ExitKind kind);
+void see_gpu_driver();
+
+}  // namespace uctrace::log

@@ -1,0 +1,428 @@
+// Layout of a uctrace event log: the one header that every room shares.
+//
+// A log is one file per process. It starts with a ProcessPage, followed by chunks of a power-of-two
+// size (>= kMinChunkBytes), each led by a ChunkHeader. A chunk belongs to one lane (a recording
+// thread) and one stream (events or definitions); chunks of a lane and stream follow each other by
+// `sequence`. Inside a chunk records lie back to back, 8-byte aligned; a record whose first word is
+// zero is not published yet and ends the readable part of its chunk. All integers are in host byte
+// order; a log states its byte order by its magic.
+//
+// Times are ticks of the clock named in ProcessPage::clock; anchors turn them into nanoseconds.
+// Handles (endpoints, workers, communicators) are the raw words the program used. They are recycled
+// by their libraries, so a reader resolves one at a tick: the newest definition not later than it.
+//
+// Everything here is plain data without dependencies. Change a layout => bump kFormatVersion and
+// docs/log-format.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace uctrace::log {
+
+inline constexpr std::uint64_t kMagic = 0x31474f4c52544355;  // "UCTRLOG1", little endian
+inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
+inline constexpr std::uint32_t kFormatVersion = 1;
+
+inline constexpr std::size_t kMinChunkBytes = 64 * 1024;
+inline constexpr std::size_t kMaxChunkBytes = 4 * 1024 * 1024;
+inline constexpr std::size_t kProcessPageBytes = 64 * 1024;
+inline constexpr std::size_t kMaxLanes = 240;
+inline constexpr std::size_t kAnchors = 16;
+
+// --- enumerations --------------------------------------------------------------------------------
+
+enum class Clock : std::uint8_t { tsc = 1, cntvct = 2, monotonic_raw = 3 };
+
+enum class Layer : std::uint8_t { uct = 0, ucp = 1, mpi = 2, gpu = 3 };
+inline constexpr std::size_t kLayers = 4;
+
+// `unused`: the process never touched the layer. `off`: it was switched off; a Fault says why.
+enum class LayerState : std::uint8_t { unused = 0, on = 1, off = 2 };
+
+// How the process ended, as far as it could say itself. A live or killed process stays `running`.
+enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, aborted = 3 };
+
+enum class Stream : std::uint8_t { events = 1, definitions = 2 };
+
+enum class RecordType : std::uint8_t {
+  unpublished = 0,
+  // events
+  uct_operation = 1,
+  uct_completion = 2,
+  uct_arrival = 3,
+  ucp_operation = 4,
+  ucp_completion = 5,
+  mpi_call = 6,
+  // definitions
+  text = 32,
+  uct_interface = 33,
+  uct_interface_close = 34,
+  uct_endpoint = 35,
+  uct_endpoint_address = 36,
+  uct_endpoint_connect = 37,
+  uct_endpoint_destroy = 38,
+  ucp_worker = 39,
+  ucp_worker_destroy = 40,
+  ucp_endpoint = 41,
+  ucp_endpoint_close = 42,
+  communicator = 43,
+  communicator_free = 44,
+  fault = 45,
+};
+
+enum class UctOp : std::uint8_t {
+  none = 0,
+  put_short, put_bcopy, put_zcopy,
+  get_short, get_bcopy, get_zcopy,
+  am_short, am_short_iov, am_bcopy, am_zcopy,
+  cswap32, cswap64,
+  atomic32_post, atomic64_post, atomic32_fetch, atomic64_fetch,
+  tag_eager_short, tag_eager_bcopy, tag_eager_zcopy, tag_rndv_zcopy, tag_rndv_request,
+  ep_flush, ep_fence, iface_flush,
+  kCount
+};
+
+enum class UcpFunction : std::uint8_t {
+  none = 0,
+  tag_send_nb, tag_send_nbr, tag_send_nbx,
+  tag_send_sync_nb, tag_send_sync_nbx,
+  tag_recv_nb, tag_recv_nbr, tag_recv_nbx,
+  tag_msg_recv_nb, tag_msg_recv_nbx,
+  kCount
+};
+
+// What led to a UCT operation: the evidence for its attribution.
+enum class Origin : std::uint8_t {
+  none = 0,     // nothing known (progress, wireup)
+  ucp = 1,      // Operation::origin is the id of a UcpOperation of this process
+  arrival = 2,  // Operation::origin is the id of a UctArrival of this process
+};
+
+// How the origin reached the operation.
+enum class Route : std::uint8_t {
+  none = 0,
+  call = 1,        // posted inside the UCP call itself, or inside the active message handler
+  pending = 2,     // dispatched from a pending queue; origin was kept from when it was queued
+  completion = 3,  // posted from the completion callback of an operation with that origin
+};
+
+enum class TextKind : std::uint8_t {
+  command_line = 1,   // arguments separated by '\n'
+  environment = 2,    // NAME=VALUE, for UCX_*, OMPI_MCA_*, MPIR_*
+  ucx_version = 3,
+  ucx_library = 4,    // path of the libucp in use
+  mpi_library = 5,    // first line of MPI_Get_library_version
+  mpi_function = 6,   // `id` is MpiCall's function number
+  working_directory = 7,
+  executable = 8,
+  communicator_name = 9,  // `id` is the communicator handle
+};
+
+enum class FaultCode : std::uint16_t {
+  none = 0,
+  unknown_ucx_version = 1,
+  self_check_failed = 2,
+  symbol_missing = 3,
+  out_of_interfaces = 4,
+  unknown_mpi_library = 5,
+  thread_limit = 6,
+  log_write_failed = 7,   // `value` is errno
+  request_field_unknown = 8,
+};
+
+// Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.
+enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3 };
+inline constexpr std::size_t kDropKinds = 4;
+
+// --- file structure ------------------------------------------------------------------------------
+
+// One instant on three clocks. `realtime_ns` is CLOCK_REALTIME, `monotonic_ns` CLOCK_MONOTONIC_RAW.
+struct Anchor {
+  std::uint64_t tick;
+  std::uint64_t monotonic_ns;
+  std::uint64_t realtime_ns;
+};
+
+// Totals of one lane, counted where the event happens and independently of the records, so that
+// the accounting identities compare two separate counts. Never reset, never overwritten.
+struct LaneCounters {
+  std::uint64_t uct_posted_ok;        // operations that returned OK or INPROGRESS
+  std::uint64_t uct_inprogress;       // of those, INPROGRESS
+  std::uint64_t uct_completed;        // completion trampolines that fired
+  std::uint64_t uct_without_handle;   // INPROGRESS with a NULL completion, or without a free slot
+  std::uint64_t uct_untracked;        // subset of without_handle: no completion slot was free
+  std::uint64_t uct_errors;           // operations that returned an error other than NO_RESOURCE
+  std::uint64_t uct_no_resource;      // operations refused with NO_RESOURCE (retries, not traffic)
+  std::uint64_t uct_arrivals;
+  std::uint64_t ucp_operations;
+  std::uint64_t ucp_untracked;        // UCP operations without a free slot: no completion record
+  std::uint64_t ucp_sends;            // tag sends that did not fail at once
+  std::uint64_t ucp_receives;         // tag receives that did not fail at once
+  std::uint64_t ucp_completed;        // completions of operations that did not complete at return
+  std::uint64_t mpi_calls;
+  std::uint64_t dropped[kDropKinds];  // records lost because no chunk was ready
+  std::uint64_t recorded_events;      // records published in the event stream
+  std::uint64_t reserved[8];
+};
+static_assert(sizeof(LaneCounters) == 27 * 8);
+
+struct LaneInfo {
+  std::uint32_t state;  // 0 never used, 1 in use, 2 free for another thread
+  std::uint32_t tid;    // thread id of the newest user
+  LaneCounters counters;
+  std::uint64_t reserved[4];
+};
+static_assert(sizeof(LaneInfo) == 256);
+
+struct ProcessPage {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t page_bytes;  // kProcessPageBytes
+  char tool_version[16];
+  char host[64];
+  char boot_id[40];
+  std::uint64_t pid_namespace;  // inode of /proc/self/ns/pid
+  std::uint32_t pid;
+  std::uint32_t parent_pid;
+  std::uint64_t start_time;     // field 22 of /proc/self/stat: with boot id and pid it names the process
+  char job[64];                 // job key; empty if none is known
+  Clock clock;
+  LayerState layers[kLayers];
+  ExitKind exit;
+  std::uint8_t closed;          // 1 once the process has written its last record in an orderly way
+  std::uint8_t gpu_driver;      // 1 once a GPU driver library was seen in the process
+  std::int32_t world_rank;      // -1 until MPI_Init
+  std::int32_t world_size;
+  std::uint32_t lanes_used;
+  std::uint32_t write_errno;    // of the first failed allocation, 0 if none
+  std::uint64_t allocated_bytes;  // of the file, this page included
+  std::uint64_t dropped_without_lane[kDropKinds];  // threads beyond kMaxLanes, or no chunk at all
+  std::uint32_t anchor_count;   // anchors[0] is the first; the last slot is refreshed for ever
+  std::uint32_t reserved0;
+  Anchor anchors[kAnchors];
+  std::uint64_t reserved1[64];
+  // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
+};
+inline constexpr std::size_t kLanesOffset = 4096;
+static_assert(sizeof(ProcessPage) <= kLanesOffset);
+static_assert(kLanesOffset + kMaxLanes * sizeof(LaneInfo) == kProcessPageBytes);
+
+struct ChunkHeader {
+  std::uint32_t magic;
+  std::uint32_t bytes;       // of the whole chunk, this header included
+  std::uint16_t lane;        // valid once `sequence` != 0
+  Stream stream;
+  std::uint8_t reserved;
+  std::uint32_t sequence;    // 1, 2, ... within (lane, stream); 0 = a spare that was never used
+  Anchor anchor;             // taken when the chunk was made ready
+  std::uint64_t reserved1[3];
+};
+static_assert(sizeof(ChunkHeader) == 64);
+
+// First word of every record. `type` is stored last, with release order: it publishes the record.
+struct Head {
+  RecordType type;
+  std::uint8_t words;  // size of the record in 8-byte words, this one included
+  std::uint16_t a;     // meaning depends on the type
+  std::uint32_t b;
+};
+static_assert(sizeof(Head) == 8);
+inline constexpr std::size_t kMaxRecordBytes = 255 * 8;
+
+// Ids are unique within a process: lane << 48 | counter (from 1) of that lane and record type.
+using Id = std::uint64_t;
+
+// --- events --------------------------------------------------------------------------------------
+
+// A UCT operation as its caller saw it. Optional words follow in this order, by `flags`:
+//   kHasId      Id            id, where a UctCompletion may follow (status INPROGRESS with a handle)
+//   kHasLocal   u64           local address of the payload
+//   kHasRemote  u64           remote address
+//   then n header words       the first words of an active message as handed to UCT, n = flags >> 4
+struct UctOperation {
+  static constexpr std::uint8_t kHasId = 1, kHasLocal = 2, kHasRemote = 4, kHeaderShift = 4;
+  Head head;                 // a: interface id, b: ucs_status_t as int32 (>= 0: accepted)
+  UctOp op;
+  std::uint8_t am_id;        // active messages only
+  std::uint8_t flags;
+  Origin origin_kind;
+  Route route;
+  std::uint8_t reserved;
+  std::uint16_t header_bytes;  // bytes of the AM header known to be in front of the payload, else 0
+  std::uint64_t start_tick;
+  std::uint64_t duration_ticks;  // of the posting call
+  std::uint64_t endpoint;    // uct_ep_h; 0 for iface_flush
+  std::uint64_t bytes;       // as handed to UCT: payload and headers of the layers above
+  Id origin;
+};
+static_assert(sizeof(UctOperation) == 56);
+
+struct UctCompletion {
+  Head head;  // b: status as int32
+  std::uint64_t tick;
+  Id operation;
+};
+static_assert(sizeof(UctCompletion) == 24);
+
+// An active message handed to its handler. The first min(5, bytes / 8) words of it follow.
+struct UctArrival {
+  Head head;  // a: interface id, b: duration of the handler in ticks (saturated)
+  std::uint64_t start_tick;
+  Id id;
+  std::uint32_t bytes;
+  std::uint8_t am_id;
+  std::uint8_t header_words;
+  std::uint16_t reserved;
+};
+static_assert(sizeof(UctArrival) == 32);
+
+struct UcpOperation {
+  // kUnknownLength: a generic datatype, whose packed length only the wire tells.
+  // kProbed: `posted_tick` of a matched receive is its probe's.
+  static constexpr std::uint8_t kUnknownLength = 1, kUntracked = 2, kProbed = 4;
+  Head head;               // a: UcpFunction | flags << 8, b: status as int32 at return
+  Id id;
+  std::uint64_t start_tick;
+  std::uint64_t duration_ticks;  // of the call
+  std::uint64_t handle;    // sends: ucp_ep_h, receives: ucp_worker_h
+  std::uint64_t bytes;     // length of the buffer (sends: of the message)
+  std::uint64_t tag;
+  std::uint64_t tag_mask;  // receives; 0 for sends
+  std::uint64_t buffer;
+  std::uint64_t posted_tick;  // receives: the tick that gives their place in matching order
+};
+static_assert(sizeof(UcpOperation) == 80);
+
+// End of a UCP operation that was INPROGRESS at return, and of every receive. Sends stop after
+// `tick`; receives add sender_tag and length.
+struct UcpCompletion {
+  Head head;  // b: status as int32
+  Id operation;
+  std::uint64_t tick;
+  std::uint64_t sender_tag;
+  std::uint64_t length;
+};
+static_assert(sizeof(UcpCompletion) == 40);
+inline constexpr std::size_t kSendCompletionWords = 3;
+
+// An outermost MPI call of a thread. Short form: kCallWords. Point-to-point calls add peer, tag and
+// bytes (kPeerWords), Sendrecv the receiving half as well (sizeof).
+struct MpiCall {
+  static constexpr std::size_t kCallWords = 4, kPeerWords = 6;
+  static constexpr std::int32_t kAny = -1, kNull = -2, kNone = INT32_MIN;
+  Head head;                     // a: function number (TextKind::mpi_function), b: MPI return code
+  std::uint64_t start_tick;
+  std::uint64_t duration_ticks;
+  std::uint64_t communicator;    // handle, 0 where the call has none
+  std::int32_t peer;             // rank in the communicator, or kAny / kNull / kNone
+  std::int32_t tag;              // or kAny / kNone
+  std::uint64_t bytes;           // count * size of the datatype
+  std::int32_t recv_peer;
+  std::int32_t recv_tag;
+  std::uint64_t recv_bytes;
+};
+static_assert(sizeof(MpiCall) == 64);
+
+// --- definitions ---------------------------------------------------------------------------------
+
+// `length` bytes of text follow, padded to a word. Longer texts are cut (kTruncated in `flags`).
+struct Text {
+  static constexpr std::uint16_t kTruncated = 1;
+  Head head;  // a: TextKind | flags << 8, b: length
+  std::uint64_t tick;
+  std::uint64_t id;
+};
+static_assert(sizeof(Text) == 24);
+
+// device_address_bytes, then interface_address_bytes of address follow (each padded to a word).
+struct UctInterface {
+  Head head;  // a: interface id (never reused), b: ep_address_bytes
+  std::uint64_t tick;
+  std::uint64_t handle;
+  std::uint64_t ucp_worker;   // worker that opened it, 0 = opened by the program itself
+  char transport[16];
+  char device[32];
+  char memory_domain[16];
+  std::uint16_t device_address_bytes;
+  std::uint16_t interface_address_bytes;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(UctInterface) == 104);
+
+// The same shape serves close and destroy records: something with this handle ended at `tick`.
+struct HandleEnd {
+  Head head;  // a: interface id where it is an interface
+  std::uint64_t tick;
+  std::uint64_t handle;
+};
+static_assert(sizeof(HandleEnd) == 24);
+
+// uct_endpoint: created (address = remote interface, may be empty). uct_endpoint_address: own
+// endpoint address. uct_endpoint_connect: address = remote endpoint. The device address and then
+// the interface or endpoint address follow, each padded to a word.
+struct UctEndpoint {
+  Head head;  // a: interface id
+  std::uint64_t tick;
+  std::uint64_t handle;
+  std::uint16_t device_address_bytes;
+  std::uint16_t address_bytes;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(UctEndpoint) == 32);
+
+struct UcpWorker {
+  Head head;
+  std::uint64_t tick;
+  std::uint64_t handle;
+  std::uint64_t uid;  // 0 = could not be read
+};
+static_assert(sizeof(UcpWorker) == 32);
+
+struct UcpEndpoint {
+  Head head;
+  std::uint64_t tick;
+  std::uint64_t handle;
+  std::uint64_t worker;
+  std::uint64_t remote_uid;  // 0 = the endpoint was not made from a worker address
+};
+static_assert(sizeof(UcpEndpoint) == 40);
+
+// A run of world ranks: first, first + stride, ... (count of them).
+struct RankRun {
+  std::int32_t first;
+  std::int32_t stride;
+  std::uint32_t count;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(RankRun) == 16);
+
+// `head.b` RankRuns follow: world ranks in communicator order (of the remote group in an
+// intercommunicator). kTruncated: more runs than a record holds, the rest is unknown.
+struct Communicator {
+  static constexpr std::uint16_t kInter = 1, kTruncated = 2;
+  Head head;  // a: flags, b: number of runs
+  std::uint64_t tick;
+  std::uint64_t handle;
+  std::uint64_t parent;      // handle, 0 for the predefined ones
+  std::uint32_t rank;
+  std::uint32_t size;
+  std::uint32_t function;    // MPI function number that made it
+  std::uint32_t ordinal;     // 1, 2, ... of communicators made from `parent` in this process
+};
+static_assert(sizeof(Communicator) == 48);
+
+// `length` bytes of detail follow, padded to a word.
+struct Fault {
+  Head head;  // a: FaultCode, b: length
+  std::uint64_t tick;
+  Layer layer;
+  std::uint8_t reserved[3];
+  std::int32_t value;
+};
+static_assert(sizeof(Fault) == 24);
+
+// Words of the AM header that are kept with an operation or arrival.
+inline constexpr std::size_t kMaxHeaderWords = 5;
+
+}  // namespace uctrace::log

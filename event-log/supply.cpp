@@ -1,0 +1,284 @@
+#include "event-log/supply.hpp"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "event-log/output_log.hpp"
+
+namespace uctrace::log {
+
+constinit Supply supply{};
+
+namespace {
+
+constexpr std::size_t kFirstChunks = 4;  // ready before start-up returns
+constexpr std::size_t kLargestChunk = 512 * 1024;
+constexpr std::size_t kFirstSlab = 64 * 1024;
+constexpr std::size_t kLargestSlab = 1024 * 1024;
+constexpr long kBusyPollNs = 1'000'000;
+constexpr long kIdlePollNs = 10'000'000;
+constexpr std::uint32_t kBusyPolls = 100;  // polls without demand before it idles
+constexpr std::uint64_t kHousekeepingNs = 100'000'000;
+constexpr long kStartWaitNs = 2'000'000'000;
+constexpr long kStopWaitNs = 200'000'000;
+
+constexpr std::uint32_t kStartOk = 1, kStartFailed = 2;
+constexpr std::uint32_t kStopAsked = 1, kStopped = 2;
+
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_value, long timeout_ns) {
+  timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_value, &timeout, nullptr, 0);
+}
+
+void futex_wake(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+  word.store(value, std::memory_order_release);
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+// The helper's own state; lives on its stack.
+struct Helper {
+  OutputLog file;
+  std::size_t chunk_bytes = kMinChunkBytes;
+  std::size_t slab_bytes = kFirstSlab;
+  std::uint32_t quiet_polls = 0;
+  std::uint64_t last_housekeeping = 0;
+  void* awaiting_unmap[kRetiredChunks] = {};  // retired at the last poll: unmapped at the next
+
+  bool supply_chunk(std::atomic<ChunkHeader*>& place) {
+    auto* chunk = static_cast<ChunkHeader*>(grow_output_log(file, chunk_bytes));
+    if (chunk == nullptr && chunk_bytes > kMinChunkBytes) {
+      chunk_bytes = kMinChunkBytes;  // the last bit of a disk that is nearly full
+      chunk = static_cast<ChunkHeader*>(grow_output_log(file, chunk_bytes));
+    }
+    if (chunk == nullptr) {
+      if (file.page->write_errno == 0) {
+        file.page->write_errno = static_cast<std::uint32_t>(errno);
+      }
+      return false;
+    }
+    chunk->bytes = static_cast<std::uint32_t>(chunk_bytes);
+    chunk->anchor = take_anchor();
+    chunk->magic = kChunkMagic;
+    // The offset in the file, for trimming: reserved1 is the writer's own.
+    chunk->reserved1[0] = file.bytes;
+    file.page->allocated_bytes = file.bytes;
+    place.store(chunk, std::memory_order_release);
+    return true;
+  }
+
+  // Fills up to `wanted` places; returns how many were empty.
+  std::size_t fill_chunks(std::size_t wanted) {
+    std::size_t missing = 0;
+    for (std::size_t i = 0; i < wanted && file.grows; ++i) {
+      if (supply.ready_chunks[i].load(std::memory_order_relaxed) == nullptr) {
+        ++missing;
+        if (!supply_chunk(supply.ready_chunks[i])) {
+          break;
+        }
+      }
+    }
+    return missing;
+  }
+
+  std::size_t fill_slabs() {
+    std::size_t missing = 0;
+    for (auto& place : supply.ready_slabs) {
+      if (place.load(std::memory_order_relaxed) != nullptr) {
+        continue;
+      }
+      ++missing;
+      auto* slots = static_cast<Slot*>(map_slab(slab_bytes));
+      if (slots == nullptr) {
+        break;
+      }
+      for (std::size_t i = 0; i + 1 < slab_bytes / sizeof(Slot); ++i) {
+        slots[i].next = &slots[i + 1];
+      }
+      place.store(slots, std::memory_order_release);
+    }
+    return missing;
+  }
+
+  void unmap_retired() {
+    for (std::size_t i = 0; i < kRetiredChunks; ++i) {
+      if (awaiting_unmap[i] != nullptr) {
+        unmap_chunk(awaiting_unmap[i]);
+      }
+      awaiting_unmap[i] = supply.retired[i].exchange(nullptr, std::memory_order_acquire);
+    }
+  }
+
+  void take_back_dead_lanes() {
+    ProcessPage* page = file.page;
+    const std::uint32_t used = __atomic_load_n(&page->lanes_used, __ATOMIC_ACQUIRE);
+    for (std::size_t i = 0; i < used && i < kMaxLanes; ++i) {
+      LaneInfo* info = lane_info(page, i);
+      if (__atomic_load_n(&info->state, __ATOMIC_ACQUIRE) == 1 && info->tid != 0 &&
+          syscall(SYS_tgkill, getpid(), info->tid, 0) != 0 && errno == ESRCH) {
+        info->tid = 0;
+        __atomic_store_n(&info->state, 2, __ATOMIC_RELEASE);
+      }
+    }
+  }
+
+  // Anchors fill up once, spread over the first second; after that the last one follows the clock.
+  void refresh_anchors() {
+    ProcessPage* page = file.page;
+    const std::uint32_t n = page->anchor_count;
+    page->anchors[n < kAnchors ? n : kAnchors - 1] = take_anchor();
+    if (n < kAnchors) {
+      __atomic_store_n(&page->anchor_count, n + 1, __ATOMIC_RELEASE);
+    }
+  }
+
+  void housekeeping() {
+    const std::uint64_t t = monotonic_raw_ns();
+    if (t - last_housekeeping >= kHousekeepingNs) {
+      last_housekeeping = t;
+      refresh_anchors();
+      take_back_dead_lanes();
+    }
+  }
+
+  // One round; returns the time until the next, in ns.
+  long poll() {
+    const std::size_t chunks = fill_chunks(kReadyChunks);
+    const std::size_t slabs = fill_slabs();
+    if (chunks > kReadyChunks / 4 && chunk_bytes < kLargestChunk) {
+      chunk_bytes *= 2;
+    }
+    if (slabs > 1 && slab_bytes < kLargestSlab) {
+      slab_bytes *= 2;
+    }
+    unmap_retired();
+    housekeeping();
+    quiet_polls = chunks + slabs > 0 ? 0 : quiet_polls + 1;
+    return quiet_polls < kBusyPolls ? kBusyPollNs : kIdlePollNs;
+  }
+
+  // Takes every unused chunk back, so that the file can end after the last used one.
+  void finish() {
+    for (auto& place : supply.ready_chunks) {
+      place.exchange(nullptr, std::memory_order_acquire);
+    }
+    refresh_anchors();
+    const std::uint64_t end = supply.used_end.load(std::memory_order_acquire);
+    trim_output_log(file, end > kProcessPageBytes ? end : kProcessPageBytes);
+  }
+};
+
+void* helper_main(void*) {
+  Helper helper;
+  tick_clock = choose_clock();
+  helper.file = create_output_log();
+  if (helper.file.fd < 0) {
+    futex_wake(supply.ready, kStartFailed);
+    return nullptr;
+  }
+  supply.page = helper.file.page;
+  helper.fill_chunks(kFirstChunks);
+  helper.fill_slabs();
+  futex_wake(supply.ready, kStartOk);
+
+  while (supply.stop.load(std::memory_order_acquire) == 0) {
+    futex_wait(supply.stop, 0, helper.poll());
+  }
+  helper.finish();
+  futex_wake(supply.stop, kStopped);
+  return nullptr;
+}
+
+bool spawn_helper() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 256 * 1024);
+  pthread_t thread;
+  const int failed = pthread_create(&thread, &attributes, helper_main, nullptr);
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return failed == 0;
+}
+
+}  // namespace
+
+LaneInfo* lane_info(ProcessPage* page, std::size_t index) {
+  return reinterpret_cast<LaneInfo*>(reinterpret_cast<char*>(page) + kLanesOffset) + index;
+}
+
+bool start_supply(Lane* lanes) {
+  const int saved_errno = errno;
+  memset(static_cast<void*>(&supply), 0, sizeof supply);  // a fork child inherits its parent's
+  supply.lanes = lanes;
+  supply.used_end.store(kProcessPageBytes, std::memory_order_relaxed);
+  bool ok = spawn_helper();
+  const std::uint64_t give_up = monotonic_raw_ns() + kStartWaitNs;
+  while (ok && supply.ready.load(std::memory_order_acquire) == 0) {
+    futex_wait(supply.ready, 0, kStartWaitNs / 10);
+    ok = monotonic_raw_ns() < give_up;
+  }
+  ok = ok && supply.ready.load(std::memory_order_acquire) == kStartOk;
+  if (!ok) {
+    supply.stop.store(kStopAsked, std::memory_order_release);
+  }
+  errno = saved_errno;
+  return ok;
+}
+
+void stop_supply() {
+  const int saved_errno = errno;
+  futex_wake(supply.stop, kStopAsked);
+  const std::uint64_t give_up = monotonic_raw_ns() + kStopWaitNs;
+  while (supply.stop.load(std::memory_order_acquire) != kStopped && monotonic_raw_ns() < give_up) {
+    futex_wait(supply.stop, kStopAsked, kStopWaitNs / 10);
+  }
+  errno = saved_errno;
+}
+
+ChunkHeader* take_chunk() {
+  for (auto& place : supply.ready_chunks) {
+    if (place.load(std::memory_order_relaxed) == nullptr) {
+      continue;
+    }
+    ChunkHeader* chunk = place.exchange(nullptr, std::memory_order_acq_rel);
+    if (chunk != nullptr) {
+      const std::uint64_t end = chunk->reserved1[0];
+      std::uint64_t seen = supply.used_end.load(std::memory_order_relaxed);
+      while (seen < end && !supply.used_end.compare_exchange_weak(seen, end)) {
+      }
+      return chunk;
+    }
+  }
+  return nullptr;
+}
+
+void retire_chunk(void* chunk) {
+  for (auto& place : supply.retired) {
+    void* expected = nullptr;
+    if (place.compare_exchange_strong(expected, chunk, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+      return;
+    }
+  }
+  // No place: the chunk stays mapped until the process ends. Nothing is lost.
+}
+
+Slot* take_slab() {
+  for (auto& place : supply.ready_slabs) {
+    if (Slot* slots = place.exchange(nullptr, std::memory_order_acquire)) {
+      return slots;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,91 @@
+// What the UCP layer writes in front of its active messages on the wire: the ids of UCX 1.11-1.22
+// (src/ucp/core/ucp_types.h) and the sizes of their headers. The shims keep the first words of a
+// header with an operation or arrival; the merger reads them to tell payload from header bytes and
+// to join the fragments of one message by the ids in them. Values are protocol facts of UCX and are
+// valid for interfaces that a UCP worker opened, only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace uctrace::wire {
+
+enum class AmId : std::uint8_t {
+  wireup = 1,
+  eager_only = 2,
+  eager_first = 3,
+  eager_middle = 4,
+  eager_sync_only = 6,
+  eager_sync_first = 7,
+  eager_sync_ack = 8,
+  rndv_rts = 9,
+  rndv_ats = 10,
+  rndv_rtr = 11,
+  rndv_data = 12,
+  offload_sync_ack = 14,
+  stream_data = 15,
+  rndv_atp = 16,
+  put = 17,
+  get_request = 18,
+  get_reply = 19,
+  atomic_request = 20,
+  atomic_reply = 21,
+  completion = 22,
+  am_single = 23,
+  am_first = 24,
+  am_middle = 25,
+  am_single_reply = 26,
+};
+inline constexpr std::size_t kAmIds = 32;
+
+// How the messages of one AM id look. `header_bytes` in front of the payload; `control` messages
+// carry no payload at all. `words` of the header are worth keeping:
+//   eager_only, eager_sync_only   tag [, ep_id, req_id]
+//   eager_first, eager_sync_first tag, total length, message id [, ep_id, req_id]
+//   eager_middle                  message id, offset
+//   rndv_rts                      tag, ep_id, req_id, address, length
+//   rndv_rtr                      sender's req_id, receiver's req_id, address, length, offset
+//   rndv_data                     receiver's req_id, offset
+//   rndv_ats, rndv_atp, sync_ack  req_id of the side that waits for it
+struct AmShape {
+  std::uint8_t header_bytes;
+  std::uint8_t words;
+  bool control;
+};
+
+constexpr AmShape shape_of(std::uint8_t am_id) {
+  switch (static_cast<AmId>(am_id)) {
+    case AmId::eager_only:
+      return {8, 1, false};
+    case AmId::eager_first:
+      return {24, 3, false};
+    case AmId::eager_middle:
+      return {16, 2, false};
+    case AmId::eager_sync_only:
+      return {24, 3, false};
+    case AmId::eager_sync_first:
+      return {40, 5, false};
+    case AmId::rndv_data:
+      return {16, 2, false};
+    case AmId::stream_data:
+      return {8, 1, false};
+    case AmId::am_single:
+      return {8, 1, false};
+    case AmId::rndv_rts:
+      return {0, 5, true};
+    case AmId::rndv_rtr:
+      return {0, 5, true};
+    case AmId::rndv_ats:
+    case AmId::rndv_atp:
+    case AmId::eager_sync_ack:
+    case AmId::offload_sync_ack:
+    case AmId::completion:
+      return {0, 1, true};
+    case AmId::wireup:
+      return {0, 0, true};
+    default:
+      return {0, 1, false};
+  }
+}
+
+}  // namespace uctrace::wire

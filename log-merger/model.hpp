@@ -1,0 +1,174 @@
+// The merged run: what the merger makes of a folder of logs, what the store keeps, and the only
+// thing that reports, exports and the page read. Rows are plain; texts are interned.
+//
+// Times are nanoseconds on the job clock, from `Run::epoch_realtime_ns`. -1 = not known.
+// docs/store-schema.md documents every column for people who read the file with other tools.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace uctrace {
+
+inline constexpr std::uint32_t kStoreSchema = 1;
+
+using TextId = std::uint32_t;
+inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
+
+// Interned texts. Ids are dense and start at 0 with the empty text.
+class Texts {
+ public:
+  Texts() { intern(""); }
+  TextId intern(std::string_view text);
+  const std::string& operator[](TextId id) const { return texts_[id]; }
+  const std::vector<std::string>& all() const { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, TextId> ids_;
+};
+
+enum class MessageKind : std::uint8_t { tag, am, stream, put, get, atomic };
+enum class Match : std::uint8_t { exact, inferred, ambiguous, unmatched };
+enum class Side : std::uint8_t { src, dst };
+enum class Role : std::uint8_t { data, control, staging };
+enum class ProtocolFrom : std::uint8_t { none, ucx, derived };
+enum class MemoryKind : std::uint8_t { unknown, host, gpu, managed };
+// How a UCT operation was tied to the UCP operation it serves. `reason`: to none, by one of the
+// closed list of reasons in Transfer::reason. `unattributed`: an open question, counted.
+enum class Link : std::uint8_t { exact, inferred, ambiguous, reason, unattributed };
+
+const char* name_of(MessageKind);
+const char* name_of(Match);
+const char* name_of(Side);
+const char* name_of(Role);
+const char* name_of(ProtocolFrom);
+const char* name_of(MemoryKind);
+const char* name_of(Link);
+
+struct Process {
+  TextId key = kNoText;   // unique name in the job: host, boot, pid namespace, pid, start time
+  TextId host = kNoText;
+  std::uint32_t pid = 0;
+  std::int32_t rank = -1;  // world rank, -1 = not an MPI process (yet)
+  std::int32_t world_size = 0;
+  bool complete = false;   // the log was closed in an orderly way and nothing was dropped
+  TextId exit = kNoText;   // finalized | exited | aborted | killed | running
+  std::uint64_t events = 0;
+  std::uint64_t log_bytes = 0;
+};
+
+// One end-to-end message: what a UCP send and the receive that took it moved.
+struct Message {
+  MessageKind kind = MessageKind::tag;
+  Match match = Match::unmatched;
+  Side initiator = Side::src;
+  ProtocolFrom protocol_from = ProtocolFrom::none;
+  MemoryKind src_memory = MemoryKind::unknown;
+  MemoryKind dst_memory = MemoryKind::unknown;
+  bool has_tag = false;
+  std::int32_t tag = 0;            // MPI tag, where has_tag
+  std::int32_t src = -1, dst = -1;  // world ranks, -1 = null
+  std::int32_t src_process = -1, dst_process = -1;  // index into processes, -1 = null
+  std::uint64_t bytes = 0;          // payload
+  std::uint64_t ucp_tag = 0;
+  TextId status = kNoText;          // UCS status name, e.g. UCS_OK
+  TextId comm = kNoText;
+  TextId mpi = kNoText;             // the MPI function that asked
+  TextId mpi_recv = kNoText;
+  TextId progressed_in = kNoText;   // the MPI function that happened to start it
+  TextId protocol = kNoText;
+  std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
+  std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
+};
+
+// Part of a message's way, summed over its fragments.
+struct Hop {
+  std::uint32_t message = 0;
+  std::uint16_t hop = 0;     // 0.. along the way from src to dst
+  Side issued_by = Side::src;
+  Role role = Role::data;
+  bool exact = true;
+  TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;       // payload
+  std::uint64_t wire_bytes = 0;  // payload and headers handed to UCT
+  std::int64_t t_first_ns = -1, t_last_ns = -1;
+};
+
+// One posted UCT operation that was accepted (OK or INPROGRESS).
+struct Transfer {
+  std::uint32_t process = 0;
+  std::int32_t peer_process = -1;
+  std::int64_t message = -1;  // index into messages, -1 = none
+  TextId transport = kNoText, device = kNoText, memory_domain = kNoText, op = kNoText;
+  TextId reason = kNoText;    // where link is Link::reason
+  Link link = Link::unattributed;
+  Role role = Role::data;
+  std::uint8_t am_id = 0;     // 0 = not an active message
+  std::int32_t status = 0;    // ucs_status_t of the post
+  std::uint64_t bytes = 0;    // as handed to UCT
+  std::uint64_t payload = 0;  // bytes of the message among them
+  std::uint64_t local_address = 0, remote_address = 0;  // 0 = the operation has none
+  std::int64_t t_start_ns = -1, t_end_ns = -1;  // of the posting call
+  std::int64_t t_complete_ns = -1;              // by its completion; t_end_ns if complete at return
+  std::int64_t t_connected_ns = -1;             // when its endpoint was connected
+  TextId progressed_in = kNoText;               // MPI function
+};
+
+struct MpiCallRow {
+  std::uint32_t process = 0;
+  std::uint32_t lane = 0;       // recording thread
+  TextId function = kNoText;
+  TextId comm = kNoText;
+  std::int32_t peer = INT32_MIN, tag = INT32_MIN;  // world rank of the peer, or log::MpiCall's marks
+  std::uint64_t bytes = 0;
+  std::int32_t recv_peer = INT32_MIN, recv_tag = INT32_MIN;
+  std::uint64_t recv_bytes = 0;
+  std::int32_t status = 0;
+  std::int64_t t_start_ns = -1, t_end_ns = -1;
+};
+
+struct UcpOperationRow {
+  std::uint32_t process = 0;
+  std::int32_t peer_process = -1;
+  std::int64_t message = -1;
+  TextId function = kNoText;
+  TextId protocol = kNoText;
+  TextId asked_by = kNoText, progressed_in = kNoText;
+  TextId status = kNoText;
+  std::uint64_t bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
+  std::uint64_t received_bytes = 0, sender_tag = 0;
+  std::int64_t t_start_ns = -1, t_end_ns = -1;
+};
+
+enum class Verdict : std::uint8_t { holds, violated, incomplete };
+const char* name_of(Verdict);
+
+// left = right, each counted on its own. `scope` says over what.
+struct Identity {
+  std::string name, scope, statement;
+  std::uint64_t left = 0, right = 0;
+  Verdict result = Verdict::holds;
+};
+
+struct Run {
+  Texts texts;
+  std::string run_id;   // of this job: key and time of the first process
+  std::string command;  // as recorded by `uctrace record`, else of rank 0
+  std::uint64_t epoch_realtime_ns = 0;
+  std::vector<Process> processes;
+  std::vector<Message> messages;   // by t_start_ns
+  std::vector<Hop> hops;           // by message, then along the way
+  std::vector<Transfer> transfers; // by process, then time
+  std::vector<UcpOperationRow> ucp_operations;
+  std::vector<MpiCallRow> mpi_calls;
+  std::vector<Identity> identities;
+  std::vector<std::string> notes;  // what is missing, cut or doubtful, each one line for a person
+  std::string info_json;           // the rest of `info --format json`, an object without identities
+};
+
+}  // namespace uctrace

@@ -1,0 +1,214 @@
+#include "ucp-shim/requests.hpp"
+
+#include <stddef.h>
+#include <string.h>
+
+namespace uctrace::ucp {
+
+namespace {
+
+using log::DropKind;
+using log::UcpFunction;
+using log::UcpOperation;
+
+constinit std::atomic<bool> on{false};
+
+// Everything up to and including UCX 1.13; later fields are appended and have later bits.
+constexpr std::uint32_t kKnownFields =
+    UCP_OP_ATTR_FIELD_REQUEST | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+    UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_REPLY_BUFFER |
+    UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FIELD_RECV_INFO | UCP_OP_ATTR_FIELD_MEMH |
+    UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL |
+    UCP_OP_ATTR_FLAG_MULTI_SEND;
+
+bool is_receive(UcpFunction function) { return function >= UcpFunction::tag_recv_nb; }
+
+// The end of an operation, from its callback. Receives add what was received.
+void record_end(log::Id operation, ucs_status_t status, const ucp_tag_recv_info_t* received) {
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) {
+    log::count_without_lane(DropKind::ucp);
+    return;
+  }
+  ++lane->counters().ucp_completed;
+  const std::size_t bytes =
+      received != nullptr ? sizeof(log::UcpCompletion) : log::kSendCompletionWords * 8;
+  auto* record = static_cast<log::UcpCompletion*>(
+      lane->reserve_bytes(log::Stream::events, DropKind::ucp, bytes));
+  if (record == nullptr) {
+    return;
+  }
+  record->operation = operation;
+  record->tick = log::now();
+  if (received != nullptr) {
+    record->sender_tag = received->sender_tag;
+    record->length = received->length;
+  }
+  log::publish(record, log::RecordType::ucp_completion, bytes / 8, 0,
+               static_cast<std::uint32_t>(status));
+}
+
+// Marks one side as done; true if the other was before: the slot is ours to give back.
+bool second_at(TrackedRequest* tracked, RequestState mine) {
+  return __atomic_exchange_n(&tracked->state, mine, __ATOMIC_ACQ_REL) != RequestState::in_call;
+}
+
+}  // namespace
+
+bool layer_on() { return on.load(std::memory_order_relaxed); }
+void switch_layer_on() {
+  on.store(true, std::memory_order_relaxed);
+  log::set_layer(log::Layer::ucp, log::LayerState::on);
+}
+
+Parameters copy_parameters(const ucp_request_param_t* param) {
+  Parameters result;
+  memset(&result.own, 0, sizeof result.own);
+  result.known = (param->op_attr_mask & ~kKnownFields) == 0;
+  if (result.known) {
+    // A caller built with older headers has a shorter struct: `memh` is read only if it says so.
+    memcpy(&result.own, param, offsetof(ucp_request_param_t, memh));
+    if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) != 0) {
+      result.own.memh = param->memh;
+    }
+  } else {
+    result.own.op_attr_mask = param->op_attr_mask;
+    result.own.datatype = param->datatype;
+  }
+  return result;
+}
+
+std::uint64_t buffer_bytes(const ucp_request_param_t& param, const void* buffer, std::size_t count,
+                           bool* known) {
+  *known = true;
+  if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) == 0) {
+    return count;
+  }
+  switch (param.datatype & UCP_DATATYPE_CLASS_MASK) {
+    case UCP_DATATYPE_CONTIG:
+      return count * (param.datatype >> UCP_DATATYPE_SHIFT);
+    case UCP_DATATYPE_IOV: {
+      std::uint64_t bytes = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        bytes += static_cast<const ucp_dt_iov_t*>(buffer)[i].length;
+      }
+      return bytes;
+    }
+    default:
+      *known = false;
+      return 0;
+  }
+}
+
+Call::Call(UcpFunction function, const ucp_request_param_t* param)
+    : lane_(layer_on() ? log::lane() : nullptr), function_(function) {
+  if (lane_ == nullptr) {
+    if (layer_on()) {
+      log::count_without_lane(DropKind::ucp);
+    }
+    return;
+  }
+  parameters_ = copy_parameters(param);
+  id_ = log::new_id(*lane_, log::IdKind::ucp_operation);
+  log::Slot* slot = parameters_.known ? log::acquire_slot(*lane_) : nullptr;
+  if (slot != nullptr) {
+    tracked_ = log::payload_of<TrackedRequest>(slot);
+    const ucp_request_param_t& own = parameters_.own;
+    const bool has_data = (own.op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) != 0;
+    tracked_->callback.send =
+        (own.op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) != 0 ? own.cb.send : nullptr;
+    tracked_->user_data = has_data ? own.user_data : nullptr;
+    tracked_->operation = id_;
+    tracked_->state = RequestState::in_call;
+    tracked_->hide_in_call = false;
+    ucp_request_param_t& handed = parameters_.own;
+    handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    handed.user_data = tracked_;
+    if (is_receive(function)) {
+      handed.cb.recv = on_receive_end;
+    } else {
+      handed.cb.send = on_send_end;
+    }
+  } else {
+    ++lane_->counters().ucp_untracked;
+  }
+  start_ = log::now();
+}
+
+Call::End Call::finish(ucs_status_ptr_t result, const Operation& operation) {
+  const std::uint64_t end = log::now();
+  const ucs_status_t status = UCS_PTR_IS_PTR(result) ? UCS_INPROGRESS : UCS_PTR_STATUS(result);
+  log::LaneCounters& counters = lane_->counters();
+  ++counters.ucp_operations;
+  if (status >= 0) {
+    ++(is_receive(function_) ? counters.ucp_receives : counters.ucp_sends);
+  }
+  record(status, operation, end);
+  End result_end{false, status, {}};
+  if (tracked_ == nullptr) {
+    return result_end;
+  }
+  const bool pending = status == UCS_INPROGRESS;
+  if (pending && second_at(tracked_, RequestState::returned)) {
+    result_end = {true, tracked_->status, tracked_->received};
+  }
+  if (!pending || result_end.in_call) {
+    log::release_slot(log::slot_of(tracked_));
+  }
+  return result_end;
+}
+
+void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t end) {
+  auto* record = lane_->reserve<UcpOperation>(DropKind::ucp);
+  if (record == nullptr) {
+    return;
+  }
+  const unsigned flags = (operation.bytes_known ? 0 : UcpOperation::kUnknownLength) |
+                         (tracked_ != nullptr ? 0 : UcpOperation::kUntracked) |
+                         (operation.posted_tick != 0 ? UcpOperation::kProbed : 0);
+  record->id = id_;
+  record->start_tick = start_;
+  record->duration_ticks = end - start_;
+  record->handle = operation.handle;
+  record->bytes = operation.bytes;
+  record->tag = operation.tag;
+  record->tag_mask = operation.tag_mask;
+  record->buffer = reinterpret_cast<std::uint64_t>(operation.buffer);
+  record->posted_tick = operation.posted_tick != 0 ? operation.posted_tick : start_;
+  log::publish(record, log::RecordType::ucp_operation, sizeof *record / 8,
+               static_cast<std::uint16_t>(static_cast<unsigned>(function_) | flags << 8),
+               static_cast<std::uint32_t>(status));
+}
+
+// Order: record, give the slot back, then the caller's callback, which may free the request.
+void on_send_end(void* request, ucs_status_t status, void* user_data) {
+  auto* tracked = static_cast<TrackedRequest*>(user_data);
+  const TrackedRequest copy = *tracked;
+  record_end(copy.operation, status, nullptr);
+  tracked->status = status;
+  if (second_at(tracked, RequestState::fired)) {
+    log::release_slot(log::slot_of(tracked));
+  }
+  if (copy.callback.send != nullptr) {
+    copy.callback.send(request, status, copy.user_data);
+  }
+}
+
+void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                    void* user_data) {
+  auto* tracked = static_cast<TrackedRequest*>(user_data);
+  const TrackedRequest copy = *tracked;
+  static constexpr ucp_tag_recv_info_t kNothing{};
+  record_end(copy.operation, status, info != nullptr ? info : &kNothing);
+  tracked->received = info != nullptr ? *info : ucp_tag_recv_info_t{};
+  tracked->status = status;
+  const bool in_call = !second_at(tracked, RequestState::fired);
+  if (!in_call) {
+    log::release_slot(log::slot_of(tracked));
+  }
+  if (copy.callback.receive != nullptr && !(in_call && copy.hide_in_call)) {
+    copy.callback.receive(request, status, info, copy.user_data);
+  }
+}
+
+}  // namespace uctrace::ucp

@@ -1,0 +1,246 @@
+// UCP tag operations. The *_nbx calls are where operations are recorded; the older forms call them
+// inside libucp, so theirs only leave their name.
+#include "event-log/address_map.hpp"
+#include "interpose/export.hpp"
+#include "interpose/original.hpp"
+#include "ucp-shim/requests.hpp"
+#include "uct-shim/context.hpp"
+
+namespace uctrace::ucp {
+
+namespace {
+
+using interpose::Original;
+using log::UcpFunction;
+
+// The older form that the program called, while its nbx form runs inside it.
+thread_local constinit UcpFunction called_as __attribute__((tls_model("initial-exec"))) =
+    UcpFunction::none;
+
+class CalledAs {
+ public:
+  explicit CalledAs(UcpFunction function) { called_as = function; }
+  ~CalledAs() { called_as = UcpFunction::none; }
+  CalledAs(const CalledAs&) = delete;
+  CalledAs& operator=(const CalledAs&) = delete;
+};
+
+// The name to record; taken, so that calls made by callbacks inside do not inherit it.
+UcpFunction name_for(UcpFunction nbx) {
+  const UcpFunction function = called_as != UcpFunction::none ? called_as : nbx;
+  called_as = UcpFunction::none;
+  return function;
+}
+
+#define UCTRACE_ORIGINAL(name) \
+  constinit Original<decltype(&::name)> original_##name { #name }
+UCTRACE_ORIGINAL(ucp_tag_send_nb);
+UCTRACE_ORIGINAL(ucp_tag_send_nbr);
+UCTRACE_ORIGINAL(ucp_tag_send_nbx);
+UCTRACE_ORIGINAL(ucp_tag_send_sync_nb);
+UCTRACE_ORIGINAL(ucp_tag_send_sync_nbx);
+UCTRACE_ORIGINAL(ucp_tag_recv_nb);
+UCTRACE_ORIGINAL(ucp_tag_recv_nbr);
+UCTRACE_ORIGINAL(ucp_tag_recv_nbx);
+UCTRACE_ORIGINAL(ucp_tag_msg_recv_nb);
+UCTRACE_ORIGINAL(ucp_tag_msg_recv_nbx);
+UCTRACE_ORIGINAL(ucp_tag_probe_nb);
+UCTRACE_ORIGINAL(ucp_request_free);
+#undef UCTRACE_ORIGINAL
+
+// Matched probes: a message's place among the receives is its probe's, not its receive's.
+constinit log::AddressMap<std::uint64_t, 4096> probed_at;
+
+std::uint64_t take_probe_tick(ucp_tag_message_h message) {
+  auto* entry = probed_at.find(message);
+  if (entry == nullptr) {
+    return 0;
+  }
+  const std::uint64_t tick = entry->value;
+  probed_at.free(entry);
+  return tick;
+}
+
+using Send = decltype(&::ucp_tag_send_nbx);
+
+ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint, const void* buffer,
+                      std::size_t count, ucp_tag_t tag, const ucp_request_param_t* param) {
+  Call call(function, param);
+  if (!call.active()) {
+    return original(endpoint, buffer, count, tag, param);
+  }
+  Parameters& parameters = call.parameters();
+  ucs_status_ptr_t result;
+  {
+    const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
+    result = original(endpoint, buffer, count, tag, parameters.known ? &parameters.own : param);
+  }
+  bool known;
+  const std::uint64_t bytes = buffer_bytes(parameters.own, buffer, count, &known);
+  call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(endpoint),
+                       .buffer = buffer,
+                       .bytes = bytes,
+                       .bytes_known = known,
+                       .tag = tag,
+                       .tag_mask = 0,
+                       .posted_tick = 0});
+  return result;
+}
+
+struct Receive {
+  ucp_worker_h worker;
+  void* buffer;
+  std::size_t count;
+  ucp_tag_t tag, mask;
+  std::uint64_t posted_tick;
+};
+
+// UCX 1.13 does not tell what an immediately completed receive received. So immediate completion is
+// forbidden on the way down, and undone on the way up: a receive that ended inside its call is
+// given back as complete, which the API allows for every receive that did not forbid it itself.
+template <typename Post>
+ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
+                         const ucp_request_param_t* param, const void* caller, Post post) {
+  Call call(function, param);
+  if (!call.active()) {
+    return post(param);
+  }
+  Parameters& parameters = call.parameters();
+  constexpr std::uint32_t kDecided = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
+  const bool undo = call.tracked() != nullptr && (param->op_attr_mask & kDecided) == 0;
+  if (undo) {
+    parameters.own.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    call.tracked()->hide_in_call = true;
+  }
+  ucs_status_ptr_t result;
+  {
+    const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
+    result = post(parameters.known ? &parameters.own : param);
+  }
+  bool known;
+  const std::uint64_t bytes = buffer_bytes(parameters.own, what.buffer, what.count, &known);
+  const Call::End end = call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(what.worker),
+                                             .buffer = what.buffer,
+                                             .bytes = bytes,
+                                             .bytes_known = known,
+                                             .tag = what.tag,
+                                             .tag_mask = what.mask,
+                                             .posted_tick = what.posted_tick});
+  if (!undo || !end.in_call) {
+    return result;
+  }
+  if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) != 0 &&
+      param->recv_info.tag_info != nullptr) {
+    *param->recv_info.tag_info = end.received;
+  }
+  if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) == 0) {
+    original_ucp_request_free.get(caller)(result);
+  }
+  return UCS_STATUS_PTR(end.status);
+}
+
+}  // namespace
+
+}  // namespace uctrace::ucp
+
+using namespace uctrace;
+using log::UcpFunction;
+
+#define UCTRACE_CALLER __builtin_return_address(0)
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void* buffer, size_t count,
+                                                 ucp_tag_t tag, const ucp_request_param_t* param) {
+  return ucp::send(ucp::original_ucp_tag_send_nbx.get(UCTRACE_CALLER),
+                   ucp::name_for(UcpFunction::tag_send_nbx), ep, buffer, count, tag, param);
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void* buffer, size_t count,
+                                                      ucp_tag_t tag,
+                                                      const ucp_request_param_t* param) {
+  return ucp::send(ucp::original_ucp_tag_send_sync_nbx.get(UCTRACE_CALLER),
+                   ucp::name_for(UcpFunction::tag_send_sync_nbx), ep, buffer, count, tag, param);
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buffer, size_t count,
+                                                 ucp_tag_t tag, ucp_tag_t mask,
+                                                 const ucp_request_param_t* param) {
+  auto* original = ucp::original_ucp_tag_recv_nbx.get(UCTRACE_CALLER);
+  return ucp::receive(ucp::name_for(UcpFunction::tag_recv_nbx),
+                      {worker, buffer, count, tag, mask, 0}, param, UCTRACE_CALLER,
+                      [=](const ucp_request_param_t* handed) {
+                        return original(worker, buffer, count, tag, mask, handed);
+                      });
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void* buffer,
+                                                     size_t count, ucp_tag_message_h message,
+                                                     const ucp_request_param_t* param) {
+  auto* original = ucp::original_ucp_tag_msg_recv_nbx.get(UCTRACE_CALLER);
+  return ucp::receive(ucp::name_for(UcpFunction::tag_msg_recv_nbx),
+                      {worker, buffer, count, 0, 0, ucp::take_probe_tick(message)}, param,
+                      UCTRACE_CALLER, [=](const ucp_request_param_t* handed) {
+                        return original(worker, buffer, count, message, handed);
+                      });
+}
+
+UCTRACE_EXPORT ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
+                                                  ucp_tag_t mask, int remove,
+                                                  ucp_tag_recv_info_t* info) {
+  ucp_tag_message_h message =
+      ucp::original_ucp_tag_probe_nb.get(UCTRACE_CALLER)(worker, tag, mask, remove, info);
+  if (message != nullptr && remove != 0 && ucp::layer_on()) {
+    if (auto* entry = ucp::probed_at.claim(message)) {
+      entry->value = log::now();
+    }
+  }
+  return message;
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void* buffer, size_t count,
+                                                ucp_datatype_t datatype, ucp_tag_t tag,
+                                                ucp_send_callback_t callback) {
+  const ucp::CalledAs name(UcpFunction::tag_send_nb);
+  return ucp::original_ucp_tag_send_nb.get(UCTRACE_CALLER)(ep, buffer, count, datatype, tag,
+                                                           callback);
+}
+
+UCTRACE_EXPORT ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void* buffer, size_t count,
+                                             ucp_datatype_t datatype, ucp_tag_t tag,
+                                             void* request) {
+  const ucp::CalledAs name(UcpFunction::tag_send_nbr);
+  return ucp::original_ucp_tag_send_nbr.get(UCTRACE_CALLER)(ep, buffer, count, datatype, tag,
+                                                            request);
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void* buffer, size_t count,
+                                                     ucp_datatype_t datatype, ucp_tag_t tag,
+                                                     ucp_send_callback_t callback) {
+  const ucp::CalledAs name(UcpFunction::tag_send_sync_nb);
+  return ucp::original_ucp_tag_send_sync_nb.get(UCTRACE_CALLER)(ep, buffer, count, datatype, tag,
+                                                                callback);
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker, void* buffer, size_t count,
+                                                ucp_datatype_t datatype, ucp_tag_t tag,
+                                                ucp_tag_t mask, ucp_tag_recv_callback_t callback) {
+  const ucp::CalledAs name(UcpFunction::tag_recv_nb);
+  return ucp::original_ucp_tag_recv_nb.get(UCTRACE_CALLER)(worker, buffer, count, datatype, tag,
+                                                           mask, callback);
+}
+
+UCTRACE_EXPORT ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void* buffer, size_t count,
+                                             ucp_datatype_t datatype, ucp_tag_t tag, ucp_tag_t mask,
+                                             void* request) {
+  const ucp::CalledAs name(UcpFunction::tag_recv_nbr);
+  return ucp::original_ucp_tag_recv_nbr.get(UCTRACE_CALLER)(worker, buffer, count, datatype, tag,
+                                                            mask, request);
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker, void* buffer, size_t count,
+                                                    ucp_datatype_t datatype,
+                                                    ucp_tag_message_h message,
+                                                    ucp_tag_recv_callback_t callback) {
+  const ucp::CalledAs name(UcpFunction::tag_msg_recv_nb);
+  return ucp::original_ucp_tag_msg_recv_nb.get(UCTRACE_CALLER)(worker, buffer, count, datatype,
+                                                               message, callback);
+}

@@ -1,0 +1,257 @@
+#include "uct-shim/interfaces.hpp"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "event-log/recorder.hpp"
+#include "interpose/export.hpp"
+#include "interpose/original.hpp"
+
+namespace uctrace::uct {
+
+thread_local constinit bool opening_for_ucp = false;
+
+namespace {
+
+using interpose::Original;
+using log::FaultCode;
+using log::Layer;
+
+constexpr std::size_t kMaxInterfaces = 1024;
+constexpr std::size_t kTableSize = 4096;  // a power of two, at most a quarter full
+
+struct TableEntry {
+  std::atomic<uct_iface_h> key;
+  std::atomic<Interface*> value;
+};
+
+constinit Interface interfaces[kMaxInterfaces]{};
+constinit std::atomic<std::uint32_t> interfaces_used{0};
+constinit TableEntry table[kTableSize]{};
+constinit std::atomic<std::uint16_t> next_interface_id{0};
+
+std::size_t home_of(const void* handle) {
+  return (reinterpret_cast<std::uintptr_t>(handle) >> 6) * 0x9E3779B97F4A7C15u >> 52;
+}
+
+// The place of `handle`, or the free one where it belongs; nullptr if the table has none.
+TableEntry* place_of(uct_iface_h handle) {
+  for (std::size_t i = 0, at = home_of(handle); i < kTableSize; ++i, at = (at + 1) % kTableSize) {
+    uct_iface_h key = table[at].key.load(std::memory_order_acquire);
+    if (key == handle) {
+      return &table[at];
+    }
+    if (key == nullptr &&
+        table[at].key.compare_exchange_strong(key, handle, std::memory_order_acq_rel)) {
+      return &table[at];
+    }
+    if (key == handle) {
+      return &table[at];
+    }
+  }
+  return nullptr;
+}
+
+// A handle that is used again keeps its entry: the old interface is closed by then. nullptr: all
+// entries are taken.
+Interface* entry_for(uct_iface_h handle) {
+  if (Interface* known = find_interface(handle)) {
+    return known;
+  }
+  const std::uint32_t index = interfaces_used.load(std::memory_order_relaxed) < kMaxInterfaces
+                                  ? interfaces_used.fetch_add(1)
+                                  : kMaxInterfaces;
+  TableEntry* place = index < kMaxInterfaces ? place_of(handle) : nullptr;
+  if (place == nullptr) {
+    return nullptr;
+  }
+  place->value.store(&interfaces[index], std::memory_order_release);
+  return &interfaces[index];
+}
+
+// The table's layout is the same in every tested version; this catches a build that differs: the
+// slots read as management functions must be code of a loaded module and the query must answer.
+bool table_looks_right(uct_iface_h handle) {
+  const uct_iface_ops_t& ops = handle->ops;
+  const void* const functions[] = {reinterpret_cast<const void*>(ops.iface_close),
+                                   reinterpret_cast<const void*>(ops.iface_query),
+                                   reinterpret_cast<const void*>(ops.ep_destroy),
+                                   reinterpret_cast<const void*>(ops.ep_pending_add),
+                                   reinterpret_cast<const void*>(ops.iface_get_device_address)};
+  for (const void* function : functions) {
+    Dl_info info;
+    if (function == nullptr || dladdr(function, &info) == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Names of open memory domains: UCT tells them only to the one who opens.
+struct DomainName {
+  uct_md_h handle;
+  char name[16];
+};
+constexpr std::size_t kMaxDomains = 256;
+constinit DomainName domains[kMaxDomains]{};
+constinit std::atomic<std::uint32_t> domains_used{0};
+
+void remember_domain(uct_md_h handle, const char* name) {
+  for (DomainName& domain : domains) {
+    if (domain.handle == handle) {
+      snprintf(domain.name, sizeof domain.name, "%s", name);
+      return;
+    }
+  }
+  const std::uint32_t index = domains_used.fetch_add(1);
+  if (index < kMaxDomains) {
+    domains[index].handle = handle;
+    snprintf(domains[index].name, sizeof domains[index].name, "%s", name);
+  }
+}
+
+const char* domain_name(uct_md_h handle) {
+  for (const DomainName& domain : domains) {
+    if (domain.handle == handle && handle != nullptr) {
+      return domain.name;
+    }
+  }
+  return "";
+}
+
+void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_params_t& params) {
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) {
+    return;
+  }
+  const std::size_t device = log::padded(entry.device_address_bytes);
+  const std::size_t address = log::padded(entry.interface_address_bytes);
+  auto* record = lane->define<log::UctInterface>(device + address);
+  if (record == nullptr) {
+    return;
+  }
+  record->tick = log::now();
+  record->handle = reinterpret_cast<std::uint64_t>(entry.handle);
+  record->ucp_worker = entry.of_ucp;
+  snprintf(record->transport, sizeof record->transport, "%s", params.mode.device.tl_name);
+  snprintf(record->device, sizeof record->device, "%s", params.mode.device.dev_name);
+  snprintf(record->memory_domain, sizeof record->memory_domain, "%s", domain_name(domain));
+  record->device_address_bytes = entry.device_address_bytes;
+  record->interface_address_bytes = entry.interface_address_bytes;
+  auto* bytes = reinterpret_cast<unsigned char*>(record + 1);
+  const uct_iface_ops_t& ops = entry.original;
+  if (entry.device_address_bytes > 0 && ops.iface_get_device_address != nullptr) {
+    ops.iface_get_device_address(entry.handle, reinterpret_cast<uct_device_addr_t*>(bytes));
+  }
+  if (entry.interface_address_bytes > 0 && ops.iface_get_address != nullptr) {
+    ops.iface_get_address(entry.handle, reinterpret_cast<uct_iface_addr_t*>(bytes + device));
+  }
+  log::publish(record, log::RecordType::uct_interface, (sizeof *record + device + address) / 8,
+               entry.id, entry.endpoint_address_bytes);
+}
+
+void read_address_sizes(Interface& entry) {
+  uct_iface_attr_t attributes;
+  memset(&attributes, 0, sizeof attributes);
+  if (entry.original.iface_query(entry.handle, &attributes) == UCS_OK) {
+    constexpr std::size_t kLongest = 512;  // both fit one record
+    entry.device_address_bytes = attributes.device_addr_len <= kLongest
+                                     ? static_cast<std::uint16_t>(attributes.device_addr_len)
+                                     : 0;
+    entry.interface_address_bytes = attributes.iface_addr_len <= kLongest
+                                        ? static_cast<std::uint16_t>(attributes.iface_addr_len)
+                                        : 0;
+    entry.endpoint_address_bytes =
+        attributes.ep_addr_len <= kLongest ? static_cast<std::uint16_t>(attributes.ep_addr_len) : 0;
+  }
+}
+
+void hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_t& params) {
+  if (!table_looks_right(handle)) {
+    log::fault(Layer::uct, FaultCode::self_check_failed, 0, params.mode.device.tl_name);
+    log::set_layer(Layer::uct, log::LayerState::off);
+    return;
+  }
+  Interface* entry = entry_for(handle);
+  if (entry == nullptr) {
+    log::fault(Layer::uct, FaultCode::out_of_interfaces, kMaxInterfaces,
+               params.mode.device.tl_name);
+    return;
+  }
+  entry->handle = handle;
+  entry->original = handle->ops;
+  entry->id = static_cast<std::uint16_t>(next_interface_id.fetch_add(1) + 1);
+  entry->of_ucp = opening_for_ucp;
+  memset(static_cast<void*>(entry->handlers), 0, sizeof entry->handlers);
+  read_address_sizes(*entry);
+  define_interface(*entry, domain, params);
+  log::set_layer(Layer::uct, log::LayerState::on);
+  swap_operations(handle->ops);
+}
+
+constinit Original<decltype(&uct_iface_open)> original_open{"uct_iface_open"};
+constinit Original<decltype(&uct_iface_close)> original_close{"uct_iface_close"};
+constinit Original<decltype(&uct_md_open)> original_md_open{"uct_md_open"};
+
+}  // namespace
+
+Interface* find_interface(uct_iface_h handle) {
+  for (std::size_t at = home_of(handle);; at = (at + 1) % kTableSize) {
+    const uct_iface_h key = table[at].key.load(std::memory_order_acquire);
+    if (key == handle) {
+      return table[at].value.load(std::memory_order_acquire);
+    }
+    if (key == nullptr) {
+      return nullptr;
+    }
+  }
+}
+
+}  // namespace uctrace::uct
+
+using namespace uctrace;
+
+UCTRACE_EXPORT ucs_status_t uct_md_open(uct_component_h component, const char* name,
+                                        const uct_md_config_t* config, uct_md_h* domain) {
+  const ucs_status_t status =
+      uct::original_md_open.get(__builtin_return_address(0))(component, name, config, domain);
+  if (status == UCS_OK) {
+    uct::remember_domain(*domain, name);
+  }
+  return status;
+}
+
+UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
+                                           const uct_iface_params_t* params,
+                                           const uct_iface_config_t* config, uct_iface_h* handle) {
+  const void* caller = __builtin_return_address(0);
+  const ucs_status_t status =
+      uct::original_open.get(caller)(domain, worker, params, config, handle);
+  // Only real interfaces: since 1.22 UCP opens stubs and writes their tables itself.
+  if (status == UCS_OK && (params->field_mask & UCT_IFACE_PARAM_FIELD_OPEN_MODE) != 0 &&
+      (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && log::start() &&
+      uct::ucx_supported(caller)) {
+    uct::hook_interface(*handle, domain, *params);
+  }
+  return status;
+}
+
+UCTRACE_EXPORT void uct_iface_close(uct_iface_h handle) {
+  if (uct::Interface* entry = uct::find_interface(handle);
+      entry != nullptr && entry->handle == handle) {
+    if (log::Lane* lane = log::lane()) {
+      if (auto* record = lane->define<log::HandleEnd>()) {
+        record->tick = log::now();
+        record->handle = reinterpret_cast<std::uint64_t>(handle);
+        log::publish(record, log::RecordType::uct_interface_close, sizeof *record / 8, entry->id,
+                     0);
+      }
+    }
+    handle->ops = entry->original;
+    entry->handle = nullptr;
+  }
+  uct::original_close.get(__builtin_return_address(0))(handle);
+}

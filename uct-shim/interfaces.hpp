@@ -1,0 +1,43 @@
+// The interfaces whose operation tables are swapped, and their originals.
+#pragma once
+
+#include <uct/api/uct.h>
+
+#include "event-log/ucp_wire.hpp"
+
+namespace uctrace::uct {
+
+struct Interface;
+
+// What an active message handler was before ours took its place.
+struct AmHandler {
+  uct_am_callback_t callback;
+  void* argument;
+  Interface* interface;
+  std::uint8_t am_id;
+};
+
+struct Interface {
+  uct_iface_h handle;
+  uct_iface_ops_t original;  // valid for the life of the interface
+  std::uint16_t id;          // in the log; never reused
+  bool of_ucp;               // opened by a UCP worker: its AM ids are UCP's
+  std::uint16_t device_address_bytes, interface_address_bytes, endpoint_address_bytes;
+  AmHandler handlers[wire::kAmIds];
+};
+
+// The entry of an interface whose table was swapped; nullptr for any other. Cost: 1-2 ns.
+Interface* find_interface(uct_iface_h handle);
+
+// Puts our operations into `table`, only where it has one. Order of stores does not matter: the
+// entry is findable before the first is done.
+void swap_operations(uct_iface_ops_t& table);
+
+// Set by ucp-shim around ucp_worker_create: interfaces opened now belong to this worker.
+extern thread_local constinit bool opening_for_ucp __attribute__((tls_model("initial-exec")));
+
+// True if this process's UCX may be hooked at all: a tested version, or none to ask (UCT alone).
+// Decided once; records a fault and switches UCT and UCP off otherwise.
+bool ucx_supported(const void* caller);
+
+}  // namespace uctrace::uct

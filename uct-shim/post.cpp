@@ -1,0 +1,127 @@
+#include "uct-shim/post.hpp"
+
+#include <stddef.h>
+
+#include <initializer_list>
+
+namespace uctrace::uct {
+
+using log::DropKind;
+using log::UctOperation;
+
+thread_local constinit ThreadState thread_state{};
+
+uct_completion_t* Post::track(uct_completion_t* completion) {
+  has_completion_ = completion != nullptr;
+  if (completion == nullptr || nested_) {
+    return completion;
+  }
+  log::Lane* lane = log::lane();
+  log::Slot* slot = lane != nullptr ? log::acquire_slot(*lane) : nullptr;
+  if (slot == nullptr) {
+    return completion;
+  }
+  id_ = log::new_id(*lane, log::IdKind::uct_operation);
+  tracked_ = log::payload_of<TrackedCompletion>(slot);
+  tracked_->own = {on_completion, 1, UCS_OK};
+  tracked_->original = completion;
+  tracked_->operation = id_;
+  tracked_->origin = thread_state.context.origin;
+  tracked_->origin_kind = thread_state.context.kind;
+  return &tracked_->own;
+}
+
+void Post::finish(ucs_status_t status, const Handed& handed) {
+  const std::uint64_t end = log::now();
+  thread_state.busy = outer_busy_;
+  if (tracked_ != nullptr && status != UCS_INPROGRESS) {
+    log::release_slot(log::slot_of(tracked_));  // complete at return: the transport never saw it
+    tracked_ = nullptr;
+    id_ = 0;
+  }
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) {
+    log::count_without_lane(DropKind::uct);
+    return;
+  }
+  count(lane->counters(), status);
+  const std::size_t optional = (id_ != 0) + (handed.local != 0) + (handed.remote != 0);
+  auto* record = lane->reserve<UctOperation>(
+      DropKind::uct, (optional + handed.header_words) * sizeof(std::uint64_t));
+  if (record == nullptr) {
+    return;
+  }
+  const Context& context = thread_state.context;
+  record->op = op_;
+  record->am_id = handed.am_id;
+  record->flags = static_cast<std::uint8_t>((id_ != 0 ? UctOperation::kHasId : 0) |
+                                            (handed.local != 0 ? UctOperation::kHasLocal : 0) |
+                                            (handed.remote != 0 ? UctOperation::kHasRemote : 0) |
+                                            handed.header_words << UctOperation::kHeaderShift);
+  record->origin_kind = context.kind;
+  record->route = context.route;
+  record->header_bytes = handed.header_bytes;
+  record->start_tick = start_;
+  record->duration_ticks = end - start_;
+  record->endpoint = reinterpret_cast<std::uint64_t>(endpoint_);
+  record->bytes = handed.bytes;
+  record->origin = context.origin;
+  auto* word = reinterpret_cast<std::uint64_t*>(record + 1);
+  for (const std::uint64_t value : {id_, handed.local, handed.remote}) {
+    if (value != 0) {
+      *word++ = value;
+    }
+  }
+  for (std::size_t i = 0; i < handed.header_words; ++i) {
+    *word++ = handed.header[i];
+  }
+  log::publish(record, log::RecordType::uct_operation,
+               sizeof(UctOperation) / 8 + optional + handed.header_words, interface_->id,
+               static_cast<std::uint32_t>(status));
+}
+
+void Post::count(log::LaneCounters& counters, ucs_status_t status) const {
+  if (status == UCS_ERR_NO_RESOURCE) {
+    ++counters.uct_no_resource;
+  } else if (status < 0) {
+    ++counters.uct_errors;
+  } else {
+    ++counters.uct_posted_ok;
+    if (status == UCS_INPROGRESS) {
+      ++counters.uct_inprogress;
+      counters.uct_without_handle += id_ == 0;
+      counters.uct_untracked += id_ == 0 && has_completion_;
+    }
+  }
+}
+
+// Order: record first, then give the slot back, then tell the caller, whose callback may post
+// again.
+void on_completion(uct_completion_t* own) {
+  auto* tracked = reinterpret_cast<TrackedCompletion*>(own);
+  static_assert(offsetof(TrackedCompletion, own) == 0);
+  const TrackedCompletion copy = *tracked;
+  if (log::Lane* lane = log::lane()) {
+    ++lane->counters().uct_completed;
+    if (auto* record = lane->reserve<log::UctCompletion>(DropKind::uct)) {
+      record->tick = log::now();
+      record->operation = copy.operation;
+      log::publish(record, log::RecordType::uct_completion, sizeof *record / 8, 0,
+                   static_cast<std::uint32_t>(copy.own.status));
+    }
+  } else {
+    log::count_without_lane(DropKind::uct);
+  }
+  log::release_slot(log::slot_of(tracked));
+
+  uct_completion_t* original = copy.original;
+  if (copy.own.status != UCS_OK && original->status == UCS_OK) {
+    original->status = copy.own.status;
+  }
+  if (--original->count == 0) {
+    const ContextScope scope({copy.origin, copy.origin_kind, log::Route::completion});
+    original->func(original);
+  }
+}
+
+}  // namespace uctrace::uct

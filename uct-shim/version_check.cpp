@@ -1,0 +1,52 @@
+#include <stdio.h>
+
+#include <atomic>
+
+#include "event-log/recorder.hpp"
+#include "interpose/original.hpp"
+#include "uct-shim/interfaces.hpp"
+
+namespace uctrace::uct {
+
+namespace {
+
+// Tables and calls are the same in all releases from 1.11 to 1.22; others were not looked at.
+constexpr unsigned kMajor = 1, kOldestMinor = 11, kNewestMinor = 22;
+
+enum class Answer : std::uint8_t { unknown, yes, no };
+constinit std::atomic<Answer> answer{Answer::unknown};
+
+bool decide(const void* caller) {
+  using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
+  const auto get_version =
+      reinterpret_cast<GetVersion>(interpose::resolve("ucp_get_version", caller));
+  if (get_version == nullptr) {
+    return true;  // UCT without UCP: the table's self-check has to do
+  }
+  unsigned major = 0, minor = 0, release = 0;
+  get_version(&major, &minor, &release);
+  char text[48];
+  const int n = snprintf(text, sizeof text, "%u.%u.%u", major, minor, release);
+  log::define_text(log::TextKind::ucx_version, 0, text, static_cast<std::size_t>(n));
+  if (major == kMajor && minor >= kOldestMinor && minor <= kNewestMinor) {
+    return true;
+  }
+  for (const log::Layer layer : {log::Layer::uct, log::Layer::ucp}) {
+    log::fault(layer, log::FaultCode::unknown_ucx_version, 0, text);
+    log::set_layer(layer, log::LayerState::off);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool ucx_supported(const void* caller) {
+  Answer known = answer.load(std::memory_order_acquire);
+  if (known == Answer::unknown) {
+    known = decide(caller) ? Answer::yes : Answer::no;
+    answer.store(known, std::memory_order_release);
+  }
+  return known == Answer::yes;
+}
+
+}  // namespace uctrace::uct
