@@ -17,7 +17,6 @@ constinit Supply supply{};
 
 namespace {
 
-constexpr std::size_t kFirstChunks = 4;  // ready before start-up returns
 constexpr std::size_t kLargestChunk = 512 * 1024;
 constexpr std::size_t kFirstSlab = 64 * 1024;
 constexpr std::size_t kLargestSlab = 1024 * 1024;
@@ -72,13 +71,15 @@ struct Helper {
     return true;
   }
 
-  // Fills up to `wanted` places; returns how many were empty.
-  std::size_t fill_chunks(std::size_t wanted) {
+  // Fills the empty places, in the order in which they will be taken; returns how many there were.
+  std::size_t fill_chunks() {
     std::size_t missing = 0;
-    for (std::size_t i = 0; i < wanted && file.grows; ++i) {
-      if (supply.ready_chunks[i].load(std::memory_order_relaxed) == nullptr) {
+    const std::uint32_t first = supply.next_chunk.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < kReadyChunks && file.grows; ++i) {
+      auto& place = supply.ready_chunks[(first + i) % kReadyChunks];
+      if (place.load(std::memory_order_relaxed) == nullptr) {
         ++missing;
-        if (!supply_chunk(supply.ready_chunks[i])) {
+        if (!supply_chunk(place)) {
           break;
         }
       }
@@ -148,7 +149,7 @@ struct Helper {
 
   // One round; returns the time until the next, in ns.
   long poll() {
-    const std::size_t chunks = fill_chunks(kReadyChunks);
+    const std::size_t chunks = fill_chunks();
     const std::size_t slabs = fill_slabs();
     if (chunks > kReadyChunks / 4 && chunk_bytes < kLargestChunk) {
       chunk_bytes *= 2;
@@ -182,7 +183,7 @@ void* helper_main(void*) {
     return nullptr;
   }
   supply.page = helper.file.page;
-  helper.fill_chunks(kFirstChunks);
+  helper.fill_chunks();
   helper.fill_slabs();
   futex_wake(supply.ready, kStartOk);
 
@@ -244,13 +245,17 @@ void stop_supply() {
   errno = saved_errno;
 }
 
+// In the order of the file, so that what is left unused lies at its end and can be cut off.
 ChunkHeader* take_chunk() {
-  for (auto& place : supply.ready_chunks) {
+  const std::uint32_t first = supply.next_chunk.load(std::memory_order_relaxed);
+  for (std::uint32_t i = first; i != first + kReadyChunks; ++i) {
+    auto& place = supply.ready_chunks[i % kReadyChunks];
     if (place.load(std::memory_order_relaxed) == nullptr) {
       continue;
     }
     ChunkHeader* chunk = place.exchange(nullptr, std::memory_order_acq_rel);
     if (chunk != nullptr) {
+      supply.next_chunk.store(i + 1, std::memory_order_relaxed);
       const std::uint64_t end = chunk->reserved1[0];
       std::uint64_t seen = supply.used_end.load(std::memory_order_relaxed);
       while (seen < end && !supply.used_end.compare_exchange_weak(seen, end)) {

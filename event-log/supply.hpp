@@ -20,6 +20,7 @@ inline constexpr std::size_t kRetiredChunks = 256;
 // What passes between the helper and the recording threads; every field is lock-free.
 struct Supply {
   std::atomic<ChunkHeader*> ready_chunks[kReadyChunks];
+  std::atomic<std::uint32_t> next_chunk;          // where the next is taken, modulo kReadyChunks
   std::atomic<Slot*> ready_slabs[kReadySlabs];  // chains linked by Slot::next
   std::atomic<void*> retired[kRetiredChunks];   // chunks to unmap
   std::atomic<std::uint32_t> ready;             // futex: 1 once start-up succeeded, 2 failed

@@ -1,0 +1,63 @@
+// The command line, parsed: one plain struct a verb. Nothing here acts.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "log-merger/filter.hpp"
+#include "log-merger/report.hpp"
+#include "log-merger/table.hpp"
+
+namespace uctrace::cli {
+
+inline constexpr const char* kDefaultFolder = "uctrace.data";
+
+// Which run a reading verb speaks of.
+struct DataChoice {
+  std::filesystem::path folder = kDefaultFolder;
+  std::string job;  // empty = the newest
+};
+
+struct RecordCommand {
+  std::filesystem::path folder = kDefaultFolder;
+  bool verbose = false;
+  std::vector<std::string> program;  // and its arguments
+};
+struct MergeCommand {
+  DataChoice data;
+};
+struct ReportCommand {
+  DataChoice data;
+  FilterSpec filter;
+  ReportOptions options;
+};
+struct MessagesCommand {
+  DataChoice data;
+  FilterSpec filter;
+  Format format = Format::table;
+  std::optional<std::size_t> limit;
+};
+struct InfoCommand {
+  DataChoice data;
+  Format format = Format::table;
+};
+struct ViewCommand {
+  DataChoice data;
+  std::filesystem::path output;  // empty = report.html in the folder
+};
+// Help and version: what to print is all there is to do.
+struct PrintCommand {
+  std::string text;
+};
+
+using Command = std::variant<RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
+                             InfoCommand, ViewCommand, PrintCommand>;
+
+// Throws Error for anything it does not know, with the nearest known word.
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace uctrace::cli

@@ -1,0 +1,21 @@
+#include <iostream>
+
+#include "cli/run_loader.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
+#include "log-merger/info_output.hpp"
+
+namespace uctrace::cli {
+
+int run(const InfoCommand& command) {
+  end_quietly_on_closed_pipe();
+  const Run merged = load_run(command.data);
+  if (command.format == Format::json) {
+    std::cout << dump(info_json(merged), 2) << '\n';
+  } else {
+    write_info_text(std::cout, merged, colour_of_output());
+  }
+  return count_identities(merged).violated == 0 ? kOk : kIdentityViolated;
+}
+
+}  // namespace uctrace::cli

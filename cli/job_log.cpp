@@ -1,0 +1,81 @@
+#include "cli/job_log.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <span>
+
+#include "event-log/reader.hpp"
+#include "log-merger/error.hpp"
+#include "log-merger/merge.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The log cut behind its process page: identity, counters and the check of both, without events.
+log::LogFile open_page(const fs::path& path) {
+  std::vector<std::byte> page(log::kProcessPageBytes);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(page.data()), static_cast<std::streamsize>(page.size()));
+  page.resize(static_cast<std::size_t>(file.gcount()));
+  return log::LogFile::from_bytes(page, path.string());
+}
+
+ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
+  const log::ProcessPage& page = log.page();
+  ProcessReport report{.log = path,
+                       .host = std::string(log.host()),
+                       .pid = page.pid,
+                       .rank = page.world_rank,
+                       .world_size = page.world_size,
+                       .closed = page.closed == 1,
+                       .alive = log.is_writer_alive(),
+                       .write_errno = page.write_errno,
+                       .dropped = log.dropped_records(),
+                       .log_bytes = page.allocated_bytes};
+  std::copy(std::begin(page.layers), std::end(page.layers), report.layers.begin());
+  for (const log::LaneInfo& lane : log.lanes()) {
+    report.events += lane.counters.recorded_events;
+    report.mpi_calls += lane.counters.mpi_calls;
+    report.ucp_operations += lane.counters.ucp_operations;
+    report.uct_operations += lane.counters.uct_posted_ok;
+  }
+  return report;
+}
+
+std::vector<fs::path> logs_in(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == kLogSuffix) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+JobLog read_job_log(const fs::path& folder, const std::string& job) {
+  JobLog result;
+  for (const fs::path& path : logs_in(folder)) {
+    try {
+      const log::LogFile log = open_page(path);
+      if (job.empty() || log.job() == job) result.processes.push_back(report_of(log, path));
+    } catch (const Error&) {
+      result.unreadable.push_back(path);
+    }
+  }
+  std::sort(result.processes.begin(), result.processes.end(),
+            [](const ProcessReport& a, const ProcessReport& b) { return a.rank < b.rank; });
+  return result;
+}
+
+bool has_live_writer(const fs::path& folder) {
+  const std::vector<ProcessReport> processes = read_job_log(folder, "").processes;
+  return std::any_of(processes.begin(), processes.end(),
+                     [](const ProcessReport& process) { return process.alive; });
+}
+
+}  // namespace uctrace::cli

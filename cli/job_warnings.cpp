@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "cli/job_log.hpp"
+#include "event-log/reader.hpp"
+#include "log-merger/error.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+using Processes = std::vector<ProcessReport>;
+
+constexpr std::size_t kNamedProcesses = 8;
+constexpr std::array<const char*, log::kLayers> kLayerNames = {"UCT", "UCP", "MPI", "GPU"};
+
+bool is(const ProcessReport& process, log::Layer layer, log::LayerState state) {
+  return process.layers[static_cast<std::size_t>(layer)] == state;
+}
+
+std::string name_of(const ProcessReport& process) {
+  return process.rank >= 0 ? fmt::format("rank {}", process.rank)
+                           : fmt::format("pid {} on {}", process.pid, process.host);
+}
+
+// "3 of 4 processes (rank 0, rank 2, rank 3)".
+std::string count_text(const Processes& some, std::size_t all) {
+  std::vector<std::string> names;
+  for (const ProcessReport& process : some) {
+    if (names.size() == kNamedProcesses) {
+      names.push_back("...");
+      break;
+    }
+    names.push_back(name_of(process));
+  }
+  return fmt::format("{} of {} process{} ({})", some.size(), all, all == 1 ? "" : "es",
+                     fmt::join(names, ", "));
+}
+
+template <typename Predicate>
+Processes select(const Processes& processes, Predicate predicate) {
+  Processes selected;
+  std::copy_if(processes.begin(), processes.end(), std::back_inserter(selected), predicate);
+  return selected;
+}
+
+// The first text of `kind` that a process defined, empty if none can be read.
+std::string defined_text(const ProcessReport& process, log::TextKind kind) {
+  std::string found;
+  try {
+    const log::LogFile file = log::LogFile::open(process.log);
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::TextView& text) {
+      if (text.kind() == kind && found.empty()) found = text.text;
+    });
+  } catch (const Error&) {
+    return "";
+  }
+  return found;
+}
+
+std::string reason_text(const log::FaultView& fault) {
+  const std::string detail(fault.detail);
+  switch (fault.code()) {
+    case log::FaultCode::unknown_ucx_version:
+      return "this version of UCX is not known to uctrace: " + detail;
+    case log::FaultCode::self_check_failed:
+      return "its self-check failed: " + detail;
+    case log::FaultCode::symbol_missing:
+      return "the library lacks " + detail;
+    case log::FaultCode::out_of_interfaces:
+      return fmt::format("more than {} interfaces were opened", fault.r.value);
+    case log::FaultCode::unknown_mpi_library:
+      return "this MPI library is not known to uctrace: " + detail;
+    case log::FaultCode::thread_limit:
+      return "more threads than uctrace can follow";
+    case log::FaultCode::log_write_failed:
+      return fmt::format("the log could not be written: {}", std::strerror(fault.r.value));
+    case log::FaultCode::request_field_unknown:
+      return "a field of UCX requests was not found: " + detail;
+    case log::FaultCode::none:
+      break;
+  }
+  return detail.empty() ? "no reason was recorded" : detail;
+}
+
+std::string off_reason(const ProcessReport& process, log::Layer layer) {
+  std::string reason;
+  try {
+    const log::LogFile file = log::LogFile::open(process.log);
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
+      if (fault.r.layer == layer && reason.empty()) reason = reason_text(fault);
+    });
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return reason.empty() ? "no reason was recorded" : reason;
+}
+
+// --- the checks, each adding a line where something is wrong ---------------------------------
+
+void check_layers(const Processes& processes, std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < log::kLayers; ++i) {
+    const auto layer = static_cast<log::Layer>(i);
+    const Processes off = select(processes, [&](const ProcessReport& process) {
+      return is(process, layer, log::LayerState::off);
+    });
+    if (off.empty()) continue;
+    lines.push_back(fmt::format(
+        "the {} layer turned itself off in {}: {}; the job ran on, that layer is missing",
+        kLayerNames[i], count_text(off, processes.size()), off_reason(off.front(), layer)));
+  }
+}
+
+void check_ucx_used(const Processes& processes, std::vector<std::string>& lines) {
+  const auto uses_ucx = [](const ProcessReport& process) {
+    return process.ucp_operations != 0 || process.uct_operations != 0 ||
+           is(process, log::Layer::ucp, log::LayerState::off) ||
+           is(process, log::Layer::uct, log::LayerState::off);
+  };
+  if (std::any_of(processes.begin(), processes.end(), uses_ucx)) return;
+  const auto job = std::find_if(processes.begin(), processes.end(), [](const auto& process) {
+    return process.mpi_calls != 0 && process.world_size > 1;
+  });
+  if (job == processes.end()) return;
+  const std::string library = defined_text(*job, log::TextKind::mpi_library);
+  if (library.find("Open MPI") != std::string::npos) {
+    lines.push_back(
+        "this Open MPI job did not use UCX: Open MPI takes it by itself only on networks it "
+        "knows; to use it, run `mpirun --mca pml ucx --mca pml_ucx_tls any --mca "
+        "pml_ucx_devices any ...`");
+    return;
+  }
+  lines.push_back(fmt::format(
+      "this MPI job did not use UCX: {} sends its messages another way; run it with an MPI that is "
+      "built on UCX",
+      library.empty() ? "the MPI library" : library));
+}
+
+void check_ranks(const Processes& processes, std::vector<std::string>& lines) {
+  std::set<std::int32_t> ranks;
+  std::int32_t world_size = 0;
+  for (const ProcessReport& process : processes) {
+    if (process.rank < 0) continue;
+    ranks.insert(process.rank);
+    world_size = std::max(world_size, process.world_size);
+  }
+  if (ranks.size() >= static_cast<std::size_t>(world_size)) return;
+  lines.push_back(fmt::format(
+      "only {} of {} ranks were recorded: the others ran where uctrace was not loaded or this "
+      "folder is not seen; use a shared folder and put uctrace behind the launcher: `mpirun ... "
+      "uctrace record -o DIR -- PROGRAM`",
+      ranks.size(), world_size));
+}
+
+void check_drops(const Processes& processes, std::vector<std::string>& lines) {
+  std::uint64_t dropped = 0;
+  std::set<std::string> reasons;
+  const Processes affected = select(processes, [&](const ProcessReport& process) {
+    dropped += process.dropped;
+    if (process.write_errno != 0) {
+      reasons.insert(std::strerror(static_cast<int>(process.write_errno)));
+    }
+    return process.dropped != 0;
+  });
+  if (affected.empty()) return;
+  const std::string why = reasons.empty() ? "they came faster than the log could grow"
+                                          : fmt::format("{}", fmt::join(reasons, ", "));
+  lines.push_back(fmt::format("{} records were dropped in {}: {}; {}", dropped,
+                              count_text(affected, processes.size()), why,
+                              reasons.empty() ? "the counts are exact, the details incomplete"
+                                              : "record into a folder with room with -o DIR"));
+}
+
+void check_ends(const Processes& processes, std::vector<std::string>& lines) {
+  const Processes open = select(processes, [](const auto& process) { return !process.closed; });
+  if (open.empty()) return;
+  const bool alive =
+      std::any_of(open.begin(), open.end(), [](const auto& process) { return process.alive; });
+  lines.push_back(fmt::format("{} did not close their log: {}; what was recorded is kept",
+                              count_text(open, processes.size()),
+                              alive ? "still running, or killed" : "killed or crashed"));
+}
+
+}  // namespace
+
+std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
+  Processes all = kept.processes;
+  all.insert(all.end(), lost.processes.begin(), lost.processes.end());
+  std::vector<std::string> lines;
+  if (all.empty() && kept.unreadable.empty()) {
+    lines.push_back(
+        "no process used MPI or UCX, so nothing was recorded: a program that is statically linked, "
+        "set-uid, or started by another machine or service does not load uctrace; if it should "
+        "have, put uctrace behind the launcher: `mpirun ... uctrace record -- PROGRAM`");
+    return lines;
+  }
+  if (!kept.unreadable.empty()) {
+    lines.push_back(fmt::format(
+        "{} log{} cannot be read, the first is {}: cut off at its start, or the disk is full",
+        kept.unreadable.size(), kept.unreadable.size() == 1 ? "" : "s",
+        kept.unreadable.front().filename().string()));
+  }
+  check_layers(all, lines);
+  check_ucx_used(all, lines);
+  check_ranks(all, lines);
+  check_drops(all, lines);
+  check_ends(all, lines);
+  return lines;
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,21 @@
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "cli/run_loader.hpp"
+#include "cli/verbs.hpp"
+#include "log-merger/info_output.hpp"
+
+namespace uctrace::cli {
+
+int run(const MergeCommand& command) {
+  const Run merged = merge_and_store(command.data.folder);
+  std::cout << fmt::format("{}: {} messages, {} transfers of {} processes\n",
+                           (command.data.folder / kStoreFile).string(), merged.messages.size(),
+                           merged.transfers.size(), merged.processes.size());
+  for (const std::string& note : merged.notes) std::cout << "note: " << note << '\n';
+  std::cout << identities_line(merged) << '\n';
+  return kOk;
+}
+
+}  // namespace uctrace::cli

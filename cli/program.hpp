@@ -1,0 +1,25 @@
+// Runs the recorded program as if `record` were not there: same terminal, same signals.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace uctrace::cli {
+
+struct ProgramEnd {
+  int exit_status = 0;  // as a shell counts: 128 + signal if killed by one
+  int signal = 0;       // 0 = the program ended by itself
+  int exec_errno = 0;   // not 0 = it could not be started
+};
+
+// The file that execvp() would run; 0 or its errno. Lets a typing error stop before any effect.
+int find_program(const std::string& name);
+
+// Waits for the end of the program. Meanwhile SIGINT and SIGQUIT are the program's business, and
+// SIGTERM and SIGHUP are passed on to it. Call from a process of one thread.
+ProgramEnd run_program(const std::vector<std::string>& program);
+
+// Replaces this process; returns errno if that fails.
+int become_program(const std::vector<std::string>& program);
+
+}  // namespace uctrace::cli

@@ -1,0 +1,97 @@
+#include "cli/run_loader.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "log-merger/error.hpp"
+#include "log-merger/merge.hpp"
+#include "log-merger/store.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }
+
+struct FolderState {
+  bool has_logs = false;
+  bool has_store = false;
+  bool store_is_newest = false;
+};
+
+FolderState look_at(const fs::path& folder) {
+  FolderState state;
+  std::optional<fs::file_time_type> stored, logged;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  if (error) {
+    const bool missing = error == std::errc::no_such_file_or_directory;
+    throw Error({.what = "cannot read " + quoted(folder),
+                 .why = error.message(),
+                 .to_do = missing ? "record a job with `uctrace record -- COMMAND`, or name the "
+                                    "folder that holds the data"
+                                  : "name a folder that you can read"});
+  }
+  for (const fs::directory_entry& entry : entries) {
+    const fs::path name = entry.path().filename();
+    const auto written = entry.last_write_time(error);
+    if (error) continue;
+    if (name == kStoreFile) stored = written;
+    if (name.extension() == kLogSuffix) {
+      state.has_logs = true;
+      logged = std::max(logged.value_or(written), written);
+    }
+  }
+  state.has_store = stored.has_value();
+  state.store_is_newest = stored && (!logged || *stored >= *logged);
+  return state;
+}
+
+// A mapped log of a live process grows without a new modification time.
+bool was_running(const Run& run) {
+  return std::any_of(run.processes.begin(), run.processes.end(),
+                     [&](const Process& process) { return run.texts[process.exit] == "running"; });
+}
+
+std::optional<Run> load_if_current(const fs::path& folder, const FolderState& state) {
+  if (!state.store_is_newest) return std::nullopt;
+  try {
+    Run run = load_store(folder / kStoreFile);
+    if (!state.has_logs || !was_running(run)) return run;
+  } catch (const Error&) {
+    // An old or damaged store is no loss while the logs are there to make it again.
+    if (!state.has_logs) throw;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Run merge_and_store(const fs::path& folder) {
+  Run run = merge_folder(folder, {});
+  save_store(run, folder / kStoreFile);
+  return run;
+}
+
+Run load_run(const DataChoice& data) {
+  const FolderState state = look_at(data.folder);
+  if (!state.has_logs && !state.has_store) {
+    throw Error({.what = "no run in " + quoted(data.folder),
+                 .why = "it holds neither logs nor a merged run",
+                 .to_do = "record a job with `uctrace record -- COMMAND`, or name the folder that "
+                          "holds the data"});
+  }
+  if (!data.job.empty()) return merge_folder(data.folder, {.job = data.job});
+  if (std::optional<Run> run = load_if_current(data.folder, state)) return *std::move(run);
+  Run run = merge_folder(data.folder, {});
+  try {
+    save_store(run, data.folder / kStoreFile);
+  } catch (const Error& error) {
+    std::cerr << "uctrace: warning: the merged run is not kept: " << error.message() << '\n';
+  }
+  return run;
+}
+
+}  // namespace uctrace::cli

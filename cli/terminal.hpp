@@ -1,0 +1,15 @@
+// What standard output is, and how the tool behaves on it.
+#pragma once
+
+#include "log-merger/table.hpp"
+
+namespace uctrace::cli {
+
+// On only for a terminal that did not say NO_COLOR.
+Colour colour_of_output();
+
+// A reader that has seen enough (`| head`) ends this process without a word. Not for `record`: its
+// program inherits what it does to signals.
+void end_quietly_on_closed_pipe();
+
+}  // namespace uctrace::cli

@@ -1,0 +1,26 @@
+// The verbs. Each returns the exit status of the command and throws Error where it cannot do its
+// work; results go to standard output, everything else to standard error.
+#pragma once
+
+#include "cli/command_line.hpp"
+
+namespace uctrace::cli {
+
+// Failures of the tool itself, as env(1) and timeout(1) count them.
+enum ExitStatus : int {
+  kOk = 0,
+  kIdentityViolated = 1,
+  kToolFailed = 125,
+  kNotExecutable = 126,
+  kNotFound = 127,
+};
+
+int run(const RecordCommand& command);  // the program's own status, 128 + signal if killed
+int run(const MergeCommand& command);
+int run(const ReportCommand& command);
+int run(const MessagesCommand& command);
+int run(const InfoCommand& command);  // kIdentityViolated if one is
+int run(const ViewCommand& command);
+int run(const PrintCommand& command);
+
+}  // namespace uctrace::cli

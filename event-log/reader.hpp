@@ -1,0 +1,377 @@
+// The reading side of an event log, for offline code: it throws uctrace::Error and allocates.
+//
+// Nothing in a log is trusted. Every view that reaches a visitor lies inside the bytes that were
+// read, its enumerations have known values and its variable parts fit; whatever does not is counted
+// in Damage and left out. A LogFile is a snapshot: a process that is still writing, or a file cut
+// short meanwhile, does not disturb it.
+//
+// Use:   const LogFile log = LogFile::open(path);
+//        log.for_each_record(Stream::events, Overloaded{
+//            [&](std::uint16_t lane, const UctOperationView& operation) { ... },
+//            [&](std::uint16_t lane, const UctCompletionView& completion) { ... }});
+// Threads: const members may be called from any number of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "event-log/records.hpp"
+
+namespace uctrace::log {
+
+// Makes one visitor of several lambdas.
+template <typename... Parts>
+struct Overloaded : Parts... {
+  using Parts::operator()...;
+};
+template <typename... Parts>
+Overloaded(Parts...) -> Overloaded<Parts...>;
+
+// --- typed records -------------------------------------------------------------------------------
+//
+// `r` is a copy of the fixed part; spans and string views point into the LogFile and live as long.
+// Views are made by for_each_record() alone, from the words of one record, which parse() checks.
+
+using Words = std::span<const std::uint64_t>;
+using Bytes = std::span<const std::byte>;
+
+struct UctOperationView {
+  UctOperation r;
+  Id id = 0;                                   // 0 = no completion follows
+  std::optional<std::uint64_t> local, remote;  // addresses, where the operation has them
+  Words header;                                // first words of an active message
+
+  std::uint16_t interface_id() const { return r.head.a; }
+  std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
+  static std::optional<UctOperationView> parse(Words record);
+};
+
+struct UctCompletionView {
+  UctCompletion r;
+
+  std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
+  static std::optional<UctCompletionView> parse(Words record);
+};
+
+struct UctArrivalView {
+  UctArrival r;
+  Words header;
+
+  std::uint16_t interface_id() const { return r.head.a; }
+  std::uint32_t duration_ticks() const { return r.head.b; }
+  static std::optional<UctArrivalView> parse(Words record);
+};
+
+struct UcpOperationView {
+  UcpOperation r;
+
+  UcpFunction function() const { return static_cast<UcpFunction>(r.head.a & 0xff); }
+  std::uint8_t flags() const { return static_cast<std::uint8_t>(r.head.a >> 8); }
+  std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
+  static std::optional<UcpOperationView> parse(Words record);
+};
+
+struct UcpCompletionView {
+  UcpCompletion r;  // sender_tag and length are 0 unless of_receive
+  bool of_receive = false;
+
+  std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
+  static std::optional<UcpCompletionView> parse(Words record);
+};
+
+struct MpiCallView {
+  MpiCall r;  // absent ranks and tags are kNone, absent sizes 0
+  bool has_peer = false;
+  bool has_receive = false;  // the receiving half of a Sendrecv
+
+  std::uint16_t function() const { return r.head.a; }
+  std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
+  static std::optional<MpiCallView> parse(Words record);
+};
+
+struct TextView {
+  Text r;
+  std::string_view text;  // any bytes: not necessarily UTF-8
+
+  TextKind kind() const { return static_cast<TextKind>(r.head.a & 0xff); }
+  bool truncated() const { return (r.head.a >> 8 & Text::kTruncated) != 0; }
+  static std::optional<TextView> parse(Words record);
+};
+
+struct UctInterfaceView {
+  UctInterface r;
+  std::string_view transport, device, memory_domain;
+  Bytes device_address, interface_address;
+
+  std::uint16_t interface_id() const { return r.head.a; }
+  static std::optional<UctInterfaceView> parse(Words record);
+};
+
+// Serves uct_endpoint, uct_endpoint_address and uct_endpoint_connect, told apart by type().
+struct UctEndpointView {
+  UctEndpoint r;
+  Bytes device_address, address;
+
+  RecordType type() const { return r.head.type; }
+  std::uint16_t interface_id() const { return r.head.a; }
+  static std::optional<UctEndpointView> parse(Words record);
+};
+
+// Serves every record that ends a handle, told apart by type().
+struct HandleEndView {
+  HandleEnd r;
+
+  RecordType type() const { return r.head.type; }
+  static std::optional<HandleEndView> parse(Words record);
+};
+
+struct UcpWorkerView {
+  UcpWorker r;
+
+  static std::optional<UcpWorkerView> parse(Words record);
+};
+
+struct UcpEndpointView {
+  UcpEndpoint r;
+
+  static std::optional<UcpEndpointView> parse(Words record);
+};
+
+struct CommunicatorView {
+  Communicator r;
+  std::vector<RankRun> runs;
+
+  bool inter() const { return (r.head.a & Communicator::kInter) != 0; }
+  bool truncated() const { return (r.head.a & Communicator::kTruncated) != 0; }
+  // World rank of a member (of the remote group in an intercommunicator); nothing beyond the known
+  // ones. Costs the runs: a lying `count` costs no memory.
+  std::optional<std::int32_t> world_rank(std::uint32_t rank) const;
+  static std::optional<CommunicatorView> parse(Words record);
+};
+
+struct FaultView {
+  Fault r;
+  std::string_view detail;
+
+  FaultCode code() const { return static_cast<FaultCode>(r.head.a); }
+  static std::optional<FaultView> parse(Words record);
+};
+
+// --- clock ---------------------------------------------------------------------------------------
+
+// The straight line from the first anchor of a process to its last, from ticks to nanoseconds.
+class ClockFit {
+ public:
+  ClockFit(Clock clock, std::vector<Anchor> anchors);
+
+  // CLOCK_MONOTONIC_RAW of the host at `tick`. Saturates at 0 and INT64_MAX.
+  std::int64_t monotonic_ns(std::uint64_t tick) const;
+  // The same on the job's clock, once set_job_offset() placed this process on it.
+  std::int64_t job_ns(std::uint64_t tick) const;
+  std::int64_t duration_ns(std::uint64_t ticks) const;
+  void set_job_offset(std::int64_t offset_ns) { job_offset_ns_ = offset_ns; }
+
+  double ns_per_tick() const { return ns_per_tick_; }
+  // False where the anchors give no rate: fewer than two instants. Ticks then count as nanoseconds
+  // until adopt_rate() gives the rate of another process on the same host.
+  bool rate_known() const { return rate_known_; }
+  void adopt_rate(double ns_per_tick);
+
+  // Largest distance of an anchor from the line: part of the error bound of every time.
+  std::uint64_t max_deviation_ns() const { return max_deviation_ns_; }
+  // Anchors whose nanoseconds go back while their ticks go on. Not 0 = do not trust this clock.
+  std::uint32_t backward_anchors() const { return backward_anchors_; }
+  // Usable anchors in order of their ticks.
+  const std::vector<Anchor>& anchors() const { return anchors_; }
+
+ private:
+  void measure_deviation();
+
+  std::vector<Anchor> anchors_;
+  Anchor origin_{};
+  double ns_per_tick_ = 1;
+  bool rate_known_ = false;
+  std::int64_t job_offset_ns_ = 0;
+  std::uint64_t max_deviation_ns_ = 0;
+  std::uint32_t backward_anchors_ = 0;
+};
+
+// --- damage --------------------------------------------------------------------------------------
+
+// What of a log could not be read. All zero = every byte made sense.
+struct Damage {
+  std::uint64_t truncated_bytes = 0;  // the file is this much shorter than it should be
+  std::uint64_t bad_chunks = 0;       // places where no valid chunk begins, and duplicates
+  std::uint64_t skipped_bytes = 0;    // passed over until the next valid chunk
+  std::uint64_t resyncs = 0;          // valid chunks found again after such a place
+  std::uint64_t bad_records = 0;
+  std::uint64_t unreadable_tails = 0;     // chunks given up behind a record of impossible size
+  std::uint64_t missing_chunks = 0;       // gaps in the sequence of a lane and stream
+  std::uint64_t unpublished_records = 0;  // begun and never finished, the last of their chunk
+  std::uint64_t missing_events = 0;       // counted by their lane, but not found
+  std::uint64_t surplus_events = 0;       // found, but not counted by their lane
+
+  bool any() const { return *this != Damage{}; }
+  bool operator==(const Damage&) const = default;
+  // One plain sentence for each kind that occurred.
+  std::vector<std::string> sentences() const;
+};
+
+// --- file ----------------------------------------------------------------------------------------
+
+class LogFile {
+ public:
+  // Reads the whole file once, into memory. Throws where it is no log that this version reads; a
+  // damaged one is read as far as it goes.
+  static LogFile open(const std::filesystem::path& path);
+  // The same of a copy of `bytes`; `name` stands for the path in messages.
+  static LogFile from_bytes(Bytes bytes, std::string name);
+
+  const std::string& name() const { return name_; }
+  std::uint64_t size_bytes() const { return size_bytes_; }
+  const ProcessPage& page() const { return page_; }
+  std::string_view host() const;
+  std::string_view boot_id() const;
+  std::string_view job() const;
+  std::string_view tool_version() const;
+  // The lanes that were ever used, by lane number.
+  const std::vector<LaneInfo>& lanes() const { return lanes_; }
+
+  // Names the process in its job and everywhere else: host:boot:pid namespace:pid:start time.
+  std::string process_key() const;
+  // Whether the writer runs on this very machine, in this pid namespace, now. False also where that
+  // cannot be seen from here. Reads /proc.
+  bool is_writer_alive() const;
+
+  const Damage& damage() const { return damage_; }
+  // Records that were lost at the writer, for lack of a chunk or a lane.
+  std::uint64_t dropped_records() const;
+  std::uint64_t event_count() const { return event_count_; }
+  // The process ended its log in an orderly way, and all of it was recorded and read.
+  bool complete() const { return page_.closed == 1 && dropped_records() == 0 && !damage_.any(); }
+
+  ClockFit clock() const { return ClockFit(page_.clock, anchors_); }
+
+  // Calls visitor(lane, view) for each valid record of `stream` whose view type it accepts: lane by
+  // lane, in the order in which the lane wrote. Records of other types are passed over.
+  template <typename Visitor>
+  void for_each_record(Stream stream, Visitor&& visitor) const {
+    for (const Chunk& chunk : chunks_) {
+      if (chunk.stream != stream) continue;
+      RecordWalk walk(chunk);
+      for (Words record = walk.next(); !record.empty(); record = walk.next()) {
+        visit(chunk, record, visitor);
+      }
+    }
+  }
+
+ private:
+  struct Chunk {
+    Stream stream;
+    std::uint16_t lane;
+    std::uint32_t sequence;
+    Words records;
+  };
+
+  // Cuts the words of a chunk into records.
+  class RecordWalk {
+   public:
+    enum class End : std::uint8_t { none, clean, unpublished, impossible_size };
+    explicit RecordWalk(const Chunk& chunk) : rest_(chunk.records) {}
+    // The next record, empty at the end of the readable part.
+    Words next();
+    End end() const { return end_; }
+
+   private:
+    Words rest_;
+    End end_ = End::none;
+  };
+
+  LogFile(std::unique_ptr<std::uint64_t[]> words, std::size_t size_bytes, std::string name);
+  void read_page();
+  void find_chunks();
+  bool add_chunk(std::size_t offset, const ChunkHeader& header);
+  void order_chunks();
+  void check_records();
+  void check_lane_counters(const std::vector<std::uint64_t>& events_read);
+
+  template <typename View, typename Visitor>
+  static bool visit_as(std::uint16_t lane, Words record, Visitor& visitor) {
+    if constexpr (std::is_invocable_v<Visitor&, std::uint16_t, const View&>) {
+      const std::optional<View> view = View::parse(record);
+      if (view) visitor(lane, *view);
+      return view.has_value();
+    }
+    return true;
+  }
+  // False: a record that is not valid in this stream, if the visitor accepts its type at all.
+  template <typename Visitor>
+  static bool visit(const Chunk& chunk, Words record, Visitor& visitor);
+
+  std::string name_;
+  std::unique_ptr<std::uint64_t[]> words_;
+  std::size_t size_bytes_;
+  ProcessPage page_{};
+  std::vector<LaneInfo> lanes_;
+  std::vector<Chunk> chunks_;  // by stream, lane and sequence
+  std::vector<Anchor> anchors_;
+  Damage damage_;
+  std::uint64_t event_count_ = 0;
+};
+
+template <typename Visitor>
+bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
+  const auto type = static_cast<RecordType>(record[0] & 0xff);
+  const bool is_definition = type >= RecordType::text;
+  if (is_definition != (chunk.stream == Stream::definitions)) return false;
+  const std::uint16_t lane = chunk.lane;
+  switch (type) {
+    case RecordType::uct_operation:
+      return visit_as<UctOperationView>(lane, record, visitor);
+    case RecordType::uct_completion:
+      return visit_as<UctCompletionView>(lane, record, visitor);
+    case RecordType::uct_arrival:
+      return visit_as<UctArrivalView>(lane, record, visitor);
+    case RecordType::ucp_operation:
+      return visit_as<UcpOperationView>(lane, record, visitor);
+    case RecordType::ucp_completion:
+      return visit_as<UcpCompletionView>(lane, record, visitor);
+    case RecordType::mpi_call:
+      return visit_as<MpiCallView>(lane, record, visitor);
+    case RecordType::text:
+      return visit_as<TextView>(lane, record, visitor);
+    case RecordType::uct_interface:
+      return visit_as<UctInterfaceView>(lane, record, visitor);
+    case RecordType::uct_endpoint:
+    case RecordType::uct_endpoint_address:
+    case RecordType::uct_endpoint_connect:
+      return visit_as<UctEndpointView>(lane, record, visitor);
+    case RecordType::uct_interface_close:
+    case RecordType::uct_endpoint_destroy:
+    case RecordType::ucp_worker_destroy:
+    case RecordType::ucp_endpoint_close:
+    case RecordType::communicator_free:
+      return visit_as<HandleEndView>(lane, record, visitor);
+    case RecordType::ucp_worker:
+      return visit_as<UcpWorkerView>(lane, record, visitor);
+    case RecordType::ucp_endpoint:
+      return visit_as<UcpEndpointView>(lane, record, visitor);
+    case RecordType::communicator:
+      return visit_as<CommunicatorView>(lane, record, visitor);
+    case RecordType::fault:
+      return visit_as<FaultView>(lane, record, visitor);
+    case RecordType::unpublished:
+      break;
+  }
+  return false;
+}
+
+}  // namespace uctrace::log

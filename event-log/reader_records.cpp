@@ -1,0 +1,301 @@
+// What the words of a log mean: typed views of records with every check they need, and the clock.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "event-log/reader.hpp"
+
+namespace uctrace::log {
+namespace {
+
+constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
+constexpr std::size_t words_for(std::size_t bytes) { return (bytes + kWordBytes - 1) / kWordBytes; }
+
+// --- records -------------------------------------------------------------------------------------
+
+// The fixed part of a record; one that ends early leaves the rest of `fixed` as it is.
+template <typename Record>
+bool copy_fixed(Words record, Record& fixed, std::size_t least_words = sizeof(Record) / 8) {
+  if (record.size() < least_words) return false;
+  std::memcpy(&fixed, record.data(), std::min(record.size_bytes(), sizeof(Record)));
+  return true;
+}
+
+// Takes the optional words behind the fixed part of a record, one piece after the other.
+class Tail {
+ public:
+  Tail(Words record, std::size_t fixed_bytes) : rest_(record.subspan(fixed_bytes / kWordBytes)) {}
+
+  bool take_words(std::size_t count, Words& out) {
+    if (count > rest_.size()) return false;
+    out = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return true;
+  }
+  bool take_bytes(std::size_t count, Bytes& out) {
+    Words words;
+    if (!take_words(words_for(count), words)) return false;
+    out = std::as_bytes(words).first(count);
+    return true;
+  }
+  bool take_text(std::size_t count, std::string_view& out) {
+    Bytes bytes;
+    if (!take_bytes(count, bytes)) return false;
+    out = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    return true;
+  }
+
+ private:
+  Words rest_;
+};
+
+// A text in a fixed array at `offset`, which a NUL or the end of the array ends.
+std::string_view fixed_text(Words record, std::size_t offset, std::size_t capacity) {
+  const char* text = reinterpret_cast<const char*>(record.data()) + offset;
+  return {text, strnlen(text, capacity)};
+}
+
+}  // namespace
+
+std::optional<UctOperationView> UctOperationView::parse(Words record) {
+  UctOperationView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  const UctOperation& r = view.r;
+  const std::size_t header_words = r.flags >> UctOperation::kHeaderShift;
+  if (r.op == UctOp::none || r.op >= UctOp::kCount || r.origin_kind > Origin::arrival ||
+      r.route > Route::completion || header_words > kMaxHeaderWords) {
+    return std::nullopt;
+  }
+  Tail tail(record, sizeof(UctOperation));
+  Words word;
+  if (r.flags & UctOperation::kHasId) {
+    if (!tail.take_words(1, word)) return std::nullopt;
+    view.id = word[0];
+  }
+  if (r.flags & UctOperation::kHasLocal) {
+    if (!tail.take_words(1, word)) return std::nullopt;
+    view.local = word[0];
+  }
+  if (r.flags & UctOperation::kHasRemote) {
+    if (!tail.take_words(1, word)) return std::nullopt;
+    view.remote = word[0];
+  }
+  if (!tail.take_words(header_words, view.header)) return std::nullopt;
+  return view;
+}
+
+std::optional<UctCompletionView> UctCompletionView::parse(Words record) {
+  UctCompletionView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  return view;
+}
+
+std::optional<UctArrivalView> UctArrivalView::parse(Words record) {
+  UctArrivalView view;
+  if (!copy_fixed(record, view.r) || view.r.header_words > kMaxHeaderWords ||
+      !Tail(record, sizeof(UctArrival)).take_words(view.r.header_words, view.header)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<UcpOperationView> UcpOperationView::parse(Words record) {
+  UcpOperationView view;
+  if (!copy_fixed(record, view.r) || view.function() == UcpFunction::none ||
+      view.function() >= UcpFunction::kCount) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<UcpCompletionView> UcpCompletionView::parse(Words record) {
+  UcpCompletionView view{};
+  if (!copy_fixed(record, view.r, kSendCompletionWords)) return std::nullopt;
+  view.of_receive = record.size_bytes() >= sizeof(UcpCompletion);
+  if (!view.of_receive) view.r.sender_tag = view.r.length = 0;
+  return view;
+}
+
+std::optional<MpiCallView> MpiCallView::parse(Words record) {
+  MpiCallView view{};
+  view.r.peer = view.r.tag = view.r.recv_peer = view.r.recv_tag = MpiCall::kNone;
+  if (!copy_fixed(record, view.r, MpiCall::kCallWords)) return std::nullopt;
+  view.has_peer = record.size() >= MpiCall::kPeerWords;
+  view.has_receive = record.size_bytes() >= sizeof(MpiCall);
+  const bool whole_form = record.size() == MpiCall::kCallWords ||
+                          record.size() == MpiCall::kPeerWords || view.has_receive;
+  if (!whole_form) return std::nullopt;
+  return view;
+}
+
+std::optional<TextView> TextView::parse(Words record) {
+  TextView view;
+  if (!copy_fixed(record, view.r) || view.kind() < TextKind::command_line ||
+      view.kind() > TextKind::communicator_name ||
+      !Tail(record, sizeof(Text)).take_text(view.r.head.b, view.text)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<UctInterfaceView> UctInterfaceView::parse(Words record) {
+  UctInterfaceView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  const UctInterface& r = view.r;
+  view.transport = fixed_text(record, offsetof(UctInterface, transport), sizeof r.transport);
+  view.device = fixed_text(record, offsetof(UctInterface, device), sizeof r.device);
+  view.memory_domain =
+      fixed_text(record, offsetof(UctInterface, memory_domain), sizeof r.memory_domain);
+  Tail tail(record, sizeof(UctInterface));
+  if (!tail.take_bytes(r.device_address_bytes, view.device_address) ||
+      !tail.take_bytes(r.interface_address_bytes, view.interface_address)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<UctEndpointView> UctEndpointView::parse(Words record) {
+  UctEndpointView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  Tail tail(record, sizeof(UctEndpoint));
+  if (!tail.take_bytes(view.r.device_address_bytes, view.device_address) ||
+      !tail.take_bytes(view.r.address_bytes, view.address)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<HandleEndView> HandleEndView::parse(Words record) {
+  HandleEndView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  return view;
+}
+
+std::optional<UcpWorkerView> UcpWorkerView::parse(Words record) {
+  UcpWorkerView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  return view;
+}
+
+std::optional<UcpEndpointView> UcpEndpointView::parse(Words record) {
+  UcpEndpointView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  return view;
+}
+
+std::optional<CommunicatorView> CommunicatorView::parse(Words record) {
+  CommunicatorView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  const std::size_t count = view.r.head.b;
+  Words words;
+  if (count > record.size() ||
+      !Tail(record, sizeof(Communicator)).take_words(count * words_for(sizeof(RankRun)), words)) {
+    return std::nullopt;
+  }
+  view.runs.resize(count);
+  if (count != 0) std::memcpy(view.runs.data(), words.data(), words.size_bytes());
+  for (const RankRun& run : view.runs) {
+    if (run.count == 0) return std::nullopt;
+    const std::int64_t steps = run.count - std::int64_t{1};
+    // |stride| * steps < 2^63: both are below 2^32.
+    const std::int64_t last = run.first + run.stride * steps;
+    if (run.first < 0 || last < 0 || last > INT32_MAX) return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<std::int32_t> CommunicatorView::world_rank(std::uint32_t rank) const {
+  for (const RankRun& run : runs) {
+    if (rank < run.count) {
+      return static_cast<std::int32_t>(run.first + std::int64_t{run.stride} * rank);
+    }
+    rank -= run.count;
+  }
+  return std::nullopt;
+}
+
+std::optional<FaultView> FaultView::parse(Words record) {
+  FaultView view;
+  if (!copy_fixed(record, view.r) || view.code() == FaultCode::none ||
+      view.code() > FaultCode::request_field_unknown ||
+      static_cast<std::size_t>(view.r.layer) >= kLayers ||
+      !Tail(record, sizeof(Fault)).take_text(view.r.head.b, view.detail)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+// --- clock ---------------------------------------------------------------------------------------
+
+namespace {
+
+std::int64_t saturated(double ns) {
+  // The largest double below 2^63; NaN goes to 0.
+  constexpr double kLargest = 9223372036854774784.0;
+  if (!(ns > 0)) return 0;
+  return ns >= kLargest ? INT64_MAX : static_cast<std::int64_t>(std::llround(ns));
+}
+
+std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
+
+}  // namespace
+
+ClockFit::ClockFit(Clock clock, std::vector<Anchor> anchors) : anchors_(std::move(anchors)) {
+  std::erase_if(anchors_, [](const Anchor& anchor) { return anchor.monotonic_ns == 0; });
+  std::stable_sort(anchors_.begin(), anchors_.end(),
+                   [](const Anchor& a, const Anchor& b) { return a.tick < b.tick; });
+  for (std::size_t i = 1; i < anchors_.size(); ++i) {
+    if (anchors_[i].monotonic_ns < anchors_[i - 1].monotonic_ns) ++backward_anchors_;
+  }
+  if (clock == Clock::monotonic_raw) {
+    rate_known_ = true;
+  } else if (!anchors_.empty()) {
+    origin_ = anchors_.front();
+    const Anchor& last = anchors_.back();
+    if (last.tick > origin_.tick && last.monotonic_ns > origin_.monotonic_ns) {
+      // Doubles are good to 0.02 ns over a day, since only distances from the origin are scaled.
+      ns_per_tick_ = static_cast<double>(last.monotonic_ns - origin_.monotonic_ns) /
+                     static_cast<double>(last.tick - origin_.tick);
+      rate_known_ = true;
+    }
+  }
+  measure_deviation();
+}
+
+void ClockFit::measure_deviation() {
+  max_deviation_ns_ = 0;
+  for (const Anchor& anchor : anchors_) {
+    const auto fitted = static_cast<std::uint64_t>(monotonic_ns(anchor.tick));
+    max_deviation_ns_ = std::max(max_deviation_ns_, distance(fitted, anchor.monotonic_ns));
+  }
+}
+
+void ClockFit::adopt_rate(double ns_per_tick) {
+  ns_per_tick_ = ns_per_tick;
+  rate_known_ = true;
+  measure_deviation();
+}
+
+std::int64_t ClockFit::monotonic_ns(std::uint64_t tick) const {
+  const bool before = tick < origin_.tick;
+  const std::int64_t away = duration_ns(distance(tick, origin_.tick));
+  const std::int64_t origin_ns =
+      static_cast<std::int64_t>(std::min<std::uint64_t>(origin_.monotonic_ns, INT64_MAX));
+  if (before) return away > origin_ns ? 0 : origin_ns - away;
+  return away > INT64_MAX - origin_ns ? INT64_MAX : origin_ns + away;
+}
+
+std::int64_t ClockFit::job_ns(std::uint64_t tick) const {
+  std::int64_t result = 0;
+  if (!__builtin_add_overflow(monotonic_ns(tick), job_offset_ns_, &result)) return result;
+  return job_offset_ns_ > 0 ? INT64_MAX : INT64_MIN;
+}
+
+std::int64_t ClockFit::duration_ns(std::uint64_t ticks) const {
+  if (ns_per_tick_ == 1)
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(ticks, INT64_MAX));
+  return saturated(static_cast<double>(ticks) * ns_per_tick_);
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,239 @@
+// Run::info_json: the facts of `uctrace info --format json`. docs/info.md documents every key.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "log-merger/totals.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kLayerNames[] = {"uct", "ucp", "mpi", "gpu"};
+
+const char* name_of(log::FaultCode code) {
+  switch (code) {
+    case log::FaultCode::none: return "none";
+    case log::FaultCode::unknown_ucx_version: return "unknown_ucx_version";
+    case log::FaultCode::self_check_failed: return "self_check_failed";
+    case log::FaultCode::symbol_missing: return "symbol_missing";
+    case log::FaultCode::out_of_interfaces: return "out_of_interfaces";
+    case log::FaultCode::unknown_mpi_library: return "unknown_mpi_library";
+    case log::FaultCode::thread_limit: return "thread_limit";
+    case log::FaultCode::log_write_failed: return "log_write_failed";
+    case log::FaultCode::request_field_unknown: return "request_field_unknown";
+  }
+  return "unknown";
+}
+
+const char* name_of(log::Clock clock) {
+  switch (clock) {
+    case log::Clock::tsc: return "tsc";
+    case log::Clock::cntvct: return "cntvct";
+    case log::Clock::monotonic_raw: return "clock_monotonic_raw";
+  }
+  return "unknown";
+}
+
+Json link_json(const LinkTotals& t) {
+  return {{"exact", t.exact}, {"inferred", t.inferred}, {"ambiguous", t.ambiguous}, {"none", t.none}};
+}
+
+Json layer_json(const Job& job, std::size_t layer) {
+  if (layer == static_cast<std::size_t>(log::Layer::gpu)) {
+    const bool driver = std::any_of(job.logs.begin(), job.logs.end(), [](const ProcessLog& log) {
+      return log.file.page().gpu_driver != 0;
+    });
+    return {{"state", driver ? "off" : "unused"},
+            {"why", driver ? "a GPU driver is loaded; memory is not attributed to devices"
+                           : "no GPU driver in any process: all memory is host memory"}};
+  }
+  bool on = false, off = false;
+  std::string why;
+  for (const ProcessLog& log : job.logs) {
+    const log::LayerState state = log.file.page().layers[layer];
+    on = on || state == log::LayerState::on;
+    off = off || state == log::LayerState::off;
+    for (const auto& [fault, detail] : log.faults) {
+      if (static_cast<std::size_t>(fault.layer) == layer && why.empty()) {
+        why = fmt::format("{}: {}", name_of(static_cast<log::FaultCode>(fault.head.a)), detail);
+      }
+    }
+  }
+  Json json{{"state", off ? "off" : on ? "on" : "unused"}, {"why", nullptr}};
+  if (!why.empty()) {
+    json["why"] = why;
+  }
+  return json;
+}
+
+Json faults_json(const Job& job) {
+  Json list = Json::array();
+  for (const ProcessLog& log : job.logs) {
+    for (const auto& [fault, detail] : log.faults) {
+      list.push_back({{"process", log.file.process_key()},
+                      {"layer", kLayerNames[static_cast<std::size_t>(fault.layer) & 3]},
+                      {"fault", name_of(static_cast<log::FaultCode>(fault.head.a))},
+                      {"value", fault.value},
+                      {"detail", detail}});
+    }
+  }
+  return list;
+}
+
+Json processes_json(const Job& job) {
+  Json list = Json::array();
+  for (const Process& p : job.run.processes) {
+    Json rank = nullptr;
+    if (p.rank >= 0) {
+      rank = p.rank;
+    }
+    list.push_back({{"rank", rank},
+                    {"host", job.run.texts[p.host]},
+                    {"pid", p.pid},
+                    {"key", job.run.texts[p.key]},
+                    {"complete", p.complete},
+                    {"exit", job.run.texts[p.exit]},
+                    {"events", p.events},
+                    {"log_bytes", p.log_bytes}});
+  }
+  return list;
+}
+
+bool proto_v2(const ProcessLog& log) {
+  unsigned major = 0, minor = 0;
+  std::sscanf(log.ucx_version.c_str(), "%u.%u", &major, &minor);
+  bool v2 = major > 1 || minor >= 16;
+  for (const std::string& variable : log.environment) {
+    constexpr std::string_view kName = "UCX_PROTO_ENABLE=";
+    if (variable.starts_with(kName)) {
+      const char value = variable.size() > kName.size() ? variable[kName.size()] : 'n';
+      v2 = value == 'y' || value == 'Y' || value == '1' || value == 't';
+    }
+  }
+  return v2;
+}
+
+template <typename Field>
+std::string first_of(const Job& job, Field field) {
+  for (const ProcessLog& log : job.logs) {
+    if (!(log.*field).empty()) {
+      return log.*field;
+    }
+  }
+  return {};
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json dropped_json(const Job& job) {
+  static constexpr const char* kKinds[] = {"uct", "ucp", "mpi", "definition"};
+  Json json;
+  for (std::size_t k = 0; k < log::kDropKinds; ++k) {
+    std::uint64_t sum = 0;
+    for (const ProcessLog& log : job.logs) {
+      sum += log.totals.dropped[k] + log.file.page().dropped_without_lane[k];
+    }
+    json[kKinds[k]] = sum;
+  }
+  return json;
+}
+
+Json clock_json(const Job& job, std::size_t hosts) {
+  Json error = nullptr;  // between hosts: as good as the site's time service, which is not known
+  if (hosts <= 1) {
+    error = job.clock_error_ns;
+  }
+  return {{"source", job.logs.empty() ? "none" : name_of(job.logs.front().file.page().clock)},
+          {"max_error_ns", error},
+          {"violations", job.clock_violations},
+          {"hosts_aligned_by", hosts > 1 ? "wall clock" : "same clock"}};
+}
+
+std::string command_of(const Job& job) {
+  std::string command = first_of(job, &ProcessLog::command_line);
+  while (!command.empty() && command.back() == '\n') {
+    command.pop_back();
+  }
+  std::replace(command.begin(), command.end(), '\n', ' ');
+  return command;
+}
+
+}  // namespace
+
+void describe_run(Job& job) {
+  const Found found = count_found(job);
+  const log::LaneCounters counted = count_counted(job);
+  std::set<std::string> hosts;
+  std::uint64_t log_bytes = 0;
+  for (const ProcessLog& log : job.logs) {
+    hosts.insert(std::string(log.file.host()));
+    log_bytes += log.file.size_bytes();
+  }
+
+  Json info;
+  info["complete"] = job_complete(job);
+  info["links"] = {{"uct_ucp", link_json(found.uct_ucp)},
+                   {"uct_mpi", link_json(found.uct_mpi)},
+                   {"match",
+                    {{"exact", found.sends.matched},
+                     {"inferred", 0},
+                     {"ambiguous", found.sends.ambiguous}}}};
+  info["events"] = {{"uct", job.uct.size() + job.arrivals.size()},
+                    {"ucp", job.ucp.size()},
+                    {"mpi", job.calls.size()},
+                    {"dropped", total_dropped(job)},
+                    {"dropped_by_kind", dropped_json(job)},
+                    {"overwritten", 0},
+                    {"outside_window", 0}};
+  info["uct"] = {{"posted_ok", counted.uct_posted_ok},
+                 {"inprogress", counted.uct_inprogress},
+                 {"completed", counted.uct_completed},
+                 {"outstanding", found.outstanding},
+                 {"without_handle", counted.uct_without_handle},
+                 {"untracked", counted.uct_untracked},
+                 {"errors", counted.uct_errors},
+                 {"no_resource", counted.uct_no_resource},
+                 {"attributed_ucp", found.attributed},
+                 {"reasons", found.reasons},
+                 {"unattributed", found.unattributed},
+                 {"unattributed_with_payload", found.unattributed_with_payload}};
+  const SendTotals& s = found.sends;
+  const ReceiveTotals& r = found.receives;
+  info["messages"] = {{"sent", counted.ucp_sends},
+                      {"received", r.matched + r.ambiguous + r.unmatched},
+                      {"matched", s.matched},
+                      {"unmatched", s.unmatched + r.unmatched},
+                      {"ambiguous", s.ambiguous},
+                      {"unmatched_sends", s.unmatched},
+                      {"unmatched_receives", r.unmatched},
+                      {"failed", s.failed + r.failed}};
+  for (std::size_t layer = 0; layer < log::kLayers; ++layer) {
+    info["layers"][kLayerNames[layer]] = layer_json(job, layer);
+  }
+  info["faults"] = faults_json(job);
+  info["processes"] = processes_json(job);
+  info["hosts"] = hosts;
+  info["clock"] = clock_json(job, hosts.size());
+  info["log"] = {{"bytes", log_bytes},
+                 {"bytes_per_event",
+                  found.events == 0 ? Json(nullptr)
+                                    : Json(static_cast<double>(log_bytes) /
+                                           static_cast<double>(found.events))}};
+  const bool v2 = std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
+  info["ucx"] = {{"version", or_null(first_of(job, &ProcessLog::ucx_version))},
+                 {"mode", "stock"},
+                 {"protocols", v2 ? "v2" : "v1"},
+                 {"library", or_null(first_of(job, &ProcessLog::ucx_library))}};
+  info["mpi"] = {{"library", or_null(first_of(job, &ProcessLog::mpi_library))}};
+  info["command"] = command_of(job);
+  info["job"] = job.logs.empty() ? "" : std::string(job.logs.front().file.job());
+  job.run.command = command_of(job);
+  job.run.info_json = info.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,188 @@
+#include "log-merger/filter.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "log-merger/error.hpp"
+
+namespace uctrace {
+namespace {
+
+constexpr const char* kUnknown = "unknown";
+constexpr std::size_t kListedValues = 24;
+
+[[noreturn]] void refuse(const std::string& value, const char* option,
+                         const std::set<std::string>& known) {
+  std::vector<std::string> listed(known.begin(), known.end());
+  const std::size_t total = listed.size();
+  listed.resize(std::min(total, kListedValues));
+  std::string have = fmt::format("{}", fmt::join(listed, ", "));
+  if (total > listed.size()) have += fmt::format(", ... ({} in all)", total);
+  const bool none = total == 0;
+  throw Error({.what = fmt::format("--{} {}", option, value),
+               .why = none ? "this run has no values for it" : "this run has " + have,
+               .to_do = none ? "leave the option out" : "choose among these"});
+}
+
+// Looks every asked value up among the known ones.
+template <typename Value>
+std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, const char* option,
+                                      const std::multimap<std::string, Value>& known) {
+  if (asked.empty()) return std::nullopt;
+  std::set<Value> chosen;
+  for (const std::string& name : asked) {
+    const auto [first, last] = known.equal_range(name);
+    if (first == last) {
+      std::set<std::string> names;
+      for (const auto& entry : known) names.insert(entry.first);
+      refuse(name, option, names);
+    }
+    for (auto it = first; it != last; ++it) chosen.insert(it->second);
+  }
+  return chosen;
+}
+
+using SeenTexts = std::vector<bool>;  // by TextId
+
+std::optional<std::vector<bool>> choose_texts(const Texts& texts, const SeenTexts& seen,
+                                              const std::vector<std::string>& asked,
+                                              const char* option) {
+  std::multimap<std::string, TextId> known;
+  for (TextId id = 0; id < seen.size(); ++id) {
+    if (seen[id]) known.emplace(id == kNoText ? kUnknown : texts[id], id);
+  }
+  const auto chosen = choose(asked, option, known);
+  if (!chosen) return std::nullopt;
+  std::vector<bool> set(seen.size());
+  for (const TextId id : *chosen) set[id] = true;
+  return set;
+}
+
+enum class End { source, destination };
+
+std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labels, End end,
+                                              const std::vector<std::string>& asked,
+                                              const char* option) {
+  if (asked.empty()) return std::nullopt;
+  std::set<Party> parties;
+  for (std::size_t i = 0; i < run.processes.size(); ++i) {
+    parties.insert({run.processes[i].rank, static_cast<std::int32_t>(i)});
+  }
+  for (const Message& message : run.messages) {
+    parties.insert(end == End::source ? source_of(message) : destination_of(message));
+  }
+  std::multimap<std::string, Party> known;
+  for (const Party& party : parties) known.emplace(labels(party), party);
+  return choose(asked, option, known);
+}
+
+bool fits(const std::optional<std::vector<bool>>& set, TextId id) { return !set || (*set)[id]; }
+
+bool fits(const std::optional<std::set<Party>>& set, Party party) {
+  return !set || set->contains(party);
+}
+
+}  // namespace
+
+Labels::Labels(const Run& run) {
+  std::map<std::int32_t, int> processes_of_rank;
+  for (const Process& process : run.processes) ++processes_of_rank[process.rank];
+  for (const Process& process : run.processes) {
+    std::string label = fmt::format("{}:{}", run.texts[process.host], process.pid);
+    if (process.rank >= 0) {
+      label = processes_of_rank[process.rank] == 1 ? std::to_string(process.rank)
+                                                   : fmt::format("{}@{}", process.rank, label);
+    }
+    labels_.push_back(std::move(label));
+  }
+}
+
+std::string Labels::operator()(Party party) const {
+  if (party.process >= 0) return labels_[static_cast<std::size_t>(party.process)];
+  return party.rank >= 0 ? std::to_string(party.rank) : kUnknown;
+}
+
+Filter::Filter(const Run& run, const FilterSpec& spec)
+    : run_(run), min_bytes_(spec.min_bytes), max_bytes_(spec.max_bytes) {
+  const std::size_t texts = run.texts.all().size();
+  SeenTexts mpi(texts), comm(texts), protocol(texts), host(texts), transport(texts), op(texts);
+  for (const Message& message : run.messages) {
+    mpi[message.mpi] = comm[message.comm] = protocol[message.protocol] = true;
+  }
+  for (const MpiCallRow& call : run.mpi_calls) mpi[call.function] = true;
+  for (const Process& process : run.processes) host[process.host] = true;
+  for (const Hop& hop : run.hops) transport[hop.transport] = op[hop.op] = true;
+  for (const Transfer& transfer : run.transfers) {
+    transport[transfer.transport] = op[transfer.op] = true;
+  }
+  mpi_ = choose_texts(run.texts, mpi, spec.mpi, "mpi");
+  comm_ = choose_texts(run.texts, comm, spec.comm, "comm");
+  protocol_ = choose_texts(run.texts, protocol, spec.protocol, "protocol");
+  host_ = choose_texts(run.texts, host, spec.host, "host");
+  transport_ = choose_texts(run.texts, transport, spec.transport, "transport");
+  op_ = choose_texts(run.texts, op, spec.op, "op");
+  std::multimap<std::string, Role> roles;
+  for (const Role role : {Role::data, Role::control, Role::staging}) {
+    roles.emplace(name_of(role), role);
+  }
+  role_ = choose(spec.role, "role", roles);
+  const Labels labels(run);
+  src_ = choose_parties(run, labels, End::source, spec.src, "src");
+  dst_ = choose_parties(run, labels, End::destination, spec.dst, "dst");
+}
+
+bool Filter::host_fits(std::int32_t src_process, std::int32_t dst_process) const {
+  if (!host_) return true;
+  const auto on_chosen_host = [&](std::int32_t process) {
+    return process >= 0 && (*host_)[run_.processes[static_cast<std::size_t>(process)].host];
+  };
+  return on_chosen_host(src_process) || on_chosen_host(dst_process);
+}
+
+bool Filter::hop_fits(TextId transport, TextId op, Role role) const {
+  return fits(transport_, transport) && fits(op_, op) && (!role_ || role_->contains(role));
+}
+
+bool Filter::has_hop_criteria() const { return transport_ || op_ || role_; }
+
+bool Filter::accepts(const Message& message) const {
+  return fits(mpi_, message.mpi) && fits(comm_, message.comm) &&
+         fits(protocol_, message.protocol) && fits(src_, source_of(message)) &&
+         fits(dst_, destination_of(message)) &&
+         host_fits(message.src_process, message.dst_process) &&
+         message.bytes >= min_bytes_.value_or(0) &&
+         message.bytes <= max_bytes_.value_or(UINT64_MAX);
+}
+
+bool Filter::accepts(const Hop& hop) const { return hop_fits(hop.transport, hop.op, hop.role); }
+
+bool Filter::selects(const Message& message) const {
+  if (!accepts(message)) return false;
+  if (!has_hop_criteria()) return true;
+  const auto first = run_.hops.begin() + message.first_hop;
+  return std::any_of(first, first + message.hops, [&](const Hop& hop) { return accepts(hop); });
+}
+
+bool Filter::accepts_without_message(const Transfer& transfer) const {
+  if (mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_) return false;
+  const auto party = [&](std::int32_t process) {
+    return process < 0 ? Party{}
+                       : Party{run_.processes[static_cast<std::size_t>(process)].rank, process};
+  };
+  const auto process = static_cast<std::int32_t>(transfer.process);
+  return fits(src_, party(process)) && fits(dst_, party(transfer.peer_process)) &&
+         host_fits(process, transfer.peer_process) &&
+         hop_fits(transfer.transport, transfer.op, transfer.role);
+}
+
+std::optional<bool> Filter::accepts(const MpiCallRow& call) const {
+  if (protocol_ || src_ || dst_ || host_ || min_bytes_ || max_bytes_ || has_hop_criteria()) {
+    return std::nullopt;
+  }
+  return fits(mpi_, call.function) && fits(comm_, call.comm);
+}
+
+}  // namespace uctrace

@@ -1,0 +1,79 @@
+// Which messages and transfers a report speaks of, with the same meaning as on the page:
+// mpi, comm, protocol, src, dst, host and the byte limits choose messages (host: either end);
+// transport, op and role choose hops, and messages that have at least one chosen hop (all three
+// must fit the same hop). Values of one criterion are alternatives, criteria are all required.
+// The value `unknown` stands for what could not be determined.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "log-merger/model.hpp"
+
+namespace uctrace {
+
+// One end of a message: the process where the data lay or went, or only its rank, or neither.
+struct Party {
+  std::int32_t rank = -1;
+  std::int32_t process = -1;
+  auto operator<=>(const Party&) const = default;
+};
+
+inline Party source_of(const Message& message) { return {message.src, message.src_process}; }
+inline Party destination_of(const Message& message) { return {message.dst, message.dst_process}; }
+
+// Names of processes for a person: the world rank where it names one process, else
+// "rank@host:pid" or "host:pid"; "unknown" for nothing.
+class Labels {
+ public:
+  explicit Labels(const Run& run);
+  std::string operator()(Party party) const;
+  const std::vector<std::string>& of_processes() const { return labels_; }
+
+ private:
+  std::vector<std::string> labels_;
+};
+
+struct FilterSpec {
+  std::vector<std::string> mpi, comm, protocol, src, dst, host;
+  std::vector<std::string> transport, op, role;
+  std::optional<std::uint64_t> min_bytes, max_bytes;
+};
+
+class Filter {
+ public:
+  // Keeps a reference to `run`. Throws Error for a value that the run does not have; the error
+  // lists those it has. Cost: a pass over the rows.
+  Filter(const Run& run, const FilterSpec& spec);
+
+  // Message criteria only.
+  bool accepts(const Message& message) const;
+  // Hop criteria only.
+  bool accepts(const Hop& hop) const;
+  // Both: what the tables of messages count.
+  bool selects(const Message& message) const;
+  // For a transfer that serves no message: it has no function, communicator, protocol or length,
+  // so none of those may be asked for. Its source is its process, its destination the peer.
+  bool accepts_without_message(const Transfer& transfer) const;
+  // For an MPI call: known only where nothing but functions and communicators is chosen.
+  std::optional<bool> accepts(const MpiCallRow& call) const;
+
+ private:
+  using TextSet = std::optional<std::vector<bool>>;  // by TextId; nullopt = all
+  using PartySet = std::optional<std::set<Party>>;
+
+  bool hop_fits(TextId transport, TextId op, Role role) const;
+  bool host_fits(std::int32_t src_process, std::int32_t dst_process) const;
+  bool has_hop_criteria() const;
+
+  const Run& run_;
+  TextSet mpi_, comm_, protocol_, host_, transport_, op_;
+  PartySet src_, dst_;
+  std::optional<std::set<Role>> role_;
+  std::optional<std::uint64_t> min_bytes_, max_bytes_;
+};
+
+}  // namespace uctrace

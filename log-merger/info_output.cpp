@@ -1,0 +1,236 @@
+#include "log-merger/info_output.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+namespace uctrace {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json parsed_info(const Run& run) {
+  ordered_json info = ordered_json::parse(run.info_json, nullptr, false);
+  return info.is_object() ? info : ordered_json::object();
+}
+
+// The value of a member that may be absent, null or of another type: a layer may be off.
+std::string text_of(const ordered_json& object, const char* key) {
+  if (!object.is_object() || !object.contains(key) || object[key].is_null()) return "";
+  const ordered_json& value = object[key];
+  return value.is_string() ? value.get<std::string>() : dump(value);
+}
+
+const ordered_json& member(const ordered_json& object, const char* key) {
+  static const ordered_json kNull;
+  return object.is_object() && object.contains(key) ? object[key] : kNull;
+}
+
+// Members of an object on one line: "exact 12, inferred 0".
+std::string members_line(const ordered_json& object) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_null()) continue;
+    parts.push_back(fmt::format(
+        "{} {}", key,
+        value.is_object() ? "(" + members_line(value) + ")" : text_of(object, key.c_str())));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::uint64_t last_instant(const Run& run) {
+  std::int64_t last = 0;
+  for (const Message& message : run.messages) last = std::max(last, message.t_end_ns);
+  for (const MpiCallRow& call : run.mpi_calls) last = std::max(last, call.t_end_ns);
+  for (const UcpOperationRow& row : run.ucp_operations) last = std::max(last, row.t_end_ns);
+  for (const Transfer& transfer : run.transfers) {
+    last = std::max({last, transfer.t_end_ns, transfer.t_complete_ns});
+  }
+  return static_cast<std::uint64_t>(last);
+}
+
+std::string utc(std::uint64_t realtime_ns) {
+  if (realtime_ns == 0) return "";
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(static_cast<std::time_t>(realtime_ns / 1'000'000'000)));
+}
+
+// "Open MPI v4.1.4, package: ..." -> "Open MPI v4.1.4".
+std::string library_name(std::string version_line) {
+  version_line.erase(std::min(version_line.find(','), version_line.size()));
+  std::replace(version_line.begin(), version_line.end(), '\t', ' ');
+  return version_line;
+}
+
+void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Colour colour) {
+  const RunFacts facts = facts_of(run);
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) out << fmt::format("{:<10} {}\n", name, value);
+  };
+  out << heading("Run", colour) << '\n';
+  line("command", facts.command);
+  line("started", facts.started);
+  line("duration", format_duration(facts.duration_ns));
+  line("mpi", facts.mpi);
+  line("ucx", members_line(member(info, "ucx")));
+  line("clock", members_line(member(info, "clock")));
+  line("events", members_line(member(info, "events")));
+  line("log", members_line(member(info, "log")));
+  line("messages", members_line(member(info, "messages")));
+  line("complete", facts.complete ? "yes" : "no");
+}
+
+Table process_table(const Run& run) {
+  Table table{.key = "processes",
+              .title = "Processes",
+              .columns = {{"rank", "rank", Unit::count},
+                          {"host", "host"},
+                          {"pid", "pid", Unit::count},
+                          {"events", "events", Unit::count},
+                          {"log_bytes", "log", Unit::bytes},
+                          {"complete", "complete"},
+                          {"exit", "exit"}},
+              .rows = {}};
+  for (const Process& process : run.processes) {
+    const Cell rank = process.rank < 0 ? Cell{} : Cell{static_cast<std::uint64_t>(process.rank)};
+    table.rows.push_back({rank, run.texts[process.host], std::uint64_t{process.pid}, process.events,
+                          process.log_bytes, std::string(process.complete ? "yes" : "no"),
+                          run.texts[process.exit]});
+  }
+  return table;
+}
+
+void write_layers(std::ostream& out, const ordered_json& layers, Colour colour) {
+  if (!layers.is_object()) return;
+  out << '\n' << heading("Layers", colour) << '\n';
+  for (const auto& [name, layer] : layers.items()) {
+    const std::string why = text_of(layer, "why");
+    out << fmt::format("{:<5} {}{}\n", name, text_of(layer, "state"),
+                       why.empty() ? "" : ": " + why);
+  }
+}
+
+// Green, yellow, red: the verdict is what the eye looks for in this list.
+std::string verdict(Verdict result, Colour colour) {
+  const std::string name = fmt::format("{:<10}", name_of(result));
+  if (colour == Colour::off) return name;
+  const int code = result == Verdict::holds ? 32 : result == Verdict::incomplete ? 33 : 31;
+  return fmt::format("\033[{}m{}\033[0m", code, name);
+}
+
+void write_identities(std::ostream& out, const Run& run, Colour colour) {
+  out << '\n' << heading("Identities (left = right, each side counted on its own)", colour) << '\n';
+  for (const Identity& identity : run.identities) {
+    out << fmt::format("{} {} ({}): {}: {} {} {}\n", verdict(identity.result, colour),
+                       identity.name, identity.scope, identity.statement, identity.left,
+                       identity.left == identity.right ? "=" : "!=", identity.right);
+  }
+  if (run.identities.empty()) out << "(none)\n";
+}
+
+void write_links(std::ostream& out, const ordered_json& links, Colour colour) {
+  if (!links.is_object()) return;
+  out << '\n' << heading("Links", colour) << '\n';
+  for (const auto& [name, link] : links.items()) {
+    out << fmt::format("{:<8} {}\n", name, members_line(link));
+  }
+}
+
+}  // namespace
+
+RunFacts facts_of(const Run& run) {
+  const ordered_json info = parsed_info(run);
+  RunFacts facts{.id = run.run_id,
+                 .command = run.command,
+                 .mpi = library_name(text_of(member(info, "mpi"), "library")),
+                 .ucx = text_of(member(info, "ucx"), "version"),
+                 .started = utc(run.epoch_realtime_ns),
+                 .duration_ns = last_instant(run),
+                 .processes = run.processes.size()};
+  std::set<TextId> hosts;
+  for (const Process& process : run.processes) hosts.insert(process.host);
+  facts.hosts = hosts.size();
+  facts.complete = std::all_of(run.processes.begin(), run.processes.end(),
+                               [](const Process& process) { return process.complete; });
+  return facts;
+}
+
+IdentityCount count_identities(const Run& run) {
+  IdentityCount count;
+  for (const Identity& identity : run.identities) {
+    switch (identity.result) {
+      case Verdict::holds:
+        ++count.holds;
+        break;
+      case Verdict::violated:
+        ++count.violated;
+        break;
+      case Verdict::incomplete:
+        ++count.incomplete;
+    }
+  }
+  return count;
+}
+
+std::string identities_line(const Run& run) {
+  const IdentityCount count = count_identities(run);
+  if (run.identities.empty()) return "identities: none were checked";
+  if (count.holds == run.identities.size())
+    return fmt::format("identities: all {} hold", count.holds);
+  std::vector<std::string> open;
+  for (const Identity& identity : run.identities) {
+    if (identity.result == Verdict::holds) continue;
+    open.push_back(fmt::format("{} {} ({} against {})", identity.name, name_of(identity.result),
+                               identity.left, identity.right));
+  }
+  return fmt::format("identities: {} of {} hold; {}", count.holds, run.identities.size(),
+                     fmt::join(open, ", "));
+}
+
+ordered_json identities_json(const Run& run) {
+  ordered_json identities = ordered_json::array();
+  for (const Identity& identity : run.identities) {
+    identities.push_back({{"name", identity.name},
+                          {"scope", identity.scope},
+                          {"statement", identity.statement},
+                          {"left", identity.left},
+                          {"right", identity.right},
+                          {"result", name_of(identity.result)}});
+  }
+  return identities;
+}
+
+ordered_json info_json(const Run& run) {
+  ordered_json info = {{"schema", kInfoSchema}, {"identities", identities_json(run)}};
+  info.update(parsed_info(run));
+  return info;
+}
+
+void write_info_text(std::ostream& out, const Run& run, Colour colour) {
+  const ordered_json info = parsed_info(run);
+  write_facts(out, run, info, colour);
+  out << '\n';
+  write_text(out, process_table(run), colour);
+  write_layers(out, member(info, "layers"), colour);
+  write_identities(out, run, colour);
+  write_links(out, member(info, "links"), colour);
+  const ordered_json& faults = member(info, "faults");
+  if (faults.is_array() && !faults.empty()) {
+    out << '\n' << heading("Faults", colour) << '\n';
+    for (const ordered_json& fault : faults) {
+      out << (fault.is_object()   ? members_line(fault)
+              : fault.is_string() ? fault.get<std::string>()
+                                  : dump(fault))
+          << '\n';
+    }
+  }
+  if (run.notes.empty()) return;
+  out << '\n' << heading("Notes", colour) << '\n';
+  for (const std::string& note : run.notes) out << note << '\n';
+}
+
+}  // namespace uctrace

@@ -1,0 +1,43 @@
+// What `uctrace info` says of a run: facts, processes, layers, accounting identities, links and
+// what is missing.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+
+#include "log-merger/model.hpp"
+#include "log-merger/table.hpp"
+
+namespace uctrace {
+
+inline constexpr int kInfoSchema = 1;
+
+// The facts that head every report. Texts are empty where unknown.
+struct RunFacts {
+  std::string id, command, mpi, ucx;
+  std::string started;            // UTC, 2026-11-21T01:02:03Z
+  std::uint64_t duration_ns = 0;  // from the epoch to the last instant recorded
+  std::size_t processes = 0, hosts = 0;
+  bool complete = false;  // every process closed its log and dropped nothing
+};
+RunFacts facts_of(const Run& run);
+
+struct IdentityCount {
+  std::size_t holds = 0, violated = 0, incomplete = 0;
+};
+IdentityCount count_identities(const Run& run);
+
+// "identities: all 12 hold", or how many do not, and which.
+std::string identities_line(const Run& run);
+
+// The identities as rows of {name, scope, statement, left, right, result}.
+nlohmann::ordered_json identities_json(const Run& run);
+
+// One JSON object: schema, identities, and the members of Run::info_json.
+nlohmann::ordered_json info_json(const Run& run);
+
+void write_info_text(std::ostream& out, const Run& run, Colour colour);
+
+}  // namespace uctrace

@@ -1,0 +1,204 @@
+// One job as its logs tell it, before anything is linked. Private to log-merger/.
+//
+// Times are nanoseconds on the job clock. Operations and arrivals are addressed by index into the
+// job's vectors; ids of the logs are resolved through ProcessLog's maps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "event-log/reader.hpp"
+#include "log-merger/merge.hpp"
+#include "log-merger/model.hpp"
+
+namespace uctrace::merge {
+
+using Index = std::int32_t;
+inline constexpr Index kNone = -1;
+
+struct HeaderWords {
+  std::array<std::uint64_t, log::kMaxHeaderWords> words{};
+  std::uint8_t count = 0;
+};
+
+// A data range of a message.
+struct Range {
+  std::uint64_t begin = 0, end = 0;
+};
+
+struct UctOp {
+  Index process = kNone;
+  std::uint16_t lane = 0, interface = 0;
+  log::UctOp op = log::UctOp::none;
+  log::Origin origin_kind = log::Origin::none;
+  log::Route route = log::Route::none;
+  std::uint8_t am_id = 0;
+  std::int32_t status = 0;
+  log::Id id = 0, origin = 0;
+  std::uint64_t start_tick = 0, endpoint = 0, bytes = 0, local = 0, remote = 0;
+  std::int64_t start_ns = -1, end_ns = -1, complete_ns = -1;
+  HeaderWords header;
+  // results
+  Index serves = kNone;  // UCP operation
+  Link link = Link::unattributed;
+  const char* reason = "";
+  Index endpoint_row = kNone;  // into ProcessLog::endpoints
+  bool has_range = false;
+  Range range;
+};
+
+struct Arrival {
+  Index process = kNone;
+  std::uint16_t interface = 0;
+  std::uint8_t am_id = 0;
+  std::int64_t start_ns = -1;
+  HeaderWords header;
+};
+
+struct UcpOp {
+  Index process = kNone;
+  std::uint16_t lane = 0;
+  log::UcpFunction function = log::UcpFunction::none;
+  std::uint8_t flags = 0;
+  std::int32_t status = 0;      // at return
+  log::Id id = 0;
+  std::uint64_t start_tick = 0, handle = 0, bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
+  std::uint64_t posted_tick = 0;
+  std::int64_t start_ns = -1, end_ns = -1, posted_ns = -1;
+  bool ended = false;           // its end is known
+  std::int32_t end_status = 0;
+  std::uint64_t sender_tag = 0, received_bytes = 0;
+  // results
+  std::uint64_t peer_uid = 0;   // sends: worker at the other end of the endpoint
+  std::uint64_t worker_uid = 0;
+  Index peer_process = kNone;
+  Index partner = kNone;        // matched operation
+  Match match = Match::unmatched;
+  Index message = kNone;
+  Index call = kNone;           // progressed in
+  Index asked_by = kNone;
+  Link mpi_link = Link::unattributed;
+
+  bool is_send() const { return function <= log::UcpFunction::tag_send_sync_nbx; }
+  bool accepted() const { return status >= 0; }
+  bool received() const;  // a receive that took a message
+};
+
+struct MpiCall {
+  Index process = kNone;
+  std::uint16_t lane = 0;
+  TextId function = kNoText;
+  std::int32_t status = 0;
+  std::uint64_t start_tick = 0, end_tick = 0, comm_handle = 0;
+  std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;
+  std::uint64_t bytes = 0, recv_bytes = 0;
+  std::int64_t start_ns = -1, end_ns = -1;
+  Index comm = kNone;  // into ProcessLog::comms
+};
+
+struct Interface {
+  std::uint16_t id = 0;
+  bool of_ucp = false;
+  TextId transport = kNoText, device = kNoText, memory_domain = kNoText;
+  std::string address;  // device and interface address: its name for the peers
+};
+
+// A UCT endpoint from its creation on; handles are used again, rows are not.
+struct Endpoint {
+  std::uint64_t handle = 0, tick = 0;
+  std::uint16_t interface = 0;
+  std::string remote;       // address of the remote interface or endpoint
+  std::string own_address;  // endpoint address it was asked for
+  bool to_endpoint = false;
+  std::uint64_t connected_tick = 0;
+  Index peer_process = kNone;
+  TextId remote_device = kNoText;
+};
+
+struct UcpEndpoint {
+  std::uint64_t handle = 0, tick = 0, remote_uid = 0;
+  std::uint64_t worker = 0;
+};
+
+struct Worker {
+  std::uint64_t handle = 0, tick = 0, uid = 0;
+};
+
+struct Comm {
+  std::uint64_t handle = 0, tick = 0, parent = 0;
+  std::uint32_t size = 0, ordinal = 0, function = 0;
+  bool inter = false;
+  log::CommunicatorView members;
+  TextId name = kNoText;
+};
+
+enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
+
+struct ProcessLog {
+  ProcessLog(log::LogFile file_in) : file(std::move(file_in)), clock(file.clock()) {}
+
+  log::LogFile file;
+  log::ClockFit clock;
+  std::vector<Interface> interfaces;           // by id - 1 where dense
+  std::vector<Endpoint> endpoints;             // by handle, then tick
+  std::vector<UcpEndpoint> ucp_endpoints;      // by handle, then tick
+  std::vector<Worker> workers;                 // by handle, then tick
+  std::vector<Comm> comms;                     // by handle, then tick
+  std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
+  std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
+  std::string ucx_version, ucx_library, mpi_library, command_line;
+  std::vector<std::string> environment;
+  std::vector<std::pair<log::Fault, std::string>> faults;
+  MpiFlavour flavour = MpiFlavour::none;
+  log::LaneCounters totals{};  // over all lanes
+
+  const Interface* interface(std::uint16_t id) const;
+  std::int32_t rank() const { return file.page().world_rank; }
+};
+
+struct Job {
+  Run run;  // texts and notes are filled while loading
+  std::vector<ProcessLog> logs;
+  std::vector<UctOp> uct;
+  std::vector<Arrival> arrivals;
+  std::vector<UcpOp> ucp;
+  std::vector<MpiCall> calls;
+  std::unordered_map<std::uint64_t, Index> process_of_uid;
+  double clock_error_ns = 0;
+  std::uint64_t clock_violations = 0;
+};
+
+// Newest row of `rows` (sorted by handle, then tick) with this handle, not later than `tick`.
+template <typename Row>
+Index row_at(const std::vector<Row>& rows, std::uint64_t handle, std::uint64_t tick) {
+  Index found = kNone;
+  Index low = 0, high = static_cast<Index>(rows.size());
+  while (low < high) {
+    const Index middle = (low + high) / 2;
+    const Row& row = rows[static_cast<std::size_t>(middle)];
+    if (row.handle < handle || (row.handle == handle && row.tick <= tick)) {
+      found = row.handle == handle ? middle : found;
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return found;
+}
+
+// The steps, in this order.
+Job load_job(const std::filesystem::path& folder, const MergeOptions& options);
+void link_peers(Job& job);
+void match_messages(Job& job);
+void link_mpi(Job& job);
+void attribute_transfers(Job& job);
+void build_rows(Job& job);       // messages, hops, transfers, UCP operations, MPI calls
+void check_identities(Job& job);
+void describe_run(Job& job);     // Run::info_json
+
+}  // namespace uctrace::merge

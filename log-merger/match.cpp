@@ -1,0 +1,92 @@
+// Which receive took which send. The definition that this file implements:
+//
+//   Among the sends to one worker with one 64-bit tag, in the order in which they were posted, and
+//   the receives of that worker that reported this sender tag, in the order in which they were
+//   posted (a matched receive: probed), the k-th receive took the k-th send.
+//
+// It is the only pairing that the ordering rules of tag matching allow as long as one endpoint and
+// one posting thread use the key on each side; otherwise the pairs are `ambiguous`. Receives that
+// were cancelled or failed took nothing.
+#include <algorithm>
+#include <unordered_map>
+
+#include "log-merger/job.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+struct Key {
+  std::uint64_t worker_uid, tag;
+  bool operator==(const Key&) const = default;
+};
+
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    return std::hash<std::uint64_t>{}(key.worker_uid * 0x9E3779B97F4A7C15u ^ key.tag);
+  }
+};
+
+struct Group {
+  std::vector<Index> sends, receives;
+};
+
+UcpOp& at(Job& job, Index index) { return job.ucp[static_cast<std::size_t>(index)]; }
+
+// More than one source, endpoint or posting thread: their order among each other is not known.
+bool one_queue(Job& job, const std::vector<Index>& ops) {
+  const UcpOp& first = at(job, ops.front());
+  return std::all_of(ops.begin(), ops.end(), [&](Index index) {
+    const UcpOp& op = at(job, index);
+    return op.process == first.process && op.lane == first.lane && op.handle == first.handle;
+  });
+}
+
+bool lengths_agree(const UcpOp& send, const UcpOp& receive) {
+  return (send.flags & log::UcpOperation::kUnknownLength) != 0 || receive.end_status != 0 ||
+         send.bytes == receive.received_bytes;
+}
+
+void match_group(Job& job, Group& group) {
+  // Within one process ticks order; between processes the job clock does, approximately: that case
+  // is ambiguous anyway.
+  std::sort(group.sends.begin(), group.sends.end(), [&](Index a, Index b) {
+    return std::pair(at(job, a).start_ns, a) < std::pair(at(job, b).start_ns, b);
+  });
+  std::sort(group.receives.begin(), group.receives.end(), [&](Index a, Index b) {
+    return std::pair(at(job, a).posted_tick, a) < std::pair(at(job, b).posted_tick, b);
+  });
+  const std::size_t pairs = std::min(group.sends.size(), group.receives.size());
+  const bool exact = pairs > 0 && one_queue(job, group.sends) && one_queue(job, group.receives);
+  const bool single = group.sends.size() == 1 && group.receives.size() == 1;
+  for (std::size_t k = 0; k < pairs; ++k) {
+    UcpOp& send = at(job, group.sends[k]);
+    UcpOp& receive = at(job, group.receives[k]);
+    const bool sure = (exact || single) && lengths_agree(send, receive);
+    send.match = receive.match = sure ? Match::exact : Match::ambiguous;
+    send.partner = group.receives[k];
+    receive.partner = group.sends[k];
+    receive.peer_process = send.process;
+  }
+}
+
+}  // namespace
+
+void match_messages(Job& job) {
+  std::unordered_map<Key, Group, KeyHash> groups;
+  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    const UcpOp& op = job.ucp[i];
+    const auto index = static_cast<Index>(i);
+    const bool failed = op.ended && op.end_status < 0;
+    if (op.is_send() && op.accepted() && !failed && op.peer_uid != 0) {
+      groups[{op.peer_uid, op.tag}].sends.push_back(index);
+    } else if (op.received() && op.worker_uid != 0) {
+      groups[{op.worker_uid, op.sender_tag}].receives.push_back(index);
+    }
+  }
+  for (auto& [key, group] : groups) {
+    match_group(job, group);
+  }
+}
+
+}  // namespace uctrace::merge

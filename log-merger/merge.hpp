@@ -1,0 +1,24 @@
+// From a folder of logs to a Run: load, place on one clock, link peers, match messages, attribute
+// UCT operations to UCP operations and those to MPI calls, lay out data paths, check identities.
+//
+// Everything of one job is held in memory: about 250 bytes an event.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "log-merger/model.hpp"
+
+namespace uctrace {
+
+inline constexpr char kLogSuffix[] = ".ulog";
+
+struct MergeOptions {
+  std::string job;  // job key, or its beginning; empty = the newest in the folder
+};
+
+// Throws Error where nothing in `folder` can be read. Logs that cannot be read are left out, with a
+// note in the result; a damaged one is merged as far as it can be read.
+Run merge_folder(const std::filesystem::path& folder, const MergeOptions& options);
+
+}  // namespace uctrace

@@ -1,0 +1,170 @@
+#include "log-merger/messages_output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+namespace uctrace {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json text_json(const Run& run, TextId id) {
+  return id == kNoText ? ordered_json(nullptr) : ordered_json(run.texts[id]);
+}
+
+// -1 is the model's "not known" for ranks and times.
+template <typename Number>
+ordered_json known_json(Number number) {
+  return number < 0 ? ordered_json(nullptr) : ordered_json(number);
+}
+
+ordered_json process_json(const Run& run, std::int32_t process) {
+  if (process < 0) return nullptr;
+  return run.texts[run.processes[static_cast<std::size_t>(process)].key];
+}
+
+ordered_json memory_json(MemoryKind kind) {
+  return {{"kind", name_of(kind)}, {"gpu", nullptr}, {"bus", nullptr}};
+}
+
+ordered_json hop_json(const Run& run, const Hop& hop) {
+  return {{"hop", hop.hop},
+          {"transport", text_json(run, hop.transport)},
+          {"device", text_json(run, hop.device)},
+          {"remote_device", text_json(run, hop.remote_device)},
+          {"op", text_json(run, hop.op)},
+          {"issued_by", name_of(hop.issued_by)},
+          {"role", name_of(hop.role)},
+          {"count", hop.count},
+          {"bytes", hop.bytes},
+          {"wire_bytes", hop.wire_bytes},
+          {"t_first_ns", known_json(hop.t_first_ns)},
+          {"t_last_ns", known_json(hop.t_last_ns)},
+          {"exact", hop.exact}};
+}
+
+std::string csv_of(const ordered_json& value) {
+  if (value.is_null()) return "";
+  return csv_field(value.is_string() ? value.get<std::string>() : dump(value));
+}
+
+// "am_bcopy posix/memory x8; ...": the path in one field.
+std::string path_field(const ordered_json& path) {
+  std::vector<std::string> hops;
+  for (const ordered_json& hop : path) {
+    hops.push_back(fmt::format(
+        "{} {}/{} x{}", hop["op"].is_null() ? "" : hop["op"].get<std::string>(),
+        hop["transport"].is_null() ? "" : hop["transport"].get<std::string>(),
+        hop["device"].is_null() ? "" : hop["device"].get<std::string>(), dump(hop["count"])));
+  }
+  return fmt::format("{}", fmt::join(hops, "; "));
+}
+
+// The keys of the JSON form, memory reduced to its kind and the path to one field.
+ordered_json flat(ordered_json message) {
+  message["src_memory"] = message["src_memory"]["kind"];
+  message["dst_memory"] = message["dst_memory"]["kind"];
+  message["path"] = path_field(message["path"]);
+  return message;
+}
+
+void write_csv_line(std::ostream& out, const ordered_json& message) {
+  const char* separator = "";
+  for (const auto& [key, value] : message.items()) {
+    out << separator << csv_of(value);
+    separator = ",";
+  }
+  out << '\n';
+}
+
+void write_csv_header(std::ostream& out) {
+  Run run;  // a message of nothing has every key
+  run.messages.emplace_back();
+  const char* separator = "";
+  const ordered_json message = message_json(run, 0);
+  for (const auto& [key, value] : message.items()) {
+    out << separator << key;
+    separator = ",";
+  }
+  out << '\n';
+}
+
+}  // namespace
+
+std::vector<MessageId> selected_messages(const Run& run, const Filter& filter) {
+  std::vector<MessageId> ids;
+  for (MessageId id = 0; id < run.messages.size(); ++id) {
+    if (filter.selects(run.messages[id])) ids.push_back(id);
+  }
+  return ids;
+}
+
+ordered_json message_json(const Run& run, MessageId id) {
+  const Message& message = run.messages[id];
+  ordered_json path = ordered_json::array();
+  for (const Hop& hop : std::span(run.hops).subspan(message.first_hop, message.hops)) {
+    path.push_back(hop_json(run, hop));
+  }
+  const bool has_protocol = message.protocol_from != ProtocolFrom::none;
+  const bool is_tagged = message.kind == MessageKind::tag;
+  return {{"id", id},
+          {"kind", name_of(message.kind)},
+          {"status", text_json(run, message.status)},
+          {"match", name_of(message.match)},
+          {"src", known_json(message.src)},
+          {"dst", known_json(message.dst)},
+          {"initiator", name_of(message.initiator)},
+          {"src_process", process_json(run, message.src_process)},
+          {"dst_process", process_json(run, message.dst_process)},
+          {"bytes", message.bytes},
+          {"tag", message.has_tag ? ordered_json(message.tag) : ordered_json(nullptr)},
+          {"ucp_tag",
+           is_tagged ? ordered_json(fmt::format("{:#x}", message.ucp_tag)) : ordered_json(nullptr)},
+          {"comm", text_json(run, message.comm)},
+          {"mpi", text_json(run, message.mpi)},
+          {"mpi_recv", text_json(run, message.mpi_recv)},
+          {"protocol", text_json(run, message.protocol)},
+          {"protocol_from",
+           has_protocol ? ordered_json(name_of(message.protocol_from)) : ordered_json(nullptr)},
+          {"t_start_ns", known_json(message.t_start_ns)},
+          {"t_posted_recv_ns", known_json(message.t_posted_recv_ns)},
+          {"t_end_ns", known_json(message.t_end_ns)},
+          {"src_memory", memory_json(message.src_memory)},
+          {"dst_memory", memory_json(message.dst_memory)},
+          {"path", std::move(path)}};
+}
+
+void write_messages(std::ostream& out, const Run& run, const std::vector<MessageId>& ids,
+                    Format format, std::optional<std::size_t> limit) {
+  const std::size_t count = std::min(ids.size(), limit.value_or(ids.size()));
+  const std::span<const MessageId> shown = std::span(ids).first(count);
+  const Labels labels(run);
+  switch (format) {
+    case Format::table:
+      for (const MessageId id : shown) out << receipt(run, labels, id);
+      out << fmt::format("# {} of {} messages", count, run.messages.size());
+      if (count < ids.size()) out << fmt::format("; {} more are selected", ids.size() - count);
+      out << '\n';
+      return;
+    case Format::json: {
+      const char* separator = "[\n";
+      for (const MessageId id : shown) {
+        out << separator << dump(message_json(run, id));
+        separator = ",\n";
+      }
+      out << (shown.empty() ? "[]\n" : "\n]\n");
+      return;
+    }
+    case Format::ndjson:
+      for (const MessageId id : shown) out << dump(message_json(run, id)) << '\n';
+      return;
+    case Format::csv:
+      write_csv_header(out);
+      for (const MessageId id : shown) write_csv_line(out, flat(message_json(run, id)));
+  }
+}
+
+}  // namespace uctrace

@@ -1,0 +1,64 @@
+#include "log-merger/model.hpp"
+
+#include <cstddef>
+
+namespace uctrace {
+namespace {
+
+// The name of the enumerator at its place in `names`; "?" behind the last.
+template <std::size_t kCount, typename Enum>
+const char* name_in(const char* const (&names)[kCount], Enum value) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < kCount ? names[index] : "?";
+}
+
+}  // namespace
+
+TextId Texts::intern(std::string_view text) {
+  const auto [at, is_new] = ids_.try_emplace(std::string(text), static_cast<TextId>(texts_.size()));
+  if (is_new) texts_.push_back(at->first);
+  return at->second;
+}
+
+const char* name_of(MessageKind value) {
+  static constexpr const char* kNames[] = {"tag", "am", "stream", "put", "get", "atomic"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(Match value) {
+  static constexpr const char* kNames[] = {"exact", "inferred", "ambiguous", "unmatched"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(Side value) {
+  static constexpr const char* kNames[] = {"src", "dst"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(Role value) {
+  static constexpr const char* kNames[] = {"data", "control", "staging"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(ProtocolFrom value) {
+  static constexpr const char* kNames[] = {"none", "ucx", "derived"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(MemoryKind value) {
+  static constexpr const char* kNames[] = {"unknown", "host", "gpu", "managed"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(Link value) {
+  static constexpr const char* kNames[] = {"exact", "inferred", "ambiguous", "reason",
+                                           "unattributed"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(Verdict value) {
+  static constexpr const char* kNames[] = {"holds", "violated", "incomplete"};
+  return name_in(kNames, value);
+}
+
+}  // namespace uctrace

@@ -1,0 +1,216 @@
+// Which MPI call asked for a UCP operation, and which one happened to drive it.
+//
+// The call that an operation was posted in (same thread, within its time) is `progressed_in`. It is
+// also the one that asked if the operation is that call's own:
+//   * a point-to-point call, when tag and peer in the UCP tag and endpoint agree with its arguments;
+//   * MPI_Start or Startall, when it is a point-to-point operation;
+//   * a collective (or anything that makes communicators, windows or files), when the library made
+//     the operation for a collective that no earlier non-blocking call started.
+// Otherwise it belongs to the non-blocking collective that first used the same context and tag:
+// libraries give each outstanding one a tag of its own. What is left is `progress`: no call is named.
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+#include <unordered_map>
+
+#include "log-merger/tag_layout.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+enum class CallKind : std::uint8_t {
+  other,
+  send,
+  receive,
+  both,                    // Sendrecv
+  start,
+  collective,              // blocking, or a call that communicates inside
+  nonblocking_collective,
+};
+
+bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+CallKind kind_of(std::string_view name) {
+  if (!name.starts_with("MPI_")) {
+    return CallKind::other;
+  }
+  name.remove_prefix(4);
+  if (one_of(name, {"Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend"})) {
+    return CallKind::send;
+  }
+  if (one_of(name, {"Recv", "Irecv", "Mrecv", "Imrecv"})) {
+    return CallKind::receive;
+  }
+  if (one_of(name, {"Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"})) {
+    return CallKind::both;
+  }
+  if (one_of(name, {"Start", "Startall"})) {
+    return CallKind::start;
+  }
+  if (name.starts_with("Wait") || name.starts_with("Test") || name.starts_with("Iprobe") ||
+      name.starts_with("Improbe") || one_of(name, {"Probe", "Mprobe", "Cancel", "Request_free"})) {
+    return CallKind::other;
+  }
+  if (name.starts_with("I") && !name.starts_with("In")) {
+    return CallKind::nonblocking_collective;
+  }
+  return one_of(name, {"Comm_idup", "Comm_idup_with_info"}) ? CallKind::nonblocking_collective
+                                                            : CallKind::collective;
+}
+
+// A communicator's messages of one collective operation.
+struct ScheduleKey {
+  std::uint64_t context;
+  std::int32_t tag;
+  bool operator==(const ScheduleKey&) const = default;
+};
+struct ScheduleHash {
+  std::size_t operator()(const ScheduleKey& key) const {
+    return std::hash<std::uint64_t>{}(key.context << 32 ^ static_cast<std::uint32_t>(key.tag));
+  }
+};
+
+class ProcessLinker {
+ public:
+  ProcessLinker(Job& job, Index process, std::vector<Index> operations)
+      : job_(job), log_(job.logs[static_cast<std::size_t>(process)]),
+        operations_(std::move(operations)) {}
+
+  void link() {
+    std::sort(operations_.begin(), operations_.end(), [&](Index a, Index b) {
+      return std::pair(op(a).start_ns, a) < std::pair(op(b).start_ns, b);
+    });
+    for (const Index index : operations_) {
+      link_one(op(index));
+    }
+  }
+
+ private:
+  UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
+  const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
+
+  // The MPI call of this thread that contains the operation's start.
+  Index call_around(const UcpOp& op) const {
+    if (op.lane >= log_.calls_of_lane.size()) {
+      return kNone;
+    }
+    const std::vector<Index>& calls = log_.calls_of_lane[op.lane];
+    auto after = std::upper_bound(calls.begin(), calls.end(), op.start_tick,
+                                  [&](std::uint64_t tick, Index c) { return tick < call(c).start_tick; });
+    if (after == calls.begin()) {
+      return kNone;
+    }
+    const Index candidate = *--after;
+    return op.start_tick <= call(candidate).end_tick ? candidate : kNone;
+  }
+
+  CallKind kind(Index index) {
+    const TextId name = call(index).function;
+    const auto [place, fresh] = kinds_.try_emplace(name, CallKind::other);
+    if (fresh) {
+      place->second = kind_of(job_.run.texts[name]);
+    }
+    return place->second;
+  }
+
+  void link_one(UcpOp& op) {
+    op.call = call_around(op);
+    const auto tag = decode_tag(log_.flavour, op.is_send() ? op.tag : operation_tag(op));
+    if (op.call == kNone || !tag) {
+      if (op.call != kNone) {
+        op.asked_by = op.call;  // the library's own protocol message: the best that is known
+        op.mpi_link = Link::inferred;
+      }
+      return;
+    }
+    if (is_own(op, *tag)) {
+      op.asked_by = op.call;
+      op.mpi_link = Link::exact;
+      if (kind(op.call) == CallKind::nonblocking_collective) {
+        started_[{tag->context, tag->tag}] = op.call;
+      }
+      return;
+    }
+    const auto earlier = started_.find({tag->context, tag->tag});
+    if (earlier != started_.end()) {
+      op.asked_by = earlier->second;
+      op.mpi_link = Link::exact;
+    }
+  }
+
+  // What a receive asked for; its sender tag where that is known, since wildcards say less.
+  static std::uint64_t operation_tag(const UcpOp& op) {
+    return op.received() ? op.sender_tag : op.tag;
+  }
+
+  bool is_own(const UcpOp& op, const DecodedTag& tag) {
+    const MpiCall& c = call(op.call);
+    const bool send = op.is_send();
+    switch (kind(op.call)) {
+      case CallKind::send:
+        return send && !tag.collective && agrees(c, c.peer, c.tag, op, tag);
+      case CallKind::receive:
+        return !send && !tag.collective && agrees(c, c.peer, c.tag, op, tag);
+      case CallKind::both:
+        return !tag.collective && (send ? agrees(c, c.peer, c.tag, op, tag)
+                                        : agrees(c, c.recv_peer, c.recv_tag, op, tag));
+      case CallKind::start:
+        return !tag.collective;
+      case CallKind::nonblocking_collective:
+        // A schedule that an earlier call began keeps its owner, even if driven from here.
+        return tag.collective && owner_is(tag, op.call);
+      case CallKind::collective:
+        return tag.collective && !started_.contains({tag.context, tag.tag});
+      case CallKind::other:
+        return false;
+    }
+    return false;
+  }
+
+  // Whether nobody else than `call` started with this context and tag.
+  bool owner_is(const DecodedTag& tag, Index call) const {
+    const auto owner = started_.find({tag.context, tag.tag});
+    return owner == started_.end() || owner->second == call;
+  }
+
+  // Tag and peer of a point-to-point call against those in the operation. Wildcards agree with all.
+  bool agrees(const MpiCall& c, std::int32_t peer, std::int32_t mpi_tag, const UcpOp& op,
+              const DecodedTag& tag) const {
+    if (mpi_tag >= 0 && mpi_tag != tag.tag) {
+      return false;
+    }
+    if (peer < 0 || c.comm == kNone) {
+      return true;
+    }
+    if (!op.is_send()) {
+      return !op.received() || tag.source == peer;
+    }
+    const Comm& comm = log_.comms[static_cast<std::size_t>(c.comm)];
+    const auto world = comm.members.world_rank(static_cast<std::uint32_t>(peer));
+    return !world || op.peer_process == kNone ||
+           job_.logs[static_cast<std::size_t>(op.peer_process)].rank() == *world;
+  }
+
+  Job& job_;
+  const ProcessLog& log_;
+  std::vector<Index> operations_;
+  std::unordered_map<ScheduleKey, Index, ScheduleHash> started_;
+  std::unordered_map<TextId, CallKind> kinds_;
+};
+
+}  // namespace
+
+void link_mpi(Job& job) {
+  std::vector<std::vector<Index>> by_process(job.logs.size());
+  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    by_process[static_cast<std::size_t>(job.ucp[i].process)].push_back(static_cast<Index>(i));
+  }
+  for (std::size_t p = 0; p < job.logs.size(); ++p) {
+    ProcessLinker(job, static_cast<Index>(p), std::move(by_process[p])).link();
+  }
+}
+
+}  // namespace uctrace::merge

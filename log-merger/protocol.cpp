@@ -1,0 +1,66 @@
+#include "log-merger/protocol.hpp"
+
+#include <string_view>
+
+#include "event-log/ucp_wire.hpp"
+#include "log-merger/ucs_names.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+using wire::AmId;
+
+// "am_bcopy" -> "bcopy".
+std::string_view copy_kind(log::UctOp op) {
+  const std::string_view name = uct_op_name(op);
+  return name.substr(name.rfind('_') + 1);
+}
+
+std::string_view family(log::UctOp op) {
+  const std::string_view name = uct_op_name(op);
+  return name.substr(0, name.find('_'));
+}
+
+}  // namespace
+
+std::string derive_protocol(const Job& job, const std::vector<Index>& ops, std::uint64_t bytes) {
+  bool rendezvous = false, sync = false, acknowledged = false;
+  const UctOp* data = nullptr;
+  std::size_t eager_fragments = 0;
+  for (const Index i : ops) {
+    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+    if (op.status < 0) {
+      continue;
+    }
+    switch (static_cast<AmId>(op.am_id)) {
+      case AmId::rndv_rts: rendezvous = true; break;
+      case AmId::rndv_ats: acknowledged = true; break;
+      case AmId::eager_sync_only:
+      case AmId::eager_sync_first: sync = true; [[fallthrough]];
+      case AmId::eager_only:
+      case AmId::eager_first:
+      case AmId::eager_middle: ++eager_fragments; break;
+      default: break;
+    }
+    if (op.has_range && (data == nullptr || op.bytes > data->bytes)) {
+      data = &op;
+    }
+  }
+  if (rendezvous) {
+    if (data == nullptr) {
+      return bytes > 0 && acknowledged ? kRkeyPtr : "rndv";
+    }
+    return "rndv/" + std::string(family(data->op)) + "/" + std::string(copy_kind(data->op));
+  }
+  if (data == nullptr) {
+    return "";
+  }
+  if (eager_fragments == 0) {
+    return "offload/" + std::string(copy_kind(data->op));
+  }
+  const std::string eager = sync ? "eager-sync/" : "eager/";
+  return eager + (eager_fragments > 1 ? "multi/" : "") + std::string(copy_kind(data->op));
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,23 @@
+// The name of the protocol that UCP chose for a message, derived from what it did. UCX before 1.16
+// does not tell (protocols v1 have no names), so these are ours, in the words of the UCX manual:
+//   eager/short, eager/bcopy, eager/zcopy       one active message
+//   eager/multi/bcopy, eager/multi/zcopy        several
+//   eager-sync/...                              the same, answered when matched
+//   rndv/get/zcopy, rndv/put/zcopy, rndv/am/bcopy, ...   announced first; then fetched, written, sent
+//   rndv/rkey_ptr                               announced; the receiver's CPU copies mapped memory
+//   offload/...                                 tag matching in the device
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "log-merger/job.hpp"
+
+namespace uctrace::merge {
+
+inline constexpr char kRkeyPtr[] = "rndv/rkey_ptr";
+
+// "" if the operations show none.
+std::string derive_protocol(const Job& job, const std::vector<Index>& ops, std::uint64_t bytes);
+
+}  // namespace uctrace::merge

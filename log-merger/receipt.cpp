@@ -1,0 +1,105 @@
+// The receipt of a message: the answer to "which transport carried my message?".
+#include <fmt/format.h>
+
+#include <span>
+
+#include "log-merger/messages_output.hpp"
+
+namespace uctrace {
+namespace {
+
+std::string party_text(const Labels& labels, Party party) {
+  const std::string label = labels(party);
+  return party.rank >= 0 ? "rank " + label : label;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  return bytes < 1024 ? format_bytes(bytes) : fmt::format("{} B ({})", bytes, format_bytes(bytes));
+}
+
+// "MPI_Isend on MPI_COMM_WORLD, received by MPI_Irecv".
+std::string asked_text(const Run& run, const Message& message) {
+  std::string text = message.mpi == kNoText ? "no MPI call" : run.texts[message.mpi];
+  if (message.comm != kNoText) text += " on " + run.texts[message.comm];
+  if (message.mpi_recv != kNoText && message.mpi_recv != message.mpi) {
+    text += ", received by " + run.texts[message.mpi_recv];
+  }
+  return text;
+}
+
+std::string duration_text(const Message& message) {
+  if (message.t_start_ns < 0 || message.t_end_ns < 0) return "";
+  // Clocks of two hosts may disagree by more than a short message takes.
+  if (message.t_end_ns < message.t_start_ns) return ", duration below the clock error";
+  return ", " + format_duration(static_cast<std::uint64_t>(message.t_end_ns - message.t_start_ns));
+}
+
+// What is not as it should be, or not certain; empty for an ordinary message.
+std::string doubts_text(const Run& run, const Message& message) {
+  std::string text;
+  const auto add = [&](const std::string& doubt) {
+    text += (text.empty() ? "  note: " : "; ") + doubt;
+  };
+  if (message.status != kNoText && run.texts[message.status] != "UCS_OK") {
+    add("status " + run.texts[message.status]);
+  }
+  if (message.match == Match::inferred) add("send and receive paired by their content");
+  if (message.match == Match::ambiguous)
+    add("several sends and receives fit, the pairing is a guess");
+  if (message.match == Match::unmatched) {
+    add(message.initiator == Side::src ? "no receive took it" : "its send is not in the logs");
+  }
+  return text.empty() ? text : text + '\n';
+}
+
+std::string memory_text(const Message& message) {
+  const auto is_plain = [](MemoryKind kind) {
+    return kind == MemoryKind::host || kind == MemoryKind::unknown;
+  };
+  if (is_plain(message.src_memory) && is_plain(message.dst_memory)) return "";
+  return fmt::format(", {} to {} memory", name_of(message.src_memory), name_of(message.dst_memory));
+}
+
+// "8 x am_bcopy over posix/memory, 65536 B (64.0 KiB) + 136 B headers".
+std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
+  const auto name = [&](TextId id) { return id == kNoText ? "unknown" : run.texts[id]; };
+  std::string text = fmt::format("{} x {} over {}/{}", hop.count, name(hop.op), name(hop.transport),
+                                 name(hop.device));
+  if (hop.remote_device != kNoText && hop.remote_device != hop.device) {
+    text += " to " + run.texts[hop.remote_device];
+  }
+  if (hop.role == Role::control) {
+    text += fmt::format(", control, {}", format_bytes(hop.wire_bytes));
+  } else {
+    text += ", " + bytes_text(hop.bytes);
+    if (hop.wire_bytes > hop.bytes) {
+      text += fmt::format(" + {} headers", format_bytes(hop.wire_bytes - hop.bytes));
+    }
+    if (hop.role == Role::staging) text += ", staging";
+  }
+  if (hop.issued_by != message.initiator) {
+    text += hop.issued_by == Side::dst ? ", issued by the receiver" : ", issued by the sender";
+  }
+  return hop.exact ? text : text + ", tied by content";
+}
+
+}  // namespace
+
+std::string receipt(const Run& run, const Labels& labels, MessageId id) {
+  const Message& message = run.messages[id];
+  std::string text = fmt::format("#{} {} -> {}, {}", id, party_text(labels, source_of(message)),
+                                 labels(destination_of(message)), bytes_text(message.bytes));
+  if (message.has_tag) text += fmt::format(", tag {}", message.tag);
+  text += ", " + asked_text(run, message);
+  if (message.protocol != kNoText) text += ", " + run.texts[message.protocol];
+  text += memory_text(message) + duration_text(message) + '\n';
+  const char* lead = "  path: ";
+  for (const Hop& hop : std::span(run.hops).subspan(message.first_hop, message.hops)) {
+    text += lead + hop_text(run, message, hop) + '\n';
+    lead = "        ";
+  }
+  if (message.hops == 0) text += "  path: not recorded\n";
+  return text + doubts_text(run, message);
+}
+
+}  // namespace uctrace

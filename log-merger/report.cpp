@@ -1,0 +1,332 @@
+#include "log-merger/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+
+#include "log-merger/error.hpp"
+#include "log-merger/info_output.hpp"
+
+namespace uctrace {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::span<const Hop> path_of(const Run& run, const Message& message) {
+  return std::span(run.hops).subspan(message.first_hop, message.hops);
+}
+
+Cell text_cell(const Run& run, TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; }
+
+Cell number_cell(const std::optional<std::uint64_t>& number) {
+  return number ? Cell{*number} : Cell{};
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+struct Sum {
+  std::uint64_t transfers = 0;
+  std::uint64_t bytes = 0;
+
+  void add(const Contender& contender) {
+    transfers += contender.transfers;
+    bytes += contender.bytes;
+  }
+};
+
+// --- contenders ------------------------------------------------------------------------------
+
+Table contender_table(const Run& run, const std::vector<Contender>& rows) {
+  Sum total;
+  for (const Contender& row : rows) total.add(row);
+  Table table{.key = "contenders",
+              .title = "Top contenders",
+              .columns = {{"transport", "transport"},
+                          {"op", "operation"},
+                          {"transfers", "transfers", Unit::count},
+                          {"bytes", "payload", Unit::bytes},
+                          {"wire_bytes", "with headers", Unit::bytes},
+                          {"transfers_percent", "transfers %", Unit::percent},
+                          {"bytes_percent", "payload %", Unit::percent}},
+              .rows = {}};
+  for (const Contender& row : rows) {
+    table.rows.push_back({text_cell(run, row.transport), text_cell(run, row.op), row.transfers,
+                          row.bytes, row.wire_bytes, percent(row.transfers, total.transfers),
+                          percent(row.bytes, total.bytes)});
+  }
+  return table;
+}
+
+// Table II of the ucTrace paper: a row an operation, a column a transport, totals on both sides.
+Table contender_matrix(const Run& run, const std::vector<Contender>& rows) {
+  std::map<std::string, Sum> operations, transports;
+  std::map<std::pair<std::string, std::string>, Sum> cells;
+  Sum total;
+  const auto name = [&](TextId id) { return id == kNoText ? "unknown" : run.texts[id]; };
+  for (const Contender& row : rows) {
+    operations[name(row.op)].add(row);
+    transports[name(row.transport)].add(row);
+    cells[{name(row.op), name(row.transport)}].add(row);
+    total.add(row);
+  }
+  const auto share = [&](const Sum& sum) {
+    return fmt::format("{:.1f} ({:.1f})", percent(sum.bytes, total.bytes),
+                       percent(sum.transfers, total.transfers));
+  };
+  Table table{.key = "contenders",
+              .title = fmt::format("Top contenders: payload % (transfers %) of {} in {} transfers",
+                                   format_bytes(total.bytes), total.transfers),
+              .columns = {{"op", "operation"}},
+              .rows = {}};
+  for (const auto& [transport, sum] : transports) {
+    table.columns.push_back({transport, transport, Unit::percent});
+  }
+  table.columns.push_back({"total", "total", Unit::percent});
+  for (const auto& [operation, sum] : operations) {
+    auto& row = table.rows.emplace_back(std::vector<Cell>{operation});
+    for (const auto& [transport, column] : transports) {
+      row.emplace_back(share(cells[{operation, transport}]));
+    }
+    row.emplace_back(share(sum));
+  }
+  if (!rows.empty()) {
+    auto& row = table.rows.emplace_back(std::vector<Cell>{std::string("total")});
+    for (const auto& [transport, sum] : transports) row.emplace_back(share(sum));
+    row.emplace_back(share(total));
+  }
+  return table;
+}
+
+// --- functions and pairs -----------------------------------------------------------------------
+
+Table function_table(const Run& run, const std::vector<FunctionTotal>& rows) {
+  Table table{.key = "mpi",
+              .title = "By MPI function that asked",
+              .columns = {{"mpi", "function"},
+                          {"messages", "messages", Unit::count},
+                          {"bytes", "payload", Unit::bytes},
+                          {"mean_bytes", "mean", Unit::bytes},
+                          {"calls", "calls", Unit::count},
+                          {"time_ns", "time, all ranks", Unit::nanoseconds}},
+              .rows = {}};
+  for (const FunctionTotal& row : rows) {
+    table.rows.push_back({text_cell(run, row.function), row.messages, row.bytes,
+                          row.messages == 0 ? Cell{} : Cell{row.bytes / row.messages},
+                          number_cell(row.calls), number_cell(row.time_ns)});
+  }
+  return table;
+}
+
+Table pair_table(const Run& run, const std::vector<PairTotal>& rows) {
+  const Labels labels(run);
+  // A number where the label is one: what a program compares with other ranks.
+  const auto name = [&](Party party) -> Cell {
+    const std::string label = labels(party);
+    if (party == Party{}) return {};
+    return label == std::to_string(party.rank) ? Cell{static_cast<std::uint64_t>(party.rank)}
+                                               : Cell{label};
+  };
+  const auto host = [&](Party party) {
+    return party.process < 0
+               ? Cell{}
+               : text_cell(run, run.processes[static_cast<std::size_t>(party.process)].host);
+  };
+  Table table{.key = "pairs",
+              .title = "By rank pair (source -> destination of the data)",
+              .columns = {{"src", "source"},
+                          {"dst", "destination"},
+                          {"messages", "messages", Unit::count},
+                          {"bytes", "payload", Unit::bytes},
+                          {"mean_bytes", "mean", Unit::bytes},
+                          {"src_host", "source host"},
+                          {"dst_host", "destination host"}},
+              .rows = {}};
+  for (const PairTotal& row : rows) {
+    table.rows.push_back({name(row.source), name(row.destination), row.messages, row.bytes,
+                          row.bytes / row.messages, host(row.source), host(row.destination)});
+  }
+  return table;
+}
+
+// --- output ------------------------------------------------------------------------------------
+
+std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOptions& options) {
+  const auto wanted = [&](ReportBy by) { return options.by == by || options.by == ReportBy::all; };
+  std::vector<Table> all;
+  if (wanted(ReportBy::contenders)) {
+    const auto rows = contenders(run, filter, options.without_message);
+    const bool for_person = options.format == Format::table;
+    all.push_back(for_person ? contender_matrix(run, rows) : contender_table(run, rows));
+  }
+  if (wanted(ReportBy::mpi)) {
+    all.push_back(function_table(run, totals_by_function(run, filter)));
+  }
+  if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals_by_pair(run, filter)));
+  for (Table& table : all) {
+    // The matrix is a whole: cutting its rows would tear its totals off.
+    const bool matrix = options.format == Format::table && table.key == "contenders";
+    if (options.limit && !matrix) table.keep_first(*options.limit);
+  }
+  return all;
+}
+
+void write_header(std::ostream& out, const Run& run) {
+  const RunFacts facts = facts_of(run);
+  std::string line = "# " + (facts.command.empty() ? "unknown command" : facts.command);
+  for (const std::string& fact :
+       {facts.mpi, facts.ucx.empty() ? "" : "UCX " + facts.ucx, facts.started}) {
+    if (!fact.empty()) line += " | " + fact;
+  }
+  out << line
+      << fmt::format(" | {} | {} process{} on {} host{}\n", format_duration(facts.duration_ns),
+                     facts.processes, facts.processes == 1 ? "" : "es", facts.hosts,
+                     facts.hosts == 1 ? "" : "s");
+}
+
+void write_left_out(std::ostream& out, const Run& run) {
+  std::uint64_t count = 0;
+  for (const Transfer& transfer : run.transfers) count += transfer.message < 0 ? 1 : 0;
+  if (count == 0) return;
+  out << fmt::format(
+      "# left out: {} transfers that serve no message (connection set-up, flushes); "
+      "--internal counts them\n",
+      count);
+}
+
+void write_text_report(std::ostream& out, const Run& run, const std::vector<Table>& all,
+                       const ReportOptions& options) {
+  write_header(out, run);
+  for (const Table& table : all) {
+    out << '\n';
+    write_text(out, table, options.colour);
+  }
+  out << '\n';
+  if (options.without_message == WithoutMessage::left_out) write_left_out(out, run);
+  for (const std::string& note : run.notes) out << "# note: " << note << '\n';
+  out << "# " << identities_line(run) << '\n';
+}
+
+void write_json_report(std::ostream& out, const Run& run, const std::vector<Table>& all) {
+  ordered_json report = {{"schema", kInfoSchema}, {"run", run.run_id}};
+  for (const Table& table : all) report[table.key] = to_json(table);
+  report["identities"] = identities_json(run);
+  report["notes"] = run.notes;
+  out << dump(report, 2) << '\n';
+}
+
+}  // namespace
+
+std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutMessage rest) {
+  std::map<std::pair<TextId, TextId>, Contender> sums;
+  const auto sum_of = [&](TextId transport, TextId op) -> Contender& {
+    Contender& sum = sums[{transport, op}];
+    sum.transport = transport;
+    sum.op = op;
+    return sum;
+  };
+  for (const Message& message : run.messages) {
+    if (!filter.accepts(message)) continue;
+    for (const Hop& hop : path_of(run, message)) {
+      if (!filter.accepts(hop)) continue;
+      Contender& sum = sum_of(hop.transport, hop.op);
+      sum.transfers += hop.count;
+      sum.bytes += hop.bytes;
+      sum.wire_bytes += hop.wire_bytes;
+    }
+  }
+  if (rest == WithoutMessage::counted) {
+    for (const Transfer& transfer : run.transfers) {
+      if (transfer.message >= 0 || !filter.accepts_without_message(transfer)) continue;
+      Contender& sum = sum_of(transfer.transport, transfer.op);
+      ++sum.transfers;
+      sum.bytes += transfer.payload;
+      sum.wire_bytes += transfer.bytes;
+    }
+  }
+  std::vector<Contender> rows;
+  for (const auto& [key, sum] : sums) rows.push_back(sum);
+  const auto rank = [&](const Contender& row) {
+    return std::make_tuple(~row.bytes, ~row.transfers, run.texts[row.transport], run.texts[row.op]);
+  };
+  std::sort(rows.begin(), rows.end(),
+            [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return rows;
+}
+
+std::vector<FunctionTotal> totals_by_function(const Run& run, const Filter& filter) {
+  std::map<TextId, FunctionTotal> sums;
+  for (const Message& message : run.messages) {
+    if (!filter.selects(message)) continue;
+    FunctionTotal& sum = sums[message.mpi];
+    ++sum.messages;
+    sum.bytes += message.bytes;
+  }
+  for (const MpiCallRow& call : run.mpi_calls) {
+    if (!filter.accepts(call).value_or(false)) continue;
+    FunctionTotal& sum = sums[call.function];
+    sum.calls = sum.calls.value_or(0) + 1;
+    if (call.t_start_ns < 0 || call.t_end_ns < call.t_start_ns) continue;
+    sum.time_ns =
+        sum.time_ns.value_or(0) + static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns);
+  }
+  std::vector<FunctionTotal> rows;
+  for (auto& [function, sum] : sums) {
+    sum.function = function;
+    rows.push_back(sum);
+  }
+  const auto rank = [&](const FunctionTotal& row) {
+    return std::make_tuple(~row.bytes, ~row.messages, ~row.time_ns.value_or(0),
+                           run.texts[row.function]);
+  };
+  std::sort(rows.begin(), rows.end(),
+            [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return rows;
+}
+
+std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter) {
+  std::map<std::pair<Party, Party>, PairTotal> sums;
+  for (const Message& message : run.messages) {
+    if (!filter.selects(message)) continue;
+    const Party source = source_of(message), destination = destination_of(message);
+    PairTotal& sum = sums[{source, destination}];
+    sum.source = source;
+    sum.destination = destination;
+    ++sum.messages;
+    sum.bytes += message.bytes;
+  }
+  std::vector<PairTotal> rows;
+  for (const auto& [key, sum] : sums) rows.push_back(sum);
+  const auto rank = [](const PairTotal& row) {
+    return std::make_tuple(~row.bytes, ~row.messages, row.source, row.destination);
+  };
+  std::sort(rows.begin(), rows.end(),
+            [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return rows;
+}
+
+void write_report(std::ostream& out, const Run& run, const Filter& filter,
+                  const ReportOptions& options) {
+  if (options.format == Format::csv && options.by == ReportBy::all) {
+    throw Error({.what = "report as CSV",
+                 .why = "a CSV file holds one table and the report has three",
+                 .to_do = "add --by contenders, --by mpi or --by pairs"});
+  }
+  const std::vector<Table> all = tables(run, filter, options);
+  switch (options.format) {
+    case Format::table:
+      return write_text_report(out, run, all, options);
+    case Format::json:
+      return write_json_report(out, run, all);
+    case Format::csv:
+      return write_csv(out, all.front());
+    case Format::ndjson:
+      for (const Table& table : all) write_ndjson(out, table, options.by == ReportBy::all);
+  }
+}
+
+}  // namespace uctrace

@@ -1,0 +1,62 @@
+// The three tables of `uctrace report`, exact sums over the selected rows of a run:
+// contenders  which UCT operation over which transport carried how much (payload bytes and number
+//             of transfers, over the hops of the selected messages that fit the hop criteria)
+// mpi         messages and payload by the MPI function that asked, and the time in its calls
+// pairs       messages and payload by source and destination
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "log-merger/filter.hpp"
+#include "log-merger/model.hpp"
+#include "log-merger/table.hpp"
+
+namespace uctrace {
+
+// Transfers that serve no message: connection set-up, internal flushes and the like.
+enum class WithoutMessage : std::uint8_t { left_out, counted };
+
+struct Contender {
+  TextId transport = kNoText, op = kNoText;
+  std::uint64_t transfers = 0;
+  std::uint64_t bytes = 0;       // payload
+  std::uint64_t wire_bytes = 0;  // payload and headers handed to UCT
+};
+
+struct FunctionTotal {
+  TextId function = kNoText;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> calls, time_ns;  // nullopt where the filter cannot choose calls
+};
+
+struct PairTotal {
+  Party source, destination;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Each list is sorted, greatest payload first; ties go by the next number, then by name.
+std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutMessage rest);
+std::vector<FunctionTotal> totals_by_function(const Run& run, const Filter& filter);
+std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter);
+
+enum class ReportBy : std::uint8_t { contenders, mpi, pairs, all };
+
+struct ReportOptions {
+  ReportBy by = ReportBy::all;
+  Format format = Format::table;
+  WithoutMessage without_message = WithoutMessage::left_out;
+  std::optional<std::size_t> limit = {};  // rows of each table
+  Colour colour = Colour::off;
+};
+
+// Throws Error for CSV of all tables: a CSV file holds one.
+void write_report(std::ostream& out, const Run& run, const Filter& filter,
+                  const ReportOptions& options);
+
+}  // namespace uctrace

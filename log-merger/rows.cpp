@@ -1,0 +1,392 @@
+// Lays out the linked job as the rows of a Run: messages with their paths, transfers, operations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "event-log/ucp_wire.hpp"
+#include "log-merger/job.hpp"
+#include "log-merger/payload.hpp"
+#include "log-merger/protocol.hpp"
+#include "log-merger/tag_layout.hpp"
+#include "log-merger/ucs_names.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+class RowBuilder {
+ public:
+  explicit RowBuilder(Job& job) : job_(job), run_(job.run) {}
+
+  void build() {
+    add_processes();
+    make_messages();
+    ops_of_messages();
+    for (std::size_t i = 0; i < run_.messages.size(); ++i) {
+      lay_out_path(static_cast<Index>(i));
+    }
+    add_transfers();
+    add_ucp_operations();
+    add_mpi_calls();
+  }
+
+ private:
+  UcpOp& ucp(Index i) { return job_.ucp[static_cast<std::size_t>(i)]; }
+  ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
+  TextId text(std::string_view value) { return run_.texts.intern(value); }
+
+  std::int32_t rank_of(Index process) { return process == kNone ? -1 : log_of(process).rank(); }
+
+  TextId function_of(Index call) {
+    return call == kNone ? kNoText : job_.calls[static_cast<std::size_t>(call)].function;
+  }
+
+  TextId comm_of(Index call) {
+    if (call == kNone) {
+      return kNoText;
+    }
+    const MpiCall& c = job_.calls[static_cast<std::size_t>(call)];
+    return c.comm == kNone ? kNoText : log_of(c.process).comms[static_cast<std::size_t>(c.comm)].name;
+  }
+
+  void add_processes() {
+    for (ProcessLog& log : job_.logs) {
+      const log::ProcessPage& page = log.file.page();
+      Process row;
+      row.key = text(log.file.process_key());
+      row.host = text(log.file.host());
+      row.pid = page.pid;
+      row.rank = page.world_rank;
+      row.world_size = page.world_size;
+      row.complete = log.file.complete();
+      row.exit = text(exit_of(log));
+      row.events = log.file.event_count();
+      row.log_bytes = log.file.size_bytes();
+      run_.processes.push_back(row);
+    }
+  }
+
+  static std::string_view exit_of(const ProcessLog& log) {
+    const log::ProcessPage& page = log.file.page();
+    switch (page.exit) {
+      case log::ExitKind::finalized: return page.closed != 0 ? "finalized" : "killed";
+      case log::ExitKind::aborted: return "aborted";
+      case log::ExitKind::exited: return "exited";
+      case log::ExitKind::running: break;
+    }
+    return log.file.is_writer_alive() ? "running" : "killed";
+  }
+
+  // A message for each accepted send, and for each receive whose send is not in the logs.
+  void make_messages() {
+    std::vector<Index> heads;
+    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
+      const UcpOp& op = job_.ucp[i];
+      if ((op.is_send() && op.accepted()) || (op.received() && op.partner == kNone)) {
+        heads.push_back(static_cast<Index>(i));
+      }
+    }
+    std::sort(heads.begin(), heads.end(), [&](Index a, Index b) {
+      return std::pair(ucp(a).start_ns, a) < std::pair(ucp(b).start_ns, b);
+    });
+    for (const Index head : heads) {
+      UcpOp& op = ucp(head);
+      op.message = static_cast<Index>(run_.messages.size());
+      if (op.partner != kNone) {
+        ucp(op.partner).message = op.message;
+      }
+      run_.messages.push_back(op.is_send() ? message_of_send(op) : message_of_receive(op));
+    }
+  }
+
+  void fill_common(Message& m, const UcpOp& op, std::uint64_t ucp_tag) {
+    m.ucp_tag = ucp_tag;
+    m.match = op.match;
+    if (const auto tag = decode_tag(log_of(op.process).flavour, ucp_tag)) {
+      m.has_tag = true;
+      m.tag = tag->tag;
+    }
+  }
+
+  MemoryKind memory_of(Index process) {
+    if (process == kNone) {
+      return MemoryKind::unknown;
+    }
+    const log::ProcessPage& page = log_of(process).file.page();
+    // Without a GPU driver in the process there is only host memory.
+    return page.closed != 0 && page.gpu_driver == 0 ? MemoryKind::host : MemoryKind::unknown;
+  }
+
+  Message message_of_send(const UcpOp& send) {
+    Message m;
+    fill_common(m, send, send.tag);
+    m.src_process = send.process;
+    m.dst_process = send.peer_process;
+    m.bytes = send.bytes;
+    m.mpi = function_of(send.asked_by);
+    m.comm = comm_of(send.asked_by);
+    m.progressed_in = function_of(send.call);
+    m.t_start_ns = send.start_ns;
+    std::int32_t status = send.ended ? send.end_status : send.status;
+    if (send.partner != kNone) {
+      const UcpOp& receive = ucp(send.partner);
+      m.dst_process = receive.process;
+      m.mpi_recv = function_of(receive.asked_by);
+      m.t_posted_recv_ns = receive.posted_ns;
+      m.t_end_ns = receive.end_ns;
+      status = receive.end_status != 0 ? receive.end_status : status;
+      if ((send.flags & log::UcpOperation::kUnknownLength) != 0) {
+        m.bytes = receive.received_bytes;
+      }
+      job_.clock_violations += receive.end_ns < send.start_ns;
+    }
+    finish(m, status);
+    return m;
+  }
+
+  Message message_of_receive(const UcpOp& receive) {
+    Message m;
+    fill_common(m, receive, receive.sender_tag);
+    m.dst_process = receive.process;
+    m.bytes = receive.received_bytes;
+    m.mpi_recv = function_of(receive.asked_by);
+    m.comm = comm_of(receive.asked_by);
+    m.t_posted_recv_ns = receive.posted_ns;
+    m.t_end_ns = receive.end_ns;
+    finish(m, receive.end_status);
+    return m;
+  }
+
+  void finish(Message& m, std::int32_t status) {
+    m.src = rank_of(m.src_process);
+    m.dst = rank_of(m.dst_process);
+    m.status = text(ucs_status_name(status));
+    m.src_memory = memory_of(m.src_process);
+    m.dst_memory = memory_of(m.dst_process);
+  }
+
+  void ops_of_messages() {
+    ops_.resize(run_.messages.size());
+    for (std::size_t i = 0; i < job_.uct.size(); ++i) {
+      const UctOp& op = job_.uct[i];
+      const Index message = op.serves == kNone ? kNone : ucp(op.serves).message;
+      if (message != kNone) {
+        ops_[static_cast<std::size_t>(message)].push_back(static_cast<Index>(i));
+      }
+    }
+  }
+
+  void lay_out_path(Index index) {
+    Message& m = run_.messages[static_cast<std::size_t>(index)];
+    std::vector<Index>& ops = ops_[static_cast<std::size_t>(index)];
+    find_payload(job_, ops);
+    const std::string protocol = derive_protocol(job_, ops, m.bytes);
+    m.protocol = text(protocol);
+    m.protocol_from = protocol.empty() ? ProtocolFrom::none : ProtocolFrom::derived;
+
+    m.first_hop = static_cast<std::uint32_t>(run_.hops.size());
+    std::map<std::tuple<TextId, TextId, TextId, TextId, Side, Role, bool>, Hop> hops;
+    for (const Index i : ops) {
+      add_to_hop(m, index, job_.uct[static_cast<std::size_t>(i)], hops);
+    }
+    for (const auto& [key, hop] : hops) {
+      run_.hops.push_back(hop);
+    }
+    if (protocol == kRkeyPtr) {
+      run_.hops.push_back(cpu_copy(index, ops));
+    }
+    const auto begin = run_.hops.begin() + m.first_hop;
+    std::sort(begin, run_.hops.end(), [](const Hop& a, const Hop& b) {
+      return std::tuple(a.t_first_ns, a.role, a.op) < std::tuple(b.t_first_ns, b.role, b.op);
+    });
+    m.hops = static_cast<std::uint32_t>(run_.hops.size()) - m.first_hop;
+  }
+
+  template <typename Hops>
+  void add_to_hop(const Message& m, Index index, const UctOp& op, Hops& hops) {
+    const Names names = names_of(op);
+    const Side side = op.process == m.src_process ? Side::src : Side::dst;
+    const Role role = role_of(op);
+    const bool exact = op.link == Link::exact;
+    Hop& hop = hops[{names.transport, names.device, names.remote_device, names.op, side, role, exact}];
+    hop.message = static_cast<std::uint32_t>(index);
+    hop.transport = names.transport;
+    hop.device = names.device;
+    hop.remote_device = names.remote_device;
+    hop.op = names.op;
+    hop.issued_by = side;
+    hop.role = role;
+    hop.exact = exact;
+    ++hop.count;
+    hop.bytes += payload_bytes(op);
+    hop.wire_bytes += op.bytes;
+    hop.t_first_ns = hop.t_first_ns < 0 ? op.start_ns : std::min(hop.t_first_ns, op.start_ns);
+    hop.t_last_ns = std::max({hop.t_last_ns, op.end_ns, op.complete_ns});
+  }
+
+  // A receiver that maps the sender's memory and copies with its own CPU: no UCT operation moves the
+  // payload. Inferred from an announced message that was acknowledged without one.
+  Hop cpu_copy(Index index, const std::vector<Index>& ops) {
+    const Message& m = run_.messages[static_cast<std::size_t>(index)];
+    Hop hop;
+    hop.message = static_cast<std::uint32_t>(index);
+    hop.issued_by = Side::dst;
+    hop.exact = false;
+    hop.op = text("cpu_copy");
+    hop.count = 1;
+    hop.bytes = m.bytes;
+    hop.t_last_ns = m.t_end_ns;
+    for (const Index i : ops) {
+      const UctOp& op = job_.uct[static_cast<std::size_t>(i)];
+      const Names names = names_of(op);
+      hop.transport = names.transport;
+      hop.device = names.device;
+      hop.t_first_ns = std::max(hop.t_first_ns, op.start_ns);
+    }
+    return hop;
+  }
+
+  struct Names {
+    TextId transport, device, remote_device, memory_domain, op;
+  };
+
+  Names names_of(const UctOp& op) {
+    Names names{};
+    const ProcessLog& log = log_of(op.process);
+    if (const Interface* interface = log.interface(op.interface)) {
+      names.transport = interface->transport;
+      names.device = interface->device;
+      names.memory_domain = interface->memory_domain;
+    }
+    if (op.endpoint_row != kNone) {
+      names.remote_device = log.endpoints[static_cast<std::size_t>(op.endpoint_row)].remote_device;
+    }
+    names.op = text(uct_op_name(op.op));
+    return names;
+  }
+
+  Index peer_of(const UctOp& op) {
+    return op.endpoint_row == kNone
+               ? kNone
+               : log_of(op.process).endpoints[static_cast<std::size_t>(op.endpoint_row)].peer_process;
+  }
+
+  Index call_around(const UctOp& op) {
+    const ProcessLog& log = log_of(op.process);
+    if (op.lane >= log.calls_of_lane.size()) {
+      return kNone;
+    }
+    const auto& calls = log.calls_of_lane[op.lane];
+    const auto start_of = [&](Index c) { return job_.calls[static_cast<std::size_t>(c)].start_tick; };
+    auto after = std::upper_bound(calls.begin(), calls.end(), op.start_tick,
+                                  [&](std::uint64_t t, Index c) { return t < start_of(c); });
+    if (after == calls.begin()) {
+      return kNone;
+    }
+    --after;
+    return op.start_tick <= job_.calls[static_cast<std::size_t>(*after)].end_tick ? *after : kNone;
+  }
+
+  void add_transfers() {
+    for (const UctOp& op : job_.uct) {
+      if (op.status < 0) {
+        continue;
+      }
+      const Names names = names_of(op);
+      Transfer row;
+      row.process = static_cast<std::uint32_t>(op.process);
+      row.peer_process = peer_of(op);
+      row.message = op.serves == kNone ? kNone : ucp(op.serves).message;
+      row.transport = names.transport;
+      row.device = names.device;
+      row.memory_domain = names.memory_domain;
+      row.op = names.op;
+      row.reason = text(op.reason);
+      row.link = op.link;
+      row.role = role_of(op);
+      row.am_id = op.am_id;
+      row.status = op.status;
+      row.bytes = op.bytes;
+      row.payload = payload_bytes(op);
+      row.local_address = op.local;
+      row.remote_address = op.remote;
+      row.t_start_ns = op.start_ns;
+      row.t_end_ns = op.end_ns;
+      row.t_complete_ns = op.complete_ns;
+      if (op.endpoint_row != kNone) {
+        const ProcessLog& log = log_of(op.process);
+        const Endpoint& endpoint = log.endpoints[static_cast<std::size_t>(op.endpoint_row)];
+        row.t_connected_ns =
+            endpoint.connected_tick != 0 ? log.clock.job_ns(endpoint.connected_tick) : -1;
+      }
+      row.progressed_in = function_of(call_around(op));
+      run_.transfers.push_back(row);
+    }
+  }
+
+  void add_ucp_operations() {
+    for (const UcpOp& op : job_.ucp) {
+      UcpOperationRow row;
+      row.process = static_cast<std::uint32_t>(op.process);
+      row.peer_process = op.peer_process;
+      row.message = op.message;
+      row.function = text(ucp_function_name(op.function));
+      row.protocol =
+          op.message == kNone ? kNoText : run_.messages[static_cast<std::size_t>(op.message)].protocol;
+      row.asked_by = function_of(op.asked_by);
+      row.progressed_in = function_of(op.call);
+      row.status = text(ucs_status_name(op.ended ? op.end_status : op.status));
+      row.bytes = op.bytes;
+      row.tag = op.tag;
+      row.tag_mask = op.tag_mask;
+      row.buffer = op.buffer;
+      row.received_bytes = op.received_bytes;
+      row.sender_tag = op.sender_tag;
+      row.t_start_ns = op.start_ns;
+      row.t_end_ns = op.end_ns;
+      run_.ucp_operations.push_back(row);
+    }
+  }
+
+  // Ranks in a communicator become world ranks; the marks for any, null and none stay.
+  std::int32_t world_rank(const MpiCall& call, std::int32_t peer) {
+    if (peer < 0 || call.comm == kNone) {
+      return peer;
+    }
+    const Comm& comm = log_of(call.process).comms[static_cast<std::size_t>(call.comm)];
+    return comm.members.world_rank(static_cast<std::uint32_t>(peer)).value_or(log::MpiCall::kNone);
+  }
+
+  void add_mpi_calls() {
+    for (std::size_t i = 0; i < job_.calls.size(); ++i) {
+      const MpiCall& call = job_.calls[i];
+      MpiCallRow row;
+      row.process = static_cast<std::uint32_t>(call.process);
+      row.lane = call.lane;
+      row.function = call.function;
+      row.comm = comm_of(static_cast<Index>(i));
+      row.peer = world_rank(call, call.peer);
+      row.tag = call.tag;
+      row.bytes = call.bytes;
+      row.recv_peer = world_rank(call, call.recv_peer);
+      row.recv_tag = call.recv_tag;
+      row.recv_bytes = call.recv_bytes;
+      row.status = call.status;
+      row.t_start_ns = call.start_ns;
+      row.t_end_ns = call.end_ns;
+      run_.mpi_calls.push_back(row);
+    }
+  }
+
+  Job& job_;
+  Run& run_;
+  std::vector<std::vector<Index>> ops_;  // UCT operations by message
+};
+
+}  // namespace
+
+void build_rows(Job& job) { RowBuilder(job).build(); }
+
+}  // namespace uctrace::merge

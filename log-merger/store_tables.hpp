@@ -1,0 +1,225 @@
+// The tables of the store, declared once for both directions and for their attributes. A column is
+// a dataset; what its numbers refer to is part of its type here, so that loading can check it.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "log-merger/model.hpp"
+
+namespace uctrace::store {
+
+// What the numbers of a column are; loading checks the references among them.
+enum class Unit : std::uint8_t {
+  none,
+  bytes,
+  ns,       // on the job clock, -1 = not known
+  rank,     // world rank
+  address,  // of memory
+  text,     // row of `texts`
+  process,  // row of `processes`, -1 = none where the column is signed
+  message,  // row of `messages`, likewise
+  hop,      // row of `hops`
+};
+
+constexpr const char* name_of(Unit unit) {
+  constexpr const char* kNames[] = {"",     "bytes",   "ns",      "rank", "address",
+                                    "text", "process", "message", "hop"};
+  return kNames[static_cast<std::size_t>(unit)];
+}
+
+template <typename Row, typename Value>
+struct Column {
+  const char* name;
+  Value Row::*member;
+  Unit unit;
+  const char* meaning;
+};
+template <typename Row, typename Value>
+constexpr Column<Row, Value> column(const char* name, Value Row::*member, const char* meaning,
+                                    Unit unit = Unit::none) {
+  return {name, member, unit, meaning};
+}
+
+template <typename Row>
+struct Table;  // name, columns
+
+// The single values of a run, as a table of one row.
+template <>
+struct Table<Run> {
+  static constexpr const char* name = "run";
+  static constexpr auto columns = std::tuple{
+      column("run_id", &Run::run_id, "identity of the job"),
+      column("command", &Run::command, "what was recorded"),
+      column("epoch_realtime_ns", &Run::epoch_realtime_ns,
+             "origin of the job clock, nanoseconds since 1970 UTC"),
+      column("info_json", &Run::info_json, "the rest of `uctrace info --format json`"),
+  };
+};
+
+template <>
+struct Table<Process> {
+  static constexpr const char* name = "processes";
+  static constexpr auto columns = std::tuple{
+      column("key", &Process::key, "host:boot:pid namespace:pid:start time", Unit::text),
+      column("host", &Process::host, "host name", Unit::text),
+      column("pid", &Process::pid, "process id on its host"),
+      column("rank", &Process::rank, "-1 = not an MPI process", Unit::rank),
+      column("world_size", &Process::world_size, "ranks in MPI_COMM_WORLD"),
+      column("complete", &Process::complete, "1 = ended in an orderly way, nothing dropped"),
+      column("exit", &Process::exit, "finalized, exited, aborted, killed or running", Unit::text),
+      column("events", &Process::events, "events read from its log"),
+      column("log_bytes", &Process::log_bytes, "size of its log", Unit::bytes),
+  };
+};
+
+template <>
+struct Table<Message> {
+  static constexpr const char* name = "messages";
+  static constexpr auto columns = std::tuple{
+      column("kind", &Message::kind, "which UCP interface carried it"),
+      column("match", &Message::match, "how the send was joined with its receive"),
+      column("initiator", &Message::initiator, "the side that asked for the movement"),
+      column("protocol_from", &Message::protocol_from, "where `protocol` comes from"),
+      column("src_memory", &Message::src_memory, "memory the data left"),
+      column("dst_memory", &Message::dst_memory, "memory the data reached"),
+      column("has_tag", &Message::has_tag, "1 = `tag` is known"),
+      column("tag", &Message::tag, "MPI tag where has_tag is 1"),
+      column("src", &Message::src, "where the data lay, -1 = unknown", Unit::rank),
+      column("dst", &Message::dst, "where the data went, -1 = unknown", Unit::rank),
+      column("src_process", &Message::src_process, "where the data lay", Unit::process),
+      column("dst_process", &Message::dst_process, "where the data went", Unit::process),
+      column("bytes", &Message::bytes, "payload", Unit::bytes),
+      column("ucp_tag", &Message::ucp_tag, "the sender's tag in UCP"),
+      column("status", &Message::status, "name of the UCS status", Unit::text),
+      column("comm", &Message::comm, "communicator", Unit::text),
+      column("mpi", &Message::mpi, "MPI function that asked", Unit::text),
+      column("mpi_recv", &Message::mpi_recv, "MPI function that posted the receive", Unit::text),
+      column("progressed_in", &Message::progressed_in, "MPI function that started it", Unit::text),
+      column("protocol", &Message::protocol, "UCP protocol", Unit::text),
+      column("t_start_ns", &Message::t_start_ns, "the send was posted", Unit::ns),
+      column("t_posted_recv_ns", &Message::t_posted_recv_ns, "the receive was posted", Unit::ns),
+      column("t_end_ns", &Message::t_end_ns, "complete at the receiver", Unit::ns),
+      column("first_hop", &Message::first_hop, "its first row of hops", Unit::hop),
+      column("hops", &Message::hops, "number of its rows of hops"),
+  };
+};
+
+template <>
+struct Table<Hop> {
+  static constexpr const char* name = "hops";
+  static constexpr auto columns = std::tuple{
+      column("message", &Hop::message, "the message it is part of", Unit::message),
+      column("hop", &Hop::hop, "0, 1, ... along the way from src to dst"),
+      column("issued_by", &Hop::issued_by, "side that posted the operations"),
+      column("role", &Hop::role, "what they carried"),
+      column("exact", &Hop::exact, "1 = joined by ids, 0 = inferred"),
+      column("transport", &Hop::transport, "UCT transport", Unit::text),
+      column("device", &Hop::device, "device of the issuing side", Unit::text),
+      column("remote_device", &Hop::remote_device, "device of the other side", Unit::text),
+      column("op", &Hop::op, "UCT operation", Unit::text),
+      column("count", &Hop::count, "operations"),
+      column("bytes", &Hop::bytes, "payload", Unit::bytes),
+      column("wire_bytes", &Hop::wire_bytes, "payload and headers handed to UCT", Unit::bytes),
+      column("t_first_ns", &Hop::t_first_ns, "the first operation was posted", Unit::ns),
+      column("t_last_ns", &Hop::t_last_ns, "the last operation was complete", Unit::ns),
+  };
+};
+
+template <>
+struct Table<Transfer> {
+  static constexpr const char* name = "transfers";
+  static constexpr auto columns = std::tuple{
+      column("process", &Transfer::process, "process that posted it", Unit::process),
+      column("peer_process", &Transfer::peer_process, "process at the other end", Unit::process),
+      column("message", &Transfer::message, "message it served", Unit::message),
+      column("transport", &Transfer::transport, "UCT transport", Unit::text),
+      column("device", &Transfer::device, "UCT device", Unit::text),
+      column("memory_domain", &Transfer::memory_domain, "UCT memory domain", Unit::text),
+      column("op", &Transfer::op, "UCT operation", Unit::text),
+      column("reason", &Transfer::reason, "why it served no UCP operation", Unit::text),
+      column("link", &Transfer::link, "how it was tied to a UCP operation"),
+      column("role", &Transfer::role, "what it carried"),
+      column("am_id", &Transfer::am_id, "active message id, 0 = none"),
+      column("status", &Transfer::status, "ucs_status_t of the post"),
+      column("bytes", &Transfer::bytes, "as handed to UCT", Unit::bytes),
+      column("payload", &Transfer::payload, "bytes of the message among them", Unit::bytes),
+      column("local_address", &Transfer::local_address, "0 = none", Unit::address),
+      column("remote_address", &Transfer::remote_address, "0 = none", Unit::address),
+      column("t_start_ns", &Transfer::t_start_ns, "start of the posting call", Unit::ns),
+      column("t_end_ns", &Transfer::t_end_ns, "end of the posting call", Unit::ns),
+      column("t_complete_ns", &Transfer::t_complete_ns, "completion", Unit::ns),
+      column("t_connected_ns", &Transfer::t_connected_ns, "its endpoint was connected", Unit::ns),
+      column("progressed_in", &Transfer::progressed_in, "MPI function it happened in", Unit::text),
+  };
+};
+
+template <>
+struct Table<UcpOperationRow> {
+  using Row = UcpOperationRow;
+  static constexpr const char* name = "ucp_operations";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process that called", Unit::process),
+      column("peer_process", &Row::peer_process, "process at the other end", Unit::process),
+      column("message", &Row::message, "message it is one side of", Unit::message),
+      column("function", &Row::function, "UCP function", Unit::text),
+      column("protocol", &Row::protocol, "UCP protocol", Unit::text),
+      column("asked_by", &Row::asked_by, "MPI function that wanted the data", Unit::text),
+      column("progressed_in", &Row::progressed_in, "MPI function it happened in", Unit::text),
+      column("status", &Row::status, "name of the UCS status at its end", Unit::text),
+      column("bytes", &Row::bytes, "length of the buffer", Unit::bytes),
+      column("tag", &Row::tag, "UCP tag"),
+      column("tag_mask", &Row::tag_mask, "UCP tag mask of a receive"),
+      column("buffer", &Row::buffer, "address of the buffer", Unit::address),
+      column("received_bytes", &Row::received_bytes, "length that arrived", Unit::bytes),
+      column("sender_tag", &Row::sender_tag, "UCP tag that arrived"),
+      column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
+      column("t_end_ns", &Row::t_end_ns, "completion", Unit::ns),
+  };
+};
+
+template <>
+struct Table<MpiCallRow> {
+  using Row = MpiCallRow;
+  static constexpr const char* name = "mpi_calls";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process that called", Unit::process),
+      column("lane", &Row::lane, "recording thread of that process"),
+      column("function", &Row::function, "MPI function", Unit::text),
+      column("comm", &Row::comm, "communicator", Unit::text),
+      column("peer", &Row::peer, "-1 = any, -2 = null, -2^31 = the call has none", Unit::rank),
+      column("tag", &Row::tag, "MPI tag; -1 = any, -2^31 = the call has none"),
+      column("bytes", &Row::bytes, "count * size of the datatype", Unit::bytes),
+      column("recv_peer", &Row::recv_peer, "as peer, receiving half of Sendrecv", Unit::rank),
+      column("recv_tag", &Row::recv_tag, "as tag, receiving half of Sendrecv"),
+      column("recv_bytes", &Row::recv_bytes, "as bytes, receiving half", Unit::bytes),
+      column("status", &Row::status, "MPI return code"),
+      column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
+      column("t_end_ns", &Row::t_end_ns, "end of the call", Unit::ns),
+  };
+};
+
+template <>
+struct Table<Identity> {
+  static constexpr const char* name = "identities";
+  static constexpr auto columns = std::tuple{
+      column("name", &Identity::name, "short name"),
+      column("scope", &Identity::scope, "over what it was counted"),
+      column("statement", &Identity::statement, "left = right, in words"),
+      column("left", &Identity::left, "left side"),
+      column("right", &Identity::right, "right side"),
+      column("result", &Identity::result, "whether it holds"),
+  };
+};
+
+// Every table of rows, in the order in which they are written.
+inline constexpr std::tuple kTables{&Run::processes, &Run::messages,       &Run::hops,
+                                    &Run::transfers, &Run::ucp_operations, &Run::mpi_calls,
+                                    &Run::identities};
+
+template <typename Columns, typename Visit>
+void for_each_of(const Columns& items, Visit&& visit) {
+  std::apply([&](const auto&... item) { (visit(item), ...); }, items);
+}
+
+}  // namespace uctrace::store

@@ -1,0 +1,164 @@
+#include "log-merger/totals.hpp"
+
+#include <set>
+
+#include "log-merger/payload.hpp"
+#include "log-merger/protocol.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+constexpr const char* kReasons[] = {"wireup",          "keepalive",      "internal_flush",
+                                    "endpoint_discard", "remote_request", "direct_uct"};
+
+void count_link(LinkTotals& totals, Link link) {
+  switch (link) {
+    case Link::exact: ++totals.exact; break;
+    case Link::inferred: ++totals.inferred; break;
+    case Link::ambiguous: ++totals.ambiguous; break;
+    default: ++totals.none;
+  }
+}
+
+void count_transfers(const Job& job, Found& found) {
+  for (const UctOp& op : job.uct) {
+    if (op.status < 0) {
+      continue;
+    }
+    ++found.uct_operations;
+    found.outstanding += op.status == 1 && op.id != 0 && op.complete_ns < 0;
+    if (op.link == Link::reason) {
+      ++found.reasons[op.reason];
+    } else if (op.serves == kNone) {
+      ++found.unattributed;
+      found.unattributed_with_payload += role_of(op) == Role::data;
+    } else {
+      ++found.attributed;
+      count_link(found.uct_ucp, op.link);
+      const UcpOp& served = job.ucp[static_cast<std::size_t>(op.serves)];
+      count_link(found.uct_mpi, served.asked_by == kNone ? Link::unattributed : served.mpi_link);
+    }
+  }
+}
+
+void count_send(const UcpOp& op, SendTotals& totals) {
+  if (!op.accepted()) {
+    return;
+  }
+  if (op.ended && op.end_status < 0) {
+    ++totals.failed;
+  } else if (op.match == Match::unmatched) {
+    ++totals.unmatched;
+  } else {
+    ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
+  }
+}
+
+void count_receive(const UcpOp& op, ReceiveTotals& totals) {
+  if (!op.accepted()) {
+    return;
+  }
+  if (!op.ended) {
+    ++totals.outstanding;
+  } else if (!op.received()) {
+    ++totals.failed;
+  } else if (op.match == Match::unmatched) {
+    ++totals.unmatched;
+  } else {
+    ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
+  }
+}
+
+// Delivered whole and matched: what the payload identity is about.
+bool delivered(const Job& job, const Message& message, const UcpOp& send) {
+  return send.partner != kNone && job.ucp[static_cast<std::size_t>(send.partner)].end_status == 0 &&
+         message.match != Match::unmatched;
+}
+
+void count_payload(const Job& job, Found& found) {
+  std::vector<std::vector<Index>> ops(job.run.messages.size());
+  for (std::size_t i = 0; i < job.uct.size(); ++i) {
+    const Index serves = job.uct[i].serves;
+    const Index message = serves == kNone ? kNone : job.ucp[static_cast<std::size_t>(serves)].message;
+    if (message != kNone) {
+      ops[static_cast<std::size_t>(message)].push_back(static_cast<Index>(i));
+    }
+  }
+  for (const UcpOp& send : job.ucp) {
+    if (!send.is_send() || send.message == kNone) {
+      continue;
+    }
+    const auto m = static_cast<std::size_t>(send.message);
+    const Message& message = job.run.messages[m];
+    if (!delivered(job, message, send)) {
+      continue;
+    }
+    const bool by_cpu = job.run.texts[message.protocol] == kRkeyPtr;
+    const std::uint64_t covered = by_cpu ? message.bytes : covered_bytes(job, ops[m]);
+    found.delivered_bytes += message.bytes;
+    found.covered_bytes += covered;
+    found.messages_not_covered += covered != message.bytes;
+  }
+}
+
+}  // namespace
+
+Found count_found(const Job& job) {
+  Found found;
+  for (const char* reason : kReasons) {
+    found.reasons[reason] = 0;
+  }
+  for (const ProcessLog& log : job.logs) {
+    found.events += log.file.event_count();
+  }
+  found.ucp_operations = job.ucp.size();
+  found.mpi_calls = job.calls.size();
+  found.arrivals = job.arrivals.size();
+  count_transfers(job, found);
+  for (const UcpOp& op : job.ucp) {
+    if (op.is_send()) {
+      count_send(op, found.sends);
+    } else {
+      count_receive(op, found.receives);
+    }
+  }
+  count_payload(job, found);
+  return found;
+}
+
+log::LaneCounters count_counted(const Job& job) {
+  log::LaneCounters sum{};
+  auto* to = reinterpret_cast<std::uint64_t*>(&sum);
+  for (const ProcessLog& log : job.logs) {
+    const auto* from = reinterpret_cast<const std::uint64_t*>(&log.totals);
+    for (std::size_t i = 0; i < sizeof sum / sizeof *to; ++i) {
+      to[i] += from[i];
+    }
+  }
+  return sum;
+}
+
+std::uint64_t total_dropped(const Job& job) {
+  std::uint64_t dropped = 0;
+  for (const ProcessLog& log : job.logs) {
+    dropped += log.file.dropped_records();
+  }
+  return dropped;
+}
+
+bool job_complete(const Job& job) {
+  std::set<std::int32_t> ranks;
+  std::int32_t size = 0;
+  for (const ProcessLog& log : job.logs) {
+    if (!log.file.complete()) {
+      return false;
+    }
+    ranks.insert(log.rank());
+    size = std::max(size, log.file.page().world_size);
+  }
+  ranks.erase(-1);
+  return static_cast<std::int32_t>(ranks.size()) >= size;
+}
+
+}  // namespace uctrace::merge

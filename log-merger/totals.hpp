@@ -1,0 +1,43 @@
+// The two independent counts that the identities compare: what the shims counted in the job, and
+// what the merger found in its records.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "event-log/records.hpp"
+#include "log-merger/job.hpp"
+
+namespace uctrace::merge {
+
+struct SendTotals {
+  std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0;
+};
+struct ReceiveTotals {
+  std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0, outstanding = 0;
+};
+struct LinkTotals {
+  std::uint64_t exact = 0, inferred = 0, ambiguous = 0, none = 0;
+};
+
+// From the records.
+struct Found {
+  std::uint64_t uct_operations = 0, ucp_operations = 0, mpi_calls = 0, arrivals = 0, events = 0;
+  std::uint64_t attributed = 0, unattributed = 0, unattributed_with_payload = 0, outstanding = 0;
+  std::map<std::string, std::uint64_t> reasons;
+  SendTotals sends;
+  ReceiveTotals receives;
+  LinkTotals uct_ucp, uct_mpi;
+  std::uint64_t delivered_bytes = 0, covered_bytes = 0, messages_not_covered = 0;
+};
+Found count_found(const Job& job);
+
+// From the counters of all processes.
+log::LaneCounters count_counted(const Job& job);
+std::uint64_t total_dropped(const Job& job);
+
+// Nothing is missing: every rank's log, all of it, closed in an orderly way.
+bool job_complete(const Job& job);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,125 @@
+// What the generated wrappers (C) and the runtime (C++) tell each other about one MPI call.
+//
+// No MPI function takes a floating-point number or a structure by value, so a wrapper that forwards
+// machine words is right for every MPI library, whatever its handles are. The upper half of a word
+// that carries an int (or an int handle) is undefined: the runtime cuts it off.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(hidden)
+
+typedef uintptr_t UctraceWord;
+
+// One measured call. It lives in the wrapper's frame and is recorded when that frame is left.
+typedef struct UctraceCall {
+  uint64_t start_tick;
+  UctraceWord communicator;  // 0 where the call has none
+  UctraceWord result;        // of the original; kUctraceNotReturned if an exception passed through
+  uint16_t function;         // index of uctrace_mpi_functions
+} UctraceCall;
+enum { kUctraceNotReturned = -1 };
+
+// The arguments of one direction of a point-to-point call.
+typedef struct UctraceHalf {
+  UctraceWord peer, tag;        // if has_envelope
+  UctraceWord count, datatype;  // if has_payload
+  bool has_envelope, has_payload;
+} UctraceHalf;
+
+typedef struct UctraceMessage {
+  UctraceCall call;
+  UctraceHalf half;
+} UctraceMessage;
+
+typedef struct UctraceExchange {
+  UctraceCall call;
+  UctraceHalf send, receive;
+} UctraceExchange;
+
+// Who calls a communicator constructor, and who is in the communicator it makes.
+typedef enum UctraceMaking {
+  kUctraceByParent,   // called by all processes of the parent
+  kUctraceByMembers,  // called by those of the new communicator only
+  kUctraceDuplicate,  // as by parent; the new one has the same members
+} UctraceMaking;
+
+typedef struct UctraceConstruction {
+  UctraceCall call;
+  UctraceWord new_communicator;  // address of the new handle
+  UctraceMaking making;
+} UctraceConstruction;
+
+typedef struct UctraceRename {
+  UctraceCall call;
+  UctraceWord name;  // address of a string
+} UctraceRename;
+
+typedef enum UctraceEntry { kUctraceMpi = 0, kUctracePmpi = 1 } UctraceEntry;
+
+typedef struct UctraceFunction {
+  const char* pmpi_name;  // the MPI name is the same without its first letter
+  void* original[2];      // by UctraceEntry; NULL until the first call, or if the library has none
+  bool described;         // its name is in the log
+} UctraceFunction;
+
+// A handle: the address of `symbol`, or `value` if that is NULL.
+typedef struct UctraceHandle {
+  const char* symbol;
+  UctraceWord value;
+} UctraceHandle;
+
+typedef struct UctraceFlavour {
+  const char* const* versions;  // ends with NULL; the version text holds one, if there are any
+  uint32_t handle_bytes;
+  int32_t proc_null, any_source, any_tag, undefined;
+  UctraceHandle comm_null, comm_self, comm_world, datatype_null;
+} UctraceFlavour;
+
+// --- generated -----------------------------------------------------------------------------------
+
+extern UctraceFunction uctrace_mpi_functions[];
+extern const unsigned uctrace_mpi_function_count;
+extern const UctraceFlavour uctrace_mpi_flavours[];
+extern const unsigned uctrace_mpi_flavour_count;
+
+// --- runtime: called by the wrappers, on the thread of the call ----------------------------------
+
+// Whether calls are to be measured. Set once, before the first original becomes visible.
+extern bool uctrace_mpi_recording;
+
+// The function that `caller` would have reached without this library. The first call of a process
+// finds them all and opens the log (about 1 ms). Ends the process with a message if there is none.
+void* uctrace_mpi_resolve(unsigned function, UctraceEntry entry, const void* caller);
+
+// Whether `caller` lies in a Fortran binding, whose calls to PMPI functions are the program's own.
+bool uctrace_mpi_called_by_binding(const void* caller);
+
+// The handle at the address in `pointer`, 0 if that is NULL.
+UctraceWord uctrace_mpi_handle_at(UctraceWord pointer);
+
+// Takes the start time; the last thing before the original is called.
+void uctrace_mpi_enter(UctraceCall* call);
+void uctrace_mpi_enter_finalize(UctraceCall* call);
+// Records the call now, because it does not return.
+void uctrace_mpi_enter_abort(UctraceCall* call);
+
+// Each records its call: about 20 ns with the start, most of it two clock readings. Constructors,
+// init and rename also write definitions, for which constructors and init ask the library.
+void uctrace_mpi_leave_call(const UctraceCall* call);
+void uctrace_mpi_leave_message(const UctraceMessage* message);
+void uctrace_mpi_leave_exchange(const UctraceExchange* exchange);
+void uctrace_mpi_leave_construction(const UctraceConstruction* construction);
+void uctrace_mpi_leave_release(const UctraceCall* call);
+void uctrace_mpi_leave_rename(const UctraceRename* rename);
+void uctrace_mpi_leave_init(const UctraceCall* call);
+void uctrace_mpi_leave_finalize(const UctraceCall* call);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif

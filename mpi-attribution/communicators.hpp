@@ -1,0 +1,34 @@
+// Keeps the log's picture of the process's communicators. Slow paths: they ask the MPI library and
+// may allocate. Everything here runs on the thread of the MPI call it belongs to, inside its guard.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mpi-attribution/library.hpp"
+
+namespace uctrace::mpi {
+
+// Defines the predefined communicators and the place of the process in MPI_COMM_WORLD, once, if MPI
+// is initialised. `function` is the number of the call that led here.
+void describe_world(std::uint16_t function);
+
+// Whether describe_world() is done. A program whose MPI_Init another tool hid is noticed by this at
+// its next call.
+bool world_is_described();
+
+// Gives back the library's objects that describe_world() kept. To be called before MPI_Finalize.
+void release_world();
+
+struct NewCommunicator {
+  Handle handle;  // may be MPI_COMM_NULL: this process is not a member
+  Handle parent;  // 0 if it was made from none
+  std::uint16_t function;
+  UctraceMaking making;
+};
+void define_communicator(const NewCommunicator& made);
+
+void end_communicator(Handle handle);
+void name_communicator(Handle handle, const char* name);
+
+}  // namespace uctrace::mpi

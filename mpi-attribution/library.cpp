@@ -1,0 +1,25 @@
+#include "mpi-attribution/library.hpp"
+
+#include <cstring>
+
+namespace uctrace::mpi {
+
+constinit Library library{};
+
+Handle Library::handle_at(Word address) const {
+  if (address == 0) return 0;
+  if (handle_bytes == sizeof(std::uint32_t)) {
+    std::uint32_t handle;
+    std::memcpy(&handle, reinterpret_cast<const void*>(address), sizeof(handle));
+    return handle;
+  }
+  Handle handle;
+  std::memcpy(&handle, reinterpret_cast<const void*>(address), sizeof(handle));
+  return handle;
+}
+
+}  // namespace uctrace::mpi
+
+extern "C" UctraceWord uctrace_mpi_handle_at(UctraceWord pointer) {
+  return uctrace::mpi::library.handle_at(pointer);
+}

@@ -1,0 +1,52 @@
+// The MPI library of this process: its constants and those of its functions that are asked about
+// communicators and datatypes. All of them are local: nothing here communicates.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi-attribution/call.h"
+
+namespace uctrace::mpi {
+
+using Word = UctraceWord;
+
+// A handle in the form that records carry: the program's word without undefined upper bits.
+using Handle = std::uint64_t;
+
+// Answers of the library's own PMPI functions. They return MPI_SUCCESS (0) or an error, after the
+// error handler of the communicator (or of MPI_COMM_WORLD) ran: ask only what must succeed.
+struct Inquiries {
+  int (*get_library_version)(char*, int*);
+  int (*initialized)(int*);
+  int (*finalized)(int*);
+  int (*comm_rank)(Word, int*);
+  int (*comm_size)(Word, int*);
+  int (*comm_test_inter)(Word, int*);
+  int (*comm_group)(Word, Word*);
+  int (*comm_remote_group)(Word, Word*);
+  int (*comm_get_parent)(Word*);
+  int (*group_size)(Word, int*);
+  int (*group_translate_ranks)(Word, int, const int*, Word, int*);
+  int (*group_free)(Word*);
+  int (*type_size_x)(Word, std::int64_t*);
+};
+
+struct Library {
+  Inquiries ask;
+  std::uint32_t handle_bytes;
+  std::int32_t proc_null, any_source, any_tag, undefined;
+  Handle comm_null, comm_self, comm_world, datatype_null;
+  char version[128];  // first line of the library's version text
+
+  // The handle in an argument.
+  Handle handle(Word word) const {
+    return handle_bytes == sizeof(std::uint32_t) ? static_cast<std::uint32_t>(word) : word;
+  }
+  // The handle stored at an address; 0 for a null address.
+  Handle handle_at(Word address) const;
+};
+
+// Filled before the first wrapper sees uctrace_mpi_recording, constant from then on.
+extern Library library;
+
+}  // namespace uctrace::mpi

@@ -1,0 +1,191 @@
+// Turns measured calls into records. Nothing here asks the MPI library before the call returned
+// successfully, so that a wrong argument is reported by the call itself and by nothing else.
+#include <atomic>
+#include <cstring>
+
+#include "event-log/recorder.hpp"
+#include "mpi-attribution/communicators.hpp"
+#include "mpi-attribution/library.hpp"
+
+namespace uctrace::mpi {
+namespace {
+
+using log::MpiCall;
+
+std::int32_t as_int(Word word) { return static_cast<std::int32_t>(word); }
+
+// MPI_SUCCESS is 0 in every flavour.
+bool succeeded(const UctraceCall& call) { return as_int(call.result) == 0; }
+
+// The forms of an MpiCall record, by their size in words.
+enum class Form : std::size_t {
+  call = MpiCall::kCallWords,
+  message = MpiCall::kPeerWords,
+  exchange = sizeof(MpiCall) / 8,
+};
+
+// One direction of a call, in the log's terms.
+struct Direction {
+  std::int32_t peer = MpiCall::kNone;
+  std::int32_t tag = MpiCall::kNone;
+  std::uint64_t bytes = 0;
+};
+
+std::int32_t peer_of(Word word) {
+  const std::int32_t rank = as_int(word);
+  if (rank == library.proc_null) return MpiCall::kNull;
+  if (rank == library.any_source) return MpiCall::kAny;
+  return rank;
+}
+
+std::int32_t tag_of(Word word) {
+  const std::int32_t tag = as_int(word);
+  return tag == library.any_tag ? MpiCall::kAny : tag;
+}
+
+std::uint64_t payload_bytes(const UctraceHalf& half) {
+  const std::int32_t count = as_int(half.count);
+  const Handle datatype = library.handle(half.datatype);
+  if (count <= 0 || datatype == library.datatype_null) return 0;
+  std::int64_t size = 0;
+  if (library.ask.type_size_x(datatype, &size) != 0 || size < 0) return 0;
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+Direction direction_of(const UctraceHalf& half, const UctraceCall& call) {
+  Direction direction;
+  if (half.has_envelope) {
+    direction.peer = peer_of(half.peer);
+    direction.tag = tag_of(half.tag);
+  }
+  if (half.has_payload && direction.peer != MpiCall::kNull && succeeded(call)) {
+    direction.bytes = payload_bytes(half);
+  }
+  return direction;
+}
+
+// Counts the call, names its function at its first use, and reserves its record.
+MpiCall* begin_record(const UctraceCall& call, Form form, std::uint64_t end_tick) {
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) {
+    log::count_without_lane(log::DropKind::mpi);
+    return nullptr;
+  }
+  ++lane->counters().mpi_calls;
+  UctraceFunction& function = uctrace_mpi_functions[call.function];
+  std::atomic_ref described(function.described);
+  if (!described.load(std::memory_order_relaxed) && !described.exchange(true)) [[unlikely]] {
+    const char* name = function.pmpi_name + 1;
+    log::define_text(log::TextKind::mpi_function, call.function, name, std::strlen(name));
+  }
+  auto* record = static_cast<MpiCall*>(lane->reserve_bytes(log::Stream::events, log::DropKind::mpi,
+                                                           static_cast<std::size_t>(form) * 8));
+  if (record == nullptr) return nullptr;
+  record->start_tick = call.start_tick;
+  record->duration_ticks = end_tick - call.start_tick;
+  record->communicator = library.handle(call.communicator);
+  return record;
+}
+
+void end_record(MpiCall* record, const UctraceCall& call, Form form) {
+  log::publish(record, log::RecordType::mpi_call, static_cast<std::size_t>(form), call.function,
+               static_cast<std::uint32_t>(call.result));
+}
+
+void record_call(const UctraceCall& call) {
+  const std::uint64_t end_tick = log::now();
+  if (MpiCall* record = begin_record(call, Form::call, end_tick)) {
+    end_record(record, call, Form::call);
+  }
+}
+
+void record_message(const UctraceMessage& message) {
+  const std::uint64_t end_tick = log::now();
+  const Direction direction = direction_of(message.half, message.call);
+  if (MpiCall* record = begin_record(message.call, Form::message, end_tick)) {
+    record->peer = direction.peer;
+    record->tag = direction.tag;
+    record->bytes = direction.bytes;
+    end_record(record, message.call, Form::message);
+  }
+}
+
+void record_exchange(const UctraceExchange& exchange) {
+  const std::uint64_t end_tick = log::now();
+  const Direction send = direction_of(exchange.send, exchange.call);
+  const Direction receive = direction_of(exchange.receive, exchange.call);
+  if (MpiCall* record = begin_record(exchange.call, Form::exchange, end_tick)) {
+    record->peer = send.peer;
+    record->tag = send.tag;
+    record->bytes = send.bytes;
+    record->recv_peer = receive.peer;
+    record->recv_tag = receive.tag;
+    record->recv_bytes = receive.bytes;
+    end_record(record, exchange.call, Form::exchange);
+  }
+}
+
+}  // namespace
+}  // namespace uctrace::mpi
+
+using namespace uctrace;
+using namespace uctrace::mpi;
+
+extern "C" {
+
+void uctrace_mpi_enter(UctraceCall* call) {
+  if (!world_is_described()) [[unlikely]]
+    describe_world(call->function);
+  call->start_tick = log::now();
+}
+
+void uctrace_mpi_enter_finalize(UctraceCall* call) {
+  release_world();
+  call->start_tick = log::now();
+}
+
+void uctrace_mpi_enter_abort(UctraceCall* call) {
+  call->start_tick = log::now();
+  record_call(*call);
+  log::set_exit(log::ExitKind::aborted);
+}
+
+void uctrace_mpi_leave_call(const UctraceCall* call) { record_call(*call); }
+
+void uctrace_mpi_leave_message(const UctraceMessage* message) { record_message(*message); }
+
+void uctrace_mpi_leave_exchange(const UctraceExchange* exchange) { record_exchange(*exchange); }
+
+void uctrace_mpi_leave_construction(const UctraceConstruction* construction) {
+  const UctraceCall& call = construction->call;
+  record_call(call);
+  if (!succeeded(call)) return;
+  define_communicator({.handle = library.handle_at(construction->new_communicator),
+                       .parent = library.handle(call.communicator),
+                       .function = call.function,
+                       .making = construction->making});
+}
+
+void uctrace_mpi_leave_release(const UctraceCall* call) {
+  record_call(*call);
+  if (succeeded(*call)) end_communicator(library.handle(call->communicator));
+}
+
+void uctrace_mpi_leave_rename(const UctraceRename* rename) {
+  record_call(rename->call);
+  if (!succeeded(rename->call)) return;
+  name_communicator(library.handle(rename->call.communicator),
+                    reinterpret_cast<const char*>(rename->name));
+}
+
+void uctrace_mpi_leave_init(const UctraceCall* call) {
+  if (succeeded(*call)) describe_world(call->function);
+  record_call(*call);
+}
+
+void uctrace_mpi_leave_finalize(const UctraceCall* call) {
+  record_call(*call);
+  if (succeeded(*call)) log::set_exit(log::ExitKind::finalized);
+}
+
+}  // extern "C"

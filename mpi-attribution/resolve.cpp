@@ -1,0 +1,159 @@
+// Finds the program's MPI at its first call: not earlier, because a language binding may load it
+// long after start-up, and a program without MPI must not pay.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "event-log/recorder.hpp"
+#include "mpi-attribution/library.hpp"
+#include "mpi-attribution/scope.hpp"
+
+extern "C" {
+constinit bool uctrace_mpi_recording = false;
+}
+
+namespace uctrace::mpi {
+namespace {
+
+constexpr std::size_t kMaxVersionText =
+    8192;  // MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the longest
+
+template <typename Function>
+bool find_inquiry(Scope& scope, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(scope.find_function(name));
+  return function != nullptr;
+}
+
+bool find_inquiries(Scope& scope, Inquiries& ask) {
+  return find_inquiry(scope, "PMPI_Get_library_version", ask.get_library_version) &&
+         find_inquiry(scope, "PMPI_Initialized", ask.initialized) &&
+         find_inquiry(scope, "PMPI_Finalized", ask.finalized) &&
+         find_inquiry(scope, "PMPI_Comm_rank", ask.comm_rank) &&
+         find_inquiry(scope, "PMPI_Comm_size", ask.comm_size) &&
+         find_inquiry(scope, "PMPI_Comm_test_inter", ask.comm_test_inter) &&
+         find_inquiry(scope, "PMPI_Comm_group", ask.comm_group) &&
+         find_inquiry(scope, "PMPI_Comm_remote_group", ask.comm_remote_group) &&
+         find_inquiry(scope, "PMPI_Comm_get_parent", ask.comm_get_parent) &&
+         find_inquiry(scope, "PMPI_Group_size", ask.group_size) &&
+         find_inquiry(scope, "PMPI_Group_translate_ranks", ask.group_translate_ranks) &&
+         find_inquiry(scope, "PMPI_Group_free", ask.group_free) &&
+         find_inquiry(scope, "PMPI_Type_size_x", ask.type_size_x);
+}
+
+bool find_handle(Scope& scope, const UctraceHandle& wanted, Handle& handle) {
+  handle = wanted.symbol != nullptr ? reinterpret_cast<Handle>(scope.find_variable(wanted.symbol))
+                                    : wanted.value;
+  return handle != 0;
+}
+
+bool names_version(const UctraceFlavour& flavour, const char* text) {
+  if (*flavour.versions == nullptr) return true;
+  for (const char* const* version = flavour.versions; *version != nullptr; ++version) {
+    if (std::strstr(text, *version) != nullptr) return true;
+  }
+  return false;
+}
+
+bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text) {
+  if (!names_version(flavour, version_text) ||
+      !find_handle(scope, flavour.comm_null, library.comm_null) ||
+      !find_handle(scope, flavour.comm_self, library.comm_self) ||
+      !find_handle(scope, flavour.comm_world, library.comm_world) ||
+      !find_handle(scope, flavour.datatype_null, library.datatype_null)) {
+    return false;
+  }
+  library.handle_bytes = flavour.handle_bytes;
+  library.proc_null = flavour.proc_null;
+  library.any_source = flavour.any_source;
+  library.any_tag = flavour.any_tag;
+  library.undefined = flavour.undefined;
+  return true;
+}
+
+void keep_first_line(const char* version_text) {
+  std::size_t length = 0;
+  for (; length < sizeof(library.version) - 1; ++length) {
+    const char c = version_text[length];
+    if (c == '\0' || c == '\n') break;
+    library.version[length] = c == '\t' ? ' ' : c;
+  }
+  library.version[length] = '\0';
+}
+
+void turn_off(log::FaultCode code, const char* detail) {
+  log::fault(log::Layer::mpi, code, 0, detail);
+  log::set_layer(log::Layer::mpi, log::LayerState::off);
+}
+
+// False: calls pass through unmeasured, and the log says why.
+bool identify_library(Scope& scope) {
+  if (!find_inquiries(scope, library.ask)) {
+    turn_off(log::FaultCode::symbol_missing, "the MPI library lacks functions of MPI 3");
+    return false;
+  }
+  static char version_text[kMaxVersionText];
+  int length = 0;
+  library.ask.get_library_version(version_text, &length);
+  keep_first_line(version_text);
+  for (unsigned i = 0; i < uctrace_mpi_flavour_count; ++i) {
+    if (adopt(scope, uctrace_mpi_flavours[i], version_text)) return true;
+  }
+  turn_off(log::FaultCode::unknown_mpi_library, library.version);
+  return false;
+}
+
+void publish_originals(Scope& scope) {
+  for (unsigned i = 0; i < uctrace_mpi_function_count; ++i) {
+    UctraceFunction& function = uctrace_mpi_functions[i];
+    void* pmpi = scope.find_function(function.pmpi_name);
+    void* mpi = scope.find_function(function.pmpi_name + 1);
+    std::atomic_ref(function.original[kUctracePmpi]).store(pmpi, std::memory_order_release);
+    std::atomic_ref(function.original[kUctraceMpi]).store(mpi, std::memory_order_release);
+  }
+}
+
+[[noreturn]] void stop_for_missing(const char* name) {
+  dprintf(STDERR_FILENO,
+          "uctrace: the program calls %s, but no MPI library it has loaded defines that function "
+          "(undefined symbol). Link the program with an MPI library that has it.\n",
+          name);
+  std::abort();
+}
+
+enum class Progress : std::uint8_t { none, under_way, done };
+
+// Recursive: the library's own start-up code may call MPI functions while it is being asked.
+constinit pthread_mutex_t resolving = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+constinit Progress progress = Progress::none;
+
+void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller) {
+  Scope scope(caller);
+  if (progress == Progress::none && scope.find_function("PMPI_Init") != nullptr) {
+    progress = Progress::under_way;
+    uctrace_mpi_recording = log::start() && identify_library(scope);
+    publish_originals(scope);
+    progress = Progress::done;
+  }
+  if (progress == Progress::done) return function.original[entry];
+  return scope.find_function(entry == kUctracePmpi ? function.pmpi_name : function.pmpi_name + 1);
+}
+
+}  // namespace
+}  // namespace uctrace::mpi
+
+extern "C" void* uctrace_mpi_resolve(unsigned number, UctraceEntry entry, const void* caller) {
+  using namespace uctrace::mpi;
+  UctraceFunction& function = uctrace_mpi_functions[number];
+  pthread_mutex_lock(&resolving);
+  void* original = resolve(function, entry, caller);
+  pthread_mutex_unlock(&resolving);
+  if (original == nullptr) {
+    stop_for_missing(entry == kUctracePmpi ? function.pmpi_name : function.pmpi_name + 1);
+  }
+  return original;
+}

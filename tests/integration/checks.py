@@ -1,0 +1,153 @@
+"""Judging what uctrace says: messages against the truth that the test programs write, data paths,
+and the identities of a recording."""
+
+import json
+from collections import Counter
+
+from harness import check, check_equal, record_well, run_well, scratch
+
+# --- truth ---------------------------------------------------------------------------------------
+
+
+def read_truth(prefix, mpi):
+    """What the ranks say they sent. MPICH serves a communicator of one without UCX."""
+    rows = []
+    for path in sorted(prefix.parent.glob(f"{prefix.name}.*.jsonl")):
+        rows += [json.loads(line) for line in path.read_text().splitlines()]
+    if mpi.name == "mpich":
+        rows = [row for row in rows if row["comm"] != "MPI_COMM_SELF"]
+    check(rows, f"the program left no truth at {prefix}")
+    return rows
+
+
+def as_sent(message):
+    """A message in the words of the truth file."""
+    return {**message, "function": message["mpi"]}
+
+
+def sent_like(truth, recording):
+    """The recording's messages of the functions in `truth`, in its words. The tags of collectives
+    are their library's own affair."""
+    tagged = {row["function"]: row["tag"] is not None for row in truth}
+    messages = [as_sent(message) for message in recording.sent_by(*tagged)]
+    return [m if tagged[m["function"]] else {**m, "tag": None} for m in messages]
+
+
+def multiset(rows, columns):
+    return Counter(tuple(row[column] for column in columns) for row in rows)
+
+
+def _lines_of(counts, columns, word):
+    def sortable(item):
+        return [str(value) for value in item[0]]
+
+    for values, count in sorted(counts.items(), key=sortable)[:10]:
+        named = ", ".join(f"{column} {value}" for column, value in zip(columns, values))
+        yield f"  {word} {count} x ({named})"
+    if len(counts) > 10:
+        yield f"  ... and {len(counts) - 10} more kinds that are {word}"
+
+
+def check_same_multiset(found, expected, columns, what):
+    found, expected = multiset(found, columns), multiset(expected, columns)
+    missing, extra = expected - found, found - expected
+    lines = [*_lines_of(missing, columns, "missing"), *_lines_of(extra, columns, "unexpected")]
+    check(
+        not lines,
+        f"{what}: {sum(found.values())} found, {sum(expected.values())} expected\n"
+        + "\n".join(lines),
+    )
+
+
+SENT_COLUMNS = ("src", "dst", "bytes", "tag", "function")
+
+
+def check_messages_are(recording, truth, *, columns=(*SENT_COLUMNS, "comm")):
+    """The recording's messages of the functions in `truth` are exactly those the ranks sent."""
+    messages = sent_like(truth, recording)
+    check_same_multiset(messages, truth, columns, "messages")
+    check_delivered(messages)
+
+
+def check_delivered(messages):
+    """Each message was matched, arrived, and has a data path that carries all its bytes."""
+    for message in messages:
+        check_equal(message["status"], "UCS_OK", f"status of {message}")
+        check(message["match"] in ("exact", "inferred"), f"not matched: {message}")
+        check(message["path"], f"no data path: {message}")
+        check(message["protocol"], f"no protocol: {message}")
+        carried = Counter()
+        for step in message["path"]:
+            check(step["transport"] and step["device"] and step["op"], f"unnamed step: {message}")
+            check(step["wire_bytes"] >= step["bytes"], f"less than its payload: {message}")
+            if step["role"] == "data":
+                carried[step["hop"]] += step["bytes"]
+        for hop, carried_bytes in carried.items():
+            check_equal(carried_bytes, message["bytes"], f"payload of hop {hop} of {message}")
+        check(carried or message["bytes"] == 0, f"nothing carried the payload: {message}")
+
+
+# --- identities ----------------------------------------------------------------------------------
+
+
+def results_of(info):
+    """{result: [names of identities]}"""
+    results = {}
+    for identity in info["identities"]:
+        name = f"{identity['name']} ({identity['scope']}): {identity['left']} = {identity['right']}"
+        results.setdefault(identity["result"], []).append(name)
+    return results
+
+
+def check_accounts(info):
+    """The sums that hold in any recording, complete or not, from info's own numbers."""
+    uct, messages = info["uct"], info["messages"]
+    check_equal(
+        uct["attributed_ucp"] + sum(uct["reasons"].values()) + uct["unattributed"],
+        uct["posted_ok"],
+        "UCT operations by reason",
+    )
+    check_equal(
+        uct["completed"] + uct["outstanding"] + uct["without_handle"],
+        uct["inprogress"],
+        "UCT operations in progress",
+    )
+    check(messages["matched"] <= messages["sent"], f"more matched than sent: {messages}")
+
+
+def check_complete(info, *, layers=("uct", "ucp", "mpi"), processes=None):
+    """A complete recording: every identity holds, with nothing dropped, unknown or ambiguous."""
+    results = results_of(info)
+    check(results.get("holds"), "there is no identity")
+    check_equal(set(results), {"holds"}, f"identities {results}")
+    check_equal(info["faults"], [], "faults")
+    for layer in layers:
+        check_equal(info["layers"][layer]["state"], "on", f"layer {layer}")
+    check_accounts(info)
+    check_equal(info["events"]["dropped"], 0, "dropped events")
+    check_equal(info["uct"]["unattributed"], 0, "unattributed UCT operations")
+    for name in ("unmatched", "ambiguous"):
+        check_equal(info["messages"][name], 0, f"{name} messages")
+    check(info["messages"]["matched"] > 0, "no message at all")
+    for process in info["processes"]:
+        check(process["complete"], f"incomplete process: {process}")
+    if processes is not None:
+        check_equal(len(info["processes"]), processes, "processes")
+
+
+def check_incomplete(info):
+    """A recording with something missing: it says so, and makes no false claim of a violation."""
+    results = results_of(info)
+    check_equal(results.get("violated", []), [], "violated identities")
+    check(results.get("incomplete"), f"no identity is marked incomplete: {results}")
+
+
+def check_program_is_recorded(mpi, program):
+    """The job's output is the same with the tool, its messages are what its ranks say they sent,
+    and the recording is complete."""
+    with scratch() as folder:
+        alone = run_well(mpi.job(program))
+        result, recording = record_well(folder / "data", mpi.job(program, folder / "truth"))
+        check_equal(result.stdout, alone.stdout, "output of the job")
+        check_messages_are(recording, read_truth(folder / "truth", mpi))
+        check_complete(recording.info, processes=mpi.ranks)

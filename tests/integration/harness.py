@@ -1,0 +1,276 @@
+"""Shared by the integration tests: running jobs with and without uctrace, and asking it about them.
+
+A test is a script: it calls `run_test(body)`, fails by raising (usually through `check`), and is
+skipped by raising Skip, which exits with 77 after printing the reason. The build to test comes from
+UCTRACE_BUILD_ROOT (Meson sets it) or `--build DIR`, by default <source>/build.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+SOURCE_ROOT = Path(__file__).resolve().parents[2]
+JOB_TIMEOUT_S = 60
+SKIPPED = 77  # the exit status that Meson takes for a skip
+
+
+class Skip(Exception):
+    """The test cannot run here; the message says why."""
+
+
+class Failure(Exception):
+    """The tool did not do what it must; the message says what was found."""
+
+
+def check(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+def check_equal(found, expected, what):
+    check(found == expected, f"{what}: found {found!r}, expected {expected!r}")
+
+
+# --- the script ----------------------------------------------------------------------------------
+
+
+def _take_build_root(arguments):
+    if "--build" in arguments:
+        at = arguments.index("--build")
+        root = arguments[at + 1]
+        del arguments[at : at + 2]
+        return Path(root).resolve()
+    return Path(os.environ.get("UCTRACE_BUILD_ROOT", SOURCE_ROOT / "build")).resolve()
+
+
+_arguments = sys.argv[1:]
+BUILD_ROOT = _take_build_root(_arguments)
+TOOL = BUILD_ROOT / "uctrace"
+LIBRARY = BUILD_ROOT / "libuctrace.so"
+PROGRAMS = BUILD_ROOT / "tests" / "programs"
+
+
+def run_test(body):
+    """Runs body(*arguments of the script) and exits as Meson expects: 0, 1, or 77 for a skip."""
+    try:
+        body(*_arguments)
+    except Skip as reason:
+        print(f"SKIP: {reason}")
+        sys.exit(SKIPPED)
+    except Failure as failure:
+        print(f"FAIL: {failure}")
+        sys.exit(1)
+    except Exception:
+        traceback.print_exc()
+        sys.exit(1)
+    print("OK")
+
+
+@contextlib.contextmanager
+def scratch():
+    """A temporary folder, removed at the end whatever happens."""
+    folder = Path(tempfile.mkdtemp(prefix="uctrace-test-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def need(command):
+    """The path of a command that a test cannot do without."""
+    path = shutil.which(command)
+    if path is None:
+        raise Skip(f"{command} is not installed")
+    return path
+
+
+# --- running -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Result:
+    command: list
+    status: int  # as a shell sees it: 128 + number for a signal
+    stdout: str
+    stderr: str
+
+    def __str__(self):
+        return (
+            f"{' '.join(map(str, self.command))}\nexit status {self.status}"
+            f"\n--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
+        )
+
+
+def _session_members(session):
+    """Processes of a session. Launchers give each rank a process group, but not a session."""
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = entry.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                yield int(entry.parent.name)
+
+
+def _stop(process):
+    """Ends a job that we started: politely first, so that its launcher can clean up."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=5)
+    for pid in _session_members(process.pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _job_environment(changes=None):
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("UCTRACE_", "UCX_", "OMPI_", "PMIX_", "LD_PRELOAD"))
+    }
+    environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
+    environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    environment.update(changes or {})
+    return environment
+
+
+@contextlib.contextmanager
+def started(command, *, env=None, cwd=None):
+    """A job that runs while the test does something else; nothing of it outlives the block."""
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=_job_environment(env),
+        cwd=cwd,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            _stop(process)
+
+
+def finish(process, *, timeout=JOB_TIMEOUT_S):
+    """The result of a started job."""
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"timed out after {timeout} s: {' '.join(process.args)}") from None
+    status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+    return Result(process.args, status, stdout, stderr)
+
+
+def run(command, *, env=None, cwd=None, timeout=JOB_TIMEOUT_S):
+    with started(command, env=env, cwd=cwd) as process:
+        return finish(process, timeout=timeout)
+
+
+def run_well(command, **options):
+    """Runs what must succeed."""
+    result = run(command, **options)
+    check(result.status == 0, f"the command failed: {result}")
+    return result
+
+
+# --- MPI jobs ------------------------------------------------------------------------------------
+
+OPEN_MPI_OVER_UCX = "--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any".split()
+
+
+@dataclass(frozen=True)
+class Mpi:
+    name: str  # also the suffix of its programs
+    launcher: list
+    ranks: int
+    count_option: str
+    transport_options: list = field(default_factory=list)
+
+    def job(self, program, *arguments, options=None):
+        """The command that runs a test program on this MPI's usual number of ranks. `options` take
+        the place of those that make Open MPI use UCX."""
+        need(self.launcher[0])
+        check(PROGRAMS.is_dir(), f"there is no {PROGRAMS}; build first, or give --build DIR")
+        executable = program if isinstance(program, Path) else PROGRAMS / f"{program}.{self.name}"
+        if not executable.exists():
+            raise Skip(f"{executable.name} was not built: no compiler of this MPI")
+        return [
+            *self.launcher,
+            *(self.transport_options if options is None else options),
+            self.count_option,
+            self.ranks,
+            executable,
+            *arguments,
+        ]
+
+
+# MPICH's ranks poll without pause, and four of them on two cores can time out.
+MPIS = {
+    "ompi": Mpi("ompi", ["mpirun.openmpi", "--oversubscribe"], 4, "-np", OPEN_MPI_OVER_UCX),
+    "mpich": Mpi("mpich", ["mpiexec.mpich"], 2, "-n"),
+}
+
+
+# --- recordings ----------------------------------------------------------------------------------
+
+
+class Recording:
+    """A folder that `uctrace record` filled, and what the other verbs say about it."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def ask(self, verb, *options):
+        return run([TOOL, verb, self.folder, *options])
+
+    def _ask_json(self, verb):
+        result = self.ask(verb, "--format", "json")
+        # 1: an identity is violated; the caller finds it by name.
+        check(result.status in ((0, 1) if verb == "info" else (0,)), f"{verb} failed: {result}")
+        try:
+            return json.loads(result.stdout)
+        except json.JSONDecodeError as error:
+            raise Failure(f"{verb} wrote no JSON ({error}): {result}") from None
+
+    @cached_property
+    def info(self):
+        return self._ask_json("info")
+
+    @cached_property
+    def messages(self):
+        return self._ask_json("messages")
+
+    @property
+    def logs(self):
+        return sorted(self.folder.glob("*.ulog"))
+
+    def sent_by(self, *functions):
+        return [message for message in self.messages if message["mpi"] in functions]
+
+
+def record_command(folder, command):
+    check(TOOL.exists(), f"there is no {TOOL}; build first, or give --build DIR")
+    return [TOOL, "record", "-o", folder, "--", *command]
+
+
+def record(folder, command, **options):
+    """The job's result and its recording."""
+    result = run(record_command(folder, command), **options)
+    return result, Recording(folder)
+
+
+def record_well(folder, command, **options):
+    result, recording = record(folder, command, **options)
+    check(result.status == 0, f"the recorded job failed: {result}")
+    return result, recording

@@ -1,0 +1,69 @@
+"""A full disk, or a folder that cannot be written: the job runs on, and losses are counted."""
+
+import re
+
+from checks import check_incomplete
+from harness import (
+    MPIS,
+    Recording,
+    Skip,
+    check,
+    check_equal,
+    need,
+    record_command,
+    run,
+    run_test,
+    run_well,
+    scratch,
+)
+
+# A private mount namespace with a small tmpfs on $1; what is there at the end is copied to $2.
+FULL = """
+mount -t tmpfs -o size=1m tmpfs "$1"
+disk=$1; copy=$2; shift 2
+status=0; "$@" || status=$?
+cp -r "$disk/." "$copy"
+exit $status
+"""
+READ_ONLY = """
+mount -t tmpfs -o size=1m tmpfs "$1"
+mount -o remount,ro "$1"
+shift
+exec "$@"
+"""
+
+
+def in_private_mounts(script, *arguments):
+    return [need("unshare"), "--mount", "sh", "-ec", script, "sh", *arguments]
+
+
+def check_losses_are_told(result):
+    told = re.search(r"\b[1-9][\d,]* \D*(record|event)s?\b.*\b(dropped|lost)\b", result.stderr)
+    check(told, f"record does not count what was dropped: {result}")
+
+
+def job_survives(case):
+    if run(in_private_mounts("mount -t tmpfs tmpfs /mnt")).status != 0:
+        raise Skip("private mounts are not permitted here")
+    job = MPIS["ompi"].job("allreduce", 8192, 3000)
+    alone = run_well(job)
+    with scratch() as folder:
+        disk, copy, temporary = folder / "disk", folder / "copy", folder / "temporary"
+        for path in (disk, copy, temporary):
+            path.mkdir()
+        recorded = record_command(disk / "data", job)
+        if case == "full":
+            command = in_private_mounts(FULL, disk, copy, *recorded)
+        else:
+            command = in_private_mounts(READ_ONLY, disk, *recorded)
+        result = run_well(command, env={"TMPDIR": str(temporary)})
+        check_equal(result.stdout, alone.stdout, "output of the job")
+        check_losses_are_told(result)
+        check_equal(list(temporary.glob("uctrace*")), [], "left in the temporary folder")
+        if case == "full":
+            info = Recording(copy / "data").info
+            check(info["events"]["dropped"] > 0, f"nothing counted as dropped: {info['events']}")
+            check_incomplete(info)
+
+
+run_test(job_survives)

@@ -1,0 +1,49 @@
+"""A job that goes wrong on one rank: its exit status is kept, all it sent until then is readable,
+and the recording says that it is incomplete. Forking is no fault: the recording is whole."""
+
+from checks import (
+    SENT_COLUMNS,
+    check_complete,
+    check_delivered,
+    check_incomplete,
+    check_messages_are,
+    check_same_multiset,
+    read_truth,
+    sent_like,
+)
+from harness import MPIS, check, check_equal, record, run, run_test, scratch
+
+HARMLESS = ("none", "fork", "fork-mpi", "fork-exec")
+RANK, MESSAGES = 1, 20
+
+
+def check_all_until_the_fault(recording, truth):
+    """Every message before the fault is there and was delivered. Tag 0 is used again after it."""
+    truth = [row for row in truth if row["tag"] > 0]
+    messages = [m for m in sent_like(truth, recording) if m["tag"] > 0]
+    check_same_multiset(messages, truth, SENT_COLUMNS, "messages until the fault")
+    check_delivered(messages)
+
+
+def fault_is_survived(mpi_name, action):
+    mpi = MPIS[mpi_name]
+    with scratch() as folder:
+        alone = run(mpi.job("faults", action, RANK, MESSAGES))
+        job = mpi.job("faults", action, RANK, MESSAGES, folder / "truth")
+        result, recording = record(folder / "data", job)
+        truth = read_truth(folder / "truth", mpi)
+        check_equal(result.status, alone.status, "exit status")
+        check_equal(len(recording.logs), mpi.ranks, "logs")
+        check_equal(len(recording.info["processes"]), mpi.ranks, "processes")
+        if action in HARMLESS:
+            check_equal(result.stdout, alone.stdout, "output of the job")
+            check_messages_are(recording, truth)
+            check_complete(recording.info)
+        else:
+            check_incomplete(recording.info)
+            check_all_until_the_fault(recording, truth)
+            incomplete = [p for p in recording.info["processes"] if not p["complete"]]
+            check(incomplete, "every process claims to be complete")
+
+
+run_test(fault_is_survived)

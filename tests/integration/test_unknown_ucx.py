@@ -1,0 +1,26 @@
+"""A UCX of unknown version: its layers turn themselves off with one warning each; the job runs."""
+
+from harness import MPIS, PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+
+FAKE_UCX = PROGRAMS / "fake_ucx_version.so"  # claims to be UCX 9.9.9
+
+
+def unknown_version_is_passed_through(mpi_name):
+    job = MPIS[mpi_name].job("allreduce", 65536, 2)
+    # `record` puts its own library before this one. UCX's own complaint is not the point here.
+    environment = {"LD_PRELOAD": str(FAKE_UCX), "UCX_LOG_LEVEL": "error"}
+    with scratch() as folder:
+        alone = run_well(job)
+        result, recording = record_well(folder / "data", job, env=environment)
+        check_equal(result.stdout, alone.stdout, "output of the job")
+        warnings = [line for line in result.stderr.splitlines() if "9.9.9" in line]
+        layers = recording.info["layers"]
+        check_equal(layers["mpi"]["state"], "on", "layer mpi")
+        off = [name for name in ("uct", "ucp") if layers[name]["state"] == "off"]
+        check(off, f"neither UCX layer is off: {layers}")
+        check(1 <= len(warnings) <= len(off), f"not one warning for a layer: {result}")
+        for name in off:
+            check(layers[name]["why"], f"layer {name} does not say why: {layers}")
+
+
+run_test(unknown_version_is_passed_through)

@@ -1,0 +1,118 @@
+// A job that goes wrong on purpose: after a ring exchange, one rank does ACTION.
+//
+//     faults ACTION RANK MESSAGES [TRUTH-PREFIX]
+//
+// ACTION: none, segv, abort, kill, _exit:CODE, exit:CODE, mpiabort:CODE,
+//         fork (the child works without MPI), fork-mpi (the child asks MPI for the time),
+//         fork-exec (the child becomes another program), and
+//         hang-until:FILE (makes FILE.ready, then waits for FILE).
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common.h"
+
+static int rank, size;
+
+static void exchange(int messages) {
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  for (int tag = 0; tag < messages; ++tag) {
+    const size_t bytes = (size_t)(tag * 611 % 20000);
+    unsigned char *sent = allocate(bytes), *got = allocate(bytes);
+    fill(sent, bytes, (uint64_t)(rank * 1000 + tag));
+    MPI_Request request;
+    MPI_Irecv(got, (int)bytes, MPI_BYTE, from, tag, MPI_COMM_WORLD, &request);
+    MPI_Send(sent, (int)bytes, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (!holds(got, bytes, (uint64_t)(from * 1000 + tag))) fail("wrong contents from %d", from);
+    write_truth((struct sent){.src = rank,
+                              .dst = to,
+                              .bytes = bytes,
+                              .tag = tag,
+                              .function = "MPI_Send",
+                              .comm = "MPI_COMM_WORLD"});
+    free(sent);
+    free(got);
+  }
+}
+
+static void expect_child_succeeds(pid_t child) {
+  int status;
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) fail("the child failed");
+}
+
+static void run_child(const char* action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (strcmp(action, "fork-exec") == 0) {
+      execl("/bin/true", "true", (char*)NULL);
+      _exit(1);
+    }
+    if (strcmp(action, "fork-mpi") == 0) _exit(MPI_Wtime() >= 0 ? 0 : 1);
+    unsigned char work[4096];
+    fill(work, sizeof work, 1);
+    _exit(holds(work, sizeof work, 1) ? 0 : 1);
+  }
+  expect_child_succeeds(child);
+}
+
+static void hang_until(const char* path) {
+  char ready[4096];
+  snprintf(ready, sizeof ready, "%s.ready", path);
+  FILE* file = fopen(ready, "w");
+  if (file == NULL) fail("cannot write %s", ready);
+  fclose(file);
+  while (access(path, F_OK) != 0) {
+    int found;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+  }
+}
+
+static void act(const char* action) {
+  const char* colon = strchr(action, ':');
+  const char* argument = colon != NULL ? colon + 1 : "";
+  const int code = atoi(argument);
+  const size_t length = colon != NULL ? (size_t)(colon - action) : strlen(action);
+  char name[32] = "";
+  memcpy(name, action, length < sizeof name ? length : sizeof name - 1);
+
+  if (strcmp(name, "segv") == 0) {
+    volatile int* volatile nowhere = NULL;
+    *nowhere = 1;
+  } else if (strcmp(name, "abort") == 0) {
+    abort();
+  } else if (strcmp(name, "kill") == 0) {
+    raise(SIGKILL);
+  } else if (strcmp(name, "_exit") == 0) {
+    _exit(code);
+  } else if (strcmp(name, "exit") == 0) {
+    exit(code);
+  } else if (strcmp(name, "mpiabort") == 0) {
+    MPI_Abort(MPI_COMM_WORLD, code);
+  } else if (strncmp(name, "fork", 4) == 0) {
+    run_child(name);
+  } else if (strcmp(name, "hang-until") == 0) {
+    hang_until(argument);
+  } else if (strcmp(name, "none") != 0) {
+    fail("unknown action %s", action);
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (argc < 4) fail("usage: faults ACTION RANK MESSAGES [TRUTH-PREFIX]");
+  open_truth(argc > 4 ? argv[4] : NULL, rank);
+  exchange(atoi(argv[3]));
+  flush_truth();
+  MPI_Barrier(MPI_COMM_WORLD);  // the exchange is complete everywhere
+  if (rank == atoi(argv[2])) act(argv[1]);
+  exchange(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  close_truth();
+  if (rank == 0) printf("faults: %s went well\n", argv[1]);
+  MPI_Finalize();
+  return 0;
+}

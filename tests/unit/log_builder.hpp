@@ -1,0 +1,191 @@
+// Makes valid event logs in memory, byte by byte and without the recorder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "event-log/reader.hpp"
+
+namespace uctrace::log::test {
+
+class LogBuilder {
+ public:
+  LogBuilder() : bytes_(kProcessPageBytes) {
+    page.magic = kMagic;
+    page.version = kFormatVersion;
+    page.page_bytes = kProcessPageBytes;
+    std::strcpy(page.host, "node1");
+    std::strcpy(page.boot_id, "boot");
+    std::strcpy(page.job, "job");
+    page.pid_namespace = 4026531836;
+    page.pid = 17;
+    page.start_time = 99;
+    page.clock = Clock::tsc;
+    page.exit = ExitKind::finalized;
+    page.closed = 1;
+    page.world_size = 1;
+    page.anchor_count = 2;
+    page.anchors[0] = {1000, 5000, 7000};
+    page.anchors[1] = {2001000, 1005000, 1007000};
+  }
+
+  LogBuilder& chunk(Stream stream, std::uint16_t lane, std::uint32_t sequence,
+                    std::uint32_t chunk_bytes = kMinChunkBytes) {
+    ChunkHeader header{};
+    header.magic = kChunkMagic;
+    header.bytes = chunk_bytes;
+    header.lane = lane;
+    header.stream = stream;
+    header.sequence = sequence;
+    chunk_at_ = bytes_.size();
+    position_ = chunk_at_ + sizeof header;
+    bytes_.resize(chunk_at_ + chunk_bytes);
+    std::memcpy(&bytes_[chunk_at_], &header, sizeof header);
+    return *this;
+  }
+
+  // Appends `record` (its first `fixed_bytes`) and its tail to the newest chunk and counts it.
+  template <typename Record>
+  LogBuilder& add(Record record, RecordType type, std::vector<std::uint64_t> tail = {},
+                  std::size_t fixed_bytes = sizeof(Record)) {
+    record.head.type = type;
+    record.head.words = static_cast<std::uint8_t>(fixed_bytes / 8 + tail.size());
+    std::memcpy(&bytes_[position_], &record, fixed_bytes);
+    if (!tail.empty()) {
+      std::memcpy(&bytes_[position_ + fixed_bytes], tail.data(), tail.size() * 8);
+    }
+    last_record_ = position_;
+    position_ += fixed_bytes + tail.size() * 8;
+    ChunkHeader header;
+    std::memcpy(&header, &bytes_[chunk_at_], sizeof header);
+    if (lanes.size() <= header.lane) lanes.resize(header.lane + 1u);
+    if (header.stream == Stream::events) ++lanes[header.lane].counters.recorded_events;
+    return *this;
+  }
+
+  // The bytes of the file as they stand.
+  std::vector<std::byte> bytes() {
+    page.lanes_used = static_cast<std::uint32_t>(lanes.size());
+    page.allocated_bytes = bytes_.size();
+    std::memcpy(bytes_.data(), &page, sizeof page);
+    if (!lanes.empty()) {
+      std::memcpy(&bytes_[kLanesOffset], lanes.data(), lanes.size() * sizeof(LaneInfo));
+    }
+    return bytes_;
+  }
+  LogFile read() { return LogFile::from_bytes(bytes(), "test.ulog"); }
+
+  std::size_t chunk_at() const { return chunk_at_; }
+  std::size_t last_record() const { return last_record_; }
+  std::size_t position() const { return position_; }
+
+  ProcessPage page{};
+  std::vector<LaneInfo> lanes;
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::size_t chunk_at_ = 0, position_ = 0, last_record_ = 0;
+};
+
+inline std::vector<std::uint64_t> words_of(std::string_view text) {
+  std::vector<std::uint64_t> words((text.size() + 7) / 8);
+  if (!text.empty()) std::memcpy(words.data(), text.data(), text.size());
+  return words;
+}
+
+template <typename T>
+void patch(std::vector<std::byte>& bytes, std::size_t offset, T value) {
+  std::memcpy(&bytes.at(offset), &value, sizeof value);
+}
+
+inline UctCompletion completion(std::uint64_t tick) {
+  UctCompletion record{};
+  record.tick = tick;
+  return record;
+}
+
+inline LogBuilder one_chunk_of(std::uint64_t completions) {
+  LogBuilder log;
+  log.chunk(Stream::events, 0, 1);
+  for (std::uint64_t i = 1; i <= completions; ++i) {
+    log.add(completion(i), RecordType::uct_completion);
+  }
+  return log;
+}
+
+// A log with every type of record.
+inline LogBuilder full_log() {
+  LogBuilder log;
+  log.chunk(Stream::events, 0, 1);
+  UctOperation operation{};
+  operation.head.a = 3;
+  operation.head.b = 1;
+  operation.op = UctOp::put_zcopy;
+  operation.flags = UctOperation::kHasId | UctOperation::kHasLocal | UctOperation::kHasRemote |
+                    2 << UctOperation::kHeaderShift;
+  operation.bytes = 4096;
+  log.add(operation, RecordType::uct_operation, {11, 12, 13, 14, 15});
+  log.add(completion(77), RecordType::uct_completion);
+  UctArrival arrival{};
+  arrival.header_words = 2;
+  arrival.am_id = 9;
+  arrival.head.b = 55;
+  log.add(arrival, RecordType::uct_arrival, {21, 22});
+  UcpOperation ucp{};
+  ucp.head.a = static_cast<std::uint16_t>(UcpFunction::tag_recv_nbx) | UcpOperation::kProbed << 8;
+  ucp.tag = 0xabc;
+  log.add(ucp, RecordType::ucp_operation);
+  UcpCompletion done{};
+  done.head.b = static_cast<std::uint32_t>(-3);
+  done.sender_tag = 5;
+  done.length = 6;
+  log.add(done, RecordType::ucp_completion);
+  MpiCall call{};
+  call.head.a = 42;
+  call.peer = 1;
+  call.tag = 2;
+  call.recv_peer = 3;
+  log.add(call, RecordType::mpi_call);
+
+  log.chunk(Stream::definitions, 0, 1);
+  Text text{};
+  text.head.a = static_cast<std::uint16_t>(TextKind::mpi_function) | Text::kTruncated << 8;
+  text.head.b = 11;
+  text.id = 42;
+  log.add(text, RecordType::text, words_of("MPI_Barrier"));
+  UctInterface interface {};
+  std::memset(interface.transport, 'x', sizeof interface.transport);  // fills all of it
+  std::strcpy(interface.device, "mlx5_0:1");
+  interface.device_address_bytes = 9;
+  interface.interface_address_bytes = 3;
+  log.add(interface, RecordType::uct_interface, {1, 2, 3});
+  UctEndpoint endpoint{};
+  endpoint.handle = 0x1000;
+  endpoint.address_bytes = 8;
+  log.add(endpoint, RecordType::uct_endpoint_connect, {0x55});
+  HandleEnd end{};
+  end.handle = 0x1000;
+  log.add(end, RecordType::ucp_worker_destroy);
+  UcpWorker worker{};
+  worker.uid = 0xfeed;
+  log.add(worker, RecordType::ucp_worker);
+  UcpEndpoint ucp_endpoint{};
+  ucp_endpoint.remote_uid = 0xbeef;
+  log.add(ucp_endpoint, RecordType::ucp_endpoint);
+  Communicator comm{};
+  comm.head.b = 2;
+  comm.size = 5;
+  log.add(comm, RecordType::communicator, {std::uint64_t{2} << 32 | 0, 3, 9, 2});
+  Fault fault{};
+  fault.head.a = static_cast<std::uint16_t>(FaultCode::thread_limit);
+  fault.head.b = 4;
+  fault.layer = Layer::mpi;
+  log.add(fault, RecordType::fault, words_of("many"));
+  return log;
+}
+
+}  // namespace uctrace::log::test

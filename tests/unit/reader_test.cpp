@@ -1,0 +1,200 @@
+#include "event-log/reader.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "log-merger/error.hpp"
+#include "tests/unit/log_builder.hpp"
+
+namespace uctrace::log::test {
+namespace {
+
+// The only record of type View in `stream`.
+template <typename View>
+View only(const LogFile& file, Stream stream) {
+  std::vector<View> found;
+  file.for_each_record(stream, [&](std::uint16_t, const View& view) { found.push_back(view); });
+  REQUIRE(found.size() == 1);
+  return found.front();
+}
+
+std::string reason_of(std::span<const std::byte> bytes) {
+  try {
+    LogFile::from_bytes(bytes, "test.ulog");
+  } catch (const Error& error) {
+    CHECK(error.message().find("test.ulog") != std::string::npos);
+    CHECK_FALSE(error.problem().to_do.empty());
+    return error.problem().why;
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("every record type comes back as written") {
+  const LogFile file = full_log().read();
+  CHECK(file.complete());
+  CHECK(file.event_count() == 6);
+  CHECK(file.process_key() == "node1:boot:4026531836:17:99");
+  CHECK(file.job() == "job");
+  CHECK_FALSE(file.is_writer_alive());
+
+  const auto operation = only<UctOperationView>(file, Stream::events);
+  CHECK(operation.interface_id() == 3);
+  CHECK(operation.status() == 1);
+  CHECK(operation.r.bytes == 4096);
+  CHECK(operation.id == 11);
+  CHECK(operation.local == 12);
+  CHECK(operation.remote == 13);
+  REQUIRE(operation.header.size() == 2);
+  CHECK(operation.header[1] == 15);
+  CHECK(only<UctCompletionView>(file, Stream::events).r.tick == 77);
+  const auto arrival = only<UctArrivalView>(file, Stream::events);
+  CHECK(arrival.duration_ticks() == 55);
+  CHECK(arrival.header[1] == 22);
+  const auto ucp = only<UcpOperationView>(file, Stream::events);
+  CHECK(ucp.function() == UcpFunction::tag_recv_nbx);
+  CHECK(ucp.flags() == UcpOperation::kProbed);
+  const auto done = only<UcpCompletionView>(file, Stream::events);
+  CHECK(done.status() == -3);
+  CHECK(done.of_receive);
+  CHECK(done.r.length == 6);
+  const auto call = only<MpiCallView>(file, Stream::events);
+  CHECK(call.function() == 42);
+  CHECK(call.has_receive);
+  CHECK(call.r.recv_peer == 3);
+
+  const auto text = only<TextView>(file, Stream::definitions);
+  CHECK(text.text == "MPI_Barrier");
+  CHECK(text.kind() == TextKind::mpi_function);
+  CHECK(text.truncated());
+  const auto interface = only<UctInterfaceView>(file, Stream::definitions);
+  CHECK(interface.transport == std::string(16, 'x'));
+  CHECK(interface.device == "mlx5_0:1");
+  CHECK(interface.memory_domain.empty());
+  CHECK(interface.device_address.size() == 9);
+  CHECK(interface.interface_address[0] == std::byte{3});
+  const auto endpoint = only<UctEndpointView>(file, Stream::definitions);
+  CHECK(endpoint.type() == RecordType::uct_endpoint_connect);
+  CHECK(endpoint.device_address.empty());
+  CHECK(endpoint.address[0] == std::byte{0x55});
+  CHECK(only<HandleEndView>(file, Stream::definitions).type() == RecordType::ucp_worker_destroy);
+  CHECK(only<UcpWorkerView>(file, Stream::definitions).r.uid == 0xfeed);
+  CHECK(only<UcpEndpointView>(file, Stream::definitions).r.remote_uid == 0xbeef);
+  const auto comm = only<CommunicatorView>(file, Stream::definitions);
+  CHECK(comm.world_rank(2) == 4);  // first run: 0, 2, 4
+  CHECK(comm.world_rank(4) == 9);  // second run: 9, 9
+  CHECK_FALSE(comm.world_rank(5).has_value());
+  const auto fault = only<FaultView>(file, Stream::definitions);
+  CHECK(fault.detail == "many");
+  CHECK(fault.code() == FaultCode::thread_limit);
+}
+
+TEST_CASE("short forms of records have neutral values behind their end") {
+  LogBuilder log;
+  log.chunk(Stream::events, 0, 1);
+  MpiCall call{};
+  call.peer = call.recv_peer = 7;
+  UcpCompletion done{};
+  done.length = 9;
+  log.add(call, RecordType::mpi_call, {}, MpiCall::kPeerWords * 8);
+  log.add(done, RecordType::ucp_completion, {}, kSendCompletionWords * 8);
+  const LogFile file = log.read();
+  const auto view = only<MpiCallView>(file, Stream::events);
+  CHECK(view.has_peer);
+  CHECK_FALSE(view.has_receive);
+  CHECK(view.r.peer == 7);
+  CHECK(view.r.recv_peer == MpiCall::kNone);
+  CHECK_FALSE(only<UcpCompletionView>(file, Stream::events).of_receive);
+  CHECK(only<UcpCompletionView>(file, Stream::events).r.length == 0);
+}
+
+TEST_CASE("records come lane by lane, in the order of writing, whatever the order of chunks") {
+  LogBuilder log;
+  log.chunk(Stream::events, 1, 2).add(completion(3), RecordType::uct_completion);
+  log.chunk(Stream::events, 0, 1, 2 * kMinChunkBytes)
+      .add(completion(1), RecordType::uct_completion);
+  log.chunk(Stream::definitions, 0, 0);  // a spare
+  log.chunk(Stream::events, 1, 1).add(completion(2), RecordType::uct_completion);
+  const LogFile file = log.read();
+  CHECK(file.complete());
+  std::vector<std::uint64_t> ticks;
+  file.for_each_record(Stream::events, [&](std::uint16_t lane, const UctCompletionView& view) {
+    CHECK(lane == (view.r.tick == 1 ? 0 : 1));
+    ticks.push_back(view.r.tick);
+  });
+  CHECK(ticks == std::vector<std::uint64_t>{1, 2, 3});
+}
+
+TEST_CASE("a file that is no log of this version is refused with a reason") {
+  std::vector<std::byte> bytes = one_chunk_of(1).bytes();
+  CHECK(reason_of({}) == "its process had not begun to write it");
+  CHECK(reason_of(std::span(bytes).first(100)) == "it is cut short within its first page");
+  CHECK(reason_of(std::span(bytes).first(10)) == "it is cut short within its first page");
+  auto changed = [&](std::size_t offset, auto value) {
+    auto copy = bytes;
+    patch(copy, offset, value);
+    return reason_of(copy);
+  };
+  CHECK(changed(0, std::uint64_t{0}) == "its process had not begun to write it");
+  CHECK(changed(0, std::uint64_t{1}) == "it is not a uctrace log");
+  CHECK(changed(0, __builtin_bswap64(kMagic)) == "it comes from a machine of the other byte order");
+  CHECK(changed(8, kFormatVersion + 1) == "it has format 2, this uctrace reads format 1");
+  CHECK(changed(8, kFormatVersion - 1) == "it has format 0, this uctrace reads format 1");
+  for (const std::size_t offset :
+       {offsetof(ProcessPage, page_bytes), offsetof(ProcessPage, clock),
+        offsetof(ProcessPage, exit), offsetof(ProcessPage, layers), offsetof(ProcessPage, closed),
+        offsetof(ProcessPage, lanes_used), offsetof(ProcessPage, anchor_count)}) {
+    CHECK(changed(offset, std::uint16_t{0xfff}) == "its first page is damaged");
+  }
+}
+
+TEST_CASE("files: missing ones, folders and pipes are refused, logs read") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("uctrace-reader-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  CHECK_THROWS_WITH_AS(LogFile::open(folder / "none"), doctest::Contains("No such file"), Error);
+  CHECK_THROWS_WITH_AS(LogFile::open(folder), doctest::Contains("not a regular file"), Error);
+  CHECK_THROWS_WITH_AS(LogFile::open("/dev/zero"), doctest::Contains("not a regular file"), Error);
+  const std::vector<std::byte> bytes = full_log().bytes();
+  std::ofstream(folder / "a.ulog", std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  CHECK(LogFile::open(folder / "a.ulog").complete());
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a writer counts as alive only if it is this very process") {
+  // A log that names the running test itself.
+  const auto field = [](const char* path) {
+    std::string line;
+    std::ifstream file(path);
+    std::getline(file, line);
+    return line;
+  };
+  LogBuilder log = one_chunk_of(1);
+  std::memset(log.page.host, 0, sizeof log.page.host);
+  ::gethostname(log.page.host, sizeof log.page.host - 1);
+  const std::string boot = field("/proc/sys/kernel/random/boot_id");
+  std::strcpy(log.page.boot_id, boot.c_str());
+  const std::string link = std::filesystem::read_symlink("/proc/self/ns/pid").string();
+  log.page.pid_namespace = std::stoull(link.substr(link.find('[') + 1));
+  log.page.pid = static_cast<std::uint32_t>(::getpid());
+  std::istringstream stat(field("/proc/self/stat"));
+  std::string word;
+  for (int i = 0; i < 22; ++i) stat >> word;  // the name of this test holds no space
+  log.page.start_time = std::stoull(word);
+  CHECK(log.read().is_writer_alive());
+  log.page.start_time += 1;
+  CHECK_FALSE(log.read().is_writer_alive());
+  log.page.start_time -= 1;
+  log.page.host[0] ^= 1;
+  CHECK_FALSE(log.read().is_writer_alive());
+}
+
+}  // namespace uctrace::log::test

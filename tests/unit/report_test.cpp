@@ -1,0 +1,349 @@
+// Tables, filters, receipts and the page's data against sums that are computed the plain way.
+#include "log-merger/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <tuple>
+
+#include "log-merger/error.hpp"
+#include "log-merger/info_output.hpp"
+#include "log-merger/messages_output.hpp"
+#include "log-merger/page_data.hpp"
+#include "tests/unit/sample_runs.hpp"
+
+namespace uctrace {
+namespace {
+
+using nlohmann::ordered_json;
+// The meaning of a filter, spelled out: nothing here is shared with the code under test.
+struct Oracle {
+  const Run& run;
+  const FilterSpec& spec;
+
+  static bool in(const std::vector<std::string>& asked, const std::string& value) {
+    return asked.empty() ||
+           std::find(asked.begin(), asked.end(), value.empty() ? "unknown" : value) != asked.end();
+  }
+  static std::string rank(std::int32_t rank) { return rank < 0 ? "" : std::to_string(rank); }
+  std::string host(std::int32_t process) const {
+    return process < 0 ? "nowhere" : run.texts[run.processes.at(process).host];
+  }
+  bool takes(const Message& m) const {
+    return in(spec.mpi, run.texts[m.mpi]) && in(spec.comm, run.texts[m.comm]) &&
+           in(spec.protocol, run.texts[m.protocol]) && in(spec.src, rank(m.src)) &&
+           in(spec.dst, rank(m.dst)) &&
+           (in(spec.host, host(m.src_process)) || in(spec.host, host(m.dst_process))) &&
+           (!spec.min_bytes || m.bytes >= *spec.min_bytes) &&
+           (!spec.max_bytes || m.bytes <= *spec.max_bytes);
+  }
+  bool takes(const Hop& hop) const {
+    return in(spec.transport, run.texts[hop.transport]) && in(spec.op, run.texts[hop.op]) &&
+           in(spec.role, name_of(hop.role));
+  }
+  bool selects(const Message& m) const {
+    bool any = spec.transport.empty() && spec.op.empty() && spec.role.empty();
+    for (std::uint32_t i = 0; i < m.hops; ++i) any = any || takes(run.hops[m.first_hop + i]);
+    return takes(m) && any;
+  }
+};
+
+std::vector<FilterSpec> some_specs() {
+  std::vector<FilterSpec> specs(9);
+  specs[1].mpi = {"MPI_Send", "unknown"};
+  specs[2].comm = {"split"};
+  specs[2].src = {"0", "2"};
+  specs[3].transport = {"cma"};
+  specs[4].op = {"am_bcopy", "am_short"};
+  specs[4].transport = {"tcp", "posix"};
+  specs[5].role = {"data"};
+  specs[5].dst = {"1", "unknown"};
+  specs[6].host = {"odd"};
+  specs[7].min_bytes = 1000;
+  specs[7].max_bytes = 500000;
+  specs[8].protocol = {"rndv/get"};
+  specs[8].op = {"get_zcopy"};
+  specs[8].role = {"data", "control"};
+  return specs;
+}
+
+void for_each_case(const std::function<void(const Run&, const FilterSpec&)>& check) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Run run = random_run(seed);
+    for (const FilterSpec& spec : some_specs()) check(run, spec);
+  }
+}
+
+TEST_SUITE("unit") {
+  TEST_CASE("contenders are the sums over the hops of the chosen messages") {
+    for_each_case([](const Run& run, const FilterSpec& spec) {
+      const Oracle oracle{run, spec};
+      std::map<std::pair<std::string, std::string>, std::vector<std::uint64_t>> expected;
+      for (const Message& message : run.messages) {
+        for (std::uint32_t i = 0; i < message.hops; ++i) {
+          const Hop& hop = run.hops[message.first_hop + i];
+          if (!oracle.takes(message) || !oracle.takes(hop)) continue;
+          auto& sum = expected[{run.texts[hop.transport], run.texts[hop.op]}];
+          sum.resize(3);
+          sum[0] += hop.count;
+          sum[1] += hop.bytes;
+          sum[2] += hop.wire_bytes;
+        }
+      }
+      decltype(expected) found;
+      for (const Contender& row : contenders(run, Filter(run, spec), WithoutMessage::left_out)) {
+        found[{run.texts[row.transport], run.texts[row.op]}] = {row.transfers, row.bytes,
+                                                                row.wire_bytes};
+      }
+      CHECK(found == expected);
+    });
+  }
+
+  TEST_CASE("transfers without a message are counted on demand, unless a message is asked for") {
+    const Run run = random_run(3);
+    const auto transfers = [&](const FilterSpec& spec, WithoutMessage rest) {
+      std::uint64_t sum = 0;
+      for (const Contender& row : contenders(run, Filter(run, spec), rest)) sum += row.transfers;
+      return sum;
+    };
+    FilterSpec of_function;
+    of_function.mpi = {"MPI_Send"};
+    CHECK(transfers({}, WithoutMessage::counted) ==
+          transfers({}, WithoutMessage::left_out) + run.transfers.size());
+    CHECK(transfers(of_function, WithoutMessage::counted) ==
+          transfers(of_function, WithoutMessage::left_out));
+  }
+
+  TEST_CASE("functions and pairs are the sums over the selected messages") {
+    for_each_case([](const Run& run, const FilterSpec& spec) {
+      const Oracle oracle{run, spec};
+      std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> functions;
+      std::map<std::pair<int, int>, std::pair<std::uint64_t, std::uint64_t>> pairs;
+      for (const Message& message : run.messages) {
+        if (!oracle.selects(message)) continue;
+        for (auto* sum : {&functions[run.texts[message.mpi]], &pairs[{message.src, message.dst}]}) {
+          ++sum->first;
+          sum->second += message.bytes;
+        }
+      }
+      const Filter filter(run, spec);
+      decltype(functions) found_functions;
+      for (const FunctionTotal& row : totals_by_function(run, filter)) {
+        if (row.messages == 0) continue;
+        found_functions[run.texts[row.function]] = {row.messages, row.bytes};
+      }
+      decltype(pairs) found_pairs;
+      for (const PairTotal& row : totals_by_pair(run, filter)) {
+        found_pairs[{row.source.rank, row.destination.rank}] = {row.messages, row.bytes};
+      }
+      CHECK(found_functions == functions);
+      CHECK(found_pairs == pairs);
+    });
+  }
+
+  TEST_CASE("time in calls follows functions and communicators, and is unknown for the rest") {
+    const Run run = random_run(4);
+    FilterSpec spec;
+    spec.comm = {"split"};
+    std::uint64_t expected = 0, found = 0;
+    for (const MpiCallRow& call : run.mpi_calls) {
+      if (run.texts[call.comm] == "split") {
+        expected += static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns);
+      }
+    }
+    for (const auto& row : totals_by_function(run, Filter(run, spec))) {
+      found += row.time_ns.value_or(0);
+    }
+    CHECK(found == expected);
+    spec.transport = {"tcp"};
+    for (const auto& row : totals_by_function(run, Filter(run, spec))) CHECK(!row.time_ns);
+  }
+
+  TEST_CASE("an unknown value of a filter is refused with the known ones") {
+    const Run run = random_run(1);
+    FilterSpec spec;
+    spec.transport = {"tpc"};
+    CHECK_THROWS_WITH_AS(Filter(run, spec),
+                         doctest::Contains("this run has cma, posix, tcp; choose"), Error);
+    spec = {};
+    spec.role = {"dta"};
+    CHECK_THROWS_WITH_AS(Filter(run, spec), doctest::Contains("control, data, staging"), Error);
+  }
+
+  TEST_CASE("the page's cells hold every message and transfer exactly once") {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Run run = random_run(seed);
+      const ordered_json data = page_data(run);
+      using Key = std::tuple<int, int, ordered_json>;
+      std::map<Key, std::pair<std::uint64_t, std::uint64_t>> expected, found;
+      std::uint64_t wire_bytes = 0, count = 0;
+      for (const Message& message : run.messages) {
+        const ordered_json mpi =
+            message.mpi == kNoText ? ordered_json() : ordered_json(run.texts[message.mpi]);
+        auto& sum = expected[{message.src_process, message.dst_process, mpi}];
+        ++sum.first;
+        sum.second += message.bytes;
+      }
+      for (const Hop& hop : run.hops) {
+        wire_bytes += hop.wire_bytes;
+        count += hop.count;
+      }
+      for (const Transfer& transfer : run.transfers) wire_bytes += transfer.bytes;
+      for (const ordered_json& cell : data["cells"]) {
+        const ordered_json& traffic_class = data["classes"][cell["class"].get<std::size_t>()];
+        REQUIRE(traffic_class["path"].size() == cell["transfers"].size());
+        CHECK(traffic_class["reason"].is_null() == (cell["messages"] != 0));
+        CHECK(traffic_class["match"].is_null() == (cell["messages"] == 0));
+        for (const ordered_json& transfer : cell["transfers"]) {
+          wire_bytes -= transfer["wire_bytes"].get<std::uint64_t>();
+          count -= transfer["count"].get<std::uint64_t>();
+        }
+        if (cell["messages"] == 0) continue;
+        auto& sum = found[{cell["src"], cell["dst"], traffic_class["mpi"]}];
+        sum.first += cell["messages"].get<std::uint64_t>();
+        sum.second += cell["bytes"].get<std::uint64_t>();
+      }
+      CHECK(found == expected);
+      CHECK(wire_bytes == 0);
+      CHECK(count + run.transfers.size() == 0);
+    }
+  }
+
+  TEST_CASE("data cannot end or reopen the page's script element") {
+    const std::string page =
+        "<html><script>f('uctrace-data')</script>"
+        "<script type=\"application/json\" id=\"uctrace-data\">old</script></html>";
+    const ordered_json data = {{"command", "</script><!--<script>"}};
+    const std::string filled = insert_page_data(page, data);
+    const std::size_t begin = filled.find("uctrace-data\">") + 14;
+    const std::string json = filled.substr(begin, filled.find("</script></html>") - begin);
+    CHECK(ordered_json::parse(json) == data);
+    CHECK(json.find("</") == std::string::npos);
+    CHECK(json.find("<!--") == std::string::npos);
+    CHECK_THROWS_AS(insert_page_data("<html></html>", data), Error);
+  }
+
+  TEST_CASE("a receipt says which transport carried the message") {
+    const Run run = small_run();
+    CHECK(receipt(run, Labels(run), 0) ==
+          "#0 rank 0 -> 1, 65536 B (64.0 KiB), tag 7, MPI_Isend on MPI_COMM_WORLD, rndv/get, "
+          "83.1 us\n"
+          "  path: 1 x am_bcopy over posix/memory, control, 54 B\n"
+          "        1 x get_zcopy over cma/memory, 65536 B (64.0 KiB), issued by the receiver\n");
+  }
+
+  TEST_CASE("a message as JSON has every key, in order, with null for the unknown") {
+    Run run = small_run();
+    run.messages.push_back({});
+    std::vector<std::string> keys;
+    const ordered_json unknown = message_json(run, 1);
+    for (const auto& [key, value] : unknown.items()) keys.push_back(key);
+    CHECK(keys == std::vector<std::string>{"id",
+                                           "kind",
+                                           "status",
+                                           "match",
+                                           "src",
+                                           "dst",
+                                           "initiator",
+                                           "src_process",
+                                           "dst_process",
+                                           "bytes",
+                                           "tag",
+                                           "ucp_tag",
+                                           "comm",
+                                           "mpi",
+                                           "mpi_recv",
+                                           "protocol",
+                                           "protocol_from",
+                                           "t_start_ns",
+                                           "t_posted_recv_ns",
+                                           "t_end_ns",
+                                           "src_memory",
+                                           "dst_memory",
+                                           "path"});
+    for (const char* key : {"src", "dst_process", "tag", "comm", "protocol_from", "t_end_ns"}) {
+      CHECK(unknown[key].is_null());
+    }
+    const ordered_json known = message_json(run, 0);
+    CHECK(known["ucp_tag"] == "0x700000001");
+    CHECK(known["src_process"] == "key0");
+    CHECK(known["path"][1]["issued_by"] == "dst");
+  }
+
+  TEST_CASE("ids of messages do not depend on the selection or the format") {
+    const Run run = random_run(2);
+    FilterSpec spec;
+    spec.transport = {"tcp"};
+    const std::vector<MessageId> ids = selected_messages(run, Filter(run, spec));
+    std::ostringstream json, lines;
+    write_messages(json, run, ids, Format::json, 3);
+    write_messages(lines, run, ids, Format::ndjson, std::nullopt);
+    const ordered_json all = ordered_json::parse(json.str());
+    REQUIRE(all.size() == 3);
+    std::istringstream stream(lines.str());
+    std::size_t at = 0;
+    for (std::string line; std::getline(stream, line); ++at) {
+      const ordered_json message = ordered_json::parse(line);
+      CHECK(message["id"] == ids.at(at));
+      if (at < all.size()) CHECK(message == all[at]);
+    }
+    CHECK(at == ids.size());
+  }
+
+  TEST_CASE("tables carry units for a person and plain numbers for a program") {
+    Table table{.key = "t",
+                .title = "Title",
+                .columns = {{"name", "name"}, {"bytes", "payload", Unit::bytes}},
+                .rows = {{std::string("a,\"b\""), std::uint64_t{1536}}, {Cell{}, Cell{}}}};
+    std::ostringstream text, csv;
+    write_text(text, table, Colour::off);
+    CHECK(text.str() == "Title\nname   payload\na,\"b\"  1.5 KiB\n-            -\n");
+    write_csv(csv, table);
+    CHECK(csv.str() == "name,bytes\n\"a,\"\"b\"\"\",1536\n,\n");
+    CHECK(dump(to_json(table)) ==
+          R"([{"name":"a,\"b\"","bytes":1536},{"name":null,"bytes":null}])");
+    table.keep_first(1);
+    CHECK(table.hidden_rows == 1);
+    CHECK(format_bytes(1023) == "1023 B");
+    CHECK(format_bytes(std::uint64_t{3} << 40) == "3.0 TiB");
+    CHECK(format_duration(83100) == "83.1 us");
+    CHECK(dump("\xff") == "\"\ufffd\"");
+  }
+
+  TEST_CASE("shares of contenders add up to the whole") {
+    std::ostringstream out;
+    const Run run = random_run(5);
+    write_report(out, run, Filter(run, {}), {.by = ReportBy::contenders, .format = Format::json});
+    double bytes = 0, transfers = 0;
+    const ordered_json report = ordered_json::parse(out.str());
+    for (const ordered_json& row : report["contenders"]) {
+      bytes += row["bytes_percent"].get<double>();
+      transfers += row["transfers_percent"].get<double>();
+    }
+    CHECK(bytes == doctest::Approx(100));
+    CHECK(transfers == doctest::Approx(100));
+    CHECK_THROWS_AS(write_report(out, run, Filter(run, {}), {.format = Format::csv}), Error);
+  }
+
+  TEST_CASE("the report ends with the verdict on the accounts") {
+    Run run = small_run();
+    run.identities = {{"uct", "job", "a = b", 3, 3, Verdict::holds}};
+    CHECK(identities_line(run) == "identities: all 1 hold");
+    run.identities.push_back({"tag", "job", "c = d", 3, 2, Verdict::violated});
+    CHECK(identities_line(run) == "identities: 1 of 2 hold; tag violated (3 against 2)");
+    CHECK(count_identities(run).violated == 1);
+    const ordered_json info = info_json(run);
+    CHECK(info["identities"][1]["result"] == "violated");
+    CHECK(info["ucx"]["version"] == "1.13.1");
+    std::ostringstream out;
+    write_report(out, run, Filter(run, {}), {});
+    CHECK(out.str().starts_with("# mpirun -np 2 ./a | Open MPI v4.1.4 | UCX 1.13.1"));
+    CHECK(out.str().ends_with("# " + identities_line(run) + "\n"));
+  }
+}
+
+}  // namespace
+}  // namespace uctrace

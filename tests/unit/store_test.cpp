@@ -1,0 +1,273 @@
+#include "log-merger/store.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include "log-merger/error.hpp"
+#include "log-merger/store_hdf5.hpp"
+#include "log-merger/store_tables.hpp"
+
+namespace uctrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder that lives as long as a test.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("uctrace-store-" + std::to_string(::getpid()))) {
+    fs::create_directory(path_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+  fs::path operator/(const char* name) const { return path_ / name; }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
+  }
+
+ private:
+  fs::path path_;
+};
+
+struct Sizes {
+  std::size_t texts, rows;
+};
+
+// Fills every member of every row at random, within the ranges that the tables declare.
+class RandomRun {
+ public:
+  explicit RandomRun(std::uint64_t seed) : random_(seed) {}
+
+  Run make(Sizes sizes) {
+    Run run;
+    for (std::size_t i = 0; i < sizes.texts; ++i) run.texts.intern(text(i));
+    run.run_id = text(1);
+    run.command = "mpirun -n 2 ./a\n\"b\" \xff";
+    run.info_json = std::string(100000, ' ') + "{}";
+    run.epoch_realtime_ns = random_();
+    for (std::size_t i = 0; i < sizes.rows; ++i) run.notes.push_back(text(i));
+    store::for_each_of(store::kTables, [&](auto rows) { (run.*rows).resize(sizes.rows); });
+    store::for_each_of(store::kTables, [&](auto rows) { fill(run, run.*rows); });
+    for (Message& message : run.messages) {
+      message.first_hop = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
+      message.hops = static_cast<std::uint32_t>(random_() % (sizes.rows - message.first_hop + 1));
+    }
+    return run;
+  }
+
+ private:
+  std::string text(std::size_t i) {
+    return "text " + std::to_string(i) + std::string(random_() % 5, '\0') + "\u00e9";
+  }
+
+  template <typename Row>
+  void fill(const Run& run, std::vector<Row>& rows) {
+    for (Row& row : rows) {
+      store::for_each_of(store::Table<Row>::columns,
+                         [&](const auto& column) { set(run, row.*column.member, column.unit); });
+    }
+  }
+
+  template <typename Value>
+  void set(const Run& run, Value& value, store::Unit unit) {
+    if constexpr (std::is_same_v<Value, std::string>) {
+      value = text(random_() % 100);
+    } else if constexpr (std::is_same_v<Value, bool>) {
+      value = random_() % 2 != 0;
+    } else if constexpr (std::is_enum_v<Value>) {
+      value = static_cast<Value>(random_() % 2);
+    } else if (unit == store::Unit::text) {
+      value = static_cast<Value>(random_() % run.texts.all().size());
+    } else if (unit == store::Unit::process || unit == store::Unit::message) {
+      const std::uint64_t none = std::is_signed_v<Value>;
+      value = static_cast<Value>(random_() % (run.processes.size() + none) - none);
+    } else {
+      value = static_cast<Value>(random_());
+    }
+  }
+
+  std::mt19937_64 random_;
+};
+
+template <typename Row>
+void check_same(const std::vector<Row>& a, const std::vector<Row>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    store::for_each_of(store::Table<Row>::columns, [&](const auto& column) {
+      if (a[i].*column.member != b[i].*column.member) {
+        FAIL(store::Table<Row>::name << '/' << column.name << " differs in row " << i);
+      }
+    });
+  }
+}
+
+void check_same(const Run& a, const Run& b) {
+  CHECK(a.texts.all() == b.texts.all());
+  CHECK(a.notes == b.notes);
+  CHECK(a.run_id == b.run_id);
+  CHECK(a.command == b.command);
+  CHECK(a.info_json == b.info_json);
+  CHECK(a.epoch_realtime_ns == b.epoch_realtime_ns);
+  store::for_each_of(store::kTables, [&](auto rows) { check_same(a.*rows, b.*rows); });
+}
+
+std::string message_of_load(const fs::path& path) {
+  try {
+    load_store(path);
+  } catch (const Error& error) {
+    CHECK(error.problem().what == "cannot read the store " + path.string());
+    CHECK_FALSE(error.problem().to_do.empty());
+    return error.message();
+  }
+  return "no error";
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// A member that no column names would leave a hole of its size in this sum.
+template <typename Row>
+constexpr std::size_t declared_bytes() {
+  return std::apply(
+      [](const auto&... column) { return (sizeof(std::declval<Row>().*column.member) + ...); },
+      store::Table<Row>::columns);
+}
+static_assert(declared_bytes<Message>() + alignof(Message) > sizeof(Message));
+static_assert(declared_bytes<Hop>() + 2 * alignof(Hop) > sizeof(Hop));
+static_assert(declared_bytes<Transfer>() + 2 * alignof(Transfer) > sizeof(Transfer));
+static_assert(declared_bytes<UcpOperationRow>() + alignof(UcpOperationRow) >
+              sizeof(UcpOperationRow));
+
+}  // namespace
+
+TEST_CASE("a store gives back the run that was saved") {
+  const Folder folder;
+  for (const Sizes sizes : {Sizes{0, 0}, Sizes{1, 1}, Sizes{50, 7}, Sizes{300, 1000}}) {
+    CAPTURE(sizes.rows);
+    Run run = RandomRun(sizes.rows).make(sizes);
+    save_store(run, folder / "a.h5");
+    check_same(run, load_store(folder / "a.h5"));
+  }
+  Run large;
+  large.transfers.resize(200000);  // several chunks
+  large.processes.resize(1);
+  for (std::size_t i = 0; i < large.transfers.size(); ++i) large.transfers[i].bytes = i * i;
+  save_store(large, folder / "a.h5");
+  check_same(large, load_store(folder / "a.h5"));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("interned texts") {
+  Texts texts;
+  CHECK(texts.intern("") == kNoText);
+  CHECK(texts.intern("a") == 1);
+  CHECK(texts.intern("b") == 2);
+  CHECK(texts.intern("a") == 1);
+  CHECK(texts[2] == "b");
+  CHECK(std::string(name_of(Link::unattributed)) == "unattributed");
+  CHECK(std::string(name_of(static_cast<Link>(5))) == "?");
+}
+
+TEST_CASE("what is not a store of this version is refused with a reason") {
+  const Folder folder;
+  const fs::path path = folder / "a.h5";
+  CHECK(message_of_load(path).find("there is no such file; merge the logs again") !=
+        std::string::npos);
+  write_bytes(path, "a,b\n1,2\n");
+  CHECK(message_of_load(path).find("it is not an HDF5 file") != std::string::npos);
+  { const hdf5::Handle file = hdf5::create_file(path.string()); }
+  CHECK(message_of_load(path).find("uctrace did not write") != std::string::npos);
+  for (const std::uint32_t schema : {kStoreSchema + 1, kStoreSchema - 1}) {
+    {
+      const hdf5::Handle file = hdf5::create_file(path.string());
+      hdf5::write_attribute(file, "uctrace_schema", schema);
+    }
+    CHECK(message_of_load(path).find("it has schema " + std::to_string(schema)) !=
+          std::string::npos);
+  }
+  save_store(RandomRun(1).make({20, 20}), path);
+  const std::string whole = bytes_of(path);
+  write_bytes(path, whole.substr(0, whole.size() / 2));
+  CHECK(message_of_load(path).find("truncated") != std::string::npos);
+}
+
+TEST_CASE("references that leave their table are refused") {
+  const Folder folder;
+  const auto message_after = [&](auto change) {
+    Run run = RandomRun(2).make({20, 20});
+    change(run);
+    save_store(run, folder / "a.h5");
+    return message_of_load(folder / "a.h5");
+  };
+  CHECK(message_after([](Run&) {}) == "no error");
+  const auto names = [&](const char* column, auto change) {
+    const std::string message = message_after(change);
+    CAPTURE(message);
+    CHECK(message.find(column) != std::string::npos);
+  };
+  names("messages/comm", [](Run& run) { run.messages[3].comm = 1000; });
+  names("messages/src_process", [](Run& run) { run.messages[3].src_process = 20; });
+  names("messages/dst_process", [](Run& run) { run.messages[3].dst_process = -2; });
+  names("transfers/process", [](Run& run) { run.transfers[0].process = UINT32_MAX; });
+  names("transfers/message", [](Run& run) { run.transfers[19].message = 20; });
+  names("hops/message", [](Run& run) { run.hops[0].message = 20; });
+  names("messages/first_hop", [](Run& run) { run.messages[0] = {.first_hop = 20, .hops = 1}; });
+  names("messages/first_hop",
+        [](Run& run) { run.messages[0] = {.first_hop = 1, .hops = UINT32_MAX}; });
+  names("kind", [](Run& run) { run.messages[0].kind = static_cast<MessageKind>(6); });
+}
+
+TEST_CASE("a store that cannot be written leaves nothing behind") {
+  const Folder folder;
+  CHECK_THROWS_WITH_AS(save_store(Run{}, folder / "none/a.h5"),
+                       doctest::Contains("cannot write the store"), Error);
+  fs::create_directory(folder / "taken");
+  CHECK_THROWS_WITH_AS(save_store(Run{}, folder / "taken"), doctest::Contains("directory"), Error);
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("damaged stores are refused or read, never a crash") {
+  const Folder folder;
+  const fs::path path = folder / "a.h5";
+  Run run = RandomRun(3).make({10, 10});
+  run.info_json = "{}";
+  save_store(run, path);
+  const std::string whole = bytes_of(path);
+  std::mt19937_64 random(4);
+  std::size_t refused = 0;
+  for (int round = 0; round < 150; ++round) {
+    std::string bytes = whole;
+    bytes[random() % bytes.size()] ^= static_cast<char>(1 + random() % 255);
+    if (round % 3 == 0) bytes.resize(random() % bytes.size());
+    write_bytes(path, bytes);
+    try {
+      check_same(load_store(path), run);  // damage where nothing is stored
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 50);
+}
+
+TEST_CASE("an error is one line that says what, why and what to do") {
+  const Error error({"cannot open x", "it is\nmissing", "make it"});
+  CHECK(error.message() == "cannot open x: it is missing; make it.");
+  CHECK(std::string(error.what()) == error.message());
+}
+
+}  // namespace uctrace

@@ -1,0 +1,253 @@
+// The data contract of docs/page-data.md: its types, and a reader that refuses anything else.
+
+export type Role = 'data' | 'control' | 'staging';
+export type Match = 'exact' | 'inferred' | 'ambiguous' | 'unmatched';
+
+export interface Run {
+  id: string;
+  command: string;
+  started: string;
+  duration_ns: number;
+  mpi: string | null;
+  ucx: string | null;
+  tool: string;
+  complete: boolean;
+}
+
+export interface Process {
+  rank: number | null;
+  host: string;
+  pid: number;
+  label: string;
+  complete: boolean;
+  exit: string;
+}
+
+/** One hop of a data path, aggregated over fragments. */
+export interface Step {
+  hop: number;
+  transport: string;
+  device: string;
+  op: string;
+  role: Role;
+  issued_by: 'src' | 'dst';
+}
+
+/** Everything that a filter can ask of a message. */
+export interface TrafficClass {
+  mpi: string | null;
+  comm: string | null;
+  protocol: string | null;
+  match: Match | null;
+  /** null for messages; why these transfers serve no message otherwise. */
+  reason: string | null;
+  path: Step[];
+}
+
+export interface TransferTotals {
+  count: number;
+  bytes: number;
+  wire_bytes: number;
+}
+
+/** Totals of one class between two processes; `transfers[i]` belongs to `path[i]` of the class. */
+export interface Cell {
+  src: number;
+  dst: number;
+  class: number;
+  messages: number;
+  bytes: number;
+  transfers: TransferTotals[];
+}
+
+export interface Identity {
+  name: string;
+  scope: string;
+  statement: string;
+  left: number | null;
+  right: number | null;
+  result: 'holds' | 'violated' | 'incomplete';
+}
+
+export interface PageData {
+  schema: 1;
+  run: Run;
+  processes: Process[];
+  classes: TrafficClass[];
+  cells: Cell[];
+  identities: Identity[];
+  notes: string[];
+}
+
+/** `src` or `dst` of a cell whose process is not known. */
+export const kUnknownProcess = -1;
+
+/** Why the data cannot be shown, in words for the reader of the page. */
+export class DataError extends Error {
+  override name = 'DataError';
+}
+
+/** Returns the value with its type, or throws a DataError that says where and what is wrong. */
+type Check<T> = (value: unknown) => T;
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
+function primitive<T>(what: string, accepts: (value: unknown) => boolean): Check<T> {
+  return (value) => {
+    if (!accepts(value)) throw new DataError(`: expected ${what}, found ${show(value)}`);
+    return value as T;
+  };
+}
+
+const text = primitive<string>('text', (v) => typeof v === 'string');
+const flag = primitive<boolean>('true or false', (v) => typeof v === 'boolean');
+const integer = primitive<number>('a whole number below 2^53', (v) => Number.isSafeInteger(v));
+const count = primitive<number>(
+  'a whole number from 0 to 2^53',
+  (v) => Number.isSafeInteger(v) && (v as number) >= 0,
+);
+
+function nullable<T>(check: Check<T>): Check<T | null> {
+  return (value) => (value === null ? null : check(value));
+}
+
+function oneOf<T extends string | number>(...allowed: T[]): Check<T> {
+  return primitive<T>(allowed.join(' or '), (v) => allowed.includes(v as T));
+}
+
+/** Puts where the fault lies in front of its message. */
+function located(where: string, error: unknown): unknown {
+  return error instanceof DataError ? new DataError(where + error.message) : error;
+}
+
+function list<T>(check: Check<T>): Check<T[]> {
+  return (value) => {
+    if (!Array.isArray(value)) throw new DataError(`: expected a list, found ${show(value)}`);
+    let index = 0;
+    try {
+      for (; index < value.length; ++index) check(value[index]);
+    } catch (error) {
+      throw located(`[${index}]`, error);
+    }
+    return value as T[];
+  };
+}
+
+function record<T extends object>(fields: { [K in keyof T]: Check<T[K]> }): Check<T> {
+  const checks = Object.entries(fields) as [string, Check<unknown>][];
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new DataError(`: expected an object, found ${show(value)}`);
+    }
+    let field = '';
+    try {
+      for (const [name, check] of checks) {
+        field = name;
+        check((value as Record<string, unknown>)[name]);
+      }
+    } catch (error) {
+      throw located(`.${field}`, error);
+    }
+    return value as T;
+  };
+}
+
+const pageData = record<PageData>({
+  schema: oneOf(1),
+  run: record<Run>({
+    id: text,
+    command: text,
+    started: text,
+    duration_ns: count,
+    mpi: nullable(text),
+    ucx: nullable(text),
+    tool: text,
+    complete: flag,
+  }),
+  processes: list(
+    record<Process>({
+      rank: nullable(integer),
+      host: text,
+      pid: count,
+      label: text,
+      complete: flag,
+      exit: text,
+    }),
+  ),
+  classes: list(
+    record<TrafficClass>({
+      mpi: nullable(text),
+      comm: nullable(text),
+      protocol: nullable(text),
+      match: nullable(oneOf<Match>('exact', 'inferred', 'ambiguous', 'unmatched')),
+      reason: nullable(text),
+      path: list(
+        record<Step>({
+          hop: count,
+          transport: text,
+          device: text,
+          op: text,
+          role: oneOf<Role>('data', 'control', 'staging'),
+          issued_by: oneOf('src', 'dst'),
+        }),
+      ),
+    }),
+  ),
+  cells: list(
+    record<Cell>({
+      src: integer,
+      dst: integer,
+      class: count,
+      messages: count,
+      bytes: count,
+      transfers: list(record<TransferTotals>({ count: count, bytes: count, wire_bytes: count })),
+    }),
+  ),
+  identities: list(
+    record<Identity>({
+      name: text,
+      scope: text,
+      statement: text,
+      left: nullable(integer),
+      right: nullable(integer),
+      result: oneOf('holds', 'violated', 'incomplete'),
+    }),
+  ),
+  notes: list(text),
+});
+
+/** Checks what the shape cannot say: that indexes point at something. */
+function checkReferences(data: PageData): void {
+  const fail = (index: number, problem: string): never => {
+    throw new DataError(`.cells[${index}]${problem}`);
+  };
+  const isProcess = (index: number) => index >= kUnknownProcess && index < data.processes.length;
+  data.cells.forEach((cell, index) => {
+    if (!isProcess(cell.src)) fail(index, `.src: there is no process ${cell.src}`);
+    if (!isProcess(cell.dst)) fail(index, `.dst: there is no process ${cell.dst}`);
+    const path = data.classes[cell.class]?.path ?? fail(index, `.class: no class ${cell.class}`);
+    if (cell.transfers.length !== path.length) {
+      fail(index, `.transfers: ${cell.transfers.length} totals for ${path.length} steps`);
+    }
+  });
+}
+
+/** Reads the JSON text of a page. Throws a DataError; costs one pass over the data. */
+export function parsePageData(json: string): PageData {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new DataError(`The data is not JSON: ${(error as Error).message}`);
+  }
+  try {
+    const data = pageData(value);
+    checkReferences(data);
+    return data;
+  } catch (error) {
+    throw located('data', error);
+  }
+}

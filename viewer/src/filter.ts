@@ -1,0 +1,120 @@
+// What a filter selects, and what a measure adds up. Each function states the naive definition
+// that it equals; tests/kernels.test.ts holds it to that.
+
+import type { Columns } from './columns';
+import type { Role } from './data';
+
+/** A missing property filters nothing; null selects what is not known. */
+export interface Filter {
+  mpi?: string | null;
+  comm?: string | null;
+  protocol?: string | null;
+  transport?: string;
+  op?: string;
+  role?: Role;
+  /** Messages with at least one end on this host. */
+  host?: string;
+  /** Index into the processes, or kUnknownProcess. */
+  src?: number;
+  dst?: number;
+  /** Also select the transfers that serve no message. */
+  withoutMessage?: boolean;
+}
+
+export const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes'] as const;
+export type Measure = (typeof kMeasures)[number];
+
+/** One flag per cell: its messages count; one per transfer total: it counts. */
+export interface Selection {
+  readonly cells: Uint8Array;
+  readonly transfers: Uint8Array;
+}
+
+function accepts<T>(wanted: T | undefined, value: T): boolean {
+  return wanted === undefined || wanted === value;
+}
+
+export function filtersPath(filter: Filter): boolean {
+  return filter.transport !== undefined || filter.op !== undefined || filter.role !== undefined;
+}
+
+/**
+ * With
+ *   asked(c)  = class of c has the wanted mpi, comm and protocol, c has the wanted src, dst and
+ *               host, and (its reason is null or withoutMessage)
+ *   wanted(t) = step of t has the wanted transport, op and role
+ * a transfer total t of cell c is selected when asked(c) and wanted(t), and the messages of c are
+ * selected when asked(c), its reason is null, and (the filter asks nothing of the path or some
+ * selected t of c has a count above 0).
+ * One pass over cells and transfers.
+ */
+export function select(columns: Columns, filter: Filter): Selection {
+  const { data, steps, src, dst, cellClass, firstTransfer, transferStep, transferCount } = columns;
+  const classAsked = Uint8Array.from(data.classes, (c) =>
+    Number(
+      accepts(filter.mpi, c.mpi) &&
+        accepts(filter.comm, c.comm) &&
+        accepts(filter.protocol, c.protocol) &&
+        (c.reason === null || filter.withoutMessage === true),
+    ),
+  );
+  const classIsMessage = Uint8Array.from(data.classes, (c) => Number(c.reason === null));
+  const stepWanted = Uint8Array.from(steps, (s) =>
+    Number(
+      accepts(filter.transport, s.transport) &&
+        accepts(filter.op, s.op) &&
+        accepts(filter.role, s.role),
+    ),
+  );
+  const onHost = (process: number) => data.processes[process]?.host === filter.host;
+  const anyPath = !filtersPath(filter);
+
+  const cells = new Uint8Array(src.length);
+  const transfers = new Uint8Array(transferStep.length);
+  for (let c = 0; c < src.length; ++c) {
+    const kind = cellClass[c]!;
+    if (!classAsked[kind]) continue;
+    if (!accepts(filter.src, src[c]!) || !accepts(filter.dst, dst[c]!)) continue;
+    if (filter.host !== undefined && !onHost(src[c]!) && !onHost(dst[c]!)) continue;
+    let usesWanted = anyPath;
+    for (let t = firstTransfer[c]!; t < firstTransfer[c + 1]!; ++t) {
+      if (!stepWanted[transferStep[t]!]) continue;
+      transfers[t] = 1;
+      if (transferCount[t]! > 0) usesWanted = true;
+    }
+    if (usesWanted) cells[c] = classIsMessage[kind]!;
+  }
+  return { cells, transfers };
+}
+
+/**
+ * Per cell: for `bytes` and `messages` the cell's own number if its messages are selected, else 0;
+ * for `transfers` and `wire_bytes` the sum over its selected transfer totals.
+ */
+export function cellValues(columns: Columns, selection: Selection, measure: Measure): Float64Array {
+  if (measure === 'bytes' || measure === 'messages') {
+    const values = measure === 'bytes' ? columns.bytes : columns.messages;
+    return values.map((value, c) => (selection.cells[c] ? value : 0));
+  }
+  const { firstTransfer, transferCount, transferWireBytes } = columns;
+  const values = measure === 'transfers' ? transferCount : transferWireBytes;
+  const sums = new Float64Array(columns.src.length);
+  for (let c = 0; c < sums.length; ++c) {
+    for (let t = firstTransfer[c]!; t < firstTransfer[c + 1]!; ++t) {
+      if (selection.transfers[t]) sums[c]! += values[t]!;
+    }
+  }
+  return sums;
+}
+
+/** The selected total of every measure. */
+export function totals(columns: Columns, selection: Selection): Record<Measure, number> {
+  const sum = (measure: Measure) =>
+    cellValues(columns, selection, measure).reduce((total, value) => total + value, 0);
+  return {
+    bytes: sum('bytes'),
+    messages: sum('messages'),
+    transfers: sum('transfers'),
+    wire_bytes: sum('wire_bytes'),
+  };
+}

@@ -1,0 +1,85 @@
+// The communication matrix: rows are sources, columns are destinations.
+
+import type { Columns } from './columns';
+import { kUnknownProcess } from './data';
+
+/** Most rows that are drawn; above it, neighbouring ranks share a row. */
+export const kMaxSide = 1024;
+
+/** Which processes each row (and each column) of the matrix stands for. */
+export interface Axis {
+  readonly processes: number;
+  /** Consecutive processes per row. */
+  readonly group: number;
+  /** The last row stands for the unknown process. */
+  readonly hasUnknown: boolean;
+  readonly side: number;
+}
+
+export interface Matrix {
+  readonly axis: Axis;
+  /** Row-major, `side * side`. */
+  readonly values: Float64Array;
+  readonly max: number;
+  /** Infinity when every value is 0. */
+  readonly minPositive: number;
+}
+
+export function makeAxis(columns: Columns, maxSide = kMaxSide): Axis {
+  const processes = columns.data.processes.length;
+  const hasUnknown = columns.src.includes(kUnknownProcess) || columns.dst.includes(kUnknownProcess);
+  const group = Math.max(1, Math.ceil(processes / maxSide));
+  return { processes, group, hasUnknown, side: Math.ceil(processes / group) + Number(hasUnknown) };
+}
+
+export function rowOf(axis: Axis, process: number): number {
+  return process === kUnknownProcess ? axis.side - 1 : Math.floor(process / axis.group);
+}
+
+/** The processes of a row as the half-open range [first, last); the unknown one is [-1, 0). */
+export function processesOf(axis: Axis, row: number): { first: number; last: number } {
+  if (axis.hasUnknown && row === axis.side - 1) return { first: kUnknownProcess, last: 0 };
+  const first = row * axis.group;
+  return { first, last: Math.min(first + axis.group, axis.processes) };
+}
+
+/** values[rowOf(src) * side + rowOf(dst)] = sum of `cellValues` over the cells from src to dst. */
+export function makeMatrix(columns: Columns, axis: Axis, cellValues: Float64Array): Matrix {
+  const { src, dst } = columns;
+  const values = new Float64Array(axis.side * axis.side);
+  for (let c = 0; c < src.length; ++c) {
+    values[rowOf(axis, src[c]!) * axis.side + rowOf(axis, dst[c]!)]! += cellValues[c]!;
+  }
+  let max = 0;
+  let minPositive = Infinity;
+  for (const value of values) {
+    if (value > max) max = value;
+    if (value > 0 && value < minPositive) minPositive = value;
+  }
+  return { axis, values, max, minPositive };
+}
+
+/** The indexes of the cells that fall into one square of the matrix. One scan of the cells. */
+export function cellsAt(columns: Columns, axis: Axis, row: number, column: number): number[] {
+  const { src, dst } = columns;
+  const found: number[] = [];
+  for (let c = 0; c < src.length; ++c) {
+    if (rowOf(axis, src[c]!) === row && rowOf(axis, dst[c]!) === column) found.push(c);
+  }
+  return found;
+}
+
+export type Scale = 'log' | 'linear';
+
+/** Where a positive value lies between the smallest and the largest of the matrix, from 0 to 1. */
+export function position(matrix: Matrix, scale: Scale, value: number): number {
+  const { max, minPositive } = matrix;
+  if (scale === 'linear') return value / max;
+  return max === minPositive ? 1 : Math.log(value / minPositive) / Math.log(max / minPositive);
+}
+
+/** The inverse of `position`. */
+export function valueAt(matrix: Matrix, scale: Scale, at: number): number {
+  const { max, minPositive } = matrix;
+  return scale === 'linear' ? at * max : minPositive * (max / minPositive) ** at;
+}

@@ -1,0 +1,102 @@
+// What the reader has chosen, and its form in the page's address, so that a view can be shared.
+
+import { kUnknownProcess, type PageData, type Role } from './data';
+import { kMeasures, type Filter, type Measure } from './filter';
+import type { Scale } from './matrix';
+
+export interface State {
+  readonly filter: Filter;
+  readonly measure: Measure;
+  readonly scale: Scale;
+}
+
+export const kInitialState: State = { filter: {}, measure: 'bytes', scale: 'log' };
+
+/** The filters that are chosen from a list. */
+export const kChoices = [
+  'mpi',
+  'comm',
+  'protocol',
+  'src',
+  'dst',
+  'host',
+  'transport',
+  'op',
+  'role',
+] as const;
+export type Choice = (typeof kChoices)[number];
+export type ChoiceValue = string | number | null;
+
+/** What each filter can be set to in this run, in the order in which it is offered. */
+export type Choices = { readonly [K in Choice]: readonly ChoiceValue[] };
+
+export function makeChoices(data: PageData): Choices {
+  const messages = data.classes.filter((c) => c.reason === null);
+  const steps = data.classes.flatMap((c) => c.path);
+  const used = new Set(data.cells.flatMap((cell) => [cell.src, cell.dst]));
+  const processes = [
+    ...data.processes.keys(),
+    ...(used.has(kUnknownProcess) ? [kUnknownProcess] : []),
+  ];
+  return {
+    mpi: distinct(messages.map((c) => c.mpi)),
+    comm: distinct(messages.map((c) => c.comm)),
+    protocol: distinct(messages.map((c) => c.protocol)),
+    src: processes,
+    dst: processes,
+    host: distinct(data.processes.map((p) => p.host)),
+    transport: distinct(steps.map((s) => s.transport)),
+    op: distinct(steps.map((s) => s.op)),
+    role: (['data', 'control', 'staging'] satisfies Role[]).filter((role) =>
+      steps.some((s) => s.role === role),
+    ),
+  };
+}
+
+/** Sorted, with null ("not known") last. */
+function distinct(values: (string | null)[]): (string | null)[] {
+  return [...new Set(values)].sort((a, b) => {
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return a.localeCompare(b, 'en', { numeric: true });
+  });
+}
+
+export function withChoice(state: State, choice: Choice, value: ChoiceValue | undefined): State {
+  const filter: Record<string, unknown> = { ...state.filter };
+  if (value === undefined) delete filter[choice];
+  else filter[choice] = value;
+  return { ...state, filter };
+}
+
+/** A choice as the text of a form control or an address; "" is null, which no name can be. */
+export function encodeValue(value: ChoiceValue): string {
+  return value === null ? '' : String(value);
+}
+
+export function toHash(state: State): string {
+  const fields = new URLSearchParams();
+  if (state.measure !== kInitialState.measure) fields.set('measure', state.measure);
+  if (state.scale !== kInitialState.scale) fields.set('scale', state.scale);
+  for (const choice of kChoices) {
+    const value = state.filter[choice];
+    if (value !== undefined) fields.set(choice, encodeValue(value));
+  }
+  if (state.filter.withoutMessage) fields.set('without_message', '1');
+  return fields.toString();
+}
+
+/** Leaves out what this run does not have: the address may come from another run's page. */
+export function fromHash(hash: string, choices: Choices): State {
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  let state: State = {
+    filter: fields.get('without_message') === '1' ? { withoutMessage: true } : {},
+    measure: kMeasures.find((measure) => measure === fields.get('measure')) ?? 'bytes',
+    scale: fields.get('scale') === 'linear' ? 'linear' : 'log',
+  };
+  for (const choice of kChoices) {
+    const text = fields.get(choice);
+    const value = choices[choice].find((offered) => encodeValue(offered) === text);
+    if (value !== undefined) state = withChoice(state, choice, value);
+  }
+  return state;
+}

@@ -1,0 +1,181 @@
+// The filters and the measure, shared by all views, with what they select in words and in totals.
+
+import { kUnknownProcess } from '../data';
+import { button, element } from '../dom';
+import { kMeasures, type Measure } from '../filter';
+import { formatShare } from '../format';
+import type { Context, Panel, Update, View } from '../page';
+import { encodeValue, kChoices, kInitialState, withChoice, type Choice } from '../state';
+import type { ChoiceValue } from '../state';
+import {
+  describe,
+  formatExactValue,
+  formatValue,
+  kMeasureNames,
+  kNotKnown,
+  processLabel,
+} from '../words';
+
+const kChoiceNames: Record<Choice, string> = {
+  mpi: 'MPI function',
+  comm: 'Communicator',
+  protocol: 'Protocol',
+  src: 'Source rank',
+  dst: 'Destination rank',
+  host: 'Host',
+  transport: 'UCT transport',
+  op: 'UCT operation',
+  role: 'Role',
+};
+
+/** The value of the option that filters nothing; no name begins with a line break. */
+const kAny = '\n';
+
+const kRules = [
+  'MPI function, communicator, protocol, host and ranks choose messages. A host is chosen by ' +
+    'either end.',
+  'UCT transport, operation and role choose the transfers themselves in everything that counts ' +
+    'transfers or wire bytes.',
+  'Where payload bytes or messages are counted, they choose the messages whose path uses at ' +
+    'least one such transfer; one message may use several, so these numbers do not add up over ' +
+    'transports.',
+  'Control transfers carry no payload; staging transfers move a payload once more, so the ' +
+    'payload of transfers can exceed that of messages.',
+  'Connection set-up, flushes and the like serve no message; they have no MPI function, ' +
+    'communicator or protocol and count only where they are included.',
+];
+
+export function makeFilterBar(context: Context, update: Update): Panel {
+  const measures = makeMeasures(update);
+  const selects = kChoices.map((choice) => makeSelect(context, choice, update));
+  const withoutMessage = element('input', {
+    type: 'checkbox',
+    'data-testid': 'filter-without-message',
+  });
+  withoutMessage.addEventListener('change', () => {
+    update((state) => ({
+      ...state,
+      filter: { ...state.filter, withoutMessage: withoutMessage.checked },
+    }));
+  });
+  const reset = button('Reset filters', { 'data-testid': 'filter-reset' }, () => {
+    update((state) => ({ ...state, filter: kInitialState.filter }));
+  });
+  const sentence = element('p', { 'data-testid': 'description', 'aria-live': 'polite' });
+  const sums = element('dl', { class: 'totals' });
+
+  const root = element(
+    'form',
+    { class: 'filters', 'aria-label': 'Filters' },
+    element('div', { class: 'choices' }, ...selects.map(({ label }) => label)),
+    element(
+      'div',
+      { class: 'options' },
+      measures.root,
+      element(
+        'label',
+        { class: 'check' },
+        withoutMessage,
+        'Include transfers that serve no message',
+      ),
+      reset,
+    ),
+    element('div', { class: 'summary' }, sums, sentence),
+    element(
+      'details',
+      {},
+      element('summary', {}, 'What the filters select'),
+      element('ul', {}, ...kRules.map((rule) => element('li', {}, rule))),
+    ),
+  );
+  root.addEventListener('submit', (event) => event.preventDefault());
+
+  return {
+    root,
+    show(view) {
+      measures.show(view.measure);
+      for (const { choice, select } of selects) {
+        const value = view.filter[choice];
+        select.value = value === undefined ? kAny : encodeValue(value);
+        select.classList.toggle('set', value !== undefined);
+      }
+      withoutMessage.checked = view.filter.withoutMessage === true;
+      reset.disabled = Object.values(view.filter).every(
+        (value) => value === undefined || value === false,
+      );
+      sentence.textContent = describe(context.data, view.filter, view.measure);
+      sums.replaceChildren(...kMeasures.map((measure) => makeTotal(context, view, measure)));
+    },
+  };
+}
+
+function makeMeasures(update: Update) {
+  const inputs = kMeasures.map((measure) => {
+    const input = element('input', {
+      type: 'radio',
+      name: 'measure',
+      value: measure,
+      'data-testid': `measure-${measure}`,
+    });
+    input.addEventListener('change', () => update((state) => ({ ...state, measure })));
+    return input;
+  });
+  const root = element(
+    'fieldset',
+    { class: 'segments' },
+    element('legend', {}, 'Measure'),
+    ...kMeasures.map((measure, index) =>
+      element('label', {}, inputs[index]!, kMeasureNames[measure]),
+    ),
+  );
+  const show = (chosen: Measure) =>
+    inputs.forEach((input) => (input.checked = input.value === chosen));
+  return { root, show };
+}
+
+function makeSelect(context: Context, choice: Choice, update: Update) {
+  const offered = context.choices[choice];
+  const select = element(
+    'select',
+    { 'data-testid': `filter-${choice}` },
+    element('option', { value: kAny }, 'all'),
+    ...offered.map((value) =>
+      element('option', { value: encodeValue(value) }, choiceLabel(context, choice, value)),
+    ),
+  );
+  select.addEventListener('change', () => {
+    const value = offered.find((candidate) => encodeValue(candidate) === select.value);
+    update((state) => withChoice(state, choice, value));
+  });
+  return { choice, select, label: element('label', {}, kChoiceNames[choice], select) };
+}
+
+function choiceLabel({ data }: Context, choice: Choice, value: ChoiceValue): string {
+  if (value === null) return kNotKnown;
+  if (choice !== 'src' && choice !== 'dst') return String(value);
+  const process = Number(value);
+  const label = processLabel(data, process);
+  return process === kUnknownProcess ? label : `${label} (${data.processes[process]!.host})`;
+}
+
+function makeTotal({ runTotals }: Context, view: View, measure: Measure): HTMLElement {
+  const value = view.totals[measure];
+  const whole = runTotals[measure];
+  const share = value <= whole && value !== whole ? `${formatShare(value, whole)} of ` : '';
+  const context = value === whole ? 'all of the run' : `${share}${formatValue(measure, whole)}`;
+  return element(
+    'div',
+    { class: measure === view.measure && 'chosen' },
+    element('dt', {}, kMeasureNames[measure]),
+    element(
+      'dd',
+      {
+        title: formatExactValue(measure, value),
+        'data-testid': `total-${measure}`,
+        'data-value': value,
+      },
+      formatValue(measure, value),
+      element('small', {}, context),
+    ),
+  );
+}

@@ -1,0 +1,51 @@
+// What each MPI function asked for.
+
+import { listFunctions } from '../contenders';
+import { button, columnHead, element, numberCell, rowHead, section, table } from '../dom';
+import { formatBytes, formatCount, formatExactBytes, formatShare } from '../format';
+import type { Context, Panel, Update } from '../page';
+import { withChoice } from '../state';
+import { kNotKnown } from '../words';
+
+export function makeFunctionsPanel(context: Context, update: Update): Panel {
+  const listing = element('div');
+  const root = section('functions', 'MPI functions', listing);
+  const head = [
+    columnHead('function'),
+    columnHead('messages', true),
+    columnHead('payload', true),
+    columnHead('share', true),
+    columnHead('transfers', true),
+    columnHead('wire bytes', true),
+  ];
+  return {
+    root,
+    show(view) {
+      const rows = listFunctions(context.columns, view.selection).map((load) => {
+        const name = load.mpi ?? kNotKnown;
+        const chooser = button(name, { class: 'link', title: `Show only ${name}` }, () =>
+          update((state) => withChoice(state, 'mpi', load.mpi)),
+        );
+        return element(
+          'tr',
+          { 'data-mpi': load.mpi ?? '' },
+          rowHead(chooser),
+          numberCell(formatCount(load.messages), '', load.messages),
+          numberCell(formatBytes(load.bytes), formatExactBytes(load.bytes), load.bytes),
+          element('td', { class: 'number' }, formatShare(load.bytes, view.totals.bytes)),
+          numberCell(formatCount(load.transfers), '', load.transfers),
+          numberCell(
+            formatBytes(load.wire_bytes),
+            formatExactBytes(load.wire_bytes),
+            load.wire_bytes,
+          ),
+        );
+      });
+      listing.replaceChildren(
+        rows.length > 0
+          ? table({ 'data-testid': 'functions-table' }, head, rows)
+          : element('p', {}, 'The filter selects nothing.'),
+      );
+    },
+  };
+}

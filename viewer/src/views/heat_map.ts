@@ -1,0 +1,202 @@
+// Draws a matrix on a canvas: one putImageData for the squares, text only for labels and for the
+// numbers of small matrices. 1024 x 1024 squares take some 20 ms.
+
+import type { Matrix, Scale } from '../matrix';
+import { position } from '../matrix';
+import { colourAt, inkOn, type Theme } from '../palette';
+
+export interface HeatMapStyle {
+  readonly theme: Theme;
+  readonly scale: Scale;
+  /** Text of a row or column. */
+  readonly label: (row: number) => string;
+  /** Text of a square, drawn where it fits. */
+  readonly number: (value: number) => string;
+}
+
+export interface Square {
+  row: number;
+  column: number;
+}
+
+/** Where the squares lie on the canvas, in device pixels. */
+interface Layout {
+  readonly left: number;
+  readonly top: number;
+  readonly square: number;
+  readonly side: number;
+  readonly ratio: number;
+}
+
+const kMaxSquare = 52;
+const kNumberSquare = 44;
+const kGridSquare = 6;
+const kTitleRoom = 20;
+const kFont = '11px system-ui, sans-serif';
+
+export class HeatMap {
+  readonly canvas: HTMLCanvasElement;
+  private layout: Layout | undefined;
+
+  constructor(canvas: HTMLCanvasElement) {
+    this.canvas = canvas;
+  }
+
+  /** `room` is the width there is, in CSS pixels; a large matrix takes more and scrolls. */
+  draw(matrix: Matrix, room: number, style: HeatMapStyle, marked?: Square): void {
+    const { side } = matrix.axis;
+    const ratio = window.devicePixelRatio || 1;
+    const context = this.canvas.getContext('2d')!;
+    context.font = kFont;
+    const labelRoom =
+      8 + Math.max(...edgeRows(side).map((r) => context.measureText(style.label(r)).width));
+    const left = Math.ceil(kTitleRoom + labelRoom);
+    const top = kTitleRoom + 20;
+    const square = Math.floor(
+      Math.min(kMaxSquare, Math.max(1 / ratio, (room - left - 2) / side)) * ratio,
+    );
+    this.layout = {
+      left: Math.round(left * ratio),
+      top: Math.round(top * ratio),
+      square: Math.max(1, square),
+      side,
+      ratio,
+    };
+    const extent = this.layout.square * side;
+    this.canvas.width = this.layout.left + extent + 2;
+    this.canvas.height = this.layout.top + extent + 2;
+    this.canvas.style.width = `${this.canvas.width / ratio}px`;
+    this.canvas.style.height = `${this.canvas.height / ratio}px`;
+
+    const image = paint(matrix, this.layout, style);
+    context.putImageData(image, this.layout.left, this.layout.top);
+    this.drawText(context, matrix, style, marked);
+  }
+
+  squareAt(event: MouseEvent): Square | undefined {
+    if (!this.layout) return undefined;
+    const { left, top, square, side, ratio } = this.layout;
+    const box = this.canvas.getBoundingClientRect();
+    const column = Math.floor(((event.clientX - box.left) * ratio - left) / square);
+    const row = Math.floor(((event.clientY - box.top) * ratio - top) / square);
+    const inside = row >= 0 && column >= 0 && row < side && column < side;
+    return inside ? { row, column } : undefined;
+  }
+
+  /** The middle of a square relative to the canvas, in CSS pixels. */
+  middleOf({ row, column }: Square): { x: number; y: number } {
+    const { left, top, square, ratio } = this.layout!;
+    return {
+      x: (left + (column + 0.5) * square) / ratio,
+      y: (top + (row + 0.5) * square) / ratio,
+    };
+  }
+
+  private drawText(
+    context: CanvasRenderingContext2D,
+    matrix: Matrix,
+    style: HeatMapStyle,
+    marked: Square | undefined,
+  ): void {
+    const { left, top, square, side, ratio } = this.layout!;
+    const ink = getComputedStyle(this.canvas);
+    const cell = square / ratio;
+    const origin = { x: left / ratio, y: top / ratio };
+    const middle = (index: number) => (index + 0.5) * cell;
+    context.save();
+    context.scale(ratio, ratio);
+    context.font = kFont;
+    context.textBaseline = 'middle';
+    if (cell >= kNumberSquare) {
+      context.textAlign = 'center';
+      matrix.values.forEach((value, index) => {
+        if (value === 0) return;
+        context.fillStyle = inkOn(colourAt(style.theme, position(matrix, style.scale, value)));
+        const x = origin.x + middle(index % side);
+        context.fillText(
+          style.number(value),
+          x,
+          origin.y + middle(Math.floor(index / side)),
+          cell - 4,
+        );
+      });
+    }
+    context.fillStyle = ink.color;
+    // The last known rank: "unknown" may be wider, but its neighbour leaves it room.
+    const widest = context.measureText(style.label(edgeRows(side)[0]!)).width;
+    for (const row of ticks(side, cell, 16)) {
+      context.textAlign = 'right';
+      context.fillText(style.label(row), origin.x - 6, origin.y + middle(row));
+    }
+    for (const column of ticks(side, cell, widest + 8)) {
+      context.textAlign = 'center';
+      context.fillText(style.label(column), origin.x + middle(column), origin.y - 9);
+    }
+    this.drawTitles(context, origin, side * cell);
+    if (marked) {
+      context.strokeStyle = ink.color;
+      context.lineWidth = 2;
+      context.strokeRect(origin.x + marked.column * cell, origin.y + marked.row * cell, cell, cell);
+    }
+    context.restore();
+  }
+
+  private drawTitles(
+    context: CanvasRenderingContext2D,
+    origin: { x: number; y: number },
+    extent: number,
+  ): void {
+    context.font = `600 ${kFont}`;
+    context.textAlign = 'left';
+    context.fillText('Destination rank →', origin.x, 10, Math.max(extent, 110));
+    context.save();
+    context.translate(10, origin.y);
+    context.rotate(-Math.PI / 2);
+    context.textAlign = 'right';
+    context.fillText('← Source rank', 0, 0);
+    context.restore();
+  }
+}
+
+/** The rows with the widest labels: the last two, as the very last may be the unknown process. */
+function edgeRows(side: number): [number, number] {
+  return [Math.max(0, side - 2), Math.max(0, side - 1)];
+}
+
+/** The rows to label: every 1st, 2nd, 5th, 10th ... so that labels are at least `room` apart. */
+function ticks(side: number, cell: number, room: number): number[] {
+  let step = 1;
+  for (let scale = 1; step * cell < room; scale *= 10) {
+    step = [1, 2, 5].map((digit) => digit * scale).find((s) => s * cell >= room) ?? step;
+    if (scale > side) break;
+  }
+  return Array.from({ length: Math.ceil(side / step) }, (_, index) => index * step);
+}
+
+function paint(matrix: Matrix, layout: Layout, style: HeatMapStyle): ImageData {
+  const { square, side } = layout;
+  const extent = square * side;
+  const image = new ImageData(extent, extent);
+  const pixels = new Uint32Array(image.data.buffer);
+  const gap = square >= kGridSquare * layout.ratio ? Math.max(1, Math.round(layout.ratio)) : 0;
+  const empty = pack(style.theme === 'dark' ? [38, 42, 48] : [238, 240, 243]);
+  for (let row = 0; row < side; ++row) {
+    const firstLine = row * square * extent;
+    for (let column = 0; column < side; ++column) {
+      const value = matrix.values[row * side + column]!;
+      const colour =
+        value === 0 ? empty : pack(colourAt(style.theme, position(matrix, style.scale, value)));
+      const start = firstLine + column * square;
+      pixels.fill(colour, start, start + square - gap);
+    }
+    for (let line = 1; line < square - gap; ++line) {
+      pixels.copyWithin(firstLine + line * extent, firstLine, firstLine + extent);
+    }
+  }
+  return image;
+}
+
+/** RGB as one little-endian pixel of ImageData. */
+function pack([red, green, blue]: readonly [number, number, number]): number {
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}

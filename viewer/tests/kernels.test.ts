@@ -1,0 +1,199 @@
+// The kernels against the definitions that they state, on random runs and random filters.
+
+import { describe, expect, it } from 'vitest';
+
+import { makeColumns } from '../src/columns';
+import { listContenders, listFunctions, tabulate } from '../src/contenders';
+import type { Cell, PageData, Step } from '../src/data';
+import { cellValues, kMeasures, select, totals, type Filter, type Measure } from '../src/filter';
+import { cellsAt, makeAxis, makeMatrix, position, processesOf, valueAt } from '../src/matrix';
+import { makeChoices } from '../src/state';
+import { makeRandom, makeRun } from './make_run.mjs';
+
+type Random = () => number;
+
+const pick = <T>(random: Random, values: readonly T[]): T =>
+  values[Math.floor(random() * values.length)]!;
+const upTo = (random: Random, limit: number) => Math.floor(random() * limit);
+
+function randomRun(random: Random): PageData {
+  const base = makeRun({ ranks: 1 + upTo(random, 7) }) as PageData;
+  const classes = Array.from({ length: 12 }, () => ({
+    mpi: pick(random, ['MPI_Send', 'MPI_Isend', null]),
+    comm: pick(random, ['world', 'row', null]),
+    protocol: pick(random, ['eager', 'rndv', null]),
+    match: null,
+    reason: pick(random, [null, null, 'wireup']),
+    path: Array.from({ length: upTo(random, 4) }, (_, hop): Step => ({
+      hop,
+      transport: pick(random, ['sysv', 'tcp']),
+      device: pick(random, ['memory', 'eth0']),
+      op: pick(random, ['am_short', 'am_bcopy', 'get_zcopy']),
+      role: pick(random, ['data', 'control', 'staging'] as const),
+      issued_by: 'src',
+    })),
+  }));
+  const cells = Array.from({ length: upTo(random, 200) }, (): Cell => {
+    const index = upTo(random, classes.length);
+    const isMessage = classes[index]!.reason === null;
+    const messages = isMessage ? upTo(random, 9) : 0;
+    return {
+      src: upTo(random, base.processes.length + 1) - 1,
+      dst: upTo(random, base.processes.length + 1) - 1,
+      class: index,
+      messages,
+      bytes: messages * upTo(random, 999),
+      transfers: classes[index]!.path.map(() => {
+        const count = upTo(random, 3);
+        return { count, bytes: count * upTo(random, 999), wire_bytes: count * upTo(random, 999) };
+      }),
+    };
+  });
+  return { ...base, classes, cells };
+}
+
+function randomFilter(random: Random, data: PageData): Filter {
+  const choices = makeChoices(data);
+  const filter: Record<string, unknown> = { withoutMessage: random() < 0.5 };
+  for (const [name, values] of Object.entries(choices)) {
+    if (random() < 0.25 && values.length > 0) filter[name] = pick(random, values);
+  }
+  return filter;
+}
+
+/** The definition in src/filter.ts, spelt out on the objects. */
+function naive(data: PageData, filter: Filter) {
+  const is = (wanted: unknown, value: unknown) => wanted === undefined || wanted === value;
+  const asked = (cell: Cell) => {
+    const kind = data.classes[cell.class]!;
+    const hosts = [data.processes[cell.src]?.host, data.processes[cell.dst]?.host];
+    return (
+      is(filter.mpi, kind.mpi) &&
+      is(filter.comm, kind.comm) &&
+      is(filter.protocol, kind.protocol) &&
+      is(filter.src, cell.src) &&
+      is(filter.dst, cell.dst) &&
+      (filter.host === undefined || hosts.includes(filter.host)) &&
+      (kind.reason === null || filter.withoutMessage)
+    );
+  };
+  const wanted = (step: Step) =>
+    is(filter.transport, step.transport) && is(filter.op, step.op) && is(filter.role, step.role);
+  const path = (cell: Cell) => data.classes[cell.class]!.path;
+  const transfers = (cell: Cell) =>
+    asked(cell)
+      ? cell.transfers
+          .map((totals, hop) => ({ ...totals, step: path(cell)[hop]! }))
+          .filter(({ step }) => wanted(step))
+      : [];
+  const asksPath = [filter.transport, filter.op, filter.role].some((v) => v !== undefined);
+  const counts = (cell: Cell) =>
+    asked(cell) &&
+    data.classes[cell.class]!.reason === null &&
+    (!asksPath || transfers(cell).some(({ count }) => count > 0));
+  const value = (cell: Cell, measure: Measure) => {
+    if (measure === 'bytes') return counts(cell) ? cell.bytes : 0;
+    if (measure === 'messages') return counts(cell) ? cell.messages : 0;
+    const field = measure === 'transfers' ? 'count' : 'wire_bytes';
+    return transfers(cell).reduce((sum, totals) => sum + totals[field], 0);
+  };
+  return { transfers, value };
+}
+
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+const samples = Array.from({ length: 60 }, (_, index) => {
+  const random = makeRandom(index + 1);
+  const data = randomRun(random);
+  const filter = randomFilter(random, data);
+  const columns = makeColumns(data);
+  return { data, filter, columns, selection: select(columns, filter), oracle: naive(data, filter) };
+});
+
+describe('kernels equal their definitions', () => {
+  it.each(kMeasures)('cell values and totals: %s', (measure) => {
+    for (const { data, columns, selection, oracle } of samples) {
+      const expected = data.cells.map((cell) => oracle.value(cell, measure));
+      expect([...cellValues(columns, selection, measure)]).toEqual(expected);
+      expect(totals(columns, selection)[measure]).toBe(sum(expected));
+    }
+  });
+
+  it.each([1024, 3, 1])('matrix of at most %i rows', (maxSide) => {
+    for (const { data, columns, selection, oracle } of samples) {
+      const axis = makeAxis(columns, maxSide);
+      const matrix = makeMatrix(columns, axis, cellValues(columns, selection, 'bytes'));
+      const within = (row: number, process: number) => {
+        const { first, last } = processesOf(axis, row);
+        return first <= process && process < last;
+      };
+      const expected = Array.from(matrix.values, (_, index) => {
+        const [row, column] = [Math.floor(index / axis.side), index % axis.side];
+        const cells = data.cells.filter((c) => within(row, c.src) && within(column, c.dst));
+        expect(cellsAt(columns, axis, row, column)).toHaveLength(cells.length);
+        return sum(cells.map((cell) => oracle.value(cell, 'bytes')));
+      });
+      expect([...matrix.values]).toEqual(expected);
+      expect(matrix.max).toBe(Math.max(0, ...expected));
+      expect(matrix.minPositive).toBe(Math.min(...expected.filter((value) => value > 0)));
+    }
+  });
+
+  it('contenders', () => {
+    for (const { data, columns, selection, oracle } of samples) {
+      const all = data.cells.flatMap((cell) => oracle.transfers(cell));
+      const load = (matches: (step: Step) => boolean) => {
+        const found = all.filter(({ step }) => matches(step));
+        return {
+          count: sum(found.map((t) => t.count)),
+          bytes: sum(found.map((t) => t.bytes)),
+          wire_bytes: sum(found.map((t) => t.wire_bytes)),
+        };
+      };
+      const counted = all.filter(({ count }) => count > 0);
+      const table = tabulate(columns, selection);
+      expect(new Set(table.operations)).toEqual(new Set(counted.map(({ step }) => step.op)));
+      for (const { op, transport, device } of counted.map(({ step }) => step)) {
+        const pair = table.at(op, transport)!;
+        expect(pair).toMatchObject(load((s) => s.op === op && s.transport === transport));
+        expect(table.operation(op)).toMatchObject(load((s) => s.op === op));
+        expect(table.transport(transport)).toMatchObject(load((s) => s.transport === transport));
+        const row = listContenders(columns, selection).find(
+          (c) => c.op === op && c.transport === transport && c.device === device,
+        )!;
+        const same = (s: Step) => s.op === op && s.transport === transport && s.device === device;
+        expect(row).toMatchObject(load(same));
+      }
+      expect(table.total).toEqual(load(() => true));
+    }
+  });
+
+  it('MPI functions', () => {
+    for (const { data, columns, selection, oracle } of samples) {
+      const rows = listFunctions(columns, selection);
+      for (const measure of kMeasures) {
+        expect(sum(rows.map((row) => row[measure]))).toBe(totals(columns, selection)[measure]);
+        for (const row of rows) {
+          const cells = data.cells.filter((cell) => data.classes[cell.class]!.mpi === row.mpi);
+          expect(row[measure]).toBe(sum(cells.map((cell) => oracle.value(cell, measure))));
+        }
+      }
+    }
+  });
+});
+
+describe('colour scale', () => {
+  it('maps values to positions and back', () => {
+    const { columns } = samples[0]!;
+    const matrix = {
+      axis: makeAxis(columns),
+      values: new Float64Array(),
+      max: 1e6,
+      minPositive: 10,
+    };
+    for (const scale of ['log', 'linear'] as const) {
+      expect(position(matrix, scale, 1e6)).toBeCloseTo(1);
+      expect(valueAt(matrix, scale, position(matrix, scale, 5000))).toBeCloseTo(5000);
+    }
+    expect(position({ ...matrix, minPositive: 1e6 }, 'log', 1e6)).toBe(1);
+  });
+});

@@ -1,0 +1,230 @@
+// Makes the page data of an invented but believable run: a stencil code with a few collectives,
+// four ranks on each host. Used by the tests; as a program it writes JSON:
+//   node make_run.mjs RANKS [SEED] > run.json
+
+import { pathToFileURL } from 'node:url';
+
+/** A small generator of repeatable random numbers in [0, 1) (an LCG modulo 2^32). */
+export function makeRandom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const kRanksPerHost = 4;
+const kHeader = { am_short: 8, am_bcopy: 24, get_zcopy: 0, put_zcopy: 0 };
+
+const step = (transport, device, op, role, issued_by = 'src', hop = 0) => ({
+  hop,
+  transport,
+  device,
+  op,
+  role,
+  issued_by,
+});
+
+/** A path moves a message of `bytes` in transfers of at most `fragment` bytes of payload. */
+const kPaths = {
+  localShort: { protocol: 'eager/short', path: [step('sysv', 'memory', 'am_short', 'data')] },
+  localBcopy: {
+    protocol: 'eager/bcopy',
+    fragment: 8256,
+    path: [step('sysv', 'memory', 'am_bcopy', 'data')],
+  },
+  localRendezvous: {
+    protocol: 'rndv/get/zcopy',
+    path: [
+      step('sysv', 'memory', 'am_bcopy', 'control'),
+      step('cma', 'memory', 'get_zcopy', 'data', 'dst'),
+      step('sysv', 'memory', 'am_short', 'control', 'dst'),
+    ],
+  },
+  remoteShort: { protocol: 'eager/short', path: [step('tcp', 'eth0', 'am_short', 'data')] },
+  remoteBcopy: {
+    protocol: 'eager/bcopy',
+    fragment: 8192,
+    path: [step('tcp', 'eth0', 'am_bcopy', 'data')],
+  },
+  remoteRendezvous: {
+    protocol: 'rndv/put/zcopy',
+    fragment: 1 << 20,
+    path: [
+      step('tcp', 'eth0', 'am_bcopy', 'control'),
+      step('tcp', 'eth0', 'am_short', 'control', 'dst'),
+      step('tcp', 'eth0', 'put_zcopy', 'data'),
+      step('tcp', 'eth0', 'am_short', 'control'),
+    ],
+  },
+};
+
+function choosePath(local, size) {
+  const reach = local ? 'local' : 'remote';
+  if (size <= 92) return kPaths[`${reach}Short`];
+  return kPaths[`${reach}${size <= 65536 ? 'Bcopy' : 'Rendezvous'}`];
+}
+
+function totalsOf(step, { fragment }, messages, size) {
+  const carries = step.role !== 'control';
+  const each = carries && fragment ? Math.ceil(size / fragment) : 1;
+  const count = messages * each;
+  const bytes = carries ? messages * size : 0;
+  return { count, bytes, wire_bytes: bytes + count * (kHeader[step.op] + (carries ? 0 : 32)) };
+}
+
+class RunMaker {
+  classes = [];
+  cells = [];
+  #known = new Map();
+
+  #classOf(description) {
+    const key = JSON.stringify(description);
+    if (!this.#known.has(key)) this.#known.set(key, this.classes.push(description) - 1);
+    return this.#known.get(key);
+  }
+
+  messages(ends, call, messages, size, match = 'exact') {
+    const local = Math.floor(ends.src / kRanksPerHost) === Math.floor(ends.dst / kRanksPerHost);
+    const route = choosePath(local, size);
+    const { protocol, path } = route;
+    this.cells.push({
+      ...ends,
+      class: this.#classOf({ ...call, protocol, match, reason: null, path }),
+      messages,
+      bytes: messages * size,
+      transfers: path.map((hop) => totalsOf(hop, route, messages, size)),
+    });
+  }
+
+  withoutMessage(ends, reason, hop, count) {
+    const none = { mpi: null, comm: null, protocol: null, match: null };
+    this.cells.push({
+      ...ends,
+      class: this.#classOf({ ...none, reason, path: [hop] }),
+      messages: 0,
+      bytes: 0,
+      transfers: [{ count, bytes: 0, wire_bytes: 40 * count }],
+    });
+  }
+}
+
+const call = (mpi, comm) => ({ mpi, comm });
+
+function addHaloExchange(run, ranks, random) {
+  const width = Math.max(1, Math.round(Math.sqrt(ranks)));
+  for (let src = 0; src < ranks; ++src) {
+    for (const [offset, size] of [
+      [1, 12288],
+      [-1, 12288],
+      [width, 196608],
+      [-width, 196608],
+    ]) {
+      const dst = (src + offset + ranks) % ranks;
+      if (dst === src) continue;
+      const steps = 400 + Math.floor(20 * random());
+      run.messages({ src, dst }, call('MPI_Isend', 'cart 4x4'), steps, size);
+      run.messages({ src, dst }, call('MPI_Start', 'cart 4x4'), steps >> 2, 64);
+    }
+  }
+}
+
+function addCollectives(run, ranks, random) {
+  for (let src = 0; src < ranks; ++src) {
+    for (let distance = 1; distance < ranks; distance *= 2) {
+      const dst = src ^ distance;
+      if (dst < ranks)
+        run.messages({ src, dst }, call('MPI_Allreduce', 'MPI_COMM_WORLD'), 1200, 16);
+    }
+    for (let dst = 0; dst < Math.min(ranks, 64); ++dst) {
+      if (dst !== src && src < 64) {
+        const size = 2048 + Math.floor(6000 * random());
+        run.messages({ src, dst }, call('MPI_Alltoall', 'dup of MPI_COMM_WORLD'), 25, size);
+      }
+    }
+    if (src > 0) run.messages({ src, dst: 0 }, call('MPI_Gather', 'MPI_COMM_WORLD'), 4, 524288);
+  }
+}
+
+function addOddities(run, ranks) {
+  run.messages({ src: 0, dst: 1 }, call(null, null), 3, 4096, 'ambiguous');
+  run.messages({ src: -1, dst: ranks - 1 }, call('MPI_Recv', 'MPI_COMM_WORLD'), 2, 40, 'unmatched');
+  for (let src = 0; src < ranks; ++src) {
+    const wireup = step('tcp', 'eth0', 'am_bcopy', 'control');
+    run.withoutMessage({ src, dst: (src + 1) % ranks }, 'wireup', wireup, 2);
+    run.withoutMessage(
+      { src, dst: -1 },
+      'internal_flush',
+      step('tcp', 'eth0', 'flush', 'control'),
+      1,
+    );
+  }
+}
+
+export function makeRun({ ranks, seed = 1 }) {
+  const random = makeRandom(seed);
+  const run = new RunMaker();
+  addHaloExchange(run, ranks, random);
+  addCollectives(run, ranks, random);
+  addOddities(run, ranks);
+  const sum = (of) => run.cells.reduce((total, cell) => total + of(cell), 0);
+  const posted = sum((cell) => cell.transfers.reduce((total, t) => total + t.count, 0));
+  const messages = sum((cell) => cell.messages);
+  return {
+    schema: 1,
+    run: {
+      id: '5f0c2a91e7d34b68',
+      command: `mpirun -np ${ranks} ./heat --grid 2048x2048 --steps 400`,
+      started: '2026-11-21T01:02:03Z',
+      duration_ns: 8412345678,
+      mpi: 'Open MPI v4.1.4',
+      ucx: '1.13.1',
+      tool: '0.1.0',
+      complete: true,
+    },
+    processes: Array.from({ length: ranks }, (_, rank) => ({
+      rank,
+      host: `node${1 + Math.floor(rank / kRanksPerHost)}`,
+      pid: 4711 + rank,
+      label: String(rank),
+      complete: true,
+      exit: 'finalized',
+    })),
+    classes: run.classes,
+    cells: run.cells,
+    identities: [
+      {
+        name: 'uct',
+        scope: 'job',
+        statement: 'posted = attributed to UCP + reasons + unattributed',
+        left: posted,
+        right: posted,
+        result: 'holds',
+      },
+      {
+        name: 'completions',
+        scope: 'job',
+        statement: 'in progress = completed + outstanding + without handle',
+        left: posted >> 1,
+        right: posted >> 1,
+        result: 'holds',
+      },
+      {
+        name: 'tag messages',
+        scope: 'MPI_COMM_WORLD',
+        statement: 'sends = receives matched + unmatched + ambiguous',
+        left: messages,
+        right: messages - 2,
+        result: 'incomplete',
+      },
+    ],
+    notes: ['2 receives have no sender in the recording; their source is shown as unknown.'],
+  };
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const [ranks = '16', seed = '1'] = process.argv.slice(2);
+  process.stdout.write(
+    `${JSON.stringify(makeRun({ ranks: Number(ranks), seed: Number(seed) }))}\n`,
+  );
+}

@@ -1,0 +1,327 @@
+// Opens the page in Chromium as a reader would (from file://, without a network), works its
+// controls, and compares what it shows with sums made here from the data.
+//
+//   node page.mjs [--template FILE.html]       the empty page, filled with the fixture (default)
+//   node page.mjs --page FILE.html [--messages FILE.json]
+//                                              a real report, also against `uctrace messages`
+//   --screenshot FILE.png  --dark  --ranks N   a picture; dark; an invented run of N ranks
+//
+// Exit status: 0 passed, 1 failed, 77 no browser (set CHROMIUM to name one).
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { chromium } from 'playwright-core';
+
+import { makeRun } from './make_run.mjs';
+
+const kViewer = new URL('..', import.meta.url);
+const kDataTag = '<script type="application/json" id="uctrace-data"></script>';
+const kBrowserArguments = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const { values: options } = parseArgs({
+  options: {
+    template: { type: 'string', default: new URL('dist/page.html', kViewer).pathname },
+    page: { type: 'string' },
+    messages: { type: 'string' },
+    screenshot: { type: 'string' },
+    dark: { type: 'boolean', default: false },
+    ranks: { type: 'string' },
+  },
+});
+
+// ---- sums made here, on purpose without the code of the page ----
+
+function addTo(sums, key, value) {
+  if (value > 0) sums.set(key, (sums.get(key) ?? 0) + value);
+}
+
+/** Messages as plain objects, from the cells of the page: one object stands for `count` of them. */
+function messagesOfPage(data) {
+  const rank = (index) => (index < 0 ? null : data.processes[index].rank);
+  return data.cells
+    .filter((cell) => data.classes[cell.class].reason === null)
+    .map((cell) => ({
+      src: rank(cell.src),
+      dst: rank(cell.dst),
+      messages: cell.messages,
+      bytes: cell.bytes,
+      mpi: data.classes[cell.class].mpi,
+      path: data.classes[cell.class].path
+        .map((step, hop) => ({ ...step, ...cell.transfers[hop] }))
+        .filter(({ count }) => count > 0),
+    }));
+}
+
+const kFieldOf = { transfers: 'count', wire_bytes: 'wire_bytes' };
+
+/** "source>destination" -> sum, for pairs with any. */
+function expectedPairs(messages, { mpi, transport }, measure) {
+  const sums = new Map();
+  for (const message of messages) {
+    if (mpi !== undefined && message.mpi !== mpi) continue;
+    const steps = message.path.filter((s) => transport === undefined || s.transport === transport);
+    const pair = `${message.src}>${message.dst}`;
+    if (measure in kFieldOf) {
+      for (const step of steps) addTo(sums, pair, step[kFieldOf[measure]]);
+    } else if (transport === undefined || steps.length > 0) {
+      addTo(sums, pair, measure === 'bytes' ? message.bytes : (message.messages ?? 1));
+    }
+  }
+  return sums;
+}
+
+// ---- the page as a reader sees it ----
+
+class Report {
+  constructor(page, data) {
+    this.page = page;
+    this.data = data;
+  }
+
+  control(name) {
+    return this.page.getByTestId(name);
+  }
+
+  async choose(filter) {
+    await this.reset();
+    for (const [name, value] of Object.entries(filter)) {
+      if (value !== undefined) await this.control(`filter-${name}`).selectOption(value ?? '');
+    }
+  }
+
+  async reset() {
+    const reset = this.control('filter-reset');
+    if (await reset.isEnabled()) await reset.click();
+  }
+
+  async measure(name) {
+    await this.page.locator('label', { has: this.control(`measure-${name}`) }).click();
+  }
+
+  total(measure) {
+    return this.control(`total-${measure}`).getAttribute('data-value').then(Number);
+  }
+
+  /** "source>destination" -> number shown in the table of the matrix. */
+  async pairs() {
+    const cells = await this.control('matrix-table')
+      .locator('td')
+      .evaluateAll((all) => all.map(({ dataset }) => ({ ...dataset })));
+    const rank = (index) => (index < 0 ? null : this.data.processes[index].rank);
+    const sums = new Map();
+    for (const { src, dst, value } of cells) {
+      addTo(sums, `${rank(Number(src))}>${rank(Number(dst))}`, Number(value));
+    }
+    return sums;
+  }
+}
+
+const sorted = (sums) => [...sums].sort(([a], [b]) => a.localeCompare(b));
+const totalOf = (sums) => [...sums.values()].reduce((sum, value) => sum + value, 0);
+
+async function checkMeasures(report, messages, filter, source) {
+  await report.choose(filter);
+  for (const measure of ['bytes', 'messages', 'transfers', 'wire_bytes']) {
+    await report.measure(measure);
+    const expected = expectedPairs(messages, filter, measure);
+    const what = `${measure} with ${JSON.stringify(filter)} against ${source}`;
+    assert.deepEqual(sorted(await report.pairs()), sorted(expected), what);
+    assert.equal(await report.total(measure), totalOf(expected), `total of ${what}`);
+    console.log(`ok   ${what}: ${totalOf(expected)} in ${expected.size} pairs`);
+  }
+}
+
+/** The name that most (or fewest) of the messages have. */
+function choose(messages, namesOf, direction) {
+  const counts = new Map();
+  for (const message of messages) {
+    for (const name of new Set(namesOf(message))) addTo(counts, name, 1);
+  }
+  return [...counts].sort(([, a], [, b]) => direction * (a - b))[0]?.[0];
+}
+
+async function checkSums(report, messages, source) {
+  const mpi = choose(messages, (message) => (message.mpi ? [message.mpi] : []), -1);
+  const transport = choose(messages, (message) => message.path.map((s) => s.transport), 1);
+  await checkMeasures(report, messages, {}, source);
+  if (mpi !== undefined) await checkMeasures(report, messages, { mpi }, source);
+  if (transport !== undefined) await checkMeasures(report, messages, { transport }, source);
+  if (mpi !== undefined && transport !== undefined) {
+    await checkMeasures(report, messages, { mpi, transport }, source);
+  }
+  await report.reset();
+  await report.measure('bytes');
+}
+
+async function checkContenders(report) {
+  const { data } = report;
+  const sums = new Map();
+  for (const cell of data.cells) {
+    const { reason, path } = data.classes[cell.class];
+    if (reason !== null) continue;
+    cell.transfers.forEach(({ count }, hop) => {
+      for (const op of [path[hop].op, '']) {
+        for (const transport of [path[hop].transport, '']) addTo(sums, `${op}/${transport}`, count);
+      }
+    });
+  }
+  await report.reset();
+  const table = report.control('contenders-table');
+  if (sums.size === 0) return;
+  const shown = await table
+    .locator('td[data-count]')
+    .evaluateAll((all) => all.map(({ dataset: d }) => [`${d.op}/${d.transport}`, Number(d.count)]));
+  assert.deepEqual(sorted(shown), sorted(sums), 'transfers in the table of contenders');
+  console.log(`ok   contenders: ${shown.length} shares`);
+}
+
+async function checkControls(report) {
+  const { page, data } = report;
+  const before = await report.total('transfers');
+  await report.control('filter-without-message').check();
+  const idle = data.cells.filter((cell) => data.classes[cell.class].reason !== null);
+  const extra = idle.flatMap((cell) => cell.transfers).reduce((sum, t) => sum + t.count, 0);
+  assert.equal(await report.total('transfers'), before + extra, 'transfers that serve no message');
+
+  await report.control('scale-linear').click();
+  assert.equal(await report.control('scale-linear').getAttribute('aria-pressed'), 'true');
+  await report.measure('messages');
+  const shared = page.url();
+  const shown = await report.total('messages');
+  await page.goto('about:blank');
+  await page.goto(shared);
+  assert.ok(await report.control('filter-without-message').isChecked(), 'state from the address');
+  assert.equal(await report.total('messages'), shown);
+  await report.reset();
+
+  await report.control('matrix-canvas').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  assert.match(page.url(), /src=0&dst=/, 'the keyboard chooses a pair');
+  await page.keyboard.press('Enter');
+  assert.doesNotMatch(page.url(), /src=/, 'and gives it back');
+  await report.measure('bytes');
+  await report.control('scale-log').click();
+  console.log('ok   check box, scale, shared address, keyboard');
+}
+
+async function checkSpeed(report) {
+  const started = Date.now();
+  await report.measure('messages');
+  await report.page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  const elapsed_ms = Date.now() - started;
+  assert.ok(elapsed_ms < 2000, `a choice takes ${elapsed_ms} ms`);
+  console.log(`ok   ${report.data.processes.length} ranks: a choice takes ${elapsed_ms} ms`);
+  await report.measure('bytes');
+}
+
+// ---- files and browser ----
+
+function fill(template, data) {
+  const json = JSON.stringify(data).replaceAll('</', '<\\/');
+  return template.replace(kDataTag, () => kDataTag.replace('><', `>${json}<`));
+}
+
+function makePageFile(folder) {
+  if (options.page !== undefined) return resolve(options.page);
+  const template = readFileSync(options.template, 'utf8');
+  assert.equal(template.split(kDataTag).length, 2, 'the template has one place for the data');
+  assert.doesNotMatch(template, /(src|href)="(?!data:)/, 'the template refers to no other file');
+  const data = options.ranks
+    ? makeRun({ ranks: Number(options.ranks) })
+    : JSON.parse(readFileSync(new URL('tests/fixture.json', kViewer), 'utf8'));
+  const file = join(folder, 'report.html');
+  writeFileSync(file, fill(template, data));
+  return file;
+}
+
+async function checkMessage(page, folder, name, html, text) {
+  const file = join(folder, name);
+  writeFileSync(file, html);
+  await page.goto(pathToFileURL(file).href);
+  assert.match(await page.getByTestId('message').innerText(), text);
+  console.log(`ok   message: ${text.source}`);
+}
+
+async function checkMessages(page, folder) {
+  const template = readFileSync(options.template, 'utf8');
+  await checkMessage(page, folder, 'empty.html', template, /holds no run/);
+  const bad = fill(template, { schema: 2 });
+  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 1, found 2/);
+}
+
+async function openPage(context, file, problems) {
+  await context.setOffline(true);
+  await context.route(/^(?!file:)/, (route) => {
+    problems.push(`asks for ${route.request().url()}`);
+    return route.abort();
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
+  await page.goto(pathToFileURL(file).href);
+  return page;
+}
+
+async function check(context, folder) {
+  const problems = [];
+  const page = await openPage(context, makePageFile(folder), problems);
+  const data = JSON.parse(await page.locator('#uctrace-data').textContent());
+  const report = new Report(page, data);
+  assert.equal(await report.control('command').textContent(), data.run.command);
+  if ((await report.control('matrix-table').count()) > 0) {
+    await checkSums(report, messagesOfPage(data), 'the data of the page');
+    if (options.messages !== undefined) {
+      const messages = JSON.parse(readFileSync(options.messages, 'utf8'));
+      await checkSums(report, messages, options.messages);
+    }
+  } else {
+    assert.equal(options.messages, undefined, 'too many ranks to compare with --messages');
+  }
+  await checkContenders(report);
+  if (data.processes.length > 1) await checkControls(report);
+  await checkSpeed(report);
+  if (options.screenshot !== undefined) await picture(page);
+  if (options.page === undefined) await checkMessages(page, folder);
+  assert.deepEqual(problems, [], 'no errors in the page and no requests');
+}
+
+async function picture(page) {
+  await page.getByTestId('matrix-canvas').hover({ position: { x: 240, y: 150 } });
+  await page.screenshot({ path: options.screenshot, fullPage: true });
+}
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+if (!existsSync(executablePath)) {
+  console.log(`skipped: there is no ${executablePath}; set CHROMIUM to the path of a Chromium`);
+  process.exit(77);
+}
+const folder = mkdtempSync(join(tmpdir(), 'uctrace-page-'));
+const context = await chromium.launchPersistentContext(join(folder, 'profile'), {
+  executablePath,
+  headless: true,
+  args: kBrowserArguments,
+  viewport: { width: 1320, height: 900 },
+  colorScheme: options.dark ? 'dark' : 'light',
+});
+try {
+  await check(context, folder);
+} finally {
+  await context.close();
+  rmSync(folder, { recursive: true, force: true });
+}
