@@ -83,6 +83,7 @@ struct UcpOp {
   Index call = kNone;           // progressed in
   Index asked_by = kNone;
   Link mpi_link = Link::unattributed;
+  Index comm = kNone;           // into ProcessLog::comms
 
   bool is_send() const { return function <= log::UcpFunction::tag_send_sync_nbx; }
   bool accepted() const { return status >= 0; }

@@ -85,12 +85,85 @@ class ProcessLinker {
     });
     for (const Index index : operations_) {
       link_one(op(index));
+      learn_context(op(index));
+    }
+    for (const Index index : operations_) {
+      name_communicator(op(index));
     }
   }
 
  private:
   UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
   const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
+
+  // --- communicators: a call with one tells which context it has; calls without one (MPI_Start)
+  // then take theirs from the context in the tag
+
+  struct Learned {
+    std::uint64_t since_tick;  // contexts are used again after a communicator is freed
+    Index comm;
+  };
+
+  // MPICH gives point-to-point and collective traffic of one communicator neighbouring contexts.
+  std::uint64_t context_of(const DecodedTag& tag) const {
+    return log_.flavour == MpiFlavour::mpich ? tag.context & ~std::uint64_t{1} : tag.context;
+  }
+
+  void learn_context(const UcpOp& op) {
+    if (op.asked_by == kNone || op.mpi_link != Link::exact || call(op.asked_by).comm == kNone) {
+      return;
+    }
+    if (const auto tag = decode_tag(log_.flavour, operation_tag(op))) {
+      const Index comm = call(op.asked_by).comm;
+      std::vector<Learned>& known = contexts_[context_of(*tag)];
+      if (known.empty() || known.back().comm != comm) {
+        known.push_back({log_.comms[static_cast<std::size_t>(comm)].tick, comm});
+      }
+    }
+  }
+
+  void name_communicator(UcpOp& op) {
+    if (op.asked_by == kNone) {
+      return;
+    }
+    op.comm = call(op.asked_by).comm;
+    const auto tag = decode_tag(log_.flavour, operation_tag(op));
+    if (op.comm != kNone || !tag) {
+      return;
+    }
+    const auto known = contexts_.find(context_of(*tag));
+    if (known != contexts_.end()) {
+      for (const Learned& learned : known->second) {
+        op.comm = learned.since_tick <= op.start_tick ? learned.comm : op.comm;
+      }
+    }
+    if (op.comm == kNone && op.is_send()) {
+      op.comm = comm_of_persistent(op, *tag);
+    }
+  }
+
+  // A communicator that only persistent requests use: the one of the MPI_*_init calls that agree
+  // with the operation, if they agree with each other.
+  Index comm_of_persistent(const UcpOp& op, const DecodedTag& tag) const {
+    Index found = kNone;
+    for (const auto& calls : log_.calls_of_lane) {
+      for (const Index index : calls) {
+        const MpiCall& c = call(index);
+        const std::string& name = job_.run.texts[c.function];
+        if (c.start_tick > op.start_tick || !name.ends_with("_init") || c.peer < 0 ||
+            c.comm == kNone || !agrees(c, c.peer, c.tag, op, tag)) {
+          continue;
+        }
+        if (found != kNone && found != c.comm) {
+          return kNone;
+        }
+        found = c.comm;
+      }
+    }
+    return found;
+  }
+
+  // --- calls
 
   // The MPI call of this thread that contains the operation's start.
   Index call_around(const UcpOp& op) const {
@@ -118,7 +191,7 @@ class ProcessLinker {
 
   void link_one(UcpOp& op) {
     op.call = call_around(op);
-    const auto tag = decode_tag(log_.flavour, op.is_send() ? op.tag : operation_tag(op));
+    const auto tag = decode_tag(log_.flavour, operation_tag(op));
     if (op.call == kNone || !tag) {
       if (op.call != kNone) {
         op.asked_by = op.call;  // the library's own protocol message: the best that is known
@@ -198,6 +271,7 @@ class ProcessLinker {
   const ProcessLog& log_;
   std::vector<Index> operations_;
   std::unordered_map<ScheduleKey, Index, ScheduleHash> started_;
+  std::unordered_map<std::uint64_t, std::vector<Learned>> contexts_;
   std::unordered_map<TextId, CallKind> kinds_;
 };
 

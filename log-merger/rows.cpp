@@ -43,12 +43,8 @@ class RowBuilder {
     return call == kNone ? kNoText : job_.calls[static_cast<std::size_t>(call)].function;
   }
 
-  TextId comm_of(Index call) {
-    if (call == kNone) {
-      return kNoText;
-    }
-    const MpiCall& c = job_.calls[static_cast<std::size_t>(call)];
-    return c.comm == kNone ? kNoText : log_of(c.process).comms[static_cast<std::size_t>(c.comm)].name;
+  TextId comm_name(Index process, Index comm) {
+    return comm == kNone ? kNoText : log_of(process).comms[static_cast<std::size_t>(comm)].name;
   }
 
   void add_processes() {
@@ -126,7 +122,7 @@ class RowBuilder {
     m.dst_process = send.peer_process;
     m.bytes = send.bytes;
     m.mpi = function_of(send.asked_by);
-    m.comm = comm_of(send.asked_by);
+    m.comm = comm_name(send.process, send.comm);
     m.progressed_in = function_of(send.call);
     m.t_start_ns = send.start_ns;
     std::int32_t status = send.ended ? send.end_status : send.status;
@@ -152,7 +148,7 @@ class RowBuilder {
     m.dst_process = receive.process;
     m.bytes = receive.received_bytes;
     m.mpi_recv = function_of(receive.asked_by);
-    m.comm = comm_of(receive.asked_by);
+    m.comm = comm_name(receive.process, receive.comm);
     m.t_posted_recv_ns = receive.posted_ns;
     m.t_end_ns = receive.end_ns;
     finish(m, receive.end_status);
@@ -360,13 +356,12 @@ class RowBuilder {
   }
 
   void add_mpi_calls() {
-    for (std::size_t i = 0; i < job_.calls.size(); ++i) {
-      const MpiCall& call = job_.calls[i];
+    for (const MpiCall& call : job_.calls) {
       MpiCallRow row;
       row.process = static_cast<std::uint32_t>(call.process);
       row.lane = call.lane;
       row.function = call.function;
-      row.comm = comm_of(static_cast<Index>(i));
+      row.comm = comm_name(call.process, call.comm);
       row.peer = world_rank(call, call.peer);
       row.tag = call.tag;
       row.bytes = call.bytes;

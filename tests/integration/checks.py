@@ -27,10 +27,15 @@ def as_sent(message):
 
 def sent_like(truth, recording):
     """The recording's messages of the functions in `truth`, in its words. The tags of collectives
-    are their library's own affair."""
+    are their library's own affair, and so is whether it sends or copies a rank's own block."""
     tagged = {row["function"]: row["tag"] is not None for row in truth}
-    messages = [as_sent(message) for message in recording.sent_by(*tagged)]
-    return [m if tagged[m["function"]] else {**m, "tag": None} for m in messages]
+    messages = []
+    for message in map(as_sent, recording.sent_by(*tagged)):
+        if tagged[message["function"]]:
+            messages.append(message)
+        elif message["src"] != message["dst"]:
+            messages.append({**message, "tag": None})
+    return messages
 
 
 def multiset(rows, columns):
