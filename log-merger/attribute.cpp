@@ -13,6 +13,7 @@
 // Ids on the wire repeat over time, so every look-up takes the newest that is not later.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -83,6 +84,17 @@ struct Offer {
   std::uint64_t address, length;
   Index serves;
 };
+
+template <typename Event>
+std::vector<Index> in_time_order(const std::vector<Event>& events) {
+  std::vector<Index> order(events.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return events[static_cast<std::size_t>(a)].start_ns <
+           events[static_cast<std::size_t>(b)].start_ns;
+  });
+  return order;
+}
 
 class Attributor {
  public:
@@ -206,9 +218,11 @@ class Attributor {
     });
   }
 
-  // The ids that first fragments put on the wire.
+  // The ids that first fragments put on the wire. In the order of time, not of recording threads: a
+  // header may be the same again, when a buffer and a request are used again.
   void learn_posts() {
-    for (UctOp& op : job_.uct) {
+    for (const Index index : in_time_order(job_.uct)) {
+      const UctOp& op = this->op(index);
       if (!accepted(op) || op.serves == kNone) {
         continue;
       }
@@ -231,7 +245,8 @@ class Attributor {
   void resolve_arrivals() {
     arrival_serves_.assign(job_.arrivals.size(), kNone);
     std::map<HeaderKey, std::size_t> seen;
-    for (std::size_t i = 0; i < job_.arrivals.size(); ++i) {
+    for (const Index index : in_time_order(job_.arrivals)) {
+      const auto i = static_cast<std::size_t>(index);
       const Arrival& arrival = job_.arrivals[i];
       if (is(arrival, AmId::rndv_rts) || is(arrival, AmId::eager_sync_only) ||
           is(arrival, AmId::eager_sync_first)) {
