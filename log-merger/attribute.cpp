@@ -70,12 +70,13 @@ class IdTable {
   std::map<std::pair<Index, std::uint64_t>, std::vector<Meaning>> table_;
 };
 
-// A header that both sides saw: the k-th arrival with it is the k-th post with it.
-using HeaderKey = std::tuple<std::uint8_t, std::uint64_t, std::uint64_t, std::uint64_t,
+// A header that both sides saw: the k-th arrival at a process with it is the k-th post to that
+// process with it. kNone: the sender's endpoint does not tell its peer.
+using HeaderKey = std::tuple<Index, std::uint8_t, std::uint64_t, std::uint64_t, std::uint64_t,
                              std::uint64_t, std::uint64_t>;
 
-HeaderKey key_of(std::uint8_t am_id, const HeaderWords& h) {
-  return {am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
+HeaderKey key_of(Index destination, std::uint8_t am_id, const HeaderWords& h) {
+  return {destination, am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
 }
 
 // A buffer that one side offered for a rendezvous: [address, address + length) until superseded.
@@ -98,7 +99,8 @@ std::vector<Index> in_time_order(const std::vector<Event>& events) {
 
 class Attributor {
  public:
-  explicit Attributor(Job& job) : job_(job), offers_(job.logs.size()), first_done_(job.ucp.size()) {}
+  explicit Attributor(Job& job)
+      : job_(job), offers_(job.logs.size()), first_done_(job.ucp.size()) {}
 
   void run() {
     give_reasons();
@@ -164,9 +166,8 @@ class Attributor {
   }
 
   static bool starts_send(const UctOp& op) {
-    return is(op, AmId::eager_only) || is(op, AmId::eager_first) ||
-           is(op, AmId::eager_sync_only) || is(op, AmId::eager_sync_first) ||
-           is(op, AmId::rndv_rts);
+    return is(op, AmId::eager_only) || is(op, AmId::eager_first) || is(op, AmId::eager_sync_only) ||
+           is(op, AmId::eager_sync_first) || is(op, AmId::rndv_rts);
   }
 
   void mark_first(const UctOp& op) {
@@ -234,7 +235,7 @@ class Attributor {
         send_requests_.add(op.process, words[2], op.start_ns, op.serves);
       }
       if (starts_send(op) && op.header.count >= 3 && !is(op, AmId::eager_first)) {
-        posts_[key_of(op.am_id, op.header)].push_back(op.serves);
+        posts_[key_of(ucp(op.serves).peer_process, op.am_id, op.header)].push_back(op.serves);
       }
     }
     message_ids_.seal();
@@ -267,8 +268,12 @@ class Attributor {
   }
 
   Index post_of(const Arrival& arrival, std::map<HeaderKey, std::size_t>& seen) {
-    const HeaderKey key = key_of(arrival.am_id, arrival.header);
-    const auto posts = posts_.find(key);
+    HeaderKey key = key_of(arrival.process, arrival.am_id, arrival.header);
+    auto posts = posts_.find(key);
+    if (posts == posts_.end()) {
+      key = key_of(kNone, arrival.am_id, arrival.header);
+      posts = posts_.find(key);
+    }
     if (posts == posts_.end()) {
       return kNone;
     }
@@ -333,8 +338,7 @@ class Attributor {
       Index serves = kNone;
       if (is(op, AmId::eager_middle)) {
         serves = message_ids_.find(op.process, words[0], op.start_ns);
-      } else if (is(op, AmId::rndv_ats) || is(op, AmId::rndv_rtr) ||
-                 is(op, AmId::eager_sync_ack)) {
+      } else if (is(op, AmId::rndv_ats) || is(op, AmId::rndv_rtr) || is(op, AmId::eager_sync_ack)) {
         serves = remote_requests_.find(op.process, words[0], op.start_ns);
       } else if (is(op, AmId::rndv_data) || is(op, AmId::rndv_atp)) {
         serves = receive_requests_.find(op.process, words[0], op.start_ns);
