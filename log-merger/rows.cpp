@@ -101,8 +101,8 @@ class RowBuilder {
     m.ucp_tag = ucp_tag;
     m.match = op.match;
     if (const auto tag = decode_tag(log_of(op.process).flavour, ucp_tag)) {
-      m.has_tag = true;
-      m.tag = tag->tag;
+      m.has_tag = !tag->collective;  // a collective's tag is its library's own
+      m.tag = m.has_tag ? tag->tag : 0;
     }
   }
 
