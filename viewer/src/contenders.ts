@@ -135,3 +135,25 @@ export function listFunctions(
   else for (let c = 0; c < messages.length; ++c) visit(c);
   return [...loads.values()].sort((a, b) => b.bytes - a.bytes || b.messages - a.messages);
 }
+
+/** Sums of the selected transfer totals of `cells` per transport. */
+export function listTransports(
+  columns: Columns,
+  selection: Selection,
+  cells: readonly number[],
+): (Load & { transport: string })[] {
+  const { firstTransfer, steps, transferStep } = columns;
+  const loads = new Map<string, Load & { transport: string }>();
+  for (const c of cells) {
+    for (let t = firstTransfer[c]!; t < firstTransfer[c + 1]!; ++t) {
+      const count = columns.transferCount[t]!;
+      if (!selection.transfers[t] || count === 0) continue;
+      const { transport } = steps[transferStep[t]!]!;
+      const load = loads.get(transport) ?? { transport, count: 0, bytes: 0, wire_bytes: 0 };
+      const bytes = columns.transferBytes[t]!;
+      add(load, { count, bytes, wire_bytes: columns.transferWireBytes[t]! });
+      loads.set(transport, load);
+    }
+  }
+  return [...loads.values()].sort(heavierFirst);
+}

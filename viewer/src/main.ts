@@ -1,5 +1,6 @@
 import './style.css';
 import './views.css';
+import './matrix.css';
 
 import { makeColumns } from './columns';
 import { DataError, parsePageData, type PageData } from './data';
@@ -30,9 +31,11 @@ function showPage(root: HTMLElement, data: PageData): void {
     history.replaceState(null, '', `#${toHash(state)}`);
     show();
   };
-  const panels = [makeFilterBar, makeMatrixPanel, makeFunctionsPanel, makeContendersPanel].map(
-    (make) => make(context, update),
-  );
+  const filters = makeFilterBar(context, update);
+  const matrix = makeMatrixPanel(context, update);
+  const functions = makeFunctionsPanel(context, update);
+  const contenders = makeContendersPanel(context, update);
+  const panels = [filters, matrix, functions, contenders];
   const show = () => {
     const selection = select(columns, state.filter);
     const view = { ...state, selection, totals: totals(columns, selection) };
@@ -45,7 +48,14 @@ function showPage(root: HTMLElement, data: PageData): void {
     `the recorded run; hover for exact values.`;
   root.replaceChildren(
     makeHeader(data),
-    element('main', {}, ...panels.map((panel) => panel.root), makeIdentities(data)),
+    element(
+      'main',
+      {},
+      filters.root,
+      matrix.root,
+      element('div', { class: 'halves' }, functions.root, contenders.root),
+      makeIdentities(data),
+    ),
     element('footer', {}, about),
   );
   show();

@@ -6,6 +6,12 @@ import { kUnknownProcess } from './data';
 /** Most rows that are drawn; above it, neighbouring ranks share a row. */
 export const kMaxSide = 1024;
 
+/** A place in the matrix: the pair from the processes of the row to those of the column. */
+export interface Square {
+  readonly row: number;
+  readonly column: number;
+}
+
 /** Which processes each row (and each column) of the matrix stands for. */
 export interface Axis {
   readonly processes: number;

@@ -3,10 +3,11 @@
 import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
-import { listContenders, listFunctions, tabulate } from '../src/contenders';
+import { listContenders, listFunctions, listTransports, tabulate } from '../src/contenders';
 import type { Cell, PageData, Step } from '../src/data';
 import { cellValues, kMeasures, select, totals, type Filter, type Measure } from '../src/filter';
 import { cellsAt, makeAxis, makeMatrix, position, processesOf, valueAt } from '../src/matrix';
+import { largestPairs } from '../src/pairs';
 import { makeChoices } from '../src/state';
 import { makeRandom, makeRun } from './make_run.mjs';
 
@@ -135,6 +136,47 @@ describe('kernels equal their definitions', () => {
       expect([...matrix.values]).toEqual(expected);
       expect(matrix.max).toBe(Math.max(0, ...expected));
       expect(matrix.minPositive).toBe(Math.min(...expected.filter((value) => value > 0)));
+    }
+  });
+
+  it.each([1000, 3])('the %i largest pairs', (limit) => {
+    for (const { data, columns, selection, oracle } of samples) {
+      const axis = makeAxis(columns, 3);
+      for (const shown of kMeasures) {
+        const matrix = makeMatrix(columns, axis, cellValues(columns, selection, shown));
+        const { pairs, count } = largestPairs(columns, selection, matrix, limit);
+        const falling = [...matrix.values].filter((value) => value > 0).sort((a, b) => b - a);
+        expect(count).toBe(falling.length);
+        expect(pairs.map((pair) => pair[shown])).toEqual(falling.slice(0, limit));
+        for (const { row, column, ...loads } of pairs) {
+          const cells = cellsAt(columns, axis, row, column).map((c) => data.cells[c]!);
+          for (const measure of kMeasures) {
+            expect(loads[measure]).toBe(sum(cells.map((cell) => oracle.value(cell, measure))));
+          }
+        }
+      }
+    }
+  });
+
+  it('transports of a pair', () => {
+    for (const { data, columns, selection, oracle } of samples) {
+      const axis = makeAxis(columns);
+      for (let square = 0; square < axis.side ** 2; ++square) {
+        const cells = cellsAt(columns, axis, Math.floor(square / axis.side), square % axis.side);
+        const transfers = cells
+          .flatMap((c) => oracle.transfers(data.cells[c]!))
+          .filter(({ count }) => count > 0);
+        const rows = listTransports(columns, selection, cells);
+        const names = rows.map((row) => row.transport);
+        expect(new Set(names)).toEqual(new Set(transfers.map(({ step }) => step.transport)));
+        expect(names).toHaveLength(new Set(names).size);
+        for (const row of rows) {
+          const found = transfers.filter(({ step }) => step.transport === row.transport);
+          expect(row.count).toBe(sum(found.map((t) => t.count)));
+          expect(row.bytes).toBe(sum(found.map((t) => t.bytes)));
+          expect(row.wire_bytes).toBe(sum(found.map((t) => t.wire_bytes)));
+        }
+      }
     }
   });
 

@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util';
 
 import { chromium } from 'playwright-core';
 
+import { checkLayout, checkLongCommand } from './layout.mjs';
 import { makeRun } from './make_run.mjs';
 
 const kViewer = new URL('..', import.meta.url);
@@ -206,7 +207,16 @@ async function checkControls(report) {
   assert.ok(await report.control('filter-without-message').isChecked(), 'state from the address');
   assert.equal(await report.total('messages'), shown);
   await report.reset();
+  if (data.processes.length <= 1024) await checkKeyboard(report);
+  await report.measure('bytes');
+  await report.control('scale-log').click();
+  console.log('ok   check box, scale, shared address, keyboard');
+}
 
+/** Only where a square is one pair. */
+async function checkKeyboard(report) {
+  const { page } = report;
+  await page.mouse.move(0, 0);
   await report.control('matrix-canvas').focus();
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
@@ -214,9 +224,6 @@ async function checkControls(report) {
   assert.match(page.url(), /src=0&dst=/, 'the keyboard chooses a pair');
   await page.keyboard.press('Enter');
   assert.doesNotMatch(page.url(), /src=/, 'and gives it back');
-  await report.measure('bytes');
-  await report.control('scale-log').click();
-  console.log('ok   check box, scale, shared address, keyboard');
 }
 
 async function checkSpeed(report) {
@@ -264,6 +271,16 @@ async function checkMessages(page, folder) {
   await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 1, found 2/);
 }
 
+async function checkCommand(page, folder, data) {
+  const words = Array.from({ length: 40 }, (_, index) => `--option-${index} path/${index}/of-it`);
+  const command = `mpirun -np 4 ${words.join(' ')} ./${'very-'.repeat(60)}long`;
+  const file = join(folder, 'command.html');
+  const template = readFileSync(options.template, 'utf8');
+  writeFileSync(file, fill(template, { ...data, run: { ...data.run, command } }));
+  await page.goto(pathToFileURL(file).href);
+  await checkLongCommand(page, command);
+}
+
 async function openPage(context, file, problems) {
   await context.setOffline(true);
   await context.route(/^(?!file:)/, (route) => {
@@ -295,9 +312,13 @@ async function check(context, folder) {
   }
   await checkContenders(report);
   if (data.processes.length > 1) await checkControls(report);
+  await checkLayout(report);
   await checkSpeed(report);
   if (options.screenshot !== undefined) await picture(page);
-  if (options.page === undefined) await checkMessages(page, folder);
+  if (options.page === undefined) {
+    await checkCommand(page, folder, data);
+    await checkMessages(page, folder);
+  }
   assert.deepEqual(problems, [], 'no errors in the page and no requests');
 }
 

@@ -1,7 +1,7 @@
 // Draws a matrix on a canvas: one putImageData for the squares, text only for labels and for the
 // numbers of small matrices. 1024 x 1024 squares take some 20 ms.
 
-import type { Matrix, Scale } from '../matrix';
+import type { Matrix, Scale, Square } from '../matrix';
 import { position } from '../matrix';
 import { colourAt, inkOn, type Theme } from '../palette';
 
@@ -14,11 +14,6 @@ export interface HeatMapStyle {
   readonly number: (value: number) => string;
 }
 
-export interface Square {
-  row: number;
-  column: number;
-}
-
 /** Where the squares lie on the canvas, in device pixels. */
 interface Layout {
   readonly left: number;
@@ -28,11 +23,17 @@ interface Layout {
   readonly ratio: number;
 }
 
-const kMaxSquare = 52;
+/** A matrix of this extent shows its numbers for 16 ranks and leaves room for what is beside it. */
+const kGoodExtent = 760;
+const kMaxExtent = 1040;
+const kMaxSquare = 96;
 const kNumberSquare = 44;
+const kLargeSquare = 72;
 const kGridSquare = 6;
 const kTitleRoom = 20;
-const kFont = '11px system-ui, sans-serif';
+const kFamily = 'system-ui, sans-serif';
+const kFont = `11px ${kFamily}`;
+const kLargeFont = `13px ${kFamily}`;
 
 export class HeatMap {
   readonly canvas: HTMLCanvasElement;
@@ -43,7 +44,7 @@ export class HeatMap {
   }
 
   /** `room` is the width there is, in CSS pixels; a large matrix takes more and scrolls. */
-  draw(matrix: Matrix, room: number, style: HeatMapStyle, marked?: Square): void {
+  draw(matrix: Matrix, room: number, style: HeatMapStyle): void {
     const { side } = matrix.axis;
     const ratio = window.devicePixelRatio || 1;
     const context = this.canvas.getContext('2d')!;
@@ -52,13 +53,10 @@ export class HeatMap {
       8 + Math.max(...edgeRows(side).map((r) => context.measureText(style.label(r)).width));
     const left = Math.ceil(kTitleRoom + labelRoom);
     const top = kTitleRoom + 20;
-    const square = Math.floor(
-      Math.min(kMaxSquare, Math.max(1 / ratio, (room - left - 2) / side)) * ratio,
-    );
     this.layout = {
       left: Math.round(left * ratio),
       top: Math.round(top * ratio),
-      square: Math.max(1, square),
+      square: squareSize(side, room - left - 2, ratio),
       side,
       ratio,
     };
@@ -70,7 +68,7 @@ export class HeatMap {
 
     const image = paint(matrix, this.layout, style);
     context.putImageData(image, this.layout.left, this.layout.top);
-    this.drawText(context, matrix, style, marked);
+    this.drawText(context, matrix, style);
   }
 
   squareAt(event: MouseEvent): Square | undefined {
@@ -83,61 +81,46 @@ export class HeatMap {
     return inside ? { row, column } : undefined;
   }
 
-  /** The middle of a square relative to the canvas, in CSS pixels. */
-  middleOf({ row, column }: Square): { x: number; y: number } {
+  /** Where a square lies on the canvas, as CSS lengths. */
+  boxOf({ row, column }: Square): { left: string; top: string; width: string; height: string } {
     const { left, top, square, ratio } = this.layout!;
+    const length = (pixels: number) => `${pixels / ratio}px`;
     return {
-      x: (left + (column + 0.5) * square) / ratio,
-      y: (top + (row + 0.5) * square) / ratio,
+      left: length(left + column * square),
+      top: length(top + row * square),
+      width: length(square),
+      height: length(square),
     };
   }
 
-  private drawText(
-    context: CanvasRenderingContext2D,
-    matrix: Matrix,
-    style: HeatMapStyle,
-    marked: Square | undefined,
-  ): void {
+  private drawText(context: CanvasRenderingContext2D, matrix: Matrix, style: HeatMapStyle): void {
     const { left, top, square, side, ratio } = this.layout!;
-    const ink = getComputedStyle(this.canvas);
     const cell = square / ratio;
     const origin = { x: left / ratio, y: top / ratio };
-    const middle = (index: number) => (index + 0.5) * cell;
     context.save();
     context.scale(ratio, ratio);
-    context.font = kFont;
     context.textBaseline = 'middle';
-    if (cell >= kNumberSquare) {
-      context.textAlign = 'center';
-      matrix.values.forEach((value, index) => {
-        if (value === 0) return;
-        context.fillStyle = inkOn(colourAt(style.theme, position(matrix, style.scale, value)));
-        const x = origin.x + middle(index % side);
-        context.fillText(
-          style.number(value),
-          x,
-          origin.y + middle(Math.floor(index / side)),
-          cell - 4,
-        );
-      });
-    }
-    context.fillStyle = ink.color;
-    // The last known rank: "unknown" may be wider, but its neighbour leaves it room.
+    if (cell >= kNumberSquare) drawNumbers(context, matrix, style, origin, cell);
+    const middle = (index: number) => (index + 0.5) * cell;
+    context.font = kFont;
+    context.fillStyle = getComputedStyle(this.canvas).color;
+    // The last known rank; "unknown" may be wider and then takes the place of its neighbour.
     const widest = context.measureText(style.label(edgeRows(side)[0]!)).width;
     for (const row of ticks(side, cell, 16)) {
       context.textAlign = 'right';
       context.fillText(style.label(row), origin.x - 6, origin.y + middle(row));
     }
-    for (const column of ticks(side, cell, widest + 8)) {
-      context.textAlign = 'center';
-      context.fillText(style.label(column), origin.x + middle(column), origin.y - 9);
+    context.textAlign = 'left';
+    let end = origin.x + side * cell + 2;
+    for (const column of ticks(side, cell, widest + 8).reverse()) {
+      const { width } = context.measureText(style.label(column));
+      const centred = origin.x + middle(column) - width / 2;
+      const x = column === side - 1 ? Math.min(centred, end - width) : centred;
+      if (x + width > end) continue;
+      context.fillText(style.label(column), x, origin.y - 9);
+      end = x - 6;
     }
     this.drawTitles(context, origin, side * cell);
-    if (marked) {
-      context.strokeStyle = ink.color;
-      context.lineWidth = 2;
-      context.strokeRect(origin.x + marked.column * cell, origin.y + marked.row * cell, cell, cell);
-    }
     context.restore();
   }
 
@@ -156,6 +139,35 @@ export class HeatMap {
     context.fillText('← Source rank', 0, 0);
     context.restore();
   }
+}
+
+/**
+ * The side of a square in device pixels: the least that gives the matrix a good extent, if there is
+ * room for that and the squares do not become larger than is of use.
+ */
+function squareSize(side: number, room: number, ratio: number): number {
+  const good = Math.ceil((kGoodExtent * ratio) / side);
+  const most = Math.floor((Math.min(room, kMaxExtent) * ratio) / side);
+  return Math.max(1, Math.min(good, most, Math.round(kMaxSquare * ratio)));
+}
+
+function drawNumbers(
+  context: CanvasRenderingContext2D,
+  matrix: Matrix,
+  style: HeatMapStyle,
+  origin: { x: number; y: number },
+  cell: number,
+): void {
+  const { side } = matrix.axis;
+  context.font = cell >= kLargeSquare ? kLargeFont : kFont;
+  context.textAlign = 'center';
+  matrix.values.forEach((value, index) => {
+    if (value === 0) return;
+    context.fillStyle = inkOn(colourAt(style.theme, position(matrix, style.scale, value)));
+    const x = origin.x + ((index % side) + 0.5) * cell;
+    const y = origin.y + (Math.floor(index / side) + 0.5) * cell;
+    context.fillText(style.number(value), x, y, cell - 4);
+  });
 }
 
 /** The rows with the widest labels: the last two, as the very last may be the unknown process. */

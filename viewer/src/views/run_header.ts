@@ -3,6 +3,7 @@
 import type { Identity, PageData } from '../data';
 import { element } from '../dom';
 import { formatCount, formatDuration, formatTime } from '../format';
+import { makeCommandLine } from './command_line';
 
 export function makeHeader(data: PageData): HTMLElement {
   const { run, processes } = data;
@@ -18,7 +19,7 @@ export function makeHeader(data: PageData): HTMLElement {
   const header = element(
     'header',
     {},
-    element('h1', { 'data-testid': 'command' }, run.command),
+    makeCommandLine(run.command),
     element(
       'dl',
       { class: 'facts' },

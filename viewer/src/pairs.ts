@@ -1,0 +1,44 @@
+// The pairs of ranks that carry most: what stands beside the matrix.
+
+import type { Columns } from './columns';
+import { cellValues, kMeasures, type Measure, type Selection } from './filter';
+import { rowOf, type Matrix, type Square } from './matrix';
+
+export interface PairLoad extends Square, Record<Measure, number> {}
+
+export interface LargestPairs {
+  /** In order of falling value in the matrix; equal ones by source, then by destination. */
+  readonly pairs: readonly PairLoad[];
+  /** How many squares of the matrix have a value above 0. */
+  readonly count: number;
+}
+
+/**
+ * The `limit` squares with the largest values above 0. Each measure of a pair is the sum of the
+ * selected cells that fall into its square.
+ */
+export function largestPairs(
+  columns: Columns,
+  selection: Selection,
+  { axis, values }: Matrix,
+  limit: number,
+): LargestPairs {
+  const positive: number[] = [];
+  values.forEach((value, index) => {
+    if (value > 0) positive.push(index);
+  });
+  positive.sort((a, b) => values[b]! - values[a]! || a - b);
+  const loads = new Map<number, PairLoad>();
+  for (const index of positive.slice(0, limit)) {
+    const row = Math.floor(index / axis.side);
+    const column = index % axis.side;
+    loads.set(index, { row, column, bytes: 0, messages: 0, transfers: 0, wire_bytes: 0 });
+  }
+  const { src, dst } = columns;
+  const ofCells = kMeasures.map((measure) => cellValues(columns, selection, measure));
+  for (let c = 0; c < src.length; ++c) {
+    const load = loads.get(rowOf(axis, src[c]!) * axis.side + rowOf(axis, dst[c]!));
+    if (load) kMeasures.forEach((measure, m) => (load[measure] += ofCells[m]![c]!));
+  }
+  return { pairs: [...loads.values()], count: positive.length };
+}

@@ -1,0 +1,53 @@
+// What the colours of the matrix mean, and the choice of their scale.
+
+import { button, element } from '../dom';
+import { valueAt, type Matrix } from '../matrix';
+import { gradient, type Theme } from '../palette';
+import type { Update, View } from '../page';
+import { formatExactValue, formatShortValue, kMeasureNames } from '../words';
+
+export function showLegend(
+  legend: HTMLElement,
+  matrix: Matrix,
+  view: View,
+  theme: Theme,
+  update: Update,
+): void {
+  const scales = (['log', 'linear'] as const).map((scale) =>
+    button(
+      scale,
+      { 'aria-pressed': String(view.scale === scale), 'data-testid': `scale-${scale}` },
+      () => update((state) => ({ ...state, scale })),
+    ),
+  );
+  const focused = (legend.contains(document.activeElement) && document.activeElement) as
+    HTMLElement | false;
+  legend.replaceChildren(
+    element('span', {}, `${kMeasureNames[view.measure]} per pair:`),
+    element('span', { class: 'swatch' }),
+    element('span', {}, 'none'),
+    ...(matrix.max > 0 ? [makeRamp(matrix, view, theme)] : []),
+    element('span', { class: 'segments', role: 'group', 'aria-label': 'Colour scale' }, ...scales),
+  );
+  if (focused)
+    legend.querySelector<HTMLElement>(`[data-testid="${focused.dataset['testid']}"]`)?.focus();
+}
+
+/** On a logarithmic scale, values that are all equal have one colour and no range. */
+function makeRamp(matrix: Matrix, view: View, theme: Theme): HTMLElement {
+  const noRange = view.scale === 'log' && matrix.max === matrix.minPositive;
+  const ticks = (noRange ? [1] : [0, 0.25, 0.5, 0.75, 1]).map((at) => {
+    const value = Math.round(valueAt(matrix, view.scale, at));
+    return element(
+      'span',
+      { title: formatExactValue(view.measure, value) },
+      formatShortValue(view.measure, value),
+    );
+  });
+  return element(
+    'div',
+    { class: 'ramp' },
+    element('div', { style: `background: ${gradient(theme)}` }),
+    element('div', { class: `ticks${noRange ? ' single' : ''}` }, ...ticks),
+  );
+}

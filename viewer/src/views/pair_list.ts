@@ -1,0 +1,146 @@
+// Beside the matrix: the pairs with the most traffic, or what makes up the pair that is chosen.
+
+import { button, columnHead, element, numberCell, table } from '../dom';
+import { kMeasures, type Measure } from '../filter';
+import { formatCount, formatShare } from '../format';
+import { rowOf, type Axis, type Matrix, type Square } from '../matrix';
+import type { Context, View } from '../page';
+import { largestPairs, type PairLoad } from '../pairs';
+import { formatExactValue, formatValue, kMeasureNames, rowLabel } from '../words';
+import { describeEnds, describePair } from './pair_details';
+
+const kListedPairs = 200;
+
+export interface PairActions {
+  readonly choose: (square: Square) => void;
+  /** The reader looks at this pair, or at none. */
+  readonly point: (square: Square | undefined) => void;
+}
+
+export interface PairList {
+  readonly root: HTMLElement;
+  show(view: View, matrix: Matrix): void;
+  /** Marks the row of a pair, if it is listed. */
+  mark(square: Square | undefined): void;
+}
+
+export function makePairList(context: Context, axis: Axis, actions: PairActions): PairList {
+  const heading = element('h3');
+  const text = element('p');
+  const content = element('div', { class: 'content' });
+  const root = element('div', { class: 'pairs' }, heading, text, content);
+  const rows = new Map<string, HTMLElement>();
+  let marked: HTMLElement | undefined;
+
+  const showChosen = (view: View, square: Square) => {
+    const [title, ...details] = describePair(context, view, axis, square);
+    heading.textContent = 'Chosen pair';
+    text.replaceChildren(
+      title!.textContent,
+      ' ',
+      button('Show all pairs', { class: 'link', 'data-testid': 'all-pairs' }, () =>
+        actions.choose(square),
+      ),
+    );
+    content.replaceChildren(element('div', { class: 'scroll', tabindex: 0 }, ...details));
+  };
+
+  const showLargest = (view: View, matrix: Matrix) => {
+    const { pairs, count } = largestPairs(context.columns, view.selection, matrix, kListedPairs);
+    for (const pair of pairs) {
+      rows.set(keyOf(pair), makeRow(context, view, axis, pair, matrix.max, actions));
+    }
+    const listed = pairs.length < count ? `, ${formatCount(pairs.length)} of them listed` : '';
+    const noun = count === 1 ? 'pair has' : 'pairs have';
+    heading.textContent = 'Largest pairs';
+    text.textContent =
+      count === 0
+        ? 'The filter selects nothing.'
+        : `${formatCount(count)} ${noun} ${kMeasureNames[view.measure]}${listed}.`;
+    content.replaceChildren(
+      ...(count > 0
+        ? [table({ 'data-testid': 'matrix-pairs' }, makeHead(view), [...rows.values()])]
+        : []),
+    );
+  };
+
+  return {
+    root,
+    show(view, matrix) {
+      const { src, dst } = view.filter;
+      rows.clear();
+      if (src !== undefined && dst !== undefined && axis.group === 1) {
+        showChosen(view, { row: rowOf(axis, src), column: rowOf(axis, dst) });
+      } else {
+        showLargest(view, matrix);
+      }
+    },
+    mark(square) {
+      marked?.classList.remove('marked');
+      marked = square && rows.get(keyOf(square));
+      marked?.classList.add('marked');
+    },
+  };
+}
+
+const keyOf = ({ row, column }: Square) => `${row}>${column}`;
+
+function otherMeasures({ measure }: View): Measure[] {
+  return kMeasures.filter((other) => other !== measure);
+}
+
+/** The measure that is chosen comes first; the others are left out where there is little room. */
+function makeHead(view: View): HTMLElement[] {
+  const others = otherMeasures(view).map((measure) => {
+    const head = columnHead(kMeasureNames[measure], true);
+    head.classList.add('extra');
+    return head;
+  });
+  return [
+    columnHead('source → destination'),
+    columnHead(kMeasureNames[view.measure], true),
+    columnHead('share', true),
+    ...others,
+  ];
+}
+
+function makeRow(
+  context: Context,
+  view: View,
+  axis: Axis,
+  pair: PairLoad,
+  largest: number,
+  { choose, point }: PairActions,
+): HTMLElement {
+  const { measure } = view;
+  const [source, destination] = [pair.row, pair.column].map((row) =>
+    rowLabel(context.data, axis, row),
+  );
+  const name = `${source} → ${destination}`;
+  const ends = describeEnds(context, axis, pair);
+  const cellOf = (shown: Measure) =>
+    numberCell(formatValue(shown, pair[shown]), formatExactValue(shown, pair[shown]), pair[shown]);
+  const value = cellOf(measure);
+  value.classList.add('share');
+  value.style.setProperty('--share', `${((100 * pair[measure]) / largest).toFixed(1)}%`);
+  const others = otherMeasures(view).map((other) => {
+    const cell = cellOf(other);
+    cell.classList.add('extra');
+    return cell;
+  });
+  const chooser =
+    axis.group === 1
+      ? button(name, { class: 'link', title: `${ends}: show only this pair` }, () => choose(pair))
+      : name;
+  const row = element(
+    'tr',
+    { 'data-row': pair.row, 'data-column': pair.column },
+    element('th', { scope: 'row' }, chooser),
+    value,
+    element('td', { class: 'number' }, formatShare(pair[measure], view.totals[measure])),
+    ...others,
+  );
+  row.addEventListener('mouseenter', () => point(pair));
+  row.addEventListener('mouseleave', () => point(undefined));
+  return row;
+}

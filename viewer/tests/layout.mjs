@@ -1,0 +1,208 @@
+// Checks of how the page is laid out: nothing is cut, the tooltip floats inside the window, and
+// what stands beside the matrix says the same as the data. Used by page.mjs.
+
+import assert from 'node:assert/strict';
+
+const kWindows = [
+  { width: 1280, height: 800 },
+  { width: 1920, height: 950 },
+];
+
+/** What the tooltip must say of a pair: part and name -> the four numbers; no messages of a path. */
+function expectedDetails(data, src, dst) {
+  const lines = new Map();
+  const add = (part, name, numbers) => {
+    const key = `${part}/${name}`;
+    const sums = lines.get(key) ?? numbers.map((number) => number && 0);
+    lines.set(
+      key,
+      sums.map((sum, index) => (numbers[index] === null ? null : sum + numbers[index])),
+    );
+  };
+  for (const cell of data.cells) {
+    const { reason, mpi, path } = data.classes[cell.class];
+    if (reason !== null || cell.src !== src || cell.dst !== dst) continue;
+    const count = cell.transfers.reduce((sum, t) => sum + t.count, 0);
+    const wireBytes = cell.transfers.reduce((sum, t) => sum + t.wire_bytes, 0);
+    const numbers = [cell.messages, cell.bytes, count, wireBytes];
+    add('all', 'all', numbers);
+    add('mpi', mpi ?? 'not known', numbers);
+    cell.transfers.forEach((t, hop) => {
+      if (t.count > 0)
+        add('transport', path[hop].transport, [null, t.bytes, t.count, t.wire_bytes]);
+    });
+  }
+  return lines;
+}
+
+async function shownDetails(root) {
+  const rows = await root
+    .locator('tr[data-part]')
+    .evaluateAll((all) =>
+      all.map((row) => [
+        `${row.dataset.part}/${row.dataset.name}`,
+        [...row.querySelectorAll('td')].map(({ dataset: { value } }) =>
+          value === undefined ? null : Number(value),
+        ),
+      ]),
+    );
+  return new Map(rows);
+}
+
+/** Every line that is shown is right, and with the line of the others they are all. */
+function compareDetails(shown, expected, what) {
+  for (const part of ['all', 'mpi', 'transport']) {
+    const of = (lines) => [...lines].filter(([key]) => key.startsWith(`${part}/`));
+    for (const [key, numbers] of of(shown)) {
+      assert.deepEqual(numbers, expected.get(key), `${key} of ${what}`);
+    }
+    const missing = of(expected).length - of(shown).length;
+    const others = [...shown.keys()].filter((key) => key.startsWith('others/'));
+    assert.ok(missing === 0 || others.some((key) => key === `others/${missing} others`), what);
+  }
+}
+
+/** The pointer passes the tooltip; to ask what is on top there, it must not. */
+async function assertOnTop(page, tooltip, what) {
+  const found = await tooltip.evaluate((box) => {
+    box.style.pointerEvents = 'auto';
+    const { left, top, right, bottom } = box.getBoundingClientRect();
+    const corners = [left + 3, right - 3].flatMap((x) => [top + 3, bottom - 3].map((y) => [x, y]));
+    const covered = corners.filter(([x, y]) => !box.contains(document.elementFromPoint(x, y)));
+    box.style.pointerEvents = '';
+    const marker = document.querySelector('[data-testid="matrix-marker"]').getBoundingClientRect();
+    const apart =
+      right <= marker.left || left >= marker.right || bottom <= marker.top || top >= marker.bottom;
+    const cut = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+    return { box: [left, top, right, bottom], covered, apart, cut };
+  });
+  const { width, height } = page.viewportSize();
+  const [left, top, right, bottom] = found.box;
+  assert.ok(left >= 0 && top >= 0 && right <= width && bottom <= height, `${what}: ${found.box}`);
+  assert.deepEqual(found.covered, [], `${what}: corners that something else covers`);
+  assert.ok(found.apart, `${what} does not cover its square`);
+  assert.ok(!found.cut, `${what} is not cut`);
+}
+
+/** Moves the mouse to a square; where the first one lies is known from its marker. */
+async function makeAim(report) {
+  const { page } = report;
+  const canvas = report.control('matrix-canvas');
+  await page.mouse.move(0, 0);
+  await canvas.focus();
+  await page.keyboard.press('ArrowRight');
+  const origin = await canvas.boundingBox();
+  const { x, y, width: size } = await report.control('matrix-marker').boundingBox();
+  await page.keyboard.press('Escape');
+  const middle = (first, index) => first + (index + 0.5) * size;
+  return async (row, column) => {
+    const offset = { x: middle(x - origin.x, column), y: middle(y - origin.y, row) };
+    // Mouse events have whole pixels, and a square may be no larger.
+    const pixel = await canvas.evaluate((element, { x, y }) => {
+      window.scrollBy(0, element.getBoundingClientRect().top + y - window.innerHeight / 2);
+      const { left, top } = element.getBoundingClientRect();
+      return { x: Math.ceil(left + x - 0.5), y: Math.ceil(top + y - 0.5) };
+    }, offset);
+    await page.mouse.move(pixel.x, pixel.y);
+  };
+}
+
+async function checkTooltip(report) {
+  const { page, data } = report;
+  const tooltip = report.control('tooltip');
+  assert.ok(await tooltip.isHidden(), 'no tooltip before the reader points');
+  const last = data.processes.length - 1;
+  const aim = await makeAim(report);
+  for (const [src, dst] of [
+    [0, 0],
+    [0, last],
+    [last >> 1, (last >> 1) + 1],
+    [last, 0],
+    [last, last],
+  ]) {
+    if (dst > last) continue;
+    await aim(src, dst);
+    const what = `tooltip of ${src} to ${dst} in ${page.viewportSize().width} px`;
+    const label = (index) => data.processes[index].label;
+    assert.match(
+      await tooltip.innerText(),
+      new RegExp(`Source ${label(src)} .*→ destination ${label(dst)} `),
+    );
+    compareDetails(await shownDetails(tooltip), expectedDetails(data, src, dst), what);
+    await assertOnTop(page, tooltip, what);
+  }
+  await page.mouse.move(0, 0);
+  assert.ok(await tooltip.isHidden(), 'no tooltip when the pointer has left');
+}
+
+async function assertWhole(report, name) {
+  const cut = await report.control(name).evaluate(({ parentElement: box }) => ({
+    horizontally: box.scrollWidth - box.clientWidth,
+    page: document.documentElement.scrollWidth - window.innerWidth,
+  }));
+  assert.deepEqual(cut, { horizontally: 0, page: 0 }, `${name} shows all its columns`);
+}
+
+/** The list beside the matrix, and the details of the pair chosen from it. */
+async function checkPairs(report) {
+  const { page, data } = report;
+  const sums = new Map();
+  for (const { src, dst, bytes } of data.cells) {
+    if (bytes > 0) sums.set(`${src}>${dst}`, (sums.get(`${src}>${dst}`) ?? 0) + bytes);
+  }
+  if (sums.size === 0) return;
+  const rows = report.control('matrix-pairs').locator('tbody tr');
+  const values = await rows.evaluateAll((all) =>
+    all.map((row) => Number(row.querySelector('td').dataset.value)),
+  );
+  const falling = [...sums.values()].sort((a, b) => b - a);
+  assert.deepEqual(values, falling.slice(0, values.length), 'the largest pairs');
+  assert.equal(values.length, Math.min(falling.length, 200));
+
+  await rows.first().locator('button').click();
+  const chosen = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  const [src, dst] = [chosen.get('src'), chosen.get('dst')].map(Number);
+  assert.equal(sums.get(`${src}>${dst}`), falling[0], 'the list chooses a pair');
+  const details = page.locator('.pairs table.details');
+  compareDetails(await shownDetails(details), expectedDetails(data, src, dst), 'the chosen pair');
+  await report.control('all-pairs').click();
+  assert.doesNotMatch(page.url(), /src=/, 'all pairs again');
+  assert.equal(await rows.count(), values.length);
+}
+
+export async function checkLayout(report) {
+  const { page } = report;
+  const before = page.viewportSize();
+  for (const window of kWindows) {
+    await page.setViewportSize(window);
+    await assertWhole(report, 'functions-table');
+    if ((await report.control('matrix-pairs').count()) > 0) {
+      await assertWhole(report, 'matrix-pairs');
+    }
+    // Where ranks share a square, it stands for no pair of them.
+    if (report.data.processes.length <= 1024) {
+      await checkTooltip(report);
+      await checkPairs(report);
+    }
+    console.log(`ok   ${window.width} px wide: tables whole, tooltip on top, pairs`);
+  }
+  await page.setViewportSize(before);
+}
+
+/** A page whose run has a launcher line of many words. */
+export async function checkLongCommand(page, command) {
+  const title = page.getByTestId('command');
+  const more = page.getByTestId('command-more');
+  const height = () => title.evaluate((box) => box.clientHeight);
+  assert.equal(await title.textContent(), command);
+  await more.waitFor();
+  const folded = await height();
+  const width = await title.evaluate((box) => box.scrollWidth - box.clientWidth);
+  assert.ok(width <= 0, 'the command is not wider than the page');
+  await more.click();
+  assert.ok((await height()) > folded, 'the whole command is taller');
+  assert.equal(await more.getAttribute('aria-expanded'), 'true');
+  await more.click();
+  assert.equal(await height(), folded);
+  console.log('ok   a long command is elided and shown whole on demand');
+}
