@@ -75,8 +75,16 @@ void add_job(CLI::App& verb, DataChoice& data) {
   verb.add_option("--job", data.job, "Another than the newest job of the folder")->type_name("JOB");
 }
 
+// CLI11 takes "-1" for a very large number, and its own check tells the greatest one in full.
+CLI::Validator not_negative() {
+  return {[](std::string& number) {
+            return number.starts_with('-') ? fmt::format("'{}' is less than 0", number) : "";
+          },
+          ""};
+}
+
 void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help) {
-  verb.add_option("--limit", limit, help)->type_name("N");
+  verb.add_option("--limit", limit, help)->check(not_negative())->type_name("N");
 }
 
 void add_filter(CLI::App& verb, FilterSpec& filter) {
@@ -89,7 +97,7 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
   };
   const auto number = [&](const char* option, std::optional<std::uint64_t>& value,
                           const char* help) {
-    verb.add_option(option, value, help)->type_name("N")->group(kChoosing);
+    verb.add_option(option, value, help)->check(not_negative())->type_name("N")->group(kChoosing);
   };
   list("--mpi", filter.mpi, "MPI functions that asked");
   list("--comm", filter.comm, "Communicators");

@@ -100,7 +100,7 @@ bool write_run_json(const fs::path& folder, const RunRecord& record) {
       {"ended_ns", record.ended_ns == 0 ? ordered_json(nullptr) : ordered_json(record.ended_ns)},
       {"exit_status",
        record.exit_status ? ordered_json(*record.exit_status) : ordered_json(nullptr)}};
-  const fs::path path = folder / kRunFile, unfinished = folder / "run.json.new";
+  const fs::path path = folder / kRunFile, unfinished = folder / (std::string(kRunFile) + ".new");
   std::error_code error;
   std::ofstream file(unfinished, std::ios::trunc);
   if (!(file << dump(json, 2) << '\n' << std::flush)) {

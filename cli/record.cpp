@@ -13,6 +13,7 @@
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
 #include "log-merger/error.hpp"
+#include "log-merger/launcher_line.hpp"
 #include "log-merger/table.hpp"
 
 namespace uctrace::cli {
@@ -74,16 +75,6 @@ void preload(const fs::path& library) {
   const char* of_user = std::getenv("LD_PRELOAD");
   if (of_user != nullptr && of_user[0] != '\0') list += std::string(":") + of_user;
   setenv("LD_PRELOAD", list.c_str(), 1);
-}
-
-// As a shell would need it typed.
-std::string shell_word(const std::string& text) {
-  constexpr const char* kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 // Launchers tell each process of a job its rank: then this command is one of many.

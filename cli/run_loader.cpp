@@ -1,5 +1,7 @@
 #include "cli/run_loader.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -15,6 +17,19 @@ namespace fs = std::filesystem;
 
 std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }
 
+// Nanoseconds. A copied or moved log may keep an old time of modification, but not of change.
+struct FileTimes {
+  std::int64_t modified, changed;
+};
+
+std::optional<FileTimes> times_of(const fs::path& file) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) return std::nullopt;
+  return FileTimes{status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec,
+                   status.st_ctim.tv_sec * kSecond + status.st_ctim.tv_nsec};
+}
+
 struct FolderState {
   bool has_logs = false;
   bool has_store = false;
@@ -23,7 +38,7 @@ struct FolderState {
 
 FolderState look_at(const fs::path& folder) {
   FolderState state;
-  std::optional<fs::file_time_type> stored, logged;
+  std::optional<std::int64_t> stored, logged;
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   if (error) {
@@ -36,12 +51,12 @@ FolderState look_at(const fs::path& folder) {
   }
   for (const fs::directory_entry& entry : entries) {
     const fs::path name = entry.path().filename();
-    const auto written = entry.last_write_time(error);
-    if (error) continue;
-    if (name == kStoreFile) stored = written;
+    const std::optional<FileTimes> times = times_of(entry.path());
+    if (!times) continue;
+    if (name == kStoreFile) stored = times->modified;
     if (name.extension() == kLogSuffix) {
       state.has_logs = true;
-      logged = std::max(logged.value_or(written), written);
+      logged = std::max({logged.value_or(0), times->modified, times->changed});
     }
   }
   state.has_store = stored.has_value();

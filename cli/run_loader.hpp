@@ -6,9 +6,8 @@
 
 namespace uctrace::cli {
 
-// Files of a data folder, beside the logs.
+// The merged run, in the data folder.
 inline constexpr const char* kStoreFile = "run.h5";
-inline constexpr const char* kRunFile = "run.json";
 
 // From the store where it is up to date, else merged from the logs and stored. A run of a job
 // named by hand, or one that cannot be stored (a warning says so), is merged in memory. Throws

@@ -29,12 +29,22 @@ void* raw_mmap(std::size_t bytes, int flags, int fd, std::uint64_t offset) {
   return at == -1 ? nullptr : reinterpret_cast<void*>(at);
 }
 
-// Faults every page in for writing: MAP_POPULATE maps shared file pages read-only.
-void touch(void* memory, std::size_t bytes) {
+// Faults every page in for writing: MAP_POPULATE maps shared file pages read-only. False with errno
+// set: the file system has no room after all (one that copies on write).
+bool touch(void* memory, std::size_t bytes) {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+  if (syscall(SYS_madvise, memory, bytes, kPopulateWrite) == 0) {
+    return true;
+  }
+  if (errno == EFAULT) {
+    errno = ENOSPC;
+    return false;
+  }
   auto* at = static_cast<volatile unsigned char*>(memory);
   for (std::size_t i = 0; i < bytes; i += kPageBytes) {
     at[i] = 0;
   }
+  return true;
 }
 
 std::size_t read_file(const char* path, char* out, std::size_t size) {
@@ -97,24 +107,20 @@ void fill_page(ProcessPage& page) {
   page.magic = kMagic;
 }
 
-int create_in(const char* folder, const ProcessPage& identity) {
-  char path[4096];
-  const int n = snprintf(path, sizeof path, "%s/%s-%.8s-%llu-%u-%llu.ulog", folder, identity.host,
+bool write_path(char* out, std::size_t size, const char* folder, const ProcessPage& identity) {
+  const int n = snprintf(out, size, "%s/%s-%.8s-%llu-%u-%llu.ulog", folder, identity.host,
                          identity.boot_id, static_cast<unsigned long long>(identity.pid_namespace),
                          identity.pid, static_cast<unsigned long long>(identity.start_time));
-  if (n < 0 || static_cast<std::size_t>(n) >= sizeof path) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  return n > 0 && static_cast<std::size_t>(n) < size;
 }
 
 bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
-  if (folder == nullptr || folder[0] == '\0') {
-    errno = ENOENT;
+  char path[4096];
+  if (folder == nullptr || folder[0] == '\0' || !write_path(path, sizeof path, folder, identity)) {
+    errno = folder == nullptr || folder[0] == '\0' ? ENOENT : ENAMETOOLONG;
     return false;
   }
-  file.fd = create_in(folder, identity);
+  file.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file.fd < 0) {
     return false;
   }
@@ -123,6 +129,7 @@ bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
   if (memory == nullptr) {
     const int reason = errno;
     close(file.fd);
+    unlink(path);  // nothing is in it that could be read
     file.fd = -1;
     errno = reason;
     return false;
@@ -150,18 +157,18 @@ OutputLog create_output_log() {
 }
 
 void* grow_output_log(OutputLog& file, std::size_t bytes) {
-  if (syscall(SYS_fallocate, file.fd, 0, file.bytes, bytes) != 0) {
-    if (errno != EOPNOTSUPP) {
+  if (syscall(SYS_fallocate, file.fd, 0, file.bytes, bytes) != 0 && errno != EOPNOTSUPP) {
+    return nullptr;
+  }
+  // Written once the plain way, also where the space is reserved: a page that is dirty in the page
+  // cache already costs the first store a fifth of one that has to be made then.
+  static constinit const char zeros[64 * 1024] = {};
+  for (std::size_t done = 0; done < bytes; done += sizeof zeros) {
+    errno = 0;
+    if (pwrite(file.fd, zeros, sizeof zeros, static_cast<off_t>(file.bytes + done)) !=
+        static_cast<ssize_t>(sizeof zeros)) {
+      errno = errno != 0 ? errno : ENOSPC;  // a short write: the rest does not fit
       return nullptr;
-    }
-    // A file system without fallocate: writing zeros allocates just as well.
-    static constinit char zeros[kPageBytes] = {};
-    for (std::size_t done = 0; done < bytes; done += sizeof zeros) {
-      if (pwrite(file.fd, zeros, sizeof zeros, static_cast<off_t>(file.bytes + done)) !=
-          static_cast<ssize_t>(sizeof zeros)) {
-        errno = errno != 0 ? errno : ENOSPC;
-        return nullptr;
-      }
     }
   }
   void* memory = raw_mmap(bytes, MAP_SHARED, file.fd, file.bytes);
@@ -169,7 +176,12 @@ void* grow_output_log(OutputLog& file, std::size_t bytes) {
     return nullptr;
   }
   syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
-  touch(memory, bytes);
+  if (!touch(memory, bytes)) {
+    const int reason = errno;
+    syscall(SYS_munmap, memory, bytes);
+    errno = reason;
+    return nullptr;
+  }
   file.bytes += bytes;
   return memory;
 }

@@ -34,8 +34,10 @@ constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's
 constinit Lane lanes[kMaxLanes]{};
 constinit std::atomic<Slot*> returned_slots{nullptr};  // push one, take all: no ABA
 
-constexpr std::uint32_t kOwnSlots =
-    512;  // a lane keeps up to this many free slots, then gives half
+// A lane keeps up to this many free slots, then gives half.
+constexpr std::uint32_t kOwnSlots = 512;
+
+constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond every chunk
 
 std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
 
@@ -186,8 +188,10 @@ Lane* attach() {
   Lane* lane = claim_lane();
   thread_lane = {lane, generation};
   if (lane != nullptr) {
-    // The one system call of a thread's recording life: the helper finds dead threads by their id.
+    // The only system calls of a thread's recording life: the helper finds dead threads by their
+    // id, and looks at once whether several threads start together.
     lane->info->tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    wake_supply();
   }
   return lane;
 }
@@ -238,7 +242,8 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
     ++counters().dropped[static_cast<std::size_t>(kind)];
     return nullptr;
   }
-  switching = true;
+  switching = true;  // a signal handler that finds no room meanwhile drops its record
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   const auto start = reinterpret_cast<std::uint64_t>(chunk);
   chunk->lane = index;
   chunk->stream = stream;
@@ -249,7 +254,13 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
   }
   previous_chunk[s] = current_chunk[s];
   current_chunk[s] = chunk;
-  cursors[s] = {start + sizeof(ChunkHeader), start + chunk->bytes};
+  // In this order: no mixture of the old and the new may look like room.
+  cursors[s].position = kNoRoom;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  cursors[s].end = start + chunk->bytes;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  cursors[s].position = start + sizeof(ChunkHeader);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   switching = false;
   return reserve_bytes(stream, kind, bytes);
 }

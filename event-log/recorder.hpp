@@ -2,8 +2,9 @@
 //
 // Laws (docs/internals.md): nothing here that runs per record allocates, locks, makes a system
 // call, formats or throws. A helper thread keeps the next chunks and slots ready; on a miss the
-// record is dropped and counted. Everything is safe to call from a signal handler and from any
-// thread, and does nothing before start() and in a fork child that has not started its own log.
+// record is dropped and counted. Everything is safe to call on any thread and, but for the slots,
+// in a signal handler; it does nothing before start() and in a fork child that has not started its
+// own log.
 //
 // Use:   if (Lane* lane = log::lane()) {
 //          if (auto* r = lane->reserve<UctCompletion>(DropKind::uct)) { fill; publish(r, head); }
@@ -33,6 +34,18 @@ struct alignas(64) Slot {
   unsigned char payload[56];
 };
 static_assert(sizeof(Slot) == 64);
+
+// Adds in one instruction and returns what was there before, so that a signal handler that records
+// in between gets a place or id of its own. No lock prefix: the lane belongs to this thread.
+inline std::uint64_t advance(std::uint64_t& value, std::uint64_t by) {
+#if defined(__x86_64__)
+  std::uint64_t before = by;
+  __asm__ volatile("xaddq %0, %1" : "+r"(before), "+m"(value) : : "cc", "memory");
+  return before;
+#else
+  return __atomic_fetch_add(&value, by, __ATOMIC_RELAXED);
+#endif
+}
 
 // The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again.
 struct Lane {
@@ -74,18 +87,6 @@ struct Lane {
 
  private:
   void* reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes);
-
-  // position += bytes in one instruction: a signal handler that records in between gets its own
-  // place. No lock prefix: the lane belongs to this thread.
-  static std::uint64_t advance(std::uint64_t& position, std::uint64_t bytes) {
-#if defined(__x86_64__)
-    std::uint64_t before = bytes;
-    __asm__ volatile("xaddq %0, %1" : "+r"(before), "+m"(position) : : "cc", "memory");
-    return before;
-#else
-    return __atomic_fetch_add(&position, bytes, __ATOMIC_RELAXED);
-#endif
-  }
 };
 
 enum class IdKind : std::uint8_t { uct_operation = 0, ucp_operation = 1, arrival = 2 };
@@ -133,7 +134,9 @@ inline Lane* lane() {
   return detail::attach();
 }
 
-inline Id new_id(Lane& lane, IdKind kind) { return ++lane.next_id[static_cast<std::size_t>(kind)]; }
+inline Id new_id(Lane& lane, IdKind kind) {
+  return advance(lane.next_id[static_cast<std::size_t>(kind)], 1) + 1;
+}
 
 // A slot for something asynchronous; nullptr if none is ready (the caller passes through untracked
 // and counts it). release() may be called on any thread, with or without a lane.

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "event-log/output_log.hpp"
 
 namespace uctrace::log {
@@ -17,13 +19,17 @@ constinit Supply supply{};
 
 namespace {
 
-constexpr std::size_t kLargestChunk = 512 * 1024;
+// Resident at most: 48 * 256 KiB ready, and for each thread the chunk it writes and the one before.
+constexpr std::size_t kLargestChunk = 256 * 1024;
+constexpr std::size_t kReadyAtStart = 8;  // chunks that the program waits for
 constexpr std::size_t kFirstSlab = 64 * 1024;
-constexpr std::size_t kLargestSlab = 1024 * 1024;
-constexpr long kBusyPollNs = 1'000'000;
-constexpr long kIdlePollNs = 10'000'000;
+constexpr std::size_t kLargestSlab = 512 * 1024;
+constexpr std::uint64_t kHungryPollNs = 100'000;
+constexpr std::uint64_t kBusyPollNs = 1'000'000;
+constexpr std::uint64_t kIdlePollNs = 5'000'000;
 constexpr std::uint32_t kBusyPolls = 100;  // polls without demand before it idles
 constexpr std::uint64_t kHousekeepingNs = 100'000'000;
+constexpr std::size_t kHelperStack = 256 * 1024;
 constexpr long kStartWaitNs = 2'000'000'000;
 constexpr long kStopWaitNs = 200'000'000;
 
@@ -46,6 +52,7 @@ struct Helper {
   std::size_t chunk_bytes = kMinChunkBytes;
   std::size_t slab_bytes = kFirstSlab;
   std::uint32_t quiet_polls = 0;
+  std::uint64_t last_poll = 0;
   std::uint64_t last_housekeeping = 0;
   void* awaiting_unmap[kRetiredChunks] = {};  // retired at the last poll: unmapped at the next
 
@@ -64,27 +71,39 @@ struct Helper {
     chunk->bytes = static_cast<std::uint32_t>(chunk_bytes);
     chunk->anchor = take_anchor();
     chunk->magic = kChunkMagic;
-    // The offset in the file, for trimming: reserved1 is the writer's own.
+    // Where it ends in the file, for trimming: reserved1 is the writer's own.
     chunk->reserved1[0] = file.bytes;
     file.page->allocated_bytes = file.bytes;
     place.store(chunk, std::memory_order_release);
     return true;
   }
 
-  // Fills the empty places, in the order in which they will be taken; returns how many there were.
-  std::size_t fill_chunks() {
-    std::size_t missing = 0;
-    const std::uint32_t first = supply.next_chunk.load(std::memory_order_relaxed);
-    for (std::size_t i = 0; i < kReadyChunks && file.grows; ++i) {
-      auto& place = supply.ready_chunks[(first + i) % kReadyChunks];
-      if (place.load(std::memory_order_relaxed) == nullptr) {
-        ++missing;
-        if (!supply_chunk(place)) {
-          break;
-        }
-      }
+  std::size_t missing_chunks() const {
+    if (!file.grows) {
+      return 0;
     }
-    return missing;
+    std::size_t ready = 0;
+    for (const auto& place : supply.ready_chunks) {
+      ready += place.load(std::memory_order_relaxed) != nullptr;
+    }
+    return kReadyChunks - ready;
+  }
+
+  // Fills up to `missing` empty places, in the order in which they will be taken. False: the file
+  // cannot grow now.
+  bool fill_chunks(std::size_t missing) {
+    const std::uint32_t first = supply.next_chunk.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < kReadyChunks && missing > 0; ++i) {
+      auto& place = supply.ready_chunks[(first + i) % kReadyChunks];
+      if (place.load(std::memory_order_relaxed) != nullptr) {
+        continue;
+      }
+      if (!supply_chunk(place)) {
+        return false;
+      }
+      --missing;
+    }
+    return true;
   }
 
   std::size_t fill_slabs() {
@@ -147,35 +166,66 @@ struct Helper {
     }
   }
 
-  // One round; returns the time until the next, in ns.
-  long poll() {
-    const std::size_t chunks = fill_chunks();
-    const std::size_t slabs = fill_slabs();
-    if (chunks > kReadyChunks / 4 && chunk_bytes < kLargestChunk) {
-      chunk_bytes *= 2;
+  // A quarter of the time for which what is ready lasts if the demand stays as it was.
+  std::uint64_t time_to_next_poll(std::uint64_t elapsed_ns, std::size_t chunks) const {
+    if (quiet_polls >= kBusyPolls) {
+      return kIdlePollNs;
     }
+    const std::uint64_t lasts = chunks > 0 ? elapsed_ns * kReadyChunks / chunks : 4 * kBusyPollNs;
+    return std::clamp(lasts / 4, kHungryPollNs, kBusyPollNs);
+  }
+
+  // One round; returns the time until the next, in ns.
+  std::uint64_t poll() {
+    const std::uint64_t start = monotonic_raw_ns();
+    const std::uint64_t elapsed = start - last_poll;
+    last_poll = start;
+    const std::size_t chunks = missing_chunks();
+    if (chunks > kReadyChunks / 4 && chunk_bytes < kLargestChunk) {
+      chunk_bytes *= 2;  // before it is filled: who is fast needs it now
+    }
+    const bool grew = fill_chunks(chunks);
+    const std::size_t slabs = fill_slabs();
     if (slabs > 1 && slab_bytes < kLargestSlab) {
       slab_bytes *= 2;
     }
     unmap_retired();
     housekeeping();
     quiet_polls = chunks + slabs > 0 ? 0 : quiet_polls + 1;
-    return quiet_polls < kBusyPolls ? kBusyPollNs : kIdlePollNs;
+    return grew ? time_to_next_poll(elapsed, chunks) : kIdlePollNs;
   }
 
-  // Takes every unused chunk back, so that the file can end after the last used one.
+  // Takes every unused chunk back and cuts those off that lie at the end of the file. One that a
+  // thread took in the meantime stays, and with it all that lies before it.
   void finish() {
-    for (auto& place : supply.ready_chunks) {
-      place.exchange(nullptr, std::memory_order_acquire);
+    ChunkHeader* unused[kReadyChunks];
+    for (std::size_t i = 0; i < kReadyChunks; ++i) {
+      unused[i] = supply.ready_chunks[i].exchange(nullptr, std::memory_order_acquire);
     }
     refresh_anchors();
-    const std::uint64_t end = supply.used_end.load(std::memory_order_acquire);
-    trim_output_log(file, end > kProcessPageBytes ? end : kProcessPageBytes);
+    std::uint64_t end = file.bytes;
+    for (std::size_t i = 0; i < kReadyChunks; ++i) {
+      if (unused[i] != nullptr && unused[i]->reserved1[0] == end) {
+        end -= unused[i]->bytes;
+        i = SIZE_MAX;  // the one before it may be anywhere
+      }
+    }
+    trim_output_log(file, end);
   }
 };
 
+// Gives the helper a table of open files of its own, an empty one, where the system has the call
+// (Linux 5.9): the program cannot close the log by closing all files, or see it among its own.
+void leave_open_files() {
+#ifdef SYS_close_range
+  constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
+  syscall(SYS_close_range, 0u, ~0u, kUnshare);
+#endif
+}
+
 void* helper_main(void*) {
   Helper helper;
+  leave_open_files();
   tick_clock = choose_clock();
   helper.file = create_output_log();
   if (helper.file.fd < 0) {
@@ -183,31 +233,46 @@ void* helper_main(void*) {
     return nullptr;
   }
   supply.page = helper.file.page;
-  helper.fill_chunks();
+  helper.last_poll = monotonic_raw_ns();
+  helper.fill_chunks(std::min(kReadyAtStart, helper.missing_chunks()));
   helper.fill_slabs();
   futex_wake(supply.ready, kStartOk);
+  helper.fill_chunks(helper.missing_chunks());
 
-  while (supply.stop.load(std::memory_order_acquire) == 0) {
-    futex_wait(supply.stop, 0, helper.poll());
+  for (;;) {
+    const std::uint32_t seen = supply.wanted.load(std::memory_order_acquire);
+    if (supply.stop.load(std::memory_order_acquire) != 0) {
+      break;
+    }
+    futex_wait(supply.wanted, seen, static_cast<long>(helper.poll()));
   }
   helper.finish();
   futex_wake(supply.stop, kStopped);
   return nullptr;
 }
 
+bool create_helper(std::size_t stack_bytes) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (stack_bytes != 0) {
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+  }
+  pthread_t thread;
+  const int failed = pthread_create(&thread, &attributes, helper_main, nullptr);
+  pthread_attr_destroy(&attributes);
+  return failed == 0;
+}
+
 bool spawn_helper() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 256 * 1024);
-  pthread_t thread;
-  const int failed = pthread_create(&thread, &attributes, helper_main, nullptr);
-  pthread_attr_destroy(&attributes);
+  // A program's thread-local variables lie on the stack too: where they are large, a small one is
+  // refused.
+  const bool created = create_helper(kHelperStack) || create_helper(0);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return failed == 0;
+  return created;
 }
 
 }  // namespace
@@ -220,7 +285,6 @@ bool start_supply(Lane* lanes) {
   const int saved_errno = errno;
   memset(static_cast<void*>(&supply), 0, sizeof supply);  // a fork child inherits its parent's
   supply.lanes = lanes;
-  supply.used_end.store(kProcessPageBytes, std::memory_order_relaxed);
   bool ok = spawn_helper();
   const std::uint64_t give_up = monotonic_raw_ns() + kStartWaitNs;
   while (ok && supply.ready.load(std::memory_order_acquire) == 0) {
@@ -235,9 +299,15 @@ bool start_supply(Lane* lanes) {
   return ok;
 }
 
+void wake_supply() {
+  supply.wanted.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, &supply.wanted, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
 void stop_supply() {
   const int saved_errno = errno;
-  futex_wake(supply.stop, kStopAsked);
+  supply.stop.store(kStopAsked, std::memory_order_release);
+  wake_supply();
   const std::uint64_t give_up = monotonic_raw_ns() + kStopWaitNs;
   while (supply.stop.load(std::memory_order_acquire) != kStopped && monotonic_raw_ns() < give_up) {
     futex_wait(supply.stop, kStopAsked, kStopWaitNs / 10);
@@ -256,10 +326,6 @@ ChunkHeader* take_chunk() {
     ChunkHeader* chunk = place.exchange(nullptr, std::memory_order_acq_rel);
     if (chunk != nullptr) {
       supply.next_chunk.store(i + 1, std::memory_order_relaxed);
-      const std::uint64_t end = chunk->reserved1[0];
-      std::uint64_t seen = supply.used_end.load(std::memory_order_relaxed);
-      while (seen < end && !supply.used_end.compare_exchange_weak(seen, end)) {
-      }
       return chunk;
     }
   }

@@ -53,7 +53,9 @@ struct AmShape {
   bool control;
 };
 
-constexpr AmShape shape_of(std::uint8_t am_id) {
+namespace detail {
+
+constexpr AmShape make_shape(std::uint8_t am_id) {
   switch (static_cast<AmId>(am_id)) {
     case AmId::eager_only:
       return {8, 1, false};
@@ -87,5 +89,48 @@ constexpr AmShape shape_of(std::uint8_t am_id) {
       return {0, 1, false};
   }
 }
+
+// A table, because the record path asks for every message: the switch costs 15 ns.
+struct Shapes {
+  AmShape of[256];
+  constexpr Shapes() : of{} {
+    for (unsigned id = 0; id < 256; ++id) {
+      of[id] = make_shape(static_cast<std::uint8_t>(id));
+    }
+  }
+};
+inline constexpr Shapes kShapes;
+
+}  // namespace detail
+
+// The first `count` words (at most kMaxWords) of a header that may lie anywhere. memcpy of so few
+// becomes a string instruction, which takes 20 ns to start.
+inline constexpr std::size_t kMaxWords = 5;
+inline void copy_words(std::uint64_t* to, const void* from, std::size_t count) {
+  const auto copy = [&](std::size_t i) {
+    __builtin_memcpy(to + i, static_cast<const char*>(from) + 8 * i, 8);
+  };
+  switch (count) {
+    case 5:
+      copy(4);
+      [[fallthrough]];
+    case 4:
+      copy(3);
+      [[fallthrough]];
+    case 3:
+      copy(2);
+      [[fallthrough]];
+    case 2:
+      copy(1);
+      [[fallthrough]];
+    case 1:
+      copy(0);
+      [[fallthrough]];
+    default:
+      break;
+  }
+}
+
+constexpr const AmShape& shape_of(std::uint8_t am_id) { return detail::kShapes.of[am_id]; }
 
 }  // namespace uctrace::wire

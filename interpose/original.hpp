@@ -1,10 +1,6 @@
-// Finding the function that a caller would have reached without us.
-//
-// A preloaded function stands in front of every other of its name. The original is the next one in
-// the global scope; where there is none, the library was loaded into a private scope (a Python
-// wheel, a plug-in), and the original is found through the calling module's own scope. Nothing is
-// found by file name. A process may hold several instances of UCX or MPI; in private scopes each
-// calling module gets its own original.
+// The function that a caller would have reached without us (scope.hpp), found once and kept. A
+// process may hold several instances of UCX; in private scopes each calling object gets its own
+// original.
 //
 // Use:   Original<decltype(&uct_ep_create)> original{"uct_ep_create"};   // constinit
 //        auto* next = original.get(__builtin_return_address(0));         // nullptr: nowhere
@@ -15,12 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace uctrace::interpose {
+#include "interpose/scope.hpp"
 
-struct Module {
-  std::uintptr_t low, high;  // address range of the calling module
-  void* function;
-};
+namespace uctrace::interpose {
 
 class OriginalBase {
  public:
@@ -34,10 +27,16 @@ class OriginalBase {
   std::atomic<std::uint32_t> locals_{0};
 
  private:
+  struct Local {
+    ObjectRange object;  // the calling one
+    void* function;
+  };
   static constexpr std::size_t kMaxLocals = 8;
-  void* find_local(std::uintptr_t caller) const;
 
-  Module local_[kMaxLocals]{};
+  void* find_local(const void* caller) const;
+  void remember_local(const void* caller, const Local& local);
+
+  Local local_[kMaxLocals]{};
 };
 
 template <typename Function>
@@ -53,9 +52,6 @@ class Original : public OriginalBase {
     return reinterpret_cast<Function>(find(caller));
   }
 };
-
-// `name` as `caller` would resolve it with our own definitions skipped; nullptr if nowhere.
-void* resolve(const char* name, const void* caller);
 
 // Path of the module that holds this address; "" if none does.
 const char* module_path(const void* address);

@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "event-log/ucp_wire.hpp"
+#include "log-merger/id_table.hpp"
 #include "log-merger/job.hpp"
 
 namespace uctrace::merge {
@@ -36,40 +37,6 @@ bool is_flush(const UctOp& op) {
 
 bool accepted(const UctOp& op) { return op.status >= 0; }
 
-// An instant and the UCP operation that an id meant from then on.
-struct Meaning {
-  std::int64_t since_ns;
-  Index serves;
-};
-
-// Meanings of one kind of id, by process and value.
-class IdTable {
- public:
-  void add(Index process, std::uint64_t id, std::int64_t since_ns, Index serves) {
-    table_[{process, id}].push_back({since_ns, serves});
-  }
-  // Sorts; after it, find() may be used.
-  void seal() {
-    for (auto& [key, meanings] : table_) {
-      std::stable_sort(meanings.begin(), meanings.end(),
-                       [](const Meaning& a, const Meaning& b) { return a.since_ns < b.since_ns; });
-    }
-  }
-  Index find(Index process, std::uint64_t id, std::int64_t at_ns) const {
-    const auto found = table_.find({process, id});
-    if (found == table_.end()) {
-      return kNone;
-    }
-    const auto after =
-        std::upper_bound(found->second.begin(), found->second.end(), at_ns,
-                         [](std::int64_t t, const Meaning& m) { return t < m.since_ns; });
-    return after == found->second.begin() ? kNone : (after - 1)->serves;
-  }
-
- private:
-  std::map<std::pair<Index, std::uint64_t>, std::vector<Meaning>> table_;
-};
-
 // A header that both sides saw: the k-th arrival at a process with it is the k-th post to that
 // process with it. kNone: the sender's endpoint does not tell its peer.
 using HeaderKey = std::tuple<Index, std::uint8_t, std::uint64_t, std::uint64_t, std::uint64_t,
@@ -79,12 +46,22 @@ HeaderKey key_of(Index destination, std::uint8_t am_id, const HeaderWords& h) {
   return {destination, am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
 }
 
-// A buffer that one side offered for a rendezvous: [address, address + length) until superseded.
+// A buffer that a peer offered for a rendezvous, to be fetched or to be written:
+// [address, address + length) until superseded.
 struct Offer {
   std::int64_t since_ns;
+  bool to_fetch;
+  Index peer;
   std::uint64_t address, length;
   Index serves;
 };
+
+bool fetches(const UctOp& op) {
+  return op.op >= log::UctOp::get_short && op.op <= log::UctOp::get_zcopy;
+}
+bool moves_memory(const UctOp& op) {
+  return op.op >= log::UctOp::put_short && op.op <= log::UctOp::get_zcopy;
+}
 
 template <typename Event>
 std::vector<Index> in_time_order(const std::vector<Event>& events) {
@@ -129,6 +106,18 @@ class Attributor {
   void reason(UctOp& op, const char* why) {
     op.link = Link::reason;
     op.reason = why;
+  }
+
+  Index peer_of(const UctOp& op) const {
+    const ProcessLog& log = job_.logs[static_cast<std::size_t>(op.process)];
+    return op.endpoint_row == kNone
+               ? kNone
+               : log.endpoints[static_cast<std::size_t>(op.endpoint_row)].peer_process;
+  }
+
+  // The process at the other end of a send.
+  Index receiver_of(const UcpOp& send) const {
+    return send.partner != kNone ? ucp(send.partner).process : send.peer_process;
   }
 
   void attribute(UctOp& op, Index serves, Link link) {
@@ -194,24 +183,32 @@ class Attributor {
   }
 
   void by_content() {
-    std::map<std::pair<Index, std::uint64_t>, std::vector<Index>> sends_by_tag;
+    struct Candidates {
+      std::vector<Index> sends;
+      std::size_t first = 0;  // those before have their first fragment
+    };
+    std::map<std::pair<Index, std::uint64_t>, Candidates> sends_by_tag;
     for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
       const UcpOp& send = job_.ucp[i];
       if (send.is_send() && send.accepted() && !first_done_[i]) {
-        sends_by_tag[{send.process, send.tag}].push_back(static_cast<Index>(i));
+        sends_by_tag[{send.process, send.tag}].sends.push_back(static_cast<Index>(i));
       }
     }
     each_open([&](UctOp& op) {
       if (!starts_send(op) || op.header.count == 0) {
         return;
       }
-      const auto candidates = sends_by_tag.find({op.process, op.header.words[0]});
-      if (candidates == sends_by_tag.end()) {
+      const auto found = sends_by_tag.find({op.process, op.header.words[0]});
+      if (found == sends_by_tag.end()) {
         return;
       }
-      for (const Index send : candidates->second) {
-        if (!first_done_[static_cast<std::size_t>(send)] && describes(op, ucp(send))) {
-          attribute(op, send, Link::inferred);
+      auto& [sends, first] = found->second;
+      while (first < sends.size() && first_done_[static_cast<std::size_t>(sends[first])]) {
+        ++first;
+      }
+      for (std::size_t i = first; i < sends.size(); ++i) {
+        if (!first_done_[static_cast<std::size_t>(sends[i])] && describes(op, ucp(sends[i]))) {
+          attribute(op, sends[i], Link::inferred);
           mark_first(op);
           return;
         }
@@ -229,10 +226,10 @@ class Attributor {
       }
       const auto& words = op.header.words;
       if (is(op, AmId::eager_first) || is(op, AmId::eager_sync_first)) {
-        message_ids_.add(op.process, words[2], op.start_ns, op.serves);
+        message_ids_.add({op.process}, words[2], op.start_ns, op.serves);
       }
       if (is(op, AmId::rndv_rts) && op.header.count == 5) {
-        send_requests_.add(op.process, words[2], op.start_ns, op.serves);
+        send_requests_.add({op.process}, words[2], op.start_ns, op.serves);
       }
       if (starts_send(op) && op.header.count >= 3 && !is(op, AmId::eager_first)) {
         posts_[key_of(ucp(op.serves).peer_process, op.am_id, op.header)].push_back(op.serves);
@@ -255,7 +252,7 @@ class Attributor {
         learn_announcement(arrival, arrival_serves_[i]);
       } else if (is(arrival, AmId::rndv_rtr)) {
         arrival_serves_[i] =
-            send_requests_.find(arrival.process, arrival.header.words[0], arrival.start_ns);
+            send_requests_.find({arrival.process}, arrival.header.words[0], arrival.start_ns);
         learn_offer(arrival, arrival_serves_[i]);
       }
     }
@@ -286,13 +283,14 @@ class Attributor {
       return;
     }
     const auto& words = arrival.header.words;
+    const IdScope scope{arrival.process, ucp(serves).process};
     if (is(arrival, AmId::rndv_rts)) {
-      remote_requests_.add(arrival.process, words[2], arrival.start_ns, serves);
+      remote_requests_.add(scope, words[2], arrival.start_ns, serves);
       offers_[static_cast<std::size_t>(arrival.process)].push_back(
-          {arrival.start_ns, words[3], words[4], serves});
+          {arrival.start_ns, true, scope.peer, words[3], words[4], serves});
     } else {
       // eager_sync_only: tag, ep_id, req_id; eager_sync_first: ... , ep_id, req_id
-      remote_requests_.add(arrival.process, words[is(arrival, AmId::eager_sync_only) ? 2 : 4],
+      remote_requests_.add(scope, words[is(arrival, AmId::eager_sync_only) ? 2 : 4],
                            arrival.start_ns, serves);
     }
   }
@@ -300,9 +298,10 @@ class Attributor {
   void learn_offer(const Arrival& rtr, Index serves) {
     if (serves != kNone && rtr.header.count == 5) {
       const auto& words = rtr.header.words;
-      receive_requests_.add(rtr.process, words[1], rtr.start_ns, serves);
+      const IdScope scope{rtr.process, receiver_of(ucp(serves))};
+      receive_requests_.add(scope, words[1], rtr.start_ns, serves);
       offers_[static_cast<std::size_t>(rtr.process)].push_back(
-          {rtr.start_ns, words[2], words[3], serves});
+          {rtr.start_ns, false, scope.peer, words[2], words[3], serves});
     }
   }
 
@@ -337,11 +336,11 @@ class Attributor {
       }
       Index serves = kNone;
       if (is(op, AmId::eager_middle)) {
-        serves = message_ids_.find(op.process, words[0], op.start_ns);
+        serves = message_ids_.find({op.process}, words[0], op.start_ns);
       } else if (is(op, AmId::rndv_ats) || is(op, AmId::rndv_rtr) || is(op, AmId::eager_sync_ack)) {
-        serves = remote_requests_.find(op.process, words[0], op.start_ns);
+        serves = remote_requests_.find({op.process, peer_of(op)}, words[0], op.start_ns);
       } else if (is(op, AmId::rndv_data) || is(op, AmId::rndv_atp)) {
-        serves = receive_requests_.find(op.process, words[0], op.start_ns);
+        serves = receive_requests_.find({op.process, peer_of(op)}, words[0], op.start_ns);
       }
       attribute(op, serves, Link::exact);
     });
@@ -349,12 +348,17 @@ class Attributor {
 
   void by_address() {
     each_open([&](UctOp& op) {
-      if (op.remote == 0) {
+      if (op.remote == 0 || !moves_memory(op)) {
         return;
       }
+      const Index peer = peer_of(op);
       const std::vector<Offer>& offers = offers_[static_cast<std::size_t>(op.process)];
-      for (auto offer = offers.rbegin(); offer != offers.rend(); ++offer) {
-        if (offer->since_ns <= op.start_ns && op.remote >= offer->address &&
+      auto offer = std::upper_bound(offers.begin(), offers.end(), op.start_ns,
+                                    [](std::int64_t t, const Offer& o) { return t < o.since_ns; });
+      while (offer != offers.begin()) {
+        --offer;
+        const bool same_peer = peer == kNone || offer->peer == kNone || offer->peer == peer;
+        if (same_peer && offer->to_fetch == fetches(op) && op.remote >= offer->address &&
             op.remote + op.bytes <= offer->address + offer->length) {
           attribute(op, offer->serves, Link::inferred);
           return;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
+#include "log-merger/launcher_line.hpp"
 #include "log-merger/totals.hpp"
 
 namespace uctrace::merge {
@@ -154,13 +156,17 @@ Json clock_json(const Job& job, std::size_t hosts) {
           {"hosts_aligned_by", hosts > 1 ? "wall clock" : "same clock"}};
 }
 
+// The launcher's, else that of the first process: rank 0.
 std::string command_of(const Job& job) {
-  std::string command = first_of(job, &ProcessLog::command_line);
-  while (!command.empty() && command.back() == '\n') {
-    command.pop_back();
+  if (!job.run.command.empty()) {
+    return job.run.command;
   }
-  std::replace(command.begin(), command.end(), '\n', ' ');
-  return command;
+  std::vector<std::string> words;
+  std::istringstream lines(first_of(job, &ProcessLog::command_line));
+  for (std::string word; std::getline(lines, word);) {
+    words.push_back(word);
+  }
+  return shell_line(words);
 }
 
 }  // namespace
@@ -224,15 +230,16 @@ void describe_run(Job& job) {
                   found.events == 0 ? Json(nullptr)
                                     : Json(static_cast<double>(log_bytes) /
                                            static_cast<double>(found.events))}};
+  const bool has_ucx = !first_of(job, &ProcessLog::ucx_version).empty();
   const bool v2 = std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
   info["ucx"] = {{"version", or_null(first_of(job, &ProcessLog::ucx_version))},
-                 {"mode", "stock"},
-                 {"protocols", v2 ? "v2" : "v1"},
+                 {"mode", has_ucx ? Json("stock") : Json(nullptr)},
+                 {"protocols", has_ucx ? Json(v2 ? "v2" : "v1") : Json(nullptr)},
                  {"library", or_null(first_of(job, &ProcessLog::ucx_library))}};
   info["mpi"] = {{"library", or_null(first_of(job, &ProcessLog::mpi_library))}};
-  info["command"] = command_of(job);
-  info["job"] = job.logs.empty() ? "" : std::string(job.logs.front().file.job());
   job.run.command = command_of(job);
+  info["command"] = job.run.command;
+  info["job"] = job.logs.empty() ? "" : std::string(job.logs.front().file.job());
   job.run.info_json = info.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,6 +1,8 @@
 // The accounting identities: each compares a count made in the job with one made from its records.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "log-merger/totals.hpp"
 
 namespace uctrace::merge {
@@ -15,7 +17,8 @@ class Checker {
 
   void run() {
     const std::uint64_t reasons = sum_of_reasons();
-    add("events", "records published = event records read", counted_.recorded_events, found_.events);
+    add("events", "event records published = records that are part of the run",
+        counted_.recorded_events, found_.used_events);
     add("uct", "posted_ok = attributed_ucp + reasons + unattributed", counted_.uct_posted_ok,
         found_.attributed + reasons + found_.unattributed, log::Layer::uct);
     add("completions", "inprogress = completed + outstanding + without_handle",
@@ -25,16 +28,16 @@ class Checker {
         log::Layer::uct);
     add("ucp", "operations counted = operation records", counted_.ucp_operations,
         found_.ucp_operations, log::Layer::ucp);
+    add("ucp_completions", "completions counted = operations that a completion record ended",
+        counted_.ucp_completed, found_.ucp_ended, log::Layer::ucp);
     const SendTotals& s = found_.sends;
     add("tag_sends", "sends = matched + ambiguous + unmatched + failed", counted_.ucp_sends,
         s.matched + s.ambiguous + s.unmatched + s.failed, log::Layer::ucp);
     const ReceiveTotals& r = found_.receives;
     add("tag_receives",
         "receives = matched + ambiguous + unmatched + cancelled or failed + outstanding",
-        counted_.ucp_receives, r.matched + r.ambiguous + r.unmatched + r.failed + r.outstanding,
-        log::Layer::ucp);
-    add("tag", "sends that found a receive = receives that found a send", s.matched + s.ambiguous,
-        r.matched + r.ambiguous, log::Layer::ucp);
+        counted_.ucp_receives, r.took() + r.failed + r.outstanding, log::Layer::ucp);
+    add_tag();
     add_payload();
     add("mpi", "calls counted = call records", counted_.mpi_calls, found_.mpi_calls,
         log::Layer::mpi);
@@ -70,6 +73,32 @@ class Checker {
     const bool cut = layer != log::Layer::gpu && layer_off(layer);
     job_.run.identities.push_back(
         {name, "job", statement, left, right, verdict(left == right, cut)});
+  }
+
+  // What was received was sent by somebody: by a process of the job, unless some of its UCP peers
+  // left no log. Not the other way round: a send may end and its message never be received.
+  void add_tag() {
+    const std::uint64_t received = found_.receives.took();
+    const std::uint64_t taken = found_.sends.matched + found_.sends.ambiguous;
+    const bool cut = layer_off(log::Layer::ucp) || (received != taken && has_strangers());
+    job_.run.identities.push_back({"tag", "job",
+                                   "receives that took a message = sends that a receive took",
+                                   received, taken, verdict(received == taken, cut)});
+  }
+
+  // Whether somebody outside of the logs may have sent something: in a job of MPI its world says who
+  // there is, unless it is connected to another one.
+  bool has_strangers() const {
+    for (const ProcessLog& log : job_.logs) {
+      const bool stranger_known = std::any_of(
+          log.ucp_endpoints.begin(), log.ucp_endpoints.end(), [&](const UcpEndpoint& endpoint) {
+            return !job_.process_of_uid.contains(endpoint.remote_uid);
+          });
+      if (stranger_known || (log.flavour == MpiFlavour::none && !log.workers.empty())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Holds only if it holds for every single message: two errors must not make up for each other.

@@ -154,7 +154,10 @@ RunFacts facts_of(const Run& run) {
   std::set<TextId> hosts;
   for (const Process& process : run.processes) hosts.insert(process.host);
   facts.hosts = hosts.size();
-  facts.complete = std::all_of(run.processes.begin(), run.processes.end(),
+  // The run knows of ranks without a log, too.
+  const ordered_json& complete = member(info, "complete");
+  facts.complete = (!complete.is_boolean() || complete.get<bool>()) &&
+                   std::all_of(run.processes.begin(), run.processes.end(),
                                [](const Process& process) { return process.complete; });
   return facts;
 }

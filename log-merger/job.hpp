@@ -71,6 +71,7 @@ struct UcpOp {
   std::uint64_t posted_tick = 0;
   std::int64_t start_ns = -1, end_ns = -1, posted_ns = -1;
   bool ended = false;           // its end is known
+  bool completed = false;       // by a completion record, which tells what a receive received
   std::int32_t end_status = 0;
   std::uint64_t sender_tag = 0, received_bytes = 0;
   // results
@@ -87,7 +88,9 @@ struct UcpOp {
 
   bool is_send() const { return function <= log::UcpFunction::tag_send_sync_nbx; }
   bool accepted() const { return status >= 0; }
-  bool received() const;  // a receive that took a message
+  bool received() const;  // a receive that took a message, and which one is known
+  // A receive that may have taken a message, but of which no log says what it took.
+  bool took_unknown() const { return !is_send() && accepted() && !completed && end_status >= 0; }
 };
 
 struct MpiCall {
@@ -132,9 +135,10 @@ struct Worker {
 
 struct Comm {
   std::uint64_t handle = 0, tick = 0, parent = 0;
+  std::uint64_t freed_tick = UINT64_MAX;  // its handle and context may be used again afterwards
   std::uint32_t size = 0, ordinal = 0, function = 0;
   bool inter = false;
-  log::CommunicatorView members;
+  log::CommunicatorView members{};
   TextId name = kNoText;
 };
 
@@ -163,13 +167,15 @@ struct ProcessLog {
 };
 
 struct Job {
-  Run run;  // texts and notes are filled while loading
+  Run run;  // texts, notes and the launcher's command are filled while loading
   std::vector<ProcessLog> logs;
   std::vector<UctOp> uct;
   std::vector<Arrival> arrivals;
   std::vector<UcpOp> ucp;
   std::vector<MpiCall> calls;
   std::unordered_map<std::uint64_t, Index> process_of_uid;
+  // Completion records whose operation was found: the others are of no use.
+  std::uint64_t uct_completions = 0, ucp_completions = 0;
   double clock_error_ns = 0;
   std::uint64_t clock_violations = 0;
 };
@@ -194,6 +200,7 @@ Index row_at(const std::vector<Row>& rows, std::uint64_t handle, std::uint64_t t
 
 // The steps, in this order.
 Job load_job(const std::filesystem::path& folder, const MergeOptions& options);
+void load_process(Job& job, Index process);  // a part of load_job
 void link_peers(Job& job);
 void match_messages(Job& job);
 void link_mpi(Job& job);

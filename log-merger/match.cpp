@@ -5,8 +5,8 @@
 //   posted (a matched receive: probed), the k-th receive took the k-th send.
 //
 // It is the only pairing that the ordering rules of tag matching allow as long as one endpoint and
-// one posting thread use the key on each side; otherwise the pairs are `ambiguous`. Receives that
-// were cancelled or failed took nothing.
+// one posting thread use the key on each side, and as long as no operation between them is missing;
+// otherwise the pairs are `ambiguous`. Receives that were cancelled or failed took nothing.
 #include <algorithm>
 #include <unordered_map>
 
@@ -47,7 +47,42 @@ bool lengths_agree(const UcpOp& send, const UcpOp& receive) {
          send.bytes == receive.received_bytes;
 }
 
-void match_group(Job& job, Group& group) {
+// Receives of one worker that may have taken a message of any key that fits them.
+using UnknownReceives = std::vector<Index>;
+
+// The place in posting order from which on a receive of unknown outcome may have taken one of the
+// key's sends, so that the k-th known receive is not the k-th receive.
+std::uint64_t first_doubtful_tick(Job& job, const Key& key, const UnknownReceives& unknown) {
+  std::uint64_t first = UINT64_MAX;
+  for (const Index index : unknown) {
+    const UcpOp& receive = at(job, index);
+    if (((receive.tag ^ key.tag) & receive.tag_mask) == 0) {
+      first = std::min(first, receive.posted_tick);
+    }
+  }
+  return first;
+}
+
+// Whether what the log lacks, if anything, comes after all that it has: it is still being written,
+// or its process was killed.
+bool ends_early(const ProcessLog& log) {
+  const log::Damage& damage = log.file.damage();
+  return log.file.page().closed == 0 && log.file.dropped_records() == 0 &&
+         damage.bad_chunks + damage.bad_records + damage.unreadable_tails + damage.missing_chunks ==
+             0;
+}
+
+// More receives than sends: sends are missing. They come behind the known ones if the log of their
+// process ends early and the tag names one source, as MPI's do; else they may be in between.
+bool sends_may_lack(Job& job, const Group& group) {
+  if (group.receives.size() <= group.sends.size()) {
+    return false;
+  }
+  const ProcessLog& log = job.logs[static_cast<std::size_t>(at(job, group.sends.front()).process)];
+  return log.flavour == MpiFlavour::none || !ends_early(log);
+}
+
+void match_group(Job& job, const Key& key, Group& group, const UnknownReceives& unknown) {
   // Within one process ticks order; between processes the job clock does, approximately: that case
   // is ambiguous anyway.
   std::sort(group.sends.begin(), group.sends.end(), [&](Index a, Index b) {
@@ -57,12 +92,20 @@ void match_group(Job& job, Group& group) {
     return std::pair(at(job, a).posted_tick, a) < std::pair(at(job, b).posted_tick, b);
   });
   const std::size_t pairs = std::min(group.sends.size(), group.receives.size());
-  const bool exact = pairs > 0 && one_queue(job, group.sends) && one_queue(job, group.receives);
+  if (pairs == 0) {
+    return;
+  }
   const bool single = group.sends.size() == 1 && group.receives.size() == 1;
+  const bool exact = single || (one_queue(job, group.sends) && one_queue(job, group.receives) &&
+                                !sends_may_lack(job, group));
+  // With as many receives as sends, every send has its receive.
+  const std::uint64_t doubtful = group.sends.size() > group.receives.size()
+                                     ? first_doubtful_tick(job, key, unknown)
+                                     : UINT64_MAX;
   for (std::size_t k = 0; k < pairs; ++k) {
     UcpOp& send = at(job, group.sends[k]);
     UcpOp& receive = at(job, group.receives[k]);
-    const bool sure = (exact || single) && lengths_agree(send, receive);
+    const bool sure = exact && receive.posted_tick < doubtful && lengths_agree(send, receive);
     send.match = receive.match = sure ? Match::exact : Match::ambiguous;
     send.partner = group.receives[k];
     receive.partner = group.sends[k];
@@ -74,6 +117,7 @@ void match_group(Job& job, Group& group) {
 
 void match_messages(Job& job) {
   std::unordered_map<Key, Group, KeyHash> groups;
+  std::unordered_map<std::uint64_t, UnknownReceives> unknown;  // by worker uid
   for (std::size_t i = 0; i < job.ucp.size(); ++i) {
     const UcpOp& op = job.ucp[i];
     const auto index = static_cast<Index>(i);
@@ -82,10 +126,12 @@ void match_messages(Job& job) {
       groups[{op.peer_uid, op.tag}].sends.push_back(index);
     } else if (op.received() && op.worker_uid != 0) {
       groups[{op.worker_uid, op.sender_tag}].receives.push_back(index);
+    } else if (op.took_unknown() && op.worker_uid != 0) {
+      unknown[op.worker_uid].push_back(index);
     }
   }
   for (auto& [key, group] : groups) {
-    match_group(job, group);
+    match_group(job, key, group, unknown[key.worker_uid]);
   }
 }
 

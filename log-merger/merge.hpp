@@ -11,7 +11,9 @@
 
 namespace uctrace {
 
+// Files of a data folder that are not merged ones.
 inline constexpr char kLogSuffix[] = ".ulog";
+inline constexpr char kRunFile[] = "run.json";  // how the job was started, by `uctrace record`
 
 struct MergeOptions {
   std::string job;  // job key, or its beginning; empty = the newest in the folder

@@ -4,8 +4,8 @@
 // also the one that asked if the operation is that call's own:
 //   * a point-to-point call, when tag and peer in the UCP tag and endpoint agree with its arguments;
 //   * MPI_Start or Startall, when it is a point-to-point operation;
-//   * a collective (or anything that makes communicators, windows or files), when the library made
-//     the operation for a collective that no earlier non-blocking call started.
+//   * a collective (or anything that makes communicators, windows or files), when no earlier
+//     non-blocking call started with the same context and tag.
 // Otherwise it belongs to the non-blocking collective that first used the same context and tag:
 // libraries give each outstanding one a tag of its own. What is left is `progress`: no call is named.
 #include <algorithm>
@@ -54,7 +54,8 @@ CallKind kind_of(std::string_view name) {
       name.starts_with("Improbe") || one_of(name, {"Probe", "Mprobe", "Cancel", "Request_free"})) {
     return CallKind::other;
   }
-  if (name.starts_with("I") && !name.starts_with("In")) {
+  // Init, Info_create, Intercomm_create, ... but Ineighbor_alltoall.
+  if (name.starts_with("I") && (!name.starts_with("In") || name.starts_with("Ineighbor_"))) {
     return CallKind::nonblocking_collective;
   }
   return one_of(name, {"Comm_idup", "Comm_idup_with_info"}) ? CallKind::nonblocking_collective
@@ -87,6 +88,7 @@ class ProcessLinker {
       link_one(op(index));
       learn_context(op(index));
     }
+    find_persistent_inits();
     for (const Index index : operations_) {
       name_communicator(op(index));
     }
@@ -100,7 +102,7 @@ class ProcessLinker {
   // then take theirs from the context in the tag
 
   struct Learned {
-    std::uint64_t since_tick;  // contexts are used again after a communicator is freed
+    std::uint64_t since_tick, until_tick;  // contexts are used again after a communicator is freed
     Index comm;
   };
 
@@ -114,11 +116,15 @@ class ProcessLinker {
       return;
     }
     if (const auto tag = decode_tag(log_.flavour, operation_tag(op))) {
-      const Index comm = call(op.asked_by).comm;
-      std::vector<Learned>& known = contexts_[context_of(*tag)];
-      if (known.empty() || known.back().comm != comm) {
-        known.push_back({log_.comms[static_cast<std::size_t>(comm)].tick, comm});
-      }
+      learn(*tag, call(op.asked_by).comm);
+    }
+  }
+
+  void learn(const DecodedTag& tag, Index index) {
+    std::vector<Learned>& known = contexts_[context_of(tag)];
+    if (known.empty() || known.back().comm != index) {
+      const Comm& comm = log_.comms[static_cast<std::size_t>(index)];
+      known.push_back({comm.tick, comm.freed_tick, index});
     }
   }
 
@@ -134,11 +140,26 @@ class ProcessLinker {
     const auto known = contexts_.find(context_of(*tag));
     if (known != contexts_.end()) {
       for (const Learned& learned : known->second) {
-        op.comm = learned.since_tick <= op.start_tick ? learned.comm : op.comm;
+        const bool valid = learned.since_tick <= op.start_tick && op.start_tick <= learned.until_tick;
+        op.comm = valid ? learned.comm : op.comm;
       }
     }
     if (op.comm == kNone && op.is_send()) {
       op.comm = comm_of_persistent(op, *tag);
+      if (op.comm != kNone) {
+        learn(*tag, op.comm);
+      }
+    }
+  }
+
+  void find_persistent_inits() {
+    for (const auto& calls : log_.calls_of_lane) {
+      for (const Index index : calls) {
+        const MpiCall& c = call(index);
+        if (c.peer >= 0 && c.comm != kNone && job_.run.texts[c.function].ends_with("_init")) {
+          persistent_inits_.push_back(index);
+        }
+      }
     }
   }
 
@@ -146,21 +167,22 @@ class ProcessLinker {
   // with the operation, if they agree with each other.
   Index comm_of_persistent(const UcpOp& op, const DecodedTag& tag) const {
     Index found = kNone;
-    for (const auto& calls : log_.calls_of_lane) {
-      for (const Index index : calls) {
-        const MpiCall& c = call(index);
-        const std::string& name = job_.run.texts[c.function];
-        if (c.start_tick > op.start_tick || !name.ends_with("_init") || c.peer < 0 ||
-            c.comm == kNone || !agrees(c, c.peer, c.tag, op, tag)) {
-          continue;
-        }
-        if (found != kNone && found != c.comm) {
-          return kNone;
-        }
-        found = c.comm;
+    for (const Index index : persistent_inits_) {
+      const MpiCall& c = call(index);
+      if (c.start_tick > op.start_tick || was_freed(c.comm, op.start_tick) ||
+          !agrees(c, c.peer, c.tag, op, tag)) {
+        continue;
       }
+      if (found != kNone && found != c.comm) {
+        return kNone;
+      }
+      found = c.comm;
     }
     return found;
+  }
+
+  bool was_freed(Index comm, std::uint64_t tick) const {
+    return comm != kNone && log_.comms[static_cast<std::size_t>(comm)].freed_tick < tick;
   }
 
   // --- calls
@@ -236,17 +258,25 @@ class ProcessLinker {
         // A schedule that an earlier call began keeps its owner, even if driven from here.
         return tag.collective && owner_is(tag, op.call);
       case CallKind::collective:
-        return tag.collective && !started_.contains({tag.context, tag.tag});
+        // Also with a tag that looks like a user's: Open MPI's neighbourhood collectives and
+        // communicator constructors use small ones. Point-to-point calls post only from themselves.
+        return owner_is(tag, op.call);
       case CallKind::other:
         return false;
     }
     return false;
   }
 
-  // Whether nobody else than `call` started with this context and tag.
-  bool owner_is(const DecodedTag& tag, Index call) const {
+  // Whether nobody else than `caller` started with this context and tag: nobody on a communicator
+  // that was freed before the caller's was made, and which may have left its context to it.
+  bool owner_is(const DecodedTag& tag, Index caller) const {
     const auto owner = started_.find({tag.context, tag.tag});
-    return owner == started_.end() || owner->second == call;
+    if (owner == started_.end() || owner->second == caller) {
+      return true;
+    }
+    const Index comm = call(caller).comm;
+    return comm != kNone && was_freed(call(owner->second).comm,
+                                      log_.comms[static_cast<std::size_t>(comm)].tick);
   }
 
   // Tag and peer of a point-to-point call against those in the operation. Wildcards agree with all.
@@ -273,6 +303,7 @@ class ProcessLinker {
   std::unordered_map<ScheduleKey, Index, ScheduleHash> started_;
   std::unordered_map<std::uint64_t, std::vector<Learned>> contexts_;
   std::unordered_map<TextId, CallKind> kinds_;
+  std::vector<Index> persistent_inits_;  // MPI_Send_init and its like
 };
 
 }  // namespace

@@ -22,10 +22,17 @@ bool is_tag_offload(const UctOp& op) {
   return op.op >= log::UctOp::tag_eager_short && op.op <= log::UctOp::tag_rndv_zcopy;
 }
 
-// Where the buffers of a rendezvous begin: what put and get addresses are relative to.
+// Where the buffers of a rendezvous begin: what put and get addresses are relative to. The sender's
+// is announced to be fetched, the receiver's to be written; they lie in two processes, so that
+// their addresses may overlap.
 struct Buffer {
+  bool to_fetch;
   std::uint64_t address, length, offset;
 };
+
+bool fetches(const UctOp& op) {
+  return op.op >= log::UctOp::get_short && op.op <= log::UctOp::get_zcopy;
+}
 
 std::vector<Buffer> announced_buffers(const Job& job, const std::vector<Index>& ops) {
   std::vector<Buffer> buffers;
@@ -36,9 +43,9 @@ std::vector<Buffer> announced_buffers(const Job& job, const std::vector<Index>& 
       continue;
     }
     if (op.am_id == static_cast<std::uint8_t>(AmId::rndv_rts)) {
-      buffers.push_back({words[3], words[4], 0});
+      buffers.push_back({true, words[3], words[4], 0});
     } else if (op.am_id == static_cast<std::uint8_t>(AmId::rndv_rtr)) {
-      buffers.push_back({words[2], words[3], words[4]});
+      buffers.push_back({false, words[2], words[3], words[4]});
     }
   }
   return buffers;
@@ -55,12 +62,16 @@ bool find_range(const UctOp& op, const std::vector<Buffer>& buffers, Range& rang
     const std::uint64_t length = op.bytes - shape.header_bytes;
     const bool has_offset = op.am_id == static_cast<std::uint8_t>(AmId::eager_middle) ||
                             op.am_id == static_cast<std::uint8_t>(AmId::rndv_data);
-    range = range_at(has_offset && op.header.count >= 2 ? op.header.words[1] : 0, length);
+    if (has_offset && op.header.count < 2) {
+      return false;
+    }
+    range = range_at(has_offset ? op.header.words[1] : 0, length);
     return true;
   }
   if (moves_memory(op)) {
     for (const Buffer& buffer : buffers) {
-      if (op.remote >= buffer.address && op.remote + op.bytes <= buffer.address + buffer.length) {
+      if (buffer.to_fetch == fetches(op) && op.remote >= buffer.address &&
+          op.remote + op.bytes <= buffer.address + buffer.length) {
         range = range_at(buffer.offset + (op.remote - buffer.address), op.bytes);
         return true;
       }

@@ -40,8 +40,10 @@ InterfacesByAddress index_endpoint_addresses(const Job& job) {
     for (const Endpoint& endpoint : job.logs[p].endpoints) {
       const Interface* interface = job.logs[p].interface(endpoint.interface);
       if (interface != nullptr && !endpoint.own_address.empty()) {
-        index.try_emplace(interface_key(job, *interface, endpoint.own_address),
-                          RemoteInterface{static_cast<Index>(p), interface->device, false});
+        const auto [place, fresh] =
+            index.try_emplace(interface_key(job, *interface, endpoint.own_address),
+                              RemoteInterface{static_cast<Index>(p), interface->device, false});
+        place->second.ambiguous |= !fresh && place->second.process != static_cast<Index>(p);
       }
     }
   }

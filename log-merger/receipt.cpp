@@ -47,7 +47,7 @@ std::string doubts_text(const Run& run, const Message& message) {
   if (message.match == Match::ambiguous)
     add("several sends and receives fit, the pairing is a guess");
   if (message.match == Match::unmatched) {
-    add(message.initiator == Side::src ? "no receive took it" : "its send is not in the logs");
+    add(message.src_process >= 0 ? "no receive took it" : "its send is not in the logs");
   }
   return text.empty() ? text : text + '\n';
 }

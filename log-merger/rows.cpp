@@ -66,12 +66,9 @@ class RowBuilder {
 
   static std::string_view exit_of(const ProcessLog& log) {
     const log::ProcessPage& page = log.file.page();
-    switch (page.exit) {
-      case log::ExitKind::finalized: return page.closed != 0 ? "finalized" : "killed";
-      case log::ExitKind::aborted: return "aborted";
-      case log::ExitKind::exited: return "exited";
-      case log::ExitKind::running: break;
-    }
+    if (page.exit == log::ExitKind::aborted) return "aborted";
+    if (page.exit == log::ExitKind::exited) return "exited";
+    if (page.exit == log::ExitKind::finalized && page.closed != 0) return "finalized";
     return log.file.is_writer_alive() ? "running" : "killed";
   }
 
@@ -142,6 +139,17 @@ class RowBuilder {
     return m;
   }
 
+  // World rank of a sender that left no log: MPI's tags hold its rank in the communicator.
+  std::int32_t source_in_tag(const UcpOp& receive) {
+    const ProcessLog& log = log_of(receive.process);
+    const auto tag = decode_tag(log.flavour, receive.sender_tag);
+    if (!tag || receive.comm == kNone) {
+      return -1;
+    }
+    const Comm& comm = log.comms[static_cast<std::size_t>(receive.comm)];
+    return comm.members.world_rank(static_cast<std::uint32_t>(tag->source)).value_or(-1);
+  }
+
   Message message_of_receive(const UcpOp& receive) {
     Message m;
     fill_common(m, receive, receive.sender_tag);
@@ -152,6 +160,7 @@ class RowBuilder {
     m.t_posted_recv_ns = receive.posted_ns;
     m.t_end_ns = receive.end_ns;
     finish(m, receive.end_status);
+    m.src = source_in_tag(receive);
     return m;
   }
 

@@ -59,7 +59,7 @@ void count_receive(const UcpOp& op, ReceiveTotals& totals) {
   if (!op.accepted()) {
     return;
   }
-  if (!op.ended) {
+  if (op.took_unknown()) {
     ++totals.outstanding;
   } else if (!op.received()) {
     ++totals.failed;
@@ -95,7 +95,9 @@ void count_payload(const Job& job, Found& found) {
       continue;
     }
     const bool by_cpu = job.run.texts[message.protocol] == kRkeyPtr;
-    const std::uint64_t covered = by_cpu ? message.bytes : covered_bytes(job, ops[m]);
+    // That a CPU copied it is inferred from there being no transfer with payload: nothing may hide.
+    const bool copied = by_cpu && found.unattributed_with_payload == 0;
+    const std::uint64_t covered = copied ? message.bytes : covered_bytes(job, ops[m]);
     found.delivered_bytes += message.bytes;
     found.covered_bytes += covered;
     found.messages_not_covered += covered != message.bytes;
@@ -115,8 +117,11 @@ Found count_found(const Job& job) {
   found.ucp_operations = job.ucp.size();
   found.mpi_calls = job.calls.size();
   found.arrivals = job.arrivals.size();
+  found.used_events = job.uct.size() + job.uct_completions + found.arrivals + found.ucp_operations +
+                      job.ucp_completions + found.mpi_calls;
   count_transfers(job, found);
   for (const UcpOp& op : job.ucp) {
+    found.ucp_ended += op.completed;
     if (op.is_send()) {
       count_send(op, found.sends);
     } else {

@@ -16,6 +16,7 @@ struct SendTotals {
 };
 struct ReceiveTotals {
   std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0, outstanding = 0;
+  std::uint64_t took() const { return matched + ambiguous + unmatched; }  // took a message
 };
 struct LinkTotals {
   std::uint64_t exact = 0, inferred = 0, ambiguous = 0, none = 0;
@@ -23,7 +24,10 @@ struct LinkTotals {
 
 // From the records.
 struct Found {
-  std::uint64_t uct_operations = 0, ucp_operations = 0, mpi_calls = 0, arrivals = 0, events = 0;
+  std::uint64_t uct_operations = 0, ucp_operations = 0, mpi_calls = 0, arrivals = 0;
+  std::uint64_t events = 0;       // in the logs
+  std::uint64_t used_events = 0;  // that are part of the merged run
+  std::uint64_t ucp_ended = 0;    // UCP operations that a completion record ended
   std::uint64_t attributed = 0, unattributed = 0, unattributed_with_payload = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons;
   SendTotals sends;

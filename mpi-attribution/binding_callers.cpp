@@ -1,15 +1,26 @@
 // Tells calls of PMPI functions that a Fortran binding makes for the program from those of tools
 // and libraries. The bindings of Open MPI, and mpi_f08 of MPICH, reach MPI by its PMPI names.
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <cstddef>
 
+#include "interpose/scope.hpp"
 #include "mpi-attribution/call.h"
-#include "mpi-attribution/scope.hpp"
 
 namespace uctrace::mpi {
 namespace {
+
+using interpose::ObjectRange;
+
+// Symbols that only a Fortran binding defines: mpif.h and `use mpi`, and `use mpi_f08`.
+constexpr const char* kBindingSymbols[] = {"mpi_send_", "mpi_init_f08_"};
+
+struct CallerObject {
+  ObjectRange range;
+  bool is_fortran_binding;
+};
 
 // Objects that called a PMPI function outside of any MPI call. Append-only, so readers need no
 // lock. Few objects ever do; those beyond the cache are looked up at each call.
@@ -21,14 +32,24 @@ constinit pthread_mutex_t appending = PTHREAD_MUTEX_INITIALIZER;
 const CallerObject* known_caller(const void* caller) {
   const std::size_t count = caller_count.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
-    if (caller >= callers[i].begin && caller < callers[i].end) return &callers[i];
+    if (callers[i].range.holds(caller)) return &callers[i];
   }
   return nullptr;
 }
 
+bool defines_binding(const ObjectRange& object, const void* caller) {
+  void* handle = interpose::open_object_at(caller);
+  for (const char* symbol : kBindingSymbols) {
+    // The search goes on in the object's dependencies: only a definition of its own counts.
+    if (object.holds(dlsym(handle != nullptr ? handle : RTLD_DEFAULT, symbol))) return true;
+  }
+  return false;
+}
+
 bool examine(const void* caller) {
-  const CallerObject object = object_of(caller);
-  if (object.begin == object.end) return false;
+  const ObjectRange range = interpose::object_at(caller);
+  if (range.empty()) return false;
+  const CallerObject object{range, defines_binding(range, caller)};
   pthread_mutex_lock(&appending);
   const std::size_t count = caller_count.load(std::memory_order_relaxed);
   if (known_caller(caller) == nullptr && count < kMaxCallers) {

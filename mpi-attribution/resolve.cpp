@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "event-log/recorder.hpp"
+#include "interpose/scope.hpp"
 #include "mpi-attribution/library.hpp"
-#include "mpi-attribution/scope.hpp"
 
 extern "C" {
 constinit bool uctrace_mpi_recording = false;
@@ -19,6 +19,8 @@ constinit bool uctrace_mpi_recording = false;
 
 namespace uctrace::mpi {
 namespace {
+
+using interpose::Scope;
 
 constexpr std::size_t kMaxVersionText =
     8192;  // MPICH's MPI_MAX_LIBRARY_VERSION_STRING, the longest

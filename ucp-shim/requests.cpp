@@ -1,8 +1,5 @@
 #include "ucp-shim/requests.hpp"
 
-#include <stddef.h>
-#include <string.h>
-
 namespace uctrace::ucp {
 
 namespace {
@@ -61,21 +58,26 @@ void switch_layer_on() {
   log::set_layer(log::Layer::ucp, log::LayerState::on);
 }
 
-Parameters copy_parameters(const ucp_request_param_t* param) {
-  Parameters result;
-  memset(&result.own, 0, sizeof result.own);
-  result.known = (param->op_attr_mask & ~kKnownFields) == 0;
-  if (result.known) {
-    // A caller built with older headers has a shorter struct: `memh` is read only if it says so.
-    memcpy(&result.own, param, offsetof(ucp_request_param_t, memh));
-    if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) != 0) {
-      result.own.memh = param->memh;
-    }
-  } else {
-    result.own.op_attr_mask = param->op_attr_mask;
-    result.own.datatype = param->datatype;
+// Field by field: wider loads of what the caller has just stored would wait for its stores. Fields
+// that the mask does not name may be uninitialised, which is harmless; `memh`, which a caller built
+// with older headers does not have, is read only if the mask says so.
+void copy_parameters(const ucp_request_param_t* param, Parameters& to) {
+  to.known = (param->op_attr_mask & ~kKnownFields) == 0;
+  to.own.op_attr_mask = param->op_attr_mask;
+  to.own.datatype = param->datatype;
+  if (!to.known) {
+    return;
   }
-  return result;
+  to.own.flags = param->flags;
+  to.own.request = param->request;
+  to.own.cb = param->cb;
+  to.own.user_data = param->user_data;
+  to.own.reply_buffer = param->reply_buffer;
+  to.own.memory_type = param->memory_type;
+  to.own.recv_info = param->recv_info;
+  if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) != 0) {
+    to.own.memh = param->memh;
+  }
 }
 
 std::uint64_t buffer_bytes(const ucp_request_param_t& param, const void* buffer, std::size_t count,
@@ -108,7 +110,7 @@ Call::Call(UcpFunction function, const ucp_request_param_t* param)
     }
     return;
   }
-  parameters_ = copy_parameters(param);
+  copy_parameters(param, parameters_);
   id_ = log::new_id(*lane_, log::IdKind::ucp_operation);
   log::Slot* slot = parameters_.known ? log::acquire_slot(*lane_) : nullptr;
   if (slot != nullptr) {

@@ -36,7 +36,7 @@ struct Parameters {
   ucp_request_param_t own;  // a copy to hand down
   bool known;               // false: a field that this build does not know; hand the caller's down
 };
-Parameters copy_parameters(const ucp_request_param_t* param);
+void copy_parameters(const ucp_request_param_t* param, Parameters& to);
 
 // Bytes of a buffer of `count` elements. `*known` is false for generic datatypes.
 std::uint64_t buffer_bytes(const ucp_request_param_t& param, const void* buffer, std::size_t count,

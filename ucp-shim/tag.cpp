@@ -70,13 +70,14 @@ ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint, co
     return original(endpoint, buffer, count, tag, param);
   }
   Parameters& parameters = call.parameters();
+  // Before the call: an end inside it lets the caller's callback free a list of buffers.
+  bool known;
+  const std::uint64_t bytes = buffer_bytes(parameters.own, buffer, count, &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
     result = original(endpoint, buffer, count, tag, parameters.known ? &parameters.own : param);
   }
-  bool known;
-  const std::uint64_t bytes = buffer_bytes(parameters.own, buffer, count, &known);
   call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(endpoint),
                        .buffer = buffer,
                        .bytes = bytes,
@@ -112,13 +113,13 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
     parameters.own.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     call.tracked()->hide_in_call = true;
   }
+  bool known;
+  const std::uint64_t bytes = buffer_bytes(parameters.own, what.buffer, what.count, &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
     result = post(parameters.known ? &parameters.own : param);
   }
-  bool known;
-  const std::uint64_t bytes = buffer_bytes(parameters.own, what.buffer, what.count, &known);
   const Call::End end = call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(what.worker),
                                              .buffer = what.buffer,
                                              .bytes = bytes,

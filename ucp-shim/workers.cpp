@@ -81,7 +81,7 @@ void define_endpoint(ucp_ep_h endpoint, ucp_worker_h worker, std::uint64_t remot
 }
 
 void define_library(const void* caller) {
-  const void* function = interpose::resolve("ucp_worker_create", caller);
+  const void* function = interpose::Scope(caller).find_function("ucp_worker_create");
   const char* path = interpose::module_path(function);
   log::define_text(log::TextKind::ucx_library, 0, path, strlen(path));
 }

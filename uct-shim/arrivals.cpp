@@ -1,7 +1,5 @@
 // Arrivals of active messages: our handler stands in front of each one that is set on a hooked
 // interface, records the message and makes it the context of what its handler posts in reply.
-#include <string.h>
-
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
@@ -37,7 +35,7 @@ void record(log::Lane& lane, const Arrived& arrived) {
   r->bytes = arrived.bytes;
   r->am_id = arrived.am_id;
   r->header_words = arrived.words;
-  memcpy(r + 1, arrived.header, arrived.words * sizeof(std::uint64_t));
+  wire::copy_words(reinterpret_cast<std::uint64_t*>(r + 1), arrived.header, arrived.words);
   log::publish(r, log::RecordType::uct_arrival, sizeof *r / 8 + arrived.words, arrived.interface,
                duration < UINT32_MAX ? static_cast<std::uint32_t>(duration) : UINT32_MAX);
 }
@@ -59,7 +57,7 @@ ucs_status_t on_arrival(void* argument, void* data, std::size_t length, unsigned
   const std::size_t available = length / sizeof(std::uint64_t);
   const std::size_t wanted = wire::shape_of(handler->am_id).words;
   arrived.words = static_cast<std::uint8_t>(available < wanted ? available : wanted);
-  memcpy(arrived.header, data, arrived.words * sizeof(std::uint64_t));
+  wire::copy_words(arrived.header, data, arrived.words);
 
   ucs_status_t status;
   {
@@ -80,8 +78,8 @@ UCTRACE_EXPORT ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, std::uin
                                                      uct_am_callback_t callback, void* argument,
                                                      std::uint32_t flags) {
   auto* next = uct::original_set_handler.get(__builtin_return_address(0));
-  uct::Interface* entry = uct::find_interface(iface);
-  if (callback == nullptr || entry == nullptr || entry->handle != iface || id >= wire::kAmIds) {
+  uct::Interface* entry = uct::find_open_interface(iface);
+  if (callback == nullptr || entry == nullptr || id >= wire::kAmIds) {
     return next(iface, id, callback, argument, flags);
   }
   uct::AmHandler& handler = entry->handlers[id];

@@ -59,7 +59,7 @@ Bytes field(const uct_ep_params_t& params, std::uint64_t bit, const void* data,
 }
 
 void connected(uct_ep_h endpoint, const uct_device_addr_t* device, const uct_ep_addr_t* address) {
-  if (const Interface* interface = find_interface(endpoint->iface)) {
+  if (const Interface* interface = find_open_interface(endpoint->iface)) {
     define(RecordType::uct_endpoint_connect, *interface, endpoint,
            {device, device != nullptr ? interface->device_address_bytes : std::uint16_t{0}},
            {address, address != nullptr ? interface->endpoint_address_bytes : std::uint16_t{0}});
@@ -76,7 +76,7 @@ UCTRACE_EXPORT ucs_status_t uct_ep_create(const uct_ep_params_t* params, uct_ep_
   const ucs_status_t status =
       uct::original_create.get(__builtin_return_address(0))(params, endpoint);
   if (status == UCS_OK && (params->field_mask & UCT_EP_PARAM_FIELD_IFACE) != 0) {
-    if (const uct::Interface* interface = uct::find_interface(params->iface)) {
+    if (const uct::Interface* interface = uct::find_open_interface(params->iface)) {
       uct::define(log::RecordType::uct_endpoint, *interface, *endpoint,
                   uct::field(*params, UCT_EP_PARAM_FIELD_DEV_ADDR, params->dev_addr,
                              interface->device_address_bytes),
@@ -88,7 +88,7 @@ UCTRACE_EXPORT ucs_status_t uct_ep_create(const uct_ep_params_t* params, uct_ep_
 }
 
 UCTRACE_EXPORT void uct_ep_destroy(uct_ep_h endpoint) {
-  if (const uct::Interface* interface = uct::find_interface(endpoint->iface)) {
+  if (const uct::Interface* interface = uct::find_open_interface(endpoint->iface)) {
     if (log::Lane* lane = log::lane()) {
       if (auto* record = lane->define<log::HandleEnd>()) {
         record->tick = log::now();
@@ -104,7 +104,7 @@ UCTRACE_EXPORT void uct_ep_destroy(uct_ep_h endpoint) {
 UCTRACE_EXPORT ucs_status_t uct_ep_get_address(uct_ep_h endpoint, uct_ep_addr_t* address) {
   const ucs_status_t status =
       uct::original_get_address.get(__builtin_return_address(0))(endpoint, address);
-  if (const uct::Interface* interface = uct::find_interface(endpoint->iface);
+  if (const uct::Interface* interface = uct::find_open_interface(endpoint->iface);
       status == UCS_OK && interface != nullptr) {
     uct::define(log::RecordType::uct_endpoint_address, *interface, endpoint, {nullptr, 0},
                 {address, interface->endpoint_address_bytes});

@@ -210,6 +210,11 @@ Interface* find_interface(uct_iface_h handle) {
   }
 }
 
+Interface* find_open_interface(uct_iface_h handle) {
+  Interface* entry = find_interface(handle);
+  return entry != nullptr && entry->handle == handle ? entry : nullptr;
+}
+
 }  // namespace uctrace::uct
 
 using namespace uctrace;
@@ -233,15 +238,14 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
   // Only real interfaces: since 1.22 UCP opens stubs and writes their tables itself.
   if (status == UCS_OK && (params->field_mask & UCT_IFACE_PARAM_FIELD_OPEN_MODE) != 0 &&
       (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && log::start() &&
-      uct::ucx_supported(caller)) {
+      uct::ucx_supported(caller) && log::layer_state(log::Layer::uct) != log::LayerState::off) {
     uct::hook_interface(*handle, domain, *params);
   }
   return status;
 }
 
 UCTRACE_EXPORT void uct_iface_close(uct_iface_h handle) {
-  if (uct::Interface* entry = uct::find_interface(handle);
-      entry != nullptr && entry->handle == handle) {
+  if (uct::Interface* entry = uct::find_open_interface(handle)) {
     if (log::Lane* lane = log::lane()) {
       if (auto* record = lane->define<log::HandleEnd>()) {
         record->tick = log::now();

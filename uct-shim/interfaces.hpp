@@ -26,8 +26,13 @@ struct Interface {
   AmHandler handlers[wire::kAmIds];
 };
 
-// The entry of an interface whose table was swapped; nullptr for any other. Cost: 1-2 ns.
+// The entry of an interface whose table was swapped; nullptr for one that never was. For the hooks:
+// what they are called with has a swapped table. Cost: 1-2 ns.
 Interface* find_interface(uct_iface_h handle);
+
+// The same for a handle that may be any: nullptr also if what was hooked at this address is closed,
+// since its memory may hold an interface of UCP's own by now.
+Interface* find_open_interface(uct_iface_h handle);
 
 // Puts our operations into `table`, only where it has one. Order of stores does not matter: the
 // entry is findable before the first is done.

@@ -1,7 +1,5 @@
 // The hooks of UCT's data operations: one function per slot of uct_iface_ops_t that moves or orders
 // data. iface_progress and iface_fence are never touched: transports compare or cache them.
-#include <string.h>
-
 #include "uct-shim/pending.hpp"
 #include "uct-shim/post.hpp"
 
@@ -92,11 +90,9 @@ ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const 
   Post post(ep->iface, ep, UctOp::am_short);
   const ucs_status_t status = post.original().ep_am_short(ep, id, header, payload, length);
   // UCP's control messages go on in the payload: RTS, RTR.
-  std::uint64_t words[log::kMaxHeaderWords] = {header};
+  std::uint64_t words[1 + wire::kMaxWords] = {header};
   const std::uint8_t keep = words_to_keep(id, sizeof header + length);
-  if (keep > 1) {
-    memcpy(words + 1, payload, (keep - 1u) * sizeof header);
-  }
+  wire::copy_words(words + 1, payload, keep - (keep > 0));
   return post.done(status, {.bytes = sizeof header + length,
                             .local = address_of(payload),
                             .am_id = id,
@@ -125,7 +121,7 @@ std::size_t pack_and_capture(void* destination, void* argument) {
   auto* capture = static_cast<PackCapture*>(argument);
   const std::size_t length = capture->pack(destination, capture->argument);
   capture->header_words = words_to_keep(capture->am_id, length);
-  memcpy(capture->header, destination, capture->header_words * sizeof(std::uint64_t));
+  wire::copy_words(capture->header, destination, capture->header_words);
   return length;
 }
 
@@ -147,7 +143,7 @@ ucs_status_t am_zcopy(uct_ep_h ep, std::uint8_t id, const void* header, unsigned
   // Copied first: the caller may reuse its header as soon as the operation is posted.
   std::uint64_t words[log::kMaxHeaderWords];
   const std::uint8_t keep = words_to_keep(id, header_length);
-  memcpy(words, header, keep * sizeof(std::uint64_t));
+  wire::copy_words(words, header, keep);
   const ucs_status_t status = post.original().ep_am_zcopy(ep, id, header, header_length, iov, count,
                                                           flags, post.track(completion));
   return post.done(status, {.bytes = header_length + total_bytes(iov, count),

@@ -72,9 +72,7 @@ void Post::finish(ucs_status_t status, const Handed& handed) {
       *word++ = value;
     }
   }
-  for (std::size_t i = 0; i < handed.header_words; ++i) {
-    *word++ = handed.header[i];
-  }
+  wire::copy_words(word, handed.header, handed.header_words);
   log::publish(record, log::RecordType::uct_operation,
                sizeof(UctOperation) / 8 + optional + handed.header_words, interface_->id,
                static_cast<std::uint32_t>(status));

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "event-log/recorder.hpp"
-#include "interpose/original.hpp"
+#include "interpose/scope.hpp"
 #include "uct-shim/interfaces.hpp"
 
 namespace uctrace::uct {
@@ -19,7 +19,7 @@ constinit std::atomic<Answer> answer{Answer::unknown};
 bool decide(const void* caller) {
   using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
   const auto get_version =
-      reinterpret_cast<GetVersion>(interpose::resolve("ucp_get_version", caller));
+      reinterpret_cast<GetVersion>(interpose::Scope(caller).find_function("ucp_get_version"));
   if (get_version == nullptr) {
     return true;  // UCT without UCP: the table's self-check has to do
   }

@@ -1,0 +1,71 @@
+#include "interpose/scope.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace uctrace::interpose {
+
+namespace {
+
+struct Search {
+  const void* address;
+  ObjectRange found;
+};
+
+int search_object(dl_phdr_info* object, std::size_t, void* data) {
+  auto* search = static_cast<Search*>(data);
+  ObjectRange range{UINTPTR_MAX, 0};
+  for (unsigned i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) {
+      continue;
+    }
+    const std::uintptr_t start = object->dlpi_addr + segment.p_vaddr;
+    range.begin = start < range.begin ? start : range.begin;
+    range.end = start + segment.p_memsz > range.end ? start + segment.p_memsz : range.end;
+  }
+  if (range.begin >= range.end || !range.holds(search->address)) {
+    return 0;
+  }
+  search->found = range;
+  return 1;
+}
+
+}  // namespace
+
+void* Scope::find_function(const char* symbol) {
+  void* address = find_in_global(symbol);
+  return address != nullptr ? address : find_in_own(symbol);
+}
+
+void* Scope::find_variable(const char* symbol) {
+  void* address = dlsym(RTLD_DEFAULT, symbol);
+  return address != nullptr ? address : find_in_own(symbol);
+}
+
+void* Scope::find_in_global(const char* symbol) { return dlsym(RTLD_NEXT, symbol); }
+
+void* Scope::find_in_own(const char* symbol) {
+  if (own_ == nullptr) {
+    own_ = open_object_at(caller_);
+  }
+  return own_ != nullptr ? dlsym(own_, symbol) : nullptr;
+}
+
+ObjectRange object_at(const void* address) {
+  Search search{address, {}};
+  dl_iterate_phdr(search_object, &search);
+  return search.found;
+}
+
+void* open_object_at(const void* address) {
+  Dl_info info{};
+  link_map* map = nullptr;
+  if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ||
+      map == nullptr || map->l_name == nullptr || map->l_name[0] == '\0') {
+    return nullptr;
+  }
+  return dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+}  // namespace uctrace::interpose

@@ -1,0 +1,46 @@
+#include "log-merger/launcher_line.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "log-merger/merge.hpp"
+
+namespace uctrace {
+
+std::string shell_word(const std::string& text) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    line += (line.empty() ? "" : " ") + shell_word(word);
+  }
+  return line;
+}
+
+namespace merge {
+
+std::string launcher_line(const std::filesystem::path& folder, std::string_view job) {
+  std::ifstream file(folder / kRunFile);
+  const nlohmann::json run = nlohmann::json::parse(file, nullptr, false);
+  if (!run.is_object() || !run.contains("job") || !run["job"].is_string() || job.empty() ||
+      run["job"].get<std::string>() != job || !run.contains("command") ||
+      !run["command"].is_array()) {
+    return {};
+  }
+  std::vector<std::string> words;
+  for (const nlohmann::json& word : run["command"]) {
+    if (!word.is_string()) return {};
+    words.push_back(word.get<std::string>());
+  }
+  return shell_line(words);
+}
+
+}  // namespace merge
+}  // namespace uctrace

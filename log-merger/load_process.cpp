@@ -1,0 +1,360 @@
+// One process's log into the job's vectors: definitions first, then events, which refer to them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "log-merger/job.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+using log::Overloaded;
+using log::Stream;
+
+HeaderWords words_of(log::Words header) {
+  HeaderWords result;
+  result.count = static_cast<std::uint8_t>(std::min(header.size(), result.words.size()));
+  std::copy_n(header.begin(), result.count, result.words.begin());
+  return result;
+}
+
+std::string text_of(log::Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Lengths keep two addresses from running into each other.
+std::string joined(log::Bytes first, log::Bytes second) {
+  return fmt::format("{}:", first.size()) + text_of(first) + text_of(second);
+}
+
+template <typename Row>
+void sort_by_handle(std::vector<Row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.handle != b.handle ? a.handle < b.handle : a.tick < b.tick;
+  });
+}
+
+class ProcessLoader {
+ public:
+  ProcessLoader(Job& job, Index process)
+      : job_(job), process_(process), log_(job.logs[static_cast<std::size_t>(process)]) {}
+
+  void load() {
+    load_definitions();
+    load_events();
+    finish_endpoints();
+    sum_counters();
+  }
+
+ private:
+  Texts& texts() { return job_.run.texts; }
+  std::int64_t time(std::uint64_t tick) const { return log_.clock.job_ns(tick); }
+
+  void load_definitions() {
+    std::vector<Endpoint> connections, own_addresses;
+    log_.file.for_each_record(
+        Stream::definitions,
+        Overloaded{
+            [&](std::uint16_t, const log::TextView& text) { take_text(text); },
+            [&](std::uint16_t, const log::UctInterfaceView& view) { take_interface(view); },
+            [&](std::uint16_t, const log::UctEndpointView& view) { take_endpoint(view); },
+            [&](std::uint16_t, const log::UcpWorkerView& view) {
+              log_.workers.push_back({view.r.handle, view.r.tick, view.r.uid});
+            },
+            [&](std::uint16_t, const log::UcpEndpointView& view) {
+              log_.ucp_endpoints.push_back(
+                  {view.r.handle, view.r.tick, view.r.remote_uid, view.r.worker});
+            },
+            [&](std::uint16_t, const log::CommunicatorView& view) {
+              log_.comms.push_back({view.r.handle, view.r.tick, view.r.parent, UINT64_MAX,
+                                    view.r.size, view.r.ordinal, view.r.function, view.inter(),
+                                    view, kNoText});
+            },
+            [&](std::uint16_t, const log::HandleEndView& view) {
+              if (view.type() == log::RecordType::communicator_free) {
+                comm_ends_.push_back({view.r.handle, view.r.tick, kNoText});
+              }
+            },
+            [&](std::uint16_t, const log::FaultView& view) {
+              log_.faults.emplace_back(view.r, std::string(view.detail));
+            }});
+    sort_by_handle(log_.workers);
+    sort_by_handle(log_.ucp_endpoints);
+    sort_by_handle(log_.comms);
+    name_communicators();
+  }
+
+  void take_text(const log::TextView& text) {
+    const std::string value(text.text);
+    switch (text.kind()) {
+      case log::TextKind::command_line: log_.command_line = value; break;
+      case log::TextKind::environment: log_.environment.push_back(value); break;
+      case log::TextKind::ucx_version: log_.ucx_version = value; break;
+      case log::TextKind::ucx_library: log_.ucx_library = value; break;
+      case log::TextKind::mpi_library: log_.mpi_library = value; break;
+      case log::TextKind::mpi_function: functions_[text.r.id] = texts().intern(value); break;
+      case log::TextKind::communicator_name:
+        comm_names_.push_back({text.r.id, text.r.tick, texts().intern(value)});
+        break;
+      default: break;
+    }
+    if (log_.mpi_library.starts_with("Open MPI")) {
+      log_.flavour = MpiFlavour::open_mpi;
+    } else if (log_.mpi_library.find("MPICH") != std::string::npos) {
+      log_.flavour = MpiFlavour::mpich;
+    }
+  }
+
+  void take_interface(const log::UctInterfaceView& view) {
+    log_.interfaces.push_back({view.interface_id(), view.r.ucp_worker != 0,
+                               texts().intern(view.transport), texts().intern(view.device),
+                               texts().intern(view.memory_domain),
+                               joined(view.device_address, view.interface_address)});
+  }
+
+  void take_endpoint(const log::UctEndpointView& view) {
+    Endpoint row;
+    row.handle = view.r.handle;
+    row.tick = view.r.tick;
+    row.interface = view.interface_id();
+    switch (view.type()) {
+      case log::RecordType::uct_endpoint:
+        if (!view.address.empty() || !view.device_address.empty()) {
+          row.remote = joined(view.device_address, view.address);
+          row.connected_tick = view.r.tick;
+        }
+        log_.endpoints.push_back(std::move(row));
+        break;
+      case log::RecordType::uct_endpoint_address:
+        row.own_address = text_of(view.address);
+        own_addresses_.push_back(std::move(row));
+        break;
+      default:
+        row.remote = text_of(view.address);
+        connections_.push_back(std::move(row));
+    }
+  }
+
+  void finish_endpoints() {
+    sort_by_handle(log_.endpoints);
+    for (const Endpoint& address : own_addresses_) {
+      if (const Index at = row_at(log_.endpoints, address.handle, address.tick); at != kNone) {
+        log_.endpoints[static_cast<std::size_t>(at)].own_address = address.own_address;
+      }
+    }
+    for (const Endpoint& connection : connections_) {
+      if (const Index at = row_at(log_.endpoints, connection.handle, connection.tick); at != kNone) {
+        Endpoint& row = log_.endpoints[static_cast<std::size_t>(at)];
+        row.remote = connection.remote;
+        row.to_endpoint = true;
+        row.connected_tick = connection.tick;
+      }
+    }
+  }
+
+  struct CommEvent {
+    std::uint64_t handle, tick;
+    TextId text;
+  };
+
+  Comm* comm_at(const CommEvent& event) {
+    const Index at = row_at(log_.comms, event.handle, event.tick);
+    return at == kNone ? nullptr : &log_.comms[static_cast<std::size_t>(at)];
+  }
+
+  // The program's own name, else how and by whom it was made: the same on every member.
+  void name_communicators() {
+    for (const CommEvent& name : comm_names_) {
+      if (Comm* comm = comm_at(name)) {
+        comm->name = name.text;
+      }
+    }
+    for (const CommEvent& end : comm_ends_) {
+      if (Comm* comm = comm_at(end)) {
+        comm->freed_tick = end.tick;
+      }
+    }
+    for (Comm& comm : log_.comms) {
+      if (comm.name == kNoText) {
+        const auto leader = comm.members.world_rank(0);
+        comm.name = texts().intern(fmt::format(
+            "{}#{}@{}", texts()[function(comm.function)], comm.ordinal,
+            leader ? std::to_string(*leader) : "?"));
+      }
+    }
+  }
+
+  TextId function(std::uint64_t number) const {
+    const auto found = functions_.find(number);
+    return found != functions_.end() ? found->second : kNoText;
+  }
+
+  void load_events() {
+    struct End {
+      std::int32_t status;
+      std::uint64_t tick, sender_tag, length;
+    };
+    std::unordered_map<log::Id, End> ucp_ends;
+    std::unordered_map<log::Id, std::uint64_t> uct_ends;
+    log_.file.for_each_record(
+        Stream::events,
+        Overloaded{
+            [&](std::uint16_t lane, const log::UctOperationView& view) { take(lane, view); },
+            [&](std::uint16_t lane, const log::UcpOperationView& view) { take(lane, view); },
+            [&](std::uint16_t lane, const log::MpiCallView& view) { take(lane, view); },
+            [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
+            [&](std::uint16_t, const log::UctCompletionView& view) {
+              uct_ends[view.r.operation] = view.r.tick;
+            },
+            [&](std::uint16_t, const log::UcpCompletionView& view) {
+              ucp_ends[view.r.operation] = {view.status(), view.r.tick, view.r.sender_tag,
+                                            view.r.length};
+            }});
+    for (const auto& [id, tick] : uct_ends) {
+      if (const auto op = log_.uct_by_id.find(id); op != log_.uct_by_id.end()) {
+        job_.uct[static_cast<std::size_t>(op->second)].complete_ns = time(tick);
+        ++job_.uct_completions;
+      }
+    }
+    for (const auto& [id, end] : ucp_ends) {
+      if (const auto found = log_.ucp_by_id.find(id); found != log_.ucp_by_id.end()) {
+        UcpOp& op = job_.ucp[static_cast<std::size_t>(found->second)];
+        op.ended = op.completed = true;
+        ++job_.ucp_completions;
+        op.end_status = end.status;
+        op.end_ns = time(end.tick);
+        op.sender_tag = end.sender_tag;
+        op.received_bytes = end.length;
+      }
+    }
+    for (auto& calls : log_.calls_of_lane) {
+      std::stable_sort(calls.begin(), calls.end(), [&](Index a, Index b) {
+        return job_.calls[static_cast<std::size_t>(a)].start_tick <
+               job_.calls[static_cast<std::size_t>(b)].start_tick;
+      });
+    }
+  }
+
+  void take(std::uint16_t lane, const log::UctOperationView& view) {
+    UctOp op;
+    op.process = process_;
+    op.lane = lane;
+    op.interface = view.interface_id();
+    op.op = view.r.op;
+    op.origin_kind = view.r.origin_kind;
+    op.route = view.r.route;
+    op.am_id = view.r.am_id;
+    op.status = view.status();
+    op.id = view.id;
+    op.origin = view.r.origin;
+    op.start_tick = view.r.start_tick;
+    op.endpoint = view.r.endpoint;
+    op.bytes = view.r.bytes;
+    op.local = view.local.value_or(0);
+    op.remote = view.remote.value_or(0);
+    op.start_ns = time(view.r.start_tick);
+    op.end_ns = time(view.r.start_tick + view.r.duration_ticks);
+    op.complete_ns = op.status == 0 ? op.end_ns : -1;
+    op.header = words_of(view.header);
+    if (op.id != 0) {
+      log_.uct_by_id[op.id] = static_cast<Index>(job_.uct.size());
+    }
+    job_.uct.push_back(op);
+  }
+
+  void take(const log::UctArrivalView& view) {
+    log_.arrival_by_id[view.r.id] = static_cast<Index>(job_.arrivals.size());
+    job_.arrivals.push_back({process_, view.interface_id(), view.r.am_id, time(view.r.start_tick),
+                             words_of(view.header)});
+  }
+
+  void take(std::uint16_t lane, const log::UcpOperationView& view) {
+    UcpOp op;
+    op.process = process_;
+    op.lane = lane;
+    op.function = view.function();
+    op.flags = view.flags();
+    op.status = view.status();
+    op.id = view.r.id;
+    op.start_tick = view.r.start_tick;
+    op.handle = view.r.handle;
+    op.bytes = view.r.bytes;
+    op.tag = view.r.tag;
+    op.tag_mask = view.r.tag_mask;
+    op.buffer = view.r.buffer;
+    op.posted_tick = view.r.posted_tick;
+    op.start_ns = time(view.r.start_tick);
+    op.posted_ns = time(view.r.posted_tick);
+    op.ended = op.status <= 0;
+    op.end_status = op.status;
+    op.end_ns = op.ended ? time(view.r.start_tick + view.r.duration_ticks) : -1;
+    log_.ucp_by_id[op.id] = static_cast<Index>(job_.ucp.size());
+    job_.ucp.push_back(op);
+  }
+
+  void take(std::uint16_t lane, const log::MpiCallView& view) {
+    MpiCall call;
+    call.process = process_;
+    call.lane = lane;
+    call.function = function(view.function());
+    call.status = view.status();
+    call.start_tick = view.r.start_tick;
+    call.end_tick = view.r.start_tick + view.r.duration_ticks;
+    call.comm_handle = view.r.communicator;
+    call.peer = view.r.peer;
+    call.tag = view.r.tag;
+    call.bytes = view.r.bytes;
+    call.recv_peer = view.r.recv_peer;
+    call.recv_tag = view.r.recv_tag;
+    call.recv_bytes = view.r.recv_bytes;
+    call.start_ns = time(call.start_tick);
+    call.end_ns = time(call.end_tick);
+    call.comm = call.comm_handle != 0 ? row_at(log_.comms, call.comm_handle, call.start_tick) : kNone;
+    if (lane >= log_.calls_of_lane.size()) {
+      log_.calls_of_lane.resize(lane + 1u);
+    }
+    log_.calls_of_lane[lane].push_back(static_cast<Index>(job_.calls.size()));
+    job_.calls.push_back(call);
+  }
+
+  void sum_counters() {
+    for (const log::LaneInfo& lane : log_.file.lanes()) {
+      const auto* from = reinterpret_cast<const std::uint64_t*>(&lane.counters);
+      auto* to = reinterpret_cast<std::uint64_t*>(&log_.totals);
+      for (std::size_t i = 0; i < sizeof(log::LaneCounters) / sizeof(std::uint64_t); ++i) {
+        to[i] += from[i];
+      }
+    }
+  }
+
+  Job& job_;
+  Index process_;
+  ProcessLog& log_;
+  std::unordered_map<std::uint64_t, TextId> functions_;
+  std::vector<CommEvent> comm_names_, comm_ends_;
+  std::vector<Endpoint> own_addresses_, connections_;
+};
+
+}  // namespace
+
+void load_process(Job& job, Index process) { ProcessLoader(job, process).load(); }
+
+const Interface* ProcessLog::interface(std::uint16_t id) const {
+  if (id >= 1 && id <= interfaces.size() && interfaces[id - 1u].id == id) {
+    return &interfaces[id - 1u];
+  }
+  for (const Interface& candidate : interfaces) {
+    if (candidate.id == id) {
+      return &candidate;
+    }
+  }
+  return nullptr;
+}
+
+bool UcpOp::received() const {
+  constexpr std::int32_t kTruncated = -9;  // UCS_ERR_MESSAGE_TRUNCATED
+  return !is_send() && accepted() && completed && (end_status == 0 || end_status == kTruncated);
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,164 @@
+"""Runs the benchmark programs with and without the recorder, in turns."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Build:
+    """Where the tool and the benchmark programs were built."""
+
+    root: Path
+
+    @property
+    def tool(self):
+        return self.root / "uctrace"
+
+    @property
+    def library(self):
+        return self.root / "libuctrace.so"
+
+    def program(self, name):
+        return self.root / "tests" / "benchmarks" / name
+
+
+@dataclass(frozen=True)
+class Mpi:
+    title: str
+    suffix: str
+    launcher: list
+    count_option: str
+
+    def command(self, build, program, ranks, *arguments, options=()):
+        executable = build.program(f"{program}.{self.suffix}")
+        return [*self.launcher, *options, self.count_option, ranks, executable, *arguments]
+
+    def available(self, build):
+        return shutil.which(self.launcher[0]) and build.program(f"start_up.{self.suffix}").exists()
+
+
+OPEN_MPI = Mpi(
+    "Open MPI",
+    "ompi",
+    "mpirun.openmpi --mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any".split(),
+    "-np",
+)
+MPICH = Mpi("MPICH", "mpich", ["mpiexec.mpich"], "-n")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run printed, and what it took: the kernel's sums over it and its children."""
+
+    output: str
+    errors: str
+    wall_s: float
+    cpu_s: float
+    max_rss_kib: int
+
+    @property
+    def result(self):
+        """The JSON object that rank 0 printed."""
+        return json.loads(self.output.splitlines()[-1])
+
+
+def run(command, env=None):
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("UCTRACE_", "UCX_", "OMPI_", "PMIX_", "LD_PRELOAD"))
+    }
+    environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    words = [str(word) for word in command]
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        start = time.monotonic()
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            env=environment | (env or {}),
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        wall_s = time.monotonic() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        errors.seek(0)
+        outcome = Outcome(
+            output.read(), errors.read(), wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+        )
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)}: status {process.returncode}\n{outcome.errors}")
+    return outcome
+
+
+@contextlib.contextmanager
+def scratch_folder():
+    folder = Path(tempfile.mkdtemp(prefix="uctrace-bench-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass
+class Recorded:
+    """Events that a run wrote and lost, as `uctrace record -v` says for each process."""
+
+    events: int = 0
+    dropped: int = 0
+
+    @property
+    def dropped_share(self):
+        return self.dropped / max(1, self.events + self.dropped)
+
+    def add(self, errors):
+        for events, dropped in re.findall(r": (\d+) events, (\d+) dropped", errors):
+            self.events += int(events)
+            self.dropped += int(dropped)
+
+
+def record(build, folder, command, env=None):
+    shutil.rmtree(folder, ignore_errors=True)
+    return run([build.tool, "record", "-v", "-o", folder, "--", *command], env)
+
+
+def info(build, folder):
+    """`uctrace info` of a recording; its counts do not depend on `record -v`."""
+    return json.loads(run([build.tool, "info", folder, "--format", "json"]).output)
+
+
+@dataclass
+class Pairs:
+    """The outcomes of a command without and with the recorder, run in turns."""
+
+    bare: list = field(default_factory=list)
+    recorded: list = field(default_factory=list)
+    events: Recorded = field(default_factory=Recorded)
+
+
+def run_pairs(build, folder, command, repetitions, env=None):
+    """Every other pair starts with the recorded run, so that drift favours neither side. The folder
+    keeps the newest recording."""
+    pairs = Pairs()
+
+    def run_bare():
+        pairs.bare.append(run(command, env))
+
+    def run_recorded():
+        pairs.recorded.append(record(build, folder, command, env))
+        pairs.events.add(pairs.recorded[-1].errors)
+
+    for repetition in range(repetitions):
+        turns = (run_bare, run_recorded) if repetition % 2 == 0 else (run_recorded, run_bare)
+        for turn in turns:
+            turn()
+    return pairs

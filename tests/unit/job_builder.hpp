@@ -1,0 +1,191 @@
+// Makes jobs as they are between loading and linking, without logs. Times are ticks and nanoseconds
+// at once; every process has one worker, whose uid is kFirstUid + process, and one interface.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "event-log/ucp_wire.hpp"
+#include "log-merger/job.hpp"
+#include "tests/unit/log_builder.hpp"
+
+namespace uctrace::merge::test {
+
+class JobBuilder {
+ public:
+  static constexpr std::uint64_t kFirstUid = 100;
+  static constexpr std::uint64_t kWorker = 0x77;
+  static constexpr std::uint16_t kInterface = 1;
+
+  explicit JobBuilder(Index processes) {
+    for (Index i = 0; i < processes; ++i) add_process();
+  }
+
+  static std::uint64_t uid(Index process) {
+    return kFirstUid + static_cast<std::uint64_t>(process);
+  }
+  // The handle of a process's endpoint to another, on both layers.
+  static std::uint64_t endpoint_to(Index peer) { return 0x1000 + static_cast<std::uint64_t>(peer); }
+
+  UcpOp& ucp(Index index) { return job.ucp[static_cast<std::size_t>(index)]; }
+  UctOp& uct(Index index) { return job.uct[static_cast<std::size_t>(index)]; }
+  ProcessLog& log(Index process) { return job.logs[static_cast<std::size_t>(process)]; }
+
+  Index send(Index from, Index to, std::uint64_t tag, std::uint64_t bytes, std::uint64_t tick) {
+    UcpOp op = ucp_operation(from, log::UcpFunction::tag_send_nbx, tick);
+    op.handle = endpoint_to(to);
+    op.tag = tag;
+    op.bytes = bytes;
+    op.ended = true;
+    op.peer_uid = uid(to);
+    op.peer_process = to;
+    return add(op);
+  }
+
+  // A receive that took a message with `sender_tag`.
+  Index receive(Index at, std::uint64_t sender_tag, std::uint64_t bytes, std::uint64_t tick) {
+    const Index index = open_receive(at, sender_tag, ~std::uint64_t{0}, tick);
+    UcpOp& op = ucp(index);
+    op.ended = op.completed = true;
+    op.end_status = 0;
+    op.sender_tag = sender_tag;
+    op.received_bytes = bytes;
+    return index;
+  }
+
+  // A receive of which no log says how it ended.
+  Index open_receive(Index at, std::uint64_t tag, std::uint64_t mask, std::uint64_t tick) {
+    UcpOp op = ucp_operation(at, log::UcpFunction::tag_recv_nbx, tick);
+    op.handle = kWorker;
+    op.tag = tag;
+    op.tag_mask = mask;
+    op.posted_tick = tick;
+    op.status = op.end_status = 1;
+    op.worker_uid = uid(at);
+    return add(op);
+  }
+
+  Index cancelled_receive(Index at, std::uint64_t tag, std::uint64_t mask, std::uint64_t tick) {
+    const Index index = open_receive(at, tag, mask, tick);
+    ucp(index).ended = ucp(index).completed = true;
+    ucp(index).end_status = -16;  // UCS_ERR_CANCELED
+    return index;
+  }
+
+  void pair(Index send, Index receive) {
+    ucp(send).partner = receive;
+    ucp(receive).partner = send;
+    ucp(send).match = ucp(receive).match = Match::exact;
+  }
+
+  // What nothing is known of but its header.
+  Index active_message(Index from, Index to, wire::AmId id, std::uint64_t bytes, std::int64_t at_ns,
+                       std::initializer_list<std::uint64_t> header) {
+    UctOp op = uct_operation(from, to, log::UctOp::am_bcopy, bytes, at_ns);
+    op.am_id = static_cast<std::uint8_t>(id);
+    op.header = words(header);
+    return add(op);
+  }
+
+  Index memory_operation(Index from, Index to, log::UctOp kind, std::uint64_t remote,
+                         std::uint64_t bytes, std::int64_t at_ns) {
+    UctOp op = uct_operation(from, to, kind, bytes, at_ns);
+    op.remote = remote;
+    return add(op);
+  }
+
+  // The arrival of a message with this header; returns its id.
+  log::Id arrival(Index at, wire::AmId id, std::int64_t at_ns,
+                  std::initializer_list<std::uint64_t> header) {
+    const log::Id number = ++last_id_;
+    log(at).arrival_by_id[number] = static_cast<Index>(job.arrivals.size());
+    Arrival row;
+    row.process = at;
+    row.interface = kInterface;
+    row.am_id = static_cast<std::uint8_t>(id);
+    row.start_ns = at_ns;
+    row.header = words(header);
+    job.arrivals.push_back(row);
+    return number;
+  }
+
+  void from_ucp(Index uct_operation, Index ucp_operation) {
+    uct(uct_operation).origin_kind = log::Origin::ucp;
+    uct(uct_operation).origin = ucp(ucp_operation).id;
+  }
+  void from_arrival(Index uct_operation, log::Id arrival) {
+    uct(uct_operation).origin_kind = log::Origin::arrival;
+    uct(uct_operation).origin = arrival;
+  }
+
+  Job job;
+
+ private:
+  static HeaderWords words(std::initializer_list<std::uint64_t> header) {
+    HeaderWords result;
+    for (const std::uint64_t word : header) result.words[result.count++] = word;
+    return result;
+  }
+
+  void add_process() {
+    log::test::LogBuilder builder;
+    builder.page.world_rank = static_cast<std::int32_t>(job.logs.size());
+    builder.page.pid += static_cast<std::uint32_t>(job.logs.size());
+    job.logs.emplace_back(builder.read());
+    Interface interface;
+    interface.id = kInterface;
+    interface.of_ucp = true;
+    job.logs.back().interfaces.push_back(interface);
+  }
+
+  Index endpoint_row(Index from, Index to) {
+    std::vector<Endpoint>& rows = log(from).endpoints;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].peer_process == to) return static_cast<Index>(i);
+    }
+    Endpoint row;
+    row.handle = endpoint_to(to);
+    row.interface = kInterface;
+    row.peer_process = to;
+    rows.push_back(row);
+    return static_cast<Index>(rows.size()) - 1;
+  }
+
+  UcpOp ucp_operation(Index process, log::UcpFunction function, std::uint64_t tick) {
+    UcpOp op;
+    op.process = process;
+    op.function = function;
+    op.id = ++last_id_;
+    op.start_tick = tick;
+    op.start_ns = static_cast<std::int64_t>(tick);
+    return op;
+  }
+
+  UctOp uct_operation(Index from, Index to, log::UctOp kind, std::uint64_t bytes,
+                      std::int64_t at_ns) {
+    UctOp op;
+    op.process = from;
+    op.interface = kInterface;
+    op.op = kind;
+    op.bytes = bytes;
+    op.endpoint = endpoint_to(to);
+    op.endpoint_row = endpoint_row(from, to);
+    op.start_ns = op.end_ns = op.complete_ns = at_ns;
+    return op;
+  }
+
+  Index add(const UcpOp& op) {
+    log(op.process).ucp_by_id[op.id] = static_cast<Index>(job.ucp.size());
+    job.ucp.push_back(op);
+    return static_cast<Index>(job.ucp.size()) - 1;
+  }
+  Index add(const UctOp& op) {
+    job.uct.push_back(op);
+    return static_cast<Index>(job.uct.size()) - 1;
+  }
+
+  log::Id last_id_ = 0;
+};
+
+}  // namespace uctrace::merge::test

@@ -1,0 +1,51 @@
+#include "log-merger/launcher_line.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace uctrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() : path(fs::temp_directory_path() / ("uctrace-launcher-" + std::to_string(getpid()))) {
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string line_of(const char* json, const char* job) const {
+    std::ofstream(path / "run.json") << json;
+    return merge::launcher_line(path, job);
+  }
+
+  const fs::path path;
+};
+
+TEST_CASE("the launcher's line is taken where run.json is of this job") {
+  const Folder folder;
+  constexpr const char* kRun =
+      R"({"schema":1,"job":"ab","command":["mpirun","-np","4","./my app","it's",""]})";
+  CHECK(folder.line_of(kRun, "ab") == R"(mpirun -np 4 './my app' 'it'\''s' '')");
+  CHECK(folder.line_of(kRun, "abc").empty());
+  CHECK(folder.line_of(kRun, "").empty());
+}
+
+TEST_CASE("a run.json that cannot be used is as none") {
+  const Folder folder;
+  for (const char* json : {"", "{", "[]", "null", R"({"job":"ab"})", R"({"job":1,"command":["a"]})",
+                           R"({"job":"ab","command":"mpirun"})", R"({"job":"ab","command":[1]})"}) {
+    CAPTURE(json);
+    CHECK(folder.line_of(json, "ab").empty());
+  }
+  fs::remove(folder.path / "run.json");
+  CHECK(merge::launcher_line(folder.path, "ab").empty());
+}
+
+}  // namespace
+}  // namespace uctrace

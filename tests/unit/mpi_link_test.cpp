@@ -1,0 +1,114 @@
+// Which MPI call asked, for Open MPI's tags: MPI tag << 40 | source << 20 | context.
+#include <doctest/doctest.h>
+
+#include "tests/unit/job_builder.hpp"
+
+namespace uctrace::merge {
+namespace {
+
+using test::JobBuilder;
+
+std::uint64_t tag_of(std::int32_t tag, std::uint64_t context) {
+  return static_cast<std::uint64_t>(std::int64_t{tag}) << 40 | context;
+}
+
+// One process that makes calls and sends within them.
+struct Program {
+  Program() : builder(2) {
+    builder.log(0).flavour = MpiFlavour::open_mpi;
+    builder.log(0).calls_of_lane.resize(1);
+  }
+
+  Index comm(const char* name, std::uint64_t from, std::uint64_t until = UINT64_MAX) {
+    Comm row;
+    row.handle = 0x500 + from;
+    row.tick = from;
+    row.freed_tick = until;
+    row.name = builder.job.run.texts.intern(name);
+    builder.log(0).comms.push_back(row);
+    return static_cast<Index>(builder.log(0).comms.size()) - 1;
+  }
+
+  // A call of ten ticks.
+  Index call(const char* function, Index comm, std::uint64_t tick, std::int32_t tag = 0) {
+    MpiCall row;
+    row.process = 0;
+    row.function = builder.job.run.texts.intern(function);
+    row.comm = comm;
+    row.start_tick = tick;
+    row.end_tick = tick + 9;
+    row.peer = 1;
+    row.tag = tag;
+    builder.log(0).calls_of_lane[0].push_back(static_cast<Index>(builder.job.calls.size()));
+    builder.job.calls.push_back(row);
+    return static_cast<Index>(builder.job.calls.size()) - 1;
+  }
+
+  void check(Index op, Index asked_by, Index comm) {
+    CHECK(builder.ucp(op).asked_by == asked_by);
+    CHECK(builder.ucp(op).comm == comm);
+  }
+
+  JobBuilder builder;
+};
+
+TEST_CASE("what a wait drives belongs to the collective that began it, Ineighbor ones too") {
+  for (const char* function : {"MPI_Iallreduce", "MPI_Ineighbor_alltoall"}) {
+    CAPTURE(function);
+    Program program;
+    const Index world = program.comm("world", 1);
+    const Index started = program.call(function, world, 10);
+    program.call("MPI_Waitall", kNone, 20);
+    const Index within = program.builder.send(0, 1, tag_of(-30, 5), 8, 12);
+    const Index later = program.builder.send(0, 1, tag_of(-30, 5), 8, 22);
+    link_mpi(program.builder.job);
+    program.check(within, started, world);
+    program.check(later, started, world);
+  }
+}
+
+TEST_CASE("a collective driven inside a call on another communicator keeps its owner") {
+  Program program;
+  const Index a = program.comm("a", 1), b = program.comm("b", 2);
+  const Index started = program.call("MPI_Ialltoall", a, 10);
+  const Index other = program.call("MPI_Send", b, 20, 3);
+  const Index begun = program.builder.send(0, 1, tag_of(-30, 5), 8, 12);
+  const Index driven = program.builder.send(0, 1, tag_of(-30, 5), 8, 22);
+  const Index own = program.builder.send(0, 1, tag_of(3, 6), 8, 23);
+  link_mpi(program.builder.job);
+  program.check(begun, started, a);
+  program.check(driven, started, a);
+  program.check(own, other, b);
+}
+
+TEST_CASE("a communicator that takes over context and tags takes over no calls") {
+  Program program;
+  const Index old = program.comm("old", 1, 30), young = program.comm("young", 40);
+  const Index first = program.call("MPI_Iallreduce", old, 10);
+  const Index second = program.call("MPI_Ibcast", young, 50);
+  program.call("MPI_Wait", kNone, 60);
+  const Index of_first = program.builder.send(0, 1, tag_of(-30, 5), 8, 12);
+  const Index of_second = program.builder.send(0, 1, tag_of(-30, 5), 8, 52);
+  const Index waited_for = program.builder.send(0, 1, tag_of(-30, 5), 8, 62);
+  link_mpi(program.builder.job);
+  program.check(of_first, first, old);
+  program.check(of_second, second, young);
+  program.check(waited_for, second, young);
+}
+
+TEST_CASE("a communicator that only persistent requests use has the name of their making") {
+  Program program;
+  const Index comm = program.comm("persistent", 1, 40), later = program.comm("later", 50);
+  program.call("MPI_Send_init", comm, 10, 3);
+  const Index start = program.call("MPI_Start", kNone, 20);
+  program.call("MPI_Send_init", later, 60, 3);
+  const Index start_later = program.call("MPI_Start", kNone, 70);
+  const Index sent = program.builder.send(0, 1, tag_of(3, 5), 8, 22);
+  const Index sent_later = program.builder.send(0, 1, tag_of(3, 5), 8, 72);
+  link_mpi(program.builder.job);
+  program.check(sent, start, comm);
+  program.check(sent_later, start_later, later);
+}
+
+}  // namespace
+}  // namespace uctrace::merge

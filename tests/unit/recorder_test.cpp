@@ -1,0 +1,189 @@
+// The writing side of the event log, in processes of its own, read back by the reading side.
+#include "event-log/recorder.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "event-log/reader.hpp"
+
+namespace uctrace::log::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/uctrace-recorder-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  fs::path operator/(const char* name) const { return path_ / name; }
+
+  // The only log in the folder.
+  LogFile log() const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      if (entry.path().extension() == ".ulog") found.push_back(entry.path());
+    }
+    REQUIRE(found.size() == 1);
+    return LogFile::open(found.front());
+  }
+
+  // Runs `program` in a process that records into this folder; false in `program` = it failed.
+  template <typename Program>
+  void run(Program program) const {
+    fflush(nullptr);  // or the child prints it too
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("UCTRACE_DIR", path_.c_str(), 1);
+      exit(start() && program() ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+
+ private:
+  fs::path path_;
+};
+
+void record_one() {
+  if (Lane* mine = lane()) {
+    const Id id = new_id(*mine, IdKind::uct_operation);
+    if (auto* record = mine->reserve<UctCompletion>(DropKind::uct)) {
+      record->tick = now();
+      record->operation = id;
+      publish(record, RecordType::uct_completion, sizeof *record / 8, 0, 0);
+    }
+  }
+}
+
+struct Totals {
+  std::uint64_t recorded = 0, dropped = 0, read = 0;
+  std::set<Id> ids;
+};
+
+Totals totals_of(const LogFile& log) {
+  Totals totals;
+  for (const LaneInfo& lane : log.lanes()) totals.recorded += lane.counters.recorded_events;
+  totals.dropped = log.dropped_records();
+  log.for_each_record(Stream::events, [&](std::uint16_t, const UctCompletionView& view) {
+    ++totals.read;
+    totals.ids.insert(view.r.operation);
+  });
+  return totals;
+}
+
+std::atomic<std::uint64_t> in_handler{0};
+
+void record_in_handler(int) {
+  record_one();
+  ++in_handler;
+}
+
+}  // namespace
+
+TEST_CASE("a program that closes all files does not lose its log, nor its own files") {
+  constexpr std::uint64_t kRecords = 200'000;
+  const Folder folder;
+  const fs::path own = folder / "own";
+  folder.run([&] {
+    for (int fd = 3; fd < 1024; ++fd) close(fd);
+    const int fd = open(own.c_str(), O_RDWR | O_CREAT, 0644);
+    if (fd != 3 || write(fd, "mine", 4) != 4) return false;  // the log is not among the files
+    for (std::uint64_t i = 0; i < kRecords; ++i) {
+      record_one();
+      if (i % 1000 == 0) usleep(200);
+    }
+    return true;
+  });
+  std::ifstream file(own);
+  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "mine");
+  const LogFile log = folder.log();
+  CHECK(log.page().write_errno == 0);
+  CHECK(log.page().closed == 1);
+  const Totals totals = totals_of(log);
+  CHECK(totals.read == totals.recorded);
+  CHECK(totals.recorded + totals.dropped == kRecords);
+}
+
+TEST_CASE("threads that start together and in turn keep their records and ids apart") {
+  constexpr std::uint64_t kThreads = 8, kRounds = 20, kRecords = 500;
+  const Folder folder;
+  folder.run([&] {
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
+      std::vector<std::jthread> threads;
+      for (std::uint64_t i = 0; i < kThreads; ++i) {
+        threads.emplace_back([&] {
+          for (std::uint64_t k = 0; k < kRecords; ++k) record_one();
+        });
+      }
+      threads.clear();
+      usleep(20'000);
+    }
+    return true;
+  });
+  const LogFile log = folder.log();
+  CHECK_FALSE(log.damage().any());
+  CHECK(log.lanes().size() < kThreads * kRounds);  // lanes of dead threads are lent again
+  const Totals totals = totals_of(log);
+  CHECK(totals.read == totals.recorded);
+  CHECK(totals.ids.size() == totals.read);
+  CHECK(totals.recorded + totals.dropped == kThreads * kRounds * kRecords);
+}
+
+TEST_CASE("a signal handler may record at any moment") {
+  constexpr std::uint64_t kRecords = 400'000, kSignals = 20'000;
+  const Folder folder;
+  folder.run([&] {
+    struct sigaction action {};
+    action.sa_handler = record_in_handler;
+    sigaction(SIGUSR1, &action, nullptr);
+    const pthread_t target = pthread_self();
+    std::atomic<bool> done{false};
+    std::thread sender([&] {
+      sigset_t own;
+      sigemptyset(&own);
+      sigaddset(&own, SIGUSR1);
+      pthread_sigmask(SIG_BLOCK, &own, nullptr);
+      for (std::uint64_t i = 0; i < kSignals && !done; ++i) pthread_kill(target, SIGUSR1);
+    });
+    for (std::uint64_t i = 0; i < kRecords; ++i) record_one();
+    done = true;
+    sender.join();
+    // What happened has to be said where the reader sees it: by a counter of the thread.
+    lane()->counters().mpi_calls = kRecords + in_handler;
+    return true;
+  });
+  const LogFile log = folder.log();
+  CHECK_FALSE(log.damage().any());
+  const Totals totals = totals_of(log);
+  std::uint64_t made = 0;
+  for (const LaneInfo& lane : log.lanes()) made += lane.counters.mpi_calls;
+  CHECK(made > kRecords);
+  CHECK(totals.read == totals.recorded);
+  CHECK(totals.ids.size() == totals.read);
+  CHECK(totals.recorded + totals.dropped == made);
+}
+
+}  // namespace uctrace::log::test
