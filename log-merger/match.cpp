@@ -5,9 +5,13 @@
 //   posted (a matched receive: probed), the k-th receive took the k-th send.
 //
 // It is the only pairing that the ordering rules of tag matching allow as long as one endpoint and
-// one posting thread use the key on each side, and as long as no operation between them is missing;
-// otherwise the pairs are `ambiguous`. Receives that were cancelled or failed took nothing.
+// one posting thread use the key on each side between two quiet points (all that was sent so far
+// had been received before the next send began), and as long as no operation between them is
+// missing; otherwise the pairs are `ambiguous`. Quiet points matter because MPI libraries use the
+// context of a freed communicator, and with it the tag, again for other ranks. Receives that were
+// cancelled or failed took nothing.
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "log-merger/job.hpp"
@@ -34,7 +38,7 @@ struct Group {
 UcpOp& at(Job& job, Index index) { return job.ucp[static_cast<std::size_t>(index)]; }
 
 // More than one source, endpoint or posting thread: their order among each other is not known.
-bool one_queue(Job& job, const std::vector<Index>& ops) {
+bool one_queue(Job& job, std::span<const Index> ops) {
   const UcpOp& first = at(job, ops.front());
   return std::all_of(ops.begin(), ops.end(), [&](Index index) {
     const UcpOp& op = at(job, index);
@@ -82,6 +86,57 @@ bool sends_may_lack(Job& job, const Group& group) {
   return log.flavour == MpiFlavour::none || !ends_early(log);
 }
 
+// Instants of different hosts cannot be compared well enough.
+bool on_one_clock(Job& job, const Group& group) {
+  const auto boot_of = [&](Index op) {
+    return job.logs[static_cast<std::size_t>(at(job, op).process)].file.boot_id();
+  };
+  const auto boot = boot_of(group.receives.front());
+  return std::all_of(group.sends.begin(), group.sends.end(),
+                     [&](Index send) { return boot_of(send) == boot; });
+}
+
+// The k at which the first k receives had all ended when the k-th send (from 0) began: they took
+// the first k sends. Ascending, with 0 in front and `pairs` at the end.
+std::vector<std::size_t> quiet_points(Job& job, const Group& group, std::size_t pairs) {
+  std::vector<std::size_t> points{0};
+  const bool comparable = on_one_clock(job, group);
+  const auto margin = static_cast<std::int64_t>(2 * job.clock_error_ns);
+  std::int64_t latest_end = INT64_MIN;
+  for (std::size_t k = 1; comparable && k < pairs; ++k) {
+    const std::int64_t end = at(job, group.receives[k - 1]).end_ns;
+    latest_end = end < 0 ? INT64_MAX : std::max(latest_end, end);
+    if (latest_end < at(job, group.sends[k]).start_ns - margin) {
+      points.push_back(k);
+    }
+  }
+  points.push_back(pairs);
+  return points;
+}
+
+// Whether each pair, by its place, is the only one possible.
+std::vector<bool> sure_pairs(Job& job, const Group& group, std::size_t pairs) {
+  std::vector<bool> sure(pairs, group.sends.size() == 1 && group.receives.size() == 1);
+  if (sure.front() || sends_may_lack(job, group)) {
+    return sure;
+  }
+  const std::span<const Index> sends(group.sends), receives(group.receives);
+  const std::vector<std::size_t> points = quiet_points(job, group, pairs);
+  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+    const std::size_t begin = points[i];
+    // Sends that no receive took compete with the last ones that were taken.
+    const bool last = i + 2 == points.size();
+    const std::size_t end = last ? sends.size() : points[i + 1];
+    const std::size_t receives_end = last ? receives.size() : points[i + 1];
+    if (one_queue(job, sends.subspan(begin, end - begin)) &&
+        one_queue(job, receives.subspan(begin, receives_end - begin))) {
+      std::fill(sure.begin() + static_cast<std::ptrdiff_t>(begin),
+                sure.begin() + static_cast<std::ptrdiff_t>(points[i + 1]), true);
+    }
+  }
+  return sure;
+}
+
 void match_group(Job& job, const Key& key, Group& group, const UnknownReceives& unknown) {
   // Within one process ticks order; between processes the job clock does, approximately: that case
   // is ambiguous anyway.
@@ -95,9 +150,7 @@ void match_group(Job& job, const Key& key, Group& group, const UnknownReceives& 
   if (pairs == 0) {
     return;
   }
-  const bool single = group.sends.size() == 1 && group.receives.size() == 1;
-  const bool exact = single || (one_queue(job, group.sends) && one_queue(job, group.receives) &&
-                                !sends_may_lack(job, group));
+  const std::vector<bool> only_pair = sure_pairs(job, group, pairs);
   // With as many receives as sends, every send has its receive.
   const std::uint64_t doubtful = group.sends.size() > group.receives.size()
                                      ? first_doubtful_tick(job, key, unknown)
@@ -105,7 +158,8 @@ void match_group(Job& job, const Key& key, Group& group, const UnknownReceives& 
   for (std::size_t k = 0; k < pairs; ++k) {
     UcpOp& send = at(job, group.sends[k]);
     UcpOp& receive = at(job, group.receives[k]);
-    const bool sure = exact && receive.posted_tick < doubtful && lengths_agree(send, receive);
+    const bool sure =
+        only_pair[k] && receive.posted_tick < doubtful && lengths_agree(send, receive);
     send.match = receive.match = sure ? Match::exact : Match::ambiguous;
     send.partner = group.receives[k];
     receive.partner = group.sends[k];

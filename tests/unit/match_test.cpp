@@ -159,6 +159,29 @@ TEST_CASE("two sources of one key are ambiguous, one message of one key is not")
   CHECK(builder.ucp(5).peer_process == 1);
 }
 
+TEST_CASE(
+    "two sources of one key are told apart where one had been received before the other sent") {
+  JobBuilder builder(3);
+  const Index early = builder.send(1, 0, 7, 8, 1), late = builder.send(2, 0, 7, 8, 50);
+  const Index first = builder.receive(0, 7, 8, 10), second = builder.receive(0, 7, 8, 11);
+  builder.ucp(second).end_ns = 60;
+
+  SUBCASE("ended before") {
+    builder.ucp(first).end_ns = 49;
+    match_messages(builder.job);
+    CHECK(builder.ucp(first).partner == early);
+    CHECK(builder.ucp(second).partner == late);
+    CHECK(builder.ucp(first).match == Match::exact);
+    CHECK(builder.ucp(second).match == Match::exact);
+  }
+  SUBCASE("ended at the same time or later") {
+    builder.ucp(first).end_ns = 50;
+    match_messages(builder.job);
+    CHECK(builder.ucp(first).match == Match::ambiguous);
+    CHECK(builder.ucp(second).match == Match::ambiguous);
+  }
+}
+
 TEST_CASE("threads and endpoints that share a key are ambiguous") {
   for (const bool by_lane : {true, false}) {
     JobBuilder builder(2);
