@@ -65,26 +65,26 @@ struct UcpOp {
   std::uint16_t lane = 0;
   log::UcpFunction function = log::UcpFunction::none;
   std::uint8_t flags = 0;
-  std::int32_t status = 0;      // at return
+  std::int32_t status = 0;  // at return
   log::Id id = 0;
   std::uint64_t start_tick = 0, handle = 0, bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
   std::uint64_t posted_tick = 0;
   std::int64_t start_ns = -1, end_ns = -1, posted_ns = -1;
-  bool ended = false;           // its end is known
-  bool completed = false;       // by a completion record, which tells what a receive received
+  bool ended = false;      // its end is known
+  bool completed = false;  // by a completion record, which tells what a receive received
   std::int32_t end_status = 0;
   std::uint64_t sender_tag = 0, received_bytes = 0;
   // results
-  std::uint64_t peer_uid = 0;   // sends: worker at the other end of the endpoint
+  std::uint64_t peer_uid = 0;  // sends: worker at the other end of the endpoint
   std::uint64_t worker_uid = 0;
   Index peer_process = kNone;
-  Index partner = kNone;        // matched operation
+  Index partner = kNone;  // matched operation
   Match match = Match::unmatched;
   Index message = kNone;
-  Index call = kNone;           // progressed in
+  Index call = kNone;  // progressed in
   Index asked_by = kNone;
   Link mpi_link = Link::unattributed;
-  Index comm = kNone;           // into ProcessLog::comms
+  Index comm = kNone;  // into ProcessLog::comms
 
   bool is_send() const { return function <= log::UcpFunction::tag_send_sync_nbx; }
   bool accepted() const { return status >= 0; }
@@ -149,11 +149,11 @@ struct ProcessLog {
 
   log::LogFile file;
   log::ClockFit clock;
-  std::vector<Interface> interfaces;           // by id - 1 where dense
-  std::vector<Endpoint> endpoints;             // by handle, then tick
-  std::vector<UcpEndpoint> ucp_endpoints;      // by handle, then tick
-  std::vector<Worker> workers;                 // by handle, then tick
-  std::vector<Comm> comms;                     // by handle, then tick
+  std::vector<Interface> interfaces;              // by id - 1 where dense
+  std::vector<Endpoint> endpoints;                // by handle, then tick
+  std::vector<UcpEndpoint> ucp_endpoints;         // by handle, then tick
+  std::vector<Worker> workers;                    // by handle, then tick
+  std::vector<Comm> comms;                        // by handle, then tick
   std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
   std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
   std::string ucx_version, ucx_library, mpi_library, command_line;
@@ -198,6 +198,9 @@ Index row_at(const std::vector<Row>& rows, std::uint64_t handle, std::uint64_t t
   return found;
 }
 
+// The MPI call that a thread was in at `tick`: its outermost calls do not overlap.
+Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick);
+
 // The steps, in this order.
 Job load_job(const std::filesystem::path& folder, const MergeOptions& options);
 void load_process(Job& job, Index process);  // a part of load_job
@@ -205,8 +208,8 @@ void link_peers(Job& job);
 void match_messages(Job& job);
 void link_mpi(Job& job);
 void attribute_transfers(Job& job);
-void build_rows(Job& job);       // messages, hops, transfers, UCP operations, MPI calls
+void build_rows(Job& job);  // messages, hops, transfers, UCP operations, MPI calls
 void check_identities(Job& job);
-void describe_run(Job& job);     // Run::info_json
+void describe_run(Job& job);  // Run::info_json
 
 }  // namespace uctrace::merge

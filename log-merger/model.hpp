@@ -50,13 +50,13 @@ const char* name_of(MemoryKind);
 const char* name_of(Link);
 
 struct Process {
-  TextId key = kNoText;   // unique name in the job: host, boot, pid namespace, pid, start time
+  TextId key = kNoText;  // unique name in the job: host, boot, pid namespace, pid, start time
   TextId host = kNoText;
   std::uint32_t pid = 0;
   std::int32_t rank = -1;  // world rank, -1 = not an MPI process (yet)
   std::int32_t world_size = 0;
-  bool complete = false;   // the log was closed in an orderly way and nothing was dropped
-  TextId exit = kNoText;   // finalized | exited | aborted | killed | running
+  bool complete = false;  // the log was closed in an orderly way and nothing was dropped
+  TextId exit = kNoText;  // finalized | exited | aborted | killed | running
   std::uint64_t events = 0;
   std::uint64_t log_bytes = 0;
 };
@@ -70,16 +70,16 @@ struct Message {
   MemoryKind src_memory = MemoryKind::unknown;
   MemoryKind dst_memory = MemoryKind::unknown;
   bool has_tag = false;
-  std::int32_t tag = 0;            // MPI tag, where has_tag
-  std::int32_t src = -1, dst = -1;  // world ranks, -1 = null
+  std::int32_t tag = 0;                             // MPI tag, where has_tag
+  std::int32_t src = -1, dst = -1;                  // world ranks, -1 = null
   std::int32_t src_process = -1, dst_process = -1;  // index into processes, -1 = null
-  std::uint64_t bytes = 0;          // payload
+  std::uint64_t bytes = 0;                          // payload
   std::uint64_t ucp_tag = 0;
-  TextId status = kNoText;          // UCS status name, e.g. UCS_OK
+  TextId status = kNoText;  // UCS status name, e.g. UCS_OK
   TextId comm = kNoText;
-  TextId mpi = kNoText;             // the MPI function that asked
+  TextId mpi = kNoText;  // the MPI function that asked
   TextId mpi_recv = kNoText;
-  TextId progressed_in = kNoText;   // the MPI function that happened to start it
+  TextId progressed_in = kNoText;  // the MPI function that happened to start it
   TextId protocol = kNoText;
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
@@ -88,7 +88,7 @@ struct Message {
 // Part of a message's way, summed over its fragments.
 struct Hop {
   std::uint32_t message = 0;
-  std::uint16_t hop = 0;     // 0.. along the way from src to dst
+  std::uint16_t hop = 0;  // 0.. along the way from src to dst
   Side issued_by = Side::src;
   Role role = Role::data;
   bool exact = true;
@@ -105,26 +105,27 @@ struct Transfer {
   std::int32_t peer_process = -1;
   std::int64_t message = -1;  // index into messages, -1 = none
   TextId transport = kNoText, device = kNoText, memory_domain = kNoText, op = kNoText;
-  TextId reason = kNoText;    // where link is Link::reason
+  TextId reason = kNoText;  // where link is Link::reason
   Link link = Link::unattributed;
   Role role = Role::data;
-  std::uint8_t am_id = 0;     // 0 = not an active message
-  std::int32_t status = 0;    // ucs_status_t of the post
-  std::uint64_t bytes = 0;    // as handed to UCT
-  std::uint64_t payload = 0;  // bytes of the message among them
+  std::uint8_t am_id = 0;                               // 0 = not an active message
+  std::int32_t status = 0;                              // ucs_status_t of the post
+  std::uint64_t bytes = 0;                              // as handed to UCT
+  std::uint64_t payload = 0;                            // bytes of the message among them
   std::uint64_t local_address = 0, remote_address = 0;  // 0 = the operation has none
-  std::int64_t t_start_ns = -1, t_end_ns = -1;  // of the posting call
-  std::int64_t t_complete_ns = -1;              // by its completion; t_end_ns if complete at return
-  std::int64_t t_connected_ns = -1;             // when its endpoint was connected
-  TextId progressed_in = kNoText;               // MPI function
+  std::int64_t t_start_ns = -1, t_end_ns = -1;          // of the posting call
+  std::int64_t t_complete_ns = -1;   // by its completion; t_end_ns if complete at return
+  std::int64_t t_connected_ns = -1;  // when its endpoint was connected
+  TextId progressed_in = kNoText;    // MPI function
 };
 
 struct MpiCallRow {
   std::uint32_t process = 0;
-  std::uint32_t lane = 0;       // recording thread
+  std::uint32_t lane = 0;  // recording thread
   TextId function = kNoText;
   TextId comm = kNoText;
-  std::int32_t peer = INT32_MIN, tag = INT32_MIN;  // world rank of the peer, or log::MpiCall's marks
+  std::int32_t peer = INT32_MIN,
+               tag = INT32_MIN;  // world rank of the peer, or log::MpiCall's marks
   std::uint64_t bytes = 0;
   std::int32_t recv_peer = INT32_MIN, recv_tag = INT32_MIN;
   std::uint64_t recv_bytes = 0;
@@ -136,6 +137,8 @@ struct UcpOperationRow {
   std::uint32_t process = 0;
   std::int32_t peer_process = -1;
   std::int64_t message = -1;
+  std::uint64_t endpoint = 0;    // ucp_ep_h of a send
+  std::uint64_t worker_uid = 0;  // sends: of the remote worker, receives: of the own
   TextId function = kNoText;
   TextId protocol = kNoText;
   TextId asked_by = kNoText, progressed_in = kNoText;
@@ -161,9 +164,9 @@ struct Run {
   std::string command;  // as recorded by `uctrace record`, else of rank 0
   std::uint64_t epoch_realtime_ns = 0;
   std::vector<Process> processes;
-  std::vector<Message> messages;   // by t_start_ns
-  std::vector<Hop> hops;           // by message, then along the way
-  std::vector<Transfer> transfers; // by process, then time
+  std::vector<Message> messages;    // by t_start_ns
+  std::vector<Hop> hops;            // by message, then along the way
+  std::vector<Transfer> transfers;  // by process, then time
   std::vector<UcpOperationRow> ucp_operations;
   std::vector<MpiCallRow> mpi_calls;
   std::vector<Identity> identities;

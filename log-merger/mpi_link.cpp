@@ -2,14 +2,17 @@
 //
 // The call that an operation was posted in (same thread, within its time) is `progressed_in`. It is
 // also the one that asked if the operation is that call's own:
-//   * a point-to-point call, when tag and peer in the UCP tag and endpoint agree with its arguments;
+//   * a point-to-point call, when tag and peer in the UCP tag and endpoint agree with its
+//   arguments;
 //   * MPI_Start or Startall, when it is a point-to-point operation;
 //   * a collective (or anything that makes communicators, windows or files), when no earlier
 //     non-blocking call started with the same context and tag.
 // Otherwise it belongs to the non-blocking collective that first used the same context and tag:
-// libraries give each outstanding one a tag of its own. What is left is `progress`: no call is named.
-#include <algorithm>
+// libraries give each outstanding one a tag of its own. What is left is `progress`: no call is
+// named.
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -23,9 +26,9 @@ enum class CallKind : std::uint8_t {
   other,
   send,
   receive,
-  both,                    // Sendrecv
+  both,  // Sendrecv
   start,
-  collective,              // blocking, or a call that communicates inside
+  collective,  // blocking, or a call that communicates inside
   nonblocking_collective,
 };
 
@@ -77,7 +80,8 @@ struct ScheduleHash {
 class ProcessLinker {
  public:
   ProcessLinker(Job& job, Index process, std::vector<Index> operations)
-      : job_(job), log_(job.logs[static_cast<std::size_t>(process)]),
+      : job_(job),
+        log_(job.logs[static_cast<std::size_t>(process)]),
         operations_(std::move(operations)) {}
 
   void link() {
@@ -140,7 +144,8 @@ class ProcessLinker {
     const auto known = contexts_.find(context_of(*tag));
     if (known != contexts_.end()) {
       for (const Learned& learned : known->second) {
-        const bool valid = learned.since_tick <= op.start_tick && op.start_tick <= learned.until_tick;
+        const bool valid =
+            learned.since_tick <= op.start_tick && op.start_tick <= learned.until_tick;
         op.comm = valid ? learned.comm : op.comm;
       }
     }
@@ -187,21 +192,6 @@ class ProcessLinker {
 
   // --- calls
 
-  // The MPI call of this thread that contains the operation's start.
-  Index call_around(const UcpOp& op) const {
-    if (op.lane >= log_.calls_of_lane.size()) {
-      return kNone;
-    }
-    const std::vector<Index>& calls = log_.calls_of_lane[op.lane];
-    auto after = std::upper_bound(calls.begin(), calls.end(), op.start_tick,
-                                  [&](std::uint64_t tick, Index c) { return tick < call(c).start_tick; });
-    if (after == calls.begin()) {
-      return kNone;
-    }
-    const Index candidate = *--after;
-    return op.start_tick <= call(candidate).end_tick ? candidate : kNone;
-  }
-
   CallKind kind(Index index) {
     const TextId name = call(index).function;
     const auto [place, fresh] = kinds_.try_emplace(name, CallKind::other);
@@ -212,7 +202,7 @@ class ProcessLinker {
   }
 
   void link_one(UcpOp& op) {
-    op.call = call_around(op);
+    op.call = call_around(job_, op.process, op.lane, op.start_tick);
     const auto tag = decode_tag(log_.flavour, operation_tag(op));
     if (op.call == kNone || !tag) {
       if (op.call != kNone) {
@@ -275,8 +265,8 @@ class ProcessLinker {
       return true;
     }
     const Index comm = call(caller).comm;
-    return comm != kNone && was_freed(call(owner->second).comm,
-                                      log_.comms[static_cast<std::size_t>(comm)].tick);
+    return comm != kNone &&
+           was_freed(call(owner->second).comm, log_.comms[static_cast<std::size_t>(comm)].tick);
   }
 
   // Tag and peer of a point-to-point call against those in the operation. Wildcards agree with all.
@@ -307,6 +297,24 @@ class ProcessLinker {
 };
 
 }  // namespace
+
+Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick) {
+  const auto& lanes = job.logs[static_cast<std::size_t>(process)].calls_of_lane;
+  if (lane >= lanes.size()) {
+    return kNone;
+  }
+  const auto call = [&](Index c) -> const MpiCall& {
+    return job.calls[static_cast<std::size_t>(c)];
+  };
+  const auto after =
+      std::upper_bound(lanes[lane].begin(), lanes[lane].end(), tick,
+                       [&](std::uint64_t t, Index c) { return t < call(c).start_tick; });
+  if (after == lanes[lane].begin()) {
+    return kNone;
+  }
+  const Index candidate = *(after - 1);
+  return tick <= call(candidate).end_tick ? candidate : kNone;
+}
 
 void link_mpi(Job& job) {
   std::vector<std::vector<Index>> by_process(job.logs.size());

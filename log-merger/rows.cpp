@@ -215,7 +215,8 @@ class RowBuilder {
     const Side side = op.process == m.src_process ? Side::src : Side::dst;
     const Role role = role_of(op);
     const bool exact = op.link == Link::exact;
-    Hop& hop = hops[{names.transport, names.device, names.remote_device, names.op, side, role, exact}];
+    Hop& hop =
+        hops[{names.transport, names.device, names.remote_device, names.op, side, role, exact}];
     hop.message = static_cast<std::uint32_t>(index);
     hop.transport = names.transport;
     hop.device = names.device;
@@ -231,8 +232,8 @@ class RowBuilder {
     hop.t_last_ns = std::max({hop.t_last_ns, op.end_ns, op.complete_ns});
   }
 
-  // A receiver that maps the sender's memory and copies with its own CPU: no UCT operation moves the
-  // payload. Inferred from an announced message that was acknowledged without one.
+  // A receiver that maps the sender's memory and copies with its own CPU: no UCT operation moves
+  // the payload. Inferred from an announced message that was acknowledged without one.
   Hop cpu_copy(Index index, const std::vector<Index>& ops) {
     const Message& m = run_.messages[static_cast<std::size_t>(index)];
     Hop hop;
@@ -273,25 +274,10 @@ class RowBuilder {
   }
 
   Index peer_of(const UctOp& op) {
-    return op.endpoint_row == kNone
-               ? kNone
-               : log_of(op.process).endpoints[static_cast<std::size_t>(op.endpoint_row)].peer_process;
-  }
-
-  Index call_around(const UctOp& op) {
-    const ProcessLog& log = log_of(op.process);
-    if (op.lane >= log.calls_of_lane.size()) {
-      return kNone;
-    }
-    const auto& calls = log.calls_of_lane[op.lane];
-    const auto start_of = [&](Index c) { return job_.calls[static_cast<std::size_t>(c)].start_tick; };
-    auto after = std::upper_bound(calls.begin(), calls.end(), op.start_tick,
-                                  [&](std::uint64_t t, Index c) { return t < start_of(c); });
-    if (after == calls.begin()) {
-      return kNone;
-    }
-    --after;
-    return op.start_tick <= job_.calls[static_cast<std::size_t>(*after)].end_tick ? *after : kNone;
+    return op.endpoint_row == kNone ? kNone
+                                    : log_of(op.process)
+                                          .endpoints[static_cast<std::size_t>(op.endpoint_row)]
+                                          .peer_process;
   }
 
   void add_transfers() {
@@ -326,7 +312,7 @@ class RowBuilder {
         row.t_connected_ns =
             endpoint.connected_tick != 0 ? log.clock.job_ns(endpoint.connected_tick) : -1;
       }
-      row.progressed_in = function_of(call_around(op));
+      row.progressed_in = function_of(call_around(job_, op.process, op.lane, op.start_tick));
       run_.transfers.push_back(row);
     }
   }
@@ -337,9 +323,12 @@ class RowBuilder {
       row.process = static_cast<std::uint32_t>(op.process);
       row.peer_process = op.peer_process;
       row.message = op.message;
+      row.endpoint = op.is_send() ? op.handle : 0;
+      row.worker_uid = op.is_send() ? op.peer_uid : op.worker_uid;
       row.function = text(ucp_function_name(op.function));
-      row.protocol =
-          op.message == kNone ? kNoText : run_.messages[static_cast<std::size_t>(op.message)].protocol;
+      row.protocol = op.message == kNone
+                         ? kNoText
+                         : run_.messages[static_cast<std::size_t>(op.message)].protocol;
       row.asked_by = function_of(op.asked_by);
       row.progressed_in = function_of(op.call);
       row.status = text(ucs_status_name(op.ended ? op.end_status : op.status));

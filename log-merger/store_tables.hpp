@@ -162,6 +162,8 @@ struct Table<UcpOperationRow> {
       column("process", &Row::process, "process that called", Unit::process),
       column("peer_process", &Row::peer_process, "process at the other end", Unit::process),
       column("message", &Row::message, "message it is one side of", Unit::message),
+      column("endpoint", &Row::endpoint, "UCP endpoint of a send", Unit::address),
+      column("worker_uid", &Row::worker_uid, "UCP worker: the remote one of a send, else its own"),
       column("function", &Row::function, "UCP function", Unit::text),
       column("protocol", &Row::protocol, "UCP protocol", Unit::text),
       column("asked_by", &Row::asked_by, "MPI function that wanted the data", Unit::text),
