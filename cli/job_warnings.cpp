@@ -75,12 +75,8 @@ std::string reason_text(const log::FaultView& fault) {
       return fmt::format("more than {} interfaces were opened", fault.r.value);
     case log::FaultCode::unknown_mpi_library:
       return "this MPI library is not known to uctrace: " + detail;
-    case log::FaultCode::thread_limit:
-      return "more threads than uctrace can follow";
-    case log::FaultCode::log_write_failed:
-      return fmt::format("the log could not be written: {}", std::strerror(fault.r.value));
     case log::FaultCode::request_field_unknown:
-      return "a field of UCX requests was not found: " + detail;
+      return "requests have parameters that are not known: " + detail;
     case log::FaultCode::none:
       break;
   }

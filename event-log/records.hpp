@@ -126,9 +126,7 @@ enum class FaultCode : std::uint16_t {
   symbol_missing = 3,
   out_of_interfaces = 4,
   unknown_mpi_library = 5,
-  thread_limit = 6,
-  log_write_failed = 7,   // `value` is errno
-  request_field_unknown = 8,
+  request_field_unknown = 6,  // `value` has the unknown bits; those operations have no end
 };
 
 // Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.

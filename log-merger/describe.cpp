@@ -25,8 +25,6 @@ const char* name_of(log::FaultCode code) {
     case log::FaultCode::symbol_missing: return "symbol_missing";
     case log::FaultCode::out_of_interfaces: return "out_of_interfaces";
     case log::FaultCode::unknown_mpi_library: return "unknown_mpi_library";
-    case log::FaultCode::thread_limit: return "thread_limit";
-    case log::FaultCode::log_write_failed: return "log_write_failed";
     case log::FaultCode::request_field_unknown: return "request_field_unknown";
   }
   return "unknown";

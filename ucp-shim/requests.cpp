@@ -18,6 +18,15 @@ constexpr std::uint32_t kKnownFields =
     UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL |
     UCP_OP_ATTR_FLAG_MULTI_SEND;
 
+// A newer program's parameters: its operations are recorded without their end, and it is said once.
+void report_unknown_fields(std::uint32_t mask) {
+  static constinit std::atomic<bool> reported{false};
+  if (!reported.exchange(true, std::memory_order_relaxed)) {
+    log::fault(log::Layer::ucp, log::FaultCode::request_field_unknown,
+               static_cast<std::int32_t>(mask & ~kKnownFields), "newer than UCX 1.13");
+  }
+}
+
 bool is_receive(UcpFunction function) { return function >= UcpFunction::tag_recv_nb; }
 
 // The end of an operation, from its callback. Receives add what was received.
@@ -112,6 +121,9 @@ Call::Call(UcpFunction function, const ucp_request_param_t* param)
   }
   copy_parameters(param, parameters_);
   id_ = log::new_id(*lane_, log::IdKind::ucp_operation);
+  if (!parameters_.known) [[unlikely]] {
+    report_unknown_fields(param->op_attr_mask);
+  }
   log::Slot* slot = parameters_.known ? log::acquire_slot(*lane_) : nullptr;
   if (slot != nullptr) {
     tracked_ = log::payload_of<TrackedRequest>(slot);

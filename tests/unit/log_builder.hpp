@@ -181,7 +181,7 @@ inline LogBuilder full_log() {
   comm.size = 5;
   log.add(comm, RecordType::communicator, {std::uint64_t{2} << 32 | 0, 3, 9, 2});
   Fault fault{};
-  fault.head.a = static_cast<std::uint16_t>(FaultCode::thread_limit);
+  fault.head.a = static_cast<std::uint16_t>(FaultCode::out_of_interfaces);
   fault.head.b = 4;
   fault.layer = Layer::mpi;
   log.add(fault, RecordType::fault, words_of("many"));
