@@ -70,7 +70,7 @@ std::string reason_text(const log::FaultView& fault) {
     case log::FaultCode::self_check_failed:
       return "its self-check failed: " + detail;
     case log::FaultCode::symbol_missing:
-      return "the library lacks " + detail;
+      return detail;
     case log::FaultCode::out_of_interfaces:
       return fmt::format("more than {} interfaces were opened", fault.r.value);
     case log::FaultCode::unknown_mpi_library:
@@ -113,7 +113,9 @@ void check_layers(const Processes& processes, std::vector<std::string>& lines) {
 
 void check_ucx_used(const Processes& processes, std::vector<std::string>& lines) {
   const auto uses_ucx = [](const ProcessReport& process) {
-    return process.ucp_operations != 0 || process.uct_operations != 0 ||
+    // Cut short before its first message, with UCX at hand: no reason for advice.
+    const bool was_about_to = !process.closed && is(process, log::Layer::ucp, log::LayerState::on);
+    return process.ucp_operations != 0 || process.uct_operations != 0 || was_about_to ||
            is(process, log::Layer::ucp, log::LayerState::off) ||
            is(process, log::Layer::uct, log::LayerState::off);
   };
