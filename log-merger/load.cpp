@@ -140,6 +140,20 @@ void share_clock_rates(Job& job) {
   }
 }
 
+// Without a name for their job, processes of several jobs cannot be told apart.
+void note_repeated_ranks(Job& job) {
+  std::set<std::int32_t> seen;
+  for (const ProcessLog& log : job.logs) {
+    if (log.rank() >= 0 && log.file.job().empty() && !seen.insert(log.rank()).second) {
+      job.run.notes.push_back(fmt::format(
+          "rank {} is there more than once: the folder holds several jobs that no launcher gave a "
+          "name, and they are taken for one; record each into a folder of its own",
+          log.rank()));
+      return;
+    }
+  }
+}
+
 void note_missing_ranks(Job& job) {
   std::set<std::int32_t> present;
   std::int32_t size = 0;
@@ -196,6 +210,7 @@ Job load_job(const std::filesystem::path& folder, const MergeOptions& options) {
     }
   }
   note_missing_ranks(job);
+  note_repeated_ranks(job);
   job.run.command = launcher_line(folder, job.logs.front().file.job());
   return job;
 }

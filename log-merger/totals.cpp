@@ -159,7 +159,10 @@ bool job_complete(const Job& job) {
     if (!log.file.complete()) {
       return false;
     }
-    ranks.insert(log.rank());
+    const bool fresh = ranks.insert(log.rank()).second;
+    if (!fresh && log.rank() >= 0 && log.file.job().empty()) {
+      return false;  // several jobs without a name: load_job() noted it
+    }
     size = std::max(size, log.file.page().world_size);
   }
   ranks.erase(-1);
