@@ -18,6 +18,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/kinds.hpp"
+
 namespace uctrace::log {
 
 inline constexpr std::uint64_t kMagic = 0x31474f4c52544355;  // "UCTRLOG1", little endian
@@ -29,109 +31,6 @@ inline constexpr std::size_t kMaxChunkBytes = 4 * 1024 * 1024;
 inline constexpr std::size_t kProcessPageBytes = 64 * 1024;
 inline constexpr std::size_t kMaxLanes = 240;
 inline constexpr std::size_t kAnchors = 16;
-
-// --- enumerations --------------------------------------------------------------------------------
-
-enum class Clock : std::uint8_t { tsc = 1, cntvct = 2, monotonic_raw = 3 };
-
-enum class Layer : std::uint8_t { uct = 0, ucp = 1, mpi = 2, gpu = 3 };
-inline constexpr std::size_t kLayers = 4;
-
-// `unused`: the process never touched the layer. `off`: it was switched off; a Fault says why.
-enum class LayerState : std::uint8_t { unused = 0, on = 1, off = 2 };
-
-// How the process ended, as far as it could say itself. A live or killed process stays `running`.
-enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, aborted = 3 };
-
-enum class Stream : std::uint8_t { events = 1, definitions = 2 };
-
-enum class RecordType : std::uint8_t {
-  unpublished = 0,
-  // events
-  uct_operation = 1,
-  uct_completion = 2,
-  uct_arrival = 3,
-  ucp_operation = 4,
-  ucp_completion = 5,
-  mpi_call = 6,
-  // definitions
-  text = 32,
-  uct_interface = 33,
-  uct_interface_close = 34,
-  uct_endpoint = 35,
-  uct_endpoint_address = 36,
-  uct_endpoint_connect = 37,
-  uct_endpoint_destroy = 38,
-  ucp_worker = 39,
-  ucp_worker_destroy = 40,
-  ucp_endpoint = 41,
-  ucp_endpoint_close = 42,
-  communicator = 43,
-  communicator_free = 44,
-  fault = 45,
-};
-
-enum class UctOp : std::uint8_t {
-  none = 0,
-  put_short, put_bcopy, put_zcopy,
-  get_short, get_bcopy, get_zcopy,
-  am_short, am_short_iov, am_bcopy, am_zcopy,
-  cswap32, cswap64,
-  atomic32_post, atomic64_post, atomic32_fetch, atomic64_fetch,
-  tag_eager_short, tag_eager_bcopy, tag_eager_zcopy, tag_rndv_zcopy, tag_rndv_request,
-  ep_flush, ep_fence, iface_flush,
-  kCount
-};
-
-enum class UcpFunction : std::uint8_t {
-  none = 0,
-  tag_send_nb, tag_send_nbr, tag_send_nbx,
-  tag_send_sync_nb, tag_send_sync_nbx,
-  tag_recv_nb, tag_recv_nbr, tag_recv_nbx,
-  tag_msg_recv_nb, tag_msg_recv_nbx,
-  kCount
-};
-
-// What led to a UCT operation: the evidence for its attribution.
-enum class Origin : std::uint8_t {
-  none = 0,     // nothing known (progress, wireup)
-  ucp = 1,      // Operation::origin is the id of a UcpOperation of this process
-  arrival = 2,  // Operation::origin is the id of a UctArrival of this process
-};
-
-// How the origin reached the operation.
-enum class Route : std::uint8_t {
-  none = 0,
-  call = 1,        // posted inside the UCP call itself, or inside the active message handler
-  pending = 2,     // dispatched from a pending queue; origin was kept from when it was queued
-  completion = 3,  // posted from the completion callback of an operation with that origin
-};
-
-enum class TextKind : std::uint8_t {
-  command_line = 1,   // arguments separated by '\n'
-  environment = 2,    // NAME=VALUE, for UCX_*, OMPI_MCA_*, MPIR_*
-  ucx_version = 3,
-  ucx_library = 4,    // path of the libucp in use
-  mpi_library = 5,    // first line of MPI_Get_library_version
-  mpi_function = 6,   // `id` is MpiCall's function number
-  working_directory = 7,
-  executable = 8,
-  communicator_name = 9,  // `id` is the communicator handle
-};
-
-enum class FaultCode : std::uint16_t {
-  none = 0,
-  unknown_ucx_version = 1,
-  self_check_failed = 2,
-  symbol_missing = 3,
-  out_of_interfaces = 4,
-  unknown_mpi_library = 5,
-  request_field_unknown = 6,  // `value` has the unknown bits; those operations have no end
-};
-
-// Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.
-enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3 };
-inline constexpr std::size_t kDropKinds = 4;
 
 // --- file structure ------------------------------------------------------------------------------
 
@@ -145,19 +44,19 @@ struct Anchor {
 // Totals of one lane, counted where the event happens and independently of the records, so that
 // the accounting identities compare two separate counts. Never reset, never overwritten.
 struct LaneCounters {
-  std::uint64_t uct_posted_ok;        // operations that returned OK or INPROGRESS
-  std::uint64_t uct_inprogress;       // of those, INPROGRESS
-  std::uint64_t uct_completed;        // completion trampolines that fired
-  std::uint64_t uct_without_handle;   // INPROGRESS with a NULL completion, or without a free slot
-  std::uint64_t uct_untracked;        // subset of without_handle: no completion slot was free
-  std::uint64_t uct_errors;           // operations that returned an error other than NO_RESOURCE
-  std::uint64_t uct_no_resource;      // operations refused with NO_RESOURCE (retries, not traffic)
+  std::uint64_t uct_posted_ok;       // operations that returned OK or INPROGRESS
+  std::uint64_t uct_inprogress;      // of those, INPROGRESS
+  std::uint64_t uct_completed;       // completion trampolines that fired
+  std::uint64_t uct_without_handle;  // INPROGRESS with a NULL completion, or without a free slot
+  std::uint64_t uct_untracked;       // subset of without_handle: no completion slot was free
+  std::uint64_t uct_errors;          // operations that returned an error other than NO_RESOURCE
+  std::uint64_t uct_no_resource;     // operations refused with NO_RESOURCE (retries, not traffic)
   std::uint64_t uct_arrivals;
   std::uint64_t ucp_operations;
-  std::uint64_t ucp_untracked;        // UCP operations without a free slot: no completion record
-  std::uint64_t ucp_sends;            // tag sends that did not fail at once
-  std::uint64_t ucp_receives;         // tag receives that did not fail at once
-  std::uint64_t ucp_completed;        // completions of operations that did not complete at return
+  std::uint64_t ucp_untracked;  // UCP operations without a free slot: no completion record
+  std::uint64_t ucp_sends;      // tag sends that did not fail at once
+  std::uint64_t ucp_receives;   // tag receives that did not fail at once
+  std::uint64_t ucp_completed;  // completions of operations that did not complete at return
   std::uint64_t mpi_calls;
   std::uint64_t dropped[kDropKinds];  // records lost because no chunk was ready
   std::uint64_t recorded_events;      // records published in the event stream
@@ -183,20 +82,21 @@ struct ProcessPage {
   std::uint64_t pid_namespace;  // inode of /proc/self/ns/pid
   std::uint32_t pid;
   std::uint32_t parent_pid;
-  std::uint64_t start_time;     // field 22 of /proc/self/stat: with boot id and pid it names the process
-  char job[64];                 // job key; empty if none is known
+  std::uint64_t
+      start_time;  // field 22 of /proc/self/stat: with boot id and pid it names the process
+  char job[64];    // job key; empty if none is known
   Clock clock;
   LayerState layers[kLayers];
   ExitKind exit;
-  std::uint8_t closed;          // 1 once the process has written its last record in an orderly way
-  std::uint8_t gpu_driver;      // 1 once a GPU driver library was seen in the process
-  std::int32_t world_rank;      // -1 until MPI_Init
+  std::uint8_t closed;      // 1 once the process has written its last record in an orderly way
+  std::uint8_t gpu_driver;  // 1 once a GPU driver library was seen in the process
+  std::int32_t world_rank;  // -1 until MPI_Init
   std::int32_t world_size;
   std::uint32_t lanes_used;
-  std::uint32_t write_errno;    // of the first failed allocation, 0 if none
-  std::uint64_t allocated_bytes;  // of the file, this page included
+  std::uint32_t write_errno;                       // of the first failed allocation, 0 if none
+  std::uint64_t allocated_bytes;                   // of the file, this page included
   std::uint64_t dropped_without_lane[kDropKinds];  // threads beyond kMaxLanes, or no chunk at all
-  std::uint32_t anchor_count;   // anchors[0] is the first; the last slot is refreshed for ever
+  std::uint32_t anchor_count;  // anchors[0] is the first; the last slot is refreshed for ever
   std::uint32_t reserved0;
   Anchor anchors[kAnchors];
   std::uint64_t reserved1[64];
@@ -208,12 +108,12 @@ static_assert(kLanesOffset + kMaxLanes * sizeof(LaneInfo) == kProcessPageBytes);
 
 struct ChunkHeader {
   std::uint32_t magic;
-  std::uint32_t bytes;       // of the whole chunk, this header included
-  std::uint16_t lane;        // valid once `sequence` != 0
+  std::uint32_t bytes;  // of the whole chunk, this header included
+  std::uint16_t lane;   // valid once `sequence` != 0
   Stream stream;
   std::uint8_t reserved;
-  std::uint32_t sequence;    // 1, 2, ... within (lane, stream); 0 = a spare that was never used
-  Anchor anchor;             // taken when the chunk was made ready
+  std::uint32_t sequence;  // 1, 2, ... within (lane, stream); 0 = a spare that was never used
+  Anchor anchor;           // taken when the chunk was made ready
   std::uint64_t reserved1[3];
 };
 static_assert(sizeof(ChunkHeader) == 64);
@@ -234,15 +134,15 @@ using Id = std::uint64_t;
 // --- events --------------------------------------------------------------------------------------
 
 // A UCT operation as its caller saw it. Optional words follow in this order, by `flags`:
-//   kHasId      Id            id, where a UctCompletion may follow (status INPROGRESS with a handle)
-//   kHasLocal   u64           local address of the payload
-//   kHasRemote  u64           remote address
-//   then n header words       the first words of an active message as handed to UCT, n = flags >> 4
+//   kHasId      Id            id, where a UctCompletion may follow (status INPROGRESS with a
+//   handle) kHasLocal   u64           local address of the payload kHasRemote  u64           remote
+//   address then n header words       the first words of an active message as handed to UCT, n =
+//   flags >> 4
 struct UctOperation {
   static constexpr std::uint8_t kHasId = 1, kHasLocal = 2, kHasRemote = 4, kHeaderShift = 4;
-  Head head;                 // a: interface id, b: ucs_status_t as int32 (>= 0: accepted)
+  Head head;  // a: interface id, b: ucs_status_t as int32 (>= 0: accepted)
   UctOp op;
-  std::uint8_t am_id;        // active messages only
+  std::uint8_t am_id;  // active messages only
   std::uint8_t flags;
   Origin origin_kind;
   Route route;
@@ -250,8 +150,8 @@ struct UctOperation {
   std::uint16_t header_bytes;  // bytes of the AM header known to be in front of the payload, else 0
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;  // of the posting call
-  std::uint64_t endpoint;    // uct_ep_h; 0 for iface_flush
-  std::uint64_t bytes;       // as handed to UCT: payload and headers of the layers above
+  std::uint64_t endpoint;        // uct_ep_h; 0 for iface_flush
+  std::uint64_t bytes;           // as handed to UCT: payload and headers of the layers above
   Id origin;
 };
 static_assert(sizeof(UctOperation) == 56);
@@ -279,12 +179,12 @@ struct UcpOperation {
   // kUnknownLength: a generic datatype, whose packed length only the wire tells.
   // kProbed: `posted_tick` of a matched receive is its probe's.
   static constexpr std::uint8_t kUnknownLength = 1, kUntracked = 2, kProbed = 4;
-  Head head;               // a: UcpFunction | flags << 8, b: status as int32 at return
+  Head head;  // a: UcpFunction | flags << 8, b: status as int32 at return
   Id id;
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;  // of the call
-  std::uint64_t handle;    // sends: ucp_ep_h, receives: ucp_worker_h
-  std::uint64_t bytes;     // length of the buffer (sends: of the message)
+  std::uint64_t handle;          // sends: ucp_ep_h, receives: ucp_worker_h
+  std::uint64_t bytes;           // length of the buffer (sends: of the message)
   std::uint64_t tag;
   std::uint64_t tag_mask;  // receives; 0 for sends
   std::uint64_t buffer;
@@ -309,13 +209,13 @@ inline constexpr std::size_t kSendCompletionWords = 3;
 struct MpiCall {
   static constexpr std::size_t kCallWords = 4, kPeerWords = 6;
   static constexpr std::int32_t kAny = -1, kNull = -2, kNone = INT32_MIN;
-  Head head;                     // a: function number (TextKind::mpi_function), b: MPI return code
+  Head head;  // a: function number (TextKind::mpi_function), b: MPI return code
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;
-  std::uint64_t communicator;    // handle, 0 where the call has none
-  std::int32_t peer;             // rank in the communicator, or kAny / kNull / kNone
-  std::int32_t tag;              // or kAny / kNone
-  std::uint64_t bytes;           // count * size of the datatype
+  std::uint64_t communicator;  // handle, 0 where the call has none
+  std::int32_t peer;           // rank in the communicator, or kAny / kNull / kNone
+  std::int32_t tag;            // or kAny / kNone
+  std::uint64_t bytes;         // count * size of the datatype
   std::int32_t recv_peer;
   std::int32_t recv_tag;
   std::uint64_t recv_bytes;
@@ -338,7 +238,7 @@ struct UctInterface {
   Head head;  // a: interface id (never reused), b: ep_address_bytes
   std::uint64_t tick;
   std::uint64_t handle;
-  std::uint64_t ucp_worker;   // worker that opened it, 0 = opened by the program itself
+  std::uint64_t ucp_worker;  // worker that opened it, 0 = opened by the program itself
   char transport[16];
   char device[32];
   char memory_domain[16];
@@ -402,11 +302,11 @@ struct Communicator {
   Head head;  // a: flags, b: number of runs
   std::uint64_t tick;
   std::uint64_t handle;
-  std::uint64_t parent;      // handle, 0 for the predefined ones
+  std::uint64_t parent;  // handle, 0 for the predefined ones
   std::uint32_t rank;
   std::uint32_t size;
-  std::uint32_t function;    // MPI function number that made it
-  std::uint32_t ordinal;     // 1, 2, ... of communicators made from `parent` in this process
+  std::uint32_t function;  // MPI function number that made it
+  std::uint32_t ordinal;   // 1, 2, ... of communicators made from `parent` in this process
 };
 static_assert(sizeof(Communicator) == 48);
 

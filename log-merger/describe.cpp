@@ -19,28 +19,39 @@ constexpr const char* kLayerNames[] = {"uct", "ucp", "mpi", "gpu"};
 
 const char* name_of(log::FaultCode code) {
   switch (code) {
-    case log::FaultCode::none: return "none";
-    case log::FaultCode::unknown_ucx_version: return "unknown_ucx_version";
-    case log::FaultCode::self_check_failed: return "self_check_failed";
-    case log::FaultCode::symbol_missing: return "symbol_missing";
-    case log::FaultCode::out_of_interfaces: return "out_of_interfaces";
-    case log::FaultCode::unknown_mpi_library: return "unknown_mpi_library";
-    case log::FaultCode::request_field_unknown: return "request_field_unknown";
+    case log::FaultCode::none:
+      return "none";
+    case log::FaultCode::unknown_ucx_version:
+      return "unknown_ucx_version";
+    case log::FaultCode::self_check_failed:
+      return "self_check_failed";
+    case log::FaultCode::symbol_missing:
+      return "symbol_missing";
+    case log::FaultCode::out_of_interfaces:
+      return "out_of_interfaces";
+    case log::FaultCode::unknown_mpi_library:
+      return "unknown_mpi_library";
+    case log::FaultCode::request_field_unknown:
+      return "request_field_unknown";
   }
   return "unknown";
 }
 
 const char* name_of(log::Clock clock) {
   switch (clock) {
-    case log::Clock::tsc: return "tsc";
-    case log::Clock::cntvct: return "cntvct";
-    case log::Clock::monotonic_raw: return "clock_monotonic_raw";
+    case log::Clock::tsc:
+      return "tsc";
+    case log::Clock::cntvct:
+      return "cntvct";
+    case log::Clock::monotonic_raw:
+      return "clock_monotonic_raw";
   }
   return "unknown";
 }
 
 Json link_json(const LinkTotals& t) {
-  return {{"exact", t.exact}, {"inferred", t.inferred}, {"ambiguous", t.ambiguous}, {"none", t.none}};
+  return {
+      {"exact", t.exact}, {"inferred", t.inferred}, {"ambiguous", t.ambiguous}, {"none", t.none}};
 }
 
 Json layer_json(const Job& job, std::size_t layer) {
@@ -181,12 +192,11 @@ void describe_run(Job& job) {
 
   Json info;
   info["complete"] = job_complete(job);
-  info["links"] = {{"uct_ucp", link_json(found.uct_ucp)},
-                   {"uct_mpi", link_json(found.uct_mpi)},
-                   {"match",
-                    {{"exact", found.sends.matched},
-                     {"inferred", 0},
-                     {"ambiguous", found.sends.ambiguous}}}};
+  info["links"] = {
+      {"uct_ucp", link_json(found.uct_ucp)},
+      {"uct_mpi", link_json(found.uct_mpi)},
+      {"match",
+       {{"exact", found.sends.matched}, {"inferred", 0}, {"ambiguous", found.sends.ambiguous}}}};
   info["events"] = {{"uct", job.uct.size() + job.arrivals.size()},
                     {"ucp", job.ucp.size()},
                     {"mpi", job.calls.size()},
@@ -224,10 +234,9 @@ void describe_run(Job& job) {
   info["hosts"] = hosts;
   info["clock"] = clock_json(job, hosts.size());
   info["log"] = {{"bytes", log_bytes},
-                 {"bytes_per_event",
-                  found.events == 0 ? Json(nullptr)
-                                    : Json(static_cast<double>(log_bytes) /
-                                           static_cast<double>(found.events))}};
+                 {"bytes_per_event", found.events == 0 ? Json(nullptr)
+                                                       : Json(static_cast<double>(log_bytes) /
+                                                              static_cast<double>(found.events))}};
   const bool has_ucx = !first_of(job, &ProcessLog::ucx_version).empty();
   const bool v2 = std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
   info["ucx"] = {{"version", or_null(first_of(job, &ProcessLog::ucx_version))},

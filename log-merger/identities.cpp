@@ -12,7 +12,9 @@ namespace {
 class Checker {
  public:
   explicit Checker(Job& job)
-      : job_(job), complete_(job_complete(job)), found_(count_found(job)),
+      : job_(job),
+        complete_(job_complete(job)),
+        found_(count_found(job)),
         counted_(count_counted(job)) {}
 
   void run() {
@@ -86,8 +88,8 @@ class Checker {
                                    received, taken, verdict(received == taken, cut)});
   }
 
-  // Whether somebody outside of the logs may have sent something: in a job of MPI its world says who
-  // there is, unless it is connected to another one.
+  // Whether somebody outside of the logs may have sent something: in a job of MPI its world says
+  // who there is, unless it is connected to another one.
   bool has_strangers() const {
     for (const ProcessLog& log : job_.logs) {
       const bool stranger_known = std::any_of(
@@ -103,8 +105,8 @@ class Checker {
 
   // Holds only if it holds for every single message: two errors must not make up for each other.
   void add_payload() {
-    const bool equal = found_.delivered_bytes == found_.covered_bytes &&
-                       found_.messages_not_covered == 0;
+    const bool equal =
+        found_.delivered_bytes == found_.covered_bytes && found_.messages_not_covered == 0;
     const bool cut = layer_off(log::Layer::uct) || layer_off(log::Layer::ucp);
     job_.run.identities.push_back(
         {"payload", "every delivered message",

@@ -109,9 +109,9 @@ void place_on_one_clock(Job& job) {
       continue;
     }
     const log::Anchor& anchor = log.clock.anchors().front();
-    host_offset.try_emplace(std::string(log.file.boot_id()),
-                            static_cast<std::int64_t>(anchor.realtime_ns) -
-                                log.clock.monotonic_ns(anchor.tick));
+    host_offset.try_emplace(
+        std::string(log.file.boot_id()),
+        static_cast<std::int64_t>(anchor.realtime_ns) - log.clock.monotonic_ns(anchor.tick));
   }
   for (ProcessLog& log : job.logs) {
     log.clock.set_job_offset(host_offset[std::string(log.file.boot_id())]);

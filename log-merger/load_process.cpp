@@ -55,30 +55,29 @@ class ProcessLoader {
     std::vector<Endpoint> connections, own_addresses;
     log_.file.for_each_record(
         Stream::definitions,
-        Overloaded{
-            [&](std::uint16_t, const log::TextView& text) { take_text(text); },
-            [&](std::uint16_t, const log::UctInterfaceView& view) { take_interface(view); },
-            [&](std::uint16_t, const log::UctEndpointView& view) { take_endpoint(view); },
-            [&](std::uint16_t, const log::UcpWorkerView& view) {
-              log_.workers.push_back({view.r.handle, view.r.tick, view.r.uid});
-            },
-            [&](std::uint16_t, const log::UcpEndpointView& view) {
-              log_.ucp_endpoints.push_back(
-                  {view.r.handle, view.r.tick, view.r.remote_uid, view.r.worker});
-            },
-            [&](std::uint16_t, const log::CommunicatorView& view) {
-              log_.comms.push_back({view.r.handle, view.r.tick, view.r.parent, UINT64_MAX,
-                                    view.r.size, view.r.ordinal, view.r.function, view.inter(),
-                                    view, kNoText});
-            },
-            [&](std::uint16_t, const log::HandleEndView& view) {
-              if (view.type() == log::RecordType::communicator_free) {
-                comm_ends_.push_back({view.r.handle, view.r.tick, kNoText});
-              }
-            },
-            [&](std::uint16_t, const log::FaultView& view) {
-              log_.faults.emplace_back(view.r, std::string(view.detail));
-            }});
+        Overloaded{[&](std::uint16_t, const log::TextView& text) { take_text(text); },
+                   [&](std::uint16_t, const log::UctInterfaceView& view) { take_interface(view); },
+                   [&](std::uint16_t, const log::UctEndpointView& view) { take_endpoint(view); },
+                   [&](std::uint16_t, const log::UcpWorkerView& view) {
+                     log_.workers.push_back({view.r.handle, view.r.tick, view.r.uid});
+                   },
+                   [&](std::uint16_t, const log::UcpEndpointView& view) {
+                     log_.ucp_endpoints.push_back(
+                         {view.r.handle, view.r.tick, view.r.remote_uid, view.r.worker});
+                   },
+                   [&](std::uint16_t, const log::CommunicatorView& view) {
+                     log_.comms.push_back({view.r.handle, view.r.tick, view.r.parent, UINT64_MAX,
+                                           view.r.size, view.r.ordinal, view.r.function,
+                                           view.inter(), view, kNoText});
+                   },
+                   [&](std::uint16_t, const log::HandleEndView& view) {
+                     if (view.type() == log::RecordType::communicator_free) {
+                       comm_ends_.push_back({view.r.handle, view.r.tick, kNoText});
+                     }
+                   },
+                   [&](std::uint16_t, const log::FaultView& view) {
+                     log_.faults.emplace_back(view.r, std::string(view.detail));
+                   }});
     sort_by_handle(log_.workers);
     sort_by_handle(log_.ucp_endpoints);
     sort_by_handle(log_.comms);
@@ -88,16 +87,29 @@ class ProcessLoader {
   void take_text(const log::TextView& text) {
     const std::string value(text.text);
     switch (text.kind()) {
-      case log::TextKind::command_line: log_.command_line = value; break;
-      case log::TextKind::environment: log_.environment.push_back(value); break;
-      case log::TextKind::ucx_version: log_.ucx_version = value; break;
-      case log::TextKind::ucx_library: log_.ucx_library = value; break;
-      case log::TextKind::mpi_library: log_.mpi_library = value; break;
-      case log::TextKind::mpi_function: functions_[text.r.id] = texts().intern(value); break;
+      case log::TextKind::command_line:
+        log_.command_line = value;
+        break;
+      case log::TextKind::environment:
+        log_.environment.push_back(value);
+        break;
+      case log::TextKind::ucx_version:
+        log_.ucx_version = value;
+        break;
+      case log::TextKind::ucx_library:
+        log_.ucx_library = value;
+        break;
+      case log::TextKind::mpi_library:
+        log_.mpi_library = value;
+        break;
+      case log::TextKind::mpi_function:
+        functions_[text.r.id] = texts().intern(value);
+        break;
       case log::TextKind::communicator_name:
         comm_names_.push_back({text.r.id, text.r.tick, texts().intern(value)});
         break;
-      default: break;
+      default:
+        break;
     }
     if (log_.mpi_library.starts_with("Open MPI")) {
       log_.flavour = MpiFlavour::open_mpi;
@@ -144,7 +156,8 @@ class ProcessLoader {
       }
     }
     for (const Endpoint& connection : connections_) {
-      if (const Index at = row_at(log_.endpoints, connection.handle, connection.tick); at != kNone) {
+      if (const Index at = row_at(log_.endpoints, connection.handle, connection.tick);
+          at != kNone) {
         Endpoint& row = log_.endpoints[static_cast<std::size_t>(at)];
         row.remote = connection.remote;
         row.to_endpoint = true;
@@ -178,9 +191,9 @@ class ProcessLoader {
     for (Comm& comm : log_.comms) {
       if (comm.name == kNoText) {
         const auto leader = comm.members.world_rank(0);
-        comm.name = texts().intern(fmt::format(
-            "{}#{}@{}", texts()[function(comm.function)], comm.ordinal,
-            leader ? std::to_string(*leader) : "?"));
+        comm.name =
+            texts().intern(fmt::format("{}#{}@{}", texts()[function(comm.function)], comm.ordinal,
+                                       leader ? std::to_string(*leader) : "?"));
       }
     }
   }
@@ -199,18 +212,17 @@ class ProcessLoader {
     std::unordered_map<log::Id, std::uint64_t> uct_ends;
     log_.file.for_each_record(
         Stream::events,
-        Overloaded{
-            [&](std::uint16_t lane, const log::UctOperationView& view) { take(lane, view); },
-            [&](std::uint16_t lane, const log::UcpOperationView& view) { take(lane, view); },
-            [&](std::uint16_t lane, const log::MpiCallView& view) { take(lane, view); },
-            [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
-            [&](std::uint16_t, const log::UctCompletionView& view) {
-              uct_ends[view.r.operation] = view.r.tick;
-            },
-            [&](std::uint16_t, const log::UcpCompletionView& view) {
-              ucp_ends[view.r.operation] = {view.status(), view.r.tick, view.r.sender_tag,
-                                            view.r.length};
-            }});
+        Overloaded{[&](std::uint16_t lane, const log::UctOperationView& view) { take(lane, view); },
+                   [&](std::uint16_t lane, const log::UcpOperationView& view) { take(lane, view); },
+                   [&](std::uint16_t lane, const log::MpiCallView& view) { take(lane, view); },
+                   [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
+                   [&](std::uint16_t, const log::UctCompletionView& view) {
+                     uct_ends[view.r.operation] = view.r.tick;
+                   },
+                   [&](std::uint16_t, const log::UcpCompletionView& view) {
+                     ucp_ends[view.r.operation] = {view.status(), view.r.tick, view.r.sender_tag,
+                                                   view.r.length};
+                   }});
     for (const auto& [id, tick] : uct_ends) {
       if (const auto op = log_.uct_by_id.find(id); op != log_.uct_by_id.end()) {
         job_.uct[static_cast<std::size_t>(op->second)].complete_ns = time(tick);
@@ -310,7 +322,8 @@ class ProcessLoader {
     call.recv_bytes = view.r.recv_bytes;
     call.start_ns = time(call.start_tick);
     call.end_ns = time(call.end_tick);
-    call.comm = call.comm_handle != 0 ? row_at(log_.comms, call.comm_handle, call.start_tick) : kNone;
+    call.comm =
+        call.comm_handle != 0 ? row_at(log_.comms, call.comm_handle, call.start_tick) : kNone;
     if (lane >= log_.calls_of_lane.size()) {
       log_.calls_of_lane.resize(lane + 1u);
     }

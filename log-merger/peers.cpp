@@ -25,9 +25,9 @@ InterfacesByAddress index_interfaces(const Job& job) {
   InterfacesByAddress index;
   for (std::size_t p = 0; p < job.logs.size(); ++p) {
     for (const Interface& interface : job.logs[p].interfaces) {
-      const auto [place, fresh] = index.try_emplace(
-          interface_key(job, interface, interface.address),
-          RemoteInterface{static_cast<Index>(p), interface.device, false});
+      const auto [place, fresh] =
+          index.try_emplace(interface_key(job, interface, interface.address),
+                            RemoteInterface{static_cast<Index>(p), interface.device, false});
       place->second.ambiguous |= !fresh && place->second.process != static_cast<Index>(p);
     }
   }
@@ -79,7 +79,8 @@ void link_ucp_operation(Job& job, UcpOp& op) {
     const UcpEndpoint& endpoint = log.ucp_endpoints[static_cast<std::size_t>(at)];
     op.peer_uid = endpoint.remote_uid;
     const auto process = job.process_of_uid.find(op.peer_uid);
-    op.peer_process = op.peer_uid != 0 && process != job.process_of_uid.end() ? process->second : kNone;
+    op.peer_process =
+        op.peer_uid != 0 && process != job.process_of_uid.end() ? process->second : kNone;
   } else if (const Index at = row_at(log.workers, op.handle, op.start_tick); at != kNone) {
     op.worker_uid = log.workers[static_cast<std::size_t>(at)].uid;
   }

@@ -34,14 +34,23 @@ std::string derive_protocol(const Job& job, const std::vector<Index>& ops, std::
       continue;
     }
     switch (static_cast<AmId>(op.am_id)) {
-      case AmId::rndv_rts: rendezvous = true; break;
-      case AmId::rndv_ats: acknowledged = true; break;
+      case AmId::rndv_rts:
+        rendezvous = true;
+        break;
+      case AmId::rndv_ats:
+        acknowledged = true;
+        break;
       case AmId::eager_sync_only:
-      case AmId::eager_sync_first: sync = true; [[fallthrough]];
+      case AmId::eager_sync_first:
+        sync = true;
+        [[fallthrough]];
       case AmId::eager_only:
       case AmId::eager_first:
-      case AmId::eager_middle: ++eager_fragments; break;
-      default: break;
+      case AmId::eager_middle:
+        ++eager_fragments;
+        break;
+      default:
+        break;
     }
     if (op.has_range && (data == nullptr || op.bytes > data->bytes)) {
       data = &op;

@@ -3,9 +3,9 @@
 //   eager/short, eager/bcopy, eager/zcopy       one active message
 //   eager/multi/bcopy, eager/multi/zcopy        several
 //   eager-sync/...                              the same, answered when matched
-//   rndv/get/zcopy, rndv/put/zcopy, rndv/am/bcopy, ...   announced first; then fetched, written, sent
-//   rndv/rkey_ptr                               announced; the receiver's CPU copies mapped memory
-//   offload/...                                 tag matching in the device
+//   rndv/get/zcopy, rndv/put/zcopy, rndv/am/bcopy, ...   announced first; then fetched, written,
+//   sent rndv/rkey_ptr                               announced; the receiver's CPU copies mapped
+//   memory offload/...                                 tag matching in the device
 #pragma once
 
 #include <string>

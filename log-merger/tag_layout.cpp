@@ -25,9 +25,12 @@ std::optional<DecodedTag> decode_mpich(std::uint64_t ucp_tag) {
 
 std::optional<DecodedTag> decode_tag(MpiFlavour flavour, std::uint64_t ucp_tag) {
   switch (flavour) {
-    case MpiFlavour::open_mpi: return decode_open_mpi(ucp_tag);
-    case MpiFlavour::mpich: return decode_mpich(ucp_tag);
-    case MpiFlavour::none: break;
+    case MpiFlavour::open_mpi:
+      return decode_open_mpi(ucp_tag);
+    case MpiFlavour::mpich:
+      return decode_mpich(ucp_tag);
+    case MpiFlavour::none:
+      break;
   }
   return std::nullopt;
 }

@@ -9,15 +9,22 @@ namespace uctrace::merge {
 
 namespace {
 
-constexpr const char* kReasons[] = {"wireup",          "keepalive",      "internal_flush",
+constexpr const char* kReasons[] = {"wireup",           "keepalive",      "internal_flush",
                                     "endpoint_discard", "remote_request", "direct_uct"};
 
 void count_link(LinkTotals& totals, Link link) {
   switch (link) {
-    case Link::exact: ++totals.exact; break;
-    case Link::inferred: ++totals.inferred; break;
-    case Link::ambiguous: ++totals.ambiguous; break;
-    default: ++totals.none;
+    case Link::exact:
+      ++totals.exact;
+      break;
+    case Link::inferred:
+      ++totals.inferred;
+      break;
+    case Link::ambiguous:
+      ++totals.ambiguous;
+      break;
+    default:
+      ++totals.none;
   }
 }
 
@@ -80,7 +87,8 @@ void count_payload(const Job& job, Found& found) {
   std::vector<std::vector<Index>> ops(job.run.messages.size());
   for (std::size_t i = 0; i < job.uct.size(); ++i) {
     const Index serves = job.uct[i].serves;
-    const Index message = serves == kNone ? kNone : job.ucp[static_cast<std::size_t>(serves)].message;
+    const Index message =
+        serves == kNone ? kNone : job.ucp[static_cast<std::size_t>(serves)].message;
     if (message != kNone) {
       ops[static_cast<std::size_t>(message)].push_back(static_cast<Index>(i));
     }

@@ -45,31 +45,12 @@ constexpr StatusName kStatusNames[] = {
 
 // In the order of log::UctOp.
 constexpr std::array<std::string_view, static_cast<std::size_t>(log::UctOp::kCount)> kUctOps = {
-    "none",
-    "put_short",
-    "put_bcopy",
-    "put_zcopy",
-    "get_short",
-    "get_bcopy",
-    "get_zcopy",
-    "am_short",
-    "am_short_iov",
-    "am_bcopy",
-    "am_zcopy",
-    "cswap32",
-    "cswap64",
-    "atomic32_post",
-    "atomic64_post",
-    "atomic32_fetch",
-    "atomic64_fetch",
-    "tag_eager_short",
-    "tag_eager_bcopy",
-    "tag_eager_zcopy",
-    "tag_rndv_zcopy",
-    "tag_rndv_request",
-    "ep_flush",
-    "ep_fence",
-    "iface_flush",};
+    "none",           "put_short",        "put_bcopy",       "put_zcopy",       "get_short",
+    "get_bcopy",      "get_zcopy",        "am_short",        "am_short_iov",    "am_bcopy",
+    "am_zcopy",       "cswap32",          "cswap64",         "atomic32_post",   "atomic64_post",
+    "atomic32_fetch", "atomic64_fetch",   "tag_eager_short", "tag_eager_bcopy", "tag_eager_zcopy",
+    "tag_rndv_zcopy", "tag_rndv_request", "ep_flush",        "ep_fence",        "iface_flush",
+};
 
 // In the order of log::UcpFunction.
 constexpr std::array<std::string_view, static_cast<std::size_t>(log::UcpFunction::kCount)>
@@ -84,7 +65,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(log::UcpFunction
         "ucp_tag_recv_nbr",
         "ucp_tag_recv_nbx",
         "ucp_tag_msg_recv_nb",
-        "ucp_tag_msg_recv_nbx",};
+        "ucp_tag_msg_recv_nbx",
+};
 
 }  // namespace
 

@@ -1,0 +1,134 @@
+// The enumerations of an event log: what its records and its ProcessPage number. Values are part of
+// the format: never renumber, only append (docs/log-format.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace uctrace::log {
+
+enum class Clock : std::uint8_t { tsc = 1, cntvct = 2, monotonic_raw = 3 };
+
+enum class Layer : std::uint8_t { uct = 0, ucp = 1, mpi = 2, gpu = 3 };
+inline constexpr std::size_t kLayers = 4;
+
+// `unused`: the process never touched the layer. `off`: it was switched off; a Fault says why.
+enum class LayerState : std::uint8_t { unused = 0, on = 1, off = 2 };
+
+// How the process ended, as far as it could say itself. A live or killed process stays `running`.
+enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, aborted = 3 };
+
+enum class Stream : std::uint8_t { events = 1, definitions = 2 };
+
+enum class RecordType : std::uint8_t {
+  unpublished = 0,
+  // events
+  uct_operation = 1,
+  uct_completion = 2,
+  uct_arrival = 3,
+  ucp_operation = 4,
+  ucp_completion = 5,
+  mpi_call = 6,
+  // definitions
+  text = 32,
+  uct_interface = 33,
+  uct_interface_close = 34,
+  uct_endpoint = 35,
+  uct_endpoint_address = 36,
+  uct_endpoint_connect = 37,
+  uct_endpoint_destroy = 38,
+  ucp_worker = 39,
+  ucp_worker_destroy = 40,
+  ucp_endpoint = 41,
+  ucp_endpoint_close = 42,
+  communicator = 43,
+  communicator_free = 44,
+  fault = 45,
+};
+
+enum class UctOp : std::uint8_t {
+  none = 0,
+  put_short,
+  put_bcopy,
+  put_zcopy,
+  get_short,
+  get_bcopy,
+  get_zcopy,
+  am_short,
+  am_short_iov,
+  am_bcopy,
+  am_zcopy,
+  cswap32,
+  cswap64,
+  atomic32_post,
+  atomic64_post,
+  atomic32_fetch,
+  atomic64_fetch,
+  tag_eager_short,
+  tag_eager_bcopy,
+  tag_eager_zcopy,
+  tag_rndv_zcopy,
+  tag_rndv_request,
+  ep_flush,
+  ep_fence,
+  iface_flush,
+  kCount
+};
+
+enum class UcpFunction : std::uint8_t {
+  none = 0,
+  tag_send_nb,
+  tag_send_nbr,
+  tag_send_nbx,
+  tag_send_sync_nb,
+  tag_send_sync_nbx,
+  tag_recv_nb,
+  tag_recv_nbr,
+  tag_recv_nbx,
+  tag_msg_recv_nb,
+  tag_msg_recv_nbx,
+  kCount
+};
+
+// What led to a UCT operation: the evidence for its attribution.
+enum class Origin : std::uint8_t {
+  none = 0,     // nothing known (progress, wireup)
+  ucp = 1,      // Operation::origin is the id of a UcpOperation of this process
+  arrival = 2,  // Operation::origin is the id of a UctArrival of this process
+};
+
+// How the origin reached the operation.
+enum class Route : std::uint8_t {
+  none = 0,
+  call = 1,        // posted inside the UCP call itself, or inside the active message handler
+  pending = 2,     // dispatched from a pending queue; origin was kept from when it was queued
+  completion = 3,  // posted from the completion callback of an operation with that origin
+};
+
+enum class TextKind : std::uint8_t {
+  command_line = 1,  // arguments separated by '\n'
+  environment = 2,   // NAME=VALUE, for UCX_*, OMPI_MCA_*, MPIR_*
+  ucx_version = 3,
+  ucx_library = 4,   // path of the libucp in use
+  mpi_library = 5,   // first line of MPI_Get_library_version
+  mpi_function = 6,  // `id` is MpiCall's function number
+  working_directory = 7,
+  executable = 8,
+  communicator_name = 9,  // `id` is the communicator handle
+};
+
+enum class FaultCode : std::uint16_t {
+  none = 0,
+  unknown_ucx_version = 1,
+  self_check_failed = 2,
+  symbol_missing = 3,
+  out_of_interfaces = 4,
+  unknown_mpi_library = 5,
+  request_field_unknown = 6,  // `value` has the unknown bits; those operations have no end
+};
+
+// Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.
+enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3 };
+inline constexpr std::size_t kDropKinds = 4;
+
+}  // namespace uctrace::log
