@@ -40,7 +40,6 @@ enum class RecordType : std::uint8_t {
   ucp_worker = 39,
   ucp_worker_destroy = 40,
   ucp_endpoint = 41,
-  ucp_endpoint_close = 42,
   communicator = 43,
   communicator_free = 44,
   fault = 45,

@@ -357,7 +357,6 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
     case RecordType::uct_interface_close:
     case RecordType::uct_endpoint_destroy:
     case RecordType::ucp_worker_destroy:
-    case RecordType::ucp_endpoint_close:
     case RecordType::communicator_free:
       return visit_as<HandleEndView>(lane, record, visitor);
     case RecordType::ucp_worker:

@@ -238,7 +238,7 @@ struct UctInterface {
   Head head;  // a: interface id (never reused), b: ep_address_bytes
   std::uint64_t tick;
   std::uint64_t handle;
-  std::uint64_t ucp_worker;  // worker that opened it, 0 = opened by the program itself
+  std::uint64_t of_ucp;  // 1 = opened by a UCP worker, 0 = by the program itself
   char transport[16];
   char device[32];
   char memory_domain[16];

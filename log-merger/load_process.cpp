@@ -119,7 +119,7 @@ class ProcessLoader {
   }
 
   void take_interface(const log::UctInterfaceView& view) {
-    log_.interfaces.push_back({view.interface_id(), view.r.ucp_worker != 0,
+    log_.interfaces.push_back({view.interface_id(), view.r.of_ucp != 0,
                                texts().intern(view.transport), texts().intern(view.device),
                                texts().intern(view.memory_domain),
                                joined(view.device_address, view.interface_address)});

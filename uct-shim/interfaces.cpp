@@ -135,7 +135,7 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
   }
   record->tick = log::now();
   record->handle = reinterpret_cast<std::uint64_t>(entry.handle);
-  record->ucp_worker = entry.of_ucp;
+  record->of_ucp = entry.of_ucp;
   snprintf(record->transport, sizeof record->transport, "%s", params.mode.device.tl_name);
   snprintf(record->device, sizeof record->device, "%s", params.mode.device.dev_name);
   snprintf(record->memory_domain, sizeof record->memory_domain, "%s", domain_name(domain));
