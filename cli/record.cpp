@@ -2,9 +2,12 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 #include <random>
 
@@ -154,6 +157,42 @@ void say_after(const RecordCommand& command, const JobLog& kept, const JobLog& l
                   kept.processes.size() == 1 ? "" : "es", format_bytes(bytes), folder));
 }
 
+// Blocks of zeros become holes: a log of nothing but counters then takes two blocks of the disk.
+bool copy_without_zeros(const fs::path& from, const fs::path& to) {
+  constexpr std::size_t kBlock = 4096;
+  std::ifstream in(from, std::ios::binary);
+  std::ofstream out(to, std::ios::binary | std::ios::trunc);
+  std::array<char, kBlock> block{};
+  for (std::streamoff at = 0; in.read(block.data(), kBlock); at += kBlock) {
+    if (std::any_of(block.begin(), block.end(), [](char c) { return c != 0; })) {
+      out.seekp(at);
+      out.write(block.data(), kBlock);
+    }
+  }
+  out.close();
+  std::error_code error;
+  const auto size = fs::file_size(from, error);
+  if (!out || error) {
+    return false;
+  }
+  fs::resize_file(to, size, error);
+  return !error;
+}
+
+// A process that could not write its log left its counters in the fallback folder: they go to the
+// others now that the job has given its unused space back, so that `info` knows what was dropped.
+// If there is still no room, the warning above has said it.
+void keep_counters(const fs::path& fallback, const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(fallback, error), end; !error && it != end; it.increment(error)) {
+    const fs::path kept = folder / it->path().filename();
+    if (!copy_without_zeros(it->path(), kept)) {
+      std::error_code ignored;
+      fs::remove(kept, ignored);
+    }
+  }
+}
+
 int run_as_job(const RecordCommand& command) {
   const DataFolder folder = prepare_folder(command.folder);
   const ScratchFolder fallback;
@@ -180,6 +219,7 @@ int run_as_job(const RecordCommand& command) {
   const bool shared = folder.state == DataFolder::State::shared;
   say_after(command, read_job_log(folder.path, shared ? record.job : ""),
             read_job_log(fallback.path(), ""), end);
+  keep_counters(fallback.path(), folder.path);
   return end.exit_status;
 }
 

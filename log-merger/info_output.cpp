@@ -210,6 +210,7 @@ ordered_json identities_json(const Run& run) {
 ordered_json info_json(const Run& run) {
   ordered_json info = {{"schema", kInfoSchema}, {"identities", identities_json(run)}};
   info.update(parsed_info(run));
+  info["notes"] = run.notes;
   return info;
 }
 

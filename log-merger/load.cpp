@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -67,14 +68,20 @@ std::vector<log::LogFile> choose_job(std::vector<log::LogFile> files, const std:
       chosen = &key;
     }
   }
+  std::string others;
+  for (const auto& [key, start] : newest) {
+    if (&key != chosen) {
+      others += fmt::format("{}'{}'", others.empty() ? "" : ", ", key);
+    }
+  }
   if (chosen == nullptr) {
-    throw Error({fmt::format("no job '{}' in the folder", wanted),
-                 fmt::format("it holds {} other(s)", newest.size()),
-                 "leave --job out for the newest"});
+    throw Error({fmt::format("no job '{}' in the folder", wanted), "it holds " + others,
+                 "name one of these, or leave --job out for the newest"});
   }
   if (newest.size() > 1) {
-    notes.push_back(fmt::format("the folder holds {} jobs; this is {}'{}'; --job takes another",
-                                newest.size(), wanted.empty() ? "the newest, " : "", *chosen));
+    notes.push_back(fmt::format("the folder holds {} jobs; this is {}'{}'; --job takes another: {}",
+                                newest.size(), wanted.empty() ? "the newest, " : "", *chosen,
+                                others));
   }
   std::erase_if(files, [&](const log::LogFile& file) { return file.job() != *chosen; });
   return files;
@@ -154,6 +161,17 @@ void note_repeated_ranks(Job& job) {
   }
 }
 
+void note_losses(Job& job) {
+  for (const ProcessLog& log : job.logs) {
+    if (const std::uint64_t dropped = log.file.dropped_records(); dropped > 0) {
+      const std::uint32_t reason = log.file.page().write_errno;
+      job.run.notes.push_back(fmt::format(
+          "{}: {} records were dropped{}", log.file.name(), dropped,
+          reason != 0 ? fmt::format(": {}", std::strerror(static_cast<int>(reason))) : ""));
+    }
+  }
+}
+
 void note_missing_ranks(Job& job) {
   std::set<std::int32_t> present;
   std::int32_t size = 0;
@@ -209,6 +227,7 @@ Job load_job(const std::filesystem::path& folder, const MergeOptions& options) {
       job.run.notes.push_back(fmt::format("{}: {}", job.logs[i].file.name(), sentence));
     }
   }
+  note_losses(job);
   note_missing_ranks(job);
   note_repeated_ranks(job);
   job.run.command = launcher_line(folder, job.logs.front().file.job());

@@ -62,6 +62,9 @@ def job_survives(case):
         check_equal(list(temporary.glob("uctrace*")), [], "left in the temporary folder")
         if case == "full":
             info = Recording(copy / "data").info
+            told = sum(int(n) for n in re.findall(r"([0-9]+) records were dropped", result.stderr))
+            check_equal(info["events"]["dropped"], told, "dropped records in info and by record")
+            check(any("were dropped" in note for note in info["notes"]), f"notes: {info['notes']}")
             check(info["events"]["dropped"] > 0, f"nothing counted as dropped: {info['events']}")
             check_incomplete(info)
 
