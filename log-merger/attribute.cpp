@@ -56,13 +56,6 @@ struct Offer {
   Index serves;
 };
 
-bool fetches(const UctOp& op) {
-  return op.op >= log::UctOp::get_short && op.op <= log::UctOp::get_zcopy;
-}
-bool moves_memory(const UctOp& op) {
-  return op.op >= log::UctOp::put_short && op.op <= log::UctOp::get_zcopy;
-}
-
 template <typename Event>
 std::vector<Index> in_time_order(const std::vector<Event>& events) {
   std::vector<Index> order(events.size());
@@ -106,13 +99,6 @@ class Attributor {
   void reason(UctOp& op, const char* why) {
     op.link = Link::reason;
     op.reason = why;
-  }
-
-  Index peer_of(const UctOp& op) const {
-    const ProcessLog& log = job_.logs[static_cast<std::size_t>(op.process)];
-    return op.endpoint_row == kNone
-               ? kNone
-               : log.endpoints[static_cast<std::size_t>(op.endpoint_row)].peer_process;
   }
 
   // The process at the other end of a send.
@@ -338,9 +324,9 @@ class Attributor {
       if (is(op, AmId::eager_middle)) {
         serves = message_ids_.find({op.process}, words[0], op.start_ns);
       } else if (is(op, AmId::rndv_ats) || is(op, AmId::rndv_rtr) || is(op, AmId::eager_sync_ack)) {
-        serves = remote_requests_.find({op.process, peer_of(op)}, words[0], op.start_ns);
+        serves = remote_requests_.find({op.process, peer_of(job_, op)}, words[0], op.start_ns);
       } else if (is(op, AmId::rndv_data) || is(op, AmId::rndv_atp)) {
-        serves = receive_requests_.find({op.process, peer_of(op)}, words[0], op.start_ns);
+        serves = receive_requests_.find({op.process, peer_of(job_, op)}, words[0], op.start_ns);
       }
       attribute(op, serves, Link::exact);
     });
@@ -348,17 +334,17 @@ class Attributor {
 
   void by_address() {
     each_open([&](UctOp& op) {
-      if (op.remote == 0 || !moves_memory(op)) {
+      if (op.remote == 0 || !op.moves_memory()) {
         return;
       }
-      const Index peer = peer_of(op);
+      const Index peer = peer_of(job_, op);
       const std::vector<Offer>& offers = offers_[static_cast<std::size_t>(op.process)];
       auto offer = std::upper_bound(offers.begin(), offers.end(), op.start_ns,
                                     [](std::int64_t t, const Offer& o) { return t < o.since_ns; });
       while (offer != offers.begin()) {
         --offer;
         const bool same_peer = peer == kNone || offer->peer == kNone || offer->peer == peer;
-        if (same_peer && offer->to_fetch == fetches(op) && op.remote >= offer->address &&
+        if (same_peer && offer->to_fetch == op.fetches() && op.remote >= offer->address &&
             op.remote + op.bytes <= offer->address + offer->length) {
           attribute(op, offer->serves, Link::inferred);
           return;

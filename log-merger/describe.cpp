@@ -180,8 +180,7 @@ std::string command_of(const Job& job) {
 
 }  // namespace
 
-void describe_run(Job& job) {
-  const Found found = count_found(job);
+void describe_run(Job& job, const Found& found) {
   const log::LaneCounters counted = count_counted(job);
   std::set<std::string> hosts;
   std::uint64_t log_bytes = 0;

@@ -11,11 +11,8 @@ namespace {
 
 class Checker {
  public:
-  explicit Checker(Job& job)
-      : job_(job),
-        complete_(job_complete(job)),
-        found_(count_found(job)),
-        counted_(count_counted(job)) {}
+  Checker(Job& job, const Found& found)
+      : job_(job), complete_(job_complete(job)), found_(found), counted_(count_counted(job)) {}
 
   void run() {
     const std::uint64_t reasons = sum_of_reasons();
@@ -122,12 +119,12 @@ class Checker {
 
   Job& job_;
   bool complete_;
-  Found found_;
+  const Found& found_;
   log::LaneCounters counted_;
 };
 
 }  // namespace
 
-void check_identities(Job& job) { Checker(job).run(); }
+void check_identities(Job& job, const Found& found) { Checker(job, found).run(); }
 
 }  // namespace uctrace::merge

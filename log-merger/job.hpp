@@ -50,6 +50,9 @@ struct UctOp {
   Index endpoint_row = kNone;  // into ProcessLog::endpoints
   bool has_range = false;
   Range range;
+
+  bool fetches() const { return op >= log::UctOp::get_short && op <= log::UctOp::get_zcopy; }
+  bool moves_memory() const { return op >= log::UctOp::put_short && op <= log::UctOp::get_zcopy; }
 };
 
 struct Arrival {
@@ -201,6 +204,9 @@ Index row_at(const std::vector<Row>& rows, std::uint64_t handle, std::uint64_t t
 // The MPI call that a thread was in at `tick`: its outermost calls do not overlap.
 Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick);
 
+// The process at the other end of an operation's endpoint; kNone where it is not known.
+Index peer_of(const Job& job, const UctOp& op);
+
 // The steps, in this order.
 Job load_job(const std::filesystem::path& folder, const MergeOptions& options);
 void load_process(Job& job, Index process);  // a part of load_job
@@ -209,7 +215,8 @@ void match_messages(Job& job);
 void link_mpi(Job& job);
 void attribute_transfers(Job& job);
 void build_rows(Job& job);  // messages, hops, transfers, UCP operations, MPI calls
-void check_identities(Job& job);
-void describe_run(Job& job);  // Run::info_json
+struct Found;               // log-merger/totals.hpp: what the records hold, counted once for both
+void check_identities(Job& job, const Found& found);
+void describe_run(Job& job, const Found& found);  // Run::info_json
 
 }  // namespace uctrace::merge

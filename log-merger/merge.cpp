@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "log-merger/job.hpp"
+#include "log-merger/totals.hpp"
 
 namespace uctrace {
 
@@ -13,8 +14,9 @@ Run merge_folder(const std::filesystem::path& folder, const MergeOptions& option
   merge::link_mpi(job);
   merge::attribute_transfers(job);
   merge::build_rows(job);
-  merge::check_identities(job);
-  merge::describe_run(job);
+  const merge::Found found = merge::count_found(job);
+  merge::check_identities(job, found);
+  merge::describe_run(job, found);
   if (!job.logs.empty()) {
     const log::LogFile& first = job.logs.front().file;
     job.run.run_id = fmt::format("{}@{}", first.job(), job.run.epoch_realtime_ns);

@@ -14,10 +14,6 @@ bool is_active_message(const UctOp& op) {
   return op.op >= log::UctOp::am_short && op.op <= log::UctOp::am_zcopy;
 }
 
-bool moves_memory(const UctOp& op) {
-  return op.op >= log::UctOp::put_short && op.op <= log::UctOp::get_zcopy;
-}
-
 bool is_tag_offload(const UctOp& op) {
   return op.op >= log::UctOp::tag_eager_short && op.op <= log::UctOp::tag_rndv_zcopy;
 }
@@ -29,10 +25,6 @@ struct Buffer {
   bool to_fetch;
   std::uint64_t address, length, offset;
 };
-
-bool fetches(const UctOp& op) {
-  return op.op >= log::UctOp::get_short && op.op <= log::UctOp::get_zcopy;
-}
 
 std::vector<Buffer> announced_buffers(const Job& job, const std::vector<Index>& ops) {
   std::vector<Buffer> buffers;
@@ -68,9 +60,9 @@ bool find_range(const UctOp& op, const std::vector<Buffer>& buffers, Range& rang
     range = range_at(has_offset ? op.header.words[1] : 0, length);
     return true;
   }
-  if (moves_memory(op)) {
+  if (op.moves_memory()) {
     for (const Buffer& buffer : buffers) {
-      if (buffer.to_fetch == fetches(op) && op.remote >= buffer.address &&
+      if (buffer.to_fetch == op.fetches() && op.remote >= buffer.address &&
           op.remote + op.bytes <= buffer.address + buffer.length) {
         range = range_at(buffer.offset + (op.remote - buffer.address), op.bytes);
         return true;

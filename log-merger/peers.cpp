@@ -88,6 +88,13 @@ void link_ucp_operation(Job& job, UcpOp& op) {
 
 }  // namespace
 
+Index peer_of(const Job& job, const UctOp& op) {
+  const auto& endpoints = job.logs[static_cast<std::size_t>(op.process)].endpoints;
+  return op.endpoint_row == kNone
+             ? kNone
+             : endpoints[static_cast<std::size_t>(op.endpoint_row)].peer_process;
+}
+
 void link_peers(Job& job) {
   for (std::size_t p = 0; p < job.logs.size(); ++p) {
     for (const Worker& worker : job.logs[p].workers) {

@@ -273,13 +273,6 @@ class RowBuilder {
     return names;
   }
 
-  Index peer_of(const UctOp& op) {
-    return op.endpoint_row == kNone ? kNone
-                                    : log_of(op.process)
-                                          .endpoints[static_cast<std::size_t>(op.endpoint_row)]
-                                          .peer_process;
-  }
-
   void add_transfers() {
     for (const UctOp& op : job_.uct) {
       if (op.status < 0) {
@@ -288,7 +281,7 @@ class RowBuilder {
       const Names names = names_of(op);
       Transfer row;
       row.process = static_cast<std::uint32_t>(op.process);
-      row.peer_process = peer_of(op);
+      row.peer_process = peer_of(job_, op);
       row.message = op.serves == kNone ? kNone : ucp(op.serves).message;
       row.transport = names.transport;
       row.device = names.device;
