@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "log-merger/filter.hpp"
+#include "log-merger/info_output.hpp"
 #include "log-merger/report.hpp"
 #include "log-merger/table.hpp"
 
@@ -43,11 +44,11 @@ struct MessagesCommand {
 };
 struct InfoCommand {
   DataChoice data;
-  Format format = Format::table;
+  InfoOptions options;
 };
 struct ViewCommand {
   DataChoice data;
-  std::filesystem::path output;  // empty = report.html in the folder
+  std::filesystem::path output;  // empty = report.html in the folder, "-" = standard output
 };
 // Help and version: what to print is all there is to do.
 struct PrintCommand {

@@ -10,11 +10,9 @@ namespace uctrace::cli {
 int run(const InfoCommand& command) {
   end_quietly_on_closed_pipe();
   const Run merged = load_run(command.data);
-  if (command.format == Format::json) {
-    std::cout << dump(info_json(merged), 2) << '\n';
-  } else {
-    write_info_text(std::cout, merged, colour_of_output());
-  }
+  InfoOptions options = command.options;
+  options.colour = colour_of_output();
+  write_info(std::cout, merged, options);
   return count_identities(merged).violated == 0 ? kOk : kIdentityViolated;
 }
 

@@ -3,12 +3,14 @@
 #include <iostream>
 
 #include "cli/run_loader.hpp"
+#include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "log-merger/info_output.hpp"
 
 namespace uctrace::cli {
 
 int run(const MergeCommand& command) {
+  end_quietly_on_closed_pipe();
   const Run merged = merge_and_store(command.data.folder);
   std::cout << fmt::format("{}: {} messages, {} transfers of {} processes\n",
                            (command.data.folder / kStoreFile).string(), merged.messages.size(),

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "cli/data_folder.hpp"
+#include "cli/installation.hpp"
 #include "cli/job_log.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
@@ -27,28 +28,6 @@ namespace fs = std::filesystem;
 void say(const std::string& line) { std::cerr << "uctrace: " << line << std::endl; }
 
 void warn(const std::string& line) { say("warning: " + line); }
-
-// Beside the command in a build folder, in ../lib*/[triplet/]uctrace of an installation.
-fs::path find_preload_library() {
-  constexpr const char* kName = "libuctrace.so";
-  const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& folder : {bin, bin.parent_path()}) {
-    if (fs::exists(folder / kName)) return folder / kName;
-  }
-  std::error_code error;
-  for (const fs::directory_entry& lib : fs::directory_iterator(bin.parent_path(), error)) {
-    if (!lib.path().filename().string().starts_with("lib")) continue;
-    if (fs::exists(lib.path() / "uctrace" / kName)) return lib.path() / "uctrace" / kName;
-    for (const fs::directory_entry& triplet : fs::directory_iterator(lib.path(), error)) {
-      const fs::path library = triplet.path() / "uctrace" / kName;
-      if (fs::exists(library, error)) return library;
-    }
-  }
-  throw Error(
-      {.what = "cannot record",
-       .why = fmt::format("{} is neither beside this program nor in ../lib*/uctrace", kName),
-       .to_do = "build or install uctrace again"});
-}
 
 std::string random_key() {
   std::random_device random;

@@ -9,11 +9,14 @@
 namespace uctrace::cli {
 
 Colour colour_of_output() {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  const bool refused = no_color != nullptr && no_color[0] != '\0';
-  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  return isatty(STDOUT_FILENO) == 1 && !refused && !dumb ? Colour::on : Colour::off;
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string_view(text != nullptr ? text : "");
+  };
+  if (!value("NO_COLOR").empty()) return Colour::off;
+  if (!value("CLICOLOR_FORCE").empty() && value("CLICOLOR_FORCE") != "0") return Colour::on;
+  const bool dumb = value("TERM").empty() || value("TERM") == "dumb";
+  return isatty(STDOUT_FILENO) == 1 && !dumb ? Colour::on : Colour::off;
 }
 
 void end_quietly_on_closed_pipe() { std::signal(SIGPIPE, SIG_DFL); }

@@ -5,7 +5,7 @@
 
 namespace uctrace::cli {
 
-// On only for a terminal that did not say NO_COLOR.
+// On for a terminal, or where CLICOLOR_FORCE asks for it; NO_COLOR has the last word.
 Colour colour_of_output();
 
 // A reader that has seen enough (`| head`) ends this process without a word. Not for `record`: its

@@ -133,14 +133,16 @@ LogFile::LogFile(std::unique_ptr<std::uint64_t[]> words, std::size_t size_bytes,
 // --- process page --------------------------------------------------------------------------------
 
 void LogFile::read_page() {
-  if (size_bytes_ < sizeof(std::uint64_t) || words_[0] == 0) {
+  std::uint64_t magic = 0;
+  std::memcpy(&magic, words_.get(), std::min(size_bytes_, sizeof magic));
+  if (magic == 0) {
     refuse(name_, "its process had not begun to write it", "leave this file out");
   }
-  if (words_[0] == __builtin_bswap64(kMagic)) {
+  if (magic == __builtin_bswap64(kMagic)) {
     refuse(name_, "it comes from a machine of the other byte order",
            "merge it on a machine like the one that recorded it");
   }
-  if (words_[0] != kMagic) refuse(name_, "it is not a uctrace log", "name a folder of logs");
+  if (magic != kMagic) refuse(name_, "it is not a uctrace log", "name a folder of logs");
   if (size_bytes_ < offsetof(ProcessPage, tool_version)) {
     refuse(name_, "it is cut short within its first page", kMakeAgain);
   }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "log-merger/error.hpp"
+#include "log-merger/suggestion.hpp"
 
 namespace uctrace {
 namespace {
@@ -22,9 +23,11 @@ constexpr std::size_t kListedValues = 24;
   std::string have = fmt::format("{}", fmt::join(listed, ", "));
   if (total > listed.size()) have += fmt::format(", ... ({} in all)", total);
   const bool none = total == 0;
+  const std::string nearest = did_you_mean(value, {known.begin(), known.end()});
+  const std::string choose = nearest.empty() ? "choose among these" : nearest;
   throw Error({.what = fmt::format("--{} {}", option, value),
                .why = none ? "this run has no values for it" : "this run has " + have,
-               .to_do = none ? "leave the option out" : "choose among these"});
+               .to_do = none ? "leave the option out" : choose});
 }
 
 // Looks every asked value up among the known ones.

@@ -22,6 +22,7 @@ ordered_json parsed_info(const Run& run) {
 std::string text_of(const ordered_json& object, const char* key) {
   if (!object.is_object() || !object.contains(key) || object[key].is_null()) return "";
   const ordered_json& value = object[key];
+  if (value.is_number_float()) return fmt::format("{:.1f}", value.get<double>());
   return value.is_string() ? value.get<std::string>() : dump(value);
 }
 
@@ -104,16 +105,6 @@ Table process_table(const Run& run) {
   return table;
 }
 
-void write_layers(std::ostream& out, const ordered_json& layers, Colour colour) {
-  if (!layers.is_object()) return;
-  out << '\n' << heading("Layers", colour) << '\n';
-  for (const auto& [name, layer] : layers.items()) {
-    const std::string why = text_of(layer, "why");
-    out << fmt::format("{:<5} {}{}\n", name, text_of(layer, "state"),
-                       why.empty() ? "" : ": " + why);
-  }
-}
-
 // Green, yellow, red: the verdict is what the eye looks for in this list.
 std::string verdict(Verdict result, Colour colour) {
   const std::string name = fmt::format("{:<10}", name_of(result));
@@ -122,22 +113,60 @@ std::string verdict(Verdict result, Colour colour) {
   return fmt::format("\033[{}m{}\033[0m", code, name);
 }
 
-void write_identities(std::ostream& out, const Run& run, Colour colour) {
-  out << '\n' << heading("Identities (left = right, each side counted on its own)", colour) << '\n';
-  for (const Identity& identity : run.identities) {
-    out << fmt::format("{} {} ({}): {}: {} {} {}\n", verdict(identity.result, colour),
-                       identity.name, identity.scope, identity.statement, identity.left,
-                       identity.left == identity.right ? "=" : "!=", identity.right);
-  }
-  if (run.identities.empty()) out << "(none)\n";
+// A list under its title, in lines of text; cut like a table.
+void write_lines(std::ostream& out, const std::string& title, const std::vector<std::string>& lines,
+                 const InfoOptions& options) {
+  out << heading(title, options.colour) << '\n';
+  const std::size_t shown = std::min(lines.size(), options.limit.value_or(lines.size()));
+  for (std::size_t i = 0; i < shown; ++i) out << lines[i] << '\n';
+  if (lines.empty()) out << "(none)\n";
+  if (shown < lines.size()) out << fmt::format("({} more rows)\n", lines.size() - shown);
 }
 
-void write_links(std::ostream& out, const ordered_json& links, Colour colour) {
-  if (!links.is_object()) return;
-  out << '\n' << heading("Links", colour) << '\n';
-  for (const auto& [name, link] : links.items()) {
-    out << fmt::format("{:<8} {}\n", name, members_line(link));
+std::vector<std::string> layer_lines(const ordered_json& layers) {
+  std::vector<std::string> lines;
+  for (const auto& [name, layer] : layers.items()) {
+    const std::string why = text_of(layer, "why");
+    lines.push_back(
+        fmt::format("{:<5} {}{}", name, text_of(layer, "state"), why.empty() ? "" : ": " + why));
   }
+  return lines;
+}
+
+// A cut list begins with what does not hold: that must not be what is cut off.
+std::vector<std::string> identity_lines(const Run& run, const InfoOptions& options) {
+  std::vector<Identity> identities = run.identities;
+  if (options.limit) {
+    std::stable_partition(identities.begin(), identities.end(), [](const Identity& identity) {
+      return identity.result != Verdict::holds;
+    });
+  }
+  std::vector<std::string> lines;
+  for (const Identity& identity : identities) {
+    lines.push_back(fmt::format("{} {} ({}): {}: {} {} {}",
+                                verdict(identity.result, options.colour), identity.name,
+                                identity.scope, identity.statement, identity.left,
+                                identity.left == identity.right ? "=" : "!=", identity.right));
+  }
+  return lines;
+}
+
+std::vector<std::string> link_lines(const ordered_json& links) {
+  std::vector<std::string> lines;
+  for (const auto& [name, link] : links.items()) {
+    lines.push_back(fmt::format("{:<8} {}", name, members_line(link)));
+  }
+  return lines;
+}
+
+std::vector<std::string> fault_lines(const ordered_json& faults) {
+  std::vector<std::string> lines;
+  for (const ordered_json& fault : faults) {
+    lines.push_back(fault.is_object()   ? members_line(fault)
+                    : fault.is_string() ? fault.get<std::string>()
+                                        : dump(fault));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -214,27 +243,33 @@ ordered_json info_json(const Run& run) {
   return info;
 }
 
-void write_info_text(std::ostream& out, const Run& run, Colour colour) {
+void write_info_text(std::ostream& out, const Run& run, const InfoOptions& options) {
   const ordered_json info = parsed_info(run);
-  write_facts(out, run, info, colour);
-  out << '\n';
-  write_text(out, process_table(run), colour);
-  write_layers(out, member(info, "layers"), colour);
-  write_identities(out, run, colour);
-  write_links(out, member(info, "links"), colour);
-  const ordered_json& faults = member(info, "faults");
-  if (faults.is_array() && !faults.empty()) {
-    out << '\n' << heading("Faults", colour) << '\n';
-    for (const ordered_json& fault : faults) {
-      out << (fault.is_object()   ? members_line(fault)
-              : fault.is_string() ? fault.get<std::string>()
-                                  : dump(fault))
-          << '\n';
-    }
-  }
-  if (run.notes.empty()) return;
-  out << '\n' << heading("Notes", colour) << '\n';
-  for (const std::string& note : run.notes) out << note << '\n';
+  const bool all = options.list == InfoList::all;
+  if (all) write_facts(out, run, info, options.colour);
+  // Chosen by name a list is shown though it is empty.
+  const auto section = [&](InfoList list, bool is_there, const auto& write) {
+    if (options.list != list && (!all || !is_there)) return;
+    if (all) out << '\n';
+    write();
+  };
+  const auto lines = [&](InfoList list, bool is_there, const char* title, const auto& make) {
+    section(list, is_there, [&] { write_lines(out, title, make(), options); });
+  };
+  const ordered_json &layers = member(info, "layers"), &links = member(info, "links"),
+                     &faults = member(info, "faults");
+  section(InfoList::processes, true, [&] {
+    Table table = process_table(run);
+    if (options.limit) table.keep_first(*options.limit);
+    write_text(out, table, options.colour);
+  });
+  lines(InfoList::layers, layers.is_object(), "Layers", [&] { return layer_lines(layers); });
+  lines(InfoList::identities, true, "Identities (left = right, each side counted on its own)",
+        [&] { return identity_lines(run, options); });
+  lines(InfoList::links, links.is_object(), "Links", [&] { return link_lines(links); });
+  lines(InfoList::faults, faults.is_array() && !faults.empty(), "Faults",
+        [&] { return fault_lines(faults); });
+  lines(InfoList::notes, !run.notes.empty(), "Notes", [&] { return run.notes; });
 }
 
 }  // namespace uctrace

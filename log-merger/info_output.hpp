@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -38,6 +39,19 @@ nlohmann::ordered_json identities_json(const Run& run);
 // One JSON object: schema, identities, and the members of Run::info_json.
 nlohmann::ordered_json info_json(const Run& run);
 
-void write_info_text(std::ostream& out, const Run& run, Colour colour);
+// What `info` lists.
+enum class InfoList : std::uint8_t { processes, layers, identities, links, faults, notes, all };
+
+struct InfoOptions {
+  InfoList list = InfoList::all;
+  Format format = Format::table;
+  std::optional<std::size_t> limit = {};  // rows of each list
+  Colour colour = Colour::off;
+};
+
+// Throws Error for CSV of all lists: a CSV file holds one.
+void write_info(std::ostream& out, const Run& run, const InfoOptions& options);
+
+void write_info_text(std::ostream& out, const Run& run, const InfoOptions& options);
 
 }  // namespace uctrace

@@ -37,19 +37,21 @@ std::uint64_t started_at(const log::LogFile& file) { return file.page().anchors[
 // Reads every log; those that cannot be read leave a note.
 std::vector<log::LogFile> read_logs(const fs::path& folder, std::vector<std::string>& notes) {
   std::vector<log::LogFile> files;
-  std::string last_problem;
+  Problem last = {.what = {},
+                  .why = "it holds no *.ulog file",
+                  .to_do = "record a job with `uctrace record -- COMMAND`"};
   for (const fs::path& path : log_paths(folder)) {
     try {
       files.push_back(log::LogFile::open(path));
     } catch (const Error& error) {
-      last_problem = error.problem().what + ": " + error.problem().why;
+      last = error.problem();
+      last.why = last.what + ": " + last.why;
       notes.push_back(error.message());
     }
   }
   if (files.empty()) {
-    throw Error({fmt::format("no log in '{}' can be read", folder.string()),
-                 last_problem.empty() ? "it holds no *.ulog file" : last_problem,
-                 "record a job with `uctrace record -- COMMAND`"});
+    last.what = fmt::format("no log in '{}' can be read", folder.string());
+    throw Error(last);
   }
   return files;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -62,8 +63,21 @@ Table contender_table(const Run& run, const std::vector<Contender>& rows) {
   return table;
 }
 
+std::set<std::string> greatest(const std::map<std::string, Sum>& sums, std::size_t count) {
+  std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.bytes, a.second.transfers) >
+           std::tie(b.second.bytes, b.second.transfers);
+  });
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i) names.insert(sorted[i].first);
+  return names;
+}
+
 // Table II of the ucTrace paper: a row an operation, a column a transport, totals on both sides.
-Table contender_matrix(const Run& run, const std::vector<Contender>& rows) {
+// `limit` keeps the operations that carried most.
+Table contender_matrix(const Run& run, const std::vector<Contender>& rows,
+                       std::optional<std::size_t> limit) {
   std::map<std::string, Sum> operations, transports;
   std::map<std::pair<std::string, std::string>, Sum> cells;
   Sum total;
@@ -87,7 +101,10 @@ Table contender_matrix(const Run& run, const std::vector<Contender>& rows) {
     table.columns.push_back({transport, transport, Unit::percent});
   }
   table.columns.push_back({"total", "total", Unit::percent});
+  const std::set<std::string> kept = greatest(operations, limit.value_or(operations.size()));
+  table.hidden_rows = operations.size() - kept.size();
   for (const auto& [operation, sum] : operations) {
+    if (!kept.contains(operation)) continue;
     auto& row = table.rows.emplace_back(std::vector<Cell>{operation});
     for (const auto& [transport, column] : transports) {
       row.emplace_back(share(cells[{operation, transport}]));
@@ -161,14 +178,15 @@ std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOpti
   if (wanted(ReportBy::contenders)) {
     const auto rows = contenders(run, filter, options.without_message);
     const bool for_person = options.format == Format::table;
-    all.push_back(for_person ? contender_matrix(run, rows) : contender_table(run, rows));
+    all.push_back(for_person ? contender_matrix(run, rows, options.limit)
+                             : contender_table(run, rows));
   }
   if (wanted(ReportBy::mpi)) {
     all.push_back(function_table(run, totals_by_function(run, filter)));
   }
   if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals_by_pair(run, filter)));
   for (Table& table : all) {
-    // The matrix is a whole: cutting its rows would tear its totals off.
+    // The matrix has cut its operations itself: its totals are those of all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
     if (options.limit && !matrix) table.keep_first(*options.limit);
   }

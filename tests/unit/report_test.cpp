@@ -167,7 +167,7 @@ TEST_SUITE("unit") {
     FilterSpec spec;
     spec.transport = {"tpc"};
     CHECK_THROWS_WITH_AS(Filter(run, spec),
-                         doctest::Contains("this run has cma, posix, tcp; choose"), Error);
+                         doctest::Contains("this run has cma, posix, tcp; did you mean 'tcp'?"), Error);
     spec = {};
     spec.role = {"dta"};
     CHECK_THROWS_WITH_AS(Filter(run, spec), doctest::Contains("control, data, staging"), Error);

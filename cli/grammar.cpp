@@ -1,0 +1,224 @@
+#include "cli/grammar.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "log-merger/error.hpp"
+#include "log-merger/suggestion.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr const char* kChoosing = "Choose messages and transfers";
+
+template <typename Value>
+using Choices = std::vector<std::pair<std::string, Value>>;
+
+const Choices<Format> kFormats = {{"table", Format::table},
+                                  {"csv", Format::csv},
+                                  {"json", Format::json},
+                                  {"ndjson", Format::ndjson}};
+const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
+                                     {"mpi", ReportBy::mpi},
+                                     {"pairs", ReportBy::pairs},
+                                     {"all", ReportBy::all}};
+const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
+                                      {"layers", InfoList::layers},
+                                      {"identities", InfoList::identities},
+                                      {"links", InfoList::links},
+                                      {"faults", InfoList::faults},
+                                      {"notes", InfoList::notes},
+                                      {"all", InfoList::all}};
+const Choices<Role> kRoles = {
+    {"data", Role::data}, {"control", Role::control}, {"staging", Role::staging}};
+
+template <typename Value>
+Words names_of(const Choices<Value>& choices) {
+  Words names;
+  for (const auto& choice : choices) names.push_back(choice.first);
+  return names;
+}
+
+// What a help text, a manual page and a completion show as "a|b|c".
+std::string joined(const Words& names) { return fmt::format("{}", fmt::join(names, "|")); }
+
+// CLI11's own wording of a failed check hides the option; and here the nearest choice is told.
+CLI::Validator one_of(const std::string& option, const Words& names) {
+  return {[option, names](std::string& name) -> std::string {
+            if (std::find(names.begin(), names.end(), name) != names.end()) return "";
+            const std::string nearest = did_you_mean(name, names);
+            throw Error({.what = fmt::format("{} {}", option, name),
+                         .why = fmt::format("'{}' is not {}", name, joined(names)),
+                         .to_do = nearest.empty() ? "choose one of these" : nearest});
+          },
+          ""};
+}
+
+template <typename Value>
+void add_choice(CLI::App& verb, const std::string& option, Value& value,
+                const Choices<Value>& choices, const std::string& help) {
+  verb.add_option_function<std::string>(
+          option,
+          [&value, &choices](const std::string& name) {
+            for (const auto& choice : choices) {
+              if (choice.first == name) value = choice.second;
+            }
+          },
+          help)
+      ->check(one_of(option, names_of(choices)))
+      ->type_name(joined(names_of(choices)));
+}
+
+void add_format(CLI::App& verb, Format& format) {
+  add_choice(verb, "--format", format, kFormats, "How to print [table]");
+}
+
+// An empty word is a variable of a script that was not set, never what somebody meant.
+CLI::Validator not_empty(const std::string& option) {
+  return {[option](std::string& text) -> std::string {
+            if (!text.empty()) return "";
+            throw Error({.what = option,
+                         .why = "its value is empty",
+                         .to_do = "give a value, or leave it out"});
+          },
+          ""};
+}
+
+// CLI11 takes "-1" for a very large number, and its own words for a number that is none or too
+// large name neither the option's value nor a way out.
+CLI::Validator a_number(const std::string& option) {
+  return {[option](std::string& number) -> std::string {
+            std::uint64_t value = 0;
+            const char* end = number.data() + number.size();
+            const auto [last, error] = std::from_chars(number.data(), end, value);
+            if (error == std::errc() && last == end) return "";
+            const bool too_large = error == std::errc::result_out_of_range;
+            const std::string why = number.starts_with('-')
+                                        ? fmt::format("'{}' is less than 0", number)
+                                    : too_large ? fmt::format("'{}' is too large", number)
+                                                : fmt::format("'{}' is no number", number);
+            throw Error({.what = fmt::format("{} {}", option, number),
+                         .why = why,
+                         .to_do = "give a whole number, such as 10"});
+          },
+          ""};
+}
+
+CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem::path& path,
+                      const std::string& kind, const std::string& help) {
+  const std::string name = option.substr(option.find(',') + 1);
+  return verb.add_option(option, path, help)->check(not_empty(name))->type_name(kind);
+}
+
+void add_data(CLI::App& verb, DataChoice& data) {
+  add_path(verb, "DIR", data.folder, "", fmt::format("Folder with the data [{}]", kDefaultFolder));
+}
+
+void add_job(CLI::App& verb, DataChoice& data) {
+  verb.add_option("--job", data.job, "Another than the newest job of the folder")
+      ->check(not_empty("--job"))
+      ->type_name("JOB");
+}
+
+void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help) {
+  verb.add_option("--limit", limit, help)->check(a_number("--limit"))->type_name("N");
+}
+
+void add_filter(CLI::App& verb, FilterSpec& filter) {
+  const auto list = [&](const char* option, Words& values, const char* help,
+                        const char* kind = "A,B") {
+    return verb.add_option(option, values, help)
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(not_empty(option))
+        ->type_name(kind)
+        ->group(kChoosing);
+  };
+  const auto number = [&](const char* option, std::optional<std::uint64_t>& value,
+                          const char* help) {
+    verb.add_option(option, value, help)->check(a_number(option))->type_name("N")->group(kChoosing);
+  };
+  list("--mpi", filter.mpi, "MPI functions that asked");
+  list("--comm", filter.comm, "Communicators");
+  list("--protocol", filter.protocol, "UCP protocols");
+  list("--src", filter.src, "Source ranks: where the data lay");
+  list("--dst", filter.dst, "Destination ranks: where it went");
+  list("--host", filter.host, "Hosts, of either end");
+  list("--transport", filter.transport, "UCT transports on the path");
+  list("--op", filter.op, "UCT operations on the path");
+  list("--role", filter.role, "Roles of transfers on the path", "data|control|staging")
+      ->check(one_of("--role", names_of(kRoles)));
+  number("--min-bytes", filter.min_bytes, "Least payload of a message");
+  number("--max-bytes", filter.max_bytes, "Greatest payload of a message");
+}
+
+}  // namespace
+
+Grammar::Grammar() {
+  add_record();
+  add_report();
+  add_messages();
+  add_info();
+  add_view();
+  add_merge();
+}
+
+void Grammar::add_record() {
+  CLI::App& verb = add_verb("record", "Run a job and record it", record_);
+  verb.prefix_command();
+  add_path(verb, "-o,--output", record_.folder, "DIR",
+           fmt::format("Folder for the data, older data moves to DIR.old [{}]", kDefaultFolder));
+  verb.add_flag("-v,--verbose", record_.verbose,
+                "Say what is set up and what each process recorded");
+}
+
+void Grammar::add_merge() {
+  CLI::App& verb = add_verb("merge", "Merge the logs of a run into DIR/run.h5", merge_);
+  add_data(verb, merge_.data);
+}
+
+void Grammar::add_report() {
+  CLI::App& verb = add_verb("report", "Tables: transports, MPI functions, rank pairs", report_);
+  add_data(verb, report_.data);
+  add_job(verb, report_.data);
+  add_choice(verb, "--by", report_.options.by, kReportBy, "Which table [all]");
+  add_format(verb, report_.options.format);
+  add_limit(verb, report_.options.limit, "Rows of each table [all]");
+  verb.add_flag_callback(
+      "--internal", [this] { report_.options.without_message = WithoutMessage::counted; },
+      "Count transfers that serve no message, too");
+  add_filter(verb, report_.filter);
+}
+
+void Grammar::add_messages() {
+  CLI::App& verb = add_verb("messages", "Each message and the path its data took", messages_);
+  add_data(verb, messages_.data);
+  add_job(verb, messages_.data);
+  add_format(verb, messages_.format);
+  add_limit(verb, messages_.limit, "Number of messages [all]");
+  add_filter(verb, messages_.filter);
+}
+
+void Grammar::add_info() {
+  CLI::App& verb = add_verb("info", "The run, and whether its accounts balance", info_);
+  add_data(verb, info_.data);
+  add_job(verb, info_.data);
+  add_choice(verb, "--list", info_.options.list, kInfoLists, "Which list [all]");
+  add_format(verb, info_.options.format);
+  add_limit(verb, info_.options.limit, "Rows of each list [all]");
+}
+
+void Grammar::add_view() {
+  CLI::App& verb = add_verb("view", "Write one web page, which opens without a server", view_);
+  add_data(verb, view_.data);
+  add_job(verb, view_.data);
+  add_path(verb, "-o,--output", view_.output, "FILE",
+           "The page, - for standard output [DIR/report.html]");
+}
+
+}  // namespace uctrace::cli

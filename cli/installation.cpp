@@ -1,0 +1,51 @@
+#include "cli/installation.hpp"
+
+#include <fmt/format.h>
+
+#include "log-merger/error.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibrary = "libuctrace.so";
+constexpr const char* kSelfTest = "uctrace-ucx-test";
+
+// The kernel's link names the file itself, whatever symbolic link it was started by.
+fs::path own_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+}  // namespace
+
+fs::path find_preload_library() {
+  const fs::path bin = own_folder();
+  for (const fs::path& folder : {bin, bin.parent_path()}) {
+    if (fs::exists(folder / kLibrary)) return folder / kLibrary;
+  }
+  std::error_code error;
+  for (const fs::directory_entry& lib : fs::directory_iterator(bin.parent_path(), error)) {
+    if (!lib.path().filename().string().starts_with("lib")) continue;
+    if (fs::exists(lib.path() / "uctrace" / kLibrary, error)) {
+      return lib.path() / "uctrace" / kLibrary;
+    }
+    for (const fs::directory_entry& triplet : fs::directory_iterator(lib.path(), error)) {
+      const fs::path library = triplet.path() / "uctrace" / kLibrary;
+      if (fs::exists(library, error)) return library;
+    }
+  }
+  throw Error(
+      {.what = "cannot record",
+       .why = fmt::format("{} is neither beside this program nor in ../lib*/uctrace", kLibrary),
+       .to_do = "build or install uctrace again"});
+}
+
+fs::path find_self_test() {
+  const fs::path bin = own_folder();
+  std::error_code error;
+  for (const fs::path& folder : {bin, bin.parent_path() / "libexec" / "uctrace"}) {
+    if (fs::exists(folder / kSelfTest, error)) return folder / kSelfTest;
+  }
+  return {};
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,17 @@
+// Where the parts of uctrace that other processes run lie, found from where this command lies: the
+// tree may be moved, and the command be reached by a symbolic link.
+#pragma once
+
+#include <filesystem>
+
+namespace uctrace::cli {
+
+// The preload library: beside the command in a build folder, in ../lib*/[triplet/]uctrace of an
+// installation. Throws Error if it is in neither.
+std::filesystem::path find_preload_library();
+
+// The program that tries a UCX out (`check`): beside the command in a build folder, in
+// ../libexec/uctrace of an installation. Empty if it is in neither.
+std::filesystem::path find_self_test();
+
+}  // namespace uctrace::cli

@@ -1,0 +1,121 @@
+// The words of the manual that no option carries.
+#include <map>
+
+#include "cli/manual.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+const std::vector<Definition> kReaderStatus = {
+    {"0", "done"}, {"125", "uctrace could not do it; the reason is on standard error"}};
+
+const VerbText kOwnText = {
+    .arguments = "",
+    .description =
+        {"For every message of an unmodified MPI or UCX job, uctrace shows which MPI call and "
+         "communicator asked for it, which UCP protocol and UCT transport carried it over which "
+         "device, when, and what it cost. It needs no privileges and no rebuild, and the job "
+         "behaves as without it.",
+         "DIR is the folder with the data of a run, uctrace.data if it is left out. A verb that "
+         "reads a run merges its logs first where that is needed."},
+    .examples = {{"uctrace record -- mpirun -np 4 ./app", "run a job and record it"},
+                 {"uctrace report --mpi MPI_Allreduce --by pairs",
+                  "who talks to whom in MPI_Allreduce"},
+                 {"uctrace messages --src 0 --dst 1 --min-bytes 65536",
+                  "the large messages of a pair"},
+                 {"uctrace view && xdg-open uctrace.data/report.html", "the page of a run"}},
+    .exit_status = {}};
+
+const std::map<std::string, VerbText> kVerbTexts = {
+    {"record",
+     {.arguments = "-- COMMAND...",
+      .description =
+          {"Runs COMMAND and records every process of it that uses MPI or UCX. Put it in front of "
+           "a launcher line, or behind the launcher: mpirun -np 4 uctrace record -- ./app. The "
+           "program's output, its exit status and its signals are its own.",
+           "Older data in DIR moves to DIR.old. What uctrace itself has to say goes to standard "
+           "error; behind a launcher it is silent unless -v is given."},
+      .examples = {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
+                   {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
+                   {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
+                    "on several hosts, behind the launcher"}},
+      .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
+                      {"125", "uctrace could not do its part; COMMAND was not run"},
+                      {"126", "COMMAND may not be executed"},
+                      {"127", "COMMAND was not found"}}}},
+    {"report",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints three tables: top contenders (which UCT operation over which transport carried "
+           "how much), MPI functions (which asked for how much, and their time), and pairs of "
+           "ranks. All sums are exact. The options that choose messages and transfers mean the "
+           "same for report and messages, and on the page."},
+      .examples = {{"uctrace report", "all three tables"},
+                   {"uctrace report --by contenders --mpi MPI_Isend",
+                    "what carried the data of MPI_Isend"},
+                   {"uctrace report --by pairs --limit 10 --format csv", "for a spreadsheet"}},
+      .exit_status = kReaderStatus}},
+    {"messages",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints a receipt for each message: who sent it to whom, which MPI call asked for it, "
+           "the protocol, and each step of its path with transport, device, operation, bytes and "
+           "time."},
+      .examples = {{"uctrace messages --limit 5", "the first five"},
+                   {"uctrace messages --transport cma --format ndjson | jq .bytes",
+                    "one JSON object a line"}},
+      .exit_status = kReaderStatus}},
+    {"info",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints the facts of a run: the command, versions, clocks, processes, which layers "
+           "recorded, what is missing, and the accounting identities, each of which compares a "
+           "count made in the job with one made from its records."},
+      .examples = {{"uctrace info", "everything"},
+                   {"uctrace info --list identities --format csv", "one list, for a program"}},
+      .exit_status = {{"0", "no identity is violated"},
+                      {"1", "one is"},
+                      {"125", "uctrace could not do it; the reason is on standard error"}}}},
+    {"view",
+     {.arguments = "[DIR]",
+      .description = {"Writes the run as one HTML file that opens from disk, with no server and no "
+                      "network, and prints its name."},
+      .examples = {{"uctrace view && xdg-open uctrace.data/report.html", "write it and open it"},
+                   {"uctrace view run1 -o - | ssh laptop 'cat > run1.html'", "send it elsewhere"}},
+      .exit_status = kReaderStatus}},
+    {"merge",
+     {.arguments = "[DIR]",
+      .description =
+          {"Merges the logs of the newest job in DIR into DIR/run.h5, whatever was there "
+           "before. The other verbs do this by themselves when the logs are newer."},
+      .examples = {{"uctrace merge /shared/run", "merge where the memory is"}},
+      .exit_status = kReaderStatus}},
+};
+
+}  // namespace
+
+VerbText verb_text(const std::string& verb) {
+  return verb.empty() ? kOwnText : kVerbTexts.at(verb);
+}
+
+std::vector<Definition> environment_texts() {
+  return {{"NO_COLOR", "if it is set to anything, output is never coloured"},
+          {"CLICOLOR_FORCE",
+           "if it is set to anything but 0, and NO_COLOR is not set, output is "
+           "coloured also where it is no terminal"},
+          {"TMPDIR",
+           "where record keeps the counters of processes that cannot write into DIR; /tmp if "
+           "it is not set"},
+          {"LD_PRELOAD", "record puts its library in front of what the user has there"},
+          {"UCX_*, OMPI_MCA_*", "read by UCX and Open MPI"}};
+}
+
+std::vector<Definition> file_texts() {
+  return {{"DIR/*.ulog", "the logs, one of each process"},
+          {"DIR/run.h5", "the merged run (HDF5)"},
+          {"DIR/run.json", "how the job was started and how it ended"},
+          {"DIR/report.html", "the page"},
+          {"DIR.old", "the data that was in DIR before the last recording"}};
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,226 @@
+"""What a person or a script meets at the command line, whatever the run holds: help, typing errors,
+formats, limits, colours, and output that cannot be written."""
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+
+from harness import (
+    MPIS,
+    TOOL,
+    Recording,
+    check,
+    check_equal,
+    record_well,
+    run,
+    run_test,
+    run_well,
+    scratch,
+)
+
+TOOL_FAILURE = 125
+
+
+def refused(arguments, *parts, **options):
+    """An error in one line, on standard error alone, that says these parts."""
+    result = run([TOOL, *arguments], **options)
+    check_equal(result.status, TOOL_FAILURE, f"exit status: {result}")
+    check_equal(result.stdout, "", f"standard output: {result}")
+    check_equal(len(result.stderr.splitlines()), 1, f"lines of the error: {result}")
+    for part in ("uctrace: ", *parts):
+        check(part in result.stderr, f"not said: {part!r}: {result}")
+
+
+def help_is_no_error(_):
+    for words in ([], ["help"], ["--help"], ["-h"], ["help", "report"], ["report", "--help"],
+                  ["record", "-h"], ["version"], ["--version"]):
+        result = run_well([TOOL, *words])
+        check(result.stdout and not result.stderr, f"help goes to standard output: {result}")
+
+
+def typing_errors_are_explained(data):
+    refused(["recrod", "--", "true"], "no such verb", "did you mean 'record'?")
+    refused(["mess"], "did you mean 'messages'?")
+    refused([""], "no such verb")
+    refused(["help", "recrod"], "did you mean 'record'?")
+    refused(["help", "record", "more"], "not expected")
+    refused(["report", data, "--fromat", "csv"], "did you mean '--format'?")
+    refused(["report", data, "--by", "par"], "contenders|mpi|pairs|all", "did you mean 'pairs'?")
+    refused(["report", data, "--format", "js"], "did you mean 'json'?")
+    refused(["messages", data, "--role", "dta"], "did you mean 'data'?")
+    refused(["report", data, "--mpi", "MPI_Isned"], "did you mean 'MPI_Isend'?")
+    refused(["report", data, "--mpi", "mpi_isend"], "did you mean 'MPI_Isend'?")
+    refused(["report", data, "--comm", "MPI_COMM_WROLD"], "did you mean 'MPI_COMM_WORLD'?")
+    refused(["messages", data, "--src", "77"], "this run has 0, 1")
+    refused(["report", data, data], "not expected after the other arguments")
+    refused(["record", "--verbos", "--", "true"], "did you mean '--verbose'?")
+    refused(["record"], "there is no command to run")
+    refused(["record", "--"], "there is no command to run")
+    refused(["record", "--", ""], "there is no command to run")
+
+
+def odd_values_are_refused(data):
+    for arguments in (["report", ""], ["report", data, "--job", ""], ["record", "-o", "", "true"],
+                      ["report", data, "--mpi", ""], ["view", data, "-o", ""]):
+        refused(arguments, "is empty")
+    for number, why in (("-1", "less than 0"), ("ten", "no number"), ("1.5", "no number"),
+                        ("", "no number"), ("9" * 30, "too large")):
+        refused(["messages", data, "--limit", number], "--limit", why)
+    refused(["report", "--", "--odd"], "cannot read './--odd'")
+    whole = Recording(data).ask("messages", "--format", "ndjson").stdout
+    huge = Recording(data).ask("messages", "--format", "ndjson", "--limit", str(2**64 - 1)).stdout
+    check_equal(huge, whole, "messages with a huge limit")
+
+
+def rows(verb, data, *options):
+    result = run([TOOL, verb, data, "--format", "ndjson", *options])
+    check(result.status == 0, f"{verb} as ndjson: {result}")
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def csv_rows(verb, data, *options):
+    text = run_well([TOOL, verb, data, "--format", "csv", *options]).stdout
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+LISTS = {
+    "report": ("--by", ["contenders", "mpi", "pairs"]),
+    "info": ("--list", ["processes", "layers", "identities", "links", "faults", "notes"]),
+}
+
+
+def formats_hold_the_same_rows(data):
+    for verb, (option, names) in LISTS.items():
+        together = rows(verb, data)
+        whole = json.loads(run_well([TOOL, verb, data, "--format", "json"]).stdout)
+        for name in names:
+            one = rows(verb, data, option, name)
+            check_equal([{k: v for k, v in row.items() if k != "table"}
+                         for row in together if row["table"] == name], one, f"{verb}: {name}")
+            check_equal(len(csv_rows(verb, data, option, name)), len(one), f"{verb}: {name} as CSV")
+            check_equal(len(whole[name]), len(one), f"{verb}: {name} as JSON")
+            shown = run_well([TOOL, verb, data, option, name]).stdout
+            check(shown.strip(), f"{verb} {option} {name} as text")
+        refused([verb, data, "--format", "csv"], option)
+    ids = [row["id"] for row in rows("messages", data)]
+    check_equal([int(row["id"]) for row in csv_rows("messages", data)], ids, "messages as CSV")
+
+
+def limits_mean_the_same(data):
+    for verb, (option, names) in LISTS.items():
+        for name in names:
+            whole = rows(verb, data, option, name)
+            for limit in (0, 1, 2):
+                cut = rows(verb, data, option, name, "--limit", limit)
+                check_equal(cut, whole[:limit], f"{verb} {name} --limit {limit}")
+                text = run_well([TOOL, verb, data, option, name, "--limit", limit]).stdout
+                if verb == "info" and len(whole) > limit:
+                    check(f"({len(whole) - limit} more rows)" in text, f"{verb} {name}: {text}")
+    full = run_well([TOOL, "report", data, "--by", "contenders"]).stdout
+    cut = run_well([TOOL, "report", data, "--by", "contenders", "--limit", 1]).stdout
+    operations = {row["op"] for row in rows("report", data, "--by", "contenders")}
+    check(len(operations) > 1, f"too few operations for this test: {operations}")
+    check(f"({len(operations) - 1} more rows)" in cut, f"the matrix was not cut: {cut}")
+
+    def total(text):
+        return next(line.split() for line in text.splitlines() if line.startswith("total"))
+
+    check_equal(total(cut), total(full), "totals of the cut matrix")
+    best = rows("report", data, "--by", "contenders", "--limit", 1)[0]["op"]
+    check(any(line.startswith(best) for line in cut.splitlines()), f"{best} was cut off: {cut}")
+
+
+def on_a_terminal(command, **environment):
+    """What the command writes when its output is a terminal."""
+    master, terminal = pty.openpty()
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE")}
+    process = subprocess.Popen([str(w) for w in command], stdout=terminal, stdin=subprocess.DEVNULL,
+                               env={**env, "TERM": "xterm", **environment})
+    os.close(terminal)
+    output = b""
+    while True:
+        try:
+            block = os.read(master, 65536)
+        except OSError:  # what Linux says when the last writer has gone
+            break
+        if not block:
+            break
+        output += block
+    os.close(master)
+    check_equal(process.wait(), 0, f"status of {command}")
+    return output.decode()
+
+
+def colour_is_for_terminals(data):
+    for verb in ("report", "info"):
+        command = [TOOL, verb, data]
+        check("\033" in on_a_terminal(command), f"{verb} on a terminal")
+        check("\033" not in on_a_terminal(command, NO_COLOR="1"), f"{verb} with NO_COLOR")
+        check("\033" not in on_a_terminal(command, TERM="dumb"), f"{verb} on a dumb terminal")
+        check("\033" not in run_well(command).stdout, f"{verb} into a pipe")
+        forced = {"CLICOLOR_FORCE": "1"}
+        check("\033" in run_well(command, env=forced).stdout, f"{verb} with CLICOLOR_FORCE")
+        forced["NO_COLOR"] = "1"
+        check("\033" not in run_well(command, env=forced).stdout, "NO_COLOR has the last word")
+
+
+def output_that_cannot_be_written(data):
+    for words in (["messages", data], ["info", data], ["report", data], ["view", data, "-o", "-"],
+                  ["merge", data], ["help", "report"], ["version"]):
+        line = " ".join(f"'{w}'" for w in [TOOL, *words])
+        full = run(["sh", "-c", f"{line} > /dev/full"])
+        check_equal(full.status, TOOL_FAILURE, f"a full disk: {full}")
+        check("cannot write the output" in full.stderr, f"a full disk: {full}")
+        closed = run(["bash", "-c", f"set -o pipefail; {line} | true; echo ${{PIPESTATUS[0]}}"])
+        check(closed.stdout.strip() in ("0", "141"), f"a closed pipe: {closed}")
+        check_equal(closed.stderr, "", f"a closed pipe: {closed}")
+
+
+def page_goes_to_standard_output(data):
+    with scratch() as folder:
+        page = run_well([TOOL, "view", data, "-o", "-"], cwd=folder).stdout
+        check(page.lower().startswith("<!doctype html>"), f"no page: {page[:80]}")
+        check_equal(list(folder.iterdir()), [], "files written beside standard output")
+        named = run_well([TOOL, "view", data, "-o", folder / "page.html"])
+        check_equal(named.stdout.strip(), str(folder / "page.html"), "the name that is printed")
+        check_equal((folder / "page.html").read_text(), page, "the same page in a file")
+
+
+def numbers_are_rounded(data):
+    text = run_well([TOOL, "info", data]).stdout
+    line = next(line for line in text.splitlines() if "bytes_per_event" in line)
+    number = line.partition("bytes_per_event ")[2].split(",")[0]
+    check(len(number.partition(".")[2]) <= 1, f"not rounded: {line}")
+
+
+def unreadable_folders_are_explained(_):
+    with scratch() as folder:
+        (folder / "a.ulog").write_bytes(b"abc")
+        refused(["info", folder], "it is not a uctrace log", "name a folder of logs")
+        (folder / "a.ulog").write_bytes(b"")
+        refused(["info", folder], "had not begun to write it", "leave this file out")
+
+
+def future_log_is_explained(data):
+    with scratch() as folder:
+        log = bytearray(Recording(data).logs[0].read_bytes())
+        log[8:12] = (9999).to_bytes(4, "little")
+        (folder / "newer.ulog").write_bytes(log)
+        refused(["info", folder], "it has format 9999", "newer uctrace that recorded it")
+
+
+def command_line_is_usable():
+    with scratch() as folder:
+        _, good = record_well(folder / "data", MPIS["ompi"].job("exchange", folder / "truth"))
+        for case in (help_is_no_error, typing_errors_are_explained, odd_values_are_refused,
+                     formats_hold_the_same_rows, limits_mean_the_same, colour_is_for_terminals,
+                     output_that_cannot_be_written, page_goes_to_standard_output,
+                     numbers_are_rounded, unreadable_folders_are_explained,
+                     future_log_is_explained):
+            case(good.folder)
+
+
+run_test(command_line_is_usable)
