@@ -342,6 +342,11 @@ std::string_view LogFile::boot_id() const { return text_in(page_.boot_id); }
 std::string_view LogFile::job() const { return text_in(page_.job); }
 std::string_view LogFile::tool_version() const { return text_in(page_.tool_version); }
 
+bool LogFile::same_bytes(const LogFile& other) const {
+  return size_bytes_ == other.size_bytes_ &&
+         std::memcmp(words_.get(), other.words_.get(), size_bytes_) == 0;
+}
+
 std::string LogFile::process_key() const {
   return std::string(host()) + ':' + std::string(boot_id()) + ':' +
          std::to_string(page_.pid_namespace) + ':' + std::to_string(page_.pid) + ':' +

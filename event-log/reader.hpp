@@ -167,6 +167,8 @@ struct FaultView {
 
 // --- clock ---------------------------------------------------------------------------------------
 
+inline constexpr std::int64_t kFarAwayNs = std::int64_t{1} << 61;
+
 // The straight line from the first anchor of a process to its last, from ticks to nanoseconds.
 class ClockFit {
  public:
@@ -174,7 +176,8 @@ class ClockFit {
 
   // CLOCK_MONOTONIC_RAW of the host at `tick`. Saturates at 0 and INT64_MAX.
   std::int64_t monotonic_ns(std::uint64_t tick) const;
-  // The same on the job's clock, once set_job_offset() placed this process on it.
+  // The same on the job's clock, once set_job_offset() placed this process on it. Within kFarAwayNs
+  // of its zero, so that any two differ by what fits.
   std::int64_t job_ns(std::uint64_t tick) const;
   std::int64_t duration_ns(std::uint64_t ticks) const;
   void set_job_offset(std::int64_t offset_ns) { job_offset_ns_ = offset_ns; }
@@ -236,6 +239,7 @@ class LogFile {
   static LogFile from_bytes(Bytes bytes, std::string name);
 
   const std::string& name() const { return name_; }
+  bool same_bytes(const LogFile& other) const;
   std::uint64_t size_bytes() const { return size_bytes_; }
   const ProcessPage& page() const { return page_; }
   std::string_view host() const;

@@ -288,8 +288,10 @@ std::int64_t ClockFit::monotonic_ns(std::uint64_t tick) const {
 
 std::int64_t ClockFit::job_ns(std::uint64_t tick) const {
   std::int64_t result = 0;
-  if (!__builtin_add_overflow(monotonic_ns(tick), job_offset_ns_, &result)) return result;
-  return job_offset_ns_ > 0 ? INT64_MAX : INT64_MIN;
+  if (__builtin_add_overflow(monotonic_ns(tick), job_offset_ns_, &result)) {
+    return job_offset_ns_ > 0 ? kFarAwayNs : -kFarAwayNs;
+  }
+  return std::clamp(result, -kFarAwayNs, kFarAwayNs);
 }
 
 std::int64_t ClockFit::duration_ns(std::uint64_t ticks) const {

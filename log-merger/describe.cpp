@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "log-merger/launcher_line.hpp"
+#include "log-merger/plain_text.hpp"
 #include "log-merger/totals.hpp"
 
 namespace uctrace::merge {
@@ -86,7 +87,7 @@ Json faults_json(const Job& job) {
   Json list = Json::array();
   for (const ProcessLog& log : job.logs) {
     for (const auto& [fault, detail] : log.faults) {
-      list.push_back({{"process", log.file.process_key()},
+      list.push_back({{"process", plain_text(log.file.process_key())},
                       {"layer", kLayerNames[static_cast<std::size_t>(fault.layer) & 3]},
                       {"fault", name_of(static_cast<log::FaultCode>(fault.head.a))},
                       {"value", fault.value},
@@ -154,6 +155,34 @@ Json dropped_json(const Job& job) {
   return json;
 }
 
+template <typename Row, typename ToJson>
+Json list_json(const std::vector<Row>& rows, ToJson to_json) {
+  Json list = Json::array();
+  for (const Row& row : rows) {
+    list.push_back(to_json(row));
+  }
+  return list;
+}
+
+std::uint64_t total_messages(const std::vector<ViolationsOfPair>& pairs) {
+  std::uint64_t sum = 0;
+  for (const ViolationsOfPair& pair : pairs) {
+    sum += pair.messages;
+  }
+  return sum;
+}
+
+Json damaged_json(const Job& job) {
+  Json list = Json::array();
+  for (const ProcessLog& log : job.logs) {
+    if (log.file.damage().any()) {
+      list.push_back(
+          {{"log", plain_text(log.file.name())}, {"damage", log.file.damage().sentences()}});
+    }
+  }
+  return list;
+}
+
 Json clock_json(const Job& job, std::size_t hosts) {
   Json error = nullptr;  // between hosts: as good as the site's time service, which is not known
   if (hosts <= 1) {
@@ -161,8 +190,64 @@ Json clock_json(const Job& job, std::size_t hosts) {
   }
   return {{"source", job.logs.empty() ? "none" : name_of(job.logs.front().file.page().clock)},
           {"max_error_ns", error},
-          {"violations", job.clock_violations},
+          {"violations", total_messages(job.findings.violations)},
+          {"violations_by_hosts", list_json(job.findings.violations,
+                                            [](const ViolationsOfPair& pair) -> Json {
+                                              return {{"src", pair.src_host},
+                                                      {"dst", pair.dst_host},
+                                                      {"messages", pair.messages},
+                                                      {"worst_ns", pair.worst_ns}};
+                                            })},
+          {"backward", list_json(job.findings.backward_clocks,
+                                 [](const BackwardClock& clock) -> Json {
+                                   return {{"log", plain_text(clock.log)},
+                                           {"anchors", clock.anchors},
+                                           {"calls", clock.calls}};
+                                 })},
+          {"wall_clock_steps",
+           list_json(job.findings.wall_clock_steps,
+                     [](const WallClockStep& step) -> Json {
+                       return {{"host", plain_text(step.host)}, {"step_ns", step.step_ns}};
+                     })},
+          {"disagreements", list_json(job.findings.clock_disagreements,
+                                      [](const ClockDisagreement& clocks) -> Json {
+                                        return {{"log", plain_text(clocks.log)},
+                                                {"with", plain_text(clocks.with)},
+                                                {"by_ns", clocks.by_ns}};
+                                      })},
           {"hosts_aligned_by", hosts > 1 ? "wall clock" : "same clock"}};
+}
+
+// What lies in the folder: which jobs, and which files did not become part of this one.
+Json folder_json(const Job& job) {
+  const Findings& found = job.findings;
+  return {
+      {"jobs", list_json(found.jobs,
+                         [](const JobInFolder& other) -> Json {
+                           return {{"job", plain_text(other.key)},
+                                   {"processes", other.processes},
+                                   {"started_realtime_ns", other.started_realtime_ns},
+                                   {"shown", other.shown}};
+                         })},
+      {"left_out",
+       list_json(found.left_out,
+                 [](const LeftOut& file) -> Json {
+                   return {{"log", plain_text(file.log)}, {"why", plain_text(file.problem.why)}};
+                 })},
+      {"second_logs", list_json(found.second_logs,
+                                [](const SecondLog& second) -> Json {
+                                  return {{"log", plain_text(second.log)},
+                                          {"of", plain_text(second.of)},
+                                          {"same", second.same}};
+                                })},
+      {"missing_ranks", found.missing_ranks},
+      {"damaged", damaged_json(job)},
+      {"contradictions", list_json(found.contradictions, [](const Contradiction& c) -> Json {
+         return {{"log", plain_text(c.log)},
+                 {"what", c.what},
+                 {"counted", c.counted},
+                 {"recorded", c.recorded}};
+       })}};
 }
 
 // The launcher's, else that of the first process: rank 0.
@@ -185,7 +270,7 @@ void describe_run(Job& job, const Found& found) {
   std::set<std::string> hosts;
   std::uint64_t log_bytes = 0;
   for (const ProcessLog& log : job.logs) {
-    hosts.insert(std::string(log.file.host()));
+    hosts.insert(plain_text(log.file.host()));
     log_bytes += log.file.size_bytes();
   }
 
@@ -232,6 +317,7 @@ void describe_run(Job& job, const Found& found) {
   info["processes"] = processes_json(job);
   info["hosts"] = hosts;
   info["clock"] = clock_json(job, hosts.size());
+  info["folder"] = folder_json(job);
   info["log"] = {{"bytes", log_bytes},
                  {"bytes_per_event", found.events == 0 ? Json(nullptr)
                                                        : Json(static_cast<double>(log_bytes) /
@@ -245,7 +331,7 @@ void describe_run(Job& job, const Found& found) {
   info["mpi"] = {{"library", or_null(first_of(job, &ProcessLog::mpi_library))}};
   job.run.command = command_of(job);
   info["command"] = job.run.command;
-  info["job"] = job.logs.empty() ? "" : std::string(job.logs.front().file.job());
+  info["job"] = job.logs.empty() ? "" : plain_text(job.logs.front().file.job());
   job.run.info_json = info.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

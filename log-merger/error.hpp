@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "log-merger/plain_text.hpp"
+
 namespace uctrace {
 
 // `what` failed, `why` it did, and what `to_do` about it: sentence parts without a final stop.
@@ -29,9 +31,9 @@ class Error : public std::exception {
  private:
   static std::string one_line(std::string text) {
     for (char& c : text) {
-      if (static_cast<unsigned char>(c) < ' ') c = ' ';
+      if (c == '\n' || c == '\t') c = ' ';
     }
-    return text;
+    return plain_text(text);
   }
 
   Problem problem_;

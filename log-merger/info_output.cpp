@@ -31,11 +31,11 @@ const ordered_json& member(const ordered_json& object, const char* key) {
   return object.is_object() && object.contains(key) ? object[key] : kNull;
 }
 
-// Members of an object on one line: "exact 12, inferred 0".
+// Members of an object on one line: "exact 12, inferred 0". What lists hold is told by notes.
 std::string members_line(const ordered_json& object) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : object.items()) {
-    if (value.is_null()) continue;
+    if (value.is_null() || value.is_array()) continue;
     parts.push_back(fmt::format(
         "{} {}", key,
         value.is_object() ? "(" + members_line(value) + ")" : text_of(object, key.c_str())));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "event-log/reader.hpp"
+#include "log-merger/findings.hpp"
 #include "log-merger/merge.hpp"
 #include "log-merger/model.hpp"
 
@@ -164,6 +165,7 @@ struct ProcessLog {
   std::vector<std::pair<log::Fault, std::string>> faults;
   MpiFlavour flavour = MpiFlavour::none;
   log::LaneCounters totals{};  // over all lanes
+  std::uint64_t backward_calls = 0;
 
   const Interface* interface(std::uint16_t id) const;
   std::int32_t rank() const { return file.page().world_rank; }
@@ -180,7 +182,7 @@ struct Job {
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;
   double clock_error_ns = 0;
-  std::uint64_t clock_violations = 0;
+  Findings findings;
 };
 
 // Newest row of `rows` (sorted by handle, then tick) with this handle, not later than `tick`.
@@ -208,14 +210,18 @@ Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64
 Index peer_of(const Job& job, const UctOp& op);
 
 // The steps, in this order.
-Job load_job(const std::filesystem::path& folder, const MergeOptions& options);
-void load_process(Job& job, Index process);  // a part of load_job
+Job load_job(LogSet logs, const MergeOptions& options);
+void place_on_one_clock(Job& job);  // these are parts of load_job
+void load_process(Job& job, Index process);
+void note_oddities(Job& job);
 void link_peers(Job& job);
 void match_messages(Job& job);
 void link_mpi(Job& job);
 void attribute_transfers(Job& job);
 void build_rows(Job& job);  // messages, hops, transfers, UCP operations, MPI calls
-struct Found;               // log-merger/totals.hpp: what the records hold, counted once for both
+void find_clock_violations(Job& job);
+void note_clock_violations(Job& job);  // a part of it
+struct Found;  // log-merger/totals.hpp: what the records hold, counted once for both
 void check_identities(Job& job, const Found& found);
 void describe_run(Job& job, const Found& found);  // Run::info_json
 

@@ -1,16 +1,42 @@
 #include "log-merger/launcher_line.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "log-merger/merge.hpp"
+#include "log-merger/plain_text.hpp"
 
 namespace uctrace {
+
+namespace {
+
+// Bash's $'...', which keeps control characters and other bytes as escapes.
+std::string bash_word(std::string_view text) {
+  std::string quoted = "$'";
+  for (std::size_t size = 0; !text.empty(); text.remove_prefix(size)) {
+    size = std::max<std::size_t>(plain_character(text), 1);
+    const std::string_view character = text.substr(0, size);
+    if (character == "\n") {
+      quoted += "\\n";
+    } else if (character == "\t") {
+      quoted += "\\t";
+    } else if (character == "'" || character == "\\") {
+      quoted += '\\' + std::string(character);
+    } else {
+      quoted += plain_text(character);
+    }
+  }
+  return quoted + "'";
+}
+
+}  // namespace
 
 std::string shell_word(const std::string& text) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  if (!is_plain(text)) return bash_word(text);
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "log-merger/job.hpp"
+#include "log-merger/plain_text.hpp"
 
 namespace uctrace::merge {
 
@@ -76,7 +77,7 @@ class ProcessLoader {
                      }
                    },
                    [&](std::uint16_t, const log::FaultView& view) {
-                     log_.faults.emplace_back(view.r, std::string(view.detail));
+                     log_.faults.emplace_back(view.r, plain_text(view.detail));
                    }});
     sort_by_handle(log_.workers);
     sort_by_handle(log_.ucp_endpoints);
@@ -94,13 +95,13 @@ class ProcessLoader {
         log_.environment.push_back(value);
         break;
       case log::TextKind::ucx_version:
-        log_.ucx_version = value;
+        log_.ucx_version = plain_text(value);
         break;
       case log::TextKind::ucx_library:
-        log_.ucx_library = value;
+        log_.ucx_library = plain_text(value);
         break;
       case log::TextKind::mpi_library:
-        log_.mpi_library = value;
+        log_.mpi_library = plain_text(value);
         break;
       case log::TextKind::mpi_function:
         functions_[text.r.id] = texts().intern(value);
@@ -241,10 +242,21 @@ class ProcessLoader {
       }
     }
     for (auto& calls : log_.calls_of_lane) {
+      count_backward(calls);
       std::stable_sort(calls.begin(), calls.end(), [&](Index a, Index b) {
         return job_.calls[static_cast<std::size_t>(a)].start_tick <
                job_.calls[static_cast<std::size_t>(b)].start_tick;
       });
+    }
+  }
+
+  // The outermost calls of a thread follow each other.
+  void count_backward(const std::vector<Index>& calls) {
+    for (std::size_t i = 1; i < calls.size(); ++i) {
+      const auto call = [&](std::size_t at) -> const MpiCall& {
+        return job_.calls[static_cast<std::size_t>(calls[at])];
+      };
+      log_.backward_calls += call(i).start_tick < call(i - 1).end_tick;
     }
   }
 

@@ -101,7 +101,8 @@ bool on_one_clock(Job& job, const Group& group) {
 std::vector<std::size_t> quiet_points(Job& job, const Group& group, std::size_t pairs) {
   std::vector<std::size_t> points{0};
   const bool comparable = on_one_clock(job, group);
-  const auto margin = static_cast<std::int64_t>(2 * job.clock_error_ns);
+  const auto margin = static_cast<std::int64_t>(
+      std::min(2 * job.clock_error_ns, static_cast<double>(log::kFarAwayNs)));
   std::int64_t latest_end = INT64_MIN;
   for (std::size_t k = 1; comparable && k < pairs; ++k) {
     const std::int64_t end = at(job, group.receives[k - 1]).end_ns;

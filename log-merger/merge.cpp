@@ -3,25 +3,44 @@
 #include <fmt/format.h>
 
 #include "log-merger/job.hpp"
+#include "log-merger/launcher_line.hpp"
+#include "log-merger/plain_text.hpp"
 #include "log-merger/totals.hpp"
 
 namespace uctrace {
 
-Run merge_folder(const std::filesystem::path& folder, const MergeOptions& options) {
-  merge::Job job = merge::load_job(folder, options);
+namespace {
+
+Run merged(merge::Job job) {
   merge::link_peers(job);
   merge::match_messages(job);
   merge::link_mpi(job);
   merge::attribute_transfers(job);
   merge::build_rows(job);
+  merge::find_clock_violations(job);
   const merge::Found found = merge::count_found(job);
   merge::check_identities(job, found);
   merge::describe_run(job, found);
   if (!job.logs.empty()) {
     const log::LogFile& first = job.logs.front().file;
-    job.run.run_id = fmt::format("{}@{}", first.job(), job.run.epoch_realtime_ns);
+    job.run.run_id = fmt::format("{}@{}", plain_text(first.job()), job.run.epoch_realtime_ns);
+  }
+  for (std::string& note : job.run.notes) {
+    note = plain_text(note);  // they name files and processes
   }
   return std::move(job.run);
+}
+
+}  // namespace
+
+Run merge_logs(LogSet logs, const MergeOptions& options) {
+  return merged(merge::load_job(std::move(logs), options));
+}
+
+Run merge_folder(const std::filesystem::path& folder, const MergeOptions& options) {
+  merge::Job job = merge::load_job(read_logs(folder), options);
+  job.run.command = merge::launcher_line(folder, job.logs.front().file.job());
+  return merged(std::move(job));
 }
 
 }  // namespace uctrace

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "log-merger/log_set.hpp"
 #include "log-merger/model.hpp"
 
 namespace uctrace {
@@ -19,8 +20,14 @@ struct MergeOptions {
   std::string job;  // job key, or its beginning; empty = the newest in the folder
 };
 
-// Throws Error where nothing in `folder` can be read. Logs that cannot be read are left out, with a
-// note in the result; a damaged one is merged as far as it can be read.
+// Every log in `folder`. Throws Error where the folder cannot be read.
+LogSet read_logs(const std::filesystem::path& folder);
+
+// Throws Error where `logs` holds none.
+Run merge_logs(LogSet logs, const MergeOptions& options);
+
+// Both, and how the launcher was called. Logs that cannot be read are left out, with a note in the
+// result; a damaged one is merged as far as it can be read.
 Run merge_folder(const std::filesystem::path& folder, const MergeOptions& options);
 
 }  // namespace uctrace

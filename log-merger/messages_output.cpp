@@ -48,7 +48,7 @@ ordered_json hop_json(const Run& run, const Hop& hop) {
 
 std::string csv_of(const ordered_json& value) {
   if (value.is_null()) return "";
-  return csv_field(value.is_string() ? value.get<std::string>() : dump(value));
+  return value.is_string() ? csv_field(value.get<std::string>()) : dump(value);
 }
 
 // "am_bcopy posix/memory x8; ...": the path in one field.

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "log-merger/plain_text.hpp"
+
 namespace uctrace {
 namespace {
 
@@ -15,7 +17,7 @@ const char* name_in(const char* const (&names)[kCount], Enum value) {
 }  // namespace
 
 TextId Texts::intern(std::string_view text) {
-  const auto [at, is_new] = ids_.try_emplace(std::string(text), static_cast<TextId>(texts_.size()));
+  const auto [at, is_new] = ids_.try_emplace(plain_text(text), static_cast<TextId>(texts_.size()));
   if (is_new) texts_.push_back(at->first);
   return at->second;
 }

@@ -18,7 +18,8 @@ inline constexpr std::uint32_t kStoreSchema = 1;
 using TextId = std::uint32_t;
 inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
 
-// Interned texts. Ids are dense and start at 0 with the empty text.
+// Interned texts. Ids are dense and start at 0 with the empty text. Texts are plain
+// (plain_text.hpp): they may be shown as they are.
 class Texts {
  public:
   Texts() { intern(""); }

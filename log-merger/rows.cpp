@@ -133,7 +133,6 @@ class RowBuilder {
       if ((send.flags & log::UcpOperation::kUnknownLength) != 0) {
         m.bytes = receive.received_bytes;
       }
-      job_.clock_violations += receive.end_ns < send.start_ns;
     }
     finish(m, status);
     return m;

@@ -114,6 +114,8 @@ std::string format_cell(const Cell& cell, Unit unit) {
 }
 
 std::string csv_field(std::string_view text) {
+  const bool formula = !text.empty() && std::string_view("=+-@").find(text[0]) != text.npos;
+  if (formula) return csv_field("'" + std::string(text));
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) {

@@ -48,7 +48,8 @@ std::string format_bytes(std::uint64_t bytes);
 std::string format_duration(std::uint64_t ns);
 std::string format_cell(const Cell& cell, Unit unit);
 
-// One field of CSV, quoted where RFC 4180 asks for it.
+// One field of CSV, quoted where RFC 4180 asks for it. A text that a spreadsheet would take for a
+// formula gets an apostrophe in front: names come from the program that was recorded.
 std::string csv_field(std::string_view text);
 
 void write_text(std::ostream& out, const Table& table, Colour colour);

@@ -43,7 +43,7 @@ class LogBuilder {
     header.sequence = sequence;
     chunk_at_ = bytes_.size();
     position_ = chunk_at_ + sizeof header;
-    bytes_.resize(chunk_at_ + chunk_bytes);
+    bytes_.insert(bytes_.end(), chunk_bytes, std::byte{});
     std::memcpy(&bytes_[chunk_at_], &header, sizeof header);
     return *this;
   }

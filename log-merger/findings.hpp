@@ -1,0 +1,71 @@
+// What is odd about the logs of a job and their clocks: found while loading, said as notes for
+// people and under `folder` and `clock` in info's JSON. Private to log-merger/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "log-merger/log_set.hpp"
+
+namespace uctrace::merge {
+
+struct JobInFolder {
+  std::string key;
+  std::uint64_t started_realtime_ns = 0;
+  std::size_t processes = 0;
+  bool shown = false;
+};
+
+// A further log of a process that has one. `same`: byte for byte.
+struct SecondLog {
+  std::string log, of;
+  bool same = false;
+};
+
+// What a process counted, against what its whole log holds of it.
+struct Contradiction {
+  std::string log, what;
+  std::uint64_t counted = 0, recorded = 0;
+};
+
+// A clock of a log that goes back: anchors against each other, and MPI calls that begin before the
+// one before them in their thread ended.
+struct BackwardClock {
+  std::string log;
+  std::uint64_t anchors = 0, calls = 0;
+};
+
+// The wall clock of a host against its monotonic clock: how much it jumped while the job ran.
+struct WallClockStep {
+  std::string host;
+  std::int64_t step_ns = 0;
+};
+
+// Two processes of one host that do not have the same clock, as in containers with clocks of their
+// own.
+struct ClockDisagreement {
+  std::string log, with;
+  std::int64_t by_ns = 0;
+};
+
+// Messages that were received before they were sent, between two hosts (or within one).
+struct ViolationsOfPair {
+  std::string src_host, dst_host;
+  std::uint64_t messages = 0;
+  std::int64_t worst_ns = 0;
+};
+
+struct Findings {
+  std::vector<JobInFolder> jobs;
+  std::vector<LeftOut> left_out;
+  std::vector<SecondLog> second_logs;
+  std::uint64_t missing_ranks = 0;
+  std::vector<Contradiction> contradictions;
+  std::vector<BackwardClock> backward_clocks;
+  std::vector<WallClockStep> wall_clock_steps;
+  std::vector<ClockDisagreement> clock_disagreements;
+  std::vector<ViolationsOfPair> violations;
+};
+
+}  // namespace uctrace::merge

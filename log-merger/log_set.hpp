@@ -1,0 +1,37 @@
+// The logs that a run is made of, before anything is taken from them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "event-log/reader.hpp"
+#include "log-merger/error.hpp"
+
+namespace uctrace {
+
+// A file that could not be read as a log.
+struct LeftOut {
+  std::string log;
+  Problem problem;
+};
+
+struct LogSet {
+  std::string folder;  // its name in messages
+  std::vector<log::LogFile> files;
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> notes;  // a line for each file that was left out
+
+  // Adds what `open` returns, or notes why it cannot be read.
+  template <typename Open>
+  void add(const std::string& name, Open open) {
+    try {
+      files.push_back(open());
+    } catch (const Error& error) {
+      left_out.push_back({name, error.problem()});
+      notes.push_back(error.message());
+    }
+  }
+};
+
+}  // namespace uctrace
