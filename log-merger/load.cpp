@@ -47,7 +47,7 @@ void require_logs(const LogSet& logs) {
                      .to_do = "record a job with `uctrace record -- COMMAND`"};
   if (const std::size_t bad = logs.left_out.size(); bad > 0) {
     const Problem& first = logs.left_out.front().problem;
-    problem.why = bad == 1 ? "" : fmt::format("none of its {} files; the first: ", bad);
+    problem.why = bad == 1 ? "" : fmt::format("none of its {} logs; the first: ", bad);
     problem.why += first.what + ": " + first.why;
     problem.to_do = first.to_do;
   }

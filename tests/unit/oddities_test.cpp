@@ -121,7 +121,7 @@ TEST_CASE("no log can be read: what the folder holds instead is said") {
   CHECK(why_of(0) == "it holds no *.ulog file");
   CHECK(why_of(1) == "cannot read the log x: its process had not begun to write it");
   CHECK(why_of(2) ==
-        "none of its 2 files; the first: cannot read the log x: its process had not begun to write "
+        "none of its 2 logs; the first: cannot read the log x: its process had not begun to write "
         "it");
 }
 
