@@ -29,6 +29,7 @@ enum class RecordType : std::uint8_t {
   ucp_operation = 4,
   ucp_completion = 5,
   mpi_call = 6,
+  mpi_window_call = 7,
   // definitions
   text = 32,
   uct_interface = 33,
@@ -43,6 +44,7 @@ enum class RecordType : std::uint8_t {
   communicator = 43,
   communicator_free = 44,
   fault = 45,
+  window = 46,
 };
 
 enum class UctOp : std::uint8_t {

@@ -90,8 +90,9 @@ struct UcpCompletionView {
 struct MpiCallView {
   MpiCall r;  // absent ranks and tags are kNone, absent sizes 0
   bool has_peer = false;
-  bool has_receive = false;  // the receiving half of a Sendrecv
+  bool has_receive = false;  // the half that is received or fetched
 
+  bool on_window() const { return r.head.type == RecordType::mpi_window_call; }
   std::uint16_t function() const { return r.head.a; }
   std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
   static std::optional<MpiCallView> parse(Words record);
@@ -155,6 +156,12 @@ struct CommunicatorView {
   // ones. Costs the runs: a lying `count` costs no memory.
   std::optional<std::int32_t> world_rank(std::uint32_t rank) const;
   static std::optional<CommunicatorView> parse(Words record);
+};
+
+struct WindowView {
+  Window r;
+
+  static std::optional<WindowView> parse(Words record);
 };
 
 struct FaultView {
@@ -349,6 +356,7 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
     case RecordType::ucp_completion:
       return visit_as<UcpCompletionView>(lane, record, visitor);
     case RecordType::mpi_call:
+    case RecordType::mpi_window_call:
       return visit_as<MpiCallView>(lane, record, visitor);
     case RecordType::text:
       return visit_as<TextView>(lane, record, visitor);
@@ -369,6 +377,8 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<UcpEndpointView>(lane, record, visitor);
     case RecordType::communicator:
       return visit_as<CommunicatorView>(lane, record, visitor);
+    case RecordType::window:
+      return visit_as<WindowView>(lane, record, visitor);
     case RecordType::fault:
       return visit_as<FaultView>(lane, record, visitor);
     case RecordType::unpublished:

@@ -215,6 +215,12 @@ std::optional<std::int32_t> CommunicatorView::world_rank(std::uint32_t rank) con
   return std::nullopt;
 }
 
+std::optional<WindowView> WindowView::parse(Words record) {
+  WindowView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  return view;
+}
+
 std::optional<FaultView> FaultView::parse(Words record) {
   FaultView view;
   if (!copy_fixed(record, view.r) || view.code() == FaultCode::none ||

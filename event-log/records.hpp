@@ -24,7 +24,7 @@ namespace uctrace::log {
 
 inline constexpr std::uint64_t kMagic = 0x31474f4c52544355;  // "UCTRLOG1", little endian
 inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 
 inline constexpr std::size_t kMinChunkBytes = 64 * 1024;
 inline constexpr std::size_t kMaxChunkBytes = 4 * 1024 * 1024;
@@ -40,6 +40,19 @@ struct Anchor {
   std::uint64_t monotonic_ns;
   std::uint64_t realtime_ns;
 };
+
+// First word of every record. `type` is stored last, with release order: it publishes the record.
+struct Head {
+  RecordType type;
+  std::uint8_t words;  // size of the record in 8-byte words, this one included
+  std::uint16_t a;     // meaning depends on the type
+  std::uint32_t b;
+};
+static_assert(sizeof(Head) == 8);
+inline constexpr std::size_t kMaxRecordBytes = 255 * 8;
+
+// Ids are unique within a process: lane << 48 | counter (from 1) of that lane and record type.
+using Id = std::uint64_t;
 
 // Totals of one lane, counted where the event happens and independently of the records, so that
 // the accounting identities compare two separate counts. Never reset, never overwritten.
@@ -64,11 +77,22 @@ struct LaneCounters {
 };
 static_assert(sizeof(LaneCounters) == 27 * 8);
 
+// The outermost MPI call that a thread is in: what an MpiCall record of it begins with, for it gets
+// one only when it returns. Plain stores, the head last and cleared first: a snapshot of a living
+// process may mix two calls that follow each other.
+struct CurrentCall {
+  Head head;  // type: mpi_call or mpi_window_call, unpublished = in none; a: function number
+  std::uint64_t start_tick;
+  std::uint64_t scope;
+  std::int32_t peer;  // of the sending half
+  std::int32_t tag;
+};
+
 struct LaneInfo {
   std::uint32_t state;  // 0 never used, 1 in use, 2 free for another thread
   std::uint32_t tid;    // thread id of the newest user
   LaneCounters counters;
-  std::uint64_t reserved[4];
+  CurrentCall current_call;
 };
 static_assert(sizeof(LaneInfo) == 256);
 
@@ -117,19 +141,6 @@ struct ChunkHeader {
   std::uint64_t reserved1[3];
 };
 static_assert(sizeof(ChunkHeader) == 64);
-
-// First word of every record. `type` is stored last, with release order: it publishes the record.
-struct Head {
-  RecordType type;
-  std::uint8_t words;  // size of the record in 8-byte words, this one included
-  std::uint16_t a;     // meaning depends on the type
-  std::uint32_t b;
-};
-static_assert(sizeof(Head) == 8);
-inline constexpr std::size_t kMaxRecordBytes = 255 * 8;
-
-// Ids are unique within a process: lane << 48 | counter (from 1) of that lane and record type.
-using Id = std::uint64_t;
 
 // --- events --------------------------------------------------------------------------------------
 
@@ -204,18 +215,19 @@ struct UcpCompletion {
 static_assert(sizeof(UcpCompletion) == 40);
 inline constexpr std::size_t kSendCompletionWords = 3;
 
-// An outermost MPI call of a thread. Short form: kCallWords. Point-to-point calls add peer, tag and
-// bytes (kPeerWords), Sendrecv the receiving half as well (sizeof).
+// An outermost MPI call of a thread; mpi_window_call: on a window. Short form: kCallWords. Calls
+// with a peer add it, tag and bytes (kPeerWords), those that also receive or fetch the other half
+// (sizeof).
 struct MpiCall {
   static constexpr std::size_t kCallWords = 4, kPeerWords = 6;
   static constexpr std::int32_t kAny = -1, kNull = -2, kNone = INT32_MIN;
   Head head;  // a: function number (TextKind::mpi_function), b: MPI return code
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;
-  std::uint64_t communicator;  // handle, 0 where the call has none
-  std::int32_t peer;           // rank in the communicator, or kAny / kNull / kNone
-  std::int32_t tag;            // or kAny / kNone
-  std::uint64_t bytes;         // count * size of the datatype
+  std::uint64_t scope;  // handle of the communicator, 0 where the call has none, or of the window
+  std::int32_t peer;    // rank in the communicator or window, or kAny / kNull / kNone
+  std::int32_t tag;     // or kAny / kNone
+  std::uint64_t bytes;  // count * size of the datatype
   std::int32_t recv_peer;
   std::int32_t recv_tag;
   std::uint64_t recv_bytes;
@@ -309,6 +321,14 @@ struct Communicator {
   std::uint32_t ordinal;   // 1, 2, ... of communicators made from `parent` in this process
 };
 static_assert(sizeof(Communicator) == 48);
+
+struct Window {
+  Head head;
+  std::uint64_t tick;
+  std::uint64_t handle;
+  std::uint64_t communicator;  // handle of the one it was made from
+};
+static_assert(sizeof(Window) == 32);
 
 // `length` bytes of detail follow, padded to a word.
 struct Fault {

@@ -283,7 +283,7 @@ void describe_run(Job& job, const Found& found) {
        {{"exact", found.sends.matched}, {"inferred", 0}, {"ambiguous", found.sends.ambiguous}}}};
   info["events"] = {{"uct", job.uct.size() + job.arrivals.size()},
                     {"ucp", job.ucp.size()},
-                    {"mpi", job.calls.size()},
+                    {"mpi", found.mpi_calls},
                     {"dropped", total_dropped(job)},
                     {"dropped_by_kind", dropped_json(job)},
                     {"overwritten", 0},

@@ -115,7 +115,7 @@ Filter::Filter(const Run& run, const FilterSpec& spec)
   for (const Message& message : run.messages) {
     mpi[message.mpi] = comm[message.comm] = protocol[message.protocol] = true;
   }
-  for (const MpiCallRow& call : run.mpi_calls) mpi[call.function] = true;
+  for (const MpiCallRow& call : run.mpi_calls) mpi[call.function] = comm[call.comm] = true;
   for (const Process& process : run.processes) host[process.host] = true;
   for (const Hop& hop : run.hops) transport[hop.transport] = op[hop.op] = true;
   for (const Transfer& transfer : run.transfers) {

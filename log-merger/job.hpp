@@ -4,6 +4,7 @@
 // job's vectors; ids of the logs are resolved through ProcessLog's maps.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -102,11 +103,13 @@ struct MpiCall {
   std::uint16_t lane = 0;
   TextId function = kNoText;
   std::int32_t status = 0;
-  std::uint64_t start_tick = 0, end_tick = 0, comm_handle = 0;
+  bool on_window = false;
+  bool open = false;  // it had not returned when its log ended: `end_tick` is beyond all
+  std::uint64_t start_tick = 0, end_tick = 0;
   std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;
   std::uint64_t bytes = 0, recv_bytes = 0;
   std::int64_t start_ns = -1, end_ns = -1;
-  Index comm = kNone;  // into ProcessLog::comms
+  Index comm = kNone;  // into ProcessLog::comms; on a window: that it was made from
 };
 
 struct Interface {
@@ -146,6 +149,11 @@ struct Comm {
   TextId name = kNoText;
 };
 
+struct Window {
+  std::uint64_t handle = 0, tick = 0;
+  Index comm = kNone;  // into ProcessLog::comms
+};
+
 enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
 
 struct ProcessLog {
@@ -158,6 +166,7 @@ struct ProcessLog {
   std::vector<UcpEndpoint> ucp_endpoints;         // by handle, then tick
   std::vector<Worker> workers;                    // by handle, then tick
   std::vector<Comm> comms;                        // by handle, then tick
+  std::vector<Window> windows;                    // by handle, then tick
   std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
   std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
   std::string ucx_version, ucx_library, mpi_library, command_line;
@@ -184,6 +193,13 @@ struct Job {
   double clock_error_ns = 0;
   Findings findings;
 };
+
+template <typename Row>
+void sort_by_handle(std::vector<Row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.handle != b.handle ? a.handle < b.handle : a.tick < b.tick;
+  });
+}
 
 // Newest row of `rows` (sorted by handle, then tick) with this handle, not later than `tick`.
 template <typename Row>

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "log-merger/job.hpp"
+#include "log-merger/load_mpi.hpp"
 #include "log-merger/plain_text.hpp"
 
 namespace uctrace::merge {
@@ -29,17 +30,13 @@ std::string joined(log::Bytes first, log::Bytes second) {
   return fmt::format("{}:", first.size()) + text_of(first) + text_of(second);
 }
 
-template <typename Row>
-void sort_by_handle(std::vector<Row>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.handle != b.handle ? a.handle < b.handle : a.tick < b.tick;
-  });
-}
-
 class ProcessLoader {
  public:
   ProcessLoader(Job& job, Index process)
-      : job_(job), process_(process), log_(job.logs[static_cast<std::size_t>(process)]) {}
+      : job_(job),
+        process_(process),
+        log_(job.logs[static_cast<std::size_t>(process)]),
+        mpi_(job, process) {}
 
   void load() {
     load_definitions();
@@ -66,23 +63,15 @@ class ProcessLoader {
                      log_.ucp_endpoints.push_back(
                          {view.r.handle, view.r.tick, view.r.remote_uid, view.r.worker});
                    },
-                   [&](std::uint16_t, const log::CommunicatorView& view) {
-                     log_.comms.push_back({view.r.handle, view.r.tick, view.r.parent, UINT64_MAX,
-                                           view.r.size, view.r.ordinal, view.r.function,
-                                           view.inter(), view, kNoText});
-                   },
-                   [&](std::uint16_t, const log::HandleEndView& view) {
-                     if (view.type() == log::RecordType::communicator_free) {
-                       comm_ends_.push_back({view.r.handle, view.r.tick, kNoText});
-                     }
-                   },
+                   [&](std::uint16_t, const log::CommunicatorView& view) { mpi_.take(view); },
+                   [&](std::uint16_t, const log::WindowView& view) { mpi_.take(view); },
+                   [&](std::uint16_t, const log::HandleEndView& view) { mpi_.take(view); },
                    [&](std::uint16_t, const log::FaultView& view) {
                      log_.faults.emplace_back(view.r, plain_text(view.detail));
                    }});
     sort_by_handle(log_.workers);
     sort_by_handle(log_.ucp_endpoints);
-    sort_by_handle(log_.comms);
-    name_communicators();
+    mpi_.finish_definitions();
   }
 
   void take_text(const log::TextView& text) {
@@ -100,22 +89,9 @@ class ProcessLoader {
       case log::TextKind::ucx_library:
         log_.ucx_library = plain_text(value);
         break;
-      case log::TextKind::mpi_library:
-        log_.mpi_library = plain_text(value);
-        break;
-      case log::TextKind::mpi_function:
-        functions_[text.r.id] = texts().intern(value);
-        break;
-      case log::TextKind::communicator_name:
-        comm_names_.push_back({text.r.id, text.r.tick, texts().intern(value)});
-        break;
       default:
+        mpi_.take(text);
         break;
-    }
-    if (log_.mpi_library.starts_with("Open MPI")) {
-      log_.flavour = MpiFlavour::open_mpi;
-    } else if (log_.mpi_library.find("MPICH") != std::string::npos) {
-      log_.flavour = MpiFlavour::mpich;
     }
   }
 
@@ -167,43 +143,6 @@ class ProcessLoader {
     }
   }
 
-  struct CommEvent {
-    std::uint64_t handle, tick;
-    TextId text;
-  };
-
-  Comm* comm_at(const CommEvent& event) {
-    const Index at = row_at(log_.comms, event.handle, event.tick);
-    return at == kNone ? nullptr : &log_.comms[static_cast<std::size_t>(at)];
-  }
-
-  // The program's own name, else how and by whom it was made: the same on every member.
-  void name_communicators() {
-    for (const CommEvent& name : comm_names_) {
-      if (Comm* comm = comm_at(name)) {
-        comm->name = name.text;
-      }
-    }
-    for (const CommEvent& end : comm_ends_) {
-      if (Comm* comm = comm_at(end)) {
-        comm->freed_tick = end.tick;
-      }
-    }
-    for (Comm& comm : log_.comms) {
-      if (comm.name == kNoText) {
-        const auto leader = comm.members.world_rank(0);
-        comm.name =
-            texts().intern(fmt::format("{}#{}@{}", texts()[function(comm.function)], comm.ordinal,
-                                       leader ? std::to_string(*leader) : "?"));
-      }
-    }
-  }
-
-  TextId function(std::uint64_t number) const {
-    const auto found = functions_.find(number);
-    return found != functions_.end() ? found->second : kNoText;
-  }
-
   void load_events() {
     struct End {
       std::int32_t status;
@@ -215,7 +154,7 @@ class ProcessLoader {
         Stream::events,
         Overloaded{[&](std::uint16_t lane, const log::UctOperationView& view) { take(lane, view); },
                    [&](std::uint16_t lane, const log::UcpOperationView& view) { take(lane, view); },
-                   [&](std::uint16_t lane, const log::MpiCallView& view) { take(lane, view); },
+                   [&](std::uint16_t lane, const log::MpiCallView& view) { mpi_.take(lane, view); },
                    [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
                    [&](std::uint16_t, const log::UctCompletionView& view) {
                      uct_ends[view.r.operation] = view.r.tick;
@@ -241,23 +180,7 @@ class ProcessLoader {
         op.received_bytes = end.length;
       }
     }
-    for (auto& calls : log_.calls_of_lane) {
-      count_backward(calls);
-      std::stable_sort(calls.begin(), calls.end(), [&](Index a, Index b) {
-        return job_.calls[static_cast<std::size_t>(a)].start_tick <
-               job_.calls[static_cast<std::size_t>(b)].start_tick;
-      });
-    }
-  }
-
-  // The outermost calls of a thread follow each other.
-  void count_backward(const std::vector<Index>& calls) {
-    for (std::size_t i = 1; i < calls.size(); ++i) {
-      const auto call = [&](std::size_t at) -> const MpiCall& {
-        return job_.calls[static_cast<std::size_t>(calls[at])];
-      };
-      log_.backward_calls += call(i).start_tick < call(i - 1).end_tick;
-    }
+    mpi_.finish_calls();
   }
 
   void take(std::uint16_t lane, const log::UctOperationView& view) {
@@ -317,32 +240,6 @@ class ProcessLoader {
     job_.ucp.push_back(op);
   }
 
-  void take(std::uint16_t lane, const log::MpiCallView& view) {
-    MpiCall call;
-    call.process = process_;
-    call.lane = lane;
-    call.function = function(view.function());
-    call.status = view.status();
-    call.start_tick = view.r.start_tick;
-    call.end_tick = view.r.start_tick + view.r.duration_ticks;
-    call.comm_handle = view.r.communicator;
-    call.peer = view.r.peer;
-    call.tag = view.r.tag;
-    call.bytes = view.r.bytes;
-    call.recv_peer = view.r.recv_peer;
-    call.recv_tag = view.r.recv_tag;
-    call.recv_bytes = view.r.recv_bytes;
-    call.start_ns = time(call.start_tick);
-    call.end_ns = time(call.end_tick);
-    call.comm =
-        call.comm_handle != 0 ? row_at(log_.comms, call.comm_handle, call.start_tick) : kNone;
-    if (lane >= log_.calls_of_lane.size()) {
-      log_.calls_of_lane.resize(lane + 1u);
-    }
-    log_.calls_of_lane[lane].push_back(static_cast<Index>(job_.calls.size()));
-    job_.calls.push_back(call);
-  }
-
   void sum_counters() {
     for (const log::LaneInfo& lane : log_.file.lanes()) {
       const auto* from = reinterpret_cast<const std::uint64_t*>(&lane.counters);
@@ -356,8 +253,7 @@ class ProcessLoader {
   Job& job_;
   Index process_;
   ProcessLog& log_;
-  std::unordered_map<std::uint64_t, TextId> functions_;
-  std::vector<CommEvent> comm_names_, comm_ends_;
+  MpiLoader mpi_;
   std::vector<Endpoint> own_addresses_, connections_;
 };
 

@@ -116,12 +116,18 @@ class ProcessLinker {
   }
 
   void learn_context(const UcpOp& op) {
-    if (op.asked_by == kNone || op.mpi_link != Link::exact || call(op.asked_by).comm == kNone) {
+    if (op.asked_by == kNone || op.mpi_link != Link::exact || call(op.asked_by).comm == kNone ||
+        concerns_window(call(op.asked_by))) {
       return;
     }
     if (const auto tag = decode_tag(log_.flavour, operation_tag(op))) {
       learn(*tag, call(op.asked_by).comm);
     }
+  }
+
+  // Libraries give a window a context of its own, which says nothing of its communicator's.
+  bool concerns_window(const MpiCall& call) const {
+    return call.on_window || job_.run.texts[call.function].starts_with("MPI_Win_");
   }
 
   void learn(const DecodedTag& tag, Index index) {

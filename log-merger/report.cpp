@@ -26,6 +26,21 @@ Cell number_cell(const std::optional<std::uint64_t>& number) {
   return number ? Cell{*number} : Cell{};
 }
 
+// Some names, and how many more there are.
+Cell names_cell(const Run& run, const std::set<TextId>& ids) {
+  constexpr std::size_t kNamed = 3;
+  std::set<std::string> names;
+  for (const TextId id : ids) names.insert(run.texts[id]);
+  std::string cell;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (++count > kNamed) break;
+    cell += (cell.empty() ? "" : ", ") + name;
+  }
+  if (names.size() > kNamed) cell += fmt::format(" and {} more", names.size() - kNamed);
+  return cell.empty() ? Cell{} : Cell{cell};
+}
+
 double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -129,12 +144,15 @@ Table function_table(const Run& run, const std::vector<FunctionTotal>& rows) {
                           {"bytes", "payload", Unit::bytes},
                           {"mean_bytes", "mean", Unit::bytes},
                           {"calls", "calls", Unit::count},
-                          {"time_ns", "time, all ranks", Unit::nanoseconds}},
+                          {"asked_bytes", "by arguments", Unit::bytes},
+                          {"time_ns", "time, all ranks", Unit::nanoseconds},
+                          {"comms", "communicators"}},
               .rows = {}};
   for (const FunctionTotal& row : rows) {
     table.rows.push_back({text_cell(run, row.function), row.messages, row.bytes,
                           row.messages == 0 ? Cell{} : Cell{row.bytes / row.messages},
-                          number_cell(row.calls), number_cell(row.time_ns)});
+                          number_cell(row.calls), number_cell(row.asked_bytes),
+                          number_cell(row.time_ns), names_cell(run, row.comms)});
   }
   return table;
 }
@@ -288,6 +306,8 @@ std::vector<FunctionTotal> totals_by_function(const Run& run, const Filter& filt
     if (!filter.accepts(call).value_or(false)) continue;
     FunctionTotal& sum = sums[call.function];
     sum.calls = sum.calls.value_or(0) + 1;
+    sum.asked_bytes = sum.asked_bytes.value_or(0) + call.bytes + call.recv_bytes;
+    if (call.comm != kNoText) sum.comms.insert(call.comm);
     if (call.t_start_ns < 0 || call.t_end_ns < call.t_start_ns) continue;
     sum.time_ns =
         sum.time_ns.value_or(0) + static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns);

@@ -1,13 +1,16 @@
 // The three tables of `uctrace report`, exact sums over the selected rows of a run:
 // contenders  which UCT operation over which transport carried how much (payload bytes and number
 //             of transfers, over the hops of the selected messages that fit the hop criteria)
-// mpi         messages and payload by the MPI function that asked, and the time in its calls
+// mpi         messages and payload by the MPI function that asked, and of its calls: their time,
+// the
+//             bytes by their arguments (which calls on windows have too) and their communicators
 // pairs       messages and payload by source and destination
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +34,9 @@ struct FunctionTotal {
   TextId function = kNoText;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::optional<std::uint64_t> calls, time_ns;  // nullopt where the filter cannot choose calls
+  // Of the calls; nullopt where the filter cannot choose calls.
+  std::optional<std::uint64_t> calls, time_ns, asked_bytes;
+  std::set<TextId> comms;
 };
 
 struct PairTotal {

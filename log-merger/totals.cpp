@@ -1,5 +1,6 @@
 #include "log-merger/totals.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "log-merger/payload.hpp"
@@ -123,7 +124,8 @@ Found count_found(const Job& job) {
     found.events += log.file.event_count();
   }
   found.ucp_operations = job.ucp.size();
-  found.mpi_calls = job.calls.size();
+  found.mpi_calls = static_cast<std::uint64_t>(std::count_if(
+      job.calls.begin(), job.calls.end(), [](const MpiCall& call) { return !call.open; }));
   found.arrivals = job.arrivals.size();
   found.used_events = job.uct.size() + job.uct_completions + found.arrivals + found.ucp_operations +
                       job.ucp_completions + found.mpi_calls;

@@ -18,17 +18,18 @@ typedef uintptr_t UctraceWord;
 // One measured call. It lives in the wrapper's frame and is recorded when that frame is left.
 typedef struct UctraceCall {
   uint64_t start_tick;
-  UctraceWord communicator;  // 0 where the call has none
-  UctraceWord result;        // of the original; kUctraceNotReturned if an exception passed through
-  uint16_t function;         // index of uctrace_mpi_functions
+  UctraceWord scope;   // its communicator or, if on_window, its window; 0 where it has neither
+  UctraceWord result;  // of the original; kUctraceNotReturned if an exception passed through
+  uint16_t function;   // index of uctrace_mpi_functions
+  bool on_window;
 } UctraceCall;
 enum { kUctraceNotReturned = -1 };
 
-// The arguments of one direction of a point-to-point call.
+// The arguments of one direction of a call with a peer. Of a window the peer is the target.
 typedef struct UctraceHalf {
-  UctraceWord peer, tag;        // if has_envelope
+  UctraceWord peer, tag;        // if has_peer, has_tag
   UctraceWord count, datatype;  // if has_payload
-  bool has_envelope, has_payload;
+  bool has_peer, has_tag, has_payload;
 } UctraceHalf;
 
 typedef struct UctraceMessage {
@@ -54,6 +55,11 @@ typedef struct UctraceConstruction {
   UctraceMaking making;
 } UctraceConstruction;
 
+typedef struct UctraceWindowMaking {
+  UctraceCall call;
+  UctraceWord new_window;  // address of the new handle
+} UctraceWindowMaking;
+
 typedef struct UctraceRename {
   UctraceCall call;
   UctraceWord name;  // address of a string
@@ -77,7 +83,7 @@ typedef struct UctraceFlavour {
   const char* const* versions;  // ends with NULL; the version text holds one, if there are any
   uint32_t handle_bytes;
   int32_t proc_null, any_source, any_tag, undefined;
-  UctraceHandle comm_null, comm_self, comm_world, datatype_null;
+  UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op;
 } UctraceFlavour;
 
 // --- generated -----------------------------------------------------------------------------------
@@ -102,19 +108,27 @@ bool uctrace_mpi_called_by_binding(const void* caller);
 // The handle at the address in `pointer`, 0 if that is NULL.
 UctraceWord uctrace_mpi_handle_at(UctraceWord pointer);
 
-// Takes the start time; the last thing before the original is called.
+// `count`, or 0 if the reduction is MPI_NO_OP, whose operands are no valid arguments.
+UctraceWord uctrace_mpi_operands(UctraceWord op, UctraceWord count);
+
+// Takes the start time and shows the call as the one that the thread is in; the last thing before
+// the original is called.
 void uctrace_mpi_enter(UctraceCall* call);
+void uctrace_mpi_enter_message(UctraceMessage* message);
+void uctrace_mpi_enter_exchange(UctraceExchange* exchange);
 void uctrace_mpi_enter_finalize(UctraceCall* call);
 // Records the call now, because it does not return.
 void uctrace_mpi_enter_abort(UctraceCall* call);
 
 // Each records its call: about 20 ns with the start, most of it two clock readings. Constructors,
-// init and rename also write definitions, for which constructors and init ask the library.
+// init, release and rename also write definitions, for which init and constructors of communicators
+// ask the library.
 void uctrace_mpi_leave_call(const UctraceCall* call);
 void uctrace_mpi_leave_message(const UctraceMessage* message);
 void uctrace_mpi_leave_exchange(const UctraceExchange* exchange);
 void uctrace_mpi_leave_construction(const UctraceConstruction* construction);
 void uctrace_mpi_leave_release(const UctraceCall* call);
+void uctrace_mpi_leave_window_making(const UctraceWindowMaking* making);
 void uctrace_mpi_leave_rename(const UctraceRename* rename);
 void uctrace_mpi_leave_init(const UctraceCall* call);
 void uctrace_mpi_leave_finalize(const UctraceCall* call);

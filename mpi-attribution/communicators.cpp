@@ -153,4 +153,15 @@ void name_communicator(Handle handle, const char* name) {
   log::define_text(log::TextKind::communicator_name, handle, name, std::strlen(name));
 }
 
+void define_window(const NewWindow& made) {
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) return;
+  auto* record = lane->define<log::Window>();
+  if (record == nullptr) return;
+  record->tick = log::now();
+  record->handle = made.handle;
+  record->communicator = made.communicator;
+  log::publish(record, log::RecordType::window, sizeof(*record) / 8, 0, 0);
+}
+
 }  // namespace uctrace::mpi

@@ -1,5 +1,6 @@
-// Keeps the log's picture of the process's communicators. Slow paths: they ask the MPI library and
-// may allocate. Everything here runs on the thread of the MPI call it belongs to, inside its guard.
+// Keeps the log's picture of the process's communicators and windows. Slow paths: they ask the MPI
+// library and may allocate. Everything here runs on the thread of the MPI call it belongs to,
+// inside its guard.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,7 @@ namespace uctrace::mpi {
 // is initialised. `function` is the number of the call that led here.
 void describe_world(std::uint16_t function);
 
-// Whether describe_world() is done. A program whose MPI_Init another tool hid is noticed by this at
-// its next call.
+// Whether describe_world() is done.
 bool world_is_described();
 
 // Gives back the library's objects that describe_world() kept. To be called before MPI_Finalize.
@@ -30,5 +30,11 @@ void define_communicator(const NewCommunicator& made);
 
 void end_communicator(Handle handle);
 void name_communicator(Handle handle, const char* name);
+
+struct NewWindow {
+  Handle handle;
+  Handle communicator;  // that it was made from, which may be freed and its handle used again
+};
+void define_window(const NewWindow& made);
 
 }  // namespace uctrace::mpi

@@ -33,17 +33,26 @@ class Shape:
     required: tuple = ()  # roles
 
 
+
 CALL = Shape("UctraceCall", "call")
+
+
+def message(*required):
+    return Shape("UctraceMessage", "message", enter="message", required=required)
+
+
+def exchange(*required):
+    return Shape("UctraceExchange", "exchange", enter="exchange", required=required)
+
+
 SHAPES = {
     "init": Shape("UctraceCall", "init"),
     "finalize": Shape("UctraceCall", "finalize", enter="finalize"),
     "abort": Shape("UctraceCall", "abort", enter="abort"),
-    "send": Shape("UctraceMessage", "message",
-                  required=("count", "datatype", "peer", "tag", "comm")),
-    "receive": Shape("UctraceMessage", "message", required=("count", "datatype")),
-    "probe": Shape("UctraceMessage", "message", required=("peer", "tag", "comm")),
-    "exchange": Shape("UctraceExchange", "exchange",
-                      required=("count", "datatype", "peer", "tag", "recv_peer", "recv_tag", "comm")),
+    "send": message("count", "datatype", "peer", "tag", "comm"),
+    "receive": message("count", "datatype"),
+    "probe": message("peer", "tag", "comm"),
+    "exchange": exchange("count", "datatype", "peer", "tag", "recv_peer", "recv_tag", "comm"),
     "start": CALL,
     "wait": CALL,
     "test": CALL,
@@ -57,15 +66,19 @@ SHAPES = {
                        required=("comm", "new_comm")),
     "release": Shape("UctraceCall", "release", required=("comm_at",)),
     "rename": Shape("UctraceRename", "rename", required=("comm", "name")),
-    "rma": CALL,
+    "rma": message("count", "datatype", "peer", "window"),
+    "rma_exchange": exchange("datatype", "peer", "window"),
+    "target": message("peer", "window"),
     "window": CALL,
+    "window_constructor": Shape("UctraceWindowMaking", "window_making",
+                                required=("comm", "new_window")),
     "file": CALL,
     "call": CALL,
 }
 ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag", "recv_count",
-         "recv_datatype", "new_comm", "comm_at", "name"}
+         "recv_datatype", "new_comm", "comm_at", "name", "window", "new_window", "window_at", "op"}
 INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined")
-HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null")
+HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op")
 
 
 class TableError(Exception):
@@ -119,11 +132,15 @@ def read_flavours(path):
 def half(function, prefix=""):
     """Initialiser of a UctraceHalf."""
     fields = []
-    if peer := function.argument(prefix + "peer"):
-        tag = function.argument(prefix + "tag")
-        fields += [f".peer = {peer}", f".tag = {tag}", ".has_envelope = true"]
-    if count := function.argument(prefix + "count") or function.argument("count"):
-        datatype = function.argument(prefix + "datatype") or function.argument("datatype")
+    # An exchange with a window has one target.
+    if peer := function.argument(prefix + "peer") or function.argument("peer"):
+        fields += [f".peer = {peer}", ".has_peer = true"]
+    if tag := function.argument(prefix + "tag"):
+        fields += [f".tag = {tag}", ".has_tag = true"]
+    if datatype := function.argument(prefix + "datatype") or function.argument("datatype"):
+        count = function.argument(prefix + "count") or function.argument("count") or "1"
+        if not prefix and (op := function.argument("op")):
+            count = f"uctrace_mpi_operands({op}, {count})"
         fields += [f".count = {count}", f".datatype = {datatype}", ".has_payload = true"]
     return "{" + ", ".join(fields) + "}"
 
@@ -131,10 +148,13 @@ def half(function, prefix=""):
 def call_fields(function, number):
     """Initialiser of a UctraceCall."""
     fields = [f".function = {number}", ".result = (Word)kUctraceNotReturned"]
-    if comm := function.argument("comm"):
-        fields.append(f".communicator = {comm}")
-    elif comm_at := function.argument("comm_at"):
-        fields.append(f".communicator = uctrace_mpi_handle_at({comm_at})")
+    for role in ("comm", "window"):
+        if handle := function.argument(role):
+            fields.append(f".scope = {handle}")
+        elif address := function.argument(role + "_at"):
+            fields.append(f".scope = uctrace_mpi_handle_at({address})")
+    if "window" in function.roles or "window_at" in function.roles:
+        fields.append(".on_window = true")
     return ", ".join(fields)
 
 
@@ -152,6 +172,8 @@ def guard(function, number):
     elif shape.c_type == "UctraceConstruction":
         fields += [f".new_communicator = {function.argument('new_comm')}",
                    f".making = {shape.making}"]
+    elif shape.c_type == "UctraceWindowMaking":
+        fields.append(f".new_window = {function.argument('new_window')}")
     elif shape.c_type == "UctraceRename":
         fields.append(f".name = {function.argument('name')}")
     return "{" + ", ".join(fields) + "}", "guard.call"
@@ -164,11 +186,12 @@ def wrapper(function, number):
     arguments = ", ".join(names)
     original = f"((Function{len(names)})original)({arguments})"
     initialiser, call = guard(function, number)
+    entered = "guard" if shape.enter in ("message", "exchange") else call
     measured = f"measured_{function.name}({', '.join(['original', *names])})"
     return f"""
 WRAPPER_INLINE Word measured_{function.name}({', '.join(['void* original', *([parameters] if names else [])])}) {{
   LEAVE_BY(leave_{shape.leave}) {shape.c_type} guard = {initialiser};
-  enter_{shape.enter}(&{call});
+  enter_{shape.enter}(&{entered});
   return {call}.result = {original};
 }}
 WRAPPER_EXPORT Word {function.name}({parameters or 'void'}) {{

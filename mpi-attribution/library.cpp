@@ -23,3 +23,8 @@ Handle Library::handle_at(Word address) const {
 extern "C" UctraceWord uctrace_mpi_handle_at(UctraceWord pointer) {
   return uctrace::mpi::library.handle_at(pointer);
 }
+
+extern "C" UctraceWord uctrace_mpi_operands(UctraceWord op, UctraceWord count) {
+  using uctrace::mpi::library;
+  return library.handle(op) == library.no_op ? 0 : count;
+}

@@ -35,7 +35,7 @@ struct Library {
   Inquiries ask;
   std::uint32_t handle_bytes;
   std::int32_t proc_null, any_source, any_tag, undefined;
-  Handle comm_null, comm_self, comm_world, datatype_null;
+  Handle comm_null, comm_self, comm_world, datatype_null, no_op;
   char version[128];  // first line of the library's version text
 
   // The handle in an argument.

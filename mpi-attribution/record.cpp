@@ -54,41 +54,79 @@ std::uint64_t payload_bytes(const UctraceHalf& half) {
 
 Direction direction_of(const UctraceHalf& half, const UctraceCall& call) {
   Direction direction;
-  if (half.has_envelope) {
-    direction.peer = peer_of(half.peer);
-    direction.tag = tag_of(half.tag);
-  }
+  if (half.has_peer) direction.peer = peer_of(half.peer);
+  if (half.has_tag) direction.tag = tag_of(half.tag);
   if (half.has_payload && direction.peer != MpiCall::kNull && succeeded(call)) {
     direction.bytes = payload_bytes(half);
   }
   return direction;
 }
 
-// Counts the call, names its function at its first use, and reserves its record.
+log::RecordType type_of(const UctraceCall& call) {
+  return call.on_window ? log::RecordType::mpi_window_call : log::RecordType::mpi_call;
+}
+
+// Names the function at its first use.
+void describe(unsigned number) {
+  UctraceFunction& function = uctrace_mpi_functions[number];
+  std::atomic_ref described(function.described);
+  if (!described.load(std::memory_order_relaxed) && !described.exchange(true)) [[unlikely]] {
+    const char* name = function.pmpi_name + 1;
+    log::define_text(log::TextKind::mpi_function, number, name, std::strlen(name));
+  }
+}
+
+// Where this thread shows the call that it is in; nullptr if it has no lane.
+log::CurrentCall* current_call() {
+  log::Lane* lane = log::lane();
+  return lane != nullptr ? &lane->info->current_call : nullptr;
+}
+
+// A program whose MPI_Init another tool hid is noticed at its next call.
+void notice_world(const UctraceCall& call) {
+  if (!world_is_described()) [[unlikely]]
+    describe_world(call.function);
+}
+
+// Takes the start time, and shows the call to whoever looks at a job that hangs or died.
+void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
+  describe(call.function);
+  log::CurrentCall* shown = current_call();
+  call.start_tick = log::now();
+  if (shown == nullptr) return;
+  shown->start_tick = call.start_tick;
+  shown->scope = library.handle(call.scope);
+  shown->peer = peer;
+  shown->tag = tag;
+  log::publish(shown, type_of(call), 0, call.function, 0);
+}
+
+void begin(UctraceCall& call, const UctraceHalf& half) {
+  notice_world(call);
+  begin(call, half.has_peer ? peer_of(half.peer) : MpiCall::kNone,
+        half.has_tag ? tag_of(half.tag) : MpiCall::kNone);
+}
+
+// Counts the call, which has returned, and reserves its record.
 MpiCall* begin_record(const UctraceCall& call, Form form, std::uint64_t end_tick) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     log::count_without_lane(log::DropKind::mpi);
     return nullptr;
   }
+  log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
   ++lane->counters().mpi_calls;
-  UctraceFunction& function = uctrace_mpi_functions[call.function];
-  std::atomic_ref described(function.described);
-  if (!described.load(std::memory_order_relaxed) && !described.exchange(true)) [[unlikely]] {
-    const char* name = function.pmpi_name + 1;
-    log::define_text(log::TextKind::mpi_function, call.function, name, std::strlen(name));
-  }
   auto* record = static_cast<MpiCall*>(lane->reserve_bytes(log::Stream::events, log::DropKind::mpi,
                                                            static_cast<std::size_t>(form) * 8));
   if (record == nullptr) return nullptr;
   record->start_tick = call.start_tick;
   record->duration_ticks = end_tick - call.start_tick;
-  record->communicator = library.handle(call.communicator);
+  record->scope = library.handle(call.scope);
   return record;
 }
 
 void end_record(MpiCall* record, const UctraceCall& call, Form form) {
-  log::publish(record, log::RecordType::mpi_call, static_cast<std::size_t>(form), call.function,
+  log::publish(record, type_of(call), static_cast<std::size_t>(form), call.function,
                static_cast<std::uint32_t>(call.result));
 }
 
@@ -134,17 +172,23 @@ using namespace uctrace::mpi;
 extern "C" {
 
 void uctrace_mpi_enter(UctraceCall* call) {
-  if (!world_is_described()) [[unlikely]]
-    describe_world(call->function);
-  call->start_tick = log::now();
+  notice_world(*call);
+  begin(*call, MpiCall::kNone, MpiCall::kNone);
+}
+
+void uctrace_mpi_enter_message(UctraceMessage* message) { begin(message->call, message->half); }
+
+void uctrace_mpi_enter_exchange(UctraceExchange* exchange) {
+  begin(exchange->call, exchange->send);
 }
 
 void uctrace_mpi_enter_finalize(UctraceCall* call) {
   release_world();
-  call->start_tick = log::now();
+  begin(*call, MpiCall::kNone, MpiCall::kNone);
 }
 
 void uctrace_mpi_enter_abort(UctraceCall* call) {
+  describe(call->function);
   call->start_tick = log::now();
   record_call(*call);
   log::set_exit(log::ExitKind::aborted);
@@ -161,20 +205,27 @@ void uctrace_mpi_leave_construction(const UctraceConstruction* construction) {
   record_call(call);
   if (!succeeded(call)) return;
   define_communicator({.handle = library.handle_at(construction->new_communicator),
-                       .parent = library.handle(call.communicator),
+                       .parent = library.handle(call.scope),
                        .function = call.function,
                        .making = construction->making});
 }
 
 void uctrace_mpi_leave_release(const UctraceCall* call) {
   record_call(*call);
-  if (succeeded(*call)) end_communicator(library.handle(call->communicator));
+  if (succeeded(*call)) end_communicator(library.handle(call->scope));
+}
+
+void uctrace_mpi_leave_window_making(const UctraceWindowMaking* making) {
+  record_call(making->call);
+  if (!succeeded(making->call)) return;
+  define_window({.handle = library.handle_at(making->new_window),
+                 .communicator = library.handle(making->call.scope)});
 }
 
 void uctrace_mpi_leave_rename(const UctraceRename* rename) {
   record_call(rename->call);
   if (!succeeded(rename->call)) return;
-  name_communicator(library.handle(rename->call.communicator),
+  name_communicator(library.handle(rename->call.scope),
                     reinterpret_cast<const char*>(rename->name));
 }
 

@@ -66,7 +66,8 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
       !find_handle(scope, flavour.comm_null, library.comm_null) ||
       !find_handle(scope, flavour.comm_self, library.comm_self) ||
       !find_handle(scope, flavour.comm_world, library.comm_world) ||
-      !find_handle(scope, flavour.datatype_null, library.datatype_null)) {
+      !find_handle(scope, flavour.datatype_null, library.datatype_null) ||
+      !find_handle(scope, flavour.no_op, library.no_op)) {
     return false;
   }
   library.handle_bytes = flavour.handle_bytes;

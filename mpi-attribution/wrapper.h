@@ -31,18 +31,17 @@ WRAPPER_INLINE void* original_of(unsigned function, UctraceEntry entry, const vo
                                             : uctrace_mpi_resolve(function, entry, caller);
 }
 
-WRAPPER_INLINE void enter_call(UctraceCall* call) {
-  measured_frame = frame_of_wrapper();
-  uctrace_mpi_enter(call);
-}
-WRAPPER_INLINE void enter_finalize(UctraceCall* call) {
-  measured_frame = frame_of_wrapper();
-  uctrace_mpi_enter_finalize(call);
-}
-WRAPPER_INLINE void enter_abort(UctraceCall* call) {
-  measured_frame = frame_of_wrapper();
-  uctrace_mpi_enter_abort(call);
-}
+#define DEFINE_ENTER(kind, Type, runtime)      \
+  WRAPPER_INLINE void enter_##kind(Type* it) { \
+    measured_frame = frame_of_wrapper();       \
+    runtime(it);                               \
+  }
+DEFINE_ENTER(call, UctraceCall, uctrace_mpi_enter)
+DEFINE_ENTER(message, UctraceMessage, uctrace_mpi_enter_message)
+DEFINE_ENTER(exchange, UctraceExchange, uctrace_mpi_enter_exchange)
+DEFINE_ENTER(finalize, UctraceCall, uctrace_mpi_enter_finalize)
+DEFINE_ENTER(abort, UctraceCall, uctrace_mpi_enter_abort)
+#undef DEFINE_ENTER
 
 // The library may call MPI functions of its own while the runtime asks it about communicators, so
 // the guard is dropped last.
@@ -56,6 +55,7 @@ DEFINE_LEAVE(message, UctraceMessage)
 DEFINE_LEAVE(exchange, UctraceExchange)
 DEFINE_LEAVE(construction, UctraceConstruction)
 DEFINE_LEAVE(release, UctraceCall)
+DEFINE_LEAVE(window_making, UctraceWindowMaking)
 DEFINE_LEAVE(rename, UctraceRename)
 DEFINE_LEAVE(init, UctraceCall)
 DEFINE_LEAVE(finalize, UctraceCall)

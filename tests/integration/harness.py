@@ -251,6 +251,35 @@ class Recording:
     def messages(self):
         return self._ask_json("messages")
 
+    def table(self, name):
+        """The rows of a table of the merged run (docs/store-schema.md), texts as text."""
+        check(self.info, "the run is merged")
+        packed, _ = self._datasets("texts")
+        data, ends = bytes(packed["bytes"]), packed["offsets"]
+        texts = [data[a:b].decode(errors="replace") for a, b in zip(ends, ends[1:])]
+        columns, units = self._datasets(name)
+        for column in columns:
+            if units.get(column) == "text":
+                columns[column] = [texts[number] for number in columns[column]]
+        return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+    def _datasets(self, group):
+        """{dataset: [number]} and {dataset: unit} of a group of the store."""
+        dump = [need("h5dump"), "-y", "-w", "0", "-g", f"/{group}", self.folder / "run.h5"]
+        numbers, units, dataset, attribute = {}, {}, None, None
+        for line in run_well(dump).stdout.splitlines():
+            first, _, rest = line.strip().partition(" ")
+            if first == "DATASET":
+                dataset, attribute = rest.split('"')[1], None
+                numbers[dataset] = []
+            elif first == "ATTRIBUTE":
+                attribute = rest.split('"')[1]
+            elif dataset and not attribute and first.strip("-,").isdigit():
+                numbers[dataset] += map(int, line.replace(",", " ").split())
+            elif attribute == "unit" and first.startswith('"'):
+                units[dataset] = line.split('"')[1]
+        return numbers, units
+
     @property
     def logs(self):
         return sorted(self.folder.glob("*.ulog"))

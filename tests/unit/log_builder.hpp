@@ -151,6 +151,9 @@ inline LogBuilder full_log() {
   call.recv_peer = 3;
   log.add(call, RecordType::mpi_call);
 
+  call.scope = 0x5555;
+  log.add(call, RecordType::mpi_window_call, {}, MpiCall::kPeerWords * 8);
+
   log.chunk(Stream::definitions, 0, 1);
   Text text{};
   text.head.a = static_cast<std::uint16_t>(TextKind::mpi_function) | Text::kTruncated << 8;
@@ -180,6 +183,10 @@ inline LogBuilder full_log() {
   comm.head.b = 2;
   comm.size = 5;
   log.add(comm, RecordType::communicator, {std::uint64_t{2} << 32 | 0, 3, 9, 2});
+  Window window{};
+  window.handle = 0x5555;
+  window.communicator = 0x6666;
+  log.add(window, RecordType::window);
   Fault fault{};
   fault.head.a = static_cast<std::uint16_t>(FaultCode::out_of_interfaces);
   fault.head.b = 4;

@@ -96,6 +96,20 @@ TEST_CASE("a communicator that takes over context and tags takes over no calls")
   program.check(waited_for, second, young);
 }
 
+TEST_CASE("the context of a window is its own: it says nothing of the communicator's") {
+  Program program;
+  const Index base = program.comm("base", 1), old = program.comm("old", 2, 35);
+  program.call("MPI_Send_init", old, 3, 3);
+  program.call("MPI_Start", kNone, 15);
+  const Index started = program.builder.send(0, 1, tag_of(3, 5), 8, 16);
+  const Index fence = program.call("MPI_Win_fence", base, 40);
+  program.builder.job.calls[static_cast<std::size_t>(fence)].on_window = true;
+  const Index inside = program.builder.send(0, 1, tag_of(-30, 5), 8, 42);
+  link_mpi(program.builder.job);
+  program.check(inside, fence, base);
+  CHECK(program.builder.ucp(started).comm == old);
+}
+
 TEST_CASE("a communicator that only persistent requests use has the name of their making") {
   Program program;
   const Index comm = program.comm("persistent", 1, 40), later = program.comm("later", 50);

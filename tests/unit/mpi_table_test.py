@@ -24,23 +24,29 @@ COMPILERS = {"Open MPI": "mpicc.openmpi", "MPICH": "mpicc.mpich"}
 # role: (type, pattern of the parameter's name)
 ROLE_PARAMETERS = {
     "comm": ("MPI_Comm", r"comm(_old)?|old_comm|local_comm|intercomm"),
-    "count": ("int", r"count|sendcount"),
-    "datatype": ("MPI_Datatype", r"datatype|sendtype|type"),
-    "peer": ("int", r"dest|source"),
+    "count": ("int", r"count|sendcount|origin_count"),
+    "datatype": ("MPI_Datatype", r"datatype|sendtype|type|origin_datatype"),
+    "peer": ("int", r"dest|source|target_rank|rank"),
     "tag": ("int", r"tag|sendtag"),
-    "recv_count": ("int", r"recvcount"),
-    "recv_datatype": ("MPI_Datatype", r"recvtype"),
+    "recv_count": ("int", r"recvcount|result_count"),
+    "recv_datatype": ("MPI_Datatype", r"recvtype|result_datatype"),
     "recv_peer": ("int", r"source"),
     "recv_tag": ("int", r"recvtag"),
     "new_comm": ("MPI_Comm*", r"\w*comm\w*"),
     "comm_at": ("MPI_Comm*", r"comm"),
     "name": ("const char*", r"comm_name"),
+    "window": ("MPI_Win", r"win"),
+    "window_at": ("MPI_Win*", r"win"),
+    "new_window": ("MPI_Win*", r"win"),
+    "op": ("MPI_Op", r"op"),
 }
 
 INTEGERS = {"handle_bytes": "sizeof(MPI_Comm)", "proc_null": "MPI_PROC_NULL",
             "any_source": "MPI_ANY_SOURCE", "any_tag": "MPI_ANY_TAG", "undefined": "MPI_UNDEFINED"}
 HANDLES = {"comm_null": "MPI_COMM_NULL", "comm_self": "MPI_COMM_SELF",
-           "comm_world": "MPI_COMM_WORLD", "datatype_null": "MPI_DATATYPE_NULL"}
+           "comm_world": "MPI_COMM_WORLD", "datatype_null": "MPI_DATATYPE_NULL",
+           "no_op": "MPI_NO_OP"}
+HANDLE_TYPES = {"datatype_null": "MPI_Datatype", "no_op": "MPI_Op"}  # of the others: MPI_Comm
 
 
 def prototypes(compiler):
@@ -91,7 +97,7 @@ def probe_source(functions):
         f'printf("{key} %#lx\\n", word(&(union handle){{.{key} = {value}}}));'
         for key, value in HANDLES.items())
     fields = "\n".join(
-        f"{'MPI_Datatype' if 'datatype' in key else 'MPI_Comm'} {key};" for key in HANDLES)
+        f"{HANDLE_TYPES.get(key, 'MPI_Comm')} {key};" for key in HANDLES)
     names = "\n".join(f'missing("MPI_{f.name[4:]}"); missing("P{f.name}");' for f in functions)
     return f"""
 #define _GNU_SOURCE

@@ -16,9 +16,15 @@ namespace {
 
 // The only record of type View in `stream`.
 template <typename View>
-View only(const LogFile& file, Stream stream) {
+std::vector<View> all(const LogFile& file, Stream stream) {
   std::vector<View> found;
   file.for_each_record(stream, [&](std::uint16_t, const View& view) { found.push_back(view); });
+  return found;
+}
+
+template <typename View>
+View only(const LogFile& file, Stream stream) {
+  const std::vector<View> found = all<View>(file, stream);
   REQUIRE(found.size() == 1);
   return found.front();
 }
@@ -39,7 +45,7 @@ std::string reason_of(std::span<const std::byte> bytes) {
 TEST_CASE("every record type comes back as written") {
   const LogFile file = full_log().read();
   CHECK(file.complete());
-  CHECK(file.event_count() == 6);
+  CHECK(file.event_count() == 7);
   CHECK(file.process_key() == "node1:boot:4026531836:17:99");
   CHECK(file.job() == "job");
   CHECK_FALSE(file.is_writer_alive());
@@ -64,10 +70,15 @@ TEST_CASE("every record type comes back as written") {
   CHECK(done.status() == -3);
   CHECK(done.of_receive);
   CHECK(done.r.length == 6);
-  const auto call = only<MpiCallView>(file, Stream::events);
-  CHECK(call.function() == 42);
-  CHECK(call.has_receive);
-  CHECK(call.r.recv_peer == 3);
+  const auto calls = all<MpiCallView>(file, Stream::events);
+  REQUIRE(calls.size() == 2);
+  CHECK(calls[0].function() == 42);
+  CHECK(calls[0].has_receive);
+  CHECK(calls[0].r.recv_peer == 3);
+  CHECK_FALSE(calls[0].on_window());
+  CHECK(calls[1].on_window());
+  CHECK(calls[1].r.scope == 0x5555);
+  CHECK_FALSE(calls[1].has_receive);
 
   const auto text = only<TextView>(file, Stream::definitions);
   CHECK(text.text == "MPI_Barrier");
@@ -90,6 +101,9 @@ TEST_CASE("every record type comes back as written") {
   CHECK(comm.world_rank(2) == 4);  // first run: 0, 2, 4
   CHECK(comm.world_rank(4) == 9);  // second run: 9, 9
   CHECK_FALSE(comm.world_rank(5).has_value());
+  const auto window = only<WindowView>(file, Stream::definitions);
+  CHECK(window.r.handle == 0x5555);
+  CHECK(window.r.communicator == 0x6666);
   const auto fault = only<FaultView>(file, Stream::definitions);
   CHECK(fault.detail == "many");
   CHECK(fault.code() == FaultCode::out_of_interfaces);
@@ -144,8 +158,12 @@ TEST_CASE("a file that is no log of this version is refused with a reason") {
   CHECK(changed(0, std::uint64_t{0}) == "its process had not begun to write it");
   CHECK(changed(0, std::uint64_t{1}) == "it is not a uctrace log");
   CHECK(changed(0, __builtin_bswap64(kMagic)) == "it comes from a machine of the other byte order");
-  CHECK(changed(8, kFormatVersion + 1) == "it has format 2, this uctrace reads format 1");
-  CHECK(changed(8, kFormatVersion - 1) == "it has format 0, this uctrace reads format 1");
+  const auto refused = [](std::uint32_t version) {
+    return "it has format " + std::to_string(version) + ", this uctrace reads format " +
+           std::to_string(kFormatVersion);
+  };
+  CHECK(changed(8, kFormatVersion + 1) == refused(kFormatVersion + 1));
+  CHECK(changed(8, kFormatVersion - 1) == refused(kFormatVersion - 1));
   for (const std::size_t offset :
        {offsetof(ProcessPage, page_bytes), offsetof(ProcessPage, clock),
         offsetof(ProcessPage, exit), offsetof(ProcessPage, layers), offsetof(ProcessPage, closed),

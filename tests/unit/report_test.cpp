@@ -144,22 +144,30 @@ TEST_SUITE("unit") {
     });
   }
 
-  TEST_CASE("time in calls follows functions and communicators, and is unknown for the rest") {
+  TEST_CASE("calls follow functions and communicators, and are unknown for the rest") {
     const Run run = random_run(4);
     FilterSpec spec;
     spec.comm = {"split"};
-    std::uint64_t expected = 0, found = 0;
+    std::uint64_t expected = 0, found = 0, expected_bytes = 0, found_bytes = 0;
     for (const MpiCallRow& call : run.mpi_calls) {
       if (run.texts[call.comm] == "split") {
         expected += static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns);
+        expected_bytes += call.bytes + call.recv_bytes;
       }
     }
     for (const auto& row : totals_by_function(run, Filter(run, spec))) {
       found += row.time_ns.value_or(0);
+      found_bytes += row.asked_bytes.value_or(0);
+      for (const TextId comm : row.comms) CHECK(run.texts[comm] == "split");
+      CHECK(row.comms.empty() != row.calls.has_value());
     }
     CHECK(found == expected);
+    CHECK(found_bytes == expected_bytes);
     spec.transport = {"tcp"};
-    for (const auto& row : totals_by_function(run, Filter(run, spec))) CHECK(!row.time_ns);
+    for (const auto& row : totals_by_function(run, Filter(run, spec))) {
+      CHECK(!row.time_ns);
+      CHECK(!row.asked_bytes);
+    }
   }
 
   TEST_CASE("an unknown value of a filter is refused with the known ones") {

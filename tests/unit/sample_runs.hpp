@@ -93,6 +93,8 @@ inline Run random_run(std::uint64_t seed) {
     MpiCallRow call;
     call.function = any_of(run, random, kFunctions);
     call.comm = any_of(run, random, {"", "MPI_COMM_WORLD", "split"});
+    call.bytes = below(random, 4096);
+    call.recv_bytes = below(random, 4096);
     call.t_start_ns = static_cast<std::int64_t>(below(random, 1000));
     call.t_end_ns = call.t_start_ns + static_cast<std::int64_t>(below(random, 1000));
     run.mpi_calls.push_back(call);

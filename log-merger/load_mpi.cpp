@@ -1,0 +1,185 @@
+#include "log-merger/load_mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "log-merger/plain_text.hpp"
+
+namespace uctrace::merge {
+
+void MpiLoader::take(const log::TextView& text) {
+  switch (text.kind()) {
+    case log::TextKind::mpi_library:
+      log_.mpi_library = plain_text(text.text);
+      if (text.text.starts_with("Open MPI")) {
+        log_.flavour = MpiFlavour::open_mpi;
+      } else if (text.text.find("MPICH") != std::string_view::npos) {
+        log_.flavour = MpiFlavour::mpich;
+      }
+      break;
+    case log::TextKind::mpi_function:
+      functions_[text.r.id] = texts().intern(text.text);
+      break;
+    case log::TextKind::communicator_name:
+      comm_names_.push_back({text.r.id, text.r.tick, texts().intern(text.text)});
+      break;
+    default:
+      break;
+  }
+}
+
+void MpiLoader::take(const log::CommunicatorView& view) {
+  log_.comms.push_back({view.r.handle, view.r.tick, view.r.parent, UINT64_MAX, view.r.size,
+                        view.r.ordinal, view.r.function, view.inter(), view, kNoText});
+}
+
+void MpiLoader::take(const log::HandleEndView& view) {
+  if (view.type() == log::RecordType::communicator_free) {
+    comm_ends_.push_back({view.r.handle, view.r.tick, kNoText});
+  }
+}
+
+void MpiLoader::take(const log::WindowView& view) {
+  windows_.push_back({view.r.handle, view.r.tick, view.r.communicator});
+}
+
+// A window lives on when its communicator is freed: whose handle it was is asked at its making.
+void MpiLoader::finish_definitions() {
+  sort_by_handle(log_.comms);
+  name_communicators();
+  for (const NewWindow& window : windows_) {
+    log_.windows.push_back(
+        {window.handle, window.tick, row_at(log_.comms, window.communicator, window.tick)});
+  }
+  sort_by_handle(log_.windows);
+}
+
+Comm* MpiLoader::comm_at(const CommEvent& event) {
+  const Index at = row_at(log_.comms, event.handle, event.tick);
+  return at == kNone ? nullptr : &log_.comms[static_cast<std::size_t>(at)];
+}
+
+// The program's own name, else how and by whom it was made: the same on every member.
+void MpiLoader::name_communicators() {
+  for (const CommEvent& name : comm_names_) {
+    if (Comm* comm = comm_at(name)) {
+      comm->name = name.text;
+    }
+  }
+  for (const CommEvent& end : comm_ends_) {
+    if (Comm* comm = comm_at(end)) {
+      comm->freed_tick = end.tick;
+    }
+  }
+  for (Comm& comm : log_.comms) {
+    if (comm.name == kNoText) {
+      const auto leader = comm.members.world_rank(0);
+      comm.name = texts().intern(fmt::format("{}#{}@{}", texts()[function(comm.function)],
+                                             comm.ordinal, leader ? std::to_string(*leader) : "?"));
+    }
+  }
+}
+
+TextId MpiLoader::function(std::uint64_t number) const {
+  const auto found = functions_.find(number);
+  return found != functions_.end() ? found->second : kNoText;
+}
+
+Index MpiLoader::comm_of(const MpiCall& call, std::uint64_t scope) const {
+  if (scope == 0) {
+    return kNone;
+  }
+  if (!call.on_window) {
+    return row_at(log_.comms, scope, call.start_tick);
+  }
+  const Index window = row_at(log_.windows, scope, call.start_tick);
+  return window == kNone ? kNone : log_.windows[static_cast<std::size_t>(window)].comm;
+}
+
+void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
+  MpiCall call;
+  call.lane = lane;
+  call.function = function(view.function());
+  call.status = view.status();
+  call.on_window = view.on_window();
+  call.start_tick = view.r.start_tick;
+  call.end_tick = view.r.start_tick + view.r.duration_ticks;
+  call.peer = view.r.peer;
+  call.tag = view.r.tag;
+  call.bytes = view.r.bytes;
+  call.recv_peer = view.r.recv_peer;
+  call.recv_tag = view.r.recv_tag;
+  call.recv_bytes = view.r.recv_bytes;
+  call.end_ns = log_.clock.job_ns(call.end_tick);
+  add(call, view.r.scope);
+}
+
+// The call that a lane shows as its thread's own, unless its record, or that of a later one, says
+// that it is over: its end may have been missed (a longjmp), or the two were read in between.
+void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& current) {
+  const bool on_window = current.head.type == log::RecordType::mpi_window_call;
+  if ((current.head.type != log::RecordType::mpi_call && !on_window) ||
+      function(current.head.a) == kNoText) {
+    return;
+  }
+  if (lane < log_.calls_of_lane.size()) {
+    for (const Index index : log_.calls_of_lane[lane]) {
+      if (job_.calls[static_cast<std::size_t>(index)].start_tick >= current.start_tick) {
+        return;
+      }
+    }
+  }
+  constexpr std::int32_t kNotReturned = -1;
+  MpiCall call;
+  call.lane = lane;
+  call.function = function(current.head.a);
+  call.status = kNotReturned;
+  call.on_window = on_window;
+  call.open = true;
+  call.start_tick = current.start_tick;
+  call.end_tick = UINT64_MAX;
+  call.peer = current.peer;
+  call.tag = current.tag;
+  call.recv_peer = call.recv_tag = log::MpiCall::kNone;
+  add(call, current.scope);
+}
+
+void MpiLoader::add(MpiCall call, std::uint64_t scope) {
+  call.process = process_;
+  call.start_ns = log_.clock.job_ns(call.start_tick);
+  call.comm = comm_of(call, scope);
+  if (call.lane >= log_.calls_of_lane.size()) {
+    log_.calls_of_lane.resize(call.lane + 1u);
+  }
+  log_.calls_of_lane[call.lane].push_back(static_cast<Index>(job_.calls.size()));
+  job_.calls.push_back(call);
+}
+
+// The outermost calls of a thread follow each other.
+void MpiLoader::count_backward(const std::vector<Index>& calls) {
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    const auto call = [&](std::size_t at) -> const MpiCall& {
+      return job_.calls[static_cast<std::size_t>(calls[at])];
+    };
+    log_.backward_calls += call(i).start_tick < call(i - 1).end_tick;
+  }
+}
+
+void MpiLoader::finish_calls() {
+  for (const auto& calls : log_.calls_of_lane) {
+    count_backward(calls);
+  }
+  const std::vector<log::LaneInfo>& lanes = log_.file.lanes();
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    take_open_call(static_cast<std::uint16_t>(lane), lanes[lane].current_call);
+  }
+  for (auto& calls : log_.calls_of_lane) {
+    std::stable_sort(calls.begin(), calls.end(), [&](Index a, Index b) {
+      return job_.calls[static_cast<std::size_t>(a)].start_tick <
+             job_.calls[static_cast<std::size_t>(b)].start_tick;
+    });
+  }
+}
+
+}  // namespace uctrace::merge

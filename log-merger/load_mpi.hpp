@@ -1,0 +1,53 @@
+// What a process's log says of MPI: communicators, windows and calls. A part of load_process().
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "log-merger/job.hpp"
+
+namespace uctrace::merge {
+
+class MpiLoader {
+ public:
+  MpiLoader(Job& job, Index process)
+      : job_(job), process_(process), log_(job.logs[static_cast<std::size_t>(process)]) {}
+
+  // Definitions, in any order; finish_definitions() before the first call.
+  void take(const log::TextView& text);
+  void take(const log::CommunicatorView& view);
+  void take(const log::HandleEndView& view);
+  void take(const log::WindowView& view);
+  void finish_definitions();
+
+  void take(std::uint16_t lane, const log::MpiCallView& view);
+  void finish_calls();
+
+ private:
+  struct CommEvent {
+    std::uint64_t handle, tick;
+    TextId text;
+  };
+  struct NewWindow {
+    std::uint64_t handle, tick, communicator;
+  };
+
+  Texts& texts() { return job_.run.texts; }
+  Comm* comm_at(const CommEvent& event);
+  void name_communicators();
+  TextId function(std::uint64_t number) const;
+  Index comm_of(const MpiCall& call, std::uint64_t scope) const;
+  void count_backward(const std::vector<Index>& calls);
+  void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
+  void add(MpiCall call, std::uint64_t scope);
+
+  Job& job_;
+  Index process_;
+  ProcessLog& log_;
+  std::unordered_map<std::uint64_t, TextId> functions_;
+  std::vector<CommEvent> comm_names_, comm_ends_;
+  std::vector<NewWindow> windows_;
+};
+
+}  // namespace uctrace::merge
