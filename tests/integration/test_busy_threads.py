@@ -1,0 +1,46 @@
+"""Threads that communicate at the same time on communicators of their own are recorded exactly, also
+where another thread waits for what one began. Where they share a tag, the pairs are ambiguous."""
+
+from checks import (
+    SENT_COLUMNS,
+    check_complete,
+    check_messages_are,
+    check_same_multiset,
+    read_truth,
+    results_of,
+    sent_like,
+)
+from harness import MPIS, check_equal, record_well, run_test, run_well, scratch
+
+SHARED_TAG = 6
+
+
+def check_shared(recording, truth):
+    """All that was sent with the shared tag is known; who took which is said to be in doubt."""
+    columns = (*SENT_COLUMNS, "comm")
+    check_same_multiset(sent_like(truth, recording), truth, columns, "messages")
+    results = results_of(recording.info)
+    check_equal(set(results), {"holds"}, f"identities {results}")
+    in_doubt = [m["tag"] for m in recording.messages if m["match"] == "ambiguous"]
+    check_equal(set(in_doubt) - {SHARED_TAG}, set(), "tags of ambiguous messages")
+    check_equal(recording.info["messages"]["ambiguous"], len(in_doubt), "ambiguous messages")
+    check_equal(recording.info["messages"]["unmatched"], 0, "unmatched messages")
+    check_equal(recording.info["uct"]["unattributed"], 0, "unattributed UCT operations")
+
+
+def threads_are_recorded(mpi_name, tags):
+    mpi = MPIS[mpi_name]
+    with scratch() as folder:
+        alone = run_well(mpi.job("busy_threads", tags))
+        job = mpi.job("busy_threads", tags, folder / "truth")
+        result, recording = record_well(folder / "data", job)
+        check_equal(result.stdout, alone.stdout, "output of the job")
+        truth = read_truth(folder / "truth", mpi)
+        if tags == "own":
+            check_messages_are(recording, truth)
+            check_complete(recording.info, processes=mpi.ranks)
+        else:
+            check_shared(recording, truth)
+
+
+run_test(threads_are_recorded)

@@ -1,0 +1,57 @@
+"""Receives that take nothing or too little: what was sent is matched with the receives that took it,
+cancelled and open ones match nothing, and a truncated message says so."""
+
+from checks import check_delivered, check_same_multiset, read_truth, results_of, sent_like
+from harness import MPIS, check, check_equal, record_well, run_test, run_well, scratch
+
+COLUMNS = ("src", "dst", "bytes", "tag", "function", "comm", "status")
+CANCELLED, TRUNCATED = 3, 2  # receives of each rank
+QUIET = {"UCX_LOG_LEVEL": "error"}  # UCX warns of the receive that nothing arrived for
+TRUNCATED_COMM = "Returning"
+FREED_TAG = 12
+
+
+def cancels_are_recorded(mpi_name):
+    mpi = MPIS[mpi_name]
+    with scratch() as folder:
+        alone = run_well(mpi.job("cancels"), env=QUIET)
+        job = mpi.job("cancels", folder / "truth")
+        result, recording = record_well(folder / "data", job, env=QUIET)
+        check_equal(result.stdout, alone.stdout, "output of the job")
+        expected = [
+            {
+                **row,
+                "status": "UCS_ERR_MESSAGE_TRUNCATED"
+                if row["comm"] == TRUNCATED_COMM
+                else "UCS_OK",
+            }
+            for row in read_truth(folder / "truth", mpi)
+        ]
+        # Open MPI frees the requests in UCX while they are active, which then never tells their end:
+        # of the two sends of this tag to a rank, one is paired in doubt and one with nothing.
+        in_doubt = mpi.ranks if mpi.name == "ompi" else 0
+        messages = sent_like(expected, recording)
+        if in_doubt:
+            expected = [row for row in expected if row["tag"] != FREED_TAG]
+            messages = [row for row in messages if row["tag"] != FREED_TAG]
+        check_same_multiset(messages, expected, COLUMNS, "messages")
+        check_delivered([m for m in messages if m["status"] == "UCS_OK"])
+
+        info = recording.info
+        results = results_of(info)
+        check_equal(set(results), {"holds"}, f"identities {results}")
+        for count in ("unmatched", "ambiguous"):
+            check_equal(info["messages"][count], in_doubt, f"{count} messages")
+        check_equal(info["messages"]["failed"], mpi.ranks * CANCELLED, "cancelled receives")
+        check_equal(info["uct"]["unattributed"], 0, "unattributed UCT operations")
+        check_equal(info["events"]["dropped"], 0, "dropped events")
+        statuses = [row["status"] for row in recording.table("ucp_operations")]
+        check_equal(statuses.count("UCS_ERR_CANCELED"), mpi.ranks * CANCELLED, "cancelled")
+        check_equal(
+            statuses.count("UCS_ERR_MESSAGE_TRUNCATED"), mpi.ranks * TRUNCATED, "truncated"
+        )
+        for process in info["processes"]:
+            check(process["complete"], f"incomplete: {process}")
+
+
+run_test(cancels_are_recorded)
