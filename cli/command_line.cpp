@@ -109,6 +109,12 @@ Command parse_reader(Verb& verb, const Words& arguments) {
   return verb.result();
 }
 
+Command parse_check(Grammar& grammar, Verb& verb, const Words& arguments) {
+  Halves halves = split_at_dashes(arguments);
+  grammar.check().program = std::move(halves.behind);
+  return parse_reader(verb, halves.mine);
+}
+
 Command parse_help(Grammar& grammar, const Words& words) {
   if (words.empty()) return PrintCommand{overview_text(make_manual())};
   if (words.size() > 1) refuse(words[1], "not expected after the other arguments", "uctrace help");
@@ -133,6 +139,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   }
   Verb& verb = find_verb(grammar, name);
   if (name == "record") return parse_record(grammar, verb, rest);
+  if (name == "check") return parse_check(grammar, verb, rest);
   return parse_reader(verb, rest);
 }
 

@@ -23,6 +23,12 @@ struct DataChoice {
   std::string job;  // empty = the newest
 };
 
+struct CheckCommand {
+  std::filesystem::path folder = kDefaultFolder;
+  Format format = Format::table;
+  std::optional<std::size_t> limit;
+  std::vector<std::string> program;  // a launcher line or a program; empty = this machine's MPIs
+};
 struct RecordCommand {
   std::filesystem::path folder = kDefaultFolder;
   bool verbose = false;
@@ -55,8 +61,8 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
-                             InfoCommand, ViewCommand, PrintCommand>;
+using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
+                             MessagesCommand, InfoCommand, ViewCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -16,9 +16,10 @@
 #include "log-merger/table.hpp"
 
 namespace uctrace::cli {
-namespace {
 
 namespace fs = std::filesystem;
+
+namespace {
 
 bool is_ours(const fs::path& folder) {
   std::error_code error;
@@ -29,13 +30,6 @@ bool is_ours(const fs::path& folder) {
                        return name == kRunFile || name == kStoreFile ||
                               name.extension() == kLogSuffix;
                      });
-}
-
-void require_ours(const fs::path& path) {
-  if (!fs::exists(path) || (fs::is_directory(path) && is_ours(path))) return;
-  throw Error({.what = "cannot record into '" + path.string() + "'",
-               .why = "it exists and is not a folder of uctrace",
-               .to_do = "choose another folder with -o DIR, or move it away"});
 }
 
 bool is_writable(const fs::path& folder, std::string& why) {
@@ -50,7 +44,7 @@ std::string move_aside(const fs::path& folder) {
   if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return "";
   if (has_live_writer(folder)) return "a job is still writing there";
   const fs::path old = folder.string() + ".old";
-  require_ours(old);
+  require_own_folder(old);
   fs::remove_all(old, error);
   if (!error) fs::rename(folder, old, error);
   return error ? "older data cannot be moved to " + old.string() + ": " + error.message() : "";
@@ -58,10 +52,17 @@ std::string move_aside(const fs::path& folder) {
 
 }  // namespace
 
+void require_own_folder(const fs::path& path) {
+  if (!fs::exists(path) || (fs::is_directory(path) && is_ours(path))) return;
+  throw Error({.what = "cannot record into '" + path.string() + "'",
+               .why = "it exists and is not a folder of uctrace",
+               .to_do = "choose another folder with -o DIR, or move it away"});
+}
+
 DataFolder prepare_folder(const fs::path& folder) {
   DataFolder result{.path = fs::absolute(folder).lexically_normal()};
   if (!result.path.has_filename()) result.path = result.path.parent_path();
-  require_ours(result.path);
+  require_own_folder(result.path);
   const std::string kept_because = move_aside(result.path);
   std::error_code error;
   fs::create_directories(result.path, error);

@@ -21,6 +21,9 @@ struct DataFolder {
   std::string why = {};
 };
 
+// Throws Error if `path` exists and is anything but a folder with nothing or uctrace's data in it.
+void require_own_folder(const std::filesystem::path& path);
+
 // Makes `folder` ready for a job. Older data moves to `folder`.old, replacing what is there. Throws
 // Error if either holds anything but uctrace's data: nothing of a user's is ever moved.
 DataFolder prepare_folder(const std::filesystem::path& folder);

@@ -160,12 +160,21 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
 }  // namespace
 
 Grammar::Grammar() {
+  add_check();
   add_record();
   add_report();
   add_messages();
   add_info();
   add_view();
   add_merge();
+}
+
+void Grammar::add_check() {
+  CLI::App& verb = add_verb("check", "Say before a job whether it can be recorded here", check_);
+  add_path(verb, "DIR", check_.folder, "",
+           fmt::format("Folder that will hold the data [{}]", kDefaultFolder));
+  add_format(verb, check_.format);
+  add_limit(verb, check_.limit, "Rows to print [all]");
 }
 
 void Grammar::add_record() {

@@ -27,6 +27,7 @@ class Grammar {
   std::vector<Verb>& verbs() { return verbs_; }
   // What takes a program besides its options.
   RecordCommand& record() { return record_; }
+  CheckCommand& check() { return check_; }
 
  private:
   template <typename Result>
@@ -38,6 +39,7 @@ class Grammar {
     return *verbs_.back().app;
   }
 
+  void add_check();
   void add_record();
   void add_merge();
   void add_report();
@@ -45,6 +47,7 @@ class Grammar {
   void add_info();
   void add_view();
 
+  CheckCommand check_;
   RecordCommand record_;
   MergeCommand merge_;
   ReportCommand report_;

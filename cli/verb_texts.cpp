@@ -18,15 +18,32 @@ const VerbText kOwnText = {
          "behaves as without it.",
          "DIR is the folder with the data of a run, uctrace.data if it is left out. A verb that "
          "reads a run merges its logs first where that is needed."},
-    .examples = {{"uctrace record -- mpirun -np 4 ./app", "run a job and record it"},
-                 {"uctrace report --mpi MPI_Allreduce --by pairs",
-                  "who talks to whom in MPI_Allreduce"},
-                 {"uctrace messages --src 0 --dst 1 --min-bytes 65536",
-                  "the large messages of a pair"},
-                 {"uctrace view && xdg-open uctrace.data/report.html", "the page of a run"}},
+    .examples =
+        {{"uctrace check -- mpirun -np 4 ./app", "will it work here, and what to do if not"},
+         {"uctrace record -- mpirun -np 4 ./app", "run a job and record it"},
+         {"uctrace report --mpi MPI_Allreduce --by pairs", "who talks to whom in MPI_Allreduce"},
+         {"uctrace messages --src 0 --dst 1 --min-bytes 65536", "the large messages of a pair"},
+         {"uctrace view && xdg-open uctrace.data/report.html", "the page of a run"}},
     .exit_status = {}};
 
 const std::map<std::string, VerbText> kVerbTexts = {
+    {"check",
+     {.arguments = "[DIR] [-- COMMAND...]",
+      .description =
+          {"Looks at what a recording depends on: the preload library, UCX, MPI, the clocks, the "
+           "folder for the data, limits and the kernel. Each line says ok, warning or problem and "
+           "what was found; what is not ok has its reason and the command or line that repairs it.",
+           "With a COMMAND, which may be a launcher line, the program behind the launcher and its "
+           "libraries are looked at; it is not run. Without one, the MPIs and the UCX that are "
+           "found on this machine.",
+           "UCX is proven by a trial: two processes of uctrace's own exchange messages through it, "
+           "are recorded, merged, and their accounts must balance."},
+      .examples = {{"uctrace check", "this machine, its MPIs and UCX"},
+                   {"uctrace check -- mpirun -np 4 ./app", "a job, before it is run"},
+                   {"uctrace check /scratch/run1 --format json", "another folder, for a program"}},
+      .exit_status = {{"0", "everything is ok, or there are warnings only"},
+                      {"1", "there is a problem"},
+                      {"125", "the check itself could not be made"}}}},
     {"record",
      {.arguments = "-- COMMAND...",
       .description =
@@ -104,10 +121,10 @@ std::vector<Definition> environment_texts() {
            "if it is set to anything but 0, and NO_COLOR is not set, output is "
            "coloured also where it is no terminal"},
           {"TMPDIR",
-           "where record keeps the counters of processes that cannot write into DIR; /tmp if "
-           "it is not set"},
+           "where record keeps the counters of processes that cannot write into DIR, and "
+           "where check makes its trial; /tmp if it is not set"},
           {"LD_PRELOAD", "record puts its library in front of what the user has there"},
-          {"UCX_*, OMPI_MCA_*", "read by UCX and Open MPI"}};
+          {"UCX_*, OMPI_MCA_*", "read by UCX and Open MPI; check takes them into account"}};
 }
 
 std::vector<Definition> file_texts() {

@@ -10,11 +10,13 @@ namespace uctrace::cli {
 enum ExitStatus : int {
   kOk = 0,
   kIdentityViolated = 1,
+  kProblemFound = 1,
   kToolFailed = 125,
   kNotExecutable = 126,
   kNotFound = 127,
 };
 
+int run(const CheckCommand& command);   // kProblemFound if there is one
 int run(const RecordCommand& command);  // the program's own status, 128 + signal if killed
 int run(const MergeCommand& command);
 int run(const ReportCommand& command);

@@ -5,13 +5,11 @@
 #include "event-log/recorder.hpp"
 #include "interpose/scope.hpp"
 #include "uct-shim/interfaces.hpp"
+#include "uct-shim/supported_ucx.hpp"
 
 namespace uctrace::uct {
 
 namespace {
-
-// Tables and calls are the same in all releases from 1.11 to 1.22; others were not looked at.
-constexpr unsigned kMajor = 1, kOldestMinor = 11, kNewestMinor = 22;
 
 enum class Answer : std::uint8_t { unknown, yes, no };
 constinit std::atomic<Answer> answer{Answer::unknown};
@@ -28,7 +26,7 @@ bool decide(const void* caller) {
   char text[48];
   const int n = snprintf(text, sizeof text, "%u.%u.%u", major, minor, release);
   log::define_text(log::TextKind::ucx_version, 0, text, static_cast<std::size_t>(n));
-  if (major == kMajor && minor >= kOldestMinor && minor <= kNewestMinor) {
+  if (is_supported_ucx(major, minor)) {
     return true;
   }
   for (const log::Layer layer : {log::Layer::uct, log::Layer::ucp}) {

@@ -1,0 +1,127 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/check/checks.hpp"
+
+namespace uctrace::cli::check {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An empty range beyond every descriptor: nothing is closed.
+bool has_close_range() {
+#ifdef SYS_close_range
+  return syscall(SYS_close_range, ~0u, ~0u, 0) == 0 || errno != ENOSYS;
+#else
+  return false;
+#endif
+}
+
+bool has_populate() {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+  const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  const bool has = madvise(page, bytes, kPopulateWrite) == 0;
+  munmap(page, bytes);
+  return has;
+}
+
+// A container is seen by what its makers leave; none of this is certain.
+std::string container() {
+  if (fs::exists("/.dockerenv")) return "Docker";
+  if (fs::exists("/run/.containerenv")) return "Podman";
+  if (fs::exists("/.singularity.d")) return "Apptainer";
+  return "";
+}
+
+void check_release(Findings& findings) {
+  utsname name{};
+  uname(&name);
+  const std::string inside = container();
+  const std::string found = fmt::format("Linux {}{}", name.release,
+                                        inside.empty() ? "" : ", in a container of " + inside);
+  if (has_close_range()) {
+    findings.ok("kernel", fmt::format("{}; close_range yes, MADV_POPULATE_WRITE {}", found,
+                                      has_populate() ? "yes" : "no (pages are written instead)"));
+    return;
+  }
+  findings.warning(kKernelOld,
+                   {.found = found + " has no close_range, or forbids it",
+                    .why = "a program that closes all files may close the log's: its records are "
+                           "then lost, the program runs on",
+                    .fix = "use Linux 5.9 or newer, or a container profile that allows it"});
+}
+
+// As UCX's cma does it: one process reads the memory of another that is not its child. The child
+// asks for its parent's, which is the direction that ptrace_scope forbids. Returns 0 or errno.
+int read_other_process() {
+  static const char kMark[] = "uctrace";
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) return errno;
+  if (child == 0) {
+    char copy[sizeof kMark] = {};
+    const iovec local = {copy, sizeof copy};
+    const iovec remote = {const_cast<char*>(kMark), sizeof kMark};
+    const ssize_t got = process_vm_readv(parent, &local, 1, &remote, 1, 0);
+    _exit(got == static_cast<ssize_t>(sizeof copy) ? 0 : errno);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+}
+
+void check_cma(Findings& findings) {
+  const int error = read_other_process();
+  if (error == 0) {
+    findings.ok("kernel", "processes may read each other's memory: UCX can use cma");
+    return;
+  }
+  int scope = 0;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  findings.warning(
+      kKernelNoCma,
+      {.found =
+           fmt::format("processes may not read each other's memory: {}{}", std::strerror(error),
+                       scope == 0 ? "" : fmt::format(" (ptrace_scope {})", scope)),
+       .why = "UCX goes without cma: large messages within a host are copied twice, through shared "
+              "memory",
+       .fix = scope != 0 ? "as root: sysctl kernel.yama.ptrace_scope=0"
+                         : "give the container the capability: --cap-add=SYS_PTRACE"});
+}
+
+}  // namespace
+
+void check_kernel(Findings& findings) {
+  check_release(findings);
+  check_cma(findings);
+}
+
+void check_gpu(Findings& findings) {
+  for (const char* device : {"/dev/nvidiactl", "/dev/kfd"}) {
+    std::error_code error;
+    if (!fs::exists(device, error)) continue;
+    findings.warning(kGpuNotAttributed,
+                     {.found = fmt::format("a GPU driver is present ({})", device),
+                      .why = "uctrace does not tell yet on which GPU data lies: memory kinds of "
+                             "processes that load the driver are unknown, all else is recorded",
+                      .fix = "nothing to do; read src_memory and dst_memory as unknown"});
+    return;
+  }
+  findings.ok("gpu", "no GPU driver: all memory is host memory");
+}
+
+}  // namespace uctrace::cli::check

@@ -1,0 +1,47 @@
+// What the first bytes and tables of a program file say, without running it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace uctrace::cli::check {
+
+enum class FileKind : std::uint8_t {
+  unreadable,
+  other,        // neither of those below
+  script,       // begins with #!
+  foreign_elf,  // of another word size or processor than this machine's
+  static_elf,   // has no dynamic linker
+  dynamic_elf,  // may load libraries
+};
+
+struct FileFacts {
+  FileKind kind = FileKind::unreadable;
+  std::string interpreter;          // of a script: what runs it, with its argument
+  std::vector<std::string> needed;  // DT_NEEDED, as written in the file
+  bool defines_mpi_init = false;    // MPI is part of the program itself
+  bool defines_ucp_init = false;    // and so is UCX
+};
+
+// A file that is cut short or damaged gives what could be read of it.
+FileFacts look_at_file(const std::filesystem::path& file);
+
+// The library that the dynamic linker would load under a name for a program.
+struct LoadedLibrary {
+  std::string name;            // "libucp.so.0"
+  std::filesystem::path path;  // empty: not found
+};
+
+// All libraries of a program or library, asked from the dynamic linker itself, which does not run
+// it. nullopt: the linker refuses it; `why` then says what it said.
+std::optional<std::vector<LoadedLibrary>> libraries_of(const std::filesystem::path& file,
+                                                       std::string& why);
+
+// The first whose name begins so ("libucp.so"), else nullptr.
+const LoadedLibrary* find_library(const std::vector<LoadedLibrary>& libraries,
+                                  const std::string& beginning);
+
+}  // namespace uctrace::cli::check

@@ -1,0 +1,41 @@
+// Which program a command line would run, and with what settings, as far as the line itself tells.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace uctrace::cli::check {
+
+enum class LauncherKind { none, open_mpi, hydra, slurm, other };
+
+struct Launcher {
+  LauncherKind kind = LauncherKind::none;
+  std::string word;            // as typed: "mpirun"
+  std::filesystem::path path;  // with symbolic links resolved; empty if there is none
+};
+
+struct Target {
+  std::vector<std::string> command;
+  Launcher launcher;
+  std::size_t launcher_at = 0;                     // its place in the command
+  std::string program;                             // as typed; empty if none was found
+  std::filesystem::path path;                      // empty if there is no such program
+  std::map<std::string, std::string> environment;  // -x NAME=VALUE, -genv NAME VALUE, NAME=VALUE
+  std::map<std::string, std::string> mca;          // --mca NAME VALUE
+};
+
+// The file that a shell would run for this word, whether it may be executed or not; empty if there
+// is none.
+std::filesystem::path find_in_path(const std::string& word);
+
+// What kind of launcher a word names, `none` if it is no launcher.
+Launcher as_launcher(const std::string& word);
+
+// Launchers have too many options to know them all: the program is the first word behind the
+// launcher, and behind wrappers such as `env` and `numactl`, that is a program file. Options of
+// other launchers' syntax are passed over.
+Target find_target(const std::vector<std::string>& command);
+
+}  // namespace uctrace::cli::check
