@@ -63,11 +63,13 @@ void check_ucx_and_mpi(Findings& findings, const Target& target, const ProgramFa
 
 Findings run_checks(const CheckCommand& command) {
   Findings findings;
-  const Target target = find_target(command.program);
+  const std::vector<Target> targets = find_targets(command.program);
+  const Target& target = targets.front();
   adopt(target);
   const std::filesystem::path preload = check_library(findings);
   ProgramFacts program;
   if (!command.program.empty()) program = check_program(findings, target);
+  for (std::size_t i = 1; i < targets.size(); ++i) check_program(findings, targets[i]);
   check_ucx_and_mpi(findings, target, program, preload);
   check_clock(findings);
   check_folder(findings, command.folder);

@@ -32,13 +32,14 @@ bool resolves(Findings& findings, const fs::path& library) {
 // The dynamic linker complains on standard error and goes on without: only a trial shows it.
 bool is_preloaded(Findings& findings, const fs::path& library) {
   const ChildResult tried =
-      run_child({"/bin/true"}, {.environment = {{"LD_PRELOAD", library.string()}}});
+      run_child({"/proc/self/exe", "version"}, {.environment = {{"LD_PRELOAD", library.string()}}});
   if (tried.good() && tried.err.find("cannot be preloaded") == std::string::npos) return true;
   findings.problem(
       kLibraryNotLoaded,
       {.found = library.string() + " cannot be preloaded",
-       .why = tried.err.empty() ? fmt::format("/bin/true ended with status {}", tried.status)
-                                : lines_of(tried.err).front(),
+       .why = tried.err.empty()
+                  ? fmt::format("a program with it ended with status {}", tried.status)
+                  : lines_of(tried.err).front(),
        .fix = "put uctrace on a file system that is not mounted noexec: meson install -C build "
               "--destdir FOLDER"});
   return false;

@@ -146,4 +146,18 @@ Target find_target(const std::vector<std::string>& command) {
   return target;
 }
 
+std::vector<Target> find_targets(const std::vector<std::string>& command) {
+  const Target first = find_target(command);
+  std::vector<Target> targets = {first};
+  if (first.launcher.kind == LauncherKind::none) return targets;
+  const auto behind_launcher = command.begin() + static_cast<std::ptrdiff_t>(first.launcher_at) + 1;
+  for (auto at = behind_launcher; at != command.end(); ++at) {
+    if (*at != ":") continue;
+    std::vector<std::string> part(command.begin(), behind_launcher);
+    part.insert(part.end(), at + 1, std::find(at + 1, command.end(), ":"));
+    targets.push_back(find_target(part));
+  }
+  return targets;
+}
+
 }  // namespace uctrace::cli::check

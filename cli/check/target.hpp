@@ -38,4 +38,7 @@ Launcher as_launcher(const std::string& word);
 // other launchers' syntax are passed over.
 Target find_target(const std::vector<std::string>& command);
 
+// A target for each program of an MPMD line ("mpirun -np 1 ./a : -np 3 ./b"); one for other lines.
+std::vector<Target> find_targets(const std::vector<std::string>& command);
+
 }  // namespace uctrace::cli::check

@@ -24,15 +24,16 @@ static const size_t kSizes[] = {0, 8, 4000, 20000, 300000, 1048576};
 enum { kSizeCount = sizeof kSizes / sizeof *kSizes };
 
 // The functions that are used, under their own names.
-#define FUNCTIONS(X)                                                                       \
-  X(ucp_get_version)                                                                       \
-  X(ucp_config_read)                                                                       \
-  X(ucp_config_print)                                                                      \
-  X(ucp_config_release) X(ucp_init_version) X(ucp_cleanup) X(ucp_context_print_info)       \
-      X(ucp_worker_create) X(ucp_worker_destroy) X(ucp_worker_get_address)                 \
-          X(ucp_worker_release_address) X(ucp_worker_progress) X(ucp_worker_flush_nbx)     \
-              X(ucp_ep_create) X(ucp_ep_close_nbx) X(ucp_tag_send_nbx) X(ucp_tag_recv_nbx) \
-                  X(ucp_request_check_status) X(ucp_request_free)
+#define FUNCTIONS(X)                                                                          \
+  X(ucp_get_version)                                                                          \
+  X(ucp_config_read)                                                                          \
+  X(ucp_config_print)                                                                         \
+  X(ucp_config_release)                                                                       \
+  X(ucp_init_version) X(ucp_cleanup) X(ucp_context_print_info) X(ucp_worker_create)           \
+      X(ucp_worker_destroy) X(ucp_worker_get_address) X(ucp_worker_release_address)           \
+          X(ucp_worker_progress) X(ucp_worker_flush_nbx) X(ucp_ep_create) X(ucp_ep_close_nbx) \
+              X(ucp_tag_send_nbx) X(ucp_tag_recv_nbx) X(ucp_request_check_status)             \
+                  X(ucp_request_free)
 #define DECLARE(name) static __typeof__(&name) f_##name;
 FUNCTIONS(DECLARE)
 static __typeof__(&ucs_status_string) f_ucs_status_string;

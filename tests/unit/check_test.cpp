@@ -64,6 +64,13 @@ TEST_CASE("check: the program behind launchers, their options, and wrappers") {
   CHECK(find_target({"env", "UCX_TLS=tcp", "mpirun", "app"}).launcher.word == "mpirun");
   CHECK(program_of({"mpirun", "numactl", "-N", "0", "app"}) == "app");
   CHECK(program_of({"mpirun", "-n", "2", "uctrace", "record", "-o", "run", "--", "app"}) == "app");
+  const auto several = find_targets({"mpirun", "-n", "1", "app", "x", ":", "-n", "3", "srun", ":"});
+  REQUIRE(several.size() == 3);
+  CHECK(several[0].program == "app");
+  CHECK(several[1].program == "srun");
+  CHECK(several[2].program.empty());
+  CHECK(find_targets({"app", ":", "srun"}).size() == 1);
+  CHECK(find_targets({}).size() == 1);
   CHECK(program_of({"mpirun", "-np", "2", "./missing", "x"}) == "./missing");
   CHECK(find_target({"mpirun", "-np", "2", "./missing", "x"}).path.empty());
   CHECK(find_target({"missing"}).path.empty());
