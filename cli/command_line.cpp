@@ -112,7 +112,14 @@ Command parse_reader(Verb& verb, const Words& arguments) {
 Command parse_check(Grammar& grammar, Verb& verb, const Words& arguments) {
   Halves halves = split_at_dashes(arguments);
   grammar.check().program = std::move(halves.behind);
-  return parse_reader(verb, halves.mine);
+  if (!fill(verb, std::move(halves.mine))) return help_for(verb.name);
+  const Words leftover = verb.app->remaining();
+  if (!leftover.empty() && !halves.has_dashes && !leftover.front().starts_with("--")) {
+    refuse(leftover.front(), "not expected after the folder", "uctrace help check",
+           "put -- in front of the command.");
+  }
+  if (!leftover.empty()) refuse_leftover(verb, leftover.front());
+  return verb.result();
 }
 
 Command parse_help(Grammar& grammar, const Words& words) {

@@ -1,6 +1,8 @@
 // Manual pages in the macros of man(7), which groff and mandoc both read.
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "cli/manual.hpp"
 
 namespace uctrace::cli {
@@ -24,6 +26,22 @@ std::string roff(const std::string& text) {
   return escaped;
 }
 
+// A text in lines of a sensible length; where they end means nothing to roff.
+std::string filled(const std::string& text) {
+  constexpr std::size_t kWidth = 78;
+  std::istringstream words(roff(text));
+  std::string result;
+  std::size_t at = 0;
+  for (std::string word; words >> word;) {
+    const bool breaks = at != 0 && at + 1 + word.size() > kWidth;
+    const bool is_request = breaks && (word.front() == '.' || word.front() == '\'');
+    if (at != 0) result += breaks ? '\n' : ' ';
+    at = breaks ? word.size() : at + 1 + word.size();
+    result += is_request ? "\\&" + word : word;
+  }
+  return result;
+}
+
 std::string bold(const std::string& text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(const std::string& text) { return "\\fI" + roff(text) + "\\fR"; }
 
@@ -37,14 +55,14 @@ std::string head(const Manual& manual, const std::string& name, const std::strin
 std::string section(const std::string& title) { return ".SH " + title + "\n"; }
 
 std::string entry(const std::string& term, const std::string& meaning) {
-  return ".TP\n" + term + "\n" + roff(meaning) + "\n";
+  return ".TP\n" + term + "\n" + filled(meaning) + "\n";
 }
 
 std::string description(const std::vector<std::string>& paragraphs) {
   std::string text = section("DESCRIPTION");
   const char* separator = "";
   for (const std::string& paragraph : paragraphs) {
-    text += separator + roff(paragraph) + "\n";
+    text += separator + filled(paragraph) + "\n";
     separator = ".PP\n";
   }
   return text;

@@ -57,6 +57,8 @@ def typing_errors_are_explained(data):
     refused(["messages", data, "--src", "77"], "this run has 0, 1")
     refused(["report", data, data], "not expected after the other arguments")
     refused(["record", "--verbos", "--", "true"], "did you mean '--verbose'?")
+    refused(["check", "mpirun", "-np", "4", "./app"], "put -- in front of the command")
+    refused(["check", "--fromat", "json"], "did you mean '--format'?")
     refused(["record"], "there is no command to run")
     refused(["record", "--"], "there is no command to run")
     refused(["record", "--", ""], "there is no command to run")
