@@ -243,14 +243,16 @@ void LogFile::order_chunks() {
 }
 
 Words LogFile::RecordWalk::next() {
+  constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
   if (rest_.empty()) {
     end_ = End::clean;
     return {};
   }
   const std::uint64_t head = rest_[0];
   if (head == 0) {
+    // Each word is the one before it, and the first is zero.
     const bool untouched =
-        std::all_of(rest_.begin(), rest_.end(), [](std::uint64_t word) { return word == 0; });
+        std::memcmp(rest_.data(), rest_.data() + 1, rest_.size_bytes() - kWordBytes) == 0;
     end_ = untouched ? End::clean : End::unpublished;
     return {};
   }

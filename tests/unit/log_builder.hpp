@@ -60,10 +60,7 @@ class LogBuilder {
     }
     last_record_ = position_;
     position_ += fixed_bytes + tail.size() * 8;
-    ChunkHeader header;
-    std::memcpy(&header, &bytes_[chunk_at_], sizeof header);
-    if (lanes.size() <= header.lane) lanes.resize(header.lane + 1u);
-    if (header.stream == Stream::events) ++lanes[header.lane].counters.recorded_events;
+    count_record();
     return *this;
   }
 
@@ -87,6 +84,13 @@ class LogBuilder {
   std::vector<LaneInfo> lanes;
 
  private:
+  void count_record() {
+    ChunkHeader header;
+    std::memcpy(&header, &bytes_[chunk_at_], sizeof header);
+    if (lanes.size() <= header.lane) lanes.resize(header.lane + 1u);
+    if (header.stream == Stream::events) ++lanes[header.lane].counters.recorded_events;
+  }
+
   std::vector<std::byte> bytes_;
   std::size_t chunk_at_ = 0, position_ = 0, last_record_ = 0;
 };

@@ -1,0 +1,387 @@
+#include "tests/fuzz/log_script.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <random>
+
+#include "tests/unit/log_builder.hpp"
+
+// Of libFuzzer: its own mutations of raw bytes.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+namespace uctrace::fuzz {
+namespace {
+
+using log::RecordType;
+using log::Stream;
+
+// The first byte of a step, modulo their number.
+enum class Step : std::uint8_t {
+  next_log,     // -
+  chunk,        // u8: lane and stream
+  record,       // u8 words, then the words
+  page_patch,   // u16 offset, u8 size, bytes
+  chunk_patch,  // u16 offset in the newest chunk, u8 size, bytes
+  cut,          // u24: bytes taken from the end
+  kCount,
+};
+
+// Takes values from the front of a script; zeros behind its end.
+class Taker {
+ public:
+  explicit Taker(Script script) : script_(script) {}
+  bool at_end() const { return script_.empty(); }
+  std::size_t left() const { return script_.size(); }
+  std::size_t number(std::size_t bytes) {
+    std::size_t value = 0;
+    take(&value, bytes);
+    return value;
+  }
+  void take(void* to, std::size_t bytes) {
+    const std::size_t count = std::min(bytes, script_.size());
+    if (count > 0) std::memcpy(to, script_.data(), count);
+    script_ = script_.subspan(count);
+  }
+
+ private:
+  Script script_;
+};
+
+// A log as its parts: laid out once, at the end.
+class LogWriter {
+ public:
+  LogWriter(std::size_t number, const LogLimits& limits)
+      : limits_(limits), page_(log::test::LogBuilder().page) {
+    page_.pid += static_cast<std::uint32_t>(number);
+    page_.world_rank = static_cast<std::int32_t>(number);
+  }
+
+  void chunk(std::size_t choice) {
+    if (chunks_.size() >= limits_.chunks) return;
+    log::ChunkHeader header{};
+    header.magic = log::kChunkMagic;
+    header.bytes = log::kMinChunkBytes;
+    header.stream = choice % 2 == 0 ? Stream::events : Stream::definitions;
+    header.lane = static_cast<std::uint16_t>(choice / 2 % kLanes);
+    header.sequence = ++sequences_[choice % (2 * kLanes)];
+    chunks_.push_back({header, {}});
+  }
+
+  void record(const std::vector<std::uint64_t>& words) {
+    if (chunks_.empty()) chunk(0);
+    Chunk& chunk = chunks_.back();
+    if (sizeof chunk.header + (chunk.words.size() + words.size()) * 8 > log::kMinChunkBytes) return;
+    chunk.words.insert(chunk.words.end(), words.begin(), words.end());
+    count(words, chunk.header);
+  }
+
+  void patch(bool of_chunk, std::size_t offset, std::vector<std::byte> bytes) {
+    const std::size_t chunk = chunks_.empty() ? 0 : chunks_.size() - 1;
+    offset += of_chunk ? log::kProcessPageBytes + chunk * log::kMinChunkBytes : 0;
+    patches_.push_back({offset, std::move(bytes)});
+  }
+
+  void cut(std::size_t bytes) { cut_ = bytes; }
+
+  void lay_out(LogBytes& bytes) {
+    std::size_t size = log::kProcessPageBytes + chunks_.size() * log::kMinChunkBytes;
+    page_.lanes_used = kLanes;
+    page_.allocated_bytes = size;
+    if (limits_.trim && !chunks_.empty()) {
+      size -= log::kMinChunkBytes - sizeof(log::ChunkHeader) - chunks_.back().words.size() * 8;
+    }
+    bytes.assign(size, std::byte{});
+    put(bytes, 0, &page_, sizeof page_);
+    put(bytes, log::kLanesOffset, lanes_, sizeof lanes_);
+    std::size_t at = log::kProcessPageBytes;
+    for (const Chunk& chunk : chunks_) {
+      put(bytes, at, &chunk.header, sizeof chunk.header);
+      put(bytes, at + sizeof chunk.header, chunk.words.data(), chunk.words.size() * 8);
+      at += log::kMinChunkBytes;
+    }
+    for (const Patch& patch : patches_) {
+      put(bytes, patch.offset, patch.bytes.data(), patch.bytes.size());
+    }
+    bytes.resize(size - std::min(cut_, size));
+  }
+
+ private:
+  static constexpr std::size_t kLanes = 4;
+  struct Chunk {
+    log::ChunkHeader header;
+    std::vector<std::uint64_t> words;
+  };
+  struct Patch {
+    std::size_t offset;
+    std::vector<std::byte> bytes;
+  };
+
+  // As the process would have counted it.
+  void count(const std::vector<std::uint64_t>& words, const log::ChunkHeader& header) {
+    if (words.empty() || header.stream != Stream::events) return;
+    log::LaneCounters& counters = lanes_[header.lane].counters;
+    ++counters.recorded_events;
+    const auto type = static_cast<RecordType>(words[0] & 0xff);
+    counters.uct_posted_ok += type == RecordType::uct_operation;
+    counters.uct_arrivals += type == RecordType::uct_arrival;
+    counters.ucp_operations += type == RecordType::ucp_operation;
+    counters.mpi_calls += type == RecordType::mpi_call;
+  }
+
+  static void put(LogBytes& bytes, std::size_t at, const void* from, std::size_t size) {
+    if (at >= bytes.size() || size == 0) return;
+    std::memcpy(&bytes[at], from, std::min(size, bytes.size() - at));
+  }
+
+  const LogLimits& limits_;
+  log::ProcessPage page_;
+  log::LaneInfo lanes_[kLanes]{};
+  std::uint32_t sequences_[2 * kLanes]{};
+  std::vector<Chunk> chunks_;
+  std::vector<Patch> patches_;
+  std::size_t cut_ = 0;
+};
+
+void do_step(Taker& taker, std::vector<LogWriter>& logs, const LogLimits& limits) {
+  const auto step = static_cast<Step>(taker.number(1) % static_cast<std::size_t>(Step::kCount));
+  switch (step) {
+    case Step::next_log:
+      if (logs.size() < limits.logs) logs.emplace_back(logs.size(), limits);
+      return;
+    case Step::chunk:
+      return logs.back().chunk(taker.number(1));
+    case Step::record: {
+      std::vector<std::uint64_t> words(taker.number(1));
+      taker.take(words.data(), words.size() * sizeof(std::uint64_t));
+      return logs.back().record(words);
+    }
+    case Step::page_patch:
+    case Step::chunk_patch: {
+      const std::size_t offset = taker.number(2);
+      std::vector<std::byte> bytes(taker.number(1));
+      taker.take(bytes.data(), bytes.size());
+      return logs.back().patch(step == Step::chunk_patch, offset, std::move(bytes));
+    }
+    case Step::cut:
+      return logs.back().cut(taker.number(3));
+    case Step::kCount:
+      return;
+  }
+}
+
+// --- writing scripts -----------------------------------------------------------------------------
+
+using Random = std::minstd_rand;
+using Bytes = std::vector<std::uint8_t>;
+
+// Few values, so that handles, ids, tags and instants of different records meet.
+std::uint64_t some_value(Random& random) {
+  static constexpr std::uint64_t kOdd[] = {0,         ~std::uint64_t{0}, std::uint64_t{1} << 63,
+                                           INT64_MAX, UINT32_MAX,        std::uint64_t{1} << 40};
+  switch (random() % 8) {
+    case 0:
+      return kOdd[random() % std::size(kOdd)];
+    case 1:
+      return 1000 + random() % 64;
+    case 2:
+      return 8u << random() % 16;
+    default:
+      return random() % 4;
+  }
+}
+
+// A record of `type` that its reader accepts, most often, with values that meet those of others.
+template <typename Record>
+std::vector<std::uint64_t> some_record(Random& random, RecordType type, std::size_t tail_words = 0,
+                                       void (*shape)(Random&, Record&) = nullptr) {
+  std::vector<std::uint64_t> words(sizeof(Record) / 8 + tail_words);
+  for (std::uint64_t& word : words) word = some_value(random);
+  Record record;
+  std::memcpy(&record, words.data(), sizeof record);
+  record.head.a = static_cast<std::uint16_t>(random() % 4);
+  record.head.b = static_cast<std::uint32_t>(random() % 3);
+  if (shape != nullptr) shape(random, record);
+  record.head.type = type;
+  record.head.words = static_cast<std::uint8_t>(words.size());
+  std::memcpy(words.data(), &record, sizeof record);
+  return words;
+}
+
+void shape_operation(Random& random, log::UctOperation& r) {
+  r.op = static_cast<log::UctOp>(1 + random() % (static_cast<unsigned>(log::UctOp::kCount) - 1));
+  r.am_id = static_cast<std::uint8_t>(random() % 28);
+  r.flags = static_cast<std::uint8_t>(random() % 8 | (random() % 6) << 4);
+  r.origin_kind = static_cast<log::Origin>(random() % 3);
+  r.route = static_cast<log::Route>(random() % 4);
+  r.bytes = random() % 128;
+}
+
+void shape_arrival(Random& random, log::UctArrival& r) {
+  r.am_id = static_cast<std::uint8_t>(random() % 28);
+  r.header_words = static_cast<std::uint8_t>(random() % 6);
+}
+
+void shape_ucp(Random& random, log::UcpOperation& r) {
+  r.head.a = static_cast<std::uint16_t>(1 + random() % 10);
+  r.start_tick = 1000 + random() % 64;
+}
+
+void shape_text(Random& random, log::Text& r) {
+  r.head.a = static_cast<std::uint16_t>(1 + random() % 9);
+  r.head.b = static_cast<std::uint32_t>(random() % 33);
+}
+
+void shape_addresses(Random& random, std::uint16_t& first, std::uint16_t& second) {
+  first = static_cast<std::uint16_t>(random() % 9);
+  second = static_cast<std::uint16_t>(random() % 9);
+}
+
+std::vector<std::uint64_t> some_event(Random& random) {
+  switch (random() % 6) {
+    case 0:
+      return some_record<log::UctOperation>(random, RecordType::uct_operation, 8, shape_operation);
+    case 1:
+      return some_record<log::UctCompletion>(random, RecordType::uct_completion);
+    case 2:
+      return some_record<log::UctArrival>(random, RecordType::uct_arrival, 5, shape_arrival);
+    case 3:
+      return some_record<log::UcpOperation>(random, RecordType::ucp_operation, 0, shape_ucp);
+    case 4:
+      return some_record<log::UcpCompletion>(random, RecordType::ucp_completion);
+    default:
+      return some_record<log::MpiCall>(random, RecordType::mpi_call);
+  }
+}
+
+std::vector<std::uint64_t> some_text(Random& random) {
+  static constexpr const char* kTexts[] = {"Open MPI v4.1.4, x", "MPICH Version: 4",
+                                           "MPI_Isend",          "MPI_Send_init",
+                                           "MPI_Ibcast",         "1.13.1",
+                                           "UCX_PROTO_ENABLE=y", "\x1b[31m=1+1</script>\xff\n"};
+  auto words = some_record<log::Text>(random, RecordType::text, 4, shape_text);
+  char* text = reinterpret_cast<char*>(&words[sizeof(log::Text) / 8]);
+  std::memset(text, 'x', 32);
+  if (random() % 4 != 0) std::strncpy(text, kTexts[random() % std::size(kTexts)], 32);
+  return words;
+}
+
+std::vector<std::uint64_t> some_definition(Random& random) {
+  switch (random() % 8) {
+    case 0:
+      return some_text(random);
+    case 1:
+      return some_record<log::UctInterface>(
+          random, RecordType::uct_interface, 2, [](Random& any, log::UctInterface& r) {
+            shape_addresses(any, r.device_address_bytes, r.interface_address_bytes);
+          });
+    case 2:
+      return some_record<log::UctEndpoint>(random, static_cast<RecordType>(35 + random() % 3), 2,
+                                           [](Random& any, log::UctEndpoint& r) {
+                                             shape_addresses(any, r.device_address_bytes,
+                                                             r.address_bytes);
+                                           });
+    case 3:
+      return some_record<log::UcpWorker>(random, RecordType::ucp_worker);
+    case 4:
+      return some_record<log::UcpEndpoint>(random, RecordType::ucp_endpoint);
+    case 5:
+      return some_record<log::Communicator>(random, RecordType::communicator, 4);
+    case 6:
+      return some_record<log::HandleEnd>(random, RecordType::communicator_free);
+    default:
+      return some_record<log::Fault>(random, RecordType::fault, 1);
+  }
+}
+
+void append_record(Bytes& script, const std::vector<std::uint64_t>& words) {
+  script.push_back(static_cast<std::uint8_t>(Step::record));
+  script.push_back(static_cast<std::uint8_t>(words.size()));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(words.data());
+  script.insert(script.end(), bytes, bytes + words.size() * 8);
+}
+
+// A step, or a chunk of records, that leaves a whole log whole.
+Bytes some_steps(Random& random) {
+  Bytes steps;
+  if (random() % 8 == 0) steps.push_back(static_cast<std::uint8_t>(Step::next_log));
+  const bool definitions = random() % 2 == 0;
+  if (random() % 2 == 0) {
+    steps.push_back(static_cast<std::uint8_t>(Step::chunk));
+    steps.push_back(static_cast<std::uint8_t>(definitions));
+  }
+  for (auto count = random() % 8; count > 0; --count) {
+    append_record(steps, definitions ? some_definition(random) : some_event(random));
+  }
+  return steps;
+}
+
+// Where the steps of a script begin, and its end.
+std::vector<std::size_t> boundaries(Script script) {
+  std::vector<std::size_t> places{0};
+  for (Taker taker(script); !taker.at_end();) {
+    const auto step = static_cast<Step>(taker.number(1) % static_cast<std::size_t>(Step::kCount));
+    std::size_t skip = step == Step::chunk ? 1 : step == Step::cut ? 3 : 0;
+    if (step == Step::record) skip = taker.number(1) * 8;
+    if (step == Step::page_patch || step == Step::chunk_patch) {
+      taker.number(2);
+      skip = taker.number(1);
+    }
+    for (; skip > 0 && !taker.at_end(); --skip) taker.number(1);
+    places.push_back(script.size() - taker.left());
+  }
+  return places;
+}
+
+// New steps between two old ones, some old ones again elsewhere, or some left out.
+Bytes rearranged(Script script, Random& random) {
+  const std::vector<std::size_t> places = boundaries(script);
+  const auto at = [&](std::size_t place) {
+    return script.begin() + static_cast<std::ptrdiff_t>(place);
+  };
+  const std::size_t to = places[random() % places.size()];
+  std::size_t begin = places[random() % places.size()], end = places[random() % places.size()];
+  if (begin > end) std::swap(begin, end);
+  Bytes result(script.begin(), at(to));
+  switch (random() % 4) {
+    case 0:
+      result.insert(result.end(), at(begin), at(end));
+      break;
+    case 1:
+      result.assign(script.begin(), at(begin));
+      result.insert(result.end(), at(end), script.end());
+      return result;
+    default: {
+      const Bytes steps = some_steps(random);
+      result.insert(result.end(), steps.begin(), steps.end());
+    }
+  }
+  result.insert(result.end(), at(to), script.end());
+  return result;
+}
+
+}  // namespace
+
+std::span<const LogBytes> logs_of(Script script, const LogLimits& limits) {
+  static std::vector<LogBytes> bytes;  // used again: to make it anew costs as much as to read it
+  std::vector<LogWriter> logs;
+  logs.reserve(limits.logs);
+  logs.emplace_back(0, limits);
+  for (Taker taker(script); !taker.at_end();) do_step(taker, logs, limits);
+  bytes.resize(limits.logs);
+  for (std::size_t i = 0; i < logs.size(); ++i) logs[i].lay_out(bytes[i]);
+  return std::span(bytes).first(logs.size());
+}
+
+}  // namespace uctrace::fuzz
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  using namespace uctrace::fuzz;
+  Random random(seed);
+  if (random() % 3 == 0 && size > 0) return LLVMFuzzerMutate(data, size, max_size);
+  const Bytes result = rearranged({data, size}, random);
+  const std::size_t kept = std::min(result.size(), max_size);
+  std::copy_n(result.begin(), kept, data);
+  return kept;
+}
