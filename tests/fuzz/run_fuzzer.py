@@ -30,7 +30,7 @@ def main():
     parser.add_argument("fuzzer", type=Path, nargs="?")
     options = parser.parse_args()
     if options.fuzzer is None:
-        print("SKIP: there is no clang++ with libFuzzer and the address sanitizer")
+        print("SKIP: there was no clang++ with libFuzzer and sanitizers when build/ was configured")
         return SKIPPED
 
     with tempfile.TemporaryDirectory(prefix="uctrace-fuzz-") as folder:
