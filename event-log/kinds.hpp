@@ -18,6 +18,11 @@ enum class LayerState : std::uint8_t { unused = 0, on = 1, off = 2 };
 // How the process ended, as far as it could say itself. A live or killed process stays `running`.
 enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, aborted = 3 };
 
+// How records reach the file. `mapped`: they are stored into its pages, and what is recorded
+// outlives the process. `drained`: they are kept in memory and written behind; a process that is
+// killed takes along what was not written yet.
+enum class Storage : std::uint8_t { unknown = 0, mapped = 1, drained = 2 };
+
 enum class Stream : std::uint8_t { events = 1, definitions = 2 };
 
 enum class RecordType : std::uint8_t {
@@ -131,5 +136,20 @@ enum class FaultCode : std::uint16_t {
 // Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.
 enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3 };
 inline constexpr std::size_t kDropKinds = 4;
+
+// How a record that was made and then lost is counted.
+constexpr DropKind drop_kind_of(RecordType type) {
+  if (type >= RecordType::text) return DropKind::definition;
+  switch (type) {
+    case RecordType::uct_operation:
+    case RecordType::uct_completion:
+    case RecordType::uct_arrival:
+      return DropKind::uct;
+    case RecordType::mpi_call:
+      return DropKind::mpi;
+    default:
+      return DropKind::ucp;
+  }
+}
 
 }  // namespace uctrace::log

@@ -162,12 +162,15 @@ __attribute__((destructor)) void finish() {
     return;
   }
   see_gpu_driver();
-  stop_supply();
   ProcessPage* page = supply.page;
   if (page->exit == ExitKind::running) {
     page->exit = ExitKind::exited;
   }
-  __atomic_store_n(&page->closed, 1, __ATOMIC_RELEASE);
+  if (page->storage == Storage::drained) {
+    // What came from here on would be counted and never written.
+    __atomic_store_n(&detail::armed->generation, 0, __ATOMIC_RELEASE);
+  }
+  stop_supply();
 }
 
 }  // namespace

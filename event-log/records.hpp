@@ -117,13 +117,15 @@ struct ProcessPage {
   std::int32_t world_rank;  // -1 until MPI_Init
   std::int32_t world_size;
   std::uint32_t lanes_used;
-  std::uint32_t write_errno;                       // of the first failed allocation, 0 if none
+  std::uint32_t write_errno;                       // why records were first lost, 0 if none were
   std::uint64_t allocated_bytes;                   // of the file, this page included
   std::uint64_t dropped_without_lane[kDropKinds];  // threads beyond kMaxLanes, or no chunk at all
   std::uint32_t anchor_count;  // anchors[0] is the first; the last slot is refreshed for ever
-  std::uint32_t reserved0;
+  std::uint32_t file_system;   // f_type of statfs(2) where the log lies (file_systems.hpp)
   Anchor anchors[kAnchors];
-  std::uint64_t reserved1[64];
+  Storage storage;
+  std::uint8_t reserved0[7];
+  std::uint64_t reserved1[63];
   // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
 };
 inline constexpr std::size_t kLanesOffset = 4096;
@@ -138,7 +140,8 @@ struct ChunkHeader {
   std::uint8_t reserved;
   std::uint32_t sequence;  // 1, 2, ... within (lane, stream); 0 = a spare that was never used
   Anchor anchor;           // taken when the chunk was made ready
-  std::uint64_t reserved1[3];
+  std::uint64_t file_end;  // where the chunk ends in its file
+  std::uint64_t reserved1[2];
 };
 static_assert(sizeof(ChunkHeader) == 64);
 

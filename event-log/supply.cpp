@@ -1,17 +1,18 @@
 #include "event-log/supply.hpp"
 
 #include <errno.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "event-log/drain.hpp"
+#include "event-log/futex.hpp"
 #include "event-log/output_log.hpp"
+#include "event-log/process_identity.hpp"
+#include "event-log/removed_log.hpp"
+#include "event-log/thread.hpp"
 
 namespace uctrace::log {
 
@@ -29,38 +30,50 @@ constexpr std::uint64_t kBusyPollNs = 1'000'000;
 constexpr std::uint64_t kIdlePollNs = 5'000'000;
 constexpr std::uint32_t kBusyPolls = 100;  // polls without demand before it idles
 constexpr std::uint64_t kHousekeepingNs = 100'000'000;
-constexpr std::size_t kHelperStack = 256 * 1024;
 constexpr long kStartWaitNs = 2'000'000'000;
-constexpr long kStopWaitNs = 200'000'000;
+constexpr long kStopWaitNs = 2'000'000'000;
 
-constexpr std::uint32_t kStartOk = 1, kStartFailed = 2;
+constexpr std::uint32_t kStartOk = 1, kStartFailed = 2, kStartGivenUp = 3;
 constexpr std::uint32_t kStopAsked = 1, kStopped = 2;
-
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_value, long timeout_ns) {
-  timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_value, &timeout, nullptr, 0);
-}
-
-void futex_wake(std::atomic<std::uint32_t>& word, std::uint32_t value) {
-  word.store(value, std::memory_order_release);
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
-}
 
 // The helper's own state; lives on its stack.
 struct Helper {
   OutputLog file;
   std::size_t chunk_bytes = kMinChunkBytes;
   std::size_t slab_bytes = kFirstSlab;
+  std::uint64_t budget = UINT64_MAX;  // for all memory together, in bytes
+  std::uint64_t mapped_bytes = 0;     // chunks of a mapped log that are not unmapped
+  std::uint64_t slab_bytes_taken = 0;
   std::uint32_t quiet_polls = 0;
   std::uint64_t last_poll = 0;
   std::uint64_t last_housekeeping = 0;
   void* awaiting_unmap[kRetiredChunks] = {};  // retired at the last poll: unmapped at the next
 
-  bool supply_chunk(std::atomic<ChunkHeader*>& place) {
+  // False: what the recorder may take is taken; errno says by whom it is limited, 0 = by what is
+  // not drained yet.
+  bool has_room(std::size_t bytes) const {
+    const bool drained = file.storage == Storage::drained;
+    if (drained && !drain_has_room(bytes)) {
+      return false;
+    }
+    errno = ENOMEM;
+    return slab_bytes_taken + (drained ? drain_bytes() : mapped_bytes) + bytes <= budget;
+  }
+
+  ChunkHeader* make_chunk() {
+    if (!has_room(chunk_bytes)) {
+      return nullptr;
+    }
     auto* chunk = static_cast<ChunkHeader*>(grow_output_log(file, chunk_bytes));
+    mapped_bytes += chunk != nullptr ? chunk_bytes : 0;
+    return chunk;
+  }
+
+  bool supply_chunk(std::atomic<ChunkHeader*>& place) {
+    ChunkHeader* chunk = make_chunk();
     if (chunk == nullptr && chunk_bytes > kMinChunkBytes) {
       chunk_bytes = kMinChunkBytes;  // the last bit of a disk that is nearly full
-      chunk = static_cast<ChunkHeader*>(grow_output_log(file, chunk_bytes));
+      chunk = make_chunk();
     }
     if (chunk == nullptr) {
       if (file.page->write_errno == 0) {
@@ -71,9 +84,11 @@ struct Helper {
     chunk->bytes = static_cast<std::uint32_t>(chunk_bytes);
     chunk->anchor = take_anchor();
     chunk->magic = kChunkMagic;
-    // Where it ends in the file, for trimming: reserved1 is the writer's own.
-    chunk->reserved1[0] = file.bytes;
+    chunk->file_end = file.bytes;
     file.page->allocated_bytes = file.bytes;
+    if (file.storage == Storage::drained) {
+      drain_add(chunk);
+    }
     place.store(chunk, std::memory_order_release);
     return true;
   }
@@ -113,10 +128,11 @@ struct Helper {
         continue;
       }
       ++missing;
-      auto* slots = static_cast<Slot*>(map_slab(slab_bytes));
+      auto* slots = has_room(slab_bytes) ? static_cast<Slot*>(map_memory(slab_bytes)) : nullptr;
       if (slots == nullptr) {
         break;
       }
+      slab_bytes_taken += slab_bytes;
       for (std::size_t i = 0; i + 1 < slab_bytes / sizeof(Slot); ++i) {
         slots[i].next = &slots[i + 1];
       }
@@ -125,10 +141,19 @@ struct Helper {
     return missing;
   }
 
+  void give_up_chunk(ChunkHeader* chunk) {
+    if (file.storage == Storage::drained) {
+      drain_retire(chunk);
+    } else {
+      mapped_bytes -= chunk->bytes;
+      unmap_memory(chunk, chunk->bytes);
+    }
+  }
+
   void unmap_retired() {
     for (std::size_t i = 0; i < kRetiredChunks; ++i) {
       if (awaiting_unmap[i] != nullptr) {
-        unmap_chunk(awaiting_unmap[i]);
+        give_up_chunk(static_cast<ChunkHeader*>(awaiting_unmap[i]));
       }
       awaiting_unmap[i] = supply.retired[i].exchange(nullptr, std::memory_order_acquire);
     }
@@ -163,6 +188,10 @@ struct Helper {
       last_housekeeping = t;
       refresh_anchors();
       take_back_dead_lanes();
+      if (file.grows && file.storage == Storage::mapped && is_removed(file)) {
+        file.page->write_errno = ENOENT;
+        file.grows = false;  // and counted from here on
+      }
     }
   }
 
@@ -184,6 +213,9 @@ struct Helper {
     if (chunks > kReadyChunks / 4 && chunk_bytes < kLargestChunk) {
       chunk_bytes *= 2;  // before it is filled: who is fast needs it now
     }
+    if (file.storage == Storage::drained && !has_drain_thread()) {
+      drain_turn();
+    }
     const bool grew = fill_chunks(chunks);
     const std::size_t slabs = fill_slabs();
     if (slabs > 1 && slab_bytes < kLargestSlab) {
@@ -203,14 +235,25 @@ struct Helper {
       unused[i] = supply.ready_chunks[i].exchange(nullptr, std::memory_order_acquire);
     }
     refresh_anchors();
+    if (file.storage == Storage::mapped) {
+      end_mapped_log(unused);
+    }
+  }
+
+  void end_mapped_log(ChunkHeader* const (&unused)[kReadyChunks]) {
     std::uint64_t end = file.bytes;
     for (std::size_t i = 0; i < kReadyChunks; ++i) {
-      if (unused[i] != nullptr && unused[i]->reserved1[0] == end) {
+      if (unused[i] != nullptr && unused[i]->file_end == end) {
         end -= unused[i]->bytes;
         i = SIZE_MAX;  // the one before it may be anywhere
       }
     }
     trim_output_log(file, end);
+    if (is_removed(file)) {
+      static constinit Losses losses{};
+      keep_counters_of_removed(file, losses);
+    }
+    release_output_log(file);
   }
 };
 
@@ -227,16 +270,27 @@ void* helper_main(void*) {
   Helper helper;
   leave_open_files();
   tick_clock = choose_clock();
+  helper.budget = memory_budget();
   helper.file = create_output_log();
   if (helper.file.fd < 0) {
-    futex_wake(supply.ready, kStartFailed);
+    supply.start_errno = errno;
+    futex_set(supply.ready, kStartFailed);
     return nullptr;
+  }
+  if (helper.file.storage == Storage::drained && !start_drain(helper.file)) {
+    helper.file.grows = false;
+    helper.file.page->write_errno = ENOMEM;
   }
   supply.page = helper.file.page;
   helper.last_poll = monotonic_raw_ns();
   helper.fill_chunks(std::min(kReadyAtStart, helper.missing_chunks()));
   helper.fill_slabs();
-  futex_wake(supply.ready, kStartOk);
+  std::uint32_t waiting = 0;
+  if (!supply.ready.compare_exchange_strong(waiting, kStartOk, std::memory_order_acq_rel)) {
+    unlink(helper.file.path);  // nobody waits any more: the file system took too long
+    return nullptr;
+  }
+  futex_wake(supply.ready);
   helper.fill_chunks(helper.missing_chunks());
 
   for (;;) {
@@ -247,32 +301,8 @@ void* helper_main(void*) {
     futex_wait(supply.wanted, seen, static_cast<long>(helper.poll()));
   }
   helper.finish();
-  futex_wake(supply.stop, kStopped);
+  futex_set(supply.stop, kStopped);
   return nullptr;
-}
-
-bool create_helper(std::size_t stack_bytes) {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  if (stack_bytes != 0) {
-    pthread_attr_setstacksize(&attributes, stack_bytes);
-  }
-  pthread_t thread;
-  const int failed = pthread_create(&thread, &attributes, helper_main, nullptr);
-  pthread_attr_destroy(&attributes);
-  return failed == 0;
-}
-
-bool spawn_helper() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  // A program's thread-local variables lie on the stack too: where they are large, a small one is
-  // refused.
-  const bool created = create_helper(kHelperStack) || create_helper(0);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return created;
 }
 
 }  // namespace
@@ -281,20 +311,56 @@ LaneInfo* lane_info(ProcessPage* page, std::size_t index) {
   return reinterpret_cast<LaneInfo*>(reinterpret_cast<char*>(page) + kLanesOffset) + index;
 }
 
+namespace {
+
+// Waits for the helper. Returns why there will be none, 0 = it is there.
+int wait_for_helper() {
+  const std::uint64_t give_up = monotonic_raw_ns() + kStartWaitNs;
+  std::uint32_t seen = 0;
+  while ((seen = supply.ready.load(std::memory_order_acquire)) == 0) {
+    if (monotonic_raw_ns() >= give_up &&
+        supply.ready.compare_exchange_strong(seen, kStartGivenUp, std::memory_order_acq_rel)) {
+      return ETIMEDOUT;
+    }
+    futex_wait(supply.ready, 0, kStartWaitNs / 10);
+  }
+  return seen == kStartOk ? 0 : supply.start_errno;
+}
+
+constinit char counters_path[sizeof(OutputLog::path)];
+
+// Without a helper there are no chunks: the page alone, which counts what is not recorded. It is
+// made on the program's thread and leaves no file open among the program's.
+bool start_counting(int reason) {
+  tick_clock = choose_clock();
+  OutputLog file = create_counters_log(reason);
+  if (file.fd < 0) {
+    return false;
+  }
+  close(file.fd);
+  memcpy(counters_path, file.path, sizeof file.path);
+  supply.page = file.page;
+  return true;
+}
+
+// The last word of a log that has no helper.
+void end_counting() {
+  __atomic_store_n(&supply.page->closed, 1, __ATOMIC_RELEASE);
+  if (supply.page->storage == Storage::drained) {
+    rewrite_page(counters_path, *supply.page);
+  }
+}
+
+}  // namespace
+
 bool start_supply(Lane* lanes) {
   const int saved_errno = errno;
   memset(static_cast<void*>(&supply), 0, sizeof supply);  // a fork child inherits its parent's
+  forget_drain();
   supply.lanes = lanes;
-  bool ok = spawn_helper();
-  const std::uint64_t give_up = monotonic_raw_ns() + kStartWaitNs;
-  while (ok && supply.ready.load(std::memory_order_acquire) == 0) {
-    futex_wait(supply.ready, 0, kStartWaitNs / 10);
-    ok = monotonic_raw_ns() < give_up;
-  }
-  ok = ok && supply.ready.load(std::memory_order_acquire) == kStartOk;
-  if (!ok) {
-    supply.stop.store(kStopAsked, std::memory_order_release);
-  }
+  const int reason = spawn_thread(helper_main) ? wait_for_helper() : EAGAIN;
+  supply.has_helper = reason == 0;
+  const bool ok = reason == 0 || start_counting(reason);
   errno = saved_errno;
   return ok;
 }
@@ -306,11 +372,21 @@ void wake_supply() {
 
 void stop_supply() {
   const int saved_errno = errno;
+  if (!supply.has_helper) {
+    end_counting();
+    errno = saved_errno;
+    return;
+  }
   supply.stop.store(kStopAsked, std::memory_order_release);
   wake_supply();
   const std::uint64_t give_up = monotonic_raw_ns() + kStopWaitNs;
   while (supply.stop.load(std::memory_order_acquire) != kStopped && monotonic_raw_ns() < give_up) {
     futex_wait(supply.stop, kStopAsked, kStopWaitNs / 10);
+  }
+  if (supply.page->storage == Storage::drained) {
+    finish_drain();
+  } else {
+    __atomic_store_n(&supply.page->closed, 1, __ATOMIC_RELEASE);
   }
   errno = saved_errno;
 }

@@ -1,0 +1,35 @@
+// Waiting and waking by raw system calls. Private to event-log/.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace uctrace::log {
+
+// Returns when the word has another value, when it is woken, or after `timeout_ns`.
+inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_value,
+                       long timeout_ns) {
+  timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_value, &timeout, nullptr, 0);
+}
+
+inline void futex_wake(std::atomic<std::uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+}
+
+inline void futex_set(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+  word.store(value, std::memory_order_release);
+  futex_wake(word);
+}
+
+inline void futex_bump(std::atomic<std::uint32_t>& word) {
+  word.fetch_add(1, std::memory_order_release);
+  futex_wake(word);
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,167 @@
+#include "event-log/process_identity.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "event-log/ticks.hpp"
+#include "event-log/version.hpp"
+
+namespace uctrace::log {
+
+constinit Clock tick_clock = Clock::monotonic_raw;
+
+namespace {
+
+std::size_t read_file(const char* path, char* out, std::size_t size) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    out[0] = '\0';
+    return 0;
+  }
+  const ssize_t n = read(fd, out, size - 1);
+  close(fd);
+  out[n > 0 ? n : 0] = '\0';
+  out[strcspn(out, "\n")] = '\0';
+  return strlen(out);
+}
+
+// Field 22 of /proc/self/stat; the command name (field 2) may hold spaces and parentheses.
+std::uint64_t process_start_time() {
+  char text[1024];
+  read_file("/proc/self/stat", text, sizeof text);
+  char* at = strrchr(text, ')');
+  for (int field = 2; at != nullptr && field < 22; ++field) {
+    at = strchr(at + 1, ' ');
+  }
+  return at == nullptr ? 0 : strtoull(at + 1, nullptr, 10);
+}
+
+std::uint64_t pid_namespace() {
+  struct stat st {};
+  return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+std::uint32_t parent_of(std::uint32_t pid) {
+  char path[40], text[1024];
+  snprintf(path, sizeof path, "/proc/%u/stat", pid);
+  read_file(path, text, sizeof text);
+  const char* name_end = strrchr(text, ')');
+  unsigned parent = 0;
+  return name_end != nullptr && sscanf(name_end + 1, " %*c %u", &parent) == 1 ? parent : 0;
+}
+
+// Hydra gives its jobs no name in the environment. Its proxy, an ancestor of every rank, is told
+// the launcher's control port on its command line: host and port of this one launcher.
+void find_hydra_port(char* out, std::size_t size) {
+  constexpr char kOption[] = "--control-port";  // an argument of its own: the zero counts
+  constexpr int kGenerations = 8;               // shells and wrappers may lie in between
+  std::uint32_t pid = static_cast<std::uint32_t>(getppid());
+  for (int i = 0; i < kGenerations && pid > 1; ++i, pid = parent_of(pid)) {
+    char path[40], text[2048];
+    snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0) {
+      close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const void* option =
+        n > 0 ? memmem(text, static_cast<std::size_t>(n), kOption, sizeof kOption) : nullptr;
+    if (option != nullptr) {
+      snprintf(out, size, "hydra-%s", static_cast<const char*>(option) + sizeof kOption);
+      return;
+    }
+  }
+}
+
+// The launcher's own name for the job where it has one; `uctrace record` sets UCTRACE_JOB.
+void write_job_key(char* out, std::size_t size) {
+  const char* step = getenv("SLURM_STEP_ID");
+  if (const char* key = getenv("UCTRACE_JOB")) {
+    snprintf(out, size, "%s", key);
+  } else if (const char* space = getenv("PMIX_NAMESPACE")) {
+    snprintf(out, size, "pmix-%s", space);
+  } else if (const char* slurm = getenv("SLURM_JOB_ID")) {
+    snprintf(out, size, "slurm-%s.%s", slurm, step != nullptr ? step : "0");
+  } else if (getenv("PMI_RANK") != nullptr) {
+    find_hydra_port(out, size);
+  }
+}
+
+}  // namespace
+
+void fill_page(ProcessPage& page) {
+  page.version = kFormatVersion;
+  page.page_bytes = kProcessPageBytes;
+  snprintf(page.tool_version, sizeof page.tool_version, "%s", kToolVersion);
+  gethostname(page.host, sizeof page.host - 1);
+  read_file("/proc/sys/kernel/random/boot_id", page.boot_id, sizeof page.boot_id);
+  page.pid_namespace = pid_namespace();
+  page.pid = static_cast<std::uint32_t>(getpid());
+  page.parent_pid = static_cast<std::uint32_t>(getppid());
+  page.start_time = process_start_time();
+  write_job_key(page.job, sizeof page.job);
+  page.clock = tick_clock;
+  page.world_rank = -1;
+  page.allocated_bytes = kProcessPageBytes;
+  page.anchors[0] = take_anchor();
+  page.anchor_count = 1;
+  page.magic = kMagic;
+}
+
+std::uint64_t memory_budget() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return UINT64_MAX;
+  }
+  char pages[128];
+  read_file("/proc/self/statm", pages, sizeof pages);
+  const std::uint64_t used =
+      strtoull(pages, nullptr, 10) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return used < limit.rlim_cur ? (limit.rlim_cur - used) / 8 : 0;
+}
+
+Clock choose_clock() {
+  char source[32];
+  read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+            sizeof source);
+#if defined(__x86_64__)
+  if (strcmp(source, "tsc") == 0) {
+    return Clock::tsc;
+  }
+#elif defined(__aarch64__)
+  if (strcmp(source, "arch_sys_counter") == 0) {
+    return Clock::cntvct;
+  }
+#endif
+  return Clock::monotonic_raw;
+}
+
+// The tick is read between two reads of the reference clock; of several tries the tightest wins, so
+// that a preemption in between does not bend the time axis.
+Anchor take_anchor() {
+  Anchor best{};
+  std::uint64_t tightest = UINT64_MAX;
+  for (int i = 0; i < 5; ++i) {
+    const std::uint64_t before = monotonic_raw_ns();
+    const std::uint64_t tick = now();
+    timespec real{};
+    clock_gettime(CLOCK_REALTIME, &real);
+    const std::uint64_t after = monotonic_raw_ns();
+    if (after - before < tightest) {
+      tightest = after - before;
+      best.tick = tick;
+      best.monotonic_ns = tick_clock == Clock::monotonic_raw ? tick : before + tightest / 2;
+      best.realtime_ns = static_cast<std::uint64_t>(real.tv_sec) * 1'000'000'000u +
+                         static_cast<std::uint64_t>(real.tv_nsec);
+    }
+  }
+  return best;
+}
+
+}  // namespace uctrace::log
