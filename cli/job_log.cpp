@@ -38,6 +38,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
   std::copy(std::begin(page.layers), std::end(page.layers), report.layers.begin());
   for (const log::LaneInfo& lane : log.lanes()) {
     report.events += lane.counters.recorded_events;
+    report.untracked += lane.counters.ucp_untracked + lane.counters.uct_untracked;
     report.mpi_calls += lane.counters.mpi_calls;
     report.ucp_operations += lane.counters.ucp_operations;
     report.uct_operations += lane.counters.uct_posted_ok;
@@ -59,6 +60,8 @@ std::vector<fs::path> logs_in(const fs::path& folder) {
 
 JobLog read_job_log(const fs::path& folder, const std::string& job) {
   JobLog result;
+  std::error_code error;
+  result.folder_gone = fs::status(folder, error).type() == fs::file_type::not_found;
   for (const fs::path& path : logs_in(folder)) {
     try {
       const log::LogFile log = open_page(path);

@@ -22,8 +22,9 @@ struct ProcessReport {
   bool closed = false;
   bool alive = false;
   std::uint32_t write_errno = 0;
-  std::uint64_t events = 0;                                             // recorded
-  std::uint64_t dropped = 0;                                            // lost at the writer
+  std::uint64_t events = 0;     // recorded
+  std::uint64_t dropped = 0;    // lost at the writer
+  std::uint64_t untracked = 0;  // operations whose end is not known: no slot was ready for them
   std::uint64_t mpi_calls = 0, ucp_operations = 0, uct_operations = 0;  // counted, recorded or not
   std::uint64_t log_bytes = 0;
 };
@@ -31,6 +32,7 @@ struct ProcessReport {
 struct JobLog {
   std::vector<ProcessReport> processes;
   std::vector<std::filesystem::path> unreadable;  // logs without a valid page
+  bool folder_gone = false;
 };
 
 // The processes of `job` in `folder`; with an empty job, of all. A folder that cannot be read has

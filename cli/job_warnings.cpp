@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <set>
@@ -154,23 +155,75 @@ void check_ranks(const Processes& processes, std::vector<std::string>& lines) {
       ranks.size(), world_size));
 }
 
+// Why a log could not take records, and what helps. Other reasons are the system's own words.
+struct Obstacle {
+  int error;
+  const char* why;
+  const char* to_do;
+};
+
+constexpr const char* kOtherFolder = "record into another folder with -o DIR";
+constexpr const char* kWithRoom = "record into a folder with room with -o DIR";
+constexpr const char* kWritable = "record into a folder that the job may write to with -o DIR";
+constexpr const char* kLeaveAlone = "leave the folder alone while a job records into it";
+constexpr Obstacle kObstacles[] = {
+    {ENOSPC, nullptr, kWithRoom},
+    {EDQUOT, nullptr, kWithRoom},
+    {EACCES, nullptr, kWritable},
+    {EPERM, nullptr, kWritable},
+    {EROFS, nullptr, kWritable},
+    {ENOENT, "the log or its folder was moved or removed", kLeaveAlone},
+    {ESTALE, "the log or its folder was moved or removed", kLeaveAlone},
+    {EFBIG, "the log reached the limit on file sizes", "raise it for the job (`ulimit -f`)"},
+    {EMFILE, "the limit on open files was reached", "raise it for the job (`ulimit -n`)"},
+    {ENOMEM, "the limit on memory left no more for the log", "raise it for the job (`ulimit -v`)"},
+    {EAGAIN, "the job may start no more threads", "raise the limit for the job (`ulimit -u`)"},
+    {ETIMEDOUT, "the file system did not answer", kOtherFolder},
+};
+
+Obstacle obstacle_of(std::uint32_t error) {
+  const auto* known =
+      std::find_if(std::begin(kObstacles), std::end(kObstacles),
+                   [&](const auto& o) { return o.error == static_cast<int>(error); });
+  Obstacle result{static_cast<int>(error), nullptr, kOtherFolder};
+  if (known != std::end(kObstacles)) result = *known;
+  if (result.why == nullptr) result.why = std::strerror(static_cast<int>(error));
+  return result;
+}
+
 void check_drops(const Processes& processes, std::vector<std::string>& lines) {
   std::uint64_t dropped = 0;
-  std::set<std::string> reasons;
+  std::set<std::string> reasons, remedies;
   const Processes affected = select(processes, [&](const ProcessReport& process) {
     dropped += process.dropped;
-    if (process.write_errno != 0) {
-      reasons.insert(std::strerror(static_cast<int>(process.write_errno)));
+    if (process.dropped != 0 && process.write_errno != 0) {
+      const Obstacle obstacle = obstacle_of(process.write_errno);
+      reasons.insert(obstacle.why);
+      remedies.insert(obstacle.to_do);
     }
     return process.dropped != 0;
   });
   if (affected.empty()) return;
-  const std::string why = reasons.empty() ? "they came faster than the log could grow"
-                                          : fmt::format("{}", fmt::join(reasons, ", "));
+  if (reasons.empty()) {
+    reasons.insert("they came faster than the log could grow");
+    remedies.insert("the counts are exact, the details incomplete");
+  }
   lines.push_back(fmt::format("{} records were dropped in {}: {}; {}", dropped,
-                              count_text(affected, processes.size()), why,
-                              reasons.empty() ? "the counts are exact, the details incomplete"
-                                              : "record into a folder with room with -o DIR"));
+                              count_text(affected, processes.size()), fmt::join(reasons, ", "),
+                              fmt::join(remedies, ", ")));
+}
+
+void check_untracked(const Processes& processes, std::vector<std::string>& lines) {
+  std::uint64_t untracked = 0;
+  const Processes affected = select(processes, [&](const ProcessReport& process) {
+    untracked += process.untracked;
+    return process.untracked != 0;
+  });
+  if (affected.empty()) return;
+  lines.push_back(fmt::format(
+      "{} operations have no recorded end in {}: more of them began at once than memory was ready "
+      "for; the counts are exact, the details incomplete",
+      untracked, count_text(affected, processes.size())));
 }
 
 void check_ends(const Processes& processes, std::vector<std::string>& lines) {
@@ -189,11 +242,19 @@ std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
   Processes all = kept.processes;
   all.insert(all.end(), lost.processes.begin(), lost.processes.end());
   std::vector<std::string> lines;
+  if (all.empty() && kept.folder_gone) {
+    lines.push_back(
+        "the folder of the logs is gone: it was moved or removed while the job ran; if it was "
+        "moved, "
+        "name its place: `uctrace report DIR`");
+    return lines;
+  }
   if (all.empty() && kept.unreadable.empty()) {
     lines.push_back(
         "no process used MPI or UCX, so nothing was recorded: a program that is statically linked, "
-        "set-uid, or started by another machine or service does not load uctrace; if it should "
-        "have, put uctrace behind the launcher: `mpirun ... uctrace record -- PROGRAM`");
+        "set-uid, or started by another machine or service does not load uctrace, and one that "
+        "changed its user or root cannot write to this folder; if it should have, put uctrace "
+        "behind the launcher: `mpirun ... uctrace record -- PROGRAM`");
     return lines;
   }
   if (!kept.unreadable.empty()) {
@@ -206,6 +267,7 @@ std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
   check_ucx_used(all, lines);
   check_ranks(all, lines);
   check_drops(all, lines);
+  check_untracked(all, lines);
   check_ends(all, lines);
   return lines;
 }

@@ -162,7 +162,7 @@ void LogFile::read_page() {
   if (page_.page_bytes != kProcessPageBytes || page_.clock < Clock::tsc ||
       page_.clock > Clock::monotonic_raw || page_.exit > ExitKind::aborted || !layers_valid ||
       page_.lanes_used > kMaxLanes || page_.anchor_count > kAnchors || page_.world_rank < -1 ||
-      page_.world_size < 0 || page_.closed > 1) {
+      page_.world_size < 0 || page_.closed > 1 || page_.storage > Storage::drained) {
     refuse(name_, "its first page is damaged", kMakeAgain);
   }
   lanes_.resize(page_.lanes_used);

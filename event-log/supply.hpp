@@ -13,7 +13,7 @@
 namespace uctrace::log {
 
 inline constexpr std::size_t kReadyChunks = 48;
-inline constexpr std::size_t kReadySlabs = 4;
+inline constexpr std::size_t kReadySlabs = 16;
 inline constexpr std::size_t kRetiredChunks = 256;
 
 // What passes between the helper and the recording threads; every field is lock-free.

@@ -1,11 +1,13 @@
 // Run::info_json: the facts of `uctrace info --format json`. docs/info.md documents every key.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "event-log/file_systems.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/plain_text.hpp"
 #include "log-merger/totals.hpp"
@@ -263,15 +265,29 @@ std::string command_of(const Job& job) {
   return shell_line(words);
 }
 
+const char* name_of(log::Storage storage) {
+  switch (storage) {
+    case log::Storage::mapped:
+      return "mapped";
+    case log::Storage::drained:
+      return "drained";
+    case log::Storage::unknown:
+      break;
+  }
+  return "unknown";
+}
+
 }  // namespace
 
 void describe_run(Job& job, const Found& found) {
   const log::LaneCounters counted = count_counted(job);
-  std::set<std::string> hosts;
+  std::set<std::string> hosts, ways, file_systems;
   std::uint64_t log_bytes = 0;
   for (const ProcessLog& log : job.logs) {
     hosts.insert(plain_text(log.file.host()));
     log_bytes += log.file.size_bytes();
+    ways.insert(name_of(log.file.page().storage));
+    file_systems.insert(log::file_system_of(log.file.page().file_system).name);
   }
 
   Json info;
@@ -286,6 +302,7 @@ void describe_run(Job& job, const Found& found) {
                     {"mpi", found.mpi_calls},
                     {"dropped", total_dropped(job)},
                     {"dropped_by_kind", dropped_json(job)},
+                    {"untracked", counted.uct_untracked + counted.ucp_untracked},
                     {"overwritten", 0},
                     {"outside_window", 0}};
   info["uct"] = {{"posted_ok", counted.uct_posted_ok},
@@ -318,7 +335,9 @@ void describe_run(Job& job, const Found& found) {
   info["hosts"] = hosts;
   info["clock"] = clock_json(job, hosts.size());
   info["folder"] = folder_json(job);
-  info["log"] = {{"bytes", log_bytes},
+  info["log"] = {{"written", fmt::format("{}", fmt::join(ways, ", "))},
+                 {"file_system", fmt::format("{}", fmt::join(file_systems, ", "))},
+                 {"bytes", log_bytes},
                  {"bytes_per_event", found.events == 0 ? Json(nullptr)
                                                        : Json(static_cast<double>(log_bytes) /
                                                               static_cast<double>(found.events))}};

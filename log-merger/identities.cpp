@@ -51,13 +51,16 @@ class Checker {
     return sum;
   }
 
+  // Wholly, or for the interfaces that one process opened beyond those that can be hooked.
   bool layer_off(log::Layer layer) const {
-    for (const ProcessLog& log : job_.logs) {
-      if (log.file.page().layers[static_cast<std::size_t>(layer)] == log::LayerState::off) {
-        return true;
-      }
-    }
-    return false;
+    return std::any_of(job_.logs.begin(), job_.logs.end(), [&](const ProcessLog& log) {
+      const auto out_of_interfaces = [&](const auto& fault) {
+        return fault.first.layer == layer &&
+               static_cast<log::FaultCode>(fault.first.head.a) == log::FaultCode::out_of_interfaces;
+      };
+      return log.file.page().layers[static_cast<std::size_t>(layer)] == log::LayerState::off ||
+             std::any_of(log.faults.begin(), log.faults.end(), out_of_interfaces);
+    });
   }
 
   Verdict verdict(bool equal, bool cut) const {

@@ -163,6 +163,10 @@ std::uint64_t total_dropped(const Job& job) {
 }
 
 bool job_complete(const Job& job) {
+  const log::LaneCounters counted = count_counted(job);
+  if (counted.uct_untracked + counted.ucp_untracked != 0) {
+    return false;  // their ends are not known
+  }
   std::set<std::int32_t> ranks;
   std::int32_t size = 0;
   for (const ProcessLog& log : job.logs) {

@@ -20,8 +20,9 @@ using interpose::Original;
 using log::FaultCode;
 using log::Layer;
 
-constexpr std::size_t kMaxInterfaces = 1024;
-constexpr std::size_t kTableSize = 4096;  // a power of two, at most a quarter full
+constexpr std::size_t kMaxInterfaces = 4096;  // 1,400 bytes each, of memory once it is used
+constexpr std::size_t kTableBits = 14;
+constexpr std::size_t kTableSize = std::size_t{1} << kTableBits;  // at most a quarter full
 
 struct TableEntry {
   std::atomic<uct_iface_h> key;
@@ -34,7 +35,7 @@ constinit TableEntry table[kTableSize]{};
 constinit std::atomic<std::uint16_t> next_interface_id{0};
 
 std::size_t home_of(const void* handle) {
-  return (reinterpret_cast<std::uintptr_t>(handle) >> 6) * 0x9E3779B97F4A7C15u >> 52;
+  return (reinterpret_cast<std::uintptr_t>(handle) >> 6) * 0x9E3779B97F4A7C15u >> (64 - kTableBits);
 }
 
 // The place of `handle`, or the free one where it belongs; nullptr if the table has none.

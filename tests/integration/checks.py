@@ -2,6 +2,7 @@
 and the identities of a recording."""
 
 import json
+import re
 from collections import Counter
 
 from harness import check, check_equal, record_well, run_well, scratch
@@ -145,6 +146,13 @@ def check_incomplete(info):
     results = results_of(info)
     check_equal(results.get("violated", []), [], "violated identities")
     check(results.get("incomplete"), f"no identity is marked incomplete: {results}")
+
+
+def check_losses_are_told(result):
+    """The number of lost records that `record` tells."""
+    told = sum(int(n) for n in re.findall(r"([0-9]+) records were dropped", result.stderr))
+    check(told > 0, f"record does not count what was dropped: {result}")
+    return told
 
 
 def check_program_is_recorded(mpi, program):

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -170,6 +171,18 @@ def finish(process, *, timeout=JOB_TIMEOUT_S):
         raise Failure(f"timed out after {timeout} s: {' '.join(process.args)}") from None
     status = process.returncode if process.returncode >= 0 else 128 - process.returncode
     return Result(process.args, status, stdout, stderr)
+
+
+def wait_until(condition, otherwise, *, timeout=30):
+    deadline = time.monotonic() + timeout
+    while not condition():
+        check(time.monotonic() < deadline, f"{otherwise}, after {timeout} s")
+        time.sleep(0.02)
+
+
+def wait_for(path):
+    """Waits until a program has made the file."""
+    wait_until(path.exists, f"there is no {path.name}")
 
 
 def run(command, *, env=None, cwd=None, timeout=JOB_TIMEOUT_S):

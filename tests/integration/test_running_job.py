@@ -1,11 +1,8 @@
 """A job that still runs can be merged and is marked incomplete; its folder is not taken away."""
 
-import time
-
 from checks import check_complete, check_incomplete, check_messages_are, read_truth
 from harness import (
     MPIS,
-    Failure,
     Recording,
     check,
     check_equal,
@@ -15,18 +12,8 @@ from harness import (
     run_test,
     scratch,
     started,
+    wait_for,
 )
-
-READY_TIMEOUT_S = 30
-
-
-def wait_for(path):
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while not path.exists():
-        if time.monotonic() > deadline:
-            raise Failure(f"the job did not make {path.name} within {READY_TIMEOUT_S} s")
-        time.sleep(0.02)
-
 
 def running_job_is_readable():
     mpi = MPIS["ompi"]

@@ -78,8 +78,7 @@ static void exchange(struct node from, ucp_ep_h endpoint, struct node to, uint64
   uint64_t got = 0;
   ucs_status_ptr_t receive =
       ucp_tag_recv_nbx(to.worker, &got, sizeof got, number, UINT64_MAX, &kDefaults);
-  ucs_status_ptr_t send =
-      ucp_tag_send_nbx(endpoint, &number, sizeof number, number, &kDefaults);
+  ucs_status_ptr_t send = ucp_tag_send_nbx(endpoint, &number, sizeof number, number, &kDefaults);
   finish(send, from.worker, to.worker);
   finish(receive, from.worker, to.worker);
   check(got == number, "comparing contents");
@@ -125,8 +124,8 @@ static void run_outstanding(size_t count) {
   }
   for (size_t i = 0; i < count; ++i) {
     numbers[count + i] = i;
-    requests[count + i] = ucp_tag_send_nbx(endpoint, &numbers[count + i], sizeof *numbers,
-                                           i % kTags, &kDefaults);
+    requests[count + i] =
+        ucp_tag_send_nbx(endpoint, &numbers[count + i], sizeof *numbers, i % kTags, &kDefaults);
   }
   for (size_t i = 0; i < 2 * count; ++i) finish(requests[i], sender.worker, receiver.worker);
   for (size_t i = 0; i < count; ++i) check(numbers[i] == i, "comparing contents");

@@ -1,0 +1,112 @@
+"""A process at the limits that its site or its user set, or in an odd environment: with the tool it
+does what it does without, and what could not be recorded is counted with its reason."""
+
+import os
+
+from checks import check_complete, check_incomplete, check_losses_are_told
+from harness import (
+    PROGRAMS,
+    Recording,
+    Skip,
+    check,
+    check_equal,
+    need,
+    record_command,
+    run,
+    run_test,
+    scratch,
+)
+
+MESSAGES = 1000
+STRANGER = 61234  # a user who runs nothing else: a limit on threads counts all a user's
+
+
+def limited(*limits):
+    return [need("prlimit"), *limits]
+
+
+def as_stranger(*words):
+    if os.getuid() != 0:
+        raise Skip("only root can become another user")
+    identity = [f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups"]
+    return [need("setpriv"), *identity, *words]
+
+
+def in_shell(script):
+    return ["sh", "-c", f'{script}; exec "$@"', "sh"]
+
+
+def whole(result, recording):
+    check_complete(recording.info, layers=("uct", "ucp"), processes=1)
+    check("warning" not in result.stderr, f"record warns: {result}")
+
+
+def all_lost(reason):
+    def check_recording(result, recording):
+        told = check_losses_are_told(result)
+        check(reason in result.stderr, f"the reason is not told: {result}")
+        info = recording.info
+        check_equal(info["events"]["dropped"], told, "dropped records in info and by record")
+        check_equal(info["events"]["ucp"], 0, "records of UCP operations")
+        check_incomplete(info)
+
+    return check_recording
+
+
+def counted(result, recording):
+    """Whole if the room sufficed; else every loss is told."""
+    if "warning" in result.stderr:
+        check_losses_are_told(result)
+        check_incomplete(recording.info)
+    else:
+        whole(result, recording)
+
+
+def nothing(result, recording):
+    check_equal(recording.logs, [], "logs")
+    check("nothing was recorded" in result.stderr, f"record does not say so: {result}")
+
+
+def with_threads():
+    return as_stranger(*limited("--nproc=2"))  # UCX needs one beside the program's own
+
+
+# name: (in front of the program, transports, what becomes of the recording)
+CASES = {
+    "open-files": (limited("--nofile=16"), "posix", whole),
+    "stack": (in_shell("ulimit -s 128"), "posix", whole),
+    "memory": (limited("--as=120000000"), "posix", counted),
+    "little-memory": (limited("--as=64000000"), "posix", counted),
+    "file-size": (limited("--fsize=100000"), "tcp", all_lost("the limit on file sizes")),
+    "tiny-files": (limited("--fsize=512"), "tcp", nothing),
+    "threads": (with_threads, "posix", all_lost("may start no more threads")),
+    "umask": (in_shell("umask 777"), "sysv", whole),
+    "elsewhere": (in_shell("cd /"), "posix", whole),
+    "other-user": (as_stranger, "posix", whole),
+    "no-temporary": (["env", "TMPDIR=/nonexistent"], "posix", whole),
+}
+
+
+def limit_is_survived(case, storage):
+    prefix, transports, check_recording = CASES[case]
+    prefix = prefix() if callable(prefix) else prefix
+    program = [*prefix, PROGRAMS / "many_ucp", "outstanding", MESSAGES]
+    environment = {"UCX_TLS": transports}
+    if storage == "drained":
+        environment["UCTRACE_DRAIN"] = "1"
+    with scratch() as folder:
+        data = folder / "data"
+        for path in (folder, data):
+            path.mkdir(exist_ok=True)
+            path.chmod(0o777)  # the program may be another user's
+        alone = run(program, env=environment)
+        if alone.status != 0:
+            raise Skip(f"the program does not run under this limit here: {alone}")
+        result = run(record_command(data, program), env=environment)
+        check_equal((result.status, result.stdout), (alone.status, alone.stdout), "the program")
+        of_program = [s for s in result.stderr.splitlines() if not s.startswith("uctrace: ")]
+        check_equal(of_program, alone.stderr.splitlines(), "what the program says on stderr")
+        check_recording(result, Recording(data))
+
+
+run_test(limit_is_survived)

@@ -1,0 +1,47 @@
+"""Very much at once in one process: endpoints to 1,024 workers, 10^6 receives and sends that are
+outstanding together. Nothing is lost, or every loss is counted; peers and matches are right."""
+
+from checks import check_accounts, check_complete, check_incomplete, results_of
+from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+
+
+def check_endpoints(recording, count):
+    """Every message knows its peers, and each of its bytes the transfer that carried it."""
+    check_complete(recording.info, layers=("uct", "ucp"), processes=1)
+    tags = sorted(int(message["ucp_tag"], 16) for message in recording.messages)
+    check_equal(tags, list(range(2 * count)), "tags of the messages")
+    for message in recording.messages:
+        check(message["src_process"], f"sender unknown: {message}")
+        check_equal(message["src_process"], message["dst_process"], "process of both sides")
+
+
+def check_outstanding(recording, count):
+    info = recording.info
+    check_accounts(info)
+    check_equal(results_of(info).get("violated", []), [], "violated identities")
+    lost = info["events"]["dropped"] + info["events"]["untracked"]
+    if lost == 0:
+        check_complete(info, layers=("uct", "ucp"), processes=1)
+        check_equal(info["messages"]["matched"], count + 1, "messages, with one to connect")
+        check_equal(info["links"]["match"]["exact"], count + 1, "exact matches")
+    else:
+        check_incomplete(info)
+
+
+CASES = {
+    "endpoints": (check_endpoints, {"UCX_TLS": "tcp"}),
+    "outstanding": (check_outstanding, {"UCX_TLS": "posix"}),
+}
+
+
+def much_is_recorded(case, count):
+    check_recording, environment = CASES[case]
+    program = [PROGRAMS / "many_ucp", case, count]
+    with scratch() as folder:
+        alone = run_well(program, env=environment)
+        result, recording = record_well(folder / "data", program, env=environment)
+        check_equal(result.stdout, alone.stdout, "output of the program")
+        check_recording(recording, int(count))
+
+
+run_test(much_is_recorded)
