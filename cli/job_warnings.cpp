@@ -239,7 +239,12 @@ void check_ends(const Processes& processes, std::vector<std::string>& lines) {
 }  // namespace
 
 std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
-  Processes all = kept.processes;
+  // A process may have left its last counters apart from a log that took no more.
+  Processes all = select(kept.processes, [&](const ProcessReport& process) {
+    return std::none_of(lost.processes.begin(), lost.processes.end(), [&](const auto& other) {
+      return other.log.filename() == process.log.filename();
+    });
+  });
   all.insert(all.end(), lost.processes.begin(), lost.processes.end());
   std::vector<std::string> lines;
   if (all.empty() && kept.folder_gone) {

@@ -165,6 +165,7 @@ void keep_counters(const fs::path& fallback, const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator it(fallback, error), end; !error && it != end; it.increment(error)) {
     const fs::path kept = folder / it->path().filename();
+    if (fs::exists(kept)) continue;  // a log that took no more is worth more than its last counters
     if (!copy_without_zeros(it->path(), kept)) {
       std::error_code ignored;
       fs::remove(kept, ignored);

@@ -192,8 +192,8 @@ void count_losses() {
   }
 }
 
-// The last page. What could not be written is counted, so the file is in order all the same: the
-// page itself lies in a part of the file that exists already.
+// The last page, with what could not be written counted. A file system that copies on write may
+// have no room even for that: then the counters go elsewhere, and the log stays open.
 void close_log() {
   copy_page();
   ProcessPage* page = copied_page();
@@ -203,12 +203,10 @@ void close_log() {
     subtract_losses(reinterpret_cast<LaneInfo*>(reinterpret_cast<char*>(page) + kLanesOffset),
                     drain->losses);
   }
-  if (page->exit == ExitKind::running) {
-    page->exit = ExitKind::exited;
-  }
   page->closed = 1;
-  if (write_copied_page() && file_system_of(page->file_system).remote &&
-      fdatasync(drain->file.fd) != 0) {
+  if (!write_copied_page()) {
+    keep_counters(drain->file, drain->losses, static_cast<int>(drain->file.page->write_errno));
+  } else if (file_system_of(page->file_system).remote && fdatasync(drain->file.fd) != 0) {
     page->write_errno = static_cast<std::uint32_t>(errno);
     write_copied_page();
   }

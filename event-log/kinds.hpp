@@ -139,16 +139,19 @@ inline constexpr std::size_t kDropKinds = 4;
 
 // How a record that was made and then lost is counted.
 constexpr DropKind drop_kind_of(RecordType type) {
-  if (type >= RecordType::text) return DropKind::definition;
   switch (type) {
     case RecordType::uct_operation:
     case RecordType::uct_completion:
     case RecordType::uct_arrival:
       return DropKind::uct;
+    case RecordType::ucp_operation:
+    case RecordType::ucp_completion:
+      return DropKind::ucp;
     case RecordType::mpi_call:
+    case RecordType::mpi_window_call:
       return DropKind::mpi;
     default:
-      return DropKind::ucp;
+      return DropKind::definition;
   }
 }
 

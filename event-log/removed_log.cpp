@@ -38,18 +38,22 @@ void count_records(const OutputLog& file, Losses& losses) {
 
 }  // namespace
 
-void keep_counters_of_removed(const OutputLog& file, Losses& losses) {
-  const OutputLog kept = create_fallback_log(*file.page, ENOENT);
+void keep_counters(const OutputLog& file, const Losses& losses, int reason) {
+  const OutputLog kept = create_fallback_log(*file.page, reason);
   if (kept.fd < 0) {
     return;
   }
-  count_records(file, losses);
   auto* lanes = reinterpret_cast<char*>(kept.page) + kLanesOffset;
   memcpy(lanes, reinterpret_cast<const char*>(file.page) + kLanesOffset,
          kMaxLanes * sizeof(LaneInfo));
   subtract_losses(reinterpret_cast<LaneInfo*>(lanes), losses);
   kept.page->closed = 1;
   write_at(kept.fd, kept.page, kProcessPageBytes, 0);
+}
+
+void keep_counters_of_removed(const OutputLog& file, Losses& losses) {
+  count_records(file, losses);
+  keep_counters(file, losses, ENOENT);
 }
 
 }  // namespace uctrace::log

@@ -1,4 +1,6 @@
-// A log that somebody removed while the process wrote it. Private to event-log/.
+// What becomes of the counters when the log cannot hold them: somebody removed it while the process
+// wrote it, or its file system takes nothing more, not even in a place that was written before.
+// Private to event-log/.
 #pragma once
 
 #include "event-log/output_log.hpp"
@@ -6,8 +8,12 @@
 
 namespace uctrace::log {
 
-// Leaves the counters in UCTRACE_FALLBACK_DIR, with all records of the removed log counted as
-// dropped; `losses` has those that are not in its file. Reads the file: for the end of a process.
+// Leaves the counters in UCTRACE_FALLBACK_DIR, with `losses` counted as dropped because of
+// `reason`.
+void keep_counters(const OutputLog& file, const Losses& losses, int reason);
+
+// The same for a log whose file is gone: with all its records, and `losses`, which are not in it.
+// Reads the file: for the end of a process.
 void keep_counters_of_removed(const OutputLog& file, Losses& losses);
 
 }  // namespace uctrace::log
