@@ -10,6 +10,7 @@
 
 #include "log-merger/filter.hpp"
 #include "log-merger/info_output.hpp"
+#include "log-merger/page_data.hpp"
 #include "log-merger/report.hpp"
 #include "log-merger/table.hpp"
 
@@ -55,6 +56,7 @@ struct InfoCommand {
 struct ViewCommand {
   DataChoice data;
   std::filesystem::path output;  // empty = report.html in the folder, "-" = standard output
+  PageOptions page;
 };
 // Help and version: what to print is all there is to do.
 struct PrintCommand {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/time_option.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/suggestion.hpp"
 
@@ -129,6 +130,28 @@ void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::str
   verb.add_option("--limit", limit, help)->check(a_number("--limit"))->type_name("N");
 }
 
+void add_time(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& value,
+              const std::string& help) {
+  verb.add_option_function<std::string>(
+          option, [&value](const std::string& text) { value = parse_time_ns(text); }, help)
+      ->check(CLI::Validator(
+          [option](std::string& text) -> std::string {
+            if (parse_time_ns(text)) return "";
+            throw Error({.what = fmt::format("{} {}", option, text),
+                         .why = fmt::format("'{}' is no time of a run", text),
+                         .to_do = "give a time such as 1.25s, 300ms, 40us or 7ns"});
+          },
+          ""))
+      ->type_name("TIME")
+      ->group(kChoosing);
+}
+
+void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
+              std::optional<std::uint64_t>& to) {
+  add_time(verb, "--from", from, "Messages that start at TIME of the run or later");
+  add_time(verb, "--to", to, "Messages that start before TIME");
+}
+
 void add_filter(CLI::App& verb, FilterSpec& filter) {
   const auto list = [&](const char* option, Words& values, const char* help,
                         const char* kind = "A,B") {
@@ -148,6 +171,7 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
   list("--protocol", filter.protocol, "UCP protocols");
   list("--src", filter.src, "Source ranks: where the data lay");
   list("--dst", filter.dst, "Destination ranks: where it went");
+  list("--rank", filter.rank, "Ranks, of either end");
   list("--host", filter.host, "Hosts, of either end");
   list("--transport", filter.transport, "UCT transports on the path");
   list("--op", filter.op, "UCT operations on the path");
@@ -155,6 +179,7 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
       ->check(one_of("--role", names_of(kRoles)));
   number("--min-bytes", filter.min_bytes, "Least payload of a message");
   number("--max-bytes", filter.max_bytes, "Greatest payload of a message");
+  add_span(verb, filter.from_ns, filter.to_ns);
 }
 
 }  // namespace
@@ -228,6 +253,11 @@ void Grammar::add_view() {
   add_job(verb, view_.data);
   add_path(verb, "-o,--output", view_.output, "FILE",
            "The page, - for standard output [DIR/report.html]");
+  verb.add_option("--limit", view_.page.limit,
+                  fmt::format("Operations in full detail [{}]", kPageEvents))
+      ->check(a_number("--limit"))
+      ->type_name("N");
+  add_span(verb, view_.page.from_ns, view_.page.to_ns);
 }
 
 }  // namespace uctrace::cli

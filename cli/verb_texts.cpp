@@ -98,6 +98,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
       .description = {"Writes the run as one HTML file that opens from disk, with no server and no "
                       "network, and prints its name."},
       .examples = {{"uctrace view && xdg-open uctrace.data/report.html", "write it and open it"},
+                   {"uctrace view --from 1.2s --to 1.3s", "a tenth of a second, in full detail"},
                    {"uctrace view run1 -o - | ssh laptop 'cat > run1.html'", "send it elsewhere"}},
       .exit_status = kReaderStatus}},
     {"merge",

@@ -22,7 +22,7 @@ int run(const ViewCommand& command) {
   const std::filesystem::path path =
       command.output.empty() ? command.data.folder / "report.html" : command.output;
   const std::string_view page(uctrace_page_html_start, uctrace_page_html_end);
-  const std::string html = insert_page_data(page, page_data(merged));
+  const std::string html = insert_page_data(page, page_data(merged, command.page));
   if (path == "-") {
     std::cout << html;
     return kOk;

@@ -64,7 +64,7 @@ std::optional<std::vector<bool>> choose_texts(const Texts& texts, const SeenText
   return set;
 }
 
-enum class End { source, destination };
+enum class End { source, destination, either };
 
 std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labels, End end,
                                               const std::vector<std::string>& asked,
@@ -75,7 +75,8 @@ std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labe
     parties.insert({run.processes[i].rank, static_cast<std::int32_t>(i)});
   }
   for (const Message& message : run.messages) {
-    parties.insert(end == End::source ? source_of(message) : destination_of(message));
+    if (end != End::destination) parties.insert(source_of(message));
+    if (end != End::source) parties.insert(destination_of(message));
   }
   std::multimap<std::string, Party> known;
   for (const Party& party : parties) known.emplace(labels(party), party);
@@ -109,7 +110,11 @@ std::string Labels::operator()(Party party) const {
 }
 
 Filter::Filter(const Run& run, const FilterSpec& spec)
-    : run_(run), min_bytes_(spec.min_bytes), max_bytes_(spec.max_bytes) {
+    : run_(run),
+      min_bytes_(spec.min_bytes),
+      max_bytes_(spec.max_bytes),
+      from_ns_(spec.from_ns),
+      to_ns_(spec.to_ns) {
   const std::size_t texts = run.texts.all().size();
   SeenTexts mpi(texts), comm(texts), protocol(texts), host(texts), transport(texts), op(texts);
   for (const Message& message : run.messages) {
@@ -135,6 +140,7 @@ Filter::Filter(const Run& run, const FilterSpec& spec)
   const Labels labels(run);
   src_ = choose_parties(run, labels, End::source, spec.src, "src");
   dst_ = choose_parties(run, labels, End::destination, spec.dst, "dst");
+  rank_ = choose_parties(run, labels, End::either, spec.rank, "rank");
 }
 
 bool Filter::host_fits(std::int32_t src_process, std::int32_t dst_process) const {
@@ -143,6 +149,17 @@ bool Filter::host_fits(std::int32_t src_process, std::int32_t dst_process) const
     return process >= 0 && (*host_)[run_.processes[static_cast<std::size_t>(process)].host];
   };
   return on_chosen_host(src_process) || on_chosen_host(dst_process);
+}
+
+bool Filter::rank_fits(Party source, Party destination) const {
+  return !rank_ || rank_->contains(source) || rank_->contains(destination);
+}
+
+// What has no known time lies in no span of it.
+bool Filter::time_fits(std::int64_t time_ns) const {
+  if (!from_ns_ && !to_ns_) return true;
+  const auto time = static_cast<std::uint64_t>(time_ns);
+  return time_ns >= 0 && time >= from_ns_.value_or(0) && time < to_ns_.value_or(UINT64_MAX);
 }
 
 bool Filter::hop_fits(TextId transport, TextId op, Role role) const {
@@ -155,7 +172,8 @@ bool Filter::accepts(const Message& message) const {
   return fits(mpi_, message.mpi) && fits(comm_, message.comm) &&
          fits(protocol_, message.protocol) && fits(src_, source_of(message)) &&
          fits(dst_, destination_of(message)) &&
-         host_fits(message.src_process, message.dst_process) &&
+         rank_fits(source_of(message), destination_of(message)) &&
+         host_fits(message.src_process, message.dst_process) && time_fits(time_of(message)) &&
          message.bytes >= min_bytes_.value_or(0) &&
          message.bytes <= max_bytes_.value_or(UINT64_MAX);
 }
@@ -177,15 +195,17 @@ bool Filter::accepts_without_message(const Transfer& transfer) const {
   };
   const auto process = static_cast<std::int32_t>(transfer.process);
   return fits(src_, party(process)) && fits(dst_, party(transfer.peer_process)) &&
-         host_fits(process, transfer.peer_process) &&
+         rank_fits(party(process), party(transfer.peer_process)) &&
+         time_fits(transfer.t_start_ns) && host_fits(process, transfer.peer_process) &&
          hop_fits(transfer.transport, transfer.op, transfer.role);
 }
 
 std::optional<bool> Filter::accepts(const MpiCallRow& call) const {
-  if (protocol_ || src_ || dst_ || host_ || min_bytes_ || max_bytes_ || has_hop_criteria()) {
+  if (protocol_ || src_ || dst_ || rank_ || host_ || min_bytes_ || max_bytes_ ||
+      has_hop_criteria()) {
     return std::nullopt;
   }
-  return fits(mpi_, call.function) && fits(comm_, call.comm);
+  return fits(mpi_, call.function) && fits(comm_, call.comm) && time_fits(call.t_start_ns);
 }
 
 }  // namespace uctrace

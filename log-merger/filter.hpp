@@ -1,5 +1,6 @@
 // Which messages and transfers a report speaks of, with the same meaning as on the page:
-// mpi, comm, protocol, src, dst, host and the byte limits choose messages (host: either end);
+// mpi, comm, protocol, src, dst, rank, host, the byte limits and the time choose messages (rank and
+// host: either end; time: when the message started, with all that it caused later);
 // transport, op and role choose hops, and messages that have at least one chosen hop (all three
 // must fit the same hop). Values of one criterion are alternatives, criteria are all required.
 // The value `unknown` stands for what could not be determined.
@@ -25,6 +26,13 @@ struct Party {
 inline Party source_of(const Message& message) { return {message.src, message.src_process}; }
 inline Party destination_of(const Message& message) { return {message.dst, message.dst_process}; }
 
+// When a message takes place for whoever asks for a span of time: its start; where that is not
+// recorded, its end or the post of its receive. -1 = not known.
+inline std::int64_t time_of(const Message& message) {
+  if (message.t_start_ns >= 0) return message.t_start_ns;
+  return message.t_end_ns >= 0 ? message.t_end_ns : message.t_posted_recv_ns;
+}
+
 // Names of processes for a person: the world rank where it names one process, else
 // "rank@host:pid" or "host:pid"; "unknown" for nothing.
 class Labels {
@@ -38,9 +46,10 @@ class Labels {
 };
 
 struct FilterSpec {
-  std::vector<std::string> mpi, comm, protocol, src, dst, host;
+  std::vector<std::string> mpi, comm, protocol, src, dst, rank, host;
   std::vector<std::string> transport, op, role;
   std::optional<std::uint64_t> min_bytes, max_bytes;
+  std::optional<std::uint64_t> from_ns, to_ns;  // [from, to) on the job clock
 };
 
 class Filter {
@@ -67,13 +76,15 @@ class Filter {
 
   bool hop_fits(TextId transport, TextId op, Role role) const;
   bool host_fits(std::int32_t src_process, std::int32_t dst_process) const;
+  bool rank_fits(Party source, Party destination) const;
+  bool time_fits(std::int64_t time_ns) const;
   bool has_hop_criteria() const;
 
   const Run& run_;
   TextSet mpi_, comm_, protocol_, host_, transport_, op_;
-  PartySet src_, dst_;
+  PartySet src_, dst_, rank_;
   std::optional<std::set<Role>> role_;
-  std::optional<std::uint64_t> min_bytes_, max_bytes_;
+  std::optional<std::uint64_t> min_bytes_, max_bytes_, from_ns_, to_ns_;
 };
 
 }  // namespace uctrace

@@ -191,6 +191,10 @@ RunFacts facts_of(const Run& run) {
   return facts;
 }
 
+ordered_json clock_error_ns(const Run& run) {
+  return member(member(parsed_info(run), "clock"), "max_error_ns");
+}
+
 IdentityCount count_identities(const Run& run) {
   IdentityCount count;
   for (const Identity& identity : run.identities) {

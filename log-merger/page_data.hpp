@@ -1,8 +1,10 @@
-// The data of the web page (docs/page-data.md): every class of traffic with its sums, computed
-// exactly from a run. Size: by the number of different classes and pairs, not of events.
+// The data of the web page (docs/page-data.md): every class of traffic with its sums, for the whole
+// run and over time, and single operations up to a limit. All sums are exact.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,7 +14,15 @@ namespace uctrace {
 
 inline constexpr int kPageSchema = 1;
 
-nlohmann::ordered_json page_data(const Run& run);
+// A page of that many operations of a run is of about 8 MiB.
+inline constexpr std::uint64_t kPageEvents = 250'000;
+
+struct PageOptions {
+  std::optional<std::uint64_t> from_ns = {}, to_ns = {};  // of the run, [from, to)
+  std::uint64_t limit = kPageEvents;                      // operations in detail
+};
+
+nlohmann::ordered_json page_data(const Run& run, const PageOptions& options = {});
 
 // The page template with `data` as the content of its script element of id "uctrace-data". Throws
 // Error if the template has no such element.

@@ -1,5 +1,10 @@
 // The data contract of docs/page-data.md: its types, and a reader that refuses anything else.
 
+import { DataError } from './error';
+import type { Packed, PackedColumn, PackedTable } from './packed';
+
+export { DataError } from './error';
+
 export type Role = 'data' | 'control' | 'staging';
 export type Match = 'exact' | 'inferred' | 'ambiguous' | 'unmatched';
 
@@ -35,9 +40,13 @@ export interface Step {
 
 /** Everything that a filter can ask of a message. */
 export interface TrafficClass {
+  /** Which UCP interface carried it: tag, put, ... */
+  kind: string | null;
   mpi: string | null;
   comm: string | null;
   protocol: string | null;
+  /** Bits of the payload's length: 2^(size - 1) <= bytes < 2^size. */
+  size: number | null;
   match: Match | null;
   /** null for messages; why these transfers serve no message otherwise. */
   reason: string | null;
@@ -69,6 +78,22 @@ export interface Identity {
   result: 'holds' | 'violated' | 'incomplete';
 }
 
+/** What stands between the packed tables and a clock. */
+export interface TimeData {
+  from_ns: number;
+  slab_ns: number;
+  slabs: number;
+  /** The page shows a span of the run only. */
+  is_part: boolean;
+  clock_error_ns: number | null;
+  messages_without_time: number;
+  events: number;
+  embedded: number;
+  /** Every operation that begins before is embedded. */
+  details_to_ns: number;
+  call_kinds: { mpi: string | null; comm: string | null }[];
+}
+
 export interface PageData {
   schema: 1;
   run: Run;
@@ -77,15 +102,13 @@ export interface PageData {
   cells: Cell[];
   identities: Identity[];
   notes: string[];
+  texts: string[];
+  time: TimeData;
+  packed: Packed;
 }
 
 /** `src` or `dst` of a cell whose process is not known. */
 export const kUnknownProcess = -1;
-
-/** Why the data cannot be shown, in words for the reader of the page. */
-export class DataError extends Error {
-  override name = 'DataError';
-}
 
 /** Returns the value with its type, or throws a DataError that says where and what is wrong. */
 type Check<T> = (value: unknown) => T;
@@ -179,9 +202,11 @@ const pageData = record<PageData>({
   ),
   classes: list(
     record<TrafficClass>({
+      kind: nullable(text),
       mpi: nullable(text),
       comm: nullable(text),
       protocol: nullable(text),
+      size: nullable(count),
       match: nullable(oneOf<Match>('exact', 'inferred', 'ambiguous', 'unmatched')),
       reason: nullable(text),
       path: list(
@@ -217,6 +242,32 @@ const pageData = record<PageData>({
     }),
   ),
   notes: list(text),
+  texts: list(text),
+  time: record<TimeData>({
+    from_ns: count,
+    slab_ns: count,
+    slabs: count,
+    is_part: flag,
+    clock_error_ns: nullable(primitive<number>('a number', (v) => Number.isFinite(v))),
+    messages_without_time: count,
+    events: count,
+    embedded: count,
+    details_to_ns: count,
+    call_kinds: list(record({ mpi: nullable(text), comm: nullable(text) })),
+  }),
+  packed: record<Packed>({
+    tables: list(
+      record<PackedTable>({
+        name: text,
+        rows: count,
+        columns: list(
+          record<PackedColumn>({ name: text, bytes: count, signed: flag, differences: flag }),
+        ),
+      }),
+    ),
+    bytes: count,
+    deflated: text,
+  }),
 });
 
 /** Checks what the shape cannot say: that indexes point at something. */

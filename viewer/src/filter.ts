@@ -6,17 +6,26 @@ import type { Role } from './data';
 
 /** A missing property filters nothing; null selects what is not known. */
 export interface Filter {
+  kind?: string | null;
   mpi?: string | null;
   comm?: string | null;
   protocol?: string | null;
   transport?: string;
   op?: string;
   role?: Role;
+  /** Sizes as TrafficClass has them, both included. */
+  min_size?: number;
+  max_size?: number;
   /** Messages with at least one end on this host. */
   host?: string;
+  /** Messages with at least one end in this process. */
+  rank?: number;
   /** Index into the processes, or kUnknownProcess. */
   src?: number;
   dst?: number;
+  /** Nanoseconds of the run, [from, to), at edges of slabs: chosen by the columns, not here. */
+  from?: number;
+  to?: number;
   /** Also select the transfers that serve no message. */
   withoutMessage?: boolean;
 }
@@ -34,14 +43,23 @@ function accepts<T>(wanted: T | undefined, value: T): boolean {
   return wanted === undefined || wanted === value;
 }
 
+function fitsSize({ min_size, max_size }: Filter, size: number | null): boolean {
+  if (min_size === undefined && max_size === undefined) return true;
+  return size !== null && size >= (min_size ?? 0) && size <= (max_size ?? Infinity);
+}
+
+export function filtersTime(filter: Filter): boolean {
+  return filter.from !== undefined || filter.to !== undefined;
+}
+
 export function filtersPath(filter: Filter): boolean {
   return filter.transport !== undefined || filter.op !== undefined || filter.role !== undefined;
 }
 
 /**
  * With
- *   asked(c)  = class of c has the wanted mpi, comm and protocol, c has the wanted src, dst and
- *               host, and (its reason is null or withoutMessage)
+ *   asked(c)  = class of c has the wanted kind, mpi, comm, protocol and size, c has the wanted src,
+ *               dst, rank and host, and (its reason is null or withoutMessage)
  *   wanted(t) = step of t has the wanted transport, op and role
  * a transfer total t of cell c is selected when asked(c) and wanted(t), and the messages of c are
  * selected when asked(c), its reason is null, and (the filter asks nothing of the path or some
@@ -52,9 +70,11 @@ export function select(columns: Columns, filter: Filter): Selection {
   const { data, steps, src, dst, cellClass, firstTransfer, transferStep, transferCount } = columns;
   const classAsked = Uint8Array.from(data.classes, (c) =>
     Number(
-      accepts(filter.mpi, c.mpi) &&
+      accepts(filter.kind, c.kind) &&
+        accepts(filter.mpi, c.mpi) &&
         accepts(filter.comm, c.comm) &&
         accepts(filter.protocol, c.protocol) &&
+        fitsSize(filter, c.size) &&
         (c.reason === null || filter.withoutMessage === true),
     ),
   );
@@ -75,6 +95,7 @@ export function select(columns: Columns, filter: Filter): Selection {
     const kind = cellClass[c]!;
     if (!classAsked[kind]) continue;
     if (!accepts(filter.src, src[c]!) || !accepts(filter.dst, dst[c]!)) continue;
+    if (filter.rank !== undefined && src[c] !== filter.rank && dst[c] !== filter.rank) continue;
     if (filter.host !== undefined && !onHost(src[c]!) && !onHost(dst[c]!)) continue;
     let usesWanted = anyPath;
     for (let t = firstTransfer[c]!; t < firstTransfer[c + 1]!; ++t) {

@@ -1,30 +1,53 @@
 import './style.css';
 import './views.css';
 import './matrix.css';
+import './timeline.css';
+
+import licence from '../node_modules/cytoscape/LICENSE?raw';
 
 import { makeColumns } from './columns';
 import { DataError, parsePageData, type PageData } from './data';
+import { makeDetails } from './details';
 import { element } from './dom';
 import { select, totals } from './filter';
-import type { Context, Update } from './page';
+import { unpack } from './packed';
+import type { Context, Update, View } from './page';
+import { checkTables, endOf, makeTimeAxis } from './slabs';
 import { fromHash, makeChoices, toHash } from './state';
+import { makeView } from './view';
 import { makeContendersPanel } from './views/contenders_panel';
 import { makeFilterBar } from './views/filter_bar';
 import { makeFunctionsPanel } from './views/functions_panel';
+import { makeGraphPanel } from './views/graph_panel';
 import { makeIdentities } from './views/identities';
 import { makeMatrixPanel } from './views/matrix_panel';
 import { makeHeader } from './views/run_header';
+import { addShortcuts } from './views/shortcuts';
+import { makeTimelinePanel } from './views/timeline_panel';
+import { makeTooltip } from './views/tooltip';
 
-function showPage(root: HTMLElement, data: PageData): void {
+async function makeContext(data: PageData): Promise<Context> {
   const columns = makeColumns(data);
-  const choices = makeChoices(data);
-  const context: Context = {
+  const tables = await unpack(data.packed);
+  checkTables(columns, tables);
+  const axis = makeTimeAxis(data.time);
+  return {
     data,
     columns,
-    choices,
+    tables,
+    axis,
+    details: makeDetails(data, tables, endOf(axis)),
+    choices: makeChoices(data),
     runTotals: totals(columns, select(columns, {})),
+    tooltip: makeTooltip(),
   };
-  let state = fromHash(location.hash, choices);
+}
+
+async function showPage(root: HTMLElement, data: PageData): Promise<void> {
+  const context = await makeContext(data);
+  const { choices, axis } = context;
+  let state = fromHash(location.hash, choices, axis);
+  let shown: View | undefined;
 
   const update: Update = (next) => {
     state = next(state);
@@ -33,19 +56,21 @@ function showPage(root: HTMLElement, data: PageData): void {
   };
   const filters = makeFilterBar(context, update);
   const matrix = makeMatrixPanel(context, update);
-  const functions = makeFunctionsPanel(context, update);
-  const contenders = makeContendersPanel(context, update);
-  const panels = [filters, matrix, functions, contenders];
+  const timeline = makeTimelinePanel(context, update);
+  const graph = makeGraphPanel(context, update);
+  const functions = makeFunctionsPanel(update);
+  const contenders = makeContendersPanel(update);
+  const panels = [filters, matrix, timeline, graph, functions, contenders];
   const show = () => {
-    const selection = select(columns, state.filter);
-    const view = { ...state, selection, totals: totals(columns, selection) };
+    const view = makeView(context, state, shown);
+    shown = view;
     for (const panel of panels) panel.show(view);
   };
 
   document.title = `${data.run.command} – uctrace`;
   const about =
     `uctrace ${data.run.tool}, run ${data.run.id}. All numbers are exact sums over ` +
-    `the recorded run; hover for exact values.`;
+    `the recorded run; hover for exact values. Press ? for the keys.`;
   root.replaceChildren(
     makeHeader(data),
     element(
@@ -53,14 +78,29 @@ function showPage(root: HTMLElement, data: PageData): void {
       {},
       filters.root,
       matrix.root,
+      timeline.root,
+      graph.root,
       element('div', { class: 'halves' }, functions.root, contenders.root),
       makeIdentities(data),
     ),
-    element('footer', {}, about),
+    element(
+      'footer',
+      {},
+      about,
+      element(
+        'details',
+        {},
+        element('summary', {}, 'Licence of Cytoscape.js, which draws the process graph'),
+        element('pre', {}, licence),
+      ),
+    ),
+    context.tooltip.root,
   );
   show();
+  addShortcuts(context.tooltip);
+  document.documentElement.dataset['ready'] = 'true';
   window.addEventListener('hashchange', () => {
-    state = fromHash(location.hash, choices);
+    state = fromHash(location.hash, choices, axis);
     show();
   });
 }
@@ -87,7 +127,7 @@ if (json === '') {
   );
 } else {
   try {
-    showPage(root, parsePageData(json));
+    await showPage(root, parsePageData(json));
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     showMessage(

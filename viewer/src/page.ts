@@ -2,20 +2,38 @@
 
 import type { Columns } from './columns';
 import type { PageData } from './data';
+import type { Details } from './details';
 import type { Measure, Selection } from './filter';
+import type { Tables } from './packed';
+import type { Activity, ActivityChoice, TimeAxis } from './slabs';
 import type { Choices, State } from './state';
+import type { Tooltip } from './views/tooltip';
 
 export interface Context {
   readonly data: PageData;
+  /** Of the whole run, or of the part of it that the page shows. */
   readonly columns: Columns;
+  readonly tables: Tables;
+  readonly axis: TimeAxis;
+  readonly details: Details;
   readonly choices: Choices;
   /** Totals of all messages and of the transfers that serve them, unfiltered. */
   readonly runTotals: Record<Measure, number>;
+  readonly tooltip: Tooltip;
 }
 
 export interface View extends State {
+  /** With the sums of the chosen span of time. */
+  readonly columns: Columns;
   readonly selection: Selection;
   readonly totals: Record<Measure, number>;
+  /** The selection without regard to time, for what is drawn along it. */
+  readonly alongTime: {
+    readonly selection: Selection;
+    readonly choice: ActivityChoice;
+    readonly activity: Activity;
+    readonly density: Float64Array;
+  };
 }
 
 /** A part of the page: made once, shown again after each choice. */

@@ -40,7 +40,8 @@ export function colourAt(theme: Theme, position: number): Rgb {
 }
 
 export function css([red, green, blue]: Rgb): string {
-  return `rgb(${red} ${green} ${blue})`;
+  // With commas, as the graph's library reads it.
+  return `rgb(${red}, ${green}, ${blue})`;
 }
 
 /** Black or white, whichever reads better on the colour. */
@@ -52,3 +53,30 @@ export function gradient(theme: Theme): string {
   const stops = Array.from({ length: 17 }, (_, i) => css(colourAt(theme, i / 16)));
   return `linear-gradient(to right, ${stops.join(', ')})`;
 }
+
+/** Colours that can be told apart, at 3:1 or better from the page. */
+export function categoryColour(theme: Theme, index: number): Rgb {
+  const hues = [255, 50, 155, 325, 200, 95, 20, 290];
+  const turn = Math.floor(index / hues.length);
+  const lightness = theme === 'dark' ? 0.76 - 0.08 * (turn % 3) : 0.52 - 0.08 * (turn % 3);
+  return fromOklch(lightness, 0.13, hues[index % hues.length]! + 11 * turn);
+}
+
+/** Of MPI, UCP and UCT. */
+export function layerColour(theme: Theme, layer: number): Rgb {
+  return fromOklch(theme === 'dark' ? 0.76 : 0.54, 0.12, [175, 255, 55][layer]!);
+}
+
+export function mixed(a: Rgb, b: Rgb, share: number): Rgb {
+  const part = (i: 0 | 1 | 2) => Math.round(a[i] + (b[i] - a[i]) * share);
+  return [part(0), part(1), part(2)];
+}
+
+/** RGB as one little-endian pixel of ImageData. */
+export function pixel([red, green, blue]: Rgb): number {
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+export const kCard: Record<Theme, Rgb> = { light: [255, 255, 255], dark: [28, 32, 37] };
+export const kLine: Record<Theme, Rgb> = { light: [217, 221, 227], dark: [52, 58, 67] };
+export const kInk: Record<Theme, Rgb> = { light: [28, 33, 40], dark: [228, 231, 235] };

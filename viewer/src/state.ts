@@ -3,6 +3,7 @@
 import { kUnknownProcess, type PageData, type Role } from './data';
 import { kMeasures, type Filter, type Measure } from './filter';
 import type { Scale } from './matrix';
+import { endOf, wholeSlabs, type TimeAxis } from './slabs';
 
 export interface State {
   readonly filter: Filter;
@@ -14,11 +15,15 @@ export const kInitialState: State = { filter: {}, measure: 'bytes', scale: 'log'
 
 /** The filters that are chosen from a list. */
 export const kChoices = [
+  'kind',
   'mpi',
   'comm',
   'protocol',
+  'min_size',
+  'max_size',
   'src',
   'dst',
+  'rank',
   'host',
   'transport',
   'op',
@@ -38,12 +43,17 @@ export function makeChoices(data: PageData): Choices {
     ...data.processes.keys(),
     ...(used.has(kUnknownProcess) ? [kUnknownProcess] : []),
   ];
+  const sizes = [...new Set(messages.map((c) => c.size ?? 0))].sort((a, b) => a - b);
   return {
+    kind: distinct(messages.map((c) => c.kind)),
     mpi: distinct(messages.map((c) => c.mpi)),
     comm: distinct(messages.map((c) => c.comm)),
     protocol: distinct(messages.map((c) => c.protocol)),
+    min_size: sizes,
+    max_size: sizes,
     src: processes,
     dst: processes,
+    rank: [...data.processes.keys()],
     host: distinct(data.processes.map((p) => p.host)),
     transport: distinct(steps.map((s) => s.transport)),
     op: distinct(steps.map((s) => s.op)),
@@ -81,12 +91,15 @@ export function toHash(state: State): string {
     const value = state.filter[choice];
     if (value !== undefined) fields.set(choice, encodeValue(value));
   }
+  for (const edge of ['from', 'to'] as const) {
+    if (state.filter[edge] !== undefined) fields.set(`${edge}_ns`, String(state.filter[edge]));
+  }
   if (state.filter.withoutMessage) fields.set('without_message', '1');
   return fields.toString();
 }
 
 /** Leaves out what this run does not have: the address may come from another run's page. */
-export function fromHash(hash: string, choices: Choices): State {
+export function fromHash(hash: string, choices: Choices, axis: TimeAxis): State {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   let state: State = {
     filter: fields.get('without_message') === '1' ? { withoutMessage: true } : {},
@@ -98,5 +111,18 @@ export function fromHash(hash: string, choices: Choices): State {
     const value = choices[choice].find((offered) => encodeValue(offered) === text);
     if (value !== undefined) state = withChoice(state, choice, value);
   }
-  return state;
+  const edge = (name: string) => {
+    const text = fields.get(name);
+    return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
+  };
+  return withSpan(state, axis, edge('from_ns'), edge('to_ns'));
+}
+
+/** Chooses a span of time, widened to whole slabs; all of the run is no choice. */
+export function withSpan(state: State, axis: TimeAxis, from?: number, to?: number): State {
+  const { from: _from, to: _to, ...filter } = state.filter;
+  if (from === undefined && to === undefined) return { ...state, filter };
+  const span = wholeSlabs(axis, from ?? axis.from, to ?? endOf(axis));
+  if (!span) return { ...state, filter };
+  return { ...state, filter: { ...filter, ...span } };
 }

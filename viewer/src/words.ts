@@ -1,8 +1,9 @@
 // The words of the page: names of measures and processes, and the sentence that says what the
 // numbers on the page are.
 
+import { leastBytes, mostBytes } from './command';
 import { kUnknownProcess, type PageData } from './data';
-import { filtersPath, type Filter, type Measure } from './filter';
+import { filtersPath, filtersTime, type Filter, type Measure } from './filter';
 import { formatBytes, formatCount, formatExactBytes, formatShortCount } from './format';
 import type { Axis } from './matrix';
 import { processesOf } from './matrix';
@@ -62,12 +63,19 @@ function messageWords(data: PageData, filter: Filter): string {
   const add = (value: string | null | undefined, known: string, unknown: string) => {
     if (value !== undefined) words.push(value === null ? unknown : `${known} ${value}`);
   };
+  add(filter.kind, 'of kind', 'of no kind');
   add(filter.mpi, 'asked for by', 'of no known MPI function');
   add(filter.comm, 'on', 'of no known communicator');
   add(filter.protocol, 'sent by protocol', 'of no known protocol');
+  if (filter.min_size !== undefined) words.push(`of ${formatBytes(leastBytes(filter.min_size))} or more`);
+  if (filter.max_size !== undefined) {
+    words.push(`of less than ${formatBytes(mostBytes(filter.max_size) + 1)}`);
+  }
   if (filter.src !== undefined) words.push(`from rank ${processLabel(data, filter.src)}`);
   if (filter.dst !== undefined) words.push(`to rank ${processLabel(data, filter.dst)}`);
+  if (filter.rank !== undefined) words.push(`with an end at rank ${processLabel(data, filter.rank)}`);
   if (filter.host !== undefined) words.push(`with an end on host ${filter.host}`);
+  if (filtersTime(filter)) words.push('that start in the chosen time');
   return words.length === 0 ? '' : ` ${words.join(', ')}`;
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { listContenders, listFunctions, listTransports, tabulate } from '../src/contenders';
-import type { Cell, PageData, Step } from '../src/data';
+import type { Cell, PageData, Step, TrafficClass } from '../src/data';
 import { cellValues, kMeasures, select, totals, type Filter, type Measure } from '../src/filter';
 import { cellsAt, makeAxis, makeMatrix, position, processesOf, valueAt } from '../src/matrix';
 import { largestPairs } from '../src/pairs';
@@ -19,7 +19,9 @@ const upTo = (random: Random, limit: number) => Math.floor(random() * limit);
 
 function randomRun(random: Random): PageData {
   const base = makeRun({ ranks: 1 + upTo(random, 7) }) as PageData;
-  const classes = Array.from({ length: 12 }, () => ({
+  const classes = Array.from({ length: 12 }, (): TrafficClass => ({
+    kind: pick(random, ['tag', 'put', null]),
+    size: pick(random, [0, 1, 7, 20, null]),
     mpi: pick(random, ['MPI_Send', 'MPI_Isend', null]),
     comm: pick(random, ['world', 'row', null]),
     protocol: pick(random, ['eager', 'rndv', null]),
@@ -69,11 +71,15 @@ function naive(data: PageData, filter: Filter) {
     const kind = data.classes[cell.class]!;
     const hosts = [data.processes[cell.src]?.host, data.processes[cell.dst]?.host];
     return (
+      is(filter.kind, kind.kind) &&
       is(filter.mpi, kind.mpi) &&
       is(filter.comm, kind.comm) &&
       is(filter.protocol, kind.protocol) &&
       is(filter.src, cell.src) &&
       is(filter.dst, cell.dst) &&
+      (filter.min_size === undefined || (kind.size !== null && kind.size >= filter.min_size)) &&
+      (filter.max_size === undefined || (kind.size !== null && kind.size <= filter.max_size)) &&
+      (filter.rank === undefined || [cell.src, cell.dst].includes(filter.rank)) &&
       (filter.host === undefined || hosts.includes(filter.host)) &&
       (kind.reason === null || filter.withoutMessage)
     );

@@ -4,6 +4,8 @@
 
 import { pathToFileURL } from 'node:url';
 
+import { makeTime } from './make_time.mjs';
+
 /** A small generator of repeatable random numbers in [0, 1) (an LCG modulo 2^32). */
 export function makeRandom(seed) {
   let state = seed >>> 0;
@@ -73,6 +75,8 @@ function totalsOf(step, { fragment }, messages, size) {
   return { count, bytes, wire_bytes: bytes + count * (kHeader[step.op] + (carries ? 0 : 32)) };
 }
 
+const bitsOf = (size) => (size === 0 ? 0 : Math.floor(Math.log2(size)) + 1);
+
 class RunMaker {
   classes = [];
   cells = [];
@@ -90,7 +94,15 @@ class RunMaker {
     const { protocol, path } = route;
     this.cells.push({
       ...ends,
-      class: this.#classOf({ ...call, protocol, match, reason: null, path }),
+      class: this.#classOf({
+        kind: 'tag',
+        ...call,
+        protocol,
+        size: bitsOf(size),
+        match,
+        reason: null,
+        path,
+      }),
       messages,
       bytes: messages * size,
       transfers: path.map((hop) => totalsOf(hop, route, messages, size)),
@@ -98,7 +110,7 @@ class RunMaker {
   }
 
   withoutMessage(ends, reason, hop, count) {
-    const none = { mpi: null, comm: null, protocol: null, match: null };
+    const none = { kind: null, mpi: null, comm: null, protocol: null, size: null, match: null };
     this.cells.push({
       ...ends,
       class: this.#classOf({ ...none, reason, path: [hop] }),
@@ -147,7 +159,7 @@ function addCollectives(run, ranks, random) {
 }
 
 function addOddities(run, ranks) {
-  run.messages({ src: 0, dst: 1 }, call(null, null), 3, 4096, 'ambiguous');
+  run.messages({ src: 0, dst: Math.min(1, ranks - 1) }, call(null, null), 3, 4096, 'ambiguous');
   run.messages({ src: -1, dst: ranks - 1 }, call('MPI_Recv', 'MPI_COMM_WORLD'), 2, 40, 'unmatched');
   for (let src = 0; src < ranks; ++src) {
     const wireup = step('tcp', 'eth0', 'am_bcopy', 'control');
@@ -161,7 +173,8 @@ function addOddities(run, ranks) {
   }
 }
 
-export function makeRun({ ranks, seed = 1 }) {
+/** `limit`: how many messages, and transfers without one, are there singly. */
+export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500 }) {
   const random = makeRandom(seed);
   const run = new RunMaker();
   addHaloExchange(run, ranks, random);
@@ -170,13 +183,15 @@ export function makeRun({ ranks, seed = 1 }) {
   const sum = (of) => run.cells.reduce((total, cell) => total + of(cell), 0);
   const posted = sum((cell) => cell.transfers.reduce((total, t) => total + t.count, 0));
   const messages = sum((cell) => cell.messages);
+  const duration = 8412345678;
+  const { classes, cells } = run;
   return {
     schema: 1,
     run: {
       id: '5f0c2a91e7d34b68',
       command: `mpirun -np ${ranks} ./heat --grid 2048x2048 --steps 400`,
       started: '2026-11-21T01:02:03Z',
-      duration_ns: 8412345678,
+      duration_ns: duration,
       mpi: 'Open MPI v4.1.4',
       ucx: '1.13.1',
       tool: '0.1.0',
@@ -190,8 +205,8 @@ export function makeRun({ ranks, seed = 1 }) {
       complete: true,
       exit: 'finalized',
     })),
-    classes: run.classes,
-    cells: run.cells,
+    classes,
+    cells,
     identities: [
       {
         name: 'uct',
@@ -219,7 +234,15 @@ export function makeRun({ ranks, seed = 1 }) {
       },
     ],
     notes: ['2 receives have no sender in the recording; their source is shown as unknown.'],
+    ...makeTime({ classes, cells, duration, slabs, limit }),
   };
+}
+
+/** A recording in which nothing happened. */
+export function emptyRun() {
+  const run = makeRun({ ranks: 1, limit: 0, slabs: 16 });
+  const time = makeTime({ classes: [], cells: [], duration: 1, slabs: 16, limit: 0 });
+  return { ...run, processes: [], classes: [], cells: [], identities: [], notes: [], ...time };
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

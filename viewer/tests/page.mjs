@@ -18,7 +18,8 @@ import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 
 import { checkLayout, checkLongCommand } from './layout.mjs';
-import { makeRun } from './make_run.mjs';
+import { emptyRun, makeRun } from './make_run.mjs';
+import { checkSmall, checkViews } from './views.mjs';
 
 const kViewer = new URL('..', import.meta.url);
 const kDataTag = '<script type="application/json" id="uctrace-data"></script>';
@@ -247,7 +248,8 @@ function makePageFile(folder) {
   if (options.page !== undefined) return resolve(options.page);
   const template = readFileSync(options.template, 'utf8');
   assert.equal(template.split(kDataTag).length, 2, 'the template has one place for the data');
-  assert.doesNotMatch(template, /(src|href)="(?!data:)/, 'the template refers to no other file');
+  assert.doesNotMatch(template, /<[^<>]*\s(src|href)="(?!data:)/, 'the template refers to no other file');
+  assert.match(template, /http-equiv="Content-Security-Policy"/);
   const data = options.ranks
     ? makeRun({ ranks: Number(options.ranks) })
     : JSON.parse(readFileSync(new URL('tests/fixture.json', kViewer), 'utf8'));
@@ -281,6 +283,19 @@ async function checkCommand(page, folder, data) {
   await checkLongCommand(page, command);
 }
 
+async function checkSmallRuns(page, folder) {
+  const template = readFileSync(options.template, 'utf8');
+  const odd = makeRun({ ranks: 1 });
+  odd.processes[0].host = '</script><img src=x onerror=alert(1)>';
+  for (const data of [emptyRun(), odd]) {
+    const file = join(folder, 'small.html');
+    writeFileSync(file, fill(template, data));
+    await page.goto(pathToFileURL(file).href);
+    await checkSmall(page);
+  }
+  console.log('ok   a run of nothing, and one rank on a host with an odd name');
+}
+
 async function openPage(context, file, problems) {
   await context.setOffline(true);
   await context.route(/^(?!file:)/, (route) => {
@@ -300,6 +315,7 @@ async function check(context, folder) {
   const page = await openPage(context, makePageFile(folder), problems);
   const data = JSON.parse(await page.locator('#uctrace-data').textContent());
   const report = new Report(page, data);
+  await page.locator('html[data-ready]').waitFor();
   assert.equal(await report.control('command').textContent(), data.run.command);
   if ((await report.control('matrix-table').count()) > 0) {
     await checkSums(report, messagesOfPage(data), 'the data of the page');
@@ -313,10 +329,12 @@ async function check(context, folder) {
   await checkContenders(report);
   if (data.processes.length > 1) await checkControls(report);
   await checkLayout(report);
+  if (data.processes.length > 1 && data.processes.length <= 64) await checkViews(report);
   await checkSpeed(report);
   if (options.screenshot !== undefined) await picture(page);
   if (options.page === undefined) {
     await checkCommand(page, folder, data);
+    await checkSmallRuns(page, folder);
     await checkMessages(page, folder);
   }
   assert.deepEqual(problems, [], 'no errors in the page and no requests');

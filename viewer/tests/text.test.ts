@@ -64,6 +64,7 @@ describe('numbers', () => {
 
 describe('state in the address', () => {
   const choices = makeChoices(run);
+  const axis = { from: 1000, slab: 50, slabs: 20 };
 
   it('survives a round trip', () => {
     const filter = {
@@ -71,15 +72,20 @@ describe('state in the address', () => {
       src: -1,
       comm: 'cart 4x4',
       role: 'data',
+      kind: 'tag',
+      min_size: 5,
+      rank: 2,
+      from: 1050,
+      to: 1900,
       withoutMessage: true,
     } as const;
     const state = { filter, measure: 'transfers', scale: 'linear' } as const;
-    expect(fromHash(`#${toHash(state)}`, choices)).toEqual(state);
+    expect(fromHash(`#${toHash(state)}`, choices, axis)).toEqual(state);
     expect(toHash(kInitialState)).toBe('');
   });
 
   it('ignores what this run does not have', () => {
-    expect(fromHash('#mpi=MPI_None&src=99&measure=x&scale=y', choices)).toEqual(kInitialState);
+    expect(fromHash('#mpi=MPI_None&src=99&measure=x&scale=y', choices, axis)).toEqual(kInitialState);
   });
 });
 

@@ -3,7 +3,7 @@
 import { listContenders, tabulate, type Contender, type Load } from '../contenders';
 import { button, columnHead, element, numberCell, rowHead, section, table } from '../dom';
 import { formatBytes, formatCount, formatExactBytes, formatShare } from '../format';
-import type { Context, Panel, Update, View } from '../page';
+import type { Panel, Update, View } from '../page';
 import { withChoice } from '../state';
 
 type Column = keyof Contender;
@@ -19,7 +19,7 @@ const kColumns: readonly { key: Column; title: string; numeric: boolean }[] = [
 
 const kReading = 'Share of the payload carried, and of the number of transfers in parentheses.';
 
-export function makeContendersPanel(context: Context, update: Update): Panel {
+export function makeContendersPanel(update: Update): Panel {
   const shares = element('div');
   const listing = element('div');
   const root = section(
@@ -35,7 +35,7 @@ export function makeContendersPanel(context: Context, update: Update): Panel {
 
   const showList = () => {
     if (!shown) return;
-    const rows = sorted(listContenders(context.columns, shown.selection), order);
+    const rows = sorted(listContenders(shown.columns, shown.selection), order);
     listing.replaceChildren(makeList(rows, order, showList));
   };
 
@@ -43,14 +43,14 @@ export function makeContendersPanel(context: Context, update: Update): Panel {
     root,
     show(view) {
       shown = view;
-      shares.replaceChildren(makeShares(context, view, update));
+      shares.replaceChildren(makeShares(view, update));
       showList();
     },
   };
 }
 
-function makeShares(context: Context, view: View, update: Update): HTMLElement {
-  const contenders = tabulate(context.columns, view.selection);
+function makeShares(view: View, update: Update): HTMLElement {
+  const contenders = tabulate(view.columns, view.selection);
   const { operations, transports, total } = contenders;
   if (total.count === 0) return element('p', {}, 'The filter selects no transfers.');
   const share = (load: Load | undefined, op: string, transport: string) =>

@@ -1,11 +1,15 @@
 // The filters and the measure, shared by all views, with what they select in words and in totals.
 
 import { kUnknownProcess } from '../data';
+import { leastBytes, mostBytes, selectionCommand } from '../command';
+import { formatInstant } from '../describe';
 import { button, element } from '../dom';
-import { kMeasures, type Measure } from '../filter';
-import { formatShare } from '../format';
+import { filtersTime, kMeasures, type Filter, type Measure } from '../filter';
+import { formatBytes, formatShare } from '../format';
 import type { Context, Panel, Update, View } from '../page';
-import { encodeValue, kChoices, kInitialState, withChoice, type Choice } from '../state';
+import { endOf } from '../slabs';
+import { encodeValue, kChoices, kInitialState, withChoice, withSpan } from '../state';
+import type { Choice } from '../state';
 import type { ChoiceValue } from '../state';
 import {
   describe,
@@ -15,14 +19,19 @@ import {
   kNotKnown,
   processLabel,
 } from '../words';
+import { copyButton } from './tooltip';
 
 const kChoiceNames: Record<Choice, string> = {
+  kind: 'Kind',
   mpi: 'MPI function',
   comm: 'Communicator',
   protocol: 'Protocol',
+  min_size: 'Size from',
+  max_size: 'Size to',
   src: 'Source rank',
   dst: 'Destination rank',
-  host: 'Host',
+  rank: 'Rank, either end',
+  host: 'Host, either end',
   transport: 'UCT transport',
   op: 'UCT operation',
   role: 'Role',
@@ -32,8 +41,8 @@ const kChoiceNames: Record<Choice, string> = {
 const kAny = '\n';
 
 const kRules = [
-  'MPI function, communicator, protocol, host and ranks choose messages. A host is chosen by ' +
-    'either end.',
+  'Kind, MPI function, communicator, protocol, size, time, host and ranks choose messages. A ' +
+    'message belongs to the time at which it starts, with all that it causes later.',
   'UCT transport, operation and role choose the transfers themselves in everything that counts ' +
     'transfers or wire bytes.',
   'Where payload bytes or messages are counted, they choose the messages whose path uses at ' +
@@ -43,6 +52,7 @@ const kRules = [
     'payload of transfers can exceed that of messages.',
   'Connection set-up, flushes and the like serve no message; they have no MPI function, ' +
     'communicator or protocol and count only where they are included.',
+  'MPI calls in the timeline are chosen by function, communicator, rank and host alone.',
 ];
 
 export function makeFilterBar(context: Context, update: Update): Panel {
@@ -61,6 +71,11 @@ export function makeFilterBar(context: Context, update: Update): Panel {
   const reset = button('Reset filters', { 'data-testid': 'filter-reset' }, () => {
     update((state) => ({ ...state, filter: kInitialState.filter }));
   });
+  const span = element('span', { class: 'span', 'data-testid': 'filter-span' });
+  const wholeTime = button('All times', { 'data-testid': 'filter-time-reset' }, () => {
+    update((state) => withSpan(state, context.axis));
+  });
+  const command = element('code', { 'data-testid': 'selection-command' });
   const sentence = element('p', { 'data-testid': 'description', 'aria-live': 'polite' });
   const sums = element('dl', { class: 'totals' });
 
@@ -78,9 +93,19 @@ export function makeFilterBar(context: Context, update: Update): Panel {
         withoutMessage,
         'Include transfers that serve no message',
       ),
+      element('span', { class: 'check' }, span, wholeTime),
       reset,
+      button('Keys', { 'data-testid': 'show-keys', title: 'The keys of this page (?)' }, () => {}),
     ),
     element('div', { class: 'summary' }, sums, sentence),
+    element(
+      'p',
+      { class: 'selection' },
+      'The same on the command line: ',
+      command,
+      ' ',
+      copyButton('Copy', () => command.textContent ?? ''),
+    ),
     element(
       'details',
       {},
@@ -99,6 +124,9 @@ export function makeFilterBar(context: Context, update: Update): Panel {
         select.value = value === undefined ? kAny : encodeValue(value);
         select.classList.toggle('set', value !== undefined);
       }
+      span.textContent = describeSpan(context, view.filter);
+      wholeTime.hidden = !filtersTime(view.filter);
+      command.textContent = selectionCommand(context.data, view.filter);
       withoutMessage.checked = view.filter.withoutMessage === true;
       reset.disabled = Object.values(view.filter).every(
         (value) => value === undefined || value === false,
@@ -107,6 +135,12 @@ export function makeFilterBar(context: Context, update: Update): Panel {
       sums.replaceChildren(...kMeasures.map((measure) => makeTotal(context, view, measure)));
     },
   };
+}
+
+function describeSpan({ axis }: Context, { from, to }: Filter): string {
+  if (from === undefined && to === undefined) return 'Time: all';
+  const [first, last] = [from ?? axis.from, to ?? endOf(axis)];
+  return `Time: ${formatInstant(first)} to ${formatInstant(last)}`;
 }
 
 function makeMeasures(update: Update) {
@@ -152,7 +186,9 @@ function makeSelect(context: Context, choice: Choice, update: Update) {
 
 function choiceLabel({ data }: Context, choice: Choice, value: ChoiceValue): string {
   if (value === null) return kNotKnown;
-  if (choice !== 'src' && choice !== 'dst') return String(value);
+  if (choice === 'min_size') return formatBytes(leastBytes(Number(value)));
+  if (choice === 'max_size') return `below ${formatBytes(mostBytes(Number(value)) + 1)}`;
+  if (choice !== 'src' && choice !== 'dst' && choice !== 'rank') return String(value);
   const process = Number(value);
   const label = processLabel(data, process);
   return process === kUnknownProcess ? label : `${label} (${data.processes[process]!.host})`;

@@ -3,11 +3,11 @@
 import { listFunctions } from '../contenders';
 import { button, columnHead, element, numberCell, rowHead, section, table } from '../dom';
 import { formatBytes, formatCount, formatExactBytes, formatShare } from '../format';
-import type { Context, Panel, Update } from '../page';
+import type { Panel, Update } from '../page';
 import { withChoice } from '../state';
 import { kNotKnown } from '../words';
 
-export function makeFunctionsPanel(context: Context, update: Update): Panel {
+export function makeFunctionsPanel(update: Update): Panel {
   const listing = element('div');
   const root = section('functions', 'MPI functions', listing);
   const head = [
@@ -21,7 +21,7 @@ export function makeFunctionsPanel(context: Context, update: Update): Panel {
   return {
     root,
     show(view) {
-      const rows = listFunctions(context.columns, view.selection).map((load) => {
+      const rows = listFunctions(view.columns, view.selection).map((load) => {
         const name = load.mpi ?? kNotKnown;
         const chooser = button(name, { class: 'link', title: `Show only ${name}` }, () =>
           update((state) => withChoice(state, 'mpi', load.mpi)),

@@ -3,7 +3,7 @@
 
 import type { Matrix, Scale, Square } from '../matrix';
 import { position } from '../matrix';
-import { colourAt, inkOn, type Theme } from '../palette';
+import { colourAt, inkOn, pixel, type Theme } from '../palette';
 
 export interface HeatMapStyle {
   readonly theme: Theme;
@@ -188,16 +188,17 @@ function ticks(side: number, cell: number, room: number): number[] {
 function paint(matrix: Matrix, layout: Layout, style: HeatMapStyle): ImageData {
   const { square, side } = layout;
   const extent = square * side;
-  const image = new ImageData(extent, extent);
+  // A run of no process has no squares, and an image has at least one pixel.
+  const image = new ImageData(Math.max(1, extent), Math.max(1, extent));
   const pixels = new Uint32Array(image.data.buffer);
   const gap = square >= kGridSquare * layout.ratio ? Math.max(1, Math.round(layout.ratio)) : 0;
-  const empty = pack(style.theme === 'dark' ? [38, 42, 48] : [238, 240, 243]);
+  const empty = pixel(style.theme === 'dark' ? [38, 42, 48] : [238, 240, 243]);
   for (let row = 0; row < side; ++row) {
     const firstLine = row * square * extent;
     for (let column = 0; column < side; ++column) {
       const value = matrix.values[row * side + column]!;
       const colour =
-        value === 0 ? empty : pack(colourAt(style.theme, position(matrix, style.scale, value)));
+        value === 0 ? empty : pixel(colourAt(style.theme, position(matrix, style.scale, value)));
       const start = firstLine + column * square;
       pixels.fill(colour, start, start + square - gap);
     }
@@ -206,9 +207,4 @@ function paint(matrix: Matrix, layout: Layout, style: HeatMapStyle): ImageData {
     }
   }
   return image;
-}
-
-/** RGB as one little-endian pixel of ImageData. */
-function pack([red, green, blue]: readonly [number, number, number]): number {
-  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }

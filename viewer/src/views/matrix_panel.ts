@@ -4,27 +4,20 @@
 import { element, section } from '../dom';
 import { cellValues } from '../filter';
 import { makeAxis, makeMatrix, processesOf, type Axis, type Matrix, type Square } from '../matrix';
-import type { Theme } from '../palette';
 import type { Context, Panel, Update, View } from '../page';
+import { darkScheme, theme } from '../theme';
 import { formatShortValue, rowLabel } from '../words';
 import { HeatMap } from './heat_map';
 import { showLegend } from './matrix_legend';
 import { makeMatrixTable } from './matrix_table';
 import { describePair } from './pair_details';
 import { makePairList } from './pair_list';
-import { makeTooltip } from './tooltip';
 
 const kMaxTableSide = 64;
 /** Least width, with its gap, of what stands beside the matrix; with less it goes below. */
 const kListRoom = 324;
 /** Lines of each breakdown in the tooltip, which cannot be scrolled. */
 const kTooltipLines = 6;
-
-const darkScheme = window.matchMedia('(prefers-color-scheme: dark)');
-
-function theme(): Theme {
-  return darkScheme.matches ? 'dark' : 'light';
-}
 
 export function makeMatrixPanel(context: Context, update: Update): Panel {
   const axis = makeAxis(context.columns);
@@ -36,7 +29,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   });
   const heatMap = new HeatMap(canvas);
   const marker = element('div', { class: 'marker', hidden: true, 'data-testid': 'matrix-marker' });
-  const tooltip = makeTooltip();
+  const { tooltip } = context;
   const stage = element('div', { class: 'stage' }, canvas, marker);
   const scroll = element('div', { class: 'scroll matrix' }, stage);
   const legend = element('div', { class: 'legend', 'data-testid': 'matrix-legend' });
@@ -78,7 +71,6 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     ...grouped,
     body,
     ...(axis.side <= kMaxTableSide ? [numbers] : []),
-    tooltip.root,
   );
 
   const draw = () => {
@@ -135,6 +127,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       useMouse();
       point(undefined);
     } else if (event.key === 'Enter') square && choose(square);
+    else if (event.key === 'p') tooltip.pin(canvas);
     else if (event.key in kArrows) {
       byKeyboard = true;
       point(moved(square, event.key, axis.side));
@@ -154,11 +147,11 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     root,
     show(next) {
       view = next;
-      const values = cellValues(context.columns, next.selection, next.measure);
-      matrix = makeMatrix(context.columns, axis, values);
+      const values = cellValues(next.columns, next.selection, next.measure);
+      matrix = makeMatrix(next.columns, axis, values);
       draw();
       list.show(next, matrix);
-      if (!tooltip.root.hidden) explain();
+      if (square && !tooltip.root.hidden) explain();
       else mark(undefined);
       if (axis.side <= kMaxTableSide) {
         numbers.replaceChildren(numbers.firstElementChild!, makeMatrixTable(context, next, matrix));

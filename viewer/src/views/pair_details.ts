@@ -36,7 +36,7 @@ export function describePair(
   square: Square,
   limit = Infinity,
 ): HTMLElement[] {
-  const { columns } = context;
+  const { columns } = view;
   const cells = cellsAt(columns, axis, square.row, square.column);
   const functions = listFunctions(columns, view.selection, cells).map(({ mpi, ...load }): Line => ({
     name: mpi ?? kNotKnown,

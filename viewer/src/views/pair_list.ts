@@ -46,7 +46,7 @@ export function makePairList(context: Context, axis: Axis, actions: PairActions)
   };
 
   const showLargest = (view: View, matrix: Matrix) => {
-    const { pairs, count } = largestPairs(context.columns, view.selection, matrix, kListedPairs);
+    const { pairs, count } = largestPairs(view.columns, view.selection, matrix, kListedPairs);
     for (const pair of pairs) {
       rows.set(keyOf(pair), makeRow(context, view, axis, pair, matrix.max, actions));
     }

@@ -1,0 +1,32 @@
+// Tables of whole numbers as text that a page can carry: each column in the fewest bytes that hold
+// its values, byte plane after byte plane, all of them deflated and in base64. docs/page-data.md
+// has the layout. About a tenth of the same rows as JSON.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace uctrace {
+
+// How a column is kept: as its values, or as the first one and the differences from one to the
+// next, which is shorter for what rises slowly.
+enum class Coding : std::uint8_t { values, differences };
+
+struct PackedColumn {
+  std::string name;
+  Coding coding = Coding::values;
+  std::vector<std::int64_t> values;
+};
+
+struct PackedTable {
+  std::string name;
+  std::vector<PackedColumn> columns;  // of one length
+};
+
+// {"tables": [{"name", "rows", "columns": [{"name", "bytes", "signed", "differences"}]}],
+//  "bytes": of the columns together, "deflated": base64}
+nlohmann::ordered_json pack(const std::vector<PackedTable>& tables);
+
+}  // namespace uctrace

@@ -1,0 +1,321 @@
+// The page's data over time against plain counts over the rows of the run.
+#include "log-merger/page_data.hpp"
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "log-merger/filter.hpp"
+#include "log-merger/page_cells.hpp"
+#include "log-merger/page_timeline.hpp"
+#include "tests/unit/sample_runs.hpp"
+
+namespace uctrace {
+namespace {
+
+using nlohmann::ordered_json;
+using Column = std::vector<std::int64_t>;
+using Tables = std::map<std::string, std::map<std::string, Column>>;
+
+std::string from_base64(std::string_view text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  unsigned bits = 0, have = 0;
+  for (const char c : text) {
+    if (c == '=') break;
+    bits = bits << 6 | static_cast<unsigned>(kDigits.find(c));
+    have += 6;
+    if (have < 8) continue;
+    have -= 8;
+    bytes += static_cast<char>(bits >> have & 0xff);
+  }
+  return bytes;
+}
+
+// As docs/page-data.md describes it.
+Tables unpack(const ordered_json& packed) {
+  std::string bytes(packed["bytes"].get<std::size_t>(), '\0');
+  const std::string deflated = from_base64(packed["deflated"].get<std::string>());
+  uLongf size = bytes.size();
+  REQUIRE(uncompress(reinterpret_cast<Bytef*>(bytes.data()), &size,
+                     reinterpret_cast<const Bytef*>(deflated.data()), deflated.size()) == Z_OK);
+  REQUIRE(size == bytes.size());
+  Tables tables;
+  std::size_t next = 0;
+  for (const ordered_json& table : packed["tables"]) {
+    const auto rows = table["rows"].get<std::size_t>();
+    for (const ordered_json& column : table["columns"]) {
+      const auto width = column["bytes"].get<std::size_t>();
+      std::int64_t before = 0;
+      Column& values = tables[table["name"]][column["name"]];
+      for (std::size_t row = 0; row < rows; ++row) {
+        std::uint64_t coded = 0;
+        for (std::size_t plane = 0; plane < width; ++plane) {
+          coded |= std::uint64_t{static_cast<unsigned char>(bytes[next + plane * rows + row])}
+                   << (8 * plane);
+        }
+        auto value = static_cast<std::int64_t>(coded);
+        if (column["signed"].get<bool>()) {
+          value = static_cast<std::int64_t>(coded >> 1) ^ -static_cast<std::int64_t>(coded & 1);
+        }
+        if (column["differences"].get<bool>()) value = before += value;
+        values.push_back(value);
+      }
+      next += width * rows;
+    }
+  }
+  REQUIRE(next == bytes.size());
+  return tables;
+}
+
+constexpr std::int64_t kDuration = 1'000'000;
+
+// random_run with instants: of messages, and of the operations of all three layers.
+Run timed_run(std::uint64_t seed) {
+  Run run = random_run(seed);
+  Random random(seed + 100);
+  const auto instant = [&] { return static_cast<std::int64_t>(below(random, kDuration)); };
+  const auto length = [&] { return static_cast<std::int64_t>(below(random, kDuration / 4)); };
+  for (Message& message : run.messages) {
+    if (below(random, 20) == 0) continue;  // not known
+    message.t_start_ns = instant();
+    message.t_end_ns = message.t_start_ns + length();
+  }
+  for (Transfer& transfer : run.transfers) transfer.t_start_ns = instant();
+  for (std::size_t i = 0; i < run.messages.size(); ++i) {
+    const Message& message = run.messages[i];
+    if (message.src_process < 0 || message.t_start_ns < 0) continue;
+    UcpOperationRow row;
+    row.process = static_cast<std::uint32_t>(message.src_process);
+    row.message = static_cast<std::int64_t>(i);
+    row.t_start_ns = message.t_start_ns;
+    row.t_end_ns = below(random, 9) == 0 ? -1 : row.t_start_ns + length();
+    row.tag = 0xfedcba9876543210;
+    run.ucp_operations.push_back(row);
+    for (std::uint32_t k = 0; k < message.hops; ++k) {
+      const Hop& hop = run.hops[message.first_hop + k];
+      Transfer transfer;
+      transfer.process = row.process;
+      transfer.message = row.message;
+      transfer.transport = hop.transport;
+      transfer.device = hop.device;
+      transfer.op = hop.op;
+      transfer.role = hop.role;
+      transfer.t_start_ns = message.t_start_ns;
+      transfer.t_end_ns = transfer.t_start_ns + 10;
+      transfer.t_complete_ns = below(random, 2) == 0 ? transfer.t_start_ns + length() : -1;
+      run.transfers.push_back(transfer);
+    }
+  }
+  for (MpiCallRow& call : run.mpi_calls) {
+    call.process = static_cast<std::uint32_t>(below(random, run.processes.size()));
+    call.t_start_ns = instant();
+    call.t_end_ns = call.t_start_ns + length();
+  }
+  return run;
+}
+
+std::int64_t sum(const Column& column) {
+  std::int64_t total = 0;
+  for (const std::int64_t value : column) total += value;
+  return total;
+}
+
+std::int64_t cells_sum(const ordered_json& data, const char* key) {
+  std::int64_t total = 0;
+  for (const ordered_json& cell : data["cells"]) total += cell[key].get<std::int64_t>();
+  return total;
+}
+
+// Nanoseconds of a span that lie in another.
+std::int64_t overlap(std::int64_t from, std::int64_t to, std::int64_t begin, std::int64_t end) {
+  return std::max<std::int64_t>(0, std::min(to, end) - std::max(from, begin));
+}
+
+// Per process: busy time of a layer within a slab, by the definition.
+template <typename Row, typename End>
+std::int64_t busy_in(const std::vector<Row>& rows, std::uint32_t process, std::int64_t begin,
+                     std::int64_t end, std::int64_t last, End end_of_row) {
+  std::int64_t total = 0;
+  for (const Row& row : rows) {
+    if (row.process != process || row.t_start_ns < 0) continue;
+    const std::int64_t until = std::min(last, end_or(end_of_row(row), last));
+    total += overlap(row.t_start_ns, until, begin, end);
+  }
+  return total;
+}
+
+std::int64_t busy_of(const std::map<std::string, Column>& table, std::int64_t process,
+                     std::int64_t slab) {
+  std::int64_t total = 0;
+  for (std::size_t row = 0; row < table.at("process").size(); ++row) {
+    const std::int64_t first = table.at("slab")[row];
+    const std::int64_t end = first + table.at("length")[row];
+    if (table.at("process")[row] == process && first <= slab && slab < end) {
+      total += table.at("busy_ns")[row];
+    }
+  }
+  return total;
+}
+
+}  // namespace
+
+TEST_SUITE("unit") {
+  TEST_CASE("slabs of the page hold every message with a time once") {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const Run run = timed_run(seed);
+      const ordered_json data = page_data(run);
+      const Tables tables = unpack(data["packed"]);
+      const auto& slabs = tables.at("slab_cells");
+      const auto& paths = tables.at("slab_transfers");
+      std::int64_t bytes = 0, wire_bytes = 0, count = 0;
+      std::map<std::int64_t, std::int64_t> expected, found;
+      const auto slab_ns = data["time"]["slab_ns"].get<std::int64_t>();
+      for (const Message& message : run.messages) {
+        if (message.t_start_ns < 0) continue;
+        ++expected[message.t_start_ns / slab_ns];
+        bytes += static_cast<std::int64_t>(message.bytes);
+        for (std::uint32_t k = 0; k < message.hops; ++k) {
+          const Hop& hop = run.hops[message.first_hop + k];
+          wire_bytes += static_cast<std::int64_t>(hop.wire_bytes);
+          count += static_cast<std::int64_t>(hop.count);
+        }
+      }
+      for (const Transfer& transfer : run.transfers) {
+        if (transfer.message >= 0) continue;
+        wire_bytes += static_cast<std::int64_t>(transfer.bytes);
+        ++count;
+      }
+      for (std::size_t row = 0; row < slabs.at("slab").size(); ++row) {
+        found[slabs.at("slab")[row]] += slabs.at("messages")[row];
+      }
+      CHECK(found == expected);
+      CHECK(sum(slabs.at("bytes")) == bytes);
+      CHECK(sum(paths.at("wire_bytes")) == wire_bytes);
+      CHECK(sum(paths.at("count")) == count);
+      const auto without = data["time"]["messages_without_time"].get<std::int64_t>();
+      CHECK(cells_sum(data, "messages") == sum(slabs.at("messages")) + without);
+    }
+  }
+
+  TEST_CASE("activity is the time in progress, with any number of slabs") {
+    const Run run = timed_run(7);
+    const PageCells cells(run, 0, kDuration);
+    std::vector<std::uint32_t> counts;
+    for (const std::size_t budget : {std::size_t{1'000'000}, std::size_t{2'500}, std::size_t{1}}) {
+      const Slabs slabs = make_slabs(run, cells, 0, kDuration, budget);
+      counts.push_back(slabs.axis.slabs);
+      const Tables tables = unpack(pack(slabs.tables));
+      for (std::uint32_t process = 0; process < run.processes.size(); ++process) {
+        for (std::uint32_t slab = 0; slab < slabs.axis.slabs; slab += 1 + slabs.axis.slabs / 60) {
+          const std::int64_t begin = slabs.axis.slab_ns * slab, end = begin + slabs.axis.slab_ns;
+          const auto check = [&](const char* name, const auto& rows, auto end_of_row) {
+            CHECK(busy_of(tables.at(name), process, slab) ==
+                  busy_in(rows, process, begin, end, kDuration, end_of_row));
+          };
+          check("mpi_activity", run.mpi_calls, [](const auto& row) { return row.t_end_ns; });
+          check("ucp_activity", run.ucp_operations, [](const auto& row) { return row.t_end_ns; });
+          check("uct_activity", run.transfers, [](const auto& row) { return end_of(row); });
+        }
+      }
+      CHECK(sum(tables.at("mpi_activity").at("starts")) ==
+            static_cast<std::int64_t>(run.mpi_calls.size()));
+      CHECK(sum(tables.at("uct_activity").at("starts")) ==
+            static_cast<std::int64_t>(run.transfers.size()));
+    }
+    CHECK(counts.front() == 4096);
+    CHECK(std::is_sorted(counts.rbegin(), counts.rend()));
+    CHECK(counts.back() == 16);
+  }
+
+  TEST_CASE("a page of a span holds what the filter of the command line selects") {
+    const Run run = timed_run(3);
+    FilterSpec spec;
+    spec.from_ns = 200'000;
+    spec.to_ns = 600'000;
+    const Filter filter(run, spec);
+    const ordered_json data = page_data(run, {.from_ns = spec.from_ns, .to_ns = spec.to_ns});
+    std::int64_t messages = 0, bytes = 0;
+    const auto without = data["time"]["messages_without_time"].get<std::int64_t>();
+    std::int64_t bytes_without = 0;
+    for (const Message& message : run.messages) {
+      const bool within = message.t_start_ns >= 200'000 && message.t_start_ns < 600'000;
+      CHECK(filter.selects(message) == within);
+      messages += within;
+      if (within) bytes += static_cast<std::int64_t>(message.bytes);
+      if (message.t_start_ns < 0) bytes_without += static_cast<std::int64_t>(message.bytes);
+    }
+    CHECK(cells_sum(data, "messages") == messages + without);
+    CHECK(cells_sum(data, "bytes") == bytes + bytes_without);
+    CHECK(sum(unpack(data["packed"]).at("slab_cells").at("messages")) == messages);
+    CHECK(data["time"]["from_ns"] == 200'000);
+    CHECK(data["time"]["is_part"] == true);
+  }
+
+  TEST_CASE("a rank is chosen by either end") {
+    const Run run = timed_run(4);
+    FilterSpec spec;
+    spec.rank = {"1", "unknown"};
+    const Filter filter(run, spec);
+    for (const Message& message : run.messages) {
+      const bool is_end =
+          message.src == 1 || message.dst == 1 || message.src < 0 || message.dst < 0;
+      CHECK(filter.selects(message) == is_end);
+    }
+    for (const Transfer& transfer : run.transfers) {
+      if (transfer.message >= 0) continue;
+      const bool is_end = transfer.process == 1 || transfer.peer_process == 1;
+      CHECK(filter.accepts_without_message(transfer) == is_end);
+    }
+  }
+
+  TEST_CASE("single operations are embedded without a gap up to the limit") {
+    const Run run = timed_run(5);
+    const auto embedded = [](const ordered_json& data) {
+      Tables tables = unpack(data["packed"]);
+      std::vector<std::int64_t> starts;
+      for (const char* name : {"mpi_calls", "ucp_operations", "transfers", "messages"}) {
+        const Column& column = tables[name]["start_ns"];
+        starts.insert(starts.end(), column.begin(), column.end());
+      }
+      std::sort(starts.begin(), starts.end());
+      return starts;
+    };
+    const ordered_json whole = page_data(run);
+    const std::vector<std::int64_t> all = embedded(whole);
+    CHECK(whole["time"]["events"] == all.size());
+    CHECK(whole["time"]["embedded"] == all.size());
+    for (const std::uint64_t limit : {0U, 1U, 100U}) {
+      const ordered_json part = page_data(run, {.limit = limit});
+      const std::vector<std::int64_t> few = embedded(part);
+      CHECK(few.size() <= limit);
+      CHECK(few.size() + 5 >= limit);  // those that start at one instant stay together
+      CHECK(std::equal(few.begin(), few.end(), all.begin()));
+      CHECK(part["time"]["events"] == all.size());
+      CHECK(part["time"]["embedded"] == few.size());
+      CHECK(all[few.size()] >= part["time"]["details_to_ns"].get<std::int64_t>());
+    }
+    Tables tables = unpack(whole["packed"]);
+    CHECK(tables["ucp_operations"]["tag_low"].front() == 0x76543210);
+    CHECK(tables["ucp_operations"]["tag_high"].front() == 0xfedcba98);
+    CHECK(sum(tables["messages"]["hops"]) ==
+          static_cast<std::int64_t>(tables["hops"]["count"].size()));
+  }
+
+  TEST_CASE("a run of nothing has a page") {
+    Run run;
+    run.info_json = "{}";
+    const ordered_json data = page_data(run);
+    CHECK(data["cells"].empty());
+    CHECK(data["time"]["events"] == 0);
+    unpack(data["packed"]);
+  }
+}
+
+}  // namespace uctrace

@@ -1,0 +1,288 @@
+// Traffic and activity over time, in slabs of equal length: sums over any span of whole slabs are
+// exact. tests/slabs.test.ts holds each function to its definition.
+
+import type { Columns } from './columns';
+import type { PageData, TimeData } from './data';
+import { DataError } from './error';
+import type { Filter, Measure, Selection } from './filter';
+import { tableOf, type Numbers, type Table, type Tables } from './packed';
+
+/** Slab i is [from + i * slab, from + (i + 1) * slab), in nanoseconds of the run. */
+export interface TimeAxis {
+  readonly from: number;
+  readonly slab: number;
+  readonly slabs: number;
+}
+
+export function makeTimeAxis({ from_ns, slab_ns, slabs }: TimeData): TimeAxis {
+  return { from: from_ns, slab: slab_ns, slabs };
+}
+
+export function endOf(axis: TimeAxis): number {
+  return axis.from + axis.slab * axis.slabs;
+}
+
+export function slabOf(axis: TimeAxis, time: number): number {
+  return Math.min(axis.slabs, Math.max(0, Math.floor((time - axis.from) / axis.slab)));
+}
+
+/** The span widened to slabs; nothing if that is all there is, or if it is empty. */
+export function wholeSlabs(
+  axis: TimeAxis,
+  from: number,
+  to: number,
+): { from: number; to: number } | undefined {
+  const first = slabOf(axis, from);
+  const last = Math.min(axis.slabs, Math.max(0, Math.ceil((to - axis.from) / axis.slab)));
+  if (first >= last || (first === 0 && last === axis.slabs)) return undefined;
+  return { from: axis.from + first * axis.slab, to: axis.from + last * axis.slab };
+}
+
+/** The rows of a table, sorted by `slab`, that lie in the slabs [first, last). */
+function rowsBetween(slab: Numbers, first: number, last: number): [number, number] {
+  return [lowerBound(slab, first), lowerBound(slab, last)];
+}
+
+/** The first index whose value is at or above `wanted`, in a sorted part of a column. */
+export function lowerBound(
+  values: ArrayLike<number>,
+  wanted: number,
+  first = 0,
+  last = values.length,
+): number {
+  let [low, high] = [first, last];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The columns with the sums of the span instead of those of the run: each cell counts the messages
+ * that start in it, and the whole paths of those. Costs the rows of the span.
+ */
+export function columnsWithin(
+  columns: Columns,
+  tables: Tables,
+  axis: TimeAxis,
+  { from, to }: Filter,
+): Columns {
+  const first = slabOf(axis, from ?? axis.from);
+  const last = slabOf(axis, to ?? endOf(axis));
+  const sums = {
+    messages: new Float64Array(columns.messages.length),
+    bytes: new Float64Array(columns.bytes.length),
+    transferCount: new Float64Array(columns.transferCount.length),
+    transferBytes: new Float64Array(columns.transferBytes.length),
+    transferWireBytes: new Float64Array(columns.transferWireBytes.length),
+  };
+  const add = (table: Table, key: string, targets: [string, Float64Array][]) => {
+    const [begin, end] = rowsBetween(table.column('slab'), first, last);
+    const keys = table.column(key);
+    for (const [name, target] of targets) {
+      const values = table.column(name);
+      for (let row = begin; row < end; ++row) target[keys[row]!]! += values[row]!;
+    }
+  };
+  add(tableOf(tables, 'slab_cells'), 'cell', [
+    ['messages', sums.messages],
+    ['bytes', sums.bytes],
+  ]);
+  add(tableOf(tables, 'slab_transfers'), 'total', [
+    ['count', sums.transferCount],
+    ['bytes', sums.transferBytes],
+    ['wire_bytes', sums.transferWireBytes],
+  ]);
+  return { ...columns, ...sums };
+}
+
+/** Per slab: the sum of the measure over what is selected. One scan of the rows. */
+export function density(
+  tables: Tables,
+  axis: TimeAxis,
+  selection: Selection,
+  measure: Measure,
+): Float64Array {
+  const sums = new Float64Array(axis.slabs);
+  const ofMessages = measure === 'bytes' || measure === 'messages';
+  const table = tableOf(tables, ofMessages ? 'slab_cells' : 'slab_transfers');
+  const keys = table.column(ofMessages ? 'cell' : 'total');
+  const values = table.column(measure === 'transfers' ? 'count' : measure);
+  const slab = table.column('slab');
+  const flags = ofMessages ? selection.cells : selection.transfers;
+  for (let row = 0; row < table.rows; ++row) {
+    if (flags[keys[row]!]) sums[slab[row]!]! += values[row]!;
+  }
+  return sums;
+}
+
+export const kLayers = ['mpi', 'ucp', 'uct'] as const;
+export type Layer = (typeof kLayers)[number];
+
+/** Which operations of a layer count: by the `key` of their rows, and by process. */
+export interface ActivityChoice {
+  readonly processes: Uint8Array;
+  readonly keys: Record<Layer, Uint8Array>;
+  /** Operations that serve no message. */
+  readonly without: boolean;
+}
+
+/**
+ * MPI calls are chosen by function and communicator, UCP operations by their message and UCT
+ * transfers as everywhere; all by rank and host of the process, and by source and destination if
+ * those name it. Operations of UCP and UCT that serve no message count as long as the filter asks
+ * for nothing that only messages have.
+ */
+export function chooseActivity(
+  data: PageData,
+  filter: Filter,
+  selection: Selection,
+): ActivityChoice {
+  const { src, dst, rank, host, mpi, comm } = filter;
+  const asksEnds = src !== undefined || dst !== undefined;
+  const without =
+    !asksEnds &&
+    (['kind', 'mpi', 'comm', 'protocol', 'min_size', 'max_size', 'transport', 'op', 'role'] as const)
+      .every((name) => filter[name] === undefined);
+  return {
+    processes: Uint8Array.from(data.processes, (process, index) =>
+      Number(
+        (!asksEnds || index === src || index === dst) &&
+          (rank === undefined || rank === index || asksEnds) &&
+          (host === undefined || process.host === host || asksEnds),
+      ),
+    ),
+    keys: {
+      mpi: Uint8Array.from(data.time.call_kinds, (kind) =>
+        Number((mpi === undefined || kind.mpi === mpi) && (comm === undefined || kind.comm === comm)),
+      ),
+      ucp: selection.cells,
+      uct: selection.transfers,
+    },
+    without,
+  };
+}
+
+/** Whether an operation counts; the messages of a pair are shown at both of its ends. */
+export function counts(
+  choice: ActivityChoice,
+  layer: Layer,
+  process: number,
+  key: number,
+): boolean {
+  if (key < 0) return choice.without && choice.processes[process] === 1;
+  if (choice.keys[layer][key] !== 1) return false;
+  return layer !== 'mpi' || choice.processes[process] === 1;
+}
+
+/** Level 0 holds the slabs of each lane; each further one sums pairs of the one below. */
+export interface Pyramid {
+  readonly lanes: number;
+  readonly levels: readonly { readonly bins: number; readonly values: Float64Array }[];
+}
+
+export interface Activity {
+  /** Nanoseconds that operations were in progress, summed over those at once. */
+  readonly busy: Pyramid;
+  /** How many began. */
+  readonly starts: Pyramid;
+}
+
+export function laneOf(process: number, layer: number): number {
+  return process * kLayers.length + layer;
+}
+
+export function makePyramid(base: Float64Array, lanes: number): Pyramid {
+  const levels = [{ bins: lanes === 0 ? 0 : base.length / lanes, values: base }];
+  for (let below = levels[0]!; below.bins > 1; below = levels[levels.length - 1]!) {
+    const bins = Math.ceil(below.bins / 2);
+    const values = new Float64Array(bins * lanes);
+    for (let lane = 0; lane < lanes; ++lane) {
+      for (let bin = 0; bin < below.bins; ++bin) {
+        values[lane * bins + (bin >> 1)]! += below.values[lane * below.bins + bin]!;
+      }
+    }
+    levels.push({ bins, values });
+  }
+  return { lanes, levels };
+}
+
+export function makeActivity(
+  data: PageData,
+  tables: Tables,
+  axis: TimeAxis,
+  choice: ActivityChoice,
+): Activity {
+  const lanes = data.processes.length * kLayers.length;
+  const busy = new Float64Array(lanes * axis.slabs);
+  const starts = new Float64Array(lanes * axis.slabs);
+  kLayers.forEach((layer, index) => {
+    const table = tableOf(tables, `${layer}_activity`);
+    const [process, key, slab, length, busyNs, began] = [
+      'process',
+      'key',
+      'slab',
+      'length',
+      'busy_ns',
+      'starts',
+    ].map((name) => table.column(name)) as [Numbers, Numbers, Numbers, Numbers, Numbers, Numbers];
+    for (let row = 0; row < table.rows; ++row) {
+      if (!counts(choice, layer, process[row]!, key[row]!)) continue;
+      const first = laneOf(process[row]!, index) * axis.slabs + slab[row]!;
+      starts[first]! += began[row]!;
+      const value = busyNs[row]!;
+      for (let at = first; at < first + length[row]!; ++at) busy[at]! += value;
+    }
+  });
+  return { busy: makePyramid(busy, lanes), starts: makePyramid(starts, lanes) };
+}
+
+/** The level whose bins are at least `least` slabs long. */
+export function levelFor(pyramid: Pyramid, least: number): number {
+  const level = Math.max(0, Math.ceil(Math.log2(Math.max(1, least))));
+  return Math.min(level, pyramid.levels.length - 1);
+}
+
+/** Checks that every number of the tables points at something. Throws a DataError. */
+export function checkTables(columns: Columns, tables: Tables): void {
+  const { data } = columns;
+  const inside = (name: string, column: string, limit: number, least = 0) => {
+    for (const value of tableOf(tables, name).column(column)) {
+      if (value < least || value >= limit) {
+        throw new DataError(`data.packed: ${name}.${column} is ${value}, of ${limit}`);
+      }
+    }
+  };
+  const cells = data.cells.length;
+  const totals = columns.transferCount.length;
+  inside('slab_cells', 'slab', data.time.slabs);
+  inside('slab_cells', 'cell', cells);
+  inside('slab_transfers', 'slab', data.time.slabs);
+  inside('slab_transfers', 'total', totals);
+  for (const [layer, keys] of [
+    ['mpi', data.time.call_kinds.length],
+    ['ucp', cells],
+    ['uct', totals],
+  ] as const) {
+    const name = `${layer}_activity`;
+    inside(name, 'process', data.processes.length);
+    inside(name, 'key', keys, -1);
+    inside(name, 'slab', data.time.slabs);
+    const slab = tableOf(tables, name).column('slab');
+    tableOf(tables, name)
+      .column('length')
+      .forEach((length, row) => {
+        if (slab[row]! + length > data.time.slabs) {
+          throw new DataError(`data.packed: ${name} row ${row} ends behind the last slab`);
+        }
+      });
+  }
+  for (const name of ['mpi_calls', 'ucp_operations', 'transfers']) {
+    inside(name, 'process', data.processes.length);
+  }
+  inside('messages', 'cell', cells, -1);
+  inside('ucp_operations', 'cell', cells, -1);
+  inside('transfers', 'total', totals, -1);
+}

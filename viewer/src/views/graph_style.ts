@@ -1,0 +1,89 @@
+// How the process graph looks, in light and dark.
+
+import type { StylesheetJson } from 'cytoscape';
+
+import { categoryColour, css, kCard, kInk, kLine, layerColour, mixed, type Theme } from '../palette';
+
+export function graphStyle(theme: Theme): StylesheetJson {
+  const ink = css(kInk[theme]);
+  const card = css(kCard[theme]);
+  const accent = css(categoryColour(theme, 1));
+  const node = css(mixed(kCard[theme], layerColour(theme, 1), 0.28));
+  return [
+    {
+      selector: 'node',
+      style: {
+        label: 'data(label)',
+        color: ink,
+        'font-size': 13,
+        'font-family': 'system-ui, sans-serif',
+        'text-valign': 'center',
+        'text-halign': 'center',
+        'min-zoomed-font-size': 6,
+        width: 30,
+        height: 30,
+        'background-color': node,
+        'border-width': 1.5,
+        'border-color': css(layerColour(theme, 1)),
+      },
+    },
+    {
+      selector: 'node.host',
+      style: {
+        shape: 'round-rectangle',
+        'background-color': ink,
+        'background-opacity': 0.04,
+        'border-width': 1,
+        'border-color': css(kLine[theme]),
+        'text-valign': 'top',
+        'text-margin-y': -4,
+        'font-weight': 600,
+        padding: '18px',
+      },
+    },
+    {
+      selector: 'node.closed',
+      style: { shape: 'round-rectangle', width: 110, height: 40 },
+    },
+    { selector: 'node.unknown', style: { shape: 'round-diamond', width: 64, height: 46 } },
+    { selector: 'node.idle', style: { opacity: 0.55 } },
+    {
+      selector: 'edge',
+      style: {
+        width: 'data(width)',
+        'line-color': 'data(colour)',
+        'target-arrow-color': 'data(colour)',
+        'target-arrow-shape': 'triangle',
+        'arrow-scale': 0.9,
+        'curve-style': 'bezier',
+        'control-point-step-size': 26,
+        'loop-direction': '-45deg',
+        'loop-sweep': '50deg',
+        opacity: 'data(strength)' as unknown as number,
+        label: 'data(label)',
+        color: ink,
+        'font-size': 10,
+        'min-zoomed-font-size': 7,
+        'text-background-color': card,
+        'text-background-opacity': 0.85,
+        'text-background-padding': '1px',
+        'z-index': 1,
+      },
+    },
+    {
+      selector: 'node.chosen',
+      style: { 'border-width': 4, 'border-color': accent },
+    },
+    {
+      selector: 'node.cursor',
+      style: {
+        'border-width': 4,
+        'border-color': ink,
+      },
+    },
+    {
+      selector: 'edge.cursor',
+      style: { 'line-color': ink, 'target-arrow-color': ink, opacity: 1, 'z-index': 9 },
+    },
+  ];
+}

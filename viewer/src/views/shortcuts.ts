@@ -1,0 +1,110 @@
+// The keys of the page, and the box that lists them.
+
+import { button, element } from '../dom';
+import type { Tooltip } from './tooltip';
+
+const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+  [
+    'Everywhere',
+    [
+      ['?', 'these keys'],
+      ['/', 'go to the filters'],
+      ['m, t, g', 'go to the matrix, the timeline, the graph'],
+      ['r', 'reset the filters'],
+      ['p', 'pin what is explained, so that it can be scrolled and copied'],
+      ['Esc', 'close what is pinned; leave the square, operation or node'],
+    ],
+  ],
+  [
+    'Matrix',
+    [
+      ['arrows', 'next square'],
+      ['Enter', 'show only this pair, or all again'],
+    ],
+  ],
+  [
+    'Timeline',
+    [
+      ['← →', 'previous or next operation, or bin of time'],
+      ['↑ ↓', 'previous or next layer or rank'],
+      ['+ −', 'zoom in, out'],
+      ['Shift + ← →', 'move in time'],
+      ['Home, End', 'start, end of the run'],
+      ['0', 'the whole run'],
+      ['b', 'choose the time that is visible, or all again'],
+      ['Enter', 'pin the details'],
+    ],
+  ],
+  [
+    'Graph',
+    [
+      ['← →', 'previous or next process'],
+      ['↑ ↓', 'its edges, by falling value'],
+      ['Enter', 'show only this process or edge, or all again; open a host'],
+      ['+ −', 'zoom in, out'],
+      ['0', 'fit all'],
+    ],
+  ],
+];
+
+function makeHelp(): HTMLDialogElement {
+  const groups = kKeys.map(([title, keys]) =>
+    element(
+      'div',
+      {},
+      element('h3', {}, title),
+      element(
+        'dl',
+        { class: 'keys' },
+        ...keys.flatMap(([key, meaning]) => [
+          element('dt', {}, element('kbd', {}, key)),
+          element('dd', {}, meaning),
+        ]),
+      ),
+    ),
+  );
+  const dialog = element(
+    'dialog',
+    { class: 'help', 'aria-label': 'Keys', 'data-testid': 'help' },
+    element('h2', {}, 'Keys'),
+    element('div', { class: 'key-groups' }, ...groups),
+    button('Close', {}, () => dialog.close()),
+  ) as HTMLDialogElement;
+  return dialog;
+}
+
+/** Writing in a field is no command; lists find their entries by letters, too. */
+function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLInputElement) return !['radio', 'checkbox'].includes(target.type);
+  return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+}
+
+function focus(testId: string): void {
+  const found = document.querySelector<HTMLElement>(`[data-testid="${testId}"]`);
+  found?.focus();
+  found?.scrollIntoView({ block: 'nearest' });
+}
+
+export function addShortcuts(tooltip: Tooltip): void {
+  const help = makeHelp();
+  document.body.append(help);
+  const actions: Record<string, () => void> = {
+    '?': () => (help.open ? help.close() : help.showModal()),
+    '/': () => document.querySelector<HTMLElement>('.choices select')?.focus(),
+    m: () => focus('matrix-canvas'),
+    t: () => focus('timeline-canvas'),
+    g: () => focus('graph-canvas'),
+    r: () => document.querySelector<HTMLElement>('[data-testid="filter-reset"]')?.click(),
+  };
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Escape' && tooltip.unpin()) return;
+    const action = actions[event.key];
+    if (!action || isTyping(event.target) || (help.open && event.key !== '?')) return;
+    event.preventDefault();
+    action();
+  });
+  document
+    .querySelector('[data-testid="show-keys"]')
+    ?.addEventListener('click', () => help.showModal());
+}

@@ -1,0 +1,376 @@
+// Paints the lanes of the timeline: everything but text and arrows goes into one image as pixels,
+// so that a frame costs what is on the screen, however many operations the run has.
+
+import { messagesWithin, rowsWithin, type Details, type LayerDetails } from '../details';
+import { categoryColour, kCard, kInk, kLine, layerColour, mixed, pixel } from '../palette';
+import { css, type Rgb, type Theme } from '../palette';
+import { counts, kLayers, laneOf, levelFor, type TimeAxis } from '../slabs';
+import type { Numbers } from '../packed';
+import type { View } from '../page';
+import type { Range } from '../time_range';
+
+/** With more operations in the lanes on the screen, they are shown as bins. */
+const kMostRows = 20_000;
+const kMostArrows = 400;
+const kMostLabels = 400;
+const kFont = '11px system-ui, sans-serif';
+
+/** CSS pixels: where time starts, and how tall the lanes are. */
+export interface LaneLayout {
+  readonly left: number;
+  readonly width: number;
+  readonly height: number;
+  readonly top: number;
+  readonly rowHeight: number;
+  readonly processes: number;
+}
+
+export interface Scene {
+  readonly layout: LaneLayout;
+  readonly range: Range;
+  readonly axis: TimeAxis;
+  readonly detailsTo: number;
+  readonly details: Details;
+  readonly view: View;
+  readonly theme: Theme;
+  readonly label: (process: number) => string;
+  /** What is written on a bar. */
+  readonly name: (layer: LayerDetails, row: number) => string;
+  readonly transports: ReadonlyMap<number, number>;
+}
+
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+export interface Arrow {
+  readonly row: number;
+  readonly x0: number;
+  readonly y0: number;
+  readonly x1: number;
+  readonly y1: number;
+}
+
+export interface Painted {
+  /** Single operations are shown up to this time, bins behind it. */
+  readonly detailsTo: number;
+  readonly level: number;
+  readonly arrows: readonly Arrow[];
+  readonly arrowsLeftOut: boolean;
+}
+
+export const kRulerHeight = 20;
+const kGap = 3;
+
+export function xOf({ layout, range }: Scene, time: number): number {
+  return layout.left + ((time - range.from) / (range.to - range.from)) * layout.width;
+}
+
+export function timeAt(layout: LaneLayout, range: Range, x: number): number {
+  return range.from + ((x - layout.left) / layout.width) * (range.to - range.from);
+}
+
+/** Of one layer of a process, from the top of the canvas. */
+export function laneBox({ rowHeight, top }: LaneLayout, process: number, layer: number) {
+  const inner = rowHeight - kGap;
+  const y = kRulerHeight + process * rowHeight - top;
+  return { top: y + (layer * inner) / 3, bottom: y + ((layer + 1) * inner) / 3 - 1 };
+}
+
+export function barBox(scene: Scene, layer: LayerDetails, process: number, row: number): Box {
+  const lane = laneBox(scene.layout, process, kLayers.indexOf(layer.layer));
+  const height = (lane.bottom - lane.top) / layer.tracks[process]!;
+  const top = lane.top + layer.track[row]! * height;
+  const left = xOf(scene, layer.start[row]!);
+  return { left, right: Math.max(left + 1, xOf(scene, layer.end[row]!)), top, bottom: top + height };
+}
+
+export function visibleProcesses({ top, height, rowHeight, processes }: LaneLayout) {
+  const first = Math.max(0, Math.floor(top / rowHeight));
+  const last = Math.min(processes, Math.ceil((top + height - kRulerHeight) / rowHeight));
+  return { first, last: Math.max(first, last) };
+}
+
+/** Single operations where they fit on the screen, or where bins would tell less. */
+function showsDetails(scene: Scene): boolean {
+  const { range, axis, layout } = scene;
+  if ((axis.slab / (range.to - range.from)) * layout.width >= 2) return true;
+  const { first, last } = visibleProcesses(layout);
+  let rows = 0;
+  for (const layer of scene.details.layers) {
+    for (let process = first; process < last; ++process) {
+      const [begin, end] = rowsWithin(layer, process, range.from, range.to);
+      rows += end - begin;
+    }
+  }
+  return rows <= kMostRows;
+}
+
+class Canvas {
+  readonly pixels: Uint32Array;
+  private readonly image: ImageData;
+
+  constructor(
+    readonly width: number,
+    readonly height: number,
+    private readonly ratio: number,
+    private readonly clip: number,
+    background: Rgb,
+  ) {
+    this.image = new ImageData(width, height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.pixels.fill(pixel(background));
+  }
+
+  /** In CSS pixels, at least one device pixel wide and tall; left of the lanes is cut. */
+  fill(left: number, top: number, right: number, bottom: number, colour: number): void {
+    const { ratio, width, height } = this;
+    const x0 = Math.max(Math.round(this.clip * ratio), Math.round(left * ratio));
+    const x1 = Math.min(width, Math.max(x0 + 1, Math.round(right * ratio)));
+    const y0 = Math.max(Math.round(kRulerHeight * ratio), Math.round(top * ratio));
+    const y1 = Math.min(height, Math.max(Math.round(top * ratio) + 1, Math.round(bottom * ratio)));
+    if (right < this.clip || x1 <= x0) return;
+    for (let y = y0; y < y1; ++y) this.pixels.fill(colour, y * width + x0, y * width + x1);
+  }
+
+  put(context: CanvasRenderingContext2D): void {
+    context.putImageData(this.image, 0, 0);
+  }
+}
+
+export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
+  const { layout, theme } = scene;
+  const ratio = window.devicePixelRatio || 1;
+  const width = layout.left + layout.width;
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(layout.height * ratio));
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${layout.height}px`;
+  const pixels = new Canvas(canvas.width, canvas.height, ratio, layout.left, kCard[theme]);
+  const detailsTo = showsDetails(scene) ? scene.detailsTo : scene.axis.from;
+  const { first, last } = visibleProcesses(layout);
+  for (let process = first; process < last; ++process) {
+    const { top } = laneBox(layout, process + 1, 0);
+    pixels.fill(layout.left, top - 2, width, top - 1, pixel(kLine[theme]));
+  }
+  const level = paintBins(scene, pixels, detailsTo);
+  const labels = paintBars(scene, pixels, detailsTo);
+  const context = canvas.getContext('2d')!;
+  pixels.put(context);
+  context.save();
+  context.scale(ratio, ratio);
+  paintSpan(scene, context);
+  paintLabels(context, labels);
+  const arrows = paintArrows(scene, context, detailsTo);
+  paintNames(scene, context);
+  context.restore();
+  return { detailsTo, level, ...arrows };
+}
+
+/** Bars as tall as the share of the bin in which something was in progress. */
+function paintBins(scene: Scene, pixels: Canvas, from: number): number {
+  const { axis, layout, range, theme, view } = scene;
+  const { busy } = view.alongTime.activity;
+  const level = levelFor(busy, (range.to - range.from) / axis.slab / layout.width);
+  const length = axis.slab * 2 ** level;
+  if (range.to <= from) return level;
+  const { bins, values } = busy.levels[level]!;
+  const begin = Math.max(0, Math.floor((Math.max(range.from, from) - axis.from) / length));
+  const end = Math.min(bins, Math.ceil((range.to - axis.from) / length));
+  const { first, last } = visibleProcesses(layout);
+  for (let process = first; process < last; ++process) {
+    for (let layer = 0; layer < kLayers.length; ++layer) {
+      const lane = laneBox(layout, process, layer);
+      const colour = pixel(layerColour(theme, layer));
+      const offset = laneOf(process, layer) * bins;
+      for (let bin = begin; bin < end; ++bin) {
+        const value = values[offset + bin]!;
+        if (value === 0) continue;
+        const share = Math.min(1, value / length);
+        const start = axis.from + bin * length;
+        const top = lane.bottom - Math.max(1, share * (lane.bottom - lane.top));
+        const left = Math.max(xOf(scene, start), xOf(scene, from));
+        pixels.fill(left, top, xOf(scene, start + length), lane.bottom, colour);
+      }
+    }
+  }
+  return level;
+}
+
+interface Label {
+  readonly text: string;
+  readonly box: Box;
+  readonly colour: string;
+}
+
+function paintBars(scene: Scene, pixels: Canvas, until: number): Label[] {
+  const { layout, range, theme, view, details } = scene;
+  const labels: Label[] = [];
+  const { first, last } = visibleProcesses(layout);
+  const right = layout.left + layout.width;
+  details.layers.forEach((layer, index) => {
+    const plain = layerColour(theme, index);
+    const faint = mixed(kCard[theme], kInk[theme], 0.14);
+    for (let process = first; process < last; ++process) {
+      const [begin, end] = rowsWithin(layer, process, range.from, Math.min(range.to, until));
+      let filled = -1;
+      for (let row = begin; row < end; ++row) {
+        if (layer.end[row]! < range.from) continue;
+        const chosen = counts(view.alongTime.choice, layer.layer, process, layer.key[row]!);
+        const box = barBox(scene, layer, process, row);
+        // Many within one pixel of a track are one.
+        const place = Math.round(box.right) * 8 + layer.track[row]!;
+        if (box.right - box.left < 1 && place === filled && !chosen) continue;
+        if (chosen) filled = place;
+        const colour = chosen ? colourOf(scene, layer, row, plain) : faint;
+        const gap = box.bottom - box.top > 5 ? 1 : 0;
+        const wide = box.right - box.left;
+        pixels.fill(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, pixel(colour));
+        const seen = Math.min(box.right, right) - Math.max(box.left, layout.left);
+        if (seen > 34 && box.bottom - box.top >= 11 && labels.length < kMostLabels) {
+          const ink = chosen ? css(kCard[theme]) : css(kInk[theme]);
+          labels.push({
+            text: scene.name(layer, row),
+            box: { ...box, left: Math.max(box.left, layout.left), right: Math.min(box.right, right) },
+            colour: ink,
+          });
+        }
+      }
+    }
+  });
+  return labels;
+}
+
+function colourOf(scene: Scene, layer: LayerDetails, row: number, plain: Rgb): Rgb {
+  if (layer.layer !== 'uct') return plain;
+  const transport = scene.transports.get(layer.table.column('transport')[row]!);
+  return transport === undefined ? plain : categoryColour(scene.theme, transport);
+}
+
+function paintLabels(context: CanvasRenderingContext2D, labels: readonly Label[]): void {
+  context.font = kFont;
+  context.textBaseline = 'middle';
+  context.textAlign = 'left';
+  for (const { text, box, colour } of labels) {
+    const room = box.right - box.left - 8;
+    let shown = text;
+    while (shown.length > 1 && context.measureText(shown).width > room) {
+      shown = `${shown.slice(0, -2)}…`;
+    }
+    if (shown.length < 4 && shown !== text) continue;
+    context.fillStyle = colour;
+    context.fillText(shown, box.left + 4, (box.top + box.bottom) / 2);
+  }
+}
+
+/** What lies outside of the chosen time is shaded. */
+function paintSpan(scene: Scene, context: CanvasRenderingContext2D): void {
+  const { layout, view, theme, axis, range } = scene;
+  const { from, to } = view.filter;
+  const right = layout.left + layout.width;
+  const bottom = layout.height;
+  if (from !== undefined || to !== undefined) {
+    const x0 = Math.min(right, Math.max(layout.left, xOf(scene, from ?? axis.from)));
+    const x1 = Math.min(right, Math.max(layout.left, xOf(scene, to ?? range.to)));
+    context.fillStyle = theme === 'dark' ? 'rgb(0 0 0 / 0.5)' : 'rgb(90 100 115 / 0.22)';
+    context.fillRect(layout.left, 0, x0 - layout.left, bottom);
+    context.fillRect(x1, 0, right - x1, bottom);
+  }
+  if (scene.detailsTo > range.from && scene.detailsTo < range.to) {
+    const x = xOf(scene, scene.detailsTo);
+    context.strokeStyle = css(kInk[theme]);
+    context.setLineDash([3, 3]);
+    context.beginPath();
+    context.moveTo(x, 0);
+    context.lineTo(x, bottom);
+    context.stroke();
+    context.setLineDash([]);
+  }
+}
+
+/** Messages that are chosen, from the lane of the sender to that of the receiver. */
+function paintArrows(scene: Scene, context: CanvasRenderingContext2D, until: number) {
+  const { details, range, view, layout, theme } = scene;
+  const arrows: Arrow[] = [];
+  if (until <= range.from) return { arrows, arrowsLeftOut: details.messages.rows > 0 };
+  const [begin, end] = messagesWithin(details, range.from, range.to);
+  const [src, dst, cell] = ['src_process', 'dst_process', 'cell'].map((name) =>
+    details.messages.column(name),
+  ) as [Numbers, Numbers, Numbers];
+  const { first, last } = visibleProcesses(layout);
+  for (let row = begin; row < end; ++row) {
+    if (details.messageEnd[row]! < range.from || src[row]! < 0 || dst[row]! < 0) continue;
+    if (!view.alongTime.selection.cells[cell[row]!]) continue;
+    const [low, high] = [Math.min(src[row]!, dst[row]!), Math.max(src[row]!, dst[row]!)];
+    if (high < first || low >= last) continue;
+    if (arrows.length >= kMostArrows) return { arrows: [], arrowsLeftOut: true };
+    const middle = (process: number) => {
+      const lane = laneBox(layout, process, 1);
+      return (lane.top + lane.bottom) / 2;
+    };
+    arrows.push({
+      row,
+      x0: xOf(scene, details.messageStart[row]!),
+      y0: middle(src[row]!),
+      x1: xOf(scene, details.messageEnd[row]!),
+      y1: middle(dst[row]!),
+    });
+  }
+  context.save();
+  context.beginPath();
+  context.rect(layout.left, kRulerHeight, layout.width, layout.height - kRulerHeight);
+  context.clip();
+  context.strokeStyle = context.fillStyle = css(kInk[theme]);
+  context.globalAlpha = arrows.length > 120 ? 0.45 : 0.8;
+  context.lineWidth = 1.2;
+  context.beginPath();
+  for (const { x0, y0, x1, y1 } of arrows) {
+    context.moveTo(x0, y0);
+    context.lineTo(x1, y1);
+  }
+  context.stroke();
+  for (const arrow of arrows) paintHead(context, arrow);
+  context.restore();
+  return { arrows, arrowsLeftOut: false };
+}
+
+function paintHead(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Arrow): void {
+  const angle = Math.atan2(y1 - y0, x1 - x0);
+  const side = (turn: number) =>
+    context.lineTo(x1 - 7 * Math.cos(angle + turn), y1 - 7 * Math.sin(angle + turn));
+  context.beginPath();
+  context.moveTo(x1, y1);
+  side(0.4);
+  side(-0.4);
+  context.fill();
+}
+
+/** Ranks and layers left of the lanes. */
+function paintNames(scene: Scene, context: CanvasRenderingContext2D): void {
+  const { layout, theme } = scene;
+  const { first, last } = visibleProcesses(layout);
+  const tall = (layout.rowHeight - kGap) / 3 >= 10;
+  context.fillStyle = css(kCard[theme]);
+  context.fillRect(0, 0, layout.left, layout.height);
+  context.textBaseline = 'middle';
+  for (let process = first; process < last; ++process) {
+    const middle = (laneBox(layout, process, 0).top + laneBox(layout, process, 2).bottom) / 2;
+    context.textAlign = 'left';
+    context.font = `600 ${kFont}`;
+    context.fillStyle = css(kInk[theme]);
+    context.fillText(scene.label(process), 2, Math.max(kRulerHeight + 6, middle), layout.left - 36);
+    if (!tall) continue;
+    context.textAlign = 'right';
+    context.font = '10px system-ui, sans-serif';
+    kLayers.forEach((layer, index) => {
+      const lane = laneBox(layout, process, index);
+      context.fillStyle = css(layerColour(theme, index));
+      context.fillText(layer.toUpperCase(), layout.left - 5, (lane.top + lane.bottom) / 2);
+    });
+  }
+  context.fillStyle = css(kCard[theme]);
+  context.fillRect(0, 0, layout.left, kRulerHeight);
+}

@@ -1,0 +1,244 @@
+// Spreads the messages of an invented run over time: slabs, activity, and single operations up to a
+// limit. Every message of a cell starts at an instant of its own, evenly through the run.
+
+import { pack, packTable } from './pack.mjs';
+
+const kMpiNs = 3000;
+const kUcpNs = 9000;
+const kUctNs = 4000;
+const kKinds = ['tag', 'am', 'stream', 'put', 'get', 'atomic'];
+const kMatches = ['exact', 'inferred', 'ambiguous', 'unmatched'];
+const kRoles = ['data', 'control', 'staging'];
+
+const table = (names) => Object.fromEntries(names.map((name) => [name, []]));
+
+function append(columns, row) {
+  for (const [name, values] of Object.entries(columns)) values.push(row[name] ?? 0);
+}
+
+function sortedRows(columns, keys) {
+  const rows = columns[keys[0]].map((_, row) => row);
+  rows.sort((a, b) => {
+    for (const key of keys) if (columns[key][a] !== columns[key][b]) return columns[key][a] - columns[key][b];
+    return a - b;
+  });
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, values]) => [name, rows.map((row) => values[row])]),
+  );
+}
+
+/** Sums rows of equal keys. */
+class Sums {
+  rows = new Map();
+  constructor(keys, values) {
+    this.keys = keys;
+    this.values = values;
+  }
+  add(key, values) {
+    const text = key.join();
+    const row = this.rows.get(text);
+    if (row) values.forEach((value, i) => (row[this.keys.length + i] += value));
+    else this.rows.set(text, [...key, ...values]);
+  }
+  columns() {
+    const names = [...this.keys, ...this.values];
+    const all = [...this.rows.values()];
+    const columns = Object.fromEntries(names.map((name, i) => [name, all.map((row) => row[i])]));
+    return sortedRows(columns, this.keys);
+  }
+}
+
+const kActivity = [
+  ['process', 'key', 'slab', 'length'],
+  ['busy_ns', 'starts'],
+];
+
+export function makeTime({ classes, cells, duration, slabs, limit }) {
+  const slab_ns = Math.ceil(duration / slabs);
+  const texts = [''];
+  const id = (text) => {
+    if (text === null || text === undefined) return 0;
+    if (!texts.includes(text)) texts.push(text);
+    return texts.indexOf(text);
+  };
+  const callKinds = [];
+  const kindOf = (mpi, comm) => {
+    const found = callKinds.findIndex((kind) => kind.mpi === mpi && kind.comm === comm);
+    return found < 0 ? callKinds.push({ mpi, comm }) - 1 : found;
+  };
+  const slabCells = new Sums(['slab', 'cell'], ['messages', 'bytes']);
+  const slabTransfers = new Sums(['slab', 'total'], ['count', 'bytes', 'wire_bytes']);
+  const activity = { mpi: new Sums(...kActivity), ucp: new Sums(...kActivity), uct: new Sums(...kActivity) };
+  const busy = (layer, process, key, slab, ns) =>
+    activity[layer].add([process, key, slab, 1], [Math.round(ns), 1]);
+
+  const events = []; // { at, message or transfer }
+  let total = 0;
+  cells.forEach((cell, index) => {
+    const kind = classes[cell.class];
+    const count = cell.messages || cell.transfers[0].count;
+    const shift = ((index * 7919) % 997) / 997;
+    const part = (value, k) => Math.floor(((k + 1) * value) / count) - Math.floor((k * value) / count);
+    const call = kindOf(kind.mpi, kind.comm);
+    for (let k = 0; k < count; ++k) {
+      const at = Math.floor(((k + shift) / count) * duration * 0.9 + 0.05 * duration);
+      const slab = Math.floor(at / slab_ns);
+      if (cell.messages) slabCells.add([slab, index], [1, part(cell.bytes, k)]);
+      cell.transfers.forEach((sums, step) => {
+        const values = [sums.count, sums.bytes, sums.wire_bytes].map((value) => part(value, k));
+        if (values[0] > 0) slabTransfers.add([slab, total + step], values);
+        const issuer = kind.path[step].issued_by === 'src' ? cell.src : cell.dst;
+        if (issuer >= 0) busy('uct', issuer, total + step, slab, kUctNs);
+      });
+      for (const end of new Set([cell.src, cell.dst])) {
+        if (end < 0 || !cell.messages) continue;
+        busy('mpi', end, call, slab, kMpiNs);
+        busy('ucp', end, index, slab, kUcpNs);
+      }
+      events.push({ at, index, k, part, total });
+    }
+    total += cell.transfers.length;
+  });
+  events.sort((a, b) => a.at - b.at);
+  const embedded = events.slice(0, limit);
+  const detailsTo = embedded.length < events.length ? events[limit].at : slab_ns * slabs;
+  const details = makeDetails(embedded.filter(({ at }) => at < detailsTo), classes, cells, id);
+  const differences = ['slab', 'process', 'key', 'start_ns', 'id', 'message'];
+  const packed = pack(
+    Object.entries({
+      slab_cells: slabCells.columns(),
+      slab_transfers: slabTransfers.columns(),
+      mpi_activity: activity.mpi.columns(),
+      ucp_activity: activity.ucp.columns(),
+      uct_activity: activity.uct.columns(),
+      ...details,
+    }).map(([name, columns]) =>
+      packTable(name, columns, differences.filter((column) => column in columns)),
+    ),
+  );
+  return {
+    texts,
+    time: {
+      from_ns: 0,
+      slab_ns,
+      slabs,
+      is_part: false,
+      clock_error_ns: null,
+      messages_without_time: 0,
+      events: events.length,
+      embedded: embedded.length,
+      details_to_ns: detailsTo,
+      call_kinds: callKinds,
+    },
+    packed,
+  };
+}
+
+const kWide = (name) => [`${name}_low`, `${name}_high`];
+
+function makeDetails(events, classes, cells, id) {
+  const calls = table([
+    'process', 'start_ns', 'duration_ns', 'thread', 'function', 'comm', 'peer', 'tag', 'bytes',
+    'recv_peer', 'recv_tag', 'recv_bytes', 'status',
+  ]);
+  const operations = table([
+    'process', 'start_ns', 'duration_ns', 'cell', 'peer', 'message', 'function', 'protocol',
+    'asked_by', 'progressed_in', 'status', 'bytes', 'received_bytes',
+    ...['tag', 'tag_mask', 'sender_tag', 'buffer', 'endpoint', 'worker'].flatMap(kWide),
+  ]);
+  const transfers = table([
+    'process', 'start_ns', 'duration_ns', 'posted_ns', 'total', 'peer', 'message', 'transport',
+    'device', 'memory_domain', 'op', 'reason', 'link', 'role', 'am_id', 'status', 'wire_bytes',
+    'bytes', ...['local_address', 'remote_address'].flatMap(kWide), 'progressed_in',
+  ]);
+  const messages = table([
+    'id', 'start_ns', 'duration_ns', 'sent', 'receive_posted_ns', 'cell', 'src_process',
+    'dst_process', 'src', 'dst', 'kind', 'match', 'initiator', 'protocol_from', 'src_memory',
+    'dst_memory', 'bytes', 'has_tag', 'tag', ...kWide('ucp_tag'), 'status', 'comm', 'mpi',
+    'mpi_recv', 'progressed_in', 'protocol', 'hops',
+  ]);
+  const hops = table([
+    'hop', 'issued_by', 'role', 'exact', 'transport', 'device', 'remote_device', 'op', 'count',
+    'bytes', 'wire_bytes', 'first_ns', 'last_ns',
+  ]);
+  let next = 0;
+  for (const { at, index, k, part, total } of events) {
+    const cell = cells[index];
+    const kind = classes[cell.class];
+    const message = cell.messages ? next++ : -1;
+    if (message >= 0) {
+      const common = { start_ns: at, bytes: part(cell.bytes, k), comm: id(kind.comm) };
+      append(messages, {
+        ...common,
+        id: message,
+        duration_ns: kUcpNs,
+        sent: 1,
+        receive_posted_ns: -2 - kUcpNs,
+        cell: index,
+        src_process: cell.src,
+        dst_process: cell.dst,
+        src: cell.src,
+        dst: cell.dst,
+        kind: kKinds.indexOf(kind.kind),
+        match: kMatches.indexOf(kind.match),
+        protocol_from: kind.protocol ? 2 : 0,
+        src_memory: 1,
+        dst_memory: 1,
+        has_tag: 1,
+        tag: 7,
+        ucp_tag_low: 0x700,
+        ucp_tag_high: 1,
+        status: id('UCS_OK'),
+        mpi: id(kind.mpi),
+        mpi_recv: id('MPI_Irecv'),
+        protocol: id(kind.protocol),
+        hops: kind.path.length,
+      });
+      for (const [end, peer, call] of [
+        [cell.src, cell.dst, kind.mpi],
+        [cell.dst, cell.src, 'MPI_Irecv'],
+      ]) {
+        if (end < 0) continue;
+        const none = { peer: -(2 ** 31), recv_peer: -(2 ** 31), recv_tag: -(2 ** 31), tag: 7 };
+        append(calls, {
+          ...none, ...common, process: end, duration_ns: kMpiNs,
+          function: id(kind.mpi ?? ''), thread: 0,
+        });
+        append(operations, {
+          ...common, process: end, duration_ns: kUcpNs, cell: index, peer, message,
+          function: id(end === cell.src ? 'ucp_tag_send_nbx' : 'ucp_tag_recv_nbx'),
+          protocol: id(kind.protocol), asked_by: id(call), status: id('UCS_OK'),
+          buffer_low: 0x1000, buffer_high: 0x7f,
+        });
+      }
+    }
+    kind.path.forEach((step, i) => {
+      const issuer = step.issued_by === 'src' ? cell.src : cell.dst;
+      const sums = cell.transfers[i];
+      const [count, bytes, wire_bytes] = [sums.count, sums.bytes, sums.wire_bytes].map((v) => part(v, k));
+      const facts = {
+        transport: id(step.transport), device: id(step.device), op: id(step.op),
+        role: kRoles.indexOf(step.role), bytes, wire_bytes,
+      };
+      if (message >= 0) {
+        append(hops, {
+          ...facts, hop: step.hop, issued_by: step.issued_by === 'src' ? 0 : 1, exact: 1, count,
+          first_ns: 500 + 800 * i, last_ns: 500 + 800 * i + kUctNs,
+        });
+      }
+      if (issuer < 0) return;
+      append(transfers, {
+        ...facts, process: issuer, start_ns: at + 500 + 800 * i, duration_ns: kUctNs,
+        posted_ns: 300, total: total + i, peer: issuer === cell.src ? cell.dst : cell.src,
+        message, memory_domain: id('sysv'), reason: id(kind.reason), link: kind.reason ? 3 : 0,
+      });
+    });
+  }
+  return {
+    mpi_calls: sortedRows(calls, ['process', 'start_ns']),
+    ucp_operations: sortedRows(operations, ['process', 'start_ns']),
+    transfers: sortedRows(transfers, ['process', 'start_ns']),
+    messages,
+    hops,
+  };
+}

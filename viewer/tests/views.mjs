@@ -1,0 +1,212 @@
+// Timeline, graph, tooltips and keys as a reader works them. Used by page.mjs.
+
+import assert from 'node:assert/strict';
+
+const total = (report) =>
+  report.page
+    .locator('dl.totals .chosen dd')
+    .evaluate(({ dataset }) => Number(dataset.value));
+const graphTotal = (report) =>
+  report.control('graph-canvas').evaluate(({ dataset }) => Number(dataset.total));
+
+async function press(report, testId, ...keys) {
+  await report.control(testId).focus();
+  for (const key of keys) await report.page.keyboard.press(key);
+}
+
+/** A span of time chosen in the strip filters every view; the address keeps it. */
+async function checkSpan(report) {
+  const { page } = report;
+  await report.measure('messages');
+  await report.control('graph-by').selectOption('pair');
+  const all = await total(report);
+  const strip = report.control('timeline-overview');
+  await strip.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await strip.boundingBox();
+  await page.mouse.move(x + width * 0.3, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.6, y + height / 2, { steps: 3 });
+  await page.mouse.up();
+  assert.match(page.url(), /from_ns=\d+&to_ns=\d+/, 'the strip chooses a span');
+  assert.match(await report.control('selection-command').textContent(), /--from [\d.]+s --to/);
+  const part = await total(report);
+  assert.ok(part <= all, 'a part of the run');
+  assert.equal(await graphTotal(report), part, 'the graph shows the span');
+  const functions = report.page.locator('#functions tbody td:nth-of-type(1)');
+  const listed = await functions.evaluateAll((cells) =>
+    cells.reduce((sum, { dataset }) => sum + Number(dataset.value), 0),
+  );
+  assert.equal(listed, part, 'so does the table of functions');
+  const pairs = await report.pairs();
+  assert.equal([...pairs.values()].reduce((sum, n) => sum + n, 0), part, 'and the matrix');
+  const shared = page.url();
+  await page.goto('about:blank');
+  await page.goto(shared);
+  await report.page.locator('html[data-ready]').waitFor();
+  assert.equal(await total(report), part, 'the address gives the same span');
+  await report.control('filter-time-reset').click();
+  assert.equal(await total(report), all);
+  await report.control('graph-by').selectOption('pair');
+  console.log(`ok   a span of time: ${part} of ${all} messages in every view`);
+}
+
+/** From the whole run to one operation, pinned, copied and closed, by keys alone. */
+async function checkTimeline(report) {
+  const { page } = report;
+  const tooltip = report.control('tooltip');
+  await page.keyboard.press('t');
+  const focused = await page.evaluate(() => document.activeElement.dataset.testid);
+  assert.equal(focused, 'timeline-canvas', 't goes to the timeline');
+  await press(report, 'timeline-canvas', 'Home', 'ArrowDown');
+  assert.ok(await tooltip.isVisible(), 'arrows explain');
+  const before = await report.control('timeline-level').textContent();
+  for (let i = 0; i < 12; ++i) await page.keyboard.press('+');
+  assert.notEqual(await report.control('timeline-level').textContent(), before, '+ zooms');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowDown');
+  const text = await tooltip.innerText();
+  assert.match(text, /process\s+rank|of rank/, text);
+  await page.keyboard.press('Enter');
+  assert.equal(await tooltip.getAttribute('role'), 'dialog', 'Enter pins');
+  await report.page.mouse.move(3, 3);
+  assert.ok(await tooltip.isVisible(), 'what is pinned stays');
+  await tooltip.getByTestId('copy').click();
+  await page.locator('[data-testid="tooltip"] [data-copied]').waitFor();
+  await page.keyboard.press('Escape');
+  assert.ok(await tooltip.isHidden(), 'Escape closes');
+  const back = await page.evaluate(() => document.activeElement.dataset.testid);
+  assert.equal(back, 'timeline-canvas', 'and gives the focus back');
+  await page.keyboard.press('b');
+  assert.match(page.url(), /from_ns|to_ns/, 'b chooses the visible time');
+  await page.keyboard.press('b');
+  assert.doesNotMatch(page.url(), /from_ns|to_ns/);
+  await page.keyboard.press('0');
+  await page.keyboard.press('Escape');
+  console.log('ok   timeline: zoom, arrows, pin, copy, choose, by keys');
+}
+
+/** A message is an arrow, and its receipt has what `uctrace messages` tells. */
+async function checkReceipt(report) {
+  const { page } = report;
+  // The start of the run, of which every page has the single operations.
+  await press(report, 'timeline-canvas', '0', '+', '+', '+', 'Home', 'ArrowDown', 'ArrowDown');
+  for (let i = 0; i < 40; ++i) {
+    const text = await report.control('tooltip').innerText();
+    if (/Message #\d+/.test(text)) {
+      for (const name of ['from', 'to', 'payload', 'protocol', 'match', 'start', 'Path']) {
+        assert.match(text, new RegExp(`(^|\\n)${name}`), `the receipt tells ${name}`);
+      }
+      await page.keyboard.press('Escape');
+      console.log('ok   the receipt of a message');
+      return;
+    }
+    await page.keyboard.press(i % 8 === 7 ? 'ArrowDown' : 'ArrowRight');
+  }
+  assert.fail('no UCP operation with a message was found');
+}
+
+async function checkGraph(report) {
+  const { page } = report;
+  for (const measure of ['bytes', 'messages', 'transfers', 'wire_bytes']) {
+    await report.measure(measure);
+    assert.equal(await graphTotal(report), await total(report), `the graph sums up ${measure}`);
+  }
+  await report.measure('bytes');
+  await page.keyboard.press('g');
+  await page.keyboard.press('ArrowRight');
+  assert.match(await report.control('tooltip').innerText(), /Rank/, 'a process is explained');
+  await page.keyboard.press('ArrowDown');
+  assert.match(await report.control('tooltip').innerText(), /Edge/, 'so is an edge');
+  await page.keyboard.press('Enter');
+  assert.match(page.url(), /src=\d+&dst=/, 'Enter chooses the edge');
+  assert.equal(await graphTotal(report), await total(report));
+  await page.keyboard.press('Enter');
+  assert.doesNotMatch(page.url(), /src=/, 'and gives it back');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  assert.match(page.url(), /rank=\d/, 'a process is chosen by either end');
+  await report.reset();
+  await page.keyboard.press('Escape');
+  console.log('ok   graph: sums, processes and edges by keys');
+}
+
+async function checkHelp(report) {
+  const { page } = report;
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press('?');
+  assert.ok(await report.control('help').isVisible(), '? shows the keys');
+  await page.keyboard.press('Escape');
+  assert.ok(await report.control('help').isHidden());
+  await page.keyboard.press('/');
+  const focused = await page.evaluate(() => document.activeElement.tagName);
+  assert.equal(focused, 'SELECT', '/ goes to the filters');
+  await page.evaluate(() => document.activeElement.blur());
+  console.log('ok   keys of the page');
+}
+
+async function checkNarrow(report) {
+  const { page } = report;
+  const before = page.viewportSize();
+  for (const width of [400, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.reload();
+    await page.locator('html[data-ready]').waitFor();
+    // What is drawn follows the size of the window a frame later.
+    await page.waitForFunction(
+      () => document.documentElement.scrollWidth === document.documentElement.clientWidth,
+    );
+  }
+  await page.setViewportSize(before);
+  console.log('ok   400 px: nothing is wider than the window');
+}
+
+/** Text on its background, WCAG AA: 4.5 to 1. */
+async function checkContrast(report) {
+  const { page } = report;
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    const weak = await page.evaluate(() => {
+      const channels = (text) => text.match(/[\d.]+/g).map(Number);
+      const light = ([r, g, b]) =>
+        [r, g, b]
+          .map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
+          .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+      const behind = (node) => {
+        for (let at = node; at; at = at.parentElement) {
+          const colour = channels(getComputedStyle(at).backgroundColor);
+          if (colour.length < 4 || colour[3] === 1) return colour;
+        }
+        return [255, 255, 255];
+      };
+      return [...document.querySelectorAll('p, dt, dd, th, td, label, button, h1, h2, li, code')]
+        .filter((node) => node.offsetParent && node.textContent.trim() && !node.disabled)
+        .map((node) => {
+          const [a, b] = [light(channels(getComputedStyle(node).color)), light(behind(node))];
+          const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+          return `${ratio.toFixed(2)} ${node.tagName} ${node.textContent.slice(0, 30)}`;
+        })
+        .filter((text) => parseFloat(text) < 4.5);
+    });
+    assert.deepEqual(weak, [], `contrast in ${colorScheme}`);
+  }
+  console.log('ok   contrast in light and dark');
+}
+
+/** `data` must have messages with single operations. */
+export async function checkViews(report) {
+  await checkNarrow(report);
+  await checkContrast(report);
+  await checkHelp(report);
+  await checkSpan(report);
+  await checkTimeline(report);
+  await checkReceipt(report);
+  await checkGraph(report);
+}
+
+/** A run without processes, and one of a single rank, open and have all their parts. */
+export async function checkSmall(page) {
+  await page.locator('html[data-ready]').waitFor();
+  for (const part of ['matrix', 'timeline', 'graph', 'functions', 'contenders']) {
+    assert.ok(await page.locator(`#${part}`).isVisible(), part);
+  }
+}
