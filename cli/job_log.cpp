@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "event-log/file_systems.hpp"
 #include "event-log/reader.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/merge.hpp"
@@ -33,6 +34,8 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
                        .closed = page.closed == 1,
                        .alive = log.is_writer_alive(),
                        .write_errno = page.write_errno,
+                       .storage = page.storage,
+                       .file_system = log::file_system_of(page.file_system).name,
                        .dropped = log.dropped_records(),
                        .log_bytes = page.allocated_bytes};
   std::copy(std::begin(page.layers), std::end(page.layers), report.layers.begin());

@@ -22,6 +22,8 @@ struct ProcessReport {
   bool closed = false;
   bool alive = false;
   std::uint32_t write_errno = 0;
+  log::Storage storage = log::Storage::unknown;
+  std::string file_system;
   std::uint64_t events = 0;     // recorded
   std::uint64_t dropped = 0;    // lost at the writer
   std::uint64_t untracked = 0;  // operations whose end is not known: no slot was ready for them

@@ -177,7 +177,7 @@ constexpr Obstacle kObstacles[] = {
     {EFBIG, "the log reached the limit on file sizes", "raise it for the job (`ulimit -f`)"},
     {EMFILE, "the limit on open files was reached", "raise it for the job (`ulimit -n`)"},
     {ENOMEM, "the limit on memory left no more for the log", "raise it for the job (`ulimit -v`)"},
-    {EAGAIN, "the job may start no more threads", "raise the limit for the job (`ulimit -u`)"},
+    {EAGAIN, "the job may start no more threads", "raise it for the job (`ulimit -u`)"},
     {ETIMEDOUT, "the file system did not answer", kOtherFolder},
 };
 
@@ -196,12 +196,17 @@ void check_drops(const Processes& processes, std::vector<std::string>& lines) {
   std::set<std::string> reasons, remedies;
   const Processes affected = select(processes, [&](const ProcessReport& process) {
     dropped += process.dropped;
-    if (process.dropped != 0 && process.write_errno != 0) {
+    if (process.dropped == 0) return false;
+    if (process.write_errno != 0) {
       const Obstacle obstacle = obstacle_of(process.write_errno);
       reasons.insert(obstacle.why);
       remedies.insert(obstacle.to_do);
+    } else if (process.storage == log::Storage::drained) {
+      reasons.insert(
+          fmt::format("they came faster than the file system ({}) took them", process.file_system));
+      remedies.insert("a local folder, as with -o /tmp/run, takes more");
     }
-    return process.dropped != 0;
+    return true;
   });
   if (affected.empty()) return;
   if (reasons.empty()) {

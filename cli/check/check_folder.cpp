@@ -10,8 +10,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -21,6 +19,7 @@
 
 #include "cli/check/checks.hpp"
 #include "cli/data_folder.hpp"
+#include "event-log/file_systems.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/table.hpp"
@@ -32,10 +31,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kTried = 1u << 20;
 constexpr std::uint64_t kLittleSpace = std::uint64_t{256} << 20;
-
-constexpr std::array<const char*, 12> kNetworkSystems = {"nfs",    "nfs4", "lustre", "gpfs",
-                                                         "beegfs", "cifs", "smb3",   "ceph",
-                                                         "afs",    "9p",   "panfs",  "pvfs2"};
 
 struct Mount {
   std::string type, device;
@@ -62,9 +57,11 @@ std::optional<Mount> mount_of(const fs::path& folder) {
   return found;
 }
 
-bool is_network(const std::string& type) {
-  return type.starts_with("fuse.") ||
-         std::find(kNetworkSystems.begin(), kNetworkSystems.end(), type) != kNetworkSystems.end();
+// As the recorder sees it.
+log::FileSystem file_system_at(const fs::path& folder) {
+  struct statfs state {};
+  return log::file_system_of(
+      statfs(folder.c_str(), &state) == 0 ? static_cast<std::uint32_t>(state.f_type) : 0);
 }
 
 // The folder, or the first above it that is there.
@@ -185,12 +182,13 @@ void check_space(Findings& findings, const fs::path& folder, const Mount& mount)
   if (statvfs(folder.c_str(), &state) != 0) return;
   const std::uint64_t room = std::uint64_t{state.f_bavail} * state.f_frsize;
   const std::optional<std::uint64_t> quota = left_by_quota(mount);
-  const bool network = is_network(mount.type);
-  if (network) {
+  const log::FileSystem system = file_system_at(folder);
+  if (system.remote) {
     findings.warning(
         kFolderNetwork,
         {.found = fmt::format("{} is on a network file system ({})", folder.string(), mount.type),
-         .why = "every host sees it, as several hosts need; the log is mapped there, and a slow "
+         .why = "a job on several hosts needs one; logs are kept in memory and written behind, so "
+                "a process that is killed loses its last half second of records, and a slow "
                 "server can make records be dropped, which is counted",
          .fix = "on one host: uctrace record -o /tmp/run -- ..."});
   }
@@ -204,9 +202,11 @@ void check_space(Findings& findings, const fs::path& folder, const Mount& mount)
                      {.found = fmt::format("your quota leaves {}", format_bytes(*quota)),
                       .why = "a log takes 192 KiB a process and 55 to 70 bytes an event",
                       .fix = "make room: quota -s; or uctrace record -o FOLDER"});
-  } else if (!network) {
-    findings.ok("folder", fmt::format("{} ({}, local) has {} left", folder.string(), mount.type,
-                                      format_bytes(room)));
+  } else if (!system.remote) {
+    findings.ok("folder",
+                fmt::format("{} ({}, local) has {} left, logs are {} there", folder.string(),
+                            mount.type, format_bytes(room),
+                            system.storage == log::Storage::mapped ? "mapped" : "written behind"));
   }
 }
 

@@ -125,6 +125,26 @@ def job_does_not_wait(mpi):
         check_whole(Recording(remote.behind / "data"), folder / "truth", mpi, "fuse")
 
 
+def waiting_records_are_bounded(mpi):
+    """More records than may wait for a file system that takes nothing: the rest is counted."""
+    with scratch() as folder, remote_folder(folder) as remote:
+        go = folder / "go"
+        job = mpi.job("faults", f"flood-after:{go}", 1, 1)
+        with started(record_command(remote.path / "data", job)) as process:
+            wait_for(folder / "go.ready")
+            remote.stall()
+            go.touch()
+            wait_for(folder / "go.done")
+            remote.go_on()
+            result = finish(process)
+        check_equal((result.status, result.stdout.count("went well")), (0, 1), f"{result}")
+        reason = "(rank 1): they came faster than the file system (fuse) took them; "
+        check(reason in result.stderr, f"the warning does not say why: {result}")
+        info = Recording(remote.behind / "data").info
+        check(info["events"]["dropped"] > 0, f"nothing was dropped: {info['events']}")
+        check_incomplete(info)
+
+
 def killed_job_is_readable(mpi):
     """What the file held while the job ran is there after it was killed."""
     with scratch() as folder, remote_folder(folder) as remote:
@@ -166,6 +186,7 @@ def overlay_is_drained(mpi):
 CASES = {
     "fuse": job_runs_there,
     "stalled": job_does_not_wait,
+    "flooded": waiting_records_are_bounded,
     "killed": killed_job_is_readable,
     "overlay": overlay_is_drained,
 }

@@ -4,8 +4,9 @@
 //
 // ACTION: none, segv, abort, kill, _exit:CODE, exit:CODE, mpiabort:CODE,
 //         fork (the child works without MPI), fork-mpi (the child asks MPI for the time),
-//         fork-exec (the child becomes another program), and
-//         hang-until:FILE (makes FILE.ready, then waits for FILE).
+//         fork-exec (the child becomes another program),
+//         hang-until:FILE (makes FILE.ready, then waits for FILE), and
+//         flood-after:FILE (the same, then makes millions of records, then FILE.done).
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -57,17 +58,31 @@ static void run_child(const char* action) {
   expect_child_succeeds(child);
 }
 
-static void hang_until(const char* path) {
-  char ready[4096];
-  snprintf(ready, sizeof ready, "%s.ready", path);
-  FILE* file = fopen(ready, "w");
-  if (file == NULL) fail("cannot write %s", ready);
+static void make_file(const char* path, const char* suffix) {
+  char name[4096];
+  snprintf(name, sizeof name, "%s.%s", path, suffix);
+  FILE* file = fopen(name, "w");
+  if (file == NULL) fail("cannot write %s", name);
   fclose(file);
+}
+
+static void make_record(void) {
+  int found;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+}
+
+static void hang_until(const char* path) {
+  make_file(path, "ready");
   while (access(path, F_OK) != 0) {
-    int found;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-    usleep(1000);  // a record each: no flood while the test looks on
+    make_record();
+    usleep(1000);  // no flood while the test looks on
   }
+}
+
+static void flood_after(const char* path) {
+  hang_until(path);
+  for (int i = 0; i < 4000000; ++i) make_record();
+  make_file(path, "done");
 }
 
 static void act(const char* action) {
@@ -95,6 +110,8 @@ static void act(const char* action) {
     run_child(name);
   } else if (strcmp(name, "hang-until") == 0) {
     hang_until(argument);
+  } else if (strcmp(name, "flood-after") == 0) {
+    flood_after(argument);
   } else if (strcmp(name, "none") != 0) {
     fail("unknown action %s", action);
   }
