@@ -78,6 +78,8 @@ std::string reason_text(const log::FaultView& fault) {
       return "this MPI library is not known to uctrace: " + detail;
     case log::FaultCode::request_field_unknown:
       return "requests have parameters that are not known: " + detail;
+    case log::FaultCode::out_of_handlers:
+      return fmt::format("more than {} active message handlers were set", fault.r.value);
     case log::FaultCode::none:
       break;
   }

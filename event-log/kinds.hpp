@@ -93,8 +93,64 @@ enum class UcpFunction : std::uint8_t {
   tag_recv_nbx,
   tag_msg_recv_nb,
   tag_msg_recv_nbx,
+  put,
+  put_nb,
+  put_nbi,
+  put_nbx,
+  get,
+  get_nb,
+  get_nbi,
+  get_nbx,
+  atomic_post,
+  atomic_fetch_nb,
+  atomic_op_nbx,
+  atomic_add32,
+  atomic_add64,
+  atomic_fadd32,
+  atomic_fadd64,
+  atomic_swap32,
+  atomic_swap64,
+  atomic_cswap32,
+  atomic_cswap64,
+  ep_flush,
+  ep_flush_nb,
+  ep_flush_nbx,
+  worker_flush,
+  worker_flush_nb,
+  worker_flush_nbx,
+  worker_fence,
+  am_send_nb,
+  am_send_nbx,
+  am_handler,  // a message handed to a handler of the program
+  am_recv_data_nbx,
   kCount
 };
+
+// What a UCP function does, which decides what the fields of its record mean (UcpOperation).
+enum class UcpFamily : std::uint8_t {
+  none,
+  tag_send,
+  tag_receive,
+  put,
+  get,
+  atomic,
+  flush,  // fences too
+  am_send,
+  am_receive,       // a handler's call
+  am_receive_data,  // fetches what a handler was only told of
+};
+
+constexpr UcpFamily family_of(UcpFunction function) {
+  if (function <= UcpFunction::none || function >= UcpFunction::kCount) return UcpFamily::none;
+  if (function <= UcpFunction::tag_send_sync_nbx) return UcpFamily::tag_send;
+  if (function <= UcpFunction::tag_msg_recv_nbx) return UcpFamily::tag_receive;
+  if (function <= UcpFunction::put_nbx) return UcpFamily::put;
+  if (function <= UcpFunction::get_nbx) return UcpFamily::get;
+  if (function <= UcpFunction::atomic_cswap64) return UcpFamily::atomic;
+  if (function <= UcpFunction::worker_fence) return UcpFamily::flush;
+  if (function <= UcpFunction::am_send_nbx) return UcpFamily::am_send;
+  return function == UcpFunction::am_handler ? UcpFamily::am_receive : UcpFamily::am_receive_data;
+}
 
 // What led to a UCT operation: the evidence for its attribution.
 enum class Origin : std::uint8_t {
@@ -131,6 +187,7 @@ enum class FaultCode : std::uint16_t {
   out_of_interfaces = 4,
   unknown_mpi_library = 5,
   request_field_unknown = 6,  // `value` has the unknown bits; those operations have no end
+  out_of_handlers = 7,  // `value` = how many there is room for; arrivals of others are not seen
 };
 
 // Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.

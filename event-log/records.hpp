@@ -73,7 +73,14 @@ struct LaneCounters {
   std::uint64_t mpi_calls;
   std::uint64_t dropped[kDropKinds];  // records lost because no chunk was ready
   std::uint64_t recorded_events;      // records published in the event stream
-  std::uint64_t reserved[8];
+  std::uint64_t ucp_puts;             // UCP operations that did not fail at once, by family
+  std::uint64_t ucp_gets;
+  std::uint64_t ucp_atomics;
+  std::uint64_t ucp_flushes;
+  std::uint64_t ucp_am_sends;
+  std::uint64_t ucp_am_receives;       // calls of the program's active message handlers
+  std::uint64_t ucp_am_data_receives;  // ucp_am_recv_data_nbx
+  std::uint64_t reserved[1];
 };
 static_assert(sizeof(LaneCounters) == 27 * 8);
 
@@ -189,20 +196,36 @@ struct UctArrival {
 };
 static_assert(sizeof(UctArrival) == 32);
 
+// What the fields mean depends on the family of the function (family_of): `handle` is a worker for
+// receives and for the flushes of workers, else an endpoint; `bytes` is the length of the buffer
+// (sends: of the message, active messages: without their header; atomics: of one operand).
 struct UcpOperation {
   // kUnknownLength: a generic datatype, whose packed length only the wire tells.
   // kProbed: `posted_tick` of a matched receive is its probe's.
-  static constexpr std::uint8_t kUnknownLength = 1, kUntracked = 2, kProbed = 4;
+  // kImplicit: nobody is told its end, which only a later flush makes sure of: *_nbi, atomic posts.
+  static constexpr std::uint8_t kUnknownLength = 1, kUntracked = 2, kProbed = 4, kImplicit = 8;
   Head head;  // a: UcpFunction | flags << 8, b: status as int32 at return
   Id id;
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;  // of the call
-  std::uint64_t handle;          // sends: ucp_ep_h, receives: ucp_worker_h
-  std::uint64_t bytes;           // length of the buffer (sends: of the message)
-  std::uint64_t tag;
-  std::uint64_t tag_mask;  // receives; 0 for sends
+  std::uint64_t handle;
+  std::uint64_t bytes;
+  union {
+    std::uint64_t tag;
+    std::uint64_t remote;  // put, get, atomic: address
+    std::uint64_t am_id;   // am_send, am_receive: the program's id of the handler
+    std::uint64_t data;    // am_receive_data: what the handler got as its data
+  };
+  union {
+    std::uint64_t tag_mask;      // receives; 0 for sends
+    std::uint64_t reply_buffer;  // atomics that fetch, else 0
+    std::uint64_t header_bytes;  // am_send, am_receive: of the program's header
+  };
   std::uint64_t buffer;
-  std::uint64_t posted_tick;  // receives: the tick that gives their place in matching order
+  union {
+    std::uint64_t posted_tick;  // tag_receive: the tick that gives their place in matching order
+    Id origin;  // all but tags: the UctArrival in whose handler the call was made, 0 = none
+  };
 };
 static_assert(sizeof(UcpOperation) == 80);
 

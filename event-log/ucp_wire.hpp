@@ -47,6 +47,17 @@ inline constexpr std::size_t kAmIds = 32;
 //   rndv_rtr                      sender's req_id, receiver's req_id, address, length, offset
 //   rndv_data                     receiver's req_id, offset
 //   rndv_ats, rndv_atp, sync_ack  req_id of the side that waits for it
+//   put                           address, ep_id
+//   get_request                   address, length, ep_id, req_id
+//   get_reply                     req_id, offset
+//   atomic_request                address, ep_id, req_id (all ones: no reply is wanted)
+//   atomic_reply                  req_id
+//   completion                    ep_id, of the side that waits for it
+//   am_single, am_first           handler id | flags << 16 | length of the user's header << 32
+//   am_middle                     offset
+// ep_id is the receiver's own name for its endpoint back to the sender. Active messages of the user
+// end with a footer, which counts as header bytes: ep_id; message id, ep_id, total length; message
+// id, ep_id.
 struct AmShape {
   std::uint8_t header_bytes;
   std::uint8_t words;
@@ -73,6 +84,22 @@ constexpr AmShape make_shape(std::uint8_t am_id) {
       return {8, 1, false};
     case AmId::am_single:
       return {8, 1, false};
+    case AmId::am_single_reply:
+      return {8 + 8, 1, false};
+    case AmId::am_first:
+      return {8 + 24, 1, false};
+    case AmId::am_middle:
+      return {8 + 16, 1, false};
+    case AmId::put:
+      return {20, 2, false};
+    case AmId::get_request:
+      return {0, 4, true};
+    case AmId::get_reply:
+      return {16, 2, false};
+    case AmId::atomic_request:
+      return {26, 3, false};
+    case AmId::atomic_reply:
+      return {0, 1, true};
     case AmId::rndv_rts:
       return {0, 5, true};
     case AmId::rndv_rtr:

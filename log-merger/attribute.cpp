@@ -2,14 +2,15 @@
 //
 // In this order, each step using what the earlier ones found:
 //   1. the UCP call, pending queue or completion that the shim saw it come from       exact
-//   2. the first fragment of a send that UCP queued inside itself (wireup): its tag, length and
-//      address are those of one send that has no fragment yet                         inferred
+//   2. what UCP queued inside itself (wireup): the header or address is that of one operation that
+//      has no fragment yet (log-merger/queued.cpp); a flush: the one in progress      inferred
 //   3. an active message handler: the arrival's header names the message it serves    exact
 //   4. ids in the operation's own header: message id, request ids                     exact
 //   5. the address range of a rendezvous that the peer announced                      inferred
 // Operations that serve none have a reason, each with evidence; what is left is unattributed.
 //
-// A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation.
+// A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation, and
+// what answers a put, get or atomic request that needs the target's CPU serves its initiator's.
 // Ids on the wire repeat over time, so every look-up takes the newest that is not later.
 #include <algorithm>
 #include <map>
@@ -17,25 +18,16 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "event-log/ucp_wire.hpp"
 #include "log-merger/id_table.hpp"
 #include "log-merger/job.hpp"
+#include "log-merger/queued.hpp"
+#include "log-merger/wire_view.hpp"
 
 namespace uctrace::merge {
 
 namespace {
 
 using wire::AmId;
-
-bool is(const UctOp& op, AmId id) { return op.am_id == static_cast<std::uint8_t>(id); }
-bool is(const Arrival& arrival, AmId id) { return arrival.am_id == static_cast<std::uint8_t>(id); }
-
-bool is_flush(const UctOp& op) {
-  return op.op == log::UctOp::ep_flush || op.op == log::UctOp::ep_fence ||
-         op.op == log::UctOp::iface_flush;
-}
-
-bool accepted(const UctOp& op) { return op.status >= 0; }
 
 // A header that both sides saw: the k-th arrival at a process with it is the k-th post to that
 // process with it. kNone: the sender's endpoint does not tell its peer.
@@ -69,18 +61,19 @@ std::vector<Index> in_time_order(const std::vector<Event>& events) {
 
 class Attributor {
  public:
-  explicit Attributor(Job& job)
-      : job_(job), offers_(job.logs.size()), first_done_(job.ucp.size()) {}
+  explicit Attributor(Job& job) : job_(job), offers_(job.logs.size()), started_(job.ucp.size()) {}
 
   void run() {
     give_reasons();
     by_origin();
-    by_content();
+    attribute_flushes(job_);
+    attribute_queued(job_, started_);
     learn_posts();
     resolve_arrivals();
     by_arrival();
     by_header_ids();
     by_address();
+    give_last_reasons();
   }
 
  private:
@@ -121,8 +114,16 @@ class Attributor {
         reason(op, "direct_uct");  // evidence: who opened the interface
       } else if (is(op, AmId::wireup)) {
         reason(op, "wireup");  // evidence: the AM id
-      } else if (is_flush(op)) {
-        reason(op, "internal_flush");  // evidence: no UCP flush is among the recorded calls
+      }
+    });
+  }
+
+  void give_last_reasons() {
+    each_open([&](UctOp& op) {
+      if (is_flush(op)) {
+        reason(op, "internal_flush");  // evidence: no UCP flush was in progress
+      } else if (is_answer(op)) {
+        reason(op, "remote_request");  // evidence: the AM id, which only answers requests
       }
     });
   }
@@ -133,73 +134,19 @@ class Attributor {
         return;
       }
       const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].ucp_by_id;
-      if (const auto found = ids.find(op.origin); found != ids.end()) {
+      // Progress runs inside a blocking flush, and may post for anybody.
+      if (const auto found = ids.find(op.origin);
+          found != ids.end() && ucp(found->second).is(log::UcpFamily::flush) == is_flush(op)) {
         attribute(op, found->second, Link::exact);
-        mark_first(op);
+        mark_started(op);
       }
     });
   }
 
-  static bool starts_send(const UctOp& op) {
-    return is(op, AmId::eager_only) || is(op, AmId::eager_first) || is(op, AmId::eager_sync_only) ||
-           is(op, AmId::eager_sync_first) || is(op, AmId::rndv_rts);
-  }
-
-  void mark_first(const UctOp& op) {
-    if (starts_send(op)) {
-      first_done_[static_cast<std::size_t>(op.serves)] = true;
+  void mark_started(const UctOp& op) {
+    if (starts_tag_send(op) || !ucp(op.serves).is(log::UcpFamily::tag_send)) {
+      started_[static_cast<std::size_t>(op.serves)] = true;
     }
-  }
-
-  // Whether the header of a first fragment describes this send.
-  static bool describes(const UctOp& op, const UcpOp& send) {
-    const auto& words = op.header.words;
-    if (op.header.count == 0 || words[0] != send.tag || send.start_ns > op.start_ns) {
-      return false;
-    }
-    const bool length_known = (send.flags & log::UcpOperation::kUnknownLength) == 0;
-    if (is(op, AmId::rndv_rts)) {
-      return op.header.count == 5 && (!length_known || words[4] == send.bytes) &&
-             (words[3] == send.buffer || words[3] == 0);
-    }
-    if (is(op, AmId::eager_first) || is(op, AmId::eager_sync_first)) {
-      return !length_known || (op.header.count >= 2 && words[1] == send.bytes);
-    }
-    return !length_known || op.bytes - wire::shape_of(op.am_id).header_bytes == send.bytes;
-  }
-
-  void by_content() {
-    struct Candidates {
-      std::vector<Index> sends;
-      std::size_t first = 0;  // those before have their first fragment
-    };
-    std::map<std::pair<Index, std::uint64_t>, Candidates> sends_by_tag;
-    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
-      const UcpOp& send = job_.ucp[i];
-      if (send.is_send() && send.accepted() && !first_done_[i]) {
-        sends_by_tag[{send.process, send.tag}].sends.push_back(static_cast<Index>(i));
-      }
-    }
-    each_open([&](UctOp& op) {
-      if (!starts_send(op) || op.header.count == 0) {
-        return;
-      }
-      const auto found = sends_by_tag.find({op.process, op.header.words[0]});
-      if (found == sends_by_tag.end()) {
-        return;
-      }
-      auto& [sends, first] = found->second;
-      while (first < sends.size() && first_done_[static_cast<std::size_t>(sends[first])]) {
-        ++first;
-      }
-      for (std::size_t i = first; i < sends.size(); ++i) {
-        if (!first_done_[static_cast<std::size_t>(sends[i])] && describes(op, ucp(sends[i]))) {
-          attribute(op, sends[i], Link::inferred);
-          mark_first(op);
-          return;
-        }
-      }
-    });
   }
 
   // The ids that first fragments put on the wire. In the order of time, not of recording threads: a
@@ -217,12 +164,19 @@ class Attributor {
       if (is(op, AmId::rndv_rts) && op.header.count == 5) {
         send_requests_.add({op.process}, words[2], op.start_ns, op.serves);
       }
-      if (starts_send(op) && op.header.count >= 3 && !is(op, AmId::eager_first)) {
+      if (is_announcement(op) && op.header.count == wire::shape_of(op.am_id).words) {
         posts_[key_of(ucp(op.serves).peer_process, op.am_id, op.header)].push_back(op.serves);
       }
     }
     message_ids_.seal();
     send_requests_.seal();
+  }
+
+  // What a handler acts upon and whose header tells it from others.
+  template <typename Event>
+  static bool is_announcement(const Event& event) {
+    return is(event, AmId::rndv_rts) || is(event, AmId::eager_sync_only) ||
+           is(event, AmId::eager_sync_first) || is_remote_request(event);
   }
 
   // What each arrival serves: for what its handler posts, and for the ids and buffers it announces.
@@ -232,8 +186,7 @@ class Attributor {
     for (const Index index : in_time_order(job_.arrivals)) {
       const auto i = static_cast<std::size_t>(index);
       const Arrival& arrival = job_.arrivals[i];
-      if (is(arrival, AmId::rndv_rts) || is(arrival, AmId::eager_sync_only) ||
-          is(arrival, AmId::eager_sync_first)) {
+      if (is_announcement(arrival)) {
         arrival_serves_[i] = post_of(arrival, seen);
         learn_announcement(arrival, arrival_serves_[i]);
       } else if (is(arrival, AmId::rndv_rtr)) {
@@ -274,11 +227,14 @@ class Attributor {
       remote_requests_.add(scope, words[2], arrival.start_ns, serves);
       offers_[static_cast<std::size_t>(arrival.process)].push_back(
           {arrival.start_ns, true, scope.peer, words[3], words[4], serves});
-    } else {
-      // eager_sync_only: tag, ep_id, req_id; eager_sync_first: ... , ep_id, req_id
-      remote_requests_.add(scope, words[is(arrival, AmId::eager_sync_only) ? 2 : 4],
-                           arrival.start_ns, serves);
+    } else if (!is(arrival, AmId::put)) {
+      remote_requests_.add(scope, words[request_word(arrival)], arrival.start_ns, serves);
     }
+  }
+
+  // Where the header of a request has its req_id (event-log/ucp_wire.hpp).
+  static std::size_t request_word(const Arrival& arrival) {
+    return is(arrival, AmId::eager_sync_first) ? 4 : is(arrival, AmId::get_request) ? 3 : 2;
   }
 
   void learn_offer(const Arrival& rtr, Index serves) {
@@ -303,15 +259,10 @@ class Attributor {
       }
       const Arrival& arrival = job_.arrivals[static_cast<std::size_t>(found->second)];
       attribute(op, arrival_serves_[static_cast<std::size_t>(found->second)], Link::exact);
-      if (op.link == Link::unattributed && serves_remote_request(arrival)) {
+      if (op.link == Link::unattributed && is_remote_request(arrival)) {
         reason(op, "remote_request");  // evidence: the AM id that asked
       }
     });
-  }
-
-  static bool serves_remote_request(const Arrival& arrival) {
-    return is(arrival, AmId::put) || is(arrival, AmId::get_request) ||
-           is(arrival, AmId::atomic_request);
   }
 
   void by_header_ids() {
@@ -323,7 +274,8 @@ class Attributor {
       Index serves = kNone;
       if (is(op, AmId::eager_middle)) {
         serves = message_ids_.find({op.process}, words[0], op.start_ns);
-      } else if (is(op, AmId::rndv_ats) || is(op, AmId::rndv_rtr) || is(op, AmId::eager_sync_ack)) {
+      } else if (is(op, AmId::rndv_ats) || is(op, AmId::rndv_rtr) || is(op, AmId::eager_sync_ack) ||
+                 is(op, AmId::get_reply) || is(op, AmId::atomic_reply)) {
         serves = remote_requests_.find({op.process, peer_of(job_, op)}, words[0], op.start_ns);
       } else if (is(op, AmId::rndv_data) || is(op, AmId::rndv_atp)) {
         serves = receive_requests_.find({op.process, peer_of(job_, op)}, words[0], op.start_ns);
@@ -356,12 +308,12 @@ class Attributor {
   Job& job_;
   IdTable message_ids_;       // sender's message id
   IdTable send_requests_;     // sender's own request id, from its RTS
-  IdTable remote_requests_;   // receiver: the sender's request id, from RTS and sync arrivals
+  IdTable remote_requests_;   // receiver: the sender's request id, from arrivals that announce it
   IdTable receive_requests_;  // sender: the receiver's request id, from RTR arrivals
   std::map<HeaderKey, std::vector<Index>> posts_;
   std::vector<std::vector<Offer>> offers_;  // by process
   std::vector<Index> arrival_serves_;
-  std::vector<bool> first_done_;  // sends whose first fragment is known
+  std::vector<bool> started_;  // UCP operations of which a first UCT operation is known
 };
 
 }  // namespace

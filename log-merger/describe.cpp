@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -36,6 +37,8 @@ const char* name_of(log::FaultCode code) {
       return "unknown_mpi_library";
     case log::FaultCode::request_field_unknown:
       return "request_field_unknown";
+    case log::FaultCode::out_of_handlers:
+      return "out_of_handlers";
   }
   return "unknown";
 }
@@ -277,6 +280,41 @@ const char* name_of(log::Storage storage) {
   return "unknown";
 }
 
+Json kinds_json(const Job& job) {
+  struct Sum {
+    std::uint64_t messages = 0, bytes = 0;
+  };
+  std::map<MessageKind, Sum> sums;
+  for (const Message& message : job.run.messages) {
+    Sum& sum = sums[message.kind];
+    ++sum.messages;
+    sum.bytes += message.bytes;
+  }
+  Json json;
+  for (const MessageKind kind : {MessageKind::tag, MessageKind::am, MessageKind::put,
+                                 MessageKind::get, MessageKind::atomic}) {
+    json[uctrace::name_of(kind)] = {{"messages", sums[kind].messages}, {"bytes", sums[kind].bytes}};
+  }
+  return json;
+}
+
+Json messages_json(const Job& job, const Found& found, const log::LaneCounters& counted) {
+  const SendTotals &tag = found.sends, &am = found.am_sends, &one_sided = found.one_sided;
+  const ReceiveTotals &tag_receives = found.receives, &am_receives = found.am_receives;
+  const std::uint64_t unmatched_sends = tag.unmatched + am.unmatched + one_sided.unmatched;
+  const std::uint64_t unmatched_receives = tag_receives.unmatched + am_receives.unmatched;
+  return {{"sent", counted.ucp_sends + counted.ucp_am_sends + counted.ucp_puts + counted.ucp_gets +
+                       counted.ucp_atomics},
+          {"received", tag_receives.took() + am_receives.took()},
+          {"matched", tag.matched + am.matched + one_sided.matched},
+          {"unmatched", unmatched_sends + unmatched_receives},
+          {"ambiguous", tag.ambiguous + am.ambiguous},
+          {"unmatched_sends", unmatched_sends},
+          {"unmatched_receives", unmatched_receives},
+          {"failed", tag.failed + am.failed + one_sided.failed + tag_receives.failed},
+          {"kinds", kinds_json(job)}};
+}
+
 }  // namespace
 
 void describe_run(Job& job, const Found& found) {
@@ -296,7 +334,9 @@ void describe_run(Job& job, const Found& found) {
       {"uct_ucp", link_json(found.uct_ucp)},
       {"uct_mpi", link_json(found.uct_mpi)},
       {"match",
-       {{"exact", found.sends.matched}, {"inferred", 0}, {"ambiguous", found.sends.ambiguous}}}};
+       {{"exact", found.sends.matched + found.am_sends.matched + found.one_sided.matched},
+        {"inferred", 0},
+        {"ambiguous", found.sends.ambiguous + found.am_sends.ambiguous}}}};
   info["events"] = {{"uct", job.uct.size() + job.arrivals.size()},
                     {"ucp", job.ucp.size()},
                     {"mpi", found.mpi_calls},
@@ -317,16 +357,7 @@ void describe_run(Job& job, const Found& found) {
                  {"reasons", found.reasons},
                  {"unattributed", found.unattributed},
                  {"unattributed_with_payload", found.unattributed_with_payload}};
-  const SendTotals& s = found.sends;
-  const ReceiveTotals& r = found.receives;
-  info["messages"] = {{"sent", counted.ucp_sends},
-                      {"received", r.matched + r.ambiguous + r.unmatched},
-                      {"matched", s.matched},
-                      {"unmatched", s.unmatched + r.unmatched},
-                      {"ambiguous", s.ambiguous},
-                      {"unmatched_sends", s.unmatched},
-                      {"unmatched_receives", r.unmatched},
-                      {"failed", s.failed + r.failed}};
+  info["messages"] = messages_json(job, found, counted);
   for (std::size_t layer = 0; layer < log::kLayers; ++layer) {
     info["layers"][kLayerNames[layer]] = layer_json(job, layer);
   }

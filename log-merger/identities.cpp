@@ -36,7 +36,12 @@ class Checker {
     add("tag_receives",
         "receives = matched + ambiguous + unmatched + cancelled or failed + outstanding",
         counted_.ucp_receives, r.took() + r.failed + r.outstanding, log::Layer::ucp);
-    add_tag();
+    add_received("tag", found_.receives, found_.sends);
+    add_ends("puts", counted_.ucp_puts, log::UcpFamily::put);
+    add_ends("gets", counted_.ucp_gets, log::UcpFamily::get);
+    add_ends("atomics", counted_.ucp_atomics, log::UcpFamily::atomic);
+    add_ends("flushes", counted_.ucp_flushes, log::UcpFamily::flush);
+    add_active_messages();
     add_payload();
     add("mpi", "calls counted = call records", counted_.mpi_calls, found_.mpi_calls,
         log::Layer::mpi);
@@ -77,13 +82,30 @@ class Checker {
         {name, "job", statement, left, right, verdict(left == right, cut)});
   }
 
+  void add_ends(const char* name, std::uint64_t counted, log::UcpFamily family) {
+    const auto at = found_.ends.find(family);
+    const EndTotals ends = at != found_.ends.end() ? at->second : EndTotals{};
+    add(name, "accepted = ended + implicit + outstanding", counted,
+        ends.ended + ends.implicit + ends.outstanding, log::Layer::ucp);
+  }
+
+  void add_active_messages() {
+    const SendTotals& s = found_.am_sends;
+    add("am_sends", "active messages sent = matched + ambiguous + unmatched + failed",
+        counted_.ucp_am_sends, s.matched + s.ambiguous + s.unmatched + s.failed, log::Layer::ucp);
+    add("am_receives", "calls of active message handlers = matched + ambiguous + unmatched",
+        counted_.ucp_am_receives, found_.am_receives.took(), log::Layer::ucp);
+    add_ends("am_data", counted_.ucp_am_data_receives, log::UcpFamily::am_receive_data);
+    add_received("am", found_.am_receives, s);
+  }
+
   // What was received was sent by somebody: by a process of the job, unless some of its UCP peers
   // left no log. Not the other way round: a send may end and its message never be received.
-  void add_tag() {
-    const std::uint64_t received = found_.receives.took();
-    const std::uint64_t taken = found_.sends.matched + found_.sends.ambiguous;
+  void add_received(const char* name, const ReceiveTotals& receives, const SendTotals& sends) {
+    const std::uint64_t received = receives.took();
+    const std::uint64_t taken = sends.matched + sends.ambiguous;
     const bool cut = layer_off(log::Layer::ucp) || (received != taken && has_strangers());
-    job_.run.identities.push_back({"tag", "job",
+    job_.run.identities.push_back({name, "job",
                                    "receives that took a message = sends that a receive took",
                                    received, taken, verdict(received == taken, cut)});
   }

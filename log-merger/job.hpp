@@ -53,6 +53,7 @@ struct UctOp {
   bool has_range = false;
   Range range;
 
+  bool outstanding() const { return status == 1 && id != 0 && complete_ns < 0; }
   bool fetches() const { return op >= log::UctOp::get_short && op <= log::UctOp::get_zcopy; }
   bool moves_memory() const { return op >= log::UctOp::put_short && op <= log::UctOp::get_zcopy; }
 };
@@ -72,8 +73,13 @@ struct UcpOp {
   std::uint8_t flags = 0;
   std::int32_t status = 0;  // at return
   log::Id id = 0;
-  std::uint64_t start_tick = 0, handle = 0, bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
-  std::uint64_t posted_tick = 0;
+  std::uint64_t start_tick = 0, handle = 0, bytes = 0, buffer = 0;
+  std::uint64_t tag = 0, tag_mask = 0;  // of active messages the handler's id and 0
+  std::uint64_t posted_tick = 0;        // the place of a receive among the others
+  std::uint64_t header_bytes = 0;       // active messages: the program's header, part of `bytes`
+  std::uint64_t remote = 0, reply_buffer = 0;  // one-sided operations
+  std::uint64_t data = 0;  // am_receive_data: what the handler got; am_receive: what it was given
+  log::Id arrival = 0;     // in whose handler it was called, 0 = none
   std::int64_t start_ns = -1, end_ns = -1, posted_ns = -1;
   bool ended = false;      // its end is known
   bool completed = false;  // by a completion record, which tells what a receive received
@@ -84,6 +90,7 @@ struct UcpOp {
   std::uint64_t worker_uid = 0;
   Index peer_process = kNone;
   Index partner = kNone;  // matched operation
+  Index data_of = kNone;  // am_receive_data: the handler's call that was told of the data
   Match match = Match::unmatched;
   Index message = kNone;
   Index call = kNone;  // progressed in
@@ -91,11 +98,31 @@ struct UcpOp {
   Link mpi_link = Link::unattributed;
   Index comm = kNone;  // into ProcessLog::comms
 
-  bool is_send() const { return function <= log::UcpFunction::tag_send_sync_nbx; }
+  log::UcpFamily family() const { return log::family_of(function); }
+  bool is(log::UcpFamily wanted) const { return family() == wanted; }
+  // Two-sided: a send and a receive make a message.
+  bool is_send() const { return is(log::UcpFamily::tag_send) || is(log::UcpFamily::am_send); }
+  bool is_receive() const {
+    return is(log::UcpFamily::tag_receive) || is(log::UcpFamily::am_receive);
+  }
+  // One-sided: it is a message by itself.
+  bool is_one_sided() const {
+    return family() >= log::UcpFamily::put && family() <= log::UcpFamily::atomic;
+  }
+  bool starts_message() const { return is_send() || is_one_sided(); }
+  // Else its handle is a worker.
+  bool has_endpoint() const {
+    return starts_message() ||
+           (function >= log::UcpFunction::ep_flush && function <= log::UcpFunction::ep_flush_nbx);
+  }
   bool accepted() const { return status >= 0; }
+  bool failed() const { return ended && end_status < 0; }
+  bool implicit() const { return (flags & log::UcpOperation::kImplicit) != 0; }
   bool received() const;  // a receive that took a message, and which one is known
   // A receive that may have taken a message, but of which no log says what it took.
-  bool took_unknown() const { return !is_send() && accepted() && !completed && end_status >= 0; }
+  bool took_unknown() const {
+    return is(log::UcpFamily::tag_receive) && accepted() && !completed && end_status >= 0;
+  }
 };
 
 struct MpiCall {

@@ -176,8 +176,10 @@ class ProcessLoader {
         ++job_.ucp_completions;
         op.end_status = end.status;
         op.end_ns = time(end.tick);
-        op.sender_tag = end.sender_tag;
-        op.received_bytes = end.length;
+        if (op.is_receive()) {
+          op.sender_tag = end.sender_tag;
+          op.received_bytes = end.length;
+        }
       }
     }
     mpi_.finish_calls();
@@ -227,17 +229,39 @@ class ProcessLoader {
     op.start_tick = view.r.start_tick;
     op.handle = view.r.handle;
     op.bytes = view.r.bytes;
-    op.tag = view.r.tag;
-    op.tag_mask = view.r.tag_mask;
     op.buffer = view.r.buffer;
-    op.posted_tick = view.r.posted_tick;
+    op.posted_tick = op.start_tick;
+    take_details(view.r, op);
     op.start_ns = time(view.r.start_tick);
-    op.posted_ns = time(view.r.posted_tick);
+    op.posted_ns = time(op.posted_tick);
     op.ended = op.status <= 0;
     op.end_status = op.status;
     op.end_ns = op.ended ? time(view.r.start_tick + view.r.duration_ticks) : -1;
     log_.ucp_by_id[op.id] = static_cast<Index>(job_.ucp.size());
     job_.ucp.push_back(op);
+  }
+
+  // What the words of the record mean depends on the family.
+  static void take_details(const log::UcpOperation& r, UcpOp& op) {
+    if (op.is(log::UcpFamily::tag_send) || op.is(log::UcpFamily::tag_receive)) {
+      op.tag = r.tag;
+      op.tag_mask = r.tag_mask;
+      op.posted_tick = r.posted_tick;
+      return;
+    }
+    op.arrival = r.origin;
+    if (op.is_one_sided()) {
+      op.remote = r.remote;
+      op.reply_buffer = r.reply_buffer;
+    } else if (op.is(log::UcpFamily::am_receive_data)) {
+      op.data = r.data;
+    } else {
+      op.tag = op.sender_tag = r.am_id;
+      op.header_bytes = r.header_bytes;
+      op.bytes += r.header_bytes;
+      op.received_bytes = op.is_receive() ? op.bytes : 0;
+      op.data = r.buffer;
+    }
   }
 
   void sum_counters() {
@@ -275,7 +299,11 @@ const Interface* ProcessLog::interface(std::uint16_t id) const {
 
 bool UcpOp::received() const {
   constexpr std::int32_t kTruncated = -9;  // UCS_ERR_MESSAGE_TRUNCATED
-  return !is_send() && accepted() && completed && (end_status == 0 || end_status == kTruncated);
+  if (is(log::UcpFamily::am_receive)) {
+    return accepted();
+  }
+  return is(log::UcpFamily::tag_receive) && accepted() && completed &&
+         (end_status == 0 || end_status == kTruncated);
 }
 
 }  // namespace uctrace::merge

@@ -11,6 +11,7 @@
 // context of a freed communicator, and with it the tag, again for other ranks. Receives that were
 // cancelled or failed took nothing.
 #include <algorithm>
+#include <map>
 #include <span>
 #include <unordered_map>
 
@@ -20,20 +21,62 @@ namespace uctrace::merge {
 
 namespace {
 
+// Messages that could be one another. What an active message's handler got tells more than its id:
+// the lengths, and whether it came from the process itself, which has a transport of its own.
 struct Key {
   std::uint64_t worker_uid, tag;
+  log::UcpFamily sent_by = log::UcpFamily::tag_send;
+  std::uint64_t bytes = 0, header_bytes = 0;  // active messages, as from_self
+  bool from_self = false;
   bool operator==(const Key&) const = default;
 };
 
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
-    return std::hash<std::uint64_t>{}(key.worker_uid * 0x9E3779B97F4A7C15u ^ key.tag);
+    return std::hash<std::uint64_t>{}((key.worker_uid ^ key.bytes) * 0x9E3779B97F4A7C15u ^ key.tag);
   }
 };
 
 struct Group {
   std::vector<Index> sends, receives;
 };
+
+constexpr const char* kSelf = "self";  // UCX's transport to the same worker
+
+bool has_self_transport(const Job& job, const ProcessLog& log) {
+  return std::any_of(log.interfaces.begin(), log.interfaces.end(), [&](const Interface& interface) {
+    return interface.of_ucp && job.run.texts[interface.transport] == kSelf;
+  });
+}
+
+// A send by an endpoint of a worker to itself, a receive of what the transport to itself brought.
+bool is_from_self(const Job& job, const UcpOp& op) {
+  const ProcessLog& log = job.logs[static_cast<std::size_t>(op.process)];
+  if (op.is_send()) {
+    const Index at = row_at(log.ucp_endpoints, op.handle, op.start_tick);
+    const Index worker =
+        at == kNone ? kNone
+                    : row_at(log.workers, log.ucp_endpoints[static_cast<std::size_t>(at)].worker,
+                             op.start_tick);
+    return worker != kNone && log.workers[static_cast<std::size_t>(worker)].uid == op.peer_uid &&
+           has_self_transport(job, log);
+  }
+  const auto arrival = log.arrival_by_id.find(op.arrival);
+  if (arrival == log.arrival_by_id.end()) {
+    return false;
+  }
+  const Interface* interface =
+      log.interface(job.arrivals[static_cast<std::size_t>(arrival->second)].interface);
+  return interface != nullptr && job.run.texts[interface->transport] == kSelf;
+}
+
+Key key_of(const Job& job, const UcpOp& op, std::uint64_t worker_uid, std::uint64_t tag) {
+  if (op.is(log::UcpFamily::am_send) || op.is(log::UcpFamily::am_receive)) {
+    return {worker_uid,           tag, log::UcpFamily::am_send, op.bytes, op.header_bytes,
+            is_from_self(job, op)};
+  }
+  return {worker_uid, tag};
+}
 
 UcpOp& at(Job& job, Index index) { return job.ucp[static_cast<std::size_t>(index)]; }
 
@@ -60,7 +103,8 @@ std::uint64_t first_doubtful_tick(Job& job, const Key& key, const UnknownReceive
   std::uint64_t first = UINT64_MAX;
   for (const Index index : unknown) {
     const UcpOp& receive = at(job, index);
-    if (((receive.tag ^ key.tag) & receive.tag_mask) == 0) {
+    if (key.sent_by == log::UcpFamily::tag_send &&
+        ((receive.tag ^ key.tag) & receive.tag_mask) == 0) {
       first = std::min(first, receive.posted_tick);
     }
   }
@@ -170,17 +214,52 @@ void match_group(Job& job, const Key& key, Group& group, const UnknownReceives& 
 
 }  // namespace
 
+namespace {
+
+// Data that a handler was only told of: the newest call of a handler that got this address for it.
+void link_data_receives(Job& job) {
+  std::map<std::pair<Index, std::uint64_t>, std::vector<Index>> told;
+  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    const UcpOp& op = job.ucp[i];
+    if (op.is(log::UcpFamily::am_receive)) {
+      told[{op.process, op.data}].push_back(static_cast<Index>(i));
+    }
+  }
+  for (UcpOp& op : job.ucp) {
+    const auto found = told.find({op.process, op.data});
+    if (!op.is(log::UcpFamily::am_receive_data) || found == told.end()) {
+      continue;
+    }
+    for (const Index index : found->second) {
+      const bool newer =
+          op.data_of == kNone || at(job, op.data_of).start_tick < at(job, index).start_tick;
+      if (at(job, index).start_tick <= op.start_tick && newer) {
+        op.data_of = index;
+      }
+    }
+    if (op.data_of != kNone && op.accepted()) {
+      UcpOp& handler = at(job, op.data_of);
+      handler.end_ns = op.end_ns;
+      handler.end_status = op.end_status;
+    }
+  }
+}
+
+}  // namespace
+
 void match_messages(Job& job) {
   std::unordered_map<Key, Group, KeyHash> groups;
   std::unordered_map<std::uint64_t, UnknownReceives> unknown;  // by worker uid
   for (std::size_t i = 0; i < job.ucp.size(); ++i) {
-    const UcpOp& op = job.ucp[i];
+    UcpOp& op = job.ucp[i];
     const auto index = static_cast<Index>(i);
-    const bool failed = op.ended && op.end_status < 0;
-    if (op.is_send() && op.accepted() && !failed && op.peer_uid != 0) {
-      groups[{op.peer_uid, op.tag}].sends.push_back(index);
+    if (op.is_one_sided()) {
+      // Its endpoint says where it went.
+      op.match = op.accepted() && op.peer_process != kNone ? Match::exact : Match::unmatched;
+    } else if (op.is_send() && op.accepted() && !op.failed() && op.peer_uid != 0) {
+      groups[key_of(job, op, op.peer_uid, op.tag)].sends.push_back(index);
     } else if (op.received() && op.worker_uid != 0) {
-      groups[{op.worker_uid, op.sender_tag}].receives.push_back(index);
+      groups[key_of(job, op, op.worker_uid, op.sender_tag)].receives.push_back(index);
     } else if (op.took_unknown() && op.worker_uid != 0) {
       unknown[op.worker_uid].push_back(index);
     }
@@ -188,6 +267,7 @@ void match_messages(Job& job) {
   for (auto& [key, group] : groups) {
     match_group(job, key, group, unknown[key.worker_uid]);
   }
+  link_data_receives(job);
 }
 
 }  // namespace uctrace::merge

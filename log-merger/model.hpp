@@ -62,7 +62,8 @@ struct Process {
   std::uint64_t log_bytes = 0;
 };
 
-// One end-to-end message: what a UCP send and the receive that took it moved.
+// One end-to-end message: what a UCP send and the receive that took it moved, or a one-sided
+// operation.
 struct Message {
   MessageKind kind = MessageKind::tag;
   Match match = Match::unmatched;
@@ -138,13 +139,15 @@ struct UcpOperationRow {
   std::uint32_t process = 0;
   std::int32_t peer_process = -1;
   std::int64_t message = -1;
-  std::uint64_t endpoint = 0;    // ucp_ep_h of a send
-  std::uint64_t worker_uid = 0;  // sends: of the remote worker, receives: of the own
+  std::uint64_t endpoint = 0;    // ucp_ep_h, 0 where it belongs to a worker
+  std::uint64_t worker_uid = 0;  // of the endpoint's remote worker, else of its own
   TextId function = kNoText;
   TextId protocol = kNoText;
   TextId asked_by = kNoText, progressed_in = kNoText;
   TextId status = kNoText;
   std::uint64_t bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
+  std::uint64_t remote_address = 0, reply_buffer = 0;  // one-sided operations, else 0
+  std::uint64_t header_bytes = 0;                      // active messages: part of `bytes`
   std::uint64_t received_bytes = 0, sender_tag = 0;
   std::int64_t t_start_ns = -1, t_end_ns = -1;
 };

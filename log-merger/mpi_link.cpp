@@ -6,7 +6,8 @@
 //   arguments;
 //   * MPI_Start or Startall, when it is a point-to-point operation;
 //   * a collective (or anything that makes communicators, windows or files), when no earlier
-//     non-blocking call started with the same context and tag.
+//     non-blocking call started with the same context and tag;
+//   * any call, when it is a one-sided operation or an active message that no handler sent.
 // Otherwise it belongs to the non-blocking collective that first used the same context and tag:
 // libraries give each outstanding one a tag of its own. What is left is `progress`: no call is
 // named.
@@ -115,9 +116,13 @@ class ProcessLinker {
     return log_.flavour == MpiFlavour::mpich ? tag.context & ~std::uint64_t{1} : tag.context;
   }
 
+  static bool has_tag(const UcpOp& op) {
+    return op.is(log::UcpFamily::tag_send) || op.is(log::UcpFamily::tag_receive);
+  }
+
   void learn_context(const UcpOp& op) {
-    if (op.asked_by == kNone || op.mpi_link != Link::exact || call(op.asked_by).comm == kNone ||
-        concerns_window(call(op.asked_by))) {
+    if (!has_tag(op) || op.asked_by == kNone || op.mpi_link != Link::exact ||
+        call(op.asked_by).comm == kNone || concerns_window(call(op.asked_by))) {
       return;
     }
     if (const auto tag = decode_tag(log_.flavour, operation_tag(op))) {
@@ -143,6 +148,9 @@ class ProcessLinker {
       return;
     }
     op.comm = call(op.asked_by).comm;
+    if (!has_tag(op)) {
+      return;
+    }
     const auto tag = decode_tag(log_.flavour, operation_tag(op));
     if (op.comm != kNone || !tag) {
       return;
@@ -209,6 +217,10 @@ class ProcessLinker {
 
   void link_one(UcpOp& op) {
     op.call = call_around(job_, op.process, op.lane, op.start_tick);
+    if (!has_tag(op)) {
+      link_untagged(op);
+      return;
+    }
     const auto tag = decode_tag(log_.flavour, operation_tag(op));
     if (op.call == kNone || !tag) {
       if (op.call != kNone) {
@@ -230,6 +242,16 @@ class ProcessLinker {
       op.asked_by = earlier->second;
       op.mpi_link = Link::exact;
     }
+  }
+
+  // One-sided operations and active messages name nobody. Libraries ask for them in the call that
+  // wants them; what a handler asks for, or gets, is on behalf of another process.
+  void link_untagged(UcpOp& op) {
+    if (op.call == kNone || op.arrival != 0 || op.is(log::UcpFamily::am_receive)) {
+      return;
+    }
+    op.asked_by = op.call;
+    op.mpi_link = kind(op.call) == CallKind::other ? Link::inferred : Link::exact;
   }
 
   // What a receive asked for; its sender tag where that is known, since wildcards say less.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "event-log/ucp_wire.hpp"
+#include "log-merger/wire_view.hpp"
 
 namespace uctrace::merge {
 
@@ -12,6 +12,11 @@ using wire::AmId;
 
 bool is_active_message(const UctOp& op) {
   return op.op >= log::UctOp::am_short && op.op <= log::UctOp::am_zcopy;
+}
+
+// A message of the program's active messages: its header comes first, then its data.
+std::uint64_t header_bytes(const UcpOp* served) {
+  return served != nullptr ? served->header_bytes : 0;
 }
 
 bool is_tag_offload(const UctOp& op) {
@@ -26,7 +31,9 @@ struct Buffer {
   std::uint64_t address, length, offset;
 };
 
-std::vector<Buffer> announced_buffers(const Job& job, const std::vector<Index>& ops) {
+std::vector<Buffer> announced_buffers(const Job& job, const std::vector<Index>& ops,
+                                      const UcpOp* served) {
+  const std::uint64_t in_front = header_bytes(served);
   std::vector<Buffer> buffers;
   for (const Index i : ops) {
     const UctOp& op = job.uct[static_cast<std::size_t>(i)];
@@ -35,9 +42,9 @@ std::vector<Buffer> announced_buffers(const Job& job, const std::vector<Index>& 
       continue;
     }
     if (op.am_id == static_cast<std::uint8_t>(AmId::rndv_rts)) {
-      buffers.push_back({true, words[3], words[4], 0});
+      buffers.push_back({true, words[3], words[4], in_front});
     } else if (op.am_id == static_cast<std::uint8_t>(AmId::rndv_rtr)) {
-      buffers.push_back({false, words[2], words[3], words[4]});
+      buffers.push_back({false, words[2], words[3], in_front + words[4]});
     }
   }
   return buffers;
@@ -45,20 +52,60 @@ std::vector<Buffer> announced_buffers(const Job& job, const std::vector<Index>& 
 
 Range range_at(std::uint64_t begin, std::uint64_t length) { return {begin, begin + length}; }
 
-bool find_range(const UctOp& op, const std::vector<Buffer>& buffers, Range& range) {
-  if (is_active_message(op)) {
-    const wire::AmShape shape = wire::shape_of(op.am_id);
-    if (shape.control || op.bytes < shape.header_bytes) {
-      return false;
-    }
-    const std::uint64_t length = op.bytes - shape.header_bytes;
-    const bool has_offset = op.am_id == static_cast<std::uint8_t>(AmId::eager_middle) ||
-                            op.am_id == static_cast<std::uint8_t>(AmId::rndv_data);
-    if (has_offset && op.header.count < 2) {
-      return false;
-    }
-    range = range_at(has_offset ? op.header.words[1] : 0, length);
+// Offsets are found in the header only of fragments that are not the first.
+bool offset_of(const UctOp& op, std::uint64_t& offset) {
+  offset = 0;
+  if (is(op, AmId::eager_middle) || is(op, AmId::rndv_data) || is(op, AmId::get_reply)) {
+    offset = op.header.words[1];
+    return op.header.count >= 2;
+  }
+  if (is(op, AmId::am_middle)) {
+    offset = op.header.words[0];
+    return op.header.count >= 1;
+  }
+  return true;
+}
+
+bool find_am_range(const UctOp& op, const UcpOp* served, Range& range) {
+  const wire::AmShape shape = wire::shape_of(op.am_id);
+  const std::uint64_t in_front = header_bytes(served);
+  if (is(op, AmId::rndv_rts) && in_front > 0) {
+    range = range_at(0, in_front);  // the program's header travels with the announcement
     return true;
+  }
+  std::uint64_t offset;
+  if (shape.control || op.bytes < shape.header_bytes || !offset_of(op, offset)) {
+    return false;
+  }
+  const bool has_data_only = is(op, AmId::am_middle) || is(op, AmId::rndv_data);
+  range = range_at(has_data_only ? in_front + offset : offset, op.bytes - shape.header_bytes);
+  return true;
+}
+
+// What moves between the memory of the initiator and that of the target.
+bool find_one_sided_range(const UctOp& op, const UcpOp& served, Range& range) {
+  if (is(op, AmId::get_reply)) {
+    return find_am_range(op, nullptr, range);
+  }
+  if (is(op, AmId::atomic_request)) {
+    range = range_at(0, served.bytes);  // and a second operand where two are compared
+    return true;
+  }
+  RemoteRange remote;
+  if (is(op, AmId::get_request) || !remote_range(op, remote) || remote.address < served.remote) {
+    return false;
+  }
+  range = range_at(remote.address - served.remote, remote.bytes);
+  return true;
+}
+
+bool find_range(const UctOp& op, const std::vector<Buffer>& buffers, const UcpOp* served,
+                Range& range) {
+  if (served != nullptr && served->is_one_sided()) {
+    return find_one_sided_range(op, *served, range);
+  }
+  if (is_active_message(op)) {
+    return find_am_range(op, served, range);
   }
   if (op.moves_memory()) {
     for (const Buffer& buffer : buffers) {
@@ -74,20 +121,33 @@ bool find_range(const UctOp& op, const std::vector<Buffer>& buffers, Range& rang
   return is_tag_offload(op);
 }
 
+// The operation that the message is about: what receives serve is the sender's.
+const UcpOp* initiator_of(const Job& job, const std::vector<Index>& ops) {
+  for (const Index i : ops) {
+    const Index serves = job.uct[static_cast<std::size_t>(i)].serves;
+    if (serves != kNone && job.ucp[static_cast<std::size_t>(serves)].starts_message()) {
+      return &job.ucp[static_cast<std::size_t>(serves)];
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Role role_of(const UctOp& op) {
   if (is_active_message(op)) {
-    return wire::shape_of(op.am_id).control ? Role::control : Role::data;
+    // An announcement may carry the program's header.
+    return wire::shape_of(op.am_id).control && !op.has_range ? Role::control : Role::data;
   }
   return op.op >= log::UctOp::tag_rndv_request ? Role::control : Role::data;
 }
 
 void find_payload(Job& job, const std::vector<Index>& ops) {
-  const std::vector<Buffer> buffers = announced_buffers(job, ops);
+  const UcpOp* served = initiator_of(job, ops);
+  const std::vector<Buffer> buffers = announced_buffers(job, ops, served);
   for (const Index i : ops) {
     UctOp& op = job.uct[static_cast<std::size_t>(i)];
-    op.has_range = op.status >= 0 && find_range(op, buffers, op.range);
+    op.has_range = op.status >= 0 && find_range(op, buffers, served, op.range);
   }
 }
 

@@ -9,6 +9,7 @@
 
 namespace uctrace::merge {
 
+// After find_payload().
 Role role_of(const UctOp& op);
 
 // Sets the range of every operation of one message, by the offsets in their headers and the buffer

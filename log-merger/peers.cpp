@@ -71,7 +71,7 @@ void link_uct_endpoints(Job& job) {
 
 void link_ucp_operation(Job& job, UcpOp& op) {
   const ProcessLog& log = job.logs[static_cast<std::size_t>(op.process)];
-  if (op.is_send()) {
+  if (op.has_endpoint()) {
     const Index at = row_at(log.ucp_endpoints, op.handle, op.start_tick);
     if (at == kNone) {
       return;

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "event-log/ucp_wire.hpp"
 #include "log-merger/ucs_names.hpp"
+#include "log-merger/wire_view.hpp"
 
 namespace uctrace::merge {
 
@@ -13,6 +13,9 @@ using wire::AmId;
 
 // "am_bcopy" -> "bcopy".
 std::string_view copy_kind(log::UctOp op) {
+  if (op == log::UctOp::am_short_iov) {
+    return "short";
+  }
   const std::string_view name = uct_op_name(op);
   return name.substr(name.rfind('_') + 1);
 }
@@ -22,9 +25,25 @@ std::string_view family(log::UctOp op) {
   return name.substr(0, name.find('_'));
 }
 
-}  // namespace
+std::string one_sided_protocol(const Job& job, const UcpOp& initiator,
+                               const std::vector<Index>& ops) {
+  for (const Index i : ops) {
+    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+    if (op.status < 0 || !op.has_range) {
+      continue;
+    }
+    if (initiator.is(log::UcpFamily::atomic)) {
+      const std::string result = initiator.reply_buffer != 0 ? "/fetch" : "/post";
+      return is_atomic(op) ? "amo" + std::to_string(8 * initiator.bytes) + result
+                           : "amo" + result + "/sw";
+    }
+    const std::string name = initiator.is(log::UcpFamily::put) ? "put/" : "get/";
+    return name + (op.am_id == 0 ? "offload/" : "am/") + std::string(copy_kind(op.op));
+  }
+  return "";
+}
 
-std::string derive_protocol(const Job& job, const std::vector<Index>& ops, std::uint64_t bytes) {
+std::string two_sided_protocol(const Job& job, const std::vector<Index>& ops, std::uint64_t bytes) {
   bool rendezvous = false, sync = false, acknowledged = false;
   const UctOp* data = nullptr;
   std::size_t eager_fragments = 0;
@@ -47,12 +66,16 @@ std::string derive_protocol(const Job& job, const std::vector<Index>& ops, std::
       case AmId::eager_only:
       case AmId::eager_first:
       case AmId::eager_middle:
+      case AmId::am_single:
+      case AmId::am_single_reply:
+      case AmId::am_first:
+      case AmId::am_middle:
         ++eager_fragments;
         break;
       default:
         break;
     }
-    if (op.has_range && (data == nullptr || op.bytes > data->bytes)) {
+    if (op.has_range && !is(op, AmId::rndv_rts) && (data == nullptr || op.bytes > data->bytes)) {
       data = &op;
     }
   }
@@ -70,6 +93,18 @@ std::string derive_protocol(const Job& job, const std::vector<Index>& ops, std::
   }
   const std::string eager = sync ? "eager-sync/" : "eager/";
   return eager + (eager_fragments > 1 ? "multi/" : "") + std::string(copy_kind(data->op));
+}
+
+}  // namespace
+
+std::string derive_protocol(const Job& job, const UcpOp* initiator, const std::vector<Index>& ops,
+                            std::uint64_t bytes) {
+  if (initiator != nullptr && initiator->is_one_sided()) {
+    return one_sided_protocol(job, *initiator, ops);
+  }
+  const std::string protocol = two_sided_protocol(job, ops, bytes);
+  const bool is_am = initiator != nullptr && initiator->is(log::UcpFamily::am_send);
+  return is_am && !protocol.empty() ? "am/" + protocol : protocol;
 }
 
 }  // namespace uctrace::merge

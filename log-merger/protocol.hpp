@@ -3,9 +3,13 @@
 //   eager/short, eager/bcopy, eager/zcopy       one active message
 //   eager/multi/bcopy, eager/multi/zcopy        several
 //   eager-sync/...                              the same, answered when matched
-//   rndv/get/zcopy, rndv/put/zcopy, rndv/am/bcopy, ...   announced first; then fetched, written,
-//   sent rndv/rkey_ptr                               announced; the receiver's CPU copies mapped
-//   memory offload/...                                 tag matching in the device
+//   rndv/get/zcopy, rndv/put/zcopy, rndv/am/bcopy    announced first; then fetched, written, sent
+//   rndv/rkey_ptr                               announced; the receiver's CPU copies mapped memory
+//   offload/...                                 tag matching in the device
+//   am/eager/..., am/rndv/...                   the same for active messages of the program
+//   put/offload/zcopy, get/offload/bcopy, ...   by the transport itself
+//   put/am/bcopy, get/am/bcopy                  by active messages that the target's CPU carries
+//   out amo64/post, amo32/fetch; amo/post/sw, amo/fetch/sw      atomics, likewise
 #pragma once
 
 #include <string>
@@ -17,7 +21,9 @@ namespace uctrace::merge {
 
 inline constexpr char kRkeyPtr[] = "rndv/rkey_ptr";
 
-// "" if the operations show none.
-std::string derive_protocol(const Job& job, const std::vector<Index>& ops, std::uint64_t bytes);
+// "" if the operations show none. `initiator`: the UCP operation that the message is about, nullptr
+// where it left no log.
+std::string derive_protocol(const Job& job, const UcpOp* initiator, const std::vector<Index>& ops,
+                            std::uint64_t bytes);
 
 }  // namespace uctrace::merge

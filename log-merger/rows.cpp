@@ -72,12 +72,13 @@ class RowBuilder {
     return log.file.is_writer_alive() ? "running" : "killed";
   }
 
-  // A message for each accepted send, and for each receive whose send is not in the logs.
+  // A message for each accepted send and one-sided operation, and for each receive whose send is
+  // not in the logs.
   void make_messages() {
     std::vector<Index> heads;
     for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
       const UcpOp& op = job_.ucp[i];
-      if ((op.is_send() && op.accepted()) || (op.received() && op.partner == kNone)) {
+      if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
         heads.push_back(static_cast<Index>(i));
       }
     }
@@ -90,13 +91,41 @@ class RowBuilder {
       if (op.partner != kNone) {
         ucp(op.partner).message = op.message;
       }
-      run_.messages.push_back(op.is_send() ? message_of_send(op) : message_of_receive(op));
+      run_.messages.push_back(op.is_send()        ? message_of_send(op)
+                              : op.is_one_sided() ? message_of_one_sided(op)
+                                                  : message_of_receive(op));
+      initiators_.push_back(op.starts_message() ? head : kNone);
+    }
+    for (UcpOp& op : job_.ucp) {
+      if (op.data_of != kNone) {
+        op.message = ucp(op.data_of).message;
+      }
+    }
+  }
+
+  static MessageKind kind_of(const UcpOp& op) {
+    switch (op.family()) {
+      case log::UcpFamily::put:
+        return MessageKind::put;
+      case log::UcpFamily::get:
+        return MessageKind::get;
+      case log::UcpFamily::atomic:
+        return MessageKind::atomic;
+      case log::UcpFamily::am_send:
+      case log::UcpFamily::am_receive:
+        return MessageKind::am;
+      default:
+        return MessageKind::tag;
     }
   }
 
   void fill_common(Message& m, const UcpOp& op, std::uint64_t ucp_tag) {
-    m.ucp_tag = ucp_tag;
+    m.kind = kind_of(op);
     m.match = op.match;
+    if (m.kind != MessageKind::tag) {
+      return;
+    }
+    m.ucp_tag = ucp_tag;
     if (const auto tag = decode_tag(log_of(op.process).flavour, ucp_tag)) {
       m.has_tag = !tag->collective;  // a collective's tag is its library's own
       m.tag = m.has_tag ? tag->tag : 0;
@@ -138,6 +167,25 @@ class RowBuilder {
     return m;
   }
 
+  // Where the data lay is the source, for a get too. An atomic operation brings its operand; what
+  // it returns is part of its answer.
+  Message message_of_one_sided(const UcpOp& op) {
+    Message m;
+    fill_common(m, op, 0);
+    const bool fetched = op.is(log::UcpFamily::get);
+    m.initiator = fetched ? Side::dst : Side::src;
+    (fetched ? m.dst_process : m.src_process) = op.process;
+    (fetched ? m.src_process : m.dst_process) = op.peer_process;
+    m.bytes = op.bytes;
+    m.mpi = function_of(op.asked_by);
+    m.comm = comm_name(op.process, op.comm);
+    m.progressed_in = function_of(op.call);
+    m.t_start_ns = op.start_ns;
+    m.t_end_ns = op.end_ns;
+    finish(m, op.ended ? op.end_status : op.status);
+    return m;
+  }
+
   // World rank of a sender that left no log: MPI's tags hold its rank in the communicator.
   std::int32_t source_in_tag(const UcpOp& receive) {
     const ProcessLog& log = log_of(receive.process);
@@ -159,7 +207,7 @@ class RowBuilder {
     m.t_posted_recv_ns = receive.posted_ns;
     m.t_end_ns = receive.end_ns;
     finish(m, receive.end_status);
-    m.src = source_in_tag(receive);
+    m.src = m.kind == MessageKind::tag ? source_in_tag(receive) : -1;
     return m;
   }
 
@@ -186,7 +234,12 @@ class RowBuilder {
     Message& m = run_.messages[static_cast<std::size_t>(index)];
     std::vector<Index>& ops = ops_[static_cast<std::size_t>(index)];
     find_payload(job_, ops);
-    const std::string protocol = derive_protocol(job_, ops, m.bytes);
+    const Index initiator = initiators_[static_cast<std::size_t>(index)];
+    if (initiator != kNone && ucp(initiator).is_one_sided()) {
+      end_with_transfers(m, ucp(initiator), ops);
+    }
+    const std::string protocol =
+        derive_protocol(job_, initiator == kNone ? nullptr : &ucp(initiator), ops, m.bytes);
     m.protocol = text(protocol);
     m.protocol_from = protocol.empty() ? ProtocolFrom::none : ProtocolFrom::derived;
 
@@ -208,10 +261,28 @@ class RowBuilder {
     m.hops = static_cast<std::uint32_t>(run_.hops.size()) - m.first_hop;
   }
 
+  // UCP tells the end of a one-sided operation when the initiator's buffer is free, or nobody. The
+  // data is in place when the last of its transfers has ended, the target's answer included.
+  void end_with_transfers(Message& m, const UcpOp& op, const std::vector<Index>& ops) {
+    bool outstanding = ops.empty() && !op.ended;
+    for (const Index i : ops) {
+      const UctOp& transfer = job_.uct[static_cast<std::size_t>(i)];
+      outstanding = outstanding || transfer.outstanding();
+      m.t_end_ns = std::max({m.t_end_ns, transfer.end_ns, transfer.complete_ns});
+    }
+    if (outstanding) {
+      m.t_end_ns = -1;
+    } else if (op.implicit() && op.status >= 0) {
+      m.status = text(ucs_status_name(0));
+    }
+  }
+
   template <typename Hops>
   void add_to_hop(const Message& m, Index index, const UctOp& op, Hops& hops) {
     const Names names = names_of(op);
-    const Side side = op.process == m.src_process ? Side::src : Side::dst;
+    const Side side = m.src_process == m.dst_process ? m.initiator
+                      : op.process == m.src_process  ? Side::src
+                                                     : Side::dst;
     const Role role = role_of(op);
     const bool exact = op.link == Link::exact;
     Hop& hop =
@@ -315,8 +386,8 @@ class RowBuilder {
       row.process = static_cast<std::uint32_t>(op.process);
       row.peer_process = op.peer_process;
       row.message = op.message;
-      row.endpoint = op.is_send() ? op.handle : 0;
-      row.worker_uid = op.is_send() ? op.peer_uid : op.worker_uid;
+      row.endpoint = op.has_endpoint() ? op.handle : 0;
+      row.worker_uid = op.has_endpoint() ? op.peer_uid : op.worker_uid;
       row.function = text(ucp_function_name(op.function));
       row.protocol = op.message == kNone
                          ? kNoText
@@ -328,6 +399,9 @@ class RowBuilder {
       row.tag = op.tag;
       row.tag_mask = op.tag_mask;
       row.buffer = op.buffer;
+      row.remote_address = op.remote;
+      row.reply_buffer = op.reply_buffer;
+      row.header_bytes = op.header_bytes;
       row.received_bytes = op.received_bytes;
       row.sender_tag = op.sender_tag;
       row.t_start_ns = op.start_ns;
@@ -367,6 +441,7 @@ class RowBuilder {
 
   Job& job_;
   Run& run_;
+  std::vector<Index> initiators_;        // UCP operations by message; kNone: not in the logs
   std::vector<std::vector<Index>> ops_;  // UCT operations by message
 };
 

@@ -35,7 +35,7 @@ void count_transfers(const Job& job, Found& found) {
       continue;
     }
     ++found.uct_operations;
-    found.outstanding += op.status == 1 && op.id != 0 && op.complete_ns < 0;
+    found.outstanding += op.outstanding();
     if (op.link == Link::reason) {
       ++found.reasons[op.reason];
     } else if (op.serves == kNone) {
@@ -54,7 +54,7 @@ void count_send(const UcpOp& op, SendTotals& totals) {
   if (!op.accepted()) {
     return;
   }
-  if (op.ended && op.end_status < 0) {
+  if (op.failed()) {
     ++totals.failed;
   } else if (op.match == Match::unmatched) {
     ++totals.unmatched;
@@ -78,8 +78,18 @@ void count_receive(const UcpOp& op, ReceiveTotals& totals) {
   }
 }
 
+void count_end(const UcpOp& op, EndTotals& totals) {
+  if (op.accepted()) {
+    ++(op.implicit() ? totals.implicit : op.ended ? totals.ended : totals.outstanding);
+  }
+}
+
 // Delivered whole and matched: what the payload identity is about.
 bool delivered(const Job& job, const Message& message, const UcpOp& send) {
+  if (send.is_one_sided()) {
+    return send.match == Match::exact && message.t_end_ns >= 0 &&
+           job.run.texts[message.status] == "UCS_OK";
+  }
   return send.partner != kNone && job.ucp[static_cast<std::size_t>(send.partner)].end_status == 0 &&
          message.match != Match::unmatched;
 }
@@ -95,7 +105,7 @@ void count_payload(const Job& job, Found& found) {
     }
   }
   for (const UcpOp& send : job.ucp) {
-    if (!send.is_send() || send.message == kNone) {
+    if (!send.starts_message() || send.message == kNone) {
       continue;
     }
     const auto m = static_cast<std::size_t>(send.message);
@@ -132,10 +142,13 @@ Found count_found(const Job& job) {
   count_transfers(job, found);
   for (const UcpOp& op : job.ucp) {
     found.ucp_ended += op.completed;
+    count_end(op, found.ends[op.family()]);
     if (op.is_send()) {
-      count_send(op, found.sends);
-    } else {
-      count_receive(op, found.receives);
+      count_send(op, op.is(log::UcpFamily::am_send) ? found.am_sends : found.sends);
+    } else if (op.is_one_sided()) {
+      count_send(op, found.one_sided);
+    } else if (op.is_receive()) {
+      count_receive(op, op.is(log::UcpFamily::am_receive) ? found.am_receives : found.receives);
     }
   }
   count_payload(job, found);

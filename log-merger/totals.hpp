@@ -18,6 +18,10 @@ struct ReceiveTotals {
   std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0, outstanding = 0;
   std::uint64_t took() const { return matched + ambiguous + unmatched; }  // took a message
 };
+// Operations whose end is known at return, by a completion record, later, or not at all.
+struct EndTotals {
+  std::uint64_t ended = 0, outstanding = 0, implicit = 0;
+};
 struct LinkTotals {
   std::uint64_t exact = 0, inferred = 0, ambiguous = 0, none = 0;
 };
@@ -30,8 +34,9 @@ struct Found {
   std::uint64_t ucp_ended = 0;    // UCP operations that a completion record ended
   std::uint64_t attributed = 0, unattributed = 0, unattributed_with_payload = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons;
-  SendTotals sends;
-  ReceiveTotals receives;
+  SendTotals sends, am_sends, one_sided;  // one_sided: matched = its target is known
+  ReceiveTotals receives, am_receives;
+  std::map<log::UcpFamily, EndTotals> ends;  // accepted operations
   LinkTotals uct_ucp, uct_mpi;
   std::uint64_t delivered_bytes = 0, covered_bytes = 0, messages_not_covered = 0;
 };

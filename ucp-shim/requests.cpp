@@ -1,11 +1,17 @@
 #include "ucp-shim/requests.hpp"
 
+#include "uct-shim/context.hpp"
+
 namespace uctrace::ucp {
+
+using log::UcpFunction;
+
+thread_local constinit UcpFunction called_as = UcpFunction::none;
 
 namespace {
 
 using log::DropKind;
-using log::UcpFunction;
+using log::UcpFamily;
 using log::UcpOperation;
 
 constinit std::atomic<bool> on{false};
@@ -27,7 +33,39 @@ void report_unknown_fields(std::uint32_t mask) {
   }
 }
 
-bool is_receive(UcpFunction function) { return function >= UcpFunction::tag_recv_nb; }
+// The counter of operations of this family that did not fail at once.
+std::uint64_t& accepted(log::LaneCounters& counters, UcpFamily family) {
+  switch (family) {
+    case UcpFamily::tag_receive:
+      return counters.ucp_receives;
+    case UcpFamily::put:
+      return counters.ucp_puts;
+    case UcpFamily::get:
+      return counters.ucp_gets;
+    case UcpFamily::atomic:
+      return counters.ucp_atomics;
+    case UcpFamily::flush:
+      return counters.ucp_flushes;
+    case UcpFamily::am_send:
+      return counters.ucp_am_sends;
+    case UcpFamily::am_receive:
+      return counters.ucp_am_receives;
+    case UcpFamily::am_receive_data:
+      return counters.ucp_am_data_receives;
+    default:
+      return counters.ucp_sends;
+  }
+}
+
+void install_callback(UcpFamily family, ucp_request_param_t& handed) {
+  if (family == UcpFamily::tag_receive) {
+    handed.cb.recv = on_receive_end;
+  } else if (family == UcpFamily::am_receive_data) {
+    handed.cb.recv_am = on_data_end;
+  } else {
+    handed.cb.send = on_send_end;
+  }
+}
 
 // The end of an operation, from its callback. Receives add what was received.
 void record_end(log::Id operation, ucs_status_t status, const ucp_tag_recv_info_t* received) {
@@ -111,16 +149,20 @@ std::uint64_t buffer_bytes(const ucp_request_param_t& param, const void* buffer,
   }
 }
 
-Call::Call(UcpFunction function, const ucp_request_param_t* param)
-    : lane_(layer_on() ? log::lane() : nullptr), function_(function) {
+Call::Call(UcpFunction function, const ucp_request_param_t* param, Tracking tracking)
+    : lane_(layer_on() ? log::lane() : nullptr), function_(function), tracking_(tracking) {
   if (lane_ == nullptr) {
     if (layer_on()) {
       log::count_without_lane(DropKind::ucp);
     }
     return;
   }
-  copy_parameters(param, parameters_);
   id_ = log::new_id(*lane_, log::IdKind::ucp_operation);
+  if (tracking != Tracking::callback) {
+    start_ = log::now();
+    return;
+  }
+  copy_parameters(param, parameters_);
   if (!parameters_.known) [[unlikely]] {
     report_unknown_fields(param->op_attr_mask);
   }
@@ -138,11 +180,7 @@ Call::Call(UcpFunction function, const ucp_request_param_t* param)
     ucp_request_param_t& handed = parameters_.own;
     handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
     handed.user_data = tracked_;
-    if (is_receive(function)) {
-      handed.cb.recv = on_receive_end;
-    } else {
-      handed.cb.send = on_send_end;
-    }
+    install_callback(family_of(function), handed);
   } else {
     ++lane_->counters().ucp_untracked;
   }
@@ -155,7 +193,7 @@ Call::End Call::finish(ucs_status_ptr_t result, const Operation& operation) {
   log::LaneCounters& counters = lane_->counters();
   ++counters.ucp_operations;
   if (status >= 0) {
-    ++(is_receive(function_) ? counters.ucp_receives : counters.ucp_sends);
+    ++accepted(counters, family_of(function_));
   }
   record(status, operation, end);
   End result_end{false, status, {}};
@@ -177,9 +215,11 @@ void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t
   if (record == nullptr) {
     return;
   }
+  const bool untracked = tracking_ == Tracking::callback && tracked_ == nullptr;
   const unsigned flags = (operation.bytes_known ? 0 : UcpOperation::kUnknownLength) |
-                         (tracked_ != nullptr ? 0 : UcpOperation::kUntracked) |
-                         (operation.posted_tick != 0 ? UcpOperation::kProbed : 0);
+                         (untracked ? UcpOperation::kUntracked : 0) |
+                         (operation.posted_tick != 0 ? UcpOperation::kProbed : 0) |
+                         (tracking_ == Tracking::implicit ? UcpOperation::kImplicit : 0);
   record->id = id_;
   record->start_tick = start_;
   record->duration_ticks = end - start_;
@@ -188,7 +228,12 @@ void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t
   record->tag = operation.tag;
   record->tag_mask = operation.tag_mask;
   record->buffer = reinterpret_cast<std::uint64_t>(operation.buffer);
-  record->posted_tick = operation.posted_tick != 0 ? operation.posted_tick : start_;
+  if (family_of(function_) <= UcpFamily::tag_receive) {
+    record->posted_tick = operation.posted_tick != 0 ? operation.posted_tick : start_;
+  } else {
+    const uct::Context& context = uct::thread_state.context;
+    record->origin = context.kind == log::Origin::arrival ? context.origin : 0;
+  }
   log::publish(record, log::RecordType::ucp_operation, sizeof *record / 8,
                static_cast<std::uint16_t>(static_cast<unsigned>(function_) | flags << 8),
                static_cast<std::uint32_t>(status));
@@ -205,6 +250,19 @@ void on_send_end(void* request, ucs_status_t status, void* user_data) {
   }
   if (copy.callback.send != nullptr) {
     copy.callback.send(request, status, copy.user_data);
+  }
+}
+
+void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
+  auto* tracked = static_cast<TrackedRequest*>(user_data);
+  const TrackedRequest copy = *tracked;
+  record_end(copy.operation, status, nullptr);
+  tracked->status = status;
+  if (second_at(tracked, RequestState::fired)) {
+    log::release_slot(log::slot_of(tracked));
+  }
+  if (copy.callback.data != nullptr) {
+    copy.callback.data(request, status, length, copy.user_data);
   }
 }
 

@@ -1,7 +1,8 @@
 // A UCP operation between its call and its end.
 //
-// Every tag call goes down with our own callback and user data, so that its end is seen; the
-// caller's are kept in a slot and called with what they expect.
+// Every call that may end later goes down with our own callback and user data, so that its end is
+// seen; the caller's are kept in a slot and called with what they expect. Implicit operations have
+// none to wait for: UCP frees their request at once, which takes the callback away.
 //
 // Protocol of TrackedRequest::state, which the posting call and the callback may reach at the same
 // time on different threads:   in_call -> returned (by the call)  or  in_call -> fired (by the
@@ -22,6 +23,7 @@ struct TrackedRequest {
   union {
     ucp_send_nbx_callback_t send;
     ucp_tag_recv_nbx_callback_t receive;
+    ucp_am_recv_data_nbx_callback_t data;
   } callback;  // the caller's; nullptr if it has none
   void* user_data;
   log::Id operation;
@@ -42,24 +44,42 @@ void copy_parameters(const ucp_request_param_t* param, Parameters& to);
 std::uint64_t buffer_bytes(const ucp_request_param_t& param, const void* buffer, std::size_t count,
                            bool* known);
 
+// How the end of an operation is known.
+enum class Tracking : std::uint8_t {
+  callback,  // by our callback, unless it ended at return
+  at_return,
+  implicit,  // not at all: see UcpOperation::kImplicit
+};
+
 // One UCP call being recorded. Inactive (and everything a no-op) while recording is off.
 class Call {
  public:
-  Call(log::UcpFunction function, const ucp_request_param_t* param);
+  Call(log::UcpFunction function, const ucp_request_param_t* param,
+       Tracking tracking = Tracking::callback);
 
   bool active() const { return lane_ != nullptr; }
   log::Id id() const { return id_; }
   Parameters& parameters() { return parameters_; }
+  // What to hand down instead of the caller's `param`.
+  const ucp_request_param_t* handed(const ucp_request_param_t* param) const {
+    return tracking_ == Tracking::callback && parameters_.known ? &parameters_.own : param;
+  }
   // nullptr: no slot was ready, or unknown parameters; the operation passes through untracked.
   TrackedRequest* tracked() { return tracked_; }
 
+  // The fields of UcpOperation that depend on the family of the function.
   struct Operation {
     std::uint64_t handle;
     const void* buffer;
     std::uint64_t bytes;
     bool bytes_known;
-    std::uint64_t tag, tag_mask;
-    std::uint64_t posted_tick;  // 0 = at the call
+    union {
+      std::uint64_t tag, remote, am_id, data;
+    };
+    union {
+      std::uint64_t tag_mask, reply_buffer, header_bytes;
+    };
+    std::uint64_t posted_tick;  // tags; 0 = at the call
   };
   // Whether the operation ended inside its call by way of the callback, and how.
   struct End {
@@ -75,6 +95,7 @@ class Call {
 
   log::Lane* lane_;
   log::UcpFunction function_;
+  Tracking tracking_;
   log::Id id_ = 0;
   std::uint64_t start_ = 0;
   Parameters parameters_;
@@ -85,6 +106,31 @@ class Call {
 void on_send_end(void* request, ucs_status_t status, void* user_data);
 void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
                     void* user_data);
+void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data);
+
+// The older form that the program called, while its nbx form runs inside it. One that calls another
+// older one keeps its name.
+extern thread_local constinit log::UcpFunction called_as __attribute__((tls_model("initial-exec")));
+
+class CalledAs {
+ public:
+  explicit CalledAs(log::UcpFunction function) : outermost_(called_as == log::UcpFunction::none) {
+    called_as = outermost_ ? function : called_as;
+  }
+  ~CalledAs() { called_as = outermost_ ? log::UcpFunction::none : called_as; }
+  CalledAs(const CalledAs&) = delete;
+  CalledAs& operator=(const CalledAs&) = delete;
+
+ private:
+  bool outermost_;
+};
+
+// The name to record; taken, so that calls made by callbacks inside do not inherit it.
+inline log::UcpFunction name_for(log::UcpFunction nbx) {
+  const log::UcpFunction function = called_as != log::UcpFunction::none ? called_as : nbx;
+  called_as = log::UcpFunction::none;
+  return function;
+}
 
 // True once this process's UCP layer is recording.
 bool layer_on();

@@ -13,25 +13,6 @@ namespace {
 using interpose::Original;
 using log::UcpFunction;
 
-// The older form that the program called, while its nbx form runs inside it.
-thread_local constinit UcpFunction called_as __attribute__((tls_model("initial-exec"))) =
-    UcpFunction::none;
-
-class CalledAs {
- public:
-  explicit CalledAs(UcpFunction function) { called_as = function; }
-  ~CalledAs() { called_as = UcpFunction::none; }
-  CalledAs(const CalledAs&) = delete;
-  CalledAs& operator=(const CalledAs&) = delete;
-};
-
-// The name to record; taken, so that calls made by callbacks inside do not inherit it.
-UcpFunction name_for(UcpFunction nbx) {
-  const UcpFunction function = called_as != UcpFunction::none ? called_as : nbx;
-  called_as = UcpFunction::none;
-  return function;
-}
-
 #define UCTRACE_ORIGINAL(name) \
   constinit Original<decltype(&::name)> original_##name { #name }
 UCTRACE_ORIGINAL(ucp_tag_send_nb);
@@ -76,7 +57,7 @@ ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint, co
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
-    result = original(endpoint, buffer, count, tag, parameters.known ? &parameters.own : param);
+    result = original(endpoint, buffer, count, tag, call.handed(param));
   }
   call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(endpoint),
                        .buffer = buffer,
@@ -118,7 +99,7 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
-    result = post(parameters.known ? &parameters.own : param);
+    result = post(call.handed(param));
   }
   const Call::End end = call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(what.worker),
                                              .buffer = what.buffer,

@@ -6,6 +6,7 @@
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/handlers.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/interfaces.hpp"
 
@@ -115,6 +116,7 @@ UCTRACE_EXPORT void ucp_worker_destroy(ucp_worker_h worker) {
   if (ucp::layer_on()) {
     ucp::define_worker_end(worker);
   }
+  const ucp::HandlersOf handlers(worker);
   ucp::original_worker_destroy.get(__builtin_return_address(0))(worker);
 }
 

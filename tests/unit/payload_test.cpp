@@ -27,7 +27,7 @@ std::uint64_t covered(JobBuilder& builder) {
 
 std::string protocol(JobBuilder& builder, std::uint64_t bytes) {
   find_payload(builder.job, all_of(builder.job));
-  return derive_protocol(builder.job, all_of(builder.job), bytes);
+  return derive_protocol(builder.job, nullptr, all_of(builder.job), bytes);
 }
 
 // UCX 1.13, protocols v1, 64 KiB over posix: one fragment more than fit, with their headers.

@@ -1,0 +1,70 @@
+"""The bytes of an event log (docs/log-format.md), for tests that read or change records."""
+
+import struct
+
+PAGE_BYTES = 64 * 1024
+LANES_OFFSET, LANE_BYTES, COUNTERS_OFFSET = 4096, 256, 8
+COUNTERS = (
+    "uct_posted_ok uct_inprogress uct_completed uct_without_handle uct_untracked uct_errors"
+    " uct_no_resource uct_arrivals ucp_operations ucp_untracked ucp_sends ucp_receives"
+    " ucp_completed mpi_calls dropped_uct dropped_ucp dropped_mpi dropped_definitions"
+    " recorded_events ucp_puts ucp_gets ucp_atomics ucp_flushes ucp_am_sends ucp_am_receives"
+    " ucp_am_data_receives"
+).split()
+CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
+CHUNK_HEADER_BYTES = 64
+EVENTS = 1
+UCT_OPERATION, UCP_OPERATION = 1, 4
+
+# Function of a ucp_operation, from 1 on.
+UCP_FUNCTIONS = (
+    "ucp_tag_send_nb ucp_tag_send_nbr ucp_tag_send_nbx ucp_tag_send_sync_nb ucp_tag_send_sync_nbx"
+    " ucp_tag_recv_nb ucp_tag_recv_nbr ucp_tag_recv_nbx ucp_tag_msg_recv_nb ucp_tag_msg_recv_nbx"
+    " ucp_put ucp_put_nb ucp_put_nbi ucp_put_nbx ucp_get ucp_get_nb ucp_get_nbi ucp_get_nbx"
+    " ucp_atomic_post ucp_atomic_fetch_nb ucp_atomic_op_nbx ucp_atomic_add32 ucp_atomic_add64"
+    " ucp_atomic_fadd32 ucp_atomic_fadd64 ucp_atomic_swap32 ucp_atomic_swap64 ucp_atomic_cswap32"
+    " ucp_atomic_cswap64 ucp_ep_flush ucp_ep_flush_nb ucp_ep_flush_nbx ucp_worker_flush"
+    " ucp_worker_flush_nb ucp_worker_flush_nbx ucp_worker_fence ucp_am_send_nb ucp_am_send_nbx"
+    " active_message_handler ucp_am_recv_data_nbx"
+).split()
+
+
+class Log:
+    """The bytes of one log, and where its records lie."""
+
+    def __init__(self, path):
+        self.path = path
+        self.bytes = bytearray(path.read_bytes())
+
+    @property
+    def pid(self):
+        return struct.unpack_from("=I", self.bytes, 144)[0]
+
+    def u64(self, offset):
+        return struct.unpack_from("=Q", self.bytes, offset)[0]
+
+    def set_u64(self, offset, value):
+        struct.pack_into("=Q", self.bytes, offset, value)
+
+    def records(self, wanted):
+        """(offset, a, b) of the event records of a type."""
+        chunk = PAGE_BYTES
+        while chunk < len(self.bytes):
+            _, size, _, stream, sequence = CHUNK_HEADER.unpack_from(self.bytes, chunk)
+            offset, end = chunk + CHUNK_HEADER_BYTES, min(chunk + size, len(self.bytes))
+            while sequence and stream == EVENTS and offset < end:
+                kind, words, a, b = struct.unpack_from("=BBHi", self.bytes, offset)
+                if words == 0:
+                    break
+                if kind == wanted:
+                    yield offset, a, b
+                offset += words * 8
+            chunk += size
+
+    def ucp_functions(self):
+        """The name of the function of each UCP operation."""
+        for _, function, _ in self.records(UCP_OPERATION):
+            yield UCP_FUNCTIONS[(function & 0xFF) - 1]
+
+    def save(self):
+        self.path.write_bytes(self.bytes)

@@ -1,0 +1,62 @@
+"""One-sided communication of MPI: each put and get is one message of the right size between the
+right ranks, asked for by the right function, with all its bytes on its path; nothing is left over."""
+
+from checks import check_complete, check_delivered, check_same_multiset, read_truth
+from harness import MPIS, OPEN_MPI_OVER_UCX, check, check_equal, record_well, run_test, run_well
+from harness import scratch
+
+OPEN_MPI_RMA_OVER_UCX = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"]
+SETTINGS = {
+    "any": {},
+    "shared-memory": {"UCX_TLS": "posix,self"},
+    "tcp": {"UCX_TLS": "tcp,self"},
+    "protocols-v2": {"UCX_PROTO_ENABLE": "y"},
+}
+PUTS, GETS = ("MPI_Put", "MPI_Rput"), ("MPI_Get", "MPI_Rget")
+ACCUMULATE = ("MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap")
+COLUMNS = ("src", "dst", "bytes", "function")
+
+
+def check_copies(recording, truth, functions, kind):
+    messages = [
+        {**message, "function": message["mpi"]}
+        for message in recording.sent_by(*functions)
+        if message["kind"] == kind
+    ]
+    expected = [row for row in truth if row["function"] in functions]
+    check_same_multiset(messages, expected, COLUMNS, f"messages of kind {kind}")
+    check_delivered(messages)
+    for message in messages:
+        check_equal(message["match"], "exact", f"match of {message}")
+        check_equal(message["initiator"], "src" if kind == "put" else "dst", f"{message}")
+
+
+def own_lines(result):
+    """What the program prints. At the end UCX 1.13 may complain about ranks that left before."""
+    return [line for line in result.stdout.splitlines() if line.startswith("rma:")]
+
+
+def rma_is_recorded(mpi_name, setting):
+    mpi, environment = MPIS[mpi_name], SETTINGS[setting]
+    options = OPEN_MPI_RMA_OVER_UCX if mpi_name == "ompi" else None
+    with scratch() as folder:
+        alone = run_well(mpi.job("rma", options=options), env=environment)
+        result, recording = record_well(
+            folder / "data", mpi.job("rma", folder / "truth", options=options), env=environment
+        )
+        check_equal(own_lines(result), own_lines(alone), "output of the job")
+        truth = read_truth(folder / "truth", mpi)
+        if mpi_name == "mpich":  # writes memory that was attached by active messages
+            truth = [row for row in truth if row["comm"] != "dynamic"]
+        check_complete(recording.info, processes=mpi.ranks)
+        check_copies(recording, truth, PUTS, "put")
+        check_copies(recording, truth, GETS, "get")
+        for function in ACCUMULATE:
+            messages = recording.sent_by(function)
+            kinds = {message["kind"] for message in messages}
+            check(kinds, f"{function} sent nothing")
+            check("tag" not in kinds, f"{function} sent by tag: {kinds}")
+            check_delivered(messages)
+
+
+run_test(rma_is_recorded)

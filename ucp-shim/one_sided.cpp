@@ -1,0 +1,177 @@
+// UCP put, get and atomic operations. The *_nbx calls are where operations are recorded; the older
+// forms call them inside libucp (some through each other), so theirs only leave their name.
+#include "interpose/export.hpp"
+#include "interpose/original.hpp"
+#include "ucp-shim/requests.hpp"
+#include "uct-shim/context.hpp"
+
+namespace uctrace::ucp {
+
+namespace {
+
+using interpose::Original;
+using log::UcpFunction;
+
+struct OneSided {
+  ucp_ep_h endpoint;
+  const void* buffer;  // nullptr: not the program's
+  std::size_t count;
+  std::uint64_t remote;
+  const void* reply_buffer;
+};
+
+// `post` makes the original call with the parameters it is given.
+template <typename Post>
+ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSided& what,
+                           const ucp_request_param_t* param, Post post) {
+  Call call(function, param, tracking);
+  if (!call.active()) {
+    return post(param);
+  }
+  bool known;
+  const std::uint64_t bytes = buffer_bytes(*param, what.buffer, what.count, &known);
+  ucs_status_ptr_t result;
+  {
+    const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
+    result = post(call.handed(param));
+  }
+  call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(what.endpoint),
+                       .buffer = what.buffer,
+                       .bytes = bytes,
+                       .bytes_known = known,
+                       .remote = what.remote,
+                       .reply_buffer = reinterpret_cast<std::uint64_t>(what.reply_buffer),
+                       .posted_tick = 0});
+  return result;
+}
+
+// ucp_put_nbi and ucp_get_nbi free the request that their nbx form returns.
+Tracking tracking_of(UcpFunction function) {
+  return function == UcpFunction::put_nbi || function == UcpFunction::get_nbi ? Tracking::implicit
+                                                                              : Tracking::callback;
+}
+
+// An atomic operation without a result is said to be complete at return, whether it is or not,
+// unless its caller forbids that.
+Tracking tracking_of(const ucp_request_param_t& param) {
+  constexpr std::uint32_t kTold = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+  return (param.op_attr_mask & kTold) == 0 ? Tracking::implicit : Tracking::callback;
+}
+
+}  // namespace
+
+}  // namespace uctrace::ucp
+
+using namespace uctrace;
+using log::UcpFunction;
+
+#define UCTRACE_CALLER __builtin_return_address(0)
+#define UCTRACE_NBX(name) \
+  static constinit interpose::Original<decltype(&::name)> original_##name { #name }
+// An older form: `ucp_` before the name of its UcpFunction.
+#define UCTRACE_OLDER(result, name, parameters, arguments)                                     \
+  static constinit interpose::Original<decltype(&::ucp_##name)> original_##name{"ucp_" #name}; \
+  UCTRACE_EXPORT result ucp_##name parameters {                                                \
+    const ucp::CalledAs as(UcpFunction::name);                                                 \
+    return original_##name.get(UCTRACE_CALLER) arguments;                                      \
+  }
+
+UCTRACE_NBX(ucp_put_nbx);
+UCTRACE_NBX(ucp_get_nbx);
+UCTRACE_NBX(ucp_atomic_op_nbx);
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void* buffer, size_t count,
+                                            uint64_t remote_addr, ucp_rkey_h rkey,
+                                            const ucp_request_param_t* param) {
+  auto* original = original_ucp_put_nbx.get(UCTRACE_CALLER);
+  const UcpFunction function = ucp::name_for(UcpFunction::put_nbx);
+  return ucp::one_sided(function, ucp::tracking_of(function),
+                        {ep, buffer, count, remote_addr, nullptr}, param,
+                        [=](const ucp_request_param_t* handed) {
+                          return original(ep, buffer, count, remote_addr, rkey, handed);
+                        });
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void* buffer, size_t count,
+                                            uint64_t remote_addr, ucp_rkey_h rkey,
+                                            const ucp_request_param_t* param) {
+  auto* original = original_ucp_get_nbx.get(UCTRACE_CALLER);
+  const UcpFunction function = ucp::name_for(UcpFunction::get_nbx);
+  return ucp::one_sided(function, ucp::tracking_of(function),
+                        {ep, buffer, count, remote_addr, nullptr}, param,
+                        [=](const ucp_request_param_t* handed) {
+                          return original(ep, buffer, count, remote_addr, rkey, handed);
+                        });
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
+                                                  const void* buffer, size_t count,
+                                                  uint64_t remote_addr, ucp_rkey_h rkey,
+                                                  const ucp_request_param_t* param) {
+  auto* original = original_ucp_atomic_op_nbx.get(UCTRACE_CALLER);
+  const UcpFunction function = ucp::name_for(UcpFunction::atomic_op_nbx);
+  const bool own_form = function == UcpFunction::atomic_op_nbx;
+  const bool fetches = (param->op_attr_mask & UCP_OP_ATTR_FIELD_REPLY_BUFFER) != 0;
+  return ucp::one_sided(function, ucp::tracking_of(*param),
+                        {ep, own_form ? buffer : nullptr, count, remote_addr,
+                         fetches ? param->reply_buffer : nullptr},
+                        param, [=](const ucp_request_param_t* handed) {
+                          return original(ep, opcode, buffer, count, remote_addr, rkey, handed);
+                        });
+}
+
+UCTRACE_OLDER(ucs_status_t, put,
+              (ucp_ep_h ep, const void* buffer, size_t length, uint64_t remote, ucp_rkey_h rkey),
+              (ep, buffer, length, remote, rkey))
+UCTRACE_OLDER(ucs_status_ptr_t, put_nb,
+              (ucp_ep_h ep, const void* buffer, size_t length, uint64_t remote, ucp_rkey_h rkey,
+               ucp_send_callback_t callback),
+              (ep, buffer, length, remote, rkey, callback))
+UCTRACE_OLDER(ucs_status_t, put_nbi,
+              (ucp_ep_h ep, const void* buffer, size_t length, uint64_t remote, ucp_rkey_h rkey),
+              (ep, buffer, length, remote, rkey))
+UCTRACE_OLDER(ucs_status_t, get,
+              (ucp_ep_h ep, void* buffer, size_t length, uint64_t remote, ucp_rkey_h rkey),
+              (ep, buffer, length, remote, rkey))
+UCTRACE_OLDER(ucs_status_ptr_t, get_nb,
+              (ucp_ep_h ep, void* buffer, size_t length, uint64_t remote, ucp_rkey_h rkey,
+               ucp_send_callback_t callback),
+              (ep, buffer, length, remote, rkey, callback))
+UCTRACE_OLDER(ucs_status_t, get_nbi,
+              (ucp_ep_h ep, void* buffer, size_t length, uint64_t remote, ucp_rkey_h rkey),
+              (ep, buffer, length, remote, rkey))
+
+UCTRACE_OLDER(ucs_status_t, atomic_post,
+              (ucp_ep_h ep, ucp_atomic_post_op_t opcode, uint64_t value, size_t size,
+               uint64_t remote, ucp_rkey_h rkey),
+              (ep, opcode, value, size, remote, rkey))
+UCTRACE_OLDER(ucs_status_ptr_t, atomic_fetch_nb,
+              (ucp_ep_h ep, ucp_atomic_fetch_op_t opcode, uint64_t value, void* result, size_t size,
+               uint64_t remote, ucp_rkey_h rkey, ucp_send_callback_t callback),
+              (ep, opcode, value, result, size, remote, rkey, callback))
+UCTRACE_OLDER(ucs_status_t, atomic_add32,
+              (ucp_ep_h ep, uint32_t add, uint64_t remote, ucp_rkey_h rkey),
+              (ep, add, remote, rkey))
+UCTRACE_OLDER(ucs_status_t, atomic_add64,
+              (ucp_ep_h ep, uint64_t add, uint64_t remote, ucp_rkey_h rkey),
+              (ep, add, remote, rkey))
+UCTRACE_OLDER(ucs_status_t, atomic_fadd32,
+              (ucp_ep_h ep, uint32_t add, uint64_t remote, ucp_rkey_h rkey, uint32_t* result),
+              (ep, add, remote, rkey, result))
+UCTRACE_OLDER(ucs_status_t, atomic_fadd64,
+              (ucp_ep_h ep, uint64_t add, uint64_t remote, ucp_rkey_h rkey, uint64_t* result),
+              (ep, add, remote, rkey, result))
+UCTRACE_OLDER(ucs_status_t, atomic_swap32,
+              (ucp_ep_h ep, uint32_t swap, uint64_t remote, ucp_rkey_h rkey, uint32_t* result),
+              (ep, swap, remote, rkey, result))
+UCTRACE_OLDER(ucs_status_t, atomic_swap64,
+              (ucp_ep_h ep, uint64_t swap, uint64_t remote, ucp_rkey_h rkey, uint64_t* result),
+              (ep, swap, remote, rkey, result))
+UCTRACE_OLDER(ucs_status_t, atomic_cswap32,
+              (ucp_ep_h ep, uint32_t compare, uint32_t swap, uint64_t remote, ucp_rkey_h rkey,
+               uint32_t* result),
+              (ep, compare, swap, remote, rkey, result))
+UCTRACE_OLDER(ucs_status_t, atomic_cswap64,
+              (ucp_ep_h ep, uint64_t compare, uint64_t swap, uint64_t remote, ucp_rkey_h rkey,
+               uint64_t* result),
+              (ep, compare, swap, remote, rkey, result))
