@@ -14,7 +14,7 @@ SETTINGS = {
 }
 PUTS, GETS = ("MPI_Put", "MPI_Rput"), ("MPI_Get", "MPI_Rget")
 ACCUMULATE = ("MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap")
-COLUMNS = ("src", "dst", "bytes", "function")
+COLUMNS = ("src", "dst", "bytes", "function", "comm")
 
 
 def check_copies(recording, truth, functions, kind):

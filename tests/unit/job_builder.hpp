@@ -43,6 +43,49 @@ class JobBuilder {
     return add(op);
   }
 
+  // A one-sided operation on [remote, remote + bytes) of `to`.
+  Index one_sided(log::UcpFunction function, Index from, Index to, std::uint64_t remote,
+                  std::uint64_t bytes, std::uint64_t tick) {
+    const Index index = flush(function, from, tick, tick);
+    UcpOp& op = ucp(index);
+    op.handle = endpoint_to(to);
+    op.remote = remote;
+    op.bytes = bytes;
+    op.peer_uid = uid(to);
+    op.peer_process = to;
+    return index;
+  }
+
+  Index active_send(Index from, Index to, std::uint64_t handler, std::uint64_t header_bytes,
+                    std::uint64_t bytes, std::uint64_t tick) {
+    const Index index = one_sided(log::UcpFunction::am_send_nbx, from, to, 0, bytes, tick);
+    ucp(index).tag = handler;
+    ucp(index).header_bytes = header_bytes;
+    return index;
+  }
+
+  // A call of a handler with a message of `bytes`, its header included.
+  Index handler_call(Index at, std::uint64_t handler, std::uint64_t header_bytes,
+                     std::uint64_t bytes, std::uint64_t tick) {
+    const Index index = flush(log::UcpFunction::am_handler, at, tick, tick);
+    UcpOp& op = ucp(index);
+    op.handle = kWorker;
+    op.worker_uid = uid(at);
+    op.tag = op.sender_tag = handler;
+    op.header_bytes = header_bytes;
+    op.bytes = op.received_bytes = bytes;
+    op.posted_tick = tick;
+    return index;
+  }
+
+  // A UCP operation that lasted from `tick` to `end`.
+  Index flush(log::UcpFunction function, Index process, std::uint64_t tick, std::uint64_t end) {
+    UcpOp op = ucp_operation(process, function, tick);
+    op.ended = true;
+    op.end_ns = static_cast<std::int64_t>(end);
+    return add(op);
+  }
+
   // A receive that took a message with `sender_tag`.
   Index receive(Index at, std::uint64_t sender_tag, std::uint64_t bytes, std::uint64_t tick) {
     const Index index = open_receive(at, sender_tag, ~std::uint64_t{0}, tick);
