@@ -207,13 +207,13 @@ static void use_allocated(MPI_Comm comm) {
   MPI_Win_free(&window.win);
 }
 
-// Only puts: to reach memory that was attached, libraries get its description first. Its own name
-// in the truth file, because not all of them use UCP's puts here.
-static void use_dynamic(void) {
+// Only puts: to reach memory that was attached, libraries get its description first. A communicator
+// of its own tells these apart: not all libraries use UCP's puts here.
+static void use_dynamic(MPI_Comm comm) {
   struct window window = {.own = allocate(sizeof(struct memory)), .comm = "dynamic"};
   MPI_Aint own;
   unsigned char* sent = allocate(kData);
-  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window.win);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &window.win);
   MPI_Win_attach(window.win, window.own, sizeof *window.own);
   MPI_Get_address(window.own, &own);
   MPI_Sendrecv(&own, 1, MPI_AINT, left, 0, &window.base, 1, MPI_AINT, right, 0, MPI_COMM_WORLD,
@@ -243,13 +243,15 @@ int main(int argc, char** argv) {
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   MPI_Group_incl(world, 1, &right, &right_group);
   MPI_Group_incl(world, 1, &left, &left_group);
-  MPI_Comm dup;
+  MPI_Comm dup, dynamic;
   MPI_Comm_dup(MPI_COMM_WORLD, &dup);
   MPI_Comm_set_name(dup, "dup");
+  MPI_Comm_dup(MPI_COMM_WORLD, &dynamic);
+  MPI_Comm_set_name(dynamic, "dynamic");
 
   use_created();
   use_allocated(dup);
-  use_dynamic();
+  use_dynamic(dynamic);
 
   uint64_t total;
   MPI_Reduce(&checked, &total, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -258,6 +260,7 @@ int main(int argc, char** argv) {
   MPI_Group_free(&right_group);
   MPI_Group_free(&left_group);
   MPI_Comm_free(&dup);
+  MPI_Comm_free(&dynamic);
   close_truth();
   MPI_Finalize();
   return 0;
