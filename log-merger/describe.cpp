@@ -10,6 +10,7 @@
 
 #include "event-log/file_systems.hpp"
 #include "log-merger/launcher_line.hpp"
+#include "log-merger/open_calls.hpp"
 #include "log-merger/plain_text.hpp"
 #include "log-merger/totals.hpp"
 
@@ -103,8 +104,10 @@ Json faults_json(const Job& job) {
 }
 
 Json processes_json(const Job& job) {
+  const std::vector<Open> open = find_open(job);
   Json list = Json::array();
-  for (const Process& p : job.run.processes) {
+  for (std::size_t i = 0; i < job.run.processes.size(); ++i) {
+    const Process& p = job.run.processes[i];
     Json rank = nullptr;
     if (p.rank >= 0) {
       rank = p.rank;
@@ -116,7 +119,9 @@ Json processes_json(const Job& job) {
                     {"complete", p.complete},
                     {"exit", job.run.texts[p.exit]},
                     {"events", p.events},
-                    {"log_bytes", p.log_bytes}});
+                    {"log_bytes", p.log_bytes},
+                    {"in_calls", in_calls_json(job, open[i])},
+                    {"open_receives", open_receives_json(job, open[i])}});
   }
   return list;
 }

@@ -249,6 +249,9 @@ Index row_at(const std::vector<Row>& rows, std::uint64_t handle, std::uint64_t t
 // The MPI call that a thread was in at `tick`: its outermost calls do not overlap.
 Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick);
 
+// A rank in the communicator of a call as a world rank; the marks for any, null and none stay.
+std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer);
+
 // The process at the other end of an operation's endpoint; kNone where it is not known.
 Index peer_of(const Job& job, const UctOp& op);
 

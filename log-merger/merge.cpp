@@ -4,6 +4,7 @@
 
 #include "log-merger/job.hpp"
 #include "log-merger/launcher_line.hpp"
+#include "log-merger/open_calls.hpp"
 #include "log-merger/plain_text.hpp"
 #include "log-merger/totals.hpp"
 
@@ -21,6 +22,7 @@ Run merged(merge::Job job) {
   const merge::Found found = merge::count_found(job);
   merge::check_identities(job, found);
   merge::describe_run(job, found);
+  merge::note_open_calls(job);
   if (!job.logs.empty()) {
     const log::LogFile& first = job.logs.front().file;
     job.run.run_id = fmt::format("{}@{}", plain_text(first.job()), job.run.epoch_realtime_ns);

@@ -410,15 +410,6 @@ class RowBuilder {
     }
   }
 
-  // Ranks in a communicator become world ranks; the marks for any, null and none stay.
-  std::int32_t world_rank(const MpiCall& call, std::int32_t peer) {
-    if (peer < 0 || call.comm == kNone) {
-      return peer;
-    }
-    const Comm& comm = log_of(call.process).comms[static_cast<std::size_t>(call.comm)];
-    return comm.members.world_rank(static_cast<std::uint32_t>(peer)).value_or(log::MpiCall::kNone);
-  }
-
   void add_mpi_calls() {
     for (const MpiCall& call : job_.calls) {
       MpiCallRow row;
@@ -426,10 +417,10 @@ class RowBuilder {
       row.lane = call.lane;
       row.function = call.function;
       row.comm = comm_name(call.process, call.comm);
-      row.peer = world_rank(call, call.peer);
+      row.peer = world_rank(job_, call, call.peer);
       row.tag = call.tag;
       row.bytes = call.bytes;
-      row.recv_peer = world_rank(call, call.recv_peer);
+      row.recv_peer = world_rank(job_, call, call.recv_peer);
       row.recv_tag = call.recv_tag;
       row.recv_bytes = call.recv_bytes;
       row.status = call.status;
@@ -446,6 +437,15 @@ class RowBuilder {
 };
 
 }  // namespace
+
+std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer) {
+  if (peer < 0 || call.comm == kNone) {
+    return peer;
+  }
+  const ProcessLog& log = job.logs[static_cast<std::size_t>(call.process)];
+  const Comm& comm = log.comms[static_cast<std::size_t>(call.comm)];
+  return comm.members.world_rank(static_cast<std::uint32_t>(peer)).value_or(log::MpiCall::kNone);
+}
 
 void build_rows(Job& job) { RowBuilder(job).build(); }
 

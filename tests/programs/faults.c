@@ -5,8 +5,11 @@
 // ACTION: none, segv, abort, kill, _exit:CODE, exit:CODE, mpiabort:CODE,
 //         fork (the child works without MPI), fork-mpi (the child asks MPI for the time),
 //         fork-exec (the child becomes another program),
-//         hang-until:FILE (makes FILE.ready, then waits for FILE), and
-//         flood-after:FILE (the same, then makes millions of records, then FILE.done).
+//         hang-until:FILE (makes FILE.ready, then waits for FILE),
+//         flood-after:FILE (the same, then makes millions of records, then FILE.done),
+//         wait-until:FILE (makes FILE.ready, then waits for a message that the next rank sends once
+//         there is FILE; another receive is open meanwhile), and
+//         return:CODE (from main, without MPI_Finalize).
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -71,6 +74,25 @@ static void make_record(void) {
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
 
+enum { kAwaitedTag = 77, kOpenTag = 78 };
+
+static void wait_for_message(const char* path) {
+  const int from = (rank + 1) % size;
+  int awaited, other = 0;
+  MPI_Request request;
+  MPI_Irecv(&other, 1, MPI_INT, from, kOpenTag, MPI_COMM_WORLD, &request);
+  make_file(path, "ready");
+  MPI_Recv(&awaited, 1, MPI_INT, from, kAwaitedTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void send_awaited(const char* path, int to) {
+  const int value = 1;
+  while (access(path, F_OK) != 0) usleep(1000);
+  MPI_Send(&value, 1, MPI_INT, to, kAwaitedTag, MPI_COMM_WORLD);
+  MPI_Send(&value, 1, MPI_INT, to, kOpenTag, MPI_COMM_WORLD);
+}
+
 static void hang_until(const char* path) {
   make_file(path, "ready");
   while (access(path, F_OK) != 0) {
@@ -112,6 +134,8 @@ static void act(const char* action) {
     hang_until(argument);
   } else if (strcmp(name, "flood-after") == 0) {
     flood_after(argument);
+  } else if (strcmp(name, "wait-until") == 0) {
+    wait_for_message(argument);
   } else if (strcmp(name, "none") != 0) {
     fail("unknown action %s", action);
   }
@@ -126,7 +150,12 @@ int main(int argc, char** argv) {
   exchange(atoi(argv[3]));
   flush_truth();
   MPI_Barrier(MPI_COMM_WORLD);  // the exchange is complete everywhere
-  if (rank == atoi(argv[2])) act(argv[1]);
+  const int chosen = atoi(argv[2]);
+  if (rank == chosen && strncmp(argv[1], "return:", 7) == 0) return atoi(argv[1] + 7);
+  if (rank == chosen) act(argv[1]);
+  if (rank == (chosen + 1) % size && strncmp(argv[1], "wait-until:", 11) == 0) {
+    send_awaited(argv[1] + 11, chosen);
+  }
   exchange(1);
   MPI_Barrier(MPI_COMM_WORLD);
   close_truth();
