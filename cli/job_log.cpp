@@ -8,6 +8,7 @@
 #include "event-log/file_systems.hpp"
 #include "event-log/reader.hpp"
 #include "log-merger/error.hpp"
+#include "log-merger/launcher_line.hpp"
 #include "log-merger/merge.hpp"
 
 namespace uctrace::cli {
@@ -61,14 +62,16 @@ std::vector<fs::path> logs_in(const fs::path& folder) {
 
 }  // namespace
 
-JobLog read_job_log(const fs::path& folder, const std::string& job) {
+JobLog read_job_log(const fs::path& folder, const std::string& recording) {
   JobLog result;
   std::error_code error;
   result.folder_gone = fs::status(folder, error).type() == fs::file_type::not_found;
   for (const fs::path& path : logs_in(folder)) {
     try {
       const log::LogFile log = open_page(path);
-      if (job.empty() || log.job() == job) result.processes.push_back(report_of(log, path));
+      if (recording.empty() || merge::is_job_of(log.job(), recording)) {
+        result.processes.push_back(report_of(log, path));
+      }
     } catch (const Error&) {
       result.unreadable.push_back(path);
     }

@@ -37,9 +37,9 @@ struct JobLog {
   bool folder_gone = false;
 };
 
-// The processes of `job` in `folder`; with an empty job, of all. A folder that cannot be read has
-// none.
-JobLog read_job_log(const std::filesystem::path& folder, const std::string& job);
+// The processes in `folder` of the `uctrace record` with this key; with an empty key, all. A folder
+// that cannot be read has none.
+JobLog read_job_log(const std::filesystem::path& folder, const std::string& recording);
 
 // Whether a process of this machine is writing to a log in `folder` now.
 bool has_live_writer(const std::filesystem::path& folder);

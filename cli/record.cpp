@@ -196,9 +196,7 @@ int run_as_job(const RecordCommand& command) {
   record.exit_status = end.exit_status;
   if (describe) described = write_run_json(folder.path, record) && described;
   if (describe && !described) warn("run.json could not be written; the logs do not depend on it");
-  const bool shared = folder.state == DataFolder::State::shared;
-  say_after(command, read_job_log(folder.path, shared ? record.job : ""),
-            read_job_log(fallback.path(), ""), end);
+  say_after(command, read_job_log(folder.path, record.job), read_job_log(fallback.path(), ""), end);
   keep_counters(fallback.path(), folder.path);
   return end.exit_status;
 }

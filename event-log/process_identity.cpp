@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event-log/job_key.hpp"
 #include "event-log/ticks.hpp"
 #include "event-log/version.hpp"
 
@@ -44,53 +45,6 @@ std::uint64_t process_start_time() {
 std::uint64_t pid_namespace() {
   struct stat st {};
   return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-}
-
-std::uint32_t parent_of(std::uint32_t pid) {
-  char path[40], text[1024];
-  snprintf(path, sizeof path, "/proc/%u/stat", pid);
-  read_file(path, text, sizeof text);
-  const char* name_end = strrchr(text, ')');
-  unsigned parent = 0;
-  return name_end != nullptr && sscanf(name_end + 1, " %*c %u", &parent) == 1 ? parent : 0;
-}
-
-// Hydra gives its jobs no name in the environment. Its proxy, an ancestor of every rank, is told
-// the launcher's control port on its command line: host and port of this one launcher.
-void find_hydra_port(char* out, std::size_t size) {
-  constexpr char kOption[] = "--control-port";  // an argument of its own: the zero counts
-  constexpr int kGenerations = 8;               // shells and wrappers may lie in between
-  std::uint32_t pid = static_cast<std::uint32_t>(getppid());
-  for (int i = 0; i < kGenerations && pid > 1; ++i, pid = parent_of(pid)) {
-    char path[40], text[2048];
-    snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    if (fd >= 0) {
-      close(fd);
-    }
-    text[n > 0 ? n : 0] = '\0';
-    const void* option =
-        n > 0 ? memmem(text, static_cast<std::size_t>(n), kOption, sizeof kOption) : nullptr;
-    if (option != nullptr) {
-      snprintf(out, size, "hydra-%s", static_cast<const char*>(option) + sizeof kOption);
-      return;
-    }
-  }
-}
-
-// The launcher's own name for the job where it has one; `uctrace record` sets UCTRACE_JOB.
-void write_job_key(char* out, std::size_t size) {
-  const char* step = getenv("SLURM_STEP_ID");
-  if (const char* key = getenv("UCTRACE_JOB")) {
-    snprintf(out, size, "%s", key);
-  } else if (const char* space = getenv("PMIX_NAMESPACE")) {
-    snprintf(out, size, "pmix-%s", space);
-  } else if (const char* slurm = getenv("SLURM_JOB_ID")) {
-    snprintf(out, size, "slurm-%s.%s", slurm, step != nullptr ? step : "0");
-  } else if (getenv("PMI_RANK") != nullptr) {
-    find_hydra_port(out, size);
-  }
 }
 
 }  // namespace

@@ -52,11 +52,16 @@ std::string shell_line(const std::vector<std::string>& words) {
 
 namespace merge {
 
+bool is_job_of(std::string_view job, std::string_view recording) {
+  return !recording.empty() && job.starts_with(recording) &&
+         (job.size() == recording.size() || job[recording.size()] == '.');
+}
+
 std::string launcher_line(const std::filesystem::path& folder, std::string_view job) {
   std::ifstream file(folder / kRunFile);
   const nlohmann::json run = nlohmann::json::parse(file, nullptr, false);
-  if (!run.is_object() || !run.contains("job") || !run["job"].is_string() || job.empty() ||
-      run["job"].get<std::string>() != job || !run.contains("command") ||
+  if (!run.is_object() || !run.contains("job") || !run["job"].is_string() ||
+      !is_job_of(job, run["job"].get<std::string>()) || !run.contains("command") ||
       !run["command"].is_array()) {
     return {};
   }

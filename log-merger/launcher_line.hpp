@@ -14,6 +14,10 @@ std::string shell_line(const std::vector<std::string>& words);
 
 namespace merge {
 
+// Whether the job with this key was started under the `uctrace record` with that key: one recording
+// holds several jobs if a script starts several.
+bool is_job_of(std::string_view job, std::string_view recording);
+
 // Of the job with this key. Empty if run.json is of another job, is none, or cannot be read: then
 // ranks were started one by one, or the folder holds the logs alone.
 std::string launcher_line(const std::filesystem::path& folder, std::string_view job);

@@ -1,6 +1,7 @@
 """What the reading verbs take for granted: the job's whole command, numbers that make sense, and a
 merged run that is as new as the logs."""
 
+import json
 import os
 import shutil
 
@@ -18,7 +19,7 @@ def command_is_the_launchers(good, folder):
     other = Recording(folder / "other")
     shutil.copytree(good.folder, other.folder)
     run_json = other.folder / "run.json"
-    job = good.info["job"]
+    job = json.loads(run_json.read_text())["job"]
     run_json.write_text(run_json.read_text().replace(job, job[::-1] + "0"))
     (other.folder / "run.h5").unlink()
     check(str(command[0]) not in other.info["command"].split(), "the command of another job")

@@ -32,6 +32,7 @@ TEST_CASE("the launcher's line is taken where run.json is of this job") {
   constexpr const char* kRun =
       R"({"schema":1,"job":"ab","command":["mpirun","-np","4","./my app","it's",""]})";
   CHECK(folder.line_of(kRun, "ab") == R"(mpirun -np 4 './my app' 'it'\''s' '')");
+  CHECK(folder.line_of(kRun, "ab.pmix-1") == folder.line_of(kRun, "ab"));
   CHECK(folder.line_of(kRun, "abc").empty());
   CHECK(folder.line_of(kRun, "").empty());
 }
