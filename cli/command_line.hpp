@@ -33,6 +33,7 @@ struct CheckCommand {
 struct RecordCommand {
   std::filesystem::path folder = kDefaultFolder;
   bool verbose = false;
+  bool edit_line = true;  // of a launcher
   std::vector<std::string> program;  // and its arguments
 };
 struct MergeCommand {

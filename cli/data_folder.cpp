@@ -27,7 +27,7 @@ bool is_ours(const fs::path& folder) {
   return std::any_of(fs::directory_iterator(folder, error), fs::directory_iterator(),
                      [](const fs::directory_entry& entry) {
                        const fs::path name = entry.path().filename();
-                       return name == kRunFile || name == kStoreFile ||
+                       return name == kRunFile || name == kStoreFile || name == kLibraryLink ||
                               name.extension() == kLogSuffix;
                      });
 }
@@ -39,7 +39,7 @@ bool is_writable(const fs::path& folder, std::string& why) {
 }
 
 // Empty if there is nothing to move or it was moved; else why it stays.
-std::string move_aside(const fs::path& folder) {
+std::string move_aside(const fs::path& folder, fs::path& moved_to) {
   std::error_code error;
   if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return "";
   if (has_live_writer(folder)) return "a job is still writing there";
@@ -47,6 +47,7 @@ std::string move_aside(const fs::path& folder) {
   require_own_folder(old);
   fs::remove_all(old, error);
   if (!error) fs::rename(folder, old, error);
+  if (!error) moved_to = old;
   return error ? "older data cannot be moved to " + old.string() + ": " + error.message() : "";
 }
 
@@ -63,7 +64,7 @@ DataFolder prepare_folder(const fs::path& folder) {
   DataFolder result{.path = fs::absolute(folder).lexically_normal()};
   if (!result.path.has_filename()) result.path = result.path.parent_path();
   require_own_folder(result.path);
-  const std::string kept_because = move_aside(result.path);
+  const std::string kept_because = move_aside(result.path, result.moved_to);
   std::error_code error;
   fs::create_directories(result.path, error);
   if (error) {
@@ -97,6 +98,8 @@ bool write_run_json(const fs::path& folder, const RunRecord& record) {
       {"job", record.job},
       {"host", record.host},
       {"command", record.command},
+      {"started_as", record.started_as},
+      {"environment", record.environment},
       {"started_ns", record.started_ns},
       {"ended_ns", record.ended_ns == 0 ? ordered_json(nullptr) : ordered_json(record.ended_ns)},
       {"exit_status",

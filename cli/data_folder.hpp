@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace uctrace::cli {
+
+// A link to the preload library, where its own path cannot be loaded.
+inline constexpr const char* kLibraryLink = "libuctrace.so";
 
 // Where records go.
 struct DataFolder {
@@ -19,6 +23,7 @@ struct DataFolder {
   std::filesystem::path path;  // absolute
   State state = State::fresh;
   std::string why = {};
+  std::filesystem::path moved_to = {};  // where older data went; empty if there was none
 };
 
 // Throws Error if `path` exists and is anything but a folder with nothing or uctrace's data in it.
@@ -44,7 +49,9 @@ class ScratchFolder {
 
 // What run.json says: how the job was started and how it ended.
 struct RunRecord {
-  std::vector<std::string> command;
+  std::vector<std::string> command;                     // as typed
+  std::vector<std::string> started_as = {};             // as edited for its launcher
+  std::map<std::string, std::string> environment = {};  // set for it
   std::string job;
   std::string host;
   std::uint64_t started_ns = 0;  // CLOCK_REALTIME

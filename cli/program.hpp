@@ -1,6 +1,8 @@
 // Runs the recorded program as if `record` were not there: same terminal, same signals.
 #pragma once
 
+#include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,13 @@ struct ProgramEnd {
 
 // The file that execvp() would run; 0 or its errno. Lets a typing error stop before any effect.
 int find_program(const std::string& name);
+
+// The same file, with every link followed; empty if there is none.
+std::filesystem::path resolved_program(const std::string& name);
+
+// What the program writes to both its streams; empty if it cannot be run or takes longer. Ends it
+// then.
+std::string output_of(const std::vector<std::string>& program, std::chrono::milliseconds limit);
 
 // Waits for the end of the program. Meanwhile SIGINT and SIGQUIT are the program's business, and
 // SIGTERM and SIGHUP are passed on to it. Call from a process of one thread.

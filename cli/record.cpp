@@ -14,8 +14,10 @@
 #include "cli/data_folder.hpp"
 #include "cli/installation.hpp"
 #include "cli/job_log.hpp"
+#include "cli/launch.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
+#include "event-log/job_key.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/table.hpp"
@@ -46,27 +48,6 @@ std::uint64_t realtime_ns() {
                                         .count());
 }
 
-// The dynamic linker splits the list at spaces and colons and knows no quotes.
-void preload(const fs::path& library) {
-  if (library.string().find_first_of(" :") != std::string::npos) {
-    throw Error({.what = "cannot load " + library.string(),
-                 .why = "LD_PRELOAD takes no path with a space or colon",
-                 .to_do = "put uctrace into a folder without them"});
-  }
-  std::string list = library.string();
-  const char* of_user = std::getenv("LD_PRELOAD");
-  if (of_user != nullptr && of_user[0] != '\0') list += std::string(":") + of_user;
-  setenv("LD_PRELOAD", list.c_str(), 1);
-}
-
-// Launchers tell each process of a job its rank: then this command is one of many.
-bool is_started_by_launcher() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return false;
-}
-
 int status_of_errno(int error) { return error == ENOENT ? kNotFound : kNotExecutable; }
 
 int report_not_run(const std::string& program, int error) {
@@ -78,15 +59,37 @@ int report_not_run(const std::string& program, int error) {
   return status_of_errno(error);
 }
 
+// Reading it leads one to how a job was started on each host.
+void say_edit(const LaunchLine& line, const launcher::Edit& edit, bool verbose) {
+  if (!edit.unclear.empty()) {
+    warn(
+        fmt::format("the launcher's line is used as it is: {}; if ranks on other hosts are not "
+                    "recorded, put uctrace behind the launcher: `{} ... uctrace record -o DIR -- "
+                    "PROGRAM`",
+                    edit.unclear, line.words[line.prefix.command]));
+  }
+  if (!verbose) return;
+  for (const launcher::Variable& change : edit.environment) {
+    say(fmt::format("{}={}", change.name, change.value));
+  }
+  if (edit.is_edited) say("running " + shell_line(edit.words));
+}
+
 // One rank of a job: becomes the program, silently. The job's key is its launcher's, so that all
 // ranks agree on it without speaking to each other, and no rank moves what another one writes.
-int run_as_rank(const RecordCommand& command) {
-  const fs::path folder = fs::absolute(command.folder);
+int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
+  const fs::path folder = fs::absolute(command.folder).lexically_normal();
   std::error_code error;
   fs::create_directories(folder, error);
-  setenv("UCTRACE_DIR", folder.c_str(), 1);
+  launcher::Wanted wanted{.library = preloadable(find_preload_library(), {folder}),
+                          .variables = {{"UCTRACE_DIR", folder.string()}},
+                          .copies = {}};
+  char name[256];
+  log::write_launch_name(name, sizeof name);
+  if (name[0] != '\0') wanted.variables.push_back({"UCTRACE_LAUNCH", name});
+  const launcher::Edit edit = set_up(line, wanted, command.edit_line);
   if (command.verbose) say("recording this rank into " + folder.string());
-  return report_not_run(command.program.front(), become_program(command.program));
+  return report_not_run(command.program.front(), become_program(edit.words));
 }
 
 void say_before(const DataFolder& folder) {
@@ -97,6 +100,7 @@ void say_before(const DataFolder& folder) {
                     folder.path.string(), folder.why));
     return;
   }
+  if (!folder.moved_to.empty()) say("older data moved to " + folder.moved_to.string());
   say("recording into " + folder.path.string());
   if (folder.state == DataFolder::State::shared) {
     warn(
@@ -116,11 +120,14 @@ void say_processes(const JobLog& log) {
   }
 }
 
+void say_end(const ProgramEnd& end) {
+  if (end.signal == 0) return;
+  say(fmt::format("the command was ended by signal {} ({})", end.signal, strsignal(end.signal)));
+}
+
 void say_after(const RecordCommand& command, const JobLog& kept, const JobLog& lost,
                const ProgramEnd& end) {
-  if (end.signal != 0) {
-    say(fmt::format("the command was ended by signal {} ({})", end.signal, strsignal(end.signal)));
-  }
+  say_end(end);
   if (command.verbose) say_processes(kept);
   std::uint64_t events = 0, bytes = 0;
   for (const ProcessReport& process : kept.processes) {
@@ -173,32 +180,74 @@ void keep_counters(const fs::path& fallback, const fs::path& folder) {
   }
 }
 
-int run_as_job(const RecordCommand& command) {
+// Nothing was recorded: why depends on whether it could be, and on how the command ended.
+void say_nothing(const DataFolder& folder, const ProgramEnd& end, const JobLog& kept) {
+  if (folder.state == DataFolder::State::unwritable) return;  // said before
+  if (end.exit_status == 0) {
+    for (const std::string& line : warnings(kept, {})) warn(line);
+    return;
+  }
+  warn(
+      fmt::format("nothing was recorded: the command ended with status {} before a process that "
+                  "loads uctrace used MPI or UCX",
+                  end.exit_status));
+}
+
+launcher::Wanted wanted_by(const DataFolder& folder, const fs::path& fallback,
+                           const RunRecord& record) {
+  launcher::Wanted wanted{
+      .library = preloadable(find_preload_library(), {folder.path, fallback}),
+      .variables = {{"UCTRACE_DIR", folder.path.string()}, {"UCTRACE_JOB", record.job}},
+      .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
+  if (!fallback.empty()) wanted.variables.push_back({"UCTRACE_FALLBACK_DIR", fallback.string()});
+  return wanted;
+}
+
+int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   const DataFolder folder = prepare_folder(command.folder);
   const ScratchFolder fallback;
   RunRecord record{.command = command.program,
                    .job = random_key(),
                    .host = host_name(),
                    .started_ns = realtime_ns()};
-  setenv("UCTRACE_DIR", folder.path.c_str(), 1);
-  setenv("UCTRACE_JOB", record.job.c_str(), 1);
-  if (!fallback.path().empty()) setenv("UCTRACE_FALLBACK_DIR", fallback.path().c_str(), 1);
+  const launcher::Edit edit =
+      set_up(line, wanted_by(folder, fallback.path(), record), command.edit_line);
+  record.started_as = edit.words;
+  for (const launcher::Variable& change : edit.environment) {
+    record.environment[change.name] = change.value;
+  }
   say_before(folder);
-  if (command.verbose) say(fmt::format("LD_PRELOAD={}", std::getenv("LD_PRELOAD")));
+  say_edit(line, edit, command.verbose);
   // In a shared folder run.json is the other job's.
   const bool describe = folder.state == DataFolder::State::fresh;
   bool described = describe && write_run_json(folder.path, record);
 
-  const ProgramEnd end = run_program(command.program);
+  const ProgramEnd end = run_program(edit.words);
 
   if (end.exec_errno != 0) return report_not_run(command.program.front(), end.exec_errno);
   record.ended_ns = realtime_ns();
   record.exit_status = end.exit_status;
   if (describe) described = write_run_json(folder.path, record) && described;
   if (describe && !described) warn("run.json could not be written; the logs do not depend on it");
-  say_after(command, read_job_log(folder.path, record.job), read_job_log(fallback.path(), ""), end);
+  const JobLog kept = read_job_log(folder.path, record.job),
+               lost = read_job_log(fallback.path(), "");
+  if (kept.processes.empty() && kept.unreadable.empty() && lost.processes.empty()) {
+    say_end(end);
+    say_nothing(folder, end, kept);
+  } else {
+    say_after(command, kept, lost, end);
+  }
   keep_counters(fallback.path(), folder.path);
   return end.exit_status;
+}
+
+// The program belongs to the recording around it: one job in one folder, each record once.
+int run_within_recording(const RecordCommand& command, const LaunchLine& line) {
+  if (command.verbose || !is_behind_launcher(line)) {
+    say(fmt::format("recorded already, into {}: this `record` adds nothing",
+                    std::getenv("UCTRACE_DIR")));
+  }
+  return report_not_run(command.program.front(), become_program(command.program));
 }
 
 }  // namespace
@@ -206,8 +255,9 @@ int run_as_job(const RecordCommand& command) {
 int run(const RecordCommand& command) {
   const std::string& program = command.program.front();
   if (const int error = find_program(program); error != 0) return report_not_run(program, error);
-  preload(find_preload_library());
-  return is_started_by_launcher() ? run_as_rank(command) : run_as_job(command);
+  const LaunchLine line = read_launch_line(command.program);
+  if (is_recorded_already()) return run_within_recording(command, line);
+  return is_behind_launcher(line) ? run_as_rank(command, line) : run_as_job(command, line);
 }
 
 }  // namespace uctrace::cli
