@@ -54,7 +54,7 @@ bool fill(Verb& verb, Words arguments) {
   } catch (const CLI::CallForHelp&) {
     return false;
   } catch (const CLI::ParseError& error) {
-    refuse("uctrace " + verb.name, error.what(), "uctrace help " + verb.name);
+    refuse(verb.name, error.what(), "uctrace help " + verb.name);
   }
 }
 
@@ -88,7 +88,7 @@ Command parse_record(Grammar& grammar, Verb& verb, const Words& arguments) {
   }
   program.insert(program.end(), halves.behind.begin(), halves.behind.end());
   if (program.empty() || program.front().empty()) {
-    refuse("uctrace record", "there is no command to run", "uctrace help record");
+    refuse("record", "there is no command to run", "uctrace help record");
   }
   return verb.result();
 }

@@ -238,9 +238,10 @@ void check_ends(const Processes& processes, std::vector<std::string>& lines) {
   if (open.empty()) return;
   const bool alive =
       std::any_of(open.begin(), open.end(), [](const auto& process) { return process.alive; });
-  lines.push_back(fmt::format("{} did not close their log: {}; what was recorded is kept",
-                              count_text(open, processes.size()),
-                              alive ? "still running, or killed" : "killed or crashed"));
+  lines.push_back(
+      fmt::format("{} did not close their log: {}; what was recorded is kept",
+                  count_text(open, processes.size()),
+                  alive ? "still running, or killed" : "killed, crashed or ended by _exit"));
 }
 
 }  // namespace

@@ -199,6 +199,9 @@ launcher::Wanted wanted_by(const DataFolder& folder, const fs::path& fallback,
       .library = preloadable(find_preload_library(), {folder.path, fallback}),
       .variables = {{"UCTRACE_DIR", folder.path.string()}, {"UCTRACE_JOB", record.job}},
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
+  if (const char* drain = std::getenv("UCTRACE_DRAIN")) {
+    wanted.variables.push_back({"UCTRACE_DRAIN", drain});
+  }
   if (!fallback.empty()) wanted.variables.push_back({"UCTRACE_FALLBACK_DIR", fallback.string()});
   return wanted;
 }

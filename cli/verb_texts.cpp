@@ -51,7 +51,11 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "a launcher line, or behind the launcher: mpirun -np 4 uctrace record -- ./app. The "
            "program's output, its exit status and its signals are its own.",
            "Older data in DIR moves to DIR.old. What uctrace itself has to say goes to standard "
-           "error; behind a launcher it is silent unless -v is given."},
+           "error; behind a launcher it is silent unless -v is given.",
+           "Where a launcher would not pass on what the processes need, its line is edited: -x of "
+           "Open "
+           "MPI, -genv of Hydra, --export of srun. -v shows the line, --no-edit leaves it as it "
+           "is."},
       .examples = {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
                    {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
                    {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
@@ -125,6 +129,8 @@ std::vector<Definition> environment_texts() {
            "where record keeps the counters of processes that cannot write into DIR, and "
            "where check makes its trial; /tmp if it is not set"},
           {"LD_PRELOAD", "record puts its library in front of what the user has there"},
+          {"SLURM_EXPORT_ENV, HYDRA_ENV, OMPI_MCA_mca_base_env_list",
+           "what launchers keep back or pass on; record takes them into account"},
           {"UCX_*, OMPI_MCA_*", "read by UCX and Open MPI; check takes them into account"}};
 }
 
