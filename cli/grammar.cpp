@@ -35,13 +35,18 @@ const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
                                       {"faults", InfoList::faults},
                                       {"notes", InfoList::notes},
                                       {"all", InfoList::all}};
-const Choices<Role> kRoles = {
-    {"data", Role::data}, {"control", Role::control}, {"staging", Role::staging}};
 
 template <typename Value>
 Words names_of(const Choices<Value>& choices) {
   Words names;
   for (const auto& choice : choices) names.push_back(choice.first);
+  return names;
+}
+
+template <typename Value, std::size_t N>
+Words names_of(const Value (&values)[N]) {
+  Words names;
+  for (const Value value : values) names.push_back(name_of(value));
   return names;
 }
 
@@ -166,6 +171,8 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
                           const char* help) {
     verb.add_option(option, value, help)->check(a_number(option))->type_name("N")->group(kChoosing);
   };
+  list("--kind", filter.kind, "Kinds of messages", "tag|am|stream|put|get|atomic")
+      ->check(one_of("--kind", names_of(kMessageKinds)));
   list("--mpi", filter.mpi, "MPI functions that asked");
   list("--comm", filter.comm, "Communicators");
   list("--protocol", filter.protocol, "UCP protocols");

@@ -64,6 +64,13 @@ std::optional<std::vector<bool>> choose_texts(const Texts& texts, const SeenText
   return set;
 }
 
+template <typename Value, std::size_t N>
+std::multimap<std::string, Value> by_name(const Value (&values)[N]) {
+  std::multimap<std::string, Value> names;
+  for (const Value value : values) names.emplace(name_of(value), value);
+  return names;
+}
+
 enum class End { source, destination, either };
 
 std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labels, End end,
@@ -132,11 +139,8 @@ Filter::Filter(const Run& run, const FilterSpec& spec)
   host_ = choose_texts(run.texts, host, spec.host, "host");
   transport_ = choose_texts(run.texts, transport, spec.transport, "transport");
   op_ = choose_texts(run.texts, op, spec.op, "op");
-  std::multimap<std::string, Role> roles;
-  for (const Role role : {Role::data, Role::control, Role::staging}) {
-    roles.emplace(name_of(role), role);
-  }
-  role_ = choose(spec.role, "role", roles);
+  kind_ = choose(spec.kind, "kind", by_name(kMessageKinds));
+  role_ = choose(spec.role, "role", by_name(kRoles));
   const Labels labels(run);
   src_ = choose_parties(run, labels, End::source, spec.src, "src");
   dst_ = choose_parties(run, labels, End::destination, spec.dst, "dst");
@@ -169,9 +173,9 @@ bool Filter::hop_fits(TextId transport, TextId op, Role role) const {
 bool Filter::has_hop_criteria() const { return transport_ || op_ || role_; }
 
 bool Filter::accepts(const Message& message) const {
-  return fits(mpi_, message.mpi) && fits(comm_, message.comm) &&
-         fits(protocol_, message.protocol) && fits(src_, source_of(message)) &&
-         fits(dst_, destination_of(message)) &&
+  return (!kind_ || kind_->contains(message.kind)) && fits(mpi_, message.mpi) &&
+         fits(comm_, message.comm) && fits(protocol_, message.protocol) &&
+         fits(src_, source_of(message)) && fits(dst_, destination_of(message)) &&
          rank_fits(source_of(message), destination_of(message)) &&
          host_fits(message.src_process, message.dst_process) && time_fits(time_of(message)) &&
          message.bytes >= min_bytes_.value_or(0) &&
@@ -188,7 +192,7 @@ bool Filter::selects(const Message& message) const {
 }
 
 bool Filter::accepts_without_message(const Transfer& transfer) const {
-  if (mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_) return false;
+  if (kind_ || mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_) return false;
   const auto party = [&](std::int32_t process) {
     return process < 0 ? Party{}
                        : Party{run_.processes[static_cast<std::size_t>(process)].rank, process};
@@ -201,7 +205,7 @@ bool Filter::accepts_without_message(const Transfer& transfer) const {
 }
 
 std::optional<bool> Filter::accepts(const MpiCallRow& call) const {
-  if (protocol_ || src_ || dst_ || rank_ || host_ || min_bytes_ || max_bytes_ ||
+  if (kind_ || protocol_ || src_ || dst_ || rank_ || host_ || min_bytes_ || max_bytes_ ||
       has_hop_criteria()) {
     return std::nullopt;
   }

@@ -1,6 +1,6 @@
 // Which messages and transfers a report speaks of, with the same meaning as on the page:
-// mpi, comm, protocol, src, dst, rank, host, the byte limits and the time choose messages (rank and
-// host: either end; time: when the message started, with all that it caused later);
+// kind, mpi, comm, protocol, src, dst, rank, host, the byte limits and the time choose messages
+// (rank and host: either end; time: when the message started, with all that it caused later);
 // transport, op and role choose hops, and messages that have at least one chosen hop (all three
 // must fit the same hop). Values of one criterion are alternatives, criteria are all required.
 // The value `unknown` stands for what could not be determined.
@@ -46,7 +46,7 @@ class Labels {
 };
 
 struct FilterSpec {
-  std::vector<std::string> mpi, comm, protocol, src, dst, rank, host;
+  std::vector<std::string> kind, mpi, comm, protocol, src, dst, rank, host;
   std::vector<std::string> transport, op, role;
   std::optional<std::uint64_t> min_bytes, max_bytes;
   std::optional<std::uint64_t> from_ns, to_ns;  // [from, to) on the job clock
@@ -64,8 +64,8 @@ class Filter {
   bool accepts(const Hop& hop) const;
   // Both: what the tables of messages count.
   bool selects(const Message& message) const;
-  // For a transfer that serves no message: it has no function, communicator, protocol or length,
-  // so none of those may be asked for. Its source is its process, its destination the peer.
+  // For a transfer that serves no message: it has no kind, function, communicator, protocol or
+  // length, so none of those may be asked for. Its source is its process, its destination the peer.
   bool accepts_without_message(const Transfer& transfer) const;
   // For an MPI call: known only where nothing but functions and communicators is chosen.
   std::optional<bool> accepts(const MpiCallRow& call) const;
@@ -83,6 +83,7 @@ class Filter {
   const Run& run_;
   TextSet mpi_, comm_, protocol_, host_, transport_, op_;
   PartySet src_, dst_, rank_;
+  std::optional<std::set<MessageKind>> kind_;
   std::optional<std::set<Role>> role_;
   std::optional<std::uint64_t> min_bytes_, max_bytes_, from_ns_, to_ns_;
 };

@@ -36,6 +36,10 @@ enum class MessageKind : std::uint8_t { tag, am, stream, put, get, atomic };
 enum class Match : std::uint8_t { exact, inferred, ambiguous, unmatched };
 enum class Side : std::uint8_t { src, dst };
 enum class Role : std::uint8_t { data, control, staging };
+inline constexpr MessageKind kMessageKinds[] = {MessageKind::tag,    MessageKind::am,
+                                                MessageKind::stream, MessageKind::put,
+                                                MessageKind::get,    MessageKind::atomic};
+inline constexpr Role kRoles[] = {Role::data, Role::control, Role::staging};
 enum class ProtocolFrom : std::uint8_t { none, ucx, derived };
 enum class MemoryKind : std::uint8_t { unknown, host, gpu, managed };
 // How a UCT operation was tied to the UCP operation it serves. `reason`: to none, by one of the

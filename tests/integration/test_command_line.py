@@ -51,6 +51,7 @@ def typing_errors_are_explained(data):
     refused(["report", data, "--by", "par"], "contenders|mpi|pairs|all", "did you mean 'pairs'?")
     refused(["report", data, "--format", "js"], "did you mean 'json'?")
     refused(["messages", data, "--role", "dta"], "did you mean 'data'?")
+    refused(["report", data, "--kind", "putt"], "did you mean 'put'?")
     refused(["report", data, "--mpi", "MPI_Isned"], "did you mean 'MPI_Isend'?")
     refused(["report", data, "--mpi", "mpi_isend"], "did you mean 'MPI_Isend'?")
     refused(["report", data, "--comm", "MPI_COMM_WROLD"], "did you mean 'MPI_COMM_WORLD'?")

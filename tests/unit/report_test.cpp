@@ -33,9 +33,9 @@ struct Oracle {
     return process < 0 ? "nowhere" : run.texts[run.processes.at(process).host];
   }
   bool takes(const Message& m) const {
-    return in(spec.mpi, run.texts[m.mpi]) && in(spec.comm, run.texts[m.comm]) &&
-           in(spec.protocol, run.texts[m.protocol]) && in(spec.src, rank(m.src)) &&
-           in(spec.dst, rank(m.dst)) &&
+    return in(spec.kind, name_of(m.kind)) && in(spec.mpi, run.texts[m.mpi]) &&
+           in(spec.comm, run.texts[m.comm]) && in(spec.protocol, run.texts[m.protocol]) &&
+           in(spec.src, rank(m.src)) && in(spec.dst, rank(m.dst)) &&
            (in(spec.host, host(m.src_process)) || in(spec.host, host(m.dst_process))) &&
            (!spec.min_bytes || m.bytes >= *spec.min_bytes) &&
            (!spec.max_bytes || m.bytes <= *spec.max_bytes);
@@ -52,7 +52,7 @@ struct Oracle {
 };
 
 std::vector<FilterSpec> some_specs() {
-  std::vector<FilterSpec> specs(9);
+  std::vector<FilterSpec> specs(10);
   specs[1].mpi = {"MPI_Send", "unknown"};
   specs[2].comm = {"split"};
   specs[2].src = {"0", "2"};
@@ -67,6 +67,7 @@ std::vector<FilterSpec> some_specs() {
   specs[8].protocol = {"rndv/get"};
   specs[8].op = {"get_zcopy"};
   specs[8].role = {"data", "control"};
+  specs[9].kind = {"put", "atomic"};
   return specs;
 }
 
@@ -175,7 +176,8 @@ TEST_SUITE("unit") {
     FilterSpec spec;
     spec.transport = {"tpc"};
     CHECK_THROWS_WITH_AS(Filter(run, spec),
-                         doctest::Contains("this run has cma, posix, tcp; did you mean 'tcp'?"), Error);
+                         doctest::Contains("this run has cma, posix, tcp; did you mean 'tcp'?"),
+                         Error);
     spec = {};
     spec.role = {"dta"};
     CHECK_THROWS_WITH_AS(Filter(run, spec), doctest::Contains("control, data, staging"), Error);

@@ -58,6 +58,7 @@ inline void add_message(Run& run, Random& random) {
   message.src = message.src_process = end();
   message.dst = message.dst_process = end();
   message.match = static_cast<Match>(below(random, 4));
+  message.kind = static_cast<MessageKind>(below(random, 6));
   message.mpi = any_of(run, random, kFunctions);
   message.comm = any_of(run, random, {"", "MPI_COMM_WORLD", "split"});
   message.protocol = any_of(run, random, {"", "eager/short", "rndv/get"});
