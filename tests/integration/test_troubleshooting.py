@@ -7,6 +7,7 @@ import re
 from harness import SOURCE_ROOT, check, check_equal, run_test
 
 CLI = SOURCE_ROOT / "cli"
+LAUNCHER_LINE = SOURCE_ROOT / "launcher-line"
 PAGE = SOURCE_ROOT / "docs" / "troubleshooting.md"
 # What they print is the manual, no message.
 MANUAL = {"grammar.cpp", "verb_texts.cpp", "manual.cpp", "help.cpp", "man_page.cpp",
@@ -47,9 +48,20 @@ def words_of(text):
     return re.findall(r"[\w./{}*+=-]*[A-Za-z][\w./*+=-]*", text)
 
 
-def sentences(path):
+def sources():
+    """Name and text of what prints messages. Of the launchers' tables of options only the reasons for
+    leaving a line as it is are messages."""
+    for path in sorted(CLI.glob("*.cpp")):
+        if path.name not in MANUAL:
+            yield path.name, path.read_text()
+    for path in sorted(LAUNCHER_LINE.glob("*.cpp")):
+        for reason in re.findall(r"\bunclear = (.*?;)", path.read_text(), re.DOTALL):
+            yield path.name, reason
+
+
+def sentences(text):
     """Of each sentence the first part, between its placeholders and stops, that is long enough."""
-    for literal in literals(path.read_text()):
+    for literal in literals(text):
         parts = re.split(r"\{[^}]*\}|[:;]", literal.replace('\\"', '"'))
         words = [words_of(part) for part in parts]
         long_enough = [part for part in words if len(part) >= FEWEST_WORDS]
@@ -65,13 +77,11 @@ def has_run(page, words):
 def sentences_are_told():
     page = words_of(PAGE.read_text())
     found, missing = 0, []
-    for path in sorted(CLI.glob("*.cpp")):
-        if path.name in MANUAL:
-            continue
-        for literal, words in sentences(path):
+    for name, text in sources():
+        for literal, words in sentences(text):
             found += 1
             if not literal.startswith(REFERENCE) and not has_run(page, words):
-                missing.append(f"{path.name}: {literal!r} (looked for: {' '.join(words)})")
+                missing.append(f"{name}: {literal!r} (looked for: {' '.join(words)})")
     check(found > 40, f"only {found} sentences were found: is the search broken?")
     check(not missing, "docs/troubleshooting.md does not tell of\n  " + "\n  ".join(missing))
 
