@@ -51,7 +51,7 @@ void release_output_log(const OutputLog& file);
 // Writes all `bytes` at `offset`. Returns how many were written; fewer: errno says why.
 std::size_t write_at(int fd, const void* data, std::size_t bytes, std::uint64_t offset);
 
-// Anonymous memory, faulted in and not for fork children; nullptr if the system has none.
+// Anonymous memory, faulted in; nullptr if the system has none.
 void* map_memory(std::size_t bytes);
 void unmap_memory(void* memory, std::size_t bytes);
 

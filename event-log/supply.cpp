@@ -9,6 +9,7 @@
 
 #include "event-log/futex.hpp"
 #include "event-log/helper.hpp"
+#include "event-log/open_files.hpp"
 #include "event-log/thread.hpp"
 
 namespace uctrace::log {
@@ -24,15 +25,6 @@ constexpr long kStopWaitNs = 2'000'000'000;
 
 constexpr std::uint32_t kStartOk = 1, kStartFailed = 2, kStartGivenUp = 3;
 constexpr std::uint32_t kStopAsked = 1, kStopped = 2;
-
-// Gives the helper a table of open files of its own, an empty one, where the system has the call
-// (Linux 5.9): the program cannot close the log by closing all files, or see it among its own.
-void leave_open_files() {
-#ifdef SYS_close_range
-  constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
-  syscall(SYS_close_range, 0u, ~0u, kUnshare);
-#endif
-}
 
 void* helper_main(void*) {
   Helper helper;

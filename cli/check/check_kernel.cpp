@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -52,15 +53,17 @@ void check_release(Findings& findings) {
   const std::string inside = container();
   const std::string found = fmt::format("Linux {}{}", name.release,
                                         inside.empty() ? "" : ", in a container of " + inside);
-  if (has_close_range()) {
-    findings.ok("kernel", fmt::format("{}; close_range yes, MADV_POPULATE_WRITE {}", found,
+  const bool has_range = has_close_range();
+  if (has_range || unshare(CLONE_FILES) == 0) {
+    findings.ok("kernel", fmt::format("{}; close_range {}, MADV_POPULATE_WRITE {}", found,
+                                      has_range ? "yes" : "no (files are closed one by one)",
                                       has_populate() ? "yes" : "no (pages are written instead)"));
     return;
   }
   findings.warning(kKernelOld,
-                   {.found = found + " has no close_range, or forbids it",
+                   {.found = found + " allows neither close_range nor unshare",
                     .why = "a program that closes all files may close the log's: its records are "
-                           "then lost, the program runs on",
+                           "then lost, or end in a file that the program opens next",
                     .fix = "use Linux 5.9 or newer, or a container profile that allows it"});
 }
 

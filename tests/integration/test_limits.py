@@ -67,6 +67,12 @@ def nothing(result, recording):
     check("nothing was recorded" in result.stderr, f"record does not say so: {result}")
 
 
+def unfinished(result, recording):
+    """The process that opened the log left it to a child, which a log cannot follow."""
+    check("warning" in result.stderr, f"record does not warn: {result}")
+    check_incomplete(recording.info)
+
+
 def with_threads():
     return as_stranger(*limited("--nproc=2"))  # UCX needs one beside the program's own
 
@@ -87,11 +93,38 @@ CASES = {
 }
 
 
+def with_jail():
+    """In the working folder a chroot has what UCX needs."""
+    script = 'for i in proc sys dev; do mkdir -p $i; mount --rbind /$i $i; done; exec "$@"'
+    if os.getuid() != 0 or run([need("unshare"), "--mount", "true"]).status != 0:
+        raise Skip("no private mounts here")
+    return ["unshare", "--mount", "sh", "-ec", script, "sh"]
+
+
+PREPARED = {"chroot": with_jail}
+
+# What the program does to itself (tests/programs/circumstances.h): what becomes of the recording
+CIRCUMSTANCES = {
+    "chroot": nothing,
+    "daemon": whole,
+    "daemon-later": unfinished,
+    "closes-before": whole,
+    "closes-later": whole,
+    "uses-files-up": whole,
+    "old-kernel": whole,
+}
+
+
 def limit_is_survived(case, storage):
-    prefix, transports, check_recording = CASES[case]
+    itself = case in CIRCUMSTANCES
+    prefix, transports, check_recording = (
+        (PREPARED.get(case, []), "sysv", CIRCUMSTANCES[case]) if itself else CASES[case]
+    )
     prefix = prefix() if callable(prefix) else prefix
-    program = [*prefix, PROGRAMS / "many_ucp", "outstanding", MESSAGES]
+    program = [*prefix, PROGRAMS / "many_ucp", "outstanding", MESSAGES, *([case] if itself else [])]
     environment = {"UCX_TLS": transports}
+    if itself:
+        environment["UCX_LOG_LEVEL"] = "fatal"  # UCX tells what it misses, with the time
     if storage == "drained":
         environment["UCTRACE_DRAIN"] = "1"
     with scratch() as folder:
@@ -99,10 +132,10 @@ def limit_is_survived(case, storage):
         for path in (folder, data):
             path.mkdir(exist_ok=True)
             path.chmod(0o777)  # the program may be another user's
-        alone = run(program, env=environment)
+        alone = run(program, env=environment, cwd=folder)
         if alone.status != 0:
             raise Skip(f"the program does not run under this limit here: {alone}")
-        result = run(record_command(data, program), env=environment)
+        result = run(record_command(data, program), env=environment, cwd=folder)
         check_equal((result.status, result.stdout), (alone.status, alone.stdout), "the program")
         of_program = [s for s in result.stderr.splitlines() if not s.startswith("uctrace: ")]
         check_equal(of_program, alone.stderr.splitlines(), "what the program says on stderr")

@@ -70,6 +70,7 @@ def windows_are_recorded(mpi_name):
         results = results_of(recording.info)
         check_equal(set(results), {"holds"}, f"identities {results}")
         check_equal(recording.info["events"]["dropped"], 0, "dropped events")
+        check_equal(recording.info["uct"]["unattributed_with_payload"], 0, "nobody's payload")
 
 
 run_test(windows_are_recorded)

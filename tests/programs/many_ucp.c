@@ -4,12 +4,15 @@
 //                               a message each way over each of them
 //     many_ucp outstanding N    N receives and N sends between two workers, all posted before any
 //                               of them may complete
+//     many_ucp outstanding N CIRCUMSTANCE   the same while the program does odd things to itself
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
+
+#include "circumstances.h"
 
 static const ucp_request_param_t kDefaults = {0};
 static ucp_context_h context;
@@ -112,12 +115,13 @@ static void run_endpoints(size_t count) {
 // Tags recur, so that only the order tells messages of one tag apart.
 enum { kTags = 1000 };
 
-static void run_outstanding(size_t count) {
+static void run_outstanding(size_t count, const char* circumstance) {
   const struct node sender = open_node(), receiver = open_node();
   const ucp_ep_h endpoint = connect_nodes(sender, receiver);
   ucs_status_ptr_t* requests = allocate(2 * count, sizeof *requests);
   uint64_t* numbers = allocate(2 * count, sizeof *numbers);
   exchange(sender, endpoint, receiver, UINT64_MAX);  // connected from here on
+  amid_ucx(circumstance);
   for (size_t i = 0; i < count; ++i) {
     requests[i] = ucp_tag_recv_nbx(receiver.worker, &numbers[i], sizeof *numbers, i % kTags,
                                    UINT64_MAX, &kDefaults);
@@ -129,6 +133,7 @@ static void run_outstanding(size_t count) {
   }
   for (size_t i = 0; i < 2 * count; ++i) finish(requests[i], sender.worker, receiver.worker);
   for (size_t i = 0; i < count; ++i) check(numbers[i] == i, "comparing contents");
+  check_kept_files();
   finish(ucp_ep_close_nbx(endpoint, &kDefaults), sender.worker, receiver.worker);
   close_node(sender);
   close_node(receiver);
@@ -137,14 +142,16 @@ static void run_outstanding(size_t count) {
 }
 
 int main(int argc, char** argv) {
-  check(argc == 3, "usage: many_ucp endpoints|outstanding N, which");
+  check(argc == 3 || argc == 4, "usage: many_ucp endpoints|outstanding N, which");
+  const char* circumstance = argc > 3 ? argv[3] : "";
   const size_t count = strtoull(argv[2], NULL, 10);
+  if (argc > 3) before_ucx(circumstance);
   const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
   check_ucs(ucp_init(&params, NULL, &context), "ucp_init");
   if (strcmp(argv[1], "endpoints") == 0) {
     run_endpoints(count);
   } else {
-    run_outstanding(count);
+    run_outstanding(count, circumstance);
   }
   ucp_cleanup(context);
   printf("many_ucp: %zu %s are right\n", count, argv[1]);
