@@ -20,6 +20,7 @@
 
 #include "log-merger/id_table.hpp"
 #include "log-merger/job.hpp"
+#include "log-merger/offers.hpp"
 #include "log-merger/queued.hpp"
 #include "log-merger/wire_view.hpp"
 
@@ -38,16 +39,6 @@ HeaderKey key_of(Index destination, std::uint8_t am_id, const HeaderWords& h) {
   return {destination, am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
 }
 
-// A buffer that a peer offered for a rendezvous, to be fetched or to be written:
-// [address, address + length) until superseded.
-struct Offer {
-  std::int64_t since_ns;
-  bool to_fetch;
-  Index peer;
-  std::uint64_t address, length;
-  Index serves;
-};
-
 template <typename Event>
 std::vector<Index> in_time_order(const std::vector<Event>& events) {
   std::vector<Index> order(events.size());
@@ -61,7 +52,7 @@ std::vector<Index> in_time_order(const std::vector<Event>& events) {
 
 class Attributor {
  public:
-  explicit Attributor(Job& job) : job_(job), offers_(job.logs.size()), started_(job.ucp.size()) {}
+  explicit Attributor(Job& job) : job_(job), started_(job.ucp.size()) {}
 
   void run() {
     give_reasons();
@@ -195,10 +186,7 @@ class Attributor {
         learn_offer(arrival, arrival_serves_[i]);
       }
     }
-    for (auto& offers : offers_) {
-      std::stable_sort(offers.begin(), offers.end(),
-                       [](const Offer& a, const Offer& b) { return a.since_ns < b.since_ns; });
-    }
+    offers_.seal();
     remote_requests_.seal();
     receive_requests_.seal();
   }
@@ -225,8 +213,8 @@ class Attributor {
     const IdScope scope{arrival.process, ucp(serves).process};
     if (is(arrival, AmId::rndv_rts)) {
       remote_requests_.add(scope, words[2], arrival.start_ns, serves);
-      offers_[static_cast<std::size_t>(arrival.process)].push_back(
-          {arrival.start_ns, true, scope.peer, words[3], words[4], serves});
+      offers_.add(
+          {arrival.start_ns, arrival.process, true, scope.peer, words[3], words[4], serves});
     } else if (!is(arrival, AmId::put)) {
       remote_requests_.add(scope, words[request_word(arrival)], arrival.start_ns, serves);
     }
@@ -242,8 +230,7 @@ class Attributor {
       const auto& words = rtr.header.words;
       const IdScope scope{rtr.process, receiver_of(ucp(serves))};
       receive_requests_.add(scope, words[1], rtr.start_ns, serves);
-      offers_[static_cast<std::size_t>(rtr.process)].push_back(
-          {rtr.start_ns, false, scope.peer, words[2], words[3], serves});
+      offers_.add({rtr.start_ns, rtr.process, false, scope.peer, words[2], words[3], serves});
     }
   }
 
@@ -286,21 +273,8 @@ class Attributor {
 
   void by_address() {
     each_open([&](UctOp& op) {
-      if (op.remote == 0 || !op.moves_memory()) {
-        return;
-      }
-      const Index peer = peer_of(job_, op);
-      const std::vector<Offer>& offers = offers_[static_cast<std::size_t>(op.process)];
-      auto offer = std::upper_bound(offers.begin(), offers.end(), op.start_ns,
-                                    [](std::int64_t t, const Offer& o) { return t < o.since_ns; });
-      while (offer != offers.begin()) {
-        --offer;
-        const bool same_peer = peer == kNone || offer->peer == kNone || offer->peer == peer;
-        if (same_peer && offer->to_fetch == op.fetches() && op.remote >= offer->address &&
-            op.remote + op.bytes <= offer->address + offer->length) {
-          attribute(op, offer->serves, Link::inferred);
-          return;
-        }
+      if (op.remote != 0 && op.moves_memory()) {
+        attribute(op, offers_.find(op, peer_of(job_, op)), Link::inferred);
       }
     });
   }
@@ -311,7 +285,7 @@ class Attributor {
   IdTable remote_requests_;   // receiver: the sender's request id, from arrivals that announce it
   IdTable receive_requests_;  // sender: the receiver's request id, from RTR arrivals
   std::map<HeaderKey, std::vector<Index>> posts_;
-  std::vector<std::vector<Offer>> offers_;  // by process
+  OfferTable offers_;
   std::vector<Index> arrival_serves_;
   std::vector<bool> started_;  // UCP operations of which a first UCT operation is known
 };

@@ -188,7 +188,7 @@ struct ProcessLog {
 
   log::LogFile file;
   log::ClockFit clock;
-  std::vector<Interface> interfaces;              // by id - 1 where dense
+  std::vector<Interface> interfaces;              // by id
   std::vector<Endpoint> endpoints;                // by handle, then tick
   std::vector<UcpEndpoint> ucp_endpoints;         // by handle, then tick
   std::vector<Worker> workers;                    // by handle, then tick

@@ -69,6 +69,8 @@ class ProcessLoader {
                    [&](std::uint16_t, const log::FaultView& view) {
                      log_.faults.emplace_back(view.r, plain_text(view.detail));
                    }});
+    std::stable_sort(log_.interfaces.begin(), log_.interfaces.end(),
+                     [](const Interface& a, const Interface& b) { return a.id < b.id; });
     sort_by_handle(log_.workers);
     sort_by_handle(log_.ucp_endpoints);
     mpi_.finish_definitions();
@@ -289,12 +291,10 @@ const Interface* ProcessLog::interface(std::uint16_t id) const {
   if (id >= 1 && id <= interfaces.size() && interfaces[id - 1u].id == id) {
     return &interfaces[id - 1u];
   }
-  for (const Interface& candidate : interfaces) {
-    if (candidate.id == id) {
-      return &candidate;
-    }
-  }
-  return nullptr;
+  const auto found =
+      std::lower_bound(interfaces.begin(), interfaces.end(), id,
+                       [](const Interface& row, std::uint16_t wanted) { return row.id < wanted; });
+  return found != interfaces.end() && found->id == id ? &*found : nullptr;
 }
 
 bool UcpOp::received() const {

@@ -94,18 +94,26 @@ bool lengths_agree(const UcpOp& send, const UcpOp& receive) {
          send.bytes == receive.received_bytes;
 }
 
-// Receives of one worker that may have taken a message of any key that fits them.
-using UnknownReceives = std::vector<Index>;
+// Receives of one worker that may have taken a message of any key that fits them: by mask, of which
+// programs use few, and masked tag the place of the first in posting order.
+using UnknownReceives = std::map<std::uint64_t, std::unordered_map<std::uint64_t, std::uint64_t>>;
+
+void add_unknown(UnknownReceives& unknown, const UcpOp& receive) {
+  const auto [place, fresh] =
+      unknown[receive.tag_mask].try_emplace(receive.tag & receive.tag_mask, receive.posted_tick);
+  place->second = std::min(place->second, receive.posted_tick);
+}
 
 // The place in posting order from which on a receive of unknown outcome may have taken one of the
 // key's sends, so that the k-th known receive is not the k-th receive.
-std::uint64_t first_doubtful_tick(Job& job, const Key& key, const UnknownReceives& unknown) {
+std::uint64_t first_doubtful_tick(const Key& key, const UnknownReceives& unknown) {
   std::uint64_t first = UINT64_MAX;
-  for (const Index index : unknown) {
-    const UcpOp& receive = at(job, index);
-    if (key.sent_by == log::UcpFamily::tag_send &&
-        ((receive.tag ^ key.tag) & receive.tag_mask) == 0) {
-      first = std::min(first, receive.posted_tick);
+  if (key.sent_by != log::UcpFamily::tag_send) {
+    return first;
+  }
+  for (const auto& [mask, first_of_tag] : unknown) {
+    if (const auto found = first_of_tag.find(key.tag & mask); found != first_of_tag.end()) {
+      first = std::min(first, found->second);
     }
   }
   return first;
@@ -197,9 +205,8 @@ void match_group(Job& job, const Key& key, Group& group, const UnknownReceives& 
   }
   const std::vector<bool> only_pair = sure_pairs(job, group, pairs);
   // With as many receives as sends, every send has its receive.
-  const std::uint64_t doubtful = group.sends.size() > group.receives.size()
-                                     ? first_doubtful_tick(job, key, unknown)
-                                     : UINT64_MAX;
+  const std::uint64_t doubtful =
+      group.sends.size() > group.receives.size() ? first_doubtful_tick(key, unknown) : UINT64_MAX;
   for (std::size_t k = 0; k < pairs; ++k) {
     UcpOp& send = at(job, group.sends[k]);
     UcpOp& receive = at(job, group.receives[k]);
@@ -212,10 +219,6 @@ void match_group(Job& job, const Key& key, Group& group, const UnknownReceives& 
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Data that a handler was only told of: the newest call of a handler that got this address for it.
 void link_data_receives(Job& job) {
   std::map<std::pair<Index, std::uint64_t>, std::vector<Index>> told;
@@ -225,18 +228,21 @@ void link_data_receives(Job& job) {
       told[{op.process, op.data}].push_back(static_cast<Index>(i));
     }
   }
+  for (auto& [data, calls] : told) {
+    std::stable_sort(calls.begin(), calls.end(), [&](Index a, Index b) {
+      return at(job, a).start_tick < at(job, b).start_tick;
+    });
+  }
   for (UcpOp& op : job.ucp) {
     const auto found = told.find({op.process, op.data});
     if (!op.is(log::UcpFamily::am_receive_data) || found == told.end()) {
       continue;
     }
-    for (const Index index : found->second) {
-      const bool newer =
-          op.data_of == kNone || at(job, op.data_of).start_tick < at(job, index).start_tick;
-      if (at(job, index).start_tick <= op.start_tick && newer) {
-        op.data_of = index;
-      }
-    }
+    const auto& calls = found->second;
+    const auto after = std::upper_bound(
+        calls.begin(), calls.end(), op.start_tick,
+        [&](std::uint64_t tick, Index call) { return tick < at(job, call).start_tick; });
+    op.data_of = after == calls.begin() ? kNone : *(after - 1);
     if (op.data_of != kNone && op.accepted()) {
       UcpOp& handler = at(job, op.data_of);
       handler.end_ns = op.end_ns;
@@ -261,7 +267,7 @@ void match_messages(Job& job) {
     } else if (op.received() && op.worker_uid != 0) {
       groups[key_of(job, op, op.worker_uid, op.sender_tag)].receives.push_back(index);
     } else if (op.took_unknown() && op.worker_uid != 0) {
-      unknown[op.worker_uid].push_back(index);
+      add_unknown(unknown[op.worker_uid], op);
     }
   }
   for (auto& [key, group] : groups) {

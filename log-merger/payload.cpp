@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "log-merger/first_fit.hpp"
 #include "log-merger/wire_view.hpp"
 
 namespace uctrace::merge {
@@ -25,26 +26,50 @@ bool is_tag_offload(const UctOp& op) {
 
 // Where the buffers of a rendezvous begin: what put and get addresses are relative to. The sender's
 // is announced to be fetched, the receiver's to be written; they lie in two processes, so that
-// their addresses may overlap.
-struct Buffer {
-  bool to_fetch;
-  std::uint64_t address, length, offset;
+// their addresses may overlap. A receiver may announce its buffer in as many parts as fragments.
+class Buffers {
+ public:
+  void add(std::uint64_t address, std::uint64_t length, std::uint64_t offset) {
+    fits_.add({.begin = address, .end = address + length});
+    buffers_.push_back({address, offset});
+  }
+  // Where in the message the range of memory lies that an operation moves.
+  bool find(const UctOp& op, Range& range) {
+    const std::size_t place = fits_.find(0, op.remote, op.remote + op.bytes);
+    if (place == FirstFit::kNothing) {
+      return false;
+    }
+    const std::uint64_t begin = buffers_[place].offset + (op.remote - buffers_[place].address);
+    range = {begin, begin + op.bytes};
+    return true;
+  }
+
+ private:
+  struct Buffer {
+    std::uint64_t address, offset;
+  };
+  std::vector<Buffer> buffers_;
+  FirstFit fits_;
 };
 
-std::vector<Buffer> announced_buffers(const Job& job, const std::vector<Index>& ops,
-                                      const UcpOp* served) {
+struct AnnouncedBuffers {
+  Buffers to_fetch, to_write;
+};
+
+AnnouncedBuffers announced_buffers(const Job& job, const std::vector<Index>& ops,
+                                   const UcpOp* served) {
   const std::uint64_t in_front = header_bytes(served);
-  std::vector<Buffer> buffers;
+  AnnouncedBuffers buffers;
   for (const Index i : ops) {
     const UctOp& op = job.uct[static_cast<std::size_t>(i)];
     const auto& words = op.header.words;
     if (op.header.count != 5) {
       continue;
     }
-    if (op.am_id == static_cast<std::uint8_t>(AmId::rndv_rts)) {
-      buffers.push_back({true, words[3], words[4], in_front});
-    } else if (op.am_id == static_cast<std::uint8_t>(AmId::rndv_rtr)) {
-      buffers.push_back({false, words[2], words[3], in_front + words[4]});
+    if (is(op, AmId::rndv_rts)) {
+      buffers.to_fetch.add(words[3], words[4], in_front);
+    } else if (is(op, AmId::rndv_rtr)) {
+      buffers.to_write.add(words[2], words[3], in_front + words[4]);
     }
   }
   return buffers;
@@ -99,8 +124,7 @@ bool find_one_sided_range(const UctOp& op, const UcpOp& served, Range& range) {
   return true;
 }
 
-bool find_range(const UctOp& op, const std::vector<Buffer>& buffers, const UcpOp* served,
-                Range& range) {
+bool find_range(const UctOp& op, AnnouncedBuffers& buffers, const UcpOp* served, Range& range) {
   if (served != nullptr && served->is_one_sided()) {
     return find_one_sided_range(op, *served, range);
   }
@@ -108,14 +132,7 @@ bool find_range(const UctOp& op, const std::vector<Buffer>& buffers, const UcpOp
     return find_am_range(op, served, range);
   }
   if (op.moves_memory()) {
-    for (const Buffer& buffer : buffers) {
-      if (buffer.to_fetch == op.fetches() && op.remote >= buffer.address &&
-          op.remote + op.bytes <= buffer.address + buffer.length) {
-        range = range_at(buffer.offset + (op.remote - buffer.address), op.bytes);
-        return true;
-      }
-    }
-    return false;
+    return (op.fetches() ? buffers.to_fetch : buffers.to_write).find(op, range);
   }
   range = range_at(0, op.bytes);
   return is_tag_offload(op);
@@ -144,7 +161,7 @@ Role role_of(const UctOp& op) {
 
 void find_payload(Job& job, const std::vector<Index>& ops) {
   const UcpOp* served = initiator_of(job, ops);
-  const std::vector<Buffer> buffers = announced_buffers(job, ops, served);
+  AnnouncedBuffers buffers = announced_buffers(job, ops, served);
   for (const Index i : ops) {
     UctOp& op = job.uct[static_cast<std::size_t>(i)];
     op.has_range = op.status >= 0 && find_range(op, buffers, served, op.range);

@@ -1,8 +1,10 @@
 #include "log-merger/queued.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 
+#include "log-merger/first_fit.hpp"
 #include "log-merger/wire_view.hpp"
 
 namespace uctrace::merge {
@@ -14,37 +16,54 @@ using wire::AmId;
 
 bool length_known(const UcpOp& op) { return (op.flags & log::UcpOperation::kUnknownLength) == 0; }
 
-// Whether the header of a first fragment describes this send.
-bool describes_tag_send(const UctOp& op, const UcpOp& send) {
+// What of an operation a look-up may name, or leave open.
+constexpr Index kAnyPeer = -2;
+enum class Length : std::uint8_t { any, known, unknown };
+
+// Operations that one look-up takes for the same. kNone is a peer of its own: one not known.
+struct Key {
+  Index process;
+  UcpFamily family;
+  std::uint64_t tag, header_bytes;  // active messages: the handler's id
+  Index peer = kAnyPeer;
+  Length length = Length::any;
+  std::uint64_t bytes = 0;
+  bool named_buffer = false;
+  std::uint64_t buffer = 0;
+  auto operator<=>(const Key&) const = default;
+};
+
+// What the header of a first fragment tells of its send.
+struct Description {
+  bool valid = true;
+  bool has_bytes = true;     // else the send is one of unknown length
+  bool at_least = false;     // `bytes` is a part of it
+  std::uint64_t bytes = 0;   // of the send
+  std::uint64_t buffer = 0;  // 0: not told
+};
+
+// `in_front`: the program's header, part of the send's bytes but not of the announced ones.
+Description describe_announcement(const UctOp& op, std::uint64_t in_front) {
   const auto& words = op.header.words;
-  if (words[0] != send.tag) {
-    return false;
-  }
-  if (is(op, AmId::rndv_rts)) {
-    return op.header.count == 5 && (!length_known(send) || words[4] == send.bytes) &&
-           (words[3] == send.buffer || words[3] == 0);
-  }
-  if (is(op, AmId::eager_first) || is(op, AmId::eager_sync_first)) {
-    return !length_known(send) || (op.header.count >= 2 && words[1] == send.bytes);
-  }
-  return !length_known(send) || op.bytes - wire::shape_of(op.am_id).header_bytes == send.bytes;
+  return {.valid = op.header.count == 5, .bytes = words[4] + in_front, .buffer = words[3]};
 }
 
-std::uint64_t handler_id(const UctOp& op) { return op.header.words[0] & 0xffff; }
-
-bool describes_am_send(const UctOp& op, const UcpOp& send) {
-  const auto& words = op.header.words;
-  if (handler_id(op) != send.tag || words[0] >> 32 != send.header_bytes) {
-    return false;
-  }
+Description describe_tag_send(const UctOp& op) {
   if (is(op, AmId::rndv_rts)) {
-    return op.header.count == 5 &&
-           (!length_known(send) || words[4] == send.bytes - send.header_bytes) &&
-           (words[3] == send.buffer || words[3] == 0);
+    return describe_announcement(op, 0);
   }
-  const std::uint64_t carried = op.bytes - wire::shape_of(op.am_id).header_bytes;
-  return !length_known(send) ||
-         (is(op, AmId::am_first) ? carried <= send.bytes : carried == send.bytes);
+  if (is(op, AmId::eager_first) || is(op, AmId::eager_sync_first)) {
+    return {.has_bytes = op.header.count >= 2, .bytes = op.header.words[1]};
+  }
+  return {.bytes = op.bytes - wire::shape_of(op.am_id).header_bytes};
+}
+
+Description describe_am_send(const UctOp& op, std::uint64_t header_bytes) {
+  if (is(op, AmId::rndv_rts)) {
+    return describe_announcement(op, header_bytes);
+  }
+  return {.at_least = is(op, AmId::am_first),
+          .bytes = op.bytes - wire::shape_of(op.am_id).header_bytes};
 }
 
 class Queued {
@@ -56,9 +75,7 @@ class Queued {
     for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
       const UcpOp& op = job_.ucp[i];
       if (op.accepted() && !started_[i] && op.starts_message()) {
-        const UcpFamily family = op.family();
-        candidates_[{op.process, family, op.is_one_sided() ? 0 : op.tag}].push_back(
-            static_cast<Index>(i));
+        add_candidate(op, static_cast<Index>(i));
         remaining_[i] = op.bytes;
       }
     }
@@ -85,14 +102,16 @@ class Queued {
   }
 
   void attribute_send(UctOp& op) {
+    const std::uint64_t first_word = op.header.words[0];
     Index found = kNone;
     if (starts_tag_send(op)) {
-      found = first_that({op.process, UcpFamily::tag_send, op.header.words[0]}, op,
-                         [&](const UcpOp& send) { return describes_tag_send(op, send); });
+      found =
+          first_send({op.process, UcpFamily::tag_send, first_word, 0}, op, describe_tag_send(op));
     }
     if (found == kNone && starts_am_send(op)) {
-      found = first_that({op.process, UcpFamily::am_send, handler_id(op)}, op,
-                         [&](const UcpOp& send) { return describes_am_send(op, send); });
+      const std::uint64_t handler = first_word & 0xffff, header_bytes = first_word >> 32;
+      found = first_send({op.process, UcpFamily::am_send, handler, header_bytes}, op,
+                         describe_am_send(op, header_bytes));
       if (is(op, AmId::am_first) && found != kNone) {
         am_first_[{op.process, op.endpoint}] = found;
       }
@@ -105,10 +124,8 @@ class Queued {
 
   // All fragments of a queued operation are posted from progress; each takes its part of it.
   void attribute_one_sided(UctOp& op, const RemoteRange& range) {
-    const Index found = first_that({op.process, range.family, 0}, op, [&](const UcpOp& one_sided) {
-      return range.address >= one_sided.remote &&
-             range.address + range.bytes <= one_sided.remote + one_sided.bytes;
-    });
+    const Index found = first_of_peers({op.process, range.family, 0, 0}, op, range.address,
+                                       range.address + range.bytes);
     give(op, found);
     if (found != kNone) {
       const auto i = static_cast<std::size_t>(found);
@@ -124,35 +141,87 @@ class Queued {
     }
   }
 
-  using Key = std::tuple<Index, UcpFamily, std::uint64_t>;  // process, family, tag or handler
   struct Candidates {
     std::vector<Index> ops;
-    std::size_t first = 0;  // those before are started
-    void push_back(Index index) { ops.push_back(index); }
+    FirstFit fits;
   };
 
-  // The oldest that is not started, began before the operation and fits.
-  template <typename Fits>
-  Index first_that(const Key& key, const UctOp& op, Fits fits) {
+  // Under each key that a look-up may use for it.
+  void add_candidate(const UcpOp& op, Index index) {
+    if (op.is_one_sided()) {
+      add_for_peers({op.process, op.family(), 0, 0}, index,
+                    {op.start_ns, op.remote, op.remote + op.bytes});
+      return;
+    }
+    const bool am = op.is(UcpFamily::am_send);
+    Key key{op.process, op.family(), op.tag, am ? op.header_bytes : 0};
+    if (am) {
+      add_for_peers(key, index, {op.start_ns, 0, length_known(op) ? op.bytes : UINT64_MAX});
+    }
+    key.length = length_known(op) ? Length::known : Length::unknown;
+    key.bytes = length_known(op) ? op.bytes : 0;
+    add_for_peers(key, index, {op.start_ns});
+    key.named_buffer = true;
+    key.buffer = op.buffer;
+    add_for_peers(key, index, {op.start_ns});
+  }
+
+  void add_for_peers(Key key, Index index, const FirstFit::Entry& entry) {
+    for (const Index peer : {kAnyPeer, ucp(index).peer_process}) {
+      key.peer = peer;
+      Candidates& candidates = candidates_[key];
+      candidates.ops.push_back(index);
+      candidates.fits.add(entry);
+    }
+  }
+
+  Index first_send(Key key, const UctOp& op, const Description& told) {
+    if (!told.valid) {
+      return kNone;
+    }
+    if (told.at_least) {
+      return first_of_peers(key, op, 0, told.bytes);
+    }
+    key.named_buffer = told.buffer != 0;
+    key.buffer = told.buffer;
+    key.length = Length::unknown;
+    Index found = first_of_peers(key, op);
+    if (told.has_bytes) {
+      key.length = Length::known;
+      key.bytes = told.bytes;
+      found = older(found, first_of_peers(key, op));
+    }
+    return found;
+  }
+
+  Index first_of_peers(Key key, const UctOp& op, std::uint64_t begin = 0, std::uint64_t end = 0) {
+    key.peer = peer_of(job_, op);
+    if (key.peer == kNone) {
+      key.peer = kAnyPeer;
+      return first_that(key, op, begin, end);
+    }
+    const Index of_peer = first_that(key, op, begin, end);
+    key.peer = kNone;
+    return older(of_peer, first_that(key, op, begin, end));
+  }
+
+  static Index older(Index a, Index b) {
+    return a == kNone || b == kNone ? std::max(a, b) : std::min(a, b);
+  }
+
+  // The oldest that is not started, began before the operation and holds the range.
+  Index first_that(const Key& key, const UctOp& op, std::uint64_t begin, std::uint64_t end) {
     const auto found = candidates_.find(key);
     if (found == candidates_.end()) {
       return kNone;
     }
-    auto& [ops, first] = found->second;
-    while (first < ops.size() && started_[static_cast<std::size_t>(ops[first])]) {
-      ++first;
+    auto& [ops, fits] = found->second;
+    std::size_t place = fits.find(op.start_ns, begin, end);
+    while (place != FirstFit::kNothing && started_[static_cast<std::size_t>(ops[place])]) {
+      fits.remove(place);  // found under another key
+      place = fits.find(op.start_ns, begin, end);
     }
-    const Index peer = peer_of(job_, op);
-    for (std::size_t i = first; i < ops.size(); ++i) {
-      const UcpOp& candidate = ucp(ops[i]);
-      const bool same_peer =
-          peer == kNone || candidate.peer_process == kNone || peer == candidate.peer_process;
-      if (!started_[static_cast<std::size_t>(ops[i])] && candidate.start_ns <= op.start_ns &&
-          same_peer && fits(candidate)) {
-        return ops[i];
-      }
-    }
-    return kNone;
+    return place == FirstFit::kNothing ? kNone : ops[place];
   }
 
   Job& job_;
