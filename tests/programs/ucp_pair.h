@@ -3,10 +3,12 @@
 #pragma once
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <ucp/api/ucp.h>
@@ -104,8 +106,9 @@ static void meet(struct side* side) {
   char done = 1;
   finish(side, ucp_worker_flush_nbx(side->worker, &defaults), "ucp_worker_flush_nbx");
   write_all(side->channel, &done, 1);
-  while (recv(side->channel, &done, 1, MSG_DONTWAIT) != 1) {
-    check(errno == EAGAIN || errno == EWOULDBLOCK, "recv");
+  ssize_t got;
+  while ((got = recv(side->channel, &done, 1, MSG_DONTWAIT)) != 1) {
+    check(got != 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR), "recv");
     ucp_worker_progress(side->worker);
   }
 }
@@ -117,14 +120,38 @@ static void close_side(struct side* side) {
   ucp_cleanup(side->context);
 }
 
+// Who waits for the other makes progress for ever, so neither side outlives a failure of the other:
+// the kernel kills the child with its parent, and the parent ends when its child fails.
+static void on_child(int number, siginfo_t* info, void* context) {
+  (void)number, (void)context;
+  if (info->si_code == CLD_EXITED && info->si_status == 0) return;
+  static const char kMessage[] = "the other process failed\n";
+  const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  (void)written;
+  _exit(1);
+}
+
+static pid_t fork_pair(void) {
+  const struct sigaction action = {.sa_sigaction = on_child,
+                                   .sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP};
+  const pid_t parent = getpid();
+  check(sigaction(SIGCHLD, &action, NULL) == 0, "sigaction");
+  const pid_t child = fork();  // before any use of UCX
+  check(child >= 0, "fork");
+  if (child == 0) {
+    check(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "prctl");
+    check(getppid() == parent, "finding the parent");  // it may have ended before
+  }
+  return child;
+}
+
 // Runs both sides, each in a process of its own. Returns in the one that started the program, once
 // the other side ended well.
 static void run_pair(const char* name, void (*run_side)(struct side*)) {
   program = name;
   int channel[2];
   check(socketpair(AF_UNIX, SOCK_STREAM, 0, channel) == 0, "socketpair");
-  const pid_t child = fork();  // before any use of UCX
-  check(child >= 0, "fork");
+  const pid_t child = fork_pair();
   struct side side = {.number = child == 0, .channel = channel[child == 0]};
   close(channel[child != 0]);
   run_side(&side);
