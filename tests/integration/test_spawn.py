@@ -22,7 +22,7 @@ def spawned_world_is_recorded():
         check_equal(len(recording.logs), PARENTS + CHILDREN, "logs")
         check_complete(recording.info, processes=PARENTS + CHILDREN)
         ranks = Counter(process["rank"] for process in recording.info["processes"])
-        check_equal(ranks, Counter([*range(PARENTS), *range(CHILDREN)]), "ranks, each world's from 0")
+        check_equal(ranks, Counter([*range(PARENTS), *range(CHILDREN)]), "ranks from 0")
 
         sizes = [process["world_size"] for process in recording.table("processes")]
         check_equal(sorted(sizes), [PARENTS] * PARENTS + [CHILDREN] * CHILDREN, "sizes of worlds")
@@ -39,7 +39,7 @@ def spawned_world_is_recorded():
         known = {
             f"{process['rank']}@{process['host']}:{process['pid']}"
             if ranks[process["rank"]] > 1
-            else str(process["rank"])
+            else process["rank"]
             for process in recording.info["processes"]
         }
         check_equal(named, known, "names of the processes in the report")
