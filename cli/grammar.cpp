@@ -180,6 +180,8 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
   list("--dst", filter.dst, "Destination ranks: where it went");
   list("--rank", filter.rank, "Ranks, of either end");
   list("--host", filter.host, "Hosts, of either end");
+  list("--src-host", filter.src_host, "Hosts where the data lay");
+  list("--dst-host", filter.dst_host, "Hosts where it went");
   list("--transport", filter.transport, "UCT transports on the path");
   list("--op", filter.op, "UCT operations on the path");
   list("--role", filter.role, "Roles of transfers on the path", "data|control|staging")
@@ -216,8 +218,7 @@ void Grammar::add_record() {
            fmt::format("Folder for the data, older data moves to DIR.old [{}]", kDefaultFolder));
   verb.add_flag("-v,--verbose", record_.verbose,
                 "Say what is set up and what each process recorded");
-  verb.add_flag("!--no-edit", record_.edit_line,
-                "Set the environment alone, run COMMAND as it is");
+  verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
 }
 
 void Grammar::add_merge() {

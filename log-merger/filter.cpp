@@ -85,6 +85,10 @@ std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labe
     if (end != End::destination) parties.insert(source_of(message));
     if (end != End::source) parties.insert(destination_of(message));
   }
+  if (end != End::source) {
+    const auto has_no_peer = [](const Transfer& transfer) { return transfer.peer_process < 0; };
+    if (std::any_of(run.transfers.begin(), run.transfers.end(), has_no_peer)) parties.insert({});
+  }
   std::multimap<std::string, Party> known;
   for (const Party& party : parties) known.emplace(labels(party), party);
   return choose(asked, option, known);
@@ -137,6 +141,8 @@ Filter::Filter(const Run& run, const FilterSpec& spec)
   comm_ = choose_texts(run.texts, comm, spec.comm, "comm");
   protocol_ = choose_texts(run.texts, protocol, spec.protocol, "protocol");
   host_ = choose_texts(run.texts, host, spec.host, "host");
+  src_host_ = choose_texts(run.texts, host, spec.src_host, "src-host");
+  dst_host_ = choose_texts(run.texts, host, spec.dst_host, "dst-host");
   transport_ = choose_texts(run.texts, transport, spec.transport, "transport");
   op_ = choose_texts(run.texts, op, spec.op, "op");
   kind_ = choose(spec.kind, "kind", by_name(kMessageKinds));
@@ -147,12 +153,13 @@ Filter::Filter(const Run& run, const FilterSpec& spec)
   rank_ = choose_parties(run, labels, End::either, spec.rank, "rank");
 }
 
-bool Filter::host_fits(std::int32_t src_process, std::int32_t dst_process) const {
-  if (!host_) return true;
-  const auto on_chosen_host = [&](std::int32_t process) {
-    return process >= 0 && (*host_)[run_.processes[static_cast<std::size_t>(process)].host];
+bool Filter::hosts_fit(std::int32_t src_process, std::int32_t dst_process) const {
+  const auto is_on = [&](const TextSet& chosen, std::int32_t process) {
+    return !chosen ||
+           (process >= 0 && (*chosen)[run_.processes[static_cast<std::size_t>(process)].host]);
   };
-  return on_chosen_host(src_process) || on_chosen_host(dst_process);
+  return (is_on(host_, src_process) || is_on(host_, dst_process)) &&
+         is_on(src_host_, src_process) && is_on(dst_host_, dst_process);
 }
 
 bool Filter::rank_fits(Party source, Party destination) const {
@@ -177,7 +184,7 @@ bool Filter::accepts(const Message& message) const {
          fits(comm_, message.comm) && fits(protocol_, message.protocol) &&
          fits(src_, source_of(message)) && fits(dst_, destination_of(message)) &&
          rank_fits(source_of(message), destination_of(message)) &&
-         host_fits(message.src_process, message.dst_process) && time_fits(time_of(message)) &&
+         hosts_fit(message.src_process, message.dst_process) && time_fits(time_of(message)) &&
          message.bytes >= min_bytes_.value_or(0) &&
          message.bytes <= max_bytes_.value_or(UINT64_MAX);
 }
@@ -200,13 +207,13 @@ bool Filter::accepts_without_message(const Transfer& transfer) const {
   const auto process = static_cast<std::int32_t>(transfer.process);
   return fits(src_, party(process)) && fits(dst_, party(transfer.peer_process)) &&
          rank_fits(party(process), party(transfer.peer_process)) &&
-         time_fits(transfer.t_start_ns) && host_fits(process, transfer.peer_process) &&
+         time_fits(transfer.t_start_ns) && hosts_fit(process, transfer.peer_process) &&
          hop_fits(transfer.transport, transfer.op, transfer.role);
 }
 
 std::optional<bool> Filter::accepts(const MpiCallRow& call) const {
-  if (kind_ || protocol_ || src_ || dst_ || rank_ || host_ || min_bytes_ || max_bytes_ ||
-      has_hop_criteria()) {
+  if (kind_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ || dst_host_ ||
+      min_bytes_ || max_bytes_ || has_hop_criteria()) {
     return std::nullopt;
   }
   return fits(mpi_, call.function) && fits(comm_, call.comm) && time_fits(call.t_start_ns);

@@ -3,6 +3,7 @@
 // (rank and host: either end; time: when the message started, with all that it caused later);
 // transport, op and role choose hops, and messages that have at least one chosen hop (all three
 // must fit the same hop). Values of one criterion are alternatives, criteria are all required.
+// src-host and dst-host choose messages by the host of one end.
 // The value `unknown` stands for what could not be determined.
 #pragma once
 
@@ -47,6 +48,7 @@ class Labels {
 
 struct FilterSpec {
   std::vector<std::string> kind, mpi, comm, protocol, src, dst, rank, host;
+  std::vector<std::string> src_host, dst_host;
   std::vector<std::string> transport, op, role;
   std::optional<std::uint64_t> min_bytes, max_bytes;
   std::optional<std::uint64_t> from_ns, to_ns;  // [from, to) on the job clock
@@ -75,13 +77,14 @@ class Filter {
   using PartySet = std::optional<std::set<Party>>;
 
   bool hop_fits(TextId transport, TextId op, Role role) const;
-  bool host_fits(std::int32_t src_process, std::int32_t dst_process) const;
+  bool hosts_fit(std::int32_t src_process, std::int32_t dst_process) const;
   bool rank_fits(Party source, Party destination) const;
   bool time_fits(std::int64_t time_ns) const;
   bool has_hop_criteria() const;
 
   const Run& run_;
   TextSet mpi_, comm_, protocol_, host_, transport_, op_;
+  TextSet src_host_, dst_host_;
   PartySet src_, dst_, rank_;
   std::optional<std::set<MessageKind>> kind_;
   std::optional<std::set<Role>> role_;

@@ -18,9 +18,10 @@ ordered_json or_null(const std::string& text) {
 
 }  // namespace
 
-PageCells::PageCells(const Run& run, std::int64_t from_ns, std::int64_t to_ns) : run_(run) {
+PageCells::PageCells(const Run& run, std::int64_t from_ns, std::int64_t to_ns, bool is_part)
+    : run_(run) {
   const auto within = [&](std::int64_t time) {
-    return time < 0 || (time >= from_ns && time < to_ns);
+    return time < 0 ? !is_part : time >= from_ns && time < to_ns;
   };
   cell_of_message_.assign(run.messages.size(), kNowhere);
   for (std::size_t i = 0; i < run.messages.size(); ++i) {

@@ -26,9 +26,10 @@ struct CellPlace {
 
 class PageCells {
  public:
-  // The messages and transfers that belong to [from_ns, to_ns), with those of no known time.
+  // The messages and transfers that belong to [from_ns, to_ns). What has no known time belongs to
+  // the whole run alone, as for the command line.
   // Keeps a reference to `run`.
-  PageCells(const Run& run, std::int64_t from_ns, std::int64_t to_ns);
+  PageCells(const Run& run, std::int64_t from_ns, std::int64_t to_ns, bool is_part = false);
 
   // Messages and transfers outside of the window have the place kNowhere.
   static constexpr std::size_t kNowhere = SIZE_MAX;

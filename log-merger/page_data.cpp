@@ -1,6 +1,7 @@
 #include "log-merger/page_data.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "event-log/version.hpp"
 #include "log-merger/error.hpp"
@@ -63,8 +64,25 @@ std::string safe_in_script(const std::string& json) {
   return safe;
 }
 
-ordered_json time_json(const Run& run, const PageOptions& options, const Slabs& slabs,
-                       const Details& details) {
+bool is_part(const PageOptions& options) { return options.from_ns || options.to_ns; }
+
+// What the command line calls the ends that are no recorded process, each apart: a rank whose log
+// is missing keeps its number there.
+ordered_json unrecorded_json(const Run& run) {
+  const Labels labels(run);
+  std::set<std::string> src, dst;
+  for (const Message& message : run.messages) {
+    if (message.src_process < 0) src.insert(labels(source_of(message)));
+    if (message.dst_process < 0) dst.insert(labels(destination_of(message)));
+  }
+  for (const Transfer& transfer : run.transfers) {
+    if (transfer.message < 0 && transfer.peer_process < 0) dst.insert(labels({}));
+  }
+  return {{"src", src}, {"dst", dst}};
+}
+
+ordered_json time_json(const Run& run, const PageOptions& options, std::int64_t to_ns,
+                       const Slabs& slabs, const Details& details) {
   ordered_json call_kinds = ordered_json::array();
   const auto text = [&](TextId id) { return or_null(run.texts[id]); };
   for (const auto& [function, comm] : slabs.call_kinds) {
@@ -74,11 +92,12 @@ ordered_json time_json(const Run& run, const PageOptions& options, const Slabs& 
       std::count_if(run.messages.begin(), run.messages.end(),
                     [](const Message& message) { return time_of(message) < 0; });
   return {{"from_ns", slabs.axis.from_ns},
+          {"to_ns", to_ns},
           {"slab_ns", slabs.axis.slab_ns},
           {"slabs", slabs.axis.slabs},
-          {"is_part", options.from_ns.has_value() || options.to_ns.has_value()},
+          {"is_part", is_part(options)},
           {"clock_error_ns", clock_error_ns(run)},
-          {"messages_without_time", without_time},
+          {"messages_without_time", is_part(options) ? 0 : without_time},
           {"events", details.events},
           {"embedded", details.embedded},
           {"details_to_ns", details.to_ns},
@@ -94,7 +113,7 @@ ordered_json page_data(const Run& run, const PageOptions& options) {
   const auto last = static_cast<std::int64_t>(
       std::min(facts.duration_ns + 1, options.to_ns.value_or(UINT64_MAX)));
   const std::int64_t to = std::max(from + 1, last);
-  const PageCells cells(run, from, to);
+  const PageCells cells(run, from, to, is_part(options));
   const Slabs slabs = make_slabs(run, cells, from, to);
   const Details details = make_details(run, cells, from, to, options.limit);
   std::vector<PackedTable> tables = slabs.tables;
@@ -102,12 +121,13 @@ ordered_json page_data(const Run& run, const PageOptions& options) {
   return {{"schema", kPageSchema},
           {"run", run_json(run)},
           {"processes", processes_json(run)},
+          {"unrecorded", unrecorded_json(run)},
           {"classes", cells.classes_json()},
           {"cells", cells.cells_json()},
           {"identities", identities_json(run)},
           {"notes", run.notes},
           {"texts", run.texts.all()},
-          {"time", time_json(run, options, slabs, details)},
+          {"time", time_json(run, options, to, slabs, details)},
           {"packed", pack(tables)}};
 }
 

@@ -14,8 +14,8 @@ namespace uctrace {
 
 inline constexpr int kPageSchema = 1;
 
-// A page of that many operations of a run is of about 8 MiB.
-inline constexpr std::uint64_t kPageEvents = 250'000;
+// So many operations take 5 MiB of a page (docs/performance.md).
+inline constexpr std::uint64_t kPageEvents = 500'000;
 
 struct PageOptions {
   std::optional<std::uint64_t> from_ns = {}, to_ns = {};  // of the run, [from, to)

@@ -321,6 +321,29 @@ class Benchmarks:
             yield Row("merge", subject, quantity, statistic, value)
 
 
+    def measure_page(self):
+        """The page of about a million operations and messages of 16 ranks, in Chromium."""
+        command = OPEN_MPI.command(
+            self.build, "page_traffic", 16, 1300, options=("--oversubscribe",)
+        )
+        record(self.build, self.data, command)
+        page = self.scratch / "report.html"
+        run([self.build.tool, "merge", self.data])
+        view = run([self.build.tool, "view", self.data, "-o", page])
+        counts = info(self.build, self.data)
+        events = sum(counts["events"][layer] for layer in ("uct", "ucp", "mpi"))
+        subject = f"{events:,} events, 16 ranks"
+        yield Row("page", subject, "page, MiB", "one run", page.stat().st_size / 2**20, budget=8,
+                  compared="recorded")
+        yield Row("page", subject, "page from the store, s", "one run", view.wall_s)
+        driver = self.build.root / "viewer" / "npm" / "tests" / "measure.mjs"
+        measured = run(["node", driver, page, "--json", "--repetitions", self.repetitions])
+        for row in measured.result["rows"]:
+            for statistic in ("median", "max"):
+                yield Row("page", subject, f"{row['name']}, ms",
+                          f"{statistic} of {self.repetitions}", row[f"{statistic}_ms"])
+
+
 GROUPS = {
     "floor": Benchmarks.measure_floor,
     "messages": Benchmarks.measure_messages,
@@ -328,6 +351,7 @@ GROUPS = {
     "start-up": Benchmarks.measure_start_up,
     "memory": Benchmarks.measure_memory,
     "merge": Benchmarks.measure_merge,
+    "page": Benchmarks.measure_page,
 }
 
 

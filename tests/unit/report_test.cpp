@@ -36,6 +36,7 @@ struct Oracle {
     return in(spec.kind, name_of(m.kind)) && in(spec.mpi, run.texts[m.mpi]) &&
            in(spec.comm, run.texts[m.comm]) && in(spec.protocol, run.texts[m.protocol]) &&
            in(spec.src, rank(m.src)) && in(spec.dst, rank(m.dst)) &&
+           in(spec.src_host, host(m.src_process)) && in(spec.dst_host, host(m.dst_process)) &&
            (in(spec.host, host(m.src_process)) || in(spec.host, host(m.dst_process))) &&
            (!spec.min_bytes || m.bytes >= *spec.min_bytes) &&
            (!spec.max_bytes || m.bytes <= *spec.max_bytes);
@@ -52,7 +53,7 @@ struct Oracle {
 };
 
 std::vector<FilterSpec> some_specs() {
-  std::vector<FilterSpec> specs(10);
+  std::vector<FilterSpec> specs(11);
   specs[1].mpi = {"MPI_Send", "unknown"};
   specs[2].comm = {"split"};
   specs[2].src = {"0", "2"};
@@ -68,6 +69,8 @@ std::vector<FilterSpec> some_specs() {
   specs[8].op = {"get_zcopy"};
   specs[8].role = {"data", "control"};
   specs[9].kind = {"put", "atomic"};
+  specs[10].src_host = {"odd"};
+  specs[10].dst_host = {"even", "odd"};
   return specs;
 }
 

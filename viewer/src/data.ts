@@ -81,6 +81,8 @@ export interface Identity {
 /** What stands between the packed tables and a clock. */
 export interface TimeData {
   from_ns: number;
+  /** The end of the span, within the last slab. */
+  to_ns: number;
   slab_ns: number;
   slabs: number;
   /** The page shows a span of the run only. */
@@ -98,6 +100,8 @@ export interface PageData {
   schema: 1;
   run: Run;
   processes: Process[];
+  /** What the command line calls sources and destinations that are no recorded process. */
+  unrecorded: { src: string[]; dst: string[] };
   classes: TrafficClass[];
   cells: Cell[];
   identities: Identity[];
@@ -200,6 +204,7 @@ const pageData = record<PageData>({
       exit: text,
     }),
   ),
+  unrecorded: record<PageData['unrecorded']>({ src: list(text), dst: list(text) }),
   classes: list(
     record<TrafficClass>({
       kind: nullable(text),
@@ -245,6 +250,7 @@ const pageData = record<PageData>({
   texts: list(text),
   time: record<TimeData>({
     from_ns: count,
+    to_ns: count,
     slab_ns: count,
     slabs: count,
     is_part: flag,

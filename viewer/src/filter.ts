@@ -18,6 +18,9 @@ export interface Filter {
   max_size?: number;
   /** Messages with at least one end on this host. */
   host?: string;
+  /** Messages whose source, or destination, is on this host. */
+  src_host?: string;
+  dst_host?: string;
   /** Messages with at least one end in this process. */
   rank?: number;
   /** Index into the processes, or kUnknownProcess. */
@@ -52,6 +55,13 @@ export function filtersTime(filter: Filter): boolean {
   return filter.from !== undefined || filter.to !== undefined;
 }
 
+/** Whether it asks for what a transfer that serves no message cannot have, not even as unknown. */
+export function filtersMessages(filter: Filter): boolean {
+  return (['kind', 'mpi', 'comm', 'protocol', 'min_size', 'max_size'] as const).some(
+    (name) => filter[name] !== undefined,
+  );
+}
+
 export function filtersPath(filter: Filter): boolean {
   return filter.transport !== undefined || filter.op !== undefined || filter.role !== undefined;
 }
@@ -59,7 +69,8 @@ export function filtersPath(filter: Filter): boolean {
 /**
  * With
  *   asked(c)  = class of c has the wanted kind, mpi, comm, protocol and size, c has the wanted src,
- *               dst, rank and host, and (its reason is null or withoutMessage)
+ *               dst, rank and hosts, and its reason is null, or withoutMessage and the filter asks for
+ *               nothing that only messages have: kind, mpi, comm, protocol, size
  *   wanted(t) = step of t has the wanted transport, op and role
  * a transfer total t of cell c is selected when asked(c) and wanted(t), and the messages of c are
  * selected when asked(c), its reason is null, and (the filter asks nothing of the path or some
@@ -68,6 +79,8 @@ export function filtersPath(filter: Filter): boolean {
  */
 export function select(columns: Columns, filter: Filter): Selection {
   const { data, steps, src, dst, cellClass, firstTransfer, transferStep, transferCount } = columns;
+  const { host, src_host, dst_host } = filter;
+  const withoutMessage = filter.withoutMessage === true && !filtersMessages(filter);
   const classAsked = Uint8Array.from(data.classes, (c) =>
     Number(
       accepts(filter.kind, c.kind) &&
@@ -75,7 +88,7 @@ export function select(columns: Columns, filter: Filter): Selection {
         accepts(filter.comm, c.comm) &&
         accepts(filter.protocol, c.protocol) &&
         fitsSize(filter, c.size) &&
-        (c.reason === null || filter.withoutMessage === true),
+        (c.reason === null || withoutMessage),
     ),
   );
   const classIsMessage = Uint8Array.from(data.classes, (c) => Number(c.reason === null));
@@ -86,7 +99,8 @@ export function select(columns: Columns, filter: Filter): Selection {
         accepts(filter.role, s.role),
     ),
   );
-  const onHost = (process: number) => data.processes[process]?.host === filter.host;
+  const hosts = data.processes.map(({ host }) => host);
+  const onHost = (process: number, host: string) => hosts[process] === host;
   const anyPath = !filtersPath(filter);
 
   const cells = new Uint8Array(src.length);
@@ -96,7 +110,9 @@ export function select(columns: Columns, filter: Filter): Selection {
     if (!classAsked[kind]) continue;
     if (!accepts(filter.src, src[c]!) || !accepts(filter.dst, dst[c]!)) continue;
     if (filter.rank !== undefined && src[c] !== filter.rank && dst[c] !== filter.rank) continue;
-    if (filter.host !== undefined && !onHost(src[c]!) && !onHost(dst[c]!)) continue;
+    if (host !== undefined && !onHost(src[c]!, host) && !onHost(dst[c]!, host)) continue;
+    if (src_host !== undefined && !onHost(src[c]!, src_host)) continue;
+    if (dst_host !== undefined && !onHost(dst[c]!, dst_host)) continue;
     let usesWanted = anyPath;
     for (let t = firstTransfer[c]!; t < firstTransfer[c + 1]!; ++t) {
       if (!stepWanted[transferStep[t]!]) continue;

@@ -46,11 +46,14 @@ export interface GraphLayout {
   /** Hosts that stand as one node. */
   readonly closed: ReadonlySet<string>;
   nodeOf(process: number): string;
+  /** Of a node that stands for a host. */
+  hostOf(node: string): string;
 }
 
 const kNodeRoom = 46;
 const kHostRoom = 70;
 const kUnknownNode = 'unknown';
+const hostNode = (host: string) => `host ${host}`;
 
 /** The places of `count` nodes on as few rings as hold them at a distance. */
 export function ringPlaces(count: number): { x: number; y: number }[] {
@@ -99,7 +102,7 @@ export function makeLayout(
     });
     if (closed.has(host)) {
       const label = `${host} (${groups.get(host)!.length})`;
-      nodes.push({ id: `host ${host}`, label, host: null, process: null, ...at(boxes[index]![0]!) });
+      nodes.push({ id: hostNode(host), label, host: null, process: null, ...at(boxes[index]![0]!) });
       return;
     }
     groups.get(host)!.forEach((process, i) => {
@@ -115,9 +118,10 @@ export function makeLayout(
   const nodeOf = (process: number) => {
     if (process === kUnknownProcess) return kUnknownNode;
     const { host } = data.processes[process]!;
-    return closed.has(host) ? `host ${host}` : `process ${process}`;
+    return closed.has(host) ? hostNode(host) : `process ${process}`;
   };
-  return { nodes, hosts, closed, nodeOf };
+  const hostOf = (node: string) => node.slice(hostNode('').length);
+  return { nodes, hosts, closed, nodeOf, hostOf };
 }
 
 /**

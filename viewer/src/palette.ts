@@ -72,6 +72,11 @@ export function mixed(a: Rgb, b: Rgb, share: number): Rgb {
   return [part(0), part(1), part(2)];
 }
 
+/** The bar of an operation that is not chosen. */
+export function faintBar(theme: Theme): Rgb {
+  return mixed(kCard[theme], kInk[theme], 0.14);
+}
+
 /** RGB as one little-endian pixel of ImageData. */
 export function pixel([red, green, blue]: Rgb): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;

@@ -4,7 +4,7 @@
 import type { Columns } from './columns';
 import type { PageData, TimeData } from './data';
 import { DataError } from './error';
-import type { Filter, Measure, Selection } from './filter';
+import { filtersMessages, filtersPath, type Filter, type Measure, type Selection } from './filter';
 import { tableOf, type Numbers, type Table, type Tables } from './packed';
 
 /** Slab i is [from + i * slab, from + (i + 1) * slab), in nanoseconds of the run. */
@@ -140,16 +140,19 @@ export function chooseActivity(
   filter: Filter,
   selection: Selection,
 ): ActivityChoice {
-  const { src, dst, rank, host, mpi, comm } = filter;
-  const asksEnds = src !== undefined || dst !== undefined;
-  const without =
-    !asksEnds &&
-    (['kind', 'mpi', 'comm', 'protocol', 'min_size', 'max_size', 'transport', 'op', 'role'] as const)
-      .every((name) => filter[name] === undefined);
+  const { src, dst, src_host, dst_host, rank, host, mpi, comm } = filter;
+  const ends = [
+    { process: src, host: src_host },
+    { process: dst, host: dst_host },
+  ].filter((end) => end.process !== undefined || end.host !== undefined);
+  const asksEnds = ends.length > 0;
+  const isEnd = (index: number, on: string) =>
+    ends.some((end) => (end.process ?? index) === index && (end.host ?? on) === on);
+  const without = !asksEnds && !filtersMessages(filter) && !filtersPath(filter);
   return {
     processes: Uint8Array.from(data.processes, (process, index) =>
       Number(
-        (!asksEnds || index === src || index === dst) &&
+        (!asksEnds || isEnd(index, process.host)) &&
           (rank === undefined || rank === index || asksEnds) &&
           (host === undefined || process.host === host || asksEnds),
       ),

@@ -25,6 +25,8 @@ export const kChoices = [
   'dst',
   'rank',
   'host',
+  'src_host',
+  'dst_host',
   'transport',
   'op',
   'role',
@@ -44,6 +46,7 @@ export function makeChoices(data: PageData): Choices {
     ...(used.has(kUnknownProcess) ? [kUnknownProcess] : []),
   ];
   const sizes = [...new Set(messages.map((c) => c.size ?? 0))].sort((a, b) => a - b);
+  const hosts = distinct(data.processes.map((p) => p.host));
   return {
     kind: distinct(messages.map((c) => c.kind)),
     mpi: distinct(messages.map((c) => c.mpi)),
@@ -54,7 +57,9 @@ export function makeChoices(data: PageData): Choices {
     src: processes,
     dst: processes,
     rank: [...data.processes.keys()],
-    host: distinct(data.processes.map((p) => p.host)),
+    host: hosts,
+    src_host: hosts,
+    dst_host: hosts,
     transport: distinct(steps.map((s) => s.transport)),
     op: distinct(steps.map((s) => s.op)),
     role: (['data', 'control', 'staging'] satisfies Role[]).filter((role) =>
@@ -76,6 +81,18 @@ export function withChoice(state: State, choice: Choice, value: ChoiceValue | un
   if (value === undefined) delete filter[choice];
   else filter[choice] = value;
   return { ...state, filter };
+}
+
+export type Wanted = { readonly [K in Choice]?: ChoiceValue };
+
+/** Chooses all of these, or no longer any of them if all are chosen. */
+export function toggled(state: State, wanted: Wanted): State {
+  const entries = Object.entries(wanted) as [Choice, ChoiceValue][];
+  const again = entries.every(([choice, value]) => state.filter[choice] === value);
+  return entries.reduce(
+    (next, [choice, value]) => withChoice(next, choice, again ? undefined : value),
+    state,
+  );
 }
 
 /** A choice as the text of a form control or an address; "" is null, which no name can be. */

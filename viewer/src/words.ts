@@ -75,6 +75,8 @@ function messageWords(data: PageData, filter: Filter): string {
   if (filter.dst !== undefined) words.push(`to rank ${processLabel(data, filter.dst)}`);
   if (filter.rank !== undefined) words.push(`with an end at rank ${processLabel(data, filter.rank)}`);
   if (filter.host !== undefined) words.push(`with an end on host ${filter.host}`);
+  if (filter.src_host !== undefined) words.push(`from host ${filter.src_host}`);
+  if (filter.dst_host !== undefined) words.push(`to host ${filter.dst_host}`);
   if (filtersTime(filter)) words.push('that start in the chosen time');
   return words.length === 0 ? '' : ` ${words.join(', ')}`;
 }

@@ -67,6 +67,9 @@ function randomFilter(random: Random, data: PageData): Filter {
 /** The definition in src/filter.ts, spelt out on the objects. */
 function naive(data: PageData, filter: Filter) {
   const is = (wanted: unknown, value: unknown) => wanted === undefined || wanted === value;
+  const asksMessages = [
+    filter.kind, filter.mpi, filter.comm, filter.protocol, filter.min_size, filter.max_size,
+  ].some((v) => v !== undefined);
   const asked = (cell: Cell) => {
     const kind = data.classes[cell.class]!;
     const hosts = [data.processes[cell.src]?.host, data.processes[cell.dst]?.host];
@@ -81,7 +84,9 @@ function naive(data: PageData, filter: Filter) {
       (filter.max_size === undefined || (kind.size !== null && kind.size <= filter.max_size)) &&
       (filter.rank === undefined || [cell.src, cell.dst].includes(filter.rank)) &&
       (filter.host === undefined || hosts.includes(filter.host)) &&
-      (kind.reason === null || filter.withoutMessage)
+      is(filter.src_host, hosts[0]) &&
+      is(filter.dst_host, hosts[1]) &&
+      (kind.reason === null || (filter.withoutMessage && !asksMessages))
     );
   };
   const wanted = (step: Step) =>

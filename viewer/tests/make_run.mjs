@@ -205,6 +205,7 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500 }) {
       complete: true,
       exit: 'finalized',
     })),
+    unrecorded: { src: ['unknown'], dst: ['unknown'] },
     classes,
     cells,
     identities: [

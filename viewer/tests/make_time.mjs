@@ -120,6 +120,7 @@ export function makeTime({ classes, cells, duration, slabs, limit }) {
     texts,
     time: {
       from_ns: 0,
+      to_ns: duration,
       slab_ns,
       slabs,
       is_part: false,

@@ -4,40 +4,31 @@
 //   node page.mjs [--template FILE.html]       the empty page, filled with the fixture (default)
 //   node page.mjs --page FILE.html [--messages FILE.json]
 //                                              a real report, also against `uctrace messages`
+//   --selections FILE.json                   what the page sums up under many filters, and the
+//                                              command that it shows for each
 //   --screenshot FILE.png  --dark  --ranks N   a picture; dark; an invented run of N ranks
 //
 // Exit status: 0 passed, 1 failed, 77 no browser (set CHROMIUM to name one).
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { chromium } from 'playwright-core';
-
+import { withBrowser } from './browser.mjs';
 import { checkLayout, checkLongCommand } from './layout.mjs';
 import { emptyRun, makeRun } from './make_run.mjs';
 import { checkSmall, checkViews } from './views.mjs';
 
 const kViewer = new URL('..', import.meta.url);
 const kDataTag = '<script type="application/json" id="uctrace-data"></script>';
-const kBrowserArguments = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
 const { values: options } = parseArgs({
   options: {
     template: { type: 'string', default: new URL('dist/page.html', kViewer).pathname },
     page: { type: 'string' },
     messages: { type: 'string' },
+    selections: { type: 'string' },
     screenshot: { type: 'string' },
     dark: { type: 'boolean', default: false },
     ranks: { type: 'string' },
@@ -227,6 +218,39 @@ async function checkKeyboard(report) {
   assert.doesNotMatch(page.url(), /src=/, 'and gives it back');
 }
 
+const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes'];
+
+async function readSelection(report) {
+  const sums = {};
+  for (const measure of kMeasures) sums[measure] = await report.total(measure);
+  return { command: await report.control('selection-command').textContent(), ...sums };
+}
+
+/** Under the first and the last value of every filter, alone and with the transfers of no message. */
+async function writeSelections(report) {
+  const { page } = report;
+  await report.reset();
+  const names = await page
+    .locator('select[data-testid^="filter-"]')
+    .evaluateAll((all) => all.map(({ dataset }) => dataset.testid));
+  const selections = [await readSelection(report)];
+  for (const name of names) {
+    const select = report.control(name);
+    const values = await select.evaluate(({ options }) => [...options].map(({ value }) => value));
+    for (const value of new Set([values[1], values.at(-1)])) {
+      if (value === undefined) continue;
+      for (const internal of [false, true]) {
+        await select.selectOption(value);
+        if (internal) await report.control('filter-without-message').check();
+        selections.push(await readSelection(report));
+        await report.reset();
+      }
+    }
+  }
+  writeFileSync(options.selections, JSON.stringify(selections));
+  console.log(`ok   ${selections.length} selections for the command line`);
+}
+
 async function checkSpeed(report) {
   const started = Date.now();
   await report.measure('messages');
@@ -327,6 +351,7 @@ async function check(context, folder) {
     assert.equal(options.messages, undefined, 'too many ranks to compare with --messages');
   }
   await checkContenders(report);
+  if (options.selections !== undefined) await writeSelections(report);
   if (data.processes.length > 1) await checkControls(report);
   await checkLayout(report);
   if (data.processes.length > 1 && data.processes.length <= 64) await checkViews(report);
@@ -345,22 +370,10 @@ async function picture(page) {
   await page.screenshot({ path: options.screenshot, fullPage: true });
 }
 
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-if (!existsSync(executablePath)) {
-  console.log(`skipped: there is no ${executablePath}; set CHROMIUM to the path of a Chromium`);
-  process.exit(77);
-}
-const folder = mkdtempSync(join(tmpdir(), 'uctrace-page-'));
-const context = await chromium.launchPersistentContext(join(folder, 'profile'), {
-  executablePath,
-  headless: true,
-  args: kBrowserArguments,
-  viewport: { width: 1320, height: 900 },
-  colorScheme: options.dark ? 'dark' : 'light',
-});
-try {
-  await check(context, folder);
-} finally {
-  await context.close();
-  rmSync(folder, { recursive: true, force: true });
-}
+await withBrowser(
+  {
+    viewport: { width: 1320, height: 900 },
+    colorScheme: options.dark ? 'dark' : 'light',
+  },
+  check,
+);

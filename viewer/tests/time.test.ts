@@ -268,11 +268,16 @@ describe('the command of a selection', () => {
     ]);
     const filter: Filter = { mpi: null, comm: 'cart 4x4', min_size: 5, max_size: 7, src: 2, rank: 1 };
     expect(selectionCommand(data as PageData, { ...filter, from: 5e8 })).toBe(
-      "uctrace messages --mpi unknown --comm 'cart 4x4' --min-bytes 16 --max-bytes 127 --src 2 " +
+      "uctrace report --mpi unknown --comm 'cart 4x4' --min-bytes 16 --max-bytes 127 --src 2 " +
         '--rank 1 --from 0.5s',
     );
     expect(selectionCommand(data as PageData, { withoutMessage: true })).toBe(
       'uctrace report --internal',
+    );
+    const part = { ...(data as PageData), unrecorded: { src: ['7', 'unknown'], dst: [] } };
+    part.time = { ...part.time, is_part: true, from_ns: 100, to_ns: 900 };
+    expect(selectionCommand(part, { src: -1, to: 1000 })).toBe(
+      'uctrace report --src 7,unknown --from 0.0000001s --to 0.0000009s',
     );
   });
 });

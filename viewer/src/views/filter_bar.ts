@@ -32,6 +32,8 @@ const kChoiceNames: Record<Choice, string> = {
   dst: 'Destination rank',
   rank: 'Rank, either end',
   host: 'Host, either end',
+  src_host: 'Source host',
+  dst_host: 'Destination host',
   transport: 'UCT transport',
   op: 'UCT operation',
   role: 'Role',
@@ -41,7 +43,7 @@ const kChoiceNames: Record<Choice, string> = {
 const kAny = '\n';
 
 const kRules = [
-  'Kind, MPI function, communicator, protocol, size, time, host and ranks choose messages. A ' +
+  'Kind, MPI function, communicator, protocol, size, time, hosts and ranks choose messages. A ' +
     'message belongs to the time at which it starts, with all that it causes later.',
   'UCT transport, operation and role choose the transfers themselves in everything that counts ' +
     'transfers or wire bytes.',
@@ -51,13 +53,18 @@ const kRules = [
   'Control transfers carry no payload; staging transfers move a payload once more, so the ' +
     'payload of transfers can exceed that of messages.',
   'Connection set-up, flushes and the like serve no message; they have no MPI function, ' +
-    'communicator or protocol and count only where they are included.',
+    'communicator or protocol, not even one that is not known: they count only where they are ' +
+    'included and none of these is chosen.',
   'MPI calls in the timeline are chosen by function, communicator, rank and host alone.',
 ];
 
 export function makeFilterBar(context: Context, update: Update): Panel {
   const measures = makeMeasures(update);
-  const selects = kChoices.map((choice) => makeSelect(context, choice, update));
+  // With one host, which end lies on it is no choice.
+  const hosts = context.choices.host.length;
+  const selects = kChoices
+    .filter((choice) => hosts > 1 || (choice !== 'src_host' && choice !== 'dst_host'))
+    .map((choice) => makeSelect(context, choice, update));
   const withoutMessage = element('input', {
     type: 'checkbox',
     'data-testid': 'filter-without-message',

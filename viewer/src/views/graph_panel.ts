@@ -1,27 +1,22 @@
-// The process graph: processes in the boxes of their hosts, and the traffic between them. Drawn by
-// Cytoscape.js at places that src/graph.ts computes.
+// The process graph: processes in the boxes of their hosts, and the traffic between them.
 
-import cytoscape, { type Core, type ElementDefinition, type SingularElementArgument } from 'cytoscape';
-
+import { kUnknownProcess } from '../data';
 import { button, element, section } from '../dom';
 import { cellValues, type Measure } from '../filter';
-import { formatCount, formatShare } from '../format';
-import { kEdgesBy, makeEdges, makeLayout, type EdgesBy, type GraphEdge, type GraphEdges } from '../graph';
-import { kUnknownProcess } from '../data';
+import { kEdgesBy, makeEdges, makeLayout, type EdgesBy, type GraphEdge } from '../graph';
 import { categoryColour, colourAt, css } from '../palette';
 import type { Context, Panel, Update, View } from '../page';
-import { withChoice, type Choice, type ChoiceValue, type State } from '../state';
+import { toggled, type Wanted } from '../state';
 import { darkScheme, theme } from '../theme';
-import { formatExactValue, formatShortValue, formatValue, kMeasureNames } from '../words';
+import { formatShortValue } from '../words';
 import { makeCard } from './card';
-import { graphStyle } from './graph_style';
+import { makeGraphCanvas, type DrawnEdge } from './graph_canvas';
+import { describeEdges, describePart, kByNames, makeEdgeTable, type ShownEdges } from './graph_words';
 
-const kMostZoom = 1.5;
-const kByNames: Record<EdgesBy, string> = {
-  transport: 'UCT transport',
-  operation: 'UCT operation',
-  pair: 'pair of processes',
-};
+/** With more edges, none has its number written on it. */
+const kMostNumbers = 12;
+/** With more edges, all are thin and small ones faint. */
+const kMostStrong = 300;
 
 /** What the edges add up: transfers have no share in "messages". */
 export function edgeMeasure(by: EdgesBy, measure: Measure): Measure {
@@ -29,7 +24,7 @@ export function edgeMeasure(by: EdgesBy, measure: Measure): Measure {
 }
 
 export function makeGraphPanel(context: Context, update: Update): Panel {
-  const { data, tooltip } = context;
+  const { data, tooltip, choices } = context;
   const hasUnknown = [context.columns.src, context.columns.dst].some((ends) =>
     ends.includes(kUnknownProcess),
   );
@@ -37,7 +32,7 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
   let by: EdgesBy = 'transport';
   let layout = makeLayout(data, hasUnknown, opened);
   let view: View | undefined;
-  let edges: GraphEdges = { edges: [], hidden: 0, hiddenValue: 0, total: 0 };
+  let edges: ShownEdges = { edges: [], hidden: 0, hiddenValue: 0, total: 0, by, measure: 'bytes' };
   let cursor: string | undefined;
 
   const stage = element('div', {
@@ -65,131 +60,76 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
     'div',
     { class: 'tools' },
     element('label', { class: 'check' }, 'One edge for each', bySelect),
-    button('+', { 'aria-label': 'Zoom in the graph' }, () => zoomBy(1.3)),
-    button('−', { 'aria-label': 'Zoom out of the graph' }, () => zoomBy(1 / 1.3)),
-    button('Fit', { 'data-testid': 'graph-fit' }, () => fit()),
+    button('+', { 'aria-label': 'Zoom in the graph' }, () => canvas.zoomBy(1.3)),
+    button('−', { 'aria-label': 'Zoom out of the graph' }, () => canvas.zoomBy(1 / 1.3)),
+    button('Fit', { 'data-testid': 'graph-fit' }, () => canvas.fit()),
   );
   const list = element('details', {}, element('summary', {}, 'The edges as a table'));
   const root = section('graph', 'Process graph', said, tools, legend, stage, list, announced);
-
-  const graph: Core = cytoscape({
-    container: stage,
-    layout: { name: 'preset' },
-    minZoom: 0.02,
-    maxZoom: 4,
-    autounselectify: true,
-    boxSelectionEnabled: false,
-    userZoomingEnabled: false,
+  const canvas = makeGraphCanvas(stage, {
+    point: (id) => point(id),
+    choose: (id) => choose(id),
+    moved: () => tooltip.hide(),
   });
-  /** All of it, but no larger than reads well. */
-  const fit = () => {
-    graph.fit(undefined, 24);
-    if (graph.zoom() <= kMostZoom) return;
-    graph.zoom(kMostZoom);
-    graph.center();
-  };
-  const zoomBy = (factor: number) => {
-    const middle = { x: stage.clientWidth / 2, y: stage.clientHeight / 2 };
-    graph.zoom({ level: graph.zoom() * factor, renderedPosition: middle });
-  };
 
   // ---- what is drawn ----
 
-  const placeNodes = () => {
-    graph.elements().remove();
-    const boxes = layout.hosts
-      .filter((host) => !layout.closed.has(host))
-      .map((host): ElementDefinition => ({
-        data: { id: `box ${host}`, label: host },
-        classes: 'host',
-        selectable: false,
-        grabbable: true,
-      }));
-    const nodes = layout.nodes.map(
-      ({ id, label, host, process, x, y }): ElementDefinition => ({
-        data: { id, label, ...(host !== null && { parent: `box ${host}` }) },
-        position: { x, y },
-        classes: process === null ? 'closed' : process === kUnknownProcess ? 'unknown' : 'process',
-      }),
-    );
-    graph.add([...boxes, ...nodes]);
-    fit();
-  };
-
-  const names = (): readonly string[] => {
-    if (by === 'pair') return [];
-    return context.choices[by === 'transport' ? 'transport' : 'op'].map(String);
-  };
-
-  const colourOf = (edge: GraphEdge, share: number) =>
-    edge.name === null
-      ? css(colourAt(theme(), 0.25 + 0.75 * share))
-      : css(categoryColour(theme(), Math.max(0, names().indexOf(edge.name))));
+  const names = (): readonly string[] =>
+    by === 'pair' ? [] : choices[by === 'transport' ? 'transport' : 'op'].map(String);
 
   const drawEdges = () => {
     const values = edges.edges.map(({ value }) => value);
     const [most, least] = [values[0] ?? 1, values[values.length - 1] ?? 1];
     const share = (value: number) =>
       most === least ? 1 : Math.log(value / least) / Math.log(most / least);
-    const measure = edgeMeasure(by, view!.measure);
-    const few = edges.edges.length <= 12;
-    const many = edges.edges.length > 300;
-    graph.batch(() => {
-      graph.edges().remove();
-      graph.add(
-        // The largest come last and so lie on top.
-        [...edges.edges].reverse().map((edge): ElementDefinition => {
-          const part = share(edge.value);
-          return {
-            data: {
-              id: edge.id,
-              source: edge.source,
-              target: edge.target,
-              colour: colourOf(edge, part),
-              width: 1 + (many ? 3 : 6) * part,
-              strength: many ? 0.1 + 0.75 * part ** 2 : 0.8,
-              label: few ? formatShortValue(measure, edge.value) : '',
-            },
-          };
-        }),
-      );
-      const busy = new Set(edges.edges.flatMap(({ source, target }) => [source, target]));
-      graph.nodes('.process, .closed, .unknown').forEach((node) => {
-        node.toggleClass('idle', !busy.has(node.id()));
-      });
-    });
+    const colours = new Map(names().map((name, i) => [name, css(categoryColour(theme(), i))]));
+    const few = values.length <= kMostNumbers;
+    const many = values.length > kMostStrong;
+    const drawn = ({ id, source, target, name, value }: GraphEdge): DrawnEdge => {
+      const part = share(value);
+      return {
+        id,
+        source,
+        target,
+        colour: name === null ? css(colourAt(theme(), 0.25 + 0.75 * part)) : colours.get(name)!,
+        width: 1 + (many ? 3 : 6) * part,
+        strength: many ? 0.1 + 0.75 * part ** 2 : 0.8,
+        order: 1 + Math.round(100 * part),
+        label: few ? formatShortValue(edges.measure, value) : '',
+      };
+    };
+    canvas.draw(edges.edges.map(drawn));
     mark();
   };
 
   const mark = () => {
-    graph.elements('.cursor').removeClass('cursor');
     const { src, dst, rank } = view?.filter ?? {};
-    graph.nodes('.chosen').removeClass('chosen');
-    for (const process of [src, dst, rank]) {
-      if (process !== undefined) graph.getElementById(layout.nodeOf(process)).addClass('chosen');
-    }
-    if (cursor !== undefined) graph.getElementById(cursor).addClass('cursor');
+    const chosen = [src, dst, rank].flatMap((process) =>
+      process === undefined ? [] : [layout.nodeOf(process)],
+    );
+    canvas.mark(cursor, chosen);
   };
 
   const showLegend = () => {
     const used = new Set(edges.edges.map(({ name }) => name));
+    const keys = names().flatMap((name, index) => {
+      if (!used.has(name)) return [];
+      const style = `background: ${css(categoryColour(theme(), index))}`;
+      return [element('span', { class: 'key' }, element('span', { class: 'swatch', style }), name)];
+    });
     legend.replaceChildren(
-      ...names()
-        .filter((name) => used.has(name))
-        .map((name) =>
-          element(
-            'span',
-            { class: 'key' },
-            element('span', {
-              class: 'swatch',
-              style: `background: ${css(categoryColour(theme(), names().indexOf(name)))}`,
-            }),
-            name,
-          ),
-        ),
+      ...keys,
       element('span', {}, 'Thicker edges carry more, on a logarithmic scale.'),
     );
   };
+
+  const listEdges = () => {
+    list.replaceChildren(
+      list.firstElementChild!,
+      ...(list.open ? [makeEdgeTable(edges, layout, choose)] : []),
+    );
+  };
+  list.addEventListener('toggle', listEdges);
 
   const show = (next: View) => {
     view = next;
@@ -200,110 +140,52 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
       transfers: columns.transferCount,
       wire_bytes: columns.transferWireBytes,
     };
-    edges = makeEdges(columns, selection, layout, by, {
+    const made = makeEdges(columns, selection, layout, by, {
       cells: cellValues(columns, selection, measure),
       transfers: transfers[measure === 'messages' ? 'transfers' : measure],
     });
+    edges = { ...made, by, measure };
     stage.dataset['total'] = String(edges.total);
     stage.dataset['edges'] = String(edges.edges.length);
-    const what = by === 'pair' ? kMeasureNames[measure] : carriedNames[measure];
-    const hidden =
-      edges.hidden > 0
-        ? ` The ${formatCount(edges.edges.length)} largest edges are drawn; ` +
-          `${formatCount(edges.hidden)} smaller ones carry ` +
-          `${formatShare(edges.hiddenValue, edges.total)}.`
-        : '';
     const closed =
       layout.closed.size > 0 ? ' Each host is one node; click it to see its processes.' : '';
-    said.textContent =
-      edges.total === 0
-        ? 'The filter selects nothing.'
-        : `Arrows are ${what}: ${formatExactValue(measure, edges.total)} in all.${hidden}${closed}`;
+    said.textContent = describeEdges(edges) + closed;
     drawEdges();
     showLegend();
-    list.replaceChildren(list.firstElementChild!, makeEdgeTable(edges, measure, nodeLabel, choose));
+    listEdges();
   };
 
   // ---- what the reader does ----
 
-  const nodeLabel = (id: string) => layout.nodes.find((node) => node.id === id)?.label ?? id;
-  const processOf = (id: string) => layout.nodes.find((node) => node.id === id)?.process ?? null;
-
-  const toggled = (state: State, wanted: Partial<Record<Choice, ChoiceValue>>): State => {
-    const entries = Object.entries(wanted) as [Choice, ChoiceValue][];
-    const again = entries.every(([choice, value]) => state.filter[choice] === value);
-    return entries.reduce(
-      (next, [choice, value]) => withChoice(next, choice, again ? undefined : value),
-      state,
-    );
+  /** The filter for one end of an edge: the process, or the host that stands for its processes. */
+  const endChoice = (end: 'src' | 'dst', id: string): Wanted => {
+    const process = layout.nodes.find((node) => node.id === id)?.process;
+    return typeof process === 'number' ? { [end]: process } : { [`${end}_host`]: layout.hostOf(id) };
   };
 
   const choose = (id: string) => {
     const node = layout.nodes.find((candidate) => candidate.id === id);
-    if (node && node.process === null) {
-      open(id);
+    if (node?.process === null) {
+      open(layout.hostOf(id));
     } else if (node) {
       if (node.process !== kUnknownProcess) update((state) => toggled(state, { rank: node.process }));
     } else {
       const edge = edges.edges.find((candidate) => candidate.id === id);
       if (!edge) return;
-      const [src, dst] = [processOf(edge.source), processOf(edge.target)];
-      if (src === null || dst === null) return;
       const named = edge.name === null ? {} : { [by === 'transport' ? 'transport' : 'op']: edge.name };
-      update((state) => toggled(state, { src, dst, ...named }));
+      const ends = { ...endChoice('src', edge.source), ...endChoice('dst', edge.target) };
+      update((state) => toggled(state, { ...ends, ...named }));
     }
   };
 
-  const open = (id: string) => {
-    opened.add(id.replace(/^host /, ''));
+  const open = (host: string) => {
+    opened.add(host);
     layout = makeLayout(data, hasUnknown, opened);
     cursor = undefined;
     tooltip.hide();
-    placeNodes();
+    canvas.place(layout);
     if (view) show(view);
   };
-
-  const describeElement = (id: string) => {
-    const measure = edgeMeasure(by, view!.measure);
-    const edge = edges.edges.find((candidate) => candidate.id === id);
-    if (edge) {
-      const lines: [string, string][] = [
-        ['from', nodeLabel(edge.source)],
-        ['to', nodeLabel(edge.target)],
-        ...(edge.name === null ? [] : ([[kByNames[by], edge.name]] as [string, string][])),
-        [kMeasureNames[measure], `${formatValue(measure, edge.value)} (${formatExactValue(measure, edge.value)})`],
-        ['share', formatShare(edge.value, edges.total)],
-      ];
-      return { title: `Edge ${nodeLabel(edge.source)} → ${nodeLabel(edge.target)}`, lines };
-    }
-    const sum = (end: 'source' | 'target') =>
-      edges.edges.reduce((all, e) => (e[end] === id ? all + e.value : all), 0);
-    const process = processOf(id);
-    const facts = process !== null && process >= 0 ? data.processes[process]! : undefined;
-    return {
-      title: facts ? `Rank ${nodeLabel(id)}` : nodeLabel(id),
-      lines: [
-        ...(facts
-          ? ([
-              ['host', facts.host],
-              ['pid', String(facts.pid)],
-              ['ended', facts.exit],
-              ['log', facts.complete ? 'complete' : 'cut short'],
-            ] as [string, string][])
-          : []),
-        [`${kMeasureNames[measure]} out`, formatExactValue(measure, sum('source'))],
-        [`${kMeasureNames[measure]} in`, formatExactValue(measure, sum('target'))],
-      ] as [string, string][],
-    };
-  };
-
-  const anchorOf = (id: string) => ({
-    getBoundingClientRect: () => {
-      const { left, top } = stage.getBoundingClientRect();
-      const box = graph.getElementById(id).renderedBoundingBox({ includeLabels: false });
-      return new DOMRect(left + box.x1, top + box.y1, Math.min(box.w, 40), Math.min(box.h, 40));
-    },
-  });
 
   const point = (id: string | undefined, speak = false) => {
     if (tooltip.pinned) return;
@@ -313,28 +195,15 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
       tooltip.hide();
       return;
     }
-    const content = makeCard(describeElement(id));
-    tooltip.show(anchorOf(id), ...content);
+    const content = makeCard(describePart(data, layout, edges, id));
+    tooltip.show({ getBoundingClientRect: () => canvas.boxOf(id) }, ...content);
     if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
   };
-
-  const isPart = (target: SingularElementArgument) => !target.hasClass('host');
-  graph.on('mouseover', 'node, edge', ({ target }) => isPart(target) && point(target.id()));
-  graph.on('mouseout', 'node, edge', () => document.activeElement !== stage && point(undefined));
-  graph.on('tap', 'node, edge', ({ target }) => isPart(target) && choose(target.id()));
-  graph.on('pan zoom drag', () => tooltip.hide());
+  const reach = (id: string) => {
+    canvas.reveal(id);
+    point(id, true);
+  };
   stage.addEventListener('blur', () => point(undefined));
-  stage.addEventListener(
-    'wheel',
-    (event) => {
-      if (!event.ctrlKey && !event.metaKey && document.activeElement !== stage) return;
-      event.preventDefault();
-      const { left, top } = stage.getBoundingClientRect();
-      const renderedPosition = { x: event.clientX - left, y: event.clientY - top };
-      graph.zoom({ level: graph.zoom() * Math.exp(-event.deltaY * 0.002), renderedPosition });
-    },
-    { passive: false },
-  );
 
   const nextNode = (step: number) => {
     const { nodes } = layout;
@@ -354,14 +223,6 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
     const next = own[here < 0 ? 0 : Math.min(own.length - 1, Math.max(0, here + step))];
     if (next) reach(next.id);
   };
-  const reach = (id: string) => {
-    const box = graph.getElementById(id).renderedBoundingBox({ includeLabels: false });
-    const { clientWidth, clientHeight } = stage;
-    if (box.x2 < 0 || box.y2 < 0 || box.x1 > clientWidth || box.y1 > clientHeight) {
-      graph.center(graph.getElementById(id));
-    }
-    point(id, true);
-  };
 
   const keys: Record<string, () => void> = {
     ArrowRight: () => nextNode(1),
@@ -370,10 +231,10 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
     ArrowUp: () => nextEdge(-1),
     Enter: () => cursor !== undefined && choose(cursor),
     p: () => tooltip.pin(stage),
-    '+': () => zoomBy(1.3),
-    '=': () => zoomBy(1.3),
-    '-': () => zoomBy(1 / 1.3),
-    '0': () => fit(),
+    '+': () => canvas.zoomBy(1.3),
+    '=': () => canvas.zoomBy(1.3),
+    '-': () => canvas.zoomBy(1 / 1.3),
+    '0': () => canvas.fit(),
     Escape: () => point(undefined),
   };
   stage.addEventListener('keydown', (event) => {
@@ -384,58 +245,8 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
     event.preventDefault();
     event.stopPropagation();
   });
+  darkScheme.addEventListener('change', () => view && show(view));
 
-  const dress = () => {
-    graph.style(graphStyle(theme()));
-    if (view) show(view);
-  };
-  darkScheme.addEventListener('change', dress);
-  let width = 0;
-  new ResizeObserver(() => {
-    if (stage.clientWidth === width) return;
-    width = stage.clientWidth;
-    graph.resize();
-    fit();
-  }).observe(stage);
-
-  placeNodes();
-  dress();
+  canvas.place(layout);
   return { root, show };
-}
-
-const carriedNames: Record<Measure, string> = {
-  bytes: 'payload that transfers carried',
-  messages: 'transfers',
-  transfers: 'transfers',
-  wire_bytes: 'wire bytes',
-};
-
-const kListedEdges = 200;
-
-function makeEdgeTable(
-  { edges, hidden }: GraphEdges,
-  measure: Measure,
-  label: (id: string) => string,
-  choose: (id: string) => void,
-): HTMLElement {
-  const rows = edges.slice(0, kListedEdges).map(({ id, source, target, name, value }) =>
-    element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, button(`${label(source)} → ${label(target)}`, { class: 'link' }, () => choose(id))),
-      element('td', {}, name ?? ''),
-      element(
-        'td',
-        { class: 'number', 'data-value': value, title: formatExactValue(measure, value) },
-        formatValue(measure, value),
-      ),
-    ),
-  );
-  const left = edges.length + hidden - rows.length;
-  return element(
-    'div',
-    { class: 'scroll', tabindex: 0 },
-    element('table', { 'data-testid': 'graph-table' }, element('tbody', {}, ...rows)),
-    ...(left > 0 ? [element('p', {}, `${formatCount(left)} smaller edges are not listed.`)] : []),
-  );
 }

@@ -60,6 +60,7 @@ export function graphStyle(theme: Theme): StylesheetJson {
         'loop-direction': '-45deg',
         'loop-sweep': '50deg',
         opacity: 'data(strength)' as unknown as number,
+        'z-index': 'data(order)' as unknown as number,
         label: 'data(label)',
         color: ink,
         'font-size': 10,
@@ -67,7 +68,6 @@ export function graphStyle(theme: Theme): StylesheetJson {
         'text-background-color': card,
         'text-background-opacity': 0.85,
         'text-background-padding': '1px',
-        'z-index': 1,
       },
     },
     {
@@ -83,7 +83,7 @@ export function graphStyle(theme: Theme): StylesheetJson {
     },
     {
       selector: 'edge.cursor',
-      style: { 'line-color': ink, 'target-arrow-color': ink, opacity: 1, 'z-index': 9 },
+      style: { 'line-color': ink, 'target-arrow-color': ink, opacity: 1, 'z-index': 1000 },
     },
   ];
 }

@@ -2,7 +2,7 @@
 // so that a frame costs what is on the screen, however many operations the run has.
 
 import { messagesWithin, rowsWithin, type Details, type LayerDetails } from '../details';
-import { categoryColour, kCard, kInk, kLine, layerColour, mixed, pixel } from '../palette';
+import { categoryColour, faintBar, kCard, kInk, kLine, layerColour, pixel } from '../palette';
 import { css, type Rgb, type Theme } from '../palette';
 import { counts, kLayers, laneOf, levelFor, type TimeAxis } from '../slabs';
 import type { Numbers } from '../packed';
@@ -209,26 +209,28 @@ interface Label {
 function paintBars(scene: Scene, pixels: Canvas, until: number): Label[] {
   const { layout, range, theme, view, details } = scene;
   const labels: Label[] = [];
+  const colourOf = transportColours(scene);
+  const faint = pixel(faintBar(theme));
   const { first, last } = visibleProcesses(layout);
   const right = layout.left + layout.width;
   details.layers.forEach((layer, index) => {
-    const plain = layerColour(theme, index);
-    const faint = mixed(kCard[theme], kInk[theme], 0.14);
+    const plain = pixel(layerColour(theme, index));
     for (let process = first; process < last; ++process) {
       const [begin, end] = rowsWithin(layer, process, range.from, Math.min(range.to, until));
-      let filled = -1;
+      // Of those that lie within one pixel of a track, one is drawn: a chosen one if there is any.
+      const drawn = new Int32Array(layer.tracks[process]!).fill(-1);
       for (let row = begin; row < end; ++row) {
         if (layer.end[row]! < range.from) continue;
         const chosen = counts(view.alongTime.choice, layer.layer, process, layer.key[row]!);
         const box = barBox(scene, layer, process, row);
-        // Many within one pixel of a track are one.
-        const place = Math.round(box.right) * 8 + layer.track[row]!;
-        if (box.right - box.left < 1 && place === filled && !chosen) continue;
-        if (chosen) filled = place;
-        const colour = chosen ? colourOf(scene, layer, row, plain) : faint;
-        const gap = box.bottom - box.top > 5 ? 1 : 0;
         const wide = box.right - box.left;
-        pixels.fill(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, pixel(colour));
+        const place = wide > 1 ? -1 : 2 * Math.round(box.left) + Number(chosen);
+        const before = drawn[layer.track[row]!]!;
+        if (place >= 0 && (before === place || before === place + 1)) continue;
+        drawn[layer.track[row]!] = place;
+        const colour = chosen ? colourOf(layer, row, plain) : faint;
+        const gap = box.bottom - box.top > 5 ? 1 : 0;
+        pixels.fill(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, colour);
         const seen = Math.min(box.right, right) - Math.max(box.left, layout.left);
         if (seen > 34 && box.bottom - box.top >= 11 && labels.length < kMostLabels) {
           const ink = chosen ? css(kCard[theme]) : css(kInk[theme]);
@@ -244,10 +246,13 @@ function paintBars(scene: Scene, pixels: Canvas, until: number): Label[] {
   return labels;
 }
 
-function colourOf(scene: Scene, layer: LayerDetails, row: number, plain: Rgb): Rgb {
-  if (layer.layer !== 'uct') return plain;
-  const transport = scene.transports.get(layer.table.column('transport')[row]!);
-  return transport === undefined ? plain : categoryColour(scene.theme, transport);
+/** Colours of transfers by transport as pixels; of the others `plain`. */
+function transportColours({ transports, theme }: Scene) {
+  const colours = new Map(
+    [...transports].map(([text, index]) => [text, pixel(categoryColour(theme, index))]),
+  );
+  return ({ layer, table }: LayerDetails, row: number, plain: number): number =>
+    layer === 'uct' ? (colours.get(table.column('transport')[row]!) ?? plain) : plain;
 }
 
 function paintLabels(context: CanvasRenderingContext2D, labels: readonly Label[]): void {

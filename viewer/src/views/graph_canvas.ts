@@ -1,0 +1,185 @@
+// Draws the process graph with Cytoscape.js, at places that src/graph.ts computes. Edges are the
+// dear part, so only those that changed are drawn, and off the screen only once the reader rests.
+
+import cytoscape, { type Core, type ElementDefinition, type SingularElementArgument } from 'cytoscape';
+
+import { kUnknownProcess } from '../data';
+import type { GraphLayout } from '../graph';
+import { darkScheme, theme } from '../theme';
+import { graphStyle } from './graph_style';
+
+const kMostZoom = 1.5;
+const kRestMs = 1000;
+
+export interface DrawnEdge {
+  readonly id: string;
+  readonly source: string;
+  readonly target: string;
+  readonly colour: string;
+  readonly width: number;
+  readonly strength: number;
+  /** Larger ones lie on top: a whole number. */
+  readonly order: number;
+  readonly label: string;
+}
+
+/** What the reader does to nodes and edges, by id. */
+export interface GraphActions {
+  point(id: string | undefined): void;
+  choose(id: string): void;
+  /** Everything has moved on the screen. */
+  moved(): void;
+}
+
+export interface GraphCanvas {
+  place(layout: GraphLayout): void;
+  draw(edges: readonly DrawnEdge[]): void;
+  mark(cursor: string | undefined, chosen: readonly string[]): void;
+  /** All of it, but no larger than reads well. */
+  fit(): void;
+  zoomBy(factor: number): void;
+  /** Moves the graph so that the node or edge is on the screen. */
+  reveal(id: string): void;
+  /** Where it lies in the window, or its beginning if it is large. */
+  boxOf(id: string): DOMRect;
+}
+
+export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): GraphCanvas {
+  const graph: Core = cytoscape({
+    container: stage,
+    layout: { name: 'preset' },
+    style: graphStyle(theme()),
+    minZoom: 0.02,
+    maxZoom: 4,
+    autounselectify: true,
+    boxSelectionEnabled: false,
+    userZoomingEnabled: false,
+  });
+  let visible = false;
+  let rest = 0;
+  let waiting: readonly DrawnEdge[] | undefined;
+  let marked: { cursor: string | undefined; chosen: readonly string[] } = { cursor: undefined, chosen: [] };
+
+  const drawWaiting = () => {
+    if (!waiting) return;
+    const wanted = waiting;
+    waiting = undefined;
+    graph.batch(() => {
+      const ids = new Set(wanted.map(({ id }) => id));
+      graph.edges().filter((edge) => !ids.has(edge.id())).remove();
+      const added: ElementDefinition[] = [];
+      for (const edge of wanted) {
+        const drawn = graph.getElementById(edge.id);
+        if (drawn.empty()) added.push({ data: { ...edge } });
+        else if (!sameEdge(drawn.data() as DrawnEdge, edge)) drawn.data({ ...edge });
+      }
+      graph.add(added);
+      const busy = new Set(wanted.flatMap(({ source, target }) => [source, target]));
+      graph.nodes('.process, .closed, .unknown').forEach((node) => {
+        node.toggleClass('idle', !busy.has(node.id()));
+      });
+      showMarks();
+    });
+  };
+
+  const showMarks = () => {
+    const { cursor, chosen } = marked;
+    graph.elements('.cursor').removeClass('cursor');
+    graph.nodes('.chosen').removeClass('chosen');
+    for (const id of chosen) graph.getElementById(id).addClass('chosen');
+    if (cursor !== undefined) graph.getElementById(cursor).addClass('cursor');
+  };
+
+  const canvas: GraphCanvas = {
+    place(layout) {
+      graph.elements().remove();
+      const boxes = layout.hosts
+        .filter((host) => !layout.closed.has(host))
+        .map((host): ElementDefinition => ({
+          data: { id: `box ${host}`, label: host },
+          classes: 'host',
+        }));
+      const nodes = layout.nodes.map(
+        ({ id, label, host, process, x, y }): ElementDefinition => ({
+          data: { id, label, ...(host !== null && { parent: `box ${host}` }) },
+          position: { x, y },
+          classes: process === null ? 'closed' : process === kUnknownProcess ? 'unknown' : 'process',
+        }),
+      );
+      graph.add([...boxes, ...nodes]);
+      canvas.fit();
+    },
+    draw(edges) {
+      waiting = edges;
+      clearTimeout(rest);
+      if (visible) drawWaiting();
+      else rest = window.setTimeout(drawWaiting, kRestMs);
+    },
+    mark(cursor, chosen) {
+      marked = { cursor, chosen };
+      if (!waiting) showMarks();
+    },
+    fit() {
+      graph.fit(undefined, 24);
+      if (graph.zoom() <= kMostZoom) return;
+      graph.zoom(kMostZoom);
+      graph.center();
+    },
+    zoomBy(factor) {
+      const middle = { x: stage.clientWidth / 2, y: stage.clientHeight / 2 };
+      graph.zoom({ level: graph.zoom() * factor, renderedPosition: middle });
+    },
+    reveal(id) {
+      drawWaiting();
+      const part = graph.getElementById(id);
+      const box = part.renderedBoundingBox({ includeLabels: false });
+      const { clientWidth, clientHeight } = stage;
+      if (box.x2 < 0 || box.y2 < 0 || box.x1 > clientWidth || box.y1 > clientHeight) graph.center(part);
+    },
+    boxOf(id) {
+      drawWaiting();
+      const { left, top } = stage.getBoundingClientRect();
+      const box = graph.getElementById(id).renderedBoundingBox({ includeLabels: false });
+      return new DOMRect(left + box.x1, top + box.y1, Math.min(box.w, 40), Math.min(box.h, 40));
+    },
+  };
+
+  const isPart = (target: SingularElementArgument) => !target.hasClass('host');
+  graph.on('mouseover', 'node, edge', ({ target }) => isPart(target) && actions.point(target.id()));
+  graph.on('mouseout', 'node, edge', () => document.activeElement !== stage && actions.point(undefined));
+  graph.on('tap', 'node, edge', ({ target }) => isPart(target) && actions.choose(target.id()));
+  graph.on('pan zoom drag', () => actions.moved());
+  stage.addEventListener(
+    'wheel',
+    (event) => {
+      // The page scrolls under a wheel, unless the reader works in the graph.
+      if (!event.ctrlKey && !event.metaKey && document.activeElement !== stage) return;
+      event.preventDefault();
+      const { left, top } = stage.getBoundingClientRect();
+      const renderedPosition = { x: event.clientX - left, y: event.clientY - top };
+      graph.zoom({ level: graph.zoom() * Math.exp(-event.deltaY * 0.002), renderedPosition });
+    },
+    { passive: false },
+  );
+  darkScheme.addEventListener('change', () => graph.style(graphStyle(theme())));
+  let width = 0;
+  new ResizeObserver(() => {
+    if (stage.clientWidth === width) return;
+    width = stage.clientWidth;
+    graph.resize();
+    canvas.fit();
+  }).observe(stage);
+  window.addEventListener('beforeprint', drawWaiting);
+  new IntersectionObserver(
+    (seen) => {
+      visible = seen[seen.length - 1]!.isIntersecting;
+      if (visible) drawWaiting();
+    },
+    { rootMargin: '100px' },
+  ).observe(stage);
+  return canvas;
+}
+
+function sameEdge(a: DrawnEdge, b: DrawnEdge): boolean {
+  return (['colour', 'width', 'strength', 'order', 'label'] as const).every((name) => a[name] === b[name]);
+}

@@ -1,0 +1,157 @@
+// What of the timeline lies at a place or next to something: operations, bins and messages, for the
+// pointer and for the keys.
+
+import { rowsWithin, type LayerDetails } from '../details';
+import { counts, kLayers, laneOf } from '../slabs';
+import { barBox, kRulerHeight, laneBox, timeAt, xOf } from './timeline_painter';
+import type { Arrow, Box, Painted, Scene } from './timeline_painter';
+
+/** What the reader looks at: an operation, a bin of a lane, or a message. */
+export type Target = LaneTarget | { kind: 'message'; row: number; x: number; y: number };
+
+/** What lies in the lane of one layer of a process. */
+export type LaneTarget = { process: number; layer: number } & (
+  | { kind: 'operation'; row: number }
+  | { kind: 'bin'; bin: number; level: number }
+);
+export type BinTarget = Extract<LaneTarget, { kind: 'bin' }>;
+
+/** What was drawn last. */
+export interface Drawing {
+  readonly scene: Scene;
+  readonly painted: Painted;
+}
+
+function boxOf(scene: Scene, aim: Target): Box {
+  if (aim.kind === 'message') {
+    return { left: aim.x - 3, right: aim.x + 3, top: aim.y - 3, bottom: aim.y + 3 };
+  }
+  if (aim.kind === 'operation') {
+    return barBox(scene, scene.details.layers[aim.layer]!, aim.process, aim.row);
+  }
+  const { axis, layout } = scene;
+  const length = axis.slab * 2 ** aim.level;
+  const start = axis.from + aim.bin * length;
+  const lane = laneBox(layout, aim.process, aim.layer);
+  return { ...lane, left: xOf(scene, start), right: xOf(scene, start + length) };
+}
+
+/** Where it lies, from the corner of the canvas; cut to the lanes. */
+export function shownBox(scene: Scene, aim: Target): Box {
+  const { left, width } = scene.layout;
+  const box = boxOf(scene, aim);
+  const clamp = (x: number) => Math.min(left + width, Math.max(left, x));
+  return { ...box, left: clamp(box.left), right: clamp(box.right) };
+}
+
+export function timeOf({ axis, details }: Scene, aim: Target): number {
+  if (aim.kind === 'message') return details.messageStart[aim.row]!;
+  if (aim.kind === 'operation') return details.layers[aim.layer]!.start[aim.row]!;
+  return axis.from + (aim.bin + 0.5) * axis.slab * 2 ** aim.level;
+}
+
+/** What is drawn within a few pixels of a point of the canvas. */
+export function targetAt(drawing: Drawing, x: number, y: number): Target | undefined {
+  const { scene, painted } = drawing;
+  const { layout, range } = scene;
+  if (x < layout.left || y < kRulerHeight) return undefined;
+  const process = Math.floor((y - kRulerHeight + layout.top) / layout.rowHeight);
+  if (process >= layout.processes) return undefined;
+  const layer = kLayers.findIndex((_, index) => {
+    const lane = laneBox(layout, process, index);
+    return y >= lane.top && y <= lane.bottom + 1;
+  });
+  const time = timeAt(layout, range, x);
+  const found = layer < 0 ? undefined : operationAt(drawing, { process, layer }, x, y);
+  if (found) return found;
+  const arrow = painted.arrows.find((line) => distance(line, x, y) <= 4);
+  if (arrow) return { kind: 'message', row: arrow.row, x, y };
+  if (layer < 0 || time < painted.detailsTo) return undefined;
+  return binAt(drawing, { process, layer }, time);
+}
+
+interface Lane {
+  readonly process: number;
+  readonly layer: number;
+}
+
+function binAt({ scene, painted: { level } }: Drawing, { process, layer }: Lane, time: number): BinTarget {
+  const { axis, view } = scene;
+  const { bins } = view.alongTime.activity.busy.levels[level]!;
+  const bin = Math.floor((time - axis.from) / (axis.slab * 2 ** level));
+  return { kind: 'bin', process, layer, level, bin: Math.min(bins - 1, Math.max(0, bin)) };
+}
+
+function operationAt({ scene, painted }: Drawing, { process, layer }: Lane, x: number, y: number) {
+  const lane = scene.details.layers[layer]!;
+  const { layout, range } = scene;
+  const [from, to] = [x - 3, x + 3].map((at) => timeAt(layout, range, at)) as [number, number];
+  if (from >= painted.detailsTo) return undefined;
+  const [begin, end] = rowsWithin(lane, process, from, to);
+  let best: { row: number; far: number } | undefined;
+  for (let row = begin; row < end; ++row) {
+    if (lane.end[row]! < from) continue;
+    const box = barBox(scene, lane, process, row);
+    if (y < box.top || y > box.bottom) continue;
+    const far = Math.max(0, box.left - x, x - box.right) + (isChosen(scene, lane, process, row) ? 0 : 0.5);
+    if (!best || far <= best.far) best = { row, far };
+  }
+  return best && { kind: 'operation' as const, process, layer, row: best.row };
+}
+
+function isChosen({ view }: Scene, lane: LayerDetails, process: number, row: number): boolean {
+  return counts(view.alongTime.choice, lane.layer, process, lane.key[row]!);
+}
+
+/** The operation of a lane nearest to an instant, among those that are chosen; else the bin. */
+export function nearest(drawing: Drawing, at: Lane, time: number): LaneTarget {
+  const { scene, painted } = drawing;
+  if (time >= painted.detailsTo) return binAt(drawing, at, time);
+  const { process, layer } = at;
+  const lane = scene.details.layers[layer]!;
+  let best = -1;
+  let far = Infinity;
+  for (let row = lane.first[process]!; row < lane.first[process + 1]!; ++row) {
+    const gap = Math.max(0, lane.start[row]! - time, time - lane.end[row]!);
+    if (gap < far && isChosen(scene, lane, process, row)) [best, far] = [row, gap];
+  }
+  return best < 0 ? binAt(drawing, at, time) : { kind: 'operation', process, layer, row: best };
+}
+
+/** The next thing in the same lane; the same one at its end. */
+export function nextAlong(drawing: Drawing, aim: LaneTarget, step: number): LaneTarget {
+  const { scene, painted } = drawing;
+  if (aim.kind === 'operation') {
+    const lane = scene.details.layers[aim.layer]!;
+    const { process } = aim;
+    for (let row = aim.row + step; ; row += step) {
+      if (row < lane.first[process]! || row >= lane.first[process + 1]!) return aim;
+      if (isChosen(scene, lane, process, row)) return { ...aim, row };
+    }
+  }
+  const { bins, values } = scene.view.alongTime.activity.busy.levels[painted.level]!;
+  const lane = laneOf(aim.process, aim.layer) * bins;
+  const here = binAt(drawing, aim, timeOf(scene, aim));
+  for (let bin = here.bin + step; bin >= 0 && bin < bins; bin += step) {
+    if (values[lane + bin]! > 0) return { ...here, bin };
+  }
+  return here;
+}
+
+/** What is at the same time in the lane above or below. */
+export function nextAcross(drawing: Drawing, aim: LaneTarget, step: number): LaneTarget {
+  const { scene } = drawing;
+  const { range, layout } = scene;
+  const lane = laneOf(aim.process, aim.layer) + step;
+  if (lane < 0 || lane >= layout.processes * kLayers.length) return aim;
+  const middle = Math.min(range.to, Math.max(range.from, timeOf(scene, aim)));
+  const at = { process: Math.floor(lane / kLayers.length), layer: lane % kLayers.length };
+  return nearest(drawing, at, middle);
+}
+
+function distance({ x0, y0, x1, y1 }: Arrow, x: number, y: number): number {
+  const [dx, dy] = [x1 - x0, y1 - y0];
+  const length = dx * dx + dy * dy;
+  const along = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / length));
+  return Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
+}

@@ -1,0 +1,116 @@
+// What the timeline says: the cards of what the reader looks at, what is drawn and how far times
+// can be trusted.
+
+import { viewCommand } from '../command';
+import { describeMessage, describeOperation, formatInstant, type Description } from '../describe';
+import type { LayerDetails } from '../details';
+import { element } from '../dom';
+import { formatCount, formatDuration } from '../format';
+import type { Context, View } from '../page';
+import { laneOf } from '../slabs';
+import { describeRange, type Range } from '../time_range';
+import { kMeasureNames, processLabel } from '../words';
+import { makeCard } from './card';
+import type { BinTarget, Drawing, Target } from './timeline_target';
+import { copyButton } from './tooltip';
+
+/** Everything that is known of the target; of an operation, also the message that it serves. */
+export function explainTarget(context: Context, view: View, aim: Target): HTMLElement[] {
+  const { data, details } = context;
+  if (aim.kind === 'bin') return makeCard(describeBin(context, view, aim));
+  if (aim.kind === 'message') return makeCard(describeMessage(data, details, aim.row));
+  const layer = details.layers[aim.layer]!;
+  const cards = makeCard(describeOperation(data, layer, aim.row));
+  if (layer.layer === 'mpi') return cards;
+  const message = details.rowOfMessage.get(layer.table.column('message')[aim.row]!);
+  if (message === undefined) return cards;
+  return [...cards, element('hr'), ...makeCard(describeMessage(data, details, message))];
+}
+
+function describeBin(
+  { data, axis }: Context,
+  view: View,
+  { process, layer, bin, level }: BinTarget,
+): Description {
+  const { busy, starts } = view.alongTime.activity;
+  const at = (pyramid: typeof busy) => {
+    const { bins, values } = pyramid.levels[level]!;
+    return values[laneOf(process, layer) * bins + bin]!;
+  };
+  const length = axis.slab * 2 ** level;
+  const start = axis.from + bin * length;
+  const what = ['MPI calls', 'UCP operations', 'UCT transfers'][layer]!;
+  return {
+    title: `${what} of rank ${processLabel(data, process)}`,
+    lines: [
+      ['from', formatInstant(start)],
+      ['to', formatInstant(start + length)],
+      ['begin here', formatCount(at(starts))],
+      ['in progress', `${formatDuration(at(busy))} together`],
+      ['at a time', (at(busy) / length).toFixed(3)],
+    ],
+  };
+}
+
+/** What is written on the bar of an operation. */
+export function nameOf({ data }: Context, { layer, table }: LayerDetails, row: number): string {
+  const text = (column: string) => data.texts[table.column(column)[row]!] ?? '';
+  if (layer === 'mpi') return text('function');
+  if (layer === 'ucp') return text('protocol') || text('function');
+  return `${text('op')} ${text('transport')}`;
+}
+
+/** Which time is drawn, and how. */
+export function describeDrawing({ scene, painted }: Drawing): string {
+  const { layout, range, axis, detailsTo, view } = scene;
+  const px = formatDuration(Math.max(1, Math.round((range.to - range.from) / layout.width)));
+  const parts = [`${describeRange(range)} from ${formatInstant(range.from)}, 1 px = ${px}.`];
+  if (painted.detailsTo <= range.from) {
+    const bins = formatDuration(axis.slab * 2 ** painted.level);
+    parts.push(`Height: share of each ${bins} in which something is in progress.`);
+    if (detailsTo > range.from) parts.push('Zoom in for single operations.');
+  } else {
+    parts.push('Single operations; grey ones are not chosen.');
+    if (painted.arrowsLeftOut) parts.push('Zoom in for messages as arrows.');
+  }
+  const measure = kMeasureNames[view.measure];
+  parts.push(`The strip shows when the ${measure} start; drag in it to choose a time.`);
+  return parts.join(' ');
+}
+
+/** Says which operations the page lacks and how to get them; hidden if it has all. */
+export function makeMissingNote({ data, axis }: Context) {
+  const { events, embedded, details_to_ns } = data.time;
+  const command = element('code');
+  const text =
+    `Of ${formatCount(events)} operations and messages the first ${formatCount(embedded)} are in ` +
+    `this page singly, up to ${formatInstant(details_to_ns)} (dashed line); all are in the sums ` +
+    'and bins. Those of the visible time are in the page of ';
+  const copy = copyButton('Copy', () => command.textContent ?? '');
+  const root = element(
+    'p',
+    { 'data-testid': 'timeline-missing', hidden: embedded === events },
+    text,
+    command,
+    ' ',
+    copy,
+  );
+  const show = (range: Range) => {
+    const from = Math.floor(Math.max(range.from, axis.from));
+    command.textContent = viewCommand(from, Math.ceil(range.to));
+  };
+  return { root, show };
+}
+
+/** Lanes of different processes stand on one time axis: how far that can be trusted. */
+export function makeClockNote({ data }: Context): HTMLElement {
+  const { clock_error_ns: error, messages_without_time: lost } = data.time;
+  const clock =
+    error === null
+      ? 'The hosts are set against each other by their wall clocks: between lanes of different ' +
+        'hosts, times may be off by an amount that is not known.'
+      : `Times of different ranks can be compared to ${formatDuration(Math.ceil(error))}.`;
+  const without =
+    lost > 0 ? ` ${formatCount(lost)} messages have no known time and count only for all times.` : '';
+  return element('p', { class: 'faint', 'data-testid': 'timeline-clock' }, clock + without);
+}

@@ -1,0 +1,224 @@
+// How long a page takes to open and to answer, in Chromium from file://. No test: a time on a shared
+// machine is neither a pass nor a failure.
+//
+//   node measure.mjs PAGE.html [--repetitions N] [--json] [--profile FILE.cpuprofile]
+//
+// An interaction is timed in the page, from the event to the frame that shows what it changed: the
+// handlers of the event, and the work they leave for that frame. What the compositor does after it
+// is not counted. Exit status 77: no browser.
+
+import { statSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { withBrowser } from './browser.mjs';
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    repetitions: { type: 'string', default: '5' },
+    json: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+  },
+});
+const kFile = resolve(positionals[0] ?? 'report.html');
+const kRepetitions = Number(options.repetitions);
+
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+
+/** Milliseconds of the main thread from an input event to the end of the frame after it. */
+function startClock() {
+  window.uctraceClock = { from: 0, spans: [] };
+  const begin = () => {
+    const clock = window.uctraceClock;
+    if (clock.from) return;
+    clock.from = performance.now();
+    requestAnimationFrame(() => {
+      // After the frame's callbacks, style and layout.
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        clock.spans.push(performance.now() - clock.from);
+        clock.from = 0;
+      };
+      port2.postMessage(0);
+    });
+  };
+  for (const kind of ['keydown', 'pointerdown', 'pointermove', 'pointerup', 'wheel', 'change', 'mousemove', 'mousedown', 'mouseup']) {
+    window.addEventListener(kind, begin, { capture: true });
+  }
+}
+
+class Session {
+  constructor(page) {
+    this.page = page;
+    this.rows = [];
+  }
+
+  control(name) {
+    return this.page.getByTestId(name);
+  }
+
+  /** The events of `act`, each timed; `pick` says which of them count. */
+  async time(name, act, pick = (spans) => Math.max(...spans)) {
+    const values = [];
+    for (let i = 0; i < kRepetitions; ++i) {
+      await this.settle();
+      await this.page.evaluate(() => (window.uctraceClock.spans = []));
+      await act(i);
+      await this.settle();
+      const spans = await this.page.evaluate(() => window.uctraceClock.spans);
+      if (spans.length > 0) values.push(pick(spans));
+    }
+    this.rows.push({ name, median_ms: median(values), max_ms: Math.max(...values) });
+  }
+
+  settle() {
+    return this.page.evaluate(
+      () =>
+        new Promise((done) =>
+          requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))),
+        ),
+    );
+  }
+}
+
+async function measureOpening(page) {
+  const url = pathToFileURL(kFile).href;
+  const values = [];
+  for (let i = 0; i < kRepetitions; ++i) {
+    await page.goto('about:blank');
+    await page.goto(url);
+    await page.locator('html[data-ready]').waitFor();
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+    values.push(await page.evaluate(() => performance.now()));
+  }
+  return { name: 'open, until drawn', median_ms: median(values), max_ms: Math.max(...values) };
+}
+
+/** The second value that a filter offers, and all again, in turns. */
+async function measureFilters(session) {
+  for (const name of ['mpi', 'protocol', 'transport', 'rank', 'min_size']) {
+    const select = session.control(`filter-${name}`);
+    const values = await select.locator('option').evaluateAll((all) => all.map((o) => o.value));
+    if (values.length < 3) continue;
+    await session.time(`filter: ${name}`, async (i) => {
+      await select.selectOption(values[1 + (i % (values.length - 1))]);
+    });
+    await select.selectOption(values[0]);
+  }
+  for (const measure of ['messages', 'wire_bytes', 'bytes']) {
+    const label = session.page.locator('label', { has: session.control(`measure-${measure}`) });
+    await label.scrollIntoViewIfNeeded();
+    await session.time(`measure: ${measure}`, async () => {
+      await session.page.evaluate(() => document.querySelector('[data-testid="measure-transfers"]').click());
+      await session.settle();
+      await session.page.evaluate(() => (window.uctraceClock.spans = []));
+      await label.click();
+    });
+  }
+}
+
+async function boxOf(session, name) {
+  const control = session.control(name);
+  await control.scrollIntoViewIfNeeded();
+  return control.boundingBox();
+}
+
+async function measureTimeline(session) {
+  const { page } = session;
+  const strip = await boxOf(session, 'timeline-overview');
+  await session.time('timeline: choose a span in the strip', async () => {
+    const y = strip.y + strip.height / 2;
+    await page.mouse.move(strip.x + strip.width * 0.3, y);
+    await page.mouse.down();
+    await page.mouse.move(strip.x + strip.width * 0.6, y, { steps: 4 });
+    await page.mouse.up();
+  });
+  await session.control('filter-time-reset').click();
+  const canvas = await boxOf(session, 'timeline-canvas');
+  const at = (x, y) => page.mouse.move(canvas.x + canvas.width * x, canvas.y + canvas.height * y);
+  await session.control('timeline-canvas').focus();
+  await session.time('timeline: zoom, one step of the wheel', async (i) => {
+    await at(0.3, 0.3);
+    await page.mouse.wheel(0, i % 2 ? 240 : -240);
+  });
+  const hover = async (i) => {
+    for (let k = 1; k <= 8; ++k) await at(0.1 + 0.1 * k + 0.003 * i, 0.25 + 0.05 * k);
+  };
+  const drag = async () => {
+    await at(0.6, 0.3);
+    await page.mouse.down();
+    for (let k = 1; k <= 6; ++k) await at(0.6 - 0.02 * k, 0.3);
+    await page.mouse.up();
+    await page.keyboard.press('Escape');
+  };
+  await page.keyboard.press('0');
+  await session.time('timeline: hover, whole run', hover);
+  for (let k = 0; k < 4; ++k) await page.keyboard.press('+');
+  await page.keyboard.press('Home');
+  await session.time('timeline: hover, many operations', hover);
+  await session.time('timeline: drag, many operations', drag);
+  await session.time('timeline: zoom by key, many operations', (i) => page.keyboard.press(i % 2 ? '-' : '+'));
+  for (let k = 0; k < 5; ++k) await page.keyboard.press('+');
+  await session.time('timeline: hover, single operations', hover);
+  await session.time('timeline: drag, single operations', drag);
+  await session.time('timeline: next operation by key', () => page.keyboard.press('ArrowRight'));
+  await page.keyboard.press('0');
+  await page.keyboard.press('Escape');
+}
+
+async function measureOthers(session) {
+  const { page } = session;
+  const matrix = await boxOf(session, 'matrix-canvas');
+  await session.time('matrix: hover', async (i) => {
+    for (let k = 1; k <= 6; ++k) {
+      await page.mouse.move(matrix.x + matrix.width * (0.2 + 0.1 * k), matrix.y + 80 + 20 * k + i);
+    }
+  });
+  const graph = await boxOf(session, 'graph-canvas');
+  await session.time('graph: drag', async () => {
+    await page.mouse.move(graph.x + 12, graph.y + 12);
+    await page.mouse.down();
+    for (let k = 1; k <= 8; ++k) await page.mouse.move(graph.x + 12 + 12 * k, graph.y + 12 + 5 * k);
+    await page.mouse.up();
+  });
+  await session.time('graph: hover', async (i) => {
+    for (let k = 1; k <= 8; ++k) {
+      await page.mouse.move(graph.x + graph.width * 0.11 * k + i, graph.y + graph.height * 0.5);
+    }
+  });
+  await session.time('graph: edges by operation, pair, transport', async (i) => {
+    const by = ['operation', 'pair', 'transport'][i % 3];
+    await session.control('graph-by').selectOption(by);
+  });
+}
+
+await withBrowser({ viewport: { width: 1320, height: 900 } }, async (context) => {
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  const session = new Session(page);
+  session.rows.push(await measureOpening(page));
+  await page.evaluate(startClock);
+  const devtools = options.profile && (await context.newCDPSession(page));
+  if (devtools) {
+    await devtools.send('Profiler.enable');
+    await devtools.send('Profiler.start');
+  }
+  await measureFilters(session);
+  await measureTimeline(session);
+  await measureOthers(session);
+  if (devtools) {
+    const { profile } = await devtools.send('Profiler.stop');
+    writeFileSync(options.profile, JSON.stringify(profile));
+  }
+  const bytes = statSync(kFile).size;
+  if (options.json) {
+    console.log(JSON.stringify({ bytes, rows: session.rows }));
+    return;
+  }
+  console.log(`${kFile}: ${(bytes / 2 ** 20).toFixed(2)} MiB`);
+  for (const { name, median_ms, max_ms } of session.rows) {
+    console.log(`${name.padEnd(48)} ${median_ms.toFixed(0).padStart(6)} ms  max ${max_ms.toFixed(0)} ms`);
+  }
+});
