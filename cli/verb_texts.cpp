@@ -126,8 +126,13 @@ std::vector<Definition> environment_texts() {
            "if it is set to anything but 0, and NO_COLOR is not set, output is "
            "coloured also where it is no terminal"},
           {"TMPDIR",
-           "where record keeps the counters of processes that cannot write into DIR, and "
-           "where check makes its trial; /tmp if it is not set"},
+           "where record keeps the counters of processes that cannot write into DIR and, if DIR "
+           "cannot hold it, a link to a library with a space or colon in its path, and where check "
+           "makes its trial; /tmp if it is not set"},
+          {"UCTRACE_DRAIN",
+           "if it is 1, logs are written as to a network file system on every file system"},
+          {"UCTRACE_DIR",
+           "where a program records that is started with LD_PRELOAD set by hand; record sets both"},
           {"LD_PRELOAD", "record puts its library in front of what the user has there"},
           {"SLURM_EXPORT_ENV, HYDRA_ENV, OMPI_MCA_mca_base_env_list",
            "what launchers keep back or pass on; record takes them into account"},

@@ -8,6 +8,10 @@
 namespace uctrace {
 namespace {
 
+bool is_one_sided(MessageKind kind) {
+  return kind == MessageKind::put || kind == MessageKind::get || kind == MessageKind::atomic;
+}
+
 std::string party_text(const Labels& labels, Party party) {
   const std::string label = labels(party);
   return party.rank >= 0 ? "rank " + label : label;
@@ -78,7 +82,12 @@ std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
     if (hop.role == Role::staging) text += ", staging";
   }
   if (hop.issued_by != message.initiator) {
-    text += hop.issued_by == Side::dst ? ", issued by the receiver" : ", issued by the sender";
+    const bool by_destination = hop.issued_by == Side::dst;
+    if (is_one_sided(message.kind)) {
+      text += by_destination ? ", issued by the destination" : ", issued by the source";
+    } else {
+      text += by_destination ? ", issued by the receiver" : ", issued by the sender";
+    }
   }
   return hop.exact ? text : text + ", tied by content";
 }
@@ -87,8 +96,11 @@ std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
 
 std::string receipt(const Run& run, const Labels& labels, MessageId id) {
   const Message& message = run.messages[id];
-  std::string text = fmt::format("#{} {} -> {}, {}", id, party_text(labels, source_of(message)),
-                                 labels(destination_of(message)), bytes_text(message.bytes));
+  std::string text = fmt::format("#{} {} -> {}, ", id, party_text(labels, source_of(message)),
+                                 labels(destination_of(message)));
+  // Most messages have a tag, and say so by it.
+  if (message.kind != MessageKind::tag) text += fmt::format("{}, ", name_of(message.kind));
+  text += bytes_text(message.bytes);
   if (message.has_tag) text += fmt::format(", tag {}", message.tag);
   text += ", " + asked_text(run, message);
   if (message.protocol != kNoText) text += ", " + run.texts[message.protocol];

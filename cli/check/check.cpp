@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/check/checks.hpp"
+#include "cli/data_folder.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "log-merger/table.hpp"
@@ -66,7 +67,8 @@ Findings run_checks(const CheckCommand& command) {
   const std::vector<Target> targets = find_targets(command.program);
   const Target& target = targets.front();
   adopt(target);
-  const std::filesystem::path preload = check_library(findings);
+  const ScratchFolder scratch;
+  const std::filesystem::path preload = check_library(findings, scratch.path());
   ProgramFacts program;
   if (!command.program.empty()) program = check_program(findings, target);
   for (std::size_t i = 1; i < targets.size(); ++i) check_program(findings, targets[i]);

@@ -3,6 +3,7 @@
 #include "cli/check/checks.hpp"
 #include "cli/check/child.hpp"
 #include "cli/installation.hpp"
+#include "cli/launch.hpp"
 #include "log-merger/error.hpp"
 
 namespace uctrace::cli::check {
@@ -47,7 +48,7 @@ bool is_preloaded(Findings& findings, const fs::path& library) {
 
 }  // namespace
 
-fs::path check_library(Findings& findings) {
+fs::path check_library(Findings& findings, const fs::path& scratch) {
   fs::path library;
   try {
     library = find_preload_library();
@@ -57,15 +58,20 @@ fs::path check_library(Findings& findings) {
                                        .fix = "ninja -C build, or meson install -C build"});
     return {};
   }
-  if (library.string().find_first_of(" :") != std::string::npos) {
-    findings.problem(kLibraryPath, {.found = library.string() + " has a space or colon in its path",
-                                    .why = "LD_PRELOAD takes no such path",
-                                    .fix = "mv uctrace's folder to one without them"});
+  fs::path loaded;
+  try {
+    loaded = preloadable(library, {scratch});
+  } catch (const Error& error) {
+    findings.problem(kLibraryPath,
+                     {.found = library.string() + " has a space or colon in its path",
+                      .why = "LD_PRELOAD takes no such path, and TMPDIR cannot hold a link to it",
+                      .fix = "export TMPDIR=/tmp, or another folder without them"});
     return {};
   }
-  if (!resolves(findings, library) || !is_preloaded(findings, library)) return {};
-  findings.ok("library", library.string() + " loads");
-  return library;
+  if (!resolves(findings, library) || !is_preloaded(findings, loaded)) return {};
+  findings.ok("library",
+              library.string() + (loaded == library ? " loads" : " loads, through a link"));
+  return loaded;
 }
 
 }  // namespace uctrace::cli::check

@@ -111,7 +111,7 @@ void check_open_mpi(Findings& findings, const Mpi& mpi, const UcxFacts& ucx, con
   const std::string transports = setting(mpi, "pml_ucx_tls", "any");
   const std::string devices = setting(mpi, "pml_ucx_devices", "any");
   const Support support = support_of(ucx, transports, devices);
-  const std::string source = mpi.pml_source.empty() ? "" : " (" + mpi.pml_source + ")";
+  const std::string source = mpi.pml_source.empty() ? "" : " from " + mpi.pml_source;
   if (!pml.empty() && !is_listed(pml, "ucx", false)) {
     findings.add(grade, kMpiNotUcx,
                  {.found = mpi.name + " will not use UCX",

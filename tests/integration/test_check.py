@@ -244,7 +244,12 @@ def missing_parts(folder):
     for part in (TOOL, LIBRARY):
         shutil.copy(part, spaced.parent)
     said = json.loads(run([spaced, "check", "--format", "json"]).stdout)
-    check("library-path" in {f["id"] for f in said["findings"]}, f"a path with a space: {said}")
+    told = {f["subject"]: f for f in said["findings"]}
+    check_equal(told["library"]["grade"], "ok", f"a path with a space: {told['library']}")
+    check("through a link" in told["library"]["found"], f"a path with a space: {told['library']}")
+    said = json.loads(run([spaced, "check", "--format", "json"],
+                          env={"TMPDIR": str(spaced.parent)}).stdout)
+    check("library-path" in {f["id"] for f in said["findings"]}, f"nor TMPDIR takes it: {said}")
 
 
 def forms_agree(_):

@@ -248,6 +248,24 @@ TEST_SUITE("unit") {
           "        1 x get_zcopy over cma/memory, 65536 B (64.0 KiB), issued by the receiver\n");
   }
 
+  TEST_CASE("a receipt names what is no tag message, and the sides of a one-sided operation") {
+    Run run = small_run();
+    Message& message = run.messages[0];
+    message.has_tag = false;
+    message.kind = MessageKind::put;
+    CHECK(
+        receipt(run, Labels(run), 0).starts_with("#0 rank 0 -> 1, put, 65536 B (64.0 KiB), MPI_"));
+    CHECK(receipt(run, Labels(run), 0).ends_with(", issued by the destination\n"));
+    message.kind = MessageKind::get;
+    message.initiator = Side::dst;
+    CHECK(receipt(run, Labels(run), 0).starts_with("#0 rank 0 -> 1, get, 65536 B"));
+    CHECK(receipt(run, Labels(run), 0).find("54 B, issued by the source\n") != std::string::npos);
+    message.kind = MessageKind::am;
+    message.initiator = Side::src;
+    CHECK(receipt(run, Labels(run), 0).starts_with("#0 rank 0 -> 1, am, 65536 B"));
+    CHECK(receipt(run, Labels(run), 0).ends_with(", issued by the receiver\n"));
+  }
+
   TEST_CASE("a message as JSON has every key, in order, with null for the unknown") {
     Run run = small_run();
     run.messages.push_back({});
