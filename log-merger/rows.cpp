@@ -1,28 +1,25 @@
-// Lays out the linked job as the rows of a Run: messages with their paths, transfers, operations.
-#include <fmt/format.h>
-
+// Lays out the linked job as the rows of a Run: the paths of messages, transfers, operations.
 #include <algorithm>
 #include <map>
 #include <string_view>
 
-#include "event-log/ucp_wire.hpp"
 #include "log-merger/job.hpp"
 #include "log-merger/payload.hpp"
 #include "log-merger/protocol.hpp"
-#include "log-merger/tag_layout.hpp"
+#include "log-merger/row_maker.hpp"
 #include "log-merger/ucs_names.hpp"
 
 namespace uctrace::merge {
 
 namespace {
 
-class RowBuilder {
+class RowBuilder : RowMaker {
  public:
-  explicit RowBuilder(Job& job) : job_(job), run_(job.run) {}
+  explicit RowBuilder(Job& job) : RowMaker(job) {}
 
   void build() {
     add_processes();
-    make_messages();
+    initiators_ = make_messages(job_);
     ops_of_messages();
     for (std::size_t i = 0; i < run_.messages.size(); ++i) {
       lay_out_path(static_cast<Index>(i));
@@ -33,20 +30,6 @@ class RowBuilder {
   }
 
  private:
-  UcpOp& ucp(Index i) { return job_.ucp[static_cast<std::size_t>(i)]; }
-  ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
-  TextId text(std::string_view value) { return run_.texts.intern(value); }
-
-  std::int32_t rank_of(Index process) { return process == kNone ? -1 : log_of(process).rank(); }
-
-  TextId function_of(Index call) {
-    return call == kNone ? kNoText : job_.calls[static_cast<std::size_t>(call)].function;
-  }
-
-  TextId comm_name(Index process, Index comm) {
-    return comm == kNone ? kNoText : log_of(process).comms[static_cast<std::size_t>(comm)].name;
-  }
-
   void add_processes() {
     for (ProcessLog& log : job_.logs) {
       const log::ProcessPage& page = log.file.page();
@@ -70,153 +53,6 @@ class RowBuilder {
     if (page.exit == log::ExitKind::exited) return "exited";
     if (page.exit == log::ExitKind::finalized && page.closed != 0) return "finalized";
     return log.file.is_writer_alive() ? "running" : "killed";
-  }
-
-  // A message for each accepted send and one-sided operation, and for each receive whose send is
-  // not in the logs.
-  void make_messages() {
-    std::vector<Index> heads;
-    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
-      const UcpOp& op = job_.ucp[i];
-      if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
-        heads.push_back(static_cast<Index>(i));
-      }
-    }
-    std::sort(heads.begin(), heads.end(), [&](Index a, Index b) {
-      return std::pair(ucp(a).start_ns, a) < std::pair(ucp(b).start_ns, b);
-    });
-    for (const Index head : heads) {
-      UcpOp& op = ucp(head);
-      op.message = static_cast<Index>(run_.messages.size());
-      if (op.partner != kNone) {
-        ucp(op.partner).message = op.message;
-      }
-      run_.messages.push_back(op.is_send()        ? message_of_send(op)
-                              : op.is_one_sided() ? message_of_one_sided(op)
-                                                  : message_of_receive(op));
-      initiators_.push_back(op.starts_message() ? head : kNone);
-    }
-    for (UcpOp& op : job_.ucp) {
-      if (op.data_of != kNone) {
-        op.message = ucp(op.data_of).message;
-      }
-    }
-  }
-
-  static MessageKind kind_of(const UcpOp& op) {
-    switch (op.family()) {
-      case log::UcpFamily::put:
-        return MessageKind::put;
-      case log::UcpFamily::get:
-        return MessageKind::get;
-      case log::UcpFamily::atomic:
-        return MessageKind::atomic;
-      case log::UcpFamily::am_send:
-      case log::UcpFamily::am_receive:
-        return MessageKind::am;
-      default:
-        return MessageKind::tag;
-    }
-  }
-
-  void fill_common(Message& m, const UcpOp& op, std::uint64_t ucp_tag) {
-    m.kind = kind_of(op);
-    m.match = op.match;
-    if (m.kind != MessageKind::tag) {
-      return;
-    }
-    m.ucp_tag = ucp_tag;
-    if (const auto tag = decode_tag(log_of(op.process).flavour, ucp_tag)) {
-      m.has_tag = !tag->collective;  // a collective's tag is its library's own
-      m.tag = m.has_tag ? tag->tag : 0;
-    }
-  }
-
-  MemoryKind memory_of(Index process) {
-    if (process == kNone) {
-      return MemoryKind::unknown;
-    }
-    const log::ProcessPage& page = log_of(process).file.page();
-    // Without a GPU driver in the process there is only host memory.
-    return page.closed != 0 && page.gpu_driver == 0 ? MemoryKind::host : MemoryKind::unknown;
-  }
-
-  Message message_of_send(const UcpOp& send) {
-    Message m;
-    fill_common(m, send, send.tag);
-    m.src_process = send.process;
-    m.dst_process = send.peer_process;
-    m.bytes = send.bytes;
-    m.mpi = function_of(send.asked_by);
-    m.comm = comm_name(send.process, send.comm);
-    m.progressed_in = function_of(send.call);
-    m.t_start_ns = send.start_ns;
-    std::int32_t status = send.ended ? send.end_status : send.status;
-    if (send.partner != kNone) {
-      const UcpOp& receive = ucp(send.partner);
-      m.dst_process = receive.process;
-      m.mpi_recv = function_of(receive.asked_by);
-      m.t_posted_recv_ns = receive.posted_ns;
-      m.t_end_ns = receive.end_ns;
-      status = receive.end_status != 0 ? receive.end_status : status;
-      if ((send.flags & log::UcpOperation::kUnknownLength) != 0) {
-        m.bytes = receive.received_bytes;
-      }
-    }
-    finish(m, status);
-    return m;
-  }
-
-  // Where the data lay is the source, for a get too. An atomic operation brings its operand; what
-  // it returns is part of its answer.
-  Message message_of_one_sided(const UcpOp& op) {
-    Message m;
-    fill_common(m, op, 0);
-    const bool fetched = op.is(log::UcpFamily::get);
-    m.initiator = fetched ? Side::dst : Side::src;
-    (fetched ? m.dst_process : m.src_process) = op.process;
-    (fetched ? m.src_process : m.dst_process) = op.peer_process;
-    m.bytes = op.bytes;
-    m.mpi = function_of(op.asked_by);
-    m.comm = comm_name(op.process, op.comm);
-    m.progressed_in = function_of(op.call);
-    m.t_start_ns = op.start_ns;
-    m.t_end_ns = op.end_ns;
-    finish(m, op.ended ? op.end_status : op.status);
-    return m;
-  }
-
-  // World rank of a sender that left no log: MPI's tags hold its rank in the communicator.
-  std::int32_t source_in_tag(const UcpOp& receive) {
-    const ProcessLog& log = log_of(receive.process);
-    const auto tag = decode_tag(log.flavour, receive.sender_tag);
-    if (!tag || receive.comm == kNone) {
-      return -1;
-    }
-    const Comm& comm = log.comms[static_cast<std::size_t>(receive.comm)];
-    return comm.members.world_rank(static_cast<std::uint32_t>(tag->source)).value_or(-1);
-  }
-
-  Message message_of_receive(const UcpOp& receive) {
-    Message m;
-    fill_common(m, receive, receive.sender_tag);
-    m.dst_process = receive.process;
-    m.bytes = receive.received_bytes;
-    m.mpi_recv = function_of(receive.asked_by);
-    m.comm = comm_name(receive.process, receive.comm);
-    m.t_posted_recv_ns = receive.posted_ns;
-    m.t_end_ns = receive.end_ns;
-    finish(m, receive.end_status);
-    m.src = m.kind == MessageKind::tag ? source_in_tag(receive) : -1;
-    return m;
-  }
-
-  void finish(Message& m, std::int32_t status) {
-    m.src = rank_of(m.src_process);
-    m.dst = rank_of(m.dst_process);
-    m.status = text(ucs_status_name(status));
-    m.src_memory = memory_of(m.src_process);
-    m.dst_memory = memory_of(m.dst_process);
   }
 
   void ops_of_messages() {
@@ -430,8 +266,6 @@ class RowBuilder {
     }
   }
 
-  Job& job_;
-  Run& run_;
   std::vector<Index> initiators_;        // UCP operations by message; kNone: not in the logs
   std::vector<std::vector<Index>> ops_;  // UCT operations by message
 };

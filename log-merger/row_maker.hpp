@@ -1,0 +1,37 @@
+// What makers of rows look up in the linked job. Private to rows.cpp and message_rows.cpp.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "log-merger/job.hpp"
+
+namespace uctrace::merge {
+
+class RowMaker {
+ protected:
+  explicit RowMaker(Job& job) : job_(job), run_(job.run) {}
+
+  UcpOp& ucp(Index i) { return job_.ucp[static_cast<std::size_t>(i)]; }
+  ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
+  TextId text(std::string_view value) { return run_.texts.intern(value); }
+
+  std::int32_t rank_of(Index process) { return process == kNone ? -1 : log_of(process).rank(); }
+
+  TextId function_of(Index call) {
+    return call == kNone ? kNoText : job_.calls[static_cast<std::size_t>(call)].function;
+  }
+
+  TextId comm_name(Index process, Index comm) {
+    return comm == kNone ? kNoText : log_of(process).comms[static_cast<std::size_t>(comm)].name;
+  }
+
+  Job& job_;
+  Run& run_;
+};
+
+// The messages of the run, and in `UcpOp::message` which one each operation belongs to. Returns the
+// UCP operation that began each; kNone: it is not in the logs.
+std::vector<Index> make_messages(Job& job);
+
+}  // namespace uctrace::merge
