@@ -190,12 +190,15 @@ Call::Call(UcpFunction function, const ucp_request_param_t* param, Tracking trac
 Call::End Call::finish(ucs_status_ptr_t result, const Operation& operation) {
   const std::uint64_t end = log::now();
   const ucs_status_t status = UCS_PTR_IS_PTR(result) ? UCS_INPROGRESS : UCS_PTR_STATUS(result);
-  log::LaneCounters& counters = lane_->counters();
-  ++counters.ucp_operations;
-  if (status >= 0) {
-    ++accepted(counters, family_of(function_));
+  // A callback inside the call may have forked: the child returns here too, without the log.
+  if (log::lane() == lane_) [[likely]] {
+    log::LaneCounters& counters = lane_->counters();
+    ++counters.ucp_operations;
+    if (status >= 0) {
+      ++accepted(counters, family_of(function_));
+    }
+    record(status, operation, end);
   }
-  record(status, operation, end);
   End result_end{false, status, {}};
   if (tracked_ == nullptr) {
     return result_end;

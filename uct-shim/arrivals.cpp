@@ -64,7 +64,9 @@ ucs_status_t on_arrival(void* argument, void* data, std::size_t length, unsigned
     const ContextScope scope({arrived.id, log::Origin::arrival, log::Route::call});
     status = handler->callback(handler->argument, data, length, flags);
   }
-  record(*lane, arrived);
+  if (log::lane() == lane) [[likely]] {  // else the program forked in it, and this is the child
+    record(*lane, arrived);
+  }
   return status;
 }
 

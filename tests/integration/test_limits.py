@@ -111,6 +111,7 @@ CIRCUMSTANCES = {
     "closes-before": whole,
     "closes-later": whole,
     "uses-files-up": whole,
+    "forks-inside": whole,
     "old-kernel": whole,
 }
 

@@ -112,6 +112,38 @@ static void run_endpoints(size_t count) {
   free(leaves);
 }
 
+static void fork_inside(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                        void* child) {
+  (void)request, (void)status, (void)info;
+  *(pid_t*)child = fork();
+}
+
+// A receive that ends inside its call, in whose callback the program becomes two: both return.
+static void receive_and_fork(struct node from, ucp_ep_h endpoint, struct node to) {
+  enum { kTag = 7 };
+  uint64_t number = kTag, got = 0;
+  pid_t child = -1;
+  int status = 1;
+  const ucp_request_param_t params = {
+      .op_attr_mask =
+          UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+      .cb.recv = fork_inside,
+      .user_data = &child,
+  };
+  ucp_tag_recv_info_t info;
+  ucs_status_ptr_t send = ucp_tag_send_nbx(endpoint, &number, sizeof number, kTag, &kDefaults);
+  while (ucp_tag_probe_nb(to.worker, kTag, UINT64_MAX, 0, &info) == NULL) {
+    ucp_worker_progress(from.worker);
+    ucp_worker_progress(to.worker);
+  }
+  ucs_status_ptr_t receive =
+      ucp_tag_recv_nbx(to.worker, &got, sizeof got, kTag, UINT64_MAX, &params);
+  if (child == 0) _exit(got != kTag);
+  check(waitpid(child, &status, 0) == child && status == 0, "the child");
+  finish(receive, from.worker, to.worker);
+  finish(send, from.worker, to.worker);
+}
+
 // Tags recur, so that only the order tells messages of one tag apart.
 enum { kTags = 1000 };
 
@@ -122,6 +154,7 @@ static void run_outstanding(size_t count, const char* circumstance) {
   uint64_t* numbers = allocate(2 * count, sizeof *numbers);
   exchange(sender, endpoint, receiver, UINT64_MAX);  // connected from here on
   amid_ucx(circumstance);
+  if (is(circumstance, "forks-inside")) receive_and_fork(sender, endpoint, receiver);
   for (size_t i = 0; i < count; ++i) {
     requests[i] = ucp_tag_recv_nbx(receiver.worker, &numbers[i], sizeof *numbers, i % kTags,
                                    UINT64_MAX, &kDefaults);
