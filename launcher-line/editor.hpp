@@ -36,6 +36,10 @@ void edit_open_mpi(Editor& editor);
 void edit_hydra(Editor& editor);
 void edit_slurm(Editor& editor);
 
+const OptionTable& open_mpi_options();
+const OptionTable& hydra_options();
+const OptionTable& slurm_options();
+
 // "NAME" of "NAME=VALUE" and of "NAME".
 inline std::string name_part(const std::string& setting) {
   return setting.substr(0, setting.find('='));

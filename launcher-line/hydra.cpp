@@ -121,6 +121,8 @@ bool environment_restricts(const Environment& environment) {
 
 }  // namespace
 
+const OptionTable& hydra_options() { return kOptions; }
+
 void edit_hydra(Editor& editor) {
   Line& line = editor.line;
   const std::size_t begin = editor.launcher + 1;

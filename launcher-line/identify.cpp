@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "launcher-line/editor.hpp"
+
 namespace uctrace::launcher {
 namespace {
 
@@ -43,6 +45,20 @@ Kind kind_of_version(std::string_view text) {
 }
 
 }  // namespace
+
+const OptionTable* option_table(Kind kind) {
+  switch (kind) {
+    case Kind::open_mpi:
+      return &open_mpi_options();
+    case Kind::hydra:
+      return &hydra_options();
+    case Kind::slurm:
+      return &slurm_options();
+    case Kind::none:
+      break;
+  }
+  return nullptr;
+}
 
 Kind identify(const std::string& program, const Programs& programs) {
   if (const Kind kind = kind_of(program); kind != Kind::none) return kind;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "launcher-line/edit.hpp"
+#include "launcher-line/options.hpp"
 
 namespace uctrace::launcher {
 
@@ -19,5 +20,8 @@ struct Programs {
 // By the name, else by the name of the file behind it, and only for a name that several
 // implementations share by asking the program itself.
 Kind identify(const std::string& program, const Programs& programs);
+
+// The options of a launcher; none for Kind::none.
+const OptionTable* option_table(Kind kind);
 
 }  // namespace uctrace::launcher

@@ -198,6 +198,8 @@ bool read_tune_files(const Editor& editor, const std::vector<Part>& parts, std::
 
 }  // namespace
 
+const OptionTable& open_mpi_options() { return kOptions; }
+
 void edit_open_mpi(Editor& editor) {
   Line& line = editor.line;
   std::string& unclear = editor.result.unclear;

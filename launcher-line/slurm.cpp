@@ -74,6 +74,8 @@ bool may_restrict(const Words& words) {
 
 }  // namespace
 
+const OptionTable& slurm_options() { return kOptions; }
+
 void edit_slurm(Editor& editor) {
   Line& line = editor.line;
   std::string otherwise;

@@ -67,7 +67,7 @@ std::string setting(const Mpi& mpi, const std::string& name, const std::string& 
 
 // The user's own line with the options behind its launcher; without a line, a pattern.
 std::string line_with_ucx(const Target& target) {
-  if (target.launcher.kind == LauncherKind::none) {
+  if (!target.launcher.is_one) {
     if (!target.command.empty()) {
       return "export OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any";
     }
@@ -161,9 +161,9 @@ void check_other(Findings& findings, const Mpi& mpi, const Target& target) {
 
 void check_mpi(Findings& findings, const Mpi& mpi, const UcxFacts& ucx, const Target& target) {
   const bool is_open_mpi = mpi.kind == MpiKind::open_mpi;
-  const LauncherKind launcher = target.launcher.kind;
-  if ((launcher == LauncherKind::open_mpi && !is_open_mpi) ||
-      (launcher == LauncherKind::hydra && is_open_mpi)) {
+  const launcher::Kind kind = target.launcher.kind;
+  if ((kind == launcher::Kind::open_mpi && !is_open_mpi) ||
+      (kind == launcher::Kind::hydra && is_open_mpi)) {
     findings.problem(
         kMpiOtherLauncher,
         {.found = fmt::format("{} is the launcher of another MPI than the program's, {}",

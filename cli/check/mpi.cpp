@@ -142,8 +142,9 @@ std::optional<Mpi> mpi_of_launcher(const Launcher& launcher) {
   for (const char* name : {"ompi_info", "mpichversion", "impi_info"}) {
     const fs::path tool = launcher.path.parent_path() / name;
     std::error_code error;
-    const bool fits = launcher.kind == LauncherKind::other ||
-                      (launcher.kind == LauncherKind::open_mpi) == (tool.filename() == "ompi_info");
+    const bool fits =
+        launcher.kind == launcher::Kind::none ||
+        (launcher.kind == launcher::Kind::open_mpi) == (tool.filename() == "ompi_info");
     if (!fits || !fs::exists(tool, error)) continue;
     const auto libraries = libraries_of(tool, why);
     if (!libraries) continue;

@@ -3,19 +3,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <sstream>
 
 #include "cli/check/child.hpp"
+#include "launcher-line/identify.hpp"
+#include "launcher-line/options.hpp"
+#include "launcher-line/prefix.hpp"
 
 namespace uctrace::cli::check {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 12> kWrappers = {"env",     "nice",    "nohup",   "numactl",
-                                                   "stdbuf",  "setarch", "taskset", "time",
-                                                   "timeout", "chrt",    "ionice",  "uctrace"};
+// Launchers of which no line is parsed.
+constexpr const char* kOthers[] = {"mpirun", "mpiexec", "aprun", "jsrun", "ibrun", "flux"};
 
 bool is_file(const fs::path& path) {
   std::error_code error;
@@ -24,57 +25,61 @@ bool is_file(const fs::path& path) {
 
 bool is_program(const fs::path& path) { return is_file(path) && access(path.c_str(), X_OK) == 0; }
 
-bool is_wrapper(const std::string& word) {
-  const std::string name = fs::path(word).filename();
-  return std::find(kWrappers.begin(), kWrappers.end(), name) != kWrappers.end();
+using launcher::Kind;
+using launcher::Words;
+
+void set(Target& target, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) return;
+  target.environment[setting.substr(0, equals)] = setting.substr(equals + 1);
 }
 
-// Takes what the word at `at` sets, and says how many words that was.
-std::size_t take_setting(const std::vector<std::string>& words, std::size_t at, Target& target) {
-  const auto is = [&](std::initializer_list<const char*> names, std::size_t values) {
-    return at + values < words.size() &&
-           std::any_of(names.begin(), names.end(),
-                       [&](const char* name) { return words[at] == name; });
-  };
-  const auto set = [&](const std::string& text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) return false;
-    target.environment[text.substr(0, equals)] = text.substr(equals + 1);
-    return true;
-  };
-  if (is({"--mca", "-mca", "--gmca", "-gmca"}, 2)) {
-    target.mca[words[at + 1]] = words[at + 2];
-    return 3;
+// What stands in front of a command; says how many words that is.
+std::size_t take_prefix(Target& target, std::size_t at) {
+  const Words words(target.command.begin() + static_cast<std::ptrdiff_t>(at), target.command.end());
+  const launcher::Prefix prefix = launcher::find_prefix(words);
+  for (const launcher::EnvCommand& env : prefix.env) {
+    for (const auto& [name, word] : env.assigned) set(target, words[word]);
   }
-  if (is({"-genv", "--genv", "-env", "--env"}, 2)) {
-    target.environment[words[at + 1]] = words[at + 2];
-    return 3;
+  if (prefix.command < words.size() && fs::path(words[prefix.command]).filename() == "uctrace") {
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    if (dashes != words.end()) return static_cast<std::size_t>(dashes - words.begin()) + 1;
   }
-  if (is({"-x"}, 1)) {
-    set(words[at + 1]);
-    return 2;
-  }
-  if (words[at].starts_with('-')) return 1;
-  return words[at].find('/') == std::string::npos && set(words[at]) ? 1 : 0;
+  return prefix.command;
 }
 
-// From the word at `at` on; the first plain word where no launcher's options can be in between.
+void take_option(Target& target, const launcher::FoundOption& option) {
+  const Words& words = target.command;
+  const std::string& name = option.name;
+  if (name == "mca" || name == "gmca" || name == "omca" || name == "gomca") {
+    target.mca[words[option.value_word]] = words[option.value_word + 1];
+  } else if (name == "genv" || name == "env") {
+    if (option.arguments == 2) {
+      target.environment[words[option.value_word]] = words[option.value_word + 1];
+    } else {
+      set(target, launcher::value_of(launcher::Line(words), option));
+    }
+  } else if (name == "x") {
+    set(target, launcher::value_of(launcher::Line(words), option));
+  }
+}
+
+// From the word at `at` on.
 void find_program(Target& target, std::size_t at) {
-  const std::vector<std::string>& words = target.command;
-  bool is_sure = target.launcher.kind == LauncherKind::none;
+  const Words& words = target.command;
+  const launcher::OptionTable* table = launcher::option_table(target.launcher.kind);
+  bool is_sure = !target.launcher.is_one || table != nullptr;
   while (at < words.size()) {
-    if (const std::size_t taken = take_setting(words, at, target); taken != 0) {
-      at += taken;
-      continue;
+    if (table != nullptr) {
+      const launcher::OptionScan scan = launcher::scan_options(words, at, words.size(), *table);
+      for (const launcher::FoundOption& option : scan.options) take_option(target, option);
+      at = scan.program;
+      if (scan.unknown) is_sure = false;  // it may have arguments
     }
-    const fs::path path = find_in_path(words[at]);
-    if (is_wrapper(words[at]) && is_program(path)) {
-      is_sure = false;  // its options may have values
-      ++at;
-      // `uctrace record -- ...`
-      if (at < words.size() && words[at] == "record") ++at;
-      continue;
-    }
+    if (at < words.size()) at += take_prefix(target, at);
+    if (at >= words.size()) return;
+    const bool is_option = words[at].starts_with('-');
+    const fs::path path = is_option ? fs::path() : find_in_path(words[at]);
     if (is_program(path) || is_sure) {
       target.program = words[at];
       target.path = path;
@@ -82,7 +87,7 @@ void find_program(Target& target, std::size_t at) {
     }
     // A name with a folder that nothing else explains is a misspelt program.
     const bool looks_meant = words[at].find('/') != std::string::npos && !fs::exists(words[at]);
-    if (target.program.empty() && (looks_meant || at + 1 == words.size())) {
+    if (target.program.empty() && !is_option && (looks_meant || at + 1 == words.size())) {
       target.program = words[at];
       target.path = path;
     }
@@ -103,53 +108,43 @@ fs::path find_in_path(const std::string& word) {
 }
 
 Launcher as_launcher(const std::string& word) {
-  const fs::path typed = find_in_path(word);
-  std::error_code error;
-  Launcher launcher{.kind = LauncherKind::none,
-                    .word = word,
-                    .path = typed.empty() ? typed : fs::canonical(typed, error)};
-  const std::string name = fs::path(word).filename();
-  const std::string file = launcher.path.filename();
-  const auto begins = [&](std::initializer_list<const char*> beginnings) {
-    return std::any_of(beginnings.begin(), beginnings.end(), [&](const char* beginning) {
-      return name.starts_with(beginning) || file.starts_with(beginning);
-    });
+  const auto resolved = [](const std::string& name) {
+    const fs::path typed = find_in_path(name);
+    std::error_code error;
+    return typed.empty() ? typed : fs::canonical(typed, error);
   };
-  if (file == "orterun" || file == "prterun" || file == "prun" || file == "oshrun" ||
-      name.ends_with(".openmpi")) {
-    launcher.kind = LauncherKind::open_mpi;
-  } else if (begins({"mpiexec.hydra", "mpirun.hydra"}) || name.ends_with(".mpich")) {
-    launcher.kind = LauncherKind::hydra;
-  } else if (name == "srun") {
-    launcher.kind = LauncherKind::slurm;
-  } else if (begins({"mpirun", "mpiexec", "orterun", "aprun", "jsrun", "ibrun", "flux"})) {
-    launcher.kind = LauncherKind::other;
-  }
+  Launcher launcher{.word = word, .path = resolved(word)};
+  launcher.kind = launcher::identify(
+      word, {.resolved = [&](const std::string& name) { return resolved(name).string(); },
+             .version =
+                 [](const std::string& name) {
+                   const ChildResult said = run_child({name, "--version"}, {.timeout_s = 5});
+                   return said.out + said.err;
+                 }});
+  const std::string name = fs::path(word).filename();
+  launcher.is_one = launcher.kind != Kind::none ||
+                    std::any_of(std::begin(kOthers), std::end(kOthers),
+                                [&](const char* beginning) { return name.starts_with(beginning); });
   return launcher;
 }
 
 Target find_target(const std::vector<std::string>& command) {
   Target target;
   target.command = command;
-  std::size_t at = 0;
-  while (at < command.size()) {
-    const std::size_t taken = take_setting(command, at, target);
-    if (taken == 0 && !is_wrapper(command[at])) break;
-    at += std::max<std::size_t>(taken, 1);
-  }
+  std::size_t at = take_prefix(target, 0);
   if (at < command.size()) {
     target.launcher = as_launcher(command[at]);
     target.launcher_at = at;
-    if (target.launcher.kind != LauncherKind::none) ++at;
+    if (target.launcher.is_one) ++at;
   }
-  find_program(target, target.launcher.kind == LauncherKind::none ? 0 : at);
+  find_program(target, at);
   return target;
 }
 
 std::vector<Target> find_targets(const std::vector<std::string>& command) {
   const Target first = find_target(command);
   std::vector<Target> targets = {first};
-  if (first.launcher.kind == LauncherKind::none) return targets;
+  if (!first.launcher.is_one) return targets;
   const auto behind_launcher = command.begin() + static_cast<std::ptrdiff_t>(first.launcher_at) + 1;
   for (auto at = behind_launcher; at != command.end(); ++at) {
     if (*at != ":") continue;

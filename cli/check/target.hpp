@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "launcher-line/edit.hpp"
+
 namespace uctrace::cli::check {
 
-enum class LauncherKind { none, open_mpi, hydra, slurm, other };
-
 struct Launcher {
-  LauncherKind kind = LauncherKind::none;
+  bool is_one = false;  // also if it is of no kind that is parsed
+  launcher::Kind kind = launcher::Kind::none;
   std::string word;            // as typed: "mpirun"
   std::filesystem::path path;  // with symbolic links resolved; empty if there is none
 };
@@ -30,12 +31,11 @@ struct Target {
 // is none.
 std::filesystem::path find_in_path(const std::string& word);
 
-// What kind of launcher a word names, `none` if it is no launcher.
+// The launcher that a word names. May run `mpirun --version` where the name alone does not tell.
 Launcher as_launcher(const std::string& word);
 
-// Launchers have too many options to know them all: the program is the first word behind the
-// launcher, and behind wrappers such as `env` and `numactl`, that is a program file. Options of
-// other launchers' syntax are passed over.
+// Behind a launcher, or an option of it, that is not known, the program is the first word that is a
+// program file.
 Target find_target(const std::vector<std::string>& command);
 
 // A target for each program of an MPMD line ("mpirun -np 1 ./a : -np 3 ./b"); one for other lines.

@@ -50,7 +50,8 @@ std::string program_of(const std::vector<std::string>& command) {
 }  // namespace
 
 TEST_CASE("check: the program behind launchers, their options, and wrappers") {
-  const Programs programs({"app", "mpirun", "mpiexec.mpich", "srun", "env", "numactl", "uctrace"});
+  Programs programs({"app", "mpirun", "mpiexec.mpich", "srun", "env", "numactl", "uctrace"});
+  programs.write("mpirun", "#!/bin/sh\necho \"mpirun (Open MPI) 4.1.4\"\n");
   CHECK(program_of({"app", "--size", "4"}) == "app");
   CHECK(program_of({"mpirun", "-np", "4", "app", "mpirun"}) == "app");
   CHECK(program_of({"mpirun", "--mca", "pml", "app", "-np", "4", "app"}) == "app");
@@ -74,11 +75,14 @@ TEST_CASE("check: the program behind launchers, their options, and wrappers") {
   CHECK(program_of({"mpirun", "-np", "2", "./missing", "x"}) == "./missing");
   CHECK(find_target({"mpirun", "-np", "2", "./missing", "x"}).path.empty());
   CHECK(find_target({"missing"}).path.empty());
-  CHECK(find_target({"mpiexec.mpich", "app"}).launcher.kind == LauncherKind::hydra);
-  CHECK(find_target({"srun", "-n", "2", "app"}).launcher.kind == LauncherKind::slurm);
-  CHECK(find_target({"app"}).launcher.kind == LauncherKind::none);
+  CHECK(find_target({"mpiexec.mpich", "app"}).launcher.kind == uctrace::launcher::Kind::hydra);
+  CHECK(find_target({"srun", "-n", "2", "app"}).launcher.kind == uctrace::launcher::Kind::slurm);
+  CHECK(find_target({"app"}).launcher.kind == uctrace::launcher::Kind::none);
   CHECK(find_target({}).program.empty());
-  CHECK(find_target({"env"}).program.empty());
+  CHECK(program_of({"env"}) == "env");
+  CHECK(program_of({"mpirun", "--host", "app", "missing"}) == "missing");
+  CHECK(program_of({"mpirun", "--no-such-option", "4", "app"}) == "app");
+  CHECK(program_of({"env", "A=b", "nice", "-n", "5", "mpirun", "-np", "2", "app"}) == "app");
   CHECK(find_target({"mpirun"}).program.empty());
   CHECK(find_target({"mpirun", "--mca"}).program.empty());
 }
