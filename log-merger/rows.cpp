@@ -225,9 +225,6 @@ class RowBuilder : RowMaker {
       row.endpoint = op.has_endpoint() ? op.handle : 0;
       row.worker_uid = op.has_endpoint() ? op.peer_uid : op.worker_uid;
       row.function = text(ucp_function_name(op.function));
-      row.protocol = op.message == kNone
-                         ? kNoText
-                         : run_.messages[static_cast<std::size_t>(op.message)].protocol;
       row.asked_by = function_of(op.asked_by);
       row.progressed_in = function_of(op.call);
       row.status = text(ucs_status_name(op.ended ? op.end_status : op.status));
@@ -242,7 +239,18 @@ class RowBuilder : RowMaker {
       row.sender_tag = op.sender_tag;
       row.t_start_ns = op.start_ns;
       row.t_end_ns = op.end_ns;
+      if (op.message != kNone) take_from_message(op, row);
       run_.ucp_operations.push_back(row);
+    }
+  }
+
+  // What only the path of an operation tells.
+  void take_from_message(const UcpOp& op, UcpOperationRow& row) {
+    const Message& message = run_.messages[static_cast<std::size_t>(op.message)];
+    row.protocol = message.protocol;
+    if (op.implicit()) {
+      row.status = message.status;
+      row.t_end_ns = message.t_end_ns;
     }
   }
 

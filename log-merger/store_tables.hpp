@@ -180,7 +180,8 @@ struct Table<UcpOperationRow> {
       column("received_bytes", &Row::received_bytes, "length that arrived", Unit::bytes),
       column("sender_tag", &Row::sender_tag, "UCP tag that arrived"),
       column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
-      column("t_end_ns", &Row::t_end_ns, "completion", Unit::ns),
+      column("t_end_ns", &Row::t_end_ns,
+             "completion; of an implicit operation the end of its last transfer", Unit::ns),
   };
 };
 

@@ -49,6 +49,8 @@ def rma_is_recorded(mpi_name, setting):
         if mpi_name == "mpich":  # writes memory that was attached by active messages
             truth = [row for row in truth if row["comm"] != "dynamic"]
         check_complete(recording.info, processes=mpi.ranks)
+        for operation in recording.table("ucp_operations"):
+            check(operation["t_end_ns"] >= operation["t_start_ns"] >= 0, f"no end: {operation}")
         check_copies(recording, truth, PUTS, "put")
         check_copies(recording, truth, GETS, "get")
         for function in ACCUMULATE:
