@@ -24,11 +24,11 @@ namespace uctrace::log {
 
 inline constexpr std::uint64_t kMagic = 0x31474f4c52544355;  // "UCTRLOG1", little endian
 inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
-inline constexpr std::uint32_t kFormatVersion = 2;
+inline constexpr std::uint32_t kFormatVersion = 3;
 
 inline constexpr std::size_t kMinChunkBytes = 64 * 1024;
 inline constexpr std::size_t kMaxChunkBytes = 4 * 1024 * 1024;
-inline constexpr std::size_t kProcessPageBytes = 64 * 1024;
+inline constexpr std::size_t kProcessPageBytes = 128 * 1024;
 inline constexpr std::size_t kMaxLanes = 240;
 inline constexpr std::size_t kAnchors = 16;
 
@@ -80,9 +80,17 @@ struct LaneCounters {
   std::uint64_t ucp_am_sends;
   std::uint64_t ucp_am_receives;       // calls of the program's active message handlers
   std::uint64_t ucp_am_data_receives;  // ucp_am_recv_data_nbx
-  std::uint64_t reserved[1];
+  // Requests that UCT took into a pending queue, refused to queue (there is room to post again), or
+  // queued without our callback in them, for lack of a place.
+  std::uint64_t uct_pending_added;
+  std::uint64_t uct_pending_refused;
+  std::uint64_t uct_pending_untracked;
+  // Receives that an interface matches by itself (tag offload): accepted, and ended or cancelled.
+  std::uint64_t uct_tag_receives;
+  std::uint64_t uct_tag_receives_ended;
+  std::uint64_t reserved[28];
 };
-static_assert(sizeof(LaneCounters) == 27 * 8);
+static_assert(sizeof(LaneCounters) == 59 * 8);
 
 // The outermost MPI call that a thread is in: what an MpiCall record of it begins with, for it gets
 // one only when it returns. Plain stores, the head last and cleared first: a snapshot of a living
@@ -101,7 +109,7 @@ struct LaneInfo {
   LaneCounters counters;
   CurrentCall current_call;
 };
-static_assert(sizeof(LaneInfo) == 256);
+static_assert(sizeof(LaneInfo) == 512);
 
 struct ProcessPage {
   std::uint64_t magic;
@@ -135,7 +143,7 @@ struct ProcessPage {
   std::uint64_t reserved1[63];
   // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
 };
-inline constexpr std::size_t kLanesOffset = 4096;
+inline constexpr std::size_t kLanesOffset = 8192;
 static_assert(sizeof(ProcessPage) <= kLanesOffset);
 static_assert(kLanesOffset + kMaxLanes * sizeof(LaneInfo) == kProcessPageBytes);
 

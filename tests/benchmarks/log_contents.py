@@ -5,7 +5,7 @@ import struct
 from collections import Counter
 from dataclasses import dataclass, field
 
-PAGE_BYTES = 65536
+PAGE_BYTES = 128 * 1024
 CHUNK_MAGIC = 0x4B4E4843
 CHUNK_HEADER_BYTES = 64
 EVENT_STREAM = 1

@@ -30,7 +30,7 @@ std::size_t some_place(const Log& log, Random& random) {
     case 0:
       return random() % 1024;
     case 1:
-      return log::kLanesOffset + random() % 512;
+      return log::kLanesOffset + random() % (2 * sizeof(log::LaneInfo));
     case 2:
       return chunk + random() % sizeof(log::ChunkHeader);
     case 3:

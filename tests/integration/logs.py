@@ -2,14 +2,15 @@
 
 import struct
 
-PAGE_BYTES = 64 * 1024
-LANES_OFFSET, LANE_BYTES, COUNTERS_OFFSET = 4096, 256, 8
+PAGE_BYTES = 128 * 1024
+LANES_OFFSET, LANE_BYTES, COUNTERS_OFFSET = 8192, 512, 8
 COUNTERS = (
     "uct_posted_ok uct_inprogress uct_completed uct_without_handle uct_untracked uct_errors"
     " uct_no_resource uct_arrivals ucp_operations ucp_untracked ucp_sends ucp_receives"
     " ucp_completed mpi_calls dropped_uct dropped_ucp dropped_mpi dropped_definitions"
     " recorded_events ucp_puts ucp_gets ucp_atomics ucp_flushes ucp_am_sends ucp_am_receives"
-    " ucp_am_data_receives"
+    " ucp_am_data_receives uct_pending_added uct_pending_refused uct_pending_untracked"
+    " uct_tag_receives uct_tag_receives_ended"
 ).split()
 CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64

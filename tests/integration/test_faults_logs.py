@@ -6,6 +6,7 @@ import struct
 
 from checks import SENT_COLUMNS, check_incomplete, check_same_multiset, read_truth, sent_like
 from harness import MPIS, TOOL, Recording, check, check_equal, record_well, run, run_test, scratch
+from logs import PAGE_BYTES
 
 TOOL_FAILURE = 125
 VERSION_OFFSET = 8  # docs/log-format.md: u32 after the magic
@@ -40,7 +41,7 @@ def make_foreign(log):
 
 def cut(log):
     """Keeps the process page and part of the records."""
-    os.truncate(log, 64 * 1024 + 3000)
+    os.truncate(log, PAGE_BYTES + 3000)
 
 
 def copy_of(recording, folder):

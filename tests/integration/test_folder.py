@@ -28,7 +28,7 @@ from harness import (
 )
 
 MESSAGES = 20
-PAGE_BYTES = 65536  # of the page that leads a log
+PAGE_BYTES = 128 * 1024  # of the page that leads a log
 
 
 def remove_folder(folder):

@@ -11,9 +11,10 @@ from harness import MPIS, Recording, check, check_equal, record_well, run_test, 
 # docs/log-format.md
 VERSION, HOST, BOOT_ID, ANCHOR_COUNT, ANCHORS = 8, 32, 96, 288, 296
 ANCHOR = struct.Struct("=QQQ")  # tick, monotonic, realtime
-LANES, LANE_BYTES, FIRST_COUNTER = 4096, 256, 8
+LANES, LANE_BYTES, FIRST_COUNTER = 8192, 512, 8
 MPI_CALLS = 13  # of the counters
-PAGE_BYTES, CHUNK_ANCHOR = 64 * 1024, 16
+PAGE_BYTES, CHUNK_ANCHOR = 128 * 1024, 16
+MIN_CHUNK_BYTES = 64 * 1024
 SECOND_NS = 10**9
 YEAR_NS = 366 * 86400 * SECOND_NS
 
@@ -34,7 +35,7 @@ def anchor_places(data):
     chunk = PAGE_BYTES
     while chunk + 64 <= len(data):
         yield chunk + CHUNK_ANCHOR
-        chunk += max(struct.unpack_from("=I", data, chunk + 4)[0], PAGE_BYTES)
+        chunk += max(struct.unpack_from("=I", data, chunk + 4)[0], MIN_CHUNK_BYTES)
 
 
 def move_wall_clock(by_ns, *, places=slice(None)):
