@@ -1,6 +1,9 @@
 """The bytes of an event log (docs/log-format.md), for tests that read or change records."""
 
+import re
 import struct
+
+from harness import SOURCE_ROOT
 
 PAGE_BYTES = 128 * 1024
 LANES_OFFSET, LANE_BYTES, COUNTERS_OFFSET = 8192, 512, 8
@@ -15,7 +18,7 @@ COUNTERS = (
 CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64
 EVENTS = 1
-UCT_OPERATION, UCP_OPERATION = 1, 4
+UCT_OPERATION, UCT_COMPLETION, UCP_OPERATION = 1, 2, 4
 
 # Function of a ucp_operation, from 1 on.
 UCP_FUNCTIONS = (
@@ -28,6 +31,12 @@ UCP_FUNCTIONS = (
     " ucp_worker_flush_nb ucp_worker_flush_nbx ucp_worker_fence ucp_am_send_nb ucp_am_send_nbx"
     " active_message_handler ucp_am_recv_data_nbx"
 ).split()
+
+
+def uct_op_names():
+    """The names of UCT operations by their number, as the format's own header has them."""
+    text = (SOURCE_ROOT / "event-log" / "kinds.hpp").read_text()
+    return re.findall(r"(\w+)(?: = 0)?,", re.search(r"enum class UctOp .*?kCount", text, re.S)[0])
 
 
 class Log:
@@ -66,6 +75,36 @@ class Log:
         """The name of the function of each UCP operation."""
         for _, function, _ in self.records(UCP_OPERATION):
             yield UCP_FUNCTIONS[(function & 0xFF) - 1]
+
+    def uct_operations(self):
+        """What each UCT operation's record says, in the order in which their calls returned."""
+        names = uct_op_names()
+        ends = {}
+        for offset, _, status in self.records(UCT_COMPLETION):
+            ends[self.u64(offset + 16)] = status
+        found = []
+        for offset, _, status in self.records(UCT_OPERATION):
+            op, am_id, flags = struct.unpack_from("=BBB", self.bytes, offset + 8)
+            start, duration, endpoint, size = struct.unpack_from("=4Q", self.bytes, offset + 16)
+            optional = {}
+            at = offset + 56
+            for bit, name in ((1, "id"), (2, "local"), (4, "remote")):
+                if flags & bit:
+                    optional[name] = self.u64(at)
+                    at += 8
+            found.append(
+                {
+                    "returned": start + duration,
+                    "op": names[op],
+                    "am_id": am_id,
+                    "status": status,
+                    "endpoint": endpoint,
+                    "bytes": size,
+                    "remote": optional.get("remote", 0),
+                    "end": ends.get(optional.get("id")),
+                }
+            )
+        return sorted(found, key=lambda operation: operation["returned"])
 
     def save(self):
         self.path.write_bytes(self.bytes)

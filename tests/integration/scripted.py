@@ -1,0 +1,99 @@
+"""The scripted transport (tests/scripted-transport) in recorded jobs, and its own account of what it
+was asked to do, which a recording must equal operation by operation."""
+
+import json
+from collections import Counter
+from itertools import zip_longest
+
+from harness import BUILD_ROOT, check, check_equal
+from logs import Log
+
+LIBRARY = BUILD_ROOT / "tests" / "scripted-transport" / "libscripted_transport.so"
+DEVICES = ("mlx5_0:1", "mlx5_1:1")
+
+# What the transport notes that is no operation of a table: what arrived, queues, failures.
+EVENTS = {
+    "arrival",
+    "failure",
+    "peer_gone",
+    "pending_add",
+    "pending_dispatch",
+    "pending_purge",
+    "tag_completed",
+    "tag_rndv",
+    "tag_unexpected_eager",
+    "tag_unexpected_rndv",
+}
+NO_RESOURCE, IN_PROGRESS = -2, 1
+
+
+def environment(folder, script, **settings):
+    """Of a job over the scripted transport that does as `script` says (scripted.h)."""
+    return {
+        "LD_PRELOAD": str(LIBRARY),
+        "SCRIPTED_TRANSPORT": script,
+        "SCRIPTED_TRANSPORT_ORACLE": str(folder / "oracle"),
+        **settings,
+    }
+
+
+def read_oracle(folder):
+    rows = []
+    for path in sorted(folder.glob("oracle.*.jsonl")):
+        pid = int(path.name.split(".")[1])
+        rows += [{"pid": pid, **json.loads(line)} for line in path.read_text().splitlines()]
+    check(rows, f"the transport left no account in {folder}")
+    return rows
+
+
+def calls_of(oracle):
+    return [row for row in oracle if row["what"] not in EVENTS]
+
+
+COLUMNS = ("op", "am_id", "endpoint", "status", "bytes", "remote", "end")
+
+
+def _as_recorded(call):
+    ended = call["status"] == IN_PROGRESS and call["tracked"]
+    return (
+        call["what"],
+        max(call["id"], 0),
+        call["endpoint"],
+        call["status"],
+        call["bytes"],
+        call["remote"],
+        call["completion"] if ended else None,
+    )
+
+
+def check_operations_are(log, oracle):
+    """The records of a process are the calls that the transport saw, one by one and in order."""
+    expected = [_as_recorded(call) for call in calls_of(oracle) if call["pid"] == log.pid]
+    found = [tuple(row[column] for column in COLUMNS) for row in log.uct_operations()]
+    for number, (one, other) in enumerate(zip_longest(found, expected)):
+        check(
+            one == other,
+            f"UCT operation {number} of process {log.pid}: {len(found)} found, {len(expected)}"
+            f" expected\n  columns:  {COLUMNS}\n  found:    {one}\n  expected: {other}",
+        )
+
+
+def check_recording_is(recording, oracle):
+    """The recording of a complete job is what the transport saw, and so are the sums of `info`."""
+    for log in map(Log, recording.logs):
+        check_operations_are(log, oracle)
+    uct, calls = recording.info["uct"], calls_of(oracle)
+    statuses = Counter(call["status"] for call in calls)
+    in_progress = statuses[IN_PROGRESS]
+    check_equal(uct["no_resource"], statuses[NO_RESOURCE], "refused for lack of resources")
+    check_equal(uct["inprogress"], in_progress, "operations in progress")
+    check_equal(uct["posted_ok"], statuses[0] + in_progress, "operations posted")
+    check_equal(
+        uct["errors"],
+        sum(n for status, n in statuses.items() if status < 0 and status != NO_RESOURCE),
+        "operations that failed at once",
+    )
+    tracked = [call for call in calls if call["status"] == IN_PROGRESS and call["tracked"]]
+    ended = [call for call in tracked if call["completion"] is not None]
+    check_equal(uct["completed"], len(ended), "operations that ended")
+    check_equal(uct["without_handle"], in_progress - len(tracked), "without a completion")
