@@ -42,9 +42,10 @@ std::uint64_t process_start_time() {
   return at == nullptr ? 0 : strtoull(at + 1, nullptr, 10);
 }
 
-std::uint64_t pid_namespace() {
+// `link` names one of this process's namespaces.
+std::uint64_t namespace_inode(const char* link) {
   struct stat st {};
-  return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+  return stat(link, &st) == 0 ? st.st_ino : 0;
 }
 
 }  // namespace
@@ -55,7 +56,8 @@ void fill_page(ProcessPage& page) {
   snprintf(page.tool_version, sizeof page.tool_version, "%s", kToolVersion);
   gethostname(page.host, sizeof page.host - 1);
   read_file("/proc/sys/kernel/random/boot_id", page.boot_id, sizeof page.boot_id);
-  page.pid_namespace = pid_namespace();
+  page.pid_namespace = namespace_inode("/proc/self/ns/pid");
+  page.time_namespace = namespace_inode("/proc/self/ns/time");
   page.pid = static_cast<std::uint32_t>(getpid());
   page.parent_pid = static_cast<std::uint32_t>(getppid());
   page.start_time = process_start_time();

@@ -349,6 +349,10 @@ bool LogFile::same_bytes(const LogFile& other) const {
          std::memcmp(words_.get(), other.words_.get(), size_bytes_) == 0;
 }
 
+std::string LogFile::monotonic_clock() const {
+  return std::string(boot_id()) + ':' + std::to_string(page_.time_namespace);
+}
+
 std::string LogFile::process_key() const {
   return std::string(host()) + ':' + std::string(boot_id()) + ':' +
          std::to_string(page_.pid_namespace) + ':' + std::to_string(page_.pid) + ':' +

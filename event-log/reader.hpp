@@ -256,6 +256,9 @@ class LogFile {
   // The lanes that were ever used, by lane number.
   const std::vector<LaneInfo>& lanes() const { return lanes_; }
 
+  // Names the monotonic clock that the process reads: a time namespace shifts that of its kernel.
+  std::string monotonic_clock() const;
+
   // Names the process in its job and everywhere else: host:boot:pid namespace:pid:start time.
   std::string process_key() const;
   // Whether the writer runs on this very machine, in this pid namespace, now. False also where that

@@ -140,7 +140,8 @@ struct ProcessPage {
   Anchor anchors[kAnchors];
   Storage storage;
   std::uint8_t reserved0[7];
-  std::uint64_t reserved1[63];
+  std::uint64_t time_namespace;  // inode of /proc/self/ns/time, 0 where the kernel has none
+  std::uint64_t reserved1[62];
   // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
 };
 inline constexpr std::size_t kLanesOffset = 8192;

@@ -193,9 +193,9 @@ Json damaged_json(const Job& job) {
   return list;
 }
 
-Json clock_json(const Job& job, std::size_t hosts) {
-  Json error = nullptr;  // between hosts: as good as the site's time service, which is not known
-  if (hosts <= 1) {
+Json clock_json(const Job& job) {
+  Json error = nullptr;  // between clocks: as good as the site's time service, which is not known
+  if (job.monotonic_clocks <= 1) {
     error = job.clock_error_ns;
   }
   return {{"source", job.logs.empty() ? "none" : name_of(job.logs.front().file.page().clock)},
@@ -225,7 +225,7 @@ Json clock_json(const Job& job, std::size_t hosts) {
                                                 {"with", plain_text(clocks.with)},
                                                 {"by_ns", clocks.by_ns}};
                                       })},
-          {"hosts_aligned_by", hosts > 1 ? "wall clock" : "same clock"}};
+          {"hosts_aligned_by", job.monotonic_clocks > 1 ? "wall clock" : "same clock"}};
 }
 
 // What lies in the folder: which jobs, and which files did not become part of this one.
@@ -369,7 +369,7 @@ void describe_run(Job& job, const Found& found) {
   info["faults"] = faults_json(job);
   info["processes"] = processes_json(job);
   info["hosts"] = hosts;
-  info["clock"] = clock_json(job, hosts.size());
+  info["clock"] = clock_json(job);
   info["folder"] = folder_json(job);
   info["log"] = {{"written", fmt::format("{}", fmt::join(ways, ", "))},
                  {"file_system", fmt::format("{}", fmt::join(file_systems, ", "))},

@@ -200,7 +200,8 @@ struct ProcessLog {
   std::vector<std::string> environment;
   std::vector<std::pair<log::Fault, std::string>> faults;
   MpiFlavour flavour = MpiFlavour::none;
-  log::LaneCounters totals{};  // over all lanes
+  log::LaneCounters totals{};       // over all lanes
+  std::size_t monotonic_clock = 0;  // logs with the same number read the same one
   std::uint64_t backward_calls = 0;
 
   const Interface* interface(std::uint16_t id) const;
@@ -218,6 +219,7 @@ struct Job {
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;
   double clock_error_ns = 0;
+  std::size_t monotonic_clocks = 0;  // how many different ones the logs were written by
   Findings findings;
 };
 

@@ -30,16 +30,26 @@ std::int64_t wall_offset(const log::Anchor& anchor) {
   return difference(anchor.realtime_ns, anchor.monotonic_ns);
 }
 
-using HostOffsets = std::map<std::string_view, std::int64_t>;
+// Numbers the monotonic clocks of the logs.
+void tell_clocks_apart(Job& job) {
+  std::map<std::string, std::size_t> numbers;
+  for (ProcessLog& log : job.logs) {
+    log.monotonic_clock =
+        numbers.try_emplace(log.file.monotonic_clock(), numbers.size()).first->second;
+  }
+  job.monotonic_clocks = numbers.size();
+}
 
-// CLOCK_MONOTONIC_RAW within a host; hosts are set against each other by their wall clocks, which
-// is as good as the site's time service.
-HostOffsets host_offsets(const Job& job) {
-  HostOffsets offsets;
+using ClockOffsets = std::map<std::size_t, std::int64_t>;
+
+// CLOCK_MONOTONIC_RAW as far as it is the same; such clocks are set against each other by the wall
+// clocks beside them, which is as good as the site's time service.
+ClockOffsets clock_offsets(const Job& job) {
+  ClockOffsets offsets;
   for (const ProcessLog& log : job.logs) {
     if (!log.clock.anchors().empty()) {
       const log::Anchor& anchor = log.clock.anchors().front();
-      offsets.try_emplace(log.file.boot_id(),
+      offsets.try_emplace(log.monotonic_clock,
                           difference(anchor.realtime_ns, static_cast<std::uint64_t>(
                                                              log.clock.monotonic_ns(anchor.tick))));
     }
@@ -47,16 +57,16 @@ HostOffsets host_offsets(const Job& job) {
   return offsets;
 }
 
-// A process too short for two anchors takes the tick rate of another on its host.
+// A process too short for two anchors takes the tick rate of another on its clock.
 void share_clock_rates(Job& job) {
-  std::map<std::string_view, double> rates;
+  std::map<std::size_t, double> rates;
   for (const ProcessLog& log : job.logs) {
     if (log.clock.rate_known()) {
-      rates.try_emplace(log.file.boot_id(), log.clock.ns_per_tick());
+      rates.try_emplace(log.monotonic_clock, log.clock.ns_per_tick());
     }
   }
   for (ProcessLog& log : job.logs) {
-    const auto rate = rates.find(log.file.boot_id());
+    const auto rate = rates.find(log.monotonic_clock);
     if (!log.clock.rate_known() && rate != rates.end()) {
       log.clock.adopt_rate(rate->second);
     }
@@ -95,12 +105,12 @@ void find_wall_clock_steps(Job& job) {
 }
 
 void find_disagreements(Job& job) {
-  std::map<std::string_view, const ProcessLog*> first_of_boot;
+  std::map<std::size_t, const ProcessLog*> first_of_clock;
   for (const ProcessLog& log : job.logs) {
     if (log.clock.anchors().empty() || log.clock.anchors().front().realtime_ns == 0) {
       continue;
     }
-    const ProcessLog& first = *first_of_boot.try_emplace(log.file.boot_id(), &log).first->second;
+    const ProcessLog& first = *first_of_clock.try_emplace(log.monotonic_clock, &log).first->second;
     const log::Anchor &own = log.clock.anchors().front(), &its = first.clock.anchors().front();
     const std::int64_t by = wall_offset(own) - wall_offset(its);
     if (beyond_drift(by, difference(own.realtime_ns, its.realtime_ns))) {
@@ -112,11 +122,12 @@ void find_disagreements(Job& job) {
 }  // namespace
 
 void place_on_one_clock(Job& job) {
+  tell_clocks_apart(job);
   share_clock_rates(job);
-  HostOffsets offsets = host_offsets(job);
+  ClockOffsets offsets = clock_offsets(job);
   std::int64_t first = INT64_MAX;
   for (ProcessLog& log : job.logs) {
-    log.clock.set_job_offset(offsets[log.file.boot_id()]);
+    log.clock.set_job_offset(offsets[log.monotonic_clock]);
     if (!log.clock.anchors().empty()) {
       first = std::min(first, log.clock.job_ns(log.clock.anchors().front().tick));
     }
@@ -126,7 +137,7 @@ void place_on_one_clock(Job& job) {
   first = first == INT64_MAX ? 0 : first;
   job.run.epoch_realtime_ns = first < 0 ? 0 : static_cast<std::uint64_t>(first);
   for (ProcessLog& log : job.logs) {
-    log.clock.set_job_offset(offsets[log.file.boot_id()] - first);
+    log.clock.set_job_offset(offsets[log.monotonic_clock] - first);
   }
   find_wall_clock_steps(job);
   find_disagreements(job);

@@ -138,14 +138,14 @@ bool sends_may_lack(Job& job, const Group& group) {
   return log.flavour == MpiFlavour::none || !ends_early(log);
 }
 
-// Instants of different hosts cannot be compared well enough.
+// Instants of clocks that only the wall clock joins cannot be compared well enough.
 bool on_one_clock(Job& job, const Group& group) {
-  const auto boot_of = [&](Index op) {
-    return job.logs[static_cast<std::size_t>(at(job, op).process)].file.boot_id();
+  const auto clock_of = [&](Index op) {
+    return job.logs[static_cast<std::size_t>(at(job, op).process)].monotonic_clock;
   };
-  const auto boot = boot_of(group.receives.front());
+  const std::size_t clock = clock_of(group.receives.front());
   return std::all_of(group.sends.begin(), group.sends.end(),
-                     [&](Index send) { return boot_of(send) == boot; });
+                     [&](Index send) { return clock_of(send) == clock; });
 }
 
 // The k at which the first k receives had all ended when the k-th send (from 0) began: they took

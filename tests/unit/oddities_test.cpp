@@ -184,6 +184,27 @@ TEST_CASE("two clocks on one host") {
   CHECK_FALSE(has_note(merged(logs), "differ by"));
 }
 
+TEST_CASE("what joins the clocks of two processes") {
+  std::vector<LogBuilder> logs{process(0), process(1)};
+  for (log::Anchor* anchor : {&logs[1].page.anchors[0], &logs[1].page.anchors[1]}) {
+    anchor->monotonic_ns += 5'000'000'000;
+  }
+  const auto clock_of = [&] { return info_json(merged(logs))["clock"]; };
+  SUBCASE("a time namespace of its own: the wall clock, as between hosts") {
+    logs[1].page.time_namespace = 4026531835;
+    const Run run = merged(logs);
+    CHECK_FALSE(has_note(run, "differ by"));
+    CHECK(run.mpi_calls[0].t_start_ns == run.mpi_calls[1].t_start_ns);
+    CHECK(clock_of()["hosts_aligned_by"] == "wall clock");
+    CHECK(clock_of()["max_error_ns"].is_null());
+  }
+  SUBCASE("two host names on one kernel: its clock") {
+    std::strcpy(logs[1].page.host, "other");
+    CHECK(clock_of()["hosts_aligned_by"] == "same clock");
+    CHECK(clock_of()["max_error_ns"] == 0);
+  }
+}
+
 TEST_CASE("messages received before they were sent, by pair of hosts") {
   Job job;
   for (const char* host : {"a", "b"}) {

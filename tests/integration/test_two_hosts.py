@@ -1,0 +1,215 @@
+"""Jobs on two hosts, started there with an empty environment: each message is what the ranks say,
+hosts, processes and clocks are told apart, and the bytes handed to the tcp transport are those that
+the kernel counted on its device."""
+
+import json
+import re
+from collections import Counter
+
+from checks import check_complete, check_messages_are, read_truth
+from harness import (
+    MPIS,
+    OPEN_MPI_OVER_UCX,
+    PROGRAMS,
+    Mpi,
+    Recording,
+    check,
+    check_equal,
+    record_command,
+    run_test,
+    run_well,
+    scratch,
+)
+from two_hosts import AHEAD_S, CABLE, HOSTS, LAUNCH_DEVICE, LAUNCH_NETWORK, two_hosts
+
+SECOND_NS = 10**9
+FIRST_PID = 3000
+INSIDE = {"self", "sysv", "posix", "cma"}
+
+# What a packet has in front of the bytes of a TCP connection: Ethernet, IPv4, TCP with timestamps.
+PACKET_HEADER_BYTES = 14 + 20 + 20 + 12
+# What UCX's tcp transport puts in front of an operation (uct_tcp_am_hdr_t, uct_tcp_ep_put_req_hdr_t).
+AM_HEADER_BYTES = 5
+PUT_HEADER_BYTES = AM_HEADER_BYTES + 20
+
+
+def open_mpi(rig):
+    agent = ["--mca", "plm_rsh_agent", rig.agent, "--mca", "plm_rsh_no_tree_spawn", "1"]
+    network = ["--mca", "oob_tcp_if_include", LAUNCH_NETWORK]
+    hosts = ["-H", ",".join(f"{host}:2" for host in HOSTS), "-x", f"UCX_NET_DEVICES={CABLE}"]
+    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx", *agent, *network, *hosts]
+    return Mpi("ompi", ["mpirun.openmpi"], 4, "-np", options)
+
+
+def mpich(rig):
+    remote = ["-launcher", "ssh", "-launcher-exec", rig.agent, "-iface", LAUNCH_DEVICE]
+    hosts = ["-hosts", ",".join(HOSTS), "-ppn", "1", "-genv", "UCX_NET_DEVICES", CABLE]
+    return Mpi("mpich", ["mpiexec.mpich"], 2, "-n", [*remote, *hosts])
+
+
+def host_of(info):
+    return {process["key"]: process["host"] for process in info["processes"]}
+
+
+def check_paths(recording):
+    """Inside a host through its memory, between the hosts over the cable."""
+    hosts = host_of(recording.info)
+    ways = Counter()
+    for message in recording.messages:
+        ends = {hosts[message["src_process"]], hosts[message["dst_process"]]}
+        for step in message["path"]:
+            if len(ends) == 1:
+                check(step["transport"] in INSIDE, f"not inside {ends}: {message}")
+            else:
+                way = (step["transport"], step["device"], step["remote_device"])
+                check_equal(way, ("tcp", CABLE, CABLE), f"between hosts: {message}")
+            ways[len(ends)] += 1
+    check(ways[2] > 0, "no message went from host to host")
+    return ways
+
+
+def check_hosts_are_named(recording, ranks_of):
+    """`ranks_of` is {host: [rank]}."""
+    info = recording.info
+    check_equal(info["hosts"], list(HOSTS), "hosts of info")
+    host_of_rank = {rank: host for host, ranks in ranks_of.items() for rank in ranks}
+    found = {process["rank"]: process["host"] for process in info["processes"]}
+    check_equal(found, host_of_rank, "hosts of the processes")
+
+    report = json.loads(recording.ask("report", "--format", "json").stdout)
+    for pair in report["pairs"]:
+        named = (pair["src_host"], pair["dst_host"])
+        ranks = (int(pair["src"]), int(pair["dst"]))
+        check_equal(named, tuple(host_of_rank[rank] for rank in ranks), f"hosts of {pair}")
+    between = recording.ask("messages", "--format", "json", "--src-host=node1", "--dst-host=node2")
+    expected = [
+        message
+        for message in recording.messages
+        if (host_of_rank[message["src"]], host_of_rank[message["dst"]]) == HOSTS
+    ]
+    check_equal(json.loads(between.stdout), expected, "messages chosen by their hosts")
+
+    page = recording.folder / "page.html"
+    written = recording.ask("view", "-o", page)
+    check_equal(written.status, 0, f"status of view: {written}")
+    text = re.search(r'id="uctrace-data">(.*?)</script>', page.read_text(), re.DOTALL).group(1)
+    shown = {process["rank"]: process["host"] for process in json.loads(text)["processes"]}
+    check_equal(shown, host_of_rank, "hosts on the page")
+
+
+def check_clocks(recording):
+    """The monotonic clocks of the hosts are far apart, so only the wall clocks join them: nothing is
+    promised of the error, and the times are right as far as the wall clocks are, which here are
+    the same."""
+    clock = recording.info["clock"]
+    check_equal(clock["hosts_aligned_by"], "wall clock", "what joins the clocks")
+    check_equal(clock["max_error_ns"], None, "error bound")
+    check_equal(clock["disagreements"], [], "clocks of one host that disagree")
+    starts = [message["t_start_ns"] for message in recording.messages]
+    apart = abs(AHEAD_S["node1"] - AHEAD_S["node2"])
+    check(max(starts) - min(starts) < apart * SECOND_NS / 2, "a host's clock is taken for another's")
+    # A message takes as long as it seems to, give or take what the wall clocks differ.
+    early = [pair["worst_ns"] for pair in clock["violations_by_hosts"]]
+    check(all(worst < SECOND_NS / 100 for worst in early), f"received before sent: {early}")
+
+
+def check_equal_pids(recording):
+    """Each host counts its processes for itself: a pid names two of them."""
+    processes = recording.info["processes"]
+    pids = sorted((process["host"], process["pid"]) for process in processes)
+    expected = [(host, FIRST_PID + local) for host in HOSTS for local in range(2)]
+    check_equal(pids, expected, "process ids")
+    check_equal(len({process["key"] for process in processes}), 4, "keys of the processes")
+
+
+def recorded(rig, folder, mpi, program, *arguments):
+    """Records a job from login, whose output must be that of the job alone."""
+    command = mpi.job(program, *arguments)
+    alone = run_well(rig.on_login(command))
+    result = run_well(rig.on_login(record_command(folder, command)))
+    check_equal(result.stdout, alone.stdout, "output of the job")
+    return Recording(folder)
+
+
+def open_mpi_job(rig, folder):
+    mpi = open_mpi(rig)
+    truth = folder / "truth"
+    program = [FIRST_PID, PROGRAMS / "exchange.ompi", truth]
+    recording = recorded(rig, folder / "data", mpi, PROGRAMS / "at_pid", *program)
+    check_messages_are(recording, read_truth(truth, mpi))
+    check_complete(recording.info, processes=mpi.ranks)
+    check_equal(check_paths(recording)[1] > 0, True, "messages inside a host")
+    check_hosts_are_named(recording, {"node1": [0, 1], "node2": [2, 3]})
+    check_equal_pids(recording)
+    check_clocks(recording)
+
+
+def mpich_job(rig, folder):
+    mpi = mpich(rig)
+    truth = folder / "truth"
+    recording = recorded(rig, folder / "data", mpi, "exchange", truth)
+    check_messages_are(recording, read_truth(truth, mpi))
+    check_complete(recording.info, processes=mpi.ranks)
+    check_paths(recording)
+    check_hosts_are_named(recording, {"node1": [0], "node2": [1]})
+    check_clocks(recording)
+
+
+def handed_to_tcp(recording, host):
+    """{kind of operation: (operations, bytes)} that UCT took over for the cable on a host."""
+    hosts = [process["host"] for process in recording.table("processes")]
+    operations, amounts = Counter(), Counter()
+    for transfer in recording.table("transfers"):
+        if transfer["transport"] != "tcp" or hosts[transfer["process"]] != host:
+            continue
+        check_equal(transfer["device"], CABLE, "device of the tcp transport")
+        check(transfer["status"] >= 0, f"refused, but a transfer: {transfer}")
+        kind = transfer["op"].partition("_")[0]
+        if transfer["bytes"] > 0:
+            check(kind in ("am", "put"), f"the tcp transport has no {transfer['op']}")
+            operations[kind] += 1
+            amounts[kind] += transfer["bytes"]
+    return operations, amounts
+
+
+def bytes_are_the_kernels(rig, folder):
+    """On either side, what the device sent is what UCT was handed, with the headers of UCX's tcp
+    transport in front of each operation and those of the network in front of each packet."""
+    mpi = open_mpi(rig)
+    command = record_command(folder / "data", mpi.job("large", folder / "truth"))
+    before = {host: rig.counters(host) for host in HOSTS}
+    run_well(rig.on_login(command))
+    counted = {host: rig.counters(host) - before[host] for host in HOSTS}
+    recording = Recording(folder / "data")
+    check_complete(recording.info, processes=mpi.ranks)
+    for host, other in (HOSTS, HOSTS[::-1]):
+        operations, amounts = handed_to_tcp(recording, host)
+        kernel = counted[host]
+        # The tests of a cable: nothing is lost on it, and nobody else uses it.
+        arrived = (counted[other].received_bytes, counted[other].received_packets)
+        check_equal(arrived, (kernel.sent_bytes, kernel.sent_packets), f"what {other} got")
+        accounted = (
+            amounts.total()
+            + AM_HEADER_BYTES * operations["am"]
+            + PUT_HEADER_BYTES * operations["put"]
+            + PACKET_HEADER_BYTES * kernel.sent_packets
+        )
+        off = kernel.sent_bytes - accounted
+        print(
+            f"{host}: the kernel sent {kernel.sent_bytes} B in {kernel.sent_packets} packets, UCT was "
+            f"handed {amounts.total()} B in {operations.total()} operations; with headers "
+            f"{accounted} B: {off} B ({100 * off / kernel.sent_bytes:.4f} %) are not accounted for"
+        )
+        check(amounts.total() > 20 << 20, f"too little to compare: {amounts}")
+        check(abs(off) < kernel.sent_bytes / 100, f"{host}: {off} B of {kernel} are off")
+
+
+CASES = {"ompi": open_mpi_job, "mpich": mpich_job, "tcp-bytes": bytes_are_the_kernels}
+
+
+def on_two_hosts(case):
+    with scratch() as folder, two_hosts(folder / "rig") as rig:
+        CASES[case](rig, folder)
+
+
+run_test(on_two_hosts)
