@@ -11,6 +11,20 @@ from logs import Log
 LIBRARY = BUILD_ROOT / "tests" / "scripted-transport" / "libscripted_transport.so"
 DEVICES = ("mlx5_0:1", "mlx5_1:1")
 
+# UCX takes UCS_ERR_NO_RESOURCE of an interface's flush for a failure.
+STUBBORN = "iface_flush:ok *:no_resource/3 *:late=2/2 *:thread/5 connect:late=5"
+# Script and environment. UCP connects script_ep over the other transport.
+SETTINGS = {
+    "at-once": ("", {"UCX_TLS": "scripted"}),
+    "stubborn": (STUBBORN, {"UCX_TLS": "scripted"}),
+    "put": (STUBBORN, {"UCX_TLS": "scripted", "UCX_RNDV_SCHEME": "put_zcopy"}),
+    "eager": (STUBBORN, {"UCX_TLS": "scripted", "UCX_RNDV_THRESH": "inf"}),
+    "endpoints": (STUBBORN, {"UCX_TLS": "script_ep,scripted:aux"}),
+    "protocols-v2": (STUBBORN, {"UCX_TLS": "scripted", "UCX_PROTO_ENABLE": "y"}),
+    "endpoints-v2": (STUBBORN, {"UCX_TLS": "script_ep,scripted:aux", "UCX_PROTO_ENABLE": "y"}),
+    "tags": (STUBBORN, {"UCX_TLS": "script_tm"}),
+}
+
 # What the transport notes that is no operation of a table: what arrived, queues, failures.
 EVENTS = {
     "arrival",
@@ -27,13 +41,14 @@ EVENTS = {
 NO_RESOURCE, IN_PROGRESS = -2, 1
 
 
-def environment(folder, script, **settings):
-    """Of a job over the scripted transport that does as `script` says (scripted.h)."""
+def environment(folder, setting):
+    """Of a job over the scripted transport."""
+    script, variables = SETTINGS[setting]
     return {
         "LD_PRELOAD": str(LIBRARY),
         "SCRIPTED_TRANSPORT": script,
         "SCRIPTED_TRANSPORT_ORACLE": str(folder / "oracle"),
-        **settings,
+        **variables,
     }
 
 
@@ -48,6 +63,23 @@ def read_oracle(folder):
 
 def calls_of(oracle):
     return [row for row in oracle if row["what"] not in EVENTS]
+
+
+def check_paths(messages, setting):
+    """The messages went over the devices of this transport."""
+    transport = SETTINGS[setting][1]["UCX_TLS"].partition(",")[0]
+    for message in messages:
+        for step in message["path"]:
+            check_equal(step["transport"], transport, f"transport of {message}")
+            check(step["device"] in DEVICES, f"device of {message}")
+            check_equal(step["remote_device"], step["device"], f"the far device of {message}")
+
+
+def check_peers(recording):
+    """Each operation's peer is known, by the address bytes of an interface or of an endpoint."""
+    transfers = recording.table("transfers")
+    strangers = [row for row in transfers if row["peer_process"] < 0 and row["op"] != "iface_flush"]
+    check(not strangers, f"{len(strangers)} operations without a peer, as {strangers[:1]}")
 
 
 COLUMNS = ("op", "am_id", "endpoint", "status", "bytes", "remote", "end")

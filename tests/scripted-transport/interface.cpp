@@ -215,8 +215,19 @@ unsigned Interface::receive() {
   return count;
 }
 
-// The receiver may keep the buffer and release it when it likes. What lies before the data is the
-// receiver's headroom, and before that UCX finds how to release it.
+ucs_status_t hand_over(Interface& interface, const Message& message,
+                       const std::function<ucs_status_t(void* data)>& receiver) {
+  const std::size_t bytes = message.data.size();
+  auto* memory = static_cast<char*>(std::malloc(sizeof(void*) + interface.headroom + bytes + 1));
+  char* descriptor = memory + sizeof(void*);
+  char* data = descriptor + interface.headroom;
+  uct_recv_desc(descriptor) = &interface.release;
+  std::copy(message.data.begin(), message.data.end(), data);
+  const ucs_status_t status = receiver(data);
+  if (status != UCS_INPROGRESS) release_descriptor(&interface.release, descriptor);
+  return status;
+}
+
 void deliver_active_message(Interface& interface, Message& message) {
   const Head& head = message.head;
   const auto& handler = interface.am[head.am_id];
@@ -224,18 +235,12 @@ void deliver_active_message(Interface& interface, Message& message) {
   row.bytes = head.bytes;
   row.id = head.am_id;
   oracle::note(row);
-  if (!head.in_descriptor) {
+  if (head.in_descriptor) {
+    hand_over(interface, message, [&](void* data) {
+      return handler.cb(handler.arg, data, head.bytes, UCT_CB_PARAM_FLAG_DESC);
+    });
+  } else {
     handler.cb(handler.arg, message.data.data(), head.bytes, 0);
-    return;
-  }
-  auto* memory =
-      static_cast<char*>(std::malloc(sizeof(void*) + interface.headroom + head.bytes + 1));
-  char* descriptor = memory + sizeof(void*);
-  char* data = descriptor + interface.headroom;
-  uct_recv_desc(descriptor) = &interface.release;
-  std::copy(message.data.begin(), message.data.end(), data);
-  if (handler.cb(handler.arg, data, head.bytes, UCT_CB_PARAM_FLAG_DESC) != UCS_INPROGRESS) {
-    release_descriptor(&interface.release, descriptor);
   }
 }
 

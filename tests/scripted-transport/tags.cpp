@@ -224,17 +224,20 @@ void match_rendezvous(Interface& interface, const PostedReceive& receive, const 
 
 void hand_up(Interface& interface, Message& message) {
   const Head& head = message.head;
-  void* data = message.data.data();
   if (head.kind == Kind::tag_eager) {
     note(interface, "tag_unexpected_eager", head.bytes);
     void* context = nullptr;
-    interface.on_eager(interface.on_eager_argument, data, head.bytes, UCT_CB_PARAM_FLAG_FIRST,
-                       head.tag, head.immediate, &context);
+    hand_over(interface, message, [&](void* kept) {
+      return interface.on_eager(interface.on_eager_argument, kept, head.bytes,
+                                UCT_CB_PARAM_FLAG_FIRST | UCT_CB_PARAM_FLAG_DESC, head.tag,
+                                head.immediate, &context);
+    });
   } else {
     const bool has_address = head.kind == Kind::tag_rendezvous;
     note(interface, "tag_unexpected_rndv", has_address ? head.length : head.bytes);
-    interface.on_rendezvous(interface.on_rendezvous_argument, 0, head.tag, data, head.bytes,
-                            head.address, head.length, has_address ? head.key : nullptr);
+    interface.on_rendezvous(interface.on_rendezvous_argument, 0, head.tag, message.data.data(),
+                            head.bytes, head.address, head.length,
+                            has_address ? head.key : nullptr);
   }
 }
 

@@ -162,6 +162,11 @@ void fill_tag_operations(uct_iface_ops_t& ops);       // tags.cpp
 void fill_endpoint_operations(uct_iface_ops_t& ops);  // endpoint.cpp
 void receive_tagged(Interface& interface, Message& message);
 void deliver_active_message(Interface& interface, Message& message);
+// Calls the receiver with the data in a buffer that it may keep, by UCS_INPROGRESS, and release
+// when it likes. What lies before the data is its headroom, and before that UCX finds how to
+// release it.
+ucs_status_t hand_over(Interface& interface, const Message& message,
+                       const std::function<ucs_status_t(void* data)>& receiver);
 ucs_status_t open_interface(uct_md_h md, uct_worker_h worker, const uct_iface_params_t* params,
                             const Flavour& flavour, uct_iface_h* iface);
 
