@@ -176,7 +176,9 @@ ucs_status_t post(Endpoint& endpoint, Call& call,
   row.id = call.id;
   row.tracked = call.completion != nullptr;
   Verdict verdict = endpoint.admit(call.operation);
-  if (verdict.status == UCS_OK && call.key != UCT_INVALID_RKEY &&
+  // A copy within the process needs no key, and UCX gives it any.
+  const bool needs_key = call.key != UCT_INVALID_RKEY && !interface.flavour->copies;
+  if (verdict.status == UCS_OK && needs_key &&
       !key_allows(call.key, endpoint.peer, call.remote, call.bytes)) {
     verdict = {.status = UCS_ERR_REJECTED};
   }

@@ -45,6 +45,11 @@ void fill_atomics(uct_iface_attr_t& attributes) {
   attributes.cap.atomic32.fop_flags = attributes.cap.atomic64.fop_flags = kFetches;
 }
 
+// As gdr_copy and cuda_copy, whose operations UCX calls inside those of other transports.
+constexpr std::uint64_t kCopyFlags = UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_GET_SHORT |
+                                     UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
+                                     UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+
 ucs_status_t query(uct_iface_h iface, uct_iface_attr_t* attributes) {
   const Flavour& flavour = *interface_of(iface).flavour;
   std::memset(attributes, 0, sizeof *attributes);
@@ -60,11 +65,16 @@ ucs_status_t query(uct_iface_h iface, uct_iface_attr_t* attributes) {
                              UCT_IFACE_FLAG_TAG_EAGER_ZCOPY | UCT_IFACE_FLAG_TAG_RNDV_ZCOPY;
   }
   fill_limits(*attributes);
-  fill_atomics(*attributes);
+  if (flavour.copies) {
+    attributes->cap.flags = kCopyFlags;
+    attributes->cap.put.max_short = attributes->cap.get.max_short = UINT_MAX;
+  } else {
+    fill_atomics(*attributes);
+  }
   attributes->device_addr_len = sizeof(DeviceAddress);
   attributes->iface_addr_len = flavour.to_endpoint ? 0 : sizeof(InboxAddress);
   attributes->ep_addr_len = flavour.to_endpoint ? sizeof(EndpointAddress) : 0;
-  attributes->overhead = 50e-9;
+  if (!flavour.copies) attributes->overhead = 50e-9;  // UCX insists: nothing is received
   attributes->bandwidth = {.dedicated = 0, .shared = 10e9};
   attributes->latency = {1e-6, 0};
   attributes->priority = 10;
@@ -86,10 +96,16 @@ ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t* address) {
   return UCS_OK;
 }
 
-// Each device is a network of its own, as the rails of a cluster are.
-int is_reachable(const uct_iface_h iface, const uct_device_addr_t* address,
-                 const uct_iface_addr_t*) {
-  return std::memcmp(address, &interface_of(iface).device_address, sizeof(DeviceAddress)) == 0;
+// Each device is a network of its own, as the rails of a cluster are. Copies stay in their process.
+int is_reachable(const uct_iface_h iface, const uct_device_addr_t* device,
+                 const uct_iface_addr_t* address) {
+  const Interface& interface = interface_of(iface);
+  if (interface.flavour->copies) {
+    InboxAddress its;
+    std::memcpy(&its, address, sizeof its);
+    if (its.pid != getpid()) return 0;
+  }
+  return std::memcmp(device, &interface.device_address, sizeof(DeviceAddress)) == 0;
 }
 
 unsigned progress_interface(uct_iface_h iface) { return interface_of(iface).progress(); }

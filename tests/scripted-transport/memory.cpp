@@ -1,9 +1,11 @@
-// The memory domain: registration and keys, and copying to and from the peer's memory.
+// The memory domains: registration and keys, and copying to and from the peer's memory.
 #include "memory.hpp"
 
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -22,12 +24,16 @@ struct Registered {
 };
 static_assert(sizeof(Registered) == kPackedKeyBytes);
 
+template <ucs_memory_type_t kType>
 ucs_status_t query(uct_md*, uct_md_attr_t* attributes) {
-  attributes->cap.flags =
-      UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_INVALIDATE;
-  attributes->cap.reg_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
-  attributes->cap.access_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
-  attributes->cap.alloc_mem_types = attributes->cap.detect_mem_types = 0;
+  attributes->cap.flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_INVALIDATE;
+  if (kType == UCS_MEMORY_TYPE_HOST) {
+    attributes->cap.flags |= UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY;
+  }
+  attributes->cap.reg_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(kType);
+  attributes->cap.access_mem_types = UCS_BIT(kType);
+  attributes->cap.detect_mem_types = kType == UCS_MEMORY_TYPE_HOST ? 0 : UCS_BIT(kType);
+  attributes->cap.alloc_mem_types = 0;
   attributes->cap.max_alloc = 0;
   attributes->cap.max_reg = ULONG_MAX;
   attributes->rkey_packed_size = kPackedKeyBytes;
@@ -60,23 +66,52 @@ ucs_status_t pack(uct_md*, uct_mem_h memory, const void*, void* buffer) {
   return UCS_OK;
 }
 
-ucs_status_t detect(uct_md*, const void*, std::size_t, ucs_memory_type_t*) {
-  return UCS_ERR_UNSUPPORTED;
+// --- memory of the device ------------------------------------------------------------------------
+
+struct Range {
+  std::uintptr_t address;
+  std::size_t bytes;
+};
+constexpr std::size_t kMaxRanges = 64;
+Range ranges[kMaxRanges];  // never given back
+std::atomic<std::size_t> ranges_used{0};
+
+const Range* range_of(const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (std::size_t i = 0; i < ranges_used.load(); ++i) {
+    if (at - ranges[i].address < ranges[i].bytes) return &ranges[i];
+  }
+  return nullptr;
 }
 
-uct_md_ops domain_ops{
-    .close = [](uct_md*) {},
-    .query = query,
-    .mem_alloc = nullptr,
-    .mem_free = nullptr,
-    .mem_advise = nullptr,
-    .mem_reg = register_memory,
-    .mem_dereg = deregister,
-    .mem_query = nullptr,
-    .mkey_pack = pack,
-    .is_sockaddr_accessible = nullptr,
-    .detect_memory_type = detect,
-};
+ucs_status_t describe(uct_md*, const void* address, std::size_t, uct_md_mem_attr_t* attributes) {
+  const Range* range = range_of(address);
+  if (range == nullptr) return UCS_ERR_INVALID_ADDR;
+  const auto wants = [&](std::uint64_t field) { return (attributes->field_mask & field) != 0; };
+  if (wants(UCT_MD_MEM_ATTR_FIELD_MEM_TYPE)) attributes->mem_type = UCS_MEMORY_TYPE_CUDA;
+  if (wants(UCT_MD_MEM_ATTR_FIELD_SYS_DEV)) attributes->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+  if (wants(UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS)) {
+    attributes->base_address = reinterpret_cast<void*>(range->address);
+  }
+  if (wants(UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH)) attributes->alloc_length = range->bytes;
+  return UCS_OK;
+}
+
+template <ucs_memory_type_t kType>
+uct_md_ops operations_of() {
+  uct_md_ops ops{};
+  ops.close = [](uct_md*) {};
+  ops.query = query<kType>;
+  ops.mem_reg = register_memory;
+  ops.mem_dereg = deregister;
+  ops.mkey_pack = pack;
+  ops.mem_query = describe;
+  ops.detect_memory_type = [](uct_md*, const void* address, std::size_t, ucs_memory_type_t* type) {
+    *type = UCS_MEMORY_TYPE_CUDA;
+    return range_of(address) != nullptr ? UCS_OK : UCS_ERR_INVALID_ADDR;
+  };
+  return ops;
+}
 
 ucs_status_t result_of(ssize_t copied, std::size_t bytes) {
   return copied == static_cast<ssize_t>(bytes) ? UCS_OK : UCS_ERR_ENDPOINT_TIMEOUT;
@@ -84,9 +119,14 @@ ucs_status_t result_of(ssize_t copied, std::size_t bytes) {
 
 }  // namespace
 
-uct_md* domain_of(uct_component* component) {
-  static uct_md domain{&domain_ops, component};
-  return &domain;
+uct_md_ops* host_domain_operations() {
+  static uct_md_ops ops = operations_of<UCS_MEMORY_TYPE_HOST>();
+  return &ops;
+}
+
+uct_md_ops* device_domain_operations() {
+  static uct_md_ops ops = operations_of<UCS_MEMORY_TYPE_CUDA>();
+  return &ops;
 }
 
 ucs_status_t unpack_key(uct_component*, const void* buffer, uct_rkey_t* key, void** handle) {
@@ -136,3 +176,14 @@ ucs_status_t read_peer(const InboxAddress& peer, void* to, std::uint64_t remote,
 }
 
 }  // namespace scripted
+
+extern "C" __attribute__((visibility("default"))) void* scripted_transport_device_memory(
+    unsigned long bytes) {
+  using namespace scripted;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::size_t at = ranges_used.load();
+  if (memory == MAP_FAILED || at == kMaxRanges) return nullptr;
+  ranges[at] = {reinterpret_cast<std::uintptr_t>(memory), bytes};
+  ranges_used.store(at + 1);
+  return memory;
+}

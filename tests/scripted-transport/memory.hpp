@@ -1,4 +1,4 @@
-// The parts of the memory domain that the component names.
+// What the components need of the memory domains.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,9 @@
 
 namespace scripted {
 
-uct_md* domain_of(uct_component* component);
+// Of host memory, and of the memory of a device that does not exist.
+uct_md_ops* host_domain_operations();
+uct_md_ops* device_domain_operations();
 ucs_status_t unpack_key(uct_component* component, const void* buffer, uct_rkey_t* key,
                         void** handle);
 ucs_status_t release_key(uct_component* component, uct_rkey_t key, void* handle);

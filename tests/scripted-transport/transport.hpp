@@ -19,8 +19,9 @@ namespace scripted {
 // The transports differ in how their endpoints are connected and in what they offer.
 struct Flavour {
   const char* name;
-  bool to_endpoint;  // connect_to_ep with endpoint addresses; else connect_to_iface
-  bool tags;         // tag matching is offloaded to the interface
+  bool to_endpoint = false;  // connect_to_ep with endpoint addresses; else connect_to_iface
+  bool tags = false;         // tag matching is offloaded to the interface
+  bool copies = false;       // between host and device memory, nothing else
 };
 
 struct DeviceAddress {
