@@ -47,6 +47,7 @@ struct ReportCommand {
 struct MessagesCommand {
   DataChoice data;
   FilterSpec filter;
+  std::vector<std::uint64_t> ids;  // empty: all
   Format format = Format::table;
   std::optional<std::size_t> limit;
 };

@@ -245,6 +245,12 @@ void Grammar::add_messages() {
   add_job(verb, messages_.data);
   add_format(verb, messages_.format);
   add_limit(verb, messages_.limit, "Number of messages [all]");
+  verb.add_option("--id", messages_.ids, "Messages by their number, each told in full")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(a_number("--id"))
+      ->type_name("N,M")
+      ->group(kChoosing);
   add_filter(verb, messages_.filter);
 }
 

@@ -81,8 +81,12 @@ const std::map<std::string, VerbText> kVerbTexts = {
       .description =
           {"Prints a receipt for each message: who sent it to whom, which MPI call asked for it, "
            "the protocol, and each step of its path with transport, device, operation, bytes and "
-           "time."},
+           "time.",
+           "--id tells all that is known of a message, in sentences: what carried it, whether it "
+           "was "
+           "pipelined, who copied, when, what it waited for, and how sure that is."},
       .examples = {{"uctrace messages --limit 5", "the first five"},
+                   {"uctrace messages --id 30", "one of them in full"},
                    {"uctrace messages --transport cma --format ndjson | jq .bytes",
                     "one JSON object a line"}},
       .exit_status = kReaderStatus}},

@@ -138,13 +138,16 @@ ordered_json message_json(const Run& run, MessageId id) {
 }
 
 void write_messages(std::ostream& out, const Run& run, const std::vector<MessageId>& ids,
-                    Format format, std::optional<std::size_t> limit) {
+                    Format format, std::optional<std::size_t> limit, Detail detail) {
   const std::size_t count = std::min(ids.size(), limit.value_or(ids.size()));
   const std::span<const MessageId> shown = std::span(ids).first(count);
   const Labels labels(run);
   switch (format) {
     case Format::table:
-      for (const MessageId id : shown) out << receipt(run, labels, id);
+      for (const MessageId id : shown) {
+        out << (detail == Detail::full ? full_receipt(run, labels, id) + '\n'
+                                       : receipt(run, labels, id));
+      }
       out << fmt::format("# {} of {} messages", count, run.messages.size());
       if (count < ids.size()) out << fmt::format("; {} more are selected", ids.size() - count);
       out << '\n';

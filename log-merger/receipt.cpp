@@ -1,12 +1,13 @@
-// The receipt of a message: the answer to "which transport carried my message?".
+// The short receipt of a message, as lists show it: the answer to "which transport carried my
+// message?".
 #include <fmt/format.h>
 
 #include <span>
 
 #include "log-merger/messages_output.hpp"
+#include "log-merger/receipt_words.hpp"
 
 namespace uctrace {
-namespace {
 
 bool is_one_sided(MessageKind kind) {
   return kind == MessageKind::put || kind == MessageKind::get || kind == MessageKind::atomic;
@@ -20,6 +21,17 @@ std::string party_text(const Labels& labels, Party party) {
 std::string bytes_text(std::uint64_t bytes) {
   return bytes < 1024 ? format_bytes(bytes) : fmt::format("{} B ({})", bytes, format_bytes(bytes));
 }
+
+std::string way_text(const Run& run, const Hop& hop) {
+  const auto name = [&](TextId id) { return id == kNoText ? "unknown" : run.texts[id]; };
+  std::string text = name(hop.transport) + '/' + name(hop.device);
+  if (hop.remote_device != kNoText && hop.remote_device != hop.device) {
+    text += " to " + run.texts[hop.remote_device];
+  }
+  return text;
+}
+
+namespace {
 
 // "MPI_Isend on MPI_COMM_WORLD, received by MPI_Irecv".
 std::string asked_text(const Run& run, const Message& message) {
@@ -66,12 +78,9 @@ std::string memory_text(const Message& message) {
 
 // "8 x am_bcopy over posix/memory, 65536 B (64.0 KiB) + 136 B headers".
 std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
-  const auto name = [&](TextId id) { return id == kNoText ? "unknown" : run.texts[id]; };
-  std::string text = fmt::format("{} x {} over {}/{}", hop.count, name(hop.op), name(hop.transport),
-                                 name(hop.device));
-  if (hop.remote_device != kNoText && hop.remote_device != hop.device) {
-    text += " to " + run.texts[hop.remote_device];
-  }
+  std::string text =
+      fmt::format("{} x {} over {}", hop.count, hop.op == kNoText ? "unknown" : run.texts[hop.op],
+                  way_text(run, hop));
   if (hop.role == Role::control) {
     text += fmt::format(", control, {}", format_bytes(hop.wire_bytes));
   } else {

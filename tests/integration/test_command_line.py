@@ -76,6 +76,8 @@ def odd_values_are_refused(data):
     whole = Recording(data).ask("messages", "--format", "ndjson").stdout
     huge = Recording(data).ask("messages", "--format", "ndjson", "--limit", str(2**64 - 1)).stdout
     check_equal(huge, whole, "messages with a huge limit")
+    refused(["messages", data, "--id", "1,999999"], "--id 999999", "this run has messages 0 to ")
+    refused(["messages", data, "--id", "first"], "--id", "no number")
 
 
 def rows(verb, data, *options):
@@ -110,6 +112,10 @@ def formats_hold_the_same_rows(data):
         refused([verb, data, "--format", "csv"], option)
     ids = [row["id"] for row in rows("messages", data)]
     check_equal([int(row["id"]) for row in csv_rows("messages", data)], ids, "messages as CSV")
+    some = rows("messages", data, "--id", f"{ids[-1]},{ids[0]}")
+    check_equal([row["id"] for row in some], [ids[-1], ids[0]], "messages chosen by id")
+    full = run_well([TOOL, "messages", data, "--id", str(ids[0])]).stdout
+    check("Message #0: " in full and "\n  Pipelined  " in full, f"a message in full: {full}")
 
 
 def limits_mean_the_same(data):

@@ -1,0 +1,364 @@
+// The receipt of one message in sentences: who asked for it, what carried it and how, when, what it
+// waited for, and how sure all of that is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+
+#include "log-merger/info_output.hpp"
+#include "log-merger/messages_output.hpp"
+#include "log-merger/receipt_words.hpp"
+
+namespace uctrace {
+namespace {
+
+// The speed of a few bytes says how long a call took, nothing of the way.
+constexpr std::uint64_t kLeastBytesForSpeed = 4096;
+
+Side other(Side side) { return side == Side::src ? Side::dst : Side::src; }
+
+std::uint64_t distance(std::int64_t from, std::int64_t to) {
+  return static_cast<std::uint64_t>(to - from);
+}
+
+// "am_short_iov" copies as am_short does.
+std::string_view copy_words(std::string_view op) {
+  if (op == "cpu_copy") return "copied by its CPU from memory that it mapped";
+  if (op.find("_short") != op.npos) return "written by its CPU";
+  if (op.find("_bcopy") != op.npos) return "copied by its CPU through a buffer of the transport";
+  if (op == "get_zcopy") return "straight into its memory";
+  if (op.find("_zcopy") != op.npos) return "straight from its memory";
+  return "";
+}
+
+std::string offset_text(std::int64_t ns) {
+  if (ns == 0) return "0";
+  const auto size = static_cast<std::uint64_t>(ns < 0 ? -ns : ns);
+  return (ns < 0 ? "-" : "+") + format_duration(size);
+}
+
+class FullReceipt {
+ public:
+  FullReceipt(const Run& run, const Labels& labels, MessageId id)
+      : run_(run),
+        labels_(labels),
+        id_(id),
+        message_(run.messages[id]),
+        hops_(std::span(run.hops).subspan(message_.first_hop, message_.hops)) {}
+
+  std::string text() {
+    text_ = fmt::format("Message #{}: {} from {} to {}\n", id_, bytes_text(message_.bytes),
+                        party(Side::src), party(Side::dst));
+    line("Asked by", asked());
+    line("Outcome", outcome());
+    line("Protocol", scheme() + protocol_name());
+    if (pieces_of(Role::data) > 0) {
+      line("Pipelined", pipelined());
+      line("Transport", carried());
+    }
+    if (message_.hops == 0) line("Transport", "Not recorded.");
+    line("Memory", fmt::format("From {} to {} memory.", memory(message_.src_memory),
+                               memory(message_.dst_memory)));
+    line("Waiting", waiting());
+    line("Certainty", certainty());
+    add_timeline();
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view label, const std::string& sentences) {
+    if (!sentences.empty()) text_ += fmt::format("  {:<11}{}\n", label, sentences);
+  }
+
+  const std::string& word(TextId id) const { return run_.texts[id]; }
+  std::int32_t process_of(Side side) const {
+    return side == Side::src ? message_.src_process : message_.dst_process;
+  }
+  // "rank 1", as the list of messages names it.
+  std::string party(Side side) const {
+    return party_text(labels_, side == Side::src ? source_of(message_) : destination_of(message_));
+  }
+  // "rank 1 (pid 4711 on node1)".
+  std::string place(Side side) const {
+    const std::int32_t process = process_of(side);
+    if (process < 0) return party(side);
+    const Process& row = run_.processes[static_cast<std::size_t>(process)];
+    return fmt::format("{} (pid {} on {})", party(side), row.pid, word(row.host));
+  }
+  bool one_sided() const { return is_one_sided(message_.kind); }
+  bool protocol_has(std::string_view part) const {
+    return word(message_.protocol).find(part) != std::string::npos;
+  }
+
+  std::uint64_t pieces_of(Role role) const {
+    std::uint64_t pieces = 0;
+    for (const Hop& hop : hops_) pieces += hop.role == role ? hop.count : 0;
+    return pieces;
+  }
+
+  // The operation that moved the data, where all of it went alike; else its first one.
+  std::string_view data_operation() const {
+    for (const Hop& hop : hops_) {
+      if (hop.role == Role::data) return word(hop.op);
+    }
+    return "";
+  }
+
+  std::string asked() const {
+    const Side asker = message_.initiator;
+    std::string text = message_.mpi != kNoText ? word(message_.mpi) + " of " + place(asker)
+                       : message_.match == Match::unmatched && process_of(asker) < 0
+                           ? "an unknown call of " + place(asker)
+                           : "no MPI call, but " + place(asker) + " itself";
+    if (message_.comm != kNoText) text += " on " + word(message_.comm);
+    if (message_.has_tag) text += fmt::format(" with tag {}", message_.tag);
+    if (message_.kind != MessageKind::tag) {
+      text += fmt::format(
+          ", as {} {}",
+          message_.kind == MessageKind::atomic || message_.kind == MessageKind::am ? "an" : "a",
+          kind_words());
+    }
+    if (one_sided()) return text + ", on memory of " + place(other(asker)) + ".";
+    if (message_.mpi_recv != kNoText) {
+      return text +
+             fmt::format("; {} of {} received it.", word(message_.mpi_recv), place(Side::dst));
+    }
+    if (message_.match == Match::unmatched && process_of(asker) >= 0)
+      return text + "; no receive took it.";
+    return text + "; " + place(Side::dst) + " received it.";
+  }
+
+  std::string_view kind_words() const {
+    if (message_.kind == MessageKind::am) return "active message";
+    return name_of(message_.kind);
+  }
+
+  std::string outcome() const {
+    std::string text = message_.status == kNoText ? "Not known" : word(message_.status);
+    if (message_.t_start_ns >= 0 && message_.t_end_ns >= message_.t_start_ns) {
+      text += " after " + format_duration(distance(message_.t_start_ns, message_.t_end_ns));
+    } else if (message_.t_end_ns < 0) {
+      text += "; its end is not known";
+    }
+    return text + ".";
+  }
+
+  std::string protocol_name() const {
+    if (message_.protocol == kNoText) return "";
+    const bool from_ucx = message_.protocol_from == ProtocolFrom::ucx;
+    return fmt::format(" In UCX's words: {}{}.", word(message_.protocol),
+                       from_ucx ? "" : ", derived from the path");
+  }
+
+  // What the protocol did, by its name and the operations on the path.
+  std::string scheme() const {
+    const std::string src = party(Side::src), dst = party(Side::dst);
+    const std::string_view op = data_operation();
+    if (message_.protocol == kNoText) return "Not known.";
+    if (one_sided()) return one_sided_scheme(op);
+    if (protocol_has("offload")) return "The interface matched the message by itself.";
+    if (!protocol_has("rndv")) {
+      return fmt::format("Eager: {} sent it at once, without asking {}.{}", src, dst,
+                         protocol_has("sync") ? " The receive was acknowledged." : "");
+    }
+    const std::string announced = "A rendezvous: " + src + " announced the message, ";
+    if (op.starts_with("get")) return announced + dst + " fetched the data.";
+    if (op.starts_with("put")) {
+      return announced + fmt::format("{} told where to put the data, {} wrote it there.", dst, src);
+    }
+    if (op.starts_with("am")) {
+      return announced + fmt::format("{} asked for the data, {} sent it.", dst, src);
+    }
+    if (op == "cpu_copy") return announced + dst + " copied the data out of memory of " + src + ".";
+    return announced + "no data moved.";
+  }
+
+  std::string one_sided_scheme(std::string_view op) const {
+    const std::string target = party(other(message_.initiator));
+    if (op.starts_with("am")) {
+      return fmt::format(
+          "By active messages: the CPU of {} did what the transport cannot do by "
+          "itself.",
+          target);
+    }
+    return fmt::format("By the transport itself, without the CPU of {}.", target);
+  }
+
+  std::string pipelined() const {
+    const std::uint64_t pieces = pieces_of(Role::data), staged = pieces_of(Role::staging);
+    std::string text = pieces == 1 ? "No: the data moved in 1 piece"
+                                   : fmt::format("Yes: the data moved in {} pieces", pieces);
+    if (staged > 0) text += fmt::format(", staged through other memory by {} operations", staged);
+    return text + ".";
+  }
+
+  // Of each way that data took: how much, by which operations, who copied, how fast.
+  std::string carried() const {
+    std::string text;
+    for (const Hop& hop : hops_) {
+      if (hop.role != Role::data) continue;
+      const bool all = hop.bytes == message_.bytes;
+      text += fmt::format("{}{} carried {}: {} x {} by {}", text.empty() ? "" : " ",
+                          way_text(run_, hop), all ? "all of it" : bytes_text(hop.bytes), hop.count,
+                          word(hop.op), party(hop.issued_by));
+      const std::string_view copy = copy_words(word(hop.op));
+      if (!copy.empty()) text += fmt::format(", {}", copy);
+      if (hop.wire_bytes > hop.bytes) {
+        text += fmt::format(", with {} of headers", format_bytes(hop.wire_bytes - hop.bytes));
+      }
+      text += speed(hop) + ".";
+    }
+    return text;
+  }
+
+  static std::string speed(const Hop& hop) {
+    if (hop.t_first_ns < 0 || hop.t_last_ns <= hop.t_first_ns) return "";
+    const std::uint64_t ns = distance(hop.t_first_ns, hop.t_last_ns);
+    if (hop.bytes < kLeastBytesForSpeed) return ", in " + format_duration(ns);
+    const double per_second = static_cast<double>(hop.bytes) * 1e9 / static_cast<double>(ns);
+    return fmt::format(", in {} ({}/s)", format_duration(ns),
+                       format_bytes(static_cast<std::uint64_t>(per_second)));
+  }
+
+  static std::string_view memory(MemoryKind kind) {
+    return kind == MemoryKind::unknown ? "unknown" : name_of(kind);
+  }
+
+  std::string waiting() const {
+    std::string text;
+    std::int64_t ready = message_.t_start_ns;
+    if (!one_sided() && message_.t_start_ns >= 0 && message_.t_posted_recv_ns >= 0) {
+      ready = std::max(message_.t_start_ns, message_.t_posted_recv_ns);
+      text = message_.t_posted_recv_ns > message_.t_start_ns
+                 ? fmt::format("For its receive, which was posted {} after the send.",
+                               format_duration(distance(message_.t_start_ns, ready)))
+                 : fmt::format("Not for its receive, which was posted {} before the send.",
+                               format_duration(distance(message_.t_posted_recv_ns, ready)));
+    }
+    const auto [first, last] = data_span();
+    if (ready >= 0 && first >= ready) {
+      text += fmt::format("{}The data began to move {} after {}.", text.empty() ? "" : " ",
+                          format_duration(distance(ready, first)),
+                          one_sided() ? "the call" : "both were there");
+    } else if (first >= 0 && first < ready) {
+      text += " The data was sent before that.";
+    }
+    if (last >= 0 && message_.t_end_ns >= last) {
+      text += fmt::format("{}The end came {} after the last of it.", text.empty() ? "" : " ",
+                          format_duration(distance(last, message_.t_end_ns)));
+    }
+    return text;
+  }
+
+  std::pair<std::int64_t, std::int64_t> data_span() const {
+    std::int64_t first = -1, last = -1;
+    for (const Hop& hop : hops_) {
+      if (hop.role != Role::data || hop.t_first_ns < 0) continue;
+      first = first < 0 ? hop.t_first_ns : std::min(first, hop.t_first_ns);
+      last = std::max(last, hop.t_last_ns);
+    }
+    return {first, last};
+  }
+
+  std::string certainty() const {
+    std::string text = pairing();
+    std::uint64_t inferred = 0, all = 0;
+    for (const Hop& hop : hops_) {
+      all += hop.count;
+      inferred += hop.exact ? 0 : hop.count;
+    }
+    if (all > 0 && inferred == 0) text += " Its transfers are known by ids.";
+    if (inferred > 0) {
+      text +=
+          fmt::format(" Known by content, not by an id: {} of its {} transfers.", inferred, all);
+    }
+    if (wall_clocks_join()) {
+      text +=
+          " Times of one side against the other's are as good as the wall clocks of their hosts.";
+    }
+    return text;
+  }
+
+  std::string pairing() const {
+    const char* pair = one_sided() ? "Its target" : "The pair of send and receive";
+    switch (message_.match) {
+      case Match::exact:
+        return fmt::format("{} is certain.", pair);
+      case Match::inferred:
+        return fmt::format("{} was found by the content.", pair);
+      case Match::ambiguous:
+        return fmt::format("{} is a guess: several fit.", pair);
+      case Match::unmatched:
+        break;
+    }
+    return process_of(message_.initiator) >= 0 ? "Nothing in the logs received it."
+                                               : "Its send is not in the logs.";
+  }
+
+  bool wall_clocks_join() const {
+    const std::int32_t src = message_.src_process, dst = message_.dst_process;
+    if (src < 0 || dst < 0 || !clock_error_ns(run_).is_null()) return false;
+    const auto host = [&](std::int32_t i) {
+      return run_.processes[static_cast<std::size_t>(i)].host;
+    };
+    return host(src) != host(dst);
+  }
+
+  void add_timeline() {
+    struct Event {
+      std::int64_t at_ns;
+      std::string what;
+    };
+    std::vector<Event> events;
+    const auto add = [&](std::int64_t at_ns, std::string what) {
+      if (at_ns >= 0) events.push_back({at_ns, std::move(what)});
+    };
+    add(message_.t_start_ns, party(message_.initiator) + " called UCP");
+    if (!one_sided()) add(message_.t_posted_recv_ns, party(Side::dst) + received_words());
+    for (const Hop& hop : hops_) add(hop.t_first_ns, hop_words(hop));
+    add(message_.t_end_ns, "complete");
+    if (events.empty()) return;
+    std::stable_sort(events.begin(), events.end(),
+                     [](const Event& a, const Event& b) { return a.at_ns < b.at_ns; });
+    const std::int64_t origin =
+        message_.t_start_ns >= 0 ? message_.t_start_ns : events.front().at_ns;
+    line("Timeline", fmt::format("From {} of the run on:",
+                                 format_duration(static_cast<std::uint64_t>(origin))));
+    for (const Event& event : events) {
+      text_ += fmt::format("  {:>20}  {}\n", offset_text(event.at_ns - origin), event.what);
+    }
+  }
+
+  const char* received_words() const {
+    return message_.kind == MessageKind::am ? " called the handler" : " posted the receive";
+  }
+
+  std::string hop_words(const Hop& hop) const {
+    std::string text = fmt::format("{}: {} x {} over {}, ", party(hop.issued_by), hop.count,
+                                   word(hop.op), way_text(run_, hop));
+    text += hop.role == Role::data
+                ? bytes_text(hop.bytes)
+                : fmt::format("{}, {}", name_of(hop.role), format_bytes(hop.wire_bytes));
+    if (hop.t_last_ns > hop.t_first_ns) {
+      text += ", for " + format_duration(distance(hop.t_first_ns, hop.t_last_ns));
+    }
+    return text;
+  }
+
+  const Run& run_;
+  const Labels& labels_;
+  const MessageId id_;
+  const Message& message_;
+  const std::span<const Hop> hops_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string full_receipt(const Run& run, const Labels& labels, MessageId id) {
+  return FullReceipt(run, labels, id).text();
+}
+
+}  // namespace uctrace

@@ -1,0 +1,23 @@
+// Words that the short and the full receipt of a message share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "log-merger/filter.hpp"
+#include "log-merger/model.hpp"
+
+namespace uctrace {
+
+bool is_one_sided(MessageKind kind);
+
+// "rank 1", or the process where it has no rank.
+std::string party_text(const Labels& labels, Party party);
+
+// "73728 B (72.0 KiB)": never rounded only.
+std::string bytes_text(std::uint64_t bytes);
+
+// "rc_mlx5/mlx5_0:1 to mlx5_1:1": transport and device, and the other side's where it differs.
+std::string way_text(const Run& run, const Hop& hop);
+
+}  // namespace uctrace
