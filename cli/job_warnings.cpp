@@ -80,7 +80,11 @@ std::string reason_text(const log::FaultView& fault) {
       return "requests have parameters that are not known: " + detail;
     case log::FaultCode::out_of_handlers:
       return fmt::format("more than {} active message handlers were set", fault.r.value);
+    case log::FaultCode::left_out:
+      return fault.r.value != 0 ? "UCTRACE_LEAVE_OUT leaves out " + detail
+                                : "UCTRACE_LEAVE_OUT names no hook: " + detail;
     case log::FaultCode::none:
+    case log::FaultCode::kCount:
       break;
   }
   return detail.empty() ? "no reason was recorded" : detail;

@@ -35,6 +35,7 @@ enum class RecordType : std::uint8_t {
   ucp_completion = 5,
   mpi_call = 6,
   mpi_window_call = 7,
+  uct_pending = 8,
   // definitions
   text = 32,
   uct_interface = 33,
@@ -77,6 +78,69 @@ enum class UctOp : std::uint8_t {
   tag_rndv_request,
   ep_flush,
   ep_fence,
+  iface_flush,
+  ep_check,
+  tag_rndv_cancel,
+  tag_recv_zcopy,  // posted to the interface: moves nothing by itself
+  tag_recv_cancel,
+  put_sgl_zcopy,
+  kCount
+};
+
+// What came up from a transport.
+enum class ArrivalKind : std::uint8_t {
+  active_message = 0,
+  // Tag offload. Unexpected: no posted receive took it. Matched: one did; of a rendezvous, so that
+  // the layer above fetches the data, or all of it is in place.
+  tag_eager_unexpected,
+  tag_rndv_unexpected,
+  tag_matched,
+  tag_rndv_matched,
+  kCount
+};
+
+// What became of a request in the pending queue of an endpoint.
+enum class PendingEvent : std::uint8_t {
+  none = 0,
+  added,
+  dispatched,  // and done: it left the queue
+  purged,
+  lost_sight,  // no place was left for what is known of it; it is in the queue still
+  kCount
+};
+
+// The slots of an interface's table of operations that have a hook: bits of UctInterface::offered
+// and hooked.
+enum class UctHook : std::uint8_t {
+  ep_put_short = 0,
+  ep_put_bcopy,
+  ep_put_zcopy,
+  ep_get_short,
+  ep_get_bcopy,
+  ep_get_zcopy,
+  ep_am_short,
+  ep_am_short_iov,
+  ep_am_bcopy,
+  ep_am_zcopy,
+  ep_atomic_cswap64,
+  ep_atomic_cswap32,
+  ep_atomic32_post,
+  ep_atomic64_post,
+  ep_atomic32_fetch,
+  ep_atomic64_fetch,
+  ep_tag_eager_short,
+  ep_tag_eager_bcopy,
+  ep_tag_eager_zcopy,
+  ep_tag_rndv_zcopy,
+  ep_tag_rndv_cancel,
+  ep_tag_rndv_request,
+  iface_tag_recv_zcopy,
+  iface_tag_recv_cancel,
+  ep_pending_add,
+  ep_pending_purge,
+  ep_flush,
+  ep_fence,
+  ep_check,
   iface_flush,
   kCount
 };
@@ -188,6 +252,8 @@ enum class FaultCode : std::uint16_t {
   unknown_mpi_library = 5,
   request_field_unknown = 6,  // `value` has the unknown bits; those operations have no end
   out_of_handlers = 7,  // `value` = how many there is room for; arrivals of others are not seen
+  left_out = 8,         // UCTRACE_LEAVE_OUT: the detail names a hook; `value` 0 = there is none
+  kCount
 };
 
 // Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.
@@ -200,6 +266,7 @@ constexpr DropKind drop_kind_of(RecordType type) {
     case RecordType::uct_operation:
     case RecordType::uct_completion:
     case RecordType::uct_arrival:
+    case RecordType::uct_pending:
       return DropKind::uct;
     case RecordType::ucp_operation:
     case RecordType::ucp_completion:

@@ -45,11 +45,13 @@ using Bytes = std::span<const std::byte>;
 
 struct UctOperationView {
   UctOperation r;
-  Id id = 0;                                   // 0 = no completion follows
+  Id id = 0;                                   // 0 = it has none, and no completion follows
   std::optional<std::uint64_t> local, remote;  // addresses, where the operation has them
+  Id parent = 0;                               // in whose call it was posted; 0 = none
   Words header;                                // first words of an active message
 
   std::uint16_t interface_id() const { return r.head.a; }
+  bool has_end() const { return id != 0 && (r.flags & UctOperation::kNoEnd) == 0; }
   std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
   static std::optional<UctOperationView> parse(Words record);
 };
@@ -59,6 +61,14 @@ struct UctCompletionView {
 
   std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
   static std::optional<UctCompletionView> parse(Words record);
+};
+
+struct UctPendingView {
+  UctPending r;
+
+  std::uint16_t interface_id() const { return r.head.a; }
+  PendingEvent event() const { return static_cast<PendingEvent>(r.head.b); }
+  static std::optional<UctPendingView> parse(Words record);
 };
 
 struct UctArrivalView {
@@ -354,6 +364,8 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<UctCompletionView>(lane, record, visitor);
     case RecordType::uct_arrival:
       return visit_as<UctArrivalView>(lane, record, visitor);
+    case RecordType::uct_pending:
+      return visit_as<UctPendingView>(lane, record, visitor);
     case RecordType::ucp_operation:
       return visit_as<UcpOperationView>(lane, record, visitor);
     case RecordType::ucp_completion:

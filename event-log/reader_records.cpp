@@ -62,7 +62,7 @@ std::optional<UctOperationView> UctOperationView::parse(Words record) {
   UctOperationView view;
   if (!copy_fixed(record, view.r)) return std::nullopt;
   const UctOperation& r = view.r;
-  const std::size_t header_words = r.flags >> UctOperation::kHeaderShift;
+  const std::size_t header_words = UctOperation::header_words(r.flags);
   if (r.op == UctOp::none || r.op >= UctOp::kCount || r.origin_kind > Origin::arrival ||
       r.route > Route::completion || header_words > kMaxHeaderWords) {
     return std::nullopt;
@@ -81,6 +81,10 @@ std::optional<UctOperationView> UctOperationView::parse(Words record) {
     if (!tail.take_words(1, word)) return std::nullopt;
     view.remote = word[0];
   }
+  if (r.flags & UctOperation::kHasParent) {
+    if (!tail.take_words(1, word)) return std::nullopt;
+    view.parent = word[0];
+  }
   if (!tail.take_words(header_words, view.header)) return std::nullopt;
   return view;
 }
@@ -94,7 +98,17 @@ std::optional<UctCompletionView> UctCompletionView::parse(Words record) {
 std::optional<UctArrivalView> UctArrivalView::parse(Words record) {
   UctArrivalView view;
   if (!copy_fixed(record, view.r) || view.r.header_words > kMaxHeaderWords ||
+      view.r.kind >= ArrivalKind::kCount ||
       !Tail(record, sizeof(UctArrival)).take_words(view.r.header_words, view.header)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<UctPendingView> UctPendingView::parse(Words record) {
+  UctPendingView view;
+  if (!copy_fixed(record, view.r) || view.event() == PendingEvent::none ||
+      view.r.head.b >= static_cast<std::uint32_t>(PendingEvent::kCount)) {
     return std::nullopt;
   }
   return view;
@@ -224,8 +238,7 @@ std::optional<WindowView> WindowView::parse(Words record) {
 std::optional<FaultView> FaultView::parse(Words record) {
   FaultView view;
   if (!copy_fixed(record, view.r) || view.code() == FaultCode::none ||
-      view.code() > FaultCode::request_field_unknown ||
-      static_cast<std::size_t>(view.r.layer) >= kLayers ||
+      view.code() >= FaultCode::kCount || static_cast<std::size_t>(view.r.layer) >= kLayers ||
       !Tail(record, sizeof(Fault)).take_text(view.r.head.b, view.detail)) {
     return std::nullopt;
   }

@@ -164,15 +164,26 @@ static_assert(sizeof(ChunkHeader) == 64);
 // --- events --------------------------------------------------------------------------------------
 
 // A UCT operation as its caller saw it. Optional words follow in this order, by `flags`:
-//   kHasId      Id            id, where a UctCompletion may follow (status INPROGRESS with a
-//   handle) kHasLocal   u64           local address of the payload kHasRemote  u64           remote
-//   address then n header words       the first words of an active message as handed to UCT, n =
-//   flags >> 4
+//   kHasId      its id, where a UctCompletion follows (INPROGRESS with a handle, receives posted to
+//               an interface), or operations that name it as their parent
+//   kHasLocal   local address of the payload
+//   kHasRemote  remote address
+//   kHasParent  id of the operation of another endpoint in which this one was posted: staging
+//   header words, as many as header_words() of the flags
+// kNoEnd: it has an id, but no completion will follow.
+//
+// The header words are of active messages the first ones as handed to UCT. Tag offload: eager: tag,
+// immediate data; a rendezvous looks like UCP's own announcement (am_id rndv_rts): tag, ep_id,
+// req_id, address, length; posted receives: tag, mask, length. Flushes: their flags, unless 0.
 struct UctOperation {
-  static constexpr std::uint8_t kHasId = 1, kHasLocal = 2, kHasRemote = 4, kHeaderShift = 4;
+  static constexpr std::uint8_t kHasId = 1, kHasLocal = 2, kHasRemote = 4, kHasParent = 8,
+                                kHeaderShift = 4, kNoEnd = 0x80;
+  static constexpr std::size_t header_words(std::uint8_t flags) {
+    return flags >> kHeaderShift & 7;
+  }
   Head head;  // a: interface id, b: ucs_status_t as int32 (>= 0: accepted)
   UctOp op;
-  std::uint8_t am_id;  // active messages only
+  std::uint8_t am_id;  // active messages and announcements of a rendezvous
   std::uint8_t flags;
   Origin origin_kind;
   Route route;
@@ -193,17 +204,28 @@ struct UctCompletion {
 };
 static_assert(sizeof(UctCompletion) == 24);
 
-// An active message handed to its handler. The first min(5, bytes / 8) words of it follow.
+// A message handed to the layer above. The first words of it follow. Active messages: as sent. Tag
+// offload: sender's tag, immediate data; a rendezvous as in UctOperation.
 struct UctArrival {
   Head head;  // a: interface id, b: duration of the handler in ticks (saturated)
   std::uint64_t start_tick;
   Id id;
-  std::uint32_t bytes;
+  std::uint32_t bytes;  // saturated: only a rendezvous that the transport carried out has so many
   std::uint8_t am_id;
   std::uint8_t header_words;
-  std::uint16_t reserved;
+  ArrivalKind kind;
+  std::uint8_t reserved;
 };
 static_assert(sizeof(UctArrival) == 32);
+
+// A request that entered or left the pending queue of an endpoint.
+struct UctPending {
+  Head head;  // a: interface id, b: PendingEvent
+  std::uint64_t tick;
+  std::uint64_t endpoint;
+  std::uint64_t request;  // address of the uct_pending_req_t
+};
+static_assert(sizeof(UctPending) == 32);
 
 // What the fields mean depends on the family of the function (family_of): `handle` is a worker for
 // receives and for the flushes of workers, else an endpoint; `bytes` is the length of the buffer
@@ -292,8 +314,10 @@ struct UctInterface {
   std::uint16_t device_address_bytes;
   std::uint16_t interface_address_bytes;
   std::uint32_t reserved;
+  std::uint64_t offered;  // bits 1 << UctHook of the slots that the interface's table has
+  std::uint64_t hooked;   // of those, the ones that lead through the shim
 };
-static_assert(sizeof(UctInterface) == 104);
+static_assert(sizeof(UctInterface) == 120);
 
 // The same shape serves close and destroy records: something with this handle ended at `tick`.
 struct HandleEnd {

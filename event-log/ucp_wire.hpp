@@ -38,6 +38,10 @@ enum class AmId : std::uint8_t {
 };
 inline constexpr std::size_t kAmIds = 32;
 
+// The message of UCP's connection protocol by which it asks whether a peer is alive, where the
+// transport cannot (ucp_wireup_msg_t::type; UCX 1.11 to 1.22).
+inline constexpr std::uint8_t kWireupEndpointCheck = 4;
+
 // How the messages of one AM id look. `header_bytes` in front of the payload; `control` messages
 // carry no payload at all. `words` of the header are worth keeping:
 //   eager_only, eager_sync_only   tag [, ep_id, req_id]
@@ -47,6 +51,8 @@ inline constexpr std::size_t kAmIds = 32;
 //   rndv_rtr                      sender's req_id, receiver's req_id, address, length, offset
 //   rndv_data                     receiver's req_id, offset
 //   rndv_ats, rndv_atp, sync_ack  req_id of the side that waits for it
+//   offload_sync_ack              ep_id, tag of the message
+//   wireup                        kind of message (kWireupEndpointCheck), in its first byte
 //   put                           address, ep_id
 //   get_request                   address, length, ep_id, req_id
 //   get_reply                     req_id, offset
@@ -107,11 +113,12 @@ constexpr AmShape make_shape(std::uint8_t am_id) {
     case AmId::rndv_ats:
     case AmId::rndv_atp:
     case AmId::eager_sync_ack:
-    case AmId::offload_sync_ack:
     case AmId::completion:
       return {0, 1, true};
+    case AmId::offload_sync_ack:
+      return {0, 2, true};
     case AmId::wireup:
-      return {0, 0, true};
+      return {0, 1, true};
     default:
       return {0, 1, false};
   }

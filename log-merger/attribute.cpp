@@ -7,6 +7,7 @@
 //   3. an active message handler: the arrival's header names the message it serves    exact
 //   4. ids in the operation's own header: message id, request ids                     exact
 //   5. the address range of a rendezvous that the peer announced                      inferred
+// What was posted inside another operation, to stage its data, serves what that one serves.
 // Operations that serve none have a reason, each with evidence; what is left is unattributed.
 //
 // A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation, and
@@ -50,6 +51,8 @@ std::vector<Index> in_time_order(const std::vector<Event>& events) {
   return order;
 }
 
+constexpr std::uint64_t kFlushCancels = 1;  // UCT_FLUSH_FLAG_CANCEL
+
 class Attributor {
  public:
   explicit Attributor(Job& job) : job_(job), started_(job.ucp.size()) {}
@@ -57,6 +60,7 @@ class Attributor {
   void run() {
     give_reasons();
     by_origin();
+    give_discards();
     attribute_flushes(job_);
     attribute_queued(job_, started_);
     learn_posts();
@@ -65,6 +69,7 @@ class Attributor {
     by_header_ids();
     by_address();
     give_last_reasons();
+    by_parent();
   }
 
  private:
@@ -74,7 +79,7 @@ class Attributor {
   template <typename Body>
   void each_open(Body body) {
     for (UctOp& op : job_.uct) {
-      if (accepted(op) && op.link == Link::unattributed) {
+      if (accepted(op) && op.link == Link::unattributed && !op.staging) {
         body(op);
       }
     }
@@ -103,15 +108,52 @@ class Attributor {
           job_.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
       if (interface != nullptr && !interface->of_ucp) {
         reason(op, "direct_uct");  // evidence: who opened the interface
+      } else if (op.op == log::UctOp::ep_check || is_endpoint_check(op)) {
+        reason(op, "keepalive");  // evidence: it asks whether the peer is alive, and nothing else
       } else if (is(op, AmId::wireup)) {
         reason(op, "wireup");  // evidence: the AM id
       }
     });
   }
 
+  static bool is_endpoint_check(const UctOp& op) {
+    return is(op, AmId::wireup) && op.header.count > 0 &&
+           (op.header.words[0] & 0xff) == wire::kWireupEndpointCheck;
+  }
+
+  // Evidence: its flags, which say that what was posted before is given up.
+  void give_discards() {
+    each_open([&](UctOp& op) {
+      if (op.op == log::UctOp::ep_flush && op.header.count > 0 &&
+          (op.header.words[0] & kFlushCancels) != 0) {
+        reason(op, "endpoint_discard");
+      }
+    });
+  }
+
+  // The last thing that was posted on an endpoint before it was destroyed.
+  bool ends_endpoint(const UctOp& op) {
+    if (last_posts_.empty()) {
+      for (const UctOp& other : job_.uct) {
+        if (accepted(other) && other.endpoint_row != kNone) {
+          std::uint64_t& last = last_posts_[{other.process, other.endpoint_row}];
+          last = std::max(last, other.start_tick);
+        }
+      }
+    }
+    if (op.op != log::UctOp::ep_flush || op.endpoint_row == kNone) {
+      return false;
+    }
+    const auto& endpoints = job_.logs[static_cast<std::size_t>(op.process)].endpoints;
+    return endpoints[static_cast<std::size_t>(op.endpoint_row)].destroyed_tick != UINT64_MAX &&
+           last_posts_.at({op.process, op.endpoint_row}) == op.start_tick;
+  }
+
   void give_last_reasons() {
     each_open([&](UctOp& op) {
-      if (is_flush(op)) {
+      if (ends_endpoint(op)) {
+        reason(op, "endpoint_discard");  // evidence: the endpoint's destruction came next
+      } else if (is_flush(op)) {
         reason(op, "internal_flush");  // evidence: no UCP flush was in progress
       } else if (is_answer(op)) {
         reason(op, "remote_request");  // evidence: the AM id, which only answers requests
@@ -120,18 +162,40 @@ class Attributor {
   }
 
   void by_origin() {
-    each_open([&](UctOp& op) {
-      if (op.origin_kind != log::Origin::ucp) {
-        return;
+    each_open([&](UctOp& op) { by_origin(op); });
+  }
+
+  void by_origin(UctOp& op) {
+    if (op.origin_kind != log::Origin::ucp) {
+      return;
+    }
+    const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].ucp_by_id;
+    // Progress runs inside a blocking flush, and may post for anybody.
+    if (const auto found = ids.find(op.origin);
+        found != ids.end() && ucp(found->second).is(log::UcpFamily::flush) == is_flush(op)) {
+      attribute(op, found->second, Link::exact);
+      mark_started(op);
+    }
+  }
+
+  // Staging is for the operation that it was posted in, whatever that one turned out to serve.
+  void by_parent() {
+    for (UctOp& op : job_.uct) {
+      if (!accepted(op) || !op.staging) {
+        continue;
       }
-      const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].ucp_by_id;
-      // Progress runs inside a blocking flush, and may post for anybody.
-      if (const auto found = ids.find(op.origin);
-          found != ids.end() && ucp(found->second).is(log::UcpFamily::flush) == is_flush(op)) {
-        attribute(op, found->second, Link::exact);
-        mark_started(op);
+      const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].uct_by_id;
+      const auto found = ids.find(op.parent_id);
+      const UctOp* parent =
+          found != ids.end() ? &job_.uct[static_cast<std::size_t>(found->second)] : nullptr;
+      if (parent != nullptr && parent->link != Link::unattributed) {
+        op.serves = parent->serves;
+        op.link = parent->link;
+        op.reason = parent->reason;
+      } else {
+        by_origin(op);  // the operation around it was refused
       }
-    });
+    }
   }
 
   void mark_started(const UctOp& op) {
@@ -155,7 +219,8 @@ class Attributor {
       if (is(op, AmId::rndv_rts) && op.header.count == 5) {
         send_requests_.add({op.process}, words[2], op.start_ns, op.serves);
       }
-      if (is_announcement(op) && op.header.count == wire::shape_of(op.am_id).words) {
+      if (is_announcement(op) &&
+          (op.header.count == wire::shape_of(op.am_id).words || is_tag_eager_sync(op))) {
         posts_[key_of(ucp(op.serves).peer_process, op.am_id, op.header)].push_back(op.serves);
       }
     }
@@ -167,7 +232,8 @@ class Attributor {
   template <typename Event>
   static bool is_announcement(const Event& event) {
     return is(event, AmId::rndv_rts) || is(event, AmId::eager_sync_only) ||
-           is(event, AmId::eager_sync_first) || is_remote_request(event);
+           is(event, AmId::eager_sync_first) || is_tag_eager_sync(event) ||
+           is_remote_request(event);
   }
 
   // What each arrival serves: for what its handler posts, and for the ids and buffers it announces.
@@ -184,6 +250,9 @@ class Attributor {
         arrival_serves_[i] =
             send_requests_.find({arrival.process}, arrival.header.words[0], arrival.start_ns);
         learn_offer(arrival, arrival_serves_[i]);
+      } else if (is(arrival, AmId::rndv_ats)) {  // after which the interface's part is cancelled
+        arrival_serves_[i] =
+            send_requests_.find({arrival.process}, arrival.header.words[0], arrival.start_ns);
       }
     }
     offers_.seal();
@@ -215,7 +284,7 @@ class Attributor {
       remote_requests_.add(scope, words[2], arrival.start_ns, serves);
       offers_.add(
           {arrival.start_ns, arrival.process, true, scope.peer, words[3], words[4], serves});
-    } else if (!is(arrival, AmId::put)) {
+    } else if (!is(arrival, AmId::put) && !is_tag_eager(arrival)) {
       remote_requests_.add(scope, words[request_word(arrival)], arrival.start_ns, serves);
     }
   }
@@ -287,6 +356,7 @@ class Attributor {
   std::map<HeaderKey, std::vector<Index>> posts_;
   OfferTable offers_;
   std::vector<Index> arrival_serves_;
+  std::map<std::pair<Index, Index>, std::uint64_t> last_posts_;  // by process and endpoint
   std::vector<bool> started_;  // UCP operations of which a first UCT operation is known
 };
 

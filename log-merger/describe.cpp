@@ -40,6 +40,10 @@ const char* name_of(log::FaultCode code) {
       return "request_field_unknown";
     case log::FaultCode::out_of_handlers:
       return "out_of_handlers";
+    case log::FaultCode::left_out:
+      return "left_out";
+    case log::FaultCode::kCount:
+      break;
   }
   return "unknown";
 }
@@ -285,6 +289,16 @@ const char* name_of(log::Storage storage) {
   return "unknown";
 }
 
+Json pending_json(const PendingTotals& pending, const log::LaneCounters& counted) {
+  return {{"added", counted.uct_pending_added},
+          {"dispatched", pending.dispatched},
+          {"purged", pending.purged},
+          {"queued", pending.queued},
+          {"vanished", pending.vanished},
+          {"refused", counted.uct_pending_refused},
+          {"untracked", counted.uct_pending_untracked + pending.lost_sight}};
+}
+
 Json kinds_json(const Job& job) {
   struct Sum {
     std::uint64_t messages = 0, bytes = 0;
@@ -358,6 +372,11 @@ void describe_run(Job& job, const Found& found) {
                  {"untracked", counted.uct_untracked},
                  {"errors", counted.uct_errors},
                  {"no_resource", counted.uct_no_resource},
+                 {"pending", pending_json(found.pending, counted)},
+                 {"tag_receives",
+                  {{"posted", counted.uct_tag_receives},
+                   {"ended", counted.uct_tag_receives_ended},
+                   {"open", found.posted_receives}}},
                  {"attributed_ucp", found.attributed},
                  {"reasons", found.reasons},
                  {"unattributed", found.unattributed},

@@ -23,6 +23,15 @@ class Checker {
     add("completions", "inprogress = completed + outstanding + without_handle",
         counted_.uct_inprogress,
         counted_.uct_completed + found_.outstanding + counted_.uct_without_handle, log::Layer::uct);
+    const PendingTotals& p = found_.pending;
+    add("pending", "added to pending queues = dispatched + purged + still queued",
+        counted_.uct_pending_added, p.dispatched + p.purged + p.lost_sight + p.queued,
+        log::Layer::uct);
+    add("tag_offload", "receives posted to interfaces = ended + still posted",
+        counted_.uct_tag_receives, counted_.uct_tag_receives_ended + found_.posted_receives,
+        log::Layer::uct);
+    add("hooks", "hooks that the interfaces offer a place for + left out = hooks in place",
+        found_.slots_offered + found_.left_out, found_.slots_hooked, log::Layer::uct);
     add("arrivals", "arrivals counted = arrival records", counted_.uct_arrivals, found_.arrivals,
         log::Layer::uct);
     add("ucp", "operations counted = operation records", counted_.ucp_operations,

@@ -41,7 +41,11 @@ struct UctOp {
   log::Route route = log::Route::none;
   std::uint8_t am_id = 0;
   std::int32_t status = 0;
+  std::int32_t end_status = 0;  // of the completion, where there is one
   log::Id id = 0, origin = 0;
+  bool has_end = false;   // a completion tells it, or none came yet
+  bool staging = false;   // posted inside another operation, on another endpoint
+  log::Id parent_id = 0;  // of that operation
   std::uint64_t start_tick = 0, endpoint = 0, bytes = 0, local = 0, remote = 0;
   std::int64_t start_ns = -1, end_ns = -1, complete_ns = -1;
   HeaderWords header;
@@ -53,7 +57,12 @@ struct UctOp {
   bool has_range = false;
   Range range;
 
-  bool outstanding() const { return status == 1 && id != 0 && complete_ns < 0; }
+  bool failed() const { return status < 0 || end_status < 0; }
+  bool outstanding() const { return status == 1 && has_end && complete_ns < 0; }
+  // A receive that an interface still has.
+  bool posted_receive() const {
+    return op == log::UctOp::tag_recv_zcopy && status >= 0 && has_end && complete_ns < 0;
+  }
   bool fetches() const { return op >= log::UctOp::get_short && op <= log::UctOp::get_zcopy; }
   bool moves_memory() const { return op >= log::UctOp::put_short && op <= log::UctOp::get_zcopy; }
 };
@@ -62,8 +71,17 @@ struct Arrival {
   Index process = kNone;
   std::uint16_t interface = 0;
   std::uint8_t am_id = 0;
+  log::ArrivalKind kind = log::ArrivalKind::active_message;
   std::int64_t start_ns = -1;
   HeaderWords header;
+};
+
+// Requests in pending queues: how many entered, and what became of them.
+struct PendingTotals {
+  std::uint64_t added = 0, dispatched = 0, purged = 0, lost_sight = 0;
+  std::uint64_t queued = 0;    // still, on endpoints that exist
+  std::uint64_t vanished = 0;  // with an endpoint that was destroyed while they were in its queue
+  std::uint64_t records() const { return added + dispatched + purged + lost_sight; }
 };
 
 struct UcpOp {
@@ -143,7 +161,8 @@ struct Interface {
   std::uint16_t id = 0;
   bool of_ucp = false;
   TextId transport = kNoText, device = kNoText, memory_domain = kNoText;
-  std::string address;  // device and interface address: its name for the peers
+  std::string address;                    // device and interface address: its name for the peers
+  std::uint64_t offered = 0, hooked = 0;  // bits of log::UctHook
 };
 
 // A UCT endpoint from its creation on; handles are used again, rows are not.
@@ -154,6 +173,7 @@ struct Endpoint {
   std::string own_address;  // endpoint address it was asked for
   bool to_endpoint = false;
   std::uint64_t connected_tick = 0;
+  std::uint64_t destroyed_tick = UINT64_MAX;
   Index peer_process = kNone;
   TextId remote_device = kNoText;
 };
@@ -202,6 +222,7 @@ struct ProcessLog {
   MpiFlavour flavour = MpiFlavour::none;
   log::LaneCounters totals{};       // over all lanes
   std::size_t monotonic_clock = 0;  // logs with the same number read the same one
+  PendingTotals pending;
   std::uint64_t backward_calls = 0;
 
   const Interface* interface(std::uint16_t id) const;

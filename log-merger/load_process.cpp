@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "log-merger/job.hpp"
 #include "log-merger/load_mpi.hpp"
@@ -42,6 +43,7 @@ class ProcessLoader {
     load_definitions();
     load_events();
     finish_endpoints();
+    finish_pending();
     sum_counters();
   }
 
@@ -65,7 +67,12 @@ class ProcessLoader {
                    },
                    [&](std::uint16_t, const log::CommunicatorView& view) { mpi_.take(view); },
                    [&](std::uint16_t, const log::WindowView& view) { mpi_.take(view); },
-                   [&](std::uint16_t, const log::HandleEndView& view) { mpi_.take(view); },
+                   [&](std::uint16_t, const log::HandleEndView& view) {
+                     if (view.type() == log::RecordType::uct_endpoint_destroy) {
+                       destroyed_.emplace_back(view.r.handle, view.r.tick);
+                     }
+                     mpi_.take(view);
+                   },
                    [&](std::uint16_t, const log::FaultView& view) {
                      log_.faults.emplace_back(view.r, plain_text(view.detail));
                    }});
@@ -98,10 +105,10 @@ class ProcessLoader {
   }
 
   void take_interface(const log::UctInterfaceView& view) {
-    log_.interfaces.push_back({view.interface_id(), view.r.of_ucp != 0,
-                               texts().intern(view.transport), texts().intern(view.device),
-                               texts().intern(view.memory_domain),
-                               joined(view.device_address, view.interface_address)});
+    log_.interfaces.push_back(
+        {view.interface_id(), view.r.of_ucp != 0, texts().intern(view.transport),
+         texts().intern(view.device), texts().intern(view.memory_domain),
+         joined(view.device_address, view.interface_address), view.r.offered, view.r.hooked});
   }
 
   void take_endpoint(const log::UctEndpointView& view) {
@@ -143,6 +150,11 @@ class ProcessLoader {
         row.connected_tick = connection.tick;
       }
     }
+    for (const auto& [handle, tick] : destroyed_) {
+      if (const Index at = row_at(log_.endpoints, handle, tick); at != kNone) {
+        log_.endpoints[static_cast<std::size_t>(at)].destroyed_tick = tick;
+      }
+    }
   }
 
   void load_events() {
@@ -151,7 +163,7 @@ class ProcessLoader {
       std::uint64_t tick, sender_tag, length;
     };
     std::unordered_map<log::Id, End> ucp_ends;
-    std::unordered_map<log::Id, std::uint64_t> uct_ends;
+    std::unordered_map<log::Id, std::pair<std::uint64_t, std::int32_t>> uct_ends;
     log_.file.for_each_record(
         Stream::events,
         Overloaded{[&](std::uint16_t lane, const log::UctOperationView& view) { take(lane, view); },
@@ -159,15 +171,21 @@ class ProcessLoader {
                    [&](std::uint16_t lane, const log::MpiCallView& view) { mpi_.take(lane, view); },
                    [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
                    [&](std::uint16_t, const log::UctCompletionView& view) {
-                     uct_ends[view.r.operation] = view.r.tick;
+                     uct_ends[view.r.operation] = {view.r.tick, view.status()};
                    },
+                   [&](std::uint16_t, const log::UctPendingView& view) { take(view); },
                    [&](std::uint16_t, const log::UcpCompletionView& view) {
                      ucp_ends[view.r.operation] = {view.status(), view.r.tick, view.r.sender_tag,
                                                    view.r.length};
                    }});
-    for (const auto& [id, tick] : uct_ends) {
-      if (const auto op = log_.uct_by_id.find(id); op != log_.uct_by_id.end()) {
-        job_.uct[static_cast<std::size_t>(op->second)].complete_ns = time(tick);
+    for (const auto& [id, end] : uct_ends) {
+      const auto found = log_.uct_by_id.find(id);
+      if (found == log_.uct_by_id.end()) {
+        continue;
+      }
+      if (UctOp& op = job_.uct[static_cast<std::size_t>(found->second)]; op.has_end) {
+        op.complete_ns = time(end.first);
+        op.end_status = end.second;
         ++job_.uct_completions;
       }
     }
@@ -198,6 +216,9 @@ class ProcessLoader {
     op.am_id = view.r.am_id;
     op.status = view.status();
     op.id = view.id;
+    op.has_end = view.has_end();
+    op.parent_id = view.parent;
+    op.staging = view.parent != 0;
     op.origin = view.r.origin;
     op.start_tick = view.r.start_tick;
     op.endpoint = view.r.endpoint;
@@ -206,7 +227,7 @@ class ProcessLoader {
     op.remote = view.remote.value_or(0);
     op.start_ns = time(view.r.start_tick);
     op.end_ns = time(view.r.start_tick + view.r.duration_ticks);
-    op.complete_ns = op.status == 0 ? op.end_ns : -1;
+    op.complete_ns = op.status == 0 && !op.has_end ? op.end_ns : -1;
     op.header = words_of(view.header);
     if (op.id != 0) {
       log_.uct_by_id[op.id] = static_cast<Index>(job_.uct.size());
@@ -216,8 +237,43 @@ class ProcessLoader {
 
   void take(const log::UctArrivalView& view) {
     log_.arrival_by_id[view.r.id] = static_cast<Index>(job_.arrivals.size());
-    job_.arrivals.push_back({process_, view.interface_id(), view.r.am_id, time(view.r.start_tick),
-                             words_of(view.header)});
+    job_.arrivals.push_back({process_, view.interface_id(), view.r.am_id, view.r.kind,
+                             time(view.r.start_tick), words_of(view.header)});
+  }
+
+  void take(const log::UctPendingView& view) {
+    auto& [balance, since] = in_queue_[{view.r.endpoint, view.r.request}];
+    switch (view.event()) {
+      case log::PendingEvent::added:
+        ++log_.pending.added;
+        ++balance;
+        since = std::max(since, view.r.tick);
+        return;
+      case log::PendingEvent::dispatched:
+        ++log_.pending.dispatched;
+        break;
+      case log::PendingEvent::purged:
+        ++log_.pending.purged;
+        break;
+      default:
+        ++log_.pending.lost_sight;
+    }
+    --balance;
+  }
+
+  // A queue ends with its endpoint: what is in it then, nobody will be told of.
+  void finish_pending() {
+    for (const auto& [key, entry] : in_queue_) {
+      const auto& [balance, since] = entry;
+      if (balance <= 0) {
+        continue;
+      }
+      const Index at = row_at(log_.endpoints, key.first, since);
+      const bool destroyed =
+          at != kNone && log_.endpoints[static_cast<std::size_t>(at)].destroyed_tick != UINT64_MAX;
+      (destroyed ? log_.pending.vanished : log_.pending.queued) +=
+          static_cast<std::uint64_t>(balance);
+    }
   }
 
   void take(std::uint16_t lane, const log::UcpOperationView& view) {
@@ -281,6 +337,10 @@ class ProcessLoader {
   ProcessLog& log_;
   MpiLoader mpi_;
   std::vector<Endpoint> own_addresses_, connections_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> destroyed_;  // endpoint, tick
+  // By endpoint and request: how often it was added and did not leave, and when it was last added.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::int64_t, std::uint64_t>>
+      in_queue_;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ std::uint64_t header_bytes(const UcpOp* served) {
   return served != nullptr ? served->header_bytes : 0;
 }
 
+// What the interfaces match or fetch by themselves is moved as a whole.
 bool is_tag_offload(const UctOp& op) {
   return op.op >= log::UctOp::tag_eager_short && op.op <= log::UctOp::tag_rndv_zcopy;
 }
@@ -152,19 +153,46 @@ const UcpOp* initiator_of(const Job& job, const std::vector<Index>& ops) {
 }  // namespace
 
 Role role_of(const UctOp& op) {
+  using log::UctOp;
+  if (op.staging) {
+    return Role::staging;
+  }
   if (is_active_message(op)) {
     // An announcement may carry the program's header.
     return wire::shape_of(op.am_id).control && !op.has_range ? Role::control : Role::data;
   }
-  return op.op >= log::UctOp::tag_rndv_request ? Role::control : Role::data;
+  switch (op.op) {
+    case UctOp::tag_rndv_zcopy:  // one that was cancelled has only announced
+      return op.failed() ? Role::control : Role::data;
+    case UctOp::tag_rndv_request:
+    case UctOp::tag_rndv_cancel:
+    case UctOp::tag_recv_zcopy:
+    case UctOp::tag_recv_cancel:
+    case UctOp::ep_flush:
+    case UctOp::ep_fence:
+    case UctOp::iface_flush:
+    case UctOp::ep_check:
+      return Role::control;
+    default:
+      return Role::data;
+  }
 }
 
 void find_payload(Job& job, const std::vector<Index>& ops) {
   const UcpOp* served = initiator_of(job, ops);
   AnnouncedBuffers buffers = announced_buffers(job, ops, served);
+  std::uint64_t listed = 0;  // lists of buffers have an address for each: they follow each other
   for (const Index i : ops) {
     UctOp& op = job.uct[static_cast<std::size_t>(i)];
-    op.has_range = op.status >= 0 && find_range(op, buffers, served, op.range);
+    if (op.failed() || op.staging) {
+      op.has_range = false;
+    } else if (op.op == log::UctOp::put_sgl_zcopy) {
+      op.has_range = true;
+      op.range = range_at(listed, op.bytes);
+      listed += op.bytes;
+    } else {
+      op.has_range = find_range(op, buffers, served, op.range);
+    }
   }
 }
 

@@ -75,7 +75,8 @@ std::string two_sided_protocol(const Job& job, const std::vector<Index>& ops, st
       default:
         break;
     }
-    if (op.has_range && !is(op, AmId::rndv_rts) && (data == nullptr || op.bytes > data->bytes)) {
+    const bool announces = is(op, AmId::rndv_rts) && op.op != log::UctOp::tag_rndv_zcopy;
+    if (op.has_range && !announces && (data == nullptr || op.bytes > data->bytes)) {
       data = &op;
     }
   }
@@ -83,13 +84,17 @@ std::string two_sided_protocol(const Job& job, const std::vector<Index>& ops, st
     if (data == nullptr) {
       return bytes > 0 && acknowledged ? kRkeyPtr : "rndv";
     }
+    if (data->op == log::UctOp::tag_rndv_zcopy) {
+      return "rndv/offload/zcopy";
+    }
     return "rndv/" + std::string(family(data->op)) + "/" + std::string(copy_kind(data->op));
   }
   if (data == nullptr) {
     return "";
   }
   if (eager_fragments == 0) {
-    return "offload/" + std::string(copy_kind(data->op));
+    return std::string(is_tag_eager_sync(*data) ? "offload-sync/" : "offload/") +
+           std::string(copy_kind(data->op));
   }
   const std::string eager = sync ? "eager-sync/" : "eager/";
   return eager + (eager_fragments > 1 ? "multi/" : "") + std::string(copy_kind(data->op));

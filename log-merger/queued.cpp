@@ -80,7 +80,7 @@ class Queued {
       }
     }
     for (UctOp& op : job_.uct) {
-      if (accepted(op) && op.link == Link::unattributed) {
+      if (accepted(op) && op.link == Link::unattributed && !op.staging) {
         attribute(op);
       }
     }

@@ -101,15 +101,17 @@ class RowBuilder : RowMaker {
   // data is in place when the last of its transfers has ended, the target's answer included.
   void end_with_transfers(Message& m, const UcpOp& op, const std::vector<Index>& ops) {
     bool outstanding = ops.empty() && !op.ended;
+    std::int32_t failure = 0;
     for (const Index i : ops) {
       const UctOp& transfer = job_.uct[static_cast<std::size_t>(i)];
       outstanding = outstanding || transfer.outstanding();
+      failure = std::min(failure, transfer.end_status);
       m.t_end_ns = std::max({m.t_end_ns, transfer.end_ns, transfer.complete_ns});
     }
     if (outstanding) {
       m.t_end_ns = -1;
     } else if (op.implicit() && op.status >= 0) {
-      m.status = text(ucs_status_name(0));
+      m.status = text(ucs_status_name(failure));
     }
   }
 
@@ -133,7 +135,7 @@ class RowBuilder : RowMaker {
     hop.exact = exact;
     ++hop.count;
     hop.bytes += payload_bytes(op);
-    hop.wire_bytes += op.bytes;
+    hop.wire_bytes += op.failed() ? 0 : op.bytes;
     hop.t_first_ns = hop.t_first_ns < 0 ? op.start_ns : std::min(hop.t_first_ns, op.start_ns);
     hop.t_last_ns = std::max({hop.t_last_ns, op.end_ns, op.complete_ns});
   }
@@ -197,8 +199,8 @@ class RowBuilder : RowMaker {
       row.link = op.link;
       row.role = role_of(op);
       row.am_id = op.am_id;
-      row.status = op.status;
-      row.bytes = op.bytes;
+      row.status = op.end_status < 0 ? op.end_status : op.status;
+      row.bytes = op.failed() ? 0 : op.bytes;  // it was not traffic
       row.payload = payload_bytes(op);
       row.local_address = op.local;
       row.remote_address = op.remote;

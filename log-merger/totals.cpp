@@ -1,6 +1,7 @@
 #include "log-merger/totals.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "log-merger/payload.hpp"
@@ -36,17 +37,43 @@ void count_transfers(const Job& job, Found& found) {
     }
     ++found.uct_operations;
     found.outstanding += op.outstanding();
+    found.posted_receives += op.posted_receive();
     if (op.link == Link::reason) {
       ++found.reasons[op.reason];
     } else if (op.serves == kNone) {
       ++found.unattributed;
-      found.unattributed_with_payload += role_of(op) == Role::data;
+      found.unattributed_with_payload += role_of(op) == Role::data && !op.failed();
     } else {
       ++found.attributed;
       count_link(found.uct_ucp, op.link);
       const UcpOp& served = job.ucp[static_cast<std::size_t>(op.serves)];
       count_link(found.uct_mpi, served.asked_by == kNone ? Link::unattributed : served.mpi_link);
     }
+  }
+}
+
+void count_hooks(const Job& job, Found& found) {
+  for (const ProcessLog& log : job.logs) {
+    for (const Interface& interface : log.interfaces) {
+      found.slots_offered += static_cast<std::uint64_t>(std::popcount(interface.offered));
+      found.slots_hooked +=
+          static_cast<std::uint64_t>(std::popcount(interface.offered & interface.hooked));
+    }
+    for (const auto& [fault, detail] : log.faults) {
+      found.left_out +=
+          static_cast<log::FaultCode>(fault.head.a) == log::FaultCode::left_out && fault.value != 0;
+    }
+  }
+}
+
+void count_pending(const Job& job, PendingTotals& sum) {
+  for (const ProcessLog& log : job.logs) {
+    sum.added += log.pending.added;
+    sum.dispatched += log.pending.dispatched;
+    sum.purged += log.pending.purged;
+    sum.lost_sight += log.pending.lost_sight;
+    sum.queued += log.pending.queued;
+    sum.vanished += log.pending.vanished;
   }
 }
 
@@ -137,8 +164,10 @@ Found count_found(const Job& job) {
   found.mpi_calls = static_cast<std::uint64_t>(std::count_if(
       job.calls.begin(), job.calls.end(), [](const MpiCall& call) { return !call.open; }));
   found.arrivals = job.arrivals.size();
-  found.used_events = job.uct.size() + job.uct_completions + found.arrivals + found.ucp_operations +
-                      job.ucp_completions + found.mpi_calls;
+  count_hooks(job, found);
+  count_pending(job, found.pending);
+  found.used_events = found.pending.records() + job.uct.size() + job.uct_completions +
+                      found.arrivals + found.ucp_operations + job.ucp_completions + found.mpi_calls;
   count_transfers(job, found);
   for (const UcpOp& op : job.ucp) {
     found.ucp_ended += op.completed;

@@ -34,6 +34,10 @@ struct Found {
   std::uint64_t ucp_ended = 0;    // UCP operations that a completion record ended
   std::uint64_t attributed = 0, unattributed = 0, unattributed_with_payload = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons;
+  std::uint64_t posted_receives = 0;  // that interfaces still have
+  PendingTotals pending;
+  // Slots of the interfaces' tables; left_out: hooks that the user did not want.
+  std::uint64_t slots_offered = 0, slots_hooked = 0, left_out = 0;
   SendTotals sends, am_sends, one_sided;  // one_sided: matched = its target is known
   ReceiveTotals receives, am_receives;
   std::map<log::UcpFamily, EndTotals> ends;  // accepted operations

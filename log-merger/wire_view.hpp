@@ -16,6 +16,21 @@ inline bool is_flush(const UctOp& op) {
          op.op == log::UctOp::iface_flush;
 }
 
+// Sent to a receive that the peer's interface matches by itself.
+inline bool is_tag_eager(const UctOp& op) {
+  return op.op >= log::UctOp::tag_eager_short && op.op <= log::UctOp::tag_eager_zcopy;
+}
+inline bool is_tag_eager(const Arrival& arrival) {
+  return arrival.kind == log::ArrivalKind::tag_eager_unexpected ||
+         arrival.kind == log::ArrivalKind::tag_matched;
+}
+
+// One that its sender waits for to be matched: it has immediate data behind its tag.
+template <typename Event>
+bool is_tag_eager_sync(const Event& event) {
+  return is_tag_eager(event) && event.header.count == 2;
+}
+
 inline bool is_atomic(const UctOp& op) {
   return op.op >= log::UctOp::cswap32 && op.op <= log::UctOp::atomic64_fetch;
 }
@@ -25,8 +40,8 @@ inline bool accepted(const UctOp& op) { return op.status >= 0; }
 // The first fragment of a tagged message.
 inline bool starts_tag_send(const UctOp& op) {
   using wire::AmId;
-  return is(op, AmId::eager_only) || is(op, AmId::eager_first) || is(op, AmId::eager_sync_only) ||
-         is(op, AmId::eager_sync_first) || is(op, AmId::rndv_rts);
+  return is_tag_eager(op) || is(op, AmId::eager_only) || is(op, AmId::eager_first) ||
+         is(op, AmId::eager_sync_only) || is(op, AmId::eager_sync_first) || is(op, AmId::rndv_rts);
 }
 
 // The first fragment of an active message of the program; a rendezvous is announced as for tags.

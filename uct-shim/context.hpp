@@ -16,10 +16,11 @@ struct Context {
   log::Route route;
 };
 
+class Post;
+
 struct ThreadState {
   Context context;
-  uct_ep_h
-      busy;  // endpoint whose operation is in progress: a nested one on it is the same operation
+  Post* posting;  // the innermost operation in progress: what is posted inside is part of it
 };
 
 extern thread_local constinit ThreadState thread_state __attribute__((tls_model("initial-exec")));

@@ -9,6 +9,7 @@
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "uct-shim/unexpected_tags.hpp"
 
 namespace uctrace::uct {
 
@@ -123,7 +124,8 @@ const char* domain_name(uct_md_h handle) {
   return "";
 }
 
-void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_params_t& params) {
+void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_params_t& params,
+                      const HookedSlots& slots) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     return;
@@ -137,6 +139,8 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
   record->tick = log::now();
   record->handle = reinterpret_cast<std::uint64_t>(entry.handle);
   record->of_ucp = entry.of_ucp;
+  record->offered = slots.offered;
+  record->hooked = slots.hooked;
   snprintf(record->transport, sizeof record->transport, "%s", params.mode.device.tl_name);
   snprintf(record->device, sizeof record->device, "%s", params.mode.device.dev_name);
   snprintf(record->memory_domain, sizeof record->memory_domain, "%s", domain_name(domain));
@@ -170,17 +174,18 @@ void read_address_sizes(Interface& entry) {
   }
 }
 
-void hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_t& params) {
+// The interface's entry; nullptr if it was left as it is.
+Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_t& params) {
   if (!table_looks_right(handle)) {
     log::fault(Layer::uct, FaultCode::self_check_failed, 0, params.mode.device.tl_name);
     log::set_layer(Layer::uct, log::LayerState::off);
-    return;
+    return nullptr;
   }
   Interface* entry = entry_for(handle);
   if (entry == nullptr) {
     log::fault(Layer::uct, FaultCode::out_of_interfaces, kMaxInterfaces,
                params.mode.device.tl_name);
-    return;
+    return nullptr;
   }
   entry->handle = handle;
   entry->original = handle->ops;
@@ -188,9 +193,10 @@ void hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_
   entry->of_ucp = opening_for_ucp;
   memset(static_cast<void*>(entry->handlers), 0, sizeof entry->handlers);
   read_address_sizes(*entry);
-  define_interface(*entry, domain, params);
-  log::set_layer(Layer::uct, log::LayerState::on);
   swap_operations(handle->ops);
+  define_interface(*entry, domain, params, hooked_slots(entry->original, handle->ops));
+  log::set_layer(Layer::uct, log::LayerState::on);
+  return entry;
 }
 
 constinit Original<decltype(&uct_iface_open)> original_open{"uct_iface_open"};
@@ -234,18 +240,29 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
                                            const uct_iface_params_t* params,
                                            const uct_iface_config_t* config, uct_iface_h* handle) {
   const void* caller = __builtin_return_address(0);
-  const ucs_status_t status =
-      uct::original_open.get(caller)(domain, worker, params, config, handle);
+  uct_iface_params_t own;
+  uct::UnexpectedTags* tags = uct::stand_in(*params, own);
+  const ucs_status_t status = uct::original_open.get(caller)(
+      domain, worker, tags != nullptr ? &own : params, config, handle);
   // Only real interfaces: since 1.22 UCP opens stubs and writes their tables itself.
   if (status == UCS_OK && (params->field_mask & UCT_IFACE_PARAM_FIELD_OPEN_MODE) != 0 &&
       (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && log::start() &&
       uct::ucx_supported(caller) && log::layer_state(log::Layer::uct) != log::LayerState::off) {
-    uct::hook_interface(*handle, domain, *params);
+    uct::report_left_out();
+    if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params)) {
+      entry->tags = tags;
+      if (tags != nullptr) {
+        tags->interface = entry;
+      }
+    }
+  } else if (status != UCS_OK) {
+    uct::release(tags);
   }
   return status;
 }
 
 UCTRACE_EXPORT void uct_iface_close(uct_iface_h handle) {
+  uct::UnexpectedTags* tags = nullptr;
   if (uct::Interface* entry = uct::find_open_interface(handle)) {
     if (log::Lane* lane = log::lane()) {
       if (auto* record = lane->define<log::HandleEnd>()) {
@@ -257,6 +274,8 @@ UCTRACE_EXPORT void uct_iface_close(uct_iface_h handle) {
     }
     handle->ops = entry->original;
     entry->handle = nullptr;
+    tags = entry->tags;
   }
   uct::original_close.get(__builtin_return_address(0))(handle);
+  uct::release(tags);
 }

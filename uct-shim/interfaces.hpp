@@ -8,6 +8,7 @@
 namespace uctrace::uct {
 
 struct Interface;
+struct UnexpectedTags;
 
 // What an active message handler was before ours took its place.
 struct AmHandler {
@@ -22,6 +23,7 @@ struct Interface {
   uct_iface_ops_t original;  // valid for the life of the interface
   std::uint16_t id;          // in the log; never reused
   bool of_ucp;               // opened by a UCP worker: its AM ids are UCP's
+  UnexpectedTags* tags;      // our callbacks for tag offload, nullptr: none were set
   std::uint16_t device_address_bytes, interface_address_bytes, endpoint_address_bytes;
   AmHandler handlers[wire::kAmIds];
 };
@@ -37,6 +39,16 @@ Interface* find_open_interface(uct_iface_h handle);
 // Puts our operations into `table`, only where it has one. Order of stores does not matter: the
 // entry is findable before the first is done.
 void swap_operations(uct_iface_ops_t& table);
+
+// Bits of log::UctHook: slots that a table had, and those of them that hold our hook now.
+struct HookedSlots {
+  std::uint64_t offered, hooked;
+};
+HookedSlots hooked_slots(const uct_iface_ops_t& offered, uct_iface_ops_t& table);
+bool is_slot_name(const char* name, std::size_t length);
+
+// Once for the process: a fault for each hook that the user leaves out.
+void report_left_out();
 
 // Set by ucp-shim around ucp_worker_create: interfaces opened now belong to this worker.
 extern thread_local constinit bool opening_for_ucp __attribute__((tls_model("initial-exec")));

@@ -1,6 +1,7 @@
 #include "uct-shim/pending.hpp"
 
 #include "event-log/address_map.hpp"
+#include "event-log/recorder.hpp"
 #include "uct-shim/context.hpp"
 #include "uct-shim/interfaces.hpp"
 
@@ -14,38 +15,63 @@ struct Queued {
   uct_pending_callback_t callback;
   log::Id origin;
   log::Origin kind;
+  std::uint16_t interface;
+  uct_ep_h endpoint;
 };
 constinit log::AddressMap<Queued, 1 << 16> queued;
 
 ucs_status_t dispatch(uct_pending_req_t* request);
 
-void put_in_between(uct_pending_req_t* request, const Context& context) {
-  if (auto* entry = queued.claim(request)) {
-    entry->value = {request->func, context.origin, context.kind};
-    request->func = dispatch;
+void record(log::PendingEvent event, const uct_pending_req_t* request, const Queued& what) {
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) {
+    log::count_without_lane(log::DropKind::uct);
+    return;
+  }
+  lane->counters().uct_pending_added += event == log::PendingEvent::added;
+  if (auto* r = lane->reserve<log::UctPending>(log::DropKind::uct)) {
+    r->tick = log::now();
+    r->endpoint = reinterpret_cast<std::uint64_t>(what.endpoint);
+    r->request = reinterpret_cast<std::uint64_t>(request);
+    log::publish(r, log::RecordType::uct_pending, sizeof *r / 8, what.interface,
+                 static_cast<std::uint32_t>(event));
   }
 }
 
+bool put_in_between(uct_pending_req_t* request, const Queued& what) {
+  auto* entry = queued.claim(request);
+  if (entry == nullptr) {
+    return false;
+  }
+  entry->value = what;
+  entry->value.callback = request->func;
+  request->func = dispatch;
+  return true;
+}
+
 // Takes our callback out again, so that the request is seen and compared as its owner made it.
-void take_out(uct_pending_req_t* request, Context* context) {
+bool take_out(uct_pending_req_t* request, Queued& what) {
   auto* entry = request->func == dispatch ? queued.find(request) : nullptr;
   if (entry == nullptr) {
-    return;
+    return false;
   }
-  request->func = entry->value.callback;
-  *context = {entry->value.origin, entry->value.kind, log::Route::pending};
+  what = entry->value;
+  request->func = what.callback;
   queued.free(entry);
+  return true;
 }
 
 // UCS_OK: the request left the queue and may be gone or queued anew. Anything else: it stays where
 // it is, and comes back here.
 ucs_status_t dispatch(uct_pending_req_t* request) {
-  Context context{};
-  take_out(request, &context);
-  const ContextScope scope(context);
+  Queued what{};
+  take_out(request, what);
+  const ContextScope scope({what.origin, what.kind, log::Route::pending});
   const ucs_status_t status = request->func(request);
-  if (status != UCS_OK) {
-    put_in_between(request, context);
+  if (status == UCS_OK) {
+    record(log::PendingEvent::dispatched, request, what);
+  } else if (!put_in_between(request, what)) {
+    record(log::PendingEvent::lost_sight, request, what);
   }
   return status;
 }
@@ -57,22 +83,31 @@ struct Purge {
 
 void purge_one(uct_pending_req_t* request, void* argument) {
   const auto* purge = static_cast<const Purge*>(argument);
-  Context context{};
-  take_out(request, &context);
-  const ContextScope scope(context);
+  Queued what{};
+  if (take_out(request, what)) {
+    record(log::PendingEvent::purged, request, what);
+  }
+  const ContextScope scope({what.origin, what.kind, log::Route::pending});
   purge->callback(request, purge->argument);
 }
 
 }  // namespace
 
 ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t* request, unsigned flags) {
-  const uct_iface_ops_t& original = find_interface(ep->iface)->original;
+  const Interface& interface = *find_interface(ep->iface);
+  const Context& context = thread_state.context;
+  Queued what{nullptr, context.origin, context.kind, interface.id, ep};
   // Before it is queued: another thread may dispatch it at once.
-  put_in_between(request, thread_state.context);
-  const ucs_status_t status = original.ep_pending_add(ep, request, flags);
-  if (status != UCS_OK) {
-    Context unused{};
-    take_out(request, &unused);
+  const bool watched = put_in_between(request, what);
+  const ucs_status_t status = interface.original.ep_pending_add(ep, request, flags);
+  if (status == UCS_OK && watched) {
+    record(log::PendingEvent::added, request, what);
+  } else if (log::Lane* lane = log::lane()) {
+    ++(status == UCS_OK ? lane->counters().uct_pending_untracked
+                        : lane->counters().uct_pending_refused);
+  }
+  if (status != UCS_OK && watched) {
+    take_out(request, what);
   }
   return status;
 }

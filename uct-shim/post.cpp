@@ -4,12 +4,34 @@
 
 #include <initializer_list>
 
+#include "event-log/address_map.hpp"
+
 namespace uctrace::uct {
 
 using log::DropKind;
 using log::UctOperation;
 
 thread_local constinit ThreadState thread_state{};
+
+namespace {
+
+// Rendezvous in progress by their handle. One that finds no place cannot be told to be cancelled:
+// it stays outstanding.
+constinit log::AddressMap<TrackedCompletion*, 1 << 12> rendezvous;
+
+void forget_rendezvous(const TrackedCompletion* tracked) {
+  auto* entry = rendezvous.find(tracked->rendezvous);
+  if (entry != nullptr && entry->value == tracked) {
+    rendezvous.free(entry);
+  }
+}
+
+// True for the second of the two that say they are done.
+bool second_at(TrackedCompletion* tracked, RendezvousState mine) {
+  return __atomic_exchange_n(&tracked->state, mine, __ATOMIC_ACQ_REL) != RendezvousState::in_call;
+}
+
+}  // namespace
 
 uct_completion_t* Post::track(uct_completion_t* completion) {
   has_completion_ = completion != nullptr;
@@ -21,22 +43,72 @@ uct_completion_t* Post::track(uct_completion_t* completion) {
   if (slot == nullptr) {
     return completion;
   }
-  id_ = log::new_id(*lane, log::IdKind::uct_operation);
+  id_ = id_ != 0 ? id_ : log::new_id(*lane, log::IdKind::uct_operation);
+  has_end_ = true;
   tracked_ = log::payload_of<TrackedCompletion>(slot);
   tracked_->own = {on_completion, 1, UCS_OK};
   tracked_->original = completion;
   tracked_->operation = id_;
   tracked_->origin = thread_state.context.origin;
   tracked_->origin_kind = thread_state.context.kind;
+  tracked_->state = RendezvousState::none;
   return &tracked_->own;
+}
+
+uct_completion_t* Post::track_rendezvous(uct_completion_t* completion) {
+  uct_completion_t* handed = track(completion);
+  if (tracked_ != nullptr) {
+    tracked_->state = RendezvousState::in_call;
+  }
+  return handed;
+}
+
+// Before the record is made: finish() must not touch a slot that was given back.
+void Post::settle(void* handle) {
+  if (tracked_ == nullptr || UCS_PTR_IS_ERR(handle)) {
+    return;
+  }
+  TrackedCompletion* tracked = tracked_;
+  tracked_ = nullptr;
+  tracked->rendezvous = handle;
+  if (auto* entry = rendezvous.claim(handle)) {
+    entry->value = tracked;
+  }
+  if (second_at(tracked, RendezvousState::returned)) {
+    forget_rendezvous(tracked);
+    log::release_slot(log::slot_of(tracked));
+  }
+}
+
+log::Id Post::identify() {
+  log::Lane* lane = nested_ ? nullptr : log::lane();
+  if (lane != nullptr) {
+    id_ = log::new_id(*lane, log::IdKind::uct_operation);
+    has_end_ = true;
+  }
+  return id_;
+}
+
+log::Id Post::identity() {
+  if (id_ == 0) {
+    if (log::Lane* lane = log::lane()) {
+      id_ = log::new_id(*lane, log::IdKind::uct_operation);
+    }
+  }
+  named_ = true;
+  return id_;
 }
 
 void Post::finish(ucs_status_t status, const Handed& handed) {
   const std::uint64_t end = log::now();
-  thread_state.busy = outer_busy_;
+  thread_state.posting = outer_;
   if (tracked_ != nullptr && status != UCS_INPROGRESS) {
     log::release_slot(log::slot_of(tracked_));  // complete at return: the transport never saw it
     tracked_ = nullptr;
+    has_end_ = false;
+  }
+  has_end_ = has_end_ && status >= 0;
+  if (!has_end_ && !named_) {
     id_ = 0;
   }
   log::Lane* lane = log::lane();
@@ -45,8 +117,13 @@ void Post::finish(ucs_status_t status, const Handed& handed) {
     return;
   }
   count(lane->counters(), status);
-  const std::size_t optional = (id_ != 0) + (handed.local != 0) + (handed.remote != 0);
-  auto* record = lane->reserve<UctOperation>(
+  record(*lane, status, handed, end);
+}
+
+void Post::record(log::Lane& lane, ucs_status_t status, const Handed& handed, std::uint64_t end) {
+  const std::size_t optional =
+      (id_ != 0) + (handed.local != 0) + (handed.remote != 0) + (parent_ != 0);
+  auto* record = lane.reserve<UctOperation>(
       DropKind::uct, (optional + handed.header_words) * sizeof(std::uint64_t));
   if (record == nullptr) {
     return;
@@ -55,8 +132,10 @@ void Post::finish(ucs_status_t status, const Handed& handed) {
   record->op = op_;
   record->am_id = handed.am_id;
   record->flags = static_cast<std::uint8_t>((id_ != 0 ? UctOperation::kHasId : 0) |
+                                            (id_ != 0 && !has_end_ ? UctOperation::kNoEnd : 0) |
                                             (handed.local != 0 ? UctOperation::kHasLocal : 0) |
                                             (handed.remote != 0 ? UctOperation::kHasRemote : 0) |
+                                            (parent_ != 0 ? UctOperation::kHasParent : 0) |
                                             handed.header_words << UctOperation::kHeaderShift);
   record->origin_kind = context.kind;
   record->route = context.route;
@@ -67,7 +146,7 @@ void Post::finish(ucs_status_t status, const Handed& handed) {
   record->bytes = handed.bytes;
   record->origin = context.origin;
   auto* word = reinterpret_cast<std::uint64_t*>(record + 1);
-  for (const std::uint64_t value : {id_, handed.local, handed.remote}) {
+  for (const std::uint64_t value : {id_, handed.local, handed.remote, parent_}) {
     if (value != 0) {
       *word++ = value;
     }
@@ -87,9 +166,18 @@ void Post::count(log::LaneCounters& counters, ucs_status_t status) const {
     ++counters.uct_posted_ok;
     if (status == UCS_INPROGRESS) {
       ++counters.uct_inprogress;
-      counters.uct_without_handle += id_ == 0;
-      counters.uct_untracked += id_ == 0 && has_completion_;
+      counters.uct_without_handle += !has_end_;
+      counters.uct_untracked += !has_end_ && has_completion_;
     }
+  }
+}
+
+void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status) {
+  if (auto* record = lane.reserve<log::UctCompletion>(DropKind::uct)) {
+    record->tick = log::now();
+    record->operation = operation;
+    log::publish(record, log::RecordType::uct_completion, sizeof *record / 8, 0,
+                 static_cast<std::uint32_t>(status));
   }
 }
 
@@ -101,16 +189,16 @@ void on_completion(uct_completion_t* own) {
   const TrackedCompletion copy = *tracked;
   if (log::Lane* lane = log::lane()) {
     ++lane->counters().uct_completed;
-    if (auto* record = lane->reserve<log::UctCompletion>(DropKind::uct)) {
-      record->tick = log::now();
-      record->operation = copy.operation;
-      log::publish(record, log::RecordType::uct_completion, sizeof *record / 8, 0,
-                   static_cast<std::uint32_t>(copy.own.status));
-    }
+    record_completion(*lane, copy.operation, copy.own.status);
   } else {
     log::count_without_lane(DropKind::uct);
   }
-  log::release_slot(log::slot_of(tracked));
+  if (copy.state == RendezvousState::none) {
+    log::release_slot(log::slot_of(tracked));
+  } else if (second_at(tracked, RendezvousState::fired)) {
+    forget_rendezvous(tracked);
+    log::release_slot(log::slot_of(tracked));
+  }
 
   uct_completion_t* original = copy.original;
   if (copy.own.status != UCS_OK && original->status == UCS_OK) {
@@ -120,6 +208,20 @@ void on_completion(uct_completion_t* own) {
     const ContextScope scope({copy.origin, copy.origin_kind, log::Route::completion});
     original->func(original);
   }
+}
+
+void cancel_rendezvous(void* handle) {
+  auto* entry = rendezvous.find(handle);
+  if (entry == nullptr) {
+    return;
+  }
+  TrackedCompletion* tracked = entry->value;
+  rendezvous.free(entry);
+  if (log::Lane* lane = log::lane()) {
+    ++lane->counters().uct_completed;
+    record_completion(*lane, tracked->operation, UCS_ERR_CANCELED);
+  }
+  log::release_slot(log::slot_of(tracked));
 }
 
 }  // namespace uctrace::uct

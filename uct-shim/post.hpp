@@ -26,6 +26,10 @@ struct Handed {
   const std::uint64_t* header = nullptr;
 };
 
+// Who is told of an operation's end and who posted it may do so at the same time, on two threads.
+// The second one of them gives the slot back.
+enum class RendezvousState : std::uint8_t { none, in_call, returned, fired };
+
 // Stands in for the caller's completion, so that every operation has its own end. Lives in a Slot.
 struct TrackedCompletion {
   uct_completion_t own;  // what the transport gets
@@ -33,9 +37,14 @@ struct TrackedCompletion {
   log::Id operation;
   log::Id origin;
   log::Origin origin_kind;
+  RendezvousState state;  // `none`: not a rendezvous. Accessed with __atomic builtins
+  void* rendezvous;       // the transport's handle, by which it may be cancelled
 };
 
 void on_completion(uct_completion_t* own);
+
+// The end of an operation, as a record of its own.
+void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status);
 
 class Post {
  public:
@@ -43,19 +52,31 @@ class Post {
       : interface_(find_interface(iface)),
         endpoint_(endpoint),
         op_(op),
-        outer_busy_(thread_state.busy),
-        nested_(endpoint != nullptr && outer_busy_ == endpoint) {
+        outer_(thread_state.posting),
+        nested_(outer_ != nullptr && outer_->covers(interface_, endpoint)) {
     if (!nested_) {
-      thread_state.busy = endpoint;
+      parent_ = outer_ != nullptr ? outer_->identity() : 0;
+      thread_state.posting = this;
       start_ = log::now();
     }
   }
+  Post(const Post&) = delete;
+  Post& operator=(const Post&) = delete;
 
   const uct_iface_ops_t& original() const { return interface_->original; }
+  const Interface& interface() const { return *interface_; }
 
   // The completion to hand down instead of the caller's; NULL stays NULL, and where no slot is
   // ready the caller's own goes through untracked.
   uct_completion_t* track(uct_completion_t* completion);
+
+  // The same for a rendezvous, whose handle is given to settle() as soon as it is known.
+  uct_completion_t* track_rendezvous(uct_completion_t* completion);
+  void settle(void* handle);
+
+  // An id for an operation whose end is recorded without a completion; 0 if nobody could tell.
+  log::Id identify();
+  void forget_identity() { has_end_ = false; }
 
   // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
   template <typename Status>
@@ -72,19 +93,30 @@ class Post {
   template <typename Status>
   static constexpr bool is_length = !std::is_same_v<Status, ucs_status_t>;
 
+  // Transports call themselves through their table: on the same endpoint, and those of all
+  // endpoints inside an operation on the whole interface. That is the same operation.
+  bool covers(const Interface* interface, uct_ep_h endpoint) const {
+    return endpoint_ == nullptr ? interface_ == interface : endpoint_ == endpoint;
+  }
+  log::Id identity();
   void finish(ucs_status_t status, const Handed& handed);
   void count(log::LaneCounters& counters, ucs_status_t status) const;
-  void record(log::Lane& lane, ucs_status_t status, const Handed& handed);
+  void record(log::Lane& lane, ucs_status_t status, const Handed& handed, std::uint64_t end);
 
   Interface* interface_;
   uct_ep_h endpoint_;
   log::UctOp op_;
-  uct_ep_h outer_busy_;
+  Post* outer_;
   bool nested_;
   bool has_completion_ = false;
+  bool has_end_ = false;  // which is recorded under id_
+  bool named_ = false;    // by an operation that was posted inside it
   TrackedCompletion* tracked_ = nullptr;
-  log::Id id_ = 0;
+  log::Id id_ = 0, parent_ = 0;
   std::uint64_t start_ = 0;
 };
+
+// Forgets the rendezvous with this handle, which its transport will not complete any more.
+void cancel_rendezvous(void* handle);
 
 }  // namespace uctrace::uct

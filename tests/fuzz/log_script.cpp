@@ -211,7 +211,7 @@ std::vector<std::uint64_t> some_record(Random& random, RecordType type, std::siz
 void shape_operation(Random& random, log::UctOperation& r) {
   r.op = static_cast<log::UctOp>(1 + random() % (static_cast<unsigned>(log::UctOp::kCount) - 1));
   r.am_id = static_cast<std::uint8_t>(random() % 28);
-  r.flags = static_cast<std::uint8_t>(random() % 8 | (random() % 6) << 4);
+  r.flags = static_cast<std::uint8_t>(random() % 16 | (random() % 6) << 4 | (random() & 0x80));
   r.origin_kind = static_cast<log::Origin>(random() % 3);
   r.route = static_cast<log::Route>(random() % 4);
   r.bytes = random() % 128;
@@ -220,6 +220,13 @@ void shape_operation(Random& random, log::UctOperation& r) {
 void shape_arrival(Random& random, log::UctArrival& r) {
   r.am_id = static_cast<std::uint8_t>(random() % 28);
   r.header_words = static_cast<std::uint8_t>(random() % 6);
+  r.kind =
+      static_cast<log::ArrivalKind>(random() % static_cast<unsigned>(log::ArrivalKind::kCount));
+}
+
+void shape_pending(Random& random, log::UctPending& r) {
+  r.head.b = static_cast<std::uint32_t>(1 + random() % 4);
+  r.request = random() % 4;
 }
 
 void shape_ucp(Random& random, log::UcpOperation& r) {
@@ -238,9 +245,9 @@ void shape_addresses(Random& random, std::uint16_t& first, std::uint16_t& second
 }
 
 std::vector<std::uint64_t> some_event(Random& random) {
-  switch (random() % 6) {
+  switch (random() % 7) {
     case 0:
-      return some_record<log::UctOperation>(random, RecordType::uct_operation, 8, shape_operation);
+      return some_record<log::UctOperation>(random, RecordType::uct_operation, 9, shape_operation);
     case 1:
       return some_record<log::UctCompletion>(random, RecordType::uct_completion);
     case 2:
@@ -249,6 +256,8 @@ std::vector<std::uint64_t> some_event(Random& random) {
       return some_record<log::UcpOperation>(random, RecordType::ucp_operation, 0, shape_ucp);
     case 4:
       return some_record<log::UcpCompletion>(random, RecordType::ucp_completion);
+    case 5:
+      return some_record<log::UctPending>(random, RecordType::uct_pending, 0, shape_pending);
     default:
       return some_record<log::MpiCall>(random, RecordType::mpi_call);
   }

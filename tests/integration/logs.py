@@ -17,8 +17,8 @@ COUNTERS = (
 ).split()
 CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64
-EVENTS = 1
-UCT_OPERATION, UCT_COMPLETION, UCP_OPERATION = 1, 2, 4
+EVENTS, DEFINITIONS = 1, 2
+UCT_OPERATION, UCT_COMPLETION, UCP_OPERATION, UCT_PENDING, UCT_INTERFACE = 1, 2, 4, 8, 33
 
 # Function of a ucp_operation, from 1 on.
 UCP_FUNCTIONS = (
@@ -56,13 +56,13 @@ class Log:
     def set_u64(self, offset, value):
         struct.pack_into("=Q", self.bytes, offset, value)
 
-    def records(self, wanted):
-        """(offset, a, b) of the event records of a type."""
+    def records(self, wanted, in_stream=EVENTS):
+        """(offset, a, b) of the records of a type."""
         chunk = PAGE_BYTES
         while chunk < len(self.bytes):
             _, size, _, stream, sequence = CHUNK_HEADER.unpack_from(self.bytes, chunk)
             offset, end = chunk + CHUNK_HEADER_BYTES, min(chunk + size, len(self.bytes))
-            while sequence and stream == EVENTS and offset < end:
+            while sequence and stream == in_stream and offset < end:
                 kind, words, a, b = struct.unpack_from("=BBHi", self.bytes, offset)
                 if words == 0:
                     break

@@ -5,7 +5,16 @@ from pathlib import Path
 
 from checks import results_of
 from harness import MPIS, Recording, check, check_equal, record_well, run_test, scratch
-from logs import COUNTERS, COUNTERS_OFFSET, LANES_OFFSET, UCP_OPERATION, UCT_OPERATION, Log
+from logs import (
+    COUNTERS,
+    COUNTERS_OFFSET,
+    DEFINITIONS,
+    LANES_OFFSET,
+    UCP_OPERATION,
+    UCT_INTERFACE,
+    UCT_OPERATION,
+    Log,
+)
 
 IDENTITY_VIOLATED = 1  # exit status of `info`
 
@@ -60,10 +69,22 @@ def change_handler(log):
     return False
 
 
+def unhook(log):
+    """An interface of whose slots one has no hook."""
+    for offset, _, _ in log.records(UCT_INTERFACE, DEFINITIONS):
+        hooked = log.u64(offset + 112)
+        log.set_u64(offset + 112, hooked & (hooked - 1))
+        return True
+    return False
+
+
 CHANGES = {
     "events": detach_completion,
     "uct": count_one_more("uct_posted_ok"),
     "completions": count_one_more("uct_inprogress"),
+    "pending": count_one_more("uct_pending_added"),
+    "tag_offload": count_one_more("uct_tag_receives"),
+    "hooks": unhook,
     "arrivals": count_one_more("uct_arrivals"),
     "ucp": count_one_more("ucp_operations"),
     "ucp_completions": count_one_more("ucp_completed"),

@@ -130,15 +130,20 @@ inline LogBuilder full_log() {
   operation.head.b = 1;
   operation.op = UctOp::put_zcopy;
   operation.flags = UctOperation::kHasId | UctOperation::kHasLocal | UctOperation::kHasRemote |
-                    2 << UctOperation::kHeaderShift;
+                    UctOperation::kHasParent | 2 << UctOperation::kHeaderShift;
   operation.bytes = 4096;
-  log.add(operation, RecordType::uct_operation, {11, 12, 13, 14, 15});
+  log.add(operation, RecordType::uct_operation, {11, 12, 13, 16, 14, 15});
   log.add(completion(77), RecordType::uct_completion);
   UctArrival arrival{};
   arrival.header_words = 2;
   arrival.am_id = 9;
+  arrival.kind = ArrivalKind::tag_rndv_matched;
   arrival.head.b = 55;
   log.add(arrival, RecordType::uct_arrival, {21, 22});
+  UctPending pending{};
+  pending.head.b = static_cast<std::uint32_t>(PendingEvent::purged);
+  pending.request = 0x77;
+  log.add(pending, RecordType::uct_pending);
   UcpOperation ucp{};
   ucp.head.a = static_cast<std::uint16_t>(UcpFunction::tag_recv_nbx) | UcpOperation::kProbed << 8;
   ucp.tag = 0xabc;
@@ -169,6 +174,8 @@ inline LogBuilder full_log() {
   std::strcpy(interface.device, "mlx5_0:1");
   interface.device_address_bytes = 9;
   interface.interface_address_bytes = 3;
+  interface.offered = 6;
+  interface.hooked = 2;
   log.add(interface, RecordType::uct_interface, {1, 2, 3});
   UctEndpoint endpoint{};
   endpoint.handle = 0x1000;

@@ -45,7 +45,7 @@ std::string reason_of(std::span<const std::byte> bytes) {
 TEST_CASE("every record type comes back as written") {
   const LogFile file = full_log().read();
   CHECK(file.complete());
-  CHECK(file.event_count() == 7);
+  CHECK(file.event_count() == 8);
   CHECK(file.process_key() == "node1:boot:4026531836:17:99");
   CHECK(file.job() == "job");
   CHECK_FALSE(file.is_writer_alive());
@@ -57,12 +57,18 @@ TEST_CASE("every record type comes back as written") {
   CHECK(operation.id == 11);
   CHECK(operation.local == 12);
   CHECK(operation.remote == 13);
+  CHECK(operation.parent == 16);
+  CHECK(operation.has_end());
   REQUIRE(operation.header.size() == 2);
   CHECK(operation.header[1] == 15);
   CHECK(only<UctCompletionView>(file, Stream::events).r.tick == 77);
   const auto arrival = only<UctArrivalView>(file, Stream::events);
   CHECK(arrival.duration_ticks() == 55);
   CHECK(arrival.header[1] == 22);
+  CHECK(arrival.r.kind == ArrivalKind::tag_rndv_matched);
+  const auto pending = only<UctPendingView>(file, Stream::events);
+  CHECK(pending.event() == PendingEvent::purged);
+  CHECK(pending.r.request == 0x77);
   const auto ucp = only<UcpOperationView>(file, Stream::events);
   CHECK(ucp.function() == UcpFunction::tag_recv_nbx);
   CHECK(ucp.flags() == UcpOperation::kProbed);
@@ -90,6 +96,8 @@ TEST_CASE("every record type comes back as written") {
   CHECK(interface.memory_domain.empty());
   CHECK(interface.device_address.size() == 9);
   CHECK(interface.interface_address[0] == std::byte{3});
+  CHECK(interface.r.offered == 6);
+  CHECK(interface.r.hooked == 2);
   const auto endpoint = only<UctEndpointView>(file, Stream::definitions);
   CHECK(endpoint.type() == RecordType::uct_endpoint_connect);
   CHECK(endpoint.device_address.empty());

@@ -1,0 +1,181 @@
+// What the wider families of UCT operations mean to the merger: tag offload, staging, liveness
+// checks, endpoints that are given up, lists of buffers, transfers that failed.
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "log-merger/payload.hpp"
+#include "log-merger/protocol.hpp"
+#include "tests/unit/job_builder.hpp"
+
+namespace uctrace::merge {
+namespace {
+
+using log::ArrivalKind;
+using test::JobBuilder;
+using wire::AmId;
+
+constexpr std::uint64_t kTag = 0xabc, kBuffer = 0x10000, kLength = 5000, kEndpoint = 3,
+                        kRequest = 9;
+
+Index operation(JobBuilder& builder, log::UctOp kind, std::uint64_t bytes, std::int64_t at_ns,
+                std::initializer_list<std::uint64_t> header = {}) {
+  const Index index = builder.memory_operation(0, 1, kind, 0, bytes, at_ns);
+  for (const std::uint64_t word : header) {
+    HeaderWords& to = builder.uct(index).header;
+    to.words[to.count++] = word;
+  }
+  builder.uct(index).start_tick = static_cast<std::uint64_t>(at_ns);
+  return index;
+}
+
+Index rendezvous(JobBuilder& builder, log::UctOp kind, std::int64_t at_ns) {
+  const Index index =
+      operation(builder, kind, kLength, at_ns, {kTag, kEndpoint, kRequest, kBuffer, kLength});
+  builder.uct(index).am_id = static_cast<std::uint8_t>(AmId::rndv_rts);
+  return index;
+}
+
+// An operation of process 1 in answer to the arrival.
+Index answer(JobBuilder& builder, log::Id arrival, log::UctOp kind, std::uint64_t remote,
+             std::uint64_t bytes, std::int64_t at_ns) {
+  const Index index = builder.memory_operation(1, 0, kind, remote, bytes, at_ns);
+  builder.from_arrival(index, arrival);
+  return index;
+}
+
+std::uint64_t covered(JobBuilder& builder) {
+  std::vector<Index> ops(builder.job.uct.size());
+  std::iota(ops.begin(), ops.end(), 0);
+  find_payload(builder.job, ops);
+  return covered_bytes(builder.job, ops);
+}
+
+std::string protocol(const JobBuilder& builder) {
+  std::vector<Index> ops(builder.job.uct.size());
+  std::iota(ops.begin(), ops.end(), 0);
+  return derive_protocol(builder.job, nullptr, ops, kLength);
+}
+
+}  // namespace
+
+TEST_CASE("tag offload: an eager message is its payload, and its answer serves it") {
+  JobBuilder builder(2);
+  const Index send = builder.send(0, 1, kTag, kLength, 10);
+  const Index op = operation(builder, log::UctOp::tag_eager_zcopy, kLength, 11, {kTag, kEndpoint});
+  builder.from_ucp(op, send);
+  const log::Id arrival = builder.arrival(1, AmId{}, 20, {kTag, kEndpoint});
+  builder.job.arrivals.back().kind = ArrivalKind::tag_matched;
+  const Index ack = builder.active_message(1, 0, AmId::offload_sync_ack, 16, 21, {3, kTag});
+  builder.from_arrival(ack, arrival);
+  attribute_transfers(builder.job);
+  CHECK(builder.uct(ack).serves == send);
+  CHECK(builder.uct(ack).link == Link::exact);
+  CHECK(covered(builder) == kLength);
+  CHECK(protocol(builder) == "offload-sync/zcopy");
+}
+
+TEST_CASE("tag offload: a rendezvous that the interfaces carry out") {
+  JobBuilder builder(2);
+  const Index send = builder.send(0, 1, kTag, kLength, 10);
+  builder.from_ucp(rendezvous(builder, log::UctOp::tag_rndv_zcopy, 11), send);
+  attribute_transfers(builder.job);
+  CHECK(covered(builder) == kLength);
+  CHECK(role_of(builder.uct(0)) == Role::data);
+  CHECK(protocol(builder) == "rndv/offload/zcopy");
+}
+
+TEST_CASE("tag offload: an unexpected rendezvous is fetched by the receiver and then cancelled") {
+  JobBuilder builder(2);
+  const Index send = builder.send(0, 1, kTag, kLength, 10);
+  const Index op = rendezvous(builder, log::UctOp::tag_rndv_zcopy, 11);
+  builder.from_ucp(op, send);
+  const log::Id arrival =
+      builder.arrival(1, AmId::rndv_rts, 20, {kTag, kEndpoint, kRequest, kBuffer, kLength});
+  builder.job.arrivals.back().kind = ArrivalKind::tag_rndv_unexpected;
+  const Index fetch = answer(builder, arrival, log::UctOp::get_zcopy, kBuffer, kLength, 21);
+  const log::Id ats = builder.arrival(0, AmId::rndv_ats, 30, {kRequest});
+  const Index cancel = operation(builder, log::UctOp::tag_rndv_cancel, 0, 31);
+  builder.from_arrival(cancel, ats);
+  builder.uct(op).status = 1;
+  builder.uct(op).end_status = -16;
+  attribute_transfers(builder.job);
+  CHECK(builder.uct(fetch).serves == send);
+  CHECK(builder.uct(fetch).link == Link::exact);
+  CHECK(builder.uct(cancel).serves == send);
+  CHECK(covered(builder) == kLength);
+  CHECK(payload_bytes(builder.uct(op)) == 0);
+  CHECK(role_of(builder.uct(op)) == Role::control);
+  CHECK(protocol(builder) == "rndv/get/zcopy");
+}
+
+TEST_CASE("a transfer that ended in an error carries nothing") {
+  JobBuilder builder(2);
+  const Index put = builder.one_sided(log::UcpFunction::put_nbx, 0, 1, kBuffer, kLength, 10);
+  const Index op = builder.memory_operation(0, 1, log::UctOp::put_zcopy, kBuffer, kLength, 11);
+  builder.from_ucp(op, put);
+  attribute_transfers(builder.job);
+  CHECK(covered(builder) == kLength);
+  builder.uct(op).end_status = -25;
+  CHECK(covered(builder) == 0);
+}
+
+TEST_CASE("lists of buffers follow each other") {
+  JobBuilder builder(2);
+  const Index put = builder.one_sided(log::UcpFunction::put_nbx, 0, 1, kBuffer, 300, 10);
+  for (const std::int64_t at : {11, 12}) {
+    builder.from_ucp(operation(builder, log::UctOp::put_sgl_zcopy, 150, at), put);
+  }
+  attribute_transfers(builder.job);
+  CHECK(covered(builder) == 300);
+}
+
+TEST_CASE("staging serves what the operation around it serves, and is no payload") {
+  JobBuilder builder(2);
+  const Index send = builder.send(0, 1, kTag, kLength, 10);
+  const Index staging = operation(builder, log::UctOp::get_short, kLength, 11);
+  const Index outer = builder.active_message(0, 1, AmId::eager_only, kLength + 8, 11, {kTag});
+  builder.from_ucp(outer, send);
+  builder.uct(staging).staging = true;
+  builder.uct(staging).parent_id = builder.uct(outer).id = 77;
+  builder.log(0).uct_by_id[77] = outer;
+  attribute_transfers(builder.job);
+  CHECK(builder.uct(staging).serves == send);
+  CHECK(builder.uct(staging).link == Link::exact);
+  CHECK(role_of(builder.uct(staging)) == Role::staging);
+  CHECK(covered(builder) == kLength);
+  CHECK(payload_bytes(builder.uct(staging)) == 0);
+}
+
+TEST_CASE("staging inside an operation that was refused keeps its own origin") {
+  JobBuilder builder(2);
+  const Index send = builder.send(0, 1, kTag, kLength, 10);
+  const Index staging = operation(builder, log::UctOp::get_short, kLength, 11);
+  builder.uct(staging).staging = true;
+  builder.uct(staging).parent_id = 78;
+  builder.from_ucp(staging, send);
+  attribute_transfers(builder.job);
+  CHECK(builder.uct(staging).serves == send);
+}
+
+TEST_CASE("reasons: keepalive, and endpoints that are given up") {
+  JobBuilder builder(2);
+  const Index check = operation(builder, log::UctOp::ep_check, 0, 10);
+  const Index by_message =
+      builder.active_message(0, 1, AmId::wireup, 40, 11, {0x300 | wire::kWireupEndpointCheck});
+  const Index connecting = builder.active_message(0, 1, AmId::wireup, 40, 12, {0x301});
+  const Index cancels = operation(builder, log::UctOp::ep_flush, 0, 13, {1});
+  const Index earlier = operation(builder, log::UctOp::ep_flush, 0, 14);
+  const Index last = operation(builder, log::UctOp::ep_flush, 0, 15);
+  builder.log(0).endpoints[0].destroyed_tick = 20;
+  attribute_transfers(builder.job);
+  const auto reason = [&](Index op) { return std::string(builder.uct(op).reason); };
+  CHECK(reason(check) == "keepalive");
+  CHECK(reason(by_message) == "keepalive");
+  CHECK(reason(connecting) == "wireup");
+  CHECK(reason(cancels) == "endpoint_discard");
+  CHECK(reason(earlier) == "internal_flush");
+  CHECK(reason(last) == "endpoint_discard");
+}
+
+}  // namespace uctrace::merge

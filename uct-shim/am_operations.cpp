@@ -1,0 +1,112 @@
+// Active messages. Their first words are kept: the layer above puts its ids there.
+#include <string.h>
+
+#include "uct-shim/operations.hpp"
+
+namespace uctrace::uct {
+
+using log::UctOp;
+
+namespace {
+
+// Words of `bytes` of header worth keeping for this AM id.
+std::uint8_t words_to_keep(std::uint8_t am_id, std::uint64_t bytes) {
+  const std::uint64_t available = bytes / sizeof(std::uint64_t);
+  const std::uint8_t wanted = wire::shape_of(am_id).words;
+  return available < wanted ? static_cast<std::uint8_t>(available) : wanted;
+}
+
+// The first `wanted` words of what the list holds; there are as many.
+void gather_words(std::uint64_t* words, const uct_iov_t* iov, std::size_t count,
+                  std::size_t wanted) {
+  auto* to = reinterpret_cast<unsigned char*>(words);
+  std::size_t left = wanted * sizeof *words;
+  for (std::size_t i = 0; i < count && left > 0; ++i) {
+    for (unsigned block = 0; block < iov[i].count && left > 0; ++block) {
+      const std::size_t bytes = iov[i].length < left ? iov[i].length : left;
+      memcpy(to, static_cast<const unsigned char*>(iov[i].buffer) + block * iov[i].stride, bytes);
+      to += bytes;
+      left -= bytes;
+    }
+  }
+}
+
+// Looks at the header just after it was packed: the only moment when a bcopy's content is visible.
+struct PackCapture {
+  uct_pack_callback_t pack;
+  void* argument;
+  std::uint8_t am_id;
+  std::uint8_t header_words;
+  std::uint64_t header[log::kMaxHeaderWords];
+};
+
+std::size_t pack_and_capture(void* destination, void* argument) {
+  auto* capture = static_cast<PackCapture*>(argument);
+  const std::size_t length = capture->pack(destination, capture->argument);
+  capture->header_words = words_to_keep(capture->am_id, length);
+  wire::copy_words(capture->header, destination, capture->header_words);
+  return length;
+}
+
+}  // namespace
+
+ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const void* payload,
+                      unsigned length) {
+  Post post(ep->iface, ep, UctOp::am_short);
+  const ucs_status_t status = post.original().ep_am_short(ep, id, header, payload, length);
+  // UCP's control messages go on in the payload: RTS, RTR.
+  std::uint64_t words[1 + wire::kMaxWords] = {header};
+  const std::uint8_t keep = words_to_keep(id, sizeof header + length);
+  wire::copy_words(words + 1, payload, keep - (keep > 0));
+  return post.done(status, {.bytes = sizeof header + length,
+                            .local = address_of(payload),
+                            .am_id = id,
+                            .header_words = keep,
+                            .header_bytes = sizeof header,
+                            .header = words});
+}
+
+ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, std::size_t count) {
+  Post post(ep->iface, ep, UctOp::am_short_iov);
+  const std::uint64_t bytes = total_bytes(iov, count);
+  std::uint64_t words[log::kMaxHeaderWords];
+  const std::uint8_t keep = words_to_keep(id, bytes);
+  gather_words(words, iov, count, keep);
+  const ucs_status_t status = post.original().ep_am_short_iov(ep, id, iov, count);
+  return post.done(status, {.bytes = bytes,
+                            .local = first_address(iov, count),
+                            .am_id = id,
+                            .header_words = keep,
+                            .header = words});
+}
+
+ssize_t am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack, void* argument,
+                 unsigned flags) {
+  Post post(ep->iface, ep, UctOp::am_bcopy);
+  PackCapture capture{pack, argument, id, 0, {}};
+  const ssize_t length = post.original().ep_am_bcopy(ep, id, pack_and_capture, &capture, flags);
+  return post.done(length, {.bytes = length_or_none(length),
+                            .am_id = id,
+                            .header_words = capture.header_words,
+                            .header = capture.header});
+}
+
+ucs_status_t am_zcopy(uct_ep_h ep, std::uint8_t id, const void* header, unsigned header_length,
+                      const uct_iov_t* iov, std::size_t count, unsigned flags,
+                      uct_completion_t* completion) {
+  Post post(ep->iface, ep, UctOp::am_zcopy);
+  // Copied first: the caller may reuse its header as soon as the operation is posted.
+  std::uint64_t words[log::kMaxHeaderWords];
+  const std::uint8_t keep = words_to_keep(id, header_length);
+  wire::copy_words(words, header, keep);
+  const ucs_status_t status = post.original().ep_am_zcopy(ep, id, header, header_length, iov, count,
+                                                          flags, post.track(completion));
+  return post.done(status, {.bytes = header_length + total_bytes(iov, count),
+                            .local = first_address(iov, count),
+                            .am_id = id,
+                            .header_words = keep,
+                            .header_bytes = static_cast<std::uint16_t>(header_length),
+                            .header = words});
+}
+
+}  // namespace uctrace::uct

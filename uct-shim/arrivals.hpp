@@ -1,0 +1,44 @@
+// A message that a transport hands up, recorded, with the context of what its handler posts in
+// reply.
+//
+//   Delivery delivery({...what is known of it...});
+//   return handler(...);
+//
+// Cost: two clock reads, the record's stores.
+#pragma once
+
+#include <uct/api/uct.h>
+
+#include "event-log/recorder.hpp"
+#include "uct-shim/context.hpp"
+
+namespace uctrace::uct {
+
+struct Arrived {
+  std::uint64_t bytes = 0;
+  std::uint16_t interface = 0;
+  log::ArrivalKind kind = log::ArrivalKind::active_message;
+  std::uint8_t am_id = 0;
+  std::uint8_t words = 0;
+  std::uint64_t header[log::kMaxHeaderWords];
+};
+
+class Delivery {
+ public:
+  // The header is copied before the handler runs: it may give the buffer away.
+  explicit Delivery(const Arrived& arrived);
+  ~Delivery();
+  Delivery(const Delivery&) = delete;
+  Delivery& operator=(const Delivery&) = delete;
+
+ private:
+  void record();
+
+  Arrived arrived_;
+  log::Lane* lane_;
+  ThreadState outer_;
+  std::uint64_t tick_ = 0;
+  log::Id id_ = 0;
+};
+
+}  // namespace uctrace::uct

@@ -1,0 +1,48 @@
+// Says in the log which hooks UCTRACE_LEAVE_OUT leaves out, so that nobody takes such a log for a
+// whole one.
+#include <string.h>
+
+#include <atomic>
+
+#include "event-log/recorder.hpp"
+#include "interpose/leave_out.hpp"
+#include "uct-shim/interfaces.hpp"
+
+namespace uctrace::uct {
+
+namespace {
+
+bool equals(const char* name, std::size_t length, const char* known) {
+  return strlen(known) == length && memcmp(known, name, length) == 0;
+}
+
+void report(const char* name, std::size_t length) {
+  char text[64];
+  length = length < sizeof text ? length : sizeof text - 1;
+  memcpy(text, name, length);
+  text[length] = '\0';
+  const bool of_ucp = strncmp(text, "ucp_", 4) == 0;
+  const bool known = is_slot_name(name, length) || of_ucp ||
+                     equals(name, length, "uct_iface_set_am_handler") ||
+                     equals(name, length, "uct_ep_put_sgl_zcopy");
+  log::fault(of_ucp ? log::Layer::ucp : log::Layer::uct, log::FaultCode::left_out, known, text);
+}
+
+}  // namespace
+
+void report_left_out() {
+  static constinit std::atomic<bool> reported{false};
+  const char* at = interpose::leave_out();
+  if (at == nullptr || reported.exchange(true, std::memory_order_relaxed)) {
+    return;
+  }
+  while (at != nullptr) {
+    const char* end = strchrnul(at, ',');
+    if (end != at) {
+      report(at, static_cast<std::size_t>(end - at));
+    }
+    at = *end != '\0' ? end + 1 : nullptr;
+  }
+}
+
+}  // namespace uctrace::uct

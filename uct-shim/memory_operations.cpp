@@ -1,0 +1,156 @@
+// Operations on remote memory: put, get and atomics. Sizes of atomics are those of one operand.
+#include "interpose/export.hpp"
+#include "interpose/leave_out.hpp"
+#include "interpose/original.hpp"
+#include "uct-shim/operations.hpp"
+
+namespace uctrace::uct {
+
+using log::UctOp;
+
+ucs_status_t put_short(uct_ep_h ep, const void* buffer, unsigned length, std::uint64_t remote,
+                       uct_rkey_t rkey) {
+  Post post(ep->iface, ep, UctOp::put_short);
+  const ucs_status_t status = post.original().ep_put_short(ep, buffer, length, remote, rkey);
+  return post.done(status, {.bytes = length, .local = address_of(buffer), .remote = remote});
+}
+
+ssize_t put_bcopy(uct_ep_h ep, uct_pack_callback_t pack, void* argument, std::uint64_t remote,
+                  uct_rkey_t rkey) {
+  Post post(ep->iface, ep, UctOp::put_bcopy);
+  const ssize_t length = post.original().ep_put_bcopy(ep, pack, argument, remote, rkey);
+  return post.done(length, {.bytes = length_or_none(length), .remote = remote});
+}
+
+ucs_status_t put_zcopy(uct_ep_h ep, const uct_iov_t* iov, std::size_t count, std::uint64_t remote,
+                       uct_rkey_t rkey, uct_completion_t* completion) {
+  Post post(ep->iface, ep, UctOp::put_zcopy);
+  const ucs_status_t status =
+      post.original().ep_put_zcopy(ep, iov, count, remote, rkey, post.track(completion));
+  return post.done(
+      status,
+      {.bytes = total_bytes(iov, count), .local = first_address(iov, count), .remote = remote});
+}
+
+ucs_status_t get_short(uct_ep_h ep, void* buffer, unsigned length, std::uint64_t remote,
+                       uct_rkey_t rkey) {
+  Post post(ep->iface, ep, UctOp::get_short);
+  const ucs_status_t status = post.original().ep_get_short(ep, buffer, length, remote, rkey);
+  return post.done(status, {.bytes = length, .local = address_of(buffer), .remote = remote});
+}
+
+ucs_status_t get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack, void* argument,
+                       std::size_t length, std::uint64_t remote, uct_rkey_t rkey,
+                       uct_completion_t* completion) {
+  Post post(ep->iface, ep, UctOp::get_bcopy);
+  const ucs_status_t status = post.original().ep_get_bcopy(ep, unpack, argument, length, remote,
+                                                           rkey, post.track(completion));
+  return post.done(status, {.bytes = length, .remote = remote});
+}
+
+ucs_status_t get_zcopy(uct_ep_h ep, const uct_iov_t* iov, std::size_t count, std::uint64_t remote,
+                       uct_rkey_t rkey, uct_completion_t* completion) {
+  Post post(ep->iface, ep, UctOp::get_zcopy);
+  const ucs_status_t status =
+      post.original().ep_get_zcopy(ep, iov, count, remote, rkey, post.track(completion));
+  return post.done(
+      status,
+      {.bytes = total_bytes(iov, count), .local = first_address(iov, count), .remote = remote});
+}
+
+// --- atomics -------------------------------------------------------------------------------------
+
+ucs_status_t cswap64(uct_ep_h ep, std::uint64_t compare, std::uint64_t swap, std::uint64_t remote,
+                     uct_rkey_t rkey, std::uint64_t* result, uct_completion_t* completion) {
+  Post post(ep->iface, ep, UctOp::cswap64);
+  const ucs_status_t status = post.original().ep_atomic_cswap64(ep, compare, swap, remote, rkey,
+                                                                result, post.track(completion));
+  return post.done(status, {.bytes = 8, .local = address_of(result), .remote = remote});
+}
+
+ucs_status_t cswap32(uct_ep_h ep, std::uint32_t compare, std::uint32_t swap, std::uint64_t remote,
+                     uct_rkey_t rkey, std::uint32_t* result, uct_completion_t* completion) {
+  Post post(ep->iface, ep, UctOp::cswap32);
+  const ucs_status_t status = post.original().ep_atomic_cswap32(ep, compare, swap, remote, rkey,
+                                                                result, post.track(completion));
+  return post.done(status, {.bytes = 4, .local = address_of(result), .remote = remote});
+}
+
+ucs_status_t atomic32_post(uct_ep_h ep, unsigned opcode, std::uint32_t value, std::uint64_t remote,
+                           uct_rkey_t rkey) {
+  Post post(ep->iface, ep, UctOp::atomic32_post);
+  const ucs_status_t status = post.original().ep_atomic32_post(ep, opcode, value, remote, rkey);
+  return post.done(status, {.bytes = 4, .remote = remote});
+}
+
+ucs_status_t atomic64_post(uct_ep_h ep, unsigned opcode, std::uint64_t value, std::uint64_t remote,
+                           uct_rkey_t rkey) {
+  Post post(ep->iface, ep, UctOp::atomic64_post);
+  const ucs_status_t status = post.original().ep_atomic64_post(ep, opcode, value, remote, rkey);
+  return post.done(status, {.bytes = 8, .remote = remote});
+}
+
+ucs_status_t atomic32_fetch(uct_ep_h ep, unsigned opcode, std::uint32_t value,
+                            std::uint32_t* result, std::uint64_t remote, uct_rkey_t rkey,
+                            uct_completion_t* completion) {
+  Post post(ep->iface, ep, UctOp::atomic32_fetch);
+  const ucs_status_t status = post.original().ep_atomic32_fetch(ep, opcode, value, result, remote,
+                                                                rkey, post.track(completion));
+  return post.done(status, {.bytes = 4, .local = address_of(result), .remote = remote});
+}
+
+ucs_status_t atomic64_fetch(uct_ep_h ep, unsigned opcode, std::uint64_t value,
+                            std::uint64_t* result, std::uint64_t remote, uct_rkey_t rkey,
+                            uct_completion_t* completion) {
+  Post post(ep->iface, ep, UctOp::atomic64_fetch);
+  const ucs_status_t status = post.original().ep_atomic64_fetch(ep, opcode, value, result, remote,
+                                                                rkey, post.track(completion));
+  return post.done(status, {.bytes = 8, .local = address_of(result), .remote = remote});
+}
+
+namespace {
+
+// uct_ep_put_sgl_zcopy (UCX 1.22): writes the elements of a list, each to an address of its own. It
+// leads past the table of operations, to a slot that only libuct knows.
+using PutSgl = ucs_status_t (*)(uct_ep_h, void* const*, const std::size_t*, const uct_mem_h*,
+                                const std::uint64_t*, const uct_rkey_t*, const std::size_t*,
+                                const std::size_t*, std::size_t, uct_completion_t*);
+constinit interpose::Original<PutSgl> original_put_sgl{"uct_ep_put_sgl_zcopy"};
+
+std::uint64_t bytes_of_list(const std::size_t* lengths, const std::size_t* counts,
+                            std::size_t count) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes += static_cast<std::uint64_t>(lengths[i]) * (counts != nullptr ? counts[i] : 1);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+}  // namespace uctrace::uct
+
+using namespace uctrace;
+
+// Not in the UCX that this is built with, hence no prototype in its headers.
+UCTRACE_EXPORT ucs_status_t uct_ep_put_sgl_zcopy(uct_ep_h ep, void* const* buffers,
+                                                 const size_t* lengths, const uct_mem_h* memory,
+                                                 const std::uint64_t* remotes,
+                                                 const uct_rkey_t* rkeys, const size_t* counts,
+                                                 const size_t* strides, size_t count,
+                                                 uct_completion_t* completion) {
+  auto* next = uct::original_put_sgl.get(__builtin_return_address(0));
+  if (next == nullptr) {
+    return UCS_ERR_UNSUPPORTED;
+  }
+  if (interpose::left_out("uct_ep_put_sgl_zcopy") ||
+      uct::find_open_interface(ep->iface) == nullptr) {
+    return next(ep, buffers, lengths, memory, remotes, rkeys, counts, strides, count, completion);
+  }
+  uct::Post post(ep->iface, ep, log::UctOp::put_sgl_zcopy);
+  const ucs_status_t status = next(ep, buffers, lengths, memory, remotes, rkeys, counts, strides,
+                                   count, post.track(completion));
+  return post.done(status, {.bytes = uct::bytes_of_list(lengths, counts, count),
+                            .local = count > 0 ? uct::address_of(buffers[0]) : 0,
+                            .remote = count > 0 ? remotes[0] : 0});
+}

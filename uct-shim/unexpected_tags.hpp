@@ -1,0 +1,26 @@
+// Tag offload, the receiving side: messages that no posted receive of the interface took. UCT hands
+// them to callbacks given when the interface is opened; ours stand in front of these.
+#pragma once
+
+#include <uct/api/uct.h>
+
+#include "uct-shim/interfaces.hpp"
+
+namespace uctrace::uct {
+
+// What the layer above gave; in use from before the interface is opened until it is closed.
+struct UnexpectedTags {
+  uct_tag_unexp_eager_cb_t eager;
+  void* eager_argument;
+  uct_tag_unexp_rndv_cb_t rendezvous;
+  void* rendezvous_argument;
+  const Interface* interface;  // nullptr: not hooked, or not yet
+  bool in_use;
+};
+
+// Copies `params` to `own` with our callbacks in it; nullptr: it has none of these callbacks, or
+// there is no room, and it has to be handed down as it is.
+UnexpectedTags* stand_in(const uct_iface_params_t& params, uct_iface_params_t& own);
+void release(UnexpectedTags* tags);
+
+}  // namespace uctrace::uct
