@@ -93,6 +93,22 @@ def check_delivered(messages):
         check(carried or message["bytes"] == 0, f"nothing carried the payload: {message}")
 
 
+COPIES = {"put": ("MPI_Put", "MPI_Rput"), "get": ("MPI_Get", "MPI_Rget")}
+
+
+def check_copies(recording, truth):
+    """The recording's puts and gets are exactly those that the ranks say they asked for."""
+    for kind, functions in COPIES.items():
+        messages = [m for m in map(as_sent, recording.sent_by(*functions)) if m["kind"] == kind]
+        expected = [row for row in truth if row["function"] in functions]
+        columns = ("src", "dst", "bytes", "function", "comm")
+        check_same_multiset(messages, expected, columns, f"messages of kind {kind}")
+        check_delivered(messages)
+        for message in messages:
+            check_equal(message["match"], "exact", f"match of {message}")
+            check_equal(message["initiator"], "src" if kind == "put" else "dst", f"{message}")
+
+
 # --- identities ----------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 
-from checks import check_complete, check_messages_are, read_truth
+from checks import check_complete, check_copies, check_messages_are, read_truth
 from harness import (
     MPIS,
     OPEN_MPI_OVER_UCX,
@@ -122,12 +122,17 @@ def check_equal_pids(recording):
     check_equal(len({process["key"] for process in processes}), 4, "keys of the processes")
 
 
+def own_lines(result):
+    """What the job prints. UCX 1.13 may complain at the end about ranks that left before."""
+    return [line for line in result.stdout.splitlines() if not line.startswith("[")]
+
+
 def recorded(rig, folder, mpi, program, *arguments):
     """Records a job from login, whose output must be that of the job alone."""
     command = mpi.job(program, *arguments)
     alone = run_well(rig.on_login(command))
     result = run_well(rig.on_login(record_command(folder, command)))
-    check_equal(result.stdout, alone.stdout, "output of the job")
+    check_equal(own_lines(result), own_lines(alone), "output of the job")
     return Recording(folder)
 
 
@@ -153,6 +158,16 @@ def mpich_job(rig, folder):
     check_paths(recording)
     check_hosts_are_named(recording, {"node1": [0], "node2": [1]})
     check_clocks(recording)
+
+
+def one_sided_job(rig, folder):
+    """Windows on two hosts: over the cable the targets' CPUs serve puts, gets and atomics."""
+    mpi = open_mpi(rig)
+    truth = folder / "truth"
+    recording = recorded(rig, folder / "data", mpi, "rma", truth)
+    check_copies(recording, read_truth(truth, mpi))
+    check_complete(recording.info, processes=mpi.ranks)
+    check_paths(recording)
 
 
 def handed_to_tcp(recording, host):
@@ -204,7 +219,12 @@ def bytes_are_the_kernels(rig, folder):
         check(abs(off) < kernel.sent_bytes / 100, f"{host}: {off} B of {kernel} are off")
 
 
-CASES = {"ompi": open_mpi_job, "mpich": mpich_job, "tcp-bytes": bytes_are_the_kernels}
+CASES = {
+    "ompi": open_mpi_job,
+    "mpich": mpich_job,
+    "rma": one_sided_job,
+    "tcp-bytes": bytes_are_the_kernels,
+}
 
 
 def on_two_hosts(case):
