@@ -33,7 +33,7 @@ struct CheckCommand {
 struct RecordCommand {
   std::filesystem::path folder = kDefaultFolder;
   bool verbose = false;
-  bool edit_line = true;  // of a launcher
+  bool edit_line = true;             // of a launcher
   std::vector<std::string> program;  // and its arguments
 };
 struct MergeCommand {
@@ -60,13 +60,23 @@ struct ViewCommand {
   std::filesystem::path output;  // empty = report.html in the folder, "-" = standard output
   PageOptions page;
 };
+struct BuildUcxCommand {
+  std::filesystem::path source;        // folder or tarball; empty = of the distribution
+  std::filesystem::path prefix;        // empty = in the user's own data folder
+  std::filesystem::path ucx_info;      // of the site's UCX; empty = the one in PATH
+  std::vector<std::string> configure;  // further options
+  std::optional<std::size_t> jobs;     // empty = all cores
+  bool replace = false;                // an older build in prefix
+  bool keep = false;                   // the build folder
+};
 // Help and version: what to print is all there is to do.
 struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
-                             MessagesCommand, InfoCommand, ViewCommand, PrintCommand>;
+using Command =
+    std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
+                 InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

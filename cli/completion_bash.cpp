@@ -93,7 +93,11 @@ std::string bash_completion(const Manual& manual) {
   for (const VerbEntry& verb : manual.verbs) {
     text += fmt::format("        {}) if [[ $cur == -* ]]; then _uctrace_words '{}' \"$cur\"",
                         verb.name, option_names(verb));
-    text += verb.folder_help.empty() ? "; fi ;;\n" : "; else _uctrace_paths -d \"$cur\"; fi ;;\n";
+    if (!verb.argument.empty()) {
+      text +=
+          fmt::format("; else _uctrace_paths {} \"$cur\"", verb.argument == "DIR" ? "-d" : "-f");
+    }
+    text += "; fi ;;\n";
   }
   text += fmt::format("        help) _uctrace_words '{}' \"$cur\" ;;\n", list);
   return text + "    esac\n}\n\ncomplete -F _uctrace uctrace\n";

@@ -66,10 +66,9 @@ std::string fish_completion(const Manual& manual) {
     text += fmt::format("complete -c uctrace -n '__uctrace_verb help' -a {} -d {}\n", verb.name,
                         quoted(verb.summary));
     for (const OptionEntry& option : verb.options) text += option_line(verb.name, option);
-    if (verb.folder_help.empty()) continue;
-    text += fmt::format(
-        "complete -c uctrace -n '__uctrace_verb {}' -a '(__fish_complete_directories)'\n",
-        verb.name);
+    if (verb.argument.empty()) continue;
+    text += fmt::format("complete -c uctrace -n '__uctrace_verb {}' {}\n", verb.name,
+                        verb.argument == "DIR" ? "-a '(__fish_complete_directories)'" : "-F");
   }
   return text;
 }

@@ -58,8 +58,9 @@ std::string zsh_completion(const Manual& manual) {
     for (const OptionEntry& option : verb.options) {
       text += " \\\n        " + specification(option);
     }
-    if (!verb.folder_help.empty()) {
-      text += fmt::format(" \\\n        '1:{}:_files -/'", escaped(verb.folder_help));
+    if (!verb.argument.empty()) {
+      text += fmt::format(" \\\n        '1:{}:_files{}'", escaped(verb.argument_help),
+                          verb.argument == "DIR" ? " -/" : "");
     }
     if (takes_command(verb)) text += " \\\n        '*::command:_normal'";
     text += "\n      ;;\n";

@@ -201,6 +201,7 @@ Grammar::Grammar() {
   add_info();
   add_view();
   add_merge();
+  add_build_ucx();
 }
 
 void Grammar::add_check() {
@@ -274,6 +275,27 @@ void Grammar::add_view() {
       ->check(a_number("--limit"))
       ->type_name("N");
   add_span(verb, view_.page.from_ns, view_.page.to_ns);
+}
+
+void Grammar::add_build_ucx() {
+  CLI::App& verb =
+      add_verb("build-ucx", "Build a UCX with hooks, for exact attribution", build_ucx_);
+  add_path(verb, "SOURCE", build_ucx_.source, "",
+           "Folder or tarball with UCX's sources [the package of the installed UCX]");
+  add_path(verb, "--prefix", build_ucx_.prefix, "DIR",
+           "Where to install it [~/.local/share/uctrace/ucx-VERSION]");
+  add_path(verb, "--ucx-info", build_ucx_.ucx_info, "FILE",
+           "The ucx_info of the site's UCX, whose configuration is taken [the one in PATH]");
+  verb.add_option("--configure", build_ucx_.configure,
+                  "A further option for UCX's configure, may be repeated")
+      ->allow_extra_args(false)
+      ->check(not_empty("--configure"))
+      ->type_name("OPTION");
+  verb.add_option("--jobs", build_ucx_.jobs, "Compilers at a time [one a core]")
+      ->check(a_number("--jobs"))
+      ->type_name("N");
+  verb.add_flag("--replace", build_ucx_.replace, "Replace an older build in the prefix");
+  verb.add_flag("--keep", build_ucx_.keep, "Keep the build folder, PREFIX.building");
 }
 
 }  // namespace uctrace::cli

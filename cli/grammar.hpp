@@ -46,6 +46,7 @@ class Grammar {
   void add_messages();
   void add_info();
   void add_view();
+  void add_build_ucx();
 
   CheckCommand check_;
   RecordCommand record_;
@@ -54,6 +55,7 @@ class Grammar {
   MessagesCommand messages_;
   InfoCommand info_;
   ViewCommand view_;
+  BuildUcxCommand build_ucx_;
   std::vector<Verb> verbs_;
 };
 

@@ -65,7 +65,7 @@ std::string examples_text(const std::vector<Definition>& examples) {
 
 std::string options_text(const VerbEntry& verb) {
   std::string text, group;
-  if (!verb.folder_help.empty()) text += "\n" + entry("DIR", verb.folder_help);
+  if (!verb.argument.empty()) text += "\n" + entry(verb.argument, verb.argument_help);
   text += "\nOptions:\n";
   for (const OptionEntry& option : verb.options) {
     if (option.group != group) text += "\n" + option.group + ":\n";

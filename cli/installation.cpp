@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libuctrace.so";
 constexpr const char* kSelfTest = "uctrace-ucx-test";
+constexpr const char* kPatch = "ucx-hooks.patch";
 
 // The kernel's link names the file itself, whatever symbolic link it was started by.
 fs::path own_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
@@ -46,6 +47,20 @@ fs::path find_self_test() {
     if (fs::exists(folder / kSelfTest, error)) return folder / kSelfTest;
   }
   return {};
+}
+
+fs::path find_ucx_patch() {
+  const fs::path bin = own_folder();
+  std::error_code error;
+  for (const fs::path& folder :
+       {bin / "patches", bin.parent_path() / "share" / "uctrace" / "patches"}) {
+    if (fs::exists(folder / kPatch, error)) return folder / kPatch;
+  }
+  throw Error({.what = "cannot patch UCX",
+               .why = fmt::format("{} is neither in patches/ beside this program nor in "
+                                  "../share/uctrace/patches",
+                                  kPatch),
+               .to_do = "build or install uctrace again"});
 }
 
 }  // namespace uctrace::cli

@@ -14,4 +14,8 @@ std::filesystem::path find_preload_library();
 // ../libexec/uctrace of an installation. Empty if it is in neither.
 std::filesystem::path find_self_test();
 
+// The patch that `build-ucx` applies: in patches/ beside the command in a build folder, in
+// ../share/uctrace/patches of an installation. Throws Error if it is in neither.
+std::filesystem::path find_ucx_patch();
+
 }  // namespace uctrace::cli

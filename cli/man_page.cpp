@@ -85,7 +85,7 @@ std::string option_term(const OptionEntry& option) {
 
 std::string options(const VerbEntry& verb) {
   std::string text = section("OPTIONS"), group;
-  if (!verb.folder_help.empty()) text += entry(italic("DIR"), verb.folder_help);
+  if (!verb.argument.empty()) text += entry(italic(verb.argument), verb.argument_help);
   for (const OptionEntry& option : verb.options) {
     if (option.group != group) text += ".SS " + roff(option.group) + "\n";
     group = option.group;

@@ -36,11 +36,13 @@ VerbEntry entry_of(const Verb& verb) {
   VerbEntry entry{.name = verb.name,
                   .summary = verb.app->get_description(),
                   .text = verb_text(verb.name),
-                  .folder_help = {},
+                  .argument = {},
+                  .argument_help = {},
                   .options = {}};
   for (const CLI::Option* option : verb.app->get_options()) {
     if (option->get_positional()) {
-      entry.folder_help = option->get_description();
+      entry.argument = option->get_name(true);
+      entry.argument_help = option->get_description();
     } else {
       entry.options.push_back(entry_of(*option));
     }

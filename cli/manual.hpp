@@ -32,7 +32,7 @@ struct VerbText {
 struct VerbEntry {
   std::string name, summary;
   VerbText text;
-  std::string folder_help;  // of the argument DIR, empty if there is none
+  std::string argument, argument_help;  // "DIR" and what it is; empty if there is none
   std::vector<OptionEntry> options;
 
   std::string usage() const;  // "uctrace report [OPTIONS] [DIR]"

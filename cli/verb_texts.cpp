@@ -116,6 +116,26 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "before. The other verbs do this by themselves when the logs are newer."},
       .examples = {{"uctrace merge /shared/run", "merge where the memory is"}},
       .exit_status = kReaderStatus}},
+    {"build-ucx",
+     {.arguments = "[SOURCE]",
+      .description =
+          {"Builds UCX 1.12 to 1.22 with the hooks of uctrace, for `uctrace record --ucx`: every "
+           "UCT operation is then tied to its UCP operation while the job runs. It needs no "
+           "privileges, SOURCE is not changed, and without uctrace the result is as fast as the "
+           "UCX it is made from.",
+           "It is configured as the UCX of the site, which ucx_info tells. An option that cannot "
+           "be fulfilled on this machine is left out and named. At the end transports and devices "
+           "are compared with those of the site's UCX.",
+           "Without SOURCE, on Debian and Ubuntu, the sources of the installed libucx0 are "
+           "fetched by apt from the machine's mirrors."},
+      .examples = {{"uctrace build-ucx", "the UCX of this distribution"},
+                   {"uctrace build-ucx ucx-1.18.1.tar.gz --prefix /shared/ucx-hooks",
+                    "a release, for all hosts"},
+                   {"uctrace build-ucx ~/ucx --configure --with-cuda=/usr/local/cuda",
+                    "a work tree, with CUDA"}},
+      .exit_status = {{"0", "it was built, or is there already"},
+                      {"125", "uctrace could not do it; the reason is on standard error"},
+                      {"128 + N", "signal N ended it; nothing of the build is left"}}}},
 };
 
 }  // namespace
