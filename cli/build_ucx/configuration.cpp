@@ -195,6 +195,13 @@ UcxInfo parse_ucx_info(const std::string& text) {
   return info;
 }
 
+std::optional<UcxVersion> parse_release(const std::string& text) {
+  UcxVersion version;
+  const int found =
+      std::sscanf(text.c_str(), "%u.%u.%u", &version.major, &version.minor, &version.patch);
+  return found == 3 ? std::optional(version) : std::nullopt;
+}
+
 std::optional<UcxVersion> parse_version(const std::string& configure_ac) {
   const auto number = [&](const char* part) -> std::optional<unsigned> {
     const std::regex define(fmt::format("define\\(\\[ucx_ver_{}\\], *([0-9]{{1,6}})\\)", part));

@@ -21,6 +21,9 @@ struct UcxInfo {
 };
 UcxInfo parse_ucx_info(const std::string& text);
 
+// "1.13.1-1", whatever follows the number.
+std::optional<UcxVersion> parse_release(const std::string& text);
+
 // Of a source tree, from its configure.ac.
 std::optional<UcxVersion> parse_version(const std::string& configure_ac);
 

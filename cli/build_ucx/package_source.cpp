@@ -121,12 +121,9 @@ Source package_of_installed_ucx() {
   source.identity = source.package + " " + source.package_version;
   const std::string upstream =
       source.package_version.substr(source.package_version.find(':') + 1);  // npos + 1 = all
-  UcxVersion& version = source.version;
-  if (std::sscanf(upstream.c_str(), "%u.%u.%u", &version.major, &version.minor, &version.patch) <
-      2) {
-    refuse(fmt::format("{} is no version of UCX", source.package_version));
-  }
-  require_patchable(version, source.name());
+  const std::optional<UcxVersion> version = parse_release(upstream);
+  if (!version) refuse(fmt::format("{} is no version of UCX", source.package_version));
+  source.version = require_patchable(*version, source.name());
   return source;
 }
 

@@ -29,7 +29,7 @@ bool is_patched(const fs::path& tree) {
 std::vector<std::string> hunks_that_do_not_fit(const std::string& output) {
   std::vector<std::string> hunks;
   std::string file;
-  static const std::regex checking("^(?:checking|patching) file '?(.*?)'?$");
+  static const std::regex checking("^checking file '?(.*?)'?$");
   static const std::regex failed("^Hunk #([0-9]+) FAILED");
   static const std::regex missing("^\\|\\+\\+\\+ (?:b/)?([^\t]*)");
   for (const std::string& line : check::lines_of(output)) {

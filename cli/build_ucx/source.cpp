@@ -140,7 +140,8 @@ void unpack_tarball(const fs::path& tarball, const fs::path& folder, const fs::p
                .folder = scratch,
                .environment = {{"LC_ALL", "C"}}});
   if (result.status != 0) {
-    refuse(tarball, "tar cannot unpack it: " + tail_of(result.output, 1), "see that it is whole");
+    refuse(tarball, "tar cannot unpack it: " + tail_of(result.output, 1),
+           "see that the file is whole");
   }
   if (fs::exists(scratch / kConfigure)) return fs::rename(scratch, folder);
   for (const fs::directory_entry& entry : fs::directory_iterator(scratch)) {

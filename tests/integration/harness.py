@@ -94,6 +94,14 @@ def need(command):
     return path
 
 
+def rebuilt_ucx():
+    """The prefix of a UCX with hooks, made by `uctrace build-ucx` from the distribution's sources."""
+    prefix = Path(os.environ.get("UCTRACE_TEST_REBUILT_UCX", BUILD_ROOT / "ucx-hooks"))
+    libraries = list(prefix.glob("lib/libucp.so.0"))
+    check(libraries, f"there is no UCX with hooks; make it: {TOOL} build-ucx --prefix {prefix}")
+    return prefix
+
+
 # --- running -------------------------------------------------------------------------------------
 
 

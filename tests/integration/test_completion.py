@@ -12,7 +12,7 @@ OPTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]*)")
 
 def verbs():
     overview = run_well([TOOL]).stdout.partition("Examples:")[0]
-    names = re.findall(r"^  uctrace ([a-z]+)", overview, re.MULTILINE)
+    names = re.findall(r"^  uctrace ([a-z-]+)", overview, re.MULTILINE)
     return [name for name in names if name != "help"]
 
 
@@ -33,7 +33,9 @@ def parser_takes(verb, options):
     for name, value in options.items():
         if name in ("-h", "--help"):
             continue
-        arguments = [name] + (["/nonexistent" if "|" not in value else value.split("|")[0]] if value else [])
+        # build-ucx would build: a source that is none stops it.
+        source = ["/nonexistent"] if verb == "build-ucx" else []
+        arguments = [*source, name] + (["/nonexistent" if "|" not in value else value.split("|")[0]] if value else [])
         said = run([TOOL, verb, *arguments]).stderr
         check("no such option" not in said, f"{verb} {name}: {said}")
     said = run([TOOL, verb, "--no-such-option-at-all"]).stderr

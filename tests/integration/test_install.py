@@ -66,7 +66,7 @@ def manual_is_found(prefix):
     man = need("man")
     pages = prefix / "share" / "man"
     overview = run_well([prefix / "bin" / "uctrace"]).stdout.partition("Examples:")[0]
-    verbs = [verb for verb in re.findall(r"^  uctrace (\w+)", overview, re.MULTILINE) if verb != "help"]
+    verbs = [verb for verb in re.findall(r"^  uctrace ([\w-]+)", overview, re.MULTILINE) if verb != "help"]
     check("record" in verbs, f"no verbs in {overview}")
     for page in ["uctrace", *(f"uctrace-{verb}" for verb in verbs)]:
         text = run_well([man, "-M", pages, page], env={"MANPAGER": "cat", "PAGER": "cat"}).stdout

@@ -9,6 +9,10 @@ from harness import SOURCE_ROOT, check, check_equal, run_test
 CLI = SOURCE_ROOT / "cli"
 LAUNCHER_LINE = SOURCE_ROOT / "launcher-line"
 PAGE = SOURCE_ROOT / "docs" / "troubleshooting.md"
+BUILD_UCX = CLI / "build_ucx"
+# What it reads of other programs' output, which is no message.
+OUTPUT_OF_OTHERS = {"configuration.cpp", "resources.cpp", "source_list.cpp"}
+BUILD_UCX_PAGE = SOURCE_ROOT / "docs" / "build-ucx.md"
 # What they print is the manual, no message.
 MANUAL = {"grammar.cpp", "verb_texts.cpp", "manual.cpp", "help.cpp", "man_page.cpp",
           "generate_manual.cpp", "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp"}
@@ -49,14 +53,17 @@ def words_of(text):
 
 
 def sources():
-    """Name and text of what prints messages. Of the launchers' tables of options only the reasons for
+    """Name, text and page of what prints messages. Of the launchers' tables of options only the reasons for
     leaving a line as it is are messages."""
     for path in sorted(CLI.glob("*.cpp")):
         if path.name not in MANUAL:
-            yield path.name, path.read_text()
+            yield path.name, path.read_text(), PAGE
+    for path in sorted(BUILD_UCX.glob("*.cpp")):
+        if path.name not in OUTPUT_OF_OTHERS:
+            yield path.name, path.read_text(), BUILD_UCX_PAGE
     for path in sorted(LAUNCHER_LINE.glob("*.cpp")):
         for reason in re.findall(r"\bunclear = (.*?;)", path.read_text(), re.DOTALL):
-            yield path.name, reason
+            yield path.name, reason, PAGE
 
 
 def sentences(text):
@@ -75,15 +82,15 @@ def has_run(page, words):
 
 
 def sentences_are_told():
-    page = words_of(PAGE.read_text())
+    told = {page: words_of(page.read_text()) for page in (PAGE, BUILD_UCX_PAGE)}
     found, missing = 0, []
-    for name, text in sources():
+    for name, text, page in sources():
         for literal, words in sentences(text):
             found += 1
-            if not literal.startswith(REFERENCE) and not has_run(page, words):
-                missing.append(f"{name}: {literal!r} (looked for: {' '.join(words)})")
+            if not literal.startswith(REFERENCE) and not has_run(told[page], words):
+                missing.append(f"{page.name}, of {name}: {literal!r} (looked for: {' '.join(words)})")
     check(found > 40, f"only {found} sentences were found: is the search broken?")
-    check(not missing, "docs/troubleshooting.md does not tell of\n  " + "\n  ".join(missing))
+    check(not missing, "docs/ does not tell of\n  " + "\n  ".join(missing))
 
 
 def troubles_are_told():

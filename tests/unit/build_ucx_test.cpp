@@ -39,6 +39,9 @@ TEST_CASE("the version of sources, and which are patched") {
   REQUIRE(recent);
   CHECK(recent->text() == "1.22.0");
   CHECK(is_patchable(*recent));
+  REQUIRE(parse_release("1.18.1+ds-2"));
+  CHECK(parse_release("1.18.1+ds-2")->text() == "1.18.1");
+  CHECK_FALSE(parse_release("44.0-2"));
   CHECK_FALSE(is_patchable({1, 11, 2}));
   CHECK_FALSE(is_patchable({1, 23, 0}));
   CHECK_FALSE(is_patchable({2, 12, 0}));
