@@ -21,8 +21,8 @@ struct uct_md;
 // uct_v2.h
 struct uct_md_mem_dereg_params {
   std::uint64_t field_mask;  // 1: memh, 2: flags, 4: completion
-  uct_mem_h memh;
   unsigned flags;
+  uct_mem_h memh;
   uct_completion_t* comp;
 };
 
