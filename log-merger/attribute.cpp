@@ -219,7 +219,7 @@ class Attributor {
       if (is(op, AmId::rndv_rts) && op.header.count == 5) {
         send_requests_.add({op.process}, words[2], op.start_ns, op.serves);
       }
-      if (is_announcement(op) &&
+      if (is_announcement(op) && !taken_by_interface(op) &&
           (op.header.count == wire::shape_of(op.am_id).words || is_tag_eager_sync(op))) {
         posts_[key_of(ucp(op.serves).peer_process, op.am_id, op.header)].push_back(op.serves);
       }
@@ -234,6 +234,12 @@ class Attributor {
     return is(event, AmId::rndv_rts) || is(event, AmId::eager_sync_only) ||
            is(event, AmId::eager_sync_first) || is_tag_eager_sync(event) ||
            is_remote_request(event);
+  }
+
+  // A rendezvous that met a receive posted to the interface, which fetched the data: nothing was
+  // handed up. One that met none is cancelled when the receiver has the data another way.
+  static bool taken_by_interface(const UctOp& op) {
+    return op.op == log::UctOp::tag_rndv_zcopy && op.complete_ns >= 0 && op.end_status == 0;
   }
 
   // What each arrival serves: for what its handler posts, and for the ids and buffers it announces.

@@ -35,7 +35,7 @@ UCP_FUNCTIONS = (
 
 def uct_op_names():
     """The names of UCT operations by their number, as the format's own header has them."""
-    text = (SOURCE_ROOT / "event-log" / "kinds.hpp").read_text()
+    text = re.sub(r"//.*", "", (SOURCE_ROOT / "event-log" / "kinds.hpp").read_text())
     return re.findall(r"(\w+)(?: = 0)?,", re.search(r"enum class UctOp .*?kCount", text, re.S)[0])
 
 
@@ -76,25 +76,33 @@ class Log:
         for _, function, _ in self.records(UCP_OPERATION):
             yield UCP_FUNCTIONS[(function & 0xFF) - 1]
 
+    def uct_interfaces(self):
+        """{interface id: its transport}"""
+        found = {}
+        for offset, number, _ in self.records(UCT_INTERFACE, DEFINITIONS):
+            found[number] = self.bytes[offset + 32 : offset + 48].rstrip(b"\0").decode()
+        return found
+
     def uct_operations(self):
         """What each UCT operation's record says, in the order in which their calls returned."""
-        names = uct_op_names()
+        names, transports = uct_op_names(), self.uct_interfaces()
         ends = {}
         for offset, _, status in self.records(UCT_COMPLETION):
             ends[self.u64(offset + 16)] = status
         found = []
-        for offset, _, status in self.records(UCT_OPERATION):
+        for offset, interface, status in self.records(UCT_OPERATION):
             op, am_id, flags = struct.unpack_from("=BBB", self.bytes, offset + 8)
             start, duration, endpoint, size = struct.unpack_from("=4Q", self.bytes, offset + 16)
             optional = {}
             at = offset + 56
-            for bit, name in ((1, "id"), (2, "local"), (4, "remote")):
+            for bit, name in ((1, "id"), (2, "local"), (4, "remote"), (8, "parent")):
                 if flags & bit:
                     optional[name] = self.u64(at)
                     at += 8
             found.append(
                 {
                     "returned": start + duration,
+                    "transport": transports[interface],
                     "op": names[op],
                     "am_id": am_id,
                     "status": status,

@@ -5,36 +5,42 @@ from collections import Counter
 
 from checks import check_accounts, results_of
 from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
-from scripted import calls_of, check_recording_is, environment, read_oracle
+from scripted import calls_of, check_recording_is, read_oracle
 
-OUTCOMES = ("at once", "refused", "late", "on a thread", "in error", "late in error")
+# How a program made its operations end, as it marks them, and how many operations it has.
+PROGRAM = {
+    "scripted_uct": (
+        {"at once", "refused", "late", "on a thread", "in error", "late in error"},
+        20,
+    ),
+    "scripted_tags": ({"at once", "unexpected", "stubborn"}, 5),
+}
 
 
-def check_outcomes(oracle):
-    """The program made each operation end in each way that it can."""
+def check_outcomes(oracle, outcomes, operations):
+    """The program made each operation end in each way."""
     seen = Counter()
     for call in calls_of(oracle):
         name, _, outcome = call["mark"].partition(" ")
         if call["what"] == name:
             seen[name, outcome] += 1
     names = {name for name, _ in seen}
-    check_equal(len(names), 20, f"operations {sorted(names)}")
+    check_equal(len(names), operations, f"operations {sorted(names)}")
     for name in names:
-        for outcome in OUTCOMES:
+        for outcome in outcomes:
             check(seen[name, outcome] >= 3, f"{name} {outcome}: {seen[name, outcome]} calls")
-    threads = [call for call in oracle if call["thread"]]
-    check(threads, "nothing ended on a thread of its own")
+    check(any(call["thread"] for call in oracle), "nothing ended in a thread of its own")
 
 
-def scripted_uct_is_recorded():
-    program = [PROGRAMS / "scripted_uct"]
+def scripted_uct_is_recorded(name):
+    program = [PROGRAMS / name]
     with scratch() as folder:
         alone = run_well(program)
         variables = {"SCRIPTED_TRANSPORT_ORACLE": str(folder / "oracle")}
         result, recording = record_well(folder / "data", program, env=variables)
         check_equal(result.stdout, alone.stdout, "output of the program")
         oracle = read_oracle(folder)
-        check_outcomes(oracle)
+        check_outcomes(oracle, *PROGRAM[name])
         check_recording_is(recording, oracle)
         info = recording.info
         check_equal(set(results_of(info)), {"holds"}, f"identities {results_of(info)}")

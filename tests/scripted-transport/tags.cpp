@@ -110,8 +110,10 @@ ucs_status_t cancel_rendezvous(uct_ep_h ep, void* operation) {
   oracle::Row row = interface.row(name_of(Operation::tag_rndv_cancel));
   row.endpoint = ep;
   oracle::note(row);
-  std::erase_if(interface.rendezvous,
-                [&](const OpenRendezvous& open) { return open.serial == serial; });
+  std::erase_if(interface.rendezvous, [&](const OpenRendezvous& open) {
+    if (open.serial == serial) oracle::note_completion(open.row, UCS_ERR_CANCELED, false);
+    return open.serial == serial;
+  });
   return UCS_OK;
 }
 
@@ -136,22 +138,28 @@ ucs_status_t post_receive(uct_iface_h iface, uct_tag_t tag, uct_tag_t mask, cons
   row.bytes = total_bytes(iov, count);
   const Verdict verdict = judge(Operation::tag_recv_zcopy);
   row.status = verdict.status;
-  oracle::note(row);
+  row.tracked = true;
+  const std::size_t at = oracle::note(row);
   if (verdict.status == UCS_OK) {
     interface.receives.push_back(
-        {tag, mask, count > 0 ? iov[0].buffer : nullptr, row.bytes, context});
+        {tag, mask, count > 0 ? iov[0].buffer : nullptr, row.bytes, context, at});
   }
   return verdict.status;
 }
 
-// Unless it is forced, the end of a cancelled receive is told from progress.
+// Unless it is forced, the receive's owner is told, later and from progress.
 ucs_status_t cancel_receive(uct_iface_h iface, uct_tag_context_t* context, int force) {
   Interface& interface = interface_of(iface);
-  oracle::Row row = interface.row(name_of(Operation::tag_recv_cancel));
-  const std::size_t at = oracle::note(row);
-  std::erase_if(interface.receives,
-                [&](const PostedReceive& posted) { return posted.context == context; });
-  if (!force) {
+  oracle::note(interface.row(name_of(Operation::tag_recv_cancel)));
+  const auto found =
+      std::find_if(interface.receives.begin(), interface.receives.end(),
+                   [&](const PostedReceive& posted) { return posted.context == context; });
+  if (found == interface.receives.end()) return UCS_OK;  // a message has taken it
+  const std::size_t row = found->row;
+  interface.receives.erase(found);
+  if (force) {
+    oracle::note_completion(row, UCS_ERR_CANCELED, false);
+  } else {
     interface.late.push_back({++interface.posted,
                               nullptr,
                               interface.progressed + 1,
@@ -162,7 +170,7 @@ ucs_status_t cancel_receive(uct_iface_h iface, uct_tag_context_t* context, int f
                                 return UCS_ERR_CANCELED;
                               },
                               nullptr,
-                              at});
+                              row});
   }
   return UCS_OK;
 }
@@ -199,6 +207,7 @@ void match_eager(Interface& interface, const PostedReceive& receive, Message& me
   }
   const ucs_status_t status = fits ? UCS_OK : UCS_ERR_MESSAGE_TRUNCATED;
   note(interface, "tag_completed", head.bytes, status);
+  oracle::note_completion(receive.row, status, false);
   context->completed_cb(context, head.tag, head.immediate, head.bytes,
                         is_inline ? message.data.data() : nullptr, status);
 }
@@ -219,6 +228,7 @@ void match_rendezvous(Interface& interface, const PostedReceive& receive, const 
   }
   tell_fetched(head);
   note(interface, "tag_completed", head.length, status);
+  oracle::note_completion(receive.row, status, false);
   context->completed_cb(context, head.tag, 0, head.length, nullptr, status);
 }
 
@@ -275,6 +285,7 @@ void receive_tagged(Interface& interface, Message& message) {
     match_rendezvous(interface, *receive, message);
   } else {
     note(interface, "tag_rndv", head.bytes);
+    oracle::note_completion(receive->row, UCS_OK, false);
     receive->context->tag_consumed_cb(receive->context);
     receive->context->rndv_cb(receive->context, head.tag, message.data.data(), head.bytes, UCS_OK,
                               UCT_TAG_RECV_CB_INLINE_DATA);

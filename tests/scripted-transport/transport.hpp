@@ -53,6 +53,7 @@ struct PostedReceive {
   void* buffer;
   std::size_t bytes;
   uct_tag_context_t* context;
+  std::size_t row;  // of the oracle
 };
 
 // A rendezvous whose data the receiver has not fetched yet.

@@ -109,6 +109,25 @@ TEST_CASE("tag offload: an unexpected rendezvous is fetched by the receiver and 
   CHECK(protocol(builder) == "rndv/get/zcopy");
 }
 
+// Persistent requests announce each of their messages in the same words.
+TEST_CASE("tag offload: what the interfaces carried out is not announced to the receiver's UCP") {
+  JobBuilder builder(2);
+  const Index first = builder.send(0, 1, kTag, kLength, 10);
+  const Index taken = rendezvous(builder, log::UctOp::tag_rndv_zcopy, 11);
+  builder.from_ucp(taken, first);
+  builder.uct(taken).complete_ns = 13;
+  const Index second = builder.send(0, 1, kTag, kLength, 20);
+  const Index announced = rendezvous(builder, log::UctOp::tag_rndv_zcopy, 21);
+  builder.from_ucp(announced, second);
+  builder.uct(announced).end_status = -16;  // cancelled
+  const log::Id arrival =
+      builder.arrival(1, AmId::rndv_rts, 22, {kTag, kEndpoint, kRequest, kBuffer, kLength});
+  builder.job.arrivals.back().kind = ArrivalKind::tag_rndv_unexpected;
+  const Index fetch = answer(builder, arrival, log::UctOp::get_zcopy, kBuffer, kLength, 23);
+  attribute_transfers(builder.job);
+  CHECK(builder.uct(fetch).serves == second);
+}
+
 TEST_CASE("a transfer that ended in an error carries nothing") {
   JobBuilder builder(2);
   const Index put = builder.one_sided(log::UcpFunction::put_nbx, 0, 1, kBuffer, kLength, 10);
