@@ -80,9 +80,7 @@ std::string reason_text(const log::FaultView& fault) {
       return "requests have parameters that are not known: " + detail;
     case log::FaultCode::out_of_handlers:
       return fmt::format("more than {} active message handlers were set", fault.r.value);
-    case log::FaultCode::left_out:
-      return fault.r.value != 0 ? "UCTRACE_LEAVE_OUT leaves out " + detail
-                                : "UCTRACE_LEAVE_OUT names no hook: " + detail;
+    case log::FaultCode::left_out:  // switches nothing off
     case log::FaultCode::none:
     case log::FaultCode::kCount:
       break;
@@ -95,7 +93,8 @@ std::string off_reason(const ProcessReport& process, log::Layer layer) {
   try {
     const log::LogFile file = log::LogFile::open(process.log);
     file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
-      if (fault.r.layer == layer && reason.empty()) reason = reason_text(fault);
+      const bool of_layer = fault.r.layer == layer && fault.code() != log::FaultCode::left_out;
+      if (of_layer && reason.empty()) reason = reason_text(fault);
     });
   } catch (const Error& error) {
     return error.message();

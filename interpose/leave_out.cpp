@@ -36,9 +36,8 @@ const char* leave_out() {
   return value[0] != '\0' ? value : nullptr;
 }
 
-bool left_out(const char* name) {
+bool left_out(const char* name, std::size_t length) {
   const char* at = leave_out();
-  const std::size_t length = strlen(name);
   while (at != nullptr) {
     const char* end = strchrnul(at, ',');
     if (static_cast<std::size_t>(end - at) == length && memcmp(at, name, length) == 0) {

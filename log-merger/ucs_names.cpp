@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "event-log/ucp_names.hpp"
+
 namespace uctrace::merge {
 
 namespace {
@@ -87,52 +89,6 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(log::UctHook::kC
     "iface_flush",
 };
 
-// In the order of log::UcpFunction.
-constexpr std::array<std::string_view, static_cast<std::size_t>(log::UcpFunction::kCount)>
-    kUcpFunctions = {
-        "none",
-        "ucp_tag_send_nb",
-        "ucp_tag_send_nbr",
-        "ucp_tag_send_nbx",
-        "ucp_tag_send_sync_nb",
-        "ucp_tag_send_sync_nbx",
-        "ucp_tag_recv_nb",
-        "ucp_tag_recv_nbr",
-        "ucp_tag_recv_nbx",
-        "ucp_tag_msg_recv_nb",
-        "ucp_tag_msg_recv_nbx",
-        "ucp_put",
-        "ucp_put_nb",
-        "ucp_put_nbi",
-        "ucp_put_nbx",
-        "ucp_get",
-        "ucp_get_nb",
-        "ucp_get_nbi",
-        "ucp_get_nbx",
-        "ucp_atomic_post",
-        "ucp_atomic_fetch_nb",
-        "ucp_atomic_op_nbx",
-        "ucp_atomic_add32",
-        "ucp_atomic_add64",
-        "ucp_atomic_fadd32",
-        "ucp_atomic_fadd64",
-        "ucp_atomic_swap32",
-        "ucp_atomic_swap64",
-        "ucp_atomic_cswap32",
-        "ucp_atomic_cswap64",
-        "ucp_ep_flush",
-        "ucp_ep_flush_nb",
-        "ucp_ep_flush_nbx",
-        "ucp_worker_flush",
-        "ucp_worker_flush_nb",
-        "ucp_worker_flush_nbx",
-        "ucp_worker_fence",
-        "ucp_am_send_nb",
-        "ucp_am_send_nbx",
-        "active message handler",
-        "ucp_am_recv_data_nbx",
-};
-
 }  // namespace
 
 std::string ucs_status_name(std::int32_t status) {
@@ -154,8 +110,11 @@ std::string_view uct_hook_name(log::UctHook hook) {
 }
 
 std::string_view ucp_function_name(log::UcpFunction function) {
+  if (function == log::UcpFunction::am_handler) {
+    return "active message handler";  // the program's own, no function of UCP
+  }
   const auto i = static_cast<std::size_t>(function);
-  return i < kUcpFunctions.size() ? kUcpFunctions[i] : "unknown";
+  return i < log::kUcpFunctionNames.size() ? log::kUcpFunctionNames[i] : "unknown";
 }
 
 }  // namespace uctrace::merge

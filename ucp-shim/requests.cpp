@@ -1,5 +1,6 @@
 #include "ucp-shim/requests.hpp"
 
+#include "ucp-shim/left_out.hpp"
 #include "uct-shim/context.hpp"
 
 namespace uctrace::ucp {
@@ -101,6 +102,7 @@ bool second_at(TrackedRequest* tracked, RequestState mine) {
 
 bool layer_on() { return on.load(std::memory_order_relaxed); }
 void switch_layer_on() {
+  find_left_out_functions();
   on.store(true, std::memory_order_relaxed);
   log::set_layer(log::Layer::ucp, log::LayerState::on);
 }
@@ -150,9 +152,11 @@ std::uint64_t buffer_bytes(const ucp_request_param_t& param, const void* buffer,
 }
 
 Call::Call(UcpFunction function, const ucp_request_param_t* param, Tracking tracking)
-    : lane_(layer_on() ? log::lane() : nullptr), function_(function), tracking_(tracking) {
+    : lane_(layer_on() && !left_out(function) ? log::lane() : nullptr),
+      function_(function),
+      tracking_(tracking) {
   if (lane_ == nullptr) {
-    if (layer_on()) {
+    if (layer_on() && !left_out(function)) {
       log::count_without_lane(DropKind::ucp);
     }
     return;

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "event-log/recorder.hpp"
+#include "event-log/ucp_names.hpp"
 #include "interpose/leave_out.hpp"
 #include "uct-shim/interfaces.hpp"
 
@@ -16,13 +17,22 @@ bool equals(const char* name, std::size_t length, const char* known) {
   return strlen(known) == length && memcmp(known, name, length) == 0;
 }
 
+bool is_ucp_function(std::string_view name) {
+  for (const std::string_view known : log::kUcpFunctionNames) {
+    if (name == known) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void report(const char* name, std::size_t length) {
   char text[64];
   length = length < sizeof text ? length : sizeof text - 1;
   memcpy(text, name, length);
   text[length] = '\0';
   const bool of_ucp = strncmp(text, "ucp_", 4) == 0;
-  const bool known = is_slot_name(name, length) || of_ucp ||
+  const bool known = is_slot_name(name, length) || is_ucp_function(text) ||
                      equals(name, length, "uct_iface_set_am_handler") ||
                      equals(name, length, "uct_ep_put_sgl_zcopy");
   log::fault(of_ucp ? log::Layer::ucp : log::Layer::uct, log::FaultCode::left_out, known, text);

@@ -37,9 +37,15 @@ bool put_in_between(uct_tag_context_t* context, log::Id operation, const Interfa
   if (entry == nullptr) {
     return false;
   }
+  // Ours are in it already where nobody saw the receive end, and its owner posts it anew.
+  const bool again = context->completed_cb == on_matched;
   const Context& origin = thread_state.context;
-  entry->value = {context->completed_cb, context->rndv_cb, operation,
-                  origin.origin,         origin.kind,      interface.id};
+  entry->value = {again ? entry->value.completed : context->completed_cb,
+                  again ? entry->value.rendezvous : context->rndv_cb,
+                  operation,
+                  origin.origin,
+                  origin.kind,
+                  interface.id};
   context->completed_cb = on_matched;
   context->rndv_cb = on_rendezvous;
   return true;

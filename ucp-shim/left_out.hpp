@@ -1,0 +1,24 @@
+// The functions whose operations UCTRACE_LEAVE_OUT leaves unrecorded, as the program called them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/kinds.hpp"
+
+namespace uctrace::ucp {
+
+inline constexpr std::size_t kFunctionWords =
+    (static_cast<std::size_t>(log::UcpFunction::kCount) + 63) / 64;
+extern constinit std::uint64_t left_out_functions[kFunctionWords];  // bits by UcpFunction
+
+// Before the first operation.
+void find_left_out_functions();
+
+// Cost: a load and a test.
+inline bool left_out(log::UcpFunction function) {
+  const auto number = static_cast<std::size_t>(function);
+  return (left_out_functions[number / 64] >> number % 64 & 1) != 0;
+}
+
+}  // namespace uctrace::ucp
