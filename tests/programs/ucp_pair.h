@@ -54,7 +54,7 @@ static unsigned char* make_buffer(size_t bytes) {
   return buffer;
 }
 
-static ucp_ep_h connect_to(struct side* side, const ucp_address_t* address) {
+static inline ucp_ep_h connect_to(struct side* side, const ucp_address_t* address) {
   const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
                                   .address = address};
   ucp_ep_h endpoint;
@@ -62,7 +62,10 @@ static ucp_ep_h connect_to(struct side* side, const ucp_address_t* address) {
   return endpoint;
 }
 
-static void open_side(struct side* side, uint64_t features) {
+// Makes an endpoint to a worker.
+typedef ucp_ep_h (*connect_function)(struct side*, const ucp_address_t*);
+
+static void open_side_with(struct side* side, uint64_t features, connect_function connect) {
   const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = features};
   const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                              .thread_mode = UCS_THREAD_MODE_SINGLE};
@@ -77,10 +80,14 @@ static void open_side(struct side* side, uint64_t features) {
   read_all(side->channel, &other_bytes, sizeof other_bytes);
   ucp_address_t* other = (ucp_address_t*)make_buffer(other_bytes);
   read_all(side->channel, other, other_bytes);
-  side->to_other = connect_to(side, other);
-  side->to_self = connect_to(side, own);
+  side->to_other = connect(side, other);
+  side->to_self = connect(side, own);
   ucp_worker_release_address(side->worker, own);
   free(other);
+}
+
+static inline void open_side(struct side* side, uint64_t features) {
+  open_side_with(side, features, connect_to);
 }
 
 static void finish(struct side* side, ucs_status_ptr_t request, const char* what) {
@@ -92,7 +99,7 @@ static void finish(struct side* side, ucs_status_ptr_t request, const char* what
 }
 
 // The other side may have closed its end first, which some transports report.
-static void close_endpoint(struct side* side, ucp_ep_h endpoint) {
+static inline void close_endpoint(struct side* side, ucp_ep_h endpoint) {
   const ucp_request_param_t defaults = {0};
   ucs_status_ptr_t request = ucp_ep_close_nbx(endpoint, &defaults);
   if (!UCS_PTR_IS_PTR(request)) return;
@@ -113,7 +120,7 @@ static void meet(struct side* side) {
   }
 }
 
-static void close_side(struct side* side) {
+static inline void close_side(struct side* side) {
   close_endpoint(side, side->to_other);
   close_endpoint(side, side->to_self);
   ucp_worker_destroy(side->worker);

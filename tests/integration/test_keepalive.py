@@ -1,0 +1,37 @@
+"""What UCX does by itself has its reason: it asks whether peers are alive, and gives endpoints up when
+they are closed by force."""
+
+from checks import check_complete
+from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from scripted import LIBRARY
+
+TRANSPORTS = {
+    "tcp": {"UCX_TLS": "tcp,self"},
+    "all": {},
+    "scripted": {"UCX_TLS": "scripted", "LD_PRELOAD": str(LIBRARY)},
+    "protocols-v2": {"UCX_TLS": "tcp,self", "UCX_PROTO_ENABLE": "y"},
+}
+
+
+def reasons_of(folder, environment, *arguments):
+    command = [PROGRAMS / "keepalive", *arguments]
+    alone = run_well(command, env=environment)
+    result, recording = record_well(folder, command, env=environment)
+    check_equal(result.stdout, alone.stdout, "output of the program")
+    check_complete(recording.info, layers=("uct", "ucp"), processes=2)
+    return recording.info["uct"]["reasons"]
+
+
+def keepalive_has_its_reason(transport):
+    with scratch() as folder:
+        environment = {**TRANSPORTS[transport], "UCX_KEEPALIVE_INTERVAL": "1ms"}
+        reasons = reasons_of(folder / "often", environment)
+        check(reasons["keepalive"] >= 10, f"UCX asked every millisecond: {reasons}")
+        check(reasons["endpoint_discard"] >= 2, f"each side closed by force: {reasons}")
+        check_equal(reasons["direct_uct"], 0, "direct UCT")
+        environment["UCX_KEEPALIVE_INTERVAL"] = "inf"
+        reasons = reasons_of(folder / "never", environment, "0.01")
+        check_equal(reasons["keepalive"], 0, "UCX did not ask")
+
+
+run_test(keepalive_has_its_reason)
