@@ -127,12 +127,26 @@ def own_lines(result):
     return [line for line in result.stdout.splitlines() if not line.startswith("[")]
 
 
+def check_peers(recording):
+    """Each UCT operation knows who is at its other end, also where both hosts give their processes,
+    ports and segments the same numbers."""
+    hosts = [process["host"] for process in recording.table("processes")]
+    for transfer in recording.table("transfers"):
+        peer = transfer["peer_process"]
+        check(peer >= 0, f"nobody at the other end: {transfer}")
+        inside = hosts[transfer["process"]] == hosts[peer]
+        check_equal(inside, transfer["transport"] in INSIDE, f"where the peer of {transfer} is")
+        if transfer["transport"] == "self":
+            check_equal(peer, transfer["process"], f"peer of {transfer}")
+
+
 def recorded(rig, folder, mpi, program, *arguments):
     """Records a job from login, whose output must be that of the job alone."""
     command = mpi.job(program, *arguments)
     alone = run_well(rig.on_login(command))
     result = run_well(rig.on_login(record_command(folder, command)))
     check_equal(own_lines(result), own_lines(alone), "output of the job")
+    check("warning" not in result.stderr, f"record warns: {result}")
     return Recording(folder)
 
 
@@ -146,6 +160,7 @@ def open_mpi_job(rig, folder):
     check_equal(check_paths(recording)[1] > 0, True, "messages inside a host")
     check_hosts_are_named(recording, {"node1": [0, 1], "node2": [2, 3]})
     check_equal_pids(recording)
+    check_peers(recording)
     check_clocks(recording)
 
 
