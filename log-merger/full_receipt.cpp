@@ -227,29 +227,46 @@ class FullReceipt {
   }
 
   std::string waiting() const {
-    std::string text;
     std::int64_t ready = message_.t_start_ns;
-    if (!one_sided() && message_.t_start_ns >= 0 && message_.t_posted_recv_ns >= 0) {
-      ready = std::max(message_.t_start_ns, message_.t_posted_recv_ns);
-      text = message_.t_posted_recv_ns > message_.t_start_ns
-                 ? fmt::format("For its receive, which was posted {} after the send.",
-                               format_duration(distance(message_.t_start_ns, ready)))
-                 : fmt::format("Not for its receive, which was posted {} before the send.",
-                               format_duration(distance(message_.t_posted_recv_ns, ready)));
-    }
+    std::string text = waiting_for_receiver(ready);
+    const auto add = [&](const std::string& sentence) {
+      text += (text.empty() ? "" : " ") + sentence;
+    };
     const auto [first, last] = data_span();
     if (ready >= 0 && first >= ready) {
-      text += fmt::format("{}The data began to move {} after {}.", text.empty() ? "" : " ",
-                          format_duration(distance(ready, first)),
-                          one_sided() ? "the call" : "both were there");
+      add(fmt::format("The data began to move {} after {}.",
+                      format_duration(distance(ready, first)),
+                      has_posted_receive() ? "both were there" : "the call"));
     } else if (first >= 0 && first < ready) {
-      text += " The data was sent before that.";
+      add("The data was sent before that.");
     }
-    if (last >= 0 && message_.t_end_ns >= last) {
-      text += fmt::format("{}The end came {} after the last of it.", text.empty() ? "" : " ",
-                          format_duration(distance(last, message_.t_end_ns)));
+    if (last >= 0 && message_.t_end_ns == last) add("The end came with the last of it.");
+    if (last >= 0 && message_.t_end_ns > last) {
+      add(fmt::format("The end came {} after the last of it.",
+                      format_duration(distance(last, message_.t_end_ns))));
     }
     return text;
+  }
+
+  // An active message has a handler in place of a receive, which is called when it is there.
+  bool has_posted_receive() const { return !one_sided() && message_.kind != MessageKind::am; }
+
+  // `ready` becomes the instant from which on nothing but the transfer itself is missing.
+  std::string waiting_for_receiver(std::int64_t& ready) const {
+    const std::int64_t start = message_.t_start_ns, receiver = message_.t_posted_recv_ns;
+    if (one_sided() || start < 0 || receiver < 0) return "";
+    if (!has_posted_receive()) {
+      return receiver < start
+                 ? ""
+                 : fmt::format("For {} to call the handler, {} after the send.", party(Side::dst),
+                               format_duration(distance(start, receiver)));
+    }
+    ready = std::max(start, receiver);
+    return receiver > start
+               ? fmt::format("For its receive, which was posted {} after the send.",
+                             format_duration(distance(start, receiver)))
+               : fmt::format("Not for its receive, which was posted {} before the send.",
+                             format_duration(distance(receiver, start)));
   }
 
   std::pair<std::int64_t, std::int64_t> data_span() const {

@@ -123,6 +123,19 @@ TEST_SUITE("receipt") {
           std::string::npos);
   }
 
+  TEST_CASE("an active message has a handler in place of a receive") {
+    Run run = timed_run();
+    run.messages[0].kind = MessageKind::am;
+    run.messages[0].t_end_ns = 83'000;
+    const std::string text = told(run);
+    CHECK_MESSAGE(text.find("  Waiting    For rank 1 to call the handler, 20.0 us after the send. "
+                            "The data began to move 22.0 us after the call. The end came with the "
+                            "last of it.\n") != std::string::npos,
+                  text);
+    CHECK(text.find("rank 1 called the handler\n") != std::string::npos);
+    CHECK(text.find(", as an active message; ") != std::string::npos);
+  }
+
   TEST_CASE("nothing is said of what is not known") {
     Run run;
     run.info_json = "{}";
