@@ -80,6 +80,12 @@ std::string reason_text(const log::FaultView& fault) {
       return "requests have parameters that are not known: " + detail;
     case log::FaultCode::out_of_handlers:
       return fmt::format("more than {} active message handlers were set", fault.r.value);
+    case log::FaultCode::other_ucx_loaded:
+      return "another UCX than that of --ucx was loaded: " + detail;
+    case log::FaultCode::unknown_patch:
+      return "the UCX was rebuilt by another version of uctrace: " + detail;
+    case log::FaultCode::several_ucx:
+      return "it is not clear which of several UCX libraries is meant by calls of " + detail;
     case log::FaultCode::left_out:  // switches nothing off
     case log::FaultCode::none:
     case log::FaultCode::kCount:
@@ -102,6 +108,20 @@ std::string off_reason(const ProcessReport& process, log::Layer layer) {
   return reason.empty() ? "no reason was recorded" : reason;
 }
 
+// Of the first fault of this kind; empty if the process has none.
+std::string fault_text(const ProcessReport& process, log::FaultCode code) {
+  std::string text;
+  try {
+    const log::LogFile file = log::LogFile::open(process.log);
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
+      if (fault.code() == code && text.empty()) text = reason_text(fault);
+    });
+  } catch (const Error&) {
+    return "";
+  }
+  return text;
+}
+
 // --- the checks, each adding a line where something is wrong ---------------------------------
 
 void check_layers(const Processes& processes, std::vector<std::string>& lines) {
@@ -114,6 +134,31 @@ void check_layers(const Processes& processes, std::vector<std::string>& lines) {
     lines.push_back(fmt::format(
         "the {} layer turned itself off in {}: {}; the job ran on, that layer is missing",
         kLayerNames[i], count_text(off, processes.size()), off_reason(off.front(), layer)));
+  }
+}
+
+// What --ucx asked for, and what the processes then loaded.
+void check_ucx_loaded(const Processes& processes, std::vector<std::string>& lines) {
+  for (const auto& [code, to_do] : {
+           std::pair{
+               log::FaultCode::other_ucx_loaded,
+               "the job was recorded with that one; see docs/rebuilt-ucx.md for programs that "
+               "bring a UCX of their own"},
+           std::pair{
+               log::FaultCode::unknown_patch,
+               "it was recorded like a stock one; build it again with this `uctrace build-ucx`"},
+           std::pair{log::FaultCode::several_ucx,
+                     "operations may be missing; load one UCX only in the processes of a job"},
+       }) {
+    std::string reason;
+    const Processes affected = select(processes, [&](const ProcessReport& process) {
+      const std::string text = fault_text(process, code);
+      if (reason.empty()) reason = text;
+      return !text.empty();
+    });
+    if (affected.empty()) continue;
+    lines.push_back(
+        fmt::format("{} in {}; {}", reason, count_text(affected, processes.size()), to_do));
   }
 }
 
@@ -280,6 +325,7 @@ std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
         kept.unreadable.front().filename().string()));
   }
   check_layers(all, lines);
+  check_ucx_loaded(all, lines);
   check_ucx_used(all, lines);
   check_ranks(all, lines);
   check_drops(all, lines);

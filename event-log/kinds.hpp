@@ -241,6 +241,7 @@ enum class TextKind : std::uint8_t {
   working_directory = 7,
   executable = 8,
   communicator_name = 9,  // `id` is the communicator handle
+  uct_library = 11,       // path of a libuct in use; `id` 1: it is a rebuilt one, 0: a stock one
 };
 
 enum class FaultCode : std::uint16_t {
@@ -253,6 +254,9 @@ enum class FaultCode : std::uint16_t {
   request_field_unknown = 6,  // `value` has the unknown bits; those operations have no end
   out_of_handlers = 7,  // `value` = how many there is room for; arrivals of others are not seen
   left_out = 8,         // UCTRACE_LEAVE_OUT: the detail names a hook; `value` 0 = there is none
+  other_ucx_loaded = 9,  // than `record --ucx` asked for; the detail is its path, `value` 1: rebuilt
+  unknown_patch = 10,    // a UCX built with patches/ of another uctrace; `value` = its uct_tool_abi
+  several_ucx = 11,      // the detail is a function of which it is not clear whose is meant
   kCount
 };
 

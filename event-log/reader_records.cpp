@@ -146,7 +146,7 @@ std::optional<MpiCallView> MpiCallView::parse(Words record) {
 std::optional<TextView> TextView::parse(Words record) {
   TextView view;
   if (!copy_fixed(record, view.r) || view.kind() < TextKind::command_line ||
-      view.kind() > TextKind::communicator_name ||
+      view.kind() > TextKind::uct_library ||
       !Tail(record, sizeof(Text)).take_text(view.r.head.b, view.text)) {
     return std::nullopt;
   }

@@ -121,6 +121,9 @@ extern thread_local constinit ThreadLane thread_lane __attribute__((tls_model("i
 Lane* attach();
 }  // namespace detail
 
+// Tells this process's log from that of the process it was forked from.
+inline std::uint32_t log_number() { return detail::armed->generation; }
+
 // Counts an event of a thread that got no lane although recording is on (more than kMaxLanes
 // threads).
 void count_without_lane(DropKind kind);

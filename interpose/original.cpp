@@ -3,7 +3,11 @@
 #include <dlfcn.h>
 #include <sched.h>
 
+#include "interpose/patched.hpp"
+
 namespace uctrace::interpose {
+
+constinit std::atomic<bool> callers_differ{false};
 
 namespace {
 
@@ -50,19 +54,27 @@ void* OriginalBase::find(const void* caller) {
   if (void* known = find_local(caller)) {
     return known;
   }
-  if (void* global = global_.load(std::memory_order_acquire)) {
-    return global;
+  if (!callers_differ.load(std::memory_order_relaxed)) {
+    if (void* global = global_.load(std::memory_order_acquire)) {
+      return global;
+    }
+    if (void* next = Scope::find_in_global(name_); next != nullptr && !Patched(name_).exists()) {
+      global_.store(next, std::memory_order_release);
+      return next;
+    }
   }
-  if (void* next = Scope::find_in_global(name_)) {
-    global_.store(next, std::memory_order_release);
-    return next;
-  }
-  void* function = Scope(caller).find_in_own(name_);
+  void* function = Scope(caller).find_function(name_);
   const ObjectRange object = object_at(caller);
   if (function != nullptr && !object.empty()) {
     remember_local(caller, {object, function});
   }
   return function;
+}
+
+void look_for_patched_ucx() {
+  if (!callers_differ.load(std::memory_order_relaxed) && Patched("uct_iface_open").exists()) {
+    callers_differ.store(true, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace uctrace::interpose

@@ -1,10 +1,10 @@
 // The function that a caller would have reached without us (scope.hpp), found once and kept. A
-// process may hold several instances of UCX; in private scopes each calling object gets its own
-// original.
+// process may hold several instances of UCX; in private scopes, and where one of them was built
+// with patches/, each calling object gets its own original.
 //
 // Use:   Original<decltype(&uct_ep_create)> original{"uct_ep_create"};   // constinit
 //        auto* next = original.get(__builtin_return_address(0));         // nullptr: nowhere
-// Cost: two loads after the first call.
+// Cost: three loads after the first call; where callers are told apart, a few more.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,14 @@
 #include "interpose/scope.hpp"
 
 namespace uctrace::interpose {
+
+// True once callers must be told apart although the global scope has an original for them: a UCX
+// that was built with patches/ is loaded.
+extern constinit std::atomic<bool> callers_differ;
+
+// Looks whether such a UCX has come. For calls that are rare and the first that a UCX makes, before
+// they look for their original: opening a memory domain, an interface, a worker.
+void look_for_patched_ucx();
 
 class OriginalBase {
  public:
@@ -31,7 +39,7 @@ class OriginalBase {
     ObjectRange object;  // the calling one
     void* function;
   };
-  static constexpr std::size_t kMaxLocals = 8;
+  static constexpr std::size_t kMaxLocals = 16;
 
   void* find_local(const void* caller) const;
   void remember_local(const void* caller, const Local& local);
@@ -46,7 +54,8 @@ class Original : public OriginalBase {
 
   Function get(const void* caller) {
     void* global = global_.load(std::memory_order_acquire);
-    if (global != nullptr && locals_.load(std::memory_order_relaxed) == 0) [[likely]] {
+    if (global != nullptr && locals_.load(std::memory_order_relaxed) == 0 &&
+        !callers_differ.load(std::memory_order_relaxed)) [[likely]] {
       return reinterpret_cast<Function>(global);
     }
     return reinterpret_cast<Function>(find(caller));

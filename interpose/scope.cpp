@@ -1,7 +1,10 @@
 #include "interpose/scope.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
+
+#include "interpose/needed.hpp"
+#include "interpose/objects.hpp"
+#include "interpose/patched.hpp"
 
 namespace uctrace::interpose {
 
@@ -14,17 +17,8 @@ struct Search {
 
 int search_object(dl_phdr_info* object, std::size_t, void* data) {
   auto* search = static_cast<Search*>(data);
-  ObjectRange range{UINTPTR_MAX, 0};
-  for (unsigned i = 0; i < object->dlpi_phnum; ++i) {
-    const auto& segment = object->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) {
-      continue;
-    }
-    const std::uintptr_t start = object->dlpi_addr + segment.p_vaddr;
-    range.begin = start < range.begin ? start : range.begin;
-    range.end = start + segment.p_memsz > range.end ? start + segment.p_memsz : range.end;
-  }
-  if (range.begin >= range.end || !range.holds(search->address)) {
+  const ObjectRange range = range_of(*object);
+  if (!range.holds(search->address)) {
     return 0;
   }
   search->found = range;
@@ -33,9 +27,40 @@ int search_object(dl_phdr_info* object, std::size_t, void* data) {
 
 }  // namespace
 
+ObjectRange range_of(const dl_phdr_info& object) {
+  ObjectRange range{UINTPTR_MAX, 0};
+  for (unsigned i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& segment = object.dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) {
+      continue;
+    }
+    const std::uintptr_t start = object.dlpi_addr + segment.p_vaddr;
+    range.begin = start < range.begin ? start : range.begin;
+    range.end = start + segment.p_memsz > range.end ? start + segment.p_memsz : range.end;
+  }
+  return range.begin < range.end ? range : ObjectRange{0, 0};
+}
+
 void* Scope::find_function(const char* symbol) {
-  void* address = find_in_global(symbol);
-  return address != nullptr ? address : find_in_own(symbol);
+  const Patched patched(symbol);
+  if (!patched.exists()) [[likely]] {
+    void* address = find_in_global(symbol);
+    return address != nullptr ? address : find_in_own(symbol);
+  }
+  if (void* linked = patched.linked_with(caller_)) {
+    return linked;
+  }
+  // What is linked with a library calls what the loader gave it. Anyone else got this library's
+  // function by name: most likely through a handle of the patched UCX, which alone has it there.
+  void* global = find_in_global(symbol);
+  const Object caller = object_of(caller_);
+  if (global != nullptr && caller && caller.imports(symbol)) {
+    return global;
+  }
+  if (void* own = find_in_own(symbol)) {
+    return own;
+  }
+  return patched.any_but(global);
 }
 
 void* Scope::find_variable(const char* symbol) {
@@ -49,7 +74,12 @@ void* Scope::find_in_own(const char* symbol) {
   if (own_ == nullptr) {
     own_ = open_object_at(caller_);
   }
-  return own_ != nullptr ? dlsym(own_, symbol) : nullptr;
+  void* address = own_ != nullptr ? dlsym(own_, symbol) : nullptr;
+  if (address == nullptr || !object_of(address).is_own()) {
+    return address;
+  }
+  const Object behind = first_to_define(symbol, object_of(caller_));
+  return behind ? behind.find(symbol) : nullptr;
 }
 
 ObjectRange object_at(const void* address) {

@@ -4,7 +4,12 @@
 // the global scope; where there is none, the library was loaded into a private scope (a Python
 // wheel, a plug-in), and the original is found through the calling object's own scope. No library
 // is named, so any soname and path works.
+//
+// A UCX that was built with patches/ lets this library in front of it in private scopes as well.
+// There the original is the one of the UCX that the caller is linked with (patched.hpp).
 #pragma once
+
+#include <link.h>
 
 #include <cstdint>
 
@@ -21,11 +26,12 @@ class Scope {
   // relocation), so the search starts at the program.
   void* find_variable(const char* symbol);
 
-  // The two halves of find_function().
+  // The same, but for whoever asks: nullptr if only the caller's own scope has it.
   static void* find_in_global(const char* symbol);
-  void* find_in_own(const char* symbol);
 
  private:
+  void* find_in_own(const char* symbol);
+
   const void* caller_;
   void* own_ = nullptr;  // handle of the caller's object; stays open, which pins it and its library
 };
@@ -39,6 +45,8 @@ struct ObjectRange {
     return reinterpret_cast<std::uintptr_t>(address) - begin < end - begin;
   }
 };
+
+ObjectRange range_of(const dl_phdr_info& object);
 
 // The object that holds this address; empty for code made at run time. About 10 us.
 ObjectRange object_at(const void* address);

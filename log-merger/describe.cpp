@@ -13,6 +13,7 @@
 #include "log-merger/open_calls.hpp"
 #include "log-merger/plain_text.hpp"
 #include "log-merger/totals.hpp"
+#include "log-merger/ucx_mode.hpp"
 
 namespace uctrace::merge {
 
@@ -42,6 +43,12 @@ const char* name_of(log::FaultCode code) {
       return "out_of_handlers";
     case log::FaultCode::left_out:
       return "left_out";
+    case log::FaultCode::other_ucx_loaded:
+      return "other_ucx_loaded";
+    case log::FaultCode::unknown_patch:
+      return "unknown_patch";
+    case log::FaultCode::several_ucx:
+      return "several_ucx";
     case log::FaultCode::kCount:
       break;
   }
@@ -399,9 +406,10 @@ void describe_run(Job& job, const Found& found) {
   const bool has_ucx = !first_of(job, &ProcessLog::ucx_version).empty();
   const bool v2 = std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
   info["ucx"] = {{"version", or_null(first_of(job, &ProcessLog::ucx_version))},
-                 {"mode", has_ucx ? Json("stock") : Json(nullptr)},
+                 {"mode", ucx_mode(job)},
                  {"protocols", has_ucx ? Json(v2 ? "v2" : "v1") : Json(nullptr)},
-                 {"library", or_null(first_of(job, &ProcessLog::ucx_library))}};
+                 {"library", or_null(first_of(job, &ProcessLog::ucx_library))},
+                 {"uct_libraries", uct_libraries_json(job)}};
   info["mpi"] = {{"library", or_null(first_of(job, &ProcessLog::mpi_library))}};
   job.run.command = command_of(job);
   info["command"] = job.run.command;

@@ -203,6 +203,12 @@ struct Window {
 
 enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
 
+// A libuct that a process recorded from.
+struct UctLibrary {
+  std::string path;
+  bool is_rebuilt;
+};
+
 struct ProcessLog {
   ProcessLog(log::LogFile file_in) : file(std::move(file_in)), clock(file.clock()) {}
 
@@ -217,6 +223,7 @@ struct ProcessLog {
   std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
   std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
   std::string ucx_version, ucx_library, mpi_library, command_line;
+  std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
   std::vector<std::pair<log::Fault, std::string>> faults;
   MpiFlavour flavour = MpiFlavour::none;

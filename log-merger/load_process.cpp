@@ -98,6 +98,9 @@ class ProcessLoader {
       case log::TextKind::ucx_library:
         log_.ucx_library = plain_text(value);
         break;
+      case log::TextKind::uct_library:
+        log_.uct_libraries.push_back({plain_text(value), text.r.id != 0});
+        break;
       default:
         mpi_.take(text);
         break;

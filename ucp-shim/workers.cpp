@@ -97,6 +97,7 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
                                               const ucp_worker_params_t* params,
                                               ucp_worker_h* worker) {
   const void* caller = __builtin_return_address(0);
+  interpose::look_for_patched_ucx();
   const bool recording = log::start() && uct::ucx_supported(caller);
   uct::opening_for_ucp = true;
   const ucs_status_t status = ucp::original_worker_create.get(caller)(context, params, worker);

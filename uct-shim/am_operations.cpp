@@ -83,6 +83,9 @@ ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, st
 ssize_t am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack, void* argument,
                  unsigned flags) {
   Post post(ep->iface, ep, UctOp::am_bcopy);
+  if (post.passes_through()) {
+    return post.original().ep_am_bcopy(ep, id, pack, argument, flags);
+  }
   PackCapture capture{pack, argument, id, 0, {}};
   const ssize_t length = post.original().ep_am_bcopy(ep, id, pack_and_capture, &capture, flags);
   return post.done(length, {.bytes = length_or_none(length),

@@ -9,6 +9,7 @@
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "uct-shim/rebuilt.hpp"
 #include "uct-shim/unexpected_tags.hpp"
 
 namespace uctrace::uct {
@@ -55,6 +56,19 @@ TableEntry* place_of(uct_iface_h handle) {
     }
   }
   return nullptr;
+}
+
+// The entry of what is, or once was, at this address; nullptr if nothing was.
+Interface* find_interface(uct_iface_h handle) {
+  for (std::size_t at = home_of(handle);; at = (at + 1) % kTableSize) {
+    const uct_iface_h key = table[at].key.load(std::memory_order_acquire);
+    if (key == handle) {
+      return table[at].value.load(std::memory_order_acquire);
+    }
+    if (key == nullptr) {
+      return nullptr;
+    }
+  }
 }
 
 // A handle that is used again keeps its entry: the old interface is closed by then. nullptr: all
@@ -175,7 +189,8 @@ void read_address_sizes(Interface& entry) {
 }
 
 // The interface's entry; nullptr if it was left as it is.
-Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_t& params) {
+Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_t& params,
+                          bool is_rebuilt) {
   if (!table_looks_right(handle)) {
     log::fault(Layer::uct, FaultCode::self_check_failed, 0, params.mode.device.tl_name);
     log::set_layer(Layer::uct, log::LayerState::off);
@@ -187,14 +202,22 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
                params.mode.device.tl_name);
     return nullptr;
   }
-  entry->handle = handle;
   entry->original = handle->ops;
   entry->id = static_cast<std::uint16_t>(next_interface_id.fetch_add(1) + 1);
   entry->of_ucp = opening_for_ucp;
+  // A rebuilt UCX calls our hooks itself. A program that opens interfaces for itself may still have
+  // the operations of a stock one compiled in.
+  entry->swapped = !is_rebuilt || !entry->of_ucp;
   memset(static_cast<void*>(entry->handlers), 0, sizeof entry->handlers);
+  // Last: from here on hooks find it, also those that a transport's own thread calls.
+  __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
   read_address_sizes(*entry);
-  swap_operations(handle->ops);
-  define_interface(*entry, domain, params, hooked_slots(entry->original, handle->ops));
+  if (entry->swapped) {
+    swap_operations(handle->ops);
+  }
+  define_interface(
+      *entry, domain, params,
+      entry->swapped ? hooked_slots(entry->original, handle->ops) : slots_of_tool(entry->original));
   log::set_layer(Layer::uct, log::LayerState::on);
   return entry;
 }
@@ -204,18 +227,6 @@ constinit Original<decltype(&uct_iface_close)> original_close{"uct_iface_close"}
 constinit Original<decltype(&uct_md_open)> original_md_open{"uct_md_open"};
 
 }  // namespace
-
-Interface* find_interface(uct_iface_h handle) {
-  for (std::size_t at = home_of(handle);; at = (at + 1) % kTableSize) {
-    const uct_iface_h key = table[at].key.load(std::memory_order_acquire);
-    if (key == handle) {
-      return table[at].value.load(std::memory_order_acquire);
-    }
-    if (key == nullptr) {
-      return nullptr;
-    }
-  }
-}
 
 Interface* find_open_interface(uct_iface_h handle) {
   Interface* entry = find_interface(handle);
@@ -228,6 +239,7 @@ using namespace uctrace;
 
 UCTRACE_EXPORT ucs_status_t uct_md_open(uct_component_h component, const char* name,
                                         const uct_md_config_t* config, uct_md_h* domain) {
+  interpose::look_for_patched_ucx();
   const ucs_status_t status =
       uct::original_md_open.get(__builtin_return_address(0))(component, name, config, domain);
   if (status == UCS_OK) {
@@ -240,16 +252,19 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
                                            const uct_iface_params_t* params,
                                            const uct_iface_config_t* config, uct_iface_h* handle) {
   const void* caller = __builtin_return_address(0);
+  interpose::look_for_patched_ucx();
+  auto* const original = uct::original_open.get(caller);
   uct_iface_params_t own;
   uct::UnexpectedTags* tags = uct::stand_in(*params, own);
-  const ucs_status_t status = uct::original_open.get(caller)(
-      domain, worker, tags != nullptr ? &own : params, config, handle);
+  const ucs_status_t status =
+      original(domain, worker, tags != nullptr ? &own : params, config, handle);
   // Only real interfaces: since 1.22 UCP opens stubs and writes their tables itself.
   if (status == UCS_OK && (params->field_mask & UCT_IFACE_PARAM_FIELD_OPEN_MODE) != 0 &&
       (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && log::start() &&
       uct::ucx_supported(caller) && log::layer_state(log::Layer::uct) != log::LayerState::off) {
     uct::report_left_out();
-    if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params)) {
+    const bool is_rebuilt = uct::attach(reinterpret_cast<const void*>(original));
+    if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params, is_rebuilt)) {
       entry->tags = tags;
       if (tags != nullptr) {
         tags->interface = entry;
@@ -272,7 +287,9 @@ UCTRACE_EXPORT void uct_iface_close(uct_iface_h handle) {
                      0);
       }
     }
-    handle->ops = entry->original;
+    if (entry->swapped) {
+      handle->ops = entry->original;
+    }
     entry->handle = nullptr;
     tags = entry->tags;
   }

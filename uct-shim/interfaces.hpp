@@ -1,4 +1,4 @@
-// The interfaces whose operation tables are swapped, and their originals.
+// The interfaces that were opened, and the operations behind our hooks.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -24,16 +24,13 @@ struct Interface {
   std::uint16_t id;          // in the log; never reused
   bool of_ucp;               // opened by a UCP worker: its AM ids are UCP's
   UnexpectedTags* tags;      // our callbacks for tag offload, nullptr: none were set
+  bool swapped;              // its table has our hooks; else its UCX calls them by itself
   std::uint16_t device_address_bytes, interface_address_bytes, endpoint_address_bytes;
   AmHandler handlers[wire::kAmIds];
 };
 
-// The entry of an interface whose table was swapped; nullptr for one that never was. For the hooks:
-// what they are called with has a swapped table. Cost: 1-2 ns.
-Interface* find_interface(uct_iface_h handle);
-
-// The same for a handle that may be any: nullptr also if what was hooked at this address is closed,
-// since its memory may hold an interface of UCP's own by now.
+// The entry of an interface that was opened as a device; nullptr for any other, also if what was at
+// this address is closed: its memory may hold an interface of UCP's own by now. Cost: 1-2 ns.
 Interface* find_open_interface(uct_iface_h handle);
 
 // Puts our operations into `table`, only where it has one. Order of stores does not matter: the

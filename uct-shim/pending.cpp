@@ -94,12 +94,15 @@ void purge_one(uct_pending_req_t* request, void* argument) {
 }  // namespace
 
 ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t* request, unsigned flags) {
-  const Interface& interface = *find_interface(ep->iface);
+  const Interface* interface = find_open_interface(ep->iface);
+  if (interface == nullptr) {
+    return ep->iface->ops.ep_pending_add(ep, request, flags);  // UCP's own (post.hpp)
+  }
   const Context& context = thread_state.context;
-  Queued what{nullptr, context.origin, context.kind, interface.id, ep};
+  Queued what{nullptr, context.origin, context.kind, interface->id, ep};
   // Before it is queued: another thread may dispatch it at once.
   const bool watched = put_in_between(request, what);
-  const ucs_status_t status = interface.original.ep_pending_add(ep, request, flags);
+  const ucs_status_t status = interface->original.ep_pending_add(ep, request, flags);
   if (status == UCS_OK && watched) {
     record(log::PendingEvent::added, request, what);
   } else if (log::Lane* lane = log::lane()) {
@@ -113,8 +116,12 @@ ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t* request, unsigned flags
 }
 
 void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback, void* argument) {
+  const Interface* interface = find_open_interface(ep->iface);
+  if (interface == nullptr) {
+    return ep->iface->ops.ep_pending_purge(ep, callback, argument);
+  }
   Purge purge{callback, argument};
-  find_interface(ep->iface)->original.ep_pending_purge(ep, purge_one, &purge);
+  interface->original.ep_pending_purge(ep, purge_one, &purge);
 }
 
 }  // namespace uctrace::uct

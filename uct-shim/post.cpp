@@ -35,7 +35,7 @@ bool second_at(TrackedCompletion* tracked, RendezvousState mine) {
 
 uct_completion_t* Post::track(uct_completion_t* completion) {
   has_completion_ = completion != nullptr;
-  if (completion == nullptr || nested_) {
+  if (completion == nullptr || passes_through_) {
     return completion;
   }
   log::Lane* lane = log::lane();
@@ -81,7 +81,7 @@ void Post::settle(void* handle) {
 }
 
 log::Id Post::identify() {
-  log::Lane* lane = nested_ ? nullptr : log::lane();
+  log::Lane* lane = passes_through_ ? nullptr : log::lane();
   if (lane != nullptr) {
     id_ = log::new_id(*lane, log::IdKind::uct_operation);
     has_end_ = true;

@@ -49,12 +49,14 @@ void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status);
 class Post {
  public:
   Post(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op)
-      : interface_(find_interface(iface)),
+      : iface_(iface),
+        interface_(find_open_interface(iface)),
         endpoint_(endpoint),
         op_(op),
         outer_(thread_state.posting),
-        nested_(outer_ != nullptr && outer_->covers(interface_, endpoint)) {
-    if (!nested_) {
+        passes_through_(interface_ == nullptr ||
+                        (outer_ != nullptr && outer_->covers(interface_, endpoint))) {
+    if (!passes_through_) {
       parent_ = outer_ != nullptr ? outer_->identity() : 0;
       thread_state.posting = this;
       start_ = log::now();
@@ -63,7 +65,16 @@ class Post {
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
 
-  const uct_iface_ops_t& original() const { return interface_->original; }
+  const uct_iface_ops_t& original() const {
+    return interface_ != nullptr ? interface_->original : iface_->ops;
+  }
+
+  // True of what is no operation of its own: a nested one on the busy endpoint, and one on an
+  // interface that nobody opened through UCT. UCP has such interfaces for itself, and hands on to a
+  // real one what is done there; a rebuilt UCX shows them to us. Nothing may be changed of these.
+  bool passes_through() const { return passes_through_; }
+
+  // Not of an operation that passes through.
   const Interface& interface() const { return *interface_; }
 
   // The completion to hand down instead of the caller's; NULL stays NULL, and where no slot is
@@ -81,7 +92,7 @@ class Post {
   // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
   template <typename Status>
   Status done(Status status, const Handed& handed) {
-    if (!nested_) {
+    if (!passes_through_) {
       finish(status < 0 ? static_cast<ucs_status_t>(status)
                         : (is_length<Status> ? UCS_OK : static_cast<ucs_status_t>(status)),
              handed);
@@ -103,11 +114,12 @@ class Post {
   void count(log::LaneCounters& counters, ucs_status_t status) const;
   void record(log::Lane& lane, ucs_status_t status, const Handed& handed, std::uint64_t end);
 
+  uct_iface_h iface_;
   Interface* interface_;
   uct_ep_h endpoint_;
   log::UctOp op_;
   Post* outer_;
-  bool nested_;
+  bool passes_through_;
   bool has_completion_ = false;
   bool has_end_ = false;  // which is recorded under id_
   bool named_ = false;    // by an operation that was posted inside it

@@ -128,6 +128,9 @@ void on_rendezvous(uct_tag_context_t* self, uct_tag_t tag, const void* header,
 ucs_status_t tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t mask, const uct_iov_t* iov,
                             std::size_t count, uct_tag_context_t* context) {
   Post post(iface, nullptr, UctOp::tag_recv_zcopy);
+  if (post.passes_through()) {
+    return post.original().iface_tag_recv_zcopy(iface, tag, mask, iov, count, context);
+  }
   const std::uint64_t words[] = {tag, mask, total_bytes(iov, count)};
   // Before it is posted: a message may be there already.
   const bool tracked = put_in_between(context, post.identify(), post.interface());
@@ -149,6 +152,9 @@ ucs_status_t tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t mask, co
 // Forced: nobody will be told. Else the receive's callback is, later.
 ucs_status_t tag_recv_cancel(uct_iface_h iface, uct_tag_context_t* context, int force) {
   Post post(iface, nullptr, UctOp::tag_recv_cancel);
+  if (post.passes_through()) {
+    return post.original().iface_tag_recv_cancel(iface, context, force);
+  }
   const ucs_status_t status = post.original().iface_tag_recv_cancel(iface, context, force);
   if (Posted receive; status == UCS_OK && force != 0 && take_out(context, receive)) {
     record_end(receive, UCS_ERR_CANCELED);

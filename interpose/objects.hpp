@@ -1,0 +1,61 @@
+// What the loader has loaded, read from the objects' own dynamic sections. dlsym cannot be asked: a
+// patched UCX names this library as its auxiliary, so that each search through one of its scopes
+// finds this library's function before UCX's own.
+#pragma once
+
+#include <link.h>
+
+#include <cstdint>
+
+namespace uctrace::interpose {
+
+// A loaded program or library. Valid while it stays loaded.
+class Object {
+ public:
+  Object() = default;
+  explicit Object(const dl_phdr_info& info);
+
+  explicit operator bool() const { return dynamic_ != nullptr; }
+  bool operator==(const Object& other) const { return dynamic_ == other.dynamic_; }
+
+  // True of this library itself.
+  bool is_own() const;
+
+  // The address of a symbol that this object itself defines; nullptr if it does not. About 50 ns.
+  void* find(const char* symbol) const;
+
+  // True if it refers to this symbol without defining it, as what is linked with it does. About
+  // 10 us: references stand in no index.
+  bool imports(const char* symbol) const;
+
+  // True if symbols that it defines are bound to another object's for its own use, too: it was
+  // loaded beside another copy into a scope where that one comes first, and never runs.
+  bool is_shadowed() const;
+
+  // Its name for others' DT_NEEDED; "" if it has none.
+  const char* soname() const;
+
+  // Calls visit(name) for each library that it was linked with, in order.
+  template <typename Visit>
+  void for_each_needed(Visit visit) const {
+    for (const ElfW(Dyn)* entry = dynamic_; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_NEEDED) visit(strings() + entry->d_un.d_val);
+    }
+  }
+
+ private:
+  const ElfW(Dyn) * entry(ElfW(Sxword) tag) const;
+  const void* table(ElfW(Sxword) tag) const;
+  const char* strings() const { return static_cast<const char*>(table(DT_STRTAB)); }
+  const ElfW(Sym) * symbols() const { return static_cast<const ElfW(Sym)*>(table(DT_SYMTAB)); }
+  const ElfW(Sym) * definition(const char* symbol) const;
+  std::uint32_t symbol_count() const;
+
+  ElfW(Addr) base_ = 0;
+  const ElfW(Dyn) * dynamic_ = nullptr;
+};
+
+// The object that holds this address; none for code made at run time. About 10 us.
+Object object_of(const void* address);
+
+}  // namespace uctrace::interpose
