@@ -1,18 +1,24 @@
 #include "launcher-line/edit.hpp"
 
+#include <algorithm>
+
 #include "launcher-line/editor.hpp"
 
 namespace uctrace::launcher {
 
-std::string preload_list(const std::string& library, std::string_view of_user) {
+std::string preload_list(const std::vector<std::string>& libraries, std::string_view of_user) {
   std::string theirs;
   while (!of_user.empty()) {
     const std::size_t end = std::min(of_user.find_first_of(" :"), of_user.size());
     const std::size_t next = std::min(end + 1, of_user.size());
-    if (of_user.substr(0, end) != library) theirs += of_user.substr(0, next);
+    const std::string_view one = of_user.substr(0, end);
+    if (std::find(libraries.begin(), libraries.end(), one) == libraries.end()) {
+      theirs += of_user.substr(0, next);
+    }
     of_user.remove_prefix(next);
   }
-  return theirs.empty() ? library : library + ":" + theirs;
+  const std::string ours = join(libraries, ':');
+  return theirs.empty() ? ours : ours + ":" + theirs;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {

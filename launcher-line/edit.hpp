@@ -20,9 +20,9 @@ enum class Kind { none, open_mpi, hydra, slurm };
 
 // What the processes of the job must get.
 struct Wanted {
-  std::string library;              // leads LD_PRELOAD
-  std::vector<Variable> variables;  // the others
-  std::filesystem::path copies;     // edited copies of files that the line names begin with this
+  std::vector<std::string> libraries;  // lead LD_PRELOAD, in this order
+  std::vector<Variable> variables;     // the others
+  std::filesystem::path copies;        // edited copies of files that the line names begin with this
 };
 
 struct Surroundings {
@@ -50,7 +50,7 @@ struct Edit {
 Edit edit_line(const Words& words, Kind kind, const Prefix& prefix, const Wanted& wanted,
                const Surroundings& around);
 
-// LD_PRELOAD of the user with `library` first, and exactly once.
-std::string preload_list(const std::string& library, std::string_view of_user);
+// LD_PRELOAD of the user with `libraries` first, and each exactly once.
+std::string preload_list(const std::vector<std::string>& libraries, std::string_view of_user);
 
 }  // namespace uctrace::launcher

@@ -25,7 +25,7 @@ struct Editor {
   std::vector<Variable> variables() const;
   // Of a user's own value on the line.
   std::string preload(std::string_view of_user) const {
-    return preload_list(wanted.library, of_user);
+    return preload_list(wanted.libraries, of_user);
   }
   // Puts an edited copy in the place of a file's text.
   std::string copy_of(const std::string& text);

@@ -39,7 +39,7 @@ Lookup lookup(const Settings& settings) {
 }
 
 const Wanted kWanted = {
-    .library = "/u/lib.so", .variables = {{"UCTRACE_DIR", "/d"}}, .copies = "/d/copy"};
+    .libraries = {"/u/lib.so"}, .variables = {{"UCTRACE_DIR", "/d"}}, .copies = "/d/copy"};
 
 Edit edit(Kind kind, const std::string& text, const Settings& environment = {},
           const Settings& files = {}) {
@@ -71,9 +71,11 @@ void check_rows(Kind kind, const std::vector<Row>& rows) {
 }
 
 TEST_CASE("LD_PRELOAD: ours first, theirs kept, each once") {
-  CHECK(preload_list("/u/lib.so", "") == "/u/lib.so");
-  CHECK(preload_list("/u/lib.so", "a.so:b.so c.so") == "/u/lib.so:a.so:b.so c.so");
-  CHECK(preload_list("/u/lib.so", "a.so:/u/lib.so:b.so") == "/u/lib.so:a.so:b.so");
+  CHECK(preload_list({"/u/lib.so"}, "") == "/u/lib.so");
+  CHECK(preload_list({"/u/lib.so"}, "a.so:b.so c.so") == "/u/lib.so:a.so:b.so c.so");
+  CHECK(preload_list({"/u/lib.so"}, "a.so:/u/lib.so:b.so") == "/u/lib.so:a.so:b.so");
+  CHECK(preload_list({"/u/lib.so", "/p/libuct.so.0"}, "/p/libuct.so.0:a.so") ==
+        "/u/lib.so:/p/libuct.so.0:a.so");
   CHECK(set_by(edit(Kind::none, "./app", {{"LD_PRELOAD", "a.so"}})) ==
         Settings{{"LD_PRELOAD", "/u/lib.so:a.so"}, {"UCTRACE_DIR", "/d"}});
 }
