@@ -34,6 +34,7 @@ struct RecordCommand {
   std::filesystem::path folder = kDefaultFolder;
   bool verbose = false;
   bool edit_line = true;             // of a launcher
+  std::filesystem::path ucx;         // prefix of a rebuilt one; empty: what the job loads by itself
   std::vector<std::string> program;  // and its arguments
 };
 struct MergeCommand {

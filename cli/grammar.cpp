@@ -219,6 +219,8 @@ void Grammar::add_record() {
            fmt::format("Folder for the data, older data moves to DIR.old [{}]", kDefaultFolder));
   verb.add_flag("-v,--verbose", record_.verbose,
                 "Say what is set up and what each process recorded");
+  add_path(verb, "--ucx", record_.ucx, "DIR",
+           "Record with the UCX that build-ucx made in DIR [the job's own]");
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
 }
 

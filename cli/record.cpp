@@ -16,6 +16,7 @@
 #include "cli/job_log.hpp"
 #include "cli/launch.hpp"
 #include "cli/program.hpp"
+#include "cli/rebuilt_ucx.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/job_key.hpp"
 #include "log-merger/error.hpp"
@@ -75,15 +76,29 @@ void say_edit(const LaunchLine& line, const launcher::Edit& edit, bool verbose) 
   if (edit.is_edited) say("running " + shell_line(edit.words));
 }
 
+RebuiltUcx wanted_ucx(const RecordCommand& command) {
+  return command.ucx.empty() ? RebuiltUcx{} : find_rebuilt_ucx(command.ucx);
+}
+
+// After the library of uctrace, whose functions stand in front of UCX's. The shim compares what was
+// loaded with the variable.
+void add(const RebuiltUcx& ucx, launcher::Wanted& wanted) {
+  if (ucx.libraries.empty()) return;
+  wanted.libraries.insert(wanted.libraries.end(), ucx.libraries.begin(), ucx.libraries.end());
+  wanted.variables.push_back({"UCTRACE_UCX", ucx.libuct});
+}
+
 // One rank of a job: becomes the program, silently. The job's key is its launcher's, so that all
 // ranks agree on it without speaking to each other, and no rank moves what another one writes.
 int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
+  const RebuiltUcx ucx = wanted_ucx(command);
   const fs::path folder = fs::absolute(command.folder).lexically_normal();
   std::error_code error;
   fs::create_directories(folder, error);
-  launcher::Wanted wanted{.library = preloadable(find_preload_library(), {folder}),
+  launcher::Wanted wanted{.libraries = {preloadable(find_preload_library(), {folder})},
                           .variables = {{"UCTRACE_DIR", folder.string()}},
                           .copies = {}};
+  add(ucx, wanted);
   char name[256];
   log::write_launch_name(name, sizeof name);
   if (name[0] != '\0') wanted.variables.push_back({"UCTRACE_LAUNCH", name});
@@ -193,12 +208,13 @@ void say_nothing(const DataFolder& folder, const ProgramEnd& end, const JobLog& 
                   end.exit_status));
 }
 
-launcher::Wanted wanted_by(const DataFolder& folder, const fs::path& fallback,
-                           const RunRecord& record) {
+launcher::Wanted wanted_by(const RebuiltUcx& ucx, const DataFolder& folder,
+                           const fs::path& fallback, const RunRecord& record) {
   launcher::Wanted wanted{
-      .library = preloadable(find_preload_library(), {folder.path, fallback}),
+      .libraries = {preloadable(find_preload_library(), {folder.path, fallback})},
       .variables = {{"UCTRACE_DIR", folder.path.string()}, {"UCTRACE_JOB", record.job}},
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
+  add(ucx, wanted);
   if (const char* drain = std::getenv("UCTRACE_DRAIN")) {
     wanted.variables.push_back({"UCTRACE_DRAIN", drain});
   }
@@ -207,6 +223,8 @@ launcher::Wanted wanted_by(const DataFolder& folder, const fs::path& fallback,
 }
 
 int run_as_job(const RecordCommand& command, const LaunchLine& line) {
+  // Before older data is moved: it may not be there.
+  const RebuiltUcx ucx = wanted_ucx(command);
   const DataFolder folder = prepare_folder(command.folder);
   const ScratchFolder fallback;
   RunRecord record{.command = command.program,
@@ -214,7 +232,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
                    .host = host_name(),
                    .started_ns = realtime_ns()};
   const launcher::Edit edit =
-      set_up(line, wanted_by(folder, fallback.path(), record), command.edit_line);
+      set_up(line, wanted_by(ucx, folder, fallback.path(), record), command.edit_line);
   record.started_as = edit.words;
   for (const launcher::Variable& change : edit.environment) {
     record.environment[change.name] = change.value;

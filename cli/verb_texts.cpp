@@ -55,11 +55,15 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "Where a launcher would not pass on what the processes need, its line is edited: -x of "
            "Open "
            "MPI, -genv of Hydra, --export of srun. -v shows the line, --no-edit leaves it as it "
-           "is."},
+           "is.",
+           "With --ucx the job runs over the UCX that uctrace build-ucx made, whichever it was "
+           "linked "
+           "with: every UCT operation then names the UCP operation it serves."},
       .examples = {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
                    {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
                    {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
-                    "on several hosts, behind the launcher"}},
+                    "on several hosts, behind the launcher"},
+                   {"uctrace record --ucx ~/ucx -- mpirun -np 4 ./app", "over a rebuilt UCX"}},
       .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
                       {"125", "uctrace could not do its part; COMMAND was not run"},
                       {"126", "COMMAND may not be executed"},
