@@ -1,0 +1,62 @@
+// What interpose reads from loaded objects, against what the loader says.
+#include "interpose/objects.hpp"
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <stdio.h>
+
+#include <string>
+
+#include "interpose/needed.hpp"
+#include "interpose/patched.hpp"
+#include "interpose/scope.hpp"
+
+using namespace uctrace::interpose;
+
+namespace {
+
+const void* here() { return reinterpret_cast<const void*>(&here); }
+const void* in_libc() { return dlsym(RTLD_DEFAULT, "fclose"); }
+
+}  // namespace
+
+TEST_CASE("symbols are found where they are defined, and only there") {
+  const Object libc = object_of(in_libc());
+  REQUIRE(libc);
+  CHECK(std::string(libc.soname()) == "libc.so.6");
+  for (const char* name : {"fclose", "getenv", "qsort", "environ", "pthread_create", "dlsym"}) {
+    CAPTURE(name);
+    CHECK(libc.find(name) == dlsym(RTLD_DEFAULT, name));
+  }
+  CHECK(libc.find("no_such_function") == nullptr);
+  CHECK(libc.find("fclos") == nullptr);
+  CHECK(object_of(here()).find("fclose") == nullptr);
+}
+
+TEST_CASE("what is linked with a library refers to it") {
+  const Object program = object_of(here());
+  REQUIRE(program);
+  CHECK(program.is_own());  // these sources are part of it
+  CHECK_FALSE(object_of(in_libc()).is_own());
+  CHECK(fclose(fopen("/dev/null", "r")) == 0);
+  CHECK(program.imports("fclose"));
+  CHECK_FALSE(program.imports("no_such_function"));
+  CHECK_FALSE(object_of(in_libc()).imports("fclose"));
+  CHECK(first_to_define("fclose", program) == object_of(in_libc()));
+  CHECK_FALSE(first_to_define("no_such_function", program));
+  CHECK_FALSE(first_to_define("fclose", Object()));
+}
+
+TEST_CASE("a library alone in its scope is not shadowed") {
+  CHECK_FALSE(object_of(in_libc()).is_shadowed());
+  CHECK_FALSE(object_of(here()).is_shadowed());
+}
+
+TEST_CASE("no UCX of ours is loaded here") {
+  const Patched patched("uct_iface_open");
+  CHECK_FALSE(patched.exists());
+  CHECK(patched.linked_with(here()) == nullptr);
+  CHECK(undecided() == nullptr);
+  int on_stack = 0;
+  CHECK_FALSE(object_of(&on_stack));
+}
