@@ -19,7 +19,6 @@ from harness import Skip, check, need, run, run_well, wait_until
 
 HOSTS = ("node1", "node2")
 LAUNCH_NETWORK = "10.77.0.0/24"
-LAUNCH_DEVICE = "launch"  # the bridge on login
 CABLE = "ucx0"  # the device that UCX gets
 NAMESPACES = ["--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
 # Hosts do not boot at the same time: the clocks since then differ by more than any test takes.
