@@ -45,6 +45,12 @@ class AddressMap {
     return nullptr;
   }
 
+  // Frees the entry of `key`. False: another thread did, which two that end the same object may
+  // try.
+  static bool take(Entry* entry, const void* key) {
+    return entry->key.compare_exchange_strong(key, nullptr, std::memory_order_acq_rel);
+  }
+
   static void free(Entry* entry) { entry->key.store(nullptr, std::memory_order_release); }
 
  private:

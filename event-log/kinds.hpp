@@ -187,6 +187,15 @@ enum class UcpFunction : std::uint8_t {
   am_send_nbx,
   am_handler,  // a message handed to a handler of the program
   am_recv_data_nbx,
+  ep_close_nb,
+  ep_close_nbx,
+  disconnect_nb,
+  ep_destroy,
+  stream_send_nb,
+  stream_send_nbx,
+  stream_recv_nb,
+  stream_recv_nbx,
+  stream_recv_data_nb,
   kCount
 };
 
@@ -198,10 +207,12 @@ enum class UcpFamily : std::uint8_t {
   put,
   get,
   atomic,
-  flush,  // fences too
+  flush,  // fences and the closing of endpoints too
   am_send,
   am_receive,       // a handler's call
   am_receive_data,  // fetches what a handler was only told of
+  stream_send,
+  stream_receive,
 };
 
 constexpr UcpFamily family_of(UcpFunction function) {
@@ -213,7 +224,11 @@ constexpr UcpFamily family_of(UcpFunction function) {
   if (function <= UcpFunction::atomic_cswap64) return UcpFamily::atomic;
   if (function <= UcpFunction::worker_fence) return UcpFamily::flush;
   if (function <= UcpFunction::am_send_nbx) return UcpFamily::am_send;
-  return function == UcpFunction::am_handler ? UcpFamily::am_receive : UcpFamily::am_receive_data;
+  if (function == UcpFunction::am_handler) return UcpFamily::am_receive;
+  if (function == UcpFunction::am_recv_data_nbx) return UcpFamily::am_receive_data;
+  if (function <= UcpFunction::ep_destroy) return UcpFamily::flush;
+  return function <= UcpFunction::stream_send_nbx ? UcpFamily::stream_send
+                                                  : UcpFamily::stream_receive;
 }
 
 // What led to a UCT operation: the evidence for its attribution.

@@ -88,7 +88,9 @@ struct LaneCounters {
   // Receives that an interface matches by itself (tag offload): accepted, and ended or cancelled.
   std::uint64_t uct_tag_receives;
   std::uint64_t uct_tag_receives_ended;
-  std::uint64_t reserved[28];
+  std::uint64_t ucp_stream_sends;
+  std::uint64_t ucp_stream_receives;
+  std::uint64_t reserved[26];
 };
 static_assert(sizeof(LaneCounters) == 59 * 8);
 
@@ -245,12 +247,13 @@ struct UcpOperation {
     std::uint64_t tag;
     std::uint64_t remote;  // put, get, atomic: address
     std::uint64_t am_id;   // am_send, am_receive: the program's id of the handler
-    std::uint64_t data;    // am_receive_data: what the handler got as its data
+    std::uint64_t data;    // am_receive_data: what the handler got as its data; streams: 0
   };
   union {
     std::uint64_t tag_mask;      // receives; 0 for sends
     std::uint64_t reply_buffer;  // atomics that fetch, else 0
     std::uint64_t header_bytes;  // am_send, am_receive: of the program's header
+    std::uint64_t received;      // stream_receive that ended at return: the bytes it took
   };
   std::uint64_t buffer;
   union {
@@ -260,13 +263,16 @@ struct UcpOperation {
 };
 static_assert(sizeof(UcpOperation) == 80);
 
-// End of a UCP operation that was INPROGRESS at return, and of every receive. Sends stop after
-// `tick`; receives add sender_tag and length.
+// End of a UCP operation that was INPROGRESS at return, and of every tagged receive. Sends stop
+// after `tick`; receives add what they received.
 struct UcpCompletion {
   Head head;  // b: status as int32
   Id operation;
   std::uint64_t tick;
-  std::uint64_t sender_tag;
+  union {
+    std::uint64_t sender_tag;
+    Id arrival;  // stream_receive: the UctArrival in whose handler it ended, 0 = in none
+  };
   std::uint64_t length;
 };
 static_assert(sizeof(UcpCompletion) == 40);

@@ -54,6 +54,15 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(UcpFuncti
         "ucp_am_send_nbx",
         "ucp_am_handler",  // a call of one of the program's
         "ucp_am_recv_data_nbx",
+        "ucp_ep_close_nb",
+        "ucp_ep_close_nbx",
+        "ucp_disconnect_nb",
+        "ucp_ep_destroy",
+        "ucp_stream_send_nb",
+        "ucp_stream_send_nbx",
+        "ucp_stream_recv_nb",
+        "ucp_stream_recv_nbx",
+        "ucp_stream_recv_data_nb",
 };
 
 }  // namespace uctrace::log

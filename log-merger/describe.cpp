@@ -317,27 +317,40 @@ Json kinds_json(const Job& job) {
     sum.bytes += message.bytes;
   }
   Json json;
-  for (const MessageKind kind : {MessageKind::tag, MessageKind::am, MessageKind::put,
-                                 MessageKind::get, MessageKind::atomic}) {
+  for (const MessageKind kind : kMessageKinds) {
     json[uctrace::name_of(kind)] = {{"messages", sums[kind].messages}, {"bytes", sums[kind].bytes}};
   }
   return json;
 }
 
+SendTotals all_sends(const Found& found) {
+  SendTotals sum;
+  for (const SendTotals* sends :
+       {&found.sends, &found.am_sends, &found.stream_sends, &found.one_sided}) {
+    sum.matched += sends->matched;
+    sum.inferred += sends->inferred;
+    sum.ambiguous += sends->ambiguous;
+    sum.unmatched += sends->unmatched;
+    sum.failed += sends->failed;
+  }
+  return sum;
+}
+
 Json messages_json(const Job& job, const Found& found, const log::LaneCounters& counted) {
-  const SendTotals &tag = found.sends, &am = found.am_sends, &one_sided = found.one_sided;
-  const ReceiveTotals &tag_receives = found.receives, &am_receives = found.am_receives;
-  const std::uint64_t unmatched_sends = tag.unmatched + am.unmatched + one_sided.unmatched;
-  const std::uint64_t unmatched_receives = tag_receives.unmatched + am_receives.unmatched;
-  return {{"sent", counted.ucp_sends + counted.ucp_am_sends + counted.ucp_puts + counted.ucp_gets +
-                       counted.ucp_atomics},
-          {"received", tag_receives.took() + am_receives.took()},
-          {"matched", tag.matched + am.matched + one_sided.matched},
-          {"unmatched", unmatched_sends + unmatched_receives},
-          {"ambiguous", tag.ambiguous + am.ambiguous},
-          {"unmatched_sends", unmatched_sends},
+  const SendTotals sent = all_sends(found);
+  const ReceiveTotals &tag = found.receives, &am = found.am_receives,
+                      &stream = found.stream_receives;
+  const std::uint64_t unmatched_receives = tag.unmatched + am.unmatched + stream.unmatched;
+  return {{"sent", counted.ucp_sends + counted.ucp_am_sends + counted.ucp_stream_sends +
+                       counted.ucp_puts + counted.ucp_gets + counted.ucp_atomics},
+          {"received", tag.took() + am.took() + stream.took()},
+          {"matched", sent.matched},
+          {"unmatched", sent.unmatched + unmatched_receives},
+          {"ambiguous", sent.ambiguous},
+          {"unmatched_sends", sent.unmatched},
           {"unmatched_receives", unmatched_receives},
-          {"failed", tag.failed + am.failed + one_sided.failed + tag_receives.failed},
+          {"failed", sent.failed + tag.failed + stream.failed},
+          {"unread_stream_bytes", found.streams.unread_bytes},
           {"kinds", kinds_json(job)}};
 }
 
@@ -354,15 +367,15 @@ void describe_run(Job& job, const Found& found) {
     file_systems.insert(log::file_system_of(log.file.page().file_system).name);
   }
 
+  const SendTotals sends = all_sends(found);
   Json info;
   info["complete"] = job_complete(job);
-  info["links"] = {
-      {"uct_ucp", link_json(found.uct_ucp)},
-      {"uct_mpi", link_json(found.uct_mpi)},
-      {"match",
-       {{"exact", found.sends.matched + found.am_sends.matched + found.one_sided.matched},
-        {"inferred", 0},
-        {"ambiguous", found.sends.ambiguous + found.am_sends.ambiguous}}}};
+  info["links"] = {{"uct_ucp", link_json(found.uct_ucp)},
+                   {"uct_mpi", link_json(found.uct_mpi)},
+                   {"match",
+                    {{"exact", sends.matched - sends.inferred},
+                     {"inferred", sends.inferred},
+                     {"ambiguous", sends.ambiguous}}}};
   info["events"] = {{"uct", job.uct.size() + job.arrivals.size()},
                     {"ucp", job.ucp.size()},
                     {"mpi", found.mpi_calls},

@@ -51,6 +51,7 @@ class Checker {
     add_ends("atomics", counted_.ucp_atomics, log::UcpFamily::atomic);
     add_ends("flushes", counted_.ucp_flushes, log::UcpFamily::flush);
     add_active_messages();
+    add_streams();
     add_payload();
     add("mpi", "calls counted = call records", counted_.mpi_calls, found_.mpi_calls,
         log::Layer::mpi);
@@ -106,6 +107,21 @@ class Checker {
         counted_.ucp_am_receives, found_.am_receives.took(), log::Layer::ucp);
     add_ends("am_data", counted_.ucp_am_data_receives, log::UcpFamily::am_receive_data);
     add_received("am", found_.am_receives, s);
+  }
+
+  void add_streams() {
+    const SendTotals& s = found_.stream_sends;
+    add("stream_sends", "stream sends = matched + ambiguous + unmatched + failed",
+        counted_.ucp_stream_sends, s.matched + s.ambiguous + s.unmatched + s.failed,
+        log::Layer::ucp);
+    const ReceiveTotals& r = found_.stream_receives;
+    add("stream_receives",
+        "stream receives = matched + ambiguous + unmatched + cancelled or failed + outstanding",
+        counted_.ucp_stream_receives, r.took() + r.failed + r.outstanding, log::Layer::ucp);
+    const std::uint64_t received = found_.streams.received_bytes;
+    const std::uint64_t taken = found_.streams.taken_bytes;
+    add("stream", "bytes that receives took from a known end = bytes of sends that receives took",
+        received, taken, log::Layer::ucp);
   }
 
   // What was received was sent by somebody: by a process of the job, unless some of its UCP peers

@@ -103,11 +103,17 @@ struct UcpOp {
   bool completed = false;  // by a completion record, which tells what a receive received
   std::int32_t end_status = 0;
   std::uint64_t sender_tag = 0, received_bytes = 0;
+  log::Id ended_in = 0;  // stream_receive: the arrival in whose handler it ended, 0 = in none
   // results
   std::uint64_t peer_uid = 0;  // sends: worker at the other end of the endpoint
   std::uint64_t worker_uid = 0;
   Index peer_process = kNone;
-  Index partner = kNone;  // matched operation
+  // The matched operation. Of streams: the receive that took a send's last byte, the send of a
+  // receive's first one.
+  Index partner = kNone;
+  Index first_taker = kNone;      // stream_send: the receive that took its first byte
+  std::uint64_t taken_bytes = 0;  // stream_send: by receives
+  bool stream_known = false;      // stream_receive: its endpoint's other end is in the logs
   Index data_of = kNone;  // am_receive_data: the handler's call that was told of the data
   Match match = Match::unmatched;
   Index message = kNone;
@@ -118,11 +124,17 @@ struct UcpOp {
 
   log::UcpFamily family() const { return log::family_of(function); }
   bool is(log::UcpFamily wanted) const { return family() == wanted; }
-  // Two-sided: a send and a receive make a message.
-  bool is_send() const { return is(log::UcpFamily::tag_send) || is(log::UcpFamily::am_send); }
-  bool is_receive() const {
-    return is(log::UcpFamily::tag_receive) || is(log::UcpFamily::am_receive);
+  // Two-sided: a send and a receive make a message, or for a stream, as many receives as took some
+  // of its bytes.
+  bool is_send() const {
+    return is(log::UcpFamily::tag_send) || is(log::UcpFamily::am_send) ||
+           is(log::UcpFamily::stream_send);
   }
+  bool is_receive() const {
+    return is(log::UcpFamily::tag_receive) || is(log::UcpFamily::am_receive) ||
+           is(log::UcpFamily::stream_receive);
+  }
+  bool is_stream() const { return family() >= log::UcpFamily::stream_send; }
   // One-sided: it is a message by itself.
   bool is_one_sided() const {
     return family() >= log::UcpFamily::put && family() <= log::UcpFamily::atomic;
@@ -130,8 +142,9 @@ struct UcpOp {
   bool starts_message() const { return is_send() || is_one_sided(); }
   // Else its handle is a worker.
   bool has_endpoint() const {
-    return starts_message() ||
-           (function >= log::UcpFunction::ep_flush && function <= log::UcpFunction::ep_flush_nbx);
+    return starts_message() || is_stream() ||
+           (function >= log::UcpFunction::ep_flush && function <= log::UcpFunction::ep_flush_nbx) ||
+           (function >= log::UcpFunction::ep_close_nb && function <= log::UcpFunction::ep_destroy);
   }
   bool accepted() const { return status >= 0; }
   bool failed() const { return ended && end_status < 0; }
@@ -294,6 +307,7 @@ void link_peers(Job& job);
 void match_messages(Job& job);
 void link_mpi(Job& job);
 void attribute_transfers(Job& job);
+void match_streams(Job& job);  // after the transfers, whose headers name the streams
 void build_rows(Job& job);  // messages, hops, transfers, UCP operations, MPI calls
 void find_clock_violations(Job& job);
 void note_clock_violations(Job& job);  // a part of it

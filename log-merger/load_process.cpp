@@ -200,7 +200,7 @@ class ProcessLoader {
         op.end_status = end.status;
         op.end_ns = time(end.tick);
         if (op.is_receive()) {
-          op.sender_tag = end.sender_tag;
+          (op.is_stream() ? op.ended_in : op.sender_tag) = end.sender_tag;
           op.received_bytes = end.length;
         }
       }
@@ -316,6 +316,8 @@ class ProcessLoader {
       op.reply_buffer = r.reply_buffer;
     } else if (op.is(log::UcpFamily::am_receive_data)) {
       op.data = r.data;
+    } else if (op.is_stream()) {
+      op.received_bytes = op.is_receive() ? r.received : 0;
     } else {
       op.tag = op.sender_tag = r.am_id;
       op.header_bytes = r.header_bytes;
@@ -362,6 +364,9 @@ const Interface* ProcessLog::interface(std::uint16_t id) const {
 
 bool UcpOp::received() const {
   constexpr std::int32_t kTruncated = -9;  // UCS_ERR_MESSAGE_TRUNCATED
+  if (is(log::UcpFamily::stream_receive)) {
+    return accepted() && ended && end_status == 0;
+  }
   if (is(log::UcpFamily::am_receive)) {
     return accepted();
   }

@@ -259,6 +259,9 @@ void match_messages(Job& job) {
   for (std::size_t i = 0; i < job.ucp.size(); ++i) {
     UcpOp& op = job.ucp[i];
     const auto index = static_cast<Index>(i);
+    if (op.is_stream()) {
+      continue;  // match_streams.cpp
+    }
     if (op.is_one_sided()) {
       // Its endpoint says where it went.
       op.match = op.accepted() && op.peer_process != kNone ? Match::exact : Match::unmatched;

@@ -30,7 +30,7 @@ class MessageMaker : RowMaker {
     for (const Index head : heads) {
       UcpOp& op = ucp(head);
       op.message = static_cast<Index>(run_.messages.size());
-      if (op.partner != kNone) {
+      if (op.partner != kNone && !op.is_stream()) {
         ucp(op.partner).message = op.message;
       }
       run_.messages.push_back(op.is_send()        ? message_of_send(op)
@@ -41,6 +41,8 @@ class MessageMaker : RowMaker {
     for (UcpOp& op : job_.ucp) {
       if (op.data_of != kNone) {
         op.message = ucp(op.data_of).message;
+      } else if (op.is(log::UcpFamily::stream_receive) && op.partner != kNone) {
+        op.message = ucp(op.partner).message;
       }
     }
     return initiators;
@@ -58,6 +60,9 @@ class MessageMaker : RowMaker {
       case log::UcpFamily::am_send:
       case log::UcpFamily::am_receive:
         return MessageKind::am;
+      case log::UcpFamily::stream_send:
+      case log::UcpFamily::stream_receive:
+        return MessageKind::stream;
       default:
         return MessageKind::tag;
     }
@@ -106,10 +111,11 @@ class MessageMaker : RowMaker {
       const UcpOp& receive = ucp(send.partner);
       m.dst_process = receive.process;
       m.mpi_recv = function_of(receive.asked_by);
-      m.t_posted_recv_ns = receive.posted_ns;
+      const Index first = send.first_taker != kNone ? send.first_taker : send.partner;
+      m.t_posted_recv_ns = ucp(first).posted_ns;
       m.t_end_ns = receive.end_ns;
       status = receive.end_status != 0 ? receive.end_status : status;
-      if ((send.flags & log::UcpOperation::kUnknownLength) != 0) {
+      if ((send.flags & log::UcpOperation::kUnknownLength) != 0 && !send.is_stream()) {
         m.bytes = receive.received_bytes;
       }
     }

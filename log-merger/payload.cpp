@@ -139,6 +139,24 @@ bool find_range(const UctOp& op, AnnouncedBuffers& buffers, const UcpOp* served,
   return is_tag_offload(op);
 }
 
+// The fragments of a stream name no offset: they are sent in their order.
+void find_stream_ranges(Job& job, std::vector<Index> ops) {
+  const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
+  std::stable_sort(ops.begin(), ops.end(),
+                   [&](Index a, Index b) { return at(a).start_tick < at(b).start_tick; });
+  const std::uint64_t header =
+      wire::shape_of(static_cast<std::uint8_t>(AmId::stream_data)).header_bytes;
+  std::uint64_t offset = 0;
+  for (const Index i : ops) {
+    UctOp& op = at(i);
+    op.has_range = op.status >= 0 && is(op, AmId::stream_data) && op.bytes >= header;
+    if (op.has_range) {
+      op.range = range_at(offset, op.bytes - header);
+      offset = op.range.end;
+    }
+  }
+}
+
 // The operation that the message is about: what receives serve is the sender's.
 const UcpOp* initiator_of(const Job& job, const std::vector<Index>& ops) {
   for (const Index i : ops) {
@@ -180,6 +198,10 @@ Role role_of(const UctOp& op) {
 
 void find_payload(Job& job, const std::vector<Index>& ops) {
   const UcpOp* served = initiator_of(job, ops);
+  if (served != nullptr && served->is_stream()) {
+    find_stream_ranges(job, ops);
+    return;
+  }
   AnnouncedBuffers buffers = announced_buffers(job, ops, served);
   std::uint64_t listed = 0;  // lists of buffers have an address for each: they follow each other
   for (const Index i : ops) {

@@ -70,6 +70,7 @@ std::string two_sided_protocol(const Job& job, const std::vector<Index>& ops, st
       case AmId::am_single_reply:
       case AmId::am_first:
       case AmId::am_middle:
+      case AmId::stream_data:
         ++eager_fragments;
         break;
       default:
@@ -108,6 +109,9 @@ std::string derive_protocol(const Job& job, const UcpOp* initiator, const std::v
     return one_sided_protocol(job, *initiator, ops);
   }
   const std::string protocol = two_sided_protocol(job, ops, bytes);
+  if (initiator != nullptr && initiator->is_stream() && protocol.starts_with("eager/")) {
+    return "stream/" + protocol.substr(protocol.find('/') + 1);
+  }
   const bool is_am = initiator != nullptr && initiator->is(log::UcpFamily::am_send);
   return is_am && !protocol.empty() ? "am/" + protocol : protocol;
 }

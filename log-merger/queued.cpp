@@ -93,6 +93,8 @@ class Queued {
     RemoteRange range;
     if (remote_range(op, range)) {
       attribute_one_sided(op, range);
+    } else if (is(op, AmId::stream_data)) {
+      attribute_stream(op);
     } else if (is(op, AmId::am_middle)) {
       const auto first = am_first_.find({op.process, op.endpoint});
       give(op, first != am_first_.end() ? first->second : kNone);
@@ -122,14 +124,24 @@ class Queued {
     }
   }
 
+  // The bytes of an endpoint are sent in the order of its sends.
+  void attribute_stream(UctOp& op) {
+    const std::uint64_t payload = op.bytes - wire::shape_of(op.am_id).header_bytes;
+    take_part(op, first_of_peers({op.process, UcpFamily::stream_send, 0, 0}, op), payload);
+  }
+
   // All fragments of a queued operation are posted from progress; each takes its part of it.
   void attribute_one_sided(UctOp& op, const RemoteRange& range) {
     const Index found = first_of_peers({op.process, range.family, 0, 0}, op, range.address,
                                        range.address + range.bytes);
+    take_part(op, found, range.bytes);
+  }
+
+  void take_part(UctOp& op, Index found, std::uint64_t bytes) {
     give(op, found);
     if (found != kNone) {
       const auto i = static_cast<std::size_t>(found);
-      remaining_[i] -= std::min(remaining_[i], std::max<std::uint64_t>(range.bytes, 1));
+      remaining_[i] -= std::min(remaining_[i], std::max<std::uint64_t>(bytes, 1));
       started_[i] = remaining_[i] == 0;
     }
   }
@@ -151,6 +163,10 @@ class Queued {
     if (op.is_one_sided()) {
       add_for_peers({op.process, op.family(), 0, 0}, index,
                     {op.start_ns, op.remote, op.remote + op.bytes});
+      return;
+    }
+    if (op.is_stream()) {
+      add_for_peers({op.process, op.family(), 0, 0}, index, {op.start_ns});
       return;
     }
     const bool am = op.is(UcpFamily::am_send);

@@ -87,6 +87,7 @@ void count_send(const UcpOp& op, SendTotals& totals) {
     ++totals.unmatched;
   } else {
     ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
+    totals.inferred += op.match == Match::inferred;
   }
 }
 
@@ -94,7 +95,7 @@ void count_receive(const UcpOp& op, ReceiveTotals& totals) {
   if (!op.accepted()) {
     return;
   }
-  if (op.took_unknown()) {
+  if (op.took_unknown() || (op.is_stream() && !op.ended)) {
     ++totals.outstanding;
   } else if (!op.received()) {
     ++totals.failed;
@@ -102,6 +103,17 @@ void count_receive(const UcpOp& op, ReceiveTotals& totals) {
     ++totals.unmatched;
   } else {
     ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
+  }
+}
+
+void count_stream(const UcpOp& op, StreamTotals& totals) {
+  if (!op.accepted()) {
+    return;
+  }
+  totals.received_bytes += op.stream_known ? op.received_bytes : 0;
+  totals.taken_bytes += op.taken_bytes;
+  if (op.is_send() && !op.failed()) {
+    totals.unread_bytes += op.bytes - op.taken_bytes;
   }
 }
 
@@ -150,6 +162,18 @@ void count_payload(const Job& job, Found& found) {
   }
 }
 
+SendTotals& sends_of(log::UcpFamily family, Found& found) {
+  return family == log::UcpFamily::am_send       ? found.am_sends
+         : family == log::UcpFamily::stream_send ? found.stream_sends
+                                                 : found.sends;
+}
+
+ReceiveTotals& receives_of(log::UcpFamily family, Found& found) {
+  return family == log::UcpFamily::am_receive       ? found.am_receives
+         : family == log::UcpFamily::stream_receive ? found.stream_receives
+                                                    : found.receives;
+}
+
 }  // namespace
 
 Found count_found(const Job& job) {
@@ -172,12 +196,15 @@ Found count_found(const Job& job) {
   for (const UcpOp& op : job.ucp) {
     found.ucp_ended += op.completed;
     count_end(op, found.ends[op.family()]);
+    if (op.is_stream()) {
+      count_stream(op, found.streams);
+    }
     if (op.is_send()) {
-      count_send(op, op.is(log::UcpFamily::am_send) ? found.am_sends : found.sends);
+      count_send(op, sends_of(op.family(), found));
     } else if (op.is_one_sided()) {
       count_send(op, found.one_sided);
     } else if (op.is_receive()) {
-      count_receive(op, op.is(log::UcpFamily::am_receive) ? found.am_receives : found.receives);
+      count_receive(op, receives_of(op.family(), found));
     }
   }
   count_payload(job, found);

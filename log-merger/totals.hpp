@@ -13,10 +13,16 @@ namespace uctrace::merge {
 
 struct SendTotals {
   std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0;
+  std::uint64_t inferred = 0;  // those of `matched` that are not exact
 };
 struct ReceiveTotals {
   std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0, outstanding = 0;
   std::uint64_t took() const { return matched + ambiguous + unmatched; }  // took a message
+};
+struct StreamTotals {
+  std::uint64_t received_bytes = 0;  // by receives whose sending end is in the logs
+  std::uint64_t taken_bytes = 0;     // of sends, by a receive that is known
+  std::uint64_t unread_bytes = 0;    // of sends: sent, and not received until the end
 };
 // Operations whose end is known at return, by a completion record, later, or not at all.
 struct EndTotals {
@@ -38,8 +44,10 @@ struct Found {
   PendingTotals pending;
   // Slots of the interfaces' tables; left_out: hooks that the user did not want.
   std::uint64_t slots_offered = 0, slots_hooked = 0, left_out = 0;
-  SendTotals sends, am_sends, one_sided;  // one_sided: matched = its target is known
-  ReceiveTotals receives, am_receives;
+  SendTotals sends, am_sends, stream_sends;
+  SendTotals one_sided;  // matched = its target is known
+  ReceiveTotals receives, am_receives, stream_receives;
+  StreamTotals streams;
   std::map<log::UcpFamily, EndTotals> ends;  // accepted operations
   LinkTotals uct_ucp, uct_mpi;
   std::uint64_t delivered_bytes = 0, covered_bytes = 0, messages_not_covered = 0;

@@ -1,4 +1,5 @@
-// UCP flushes and fences. ucp_ep_flush and ucp_worker_flush do not call their nbx forms.
+// UCP flushes and fences, and the closing of endpoints, which flushes or, by force, gives up what
+// is outstanding. ucp_ep_flush and ucp_worker_flush do not call their nbx forms; all that close do.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/requests.hpp"
@@ -60,6 +61,10 @@ UCTRACE_ORIGINAL(ucp_worker_flush);
 UCTRACE_ORIGINAL(ucp_worker_flush_nb);
 UCTRACE_ORIGINAL(ucp_worker_flush_nbx);
 UCTRACE_ORIGINAL(ucp_worker_fence);
+UCTRACE_ORIGINAL(ucp_ep_close_nb);
+UCTRACE_ORIGINAL(ucp_ep_close_nbx);
+UCTRACE_ORIGINAL(ucp_disconnect_nb);
+UCTRACE_ORIGINAL(ucp_ep_destroy);
 
 UCTRACE_EXPORT ucs_status_t ucp_ep_flush(ucp_ep_h ep) {
   auto* original = original_ucp_ep_flush.get(UCTRACE_CALLER);
@@ -100,4 +105,25 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
 UCTRACE_EXPORT ucs_status_t ucp_worker_fence(ucp_worker_h worker) {
   auto* original = original_ucp_worker_fence.get(UCTRACE_CALLER);
   return ucp::blocking(UcpFunction::worker_fence, worker, [=] { return original(worker); });
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t* param) {
+  auto* original = original_ucp_ep_close_nbx.get(UCTRACE_CALLER);
+  return ucp::flush(ucp::name_for(UcpFunction::ep_close_nbx), ucp::Tracking::callback, ep, param,
+                    [=](const ucp_request_param_t* handed) { return original(ep, handed); });
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_ep_close_nb(ucp_ep_h ep, unsigned mode) {
+  const ucp::CalledAs name(UcpFunction::ep_close_nb);
+  return original_ucp_ep_close_nb.get(UCTRACE_CALLER)(ep, mode);
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep) {
+  const ucp::CalledAs name(UcpFunction::disconnect_nb);
+  return original_ucp_disconnect_nb.get(UCTRACE_CALLER)(ep);
+}
+
+UCTRACE_EXPORT void ucp_ep_destroy(ucp_ep_h ep) {
+  const ucp::CalledAs name(UcpFunction::ep_destroy);
+  original_ucp_ep_destroy.get(UCTRACE_CALLER)(ep);
 }

@@ -1,5 +1,6 @@
 #include "ucp-shim/requests.hpp"
 
+#include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "uct-shim/context.hpp"
 
@@ -17,20 +18,12 @@ using log::UcpOperation;
 
 constinit std::atomic<bool> on{false};
 
-// Everything up to and including UCX 1.13; later fields are appended and have later bits.
-constexpr std::uint32_t kKnownFields =
-    UCP_OP_ATTR_FIELD_REQUEST | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
-    UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_REPLY_BUFFER |
-    UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FIELD_RECV_INFO | UCP_OP_ATTR_FIELD_MEMH |
-    UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL |
-    UCP_OP_ATTR_FLAG_MULTI_SEND;
-
 // A newer program's parameters: its operations are recorded without their end, and it is said once.
-void report_unknown_fields(std::uint32_t mask) {
+void report_unknown_fields(std::uint32_t fields) {
   static constinit std::atomic<bool> reported{false};
   if (!reported.exchange(true, std::memory_order_relaxed)) {
     log::fault(log::Layer::ucp, log::FaultCode::request_field_unknown,
-               static_cast<std::int32_t>(mask & ~kKnownFields), "newer than UCX 1.13");
+               static_cast<std::int32_t>(fields), "newer than UCX 1.22");
   }
 }
 
@@ -53,16 +46,22 @@ std::uint64_t& accepted(log::LaneCounters& counters, UcpFamily family) {
       return counters.ucp_am_receives;
     case UcpFamily::am_receive_data:
       return counters.ucp_am_data_receives;
+    case UcpFamily::stream_send:
+      return counters.ucp_stream_sends;
+    case UcpFamily::stream_receive:
+      return counters.ucp_stream_receives;
     default:
       return counters.ucp_sends;
   }
 }
 
-void install_callback(UcpFamily family, ucp_request_param_t& handed) {
+void install_callback(UcpFamily family, RequestParam& handed) {
   if (family == UcpFamily::tag_receive) {
     handed.cb.recv = on_receive_end;
   } else if (family == UcpFamily::am_receive_data) {
     handed.cb.recv_am = on_data_end;
+  } else if (family == UcpFamily::stream_receive) {
+    handed.cb.recv_stream = on_stream_end;
   } else {
     handed.cb.send = on_send_end;
   }
@@ -107,50 +106,6 @@ void switch_layer_on() {
   log::set_layer(log::Layer::ucp, log::LayerState::on);
 }
 
-// Field by field: wider loads of what the caller has just stored would wait for its stores. Fields
-// that the mask does not name may be uninitialised, which is harmless; `memh`, which a caller built
-// with older headers does not have, is read only if the mask says so.
-void copy_parameters(const ucp_request_param_t* param, Parameters& to) {
-  to.known = (param->op_attr_mask & ~kKnownFields) == 0;
-  to.own.op_attr_mask = param->op_attr_mask;
-  to.own.datatype = param->datatype;
-  if (!to.known) {
-    return;
-  }
-  to.own.flags = param->flags;
-  to.own.request = param->request;
-  to.own.cb = param->cb;
-  to.own.user_data = param->user_data;
-  to.own.reply_buffer = param->reply_buffer;
-  to.own.memory_type = param->memory_type;
-  to.own.recv_info = param->recv_info;
-  if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) != 0) {
-    to.own.memh = param->memh;
-  }
-}
-
-std::uint64_t buffer_bytes(const ucp_request_param_t& param, const void* buffer, std::size_t count,
-                           bool* known) {
-  *known = true;
-  if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) == 0) {
-    return count;
-  }
-  switch (param.datatype & UCP_DATATYPE_CLASS_MASK) {
-    case UCP_DATATYPE_CONTIG:
-      return count * (param.datatype >> UCP_DATATYPE_SHIFT);
-    case UCP_DATATYPE_IOV: {
-      std::uint64_t bytes = 0;
-      for (std::size_t i = 0; i < count; ++i) {
-        bytes += static_cast<const ucp_dt_iov_t*>(buffer)[i].length;
-      }
-      return bytes;
-    }
-    default:
-      *known = false;
-      return 0;
-  }
-}
-
 Call::Call(UcpFunction function, const ucp_request_param_t* param, Tracking tracking)
     : lane_(layer_on() && !left_out(function) ? log::lane() : nullptr),
       function_(function),
@@ -162,33 +117,36 @@ Call::Call(UcpFunction function, const ucp_request_param_t* param, Tracking trac
     return;
   }
   id_ = log::new_id(*lane_, log::IdKind::ucp_operation);
-  if (tracking != Tracking::callback) {
-    start_ = log::now();
-    return;
-  }
-  copy_parameters(param, parameters_);
-  if (!parameters_.known) [[unlikely]] {
-    report_unknown_fields(param->op_attr_mask);
-  }
-  log::Slot* slot = parameters_.known ? log::acquire_slot(*lane_) : nullptr;
-  if (slot != nullptr) {
-    tracked_ = log::payload_of<TrackedRequest>(slot);
-    const ucp_request_param_t& own = parameters_.own;
-    const bool has_data = (own.op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) != 0;
-    tracked_->callback.send =
-        (own.op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) != 0 ? own.cb.send : nullptr;
-    tracked_->user_data = has_data ? own.user_data : nullptr;
-    tracked_->operation = id_;
-    tracked_->state = RequestState::in_call;
-    tracked_->hide_in_call = false;
-    ucp_request_param_t& handed = parameters_.own;
-    handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-    handed.user_data = tracked_;
-    install_callback(family_of(function), handed);
-  } else {
-    ++lane_->counters().ucp_untracked;
+  if (tracking == Tracking::callback) {
+    track(param);
   }
   start_ = log::now();
+}
+
+void Call::track(const ucp_request_param_t* param) {
+  const std::uint32_t unknown = copy_parameters(param, parameters_);
+  if (unknown != 0) [[unlikely]] {
+    report_unknown_fields(unknown);
+  }
+  parameters_known_ = unknown == 0;
+  log::Slot* slot = parameters_known_ ? log::acquire_slot(*lane_) : nullptr;
+  if (slot == nullptr) {
+    ++lane_->counters().ucp_untracked;
+    return;
+  }
+  tracked_ = log::payload_of<TrackedRequest>(slot);
+  RequestParam& handed = parameters_;
+  const bool has_callback = (handed.op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) != 0;
+  const bool has_data = (handed.op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) != 0;
+  tracked_->callback.send = has_callback ? handed.cb.send : nullptr;
+  tracked_->user_data = has_data ? handed.user_data : nullptr;
+  tracked_->operation = id_;
+  tracked_->state = RequestState::in_call;
+  tracked_->hide_in_call = false;
+  tracked_->listed = false;
+  handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  handed.user_data = tracked_;
+  install_callback(family_of(function_), handed);
 }
 
 Call::End Call::finish(ucs_status_ptr_t result, const Operation& operation) {
@@ -204,17 +162,31 @@ Call::End Call::finish(ucs_status_ptr_t result, const Operation& operation) {
     record(status, operation, end);
   }
   End result_end{false, status, {}};
+  const bool pending = status == UCS_INPROGRESS;
   if (tracked_ == nullptr) {
+    if (pending && tracking_ == Tracking::callback) {
+      take_active(result);  // what an earlier request at its place may have left
+    }
     return result_end;
   }
-  const bool pending = status == UCS_INPROGRESS;
-  if (pending && second_at(tracked_, RequestState::returned)) {
-    result_end = {true, tracked_->status, tracked_->received};
+  if (pending) {
+    list(result);
+    if (second_at(tracked_, RequestState::returned)) {
+      result_end = {true, tracked_->status, tracked_->received};
+    }
   }
   if (!pending || result_end.in_call) {
     log::release_slot(log::slot_of(tracked_));
   }
   return result_end;
+}
+
+// Before the call is marked as returned: after that the request may end, and the slot be another's.
+// One that ends on another thread just now stays in the list, where the next at its place finds it.
+void Call::list(void* request) {
+  const bool own_request = (parameters_.op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) != 0;
+  const bool ended = __atomic_load_n(&tracked_->state, __ATOMIC_ACQUIRE) == RequestState::fired;
+  tracked_->listed = !own_request && !ended && list_active(request);
 }
 
 void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t end) {
@@ -246,47 +218,66 @@ void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t
                static_cast<std::uint32_t>(status));
 }
 
-// Order: record, give the slot back, then the caller's callback, which may free the request.
-void on_send_end(void* request, ucs_status_t status, void* user_data) {
-  auto* tracked = static_cast<TrackedRequest*>(user_data);
-  const TrackedRequest copy = *tracked;
-  record_end(copy.operation, status, nullptr);
+namespace {
+
+// An end that a callback tells: the record, then the slot, then the caller's callback, which may
+// free the request.
+struct Ended {
+  TrackedRequest tracked;  // as it was
+  bool in_call;            // the call that posted the operation has not returned
+  bool tell;               // the caller's callback: not of a request that the program has freed
+};
+
+Ended end(TrackedRequest* tracked, void* request, ucs_status_t status,
+          const ucp_tag_recv_info_t* received) {
   tracked->status = status;
-  if (second_at(tracked, RequestState::fired)) {
+  tracked->received = received != nullptr ? *received : ucp_tag_recv_info_t{};
+  record_end(tracked->operation, status, received);
+  Ended ended{*tracked, false, true};
+  ended.in_call = !second_at(tracked, RequestState::fired);
+  if (!ended.in_call) {
+    ended.tell = !tracked->listed || take_active(request);
     log::release_slot(log::slot_of(tracked));
   }
-  if (copy.callback.send != nullptr) {
-    copy.callback.send(request, status, copy.user_data);
+  return ended;
+}
+
+}  // namespace
+
+void on_send_end(void* request, ucs_status_t status, void* user_data) {
+  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, nullptr);
+  if (ended.tracked.callback.send != nullptr && ended.tell) {
+    ended.tracked.callback.send(request, status, ended.tracked.user_data);
   }
 }
 
 void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
-  auto* tracked = static_cast<TrackedRequest*>(user_data);
-  const TrackedRequest copy = *tracked;
-  record_end(copy.operation, status, nullptr);
-  tracked->status = status;
-  if (second_at(tracked, RequestState::fired)) {
-    log::release_slot(log::slot_of(tracked));
+  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, nullptr);
+  if (ended.tracked.callback.data != nullptr && ended.tell) {
+    ended.tracked.callback.data(request, status, length, ended.tracked.user_data);
   }
-  if (copy.callback.data != nullptr) {
-    copy.callback.data(request, status, length, copy.user_data);
+}
+
+// In place of a sender's tag stands the arrival in whose handler the receive ended: its header
+// tells the stream that the endpoint receives.
+void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
+  const uct::Context& context = uct::thread_state.context;
+  const ucp_tag_recv_info_t received{context.kind == log::Origin::arrival ? context.origin : 0,
+                                     length};
+  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, &received);
+  if (ended.tracked.callback.stream != nullptr && ended.tell) {
+    ended.tracked.callback.stream(request, status, length, ended.tracked.user_data);
   }
 }
 
 void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
                     void* user_data) {
-  auto* tracked = static_cast<TrackedRequest*>(user_data);
-  const TrackedRequest copy = *tracked;
   static constexpr ucp_tag_recv_info_t kNothing{};
-  record_end(copy.operation, status, info != nullptr ? info : &kNothing);
-  tracked->received = info != nullptr ? *info : ucp_tag_recv_info_t{};
-  tracked->status = status;
-  const bool in_call = !second_at(tracked, RequestState::fired);
-  if (!in_call) {
-    log::release_slot(log::slot_of(tracked));
-  }
-  if (copy.callback.receive != nullptr && !(in_call && copy.hide_in_call)) {
-    copy.callback.receive(request, status, info, copy.user_data);
+  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status,
+                          info != nullptr ? info : &kNothing);
+  if (ended.tracked.callback.receive != nullptr && ended.tell &&
+      !(ended.in_call && ended.tracked.hide_in_call)) {
+    ended.tracked.callback.receive(request, status, info, ended.tracked.user_data);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <atomic>
 
 #include "event-log/recorder.hpp"
+#include "ucp-shim/parameters.hpp"
 
 namespace uctrace::ucp {
 
@@ -24,6 +25,7 @@ struct TrackedRequest {
     ucp_send_nbx_callback_t send;
     ucp_tag_recv_nbx_callback_t receive;
     ucp_am_recv_data_nbx_callback_t data;
+    ucp_stream_recv_nbx_callback_t stream;
   } callback;  // the caller's; nullptr if it has none
   void* user_data;
   log::Id operation;
@@ -31,18 +33,8 @@ struct TrackedRequest {
   ucs_status_t status;
   RequestState state;  // accessed with __atomic builtins
   bool hide_in_call;   // an end inside the call is not told to the caller's callback
+  bool listed;         // the program may free it before it ends (active_requests.hpp)
 };
-
-// What the caller's parameters say, read as their mask allows.
-struct Parameters {
-  ucp_request_param_t own;  // a copy to hand down
-  bool known;               // false: a field that this build does not know; hand the caller's down
-};
-void copy_parameters(const ucp_request_param_t* param, Parameters& to);
-
-// Bytes of a buffer of `count` elements. `*known` is false for generic datatypes.
-std::uint64_t buffer_bytes(const ucp_request_param_t& param, const void* buffer, std::size_t count,
-                           bool* known);
 
 // How the end of an operation is known.
 enum class Tracking : std::uint8_t {
@@ -59,10 +51,12 @@ class Call {
 
   bool active() const { return lane_ != nullptr; }
   log::Id id() const { return id_; }
-  Parameters& parameters() { return parameters_; }
+  RequestParam& parameters() { return parameters_; }
   // What to hand down instead of the caller's `param`.
   const ucp_request_param_t* handed(const ucp_request_param_t* param) const {
-    return tracking_ == Tracking::callback && parameters_.known ? &parameters_.own : param;
+    return tracking_ == Tracking::callback && parameters_known_
+               ? reinterpret_cast<const ucp_request_param_t*>(&parameters_)
+               : param;
   }
   // nullptr: no slot was ready, or unknown parameters; the operation passes through untracked.
   TrackedRequest* tracked() { return tracked_; }
@@ -77,7 +71,7 @@ class Call {
       std::uint64_t tag, remote, am_id, data;
     };
     union {
-      std::uint64_t tag_mask, reply_buffer, header_bytes;
+      std::uint64_t tag_mask, reply_buffer, header_bytes, received_bytes;
     };
     std::uint64_t posted_tick;  // tags; 0 = at the call
   };
@@ -91,6 +85,8 @@ class Call {
   End finish(ucs_status_ptr_t result, const Operation& operation);
 
  private:
+  void track(const ucp_request_param_t* param);
+  void list(void* request);
   void record(ucs_status_t status, const Operation& operation, std::uint64_t end);
 
   log::Lane* lane_;
@@ -98,7 +94,8 @@ class Call {
   Tracking tracking_;
   log::Id id_ = 0;
   std::uint64_t start_ = 0;
-  Parameters parameters_;
+  RequestParam parameters_;  // the caller's with ours in them, to hand down
+  bool parameters_known_ = false;
   TrackedRequest* tracked_ = nullptr;
 };
 
@@ -107,6 +104,7 @@ void on_send_end(void* request, ucs_status_t status, void* user_data);
 void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
                     void* user_data);
 void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data);
+void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data);
 
 // The older form that the program called, while its nbx form runs inside it. One that calls another
 // older one keeps its name.

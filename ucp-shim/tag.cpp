@@ -3,6 +3,7 @@
 #include "event-log/address_map.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 
@@ -26,7 +27,6 @@ UCTRACE_ORIGINAL(ucp_tag_recv_nbx);
 UCTRACE_ORIGINAL(ucp_tag_msg_recv_nb);
 UCTRACE_ORIGINAL(ucp_tag_msg_recv_nbx);
 UCTRACE_ORIGINAL(ucp_tag_probe_nb);
-UCTRACE_ORIGINAL(ucp_request_free);
 #undef UCTRACE_ORIGINAL
 
 // Matched probes: a message's place among the receives is its probe's, not its receive's.
@@ -50,10 +50,9 @@ ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint, co
   if (!call.active()) {
     return original(endpoint, buffer, count, tag, param);
   }
-  Parameters& parameters = call.parameters();
   // Before the call: an end inside it lets the caller's callback free a list of buffers.
   bool known;
-  const std::uint64_t bytes = buffer_bytes(parameters.own, buffer, count, &known);
+  const std::uint64_t bytes = buffer_bytes(param, buffer, count, &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -87,15 +86,14 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
   if (!call.active()) {
     return post(param);
   }
-  Parameters& parameters = call.parameters();
   constexpr std::uint32_t kDecided = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
   const bool undo = call.tracked() != nullptr && (param->op_attr_mask & kDecided) == 0;
   if (undo) {
-    parameters.own.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    call.parameters().op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     call.tracked()->hide_in_call = true;
   }
   bool known;
-  const std::uint64_t bytes = buffer_bytes(parameters.own, what.buffer, what.count, &known);
+  const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -116,7 +114,7 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
     *param->recv_info.tag_info = end.received;
   }
   if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) == 0) {
-    original_ucp_request_free.get(caller)(result);
+    free_request(result, caller);
   }
   return UCS_STATUS_PTR(end.status);
 }

@@ -13,7 +13,7 @@ COUNTERS = (
     " ucp_completed mpi_calls dropped_uct dropped_ucp dropped_mpi dropped_definitions"
     " recorded_events ucp_puts ucp_gets ucp_atomics ucp_flushes ucp_am_sends ucp_am_receives"
     " ucp_am_data_receives uct_pending_added uct_pending_refused uct_pending_untracked"
-    " uct_tag_receives uct_tag_receives_ended"
+    " uct_tag_receives uct_tag_receives_ended ucp_stream_sends ucp_stream_receives"
 ).split()
 CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64
@@ -29,7 +29,9 @@ UCP_FUNCTIONS = (
     " ucp_atomic_fadd32 ucp_atomic_fadd64 ucp_atomic_swap32 ucp_atomic_swap64 ucp_atomic_cswap32"
     " ucp_atomic_cswap64 ucp_ep_flush ucp_ep_flush_nb ucp_ep_flush_nbx ucp_worker_flush"
     " ucp_worker_flush_nb ucp_worker_flush_nbx ucp_worker_fence ucp_am_send_nb ucp_am_send_nbx"
-    " active_message_handler ucp_am_recv_data_nbx"
+    " active_message_handler ucp_am_recv_data_nbx ucp_ep_close_nb ucp_ep_close_nbx"
+    " ucp_disconnect_nb ucp_ep_destroy ucp_stream_send_nb ucp_stream_send_nbx ucp_stream_recv_nb"
+    " ucp_stream_recv_nbx ucp_stream_recv_data_nb"
 ).split()
 
 

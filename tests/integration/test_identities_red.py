@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from checks import results_of
-from harness import MPIS, Recording, check, check_equal, record_well, run_test, scratch
+from harness import MPIS, PROGRAMS, Recording, check, check_equal, record_well, run_test, scratch
 from logs import (
     COUNTERS,
     COUNTERS_OFFSET,
@@ -20,7 +20,7 @@ IDENTITY_VIOLATED = 1  # exit status of `info`
 
 AM_BCOPY, INPROGRESS, HAS_ID = 9, 1, 1
 EAGER_ONLY = 2
-TAG_SEND_NBX, AM_HANDLER = 3, 39
+TAG_SEND_NBX, AM_HANDLER, STREAM_RECV_NBX = 3, 39, 48
 
 
 def count_one_more(counter):
@@ -78,6 +78,15 @@ def unhook(log):
     return False
 
 
+def take_too_much(log):
+    """A receive that took more bytes of a stream than were sent."""
+    for offset, function, _ in log.records(UCP_OPERATION):
+        if function & 0xFF == STREAM_RECV_NBX and log.u64(offset + 56) > 0:
+            log.set_u64(offset + 56, log.u64(offset + 56) + 1_000_000)
+            return True
+    return False
+
+
 CHANGES = {
     "events": detach_completion,
     "uct": count_one_more("uct_posted_ok"),
@@ -99,6 +108,9 @@ CHANGES = {
     "am_receives": count_one_more("ucp_am_receives"),
     "am_data": count_one_more("ucp_am_data_receives"),
     "am": change_handler,
+    "stream_sends": count_one_more("ucp_stream_sends"),
+    "stream_receives": count_one_more("ucp_stream_receives"),
+    "stream": take_too_much,
     "payload": lose_a_byte,
     "mpi": count_one_more("mpi_calls"),
 }
@@ -124,11 +136,12 @@ def each_identity_goes_red():
         # Open MPI sends no active messages, MPICH does for what its UCX cannot do by itself.
         _, tags = record_well(folder / "tags", mpi.job("exchange", folder / "truth"))
         _, actives = record_well(folder / "actives", MPIS["mpich"].job("rma"))
-        for good in (tags, actives):
+        _, streams = record_well(folder / "streams", [PROGRAMS / "plain_streams"])
+        for good in (tags, actives, streams):
             check_equal(set(results_of(good.info)), {"holds"}, f"{results_of(good.info)}")
             check_equal(names_with(good, "holds"), set(CHANGES), "identities with a red test")
         for name, change in CHANGES.items():
-            good = actives if change == change_handler else tags
+            good = {change_handler: actives, take_too_much: streams}.get(change, tags)
             red = changed_copy(good, folder / name, change)
             check_equal(names_with(red, "violated"), {name}, f"violated by the change for {name}")
             check_equal(names_with(red, "holds"), set(CHANGES) - {name}, f"still hold: {name}")

@@ -267,6 +267,7 @@ static void run_side(struct side* side) {
   }
   for (int t = 0; t < kRegions; ++t) ucp_rkey_destroy(targets[t].key);
   called("ucp_worker_flush_nbx", "flush", (int)getpid(), 0);
+  for (int t = 0; t < kRegions; ++t) called("ucp_ep_close_nbx", "flush", targets[t].pid, 0);
   meet(side);
   check_ucs(ucp_mem_unmap(side->context, memory), "ucp_mem_unmap");
   close_side(side);

@@ -22,6 +22,7 @@ struct side {
   ucp_context_h context;
   ucp_worker_h worker;
   ucp_ep_h to_other, to_self;
+  ucp_address_t* other;  // the other's address
 };
 
 static void check(int good, const char* what) {
@@ -62,6 +63,11 @@ static inline ucp_ep_h connect_to(struct side* side, const ucp_address_t* addres
   return endpoint;
 }
 
+// One endpoint more.
+static inline ucp_ep_h connect_to_other(struct side* side) {
+  return connect_to(side, side->other);
+}
+
 // Makes an endpoint to a worker.
 typedef ucp_ep_h (*connect_function)(struct side*, const ucp_address_t*);
 
@@ -78,12 +84,11 @@ static void open_side_with(struct side* side, uint64_t features, connect_functio
   write_all(side->channel, &own_bytes, sizeof own_bytes);
   write_all(side->channel, own, own_bytes);
   read_all(side->channel, &other_bytes, sizeof other_bytes);
-  ucp_address_t* other = (ucp_address_t*)make_buffer(other_bytes);
-  read_all(side->channel, other, other_bytes);
-  side->to_other = connect(side, other);
+  side->other = (ucp_address_t*)make_buffer(other_bytes);
+  read_all(side->channel, side->other, other_bytes);
+  side->to_other = connect(side, side->other);
   side->to_self = connect(side, own);
   ucp_worker_release_address(side->worker, own);
-  free(other);
 }
 
 static inline void open_side(struct side* side, uint64_t features) {
@@ -125,6 +130,7 @@ static inline void close_side(struct side* side) {
   close_endpoint(side, side->to_self);
   ucp_worker_destroy(side->worker);
   ucp_cleanup(side->context);
+  free(side->other);
 }
 
 // Who waits for the other makes progress for ever, so neither side outlives a failure of the other:

@@ -1,0 +1,33 @@
+"""The programs that use UCP without any MPI: how they are run, and what they say they called."""
+
+import json
+
+from harness import check
+
+SETTINGS = {
+    "all": {"UCX_TLS": "all"},
+    "shared-memory": {"UCX_TLS": "posix,self"},
+    "tcp": {"UCX_TLS": "tcp,self"},
+    "protocols-v2": {"UCX_TLS": "all", "UCX_PROTO_ENABLE": "y"},
+    "tcp-protocols-v2": {"UCX_TLS": "tcp,self", "UCX_PROTO_ENABLE": "y"},
+}
+
+
+def pid_of(process):
+    return int(process.split(":")[3])  # host:boot:pid namespace:pid:start
+
+
+def as_called(message):
+    """A message in the words of the truth: by whom and to whom the call was made."""
+    ends = [message["src_process"], message["dst_process"]]
+    ends = [end and pid_of(end) for end in ends]
+    by, to = ends if message["initiator"] == "src" else reversed(ends)
+    return {**message, "by": by, "to": to}
+
+
+def read_calls(prefix):
+    rows = []
+    for path in sorted(prefix.parent.glob(f"{prefix.name}.*.jsonl")):
+        rows += [json.loads(line) for line in path.read_text().splitlines()]
+    check(rows, f"the program left no truth at {prefix}")
+    return rows

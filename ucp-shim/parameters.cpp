@@ -1,0 +1,116 @@
+#include "ucp-shim/parameters.hpp"
+
+namespace uctrace::ucp {
+
+namespace {
+
+#define UCTRACE_SAME_PLACE(field) \
+  static_assert(offsetof(RequestParam, field) == offsetof(ucp_request_param_t, field))
+UCTRACE_SAME_PLACE(op_attr_mask);
+UCTRACE_SAME_PLACE(flags);
+UCTRACE_SAME_PLACE(request);
+UCTRACE_SAME_PLACE(cb);
+UCTRACE_SAME_PLACE(datatype);
+UCTRACE_SAME_PLACE(user_data);
+UCTRACE_SAME_PLACE(reply_buffer);
+UCTRACE_SAME_PLACE(memory_type);
+UCTRACE_SAME_PLACE(recv_info);
+UCTRACE_SAME_PLACE(memh);
+#undef UCTRACE_SAME_PLACE
+
+// Bits of ucp_op_attr_t that headers older than 1.22 do not have.
+constexpr std::uint32_t kRemoteDatatype = 1u << 9, kRemote = 1u << 10, kRemoteCount = 1u << 11;
+
+// What UCX 1.8 has, too; the rest was appended later.
+constexpr std::uint32_t kFirstFields = UCP_OP_ATTR_FIELD_REQUEST | UCP_OP_ATTR_FIELD_CALLBACK |
+                                       UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE |
+                                       UCP_OP_ATTR_FIELD_FLAGS;
+constexpr std::uint32_t kLaterFields =
+    UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FIELD_RECV_INFO |
+    UCP_OP_ATTR_FIELD_MEMH | kRemoteDatatype | kRemote | kRemoteCount;
+constexpr std::uint32_t kKnown = kFirstFields | kLaterFields | UCP_OP_ATTR_FLAG_NO_IMM_CMPL |
+                                 UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL |
+                                 UCP_OP_ATTR_FLAG_MULTI_SEND;
+
+void copy_later_fields(const RequestParam& from, RequestParam& to) {
+  const auto has = [&](std::uint32_t field) { return (from.op_attr_mask & field) != 0; };
+  if (has(UCP_OP_ATTR_FIELD_REPLY_BUFFER)) to.reply_buffer = from.reply_buffer;
+  if (has(UCP_OP_ATTR_FIELD_MEMORY_TYPE)) to.memory_type = from.memory_type;
+  if (has(UCP_OP_ATTR_FIELD_RECV_INFO)) to.recv_info = from.recv_info;
+  if (has(UCP_OP_ATTR_FIELD_MEMH)) to.memh = from.memh;
+  if (has(kRemoteDatatype)) to.remote_datatype = from.remote_datatype;
+  if (has(kRemote)) to.remote = from.remote;
+  if (has(kRemoteCount)) to.remote_count = from.remote_count;
+}
+
+// ucp_dt_local_sgl_t of UCX 1.22, whose class of datatype is 4.
+constexpr ucp_datatype_t kSglClass = 4;
+struct LocalSgl {
+  static constexpr std::uint64_t kLengths = 1u << 1, kCounts = 1u << 3;
+  std::uint64_t field_mask;
+  void* const* buffers;
+  const std::size_t* lengths;
+  ucp_mem_h const* memhs;
+  const std::size_t* counts;
+};
+
+bool sgl_bytes(const LocalSgl& list, std::size_t count, std::uint64_t& bytes) {
+  if ((list.field_mask & LocalSgl::kLengths) == 0) {
+    return false;
+  }
+  const bool repeats = (list.field_mask & LocalSgl::kCounts) != 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes += list.lengths[i] * (repeats ? list.counts[i] : 1);
+  }
+  return true;
+}
+
+std::uint64_t iov_bytes(const ucp_dt_iov_t* list, std::size_t count) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes += list[i].length;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+// Field by field: wider loads of what the caller has just stored would wait for its stores. The
+// first fields are always there; what the mask does not name may be uninitialised, which is
+// harmless.
+std::uint32_t copy_parameters(const ucp_request_param_t* param, RequestParam& to) {
+  const auto& from = *reinterpret_cast<const RequestParam*>(param);
+  to.op_attr_mask = from.op_attr_mask;
+  to.flags = from.flags;
+  to.request = from.request;
+  to.cb = from.cb;
+  to.datatype = from.datatype;
+  to.user_data = from.user_data;
+  if ((from.op_attr_mask & kLaterFields) != 0) {
+    copy_later_fields(from, to);
+  }
+  return from.op_attr_mask & ~kKnown;
+}
+
+std::uint64_t buffer_bytes(const RequestParam& param, const void* buffer, std::size_t count,
+                           bool* known) {
+  *known = true;
+  if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) == 0) {
+    return count;
+  }
+  std::uint64_t bytes = 0;
+  switch (param.datatype & UCP_DATATYPE_CLASS_MASK) {
+    case UCP_DATATYPE_CONTIG:
+      return count * (param.datatype >> UCP_DATATYPE_SHIFT);
+    case UCP_DATATYPE_IOV:
+      return iov_bytes(static_cast<const ucp_dt_iov_t*>(buffer), count);
+    case kSglClass:
+      *known = sgl_bytes(*static_cast<const LocalSgl*>(buffer), count, bytes);
+      return bytes;
+    default:
+      *known = false;
+      return 0;
+  }
+}
+
+}  // namespace uctrace::ucp
