@@ -144,7 +144,7 @@ static void on_child(int number, siginfo_t* info, void* context) {
   _exit(1);
 }
 
-static pid_t fork_pair(void) {
+static inline pid_t fork_pair(void) {
   const struct sigaction action = {.sa_sigaction = on_child,
                                    .sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP};
   const pid_t parent = getpid();
@@ -160,7 +160,7 @@ static pid_t fork_pair(void) {
 
 // Runs both sides, each in a process of its own. Returns in the one that started the program, once
 // the other side ended well.
-static void run_pair(const char* name, void (*run_side)(struct side*)) {
+static inline void run_pair(const char* name, void (*run_side)(struct side*)) {
   program = name;
   int channel[2];
   check(socketpair(AF_UNIX, SOCK_STREAM, 0, channel) == 0, "socketpair");

@@ -30,4 +30,4 @@ static void called(const char* function, const char* kind, int to, size_t bytes)
 }
 
 // Of the calls that take no parameters of a request.
-static void ignore(void* request, ucs_status_t status) { (void)request, (void)status; }
+static inline void ignore(void* request, ucs_status_t status) { (void)request, (void)status; }
