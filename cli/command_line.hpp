@@ -69,6 +69,7 @@ struct BuildUcxCommand {
   std::optional<std::size_t> jobs;     // empty = all cores
   bool replace = false;                // an older build in prefix
   bool keep = false;                   // the build folder
+  bool unpatched = false;              // without the hooks
 };
 // Help and version: what to print is all there is to do.
 struct PrintCommand {

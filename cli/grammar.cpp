@@ -298,6 +298,8 @@ void Grammar::add_build_ucx() {
       ->type_name("N");
   verb.add_flag("--replace", build_ucx_.replace, "Replace an older build in the prefix");
   verb.add_flag("--keep", build_ucx_.keep, "Keep the build folder, PREFIX.building");
+  verb.add_flag("--unpatched", build_ucx_.unpatched,
+                "Build it without the hooks, to compare the two");
 }
 
 }  // namespace uctrace::cli

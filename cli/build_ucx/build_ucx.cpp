@@ -164,6 +164,11 @@ Words wanted_options(const Site& site, const BuildUcxCommand& command) {
   return options;
 }
 
+std::string product(const BuildUcxCommand& command, const Source& source) {
+  return fmt::format("UCX {}{}", source.version.text(),
+                     command.unpatched ? " without hooks" : " with hooks");
+}
+
 void say_plan(const Source& source, const Site& site) {
   say(fmt::format("building UCX {} from {}", source.version.text(), source.name()));
   if (site.ucx_info.empty()) {
@@ -173,14 +178,15 @@ void say_plan(const Source& source, const Site& site) {
   }
 }
 
-void prepare_tree(const Source& source, const fs::path& tree, const fs::path& scratch, Log& log) {
-  {
-    Progress progress("Getting the sources");
-    fs::create_directory(scratch);
-    unpack(source, tree, scratch, log);
-    require_patchable(text_of(tree / "configure.ac"), source.name());
-    progress.done();
-  }
+void get_sources(const Source& source, const fs::path& tree, const fs::path& scratch, Log& log) {
+  Progress progress("Getting the sources");
+  fs::create_directory(scratch);
+  unpack(source, tree, scratch, log);
+  require_patchable(text_of(tree / "configure.ac"), source.name());
+  progress.done();
+}
+
+void patch(const Source& source, const fs::path& tree, Log& log) {
   Progress progress("Patching");
   apply_patch(find_ucx_patch(), tree, source.name(), log);
   progress.done();
@@ -194,7 +200,8 @@ void build(const BuildUcxCommand& command, const Source& source, const Site& sit
                        .stage = work.path() / "stage",
                        .jobs = std::max<std::size_t>(1, command.jobs.value_or(cores()))};
   say_plan(source, site);
-  prepare_tree(source, plan.tree, work.path() / "scratch", log);
+  get_sources(source, plan.tree, work.path() / "scratch", log);
+  if (!command.unpatched) patch(source, plan.tree, log);
   Taken taken = options_for_here(inputs.wanted_options);
   say_dropped(taken.dropped);
   make_configure(plan, log);
@@ -206,7 +213,7 @@ void build(const BuildUcxCommand& command, const Source& source, const Site& sit
   throw_if_interrupted();
   put_in_place(staged, prefix);
   fs::rename(log.path(), prefix / "share/uctrace/build.log");
-  std::cout << fmt::format("UCX {} with hooks is in {}\n", source.version.text(), prefix.string());
+  std::cout << fmt::format("{} is in {}\n", product(command, source), prefix.string());
   say_resources(site, prefix);
   if (command.keep) std::cout << "Its build folder is kept: " << work.path().string() << "\n";
 }
@@ -217,12 +224,11 @@ int build_or_find(const BuildUcxCommand& command) {
   const Site site = find_site(command.ucx_info);
   const fs::path prefix = checked_prefix(command.prefix, source.version.text());
   const BuildInputs inputs{.source = source.name() + ": " + source.identity,
-                           .patch = text_of(find_ucx_patch()),
+                           .patch = command.unpatched ? "" : text_of(find_ucx_patch()),
                            .wanted_options = wanted_options(site, command)};
   const Standing standing = standing_of(prefix, inputs);
   if (standing == Standing::same) {
-    std::cout << fmt::format("UCX {} with hooks is in {} already\n", source.version.text(),
-                             prefix.string());
+    std::cout << fmt::format("{} is in {} already\n", product(command, source), prefix.string());
   } else {
     require_free(prefix, standing, command.replace);
     Log log(prefix.string() + ".log");
@@ -233,7 +239,7 @@ int build_or_find(const BuildUcxCommand& command) {
       throw;
     }
   }
-  say_use(prefix);
+  if (!command.unpatched) say_use(prefix);
   return kOk;
 }
 

@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 
-from harness import check, check_equal, record_well, run_well, scratch
+from harness import UCX_UNDER_TEST, check, check_equal, record_well, run_well, scratch
 
 # --- truth ---------------------------------------------------------------------------------------
 
@@ -155,6 +155,22 @@ def check_complete(info, *, layers=("uct", "ucp", "mpi"), processes=None):
         check(process["complete"], f"incomplete process: {process}")
     if processes is not None:
         check_equal(len(info["processes"]), processes, "processes")
+    if UCX_UNDER_TEST:
+        check_ucx_under_test(info, UCX_UNDER_TEST)
+
+
+def check_ucx_under_test(info, wanted):
+    """The job ran over the UCX that the test is about, and its links are as good as they must be."""
+    links = info["links"]["uct_ucp"]
+    facts = {"ucx": info["ucx"], "uct_ucp": links, "match": info["links"]["match"],
+             "messages": info["messages"]["matched"], "posted_ok": info["uct"]["posted_ok"]}
+    if wanted.report:
+        with open(wanted.report, "a") as report:
+            report.write(json.dumps(facts) + "\n")
+    for key in ("version", "mode", "protocols"):
+        check_equal(info["ucx"].get(key), getattr(wanted, key), f"{key} of the UCX that was recorded")
+    if wanted.mode == "rebuilt" or wanted.protocols == "v2":
+        check_equal(links["inferred"], 0, "UCT operations whose UCP operation is inferred")
 
 
 def check_incomplete(info):

@@ -102,6 +102,40 @@ def rebuilt_ucx():
     return prefix
 
 
+# --- the UCX that jobs run over ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UcxUnderTest:
+    """Another UCX than the machine's, or other protocols: any test can be run over it
+    (ucx_matrix.py says what is then checked besides)."""
+
+    mode: str  # stock or rebuilt
+    protocols: str  # v1 or v2
+    version: str
+    prefix: str  # "" = the machine's own
+    report: str  # a file that gets a line of JSON for each recording
+
+    @property
+    def environment(self):
+        chosen = {"UCX_PROTO_ENABLE": "y" if self.protocols == "v2" else "n"}
+        if self.prefix:
+            chosen["LD_LIBRARY_PATH"] = f"{self.prefix}/lib"
+        return chosen
+
+    @property
+    def record_options(self):
+        return ["--ucx", self.prefix] if self.mode == "rebuilt" else []
+
+
+def _ucx_under_test():
+    chosen = os.environ.get("UCTRACE_TEST_UCX")
+    return UcxUnderTest(**json.loads(chosen)) if chosen else None
+
+
+UCX_UNDER_TEST = _ucx_under_test()
+
+
 # --- running -------------------------------------------------------------------------------------
 
 
@@ -144,6 +178,8 @@ def _job_environment(changes=None):
         for name, value in os.environ.items()
         if not name.startswith(("UCTRACE_", "UCX_", "OMPI_", "PMIX_", "LD_PRELOAD"))
     }
+    if UCX_UNDER_TEST:
+        environment.update(UCX_UNDER_TEST.environment)
     environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
     environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     environment.update(changes or {})
@@ -311,7 +347,8 @@ class Recording:
 
 def record_command(folder, command):
     check(TOOL.exists(), f"there is no {TOOL}; build first, or give --build DIR")
-    return [TOOL, "record", "-o", folder, "--", *command]
+    options = UCX_UNDER_TEST.record_options if UCX_UNDER_TEST else []
+    return [TOOL, "record", "-o", folder, *options, "--", *command]
 
 
 def record(folder, command, **options):
