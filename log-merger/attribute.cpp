@@ -70,6 +70,7 @@ class Attributor {
     by_address();
     give_last_reasons();
     by_parent();
+    find_copies();
   }
 
  private:
@@ -90,7 +91,7 @@ class Attributor {
     op.reason = why;
   }
 
-  // The process at the other end of a send.
+  // The process at the other end.
   Index receiver_of(const UcpOp& send) const {
     return send.partner != kNone ? ucp(send.partner).process : send.peer_process;
   }
@@ -195,6 +196,18 @@ class Attributor {
       } else {
         by_origin(op);  // the operation around it was refused
       }
+    }
+  }
+
+  // Puts and gets that stay in their process while the data go to another one: copies between the
+  // memory of a GPU and the host's, on the way there.
+  void find_copies() {
+    for (UctOp& op : job_.uct) {
+      if (!op.moves_memory() || op.serves == kNone || peer_of(job_, op) != op.process) {
+        continue;
+      }
+      const Index other = receiver_of(ucp(op.serves));
+      op.staging |= other != kNone && other != ucp(op.serves).process;
     }
   }
 

@@ -177,6 +177,17 @@ TEST_CASE("staging inside an operation that was refused keeps its own origin") {
   CHECK(builder.uct(staging).serves == send);
 }
 
+TEST_CASE("what stays in its process, for data that leave it, is staging") {
+  for (const Index receiver : {0, 1}) {
+    JobBuilder builder(2);
+    const Index send = builder.send(0, receiver, kTag, kLength, 10);
+    const Index copy = builder.memory_operation(0, 0, log::UctOp::get_zcopy, 0, kLength, 11);
+    builder.from_ucp(copy, send);
+    attribute_transfers(builder.job);
+    CHECK(builder.uct(copy).staging == (receiver == 1));
+  }
+}
+
 TEST_CASE("reasons: keepalive, and endpoints that are given up") {
   JobBuilder builder(2);
   const Index check = operation(builder, log::UctOp::ep_check, 0, 10);
