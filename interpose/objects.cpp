@@ -49,15 +49,15 @@ bool may_hold(const GnuHash& table, std::uint32_t hash) {
   return (word >> hash % kBits & word >> (hash >> table.bloom_shift) % kBits & 1) != 0;
 }
 
-// The types of relocations that hold a symbol's address and nothing else, applied when the object
-// is loaded and never lazily.
-bool is_address(std::uint32_t type) {
+// The type of relocation that holds a symbol's address for the object's own use, set when it is
+// loaded and never changed; others stand in its data, which may hold something else by now.
+bool is_reference(std::uint32_t type) {
 #if defined(__x86_64__)
-  return type == R_X86_64_GLOB_DAT || type == R_X86_64_64;
+  return type == R_X86_64_GLOB_DAT;
 #elif defined(__aarch64__)
-  return type == R_AARCH64_GLOB_DAT || type == R_AARCH64_ABS64;
+  return type == R_AARCH64_GLOB_DAT;
 #else
-#error "which relocations hold addresses is not known for this machine"
+#error "which relocations hold references is not known for this machine"
 #endif
 }
 
@@ -179,7 +179,7 @@ bool Object::is_shadowed() const {
   for (const auto* end = relocation + bytes->d_un.d_val / sizeof *relocation; relocation != end;
        ++relocation) {
     const ElfW(Sym)& symbol = all[ELF64_R_SYM(relocation->r_info)];
-    if (!is_address(ELF64_R_TYPE(relocation->r_info)) || !is_global(symbol) ||
+    if (!is_reference(ELF64_R_TYPE(relocation->r_info)) || !is_global(symbol) ||
         !is_defined(symbol) || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) {
       continue;
     }

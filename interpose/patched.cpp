@@ -26,9 +26,9 @@ Patched::Patched(const char* function) : function_(function) {
       [](dl_phdr_info* info, std::size_t, void* data) {
         auto* self = static_cast<Patched*>(data);
         const Object object(*info);
-        if (object && !object.is_own() && object.find(self->function_) != nullptr &&
-            is_patched(object) && self->count_++ == 0) {
-          self->first_ = object;
+        void* function = object && !object.is_own() ? object.find(self->function_) : nullptr;
+        if (function != nullptr && self->count_ < kMost && is_patched(object)) {
+          self->functions_[self->count_++] = function;
         }
         return 0;
       },
@@ -41,12 +41,17 @@ void* Patched::linked_with(const void* caller) const {
   return found && is_patched(found) && !found.is_shadowed() ? found.find(function_) : nullptr;
 }
 
-void* Patched::any_but(const void* global) const {
-  void* function = first_ ? first_.find(function_) : nullptr;
-  if (count_ > 1 || (global != nullptr && global != function)) {
+void* Patched::likely(const void* global) const {
+  void* chosen = nullptr;
+  for (int i = 0; i < count_; ++i) {
+    if (chosen == nullptr || chosen == global) {
+      chosen = functions_[i];
+    }
+  }
+  if (count_ > 1 || (global != nullptr && global != chosen)) {
     first_undecided.store(function_, std::memory_order_relaxed);
   }
-  return function;
+  return chosen;
 }
 
 const char* undecided() { return first_undecided.load(std::memory_order_relaxed); }

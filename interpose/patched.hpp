@@ -16,13 +16,15 @@ class Patched {
   // nullptr if there is none, or another copy takes its place. About 50 us.
   void* linked_with(const void* caller) const;
 
-  // The function of the only one. If there are several, or the global scope has another, it is that
-  // of the first, and undecided() names it.
-  void* any_but(const void* global) const;
+  // The function that who asked for it by name most likely got: that of a copy in a private scope,
+  // where it is asked for through a handle, before that of the global one. If there are several
+  // such, or two kinds, it is a guess, and undecided() names it.
+  void* likely(const void* global) const;
 
  private:
   const char* function_;
-  Object first_;
+  static constexpr int kMost = 8;
+  void* functions_[kMost];
   int count_ = 0;
 };
 

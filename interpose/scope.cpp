@@ -60,7 +60,7 @@ void* Scope::find_function(const char* symbol) {
   if (void* own = find_in_own(symbol)) {
     return own;
   }
-  return patched.any_but(global);
+  return patched.likely(global);
 }
 
 void* Scope::find_variable(const char* symbol) {

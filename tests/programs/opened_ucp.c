@@ -1,7 +1,10 @@
 // Opens libucp by path at run time, as plug-ins and language bindings do, and exchanges tag messages
 // with itself through what it finds there by name. Several libraries are used in turns.
 //
-//     opened_ucp local|deepbind LIBRARY [local|deepbind LIBRARY ...]
+//     opened_ucp SCOPE LIBRARY [SCOPE LIBRARY ...]
+//
+// SCOPE: local or deepbind: a private one, in which names are asked through the library's handle;
+// global: that of the program, as if it were linked with it.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -45,10 +48,11 @@ static void check(int ok, const char* what) {
 }
 
 static void* open_library(const char* scope, const char* path) {
+  const int is_global = strcmp(scope, "global") == 0;
   const int deepbind = strcmp(scope, "deepbind") == 0 ? RTLD_DEEPBIND : 0;
-  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL | deepbind);
+  void* library = dlopen(path, RTLD_NOW | deepbind | (is_global ? RTLD_GLOBAL : RTLD_LOCAL));
   check(library != NULL, library != NULL ? "" : dlerror());
-  return library;
+  return is_global ? RTLD_DEFAULT : library;
 }
 
 static void find_functions(struct ucx* ucx, void* library) {
