@@ -13,6 +13,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "log-merger/job.hpp"
@@ -20,6 +21,9 @@
 namespace uctrace::merge {
 
 inline constexpr char kRkeyPtr[] = "rndv/rkey_ptr";
+
+// Of tag messages and of active messages, which say "am/" in front.
+inline bool is_rkey_ptr(std::string_view protocol) { return protocol.ends_with(kRkeyPtr); }
 
 // "" if the operations show none. `initiator`: the UCP operation that the message is about, nullptr
 // where it left no log.

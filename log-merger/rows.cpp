@@ -87,7 +87,7 @@ class RowBuilder : RowMaker {
     for (const auto& [key, hop] : hops) {
       run_.hops.push_back(hop);
     }
-    if (protocol == kRkeyPtr) {
+    if (is_rkey_ptr(protocol)) {
       run_.hops.push_back(cpu_copy(index, ops));
     }
     const auto begin = run_.hops.begin() + m.first_hop;
@@ -150,11 +150,12 @@ class RowBuilder : RowMaker {
     hop.exact = false;
     hop.op = text("cpu_copy");
     hop.count = 1;
-    hop.bytes = m.bytes;
+    hop.bytes = m.bytes;  // but the header of an active message, which is announced with it
     hop.t_last_ns = m.t_end_ns;
     for (const Index i : ops) {
       const UctOp& op = job_.uct[static_cast<std::size_t>(i)];
       const Names names = names_of(op);
+      if (role_of(op) == Role::data) hop.bytes -= std::min(hop.bytes, payload_bytes(op));
       hop.transport = names.transport;
       hop.device = names.device;
       hop.t_first_ns = std::max(hop.t_first_ns, op.start_ns);

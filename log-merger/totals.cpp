@@ -152,7 +152,7 @@ void count_payload(const Job& job, Found& found) {
     if (!delivered(job, message, send)) {
       continue;
     }
-    const bool by_cpu = job.run.texts[message.protocol] == kRkeyPtr;
+    const bool by_cpu = is_rkey_ptr(job.run.texts[message.protocol]);
     // That a CPU copied it is inferred from there being no transfer with payload: nothing may hide.
     const bool copied = by_cpu && found.unattributed_with_payload == 0;
     const std::uint64_t covered = copied ? message.bytes : covered_bytes(job, ops[m]);
