@@ -244,6 +244,9 @@ enum class Route : std::uint8_t {
   call = 1,        // posted inside the UCP call itself, or inside the active message handler
   pending = 2,     // dispatched from a pending queue; origin was kept from when it was queued
   completion = 3,  // posted from the completion callback of an operation with that origin
+  request = 4,     // for a request that UCP had queued inside itself; origin was kept by its address
+  blocking = 5,    // posted inside a blocking call, which also makes progress for others
+  callback = 6,    // posted from a callback that the operation registered with UCX's progress
 };
 
 enum class TextKind : std::uint8_t {
@@ -256,6 +259,7 @@ enum class TextKind : std::uint8_t {
   working_directory = 7,
   executable = 8,
   communicator_name = 9,  // `id` is the communicator handle
+  ucx_protocol = 10,      // `id` is UctOperation's protocol number
   uct_library = 11,       // path of a libuct in use; `id` 1: it is a rebuilt one, 0: a stock one
 };
 

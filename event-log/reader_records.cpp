@@ -64,7 +64,7 @@ std::optional<UctOperationView> UctOperationView::parse(Words record) {
   const UctOperation& r = view.r;
   const std::size_t header_words = UctOperation::header_words(r.flags);
   if (r.op == UctOp::none || r.op >= UctOp::kCount || r.origin_kind > Origin::arrival ||
-      r.route > Route::completion || header_words > kMaxHeaderWords) {
+      r.route > Route::callback || header_words > kMaxHeaderWords) {
     return std::nullopt;
   }
   Tail tail(record, sizeof(UctOperation));

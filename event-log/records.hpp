@@ -90,7 +90,9 @@ struct LaneCounters {
   std::uint64_t uct_tag_receives_ended;
   std::uint64_t ucp_stream_sends;
   std::uint64_t ucp_stream_receives;
-  std::uint64_t reserved[26];
+  // Requests that UCP queued inside itself, whose context found no room (uct-shim/carried.hpp).
+  std::uint64_t ucp_requests_not_carried;
+  std::uint64_t reserved[25];
 };
 static_assert(sizeof(LaneCounters) == 59 * 8);
 
@@ -189,7 +191,7 @@ struct UctOperation {
   std::uint8_t flags;
   Origin origin_kind;
   Route route;
-  std::uint8_t reserved;
+  std::uint8_t protocol;       // UCP's, by TextKind::ucx_protocol; 0 = not known
   std::uint16_t header_bytes;  // bytes of the AM header known to be in front of the payload, else 0
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;  // of the posting call

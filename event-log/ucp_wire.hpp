@@ -167,4 +167,9 @@ inline void copy_words(std::uint64_t* to, const void* from, std::size_t count) {
 
 constexpr const AmShape& shape_of(std::uint8_t am_id) { return detail::kShapes.of[am_id]; }
 
+// Connects an endpoint, for whoever uses it.
+constexpr bool connects(std::uint8_t am_id) {
+  return am_id == static_cast<std::uint8_t>(AmId::wireup);
+}
+
 }  // namespace uctrace::wire

@@ -171,9 +171,8 @@ class Attributor {
       return;
     }
     const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].ucp_by_id;
-    // Progress runs inside a blocking flush, and may post for anybody.
-    if (const auto found = ids.find(op.origin);
-        found != ids.end() && ucp(found->second).is(log::UcpFamily::flush) == is_flush(op)) {
+    const auto found = ids.find(op.origin);
+    if (found != ids.end() && speaks_for(op, ucp(found->second))) {
       attribute(op, found->second, Link::exact);
       mark_started(op);
     }
@@ -209,6 +208,33 @@ class Attributor {
       const Index other = receiver_of(ucp(op.serves));
       op.staging |= other != kNone && other != ucp(op.serves).process;
     }
+  }
+
+  static bool speaks_for(const UctOp& op, const UcpOp& origin) {
+    switch (op.route) {
+      case log::Route::blocking:
+        return false;  // it makes progress, which posts for anybody
+      case log::Route::request:
+        return may_wait_for(op, origin);
+      default:
+        return true;
+    }
+  }
+
+  // What came back by the address of its request is held against its content: should the request be
+  // another one by now, nothing is claimed.
+  static bool may_wait_for(const UctOp& op, const UcpOp& origin) {
+    if (origin.ended && origin.end_ns >= 0 && origin.end_ns < op.start_ns) {
+      return false;
+    }
+    if (RemoteRange range; origin.is_one_sided() && remote_range(op, range)) {
+      return range.family == origin.family() && range.address - origin.remote <= origin.bytes &&
+             range.bytes <= origin.bytes - (range.address - origin.remote);
+    }
+    if (origin.is(log::UcpFamily::tag_send) && starts_tag_send(op) && op.header.count > 0) {
+      return op.header.words[0] == origin.tag;
+    }
+    return true;
   }
 
   void mark_started(const UctOp& op) {

@@ -137,6 +137,7 @@ Json processes_json(const Job& job) {
   return list;
 }
 
+// What the version and the environment say.
 bool proto_v2(const ProcessLog& log) {
   unsigned major = 0, minor = 0;
   std::sscanf(log.ucx_version.c_str(), "%u.%u", &major, &minor);
@@ -149,6 +150,21 @@ bool proto_v2(const ProcessLog& log) {
     }
   }
   return v2;
+}
+
+// By what was seen: of protocols v2 libucp's own names came with what they posted. With v1 none
+// did, although they are known. The configuration counts where neither was seen.
+bool uses_protocols_v2(const Job& job) {
+  const auto named = [](const UctOp& op) { return op.protocol != 0; };
+  if (std::any_of(job.uct.begin(), job.uct.end(), named)) {
+    return true;
+  }
+  const bool v1 = std::any_of(job.uct.begin(), job.uct.end(), [&](const UctOp& op) {
+    const ProcessLog& log = job.logs[static_cast<std::size_t>(op.process)];
+    const bool names_known = log.protocols[1] != kNoText;
+    return names_known && op.serves != kNone && op.op == log::UctOp::am_bcopy;
+  });
+  return !v1 && std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
 }
 
 template <typename Field>
@@ -370,7 +386,11 @@ void describe_run(Job& job, const Found& found) {
   const SendTotals sends = all_sends(found);
   Json info;
   info["complete"] = job_complete(job);
-  info["links"] = {{"uct_ucp", link_json(found.uct_ucp)},
+  Json uct_ucp = link_json(found.uct_ucp);
+  uct_ucp["exact_with_payload"] = found.with_payload.exact;
+  uct_ucp["inferred_with_payload"] = found.with_payload.inferred;
+  uct_ucp["requests_not_carried"] = counted.ucp_requests_not_carried;
+  info["links"] = {{"uct_ucp", uct_ucp},
                    {"uct_mpi", link_json(found.uct_mpi)},
                    {"match",
                     {{"exact", sends.matched - sends.inferred},
@@ -417,7 +437,7 @@ void describe_run(Job& job, const Found& found) {
                                                        : Json(static_cast<double>(log_bytes) /
                                                               static_cast<double>(found.events))}};
   const bool has_ucx = !first_of(job, &ProcessLog::ucx_version).empty();
-  const bool v2 = std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
+  const bool v2 = uses_protocols_v2(job);
   info["ucx"] = {{"version", or_null(first_of(job, &ProcessLog::ucx_version))},
                  {"mode", ucx_mode(job)},
                  {"protocols", has_ucx ? Json(v2 ? "v2" : "v1") : Json(nullptr)},

@@ -40,6 +40,7 @@ struct UctOp {
   log::Origin origin_kind = log::Origin::none;
   log::Route route = log::Route::none;
   std::uint8_t am_id = 0;
+  std::uint8_t protocol = 0;  // into ProcessLog::protocols, 0 = UCP did not tell
   std::int32_t status = 0;
   std::int32_t end_status = 0;  // of the completion, where there is one
   log::Id id = 0, origin = 0;
@@ -238,6 +239,7 @@ struct ProcessLog {
   std::string ucx_version, ucx_library, mpi_library, command_line;
   std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
+  std::array<TextId, 256> protocols{};  // names of UCP's protocols by their number
   std::vector<std::pair<log::Fault, std::string>> faults;
   MpiFlavour flavour = MpiFlavour::none;
   log::LaneCounters totals{};       // over all lanes

@@ -101,6 +101,11 @@ class ProcessLoader {
       case log::TextKind::uct_library:
         log_.uct_libraries.push_back({plain_text(value), text.r.id != 0});
         break;
+      case log::TextKind::ucx_protocol:
+        if (text.r.id < log_.protocols.size()) {
+          log_.protocols[text.r.id] = job_.run.texts.intern(plain_text(value));
+        }
+        break;
       default:
         mpi_.take(text);
         break;
@@ -217,6 +222,7 @@ class ProcessLoader {
     op.origin_kind = view.r.origin_kind;
     op.route = view.r.route;
     op.am_id = view.r.am_id;
+    op.protocol = view.r.protocol;
     op.status = view.status();
     op.id = view.id;
     op.has_end = view.has_end();

@@ -103,6 +103,25 @@ std::string two_sided_protocol(const Job& job, const std::vector<Index>& ops, st
 
 }  // namespace
 
+TextId told_protocol(const Job& job, const std::vector<Index>& ops) {
+  const UctOp* data = nullptr;
+  const UctOp* last = nullptr;
+  for (const Index i : ops) {
+    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+    if (op.status < 0 || is(op, AmId::rndv_rts)) {
+      continue;
+    }
+    if (op.has_range && (data == nullptr || op.bytes > data->bytes)) {
+      data = &op;
+    }
+    last = op.protocol != 0 ? &op : last;
+  }
+  const UctOp* telling = data != nullptr ? data : last;
+  return telling == nullptr
+             ? kNoText
+             : job.logs[static_cast<std::size_t>(telling->process)].protocols[telling->protocol];
+}
+
 std::string derive_protocol(const Job& job, const UcpOp* initiator, const std::vector<Index>& ops,
                             std::uint64_t bytes) {
   if (initiator != nullptr && initiator->is_one_sided()) {

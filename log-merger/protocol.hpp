@@ -1,5 +1,6 @@
-// The name of the protocol that UCP chose for a message, derived from what it did. UCX before 1.16
-// does not tell (protocols v1 have no names), so these are ours, in the words of the UCX manual:
+// The name of the protocol that UCP chose for a message. Protocols v2 have names, which come with
+// what they post; v1 have none, and what takes the short path in a UCP call passes no protocol.
+// There the name is derived from what was done, in the words of the UCX manual:
 //   eager/short, eager/bcopy, eager/zcopy       one active message
 //   eager/multi/bcopy, eager/multi/zcopy        several
 //   eager-sync/...                              the same, answered when matched
@@ -19,6 +20,10 @@
 #include "log-merger/job.hpp"
 
 namespace uctrace::merge {
+
+// UCP's own name, as it came with the operation that carried most data, else with the last one that
+// is no announcement. kNoText: none came.
+TextId told_protocol(const Job& job, const std::vector<Index>& ops);
 
 inline constexpr char kRkeyPtr[] = "rndv/rkey_ptr";
 

@@ -66,6 +66,15 @@ class RowBuilder : RowMaker {
     }
   }
 
+  void name_protocol(Message& m, const UcpOp* initiator, const std::vector<Index>& ops) {
+    m.protocol = told_protocol(job_, ops);
+    m.protocol_from = ProtocolFrom::ucx;
+    if (m.protocol == kNoText) {
+      m.protocol = text(derive_protocol(job_, initiator, ops, m.bytes));
+      m.protocol_from = m.protocol == kNoText ? ProtocolFrom::none : ProtocolFrom::derived;
+    }
+  }
+
   void lay_out_path(Index index) {
     Message& m = run_.messages[static_cast<std::size_t>(index)];
     std::vector<Index>& ops = ops_[static_cast<std::size_t>(index)];
@@ -74,10 +83,7 @@ class RowBuilder : RowMaker {
     if (initiator != kNone && ucp(initiator).is_one_sided()) {
       end_with_transfers(m, ucp(initiator), ops);
     }
-    const std::string protocol =
-        derive_protocol(job_, initiator == kNone ? nullptr : &ucp(initiator), ops, m.bytes);
-    m.protocol = text(protocol);
-    m.protocol_from = protocol.empty() ? ProtocolFrom::none : ProtocolFrom::derived;
+    name_protocol(m, initiator == kNone ? nullptr : &ucp(initiator), ops);
 
     m.first_hop = static_cast<std::uint32_t>(run_.hops.size());
     std::map<std::tuple<TextId, TextId, TextId, TextId, Side, Role, bool>, Hop> hops;
@@ -87,7 +93,7 @@ class RowBuilder : RowMaker {
     for (const auto& [key, hop] : hops) {
       run_.hops.push_back(hop);
     }
-    if (is_rkey_ptr(protocol)) {
+    if (is_rkey_ptr(run_.texts[m.protocol])) {
       run_.hops.push_back(cpu_copy(index, ops));
     }
     const auto begin = run_.hops.begin() + m.first_hop;

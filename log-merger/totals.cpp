@@ -46,6 +46,9 @@ void count_transfers(const Job& job, Found& found) {
     } else {
       ++found.attributed;
       count_link(found.uct_ucp, op.link);
+      if (role_of(op) == Role::data) {
+        count_link(found.with_payload, op.link);
+      }
       const UcpOp& served = job.ucp[static_cast<std::size_t>(op.serves)];
       count_link(found.uct_mpi, served.asked_by == kNone ? Link::unattributed : served.mpi_link);
     }

@@ -2,6 +2,7 @@
 // is outstanding. ucp_ep_flush and ucp_worker_flush do not call their nbx forms; all that close do.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/flush_parts.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 
@@ -11,8 +12,8 @@ namespace {
 
 using log::UcpFunction;
 
-// `post` makes the original call. The blocking forms make progress inside it: what that posts for
-// others is told by not being a flush (log-merger/attribute.cpp).
+// `post` makes the original call. The blocking forms make progress inside it, which posts for
+// others, too.
 template <typename Post>
 ucs_status_ptr_t flush(UcpFunction function, Tracking tracking, const void* handle,
                        const ucp_request_param_t* param, Post post) {
@@ -22,7 +23,9 @@ ucs_status_ptr_t flush(UcpFunction function, Tracking tracking, const void* hand
   }
   ucs_status_ptr_t result;
   {
-    const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
+    const uct::Context own{call.id(), log::Origin::ucp, log::Route::call};
+    const uct::ContextScope scope(own);
+    const FirstPartOf first(own);
     result = post(call.handed(param));
   }
   call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(handle),

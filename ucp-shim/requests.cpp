@@ -2,6 +2,7 @@
 
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/left_out.hpp"
+#include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
 
 namespace uctrace::ucp {
@@ -67,6 +68,14 @@ void install_callback(UcpFamily family, RequestParam& handed) {
   }
 }
 
+// A request that ends may have waited inside UCP to the last. Where one fails, others do, too.
+void end_of_carried(void* request, ucs_status_t status) {
+  uct::forget_carried(uct::request_of_handle(request));
+  if (status < 0) {
+    uct::forget_all_carried();
+  }
+}
+
 // The end of an operation, from its callback. Receives add what was received.
 void record_end(log::Id operation, ucs_status_t status, const ucp_tag_recv_info_t* received) {
   log::Lane* lane = log::lane();
@@ -90,6 +99,12 @@ void record_end(log::Id operation, ucs_status_t status, const ucp_tag_recv_info_
   }
   log::publish(record, log::RecordType::ucp_completion, bytes / 8, 0,
                static_cast<std::uint32_t>(status));
+}
+
+// Whether UCP posts for such an operation itself. A receive waits for what others post.
+bool posts(UcpFamily family) {
+  return family != UcpFamily::tag_receive && family != UcpFamily::am_receive &&
+         family != UcpFamily::am_receive_data && family != UcpFamily::stream_receive;
 }
 
 // Marks one side as done; true if the other was before: the slot is ours to give back.
@@ -161,8 +176,13 @@ Call::End Call::finish(ucs_status_ptr_t result, const Operation& operation) {
     }
     record(status, operation, end);
   }
-  End result_end{false, status, {}};
   const bool pending = status == UCS_INPROGRESS;
+  // Nothing was posted in the call, whose scope was the last: it waits inside UCP, where only
+  // protocols v2 tell of its start (ucp-shim/dispatch.hpp).
+  if (pending && uct::thread_state.inner_idle && posts(family_of(function_))) {
+    uct::carry(uct::request_of_handle(result), {id_, log::Origin::ucp, log::Route::call});
+  }
+  End result_end{false, status, {}};
   if (tracked_ == nullptr) {
     if (pending && tracking_ == Tracking::callback) {
       take_active(result);  // what an earlier request at its place may have left
@@ -173,6 +193,7 @@ Call::End Call::finish(ucs_status_ptr_t result, const Operation& operation) {
     list(result);
     if (second_at(tracked_, RequestState::returned)) {
       result_end = {true, tracked_->status, tracked_->received};
+      uct::forget_carried(uct::request_of_handle(result));
     }
   }
   if (!pending || result_end.in_call) {
@@ -245,6 +266,7 @@ Ended end(TrackedRequest* tracked, void* request, ucs_status_t status,
 }  // namespace
 
 void on_send_end(void* request, ucs_status_t status, void* user_data) {
+  end_of_carried(request, status);
   const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, nullptr);
   if (ended.tracked.callback.send != nullptr && ended.tell) {
     ended.tracked.callback.send(request, status, ended.tracked.user_data);

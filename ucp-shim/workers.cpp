@@ -6,9 +6,13 @@
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/dispatch.hpp"
 #include "ucp-shim/handlers.hpp"
+#include "ucp-shim/protocols.hpp"
 #include "ucp-shim/requests.hpp"
+#include "uct-shim/carried.hpp"
 #include "uct-shim/interfaces.hpp"
+#include "uct-shim/rebuilt.hpp"
 
 namespace uctrace::ucp {
 
@@ -17,6 +21,8 @@ namespace {
 using interpose::Original;
 
 constinit Original<decltype(&::ucp_worker_create)> original_worker_create{"ucp_worker_create"};
+constinit Original<decltype(&::ucp_get_version)> get_version{"ucp_get_version"};
+constinit Original<decltype(&::ucp_context_query)> context_query{"ucp_context_query"};
 constinit Original<decltype(&::ucp_worker_destroy)> original_worker_destroy{"ucp_worker_destroy"};
 constinit Original<decltype(&::ucp_ep_create)> original_ep_create{"ucp_ep_create"};
 constinit Original<decltype(&::ucp_worker_get_address)> get_address{"ucp_worker_get_address"};
@@ -87,6 +93,25 @@ void define_library(const void* caller) {
   log::define_text(log::TextKind::ucx_library, 0, path, strlen(path));
 }
 
+// What this libucp tells of its requests, before it has any.
+void learn_requests(ucp_context_h context, const void* caller) {
+  auto* version = get_version.get(caller);
+  auto* query = context_query.get(caller);
+  unsigned major = 0, minor = 0, release = 0;
+  if (version == nullptr || query == nullptr) {
+    return;
+  }
+  version(&major, &minor, &release);
+  ucp_context_attr_t attributes;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE;
+  const bool told = query(context, &attributes) == UCS_OK;
+  uct::use_request_layout(told ? uct::request_layout(minor, attributes.request_size)
+                               : uct::RequestLayout{});
+  const void* own = reinterpret_cast<const void*>(original_worker_create.get(caller));
+  use_protocols(own, minor, uct::attach_dispatch(own, dispatch));
+}
+
 }  // namespace
 
 }  // namespace uctrace::ucp
@@ -99,6 +124,9 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
   const void* caller = __builtin_return_address(0);
   interpose::look_for_patched_ucx();
   const bool recording = log::start() && uct::ucx_supported(caller);
+  if (recording) {
+    ucp::learn_requests(context, caller);
+  }
   uct::opening_for_ucp = true;
   const ucs_status_t status = ucp::original_worker_create.get(caller)(context, params, worker);
   uct::opening_for_ucp = false;

@@ -86,6 +86,7 @@ ssize_t am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack, void* a
   if (post.passes_through()) {
     return post.original().ep_am_bcopy(ep, id, pack, argument, flags);
   }
+  post.is_for(request_at(argument));
   PackCapture capture{pack, argument, id, 0, {}};
   const ssize_t length = post.original().ep_am_bcopy(ep, id, pack_and_capture, &capture, flags);
   return post.done(length, {.bytes = length_or_none(length),

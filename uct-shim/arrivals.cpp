@@ -24,6 +24,7 @@ ucs_status_t on_arrival(void* argument, void* data, std::size_t length, unsigned
   const std::size_t wanted = wire::shape_of(handler->am_id).words;
   arrived.words = static_cast<std::uint8_t>(available < wanted ? available : wanted);
   wire::copy_words(arrived.header, data, arrived.words);
+  arrived.connects = handler->interface->of_ucp && wire::connects(handler->am_id);
   const Delivery delivery(arrived);
   return handler->callback(handler->argument, data, length, flags);
 }
@@ -38,7 +39,12 @@ Delivery::Delivery(const Arrived& arrived)
   }
   tick_ = log::now();
   id_ = log::new_id(*lane_, log::IdKind::arrival);
-  thread_state = {{id_, log::Origin::arrival, log::Route::call}, nullptr};
+  // When an endpoint is connected, UCP sends what was queued for it, whoever asked: the message that
+  // connects it is nobody's context.
+  thread_state = {};
+  if (!arrived.connects) {
+    thread_state.context = {id_, log::Origin::arrival, log::Route::call};
+  }
 }
 
 Delivery::~Delivery() {

@@ -20,6 +20,7 @@ struct Arrived {
   log::ArrivalKind kind = log::ArrivalKind::active_message;
   std::uint8_t am_id = 0;
   std::uint8_t words = 0;
+  bool connects = false;  // an endpoint of UCP
   std::uint64_t header[log::kMaxHeaderWords];
 };
 

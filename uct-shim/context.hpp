@@ -1,7 +1,7 @@
 // On whose behalf the current thread is inside UCX: the request context that ties UCT operations to
-// the UCP operation they serve. Set by UCP calls (ucp-shim), by active message handlers, pending
-// dispatch and completion callbacks (here); read when a UCT operation is posted.
-// Cost: three stores to enter, three to leave.
+// the UCP operation they serve. Set by UCP calls and dispatched requests (ucp-shim), by active
+// message handlers, pending dispatch and completion callbacks (here); read when a UCT operation is
+// posted. Cost: four stores to enter, four to leave.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -14,6 +14,15 @@ struct Context {
   log::Id origin;
   log::Origin kind;
   log::Route route;
+
+  // Names the one operation that what is posted serves. Not so where nothing is known, nor inside a
+  // blocking call, whose progress posts for anybody.
+  bool definite() const { return kind != log::Origin::none && route != log::Route::blocking; }
+
+  // The same when something carried it to a later moment.
+  Context carried_by(log::Route by) const {
+    return {origin, kind, route == log::Route::blocking ? route : by};
+  }
 };
 
 class Post;
@@ -21,6 +30,10 @@ class Post;
 struct ThreadState {
   Context context;
   Post* posting;  // the innermost operation in progress: what is posted inside is part of it
+  std::uint8_t protocol;  // UCP's protocol that is being dispatched (TextKind::ucx_protocol), or 0
+  // In this scope, scopes inside it left out: an operation was posted, one found no resources.
+  bool posted, refused;
+  bool inner_idle;  // the scope that was left last, directly inside this one, did neither
 };
 
 extern thread_local constinit ThreadState thread_state __attribute__((tls_model("initial-exec")));
@@ -30,9 +43,13 @@ extern thread_local constinit ThreadState thread_state __attribute__((tls_model(
 class ContextScope {
  public:
   explicit ContextScope(const Context& inner) : outer_(thread_state) {
-    thread_state = {inner, nullptr};
+    thread_state = {inner, nullptr, 0, false, false, false};
   }
-  ~ContextScope() { thread_state = outer_; }
+  ~ContextScope() {
+    const bool idle = !thread_state.posted && !thread_state.refused;
+    thread_state = outer_;
+    thread_state.inner_idle = idle;
+  }
   ContextScope(const ContextScope&) = delete;
   ContextScope& operator=(const ContextScope&) = delete;
 

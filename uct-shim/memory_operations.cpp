@@ -18,6 +18,7 @@ ucs_status_t put_short(uct_ep_h ep, const void* buffer, unsigned length, std::ui
 ssize_t put_bcopy(uct_ep_h ep, uct_pack_callback_t pack, void* argument, std::uint64_t remote,
                   uct_rkey_t rkey) {
   Post post(ep->iface, ep, UctOp::put_bcopy);
+  post.is_for(request_at(argument));
   const ssize_t length = post.original().ep_put_bcopy(ep, pack, argument, remote, rkey);
   return post.done(length, {.bytes = length_or_none(length), .remote = remote});
 }

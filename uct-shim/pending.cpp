@@ -2,6 +2,7 @@
 
 #include "event-log/address_map.hpp"
 #include "event-log/recorder.hpp"
+#include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
 #include "uct-shim/interfaces.hpp"
 
@@ -13,8 +14,7 @@ namespace {
 // is joined by content or counted as unattributed; nothing is lost.
 struct Queued {
   uct_pending_callback_t callback;
-  log::Id origin;
-  log::Origin kind;
+  Context context;
   std::uint16_t interface;
   uct_ep_h endpoint;
 };
@@ -66,7 +66,7 @@ bool take_out(uct_pending_req_t* request, Queued& what) {
 ucs_status_t dispatch(uct_pending_req_t* request) {
   Queued what{};
   take_out(request, what);
-  const ContextScope scope({what.origin, what.kind, log::Route::pending});
+  const ContextScope scope(what.context.carried_by(log::Route::pending));
   const ucs_status_t status = request->func(request);
   if (status == UCS_OK) {
     record(log::PendingEvent::dispatched, request, what);
@@ -87,7 +87,13 @@ void purge_one(uct_pending_req_t* request, void* argument) {
   if (take_out(request, what)) {
     record(log::PendingEvent::purged, request, what);
   }
-  const ContextScope scope({what.origin, what.kind, log::Route::pending});
+  const Context context = what.context.carried_by(log::Route::pending);
+  if (!moves_requests(purge->callback)) {
+    forget_all_carried();  // an endpoint fails: UCP throws away what it queued itself, too
+  } else if (context.definite()) {
+    carry(request, context);
+  }
+  const ContextScope scope(context);
   purge->callback(request, purge->argument);
 }
 
@@ -95,11 +101,13 @@ void purge_one(uct_pending_req_t* request, void* argument) {
 
 ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t* request, unsigned flags) {
   const Interface* interface = find_open_interface(ep->iface);
-  if (interface == nullptr) {
-    return ep->iface->ops.ep_pending_add(ep, request, flags);  // UCP's own (post.hpp)
+  if (interface == nullptr) {  // UCP's own (post.hpp): it keeps the request
+    if (thread_state.context.definite()) {
+      carry(request, thread_state.context);
+    }
+    return ep->iface->ops.ep_pending_add(ep, request, flags);
   }
-  const Context& context = thread_state.context;
-  Queued what{nullptr, context.origin, context.kind, interface->id, ep};
+  Queued what{nullptr, thread_state.context, interface->id, ep};
   // Before it is queued: another thread may dispatch it at once.
   const bool watched = put_in_between(request, what);
   const ucs_status_t status = interface->original.ep_pending_add(ep, request, flags);

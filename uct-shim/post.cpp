@@ -38,6 +38,8 @@ uct_completion_t* Post::track(uct_completion_t* completion) {
   if (completion == nullptr || passes_through_) {
     return completion;
   }
+  is_for(request_of_completion(completion));
+  last_of_flush_ = op_ == log::UctOp::ep_flush && completion->count <= 1;
   log::Lane* lane = log::lane();
   log::Slot* slot = lane != nullptr ? log::acquire_slot(*lane) : nullptr;
   if (slot == nullptr) {
@@ -49,8 +51,9 @@ uct_completion_t* Post::track(uct_completion_t* completion) {
   tracked_->own = {on_completion, 1, UCS_OK};
   tracked_->original = completion;
   tracked_->operation = id_;
-  tracked_->origin = thread_state.context.origin;
-  tracked_->origin_kind = thread_state.context.kind;
+  tracked_->origin = context_->origin;
+  tracked_->origin_kind = context_->kind;
+  tracked_->route = context_->route;
   tracked_->state = RendezvousState::none;
   return &tracked_->own;
 }
@@ -102,6 +105,13 @@ log::Id Post::identity() {
 void Post::finish(ucs_status_t status, const Handed& handed) {
   const std::uint64_t end = log::now();
   thread_state.posting = outer_;
+  // What connects an endpoint is sent by whoever comes first, and is nothing of his request.
+  const bool connects = interface_->of_ucp && wire::connects(handed.am_id);
+  thread_state.posted |= status >= 0 && !connects;
+  thread_state.refused |= status == UCS_ERR_NO_RESOURCE && !connects;
+  if (context_ == &found_ && last_of_flush_ && status >= 0) {
+    forget_carried(request_);  // all its lanes are flushed: the completion leads to what follows
+  }
   if (tracked_ != nullptr && status != UCS_INPROGRESS) {
     log::release_slot(log::slot_of(tracked_));  // complete at return: the transport never saw it
     tracked_ = nullptr;
@@ -128,7 +138,7 @@ void Post::record(log::Lane& lane, ucs_status_t status, const Handed& handed, st
   if (record == nullptr) {
     return;
   }
-  const Context& context = thread_state.context;
+  const Context& context = *context_;
   record->op = op_;
   record->am_id = handed.am_id;
   record->flags = static_cast<std::uint8_t>((id_ != 0 ? UctOperation::kHasId : 0) |
@@ -139,6 +149,7 @@ void Post::record(log::Lane& lane, ucs_status_t status, const Handed& handed, st
                                             handed.header_words << UctOperation::kHeaderShift);
   record->origin_kind = context.kind;
   record->route = context.route;
+  record->protocol = thread_state.protocol;
   record->header_bytes = handed.header_bytes;
   record->start_tick = start_;
   record->duration_ticks = end - start_;
@@ -205,7 +216,9 @@ void on_completion(uct_completion_t* own) {
     original->status = copy.own.status;
   }
   if (--original->count == 0) {
-    const ContextScope scope({copy.origin, copy.origin_kind, log::Route::completion});
+    forget_carried(request_of_completion(original));  // nothing of it waits any more
+    const Context context{copy.origin, copy.origin_kind, copy.route};
+    const ContextScope scope(context.carried_by(log::Route::completion));
     original->func(original);
   }
 }

@@ -10,6 +10,7 @@
 #include <uct/api/uct.h>
 
 #include "event-log/recorder.hpp"
+#include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
 #include "uct-shim/interfaces.hpp"
 
@@ -37,6 +38,7 @@ struct TrackedCompletion {
   log::Id operation;
   log::Id origin;
   log::Origin origin_kind;
+  log::Route route;
   RendezvousState state;  // `none`: not a rendezvous. Accessed with __atomic builtins
   void* rendezvous;       // the transport's handle, by which it may be cancelled
 };
@@ -64,6 +66,15 @@ class Post {
   }
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
+
+  // Tells the request that the operation is for, where UCP handed down a pointer into it: another
+  // way to know for whom it is, when this thread does not know.
+  void is_for(Request request) {
+    if (!context_->definite() && find_carried(request, found_)) {
+      context_ = &found_;
+      request_ = request;
+    }
+  }
 
   const uct_iface_ops_t& original() const {
     return interface_ != nullptr ? interface_->original : iface_->ops;
@@ -120,6 +131,10 @@ class Post {
   log::UctOp op_;
   Post* outer_;
   bool passes_through_;
+  const Context* context_ = &thread_state.context;
+  Context found_;  // valid where context_ points to it, and so is request_
+  Request request_;
+  bool last_of_flush_ = false;
   bool has_completion_ = false;
   bool has_end_ = false;  // which is recorded under id_
   bool named_ = false;    // by an operation that was posted inside it

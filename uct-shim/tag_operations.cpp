@@ -32,6 +32,7 @@ ucs_status_t tag_eager_short(uct_ep_h ep, uct_tag_t tag, const void* data, std::
 ssize_t tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, std::uint64_t immediate,
                         uct_pack_callback_t pack, void* argument, unsigned flags) {
   Post post(ep->iface, ep, UctOp::tag_eager_bcopy);
+  post.is_for(request_at(argument));
   const EagerHeader header(tag, immediate);
   const ssize_t length =
       post.original().ep_tag_eager_bcopy(ep, tag, immediate, pack, argument, flags);

@@ -213,7 +213,7 @@ void shape_operation(Random& random, log::UctOperation& r) {
   r.am_id = static_cast<std::uint8_t>(random() % 28);
   r.flags = static_cast<std::uint8_t>(random() % 16 | (random() % 6) << 4 | (random() & 0x80));
   r.origin_kind = static_cast<log::Origin>(random() % 3);
-  r.route = static_cast<log::Route>(random() % 4);
+  r.route = static_cast<log::Route>(random() % 7);
   r.bytes = random() % 128;
 }
 

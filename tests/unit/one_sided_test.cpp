@@ -113,6 +113,7 @@ TEST_CASE("flush: it serves the UCP flush that posted it or that is in progress"
   const Index send = builder.send(0, 1, 7, 8, 5);
   const Index waited = builder.active_message(0, 1, AmId::eager_only, 16, 13, {7});
   builder.from_ucp(waited, blocking);
+  builder.uct(waited).route = log::Route::blocking;
   attribute_transfers(builder.job);
   check_serves(builder, inside, blocking, Link::exact);
   check_serves(builder, from_progress, blocking, Link::inferred);

@@ -1,0 +1,22 @@
+// What a UCP flush consists of: a flush of a worker flushes its endpoints one by one from a
+// callback of progress, and each flush of an endpoint is a request of its own inside UCP.
+#pragma once
+
+#include "uct-shim/context.hpp"
+
+namespace uctrace::ucp {
+
+// While it lives, the first part that this thread starts is that of the flush `context` names. Only
+// the first: a blocking flush goes on to make progress, which starts parts of others.
+class FirstPartOf {
+ public:
+  explicit FirstPartOf(const uct::Context& context);
+  ~FirstPartOf();
+  FirstPartOf(const FirstPartOf&) = delete;
+  FirstPartOf& operator=(const FirstPartOf&) = delete;
+
+ private:
+  const uct::Context* outer_;
+};
+
+}  // namespace uctrace::ucp

@@ -1,0 +1,128 @@
+#include "uct-shim/carried.hpp"
+
+#include "event-log/address_map.hpp"
+#include "event-log/recorder.hpp"
+
+namespace uctrace::uct {
+
+constinit std::atomic<std::uint32_t> carried_requests{0};
+
+namespace {
+
+struct Carried {
+  log::Id origin;
+  log::Origin kind;
+  std::uint32_t era;
+};
+constinit log::AddressMap<Carried, 1 << 16> carried;
+constinit std::atomic<std::uint32_t> era{0};  // entries of an older one are void
+
+constinit std::atomic<RequestLayout> layout{RequestLayout{}};
+static_assert(std::atomic<RequestLayout>::is_always_lock_free);
+constinit std::atomic<bool> layout_decided{false};
+
+constexpr std::size_t kMaxMovers = 8;  // copies of libucp
+constinit std::atomic<uct_pending_purge_callback_t> movers[kMaxMovers]{};
+
+Request offset(const void* address, std::uint16_t distance, std::ptrdiff_t direction) {
+  return address == nullptr || distance == 0
+             ? nullptr
+             : static_cast<const char*>(address) + direction * distance;
+}
+
+}  // namespace
+
+void carry(Request request, const Context& context) {
+  if (request == nullptr) {
+    return;
+  }
+  const bool fresh = carried.find(request) == nullptr;
+  if (auto* entry = carried.claim(request)) {
+    entry->value = {context.origin, context.kind, era.load(std::memory_order_relaxed)};
+    if (fresh) {
+      carried_requests.fetch_add(1, std::memory_order_relaxed);
+    }
+  } else if (log::Lane* lane = log::lane()) {
+    ++lane->counters().ucp_requests_not_carried;
+  }
+}
+
+void forget_carried(Request request) {
+  auto* entry = request != nullptr && any_carried() ? carried.find(request) : nullptr;
+  if (entry != nullptr) {
+    carried.free(entry);
+    carried_requests.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void forget_all_carried() {
+  if (any_carried()) {
+    era.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+bool find_carried(Request request, Context& context) {
+  const auto* entry = request != nullptr && any_carried() ? carried.find(request) : nullptr;
+  if (entry == nullptr || entry->value.era != era.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  context = {entry->value.origin, entry->value.kind, log::Route::request};
+  return true;
+}
+
+void set_request_mover(uct_pending_purge_callback_t mover) {
+  for (auto& place : movers) {
+    uct_pending_purge_callback_t taken = nullptr;
+    if (mover == nullptr || place.compare_exchange_strong(taken, mover) || taken == mover) {
+      return;
+    }
+  }
+}
+
+bool moves_requests(uct_pending_purge_callback_t callback) {
+  for (const auto& mover : movers) {
+    if (mover.load(std::memory_order_relaxed) == callback) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What was measured of each release, in builds with and without assertions: sizeof(ucp_request_t)
+// and the offsets in it of send.state.uct_comp and send.uct.
+RequestLayout request_layout(unsigned ucx_minor, std::size_t request_size) {
+  struct Measured {
+    std::uint16_t first_minor, last_minor, size, completion, request;
+  };
+  static constexpr Measured kMeasured[] = {
+      {11, 11, 272, 160, 216}, {12, 12, 280, 160, 232}, {13, 19, 264, 144, 216},
+      {13, 19, 272, 152, 224}, {20, 21, 272, 144, 224}, {20, 22, 280, 152, 232},
+  };
+  for (const Measured& row : kMeasured) {
+    if (row.first_minor <= ucx_minor && ucx_minor <= row.last_minor && row.size == request_size) {
+      return {static_cast<std::uint16_t>(row.size - row.request),
+              static_cast<std::uint16_t>(row.request - row.completion), row.request, 0};
+    }
+  }
+  return {};
+}
+
+void use_request_layout(const RequestLayout& wanted) {
+  const bool first = !layout_decided.exchange(true, std::memory_order_acq_rel);
+  const bool same = layout.load(std::memory_order_acquire) == wanted;
+  layout.store(first || same ? wanted : RequestLayout{}, std::memory_order_release);
+}
+
+Request request_of_handle(const void* handle) {
+  return offset(handle, layout.load(std::memory_order_relaxed).before_handle, -1);
+}
+
+Request request_of_completion(const uct_completion_t* completion) {
+  return offset(completion, layout.load(std::memory_order_relaxed).after_completion, 1);
+}
+
+Request request_at(const void* begin) {
+  return offset(begin, layout.load(std::memory_order_relaxed).after_begin, 1);
+}
+
+}  // namespace uctrace::uct
