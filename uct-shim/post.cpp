@@ -11,8 +11,6 @@ namespace uctrace::uct {
 using log::DropKind;
 using log::UctOperation;
 
-thread_local constinit ThreadState thread_state{};
-
 namespace {
 
 // Rendezvous in progress by their handle. One that finds no place cannot be told to be cancelled:

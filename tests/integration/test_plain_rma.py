@@ -3,7 +3,7 @@ each call is recorded once under its own name, and each movement of data is one 
 
 from collections import Counter
 
-from checks import check_complete, check_delivered, check_same_multiset
+from checks import check_complete, check_delivered, check_links, check_same_multiset
 from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
 from logs import Log
 from plain import SETTINGS, as_called, read_calls
@@ -31,6 +31,7 @@ def plain_rma_is_recorded(setting):
         )
         check_equal(result.stdout, alone.stdout, "output of the program")
         check_complete(recording.info, layers=("uct", "ucp"), processes=2)
+        check_links(recording.info, v2="UCX_PROTO_ENABLE" in environment)
         check_delivered(recording.messages)
 
         truth = read_calls(folder / "truth")

@@ -1,6 +1,6 @@
 """A program that uses UCP without any MPI: its messages are matched between its processes."""
 
-from checks import check_complete, check_delivered, check_same_multiset
+from checks import check_complete, check_delivered, check_links, check_same_multiset
 from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
 
 ROUNDS = 3
@@ -14,11 +14,14 @@ def messages_of_program():
             yield {"ucp_tag": kind << 32 | number, "bytes": SIZES[number % len(SIZES)]}
 
 
-def plain_ucp_is_recorded():
-    program = [PROGRAMS / "plain_ucp"]
+SETTINGS = {"default": {}, "protocols-v2": {"UCX_PROTO_ENABLE": "y"}}
+
+
+def plain_ucp_is_recorded(setting):
+    program, environment = [PROGRAMS / "plain_ucp"], SETTINGS[setting]
     with scratch() as folder:
-        alone = run_well(program)
-        result, recording = record_well(folder / "data", program)
+        alone = run_well(program, env=environment)
+        result, recording = record_well(folder / "data", program, env=environment)
         check_equal(result.stdout, alone.stdout, "output of the program")
         messages = [{**m, "ucp_tag": int(m["ucp_tag"], 16)} for m in recording.messages]
         check_same_multiset(messages, messages_of_program(), ("ucp_tag", "bytes"), "messages")
@@ -31,6 +34,9 @@ def plain_ucp_is_recorded():
             for column in ("src", "dst", "mpi", "comm", "tag"):
                 check_equal(message[column], None, f"{column} without MPI")
         check_complete(recording.info, layers=("uct", "ucp"), processes=2)
+        check_links(recording.info, v2="UCX_PROTO_ENABLE" in environment)
+        named = {m["protocol"] for m in messages if m["protocol_from"] == "ucx"}
+        check_equal("egr/multi/bcopy" in named, setting == "protocols-v2", f"named by UCX: {named}")
 
 
 run_test(plain_ucp_is_recorded)

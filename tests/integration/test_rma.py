@@ -1,7 +1,7 @@
 """One-sided communication of MPI: each put and get is one message of the right size between the
 right ranks, asked for by the right function, with all its bytes on its path; nothing is left over."""
 
-from checks import check_complete, check_copies, check_delivered, read_truth
+from checks import check_complete, check_copies, check_delivered, check_links, read_truth
 from harness import MPIS, OPEN_MPI_OVER_UCX, check, check_equal, record_well, run_test, run_well
 from harness import scratch
 
@@ -33,6 +33,7 @@ def rma_is_recorded(mpi_name, setting):
         if mpi_name == "mpich":  # writes memory that was attached by active messages
             truth = [row for row in truth if row["comm"] != "dynamic"]
         check_complete(recording.info, processes=mpi.ranks)
+        check_links(recording.info, v2="UCX_PROTO_ENABLE" in environment)
         for operation in recording.table("ucp_operations"):
             check(operation["t_end_ns"] >= operation["t_start_ns"] >= 0, f"no end: {operation}")
         check_copies(recording, truth)

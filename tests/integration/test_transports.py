@@ -1,6 +1,6 @@
 """Every eager and rendezvous protocol over every transport of this machine is recorded whole."""
 
-from checks import check_complete, check_messages_are, read_truth
+from checks import check_complete, check_links, check_messages_are, read_truth
 from harness import MPIS, check, record_well, run_test, scratch
 
 # What the environment asks for, and a protocol that must then have carried something.
@@ -11,7 +11,7 @@ SETTINGS = {
     "put": ({"UCX_TLS": "posix,cma,self", "UCX_RNDV_SCHEME": "put_zcopy"}, "rndv/put/zcopy"),
     "eager": ({"UCX_TLS": "sysv,self", "UCX_RNDV_THRESH": "inf"}, "eager/multi/bcopy"),
     "rendezvous": ({"UCX_TLS": "all", "UCX_RNDV_THRESH": "0"}, "rndv/get/zcopy"),
-    "protocols-v2": ({"UCX_TLS": "all", "UCX_PROTO_ENABLE": "y"}, "eager/multi/bcopy"),
+    "protocols-v2": ({"UCX_TLS": "all", "UCX_PROTO_ENABLE": "y"}, "egr/multi/bcopy"),
 }
 
 
@@ -23,6 +23,7 @@ def body(setting):
         _, recording = record_well(folder / "data", job, env=environment)
         check_messages_are(recording, read_truth(folder / "truth", mpi))
         check_complete(recording.info, processes=mpi.ranks)
+        check_links(recording.info, v2="UCX_PROTO_ENABLE" in environment)
         seen = {message["protocol"] for message in recording.messages}
         check(protocol in seen, f"no message went by {protocol}: {sorted(seen, key=str)}")
 

@@ -122,6 +122,33 @@ TEST_CASE("flush: it serves the UCP flush that posted it or that is in progress"
   check_serves(builder, waited, send, Link::inferred);
 }
 
+TEST_CASE("request: what came back by the address of its request must be of its operation") {
+  JobBuilder builder(2);
+  const auto comes_back = [&](Index op, Index served) {
+    builder.from_ucp(op, served);
+    builder.uct(op).route = log::Route::request;
+    return op;
+  };
+  const Index put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 300, 1);
+  builder.ucp(put).end_ns = 40;
+  const Index part =
+      comes_back(builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0x1064, 200, 30), put);
+  const Index beyond =
+      comes_back(builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0x1064, 201, 31), put);
+  const Index send = builder.send(0, 1, 7, 8, 5);
+  const Index first = comes_back(builder.active_message(0, 1, AmId::eager_only, 16, 32, {7}), send);
+  const Index other = comes_back(builder.active_message(0, 1, AmId::eager_only, 16, 33, {8}), send);
+  const Index ended = builder.flush(UcpFunction::ep_flush_nbx, 0, 10, 20);
+  const Index late =
+      comes_back(builder.memory_operation(0, 1, log::UctOp::ep_flush, 0, 0, 34), ended);
+  attribute_transfers(builder.job);
+  check_serves(builder, part, put, Link::exact);
+  CHECK(builder.uct(beyond).link != Link::exact);
+  check_serves(builder, first, send, Link::exact);
+  CHECK(builder.uct(other).link != Link::exact);
+  check_reason(builder, late, "internal_flush");
+}
+
 TEST_CASE("payload: the parts of one-sided operations") {
   JobBuilder builder(2);
   const Index put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 300, 1);
