@@ -16,11 +16,12 @@ from harness import BUILD_ROOT, SKIPPED, UcxUnderTest
 HERE = Path(__file__).resolve().parent
 TEST_TIMEOUT_S = 180
 
-# By what is run: the test script with its arguments.
+# By what is run: the test script with its arguments, V2 for those that go with protocols v2.
+V2 = {"any": "protocols-v2", "default": "protocols-v2", "all": "protocols-v2", "tcp": "tcp-protocols-v2"}
 PROGRAMS = {
     "ompi": [["exchange", "ompi"], ["rma", "ompi", "any"]],
     "mpich": [["exchange", "mpich"], ["rma", "mpich", "any"]],
-    "plain": [["plain_ucp"], ["plain_rma", "all"], ["plain_rma", "tcp"]],
+    "plain": [["plain_ucp", "default"], ["plain_rma", "all"], ["plain_rma", "tcp"], ["streams", "all"]],
 }
 
 
@@ -42,6 +43,12 @@ class Row:
     @property
     def is_good(self):
         return self.result in ("ok", "fails by itself")
+
+
+def has_protocols_v2(version, script):
+    """UCP sends streams by protocols v2 from 1.16 on."""
+    major, minor, _ = map(int, version.split("."))
+    return script != "streams" or (major, minor) >= (1, 16)
 
 
 def version_of(prefix):
@@ -69,6 +76,8 @@ def reason_of(output):
 def run_test_over(ucx, test):
     """A Row; `ucx` is an UcxUnderTest without a report."""
     script, *arguments = test
+    if ucx.protocols == "v2":
+        arguments = [V2.get(word, word) for word in arguments]
     with tempfile.TemporaryDirectory(prefix="uctrace-matrix-") as folder:
         report = Path(folder) / "report"
         chosen = json.dumps({**asdict(ucx), "report": str(report)})
@@ -102,4 +111,5 @@ def run_cell(mode, protocols, prefix, programs):
     ucx = UcxUnderTest(mode, protocols, version_of(prefix), str(prefix), "")
     for name in programs:
         for test in PROGRAMS[name]:
-            yield run_test_over(ucx, test)
+            if protocols == "v1" or has_protocols_v2(ucx.version, test[0]):
+                yield run_test_over(ucx, test)
