@@ -88,7 +88,8 @@ class Streams {
 
   template <typename Ends>
   void take(Ends& from, std::vector<End>& to) {
-    for (auto& [key, end] : from) {
+    for (auto& of_key : from) {
+      End& end = of_key.second;  // clang's lambdas capture no structured bindings
       std::stable_sort(end.ops.begin(), end.ops.end(),
                        [&](Index a, Index b) { return op(a).start_tick < op(b).start_tick; });
       end.ordered = std::all_of(end.ops.begin(), end.ops.end(),
