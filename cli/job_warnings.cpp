@@ -86,6 +86,10 @@ std::string reason_text(const log::FaultView& fault) {
       return "the UCX was rebuilt by another version of uctrace: " + detail;
     case log::FaultCode::several_ucx:
       return "it is not clear which of several UCX libraries is meant by calls of " + detail;
+    case log::FaultCode::ucp_bypassed:
+      return "calls of UCP went past uctrace into " + detail +
+             ", which the program opened and asked for its functions by itself; a rebuilt UCX is "
+             "seen there, too";
     case log::FaultCode::left_out:  // switches nothing off
     case log::FaultCode::none:
     case log::FaultCode::kCount:

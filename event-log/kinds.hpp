@@ -51,6 +51,7 @@ enum class RecordType : std::uint8_t {
   communicator_free = 44,
   fault = 45,
   window = 46,
+  ucp_connection = 47,
 };
 
 enum class UctOp : std::uint8_t {
@@ -231,6 +232,8 @@ constexpr UcpFamily family_of(UcpFunction function) {
                                                   : UcpFamily::stream_receive;
 }
 
+enum class ConnectionSide : std::uint8_t { client = 0, server = 1 };
+
 // What led to a UCT operation: the evidence for its attribution.
 enum class Origin : std::uint8_t {
   none = 0,     // nothing known (progress, wireup)
@@ -276,6 +279,7 @@ enum class FaultCode : std::uint16_t {
   other_ucx_loaded = 9,  // than `record --ucx` asked for; the detail is its path, `value` 1: rebuilt
   unknown_patch = 10,    // a UCX built with patches/ of another uctrace; `value` = its uct_tool_abi
   several_ucx = 11,      // the detail is a function of which it is not clear whose is meant
+  ucp_bypassed = 12,     // UCP was called past the shims; the detail is the path of its library
   kCount
 };
 

@@ -156,6 +156,12 @@ struct UcpEndpointView {
   static std::optional<UcpEndpointView> parse(Words record);
 };
 
+struct UcpConnectionView {
+  UcpConnection r;
+  ConnectionSide side() const { return static_cast<ConnectionSide>(r.head.a); }
+  static std::optional<UcpConnectionView> parse(Words record);
+};
+
 struct CommunicatorView {
   Communicator r;
   std::vector<RankRun> runs;
@@ -390,6 +396,8 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<UcpWorkerView>(lane, record, visitor);
     case RecordType::ucp_endpoint:
       return visit_as<UcpEndpointView>(lane, record, visitor);
+    case RecordType::ucp_connection:
+      return visit_as<UcpConnectionView>(lane, record, visitor);
     case RecordType::communicator:
       return visit_as<CommunicatorView>(lane, record, visitor);
     case RecordType::window:

@@ -198,6 +198,18 @@ std::optional<UcpEndpointView> UcpEndpointView::parse(Words record) {
   return view;
 }
 
+std::optional<UcpConnectionView> UcpConnectionView::parse(Words record) {
+  UcpConnectionView view;
+  const auto known = [](const SocketAddress& address) {
+    return address.version == 0 || address.version == 4 || address.version == 6;
+  };
+  if (!copy_fixed(record, view.r) || view.side() > ConnectionSide::server ||
+      !known(view.r.local) || !known(view.r.remote)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
 std::optional<CommunicatorView> CommunicatorView::parse(Words record) {
   CommunicatorView view;
   if (!copy_fixed(record, view.r)) return std::nullopt;

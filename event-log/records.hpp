@@ -357,13 +357,34 @@ struct UcpWorker {
 static_assert(sizeof(UcpWorker) == 32);
 
 struct UcpEndpoint {
-  Head head;
+  Head head;  // b: ticks that its creation took (saturated); it ended at `tick`
   std::uint64_t tick;
   std::uint64_t handle;
   std::uint64_t worker;
   std::uint64_t remote_uid;  // 0 = the endpoint was not made from a worker address
 };
 static_assert(sizeof(UcpEndpoint) == 40);
+
+// `address` is in network order: 4 bytes of IPv4 or 16 of IPv6.
+struct SocketAddress {
+  unsigned char address[16];
+  std::uint16_t port;
+  std::uint8_t version;  // 4 or 6, 0 = not known
+  std::uint8_t reserved[5];
+};
+static_assert(sizeof(SocketAddress) == 24);
+
+// A UCP endpoint made by socket address is connected, as the connection manager told it: the client
+// before the server. Another thread may record it before the endpoint's creation has returned.
+struct UcpConnection {
+  Head head;  // a: ConnectionSide
+  std::uint64_t tick;
+  std::uint64_t handle;             // of the UCP endpoint
+  std::uint64_t network_namespace;  // inode of /proc/thread-self/ns/net, 0 = not known
+  SocketAddress local;
+  SocketAddress remote;
+};
+static_assert(sizeof(UcpConnection) == 80);
 
 // A run of world ranks: first, first + stride, ... (count of them).
 struct RankRun {

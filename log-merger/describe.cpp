@@ -12,6 +12,7 @@
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/open_calls.hpp"
 #include "log-merger/plain_text.hpp"
+#include "log-merger/strangers.hpp"
 #include "log-merger/totals.hpp"
 #include "log-merger/ucx_mode.hpp"
 
@@ -49,6 +50,8 @@ const char* name_of(log::FaultCode code) {
       return "unknown_patch";
     case log::FaultCode::several_ucx:
       return "several_ucx";
+    case log::FaultCode::ucp_bypassed:
+      return "ucp_bypassed";
     case log::FaultCode::kCount:
       break;
   }
@@ -427,6 +430,7 @@ void describe_run(Job& job, const Found& found) {
   }
   info["faults"] = faults_json(job);
   info["processes"] = processes_json(job);
+  info["peers"] = peers_json(job);
   info["hosts"] = hosts;
   info["clock"] = clock_json(job);
   info["folder"] = folder_json(job);

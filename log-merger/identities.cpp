@@ -141,7 +141,7 @@ class Checker {
     for (const ProcessLog& log : job_.logs) {
       const bool stranger_known = std::any_of(
           log.ucp_endpoints.begin(), log.ucp_endpoints.end(), [&](const UcpEndpoint& endpoint) {
-            return !job_.process_of_uid.contains(endpoint.remote_uid);
+            return endpoint.peer.process == kNone;
           });
       if (stranger_known || (log.flavour == MpiFlavour::none && !log.workers.empty())) {
         return true;

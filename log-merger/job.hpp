@@ -177,6 +177,8 @@ struct Interface {
   TextId transport = kNoText, device = kNoText, memory_domain = kNoText;
   std::string address;                    // device and interface address: its name for the peers
   std::uint64_t offered = 0, hooked = 0;  // bits of log::UctHook
+  std::uint64_t tick = 0, end_tick = UINT64_MAX;
+  std::uint64_t worker = 0, worker_tick = 0;  // of UCP, for whom it was opened; names its row
 };
 
 // A UCT endpoint from its creation on; handles are used again, rows are not.
@@ -189,16 +191,43 @@ struct Endpoint {
   std::uint64_t connected_tick = 0;
   std::uint64_t destroyed_tick = UINT64_MAX;
   Index peer_process = kNone;
+  std::uint64_t peer_uid = 0;  // of the UCP worker whose interface is there, 0 if none is known
   TextId remote_device = kNoText;
+};
+
+// A worker of UCP, and the process whose it is. kNone: it left no log, or is not known.
+struct Peer {
+  Index process = kNone;
+  std::uint64_t uid = 0;
+};
+
+// How the peer of a UCP endpoint was found, in the order in which it is looked for.
+enum class PeerBy : std::uint8_t { none, worker_address, connection, transfers };
+
+// A client-server connection as one of its ends saw it: "127.0.0.1:5000", "[::1]:5000".
+struct Connection {
+  log::ConnectionSide side = log::ConnectionSide::client;
+  std::uint64_t network_namespace = 0;
+  std::int64_t connected_ns = -1;
+  std::string local, remote;
+  bool loopback = false;
 };
 
 struct UcpEndpoint {
   std::uint64_t handle = 0, tick = 0, remote_uid = 0;
   std::uint64_t worker = 0;
+  std::uint64_t begin_tick = 0;         // when its creation began; it ended at `tick`
+  std::uint64_t end_tick = UINT64_MAX;  // the program gave its handle up
+  std::optional<Connection> connection;
+  // results
+  Peer peer;
+  PeerBy peer_by = PeerBy::none;
+  std::uint64_t operations = 0;
 };
 
 struct Worker {
   std::uint64_t handle = 0, tick = 0, uid = 0;
+  std::uint64_t end_tick = UINT64_MAX;
 };
 
 struct Comm {
@@ -258,7 +287,6 @@ struct Job {
   std::vector<Arrival> arrivals;
   std::vector<UcpOp> ucp;
   std::vector<MpiCall> calls;
-  std::unordered_map<std::uint64_t, Index> process_of_uid;
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;
   double clock_error_ns = 0;

@@ -6,6 +6,7 @@
 
 #include "log-merger/job.hpp"
 #include "log-merger/load_mpi.hpp"
+#include "log-merger/load_peers.hpp"
 #include "log-merger/plain_text.hpp"
 
 namespace uctrace::merge {
@@ -22,64 +23,44 @@ HeaderWords words_of(log::Words header) {
   return result;
 }
 
-std::string text_of(log::Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// Lengths keep two addresses from running into each other.
-std::string joined(log::Bytes first, log::Bytes second) {
-  return fmt::format("{}:", first.size()) + text_of(first) + text_of(second);
-}
-
 class ProcessLoader {
  public:
   ProcessLoader(Job& job, Index process)
       : job_(job),
         process_(process),
         log_(job.logs[static_cast<std::size_t>(process)]),
-        mpi_(job, process) {}
+        mpi_(job, process),
+        peers_(job, log_) {}
 
   void load() {
     load_definitions();
     load_events();
-    finish_endpoints();
     finish_pending();
     sum_counters();
   }
 
  private:
-  Texts& texts() { return job_.run.texts; }
   std::int64_t time(std::uint64_t tick) const { return log_.clock.job_ns(tick); }
 
   void load_definitions() {
-    std::vector<Endpoint> connections, own_addresses;
     log_.file.for_each_record(
         Stream::definitions,
         Overloaded{[&](std::uint16_t, const log::TextView& text) { take_text(text); },
-                   [&](std::uint16_t, const log::UctInterfaceView& view) { take_interface(view); },
-                   [&](std::uint16_t, const log::UctEndpointView& view) { take_endpoint(view); },
-                   [&](std::uint16_t, const log::UcpWorkerView& view) {
-                     log_.workers.push_back({view.r.handle, view.r.tick, view.r.uid});
-                   },
-                   [&](std::uint16_t, const log::UcpEndpointView& view) {
-                     log_.ucp_endpoints.push_back(
-                         {view.r.handle, view.r.tick, view.r.remote_uid, view.r.worker});
-                   },
+                   [&](std::uint16_t lane, const log::UctInterfaceView& view) { peers_.take(lane, view); },
+                   [&](std::uint16_t, const log::UctEndpointView& view) { peers_.take(view); },
+                   [&](std::uint16_t lane, const log::UcpWorkerView& view) { peers_.take(lane, view); },
+                   [&](std::uint16_t, const log::UcpEndpointView& view) { peers_.take(view); },
+                   [&](std::uint16_t, const log::UcpConnectionView& view) { peers_.take(view); },
                    [&](std::uint16_t, const log::CommunicatorView& view) { mpi_.take(view); },
                    [&](std::uint16_t, const log::WindowView& view) { mpi_.take(view); },
                    [&](std::uint16_t, const log::HandleEndView& view) {
-                     if (view.type() == log::RecordType::uct_endpoint_destroy) {
-                       destroyed_.emplace_back(view.r.handle, view.r.tick);
-                     }
+                     peers_.take(view);
                      mpi_.take(view);
                    },
                    [&](std::uint16_t, const log::FaultView& view) {
                      log_.faults.emplace_back(view.r, plain_text(view.detail));
                    }});
-    std::stable_sort(log_.interfaces.begin(), log_.interfaces.end(),
-                     [](const Interface& a, const Interface& b) { return a.id < b.id; });
-    sort_by_handle(log_.workers);
-    sort_by_handle(log_.ucp_endpoints);
+    peers_.finish_definitions();
     mpi_.finish_definitions();
   }
 
@@ -109,59 +90,6 @@ class ProcessLoader {
       default:
         mpi_.take(text);
         break;
-    }
-  }
-
-  void take_interface(const log::UctInterfaceView& view) {
-    log_.interfaces.push_back(
-        {view.interface_id(), view.r.of_ucp != 0, texts().intern(view.transport),
-         texts().intern(view.device), texts().intern(view.memory_domain),
-         joined(view.device_address, view.interface_address), view.r.offered, view.r.hooked});
-  }
-
-  void take_endpoint(const log::UctEndpointView& view) {
-    Endpoint row;
-    row.handle = view.r.handle;
-    row.tick = view.r.tick;
-    row.interface = view.interface_id();
-    switch (view.type()) {
-      case log::RecordType::uct_endpoint:
-        if (!view.address.empty() || !view.device_address.empty()) {
-          row.remote = joined(view.device_address, view.address);
-          row.connected_tick = view.r.tick;
-        }
-        log_.endpoints.push_back(std::move(row));
-        break;
-      case log::RecordType::uct_endpoint_address:
-        row.own_address = text_of(view.address);
-        own_addresses_.push_back(std::move(row));
-        break;
-      default:
-        row.remote = text_of(view.address);
-        connections_.push_back(std::move(row));
-    }
-  }
-
-  void finish_endpoints() {
-    sort_by_handle(log_.endpoints);
-    for (const Endpoint& address : own_addresses_) {
-      if (const Index at = row_at(log_.endpoints, address.handle, address.tick); at != kNone) {
-        log_.endpoints[static_cast<std::size_t>(at)].own_address = address.own_address;
-      }
-    }
-    for (const Endpoint& connection : connections_) {
-      if (const Index at = row_at(log_.endpoints, connection.handle, connection.tick);
-          at != kNone) {
-        Endpoint& row = log_.endpoints[static_cast<std::size_t>(at)];
-        row.remote = connection.remote;
-        row.to_endpoint = true;
-        row.connected_tick = connection.tick;
-      }
-    }
-    for (const auto& [handle, tick] : destroyed_) {
-      if (const Index at = row_at(log_.endpoints, handle, tick); at != kNone) {
-        log_.endpoints[static_cast<std::size_t>(at)].destroyed_tick = tick;
-      }
     }
   }
 
@@ -347,8 +275,7 @@ class ProcessLoader {
   Index process_;
   ProcessLog& log_;
   MpiLoader mpi_;
-  std::vector<Endpoint> own_addresses_, connections_;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> destroyed_;  // endpoint, tick
+  PeerLoader peers_;
   // By endpoint and request: how often it was added and did not leave, and when it was last added.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::int64_t, std::uint64_t>>
       in_queue_;

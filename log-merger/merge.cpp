@@ -6,6 +6,7 @@
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/open_calls.hpp"
 #include "log-merger/plain_text.hpp"
+#include "log-merger/strangers.hpp"
 #include "log-merger/totals.hpp"
 
 namespace uctrace {
@@ -24,6 +25,7 @@ Run merged(merge::Job job) {
   merge::check_identities(job, found);
   merge::describe_run(job, found);
   merge::note_open_calls(job);
+  merge::note_strangers(job);
   if (!job.logs.empty()) {
     const log::LogFile& first = job.logs.front().file;
     job.run.run_id = fmt::format("{}@{}", plain_text(first.job()), job.run.epoch_realtime_ns);

@@ -1,5 +1,4 @@
-// Workers and endpoints of UCP: who is who. A worker is named by its uid, which every endpoint made
-// from its address carries too; a process is never told by its pid alone.
+// UCP's workers, each named by its uid; a process is never told by its pid alone.
 #include <string.h>
 #include <ucp/api/ucp.h>
 
@@ -10,6 +9,7 @@
 #include "ucp-shim/handlers.hpp"
 #include "ucp-shim/protocols.hpp"
 #include "ucp-shim/requests.hpp"
+#include "ucp-shim/worker_uid.hpp"
 #include "uct-shim/carried.hpp"
 #include "uct-shim/interfaces.hpp"
 #include "uct-shim/rebuilt.hpp"
@@ -24,35 +24,6 @@ constinit Original<decltype(&::ucp_worker_create)> original_worker_create{"ucp_w
 constinit Original<decltype(&::ucp_get_version)> get_version{"ucp_get_version"};
 constinit Original<decltype(&::ucp_context_query)> context_query{"ucp_context_query"};
 constinit Original<decltype(&::ucp_worker_destroy)> original_worker_destroy{"ucp_worker_destroy"};
-constinit Original<decltype(&::ucp_ep_create)> original_ep_create{"ucp_ep_create"};
-constinit Original<decltype(&::ucp_worker_get_address)> get_address{"ucp_worker_get_address"};
-constinit Original<decltype(&::ucp_worker_release_address)> release_address{
-    "ucp_worker_release_address"};
-constinit Original<decltype(&::ucp_worker_address_query)> address_query{"ucp_worker_address_query"};
-
-// The uid inside a worker address; 0 if this UCX cannot tell (before 1.12).
-std::uint64_t uid_of(const ucp_address_t* address, const void* caller) {
-  auto* query = address_query.get(caller);
-  ucp_worker_address_attr_t attributes;
-  memset(&attributes, 0, sizeof attributes);
-  attributes.field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID;
-  const bool ok =
-      query != nullptr && query(const_cast<ucp_address_t*>(address), &attributes) == UCS_OK;
-  return ok ? attributes.worker_uid : 0;
-}
-
-std::uint64_t own_uid(ucp_worker_h worker, const void* caller) {
-  auto* get = get_address.get(caller);
-  auto* release = release_address.get(caller);
-  ucp_address_t* address;
-  std::size_t length;
-  if (get == nullptr || release == nullptr || get(worker, &address, &length) != UCS_OK) {
-    return 0;
-  }
-  const std::uint64_t uid = uid_of(address, caller);
-  release(worker, address);
-  return uid;
-}
 
 void define_worker(ucp_worker_h worker, std::uint64_t uid) {
   if (log::Lane* lane = log::lane()) {
@@ -71,18 +42,6 @@ void define_worker_end(ucp_worker_h worker) {
       record->tick = log::now();
       record->handle = reinterpret_cast<std::uint64_t>(worker);
       log::publish(record, log::RecordType::ucp_worker_destroy, sizeof *record / 8, 0, 0);
-    }
-  }
-}
-
-void define_endpoint(ucp_ep_h endpoint, ucp_worker_h worker, std::uint64_t remote_uid) {
-  if (log::Lane* lane = log::lane()) {
-    if (auto* record = lane->define<log::UcpEndpoint>()) {
-      record->tick = log::now();
-      record->handle = reinterpret_cast<std::uint64_t>(endpoint);
-      record->worker = reinterpret_cast<std::uint64_t>(worker);
-      record->remote_uid = remote_uid;
-      log::publish(record, log::RecordType::ucp_endpoint, sizeof *record / 8, 0, 0);
     }
   }
 }
@@ -135,7 +94,7 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
       ucp::define_library(caller);
     }
     ucp::switch_layer_on();
-    ucp::define_worker(*worker, ucp::own_uid(*worker, caller));
+    ucp::define_worker(*worker, ucp::uid_of(*worker, caller));
     log::see_gpu_driver();
   }
   return status;
@@ -147,18 +106,4 @@ UCTRACE_EXPORT void ucp_worker_destroy(ucp_worker_h worker) {
   }
   const ucp::HandlersOf handlers(worker);
   ucp::original_worker_destroy.get(__builtin_return_address(0))(worker);
-}
-
-UCTRACE_EXPORT ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t* params,
-                                          ucp_ep_h* endpoint) {
-  const void* caller = __builtin_return_address(0);
-  // Before the call: the address belongs to the caller, who may free it from a callback.
-  const bool has_address = (params->field_mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) != 0;
-  const std::uint64_t remote_uid =
-      has_address && ucp::layer_on() ? ucp::uid_of(params->address, caller) : 0;
-  const ucs_status_t status = ucp::original_ep_create.get(caller)(worker, params, endpoint);
-  if (status == UCS_OK && ucp::layer_on()) {
-    ucp::define_endpoint(*endpoint, worker, remote_uid);
-  }
-  return status;
 }

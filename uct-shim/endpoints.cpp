@@ -5,6 +5,7 @@
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "uct-shim/connections.hpp"
 #include "uct-shim/interfaces.hpp"
 
 namespace uctrace::uct {
@@ -73,8 +74,9 @@ void connected(uct_ep_h endpoint, const uct_device_addr_t* device, const uct_ep_
 using namespace uctrace;
 
 UCTRACE_EXPORT ucs_status_t uct_ep_create(const uct_ep_params_t* params, uct_ep_h* endpoint) {
-  const ucs_status_t status =
-      uct::original_create.get(__builtin_return_address(0))(params, endpoint);
+  const void* caller = __builtin_return_address(0);
+  const uct::ConnectionParameters parameters(params, caller);
+  const ucs_status_t status = uct::original_create.get(caller)(parameters.handed(), endpoint);
   if (status == UCS_OK && (params->field_mask & UCT_EP_PARAM_FIELD_IFACE) != 0) {
     if (const uct::Interface* interface = uct::find_open_interface(params->iface)) {
       uct::define(log::RecordType::uct_endpoint, *interface, *endpoint,

@@ -71,7 +71,7 @@ static inline ucp_ep_h connect_to_other(struct side* side) {
 // Makes an endpoint to a worker.
 typedef ucp_ep_h (*connect_function)(struct side*, const ucp_address_t*);
 
-static void open_side_with(struct side* side, uint64_t features, connect_function connect) {
+static inline void open_side_with(struct side* side, uint64_t features, connect_function connect) {
   const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = features};
   const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                              .thread_mode = UCS_THREAD_MODE_SINGLE};
@@ -113,7 +113,7 @@ static inline void close_endpoint(struct side* side, ucp_ep_h endpoint) {
 }
 
 // Nobody goes on before the other has all it wants: until then both make progress.
-static void meet(struct side* side) {
+static inline void meet(struct side* side) {
   const ucp_request_param_t defaults = {0};
   char done = 1;
   finish(side, ucp_worker_flush_nbx(side->worker, &defaults), "ucp_worker_flush_nbx");

@@ -1,0 +1,17 @@
+// UCP endpoints by how their peers are known, and the peers that left no log. Private to
+// log-merger/.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "log-merger/job.hpp"
+
+namespace uctrace::merge {
+
+// The key `peers` of `info --format json` (docs/info.md).
+nlohmann::ordered_json peers_json(const Job& job);
+
+// A note on those without a log, if operations went to them.
+void note_strangers(Job& job);
+
+}  // namespace uctrace::merge
