@@ -48,6 +48,27 @@ std::uint64_t namespace_inode(const char* link) {
   return stat(link, &st) == 0 ? st.st_ino : 0;
 }
 
+// Rank and size as launchers give them to what they start, the nearest launcher first.
+void write_launch_place(ProcessPage& page) {
+  struct Names {
+    const char *rank, *size;
+  };
+  constexpr Names kNames[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                              {"PMI_RANK", "PMI_SIZE"},
+                              {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+  for (const Names& names : kNames) {
+    const char *rank = getenv(names.rank), *size = getenv(names.size);
+    if (rank != nullptr && size != nullptr) {
+      const long r = strtol(rank, nullptr, 10), n = strtol(size, nullptr, 10);
+      if (0 <= r && r < n && n <= INT32_MAX) {
+        page.launch_rank = static_cast<std::int32_t>(r);
+        page.launch_size = static_cast<std::int32_t>(n);
+      }
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 void fill_page(ProcessPage& page) {
@@ -64,6 +85,7 @@ void fill_page(ProcessPage& page) {
   write_job_key(page.job, sizeof page.job);
   page.clock = tick_clock;
   page.world_rank = -1;
+  write_launch_place(page);
   page.allocated_bytes = kProcessPageBytes;
   page.anchors[0] = take_anchor();
   page.anchor_count = 1;

@@ -145,7 +145,11 @@ struct ProcessPage {
   Storage storage;
   std::uint8_t reserved0[7];
   std::uint64_t time_namespace;  // inode of /proc/self/ns/time, 0 where the kernel has none
-  std::uint64_t reserved1[62];
+  // As the launcher's environment has them. A rank only if this is the process that was launched
+  // and not one that it started: the reader finds that out.
+  std::int32_t launch_rank;
+  std::int32_t launch_size;  // 0 = the environment has none
+  std::uint64_t reserved1[61];
   // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
 };
 inline constexpr std::size_t kLanesOffset = 8192;

@@ -17,6 +17,7 @@ struct Name {
 constexpr Name kNames[] = {
     {"mpirun.openmpi", Kind::open_mpi}, {"mpiexec.openmpi", Kind::open_mpi},
     {"orterun", Kind::open_mpi},        {"prterun", Kind::open_mpi},
+    {"oshrun", Kind::open_mpi},         {"shmemrun", Kind::open_mpi},
     {"prun", Kind::open_mpi},           {"mpiexec.hydra", Kind::hydra},
     {"mpirun.mpich", Kind::hydra},      {"mpiexec.mpich", Kind::hydra},
     {"mpirun.hydra", Kind::hydra},      {"srun", Kind::slurm},

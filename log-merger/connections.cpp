@@ -1,6 +1,5 @@
 #include "log-merger/connections.hpp"
 
-
 #include <algorithm>
 #include <map>
 #include <tuple>

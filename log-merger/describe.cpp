@@ -126,7 +126,12 @@ Json processes_json(const Job& job) {
     if (p.rank >= 0) {
       rank = p.rank;
     }
+    Json rank_from = nullptr;
+    if (p.rank >= 0) {
+      rank_from = job.logs[i].file.page().world_rank >= 0 ? "mpi" : "launcher";
+    }
     list.push_back({{"rank", rank},
+                    {"rank_from", rank_from},
                     {"host", job.run.texts[p.host]},
                     {"pid", p.pid},
                     {"key", job.run.texts[p.key]},

@@ -277,7 +277,11 @@ struct ProcessLog {
   std::uint64_t backward_calls = 0;
 
   const Interface* interface(std::uint16_t id) const;
-  std::int32_t rank() const { return file.page().world_rank; }
+  // In the world of MPI, else the launcher's where that is certain (load.cpp).
+  std::int32_t rank() const {
+    return file.page().world_rank >= 0 ? file.page().world_rank : launch_rank;
+  }
+  std::int32_t launch_rank = -1;
 };
 
 struct Job {

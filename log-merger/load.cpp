@@ -129,6 +129,26 @@ void drop_second_logs(std::vector<log::LogFile>& files, Job& job) {
   files = std::move(unique);
 }
 
+// Of processes that never began MPI, such as those of OpenSHMEM: the rank that the launcher gave
+// them. What a rank starts inherits it, so it is only taken where one process has it.
+void adopt_launch_ranks(Job& job) {
+  std::map<std::int32_t, int> processes_with;
+  for (const ProcessLog& log : job.logs) {
+    const log::ProcessPage& page = log.file.page();
+    const bool launched = page.launch_size > 0;
+    if (page.world_rank >= 0 || launched) {
+      ++processes_with[page.world_rank >= 0 ? page.world_rank : page.launch_rank];
+    }
+  }
+  for (ProcessLog& log : job.logs) {
+    const log::ProcessPage& page = log.file.page();
+    const bool launched = 0 <= page.launch_rank && page.launch_rank < page.launch_size;
+    if (page.world_rank < 0 && launched && processes_with[page.launch_rank] == 1) {
+      log.launch_rank = page.launch_rank;
+    }
+  }
+}
+
 }  // namespace
 
 Job load_job(LogSet logs, const MergeOptions& options) {
@@ -138,17 +158,16 @@ Job load_job(LogSet logs, const MergeOptions& options) {
   job.findings.left_out = std::move(logs.left_out);
   choose_job(logs.files, options.job, job);
   drop_second_logs(logs.files, job);
-  std::stable_sort(logs.files.begin(), logs.files.end(),
-                   [](const log::LogFile& a, const log::LogFile& b) {
-                     const auto key = [](const log::LogFile& f) {
-                       const std::int32_t rank = f.page().world_rank;
-                       return std::pair(rank < 0 ? INT32_MAX : rank, started_at(f));
-                     };
-                     return key(a) < key(b);
-                   });
   for (log::LogFile& file : logs.files) {
     job.logs.emplace_back(std::move(file));
   }
+  adopt_launch_ranks(job);
+  std::stable_sort(job.logs.begin(), job.logs.end(), [](const ProcessLog& a, const ProcessLog& b) {
+    const auto key = [](const ProcessLog& log) {
+      return std::pair(log.rank() < 0 ? INT32_MAX : log.rank(), started_at(log.file));
+    };
+    return key(a) < key(b);
+  });
   place_on_one_clock(job);
   for (std::size_t i = 0; i < job.logs.size(); ++i) {
     load_process(job, static_cast<Index>(i));

@@ -45,21 +45,22 @@ class ProcessLoader {
   void load_definitions() {
     log_.file.for_each_record(
         Stream::definitions,
-        Overloaded{[&](std::uint16_t, const log::TextView& text) { take_text(text); },
-                   [&](std::uint16_t lane, const log::UctInterfaceView& view) { peers_.take(lane, view); },
-                   [&](std::uint16_t, const log::UctEndpointView& view) { peers_.take(view); },
-                   [&](std::uint16_t lane, const log::UcpWorkerView& view) { peers_.take(lane, view); },
-                   [&](std::uint16_t, const log::UcpEndpointView& view) { peers_.take(view); },
-                   [&](std::uint16_t, const log::UcpConnectionView& view) { peers_.take(view); },
-                   [&](std::uint16_t, const log::CommunicatorView& view) { mpi_.take(view); },
-                   [&](std::uint16_t, const log::WindowView& view) { mpi_.take(view); },
-                   [&](std::uint16_t, const log::HandleEndView& view) {
-                     peers_.take(view);
-                     mpi_.take(view);
-                   },
-                   [&](std::uint16_t, const log::FaultView& view) {
-                     log_.faults.emplace_back(view.r, plain_text(view.detail));
-                   }});
+        Overloaded{
+            [&](std::uint16_t, const log::TextView& text) { take_text(text); },
+            [&](std::uint16_t lane, const log::UctInterfaceView& view) { peers_.take(lane, view); },
+            [&](std::uint16_t, const log::UctEndpointView& view) { peers_.take(view); },
+            [&](std::uint16_t lane, const log::UcpWorkerView& view) { peers_.take(lane, view); },
+            [&](std::uint16_t, const log::UcpEndpointView& view) { peers_.take(view); },
+            [&](std::uint16_t, const log::UcpConnectionView& view) { peers_.take(view); },
+            [&](std::uint16_t, const log::CommunicatorView& view) { mpi_.take(view); },
+            [&](std::uint16_t, const log::WindowView& view) { mpi_.take(view); },
+            [&](std::uint16_t, const log::HandleEndView& view) {
+              peers_.take(view);
+              mpi_.take(view);
+            },
+            [&](std::uint16_t, const log::FaultView& view) {
+              log_.faults.emplace_back(view.r, plain_text(view.detail));
+            }});
     peers_.finish_definitions();
     mpi_.finish_definitions();
   }

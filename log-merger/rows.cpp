@@ -37,7 +37,7 @@ class RowBuilder : RowMaker {
       row.key = text(log.file.process_key());
       row.host = text(log.file.host());
       row.pid = page.pid;
-      row.rank = page.world_rank;
+      row.rank = log.rank();
       row.world_size = page.world_size;
       row.complete = log.file.complete();
       row.exit = text(exit_of(log));

@@ -10,6 +10,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/rebuilt.hpp"
+#include "uct-shim/ucp_caller.hpp"
 #include "uct-shim/unexpected_tags.hpp"
 
 namespace uctrace::uct {
@@ -188,9 +189,26 @@ void read_address_sizes(Interface& entry) {
   }
 }
 
+// Who opens an interface, and from what.
+struct Opener {
+  bool is_ucp, is_rebuilt;
+};
+
+// UCP opens interfaces only when it makes a worker: else that call did not come by us.
+bool opened_by_ucp(const void* caller) {
+  if (opening_for_ucp) {
+    return true;
+  }
+  const bool bypassed = is_libucp(caller);
+  if (bypassed) {
+    report_bypassed(caller);
+  }
+  return bypassed;
+}
+
 // The interface's entry; nullptr if it was left as it is.
 Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_t& params,
-                          bool is_rebuilt) {
+                          const Opener& opener) {
   if (!table_looks_right(handle)) {
     log::fault(Layer::uct, FaultCode::self_check_failed, 0, params.mode.device.tl_name);
     log::set_layer(Layer::uct, log::LayerState::off);
@@ -204,10 +222,10 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   }
   entry->original = handle->ops;
   entry->id = static_cast<std::uint16_t>(next_interface_id.fetch_add(1) + 1);
-  entry->of_ucp = opening_for_ucp;
+  entry->of_ucp = opener.is_ucp;
   // A rebuilt UCX calls our hooks itself. A program that opens interfaces for itself may still have
   // the operations of a stock one compiled in.
-  entry->swapped = !is_rebuilt || !entry->of_ucp;
+  entry->swapped = !opener.is_rebuilt || !entry->of_ucp;
   memset(static_cast<void*>(entry->handlers), 0, sizeof entry->handlers);
   // Last: from here on hooks find it, also those that a transport's own thread calls.
   __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
@@ -263,8 +281,9 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
       (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && log::start() &&
       uct::ucx_supported(caller) && log::layer_state(log::Layer::uct) != log::LayerState::off) {
     uct::report_left_out();
-    const bool is_rebuilt = uct::attach(reinterpret_cast<const void*>(original));
-    if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params, is_rebuilt)) {
+    const uct::Opener opener{uct::opened_by_ucp(caller),
+                             uct::attach(reinterpret_cast<const void*>(original))};
+    if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params, opener)) {
       entry->tags = tags;
       if (tags != nullptr) {
         tags->interface = entry;

@@ -208,6 +208,15 @@ std::vector<std::uint64_t> some_record(Random& random, RecordType type, std::siz
   return words;
 }
 
+void shape_connection(Random& random, log::UcpConnection& r) {
+  r.head.a = static_cast<std::uint16_t>(random() % 2);
+  for (log::SocketAddress* address : {&r.local, &r.remote}) {
+    *address = {};
+    address->version = random() % 8 == 0 ? 6 : 4;
+    address->port = static_cast<std::uint16_t>(random() % 3);
+  }
+}
+
 void shape_operation(Random& random, log::UctOperation& r) {
   r.op = static_cast<log::UctOp>(1 + random() % (static_cast<unsigned>(log::UctOp::kCount) - 1));
   r.am_id = static_cast<std::uint8_t>(random() % 28);
@@ -276,7 +285,7 @@ std::vector<std::uint64_t> some_text(Random& random) {
 }
 
 std::vector<std::uint64_t> some_definition(Random& random) {
-  switch (random() % 8) {
+  switch (random() % 9) {
     case 0:
       return some_text(random);
     case 1:
@@ -298,6 +307,9 @@ std::vector<std::uint64_t> some_definition(Random& random) {
       return some_record<log::Communicator>(random, RecordType::communicator, 4);
     case 6:
       return some_record<log::HandleEnd>(random, RecordType::communicator_free);
+    case 7:
+      return some_record<log::UcpConnection>(random, RecordType::ucp_connection, 0,
+                                             shape_connection);
     default:
       return some_record<log::Fault>(random, RecordType::fault, 1);
   }

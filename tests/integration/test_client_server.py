@@ -2,9 +2,18 @@
 so do those that UCP made by itself to answer by. A peer that left no log is named."""
 
 from checks import check_accounts, check_delivered, check_same_multiset, results_of
-from harness import PROGRAMS, Recording, check, check_equal, record_well, run_test, run_well, scratch
+from harness import (
+    PROGRAMS,
+    Recording,
+    check,
+    check_equal,
+    record_well,
+    run_test,
+    run_well,
+    scratch,
+)
 from logs import Log
-from ucp_truth import as_called, read_truth
+from plain import as_called, read_calls
 
 CLIENTS, CONNECTIONS = 3, 2
 SETTINGS = {
@@ -51,7 +60,7 @@ def clients_are_known(setting):
         is_complete(recording.info, failed)
         check_peers(recording.info["peers"], by_worker)
 
-        truth = [row for row in read_truth(folder / "truth")]
+        truth = [row for row in read_calls(folder / "truth")]
         messages = [m for m in recording.messages if m["dst_process"] is not None]
         check_equal(len(recording.messages) - len(messages), failed, "messages to nobody")
         check_delivered(messages)

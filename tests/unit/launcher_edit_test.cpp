@@ -348,6 +348,7 @@ TEST_CASE("a launcher is known by its name, by the file behind it, or by asking 
                            }});
   };
   CHECK(kind("mpirun.openmpi", "", "") == Kind::open_mpi);
+  CHECK(kind("oshrun", "/usr/bin/orterun", "") == Kind::open_mpi);
   CHECK(kind("/opt/x/bin/srun", "", "") == Kind::slurm);
   CHECK(kind("mpirun", "/usr/bin/orterun", "") == Kind::open_mpi);
   CHECK(kind("my-launcher", "/usr/bin/mpiexec.hydra", "") == Kind::hydra);

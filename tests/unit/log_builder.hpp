@@ -190,6 +190,12 @@ inline LogBuilder full_log() {
   UcpEndpoint ucp_endpoint{};
   ucp_endpoint.remote_uid = 0xbeef;
   log.add(ucp_endpoint, RecordType::ucp_endpoint);
+  UcpConnection connection{};
+  connection.head.a = 1;
+  connection.handle = 0x2000;
+  connection.local.version = 4;
+  connection.local.port = 5000;
+  log.add(connection, RecordType::ucp_connection);
   Communicator comm{};
   comm.head.b = 2;
   comm.size = 5;

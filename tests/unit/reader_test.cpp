@@ -105,6 +105,9 @@ TEST_CASE("every record type comes back as written") {
   CHECK(only<HandleEndView>(file, Stream::definitions).type() == RecordType::ucp_worker_destroy);
   CHECK(only<UcpWorkerView>(file, Stream::definitions).r.uid == 0xfeed);
   CHECK(only<UcpEndpointView>(file, Stream::definitions).r.remote_uid == 0xbeef);
+  const auto connection = only<UcpConnectionView>(file, Stream::definitions);
+  CHECK(connection.side() == ConnectionSide::server);
+  CHECK(connection.r.local.port == 5000);
   const auto comm = only<CommunicatorView>(file, Stream::definitions);
   CHECK(comm.world_rank(2) == 4);  // first run: 0, 2, 4
   CHECK(comm.world_rank(4) == 9);  // second run: 9, 9

@@ -1,0 +1,88 @@
+"""UCX that a program brings into scopes of its own: by a plug-in, under other names, twice in one
+process, and through a handle, where the calls of UCP go past what is preloaded."""
+
+import shutil
+from pathlib import Path
+
+from checks import check_complete, check_delivered
+from harness import PROGRAMS, check, check_equal, need, record_well, run_test, run_well, scratch
+
+MESSAGES = 4  # of each use; a plug-in is used twice
+LIBRARIES = ("libucm", "libucs", "libuct", "libucp")
+
+
+def library_in_use(name):
+    for line in run_well(["ldd", PROGRAMS / "ucp_plugin.so"]).stdout.splitlines():
+        if line.split()[0].startswith(f"{name}.so"):
+            return Path(line.split()[2]).resolve()
+    raise AssertionError(f"the plug-in does not need {name}")
+
+
+def renamed_plugin(folder):
+    """The plug-in with a copy of UCX whose libraries have names of their own."""
+    patchelf = need("patchelf")
+    names = {f"{name}.so.0": f"{name}-copy.so.0" for name in LIBRARIES}
+    for name in LIBRARIES:
+        shutil.copy(library_in_use(name), folder / names[f"{name}.so.0"])
+    shutil.copy(PROGRAMS / "ucp_plugin.so", folder / "plugin.so")
+    for copy in [*names.values(), "plugin.so"]:
+        for change in (
+            ("--set-soname", copy),
+            ("--set-rpath", folder),
+            *(("--replace-needed", old, new) for old, new in names.items()),
+        ):
+            run_well([patchelf, *change, folder / copy])
+    return folder / "plugin.so"
+
+
+def plugins_are_recorded(folder, plugins):
+    command = [PROGRAMS / "plugin_host", *plugins]
+    alone = run_well(command)
+    result, recording = record_well(folder / "data", command)
+    check_equal(result.stdout, alone.stdout, "output of the program")
+    check_complete(recording.info, layers=("uct", "ucp"), processes=1)
+    check_equal(recording.info["uct"]["reasons"]["direct_uct"], 0, "direct use of UCT")
+    check_equal(len(recording.messages), 2 * MESSAGES * len(plugins), "messages")
+    check_delivered(recording.messages)
+
+
+def plugin_is_recorded(folder):
+    plugins_are_recorded(folder, [PROGRAMS / "ucp_plugin.so"])
+
+
+def renamed_ucx_is_recorded(folder):
+    plugins_are_recorded(folder, [renamed_plugin(folder)])
+
+
+def two_copies_are_recorded(folder):
+    plugins_are_recorded(folder, [PROGRAMS / "ucp_plugin.so", renamed_plugin(folder)])
+
+
+def bypassed_calls_are_told(folder):
+    command = [PROGRAMS / "ucp_by_handle", library_in_use("libucp")]
+    alone = run_well(command)
+    result, recording = record_well(folder / "data", command)
+    check_equal(result.stdout, alone.stdout, "output of the program")
+    info = recording.info
+    check_equal([fault["fault"] for fault in info["faults"]], ["ucp_bypassed"], "faults")
+    check("libucp" in info["faults"][0]["detail"], f"which library: {info['faults']}")
+    check_equal(info["layers"]["ucp"]["state"], "off", "the layer of UCP")
+    check_equal(info["uct"]["reasons"]["direct_uct"], 0, "UCP's operations, not the program's")
+    check(info["uct"]["posted_ok"] > 0, "UCT operations are recorded all the same")
+    check("past uctrace" in result.stderr, f"record says nothing: {result.stderr}")
+
+
+CASES = {
+    "plug-in": plugin_is_recorded,
+    "renamed": renamed_ucx_is_recorded,
+    "two-copies": two_copies_are_recorded,
+    "by-handle": bypassed_calls_are_told,
+}
+
+
+def run_case(case):
+    with scratch() as folder:
+        CASES[case](folder)
+
+
+run_test(run_case)

@@ -1,0 +1,96 @@
+"""ucx_perftest as server and client, over UCP and over UCT directly: every operation is counted,
+messages are matched between the two, and what the program did of UCT itself is called so."""
+
+import socket
+
+from checks import check_accounts, results_of
+from harness import Recording, check, check_equal, need, record_command, run_well, run_test, scratch
+
+ITERATIONS = 300
+UCP = {
+    "tag_lat": "tag",
+    "tag_bw": "tag",
+    "ucp_am_bw": "am",
+    "ucp_put_lat": "put",
+    "ucp_get": "get",
+    "ucp_fadd": "atomic",
+    "ucp_cswap": "atomic",
+}
+UCT = [
+    *(("am_lat", "tcp", "lo", size) for size in ("short", "bcopy", "zcopy")),
+    *((test, "posix", "memory", "short") for test in ("am_lat", "put_lat")),
+    ("am_bw", "sysv", "memory", "bcopy"),
+    ("fadd", "posix", "memory", "short"),
+    ("put_bw", "cma", "memory", "zcopy"),
+]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run_pair(folder, options):
+    """Records server and client as one job."""
+    port = free_port()
+    perftest = [need("ucx_perftest"), "-p", str(port), "-n", str(ITERATIONS), "-w", "10", *options]
+    # Both under one record; the client begins once the server listens.
+    script = folder / "pair.sh"
+    script.write_text(
+        '"$@" & server=$!\n'
+        f"until grep -q ':{port:04X} 00000000:0000 0A' /proc/net/tcp; do\n"
+        "  kill -0 $server || exit 9\n"
+        "done\n"
+        '"$@" 127.0.0.1 || exit $?\n'
+        "wait $server\n"
+    )
+    command = record_command(folder / "data", ["sh", script, *perftest])
+    result = run_well(command)
+    check("Final:" in result.stdout, f"no result: {result}")
+    return Recording(folder / "data")
+
+
+def is_consistent(recording):
+    info = recording.info
+    check_equal(set(results_of(info)), {"holds"}, f"identities {results_of(info)}")
+    check_accounts(info)
+    check_equal(info["faults"], [], "faults")
+    check_equal(len(info["processes"]), 2, "processes")
+    check_equal(info["uct"]["unattributed_with_payload"], 0, "unattributed with payload")
+
+
+def ucp_is_recorded():
+    for test, kind in UCP.items():
+        with scratch() as folder:
+            recording = run_pair(folder, ["-t", test, "-s", "8"])
+            is_consistent(recording)
+            info = recording.info
+            check_equal(info["uct"]["reasons"]["direct_uct"], 0, f"direct use of UCT by {test}")
+            count = info["messages"]["kinds"][kind]["messages"]
+            check(count >= ITERATIONS, f"{test}: only {count} messages of kind {kind}")
+            for name in ("unmatched", "ambiguous", "failed"):
+                check_equal(info["messages"][name], 0, f"{name} messages of {test}")
+
+
+def uct_is_recorded():
+    for test, transport, device, size in UCT:
+        with scratch() as folder:
+            layout = ["-D", size, "-s", "8" if size == "short" else "4096"]
+            recording = run_pair(folder, ["-t", test, "-x", transport, "-d", device, *layout])
+            is_consistent(recording)
+            uct = recording.info["uct"]
+            check(
+                uct["reasons"]["direct_uct"] >= ITERATIONS,
+                f"{test} over {transport}: {uct['reasons']}",
+            )
+            check_equal(uct["reasons"]["direct_uct"], uct["posted_ok"], f"all of {test} is its own")
+            used = {row["transport"] for row in recording.table("transfers")}
+            check_equal(used, {transport}, f"transports of {test}")
+
+
+def run_kind(kind):
+    ucp_is_recorded() if kind == "ucp" else uct_is_recorded()
+
+
+run_test(run_kind)

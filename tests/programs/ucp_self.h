@@ -1,0 +1,64 @@
+// A worker that sends tag messages to itself, with all contents checked: the smallest use of UCP.
+// Uses no function of UCP that ucp_by_handle.c does not know.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucp/api/ucp.h>
+
+static void check(int good, const char* what) {
+  if (good) return;
+  fprintf(stderr, "%s failed\n", what);
+  exit(1);
+}
+
+static void finish(ucp_worker_h worker, ucs_status_ptr_t request, const char* what) {
+  if (request == NULL) return;
+  check(!UCS_PTR_IS_ERR(request), what);
+  while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker);
+  check(ucp_request_check_status(request) == UCS_OK, what);
+  ucp_request_free(request);
+}
+
+static void send_to_self(ucp_worker_h worker, ucp_ep_h endpoint, ucp_tag_t tag, size_t bytes) {
+  const ucp_request_param_t defaults = {0};
+  unsigned char *sent = malloc(bytes), *got = malloc(bytes);
+  check(sent != NULL && got != NULL, "malloc");
+  memset(sent, (int)(tag * 31 + 7), bytes);
+  memset(got, 0, bytes);
+  ucs_status_ptr_t receive = ucp_tag_recv_nbx(worker, got, bytes, tag, UINT64_MAX, &defaults);
+  finish(worker, ucp_tag_send_nbx(endpoint, sent, bytes, tag, &defaults), "ucp_tag_send_nbx");
+  finish(worker, receive, "ucp_tag_recv_nbx");
+  check(memcmp(sent, got, bytes) == 0, "comparing contents");
+  free(sent);
+  free(got);
+}
+
+// Returns the number of messages.
+static int exchange_with_self(void) {
+  static const size_t kSizes[] = {1, 100, 8000, 100000};
+  enum { kCount = sizeof kSizes / sizeof *kSizes };
+  const ucp_request_param_t defaults = {0};
+  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+  const ucp_worker_params_t worker_params = {0};
+  ucp_context_h context;
+  ucp_worker_h worker;
+  ucp_address_t* address;
+  size_t address_bytes;
+  check(ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, NULL, &context) == UCS_OK,
+        "ucp_init");
+  check(ucp_worker_create(context, &worker_params, &worker) == UCS_OK, "ucp_worker_create");
+  check(ucp_worker_get_address(worker, &address, &address_bytes) == UCS_OK,
+        "ucp_worker_get_address");
+  const ucp_ep_params_t to_self = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+                                   .address = address};
+  ucp_ep_h endpoint;
+  check(ucp_ep_create(worker, &to_self, &endpoint) == UCS_OK, "ucp_ep_create");
+  ucp_worker_release_address(worker, address);
+  for (int i = 0; i < kCount; ++i) send_to_self(worker, endpoint, (ucp_tag_t)i + 1, kSizes[i]);
+  finish(worker, ucp_ep_close_nbx(endpoint, &defaults), "ucp_ep_close_nbx");
+  ucp_worker_destroy(worker);
+  ucp_cleanup(context);
+  return kCount;
+}
