@@ -13,15 +13,16 @@ namespace uctrace::ucp {
 
 namespace {
 
-thread_local constinit const uct::Context* first_part_of = nullptr;
+thread_local constinit uct::Context first_part_of{};  // of kind none: of no flush
+bool is_first_part() { return first_part_of.kind != log::Origin::none; }
 
 // The flush that a part started now belongs to, if one is known. After its first part a blocking
 // flush makes progress.
 uct::Context take_owner() {
   uct::ThreadState& state = uct::thread_state;
-  const uct::Context owner = first_part_of != nullptr ? *first_part_of : state.context;
-  if (first_part_of != nullptr) {
-    first_part_of = nullptr;
+  const uct::Context owner = is_first_part() ? first_part_of : state.context;
+  if (is_first_part()) {
+    first_part_of = {};
     state.context.route = log::Route::blocking;
   }
   return owner;
@@ -61,7 +62,7 @@ constinit interpose::Original<StartFlush> original_start_flush{"ucp_ep_flush_int
 }  // namespace
 
 FirstPartOf::FirstPartOf(const uct::Context& context) : outer_(first_part_of) {
-  first_part_of = &context;
+  first_part_of = context;
 }
 FirstPartOf::~FirstPartOf() { first_part_of = outer_; }
 
@@ -73,7 +74,7 @@ UCTRACE_EXPORT void uct_worker_progress_register_safe(uct_worker_h worker, ucs_c
                                                       void* argument, unsigned flags,
                                                       uct_worker_cb_id_t* id) {
   auto* original = ucp::original_register.get(__builtin_return_address(0));
-  const bool keeps = ucp::first_part_of != nullptr && flags == ucp::kRepeatedly && id != nullptr;
+  const bool keeps = ucp::is_first_part() && flags == ucp::kRepeatedly && id != nullptr;
   auto* entry = keeps ? ucp::kept.claim(id) : nullptr;
   if (entry == nullptr) {
     return original(worker, callback, argument, flags, id);

@@ -16,7 +16,7 @@ class FirstPartOf {
   FirstPartOf& operator=(const FirstPartOf&) = delete;
 
  private:
-  const uct::Context* outer_;
+  uct::Context outer_;  // by value, as uct::Posting
 };
 
 }  // namespace uctrace::ucp

@@ -1,7 +1,7 @@
 // On whose behalf the current thread is inside UCX: the request context that ties UCT operations to
 // the UCP operation they serve. Set by UCP calls and dispatched requests (ucp-shim), by active
 // message handlers, pending dispatch and completion callbacks (here); read when a UCT operation is
-// posted. Cost: four stores to enter, four to leave.
+// posted. Cost: seven stores to enter, seven to leave.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -25,11 +25,24 @@ struct Context {
   }
 };
 
-class Post;
+// An operation in progress, as those posted inside it need it. By value: a long jump or an
+// exception may leave the call, and nothing may then be read or written where it was.
+struct Posting {
+  const void* busy;  // its endpoint, or the Interface if it is for the whole of that; nullptr: none
+  const void* frame;  // where it is in the stack: what is posted inside is deeper
+  log::Id id;         // 0: it has none yet
+  bool named;         // by an operation that was posted inside it
+
+  // What is posted on its endpoint, or inside an operation on the whole interface, is the same
+  // operation: transports call themselves through their table.
+  bool covers(const void* interface, uct_ep_h endpoint) const {
+    return busy != nullptr && (busy == endpoint || busy == interface);
+  }
+};
 
 struct ThreadState {
   Context context;
-  Post* posting;  // the innermost operation in progress: what is posted inside is part of it
+  Posting posting;  // the innermost operation in progress: what is posted inside is part of it
   std::uint8_t protocol;  // UCP's protocol that is being dispatched (TextKind::ucx_protocol), or 0
   // In this scope, scopes inside it left out: an operation was posted, one found no resources.
   bool posted, refused;
@@ -43,7 +56,7 @@ extern thread_local constinit ThreadState thread_state __attribute__((tls_model(
 class ContextScope {
  public:
   explicit ContextScope(const Context& inner) : outer_(thread_state) {
-    thread_state = {inner, nullptr, 0, false, false, false};
+    thread_state = {inner, {}, 0, false, false, false};
   }
   ~ContextScope() {
     const bool idle = !thread_state.posted && !thread_state.refused;

@@ -44,6 +44,7 @@ uct_completion_t* Post::track(uct_completion_t* completion) {
     return completion;
   }
   id_ = id_ != 0 ? id_ : log::new_id(*lane, log::IdKind::uct_operation);
+  thread_state.posting.id = id_;
   has_end_ = true;
   tracked_ = log::payload_of<TrackedCompletion>(slot);
   tracked_->own = {on_completion, 1, UCS_OK};
@@ -85,24 +86,35 @@ log::Id Post::identify() {
   log::Lane* lane = passes_through_ ? nullptr : log::lane();
   if (lane != nullptr) {
     id_ = log::new_id(*lane, log::IdKind::uct_operation);
+    thread_state.posting.id = id_;
     has_end_ = true;
   }
   return id_;
 }
 
-log::Id Post::identity() {
-  if (id_ == 0) {
+// What is posted inside an operation gives it an id, which it finds when outer_ is put back.
+log::Id Post::name_outer() {
+  if (outer_.id == 0) {
     if (log::Lane* lane = log::lane()) {
-      id_ = log::new_id(*lane, log::IdKind::uct_operation);
+      outer_.id = log::new_id(*lane, log::IdKind::uct_operation);
     }
   }
-  named_ = true;
-  return id_;
+  outer_.named = true;
+  return outer_.id;
+}
+
+void Post::take_identity() {
+  const Posting& posting = thread_state.posting;
+  if (posting.frame == this) {  // else one inside was left by a long jump to somewhere inside
+    id_ = posting.id;
+    named_ = posting.named;
+  }
+  thread_state.posting = outer_;
 }
 
 void Post::finish(ucs_status_t status, const Handed& handed) {
   const std::uint64_t end = log::now();
-  thread_state.posting = outer_;
+  take_identity();
   // What connects an endpoint is sent by whoever comes first, and is nothing of his request.
   const bool connects = interface_->of_ucp && wire::connects(handed.am_id);
   thread_state.posted |= status >= 0 && !connects;

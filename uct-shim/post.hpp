@@ -55,12 +55,12 @@ class Post {
         interface_(find_open_interface(iface)),
         endpoint_(endpoint),
         op_(op),
-        outer_(thread_state.posting),
-        passes_through_(interface_ == nullptr ||
-                        (outer_ != nullptr && outer_->covers(interface_, endpoint))) {
+        outer_(posting_around(this)),
+        passes_through_(interface_ == nullptr || outer_.covers(interface_, endpoint)) {
     if (!passes_through_) {
-      parent_ = outer_ != nullptr ? outer_->identity() : 0;
-      thread_state.posting = this;
+      parent_ = outer_.busy != nullptr ? name_outer() : 0;
+      const void* const whole = interface_;
+      thread_state.posting = {endpoint != nullptr ? endpoint : whole, this, 0, false};
       start_ = log::now();
     }
   }
@@ -115,12 +115,14 @@ class Post {
   template <typename Status>
   static constexpr bool is_length = !std::is_same_v<Status, ucs_status_t>;
 
-  // Transports call themselves through their table: on the same endpoint, and those of all
-  // endpoints inside an operation on the whole interface. That is the same operation.
-  bool covers(const Interface* interface, uct_ep_h endpoint) const {
-    return endpoint_ == nullptr ? interface_ == interface : endpoint_ == endpoint;
+  // The operation in progress around what is at `frame`. One that is not around it in the stack was
+  // left by a long jump.
+  static Posting posting_around(const void* frame) {
+    const Posting& posting = thread_state.posting;
+    return posting.busy != nullptr && frame < posting.frame ? posting : Posting{};
   }
-  log::Id identity();
+  log::Id name_outer();
+  void take_identity();
   void finish(ucs_status_t status, const Handed& handed);
   void count(log::LaneCounters& counters, ucs_status_t status) const;
   void record(log::Lane& lane, ucs_status_t status, const Handed& handed, std::uint64_t end);
@@ -129,7 +131,7 @@ class Post {
   Interface* interface_;
   uct_ep_h endpoint_;
   log::UctOp op_;
-  Post* outer_;
+  Posting outer_;
   bool passes_through_;
   const Context* context_ = &thread_state.context;
   Context found_;  // valid where context_ points to it, and so is request_
@@ -137,7 +139,7 @@ class Post {
   bool last_of_flush_ = false;
   bool has_completion_ = false;
   bool has_end_ = false;  // which is recorded under id_
-  bool named_ = false;    // by an operation that was posted inside it
+  bool named_ = false;    // as Posting::named, once it is done
   TrackedCompletion* tracked_ = nullptr;
   log::Id id_ = 0, parent_ = 0;
   std::uint64_t start_ = 0;
