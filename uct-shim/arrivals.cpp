@@ -39,8 +39,8 @@ Delivery::Delivery(const Arrived& arrived)
   }
   tick_ = log::now();
   id_ = log::new_id(*lane_, log::IdKind::arrival);
-  // When an endpoint is connected, UCP sends what was queued for it, whoever asked: the message that
-  // connects it is nobody's context.
+  // When an endpoint is connected, UCP sends what was queued for it, whoever asked: the message
+  // that connects it is nobody's context.
   thread_state = {};
   if (!arrived.connects) {
     thread_state.context = {id_, log::Origin::arrival, log::Route::call};
@@ -88,6 +88,11 @@ UCTRACE_EXPORT ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, std::uin
     return next(iface, id, callback, argument, flags);
   }
   uct::AmHandler& handler = entry->handlers[id];
+  const uct::AmHandler before = handler;
   handler = {callback, argument, entry, id};
-  return next(iface, id, uct::on_arrival, &handler, flags);
+  const ucs_status_t status = next(iface, id, uct::on_arrival, &handler, flags);
+  if (status != UCS_OK) {
+    handler = before;  // which is still set
+  }
+  return status;
 }

@@ -43,8 +43,10 @@ bool put_in_between(uct_pending_req_t* request, const Queued& what) {
   if (entry == nullptr) {
     return false;
   }
+  // Ours is in it already where a transport queues by way of its own table.
+  const auto callback = request->func == dispatch ? entry->value.callback : request->func;
   entry->value = what;
-  entry->value.callback = request->func;
+  entry->value.callback = callback;
   request->func = dispatch;
   return true;
 }

@@ -5,6 +5,7 @@
 //     scripted_uct
 
 #include <pthread.h>
+#include <setjmp.h>
 
 #include "uct_sides.h"
 
@@ -241,6 +242,29 @@ static void stage_in_pack(void) {
   while (arrived != before + kRepeats) progress_pair(&pair);
 }
 
+static jmp_buf out_of_call;
+static size_t pack_nothing(void* to, void* argument) {
+  (void)to, (void)argument;
+  longjmp(out_of_call, 1);
+}
+
+// Leaves operations from inside, as a program does that handles an error so. What it posts after
+// that is whole, be it on the same endpoint or inside another operation.
+static void jump_out(void) {
+  scripted_transport_mark("after a jump");
+  const unsigned before = arrived;
+  for (volatile int i = 0; i < kRepeats; ++i) {
+    if (setjmp(out_of_call) == 0) {
+      uct_ep_am_bcopy(pair.near.endpoint, kAmId, pack_nothing, NULL, 0);
+      check(0, "leaving am_bcopy by a long jump");
+    }
+    check(uct_ep_am_bcopy(pair.near.endpoint, kAmId, pack_from_elsewhere, NULL, 0) == kBytes,
+          "am_bcopy with a nested operation after a long jump");
+    check_ucs(am_short(NULL), "am_short after a long jump");
+  }
+  while (arrived != before + 2 * kRepeats) progress_pair(&pair);
+}
+
 static ucs_status_t on_message(void* argument, void* data, size_t bytes, unsigned flags) {
   (void)argument, (void)data, (void)bytes, (void)flags;
   ++arrived;
@@ -370,6 +394,9 @@ int main(void) {
   register_memory();
   check_ucs(uct_iface_set_am_handler(pair.far.iface, kAmId, on_message, NULL, 0), "am handler");
   check_ucs(uct_iface_set_am_handler(pair.near.iface, kAnswerId, on_answer, NULL, 0), "am handler");
+  check(uct_iface_set_am_handler(pair.far.iface, kAmId, on_answer, NULL, UCT_CB_FLAG_RESERVED) !=
+            UCS_OK,
+        "refusing a handler, which leaves the one before it");
 
   run_all("at once", "ok", UCS_OK);
   run_all("refused", "no_resource=3/2", UCS_OK);
@@ -379,6 +406,7 @@ int main(void) {
   run_all("late in error", "error=3/2", UCS_ERR_IO_ERROR);
   check(answered == asked && asked > 0, "answers");
   stage_in_pack();
+  jump_out();
   share_completion();
   leave_behind();
   purge();
