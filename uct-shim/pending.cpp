@@ -89,6 +89,9 @@ void purge_one(uct_pending_req_t* request, void* argument) {
   if (take_out(request, what)) {
     record(log::PendingEvent::purged, request, what);
   }
+  if (purge->callback == nullptr) {
+    return;  // many transports only forget the request then
+  }
   const Context context = what.context.carried_by(log::Route::pending);
   if (!moves_requests(purge->callback)) {
     forget_all_carried();  // an endpoint fails: UCP throws away what it queued itself, too

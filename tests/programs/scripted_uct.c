@@ -321,18 +321,22 @@ static void on_purge(uct_pending_req_t* request, void* argument) {
   ((struct queued*)request)->status = UCS_ERR_CANCELED;
 }
 
-// What waits is taken out of the queue and never posted.
-static void purge(void) {
+// What waits is taken out of the queue and never posted; without a callback nobody is told.
+static void purge(uct_pending_purge_callback_t callback, unsigned told) {
   scripted_transport_mark("purged");
   scripted_transport_script("*:no_resource=100");
   struct queued queued[kRepeats];
+  purged = 0;
   for (int i = 0; i < kRepeats; ++i) {
     queued[i] = (struct queued){.request.func = dispatch, .post = put_short};
     check(put_short(NULL) == UCS_ERR_NO_RESOURCE, "a refused put");
     check_ucs(uct_ep_pending_add(pair.near.endpoint, &queued[i].request, 0), "pending_add");
   }
-  uct_ep_pending_purge(pair.near.endpoint, on_purge, NULL);
-  check(purged == kRepeats, "purging");
+  uct_ep_pending_purge(pair.near.endpoint, callback, NULL);
+  check(purged == told, "purging");
+  for (int i = 0; i < kRepeats; ++i) {
+    check(queued[i].request.func == dispatch, "a purged request, which is as its owner made it");
+  }
   scripted_transport_script("");
   for (int i = 0; i < 100; ++i) progress_pair(&pair);
 }
@@ -409,7 +413,8 @@ int main(void) {
   jump_out();
   share_completion();
   leave_behind();
-  purge();
+  purge(on_purge, kRepeats);
+  purge(NULL, 0);
   cancel_by_flush();
   fail();
 
