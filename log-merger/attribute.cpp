@@ -122,11 +122,14 @@ class Attributor {
            (op.header.words[0] & 0xff) == wire::kWireupEndpointCheck;
   }
 
-  // Evidence: its flags, which say that what was posted before is given up.
+  // Evidence: its flags, which say that what was posted before is given up; or that nobody asked
+  // for it, and the endpoint's destruction came next. When a connection fails while the program
+  // closes its endpoint, UCP discards what is below without such flags.
   void give_discards() {
     each_open([&](UctOp& op) {
-      if (op.op == log::UctOp::ep_flush && op.header.count > 0 &&
-          (op.header.words[0] & kFlushCancels) != 0) {
+      const bool cancels = op.op == log::UctOp::ep_flush && op.header.count > 0 &&
+                           (op.header.words[0] & kFlushCancels) != 0;
+      if (cancels || (op.origin_kind == log::Origin::none && ends_endpoint(op))) {
         reason(op, "endpoint_discard");
       }
     });

@@ -208,4 +208,16 @@ TEST_CASE("reasons: keepalive, and endpoints that are given up") {
   CHECK(reason(last) == "endpoint_discard");
 }
 
+TEST_CASE("reasons: an endpoint that is given up while the program flushes or closes") {
+  JobBuilder builder(2);
+  const Index flush = builder.flush(log::UcpFunction::ep_flush_nbx, 0, 5, 100);
+  const Index asked = operation(builder, log::UctOp::ep_flush, 0, 14);
+  builder.from_ucp(asked, flush);
+  const Index last = operation(builder, log::UctOp::ep_flush, 0, 15);  // nobody asked
+  builder.log(0).endpoints[0].destroyed_tick = 20;
+  attribute_transfers(builder.job);
+  CHECK(builder.uct(asked).serves == flush);
+  CHECK(std::string(builder.uct(last).reason) == "endpoint_discard");
+}
+
 }  // namespace uctrace::merge
