@@ -100,6 +100,10 @@ enum class ArrivalKind : std::uint8_t {
   kCount
 };
 
+// What a transport's device is (uct_device_type_t): copies between the memories of one process go
+// through an accelerator.
+enum class DeviceType : std::uint8_t { network = 0, shared_memory, accelerator, self, unknown = 255 };
+
 // What became of a request in the pending queue of an endpoint.
 enum class PendingEvent : std::uint8_t {
   none = 0,

@@ -325,7 +325,8 @@ struct UctInterface {
   char memory_domain[16];
   std::uint16_t device_address_bytes;
   std::uint16_t interface_address_bytes;
-  std::uint32_t reserved;
+  DeviceType device_type;
+  std::uint8_t reserved[3];
   std::uint64_t offered;  // bits 1 << UctHook of the slots that the interface's table has
   std::uint64_t hooked;   // of those, the ones that lead through the shim
 };

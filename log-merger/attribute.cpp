@@ -58,6 +58,7 @@ class Attributor {
   explicit Attributor(Job& job) : job_(job), started_(job.ucp.size()) {}
 
   void run() {
+    find_device_copies();
     give_reasons();
     by_origin();
     give_discards();
@@ -66,6 +67,7 @@ class Attributor {
     learn_posts();
     resolve_arrivals();
     by_arrival();
+    by_delivered_arrival();
     by_header_ids();
     by_address();
     give_last_reasons();
@@ -80,7 +82,7 @@ class Attributor {
   template <typename Body>
   void each_open(Body body) {
     for (UctOp& op : job_.uct) {
-      if (accepted(op) && op.link == Link::unattributed && !op.staging) {
+      if (accepted(op) && op.link == Link::unattributed && op.parent_id == 0) {
         body(op);
       }
     }
@@ -100,6 +102,18 @@ class Attributor {
     if (serves != kNone) {
       op.serves = serves;
       op.link = link;
+    }
+  }
+
+  // Between the memories of one process, as from a GPU to host memory: done by UCP for what it
+  // sends or has received, even where that is no part of another operation.
+  void find_device_copies() {
+    for (UctOp& op : job_.uct) {
+      const Interface* interface =
+          job_.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
+      op.staging = op.staging || (interface != nullptr && interface->of_ucp && op.moves_memory() &&
+                                  interface->device_type == log::DeviceType::accelerator &&
+                                  peer_of(job_, op) == op.process);
     }
   }
 
@@ -184,7 +198,7 @@ class Attributor {
   // Staging is for the operation that it was posted in, whatever that one turned out to serve.
   void by_parent() {
     for (UctOp& op : job_.uct) {
-      if (!accepted(op) || !op.staging) {
+      if (!accepted(op) || op.parent_id == 0) {
         continue;
       }
       const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].uct_by_id;
@@ -367,6 +381,73 @@ class Attributor {
         reason(op, "remote_request");  // evidence: the AM id that asked
       }
     });
+  }
+
+  // What was sent with one header to one process, and how much of that has arrived.
+  struct Delivered {
+    std::vector<Index> sends;  // in order
+    std::size_t next = 0;
+    bool several = false;  // processes that sent them
+  };
+
+  const Arrival& arrival(Index index) const {
+    return job_.arrivals[static_cast<std::size_t>(index)];
+  }
+  static HeaderKey key_of_arrival(const Arrival& arrival) {
+    return key_of(arrival.process, arrival.am_id, arrival.header);
+  }
+  Index arrival_of(const UctOp& op) const {
+    const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].arrival_by_id;
+    const auto found = op.origin_kind == log::Origin::arrival ? ids.find(op.origin) : ids.end();
+    return found != ids.end() ? found->second : kNone;
+  }
+
+  // Copies out of a message that its handler delivers. Messages with the same header arrive in the
+  // order in which they were sent, as long as one process sends them.
+  void by_delivered_arrival() {
+    std::map<HeaderKey, Delivered> wanted;
+    each_open([&](UctOp& op) {
+      if (const Index index = arrival_of(op); op.staging && index != kNone) {
+        wanted[key_of_arrival(arrival(index))];
+      }
+    });
+    if (wanted.empty()) {
+      return;
+    }
+    learn_deliveries(wanted);
+    std::unordered_map<Index, std::pair<Index, Link>> serves_of;  // by arrival
+    for (const Index index : in_time_order(job_.arrivals)) {
+      const auto place = wanted.find(key_of_arrival(arrival(index)));
+      if (place != wanted.end() && place->second.next < place->second.sends.size()) {
+        Delivered& delivered = place->second;
+        serves_of[index] = {delivered.sends[delivered.next++],
+                            delivered.several ? Link::inferred : Link::exact};
+      }
+    }
+    each_open([&](UctOp& op) {
+      const auto found = op.staging ? serves_of.find(arrival_of(op)) : serves_of.end();
+      if (found != serves_of.end()) {
+        attribute(op, found->second.first, found->second.second);
+      }
+    });
+  }
+
+  void learn_deliveries(std::map<HeaderKey, Delivered>& wanted) {
+    for (const Index index : in_time_order(job_.uct)) {
+      const UctOp& op = this->op(index);
+      if (!accepted(op) || op.serves == kNone) {
+        continue;
+      }
+      const UcpOp& send = ucp(op.serves);
+      const Index receiver = send.partner != kNone ? ucp(send.partner).process : send.peer_process;
+      const auto place = wanted.find(key_of(receiver, op.am_id, op.header));
+      if (place != wanted.end()) {
+        Delivered& delivered = place->second;
+        delivered.several = delivered.several || (!delivered.sends.empty() &&
+                                                  ucp(delivered.sends[0]).process != op.process);
+        delivered.sends.push_back(op.serves);
+      }
+    }
   }
 
   void by_header_ids() {

@@ -45,8 +45,8 @@ struct UctOp {
   std::int32_t end_status = 0;  // of the completion, where there is one
   log::Id id = 0, origin = 0;
   bool has_end = false;   // a completion tells it, or none came yet
-  bool staging = false;   // posted inside another operation, on another endpoint
-  log::Id parent_id = 0;  // of that operation
+  log::Id parent_id = 0;  // of the operation, on another endpoint, that it was posted in; 0 = none
+  bool staging = false;   // it moves data within one process, for another operation
   std::uint64_t start_tick = 0, endpoint = 0, bytes = 0, local = 0, remote = 0;
   std::int64_t start_ns = -1, end_ns = -1, complete_ns = -1;
   HeaderWords header;
@@ -179,6 +179,7 @@ struct Interface {
   std::uint64_t offered = 0, hooked = 0;  // bits of log::UctHook
   std::uint64_t tick = 0, end_tick = UINT64_MAX;
   std::uint64_t worker = 0, worker_tick = 0;  // of UCP, for whom it was opened; names its row
+  log::DeviceType device_type = log::DeviceType::unknown;
 };
 
 // A UCT endpoint from its creation on; handles are used again, rows are not.

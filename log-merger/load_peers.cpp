@@ -61,6 +61,7 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
   row.address = joined(view.device_address, view.interface_address);
   row.offered = view.r.offered;
   row.hooked = view.r.hooked;
+  row.device_type = view.r.device_type;
   row.tick = view.r.tick;
   if (row.of_ucp) {
     interfaces_of_next_worker_.push_back(log_.interfaces.size());

@@ -139,8 +139,35 @@ const char* domain_name(uct_md_h handle) {
   return "";
 }
 
+constinit Original<decltype(&uct_md_query_tl_resources)> original_resources{
+    "uct_md_query_tl_resources"};
+constinit Original<decltype(&uct_release_tl_resource_list)> original_release{
+    "uct_release_tl_resource_list"};
+
+// Only the list of a memory domain's devices tells what they are.
+log::DeviceType device_type_of(uct_md_h domain, const uct_iface_params_t& params,
+                               const void* caller) {
+  log::DeviceType type = log::DeviceType::unknown;
+  auto* query = original_resources.get(caller);
+  auto* release = original_release.get(caller);
+  uct_tl_resource_desc_t* resources = nullptr;
+  unsigned count = 0;
+  if (domain == nullptr || query == nullptr || release == nullptr ||
+      query(domain, &resources, &count) != UCS_OK) {
+    return type;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    if (strcmp(resources[i].tl_name, params.mode.device.tl_name) == 0 &&
+        strcmp(resources[i].dev_name, params.mode.device.dev_name) == 0) {
+      type = static_cast<log::DeviceType>(resources[i].dev_type);
+    }
+  }
+  release(resources);
+  return type;
+}
+
 void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_params_t& params,
-                      const HookedSlots& slots) {
+                      const HookedSlots& slots, log::DeviceType device_type) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     return;
@@ -154,6 +181,7 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
   record->tick = log::now();
   record->handle = reinterpret_cast<std::uint64_t>(entry.handle);
   record->of_ucp = entry.of_ucp;
+  record->device_type = device_type;
   record->offered = slots.offered;
   record->hooked = slots.hooked;
   snprintf(record->transport, sizeof record->transport, "%s", params.mode.device.tl_name);
@@ -191,6 +219,7 @@ void read_address_sizes(Interface& entry) {
 
 // Who opens an interface, and from what.
 struct Opener {
+  const void* caller;
   bool is_ucp, is_rebuilt;
 };
 
@@ -235,7 +264,8 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   }
   define_interface(
       *entry, domain, params,
-      entry->swapped ? hooked_slots(entry->original, handle->ops) : slots_of_tool(entry->original));
+      entry->swapped ? hooked_slots(entry->original, handle->ops) : slots_of_tool(entry->original),
+      device_type_of(domain, params, opener.caller));
   log::set_layer(Layer::uct, log::LayerState::on);
   return entry;
 }
@@ -281,7 +311,7 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
       (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && log::start() &&
       uct::ucx_supported(caller) && log::layer_state(log::Layer::uct) != log::LayerState::off) {
     uct::report_left_out();
-    const uct::Opener opener{uct::opened_by_ucp(caller),
+    const uct::Opener opener{caller, uct::opened_by_ucp(caller),
                              uct::attach(reinterpret_cast<const void*>(original))};
     if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params, opener)) {
       entry->tags = tags;

@@ -188,6 +188,31 @@ TEST_CASE("what stays in its process, for data that leave it, is staging") {
   }
 }
 
+TEST_CASE("copies out of a message that arrived serve it") {
+  JobBuilder builder(2);
+  Interface copies;
+  copies.id = 2;
+  copies.of_ucp = true;
+  copies.device_type = log::DeviceType::accelerator;
+  builder.log(1).interfaces.push_back(copies);
+  const Index first = builder.send(0, 1, kTag, kLength, 10);
+  const Index second = builder.send(0, 1, kTag, kLength, 12);
+  for (const Index send : {first, second}) {
+    const Index op =
+        builder.active_message(0, 1, AmId::eager_only, kLength + 8, 11 + 2 * send, {kTag});
+    builder.from_ucp(op, send);
+  }
+  builder.arrival(1, AmId::eager_only, 20, {kTag});
+  const log::Id arrival = builder.arrival(1, AmId::eager_only, 21, {kTag});
+  const Index copy = builder.memory_operation(1, 1, log::UctOp::put_short, kBuffer, kLength, 22);
+  builder.uct(copy).interface = 2;
+  builder.from_arrival(copy, arrival);
+  attribute_transfers(builder.job);
+  CHECK(builder.uct(copy).serves == second);
+  CHECK(builder.uct(copy).link == Link::exact);
+  CHECK(role_of(builder.uct(copy)) == Role::staging);
+}
+
 TEST_CASE("reasons: keepalive, and endpoints that are given up") {
   JobBuilder builder(2);
   const Index check = operation(builder, log::UctOp::ep_check, 0, 10);

@@ -1,0 +1,41 @@
+"""Messages from and to the memory of a device: UCX copies between it and host memory inside and between
+the operations of the network. These copies belong to the messages, and are none of their payload."""
+
+from checks import check_complete, check_delivered
+from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+
+SETTINGS = {
+    "rendezvous": {},
+    "eager": {"UCX_RNDV_THRESH": "inf"},
+    "put": {"UCX_RNDV_SCHEME": "put_zcopy"},
+    "tag-offload": {
+        "UCX_TLS": "script_tm,script_cp",
+        "UCX_TM_THRESH": "1",
+        "UCX_TM_FORCE_THRESH": "1",
+    },
+    "protocols-v2": {"UCX_PROTO_ENABLE": "y"},
+}
+COPIES = "script_cp"
+
+
+def staging_belongs_to_its_message(setting):
+    program = [PROGRAMS / "scripted_gpu"]
+    environment = {"UCX_TLS": f"scripted,{COPIES}", "UCX_MEMTYPE_CACHE": "n", **SETTINGS[setting]}
+    with scratch() as folder:
+        alone = run_well(program, env=environment)
+        result, recording = record_well(folder / "data", program, env=environment)
+        check_equal(result.stdout, alone.stdout, "output of the program")
+        check_complete(recording.info, layers=("uct", "ucp"), processes=2)
+        check_delivered(recording.messages)
+        staged = 0
+        for message in recording.messages:
+            for step in message["path"]:
+                copies = step["transport"] == COPIES
+                check_equal(step["role"] == "staging", copies, f"role of {step} of {message}")
+                if copies:
+                    staged += step["count"]
+                    check_equal(step["bytes"], 0, f"payload of {step}")
+        check(staged > 0, "nothing was staged")
+
+
+run_test(staging_belongs_to_its_message)
