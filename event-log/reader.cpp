@@ -359,18 +359,19 @@ std::string LogFile::process_key() const {
          std::to_string(page_.start_time);
 }
 
-bool LogFile::is_writer_alive() const {
+bool LogFile::writer_in_sight() const {
   // Cut like the writer's, which is why a name that is too long is no error.
   char this_host[sizeof page_.host] = {};
   ::gethostname(this_host, sizeof this_host - 1);
   if (host() != this_host) return false;
   if (first_line("/proc/sys/kernel/random/boot_id") != boot_id()) return false;
   struct stat own_namespace {};
-  if (::stat("/proc/self/ns/pid", &own_namespace) != 0 ||
-      own_namespace.st_ino != page_.pid_namespace) {
-    return false;
-  }
-  return start_time_of(page_.pid) == page_.start_time;
+  return ::stat("/proc/self/ns/pid", &own_namespace) == 0 &&
+         own_namespace.st_ino == page_.pid_namespace;
+}
+
+bool LogFile::is_writer_alive() const {
+  return writer_in_sight() && start_time_of(page_.pid) == page_.start_time;
 }
 
 }  // namespace uctrace::log

@@ -277,8 +277,10 @@ class LogFile {
 
   // Names the process in its job and everywhere else: host:boot:pid namespace:pid:start time.
   std::string process_key() const;
-  // Whether the writer runs on this very machine, in this pid namespace, now. False also where that
-  // cannot be seen from here. Reads /proc.
+  // Whether the writer, if it still runs, does so on this machine and in this pid namespace, where
+  // it can be seen. Reads /proc.
+  bool writer_in_sight() const;
+  // Whether it is in sight and runs now. Reads /proc.
   bool is_writer_alive() const;
 
   const Damage& damage() const { return damage_; }

@@ -61,7 +61,7 @@ struct Process {
   std::int32_t rank = -1;  // world rank, -1 = not an MPI process (yet)
   std::int32_t world_size = 0;
   bool complete = false;  // the log was closed in an orderly way and nothing was dropped
-  TextId exit = kNoText;  // finalized | exited | aborted | killed | running
+  TextId exit = kNoText;  // finalized | exited | aborted | killed | running | unseen
   std::uint64_t events = 0;
   std::uint64_t log_bytes = 0;
 };

@@ -52,6 +52,7 @@ class RowBuilder : RowMaker {
     if (page.exit == log::ExitKind::aborted) return "aborted";
     if (page.exit == log::ExitKind::exited) return "exited";
     if (page.exit == log::ExitKind::finalized && page.closed != 0) return "finalized";
+    if (!log.file.writer_in_sight()) return "unseen";
     return log.file.is_writer_alive() ? "running" : "killed";
   }
 

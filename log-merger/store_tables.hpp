@@ -67,7 +67,7 @@ struct Table<Process> {
       column("rank", &Process::rank, "-1 = not an MPI process", Unit::rank),
       column("world_size", &Process::world_size, "ranks in MPI_COMM_WORLD"),
       column("complete", &Process::complete, "1 = ended in an orderly way, nothing dropped"),
-      column("exit", &Process::exit, "finalized, exited, aborted, killed or running", Unit::text),
+      column("exit", &Process::exit, "finalized, exited, aborted, killed, running or unseen", Unit::text),
       column("events", &Process::events, "events read from its log"),
       column("log_bytes", &Process::log_bytes, "size of its log", Unit::bytes),
   };

@@ -184,6 +184,14 @@ TEST_CASE("two clocks on one host") {
   CHECK_FALSE(has_note(merged(logs), "differ by"));
 }
 
+TEST_CASE("a process of another host whose log is open is not taken for dead") {
+  std::vector<LogBuilder> logs{process(0)};
+  logs[0].page.closed = 0;
+  logs[0].page.exit = log::ExitKind::running;
+  const Run run = merged(logs);
+  CHECK(run.texts[run.processes[0].exit] == "unseen");
+}
+
 TEST_CASE("what joins the clocks of two processes") {
   std::vector<LogBuilder> logs{process(0), process(1)};
   for (log::Anchor* anchor : {&logs[1].page.anchors[0], &logs[1].page.anchors[1]}) {

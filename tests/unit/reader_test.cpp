@@ -221,9 +221,11 @@ TEST_CASE("a writer counts as alive only if it is this very process") {
   CHECK(log.read().is_writer_alive());
   log.page.start_time += 1;
   CHECK_FALSE(log.read().is_writer_alive());
+  CHECK(log.read().writer_in_sight());
   log.page.start_time -= 1;
   log.page.host[0] ^= 1;
   CHECK_FALSE(log.read().is_writer_alive());
+  CHECK_FALSE(log.read().writer_in_sight());
 }
 
 }  // namespace uctrace::log::test
