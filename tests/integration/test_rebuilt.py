@@ -43,6 +43,9 @@ def check_mode(recording, mode, library=None):
     check_equal(ucx["mode"], mode, f"way in, of {ucx}")
     if library is not None:
         check_equal([known["path"] for known in ucx["uct_libraries"]], [str(library)], "libuct")
+    if mode == "rebuilt":
+        inferred = recording.info["links"]["uct_ucp"]["inferred"]
+        check_equal(inferred, 0, "transfers tied by their content")
 
 
 def libuct():
