@@ -7,22 +7,23 @@
 //   3. an active message handler: the arrival's header names the message it serves    exact
 //   4. ids in the operation's own header: message id, request ids                     exact
 //   5. the address range of a rendezvous that the peer announced                      inferred
-// What was posted inside another operation, to stage its data, serves what that one serves.
-// Operations that serve none have a reason, each with evidence; what is left is unattributed.
+// What was posted inside another operation, to stage its data, serves what that one serves; other
+// copies to stage data: log-merger/staging.cpp.
+// Operations that serve none have a reason, each with evidence (log-merger/reasons.cpp); what is
+// left is unattributed.
 //
 // A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation, and
 // what answers a put, get or atomic request that needs the target's CPU serves its initiator's.
 // Ids on the wire repeat over time, so every look-up takes the newest that is not later.
-#include <algorithm>
 #include <map>
-#include <numeric>
-#include <tuple>
-#include <unordered_map>
 
+#include "log-merger/attribution.hpp"
 #include "log-merger/id_table.hpp"
 #include "log-merger/job.hpp"
 #include "log-merger/offers.hpp"
 #include "log-merger/queued.hpp"
+#include "log-merger/reasons.hpp"
+#include "log-merger/staging.hpp"
 #include "log-merger/wire_view.hpp"
 
 namespace uctrace::merge {
@@ -31,156 +32,34 @@ namespace {
 
 using wire::AmId;
 
-// A header that both sides saw: the k-th arrival at a process with it is the k-th post to that
-// process with it. kNone: the sender's endpoint does not tell its peer.
-using HeaderKey = std::tuple<Index, std::uint8_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                             std::uint64_t, std::uint64_t>;
-
-HeaderKey key_of(Index destination, std::uint8_t am_id, const HeaderWords& h) {
-  return {destination, am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
-}
-
-template <typename Event>
-std::vector<Index> in_time_order(const std::vector<Event>& events) {
-  std::vector<Index> order(events.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    return events[static_cast<std::size_t>(a)].start_ns <
-           events[static_cast<std::size_t>(b)].start_ns;
-  });
-  return order;
-}
-
-constexpr std::uint64_t kFlushCancels = 1;  // UCT_FLUSH_FLAG_CANCEL
-
 class Attributor {
  public:
-  explicit Attributor(Job& job) : job_(job), started_(job.ucp.size()) {}
+  explicit Attributor(Job& job) : job_(job), reasons_(job), started_(job.ucp.size()) {}
 
   void run() {
-    find_device_copies();
-    give_reasons();
+    find_device_copies(job_);
+    reasons_.give_first();
     by_origin();
-    give_discards();
+    reasons_.give_discards();
     attribute_flushes(job_);
     attribute_queued(job_, started_);
     learn_posts();
     resolve_arrivals();
     by_arrival();
-    by_delivered_arrival();
+    attribute_delivered_copies(job_);
     by_header_ids();
     by_address();
-    give_last_reasons();
+    reasons_.give_last();
     by_parent();
-    find_copies();
+    find_copies(job_);
   }
 
  private:
   UctOp& op(Index index) { return job_.uct[static_cast<std::size_t>(index)]; }
   const UcpOp& ucp(Index index) const { return job_.ucp[static_cast<std::size_t>(index)]; }
 
-  template <typename Body>
-  void each_open(Body body) {
-    for (UctOp& op : job_.uct) {
-      if (accepted(op) && op.link == Link::unattributed && op.parent_id == 0) {
-        body(op);
-      }
-    }
-  }
-
-  void reason(UctOp& op, const char* why) {
-    op.link = Link::reason;
-    op.reason = why;
-  }
-
-  // The process at the other end.
-  Index receiver_of(const UcpOp& send) const {
-    return send.partner != kNone ? ucp(send.partner).process : send.peer_process;
-  }
-
-  void attribute(UctOp& op, Index serves, Link link) {
-    if (serves != kNone) {
-      op.serves = serves;
-      op.link = link;
-    }
-  }
-
-  // Between the memories of one process, as from a GPU to host memory: done by UCP for what it
-  // sends or has received, even where that is no part of another operation.
-  void find_device_copies() {
-    for (UctOp& op : job_.uct) {
-      const Interface* interface =
-          job_.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
-      op.staging = op.staging || (interface != nullptr && interface->of_ucp && op.moves_memory() &&
-                                  interface->device_type == log::DeviceType::accelerator &&
-                                  peer_of(job_, op) == op.process);
-    }
-  }
-
-  void give_reasons() {
-    each_open([&](UctOp& op) {
-      const Interface* interface =
-          job_.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
-      if (interface != nullptr && !interface->of_ucp) {
-        reason(op, "direct_uct");  // evidence: who opened the interface
-      } else if (op.op == log::UctOp::ep_check || is_endpoint_check(op)) {
-        reason(op, "keepalive");  // evidence: it asks whether the peer is alive, and nothing else
-      } else if (is(op, AmId::wireup)) {
-        reason(op, "wireup");  // evidence: the AM id
-      }
-    });
-  }
-
-  static bool is_endpoint_check(const UctOp& op) {
-    return is(op, AmId::wireup) && op.header.count > 0 &&
-           (op.header.words[0] & 0xff) == wire::kWireupEndpointCheck;
-  }
-
-  // Evidence: its flags, which say that what was posted before is given up; or that nobody asked
-  // for it, and the endpoint's destruction came next. When a connection fails while the program
-  // closes its endpoint, UCP discards what is below without such flags.
-  void give_discards() {
-    each_open([&](UctOp& op) {
-      const bool cancels = op.op == log::UctOp::ep_flush && op.header.count > 0 &&
-                           (op.header.words[0] & kFlushCancels) != 0;
-      if (cancels || (op.origin_kind == log::Origin::none && ends_endpoint(op))) {
-        reason(op, "endpoint_discard");
-      }
-    });
-  }
-
-  // The last thing that was posted on an endpoint before it was destroyed.
-  bool ends_endpoint(const UctOp& op) {
-    if (last_posts_.empty()) {
-      for (const UctOp& other : job_.uct) {
-        if (accepted(other) && other.endpoint_row != kNone) {
-          std::uint64_t& last = last_posts_[{other.process, other.endpoint_row}];
-          last = std::max(last, other.start_tick);
-        }
-      }
-    }
-    if (op.op != log::UctOp::ep_flush || op.endpoint_row == kNone) {
-      return false;
-    }
-    const auto& endpoints = job_.logs[static_cast<std::size_t>(op.process)].endpoints;
-    return endpoints[static_cast<std::size_t>(op.endpoint_row)].destroyed_tick != UINT64_MAX &&
-           last_posts_.at({op.process, op.endpoint_row}) == op.start_tick;
-  }
-
-  void give_last_reasons() {
-    each_open([&](UctOp& op) {
-      if (ends_endpoint(op)) {
-        reason(op, "endpoint_discard");  // evidence: the endpoint's destruction came next
-      } else if (is_flush(op)) {
-        reason(op, "internal_flush");  // evidence: no UCP flush was in progress
-      } else if (is_answer(op)) {
-        reason(op, "remote_request");  // evidence: the AM id, which only answers requests
-      }
-    });
-  }
-
   void by_origin() {
-    each_open([&](UctOp& op) { by_origin(op); });
+    each_open(job_, [&](UctOp& op) { by_origin(op); });
   }
 
   void by_origin(UctOp& op) {
@@ -212,18 +91,6 @@ class Attributor {
       } else {
         by_origin(op);  // the operation around it was refused
       }
-    }
-  }
-
-  // Puts and gets that stay in their process while the data go to another one: copies between the
-  // memory of a GPU and the host's, on the way there.
-  void find_copies() {
-    for (UctOp& op : job_.uct) {
-      if (!op.moves_memory() || op.serves == kNone || peer_of(job_, op) != op.process) {
-        continue;
-      }
-      const Index other = receiver_of(ucp(op.serves));
-      op.staging |= other != kNone && other != ucp(op.serves).process;
     }
   }
 
@@ -359,14 +226,14 @@ class Attributor {
   void learn_offer(const Arrival& rtr, Index serves) {
     if (serves != kNone && rtr.header.count == 5) {
       const auto& words = rtr.header.words;
-      const IdScope scope{rtr.process, receiver_of(ucp(serves))};
+      const IdScope scope{rtr.process, receiver_of(job_, ucp(serves))};
       receive_requests_.add(scope, words[1], rtr.start_ns, serves);
       offers_.add({rtr.start_ns, rtr.process, false, scope.peer, words[2], words[3], serves});
     }
   }
 
   void by_arrival() {
-    each_open([&](UctOp& op) {
+    each_open(job_, [&](UctOp& op) {
       if (op.origin_kind != log::Origin::arrival) {
         return;
       }
@@ -378,80 +245,13 @@ class Attributor {
       const Arrival& arrival = job_.arrivals[static_cast<std::size_t>(found->second)];
       attribute(op, arrival_serves_[static_cast<std::size_t>(found->second)], Link::exact);
       if (op.link == Link::unattributed && is_remote_request(arrival)) {
-        reason(op, "remote_request");  // evidence: the AM id that asked
+        give_reason(op, "remote_request");  // evidence: the AM id that asked
       }
     });
-  }
-
-  // What was sent with one header to one process, and how much of that has arrived.
-  struct Delivered {
-    std::vector<Index> sends;  // in order
-    std::size_t next = 0;
-    bool several = false;  // processes that sent them
-  };
-
-  const Arrival& arrival(Index index) const {
-    return job_.arrivals[static_cast<std::size_t>(index)];
-  }
-  static HeaderKey key_of_arrival(const Arrival& arrival) {
-    return key_of(arrival.process, arrival.am_id, arrival.header);
-  }
-  Index arrival_of(const UctOp& op) const {
-    const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].arrival_by_id;
-    const auto found = op.origin_kind == log::Origin::arrival ? ids.find(op.origin) : ids.end();
-    return found != ids.end() ? found->second : kNone;
-  }
-
-  // Copies out of a message that its handler delivers. Messages with the same header arrive in the
-  // order in which they were sent, as long as one process sends them.
-  void by_delivered_arrival() {
-    std::map<HeaderKey, Delivered> wanted;
-    each_open([&](UctOp& op) {
-      if (const Index index = arrival_of(op); op.staging && index != kNone) {
-        wanted[key_of_arrival(arrival(index))];
-      }
-    });
-    if (wanted.empty()) {
-      return;
-    }
-    learn_deliveries(wanted);
-    std::unordered_map<Index, std::pair<Index, Link>> serves_of;  // by arrival
-    for (const Index index : in_time_order(job_.arrivals)) {
-      const auto place = wanted.find(key_of_arrival(arrival(index)));
-      if (place != wanted.end() && place->second.next < place->second.sends.size()) {
-        Delivered& delivered = place->second;
-        serves_of[index] = {delivered.sends[delivered.next++],
-                            delivered.several ? Link::inferred : Link::exact};
-      }
-    }
-    each_open([&](UctOp& op) {
-      const auto found = op.staging ? serves_of.find(arrival_of(op)) : serves_of.end();
-      if (found != serves_of.end()) {
-        attribute(op, found->second.first, found->second.second);
-      }
-    });
-  }
-
-  void learn_deliveries(std::map<HeaderKey, Delivered>& wanted) {
-    for (const Index index : in_time_order(job_.uct)) {
-      const UctOp& op = this->op(index);
-      if (!accepted(op) || op.serves == kNone) {
-        continue;
-      }
-      const UcpOp& send = ucp(op.serves);
-      const Index receiver = send.partner != kNone ? ucp(send.partner).process : send.peer_process;
-      const auto place = wanted.find(key_of(receiver, op.am_id, op.header));
-      if (place != wanted.end()) {
-        Delivered& delivered = place->second;
-        delivered.several = delivered.several || (!delivered.sends.empty() &&
-                                                  ucp(delivered.sends[0]).process != op.process);
-        delivered.sends.push_back(op.serves);
-      }
-    }
   }
 
   void by_header_ids() {
-    each_open([&](UctOp& op) {
+    each_open(job_, [&](UctOp& op) {
       const auto& words = op.header.words;
       if (op.header.count == 0) {
         return;
@@ -470,7 +270,7 @@ class Attributor {
   }
 
   void by_address() {
-    each_open([&](UctOp& op) {
+    each_open(job_, [&](UctOp& op) {
       if (op.remote != 0 && op.moves_memory()) {
         attribute(op, offers_.find(op, peer_of(job_, op)), Link::inferred);
       }
@@ -478,6 +278,7 @@ class Attributor {
   }
 
   Job& job_;
+  Reasons reasons_;
   IdTable message_ids_;       // sender's message id
   IdTable send_requests_;     // sender's own request id, from its RTS
   IdTable remote_requests_;   // receiver: the sender's request id, from arrivals that announce it
@@ -485,7 +286,6 @@ class Attributor {
   std::map<HeaderKey, std::vector<Index>> posts_;
   OfferTable offers_;
   std::vector<Index> arrival_serves_;
-  std::map<std::pair<Index, Index>, std::uint64_t> last_posts_;  // by process and endpoint
   std::vector<bool> started_;  // UCP operations of which a first UCT operation is known
 };
 

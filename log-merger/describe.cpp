@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "event-log/file_systems.hpp"
+#include "log-merger/describe_findings.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/open_calls.hpp"
 #include "log-merger/plain_text.hpp"
@@ -54,18 +55,6 @@ const char* name_of(log::FaultCode code) {
       return "ucp_bypassed";
     case log::FaultCode::kCount:
       break;
-  }
-  return "unknown";
-}
-
-const char* name_of(log::Clock clock) {
-  switch (clock) {
-    case log::Clock::tsc:
-      return "tsc";
-    case log::Clock::cntvct:
-      return "cntvct";
-    case log::Clock::monotonic_raw:
-      return "clock_monotonic_raw";
   }
   return "unknown";
 }
@@ -198,101 +187,6 @@ Json dropped_json(const Job& job) {
     json[kKinds[k]] = sum;
   }
   return json;
-}
-
-template <typename Row, typename ToJson>
-Json list_json(const std::vector<Row>& rows, ToJson to_json) {
-  Json list = Json::array();
-  for (const Row& row : rows) {
-    list.push_back(to_json(row));
-  }
-  return list;
-}
-
-std::uint64_t total_messages(const std::vector<ViolationsOfPair>& pairs) {
-  std::uint64_t sum = 0;
-  for (const ViolationsOfPair& pair : pairs) {
-    sum += pair.messages;
-  }
-  return sum;
-}
-
-Json damaged_json(const Job& job) {
-  Json list = Json::array();
-  for (const ProcessLog& log : job.logs) {
-    if (log.file.damage().any()) {
-      list.push_back(
-          {{"log", plain_text(log.file.name())}, {"damage", log.file.damage().sentences()}});
-    }
-  }
-  return list;
-}
-
-Json clock_json(const Job& job) {
-  Json error = nullptr;  // between clocks: as good as the site's time service, which is not known
-  if (job.monotonic_clocks <= 1) {
-    error = job.clock_error_ns;
-  }
-  return {{"source", job.logs.empty() ? "none" : name_of(job.logs.front().file.page().clock)},
-          {"max_error_ns", error},
-          {"violations", total_messages(job.findings.violations)},
-          {"violations_by_hosts", list_json(job.findings.violations,
-                                            [](const ViolationsOfPair& pair) -> Json {
-                                              return {{"src", pair.src_host},
-                                                      {"dst", pair.dst_host},
-                                                      {"messages", pair.messages},
-                                                      {"worst_ns", pair.worst_ns}};
-                                            })},
-          {"backward", list_json(job.findings.backward_clocks,
-                                 [](const BackwardClock& clock) -> Json {
-                                   return {{"log", plain_text(clock.log)},
-                                           {"anchors", clock.anchors},
-                                           {"calls", clock.calls}};
-                                 })},
-          {"wall_clock_steps",
-           list_json(job.findings.wall_clock_steps,
-                     [](const WallClockStep& step) -> Json {
-                       return {{"host", plain_text(step.host)}, {"step_ns", step.step_ns}};
-                     })},
-          {"disagreements", list_json(job.findings.clock_disagreements,
-                                      [](const ClockDisagreement& clocks) -> Json {
-                                        return {{"log", plain_text(clocks.log)},
-                                                {"with", plain_text(clocks.with)},
-                                                {"by_ns", clocks.by_ns}};
-                                      })},
-          {"hosts_aligned_by", job.monotonic_clocks > 1 ? "wall clock" : "same clock"}};
-}
-
-// What lies in the folder: which jobs, and which files did not become part of this one.
-Json folder_json(const Job& job) {
-  const Findings& found = job.findings;
-  return {
-      {"jobs", list_json(found.jobs,
-                         [](const JobInFolder& other) -> Json {
-                           return {{"job", plain_text(other.key)},
-                                   {"processes", other.processes},
-                                   {"started_realtime_ns", other.started_realtime_ns},
-                                   {"shown", other.shown}};
-                         })},
-      {"left_out",
-       list_json(found.left_out,
-                 [](const LeftOut& file) -> Json {
-                   return {{"log", plain_text(file.log)}, {"why", plain_text(file.problem.why)}};
-                 })},
-      {"second_logs", list_json(found.second_logs,
-                                [](const SecondLog& second) -> Json {
-                                  return {{"log", plain_text(second.log)},
-                                          {"of", plain_text(second.of)},
-                                          {"same", second.same}};
-                                })},
-      {"missing_ranks", found.missing_ranks},
-      {"damaged", damaged_json(job)},
-      {"contradictions", list_json(found.contradictions, [](const Contradiction& c) -> Json {
-         return {{"log", plain_text(c.log)},
-                 {"what", c.what},
-                 {"counted", c.counted},
-                 {"recorded", c.recorded}};
-       })}};
 }
 
 // The launcher's, else that of the first process: rank 0.

@@ -1,0 +1,105 @@
+#include "log-merger/staging.hpp"
+
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "log-merger/attribution.hpp"
+#include "log-merger/wire_view.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+const UcpOp& ucp(const Job& job, Index index) { return job.ucp[static_cast<std::size_t>(index)]; }
+
+// What was sent with one header to one process, and how much of that has arrived.
+struct Delivered {
+  std::vector<Index> sends;  // in order
+  std::size_t next = 0;
+  bool several = false;  // processes that sent them
+};
+
+const Arrival& arrival(const Job& job, Index index) {
+  return job.arrivals[static_cast<std::size_t>(index)];
+}
+
+HeaderKey key_of_arrival(const Arrival& arrival) {
+  return key_of(arrival.process, arrival.am_id, arrival.header);
+}
+
+Index arrival_of(const Job& job, const UctOp& op) {
+  const auto& ids = job.logs[static_cast<std::size_t>(op.process)].arrival_by_id;
+  const auto found = op.origin_kind == log::Origin::arrival ? ids.find(op.origin) : ids.end();
+  return found != ids.end() ? found->second : kNone;
+}
+
+void learn_deliveries(const Job& job, std::map<HeaderKey, Delivered>& wanted) {
+  for (const Index index : in_time_order(job.uct)) {
+    const UctOp& op = job.uct[static_cast<std::size_t>(index)];
+    if (!accepted(op) || op.serves == kNone) {
+      continue;
+    }
+    const UcpOp& send = ucp(job, op.serves);
+    const auto place = wanted.find(key_of(receiver_of(job, send), op.am_id, op.header));
+    if (place != wanted.end()) {
+      Delivered& delivered = place->second;
+      delivered.several = delivered.several || (!delivered.sends.empty() &&
+                                                ucp(job, delivered.sends[0]).process != op.process);
+      delivered.sends.push_back(op.serves);
+    }
+  }
+}
+
+}  // namespace
+
+void find_device_copies(Job& job) {
+  for (UctOp& op : job.uct) {
+    const Interface* interface =
+        job.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
+    op.staging = op.staging || (interface != nullptr && interface->of_ucp && op.moves_memory() &&
+                                interface->device_type == log::DeviceType::accelerator &&
+                                peer_of(job, op) == op.process);
+  }
+}
+
+void attribute_delivered_copies(Job& job) {
+  std::map<HeaderKey, Delivered> wanted;
+  each_open(job, [&](UctOp& op) {
+    if (const Index index = arrival_of(job, op); op.staging && index != kNone) {
+      wanted[key_of_arrival(arrival(job, index))];
+    }
+  });
+  if (wanted.empty()) {
+    return;
+  }
+  learn_deliveries(job, wanted);
+  std::unordered_map<Index, std::pair<Index, Link>> serves_of;  // by arrival
+  for (const Index index : in_time_order(job.arrivals)) {
+    const auto place = wanted.find(key_of_arrival(arrival(job, index)));
+    if (place != wanted.end() && place->second.next < place->second.sends.size()) {
+      Delivered& delivered = place->second;
+      serves_of[index] = {delivered.sends[delivered.next++],
+                          delivered.several ? Link::inferred : Link::exact};
+    }
+  }
+  each_open(job, [&](UctOp& op) {
+    const auto found = op.staging ? serves_of.find(arrival_of(job, op)) : serves_of.end();
+    if (found != serves_of.end()) {
+      attribute(op, found->second.first, found->second.second);
+    }
+  });
+}
+
+void find_copies(Job& job) {
+  for (UctOp& op : job.uct) {
+    if (!op.moves_memory() || op.serves == kNone || peer_of(job, op) != op.process) {
+      continue;
+    }
+    const Index other = receiver_of(job, ucp(job, op.serves));
+    op.staging |= other != kNone && other != ucp(job, op.serves).process;
+  }
+}
+
+}  // namespace uctrace::merge
