@@ -316,10 +316,12 @@ static_assert(sizeof(Text) == 24);
 
 // device_address_bytes, then interface_address_bytes of address follow (each padded to a word).
 struct UctInterface {
+  // kByBypassedUcp: opened by a libucp whose calls do not come by the shims.
+  static constexpr std::uint64_t kByUcp = 1, kByBypassedUcp = 2;
   Head head;  // a: interface id (never reused), b: ep_address_bytes
   std::uint64_t tick;
   std::uint64_t handle;
-  std::uint64_t of_ucp;  // 1 = opened by a UCP worker, 0 = by the program itself
+  std::uint64_t of_ucp;  // kByUcp, kByBypassedUcp, or 0 = by the program itself
   char transport[16];
   char device[32];
   char memory_domain[16];

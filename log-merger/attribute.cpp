@@ -172,6 +172,9 @@ class Attributor {
     for (const Index index : in_time_order(job_.arrivals)) {
       const auto i = static_cast<std::size_t>(index);
       const Arrival& arrival = job_.arrivals[i];
+      if (is_of_bypassed_ucp(job_, arrival)) {
+        continue;
+      }
       if (is_announcement(arrival)) {
         arrival_serves_[i] = post_of(arrival, seen);
         learn_announcement(arrival, arrival_serves_[i]);

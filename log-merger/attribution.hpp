@@ -13,11 +13,21 @@
 
 namespace uctrace::merge {
 
+// Whether it went over an interface of a UCP whose calls are not in the log: neither is what it
+// serves, and the ids in its headers and its addresses may be the same as those of another UCP.
+template <typename Event>
+bool is_of_bypassed_ucp(const Job& job, const Event& event) {
+  const Interface* interface =
+      job.logs[static_cast<std::size_t>(event.process)].interface(event.interface);
+  return interface != nullptr && interface->bypassed;
+}
+
 // Those that a step may still attribute; staging inside another operation gets the result of that.
 template <typename Body>
 void each_open(Job& job, Body body) {
   for (UctOp& op : job.uct) {
-    if (accepted(op) && op.link == Link::unattributed && op.parent_id == 0) {
+    if (accepted(op) && op.link == Link::unattributed && op.parent_id == 0 &&
+        !is_of_bypassed_ucp(job, op)) {
       body(op);
     }
   }

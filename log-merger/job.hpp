@@ -174,6 +174,7 @@ struct MpiCall {
 struct Interface {
   std::uint16_t id = 0;
   bool of_ucp = false;
+  bool bypassed = false;  // of a UCP whose calls are not in the log
   TextId transport = kNoText, device = kNoText, memory_domain = kNoText;
   std::string address;                    // device and interface address: its name for the peers
   std::uint64_t offered = 0, hooked = 0;  // bits of log::UctHook

@@ -55,6 +55,7 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
   Interface row;
   row.id = view.interface_id();
   row.of_ucp = view.r.of_ucp != 0;
+  row.bypassed = view.r.of_ucp == log::UctInterface::kByBypassedUcp;
   row.transport = job_.run.texts.intern(view.transport);
   row.device = job_.run.texts.intern(view.device);
   row.memory_domain = job_.run.texts.intern(view.memory_domain);
@@ -63,7 +64,7 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
   row.hooked = view.r.hooked;
   row.device_type = view.r.device_type;
   row.tick = view.r.tick;
-  if (row.of_ucp) {
+  if (row.of_ucp && !row.bypassed) {
     interfaces_of_next_worker_.push_back(log_.interfaces.size());
   }
   log_.interfaces.push_back(std::move(row));

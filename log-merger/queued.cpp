@@ -4,6 +4,7 @@
 #include <compare>
 #include <map>
 
+#include "log-merger/attribution.hpp"
 #include "log-merger/first_fit.hpp"
 #include "log-merger/wire_view.hpp"
 
@@ -80,7 +81,8 @@ class Queued {
       }
     }
     for (UctOp& op : job_.uct) {
-      if (accepted(op) && op.link == Link::unattributed && !op.staging) {
+      if (accepted(op) && op.link == Link::unattributed && !op.staging &&
+          !is_of_bypassed_ucp(job_, op)) {
         attribute(op);
       }
     }
@@ -285,7 +287,8 @@ void attribute_flushes(Job& job) {
                      [&](Index a, Index b) { return ucp(a).start_ns < ucp(b).start_ns; });
   }
   for (UctOp& op : job.uct) {
-    if (!accepted(op) || op.link != Link::unattributed || !is_flush(op)) {
+    if (!accepted(op) || op.link != Link::unattributed || !is_flush(op) ||
+        is_of_bypassed_ucp(job, op)) {
       continue;
     }
     const auto& candidates = flushes[static_cast<std::size_t>(op.process)];

@@ -167,7 +167,8 @@ log::DeviceType device_type_of(uct_md_h domain, const uct_iface_params_t& params
 }
 
 void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_params_t& params,
-                      const HookedSlots& slots, log::DeviceType device_type) {
+                      const HookedSlots& slots, log::DeviceType device_type,
+                      std::uint64_t opened_by) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     return;
@@ -180,7 +181,7 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
   }
   record->tick = log::now();
   record->handle = reinterpret_cast<std::uint64_t>(entry.handle);
-  record->of_ucp = entry.of_ucp;
+  record->of_ucp = opened_by;
   record->device_type = device_type;
   record->offered = slots.offered;
   record->hooked = slots.hooked;
@@ -220,19 +221,20 @@ void read_address_sizes(Interface& entry) {
 // Who opens an interface, and from what.
 struct Opener {
   const void* caller;
-  bool is_ucp, is_rebuilt;
+  std::uint64_t is_ucp;  // as in log::UctInterface
+  bool is_rebuilt;
 };
 
 // UCP opens interfaces only when it makes a worker: else that call did not come by us.
-bool opened_by_ucp(const void* caller) {
+std::uint64_t opened_by_ucp(const void* caller) {
   if (opening_for_ucp) {
-    return true;
+    return log::UctInterface::kByUcp;
   }
-  const bool bypassed = is_libucp(caller);
-  if (bypassed) {
-    report_bypassed(caller);
+  if (!is_libucp(caller)) {
+    return 0;
   }
-  return bypassed;
+  report_bypassed(caller);
+  return log::UctInterface::kByBypassedUcp;
 }
 
 // The interface's entry; nullptr if it was left as it is.
@@ -251,7 +253,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   }
   entry->original = handle->ops;
   entry->id = static_cast<std::uint16_t>(next_interface_id.fetch_add(1) + 1);
-  entry->of_ucp = opener.is_ucp;
+  entry->of_ucp = opener.is_ucp != 0;
   // A rebuilt UCX calls our hooks itself. A program that opens interfaces for itself may still have
   // the operations of a stock one compiled in.
   entry->swapped = !opener.is_rebuilt || !entry->of_ucp;
@@ -265,7 +267,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   define_interface(
       *entry, domain, params,
       entry->swapped ? hooked_slots(entry->original, handle->ops) : slots_of_tool(entry->original),
-      device_type_of(domain, params, opener.caller));
+      device_type_of(domain, params, opener.caller), opener.is_ucp);
   log::set_layer(Layer::uct, log::LayerState::on);
   return entry;
 }

@@ -83,7 +83,7 @@ CASES = {
     "stack": (in_shell("ulimit -s 128"), "posix", whole),
     "memory": (limited("--as=120000000"), "posix", counted),
     "little-memory": (limited("--as=64000000"), "posix", counted),
-    "file-size": (limited("--fsize=100000"), "tcp", all_lost("the limit on file sizes")),
+    "file-size": (limited("--fsize=165000"), "tcp", all_lost("the limit on file sizes")),
     "tiny-files": (limited("--fsize=512"), "tcp", nothing),
     "threads": (with_threads, "posix", all_lost("may start no more threads")),
     "umask": (in_shell("umask 777"), "sysv", whole),

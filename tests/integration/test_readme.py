@@ -154,10 +154,10 @@ def quickstart_shows_a_run():
 
 
 def names_exist():
-    for verb in set(re.findall(r"\buctrace ([a-z]+)\b(?=[^`]*`|.*$)", README, re.MULTILINE)):
+    for verb in set(re.findall(r"\buctrace ([a-z-]+)\b(?=[^`]*`|.*$)", README, re.MULTILINE)):
         if re.search(rf"(?:`|build/)uctrace {verb}\b", README):
             run_well([TOOL, "help", verb])
-    for call in re.findall(r"(?:`|build/)uctrace ([a-z]+ [^`\n]*)", README):
+    for call in re.findall(r"(?:`|build/)uctrace ([a-z-]+ [^`\n]*)", README):
         verb, *words = shlex.split(call.partition(" -- ")[0], comments=True)
         help_text = run_well([TOOL, "help", verb]).stdout
         for option in (word.strip("[]") for word in words):

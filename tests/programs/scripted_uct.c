@@ -4,6 +4,8 @@
 //
 //     scripted_uct
 
+#include <stdlib.h>
+#include <string.h>
 #include <pthread.h>
 #include <setjmp.h>
 
@@ -334,8 +336,12 @@ static void purge(uct_pending_purge_callback_t callback, unsigned told) {
   }
   uct_ep_pending_purge(pair.near.endpoint, callback, NULL);
   check(purged == told, "purging");
-  for (int i = 0; i < kRepeats; ++i) {
-    check(queued[i].request.func == dispatch, "a purged request, which is as its owner made it");
+  // Not where a test leaves out the very hook that sees to it.
+  const char* left_out = getenv("UCTRACE_LEAVE_OUT");
+  if (left_out == NULL || strcmp(left_out, "ep_pending_purge") != 0) {
+    for (int i = 0; i < kRepeats; ++i) {
+      check(queued[i].request.func == dispatch, "a purged request, which is as its owner made it");
+    }
   }
   scripted_transport_script("");
   for (int i = 0; i < 100; ++i) progress_pair(&pair);
