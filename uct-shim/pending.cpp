@@ -113,6 +113,10 @@ ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t* request, unsigned flags
     return ep->iface->ops.ep_pending_add(ep, request, flags);
   }
   Queued what{nullptr, thread_state.context, interface->id, ep};
+  // UCP queues a request after its dispatch has returned: what that was for is found again.
+  if (Context carried; !what.context.definite() && find_carried(request, carried)) {
+    what.context = carried;
+  }
   // Before it is queued: another thread may dispatch it at once.
   const bool watched = put_in_between(request, what);
   const ucs_status_t status = interface->original.ep_pending_add(ep, request, flags);
