@@ -268,6 +268,16 @@ Words LogFile::RecordWalk::next() {
 
 // --- whole file ----------------------------------------------------------------------------------
 
+namespace {
+
+std::uint64_t sum_of(const std::uint64_t (&counts)[kDropKinds]) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t count : counts) sum += count;
+  return sum;
+}
+
+}  // namespace
+
 void LogFile::check_records() {
   std::vector<std::uint64_t> events_read(kMaxLanes);
   auto accept_all = [](std::uint16_t, const auto&) {};
@@ -290,7 +300,11 @@ void LogFile::check_lane_counters(const std::vector<std::uint64_t>& events_read)
   for (std::size_t lane = 0; lane < kMaxLanes; ++lane) {
     const std::uint64_t read = events_read[lane];
     event_count_ += read;
-    const std::uint64_t recorded = lane < lanes_.size() ? lanes_[lane].counters.recorded_events : 0;
+    const LaneCounters none{};
+    const LaneCounters& counters = lane < lanes_.size() ? lanes_[lane].counters : none;
+    const std::uint64_t gone = sum_of(counters.overwritten);
+    const std::uint64_t recorded =
+        counters.recorded_events > gone ? counters.recorded_events - gone : 0;
     if (recorded > read) damage_.missing_events += recorded - read;
     // The page is read before the chunks: a living writer is ahead of it.
     if (read > recorded && page_.closed == 1) damage_.surplus_events += read - recorded;
@@ -298,12 +312,21 @@ void LogFile::check_lane_counters(const std::vector<std::uint64_t>& events_read)
 }
 
 std::uint64_t LogFile::dropped_records() const {
-  std::uint64_t sum = 0;
-  for (const std::uint64_t count : page_.dropped_without_lane) sum += count;
-  for (const LaneInfo& lane : lanes_) {
-    for (const std::uint64_t count : lane.counters.dropped) sum += count;
-  }
+  std::uint64_t sum = sum_of(page_.dropped_without_lane);
+  for (const LaneInfo& lane : lanes_) sum += sum_of(lane.counters.dropped);
   return sum;
+}
+
+std::uint64_t LogFile::overwritten_events() const {
+  std::uint64_t sum = 0;
+  for (const LaneInfo& lane : lanes_) sum += sum_of(lane.counters.overwritten);
+  return sum;
+}
+
+std::uint64_t LogFile::window_start_tick() const {
+  std::uint64_t tick = 0;
+  for (const LaneInfo& lane : lanes_) tick = std::max(tick, lane.counters.overwritten_until_tick);
+  return tick;
 }
 
 // --- identity ------------------------------------------------------------------------------------

@@ -286,6 +286,12 @@ class LogFile {
   const Damage& damage() const { return damage_; }
   // Records that were lost at the writer, for lack of a chunk or a lane.
   std::uint64_t dropped_records() const;
+  // Events that gave way to newer ones in a log of bounded size; neither present nor damage. Per
+  // lane and kind: LaneCounters::overwritten.
+  std::uint64_t overwritten_events() const;
+  // Every event of the process that ended after this tick is present; 0 = none was overwritten. Per
+  // lane: LaneCounters::overwritten_until_tick.
+  std::uint64_t window_start_tick() const;
   std::uint64_t event_count() const { return event_count_; }
   // The process ended its log in an orderly way, and all of it was recorded and read.
   bool complete() const { return page_.closed == 1 && dropped_records() == 0 && !damage_.any(); }

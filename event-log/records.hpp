@@ -24,7 +24,7 @@ namespace uctrace::log {
 
 inline constexpr std::uint64_t kMagic = 0x31474f4c52544355;  // "UCTRLOG1", little endian
 inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
-inline constexpr std::uint32_t kFormatVersion = 3;
+inline constexpr std::uint32_t kFormatVersion = 4;
 
 inline constexpr std::size_t kMinChunkBytes = 64 * 1024;
 inline constexpr std::size_t kMaxChunkBytes = 4 * 1024 * 1024;
@@ -92,7 +92,11 @@ struct LaneCounters {
   std::uint64_t ucp_stream_receives;
   // Requests that UCP queued inside itself, whose context found no room (uct-shim/carried.hpp).
   std::uint64_t ucp_requests_not_carried;
-  std::uint64_t reserved[25];
+  // A log of bounded size (UCTRACE_MAX_LOG): events that gave way to newer ones, and the tick up to
+  // which they reach. The thread that writes the file counts them, not the lane's own.
+  std::uint64_t overwritten[kDropKinds];
+  std::uint64_t overwritten_until_tick;  // 0 = none were
+  std::uint64_t reserved[20];
 };
 static_assert(sizeof(LaneCounters) == 59 * 8);
 
