@@ -35,6 +35,7 @@ struct RecordCommand {
   bool verbose = false;
   bool edit_line = true;             // of a launcher
   std::filesystem::path ucx;         // prefix of a rebuilt one; empty: what the job loads by itself
+  std::vector<std::string> layers;   // that record; empty: all
   std::vector<std::string> program;  // and its arguments
 };
 struct MergeCommand {

@@ -36,6 +36,8 @@ const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
                                       {"notes", InfoList::notes},
                                       {"all", InfoList::all}};
 
+const Words kLayers = {"uct", "ucp", "mpi"};
+
 template <typename Value>
 Words names_of(const Choices<Value>& choices) {
   Words names;
@@ -221,6 +223,12 @@ void Grammar::add_record() {
                 "Say what is set up and what each process recorded");
   add_path(verb, "--ucx", record_.ucx, "DIR",
            "Record with the UCX that build-ucx made in DIR [the job's own]");
+  verb.add_option("--layers", record_.layers, "Record these only, which is cheaper [all]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(not_empty("--layers"))
+      ->check(one_of("--layers", kLayers))
+      ->type_name(joined(kLayers));
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
 }
 

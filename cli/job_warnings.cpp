@@ -170,9 +170,11 @@ void check_ucx_used(const Processes& processes, std::vector<std::string>& lines)
   const auto uses_ucx = [](const ProcessReport& process) {
     // Cut short before its first message, with UCX at hand: no reason for advice.
     const bool was_about_to = !process.closed && is(process, log::Layer::ucp, log::LayerState::on);
+    const auto off = [&](log::Layer layer) {
+      return log::is_off(process.layers[static_cast<std::size_t>(layer)]);
+    };
     return process.ucp_operations != 0 || process.uct_operations != 0 || was_about_to ||
-           is(process, log::Layer::ucp, log::LayerState::off) ||
-           is(process, log::Layer::uct, log::LayerState::off);
+           off(log::Layer::ucp) || off(log::Layer::uct);
   };
   if (std::any_of(processes.begin(), processes.end(), uses_ucx)) return;
   const auto job = std::find_if(processes.begin(), processes.end(), [](const auto& process) {

@@ -88,6 +88,11 @@ void add(const RebuiltUcx& ucx, launcher::Wanted& wanted) {
   wanted.variables.push_back({"UCTRACE_UCX", ucx.libuct});
 }
 
+void add_layers(const RecordCommand& command, launcher::Wanted& wanted) {
+  if (command.layers.empty()) return;
+  wanted.variables.push_back({"UCTRACE_LAYERS", fmt::format("{}", fmt::join(command.layers, ","))});
+}
+
 // One rank of a job: becomes the program, silently. The job's key is its launcher's, so that all
 // ranks agree on it without speaking to each other, and no rank moves what another one writes.
 int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
@@ -99,6 +104,7 @@ int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
                           .variables = {{"UCTRACE_DIR", folder.string()}},
                           .copies = {}};
   add(ucx, wanted);
+  add_layers(command, wanted);
   char name[256];
   log::write_launch_name(name, sizeof name);
   if (name[0] != '\0') wanted.variables.push_back({"UCTRACE_LAUNCH", name});
@@ -208,13 +214,15 @@ void say_nothing(const DataFolder& folder, const ProgramEnd& end, const JobLog& 
                   end.exit_status));
 }
 
-launcher::Wanted wanted_by(const RebuiltUcx& ucx, const DataFolder& folder,
-                           const fs::path& fallback, const RunRecord& record) {
+launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
+                           const DataFolder& folder, const fs::path& fallback,
+                           const RunRecord& record) {
   launcher::Wanted wanted{
       .libraries = {preloadable(find_preload_library(), {folder.path, fallback})},
       .variables = {{"UCTRACE_DIR", folder.path.string()}, {"UCTRACE_JOB", record.job}},
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
   add(ucx, wanted);
+  add_layers(command, wanted);
   if (const char* drain = std::getenv("UCTRACE_DRAIN")) {
     wanted.variables.push_back({"UCTRACE_DRAIN", drain});
   }
@@ -232,7 +240,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
                    .host = host_name(),
                    .started_ns = realtime_ns()};
   const launcher::Edit edit =
-      set_up(line, wanted_by(ucx, folder, fallback.path(), record), command.edit_line);
+      set_up(line, wanted_by(command, ucx, folder, fallback.path(), record), command.edit_line);
   record.started_as = edit.words;
   for (const launcher::Variable& change : edit.environment) {
     record.environment[change.name] = change.value;

@@ -58,7 +58,12 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "is.",
            "With --ucx the job runs over the UCX that uctrace build-ucx made, whichever it was "
            "linked "
-           "with: every UCT operation then names the UCP operation it serves."},
+           "with: every UCT operation then names the UCP operation it serves.",
+           "--layers leaves out what is not asked for, which is cheaper: --layers mpi,ucp records "
+           "the "
+           "calls of MPI and the operations of UCP, and not what carried them. Accounts that need "
+           "a "
+           "layer that was left out say incomplete."},
       .examples = {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
                    {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
                    {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
@@ -159,6 +164,7 @@ std::vector<Definition> environment_texts() {
            "makes its trial; /tmp if it is not set"},
           {"UCTRACE_DRAIN",
            "if it is 1, logs are written as to a network file system on every file system"},
+          {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
           {"UCTRACE_DIR",
            "where a program records that is started with LD_PRELOAD set by hand; record sets both"},
           {"LD_PRELOAD", "record puts its library in front of what the user has there"},

@@ -13,7 +13,13 @@ enum class Layer : std::uint8_t { uct = 0, ucp = 1, mpi = 2, gpu = 3 };
 inline constexpr std::size_t kLayers = 4;
 
 // `unused`: the process never touched the layer. `off`: it was switched off; a Fault says why.
-enum class LayerState : std::uint8_t { unused = 0, on = 1, off = 2 };
+// `unwanted`: the user left it out (`record --layers`).
+enum class LayerState : std::uint8_t { unused = 0, on = 1, off = 2, unwanted = 3 };
+
+// Whether the layer makes no records for good.
+constexpr bool is_off(LayerState state) {
+  return state == LayerState::off || state == LayerState::unwanted;
+}
 
 // How the process ended, as far as it could say itself. A live or killed process stays `running`.
 enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, aborted = 3 };

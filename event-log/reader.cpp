@@ -158,7 +158,7 @@ void LogFile::read_page() {
     refuse(name_, "it is cut short within its first page", kMakeAgain);
   }
   const bool layers_valid = std::all_of(std::begin(page_.layers), std::end(page_.layers),
-                                        [](LayerState s) { return s <= LayerState::off; });
+                                        [](LayerState s) { return s <= LayerState::unwanted; });
   if (page_.page_bytes != kProcessPageBytes || page_.clock < Clock::tsc ||
       page_.clock > Clock::monotonic_raw || page_.exit > ExitKind::aborted || !layers_valid ||
       page_.lanes_used > kMaxLanes || page_.anchor_count > kAnchors || page_.world_rank < -1 ||

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event-log/layers.hpp"
 #include "event-log/output_log.hpp"
 #include "event-log/supply.hpp"
 
@@ -226,6 +227,7 @@ bool start() {
     memset(static_cast<void*>(lanes), 0, sizeof lanes);
     returned_slots.store(nullptr, std::memory_order_relaxed);
     if (start_supply(lanes)) {
+      leave_out_unwanted_layers(*supply.page);
       detail::armed = &page->armed;
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_RELEASE);
       define_process();
@@ -361,7 +363,7 @@ void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail) 
 void set_layer(Layer layer, LayerState state) {
   if (armed_now()) {
     LayerState& place = supply.page->layers[static_cast<std::size_t>(layer)];
-    if (place != LayerState::off) {  // off is final
+    if (!is_off(place)) {  // off is final
       __atomic_store_n(reinterpret_cast<std::uint8_t*>(&place), static_cast<std::uint8_t>(state),
                        __ATOMIC_RELEASE);
     }

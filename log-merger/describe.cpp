@@ -78,7 +78,10 @@ Json layer_json(const Job& job, std::size_t layer) {
   for (const ProcessLog& log : job.logs) {
     const log::LayerState state = log.file.page().layers[layer];
     on = on || state == log::LayerState::on;
-    off = off || state == log::LayerState::off;
+    off = off || log::is_off(state);
+    if (state == log::LayerState::unwanted) {
+      why = "by --layers";
+    }
     for (const auto& [fault, detail] : log.faults) {
       if (static_cast<std::size_t>(fault.layer) == layer && why.empty()) {
         why = fmt::format("{}: {}", name_of(static_cast<log::FaultCode>(fault.head.a)), detail);

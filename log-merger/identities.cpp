@@ -73,7 +73,7 @@ class Checker {
         return fault.first.layer == layer &&
                static_cast<log::FaultCode>(fault.first.head.a) == log::FaultCode::out_of_interfaces;
       };
-      return log.file.page().layers[static_cast<std::size_t>(layer)] == log::LayerState::off ||
+      return log::is_off(log.file.page().layers[static_cast<std::size_t>(layer)]) ||
              std::any_of(log.faults.begin(), log.faults.end(), out_of_interfaces);
     });
   }

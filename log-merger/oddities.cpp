@@ -78,8 +78,7 @@ class Noter {
     const auto process = static_cast<Index>(&log - job_.logs.data());
     const auto compare = [&](log::Layer layer, const char* what, std::uint64_t counted,
                              const auto& rows, const auto& counts) {
-      const bool off =
-          log.file.page().layers[static_cast<std::size_t>(layer)] == log::LayerState::off;
+      const bool off = log::is_off(log.file.page().layers[static_cast<std::size_t>(layer)]);
       const auto recorded =
           static_cast<std::uint64_t>(std::count_if(rows.begin(), rows.end(), [&](const auto& row) {
             return row.process == process && counts(row);

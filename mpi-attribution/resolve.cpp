@@ -138,7 +138,9 @@ void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller)
   Scope scope(caller);
   if (progress == Progress::none && scope.find_function("PMPI_Init") != nullptr) {
     progress = Progress::under_way;
-    uctrace_mpi_recording = log::start() && identify_library(scope);
+    uctrace_mpi_recording = log::start() &&
+                            log::layer_state(log::Layer::mpi) != log::LayerState::unwanted &&
+                            identify_library(scope);
     publish_originals(scope);
     progress = Progress::done;
   }

@@ -82,8 +82,11 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
                                               ucp_worker_h* worker) {
   const void* caller = __builtin_return_address(0);
   interpose::look_for_patched_ucx();
-  const bool recording = log::start() && uct::ucx_supported(caller);
-  if (recording) {
+  const bool recording = log::start() &&
+                         log::layer_state(log::Layer::ucp) != log::LayerState::unwanted &&
+                         uct::ucx_supported(caller);
+  // What UCP queues inside itself is of interest for the UCT operations that it leads to.
+  if (recording && uct::layer_wanted()) {
     ucp::learn_requests(context, caller);
   }
   uct::opening_for_ucp = true;

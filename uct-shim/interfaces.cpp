@@ -278,6 +278,10 @@ constinit Original<decltype(&uct_md_open)> original_md_open{"uct_md_open"};
 
 }  // namespace
 
+bool layer_wanted() {
+  return log::start() && log::layer_state(log::Layer::uct) != log::LayerState::unwanted;
+}
+
 Interface* find_open_interface(uct_iface_h handle) {
   Interface* entry = find_interface(handle);
   return entry != nullptr && entry->handle == handle ? entry : nullptr;
@@ -310,8 +314,8 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
       original(domain, worker, tags != nullptr ? &own : params, config, handle);
   // Only real interfaces: since 1.22 UCP opens stubs and writes their tables itself.
   if (status == UCS_OK && (params->field_mask & UCT_IFACE_PARAM_FIELD_OPEN_MODE) != 0 &&
-      (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && log::start() &&
-      uct::ucx_supported(caller) && log::layer_state(log::Layer::uct) != log::LayerState::off) {
+      (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && uct::layer_wanted() &&
+      uct::ucx_supported(caller) && !log::is_off(log::layer_state(log::Layer::uct))) {
     uct::report_left_out();
     const uct::Opener opener{caller, uct::opened_by_ucp(caller),
                              uct::attach(reinterpret_cast<const void*>(original))};

@@ -47,6 +47,9 @@ bool is_slot_name(const char* name, std::size_t length);
 // Once for the process: a fault for each hook that the user leaves out.
 void report_left_out();
 
+// Opens the log. False: recording is off, or the user wants no records of UCT.
+bool layer_wanted();
+
 // Set by ucp-shim around ucp_worker_create: interfaces opened now belong to this worker.
 extern thread_local constinit bool opening_for_ucp __attribute__((tls_model("initial-exec")));
 

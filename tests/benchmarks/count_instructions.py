@@ -1,0 +1,163 @@
+"""Counts the instructions that the recorder adds to one operation of each kind, and compares them
+with the baseline.
+
+usage: count_instructions.py [--build DIR] [--built-with TEXT] [--update]
+
+The program instructions/record_kinds runs under callgrind without and with the preload library; the
+difference is the recorder's. Counts are the same on every run of a build, busy machine or not, so
+that 5 % more is a finding and no noise. They depend on the compiler: the baseline names the one that
+it is for, and with another there is nothing to compare. Exit status: 0 = as the baseline says,
+1 = not so, 77 = cannot be compared here.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs import Build, info, run, scratch_folder
+
+BASELINE = Path(__file__).resolve().parent / "instructions.json"
+TOLERANCE = 0.05
+OPERATIONS = 64  # of a batch
+SKIPPED = 77
+
+# A batch of record_kinds each: what one operation of it makes.
+KINDS = {
+    "uct_short": "UCT am_short",
+    "uct_put_short": "UCT put_short",
+    "uct_bcopy": "UCT am_bcopy",
+    "uct_zcopy": "UCT am_zcopy and its completion",
+    "uct_arrival": "UCT arrival",
+    "ucp_send": "UCP send that ends at once",
+    "ucp_send_pending": "UCP send and its completion",
+    "ucp_receive": "UCP receive and its completion",
+    "mpi_call": "MPI call without a peer",
+    "mpi_message": "MPI call with a peer",
+    "mpi_exchange": "MPI call with two peers",
+    "self_exchange": "Irecv + Send + Wait, three layers, 8 events",
+}
+
+
+class CannotCount(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Change:
+    kind: str
+    before: float | None  # None: it is not in the baseline
+    now: float | None  # None: it is in the baseline only
+
+    @property
+    def share(self):
+        return self.now / self.before - 1
+
+    @property
+    def verdict(self):
+        if self.before is None or self.now is None:
+            return "another set of kinds"
+        if self.share > TOLERANCE:
+            return "MORE"
+        return "less: update the baseline" if self.share < -TOLERANCE else "ok"
+
+
+def compare(baseline, counts):
+    kinds = [*counts, *(kind for kind in baseline if kind not in counts)]
+    return [Change(kind, baseline.get(kind), counts.get(kind)) for kind in kinds]
+
+
+def read_dumps(text):
+    """The least instructions of each batch: it was repeated, and some repetitions took a chunk."""
+    least = {}
+    for kind, total in re.findall(r"--dump-after=batch_(\w+)\n.*?^totals: (\d+)$", text, re.M | re.S):
+        least[kind] = min(int(total), least.get(kind, int(total)))
+    return least
+
+
+def count(build, folder, env, more):
+    out = folder / "callgrind.out"
+    out.unlink(missing_ok=True)
+    dumps = [f"--dump-after=batch_{kind}" for kind in KINDS]
+    valgrind = ["valgrind", "--tool=callgrind", "--combine-dumps=yes", "--toggle-collect=batch_*"]
+    program = build.program("record_kinds")
+    run([*valgrind, f"--callgrind-out-file={out}", *dumps, program, OPERATIONS, more], env)
+    counts = read_dumps(out.read_text())
+    if missing := set(KINDS) - set(counts):
+        raise CannotCount(f"callgrind saw no batch of {', '.join(sorted(missing))}")
+    return counts
+
+
+def count_added(build, more=0):
+    """Instructions added to an operation, by kind; `more` operations are made than are divided by."""
+    with scratch_folder() as folder:
+        data = folder / "data"
+        data.mkdir()
+        bare = count(build, folder, {}, more)
+        recorder = {"LD_PRELOAD": str(build.library), "UCTRACE_DIR": str(data)}
+        recorded = count(build, folder, recorder, more)
+        facts = info(build, data, check=False)
+    if facts["events"]["dropped"] != 0 or min(facts["events"][k] for k in ("uct", "ucp", "mpi")) == 0:
+        raise CannotCount(f"not everything was recorded: {facts['events']}")
+    if facts["clock"]["source"] != "tsc":
+        raise CannotCount(f"the clock here is {facts['clock']['source']}, not the cycle counter")
+    return {kind: round((recorded[kind] - bare[kind]) / OPERATIONS, 1) for kind in KINDS}
+
+
+def format_changes(changes):
+    lines = [f"{'instructions added to one':<45}  baseline     now"]
+    for change in changes:
+        before, now = ("-" if v is None else f"{v:.1f}" for v in (change.before, change.now))
+        share = "" if None in (change.before, change.now) else f"{change.share:+7.1%}"
+        name = KINDS.get(change.kind, change.kind)
+        lines.append(f"{name:<45}  {before:>8}  {now:>6}  {share}  {change.verdict}".rstrip())
+    return "\n".join(lines)
+
+
+def write_baseline(built_with, counts):
+    baseline = {"built_with": built_with, "instructions": counts}
+    BASELINE.write_text(json.dumps(baseline, indent=1) + "\n")
+
+
+def guard(build, built_with):
+    baseline = json.loads(BASELINE.read_text())
+    if baseline["built_with"] != built_with:
+        raise CannotCount(f"the baseline is of {baseline['built_with']}, this is {built_with}")
+    changes = compare(baseline["instructions"], count_added(build))
+    print(format_changes(changes))
+    if all(change.verdict == "ok" for change in changes):
+        return 0
+    print(
+        f"\nThe record path changed by more than {TOLERANCE:.0%}. If that is meant, update "
+        f"{BASELINE.name}:\n    ninja -C {build.root} update-instructions\nand let the commit message "
+        "say what it is for, and what it costs."
+    )
+    return 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parents[2] / "build")
+    parser.add_argument("--built-with", default="")
+    parser.add_argument("--update", action="store_true")
+    arguments = parser.parse_args()
+    build = Build(arguments.build.resolve())
+    try:
+        if shutil.which("valgrind") is None:
+            raise CannotCount("valgrind is not installed")
+        if arguments.update:
+            counts = count_added(build)
+            write_baseline(arguments.built_with, counts)
+            print(format_changes(compare(counts, counts)))
+            return 0
+        return guard(build, arguments.built_with)
+    except CannotCount as reason:
+        print(f"skipped: {reason}")
+        return SKIPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

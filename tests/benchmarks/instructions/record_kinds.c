@@ -1,0 +1,108 @@
+// Makes records of each kind, those of one in a function of its own, whose instructions callgrind
+// counts (count_instructions.py).
+//
+// usage: record_kinds OPERATIONS MORE
+// Each batch makes OPERATIONS + MORE operations. MORE is 0, except to show that the count goes up.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fake_stack.h"
+
+// Several, of which the least counts: a lane takes a fresh chunk of the log in some of them.
+enum { kRepetitions = 8, kArrivesUnheeded = UCT_AM_ID_MAX - 1 };
+
+static long operations;
+static char buffer[64];
+static int mpi_request;
+
+static size_t pack(void* room, void* argument) {
+  *(uint64_t*)room = *(const uint64_t*)argument;
+  return 16;
+}
+
+static void on_zcopy(uct_completion_t* completion) { completion->count = 1; }
+static uct_completion_t zcopy_end = {.func = on_zcopy, .count = 1};
+static uct_iov_t payload = {.buffer = buffer, .length = sizeof buffer, .count = 1};
+static uint64_t header[2];
+
+static void on_send(void* request, ucs_status_t status, void* user_data) {
+  (void)request, (void)status, (void)user_data;
+}
+static void on_receive(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                       void* user_data) {
+  (void)request, (void)status, (void)info, (void)user_data;
+}
+static const ucp_request_param_t send_param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK,
+                                               .cb.send = on_send};
+static const ucp_request_param_t receive_param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK,
+                                                  .cb.recv = on_receive};
+
+// Found by name, so neither inlined nor copied.
+#define BATCH(name) __attribute__((noinline, noclone)) void batch_##name(void)
+#define REPEAT for (long i = 0; i < operations; ++i)
+
+void batch_uct_short(void), batch_uct_put_short(void), batch_uct_bcopy(void), batch_uct_zcopy(void),
+    batch_uct_arrival(void), batch_ucp_send(void), batch_ucp_send_pending(void),
+    batch_ucp_receive(void), batch_mpi_call(void), batch_mpi_message(void),
+    batch_mpi_exchange(void), batch_self_exchange(void);
+
+BATCH(uct_short) { REPEAT uct_ep_am_short(&fake_uct_endpoint, 0, 1, buffer, 8); }
+BATCH(uct_put_short) { REPEAT uct_ep_put_short(&fake_uct_endpoint, buffer, 8, 4096, 0); }
+BATCH(uct_bcopy) { REPEAT uct_ep_am_bcopy(&fake_uct_endpoint, 0, pack, header, 0); }
+BATCH(uct_zcopy) {
+  REPEAT {
+    uct_ep_am_zcopy(&fake_uct_endpoint, 0, header, sizeof header, &payload, 1, 0, &zcopy_end);
+    fake_uct_complete();
+  }
+}
+BATCH(uct_arrival) { REPEAT fake_uct_arrive(kArrivesUnheeded, header, sizeof header); }
+BATCH(ucp_send) { REPEAT ucp_tag_send_nbx(NULL, buffer, 8, 1, &send_param); }
+BATCH(ucp_send_pending) {
+  REPEAT {
+    ucp_tag_send_nbx(NULL, buffer, 8, 1, &send_param);
+    fake_ucp_complete();
+  }
+}
+BATCH(ucp_receive) {
+  REPEAT {
+    ucp_tag_recv_nbx(NULL, buffer, 8, 1, 0, &receive_param);
+    fake_ucp_complete();
+  }
+}
+BATCH(mpi_call) { REPEAT MPI_Wait(&mpi_request, NULL); }
+BATCH(mpi_message) { REPEAT MPI_Send(buffer, 8, kFakeChar, 0, 1, kFakeWorld); }
+BATCH(mpi_exchange) {
+  REPEAT MPI_Sendrecv(buffer, 8, kFakeChar, 0, 1, buffer, 8, kFakeChar, 0, 1, kFakeWorld, NULL);
+}
+BATCH(self_exchange) {
+  REPEAT {
+    MPI_Irecv(buffer, 8, kFakeChar, 0, 1, kFakeWorld, &mpi_request);
+    MPI_Send(buffer, 8, kFakeChar, 0, 1, kFakeWorld);
+    MPI_Wait(&mpi_request, NULL);
+  }
+}
+
+static const struct {
+  struct FakeStack stack;
+  void (*run)(void);
+} kBatches[] = {
+    {{false, false, false}, batch_uct_short},       {{false, false, false}, batch_uct_put_short},
+    {{false, false, false}, batch_uct_bcopy},       {{false, false, false}, batch_uct_zcopy},
+    {{false, false, false}, batch_uct_arrival},     {{false, false, false}, batch_ucp_send},
+    {{false, false, true}, batch_ucp_send_pending}, {{false, false, false}, batch_ucp_receive},
+    {{false, false, false}, batch_mpi_call},        {{false, false, false}, batch_mpi_message},
+    {{false, false, false}, batch_mpi_exchange},    {{true, true, false}, batch_self_exchange}};
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fprintf(stderr, "usage: record_kinds OPERATIONS MORE\n");
+    return 2;
+  }
+  operations = atol(argv[1]) + atol(argv[2]);
+  MPI_Init(&argc, &argv);
+  for (size_t i = 0; i < sizeof kBatches / sizeof kBatches[0]; ++i) {
+    fake_stack = kBatches[i].stack;
+    for (int repetition = 0; repetition < kRepetitions; ++repetition) kBatches[i].run();
+  }
+  return MPI_Finalize();
+}
