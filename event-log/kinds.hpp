@@ -29,6 +29,13 @@ enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, abo
 // killed takes along what was not written yet.
 enum class Storage : std::uint8_t { unknown = 0, mapped = 1, drained = 2 };
 
+// Whose call stacks are kept. `mpi`: of the program's own calls, to MPI or from outside of MPI to UCP.
+// `all`: of each UCP and UCT operation as well, with their libraries' frames.
+enum class StackMode : std::uint8_t { off = 0, mpi = 1, all = 2 };
+
+// What walked the stacks; `none` before the first one.
+enum class Unwinder : std::uint8_t { none = 0, libunwind = 1, libgcc = 2 };
+
 enum class Stream : std::uint8_t { events = 1, definitions = 2 };
 
 enum class RecordType : std::uint8_t {
@@ -58,6 +65,8 @@ enum class RecordType : std::uint8_t {
   fault = 45,
   window = 46,
   ucp_connection = 47,
+  stack = 48,
+  module = 49,
 };
 
 enum class UctOp : std::uint8_t {

@@ -49,6 +49,7 @@ struct UctOperationView {
   std::optional<std::uint64_t> local, remote;  // addresses, where the operation has them
   Id parent = 0;                               // in whose call it was posted; 0 = none
   Words header;                                // first words of an active message
+  std::uint32_t stack = 0;                     // id of a Stack, 0 = none, as in the other events
 
   std::uint16_t interface_id() const { return r.head.a; }
   bool has_end() const { return id != 0 && (r.flags & UctOperation::kNoEnd) == 0; }
@@ -82,6 +83,7 @@ struct UctArrivalView {
 
 struct UcpOperationView {
   UcpOperation r;
+  std::uint32_t stack = 0;
 
   UcpFunction function() const { return static_cast<UcpFunction>(r.head.a & 0xff); }
   std::uint8_t flags() const { return static_cast<std::uint8_t>(r.head.a >> 8); }
@@ -101,6 +103,7 @@ struct MpiCallView {
   MpiCall r;  // absent ranks and tags are kNone, absent sizes 0
   bool has_peer = false;
   bool has_receive = false;  // the half that is received or fetched
+  std::uint32_t stack = 0;
 
   bool on_window() const { return r.head.type == RecordType::mpi_window_call; }
   std::uint16_t function() const { return r.head.a; }
@@ -178,6 +181,24 @@ struct WindowView {
   Window r;
 
   static std::optional<WindowView> parse(Words record);
+};
+
+struct StackView {
+  Stack r;
+  Words addresses;  // innermost first
+
+  std::uint32_t id() const { return r.head.b; }
+  bool truncated() const { return (r.head.a & Stack::kTruncated) != 0; }
+  bool lost() const { return (r.head.a & Stack::kLost) != 0; }
+  static std::optional<StackView> parse(Words record);
+};
+
+struct ModuleView {
+  Module r;
+  Bytes build_id;
+  std::string_view path;
+
+  static std::optional<ModuleView> parse(Words record);
 };
 
 struct FaultView {
@@ -410,6 +431,10 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<CommunicatorView>(lane, record, visitor);
     case RecordType::window:
       return visit_as<WindowView>(lane, record, visitor);
+    case RecordType::stack:
+      return visit_as<StackView>(lane, record, visitor);
+    case RecordType::module:
+      return visit_as<ModuleView>(lane, record, visitor);
     case RecordType::fault:
       return visit_as<FaultView>(lane, record, visitor);
     case RecordType::unpublished:

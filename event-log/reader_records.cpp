@@ -39,6 +39,7 @@ class Tail {
     out = std::as_bytes(words).first(count);
     return true;
   }
+  Words rest() const { return rest_; }
   bool take_text(std::size_t count, std::string_view& out) {
     Bytes bytes;
     if (!take_bytes(count, bytes)) return false;
@@ -49,6 +50,11 @@ class Tail {
  private:
   Words rest_;
 };
+
+// The id of a call stack, if there is a word for it: behind the rest of the record.
+std::uint32_t stack_in(Words word) {
+  return word.empty() ? 0 : static_cast<std::uint32_t>(word.front());
+}
 
 // A text in a fixed array at `offset`, which a NUL or the end of the array ends.
 std::string_view fixed_text(Words record, std::size_t offset, std::size_t capacity) {
@@ -86,6 +92,7 @@ std::optional<UctOperationView> UctOperationView::parse(Words record) {
     view.parent = word[0];
   }
   if (!tail.take_words(header_words, view.header)) return std::nullopt;
+  view.stack = stack_in(tail.rest());
   return view;
 }
 
@@ -120,6 +127,7 @@ std::optional<UcpOperationView> UcpOperationView::parse(Words record) {
       view.function() >= UcpFunction::kCount) {
     return std::nullopt;
   }
+  view.stack = stack_in(record.subspan(sizeof(UcpOperation) / kWordBytes));
   return view;
 }
 
@@ -134,6 +142,11 @@ std::optional<UcpCompletionView> UcpCompletionView::parse(Words record) {
 std::optional<MpiCallView> MpiCallView::parse(Words record) {
   MpiCallView view{};
   view.r.peer = view.r.tag = view.r.recv_peer = view.r.recv_tag = MpiCall::kNone;
+  // All forms have an even number of words.
+  if (record.size() % 2 != 0) {
+    view.stack = stack_in(record.last(1));
+    record = record.first(record.size() - 1);
+  }
   if (!copy_fixed(record, view.r, MpiCall::kCallWords)) return std::nullopt;
   view.has_peer = record.size() >= MpiCall::kPeerWords;
   view.has_receive = record.size_bytes() >= sizeof(MpiCall);
@@ -244,6 +257,25 @@ std::optional<std::int32_t> CommunicatorView::world_rank(std::uint32_t rank) con
 std::optional<WindowView> WindowView::parse(Words record) {
   WindowView view;
   if (!copy_fixed(record, view.r)) return std::nullopt;
+  return view;
+}
+
+std::optional<StackView> StackView::parse(Words record) {
+  StackView view;
+  if (!copy_fixed(record, view.r) || view.id() == 0) return std::nullopt;
+  view.addresses = Tail(record, sizeof(Stack)).rest();
+  if (view.addresses.size() > kMaxStackFrames) return std::nullopt;
+  return view;
+}
+
+std::optional<ModuleView> ModuleView::parse(Words record) {
+  ModuleView view;
+  if (!copy_fixed(record, view.r) || view.r.begin >= view.r.end) return std::nullopt;
+  Tail tail(record, sizeof(Module));
+  if (!tail.take_bytes(view.r.head.a, view.build_id) ||
+      !tail.take_text(view.r.head.b, view.path)) {
+    return std::nullopt;
+  }
   return view;
 }
 

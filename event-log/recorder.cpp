@@ -387,6 +387,13 @@ void set_exit(ExitKind kind) {
   }
 }
 
+void set_stacks(StackMode mode, Unwinder unwinder) {
+  if (armed_now()) {
+    supply.page->unwinder = unwinder;
+    supply.page->stacks = mode;
+  }
+}
+
 void see_gpu_driver() {
   if (armed_now()) {
     bool found = false;

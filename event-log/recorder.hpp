@@ -165,5 +165,6 @@ LayerState layer_state(Layer layer);
 void set_world(std::int32_t rank, std::int32_t size);
 void set_exit(ExitKind kind);
 void see_gpu_driver();
+void set_stacks(StackMode mode, Unwinder unwinder);
 
 }  // namespace uctrace::log

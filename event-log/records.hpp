@@ -96,7 +96,13 @@ struct LaneCounters {
   // which they reach. The thread that writes the file counts them, not the lane's own.
   std::uint64_t overwritten[kDropKinds];
   std::uint64_t overwritten_until_tick;  // 0 = none were
-  std::uint64_t reserved[20];
+  // Call stacks that events asked for, and of these: found by unwinding, not by the memo; deeper
+  // than kMaxStackFrames; not taken, because another one was being taken on this thread.
+  std::uint64_t stacks_captured;
+  std::uint64_t stacks_unwound;
+  std::uint64_t stacks_truncated;
+  std::uint64_t stacks_skipped;
+  std::uint64_t reserved[16];
 };
 static_assert(sizeof(LaneCounters) == 59 * 8);
 
@@ -153,7 +159,10 @@ struct ProcessPage {
   // and not one that it started: the reader finds that out.
   std::int32_t launch_rank;
   std::int32_t launch_size;  // 0 = the environment has none
-  std::uint64_t reserved1[61];
+  StackMode stacks;
+  Unwinder unwinder;
+  std::uint8_t reserved2[6];
+  std::uint64_t reserved1[60];
   // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
 };
 inline constexpr std::size_t kLanesOffset = 8192;
@@ -174,6 +183,9 @@ struct ChunkHeader {
 static_assert(sizeof(ChunkHeader) == 64);
 
 // --- events --------------------------------------------------------------------------------------
+//
+// While call stacks are kept, a UctOperation, UcpOperation or MpiCall whose stack was taken ends with
+// one word more than what is described here: the id of its Stack.
 
 // A UCT operation as its caller saw it. Optional words follow in this order, by `flags`:
 //   kHasId      its id, where a UctCompletion follows (INPROGRESS with a handle, receives posted to
@@ -428,6 +440,30 @@ struct Window {
   std::uint64_t communicator;  // handle of the one it was made from
 };
 static_assert(sizeof(Window) == 32);
+
+// A call stack. The addresses follow, innermost first, without frames of uctrace itself: where each
+// call returns to, or one beyond an instruction that a signal interrupted. So what is before an
+// address is the call.
+inline constexpr std::size_t kMaxStackFrames = 128;
+struct Stack {
+  // kTruncated: there are more frames. kLost: the last one's code says nothing of its caller.
+  static constexpr std::uint16_t kTruncated = 1, kLost = 2;
+  Head head;  // a: flags, b: id, from 1
+  std::uint64_t tick;
+};
+static_assert(sizeof(Stack) == 16);
+
+// Code that stacks lead through: the program or a library, from `begin` to `end`. The newest one
+// with an address, not later than a stack, is the stack's; else the first one later. The build id
+// and then the path follow (each padded to a word).
+struct Module {
+  Head head;  // a: bytes of the build id, b: bytes of the path
+  std::uint64_t tick;
+  std::uint64_t bias;  // what its addresses in memory are beyond those in its file
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+static_assert(sizeof(Module) == 40);
 
 // `length` bytes of detail follow, padded to a word.
 struct Fault {

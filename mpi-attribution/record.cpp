@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "call-stacks/stacks.hpp"
 #include "event-log/recorder.hpp"
 #include "mpi-attribution/communicators.hpp"
 #include "mpi-attribution/library.hpp"
@@ -107,44 +108,55 @@ void begin(UctraceCall& call, const UctraceHalf& half) {
         half.has_tag ? tag_of(half.tag) : MpiCall::kNone);
 }
 
+// The record of a call, and what stands behind its form.
+struct CallRecord {
+  MpiCall* record;
+  std::uint32_t stack;  // 0: no word for it
+};
+
 // Counts the call, which has returned, and reserves its record.
-MpiCall* begin_record(const UctraceCall& call, Form form, std::uint64_t end_tick) {
+CallRecord begin_record(const UctraceCall& call, Form form, std::uint64_t end_tick) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     log::count_without_lane(log::DropKind::mpi);
-    return nullptr;
+    return {};
   }
   log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
   ++lane->counters().mpi_calls;
-  auto* record = static_cast<MpiCall*>(lane->reserve_bytes(log::Stream::events, log::DropKind::mpi,
-                                                           static_cast<std::size_t>(form) * 8));
-  if (record == nullptr) return nullptr;
+  const std::uint32_t stack = stacks::of_mpi_call(*lane);
+  const std::size_t words = static_cast<std::size_t>(form) + (stack != 0);
+  auto* record = static_cast<MpiCall*>(
+      lane->reserve_bytes(log::Stream::events, log::DropKind::mpi, words * 8));
+  if (record == nullptr) return {};
   record->start_tick = call.start_tick;
   record->duration_ticks = end_tick - call.start_tick;
   record->scope = library.handle(call.scope);
-  return record;
+  return {record, stack};
 }
 
-void end_record(MpiCall* record, const UctraceCall& call, Form form) {
-  log::publish(record, type_of(call), static_cast<std::size_t>(form), call.function,
+void end_record(CallRecord made, const UctraceCall& call, Form form) {
+  auto words = static_cast<std::size_t>(form);
+  if (made.stack != 0) reinterpret_cast<std::uint64_t*>(made.record)[words++] = made.stack;
+  log::publish(made.record, type_of(call), words, call.function,
                static_cast<std::uint32_t>(call.result));
 }
 
 void record_call(const UctraceCall& call) {
   const std::uint64_t end_tick = log::now();
-  if (MpiCall* record = begin_record(call, Form::call, end_tick)) {
-    end_record(record, call, Form::call);
+  if (const CallRecord made = begin_record(call, Form::call, end_tick); made.record != nullptr) {
+    end_record(made, call, Form::call);
   }
 }
 
 void record_message(const UctraceMessage& message) {
   const std::uint64_t end_tick = log::now();
   const Direction direction = direction_of(message.half, message.call);
-  if (MpiCall* record = begin_record(message.call, Form::message, end_tick)) {
+  const CallRecord made = begin_record(message.call, Form::message, end_tick);
+  if (MpiCall* record = made.record) {
     record->peer = direction.peer;
     record->tag = direction.tag;
     record->bytes = direction.bytes;
-    end_record(record, message.call, Form::message);
+    end_record(made, message.call, Form::message);
   }
 }
 
@@ -152,14 +164,15 @@ void record_exchange(const UctraceExchange& exchange) {
   const std::uint64_t end_tick = log::now();
   const Direction send = direction_of(exchange.send, exchange.call);
   const Direction receive = direction_of(exchange.receive, exchange.call);
-  if (MpiCall* record = begin_record(exchange.call, Form::exchange, end_tick)) {
+  const CallRecord made = begin_record(exchange.call, Form::exchange, end_tick);
+  if (MpiCall* record = made.record) {
     record->peer = send.peer;
     record->tag = send.tag;
     record->bytes = send.bytes;
     record->recv_peer = receive.peer;
     record->recv_tag = receive.tag;
     record->recv_bytes = receive.bytes;
-    end_record(record, exchange.call, Form::exchange);
+    end_record(made, exchange.call, Form::exchange);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "ucp-shim/requests.hpp"
 
+#include "call-stacks/stacks.hpp"
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "uct-shim/carried.hpp"
@@ -211,7 +212,10 @@ void Call::list(void* request) {
 }
 
 void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t end) {
-  auto* record = lane_->reserve<UcpOperation>(DropKind::ucp);
+  const std::uint32_t stack = stacks::of_ucp_operation(*lane_);
+  const std::size_t bytes = sizeof(UcpOperation) + (stack != 0) * sizeof(std::uint64_t);
+  auto* record = static_cast<UcpOperation*>(
+      lane_->reserve_bytes(log::Stream::events, DropKind::ucp, bytes));
   if (record == nullptr) {
     return;
   }
@@ -234,7 +238,8 @@ void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t
     const uct::Context& context = uct::thread_state.context;
     record->origin = context.kind == log::Origin::arrival ? context.origin : 0;
   }
-  log::publish(record, log::RecordType::ucp_operation, sizeof *record / 8,
+  if (stack != 0) *reinterpret_cast<std::uint64_t*>(record + 1) = stack;
+  log::publish(record, log::RecordType::ucp_operation, bytes / 8,
                static_cast<std::uint16_t>(static_cast<unsigned>(function_) | flags << 8),
                static_cast<std::uint32_t>(status));
 }

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 
+#include "call-stacks/stacks.hpp"
 #include "event-log/address_map.hpp"
 
 namespace uctrace::uct {
@@ -143,8 +144,9 @@ void Post::finish(ucs_status_t status, const Handed& handed) {
 void Post::record(log::Lane& lane, ucs_status_t status, const Handed& handed, std::uint64_t end) {
   const std::size_t optional =
       (id_ != 0) + (handed.local != 0) + (handed.remote != 0) + (parent_ != 0);
-  auto* record = lane.reserve<UctOperation>(
-      DropKind::uct, (optional + handed.header_words) * sizeof(std::uint64_t));
+  const std::uint32_t stack = stacks::of_uct_operation(lane);
+  const std::size_t words = optional + handed.header_words + (stack != 0);
+  auto* record = lane.reserve<UctOperation>(DropKind::uct, words * sizeof(std::uint64_t));
   if (record == nullptr) {
     return;
   }
@@ -173,8 +175,9 @@ void Post::record(log::Lane& lane, ucs_status_t status, const Handed& handed, st
     }
   }
   wire::copy_words(word, handed.header, handed.header_words);
-  log::publish(record, log::RecordType::uct_operation,
-               sizeof(UctOperation) / 8 + optional + handed.header_words, interface_->id,
+  if (stack != 0) word[handed.header_words] = stack;
+  log::publish(record, log::RecordType::uct_operation, sizeof(UctOperation) / 8 + words,
+               interface_->id,
                static_cast<std::uint32_t>(status));
 }
 

@@ -262,13 +262,14 @@ std::vector<std::uint64_t> some_event(Random& random) {
     case 2:
       return some_record<log::UctArrival>(random, RecordType::uct_arrival, 5, shape_arrival);
     case 3:
-      return some_record<log::UcpOperation>(random, RecordType::ucp_operation, 0, shape_ucp);
+      return some_record<log::UcpOperation>(random, RecordType::ucp_operation, random() % 2,
+                                            shape_ucp);
     case 4:
       return some_record<log::UcpCompletion>(random, RecordType::ucp_completion);
     case 5:
       return some_record<log::UctPending>(random, RecordType::uct_pending, 0, shape_pending);
     default:
-      return some_record<log::MpiCall>(random, RecordType::mpi_call);
+      return some_record<log::MpiCall>(random, RecordType::mpi_call, random() % 2);
   }
 }
 
@@ -285,7 +286,7 @@ std::vector<std::uint64_t> some_text(Random& random) {
 }
 
 std::vector<std::uint64_t> some_definition(Random& random) {
-  switch (random() % 9) {
+  switch (random() % 11) {
     case 0:
       return some_text(random);
     case 1:
@@ -310,6 +311,13 @@ std::vector<std::uint64_t> some_definition(Random& random) {
     case 7:
       return some_record<log::UcpConnection>(random, RecordType::ucp_connection, 0,
                                              shape_connection);
+    case 8:
+      return some_record<log::Stack>(random, RecordType::stack, random() % 4);
+    case 9:
+      return some_record<log::Module>(random, RecordType::module, 2, [](Random& any, log::Module& r) {
+        shape_addresses(any, r.head.a, r.head.a);
+        r.head.b = static_cast<std::uint32_t>(any() % 9);
+      });
     default:
       return some_record<log::Fault>(random, RecordType::fault, 1);
   }

@@ -120,6 +120,65 @@ TEST_CASE("every record type comes back as written") {
   CHECK(fault.code() == FaultCode::out_of_interfaces);
 }
 
+TEST_CASE("stacks, their modules, and the word behind an event that names its stack") {
+  LogBuilder log;
+  log.chunk(Stream::events, 0, 1);
+  UctOperation operation{};
+  operation.op = UctOp::am_short;
+  operation.flags = UctOperation::kHasId | 1 << UctOperation::kHeaderShift;
+  log.add(operation, RecordType::uct_operation, {7, 8, 5});
+  log.add(operation, RecordType::uct_operation, {7, 8});
+  UcpOperation ucp{};
+  ucp.head.a = static_cast<std::uint16_t>(UcpFunction::put_nbx);
+  log.add(ucp, RecordType::ucp_operation, {6});
+  MpiCall call{};
+  log.add(call, RecordType::mpi_call, {1}, MpiCall::kCallWords * 8);
+  log.add(call, RecordType::mpi_call, {2}, MpiCall::kPeerWords * 8);
+  log.add(call, RecordType::mpi_call, {3});
+  log.add(call, RecordType::mpi_call);
+  log.chunk(Stream::definitions, 0, 1);
+  Stack stack{};
+  stack.head.a = Stack::kLost;
+  stack.head.b = 5;
+  log.add(stack, RecordType::stack, {0x1000, 0x2000});
+  log.add(Stack{}, RecordType::stack, {0x1000});  // no id
+  log.add(stack, RecordType::stack, std::vector<std::uint64_t>(kMaxStackFrames + 1));
+  Module module{};
+  module.head.a = 3;
+  module.head.b = 4;
+  module.begin = 0x1000;
+  module.end = 0x3000;
+  log.add(module, RecordType::module, {0x030201, 0x6162632f});
+  module.end = module.begin;
+  log.add(module, RecordType::module, {0x030201, 0x6162632f});
+
+  const LogFile file = log.read();
+  const auto operations = all<UctOperationView>(file, Stream::events);
+  REQUIRE(operations.size() == 2);
+  CHECK(operations[0].stack == 5);
+  CHECK(operations[0].header.size() == 1);
+  CHECK(operations[1].stack == 0);
+  CHECK(only<UcpOperationView>(file, Stream::events).stack == 6);
+  const auto calls = all<MpiCallView>(file, Stream::events);
+  REQUIRE(calls.size() == 4);
+  for (std::uint32_t i = 0; i < 3; ++i) CHECK(calls[i].stack == i + 1);
+  CHECK_FALSE(calls[0].has_peer);
+  CHECK_FALSE(calls[1].has_receive);
+  CHECK(calls[2].has_receive);
+  CHECK(calls[3].stack == 0);
+  const auto read_stack = only<StackView>(file, Stream::definitions);
+  CHECK(read_stack.id() == 5);
+  CHECK(read_stack.lost());
+  CHECK_FALSE(read_stack.truncated());
+  CHECK(read_stack.addresses.size() == 2);
+  CHECK(read_stack.addresses[1] == 0x2000);
+  const auto read_module = only<ModuleView>(file, Stream::definitions);
+  CHECK(read_module.path == "/cba");
+  CHECK(read_module.build_id.size() == 3);
+  CHECK(read_module.build_id[2] == std::byte{3});
+  CHECK(file.damage().bad_records == 3);
+}
+
 TEST_CASE("short forms of records have neutral values behind their end") {
   LogBuilder log;
   log.chunk(Stream::events, 0, 1);

@@ -19,6 +19,13 @@ inline void touch_everything(const LogFile& file) {
                  [&](std::uint16_t, const TextView& v) {
                    for (char c : v.text) sum += static_cast<unsigned char>(c);
                  },
+                 [&](std::uint16_t, const StackView& v) {
+                   for (auto a : v.addresses) sum += a;
+                 },
+                 [&](std::uint16_t, const ModuleView& v) {
+                   for (auto b : v.build_id) sum += std::to_integer<unsigned>(b);
+                   for (char c : v.path) sum += static_cast<unsigned char>(c);
+                 },
                  [&](std::uint16_t, const FaultView& v) {
                    for (char c : v.detail) sum += static_cast<unsigned char>(c);
                  },

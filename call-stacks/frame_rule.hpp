@@ -1,0 +1,36 @@
+// What the unwind tables of the code at an address say of its frame: where the frame ends, and
+// where the caller's return address and frame pointer lie.
+//
+// The unwinder applies these rules; the memo needs the rules themselves. Only they tell on which
+// registers a frame rests, hence which slots of the stack have to be as they were for it to lie
+// where it lay (memo.hpp).
+#pragma once
+
+#include <cstdint>
+
+namespace uctrace::stacks {
+
+struct FrameRule {
+  // What the end of the frame (the canonical frame address) is counted from.
+  enum class Base : std::uint8_t {
+    unknown,        // something else: such a stack is not remembered
+    none,           // the code has no unwind tables
+    outermost,      // nobody called it
+    stack_pointer,  // end = stack pointer + offset
+    frame_pointer,  // end = frame pointer + offset
+    stored,         // end = word at frame pointer + offset: code that aligns its stack
+  };
+  // Where the frame pointer of the caller was put.
+  enum class Saved : std::uint8_t { no, at_end, at_frame_pointer };
+
+  Base base = Base::none;
+  Saved frame_pointer_saved = Saved::no;
+  std::int64_t offset = 0;
+  std::int64_t return_address_at = 0;  // counted from the end of the frame
+  std::int64_t frame_pointer_at = 0;   // counted from the end, or from the frame pointer
+};
+
+// The rule for the instruction at `pc`. Some microseconds: the loader is asked for the tables.
+FrameRule frame_rule(std::uintptr_t pc);
+
+}  // namespace uctrace::stacks

@@ -1,0 +1,193 @@
+#include "call-stacks/modules.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "call-stacks/stacks.hpp"
+#include "event-log/recorder.hpp"
+#include "interpose/export.hpp"
+#include "interpose/original.hpp"
+
+namespace uctrace::stacks {
+namespace {
+
+struct Range {
+  std::uintptr_t begin = UINTPTR_MAX, end = 0;
+};
+
+struct BuildId {
+  const unsigned char* bytes = nullptr;
+  std::size_t size = 0;
+};
+
+// What was written of modules already, by a hash of all that the record says: a library that comes
+// back in another's place is another one. Those beyond the room are written again each time
+// something is loaded.
+constexpr std::size_t kMaxKnown = 4096;
+constinit std::uint64_t known[kMaxKnown]{};
+constinit std::size_t known_count = 0;
+constinit std::atomic_flag scanning = ATOMIC_FLAG_INIT;
+constinit std::atomic<std::uint64_t> scanned_changes{0};
+constinit std::atomic<std::uint32_t> generation{1};
+
+std::uint64_t hash(std::uint64_t so_far, const void* bytes, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    so_far = (so_far ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3U;
+  }
+  return so_far;
+}
+
+Range code_of(const dl_phdr_info& object) {
+  Range range;
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object.dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    const std::uintptr_t begin = object.dlpi_addr + part.p_vaddr;
+    range.begin = begin < range.begin ? begin : range.begin;
+    range.end = begin + part.p_memsz > range.end ? begin + part.p_memsz : range.end;
+  }
+  return range;
+}
+
+BuildId build_id_in(const unsigned char* at, const unsigned char* end) {
+  while (static_cast<std::size_t>(end - at) >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) note;
+    memcpy(&note, at, sizeof note);
+    const unsigned char* name = at + sizeof note;
+    const unsigned char* bytes = name + (note.n_namesz + 3u) / 4 * 4;
+    const unsigned char* next = bytes + (note.n_descsz + 3u) / 4 * 4;
+    if (next > end || next < at) break;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+      return {bytes, note.n_descsz};
+    }
+    at = next;
+  }
+  return {};
+}
+
+BuildId build_id_of(const dl_phdr_info& object) {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object.dlpi_phdr[i];
+    if (part.p_type != PT_NOTE) continue;
+    const auto* at = reinterpret_cast<const unsigned char*>(object.dlpi_addr + part.p_vaddr);
+    const BuildId found = build_id_in(at, at + part.p_memsz);
+    if (found.size != 0) return found;
+  }
+  return {};
+}
+
+bool is_new(std::uint64_t key) {
+  for (std::size_t i = 0; i < known_count; ++i) {
+    if (known[i] == key) return false;
+  }
+  if (known_count < kMaxKnown) known[known_count++] = key;
+  return true;
+}
+
+// The program itself has no name in the loader's list; the log has its path as another text.
+int define_module(dl_phdr_info* object, std::size_t, void*) {
+  constexpr std::size_t kMaxPath = 1536, kMaxBuildId = 64;
+  const Range code = code_of(*object);
+  if (code.begin >= code.end) return 0;
+  BuildId id = build_id_of(*object);
+  id.size = id.size < kMaxBuildId ? id.size : kMaxBuildId;
+  const std::size_t path_bytes = strnlen(object->dlpi_name, kMaxPath);
+  std::uint64_t key = hash(0xcbf29ce484222325U, &code, sizeof code);
+  key = hash(key, id.bytes, id.size);
+  key = hash(key, object->dlpi_name, path_bytes);
+  log::Lane* lane = is_new(key) ? log::lane() : nullptr;
+  if (lane == nullptr) return 0;
+  const std::size_t tail = log::padded(id.size) + log::padded(path_bytes);
+  auto* record = lane->define<log::Module>(tail);
+  if (record == nullptr) return 0;
+  record->tick = log::now();
+  record->bias = object->dlpi_addr;
+  record->begin = code.begin;
+  record->end = code.end;
+  auto* behind = reinterpret_cast<unsigned char*>(record + 1);
+  if (id.size != 0) memcpy(behind, id.bytes, id.size);
+  memcpy(behind + log::padded(id.size), object->dlpi_name, path_bytes);
+  log::publish(record, log::RecordType::module, (sizeof *record + tail) / 8,
+               static_cast<std::uint16_t>(id.size), static_cast<std::uint32_t>(path_bytes));
+  return 0;
+}
+
+// How often the loader loaded and unloaded so far.
+struct Changes {
+  unsigned long long loaded, unloaded;
+};
+
+Changes changes_of_loader() {
+  Changes changes{};
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* result) {
+        *static_cast<Changes*>(result) = {object->dlpi_adds, object->dlpi_subs};
+        return 1;
+      },
+      &changes);
+  return changes;
+}
+
+}  // namespace
+
+std::uint32_t code_generation() { return generation.load(std::memory_order_acquire); }
+
+void define_new_modules() {
+  const Changes changes = changes_of_loader();
+  const std::uint64_t count = changes.loaded + changes.unloaded;
+  if (count == scanned_changes.load(std::memory_order_acquire)) return;
+  // Another thread that does it just now does it for this one, too: a reader looks forward from a
+  // stack where it finds nothing behind it.
+  if (scanning.test_and_set(std::memory_order_acquire)) return;
+  dl_iterate_phdr(define_module, nullptr);
+  scanned_changes.store(count, std::memory_order_release);
+  scanning.clear(std::memory_order_release);
+}
+
+void forget_modules() {
+  known_count = 0;
+  scanned_changes.store(0, std::memory_order_release);
+  scanning.clear(std::memory_order_release);
+}
+
+bool is_own_code(std::uintptr_t address) {
+  static constinit Range own;
+  static constinit std::atomic<bool> measured{false};
+  if (!measured.load(std::memory_order_acquire)) {
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void*) {
+          const Range code = code_of(*object);
+          const auto here = reinterpret_cast<std::uintptr_t>(&is_own_code);
+          if (here < code.begin || here >= code.end) return 0;
+          own = code;
+          return 1;
+        },
+        nullptr);
+    measured.store(true, std::memory_order_release);
+  }
+  return address - own.begin < own.end - own.begin;
+}
+
+}  // namespace uctrace::stacks
+
+// The one moment at which code goes. A library that stays, as somebody else has it open, changes
+// nothing.
+UCTRACE_EXPORT int dlclose(void* handle) noexcept {
+  using namespace uctrace;
+  static constinit interpose::Original<int (*)(void*)> original{"dlclose"};
+  auto* next = original.get(__builtin_return_address(0));
+  if (!stacks::wanted()) return next(handle);
+  const auto before = stacks::changes_of_loader().unloaded;
+  const int result = next(handle);
+  const int saved_errno = errno;
+  if (stacks::changes_of_loader().unloaded != before) {
+    stacks::generation.fetch_add(1, std::memory_order_acq_rel);
+  }
+  errno = saved_errno;
+  return result;
+}
