@@ -157,19 +157,6 @@ struct Helper {
     }
   }
 
-  void take_back_dead_lanes() {
-    ProcessPage* page = file.page;
-    const std::uint32_t used = __atomic_load_n(&page->lanes_used, __ATOMIC_ACQUIRE);
-    for (std::size_t i = 0; i < used && i < kMaxLanes; ++i) {
-      LaneInfo* info = lane_info(page, i);
-      if (__atomic_load_n(&info->state, __ATOMIC_ACQUIRE) == 1 && info->tid != 0 &&
-          syscall(SYS_tgkill, getpid(), info->tid, 0) != 0 && errno == ESRCH) {
-        info->tid = 0;
-        __atomic_store_n(&info->state, 2, __ATOMIC_RELEASE);
-      }
-    }
-  }
-
   // Anchors fill up once, spread over the first second; after that the last one follows the clock.
   void refresh_anchors() {
     ProcessPage* page = file.page;

@@ -33,7 +33,8 @@ constinit std::atomic<WipedPage*> wiped{&before_start};
 constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's lanes are new ones
 
 constinit Lane lanes[kMaxLanes]{};
-constinit std::atomic<Slot*> returned_slots{nullptr};  // push one, take all: no ABA
+// Pushed to and taken whole, so no ABA. Apart from what every record reads.
+alignas(128) constinit std::atomic<Slot*> returned_slots{nullptr};
 
 // A lane keeps up to this many free slots, then gives half.
 constexpr std::uint32_t kOwnSlots = 512;
@@ -42,7 +43,7 @@ constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond 
 
 std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
 
-bool armed_now() { return detail::armed->generation != 0; }
+bool armed_now() { return detail::generation() != 0; }
 
 WipedPage* make_wiped_page() {
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -87,16 +88,19 @@ bool claim(std::size_t index, std::uint32_t from) {
                                      __ATOMIC_RELAXED);
 }
 
-// A lane of a dead thread, else a new one. Its chunk and ids go on where they stopped.
-Lane* claim_lane() {
-  ProcessPage* page = supply.page;
-  const std::uint32_t used = __atomic_load_n(&page->lanes_used, __ATOMIC_ACQUIRE);
+Lane* claim_dead_lane() {
+  const std::uint32_t used = __atomic_load_n(&supply.page->lanes_used, __ATOMIC_ACQUIRE);
   for (std::size_t i = 0; i < used && i < kMaxLanes; ++i) {
     if (claim(i, 2)) {
       return &lanes[i];
     }
   }
-  for (std::size_t i = used; i < kMaxLanes; ++i) {
+  return nullptr;
+}
+
+Lane* claim_new_lane() {
+  ProcessPage* page = supply.page;
+  for (std::size_t i = __atomic_load_n(&page->lanes_used, __ATOMIC_ACQUIRE); i < kMaxLanes; ++i) {
     if (claim(i, 0)) {
       start_lane(lanes[i], i);
       std::uint32_t seen = __atomic_load_n(&page->lanes_used, __ATOMIC_RELAXED);
@@ -108,6 +112,17 @@ Lane* claim_lane() {
     }
   }
   return nullptr;
+}
+
+// A lane of a dead thread, else a new one. A dead thread's chunk and ids go on where they stopped.
+Lane* claim_lane() {
+  Lane* lane = claim_dead_lane();
+  lane = lane != nullptr ? lane : claim_new_lane();
+  if (lane == nullptr) {
+    take_back_dead_lanes();  // the helper does so now and then: many may have died since
+    lane = claim_dead_lane();
+  }
+  return lane;
 }
 
 void define_file(TextKind kind, const char* path) {
@@ -164,25 +179,57 @@ __attribute__((destructor)) void finish() {
   }
   see_gpu_driver();
   ProcessPage* page = supply.page;
-  if (page->exit == ExitKind::running) {
-    page->exit = ExitKind::exited;
+  if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
+    __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
   }
   if (page->storage == Storage::drained) {
     // What came from here on would be counted and never written.
-    __atomic_store_n(&detail::armed->generation, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
   }
   stop_supply();
 }
 
 }  // namespace
 
+namespace {
+
+// Tells that a thread ends, so that its lane is lent again at once. Only a key whose values lie in
+// the thread itself: glibc allocates for the others, and the first record of a thread may be made
+// in a signal handler. Threads that it does not see are found by the helper.
+constexpr pthread_key_t kKeysInThread = 32;
+constinit pthread_key_t end_of_thread_key = kKeysInThread;
+
+void on_end_of_thread(void* lane) {
+  detail::ThreadLane& mine = detail::thread_lane;
+  if (mine.lane != lane || mine.generation != detail::generation()) {
+    return;  // of the process from which this one was forked
+  }
+  mine = {nullptr, 0};  // who records even later takes a lane anew
+  LaneInfo* info = static_cast<Lane*>(lane)->info;
+  __atomic_store_n(&info->tid, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&info->state, 2, __ATOMIC_RELEASE);
+}
+
+void watch_ends_of_threads() {
+  pthread_key_t key;
+  if (end_of_thread_key == kKeysInThread && pthread_key_create(&key, on_end_of_thread) == 0) {
+    if (key < kKeysInThread) {
+      end_of_thread_key = key;
+    } else {
+      pthread_key_delete(key);
+    }
+  }
+}
+
+}  // namespace
+
 namespace detail {
 
-constinit Armed* armed = &before_start.armed;
+alignas(128) constinit std::atomic<Armed*> armed{&before_start.armed};
 thread_local constinit ThreadLane thread_lane{nullptr, 0};
 
 Lane* attach() {
-  const std::uint32_t generation = armed->generation;
+  const std::uint32_t generation = detail::generation();
   if (generation == 0) {
     return nullptr;
   }
@@ -194,7 +241,11 @@ Lane* attach() {
   if (lane != nullptr) {
     // The only system calls of a thread's recording life: the helper finds dead threads by their
     // id, and looks at once whether several threads start together.
-    lane->info->tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    __atomic_store_n(&lane->info->tid, static_cast<std::uint32_t>(syscall(SYS_gettid)),
+                     __ATOMIC_RELAXED);
+    if (end_of_thread_key < kKeysInThread) {
+      pthread_setspecific(end_of_thread_key, lane);
+    }
     wake_supply();
   }
   return lane;
@@ -226,9 +277,10 @@ bool start() {
   if (page->armed.generation == 0 && page->failed == 0) {
     memset(static_cast<void*>(lanes), 0, sizeof lanes);
     returned_slots.store(nullptr, std::memory_order_relaxed);
+    watch_ends_of_threads();
     if (start_supply(lanes)) {
       leave_out_unwanted_layers(*supply.page);
-      detail::armed = &page->armed;
+      detail::armed.store(&page->armed, std::memory_order_release);
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_RELEASE);
       define_process();
     } else {
@@ -270,22 +322,38 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
   return reserve_bytes(stream, kind, bytes);
 }
 
-Slot* acquire_slot(Lane& lane) {
-  Slot* slot = lane.free_slots;
-  if (slot == nullptr) [[unlikely]] {
-    slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
-    slot = slot != nullptr ? slot : take_slab();
-    if (slot == nullptr) {
-      return nullptr;
-    }
-    lane.free_slot_count = 0;  // the chain's length is unknown: count what comes back from here on
-  }
-  lane.free_slots = slot->next;
-  lane.free_slot_count -= lane.free_slot_count > 0;
-  return slot;
-}
-
 namespace {
+
+// The lane's list of free slots, or its other one in a signal handler that came while the first is
+// being changed. None for a handler that interrupts such a handler there.
+class HeldSlots {
+ public:
+  explicit HeldSlots(Lane* lane) {
+    if (lane == nullptr) {
+      return;
+    }
+    list_ = !lane->slots[0].busy ? &lane->slots[0] : &lane->slots[1];
+    if (list_->busy) [[unlikely]] {
+      list_ = nullptr;
+      return;
+    }
+    list_->busy = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~HeldSlots() {
+    if (list_ != nullptr) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      list_->busy = false;
+    }
+  }
+  HeldSlots(const HeldSlots&) = delete;
+  HeldSlots& operator=(const HeldSlots&) = delete;
+
+  SlotList* list() { return list_; }
+
+ private:
+  SlotList* list_ = nullptr;
+};
 
 void give_back(Slot* first, Slot* last) {
   Slot* head = returned_slots.load(std::memory_order_relaxed);
@@ -297,15 +365,36 @@ void give_back(Slot* first, Slot* last) {
 
 }  // namespace
 
+Slot* acquire_slot(Lane& lane) {
+  HeldSlots held(&lane);
+  SlotList* list = held.list();
+  Slot* slot = list != nullptr ? list->first : nullptr;
+  if (slot == nullptr) [[unlikely]] {
+    if (list == nullptr) {
+      return nullptr;
+    }
+    slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
+    slot = slot != nullptr ? slot : take_slab();
+    if (slot == nullptr) {
+      return nullptr;
+    }
+    list->count = 0;  // the chain's length is unknown: count what comes back from here on
+  }
+  list->first = slot->next;
+  list->count -= list->count > 0;
+  return slot;
+}
+
 void release_slot(Slot* slot) {
-  Lane* mine = lane();
-  if (mine == nullptr) {
+  HeldSlots held(lane());
+  SlotList* list = held.list();
+  if (list == nullptr) {
     give_back(slot, slot);
     return;
   }
-  slot->next = mine->free_slots;
-  mine->free_slots = slot;
-  if (++mine->free_slot_count < kOwnSlots) {
+  slot->next = list->first;
+  list->first = slot;
+  if (++list->count < kOwnSlots) {
     return;
   }
   // A thread that only completes would hoard what another one posts with.
@@ -313,8 +402,8 @@ void release_slot(Slot* slot) {
   for (std::uint32_t i = 1; i < kOwnSlots / 2; ++i) {
     last = last->next;
   }
-  mine->free_slots = last->next;
-  mine->free_slot_count -= kOwnSlots / 2;
+  list->first = last->next;
+  list->count -= kOwnSlots / 2;
   give_back(slot, last);
 }
 
@@ -363,27 +452,30 @@ void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail) 
 void set_layer(Layer layer, LayerState state) {
   if (armed_now()) {
     LayerState& place = supply.page->layers[static_cast<std::size_t>(layer)];
-    if (!is_off(place)) {  // off is final
-      __atomic_store_n(reinterpret_cast<std::uint8_t*>(&place), static_cast<std::uint8_t>(state),
-                       __ATOMIC_RELEASE);
+    LayerState before = __atomic_load_n(&place, __ATOMIC_RELAXED);
+    while (!is_off(before) &&  // off is final
+           !__atomic_compare_exchange_n(&place, &before, state, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
     }
   }
 }
 
 LayerState layer_state(Layer layer) {
-  return armed_now() ? supply.page->layers[static_cast<std::size_t>(layer)] : LayerState::unused;
+  return armed_now() ? __atomic_load_n(&supply.page->layers[static_cast<std::size_t>(layer)],
+                                       __ATOMIC_ACQUIRE)
+                     : LayerState::unused;
 }
 
 void set_world(std::int32_t rank, std::int32_t size) {
   if (armed_now()) {
-    supply.page->world_size = size;
+    __atomic_store_n(&supply.page->world_size, size, __ATOMIC_RELAXED);
     __atomic_store_n(&supply.page->world_rank, rank, __ATOMIC_RELEASE);
   }
 }
 
 void set_exit(ExitKind kind) {
   if (armed_now()) {
-    supply.page->exit = kind;
+    __atomic_store_n(&supply.page->exit, kind, __ATOMIC_RELAXED);
   }
 }
 
@@ -399,7 +491,7 @@ void see_gpu_driver() {
     bool found = false;
     dl_iterate_phdr(find_gpu_driver, &found);
     if (found) {
-      supply.page->gpu_driver = 1;
+      __atomic_store_n(&supply.page->gpu_driver, std::uint8_t{1}, __ATOMIC_RELAXED);
     }
   }
 }

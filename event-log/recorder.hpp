@@ -12,6 +12,7 @@
 // Cost: lane() 1 ns, reserve + publish 2 ns plus the stores.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -35,32 +36,27 @@ struct alignas(64) Slot {
 };
 static_assert(sizeof(Slot) == 64);
 
-// Adds in one instruction and returns what was there before, so that a signal handler that records
-// in between gets a place or id of its own. No lock prefix: the lane belongs to this thread.
-inline std::uint64_t advance(std::uint64_t& value, std::uint64_t by) {
-#if defined(__x86_64__)
-  std::uint64_t before = by;
-  __asm__ volatile("xaddq %0, %1" : "+r"(before), "+m"(value) : : "cc", "memory");
-  return before;
-#else
-  return __atomic_fetch_add(&value, by, __ATOMIC_RELAXED);
-#endif
-}
+// Free slots of a lane. A signal handler that finds the list `busy` takes the lane's other one.
+struct SlotList {
+  Slot* first;
+  std::uint32_t count;  // of those that came back since the list was last filled
+  bool busy;
+};
 
-// The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again.
-struct Lane {
-  Cursor cursors[2];  // by Stream - 1
-  LaneInfo* info;     // in the mapped ProcessPage
-  Slot* free_slots;
+// The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again. Two
+// cache lines apart, for processors fetch them in pairs.
+struct alignas(128) Lane {
+  Cursor cursors[2];         // by Stream - 1
+  LaneInfo* info;            // in the mapped ProcessPage
   std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
   void* current_chunk[2];
   void* previous_chunk[2];  // retired one switch late, for a signal that cut a write short
-  std::uint32_t free_slot_count;
+  SlotList slots[2];
   std::uint32_t sequence[2];
   std::uint16_t index;
   bool switching;
 
-  LaneCounters& counters() { return info->counters; }
+  LiveCounters& counters() { return reinterpret_cast<LiveCounters&>(info->counters); }
 
   // `bytes` (a multiple of 8) in `stream`, zero-filled and 8-byte aligned; nullptr = dropped,
   // counted.
@@ -68,7 +64,7 @@ struct Lane {
     Cursor& cursor = cursors[static_cast<std::size_t>(stream) - 1];
     const std::uint64_t at = advance(cursor.position, bytes);
     if (at + bytes <= cursor.end) [[likely]] {
-      info->counters.recorded_events += stream == Stream::events;
+      counters().recorded_events += stream == Stream::events;
       return reinterpret_cast<void*>(at);
     }
     return reserve_in_new_chunk(stream, kind, bytes);
@@ -112,7 +108,10 @@ namespace detail {
 struct Armed {
   std::uint32_t generation;
 };
-extern Armed* armed;
+extern constinit std::atomic<Armed*> armed;
+inline std::uint32_t generation() {
+  return __atomic_load_n(&armed.load(std::memory_order_relaxed)->generation, __ATOMIC_ACQUIRE);
+}
 struct ThreadLane {
   Lane* lane;
   std::uint32_t generation;
@@ -122,7 +121,7 @@ Lane* attach();
 }  // namespace detail
 
 // Tells this process's log from that of the process it was forked from.
-inline std::uint32_t log_number() { return detail::armed->generation; }
+inline std::uint32_t log_number() { return detail::generation(); }
 
 // Counts an event of a thread that got no lane although recording is on (more than kMaxLanes
 // threads).
@@ -131,7 +130,7 @@ void count_without_lane(DropKind kind);
 // This thread's lane, or nullptr while recording is off.
 inline Lane* lane() {
   const detail::ThreadLane& mine = detail::thread_lane;
-  if (mine.lane != nullptr && mine.generation == detail::armed->generation) [[likely]] {
+  if (mine.lane != nullptr && mine.generation == detail::generation()) [[likely]] {
     return mine.lane;
   }
   return detail::attach();

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/counter.hpp"
 #include "event-log/kinds.hpp"
 
 namespace uctrace::log {
@@ -56,54 +57,57 @@ using Id = std::uint64_t;
 
 // Totals of one lane, counted where the event happens and independently of the records, so that
 // the accounting identities compare two separate counts. Never reset, never overwritten.
-struct LaneCounters {
-  std::uint64_t uct_posted_ok;       // operations that returned OK or INPROGRESS
-  std::uint64_t uct_inprogress;      // of those, INPROGRESS
-  std::uint64_t uct_completed;       // completion trampolines that fired
-  std::uint64_t uct_without_handle;  // INPROGRESS with a NULL completion, or without a free slot
-  std::uint64_t uct_untracked;       // subset of without_handle: no completion slot was free
-  std::uint64_t uct_errors;          // operations that returned an error other than NO_RESOURCE
-  std::uint64_t uct_no_resource;     // operations refused with NO_RESOURCE (retries, not traffic)
-  std::uint64_t uct_arrivals;
-  std::uint64_t ucp_operations;
-  std::uint64_t ucp_untracked;  // UCP operations without a free slot: no completion record
-  std::uint64_t ucp_sends;      // tag sends that did not fail at once
-  std::uint64_t ucp_receives;   // tag receives that did not fail at once
-  std::uint64_t ucp_completed;  // completions of operations that did not complete at return
-  std::uint64_t mpi_calls;
-  std::uint64_t dropped[kDropKinds];  // records lost because no chunk was ready
-  std::uint64_t recorded_events;      // records published in the event stream
-  std::uint64_t ucp_puts;             // UCP operations that did not fail at once, by family
-  std::uint64_t ucp_gets;
-  std::uint64_t ucp_atomics;
-  std::uint64_t ucp_flushes;
-  std::uint64_t ucp_am_sends;
-  std::uint64_t ucp_am_receives;       // calls of the program's active message handlers
-  std::uint64_t ucp_am_data_receives;  // ucp_am_recv_data_nbx
+template <typename Number>
+struct CountersOf {
+  Number uct_posted_ok;       // operations that returned OK or INPROGRESS
+  Number uct_inprogress;      // of those, INPROGRESS
+  Number uct_completed;       // completion trampolines that fired
+  Number uct_without_handle;  // INPROGRESS with a NULL completion, or without a free slot
+  Number uct_untracked;       // subset of without_handle: no completion slot was free
+  Number uct_errors;          // operations that returned an error other than NO_RESOURCE
+  Number uct_no_resource;     // operations refused with NO_RESOURCE (retries, not traffic)
+  Number uct_arrivals;
+  Number ucp_operations;
+  Number ucp_untracked;  // UCP operations without a free slot: no completion record
+  Number ucp_sends;      // tag sends that did not fail at once
+  Number ucp_receives;   // tag receives that did not fail at once
+  Number ucp_completed;  // completions of operations that did not complete at return
+  Number mpi_calls;
+  Number dropped[kDropKinds];  // records lost because no chunk was ready
+  Number recorded_events;      // records published in the event stream
+  Number ucp_puts;             // UCP operations that did not fail at once, by family
+  Number ucp_gets;
+  Number ucp_atomics;
+  Number ucp_flushes;
+  Number ucp_am_sends;
+  Number ucp_am_receives;       // calls of the program's active message handlers
+  Number ucp_am_data_receives;  // ucp_am_recv_data_nbx
   // Requests that UCT took into a pending queue, refused to queue (there is room to post again), or
   // queued without our callback in them, for lack of a place.
-  std::uint64_t uct_pending_added;
-  std::uint64_t uct_pending_refused;
-  std::uint64_t uct_pending_untracked;
+  Number uct_pending_added;
+  Number uct_pending_refused;
+  Number uct_pending_untracked;
   // Receives that an interface matches by itself (tag offload): accepted, and ended or cancelled.
-  std::uint64_t uct_tag_receives;
-  std::uint64_t uct_tag_receives_ended;
-  std::uint64_t ucp_stream_sends;
-  std::uint64_t ucp_stream_receives;
+  Number uct_tag_receives;
+  Number uct_tag_receives_ended;
+  Number ucp_stream_sends;
+  Number ucp_stream_receives;
   // Requests that UCP queued inside itself, whose context found no room (uct-shim/carried.hpp).
-  std::uint64_t ucp_requests_not_carried;
+  Number ucp_requests_not_carried;
   // A log of bounded size (UCTRACE_MAX_LOG): events that gave way to newer ones, and the tick up to
   // which they reach. The thread that writes the file counts them, not the lane's own.
-  std::uint64_t overwritten[kDropKinds];
-  std::uint64_t overwritten_until_tick;  // 0 = none were
+  Number overwritten[kDropKinds];
+  Number overwritten_until_tick;  // 0 = none were
   // Call stacks that events asked for, and of these: found by unwinding, not by the memo; deeper
   // than kMaxStackFrames; not taken, because another one was being taken on this thread.
-  std::uint64_t stacks_captured;
-  std::uint64_t stacks_unwound;
-  std::uint64_t stacks_truncated;
-  std::uint64_t stacks_skipped;
-  std::uint64_t reserved[16];
+  Number stacks_captured;
+  Number stacks_unwound;
+  Number stacks_truncated;
+  Number stacks_skipped;
+  Number reserved[16];
 };
+using LaneCounters = CountersOf<std::uint64_t>;
+using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts
 static_assert(sizeof(LaneCounters) == 59 * 8);
 
 // The outermost MPI call that a thread is in: what an MpiCall record of it begins with, for it gets

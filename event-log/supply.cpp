@@ -72,6 +72,24 @@ LaneInfo* lane_info(ProcessPage* page, std::size_t index) {
   return reinterpret_cast<LaneInfo*>(reinterpret_cast<char*>(page) + kLanesOffset) + index;
 }
 
+void take_back_dead_lanes() {
+  const int saved_errno = errno;
+  ProcessPage* page = supply.page;
+  const std::uint32_t used = __atomic_load_n(&page->lanes_used, __ATOMIC_ACQUIRE);
+  for (std::size_t i = 0; i < used && i < kMaxLanes; ++i) {
+    LaneInfo* info = lane_info(page, i);
+    std::uint32_t tid = __atomic_load_n(&info->tid, __ATOMIC_RELAXED);
+    const bool dead = __atomic_load_n(&info->state, __ATOMIC_ACQUIRE) == 1 && tid != 0 &&
+                      syscall(SYS_tgkill, getpid(), tid, 0) != 0 && errno == ESRCH;
+    // Several threads may look at once: the lane is given back by the one that clears the id.
+    if (dead && __atomic_compare_exchange_n(&info->tid, &tid, 0, false, __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED)) {
+      __atomic_store_n(&info->state, 2, __ATOMIC_RELEASE);
+    }
+  }
+  errno = saved_errno;
+}
+
 namespace {
 
 // Waits for the helper. Returns why there will be none, 0 = it is there.

@@ -43,6 +43,9 @@ void wake_supply();
 // Stops the helper, takes back unused chunks, and closes the log. Waits a bounded time.
 void stop_supply();
 
+// Lends the lanes of threads that have ended to others. A system call for each lane that is in use.
+void take_back_dead_lanes();
+
 LaneInfo* lane_info(ProcessPage* page, std::size_t index);
 
 ChunkHeader* take_chunk();

@@ -89,16 +89,22 @@ void notice_world(const UctraceCall& call) {
     describe_world(call.function);
 }
 
+// The helper may copy the page at the same time.
+template <typename Value>
+void show(Value& field, Value value) {
+  __atomic_store_n(&field, value, __ATOMIC_RELAXED);
+}
+
 // Takes the start time, and shows the call to whoever looks at a job that hangs or died.
 void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
   describe(call.function);
   log::CurrentCall* shown = current_call();
   call.start_tick = log::now();
   if (shown == nullptr) return;
-  shown->start_tick = call.start_tick;
-  shown->scope = library.handle(call.scope);
-  shown->peer = peer;
-  shown->tag = tag;
+  show(shown->start_tick, call.start_tick);
+  show(shown->scope, library.handle(call.scope));
+  show(shown->peer, peer);
+  show(shown->tag, tag);
   log::publish(shown, type_of(call), 0, call.function, 0);
 }
 

@@ -30,7 +30,7 @@ void report_unknown_fields(std::uint32_t fields) {
 }
 
 // The counter of operations of this family that did not fail at once.
-std::uint64_t& accepted(log::LaneCounters& counters, UcpFamily family) {
+log::Counter& accepted(log::LiveCounters& counters, UcpFamily family) {
   switch (family) {
     case UcpFamily::tag_receive:
       return counters.ucp_receives;
@@ -170,7 +170,7 @@ Call::End Call::finish(ucs_status_ptr_t result, const Operation& operation) {
   const ucs_status_t status = UCS_PTR_IS_PTR(result) ? UCS_INPROGRESS : UCS_PTR_STATUS(result);
   // A callback inside the call may have forked: the child returns here too, without the log.
   if (log::lane() == lane_) [[likely]] {
-    log::LaneCounters& counters = lane_->counters();
+    log::LiveCounters& counters = lane_->counters();
     ++counters.ucp_operations;
     if (status >= 0) {
       ++accepted(counters, family_of(function_));
@@ -249,9 +249,11 @@ namespace {
 // An end that a callback tells: the record, then the slot, then the caller's callback, which may
 // free the request.
 struct Ended {
-  TrackedRequest tracked;  // as it was
-  bool in_call;            // the call that posted the operation has not returned
-  bool tell;               // the caller's callback: not of a request that the program has freed
+  TrackedRequest::Callback callback;
+  void* user_data;
+  bool hide_in_call;
+  bool in_call;  // the call that posted the operation has not returned
+  bool tell;     // the caller's callback: not of a request that the program has freed
 };
 
 Ended end(TrackedRequest* tracked, void* request, ucs_status_t status,
@@ -259,7 +261,7 @@ Ended end(TrackedRequest* tracked, void* request, ucs_status_t status,
   tracked->status = status;
   tracked->received = received != nullptr ? *received : ucp_tag_recv_info_t{};
   record_end(tracked->operation, status, received);
-  Ended ended{*tracked, false, true};
+  Ended ended{tracked->callback, tracked->user_data, tracked->hide_in_call, false, true};
   ended.in_call = !second_at(tracked, RequestState::fired);
   if (!ended.in_call) {
     ended.tell = !tracked->listed || take_active(request);
@@ -273,15 +275,15 @@ Ended end(TrackedRequest* tracked, void* request, ucs_status_t status,
 void on_send_end(void* request, ucs_status_t status, void* user_data) {
   end_of_carried(request, status);
   const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, nullptr);
-  if (ended.tracked.callback.send != nullptr && ended.tell) {
-    ended.tracked.callback.send(request, status, ended.tracked.user_data);
+  if (ended.callback.send != nullptr && ended.tell) {
+    ended.callback.send(request, status, ended.user_data);
   }
 }
 
 void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
   const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, nullptr);
-  if (ended.tracked.callback.data != nullptr && ended.tell) {
-    ended.tracked.callback.data(request, status, length, ended.tracked.user_data);
+  if (ended.callback.data != nullptr && ended.tell) {
+    ended.callback.data(request, status, length, ended.user_data);
   }
 }
 
@@ -292,8 +294,8 @@ void on_stream_end(void* request, ucs_status_t status, std::size_t length, void*
   const ucp_tag_recv_info_t received{context.kind == log::Origin::arrival ? context.origin : 0,
                                      length};
   const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, &received);
-  if (ended.tracked.callback.stream != nullptr && ended.tell) {
-    ended.tracked.callback.stream(request, status, length, ended.tracked.user_data);
+  if (ended.callback.stream != nullptr && ended.tell) {
+    ended.callback.stream(request, status, length, ended.user_data);
   }
 }
 
@@ -302,9 +304,8 @@ void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_
   static constexpr ucp_tag_recv_info_t kNothing{};
   const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status,
                           info != nullptr ? info : &kNothing);
-  if (ended.tracked.callback.receive != nullptr && ended.tell &&
-      !(ended.in_call && ended.tracked.hide_in_call)) {
-    ended.tracked.callback.receive(request, status, info, ended.tracked.user_data);
+  if (ended.callback.receive != nullptr && ended.tell && !(ended.in_call && ended.hide_in_call)) {
+    ended.callback.receive(request, status, info, ended.user_data);
   }
 }
 

@@ -21,7 +21,7 @@ namespace uctrace::ucp {
 enum class RequestState : std::uint8_t { in_call, returned, fired };
 
 struct TrackedRequest {
-  union {
+  union Callback {
     ucp_send_nbx_callback_t send;
     ucp_tag_recv_nbx_callback_t receive;
     ucp_am_recv_data_nbx_callback_t data;

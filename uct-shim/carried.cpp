@@ -5,7 +5,8 @@
 
 namespace uctrace::uct {
 
-constinit std::atomic<std::uint32_t> carried_requests{0};
+// Apart from what every post reads besides.
+alignas(128) constinit std::atomic<std::uint32_t> carried_requests{0};
 
 namespace {
 
@@ -15,7 +16,7 @@ struct Carried {
   std::uint32_t era;
 };
 constinit log::AddressMap<Carried, 1 << 16> carried;
-constinit std::atomic<std::uint32_t> era{0};  // entries of an older one are void
+alignas(128) constinit std::atomic<std::uint32_t> era{0};  // entries of an older one are void
 
 constinit std::atomic<RequestLayout> layout{RequestLayout{}};
 static_assert(std::atomic<RequestLayout>::is_always_lock_free);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <atomic>
+#include <tuple>
 
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
@@ -72,10 +73,11 @@ Interface* find_interface(uct_iface_h handle) {
   }
 }
 
-// A handle that is used again keeps its entry: the old interface is closed by then. nullptr: all
-// entries are taken.
+// A handle that is used again keeps its entry: the old interface is closed by then, as the one that
+// closed it said last. nullptr: all entries are taken.
 Interface* entry_for(uct_iface_h handle) {
   if (Interface* known = find_interface(handle)) {
+    std::ignore = __atomic_load_n(&known->handle, __ATOMIC_ACQUIRE);
     return known;
   }
   const std::uint32_t index = interfaces_used.load(std::memory_order_relaxed) < kMaxInterfaces
@@ -109,7 +111,7 @@ bool table_looks_right(uct_iface_h handle) {
 
 // Names of open memory domains: UCT tells them only to the one who opens.
 struct DomainName {
-  uct_md_h handle;
+  std::atomic<uct_md_h> handle;
   char name[16];
 };
 constexpr std::size_t kMaxDomains = 256;
@@ -118,21 +120,21 @@ constinit std::atomic<std::uint32_t> domains_used{0};
 
 void remember_domain(uct_md_h handle, const char* name) {
   for (DomainName& domain : domains) {
-    if (domain.handle == handle) {
+    if (domain.handle.load(std::memory_order_acquire) == handle) {
       snprintf(domain.name, sizeof domain.name, "%s", name);
       return;
     }
   }
   const std::uint32_t index = domains_used.fetch_add(1);
   if (index < kMaxDomains) {
-    domains[index].handle = handle;
     snprintf(domains[index].name, sizeof domains[index].name, "%s", name);
+    domains[index].handle.store(handle, std::memory_order_release);
   }
 }
 
 const char* domain_name(uct_md_h handle) {
   for (const DomainName& domain : domains) {
-    if (domain.handle == handle && handle != nullptr) {
+    if (handle != nullptr && domain.handle.load(std::memory_order_acquire) == handle) {
       return domain.name;
     }
   }
@@ -284,7 +286,8 @@ bool layer_wanted() {
 
 Interface* find_open_interface(uct_iface_h handle) {
   Interface* entry = find_interface(handle);
-  return entry != nullptr && entry->handle == handle ? entry : nullptr;
+  return entry != nullptr && __atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) == handle ? entry
+                                                                                         : nullptr;
 }
 
 }  // namespace uctrace::uct
@@ -345,8 +348,8 @@ UCTRACE_EXPORT void uct_iface_close(uct_iface_h handle) {
     if (entry->swapped) {
       handle->ops = entry->original;
     }
-    entry->handle = nullptr;
     tags = entry->tags;
+    __atomic_store_n(&entry->handle, nullptr, __ATOMIC_RELEASE);
   }
   uct::original_close.get(__builtin_return_address(0))(handle);
   uct::release(tags);

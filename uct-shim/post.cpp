@@ -181,7 +181,7 @@ void Post::record(log::Lane& lane, ucs_status_t status, const Handed& handed, st
                static_cast<std::uint32_t>(status));
 }
 
-void Post::count(log::LaneCounters& counters, ucs_status_t status) const {
+void Post::count(log::LiveCounters& counters, ucs_status_t status) const {
   if (status == UCS_ERR_NO_RESOURCE) {
     ++counters.uct_no_resource;
   } else if (status < 0) {
@@ -210,27 +210,27 @@ void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status) 
 void on_completion(uct_completion_t* own) {
   auto* tracked = reinterpret_cast<TrackedCompletion*>(own);
   static_assert(offsetof(TrackedCompletion, own) == 0);
-  const TrackedCompletion copy = *tracked;
+  const ucs_status_t status = own->status;
+  uct_completion_t* const original = tracked->original;
+  const Context context{tracked->origin, tracked->origin_kind, tracked->route};
   if (log::Lane* lane = log::lane()) {
     ++lane->counters().uct_completed;
-    record_completion(*lane, copy.operation, copy.own.status);
+    record_completion(*lane, tracked->operation, status);
   } else {
     log::count_without_lane(DropKind::uct);
   }
-  if (copy.state == RendezvousState::none) {
+  if (__atomic_load_n(&tracked->state, __ATOMIC_RELAXED) == RendezvousState::none) {
     log::release_slot(log::slot_of(tracked));
   } else if (second_at(tracked, RendezvousState::fired)) {
     forget_rendezvous(tracked);
     log::release_slot(log::slot_of(tracked));
   }
 
-  uct_completion_t* original = copy.original;
-  if (copy.own.status != UCS_OK && original->status == UCS_OK) {
-    original->status = copy.own.status;
+  if (status != UCS_OK && original->status == UCS_OK) {
+    original->status = status;
   }
   if (--original->count == 0) {
     forget_carried(request_of_completion(original));  // nothing of it waits any more
-    const Context context{copy.origin, copy.origin_kind, copy.route};
     const ContextScope scope(context.carried_by(log::Route::completion));
     original->func(original);
   }

@@ -124,7 +124,7 @@ class Post {
   log::Id name_outer();
   void take_identity();
   void finish(ucs_status_t status, const Handed& handed);
-  void count(log::LaneCounters& counters, ucs_status_t status) const;
+  void count(log::LiveCounters& counters, ucs_status_t status) const;
   void record(log::Lane& lane, ucs_status_t status, const Handed& handed, std::uint64_t end);
 
   uct_iface_h iface_;

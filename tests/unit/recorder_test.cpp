@@ -6,10 +6,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <barrier>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,53 +21,10 @@
 #include <vector>
 
 #include "event-log/reader.hpp"
+#include "tests/unit/recorded_folder.hpp"
 
 namespace uctrace::log::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/uctrace-recorder-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  fs::path operator/(const char* name) const { return path_ / name; }
-
-  // The only log in the folder.
-  LogFile log() const {
-    std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(path_)) {
-      if (entry.path().extension() == ".ulog") found.push_back(entry.path());
-    }
-    REQUIRE(found.size() == 1);
-    return LogFile::open(found.front());
-  }
-
-  // Runs `program` in a process that records into this folder; false in `program` = it failed.
-  template <typename Program>
-  void run(Program program) const {
-    fflush(nullptr);  // or the child prints it too
-    const pid_t child = fork();
-    if (child == 0) {
-      setenv("UCTRACE_DIR", path_.c_str(), 1);
-      exit(start() && program() ? 0 : 1);
-    }
-    int status = -1;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    REQUIRE(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
-  }
-
- private:
-  fs::path path_;
-};
 
 void record_one() {
   if (Lane* mine = lane()) {
@@ -150,6 +109,91 @@ TEST_CASE("threads that start together and in turn keep their records and ids ap
   CHECK(totals.read == totals.recorded);
   CHECK(totals.ids.size() == totals.read);
   CHECK(totals.recorded + totals.dropped == kThreads * kRounds * kRecords);
+}
+
+TEST_CASE("threads that live shortly, one after the other, use the same lanes") {
+  constexpr std::uint64_t kThreads = 1000;
+  const Folder folder;
+  folder.run([&] {
+    for (std::uint64_t i = 0; i < kThreads; ++i) std::thread(record_one).join();
+    return true;
+  });
+  const LogFile log = folder.log();
+  CHECK_FALSE(log.damage().any());
+  CHECK(log.lanes().size() <= 2);  // the main thread's, for what it defines
+  const Totals totals = totals_of(log);
+  CHECK(totals.recorded == kThreads);
+  CHECK(totals.ids.size() == kThreads);
+}
+
+TEST_CASE("of more threads at once than there are lanes the rest is counted") {
+  constexpr std::uint64_t kThreads = kMaxLanes + 30;
+  const Folder folder;
+  folder.run([&] {
+    std::barrier all(kThreads);
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        if (lane() == nullptr) count_without_lane(DropKind::uct);
+        all.arrive_and_wait();
+        record_one();
+      });
+    }
+    return true;
+  });
+  const LogFile log = folder.log();
+  CHECK(log.lanes().size() == kMaxLanes);
+  const std::uint64_t without_lane = log.page().dropped_without_lane[0];
+  CHECK(without_lane == kThreads - (kMaxLanes - 1));  // one is the main thread's
+  const Totals totals = totals_of(log);
+  CHECK(totals.recorded + totals.dropped - without_lane == kMaxLanes - 1);
+}
+
+TEST_CASE("a signal handler may take and return slots at any moment") {
+  constexpr int kSignals = 20'000, kHeld = 8;
+  static std::atomic<int> handled;
+  static std::atomic<bool> well;
+  // Takes some and writes to them; what another has too would be changed meanwhile.
+  static constexpr auto use_slots = [](unsigned char mark) {
+    Slot* mine[kHeld];
+    for (Slot*& slot : mine) {
+      slot = acquire_slot(*lane());
+      if (slot != nullptr) memset(slot->payload, mark, sizeof slot->payload);
+    }
+    for (Slot* slot : mine) {
+      if (slot == nullptr) {
+        well = false;
+        continue;
+      }
+      for (const unsigned char byte : slot->payload) {
+        if (byte != mark) well = false;
+      }
+      release_slot(slot);
+    }
+  };
+  const Folder folder;
+  well = true;
+  folder.run([&] {
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      use_slots(2);
+      ++handled;
+    };
+    sigaction(SIGUSR1, &action, nullptr);
+    std::atomic<bool> done{false};
+    const pthread_t target = pthread_self();
+    std::thread sender([&] {
+      sigset_t own;
+      sigemptyset(&own);
+      sigaddset(&own, SIGUSR1);
+      pthread_sigmask(SIG_BLOCK, &own, nullptr);
+      for (int i = 0; i < kSignals && !done; ++i) pthread_kill(target, SIGUSR1);
+      done = true;
+    });
+    while (!done) use_slots(1);
+    sender.join();
+    return well && handled > 0;
+  });
 }
 
 TEST_CASE("a signal handler may record at any moment") {
