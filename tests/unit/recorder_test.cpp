@@ -4,54 +4,21 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <barrier>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "event-log/reader.hpp"
-#include "tests/unit/recorded_folder.hpp"
+#include "tests/unit/recording_folder.hpp"
 
 namespace uctrace::log::test {
 namespace {
-
-void record_one() {
-  if (Lane* mine = lane()) {
-    const Id id = new_id(*mine, IdKind::uct_operation);
-    if (auto* record = mine->reserve<UctCompletion>(DropKind::uct)) {
-      record->tick = now();
-      record->operation = id;
-      publish(record, RecordType::uct_completion, sizeof *record / 8, 0, 0);
-    }
-  }
-}
-
-struct Totals {
-  std::uint64_t recorded = 0, dropped = 0, read = 0;
-  std::set<Id> ids;
-};
-
-Totals totals_of(const LogFile& log) {
-  Totals totals;
-  for (const LaneInfo& lane : log.lanes()) totals.recorded += lane.counters.recorded_events;
-  totals.dropped = log.dropped_records();
-  log.for_each_record(Stream::events, [&](std::uint16_t, const UctCompletionView& view) {
-    ++totals.read;
-    totals.ids.insert(view.r.operation);
-  });
-  return totals;
-}
 
 std::atomic<std::uint64_t> in_handler{0};
 

@@ -1,0 +1,120 @@
+// For tests of the writing side of the event log: processes of their own that record into a folder
+// of their own, read back by the reading side.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include "event-log/reader.hpp"
+#include "event-log/recorder.hpp"
+
+namespace uctrace::log::test {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/uctrace-recorder-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  fs::path operator/(const char* name) const { return path_ / name; }
+
+  std::vector<fs::path> log_paths() const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      if (entry.path().extension() == ".ulog") found.push_back(entry.path());
+    }
+    return found;
+  }
+  // The only log in the folder.
+  fs::path log_path() const {
+    const auto found = log_paths();
+    REQUIRE(found.size() == 1);
+    return found.front();
+  }
+  LogFile log() const { return LogFile::open(log_path()); }
+
+  // Runs `program` in a process that records into this folder; false in `program` = it failed.
+  template <typename Program>
+  void run(Program program) const {
+    check_success(start_process(program));
+  }
+  // The same where the program itself begins to record.
+  template <typename Program>
+  void run_unstarted(Program program) const {
+    check_success(start_unstarted(program));
+  }
+
+  template <typename Program>
+  pid_t start_process(Program program) const {
+    return start_unstarted([&] { return start() && program(); });
+  }
+  template <typename Program>
+  pid_t start_unstarted(Program program) const {
+    fflush(nullptr);  // or the child prints it too
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("UCTRACE_DIR", path_.c_str(), 1);
+      exit(program() ? 0 : 1);
+    }
+    REQUIRE(child > 0);
+    return child;
+  }
+  static int wait_for(pid_t child) {
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return status;
+  }
+
+ private:
+  static void check_success(pid_t child) {
+    const int status = wait_for(child);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+
+  fs::path path_;
+};
+
+inline void record_one() {
+  if (Lane* mine = lane()) {
+    const Id id = new_id(*mine, IdKind::uct_operation);
+    if (auto* record = mine->reserve<UctCompletion>(DropKind::uct)) {
+      record->tick = now();
+      record->operation = id;
+      publish(record, RecordType::uct_completion, sizeof *record / 8, 0, 0);
+    }
+  }
+}
+
+struct Totals {
+  std::uint64_t recorded = 0, dropped = 0, read = 0;
+  std::set<Id> ids;
+};
+
+inline Totals totals_of(const LogFile& log) {
+  Totals totals;
+  for (const LaneInfo& lane : log.lanes()) totals.recorded += lane.counters.recorded_events;
+  totals.dropped = log.dropped_records();
+  log.for_each_record(Stream::events, [&](std::uint16_t, const UctCompletionView& view) {
+    ++totals.read;
+    totals.ids.insert(view.r.operation);
+  });
+  return totals;
+}
+
+}  // namespace uctrace::log::test
