@@ -1,6 +1,7 @@
 #include "uct-shim/rebuilt.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,15 +83,21 @@ bool is_new(const void* iface_open) {
     std::uint32_t log;
   };
   static constinit Noted noted[8]{};
-  static constinit std::atomic<std::uint32_t> next{0};
+  static constinit std::uint32_t next = 0;
+  static constinit std::atomic_flag busy = ATOMIC_FLAG_INIT;  // for a few loads and stores
   const std::uint32_t log = log::log_number();
-  for (const Noted& known : noted) {
-    if (known.iface_open == iface_open && known.log == log) {
-      return false;
-    }
+  while (busy.test_and_set(std::memory_order_acquire)) {
+    sched_yield();
   }
-  noted[next.fetch_add(1) % 8] = {iface_open, log};
-  return true;
+  bool fresh = true;
+  for (const Noted& known : noted) {
+    fresh = fresh && !(known.iface_open == iface_open && known.log == log);
+  }
+  if (fresh) {
+    noted[next++ % 8] = {iface_open, log};
+  }
+  busy.clear(std::memory_order_release);
+  return fresh;
 }
 
 void note_library(const void* iface_open, bool rebuilt) {
