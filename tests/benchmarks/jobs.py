@@ -1,4 +1,4 @@
-"""Runs the benchmark programs with and without the recorder, in turns."""
+"""Runs programs, MPI jobs and recordings of them."""
 
 import contextlib
 import json
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -36,10 +36,14 @@ class Mpi:
     suffix: str
     launcher: list
     count_option: str
+    over_ucx: tuple = ()
 
-    def command(self, build, program, ranks, *arguments, options=()):
-        executable = build.program(f"{program}.{self.suffix}")
-        return [*self.launcher, *options, self.count_option, ranks, executable, *arguments]
+    def command(self, build, program, ranks, *arguments, options=(), monitored=False):
+        """`monitored`: by Open MPI itself. A program of another folder is given as its path."""
+        name = f"{program}.{self.suffix}"
+        executable = name if isinstance(program, Path) else build.program(name)
+        pml = MONITORING if monitored else self.over_ucx
+        return [*self.launcher, *pml, *options, self.count_option, ranks, executable, *arguments]
 
     def available(self, build):
         return shutil.which(self.launcher[0]) and build.program(f"start_up.{self.suffix}").exists()
@@ -48,9 +52,11 @@ class Mpi:
 OPEN_MPI = Mpi(
     "Open MPI",
     "ompi",
-    "mpirun.openmpi --mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any".split(),
+    "mpirun.openmpi --mca pml_ucx_tls any --mca pml_ucx_devices any".split(),
     "-np",
+    ("--mca", "pml", "ucx"),
 )
+MONITORING = ("--mca", "pml", "ucx,monitoring", "--mca", "pml_monitoring_enable", "2")
 MPICH = Mpi("MPICH", "mpich", ["mpiexec.mpich"], "-n")
 
 
@@ -61,6 +67,7 @@ class Outcome:
     output: str
     errors: str
     wall_s: float
+    ended_ns: int  # CLOCK_MONOTONIC
     cpu_s: float
     max_rss_kib: int
 
@@ -79,7 +86,7 @@ def run(command, env=None, check=True):
     environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     words = [str(word) for word in command]
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        start = time.monotonic()
+        start_ns = time.monotonic_ns()
         process = subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
@@ -88,12 +95,17 @@ def run(command, env=None, check=True):
             env=environment | (env or {}),
         )
         _, status, usage = os.wait4(process.pid, 0)
-        wall_s = time.monotonic() - start
+        ended_ns = time.monotonic_ns()
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         errors.seek(0)
         outcome = Outcome(
-            output.read(), errors.read(), wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+            output=output.read(),
+            errors=errors.read(),
+            wall_s=(ended_ns - start_ns) / 1e9,
+            ended_ns=ended_ns,
+            cpu_s=usage.ru_utime + usage.ru_stime,
+            max_rss_kib=usage.ru_maxrss,
         )
     if check and process.returncode != 0:
         raise RuntimeError(f"{' '.join(words)}: status {process.returncode}\n{outcome.errors}")
@@ -126,40 +138,12 @@ class Recorded:
             self.dropped += int(dropped)
 
 
-def record(build, folder, command, env=None):
+def record(build, folder, command, env=None, options=()):
     shutil.rmtree(folder, ignore_errors=True)
-    return run([build.tool, "record", "-v", "-o", folder, "--", *command], env)
+    return run([build.tool, "record", "-v", "-o", folder, *options, "--", *command], env)
 
 
 def info(build, folder, check=True):
     """`uctrace info` of a recording; its counts do not depend on `record -v`. It may be one of a
     program that is no honest user of UCX, whose accounts need not balance: `check` False."""
     return json.loads(run([build.tool, "info", folder, "--format", "json"], check=check).output)
-
-
-@dataclass
-class Pairs:
-    """The outcomes of a command without and with the recorder, run in turns."""
-
-    bare: list = field(default_factory=list)
-    recorded: list = field(default_factory=list)
-    events: Recorded = field(default_factory=Recorded)
-
-
-def run_pairs(build, folder, command, repetitions, env=None):
-    """Every other pair starts with the recorded run, so that drift favours neither side. The folder
-    keeps the newest recording."""
-    pairs = Pairs()
-
-    def run_bare():
-        pairs.bare.append(run(command, env))
-
-    def run_recorded():
-        pairs.recorded.append(record(build, folder, command, env))
-        pairs.events.add(pairs.recorded[-1].errors)
-
-    for repetition in range(repetitions):
-        turns = (run_bare, run_recorded) if repetition % 2 == 0 else (run_recorded, run_bare)
-        for turn in turns:
-            turn()
-    return pairs

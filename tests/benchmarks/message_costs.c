@@ -4,6 +4,8 @@
 //   self       Irecv, Send and Wait of one message to the own rank (1 rank)
 //   pingpong   Send and Recv in turns; an operation is one way (2 ranks)
 //   test       one MPI_Test of a receive that nothing arrives for (1 rank)
+//   window     Isend and Irecv of kWindow messages at once, then one back; an operation is one of
+//              them (2 ranks)
 //   proc-null  one MPI_Send to MPI_PROC_NULL: the bare cost of a recorded call (1 rank)
 // With a pause before each batch, a recorder that prepares its log beside the job keeps up, and the
 // batch shows what recording costs; without one it shows what a job that does nothing else gets.
@@ -23,6 +25,29 @@ static void exchange_with_self(const struct work* work) {
     MPI_Irecv(work->in, work->bytes, MPI_CHAR, work->rank, 1, MPI_COMM_WORLD, &request);
     MPI_Send(work->out, work->bytes, MPI_CHAR, work->rank, 1, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+enum { kWindow = 16 };
+
+// All receives take the same buffer: nobody looks at the content.
+static void fill_windows(const struct work* work) {
+  const int peer = 1 - work->rank;
+  MPI_Request requests[kWindow];
+  for (unsigned long i = 0; i < work->operations; i += kWindow) {
+    for (int j = 0; j < kWindow; ++j) {
+      if (work->rank == 0) {
+        MPI_Isend(work->out, work->bytes, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[j]);
+      } else {
+        MPI_Irecv(work->in, work->bytes, MPI_CHAR, peer, 1, MPI_COMM_WORLD, &requests[j]);
+      }
+    }
+    MPI_Waitall(kWindow, requests, MPI_STATUSES_IGNORE);
+    if (work->rank == 0) {
+      MPI_Recv(work->in, 0, MPI_CHAR, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Send(work->out, 0, MPI_CHAR, peer, 2, MPI_COMM_WORLD);
+    }
   }
 }
 
@@ -62,20 +87,9 @@ static const struct {
   int ranks;
   void (*body)(const struct work*);
 } kCases[] = {
-    {"self", 1, exchange_with_self},
-    {"pingpong", 2, play_ping_pong},
-    {"test", 1, poll_for_nothing},
-    {"proc-null", 1, send_to_nobody},
+    {"self", 1, exchange_with_self}, {"pingpong", 2, play_ping_pong},  {"window", 2, fill_windows},
+    {"test", 1, poll_for_nothing},   {"proc-null", 1, send_to_nobody},
 };
-
-static void print_per_operation(const char* name, const uint64_t* ns, unsigned long batches,
-                                unsigned long operations) {
-  printf("\"%s\":[", name);
-  for (unsigned long i = 0; i < batches; ++i) {
-    printf("%s%.2f", i > 0 ? "," : "", (double)ns[i] / (double)operations);
-  }
-  printf("],");
-}
 
 int main(int argc, char** argv) {
   const unsigned long batches = number_argument(argc, argv, 3);
@@ -90,38 +104,30 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; ++i) {
     if (strcmp(argv[1], kCases[i].name) == 0 && ranks == kCases[i].ranks) body = kCases[i].body;
   }
-  work.out = calloc((size_t)work.bytes + 1, 1);
-  work.in = calloc((size_t)work.bytes + 1, 1);
-  uint64_t* cpu = calloc(batches + 1, sizeof *cpu);
-  uint64_t* wall = calloc(batches + 1, sizeof *wall);
-  if (body == NULL || work.out == NULL || work.in == NULL || cpu == NULL || wall == NULL) {
+  work.out = malloc((size_t)work.bytes + 1);
+  work.in = malloc((size_t)work.bytes + 1);
+  if (body == NULL || work.out == NULL || work.in == NULL) {
     fprintf(stderr, "%s: no such case on %d ranks, or no memory\n", argv[0], ranks);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
 
+  // Pages of its own, not the one page of zeros.
+  memset(work.out, 1, (size_t)work.bytes + 1);
+  memset(work.in, 2, (size_t)work.bytes + 1);
+
+  struct costs costs = allocate_costs(batches);
   body(&work);  // connections, caches
   MPI_Barrier(MPI_COMM_WORLD);
-  const int counter = open_instruction_counter();
-  const int64_t others_before = other_threads_cpu_ns();
-  const uint64_t instructions_before = read_counter(counter);
+  start_costs(&costs);
   for (unsigned long i = 0; i < batches; ++i) {
-    if (pause_us > 0) usleep((useconds_t)pause_us);
-    const uint64_t cpu_start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    const uint64_t wall_start = clock_ns(CLOCK_MONOTONIC);
+    start_batch(&costs, pause_us);
     body(&work);
-    wall[i] = clock_ns(CLOCK_MONOTONIC) - wall_start;
-    cpu[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
+    end_batch(&costs);
   }
-  const uint64_t instructions = read_counter(counter) - instructions_before;
-  const int64_t others = other_threads_cpu_ns() - others_before;
-  const double operations = (double)batches * (double)work.operations;
+  end_costs(&costs);
 
   if (work.rank == 0) {
-    printf("{");
-    print_per_operation("cpu_ns", cpu, batches, work.operations);
-    print_per_operation("wall_ns", wall, batches, work.operations);
-    printf("\"other_threads_cpu_ns\":%.2f,", (double)others / operations);
-    if (counter >= 0) printf("\"instructions\":%.1f,", (double)instructions / operations);
+    print_costs(&costs, work.operations);
     print_memory();
     printf("}\n");
   }

@@ -1,103 +1,103 @@
-"""One measured number per row, each with its unit and statistic, as a table and as JSON."""
+"""One measured number per row, with its unit, statistic and spread, and what it should be."""
 
 import statistics
 from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True)
+class Target:
+    """The most that a part of a row may be, and where that comes from."""
+
+    of: str  # "value", "added" or "ratio"
+    limit: float
+    why: str
+
+    def judge(self, row):
+        found = getattr(row, self.of)
+        if found is None:
+            return None
+        return {
+            "met": found <= self.limit,
+            "found": found,
+            "by": found - self.limit,
+            "by_share": (found - self.limit) / self.limit if self.limit else None,
+        }
+
+
+@dataclass(frozen=True)
 class Row:
     group: str
     subject: str
-    quantity: str  # with its unit
+    level: str  # with what it was measured: a key of levels.py
+    quantity: str
+    unit: str
     statistic: str
-    recorded: float
-    bare: float | None = None  # the same without the recorder
+    value: float
+    bare: float | None = None  # the same without anything
+    added: float | None = None  # of medians: the median of the rounds' own differences
     ratio: float | None = None
-    budget: float | None = None  # the most that `compared` may be
-    compared: str | None = None  # "recorded" or "added"
-    dropped_share: float | None = None  # of the records of these runs; None where none are made
+    spread: float | None = None  # half of what the middle half of the rounds covers, of `added`
+    dropped_share: float | None = None  # of the records; None where none are made
+    targets: tuple = ()
 
-    @property
-    def added(self):
-        return None if self.bare is None else self.recorded - self.bare
-
-    @property
-    def over_budget(self):
-        return None if self.budget is None else getattr(self, self.compared) > self.budget
+    def as_json(self):
+        judged = [asdict(target) | (target.judge(self) or {}) for target in self.targets]
+        return asdict(self) | {"targets": judged}
 
 
-def least(group, subject, quantity, bare, recorded, **more):
-    """The smallest of all values: what is left when nothing disturbs."""
-    low, high = min(bare), min(recorded)
-    return Row(group, subject, quantity, "min", high, low, ratio_of(high, low), **more)
-
-
-def middle(group, subject, quantity, bare, recorded, ratios=True, **more):
-    """The medians of one value a run; the ratio is the median of the pairs' own ratios,
-    left out where the quantity is about 0 without the recorder."""
-    of_pairs = [ratio_of(b, a) for a, b in zip(bare, recorded)] if ratios else [None]
-    ratio = None if None in of_pairs else statistics.median(of_pairs)
-    return Row(
-        group,
-        subject,
-        quantity,
-        f"median of {len(recorded)} runs",
-        statistics.median(recorded),
-        statistics.median(bare),
-        ratio,
-        **more,
-    )
+def half_of_middle(values):
+    if len(values) < 4:
+        return (max(values) - min(values)) / 2
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return (high - low) / 2
 
 
 def ratio_of(value, base):
     return value / base if base > 0 else None
 
 
-def as_json(row):
-    return asdict(row) | {"added": row.added, "over_budget": row.over_budget}
+def least(bare, value, targets=(), **row):
+    """The smallest of all: what is left when nothing disturbs. Lists of lists or of numbers."""
+    low, high = smallest(bare), smallest(value)
+    return Row(
+        statistic="min", value=high, bare=low, added=high - low, ratio=ratio_of(high, low),
+        targets=tuple(targets), **row,
+    )
 
 
-def number(value):
-    if value is None:
-        return "-"
-    magnitude = abs(value)
-    text = f"{value:,.0f}" if magnitude >= 1000 else f"{value:.{0 if magnitude >= 100 else 1}f}"
-    return "0.0" if text == "-0.0" else text
+def middle(bare, value, targets=(), ratios=True, **row):
+    """The median of the rounds' medians; differences and ratios are taken within a round, so that a
+    slow minute of the machine hits both sides. `ratios` False where there is about 0 to begin with."""
+    before, after = ([median_of(v) for v in values] for values in (bare, value))
+    added = [b - a for a, b in zip(before, after)]
+    of_rounds = [ratio_of(b, a) for a, b in zip(before, after)] if ratios else [None]
+    return Row(
+        statistic=f"median of {len(after)} rounds",
+        value=statistics.median(after),
+        bare=statistics.median(before),
+        added=statistics.median(added),
+        ratio=None if None in of_rounds else statistics.median(of_rounds),
+        spread=half_of_middle(added),
+        targets=tuple(targets),
+        **row,
+    )
 
 
-def share(value):
-    if value is None:
-        return "-"
-    return "0" if value == 0 else f"{100 * value:.2g} %"
+def alone(values, targets=(), **row):
+    """What has no counterpart without the recorder."""
+    values = [median_of(value) for value in values]
+    return Row(
+        statistic=f"median of {len(values)}" if len(values) > 1 else "one run",
+        value=statistics.median(values),
+        spread=half_of_middle(values) if len(values) > 1 else None,
+        targets=tuple(targets),
+        **row,
+    )
 
 
-def verdict(row):
-    if row.budget is None:
-        return "-"
-    return f"{number(row.budget)} {'OVER' if row.over_budget else 'kept'}"
+def smallest(values):
+    return min(min(value) if isinstance(value, list) else value for value in values)
 
 
-def format_table(rows):
-    heads = ["subject", "quantity", "statistic", "without", "with", "added", "ratio", "dropped"]
-    heads.append("budget")
-    table = [heads] + [
-        [
-            row.subject,
-            row.quantity,
-            row.statistic,
-            number(row.bare),
-            number(row.recorded),
-            number(row.added),
-            "-" if row.ratio is None else f"{row.ratio:.2f}",
-            share(row.dropped_share),
-            verdict(row),
-        ]
-        for row in rows
-    ]
-    widths = [max(len(line[column]) for line in table) for column in range(len(heads))]
-    lines = []
-    for line in table:
-        left = [text.ljust(width) for text, width in zip(line[:3], widths)]
-        right = [text.rjust(width) for text, width in zip(line[3:], widths[3:])]
-        lines.append("  ".join(left + right).rstrip())
-    return "\n".join(lines)
+def median_of(value):
+    return statistics.median(value) if isinstance(value, list) else value
