@@ -40,6 +40,9 @@ KINDS = {
     "mpi_exchange": "MPI call with two peers",
     "self_exchange": "Irecv + Send + Wait, three layers, 8 events",
 }
+# With `--stacks mpi` as well: the stack is one that was seen before.
+WITH_STACKS = ("mpi_call", "mpi_message", "self_exchange")
+STACKS = "_stacks"  # behind the name of a kind
 
 
 class CannotCount(Exception):
@@ -94,26 +97,38 @@ def count(build, folder, env, more):
 def count_added(build, more=0):
     """Instructions added to an operation, by kind; `more` operations are made than are divided by."""
     with scratch_folder() as folder:
-        data = folder / "data"
-        data.mkdir()
         bare = count(build, folder, {}, more)
-        recorder = {"LD_PRELOAD": str(build.library), "UCTRACE_DIR": str(data)}
-        recorded = count(build, folder, recorder, more)
-        facts = info(build, data, check=False)
+        recorded = count_recorded(build, folder, "off", more)
+        stacks = count_recorded(build, folder, "mpi", more)
+    totals = {kind: recorded[kind] - bare[kind] for kind in KINDS}
+    totals |= {kind + STACKS: stacks[kind] - bare[kind] for kind in WITH_STACKS}
+    return {kind: round(total / OPERATIONS, 1) for kind, total in totals.items()}
+
+
+def count_recorded(build, folder, stacks, more):
+    data = folder / f"data-{stacks}"
+    data.mkdir()
+    recorder = {"LD_PRELOAD": str(build.library), "UCTRACE_DIR": str(data), "UCTRACE_STACKS": stacks}
+    counts = count(build, folder, recorder, more)
+    facts = info(build, data, check=False)
     if facts["events"]["dropped"] != 0 or min(facts["events"][k] for k in ("uct", "ucp", "mpi")) == 0:
         raise CannotCount(f"not everything was recorded: {facts['events']}")
     if facts["clock"]["source"] != "tsc":
         raise CannotCount(f"the clock here is {facts['clock']['source']}, not the cycle counter")
-    return {kind: round((recorded[kind] - bare[kind]) / OPERATIONS, 1) for kind in KINDS}
+    return counts
+
+
+def title_of(kind):
+    plain = kind.removesuffix(STACKS)
+    return KINDS.get(plain, plain) + (", stacks" if kind != plain else "")
 
 
 def format_changes(changes):
-    lines = [f"{'instructions added to one':<45}  baseline     now"]
+    lines = [f"{'instructions added to one':<51}  baseline     now"]
     for change in changes:
         before, now = ("-" if v is None else f"{v:.1f}" for v in (change.before, change.now))
         share = "" if None in (change.before, change.now) else f"{change.share:+7.1%}"
-        name = KINDS.get(change.kind, change.kind)
-        lines.append(f"{name:<45}  {before:>8}  {now:>6}  {share}  {change.verdict}".rstrip())
+        lines.append(f"{title_of(change.kind):<51}  {before:>8}  {now:>6}  {share}  {change.verdict}".rstrip())
     return "\n".join(lines)
 
 

@@ -80,17 +80,26 @@ def measure(build, groups, rounds):
         for group in groups:
             print(f"measuring: {group}", file=sys.stderr, flush=True)
             rows += [row.as_json() for row in benchmarks.rows_of(group)]
+        load = {"before": load_before, "after": os.getloadavg()[0]}
         return {
             "date": time.strftime("%Y-%m-%d", time.gmtime(started)),
             "uctrace": run([build.tool, "--version"]).output.split()[-1],
             "command": shlex.join(["build/bench", *command_words()]),
             "rounds": rounds,
             "seconds": time.time() - started,
-            "load": {"before": load_before, "after": os.getloadavg()[0]},
+            "load": load,
             "machine": describe(folder),
-            "notes": benchmarks.notes,
+            "notes": benchmarks.notes + notes_on(load),
             "rows": rows,
         }
+
+
+def notes_on(load):
+    cores = len(os.sched_getaffinity(0))
+    if load["before"] < cores / 2:
+        return []
+    return [f"the machine was busy before the run (load average {load['before']:.1f} on {cores} cores): "
+            "medians, and what needs both cores, say little"]
 
 
 def command_words():

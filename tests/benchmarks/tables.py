@@ -45,9 +45,13 @@ def verdict(row):
             continue
         limit = f"{target['limit']:.2f}x" if target["of"] == "ratio" else number(target["limit"])
         by = abs(target["by"])
+        # Of a ratio the spread is known as time: how much of the bare one it is.
+        scale = row["bare"] if target["of"] == "ratio" else 1
+        unsure = row["spread"] is not None and by * scale < row["spread"]
         way = "under" if target["by"] <= 0 else "over"
         size = f"{100 * by:.1f} %" if target["of"] == "ratio" else number(by)
-        texts.append(f"<= {limit}: {'met' if target['met'] else 'NOT met'}, {size} {way}")
+        texts.append(f"<= {limit}: {'met' if target['met'] else 'NOT met'}, {size} {way}"
+                     + (", less than the spread" if unsure else ""))
     return "; ".join(texts) or "-"
 
 
