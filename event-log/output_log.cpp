@@ -46,10 +46,17 @@ bool touch(void* memory, std::size_t bytes) {
   return true;
 }
 
-bool name_log(char* out, std::size_t size, const char* folder, const ProcessPage& identity) {
-  const int n = snprintf(out, size, "%s/%s-%.8s-%llu-%u-%llu.ulog", folder, identity.host,
-                         identity.boot_id, static_cast<unsigned long long>(identity.pid_namespace),
-                         identity.pid, static_cast<unsigned long long>(identity.start_time));
+// The first image of a process has a name without a number (ProcessPage::image).
+bool name_log(char* out, std::size_t size, const char* folder, const ProcessPage& identity,
+              std::uint32_t image) {
+  char number[16] = "";
+  if (image > 0) {
+    snprintf(number, sizeof number, "-%u", image);
+  }
+  const int n =
+      snprintf(out, size, "%s/%s-%.8s-%llu-%u-%llu%s.ulog", folder, identity.host, identity.boot_id,
+               static_cast<unsigned long long>(identity.pid_namespace), identity.pid,
+               static_cast<unsigned long long>(identity.start_time), number);
   return n > 0 && static_cast<std::size_t>(n) < size;
 }
 
@@ -71,13 +78,15 @@ Storage storage_on(std::uint32_t type) {
 }
 
 // Gives an empty file its page; nullptr with errno set if there is no room.
-ProcessPage* write_page(OutputLog& file, const ProcessPage& identity, std::uint32_t type) {
+ProcessPage* write_page(OutputLog& file, const ProcessPage& identity, std::uint32_t image,
+                        std::uint32_t type) {
   auto* page = static_cast<ProcessPage*>(grow_output_log(file, kProcessPageBytes));
   if (page == nullptr) {
     return nullptr;
   }
   // The lanes lie behind the struct; in a page that goes on in another file they are copied, too.
   memcpy(static_cast<void*>(page), &identity, sizeof identity);
+  page->image = image;
   page->file_system = type;
   page->storage = file.storage;
   page->allocated_bytes = kProcessPageBytes;
@@ -91,10 +100,25 @@ ProcessPage* write_page(OutputLog& file, const ProcessPage& identity, std::uint3
   return page;
 }
 
+// A file of a name that is free: a process that replaces itself stays the same one, and its earlier
+// images have their logs. `image` is counted on.
+int create_log_file(OutputLog& file, const char* folder, const ProcessPage& identity,
+                    std::uint32_t& image) {
+  constexpr std::uint32_t kMostImages = 10'000;
+  int fd = -1;
+  do {
+    if (!name_log(file.path, sizeof file.path, folder, identity, image)) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    fd = create_file(file.path, file.storage == Storage::mapped ? 0444 : 0644);
+  } while (fd < 0 && errno == EEXIST && ++image < kMostImages);
+  return fd;
+}
+
 bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
-  if (folder == nullptr || folder[0] == '\0' ||
-      !name_log(file.path, sizeof file.path, folder, identity)) {
-    errno = folder == nullptr || folder[0] == '\0' ? ENOENT : ENAMETOOLONG;
+  if (folder == nullptr || folder[0] == '\0') {
+    errno = ENOENT;
     return false;
   }
   struct statfs facts {};
@@ -103,12 +127,13 @@ bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
   }
   const auto type = static_cast<std::uint32_t>(facts.f_type);
   file.storage = storage_on(type);
-  file.fd = create_file(file.path, file.storage == Storage::mapped ? 0444 : 0644);
+  std::uint32_t image = identity.image;
+  file.fd = create_log_file(file, folder, identity, image);
   if (file.fd < 0) {
     return false;
   }
   file.bytes = 0;
-  file.page = write_page(file, identity, type);
+  file.page = write_page(file, identity, image, type);
   if (file.page == nullptr) {
     const int reason = errno;
     close(file.fd);

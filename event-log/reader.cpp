@@ -379,7 +379,8 @@ std::string LogFile::monotonic_clock() const {
 std::string LogFile::process_key() const {
   return std::string(host()) + ':' + std::string(boot_id()) + ':' +
          std::to_string(page_.pid_namespace) + ':' + std::to_string(page_.pid) + ':' +
-         std::to_string(page_.start_time);
+         std::to_string(page_.start_time) +
+         (page_.image > 0 ? ':' + std::to_string(page_.image) : std::string());
 }
 
 bool LogFile::writer_in_sight() const {

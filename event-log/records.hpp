@@ -157,7 +157,9 @@ struct ProcessPage {
   std::uint32_t file_system;   // f_type of statfs(2) where the log lies (file_systems.hpp)
   Anchor anchors[kAnchors];
   Storage storage;
-  std::uint8_t reserved0[7];
+  std::uint8_t reserved0[3];
+  std::uint32_t image;           // 1, 2, ...: the process replaced itself (exec) so often since
+                                 // its first log; 0 in that one
   std::uint64_t time_namespace;  // inode of /proc/self/ns/time, 0 where the kernel has none
   // As the launcher's environment has them. A rank only if this is the process that was launched
   // and not one that it started: the reader finds that out.
@@ -188,8 +190,8 @@ static_assert(sizeof(ChunkHeader) == 64);
 
 // --- events --------------------------------------------------------------------------------------
 //
-// While call stacks are kept, a UctOperation, UcpOperation or MpiCall whose stack was taken ends with
-// one word more than what is described here: the id of its Stack.
+// While call stacks are kept, a UctOperation, UcpOperation or MpiCall whose stack was taken ends
+// with one word more than what is described here: the id of its Stack.
 
 // A UCT operation as its caller saw it. Optional words follow in this order, by `flags`:
 //   kHasId      its id, where a UctCompletion follows (INPROGRESS with a handle, receives posted to

@@ -35,30 +35,45 @@ static void send_to_self(ucp_worker_h worker, ucp_ep_h endpoint, ucp_tag_t tag, 
   free(got);
 }
 
-// Returns the number of messages.
-static int exchange_with_self(void) {
-  static const size_t kSizes[] = {1, 100, 8000, 100000};
-  enum { kCount = sizeof kSizes / sizeof *kSizes };
-  const ucp_request_param_t defaults = {0};
-  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
-  const ucp_worker_params_t worker_params = {0};
-  ucp_context_h context;
+struct node {
   ucp_worker_h worker;
+  ucp_ep_h endpoint;  // to itself
+};
+
+static struct node open_node(ucp_context_h context, ucs_thread_mode_t mode) {
+  const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                      .thread_mode = mode};
+  struct node node;
   ucp_address_t* address;
-  size_t address_bytes;
-  check(ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, NULL, &context) == UCS_OK,
-        "ucp_init");
-  check(ucp_worker_create(context, &worker_params, &worker) == UCS_OK, "ucp_worker_create");
-  check(ucp_worker_get_address(worker, &address, &address_bytes) == UCS_OK,
-        "ucp_worker_get_address");
+  size_t bytes;
+  check(ucp_worker_create(context, &params, &node.worker) == UCS_OK, "ucp_worker_create");
+  check(ucp_worker_get_address(node.worker, &address, &bytes) == UCS_OK, "ucp_worker_get_address");
   const ucp_ep_params_t to_self = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
                                    .address = address};
-  ucp_ep_h endpoint;
-  check(ucp_ep_create(worker, &to_self, &endpoint) == UCS_OK, "ucp_ep_create");
-  ucp_worker_release_address(worker, address);
-  for (int i = 0; i < kCount; ++i) send_to_self(worker, endpoint, (ucp_tag_t)i + 1, kSizes[i]);
-  finish(worker, ucp_ep_close_nbx(endpoint, &defaults), "ucp_ep_close_nbx");
-  ucp_worker_destroy(worker);
+  check(ucp_ep_create(node.worker, &to_self, &node.endpoint) == UCS_OK, "ucp_ep_create");
+  ucp_worker_release_address(node.worker, address);
+  return node;
+}
+
+static void close_node(struct node node) {
+  const ucp_request_param_t defaults = {0};
+  finish(node.worker, ucp_ep_close_nbx(node.endpoint, &defaults), "ucp_ep_close_nbx");
+  ucp_worker_destroy(node.worker);
+}
+
+// Returns the number of messages.
+static inline int exchange_with_self(void) {
+  static const size_t kSizes[] = {1, 100, 8000, 100000};
+  enum { kCount = sizeof kSizes / sizeof *kSizes };
+  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+  ucp_context_h context;
+  check(ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, NULL, &context) == UCS_OK,
+        "ucp_init");
+  const struct node node = open_node(context, UCS_THREAD_MODE_SINGLE);
+  for (int i = 0; i < kCount; ++i) {
+    send_to_self(node.worker, node.endpoint, (ucp_tag_t)i + 1, kSizes[i]);
+  }
+  close_node(node);
   ucp_cleanup(context);
   return kCount;
 }

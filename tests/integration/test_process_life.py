@@ -1,0 +1,59 @@
+"""What becomes of a process that uses UCX: it replaces itself, has children, ends in odd ways, is
+interrupted. Its output and exit status are the same with the tool, and all it did is in the log."""
+
+from checks import check_complete, check_delivered, check_incomplete
+from harness import PROGRAMS, check, check_equal, record, run, run_test, scratch
+
+# name: (processes, messages of all)
+WHOLE = {
+    "fork": (2, 12),
+    "fork-amid": (1, None),
+    "commands": (1, 12),
+    "main-ends": (1, 10),
+    "signals": (1, 4228),
+    "long-jump": (1, 20),
+}
+
+
+def check_whole(recording, processes, messages):
+    check_complete(recording.info, layers=("uct", "ucp"), processes=processes)
+    if messages is not None:
+        check_equal(recording.info["messages"]["matched"], messages, "messages")
+    else:
+        check(recording.info["messages"]["matched"] > 0, "no messages")
+
+
+def check_two_images(recording):
+    """Both images of one process have a log of their own; the first could not end its own."""
+    check_equal(len(recording.logs), 2, "logs")
+    check_equal(recording.info["messages"]["matched"], 8, "messages of both images")
+    check_delivered(recording.messages)
+    names = sorted({message["src_process"] for message in recording.messages})
+    check_equal(names[1:], [f"{names[0]}:1"], "names of the processes")
+    check_incomplete(recording.info)
+    complete = sorted(process["complete"] for process in recording.info["processes"])
+    check_equal(complete, [False, True], "complete")
+
+
+def check_until_exit(recording):
+    """The process ended without a word while it used UCX."""
+    check_incomplete(recording.info)
+    check(recording.info["messages"]["matched"] >= 12, f"messages: {recording.info['messages']}")
+
+
+def life_is_recorded(case):
+    program = [PROGRAMS / "process_life", case]
+    with scratch() as folder:
+        alone = run(program)
+        result, recording = record(folder / "data", program)
+        check_equal(result.status, alone.status, f"exit status of {result}")
+        check_equal(result.stdout, alone.stdout, "output of the program")
+        if case == "exec":
+            check_two_images(recording)
+        elif case == "thread-exits":
+            check_until_exit(recording)
+        else:
+            check_whole(recording, *WHOLE[case])
+
+
+run_test(life_is_recorded)

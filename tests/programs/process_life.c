@@ -1,0 +1,234 @@
+// A process that uses UCX, and what else becomes of it.
+//
+//     process_life CASE
+//
+// exec           uses UCX, becomes another image of this program, which uses UCX, too
+// fork           uses UCX; a child uses UCX for itself; goes on
+// fork-amid      children are forked while another thread uses UCX; they do something else
+// commands       uses UCX; runs others by system(), posix_spawn() and vfork()
+// main-ends      the main thread ends; another one uses UCX and ends the process
+// thread-exits   another thread ends the process (status 3) while the main one uses UCX
+// signals        a handler uses UCX with a worker of its own, whenever the timer fires
+// long-jump      a handler leaves a computation by siglongjmp, whenever the timer fires
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ucp_self.h"
+
+extern char** environ;
+
+static void expect_success(int status, const char* what) { check(status == 0, what); }
+
+static void wait_for(pid_t child) {
+  int status = 1;
+  check(child > 0 && waitpid(child, &status, 0) == child, "waitpid");
+  expect_success(status, "the child");
+}
+
+static int become_another(char** arguments) {
+  if (strcmp(arguments[1], "exec") != 0) return exchange_with_self();
+  exchange_with_self();
+  fflush(NULL);
+  char* const again[] = {arguments[0], "exec-again", NULL};
+  execv("/proc/self/exe", again);
+  check(0, "execv");
+  return 0;
+}
+
+static int fork_a_user(void) {
+  const int before = exchange_with_self();
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) exit(exchange_with_self() > 0 ? 0 : 1);
+  wait_for(child);
+  return before + exchange_with_self();
+}
+
+static atomic_int busy;
+static void* use_until_told(void* unused) {
+  (void)unused;
+  int count = 0;
+  while (atomic_load(&busy)) count += exchange_with_self();
+  return (void*)(intptr_t)count;
+}
+
+static int fork_amid(void) {
+  pthread_t user;
+  void* count = NULL;
+  atomic_store(&busy, 1);
+  check(pthread_create(&user, NULL, use_until_told, NULL) == 0, "pthread_create");
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    wait_for(child);
+  }
+  atomic_store(&busy, 0);
+  pthread_join(user, &count);
+  return (intptr_t)count > 0 ? 0 : 1;
+}
+
+static int run_commands(void) {
+  char* const words[] = {"true", NULL};
+  pid_t child;
+  int count = exchange_with_self();
+  expect_success(system("true"), "system");
+  expect_success(posix_spawn(&child, "/bin/true", NULL, NULL, words, environ), "posix_spawn");
+  wait_for(child);
+  count += exchange_with_self();
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  child = vfork();
+  if (child == 0) {
+    execv("/bin/true", words);
+    _exit(1);
+  }
+  wait_for(child);
+  return count + exchange_with_self();
+}
+
+static pthread_t main_thread;
+static struct node of_process;
+static void* outlive_main(void* unused) {
+  (void)unused;
+  check(pthread_join(main_thread, NULL) == 0, "pthread_join");
+  for (ucp_tag_t tag = 1; tag <= 10; ++tag) {
+    send_to_self(of_process.worker, of_process.endpoint, tag, 1000);
+  }
+  close_node(of_process);
+  printf("process_life: 10 messages are right\n");
+  exit(0);
+}
+
+_Noreturn static void end_main(void) {
+  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+  ucp_context_h context;
+  pthread_t other;
+  check(ucp_init(&params, NULL, &context) == UCS_OK, "ucp_init");
+  of_process = open_node(context, UCS_THREAD_MODE_SERIALIZED);
+  main_thread = pthread_self();
+  check(pthread_create(&other, NULL, outlive_main, NULL) == 0, "pthread_create");
+  pthread_exit(NULL);
+}
+
+static atomic_int exchanges;
+static void* exit_amid(void* unused) {
+  (void)unused;
+  while (atomic_load(&exchanges) < 3) sched_yield();
+  _exit(3);
+}
+
+_Noreturn static void exit_from_thread(void) {
+  pthread_t other;
+  check(pthread_create(&other, NULL, exit_amid, NULL) == 0, "pthread_create");
+  for (;;) {
+    exchange_with_self();
+    atomic_fetch_add(&exchanges, 1);
+  }
+}
+
+// --- signals -------------------------------------------------------------------------------------
+
+enum { kWarmUp = 64, kOfMain = 4000, kHandled = 100, kPauseUs = 50 };
+
+static struct node of_main, of_handler;
+static volatile sig_atomic_t handled;
+
+static void call_often(void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  const struct itimerval often = {{0, kPauseUs}, {0, kPauseUs}};
+  check(sigaction(SIGALRM, &action, NULL) == 0, "sigaction");
+  check(setitimer(ITIMER_REAL, &often, NULL) == 0, "setitimer");
+}
+
+static void stop_calling(void) {
+  const struct itimerval never = {{0, 0}, {0, 0}};
+  check(setitimer(ITIMER_REAL, &never, NULL) == 0, "setitimer");
+}
+
+// A message without any call that a handler may not make.
+static void send_small(struct node node, ucp_tag_t tag) {
+  const ucp_request_param_t defaults = {0};
+  ucp_tag_t got = 0;
+  ucs_status_ptr_t receive =
+      ucp_tag_recv_nbx(node.worker, &got, sizeof got, tag, UINT64_MAX, &defaults);
+  finish(node.worker, ucp_tag_send_nbx(node.endpoint, &tag, sizeof tag, tag, &defaults), "send");
+  finish(node.worker, receive, "receive");
+  check(got == tag, "comparing contents");
+}
+
+static void send_from_handler(int signal) {
+  (void)signal;
+  if (handled < kHandled) send_small(of_handler, (ucp_tag_t)1 << 32 | (ucp_tag_t)handled++);
+}
+
+static int use_ucx_in_handler(void) {
+  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+  ucp_context_h contexts[2];
+  check(ucp_init(&params, NULL, &contexts[0]) == UCS_OK, "ucp_init");
+  check(ucp_init(&params, NULL, &contexts[1]) == UCS_OK, "ucp_init");
+  of_main = open_node(contexts[0], UCS_THREAD_MODE_SINGLE);
+  of_handler = open_node(contexts[1], UCS_THREAD_MODE_SINGLE);
+  for (int i = 0; i < kWarmUp; ++i) {  // UCX allocates at first
+    send_small(of_main, (ucp_tag_t)2 << 32 | (ucp_tag_t)i);
+    send_small(of_handler, (ucp_tag_t)3 << 32 | (ucp_tag_t)i);
+  }
+  call_often(send_from_handler);
+  for (int i = 0; i < kOfMain; ++i) send_small(of_main, (ucp_tag_t)4 << 32 | (ucp_tag_t)i);
+  while (handled < kHandled) pause();
+  stop_calling();
+  close_node(of_main);
+  close_node(of_handler);
+  ucp_cleanup(contexts[0]);
+  ucp_cleanup(contexts[1]);
+  return 2 * kWarmUp + kOfMain + kHandled;
+}
+
+static sigjmp_buf away;
+static volatile sig_atomic_t may_leave;
+static void leave(int signal) {
+  (void)signal;
+  if (may_leave) {
+    may_leave = 0;
+    siglongjmp(away, 1);
+  }
+}
+
+static int leave_computations(void) {
+  volatile int left = 0;
+  volatile int count = 0;
+  call_often(leave);
+  while (left < 50) {
+    if (sigsetjmp(away, 1) == 0) {
+      may_leave = 1;
+      for (volatile unsigned work = 0;; ++work) {
+      }
+    }
+    left = left + 1;
+    if (left % 10 == 0) count = count + exchange_with_self();
+  }
+  stop_calling();
+  return count;
+}
+
+int main(int count, char** arguments) {
+  check(count == 2, "usage: process_life CASE, which");
+  const char* wanted = arguments[1];
+  int messages = -1;
+  if (strncmp(wanted, "exec", 4) == 0) messages = become_another(arguments);
+  if (strcmp(wanted, "fork") == 0) messages = fork_a_user();
+  if (strcmp(wanted, "fork-amid") == 0) messages = fork_amid();
+  if (strcmp(wanted, "commands") == 0) messages = run_commands();
+  if (strcmp(wanted, "main-ends") == 0) end_main();
+  if (strcmp(wanted, "thread-exits") == 0) exit_from_thread();
+  if (strcmp(wanted, "signals") == 0) messages = use_ucx_in_handler();
+  if (strcmp(wanted, "long-jump") == 0) messages = leave_computations();
+  check(messages >= 0, "finding this case");
+  printf("process_life: %d messages are right\n", messages);
+  return 0;
+}
