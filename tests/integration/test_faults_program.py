@@ -13,7 +13,7 @@ from checks import (
 )
 from harness import MPIS, check, check_equal, record, run, run_test, scratch
 
-HARMLESS = ("none", "fork", "fork-mpi", "fork-exec")
+HARMLESS = ("none", "fork", "fork-mpi", "fork-exec", "commands", "interrupted")
 RANK, MESSAGES = 1, 20
 
 

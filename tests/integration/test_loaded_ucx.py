@@ -35,14 +35,14 @@ def renamed_plugin(folder):
     return folder / "plugin.so"
 
 
-def plugins_are_recorded(folder, plugins):
-    command = [PROGRAMS / "plugin_host", *plugins]
+def plugins_are_recorded(folder, plugins, options=(), times=1):
+    command = [PROGRAMS / "plugin_host", *options, *plugins]
     alone = run_well(command)
     result, recording = record_well(folder / "data", command)
     check_equal(result.stdout, alone.stdout, "output of the program")
     check_complete(recording.info, layers=("uct", "ucp"), processes=1)
     check_equal(recording.info["uct"]["reasons"]["direct_uct"], 0, "direct use of UCT")
-    check_equal(len(recording.messages), 2 * MESSAGES * len(plugins), "messages")
+    check_equal(len(recording.messages), 2 * MESSAGES * len(plugins) * times, "messages")
     check_delivered(recording.messages)
 
 
@@ -56,6 +56,15 @@ def renamed_ucx_is_recorded(folder):
 
 def two_copies_are_recorded(folder):
     plugins_are_recorded(folder, [PROGRAMS / "ucp_plugin.so", renamed_plugin(folder)])
+
+
+def unloaded_ucx_is_recorded(folder):
+    """Nothing calls code that is gone, and what is loaded again is recorded again."""
+    plugins_are_recorded(folder, [PROGRAMS / "ucp_plugin.so"], ["unload"], times=6)
+
+
+def unloaded_copy_is_recorded(folder):
+    plugins_are_recorded(folder, [renamed_plugin(folder)], ["unload"], times=6)
 
 
 def bypassed_calls_are_told(folder):
@@ -76,6 +85,8 @@ CASES = {
     "plug-in": plugin_is_recorded,
     "renamed": renamed_ucx_is_recorded,
     "two-copies": two_copies_are_recorded,
+    "unloaded": unloaded_ucx_is_recorded,
+    "unloaded-copy": unloaded_copy_is_recorded,
     "by-handle": bypassed_calls_are_told,
 }
 

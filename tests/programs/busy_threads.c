@@ -9,7 +9,7 @@
 
 #include "common.h"
 
-enum { kThreads = 3, kRounds = 8, kTag = 4, kLeftTag = 5, kSharedTag = 6, kLeftBytes = 50000 };
+enum { kThreads = 8, kRounds = 8, kTag = 4, kLeftTag = 5, kSharedTag = 6, kLeftBytes = 50000 };
 static const size_t kSizes[] = {8, 1000, 20000, 100000};
 
 static int rank, size, to, from;

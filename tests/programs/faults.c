@@ -2,7 +2,10 @@
 //
 //     faults ACTION RANK MESSAGES [TRUTH-PREFIX]
 //
-// ACTION: none, segv, abort, kill, _exit:CODE, exit:CODE, mpiabort:CODE,
+// ACTION: none, segv, abort, kill, terminate, _exit:CODE, exit:CODE, mpiabort:CODE,
+//         thread-exits:CODE (another thread ends the process, while this one is in an MPI call),
+//         interrupted (by a timer, every 50 us, from before the exchange to the end),
+//         commands (runs others by system(), posix_spawn() and vfork()),
 //         fork (the child works without MPI), fork-mpi (the child asks MPI for the time),
 //         fork-exec (the child becomes another program),
 //         hang-until:FILE (makes FILE.ready, then waits for FILE),
@@ -11,7 +14,10 @@
 //         there is FILE; another receive is open meanwhile), and
 //         return:CODE (from main, without MPI_Finalize).
 
+#include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +65,46 @@ static void run_child(const char* action) {
     _exit(holds(work, sizeof work, 1) ? 0 : 1);
   }
   expect_child_succeeds(child);
+}
+
+static void run_commands(void) {
+  extern char** environ;
+  char* const words[] = {"true", NULL};
+  pid_t child;
+  if (system("true") != 0) fail("system failed");
+  if (posix_spawn(&child, "/bin/true", NULL, NULL, words, environ) != 0) fail("no posix_spawn");
+  expect_child_succeeds(child);
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  child = vfork();
+  if (child == 0) {
+    execv("/bin/true", words);
+    _exit(1);
+  }
+  expect_child_succeeds(child);
+}
+
+static volatile sig_atomic_t interruptions;
+static void count_interruption(int signal) {
+  (void)signal;
+  interruptions = interruptions + 1;
+}
+
+static void interrupt_often(void) {
+  const struct sigaction action = {.sa_handler = count_interruption, .sa_flags = SA_RESTART};
+  const struct itimerval often = {{0, 50}, {0, 50}};
+  if (sigaction(SIGALRM, &action, NULL) != 0 || setitimer(ITIMER_REAL, &often, NULL) != 0) {
+    fail("no timer");
+  }
+}
+
+static void* end_process(void* code) { exit((int)(intptr_t)code); }
+
+// The process ends while this thread waits for a message that nobody sends.
+static void end_from_thread(int code) {
+  pthread_t thread;
+  int nothing;
+  if (pthread_create(&thread, NULL, end_process, (void*)(intptr_t)code) != 0) fail("no thread");
+  MPI_Recv(&nothing, 1, MPI_INT, MPI_ANY_SOURCE, 12345, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void make_file(const char* path, const char* suffix) {
@@ -122,6 +168,12 @@ static void act(const char* action) {
     abort();
   } else if (strcmp(name, "kill") == 0) {
     raise(SIGKILL);
+  } else if (strcmp(name, "terminate") == 0) {
+    raise(SIGTERM);
+  } else if (strcmp(name, "thread-exits") == 0) {
+    end_from_thread(code);
+  } else if (strcmp(name, "commands") == 0) {
+    run_commands();
   } else if (strcmp(name, "_exit") == 0) {
     _exit(code);
   } else if (strcmp(name, "exit") == 0) {
@@ -136,6 +188,8 @@ static void act(const char* action) {
     flood_after(argument);
   } else if (strcmp(name, "wait-until") == 0) {
     wait_for_message(argument);
+  } else if (strcmp(name, "interrupted") == 0) {
+    if (interruptions == 0) fail("the timer did not fire");
   } else if (strcmp(name, "none") != 0) {
     fail("unknown action %s", action);
   }
@@ -147,10 +201,11 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc < 4) fail("usage: faults ACTION RANK MESSAGES [TRUTH-PREFIX]");
   open_truth(argc > 4 ? argv[4] : NULL, rank);
+  const int chosen = atoi(argv[2]);
+  if (rank == chosen && strcmp(argv[1], "interrupted") == 0) interrupt_often();
   exchange(atoi(argv[3]));
   flush_truth();
   MPI_Barrier(MPI_COMM_WORLD);  // the exchange is complete everywhere
-  const int chosen = atoi(argv[2]);
   if (rank == chosen && strncmp(argv[1], "return:", 7) == 0) return atoi(argv[1] + 7);
   if (rank == chosen) act(argv[1]);
   if (rank == (chosen + 1) % size && strncmp(argv[1], "wait-until:", 11) == 0) {

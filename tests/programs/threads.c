@@ -6,7 +6,7 @@
 
 #include "common.h"
 
-enum { kThreads = 4, kMessages = 20 };
+enum { kThreads = 8, kMessages = 20 };
 static const size_t kSizes[] = {0, 8, 1000, 8192, 20000, 100000};
 
 static int rank, size;
