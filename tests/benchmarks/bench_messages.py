@@ -17,7 +17,7 @@ SELF = "self Irecv+Send+Wait 8 B, Open MPI"
 class Case:
     subject: str
     program: str
-    ranks: int
+    ranks: int  # or threads
     arguments: tuple  # of the program: case, bytes
     levels: tuple
     mpi: Mpi | None = None  # None: UCP without MPI
@@ -67,6 +67,16 @@ def message_cases():
     for name, words in (("MPI_Test of nothing", "test"), ("Send to MPI_PROC_NULL", "proc-null")):
         subject = f"{name}, Open MPI"
         yield Case(subject, "message_costs", 1, (words, 8), (BARE, ALL), OPEN_MPI)
+
+
+def thread_cases():
+    """Threads that record at once: what they share would make each of them slower. More threads than
+    cores still say so, in CPU time."""
+    for threads in (1, 2, 4, 8):
+        yield Case(
+            f"self 8 B, UCP, each of {threads} threads", "thread_costs", threads, (threads, 8),
+            (BARE, ALL), None, SHARED, operations=200, pause_us=10_000,
+        )
 
 
 def saturated_cases():
@@ -128,6 +138,10 @@ class MessageBenchmarks:
     def measure_messages(self):
         for case in message_cases():
             yield from self.measure("messages", case)
+
+    def measure_threads(self):
+        for case in thread_cases():
+            yield from self.measure("threads", case)
 
     def measure_saturated(self):
         for case in saturated_cases():

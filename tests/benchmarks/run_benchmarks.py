@@ -26,8 +26,8 @@ from tables import as_markdown, as_text
 ROUNDS, QUICK_ROUNDS = 15, 3
 # Not part of a run that does not name them: they measure nothing of the job.
 OFFLINE = ("merge", "page")
-GROUPS = ("floor", "messages", "gaps", "cg", "bandwidth", "log", "start-up", "end", "memory",
-          "saturated", *OFFLINE)
+GROUPS = ("floor", "messages", "threads", "gaps", "cg", "bandwidth", "log", "start-up", "end",
+          "memory", "saturated", *OFFLINE)
 
 
 class Benchmarks:
@@ -41,6 +41,7 @@ class Benchmarks:
         return {
             "floor": lambda: measure_floor(self.prices),
             "messages": self.messages.measure_messages,
+            "threads": self.messages.measure_threads,
             "gaps": self.messages.measure_gaps,
             "saturated": self.messages.measure_saturated,
             "cg": self.jobs.measure_cg,
