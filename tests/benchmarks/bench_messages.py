@@ -139,9 +139,9 @@ class MessageBenchmarks:
         for case in message_cases():
             yield from self.measure("messages", case)
 
-    def measure_threads(self):
+    def measure_scaling(self):
         for case in thread_cases():
-            yield from self.measure("threads", case)
+            yield from self.measure("scaling", case)
 
     def measure_saturated(self):
         for case in saturated_cases():

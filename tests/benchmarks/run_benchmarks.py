@@ -26,7 +26,7 @@ from tables import as_markdown, as_text
 ROUNDS, QUICK_ROUNDS = 15, 3
 # Not part of a run that does not name them: they measure nothing of the job.
 OFFLINE = ("merge", "page")
-GROUPS = ("floor", "messages", "threads", "gaps", "cg", "bandwidth", "log", "start-up", "end",
+GROUPS = ("floor", "messages", "scaling", "gaps", "cg", "bandwidth", "log", "start-up", "end",
           "memory", "saturated", *OFFLINE)
 
 
@@ -41,7 +41,7 @@ class Benchmarks:
         return {
             "floor": lambda: measure_floor(self.prices),
             "messages": self.messages.measure_messages,
-            "threads": self.messages.measure_threads,
+            "scaling": self.messages.measure_scaling,
             "gaps": self.messages.measure_gaps,
             "saturated": self.messages.measure_saturated,
             "cg": self.jobs.measure_cg,

@@ -4,7 +4,6 @@ JSON that a run writes, so that a table can be made again."""
 TITLES = {
     "floor": "What this machine charges",
     "messages": "One message, layer by layer",
-    "threads": "What one message costs each of several threads",
     "gaps": "The worst that a caller waits",
     "cg": "The example solver",
     "bandwidth": "Bandwidth",
