@@ -1,8 +1,6 @@
 #include "event-log/recorder.hpp"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -12,10 +10,8 @@
 #include <unistd.h>
 
 #include "event-log/layers.hpp"
-#include "event-log/output_log.hpp"
+#include "event-log/recorder_parts.hpp"
 #include "event-log/supply.hpp"
-
-extern char** environ;
 
 namespace uctrace::log {
 
@@ -33,17 +29,10 @@ constinit std::atomic<WipedPage*> wiped{&before_start};
 constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's lanes are new ones
 
 constinit Lane lanes[kMaxLanes]{};
-// Pushed to and taken whole, so no ABA. Apart from what every record reads.
-alignas(128) constinit std::atomic<Slot*> returned_slots{nullptr};
-
-// A lane keeps up to this many free slots, then gives half.
-constexpr std::uint32_t kOwnSlots = 512;
 
 constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond every chunk
 
 std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
-
-bool armed_now() { return detail::generation() != 0; }
 
 WipedPage* make_wiped_page() {
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -125,54 +114,6 @@ Lane* claim_lane() {
   return lane;
 }
 
-void define_file(TextKind kind, const char* path) {
-  char text[1900];
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return;
-  }
-  const ssize_t n = read(fd, text, sizeof text);
-  close(fd);
-  for (ssize_t i = 0; i < n; ++i) {
-    text[i] = text[i] == '\0' ? '\n' : text[i];
-  }
-  if (n > 0) {
-    define_text(kind, 0, text, static_cast<std::size_t>(n));
-  }
-}
-
-void define_process() {
-  char path[1900];
-  define_file(TextKind::command_line, "/proc/self/cmdline");
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  if (n > 0) {
-    define_text(TextKind::executable, 0, path, static_cast<std::size_t>(n));
-  }
-  if (getcwd(path, sizeof path) != nullptr) {
-    define_text(TextKind::working_directory, 0, path, strlen(path));
-  }
-  static constexpr const char* kPrefixes[] = {"UCX_", "OMPI_MCA_", "MPIR_"};
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    for (const char* prefix : kPrefixes) {
-      if (strncmp(*variable, prefix, strlen(prefix)) == 0) {
-        define_text(TextKind::environment, 0, *variable, strlen(*variable));
-      }
-    }
-  }
-}
-
-int find_gpu_driver(dl_phdr_info* object, std::size_t, void* found) {
-  const char* name = strrchr(object->dlpi_name, '/');
-  name = name != nullptr ? name + 1 : object->dlpi_name;
-  for (const char* driver :
-       {"libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"}) {
-    if (strncmp(name, driver, strlen(driver)) == 0) {
-      *static_cast<bool*>(found) = true;
-    }
-  }
-  return 0;
-}
-
 __attribute__((destructor)) void finish() {
   if (!armed_now()) {
     return;
@@ -188,10 +129,6 @@ __attribute__((destructor)) void finish() {
   }
   stop_supply();
 }
-
-}  // namespace
-
-namespace {
 
 // Tells that a thread ends, so that its lane is lent again at once. Only a key whose values lie in
 // the thread itself: glibc allocates for the others, and the first record of a thread may be made
@@ -276,7 +213,7 @@ bool start() {
   }
   if (page->armed.generation == 0 && page->failed == 0) {
     memset(static_cast<void*>(lanes), 0, sizeof lanes);
-    returned_slots.store(nullptr, std::memory_order_relaxed);
+    forget_slots();
     watch_ends_of_threads();
     if (start_supply(lanes)) {
       leave_out_unwanted_layers(*supply.page);
@@ -322,177 +259,10 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
   return reserve_bytes(stream, kind, bytes);
 }
 
-namespace {
-
-// The lane's list of free slots, or its other one in a signal handler that came while the first is
-// being changed. None for a handler that interrupts such a handler there.
-class HeldSlots {
- public:
-  explicit HeldSlots(Lane* lane) {
-    if (lane == nullptr) {
-      return;
-    }
-    list_ = !lane->slots[0].busy ? &lane->slots[0] : &lane->slots[1];
-    if (list_->busy) [[unlikely]] {
-      list_ = nullptr;
-      return;
-    }
-    list_->busy = true;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
-  ~HeldSlots() {
-    if (list_ != nullptr) {
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      list_->busy = false;
-    }
-  }
-  HeldSlots(const HeldSlots&) = delete;
-  HeldSlots& operator=(const HeldSlots&) = delete;
-
-  SlotList* list() { return list_; }
-
- private:
-  SlotList* list_ = nullptr;
-};
-
-void give_back(Slot* first, Slot* last) {
-  Slot* head = returned_slots.load(std::memory_order_relaxed);
-  do {
-    last->next = head;
-  } while (!returned_slots.compare_exchange_weak(head, first, std::memory_order_release,
-                                                 std::memory_order_relaxed));
-}
-
-}  // namespace
-
-Slot* acquire_slot(Lane& lane) {
-  HeldSlots held(&lane);
-  SlotList* list = held.list();
-  Slot* slot = list != nullptr ? list->first : nullptr;
-  if (slot == nullptr) [[unlikely]] {
-    if (list == nullptr) {
-      return nullptr;
-    }
-    slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
-    slot = slot != nullptr ? slot : take_slab();
-    if (slot == nullptr) {
-      return nullptr;
-    }
-    list->count = 0;  // the chain's length is unknown: count what comes back from here on
-  }
-  list->first = slot->next;
-  list->count -= list->count > 0;
-  return slot;
-}
-
-void release_slot(Slot* slot) {
-  HeldSlots held(lane());
-  SlotList* list = held.list();
-  if (list == nullptr) {
-    give_back(slot, slot);
-    return;
-  }
-  slot->next = list->first;
-  list->first = slot;
-  if (++list->count < kOwnSlots) {
-    return;
-  }
-  // A thread that only completes would hoard what another one posts with.
-  Slot* last = slot;
-  for (std::uint32_t i = 1; i < kOwnSlots / 2; ++i) {
-    last = last->next;
-  }
-  list->first = last->next;
-  list->count -= kOwnSlots / 2;
-  give_back(slot, last);
-}
-
 void count_without_lane(DropKind kind) {
   if (armed_now()) {
     __atomic_fetch_add(&supply.page->dropped_without_lane[static_cast<std::size_t>(kind)], 1,
                        __ATOMIC_RELAXED);
-  }
-}
-
-void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length) {
-  Lane* mine = lane();
-  if (mine == nullptr) {
-    return;
-  }
-  constexpr std::size_t kRoom = (kMaxRecordBytes - sizeof(Text)) & ~std::size_t{7};
-  const bool cut = length > kRoom;
-  length = cut ? kRoom : length;
-  if (auto* record = mine->define<Text>(padded(length))) {
-    record->tick = now();
-    record->id = id;
-    memcpy(record + 1, text, length);
-    const auto flags = static_cast<std::uint16_t>(cut ? Text::kTruncated << 8 : 0);
-    publish(record, RecordType::text, (sizeof(Text) + padded(length)) / 8,
-            static_cast<std::uint16_t>(static_cast<std::uint16_t>(kind) | flags),
-            static_cast<std::uint32_t>(length));
-  }
-}
-
-void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail) {
-  Lane* mine = lane();
-  if (mine == nullptr) {
-    return;
-  }
-  const std::size_t length = strnlen(detail, 1024);
-  if (auto* record = mine->define<Fault>(padded(length))) {
-    record->tick = now();
-    record->layer = layer;
-    record->value = value;
-    memcpy(record + 1, detail, length);
-    publish(record, RecordType::fault, (sizeof(Fault) + padded(length)) / 8,
-            static_cast<std::uint16_t>(code), static_cast<std::uint32_t>(length));
-  }
-}
-
-void set_layer(Layer layer, LayerState state) {
-  if (armed_now()) {
-    LayerState& place = supply.page->layers[static_cast<std::size_t>(layer)];
-    LayerState before = __atomic_load_n(&place, __ATOMIC_RELAXED);
-    while (!is_off(before) &&  // off is final
-           !__atomic_compare_exchange_n(&place, &before, state, false, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED)) {
-    }
-  }
-}
-
-LayerState layer_state(Layer layer) {
-  return armed_now() ? __atomic_load_n(&supply.page->layers[static_cast<std::size_t>(layer)],
-                                       __ATOMIC_ACQUIRE)
-                     : LayerState::unused;
-}
-
-void set_world(std::int32_t rank, std::int32_t size) {
-  if (armed_now()) {
-    __atomic_store_n(&supply.page->world_size, size, __ATOMIC_RELAXED);
-    __atomic_store_n(&supply.page->world_rank, rank, __ATOMIC_RELEASE);
-  }
-}
-
-void set_exit(ExitKind kind) {
-  if (armed_now()) {
-    __atomic_store_n(&supply.page->exit, kind, __ATOMIC_RELAXED);
-  }
-}
-
-void set_stacks(StackMode mode, Unwinder unwinder) {
-  if (armed_now()) {
-    supply.page->unwinder = unwinder;
-    supply.page->stacks = mode;
-  }
-}
-
-void see_gpu_driver() {
-  if (armed_now()) {
-    bool found = false;
-    dl_iterate_phdr(find_gpu_driver, &found);
-    if (found) {
-      __atomic_store_n(&supply.page->gpu_driver, std::uint8_t{1}, __ATOMIC_RELAXED);
-    }
   }
 }
 
