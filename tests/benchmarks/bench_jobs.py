@@ -1,5 +1,7 @@
 """What recording does to whole jobs: run time, bandwidth, start, end, memory, the size of the log."""
 
+import re
+
 from jobs import MPICH, OPEN_MPI, Build, info, run
 from levels import ALL, BARE, PEER, STACKS, available, folder_of, forget, run_rounds
 from rows import Row, Target, alone, least, middle
@@ -19,6 +21,10 @@ def milliseconds(rounds, key):
     return rounds.values(key, lambda outcome: 1e3 * outcome.wall_s)
 
 
+def solver_ms(outcome):
+    return 1e3 * float(re.search(r"^time +([0-9.]+) s", outcome.output, re.M)[1])
+
+
 class JobBenchmarks:
     def __init__(self, build: Build, scratch, rounds):
         self.build = build
@@ -34,12 +40,12 @@ class JobBenchmarks:
         )
 
     def measure_cg(self):
-        """The example solver: halo exchanges of 32 KiB and two sums in each of 300 iterations."""
+        """The example solver: halo exchanges of 32 KiB and two sums in each of 600 iterations."""
         program = self.build.root / "examples" / "cg"
-        subject = "cg --poisson 64 --iterations 300, 2 ranks, Open MPI"
+        subject = "cg --poisson 64 --iterations 600, 2 ranks, Open MPI"
 
         def command(level):
-            words = ("--poisson", 64, "--iterations", 300, "--tolerance", 1e-99)
+            words = ("--poisson", 64, "--iterations", 600, "--tolerance", 1e-99)
             return OPEN_MPI.command(self.build, program, 2, *words, monitored=level.is_peer)
 
         levels, rounds = self.take((BARE, ALL, STACKS, PEER), command)
@@ -49,13 +55,14 @@ class JobBenchmarks:
             about["dropped_share"] = rounds.dropped_share(level.key)
             limit = limits.get(level.key)
             targets = (Target("ratio", limit, "the example"),) if limit else ()
-            for quantity, pick in (
-                ("wall time", lambda o: 1e3 * o.wall_s),
-                ("CPU time, all ranks", lambda o: 1e3 * o.cpu_s),
+            for quantity, pick, wanted in (
+                ("time of the solver, as it prints it", solver_ms, targets),
+                ("CPU time of the job with its launcher", lambda o: 1e3 * o.cpu_s, targets),
+                ("wall time of the job with its launcher", lambda o: 1e3 * o.wall_s, ()),
             ):
                 pair = [rounds.values(key, pick) for key in (BARE.key, level.key)]
-                yield least(*pair, targets, quantity=quantity, **about)
-                yield middle(*pair, targets, quantity=quantity, **about)
+                yield least(*pair, wanted, quantity=quantity, **about)
+                yield middle(*pair, wanted, quantity=quantity, **about)
         forget(self.scratch, levels)
 
     def measure_bandwidth(self):

@@ -1,7 +1,8 @@
 """Measures what the recorder costs and prints tables, each number with its unit, statistic, spread
 and target.
 
-usage: bench [--quick] [--only GROUP ...] [--rounds N] [--json FILE] [--markdown FILE]
+usage: bench [--quick] [--only GROUP ...] [--rounds N] [--json FILE] [--into DOCUMENT ...]
+       bench --from FILE [--into DOCUMENT ...]
 
 Every comparison runs its command without the recorder and with each level of it in turns. Close
 other programs, or trust the minima and the instruction counts only. docs/performance.md explains the
@@ -19,9 +20,10 @@ from pathlib import Path
 from bench_jobs import JobBenchmarks
 from bench_messages import MessageBenchmarks, measure_floor
 from bench_offline import OfflineBenchmarks
+from documents import put_into
 from jobs import Build, run, scratch_folder
 from machine import describe
-from tables import as_markdown, as_text
+from tables import as_text
 
 ROUNDS, QUICK_ROUNDS = 15, 3
 # Not part of a run that does not name them: they measure nothing of the job.
@@ -68,8 +70,10 @@ def parse_arguments():
     parser.add_argument("--quick", action="store_true", help="less than 3 minutes, and less sure")
     parser.add_argument("--rounds", type=int, help=f"of each comparison [{ROUNDS}]")
     parser.add_argument("--json", type=Path, help="write all that was found")
-    parser.add_argument("--markdown", type=Path, metavar="FILE",
-                        help="measure nothing: print the tables of what --json wrote")
+    parser.add_argument("--from", type=Path, metavar="FILE", dest="written",
+                        help="measure nothing: show what --json wrote")
+    parser.add_argument("--into", type=Path, nargs="+", default=[], metavar="DOCUMENT",
+                        help="put the tables between the marks of these documents")
     return parser.parse_args()
 
 
@@ -114,18 +118,20 @@ def command_words():
 
 def main():
     arguments = parse_arguments()
-    if arguments.markdown is not None:
-        print(as_markdown(json.loads(arguments.markdown.read_text())))
-        return
-    build = Build(arguments.build.resolve())
-    if not build.program("floor").exists():
-        sys.exit(f"not built yet; first: ninja -C {build.root} benchmark-programs")
-    groups = arguments.only or [group for group in GROUPS if group not in OFFLINE]
-    rounds = arguments.rounds or (QUICK_ROUNDS if arguments.quick else ROUNDS)
-    result = measure(build, groups, rounds)
+    if arguments.written is not None:
+        result = json.loads(arguments.written.read_text())
+    else:
+        build = Build(arguments.build.resolve())
+        if not build.program("floor").exists():
+            sys.exit(f"not built yet; first: ninja -C {build.root} benchmark-programs")
+        groups = arguments.only or [group for group in GROUPS if group not in OFFLINE]
+        rounds = arguments.rounds or (QUICK_ROUNDS if arguments.quick else ROUNDS)
+        result = measure(build, groups, rounds)
     print(as_text(result))
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+    for document in arguments.into:
+        put_into(document, result)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""The rows of a run as tables: for the terminal and for docs/performance.md. Both are made of the
-JSON that a run writes, so that a table can be made again."""
+"""The rows of a run as tables, for the terminal and for documents. Both are made of the JSON that a
+run writes, so that a table can be made again."""
 
 TITLES = {
     "floor": "What this machine charges",
@@ -11,7 +11,6 @@ TITLES = {
     "start-up": "Start-up",
     "end": "The end of a process",
     "memory": "Memory",
-    "scaling": "Threads",
     "saturated": "Without a pause",
     "merge": "Merging",
     "page": "The page",
@@ -174,8 +173,9 @@ def about_run(run):
 
 
 def counts_of_targets(rows):
-    judged = [t for row in rows for t in row["targets"] if "met" in t]
-    met = sum(target["met"] for target in judged)
+    """A target is met if both its minimum and its median are."""
+    judged = judged_targets(rows).values()
+    met = sum(all(target["met"] for _, target in of_one) for of_one in judged)
     return f"{met} of {len(judged)} targets met"
 
 
@@ -189,12 +189,46 @@ def as_text(run):
     return "\n".join(lines)
 
 
+TARGET_HEADS = ["target", "with", "at most", "min", "median", "by", "verdict"]
+
+
+def judged_targets(rows):
+    """{target: [(row, what was found)]}: a target has a minimum and a median, or one of them."""
+    found = {}
+    for row in rows:
+        for target in row["targets"]:
+            if "met" in target:
+                key = (row["subject"], row["level"], row["quantity"], target["why"])
+                found.setdefault(key, []).append((row, target))
+    return found
+
+
+def targets_table(rows):
+    return [TARGET_HEADS, *(target_line(*item) for item in judged_targets(rows).items())]
+
+
+def target_line(key, judged):
+    subject, level, quantity, why = key
+    row, target = judged[0]
+    is_ratio = target["of"] == "ratio"
+    unit = "" if is_ratio else f" {row['unit']}"
+    text = (lambda value: f"{value:.2f}x") if is_ratio else number
+    least = [text(t["found"]) for r, t in judged if r["statistic"] == "min"]
+    others = [text(t["found"]) for r, t in judged if r["statistic"] != "min"]
+    met = [t["met"] for _, t in judged]
+    mixed = "as min only" if judged[0][1]["met"] else "as median only"
+    verdict_of_all = "met" if all(met) else mixed if any(met) else "**not met**"
+    by = ", ".join(f"{100 * t['by_share']:+.0f} %" for _, t in judged)
+    about = f"{subject}: {quantity}" + ("" if why in quantity else f" ({why})")
+    return [about, level, text(target["limit"]) + unit, *(least or ["-"]), *(others or ["-"]), by,
+            verdict_of_all]
+
+
 def as_markdown(run):
-    lines = [f"{line}  " for line in about_run(run)]
+    lines = [*(f"* {line}" for line in about_run(run)), *(f"* {note}" for note in run["notes"]), ""]
+    lines += [f"{counts_of_targets(run['rows'])}:", "", *in_markdown(targets_table(run["rows"]), 2, True)]
     for title, subjects in sections(run["rows"]):
         lines += ["", f"### {title}"]
         for subject, rows in subjects:
             lines += ["", f"**{subject}**", "", *lines_of(rows, in_markdown)]
-    lines += ["", f"{counts_of_targets(run['rows'])}."]
-    lines += ["", *(f"* {note}" for note in run["notes"])] if run["notes"] else []
     return "\n".join(lines)
