@@ -24,6 +24,9 @@ UCT = [
     ("put_bw", "cma", "memory", "zcopy"),
 ]
 
+# How UCX makes progress beside the program: in a thread of its own, in a signal handler.
+ASYNC_MODES = ("thread_mutex", "signal")
+
 
 def free_port():
     with socket.socket() as probe:
@@ -89,8 +92,23 @@ def uct_is_recorded():
             check_equal(used, {transport}, f"transports of {test}")
 
 
+def async_modes_are_recorded():
+    """The connection comes up in UCX's thread or signal handler, and so do our hooks."""
+    for mode in ASYNC_MODES:
+        with scratch() as folder:
+            layout = ["-D", "bcopy", "-s", "4096", "-A", mode]
+            recording = run_pair(folder, ["-t", "am_lat", "-x", "tcp", "-d", "lo", *layout])
+            is_consistent(recording)
+            uct = recording.info["uct"]
+            check(uct["reasons"]["direct_uct"] >= ITERATIONS, f"{mode}: {uct['reasons']}")
+            check_equal(uct["reasons"]["direct_uct"], uct["posted_ok"], f"all of {mode} is its own")
+
+
+KINDS = {"ucp": ucp_is_recorded, "uct": uct_is_recorded, "async": async_modes_are_recorded}
+
+
 def run_kind(kind):
-    ucp_is_recorded() if kind == "ucp" else uct_is_recorded()
+    KINDS[kind]()
 
 
 run_test(run_kind)
