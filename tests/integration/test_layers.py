@@ -77,7 +77,7 @@ def each_choice_of_layers(program):
                 for layer in layers:
                     sums = sums_of(info, layer)
                     check_equal(sums, found.setdefault(layer, sums), f"{layer} of {layers}")
-                for verb in ("report", "messages"):
+                for verb in ("report", "messages", "view"):
                     result = recording.ask(verb)
                     check_equal(result.status, 0, f"{verb} with {layers}: {result}")
 
