@@ -113,6 +113,8 @@ class Contents:
     @staticmethod
     def of(build, folder, operations):
         found = run([build.program("log_contents"), folder]).result
+        if not found["types"]:
+            raise RuntimeError(f"the logs in {folder} hold no events that this build can read")
         count = lambda key, prefix="": sum(
             kind[key] for name, kind in found["types"].items() if name.startswith(prefix)
         )

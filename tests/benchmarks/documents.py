@@ -32,7 +32,7 @@ def as_line(run):
         parts.append(f"the example solver takes {solver['ratio']:.2f} times as long")
     if log is not None:
         parts.append(f"an event takes {number(log['value'])} bytes on disk")
-    return ", ".join(parts) + "." if parts else ""
+    return "; ".join(parts) + "." if parts else ""
 
 
 CONTENTS = {"tables": as_markdown, "line": as_line}
