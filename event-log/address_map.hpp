@@ -2,6 +2,8 @@
 // and a bounded probe. Entries are claimed and freed by one atomic each, so threads may work on
 // different keys at the same time; a key belongs to one thread at a time (its library serialises
 // it). When no place is near, the fact is not kept: callers treat that as "not known".
+// A freed place keeps a mark, so that a search ends at the first place that was never used: what is
+// not there, the usual answer, costs one or two looks.
 // Constant-initialised; lives in .bss, so untouched parts cost no memory.
 #pragma once
 
@@ -23,8 +25,12 @@ class AddressMap {
 
   Entry* find(const void* key) {
     for (std::size_t i = 0, at = home_of(key); i < kProbes; ++i, at = (at + 1) % kPlaces) {
-      if (entries_[at].key.load(std::memory_order_acquire) == key) {
+      const void* const there = entries_[at].key.load(std::memory_order_acquire);
+      if (there == key) {
         return &entries_[at];
+      }
+      if (there == nullptr) {
+        return nullptr;
       }
     }
     return nullptr;
@@ -36,8 +42,8 @@ class AddressMap {
       return known;
     }
     for (std::size_t i = 0, at = home_of(key); i < kProbes; ++i, at = (at + 1) % kPlaces) {
-      const void* empty = nullptr;
-      if (entries_[at].key.load(std::memory_order_relaxed) == nullptr &&
+      const void* empty = entries_[at].key.load(std::memory_order_relaxed);
+      if ((empty == nullptr || empty == freed()) &&
           entries_[at].key.compare_exchange_strong(empty, key, std::memory_order_acq_rel)) {
         return &entries_[at];
       }
@@ -48,13 +54,15 @@ class AddressMap {
   // Frees the entry of `key`. False: another thread did, which two that end the same object may
   // try.
   static bool take(Entry* entry, const void* key) {
-    return entry->key.compare_exchange_strong(key, nullptr, std::memory_order_acq_rel);
+    return entry->key.compare_exchange_strong(key, freed(), std::memory_order_acq_rel);
   }
 
-  static void free(Entry* entry) { entry->key.store(nullptr, std::memory_order_release); }
+  static void free(Entry* entry) { entry->key.store(freed(), std::memory_order_release); }
 
  private:
   static constexpr std::size_t kProbes = 16;
+  // No object lies there.
+  static const void* freed() { return reinterpret_cast<const void*>(std::uintptr_t{1}); }
 
   static std::size_t home_of(const void* key) {
     const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(key) >> 3) * 0x9E3779B97F4A7C15u;

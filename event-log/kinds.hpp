@@ -235,7 +235,8 @@ enum class UcpFamily : std::uint8_t {
   stream_receive,
 };
 
-constexpr UcpFamily family_of(UcpFunction function) {
+namespace detail {
+constexpr UcpFamily find_family(UcpFunction function) {
   if (function <= UcpFunction::none || function >= UcpFunction::kCount) return UcpFamily::none;
   if (function <= UcpFunction::tag_send_sync_nbx) return UcpFamily::tag_send;
   if (function <= UcpFunction::tag_msg_recv_nbx) return UcpFamily::tag_receive;
@@ -249,6 +250,23 @@ constexpr UcpFamily family_of(UcpFunction function) {
   if (function <= UcpFunction::ep_destroy) return UcpFamily::flush;
   return function <= UcpFunction::stream_send_nbx ? UcpFamily::stream_send
                                                   : UcpFamily::stream_receive;
+}
+
+// A table, because the record path asks for every operation.
+struct Families {
+  UcpFamily of[static_cast<std::size_t>(UcpFunction::kCount) + 1];
+  constexpr Families() : of{} {
+    for (std::size_t i = 0; i < sizeof of / sizeof of[0]; ++i) {
+      of[i] = find_family(static_cast<UcpFunction>(i));
+    }
+  }
+};
+inline constexpr Families kFamilies;
+}  // namespace detail
+
+constexpr UcpFamily family_of(UcpFunction function) {
+  return function < UcpFunction::kCount ? detail::kFamilies.of[static_cast<std::size_t>(function)]
+                                        : UcpFamily::none;
 }
 
 enum class ConnectionSide : std::uint8_t { client = 0, server = 1 };

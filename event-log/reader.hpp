@@ -53,6 +53,9 @@ struct UctOperationView {
 
   std::uint16_t interface_id() const { return r.head.a; }
   bool has_end() const { return id != 0 && (r.flags & UctOperation::kNoEnd) == 0; }
+  Origin origin_kind() const { return static_cast<Origin>(r.source & 0xf); }
+  Route route() const { return static_cast<Route>(r.source >> 4); }
+  bool one_tick() const { return (r.marks & UctOperation::kOneTick) != 0; }
   std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
   static std::optional<UctOperationView> parse(Words record);
 };
@@ -78,6 +81,7 @@ struct UctArrivalView {
 
   std::uint16_t interface_id() const { return r.head.a; }
   std::uint32_t duration_ticks() const { return r.head.b; }
+  bool one_tick() const { return (r.marks & UctArrival::kOneTick) != 0; }
   static std::optional<UctArrivalView> parse(Words record);
 };
 
@@ -96,6 +100,7 @@ struct UcpCompletionView {
   bool of_receive = false;
 
   std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
+  bool has_arrival_tick() const { return (r.head.a & UcpCompletion::kArrivalTick) != 0; }
   static std::optional<UcpCompletionView> parse(Words record);
 };
 

@@ -69,8 +69,8 @@ std::optional<UctOperationView> UctOperationView::parse(Words record) {
   if (!copy_fixed(record, view.r)) return std::nullopt;
   const UctOperation& r = view.r;
   const std::size_t header_words = UctOperation::header_words(r.flags);
-  if (r.op == UctOp::none || r.op >= UctOp::kCount || r.origin_kind > Origin::arrival ||
-      r.route > Route::callback || header_words > kMaxHeaderWords) {
+  if (r.op == UctOp::none || r.op >= UctOp::kCount || view.origin_kind() > Origin::arrival ||
+      view.route() > Route::callback || header_words > kMaxHeaderWords) {
     return std::nullopt;
   }
   Tail tail(record, sizeof(UctOperation));

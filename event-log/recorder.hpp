@@ -20,6 +20,9 @@
 #include "event-log/records.hpp"
 #include "event-log/ticks.hpp"
 
+// What every operation pays is inlined into its hook or wrapper, where much of it is constant.
+#define UCTRACE_HOT [[gnu::always_inline]]
+
 namespace uctrace::log {
 
 // Where the next record of one stream goes. `position` may run past `end`: that is an overflow.
@@ -43,11 +46,26 @@ struct SlotList {
   bool busy;
 };
 
+// A clock reading that what directly follows it may take for its own, instead of one more: while
+// nothing was recorded since, the thread has done next to nothing. docs/internals.md has the rules.
+struct Moment {
+  enum class Of : std::uint8_t {
+    nothing,
+    blocking_call,     // of MPI, which posts one operation and may wait for it
+    nonblocking_call,  // which returns once it is posted
+    arrival,           // of a short message, whose handler runs
+  };
+  std::uint64_t tick;
+  std::uint64_t position;  // of the events' cursor at `tick`
+  Of of;
+};
+
 // The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again. Two
 // cache lines apart, for processors fetch them in pairs.
 struct alignas(128) Lane {
   Cursor cursors[2];         // by Stream - 1
   LaneInfo* info;            // in the mapped ProcessPage
+  Moment moment;
   std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
   void* current_chunk[2];
   void* previous_chunk[2];  // retired one switch late, for a signal that cut a write short
@@ -57,6 +75,21 @@ struct alignas(128) Lane {
   bool switching;
 
   LiveCounters& counters() { return reinterpret_cast<LiveCounters&>(info->counters); }
+
+  // What began at `tick` is the newest event that this thread knows of.
+  void begin_moment(Moment::Of of, std::uint64_t tick) {
+    moment.tick = tick;
+    moment.position = cursors[0].position;
+    moment.of = of;
+  }
+  // What takes its time from the clock ends the moment, also without a record yet.
+  void end_moment() { moment.of = Moment::Of::nothing; }
+  // The moment, if it is still now. A signal handler may come in between: read once, then used.
+  Moment::Of moment_now(std::uint64_t& tick) const {
+    tick = moment.tick;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return cursors[0].position == moment.position ? moment.of : Moment::Of::nothing;
+  }
 
   // `bytes` (a multiple of 8) in `stream`, zero-filled and 8-byte aligned; nullptr = dropped,
   // counted.
@@ -75,8 +108,10 @@ struct alignas(128) Lane {
     static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % 8 == 0);
     return static_cast<Record*>(reserve_bytes(Stream::events, kind, sizeof(Record) + extra_bytes));
   }
+  // Handles are resolved at a tick, so that no later event may have an earlier one than this.
   template <typename Record>
   Record* define(std::size_t extra_bytes = 0) {
+    end_moment();
     return static_cast<Record*>(
         reserve_bytes(Stream::definitions, DropKind::definition, sizeof(Record) + extra_bytes));
   }

@@ -201,6 +201,8 @@ static_assert(sizeof(ChunkHeader) == 64);
 //   kHasParent  id of the operation of another endpoint in which this one was posted: staging
 //   header words, as many as header_words() of the flags
 // kNoEnd: it has an id, but no completion will follow.
+// `marks`: kOneTick: it was complete at return and so short that its end was not read from the
+// clock: duration_ticks is 0, and the call around it bounds its end.
 //
 // The header words are of active messages the first ones as handed to UCT. Tag offload: eager: tag,
 // immediate data; a rendezvous looks like UCP's own announcement (am_id rndv_rts): tag, ep_id,
@@ -208,15 +210,20 @@ static_assert(sizeof(ChunkHeader) == 64);
 struct UctOperation {
   static constexpr std::uint8_t kHasId = 1, kHasLocal = 2, kHasRemote = 4, kHasParent = 8,
                                 kHeaderShift = 4, kNoEnd = 0x80;
+  static constexpr std::uint8_t kOneTick = 1;
   static constexpr std::size_t header_words(std::uint8_t flags) {
     return flags >> kHeaderShift & 7;
+  }
+  static constexpr std::uint8_t source_of(Origin kind, Route route) {
+    return static_cast<std::uint8_t>(static_cast<unsigned>(kind) | static_cast<unsigned>(route)
+                                                                       << 4);
   }
   Head head;  // a: interface id, b: ucs_status_t as int32 (>= 0: accepted)
   UctOp op;
   std::uint8_t am_id;  // active messages and announcements of a rendezvous
   std::uint8_t flags;
-  Origin origin_kind;
-  Route route;
+  std::uint8_t source;  // Origin | Route << 4: what `origin` is
+  std::uint8_t marks;
   std::uint8_t protocol;       // UCP's, by TextKind::ucx_protocol; 0 = not known
   std::uint16_t header_bytes;  // bytes of the AM header known to be in front of the payload, else 0
   std::uint64_t start_tick;
@@ -237,6 +244,8 @@ static_assert(sizeof(UctCompletion) == 24);
 // A message handed to the layer above. The first words of it follow. Active messages: as sent. Tag
 // offload: sender's tag, immediate data; a rendezvous as in UctOperation.
 struct UctArrival {
+  // The duration of the handler was not read from the clock: the message is short. `b` is 0.
+  static constexpr std::uint8_t kOneTick = 1;
   Head head;  // a: interface id, b: duration of the handler in ticks (saturated)
   std::uint64_t start_tick;
   Id id;
@@ -244,7 +253,7 @@ struct UctArrival {
   std::uint8_t am_id;
   std::uint8_t header_words;
   ArrivalKind kind;
-  std::uint8_t reserved;
+  std::uint8_t marks;
 };
 static_assert(sizeof(UctArrival) == 32);
 
@@ -264,7 +273,10 @@ struct UcpOperation {
   // kUnknownLength: a generic datatype, whose packed length only the wire tells.
   // kProbed: `posted_tick` of a matched receive is its probe's.
   // kImplicit: nobody is told its end, which only a later flush makes sure of: *_nbi, atomic posts.
-  static constexpr std::uint8_t kUnknownLength = 1, kUntracked = 2, kProbed = 4, kImplicit = 8;
+  // kCallStart: `start_tick` is that of the MPI call around it, which began a little earlier.
+  // kCallEnd: so is its end, a little later: `duration_ticks` is 0, and the call's record tells it.
+  static constexpr std::uint8_t kUnknownLength = 1, kUntracked = 2, kProbed = 4, kImplicit = 8,
+                                kCallStart = 16, kCallEnd = 32;
   Head head;  // a: UcpFunction | flags << 8, b: status as int32 at return
   Id id;
   std::uint64_t start_tick;
@@ -294,7 +306,9 @@ static_assert(sizeof(UcpOperation) == 80);
 // End of a UCP operation that was INPROGRESS at return, and of every tagged receive. Sends stop
 // after `tick`; receives add what they received.
 struct UcpCompletion {
-  Head head;  // b: status as int32
+  // `tick` is that of the arrival in whose handler it ended.
+  static constexpr std::uint16_t kArrivalTick = 1;
+  Head head;  // a: flags, b: status as int32
   Id operation;
   std::uint64_t tick;
   union {

@@ -138,7 +138,8 @@ class FullReceipt {
   std::string outcome() const {
     std::string text = message_.status == kNoText ? "Not known" : word(message_.status);
     if (message_.t_start_ns >= 0 && message_.t_end_ns >= message_.t_start_ns) {
-      text += " after " + format_duration(distance(message_.t_start_ns, message_.t_end_ns));
+      text += fmt::format(" after {}{}", is_bounded(message_) ? "about " : "",
+                          format_duration(distance(message_.t_start_ns, message_.t_end_ns)));
     } else if (message_.t_end_ns < 0) {
       text += "; its end is not known";
     }
@@ -216,10 +217,16 @@ class FullReceipt {
   static std::string speed(const Hop& hop) {
     if (hop.t_first_ns < 0 || hop.t_last_ns <= hop.t_first_ns) return "";
     const std::uint64_t ns = distance(hop.t_first_ns, hop.t_last_ns);
-    if (hop.bytes < kLeastBytesForSpeed) return ", in " + format_duration(ns);
+    if (hop.bytes < kLeastBytesForSpeed)
+      return fmt::format(", in {}{}", least(hop), format_duration(ns));
     const double per_second = static_cast<double>(hop.bytes) * 1e9 / static_cast<double>(ns);
     return fmt::format(", in {} ({}/s)", format_duration(ns),
                        format_bytes(static_cast<std::uint64_t>(per_second)));
+  }
+
+  // The last operation of the hop was short: when it was posted is known, not when it was over.
+  static const char* least(const Hop& hop) {
+    return hop.t_last_from == TimeFrom::clock ? "" : "at least ";
   }
 
   static std::string_view memory(MemoryKind kind) {
@@ -291,10 +298,21 @@ class FullReceipt {
       text +=
           fmt::format(" Known by content, not by an id: {} of its {} transfers.", inferred, all);
     }
+    text += shared_times();
     if (wall_clocks_join()) {
       text +=
           " Times of one side against the other's are as good as the wall clocks of their hosts.";
     }
+    return text;
+  }
+
+  // Which instants are those of something around them.
+  std::string shared_times() const {
+    constexpr auto kCall = TimeFrom::mpi_call;
+    std::string text;
+    if (message_.t_start_from == kCall) text += " The send is timed by its MPI call.";
+    if (message_.t_posted_recv_from == kCall) text += " The receive is timed by its MPI call.";
+    if (message_.t_end_from == TimeFrom::arrival) text += " Its end is timed by its arrival.";
     return text;
   }
 
@@ -359,7 +377,8 @@ class FullReceipt {
                 ? bytes_text(hop.bytes)
                 : fmt::format("{}, {}", name_of(hop.role), format_bytes(hop.wire_bytes));
     if (hop.t_last_ns > hop.t_first_ns) {
-      text += ", for " + format_duration(distance(hop.t_first_ns, hop.t_last_ns));
+      text += fmt::format(", for {}{}", least(hop),
+                          format_duration(distance(hop.t_first_ns, hop.t_last_ns)));
     }
     return text;
   }

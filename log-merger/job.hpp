@@ -46,6 +46,7 @@ struct UctOp {
   log::Id id = 0, origin = 0;
   bool has_end = false;   // a completion tells it, or none came yet
   log::Id parent_id = 0;  // of the operation, on another endpoint, that it was posted in; 0 = none
+  bool one_tick = false;  // its end was not read from the clock: `end_ns` is its start
   bool staging = false;   // it moves data within one process, for another operation
   std::uint64_t start_tick = 0, endpoint = 0, bytes = 0, local = 0, remote = 0;
   std::int64_t start_ns = -1, end_ns = -1, complete_ns = -1;
@@ -100,6 +101,7 @@ struct UcpOp {
   std::uint64_t data = 0;  // am_receive_data: what the handler got; am_receive: what it was given
   log::Id arrival = 0;     // in whose handler it was called, 0 = none
   std::int64_t start_ns = -1, end_ns = -1, posted_ns = -1;
+  TimeFrom start_from = TimeFrom::clock, end_from = TimeFrom::clock;
   bool ended = false;      // its end is known
   bool completed = false;  // by a completion record, which tells what a receive received
   std::int32_t end_status = 0;

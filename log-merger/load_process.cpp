@@ -29,6 +29,7 @@ class ProcessLoader {
       : job_(job),
         process_(process),
         log_(job.logs[static_cast<std::size_t>(process)]),
+        first_ucp_(job.ucp.size()),
         mpi_(job, process),
         peers_(job, log_) {}
 
@@ -98,6 +99,7 @@ class ProcessLoader {
     struct End {
       std::int32_t status;
       std::uint64_t tick, sender_tag, length;
+      bool has_arrival_tick;
     };
     std::unordered_map<log::Id, End> ucp_ends;
     std::unordered_map<log::Id, std::pair<std::uint64_t, std::int32_t>> uct_ends;
@@ -113,7 +115,7 @@ class ProcessLoader {
                    [&](std::uint16_t, const log::UctPendingView& view) { take(view); },
                    [&](std::uint16_t, const log::UcpCompletionView& view) {
                      ucp_ends[view.r.operation] = {view.status(), view.r.tick, view.r.sender_tag,
-                                                   view.r.length};
+                                                   view.r.length, view.has_arrival_tick()};
                    }});
     for (const auto& [id, end] : uct_ends) {
       const auto found = log_.uct_by_id.find(id);
@@ -133,6 +135,7 @@ class ProcessLoader {
         ++job_.ucp_completions;
         op.end_status = end.status;
         op.end_ns = time(end.tick);
+        op.end_from = end.has_arrival_tick ? TimeFrom::arrival : TimeFrom::clock;
         if (op.is_receive()) {
           (op.is_stream() ? op.ended_in : op.sender_tag) = end.sender_tag;
           op.received_bytes = end.length;
@@ -140,6 +143,23 @@ class ProcessLoader {
       }
     }
     mpi_.finish_calls();
+    end_with_calls();
+  }
+
+  // Operations that end with the MPI call they begin with. If its record was lost, or it had not
+  // returned, their end is not known.
+  void end_with_calls() {
+    for (std::size_t i = first_ucp_; i < job_.ucp.size(); ++i) {
+      UcpOp& op = job_.ucp[i];
+      if ((op.flags & log::UcpOperation::kCallEnd) == 0 || op.completed || !op.ended) {
+        continue;
+      }
+      const Index index = call_around(job_, process_, op.lane, op.start_tick);
+      const MpiCall* call = index == kNone ? nullptr : &job_.calls[static_cast<std::size_t>(index)];
+      const bool known = call != nullptr && call->start_tick == op.start_tick && !call->open;
+      op.end_ns = known ? call->end_ns : -1;
+      op.end_from = TimeFrom::mpi_call;
+    }
   }
 
   void take(std::uint16_t lane, const log::UctOperationView& view) {
@@ -148,12 +168,13 @@ class ProcessLoader {
     op.lane = lane;
     op.interface = view.interface_id();
     op.op = view.r.op;
-    op.origin_kind = view.r.origin_kind;
-    op.route = view.r.route;
+    op.origin_kind = view.origin_kind();
+    op.route = view.route();
     op.am_id = view.r.am_id;
     op.protocol = view.r.protocol;
     op.status = view.status();
     op.id = view.id;
+    op.one_tick = view.one_tick();
     op.has_end = view.has_end();
     op.parent_id = view.parent;
     op.staging = view.parent != 0;
@@ -230,6 +251,8 @@ class ProcessLoader {
     take_details(view.r, op);
     op.start_ns = time(view.r.start_tick);
     op.posted_ns = time(op.posted_tick);
+    op.start_from =
+        (op.flags & log::UcpOperation::kCallStart) != 0 ? TimeFrom::mpi_call : TimeFrom::clock;
     op.ended = op.status <= 0;
     op.end_status = op.status;
     op.end_ns = op.ended ? time(view.r.start_tick + view.r.duration_ticks) : -1;
@@ -275,6 +298,7 @@ class ProcessLoader {
   Job& job_;
   Index process_;
   ProcessLog& log_;
+  const std::size_t first_ucp_;  // of this process in the job
   MpiLoader mpi_;
   PeerLoader peers_;
   // By endpoint and request: how often it was added and did not leave, and when it was last added.

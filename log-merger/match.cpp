@@ -246,6 +246,7 @@ void link_data_receives(Job& job) {
     if (op.data_of != kNone && op.accepted()) {
       UcpOp& handler = at(job, op.data_of);
       handler.end_ns = op.end_ns;
+      handler.end_from = op.end_from;
       handler.end_status = op.end_status;
     }
   }

@@ -99,6 +99,7 @@ class MessageMaker : RowMaker {
     m.comm = comm_name(op.process, op.comm);
     m.progressed_in = function_of(op.call);
     m.t_start_ns = op.start_ns;
+    m.t_start_from = op.start_from;
     return m;
   }
 
@@ -112,8 +113,7 @@ class MessageMaker : RowMaker {
       m.dst_process = receive.process;
       m.mpi_recv = function_of(receive.asked_by);
       const Index first = send.first_taker != kNone ? send.first_taker : send.partner;
-      m.t_posted_recv_ns = ucp(first).posted_ns;
-      m.t_end_ns = receive.end_ns;
+      take_receive(m, ucp(first), receive);
       status = receive.end_status != 0 ? receive.end_status : status;
       if ((send.flags & log::UcpOperation::kUnknownLength) != 0 && !send.is_stream()) {
         m.bytes = receive.received_bytes;
@@ -132,6 +132,7 @@ class MessageMaker : RowMaker {
     (fetched ? m.dst_process : m.src_process) = op.process;
     (fetched ? m.src_process : m.dst_process) = op.peer_process;
     m.t_end_ns = op.end_ns;
+    m.t_end_from = op.end_from;
     finish(m, op.ended ? op.end_status : op.status);
     return m;
   }
@@ -154,11 +155,20 @@ class MessageMaker : RowMaker {
     m.bytes = receive.received_bytes;
     m.mpi_recv = function_of(receive.asked_by);
     m.comm = comm_name(receive.process, receive.comm);
-    m.t_posted_recv_ns = receive.posted_ns;
-    m.t_end_ns = receive.end_ns;
+    take_receive(m, receive, receive);
     finish(m, receive.end_status);
     m.src = m.kind == MessageKind::tag ? source_in_tag(receive) : -1;
     return m;
+  }
+
+  // Of a stream the receives that took its first and its last byte, else they are one.
+  static void take_receive(Message& m, const UcpOp& first, const UcpOp& last) {
+    m.t_posted_recv_ns = first.posted_ns;
+    // A matched receive was posted by its probe.
+    m.t_posted_recv_from =
+        first.posted_tick == first.start_tick ? first.start_from : TimeFrom::clock;
+    m.t_end_ns = last.end_ns;
+    m.t_end_from = last.end_from;
   }
 
   void finish(Message& m, std::int32_t status) {

@@ -21,6 +21,10 @@ ordered_json known_json(Number number) {
   return number < 0 ? ordered_json(nullptr) : ordered_json(number);
 }
 
+ordered_json from_json(std::int64_t ns, TimeFrom from) {
+  return ns < 0 ? ordered_json(nullptr) : ordered_json(name_of(from));
+}
+
 ordered_json process_json(const Run& run, std::int32_t process) {
   if (process < 0) return nullptr;
   return run.texts[run.processes[static_cast<std::size_t>(process)].key];
@@ -43,6 +47,7 @@ ordered_json hop_json(const Run& run, const Hop& hop) {
           {"wire_bytes", hop.wire_bytes},
           {"t_first_ns", known_json(hop.t_first_ns)},
           {"t_last_ns", known_json(hop.t_last_ns)},
+          {"t_last_from", from_json(hop.t_last_ns, hop.t_last_from)},
           {"exact", hop.exact}};
 }
 
@@ -132,6 +137,9 @@ ordered_json message_json(const Run& run, MessageId id) {
           {"t_start_ns", known_json(message.t_start_ns)},
           {"t_posted_recv_ns", known_json(message.t_posted_recv_ns)},
           {"t_end_ns", known_json(message.t_end_ns)},
+          {"t_start_from", from_json(message.t_start_ns, message.t_start_from)},
+          {"t_posted_recv_from", from_json(message.t_posted_recv_ns, message.t_posted_recv_from)},
+          {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},
           {"src_memory", memory_json(message.src_memory)},
           {"dst_memory", memory_json(message.dst_memory)},
           {"path", std::move(path)}};

@@ -42,6 +42,11 @@ const char* name_of(Role value) {
   return name_in(kNames, value);
 }
 
+const char* name_of(TimeFrom value) {
+  static constexpr const char* kNames[] = {"clock", "mpi_call", "arrival", "post"};
+  return name_in(kNames, value);
+}
+
 const char* name_of(ProtocolFrom value) {
   static constexpr const char* kNames[] = {"none", "ucx", "derived"};
   return name_in(kNames, value);

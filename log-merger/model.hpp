@@ -40,6 +40,15 @@ inline constexpr MessageKind kMessageKinds[] = {MessageKind::tag,    MessageKind
                                                 MessageKind::stream, MessageKind::put,
                                                 MessageKind::get,    MessageKind::atomic};
 inline constexpr Role kRoles[] = {Role::data, Role::control, Role::staging};
+// Whose instant a time is. The shims read the clock once for what happens together.
+enum class TimeFrom : std::uint8_t {
+  clock,     // its own
+  mpi_call,  // the start, or end, of the MPI call around it
+  arrival,   // of the short message that ended it
+  post,      // of a short transfer, which ended before one could look
+};
+const char* name_of(TimeFrom);
+
 enum class ProtocolFrom : std::uint8_t { none, ucx, derived };
 enum class MemoryKind : std::uint8_t { unknown, host, gpu, managed };
 // How a UCT operation was tied to the UCP operation it serves. `reason`: to none, by one of the
@@ -73,6 +82,8 @@ struct Message {
   Match match = Match::unmatched;
   Side initiator = Side::src;
   ProtocolFrom protocol_from = ProtocolFrom::none;
+  TimeFrom t_start_from = TimeFrom::clock, t_posted_recv_from = TimeFrom::clock,
+           t_end_from = TimeFrom::clock;
   MemoryKind src_memory = MemoryKind::unknown;
   MemoryKind dst_memory = MemoryKind::unknown;
   bool has_tag = false;
@@ -98,6 +109,7 @@ struct Hop {
   Side issued_by = Side::src;
   Role role = Role::data;
   bool exact = true;
+  TimeFrom t_last_from = TimeFrom::clock;
   TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;       // payload
@@ -114,7 +126,8 @@ struct Transfer {
   TextId reason = kNoText;  // where link is Link::reason
   Link link = Link::unattributed;
   Role role = Role::data;
-  std::uint8_t am_id = 0;                               // 0 = not an active message
+  std::uint8_t am_id = 0;  // 0 = not an active message
+  TimeFrom t_end_from = TimeFrom::clock;
   std::int32_t status = 0;                              // ucs_status_t of the post
   std::uint64_t bytes = 0;                              // as handed to UCT
   std::uint64_t payload = 0;                            // bytes of the message among them
@@ -149,6 +162,7 @@ struct UcpOperationRow {
   TextId protocol = kNoText;
   TextId asked_by = kNoText, progressed_in = kNoText;
   TextId status = kNoText;
+  TimeFrom t_start_from = TimeFrom::clock, t_end_from = TimeFrom::clock;
   std::uint64_t bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
   std::uint64_t remote_address = 0, reply_buffer = 0;  // one-sided operations, else 0
   std::uint64_t header_bytes = 0;                      // active messages: part of `bytes`

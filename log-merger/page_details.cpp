@@ -169,6 +169,8 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, peer_process, "peer");
     columns.add(
         "message", [](const Row& row, std::size_t) { return row.message; }, Coding::differences);
+    UCTRACE_MEMBER(columns, t_start_from, "start_from");
+    UCTRACE_MEMBER(columns, t_end_from, "end_from");
     UCTRACE_MEMBER(columns, function, "function");
     UCTRACE_MEMBER(columns, protocol, "protocol");
     UCTRACE_MEMBER(columns, asked_by, "asked_by");
@@ -193,6 +195,7 @@ class DetailBuilder {
     columns.add("posted_ns", [](const Transfer& row, std::size_t) {
       return since(row.t_start_ns, row.t_end_ns);
     });
+    UCTRACE_MEMBER(columns, t_end_from, "end_from");
     columns.add("total", [this](const Transfer& row, std::size_t i) {
       return number(cells_.total_of_transfer(row, i));
     });
@@ -233,6 +236,8 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, dst_process, "dst_process");
     UCTRACE_MEMBER(columns, src, "src");
     UCTRACE_MEMBER(columns, dst, "dst");
+    UCTRACE_MEMBER(columns, t_start_from, "start_from");
+    UCTRACE_MEMBER(columns, t_end_from, "end_from");
     UCTRACE_MEMBER(columns, kind, "kind");
     UCTRACE_MEMBER(columns, match, "match");
     UCTRACE_MEMBER(columns, initiator, "initiator");
@@ -279,6 +284,7 @@ class DetailBuilder {
                 [sent](const Hop& hop, std::size_t) { return since(sent(hop), hop.t_first_ns); });
     columns.add("last_ns",
                 [sent](const Hop& hop, std::size_t) { return since(sent(hop), hop.t_last_ns); });
+    UCTRACE_MEMBER(columns, t_last_from, "last_from");
     return std::move(columns).make("hops", run_.hops, chosen);
   }
 

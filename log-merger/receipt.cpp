@@ -31,6 +31,10 @@ std::string way_text(const Run& run, const Hop& hop) {
   return text;
 }
 
+bool is_bounded(const Message& message) {
+  return message.t_start_from != TimeFrom::clock || message.t_end_from != TimeFrom::clock;
+}
+
 namespace {
 
 // "MPI_Isend on MPI_COMM_WORLD, received by MPI_Irecv".
@@ -47,7 +51,8 @@ std::string duration_text(const Message& message) {
   if (message.t_start_ns < 0 || message.t_end_ns < 0) return "";
   // Clocks of two hosts may disagree by more than a short message takes.
   if (message.t_end_ns < message.t_start_ns) return ", duration below the clock error";
-  return ", " + format_duration(static_cast<std::uint64_t>(message.t_end_ns - message.t_start_ns));
+  const auto ns = static_cast<std::uint64_t>(message.t_end_ns - message.t_start_ns);
+  return fmt::format(", {}{}", is_bounded(message) ? "~" : "", format_duration(ns));
 }
 
 // What is not as it should be, or not certain; empty for an ordinary message.

@@ -11,6 +11,10 @@ namespace uctrace {
 
 bool is_one_sided(MessageKind kind);
 
+// One end of the message's time is not its own clock reading, but that of the MPI call around it or
+// of what ended it: its duration is told as "~".
+bool is_bounded(const Message& message);
+
 // "rank 1", or the process where it has no rank.
 std::string party_text(const Labels& labels, Party party);
 

@@ -113,12 +113,24 @@ class RowBuilder : RowMaker {
       const UctOp& transfer = job_.uct[static_cast<std::size_t>(i)];
       outstanding = outstanding || transfer.outstanding();
       failure = std::min(failure, transfer.end_status);
-      m.t_end_ns = std::max({m.t_end_ns, transfer.end_ns, transfer.complete_ns});
+      end_not_before(transfer, m.t_end_ns, m.t_end_from);
     }
     if (outstanding) {
       m.t_end_ns = -1;
     } else if (op.implicit() && op.status >= 0) {
       m.status = text(ucs_status_name(failure));
+    }
+  }
+
+  static TimeFrom end_from(const UctOp& op) {
+    return op.one_tick ? TimeFrom::post : TimeFrom::clock;
+  }
+
+  static void end_not_before(const UctOp& op, std::int64_t& end_ns, TimeFrom& from) {
+    const std::int64_t end = std::max(op.end_ns, op.complete_ns);
+    if (end > end_ns) {
+      end_ns = end;
+      from = end_from(op);
     }
   }
 
@@ -144,7 +156,7 @@ class RowBuilder : RowMaker {
     hop.bytes += payload_bytes(op);
     hop.wire_bytes += op.failed() ? 0 : op.bytes;
     hop.t_first_ns = hop.t_first_ns < 0 ? op.start_ns : std::min(hop.t_first_ns, op.start_ns);
-    hop.t_last_ns = std::max({hop.t_last_ns, op.end_ns, op.complete_ns});
+    end_not_before(op, hop.t_last_ns, hop.t_last_from);
   }
 
   // A receiver that maps the sender's memory and copies with its own CPU: no UCT operation moves
@@ -159,6 +171,7 @@ class RowBuilder : RowMaker {
     hop.count = 1;
     hop.bytes = m.bytes;  // but the header of an active message, which is announced with it
     hop.t_last_ns = m.t_end_ns;
+    hop.t_last_from = m.t_end_from;
     for (const Index i : ops) {
       const UctOp& op = job_.uct[static_cast<std::size_t>(i)];
       const Names names = names_of(op);
@@ -214,6 +227,7 @@ class RowBuilder : RowMaker {
       row.remote_address = op.remote;
       row.t_start_ns = op.start_ns;
       row.t_end_ns = op.end_ns;
+      row.t_end_from = end_from(op);
       row.t_complete_ns = op.complete_ns;
       if (op.endpoint_row != kNone) {
         const ProcessLog& log = log_of(op.process);
@@ -249,6 +263,8 @@ class RowBuilder : RowMaker {
       row.sender_tag = op.sender_tag;
       row.t_start_ns = op.start_ns;
       row.t_end_ns = op.end_ns;
+      row.t_start_from = op.start_from;
+      row.t_end_from = op.end_from;
       if (op.message != kNone) take_from_message(op, row);
       run_.ucp_operations.push_back(row);
     }
@@ -261,6 +277,7 @@ class RowBuilder : RowMaker {
     if (op.implicit()) {
       row.status = message.status;
       row.t_end_ns = message.t_end_ns;
+      row.t_end_from = message.t_end_from;
     }
   }
 

@@ -100,6 +100,10 @@ struct Table<Message> {
       column("t_start_ns", &Message::t_start_ns, "the send was posted", Unit::ns),
       column("t_posted_recv_ns", &Message::t_posted_recv_ns, "the receive was posted", Unit::ns),
       column("t_end_ns", &Message::t_end_ns, "complete at the receiver", Unit::ns),
+      column("t_start_from", &Message::t_start_from, "whose instant t_start_ns is"),
+      column("t_posted_recv_from", &Message::t_posted_recv_from,
+             "whose instant t_posted_recv_ns is"),
+      column("t_end_from", &Message::t_end_from, "whose instant t_end_ns is"),
       column("first_hop", &Message::first_hop, "its first row of hops", Unit::hop),
       column("hops", &Message::hops, "number of its rows of hops"),
   };
@@ -123,6 +127,7 @@ struct Table<Hop> {
       column("wire_bytes", &Hop::wire_bytes, "payload and headers handed to UCT", Unit::bytes),
       column("t_first_ns", &Hop::t_first_ns, "the first operation was posted", Unit::ns),
       column("t_last_ns", &Hop::t_last_ns, "the last operation was complete", Unit::ns),
+      column("t_last_from", &Hop::t_last_from, "whose instant t_last_ns is"),
   };
 };
 
@@ -148,6 +153,7 @@ struct Table<Transfer> {
       column("remote_address", &Transfer::remote_address, "0 = none", Unit::address),
       column("t_start_ns", &Transfer::t_start_ns, "start of the posting call", Unit::ns),
       column("t_end_ns", &Transfer::t_end_ns, "end of the posting call", Unit::ns),
+      column("t_end_from", &Transfer::t_end_from, "whose instant t_end_ns is"),
       column("t_complete_ns", &Transfer::t_complete_ns, "completion", Unit::ns),
       column("t_connected_ns", &Transfer::t_connected_ns, "its endpoint was connected", Unit::ns),
       column("progressed_in", &Transfer::progressed_in, "MPI function it happened in", Unit::text),
@@ -182,6 +188,8 @@ struct Table<UcpOperationRow> {
       column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
       column("t_end_ns", &Row::t_end_ns,
              "completion; of an implicit operation the end of its last transfer", Unit::ns),
+      column("t_start_from", &Row::t_start_from, "whose instant t_start_ns is"),
+      column("t_end_from", &Row::t_end_from, "whose instant t_end_ns is"),
   };
 };
 

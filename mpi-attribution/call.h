@@ -15,6 +15,13 @@ extern "C" {
 
 typedef uintptr_t UctraceWord;
 
+// What a call does besides: a UCP operation that it begins with may share its times.
+typedef enum UctracePosting {
+  kUctracePostsNothing,  // or more than one operation, or not as the first thing
+  kUctracePostsAndWaits,
+  kUctracePosts,
+} UctracePosting;
+
 // One measured call. It lives in the wrapper's frame and is recorded when that frame is left.
 typedef struct UctraceCall {
   uint64_t start_tick;
@@ -22,6 +29,7 @@ typedef struct UctraceCall {
   UctraceWord result;  // of the original; kUctraceNotReturned if an exception passed through
   uint16_t function;   // index of uctrace_mpi_functions
   bool on_window;
+  uint8_t posting;  // UctracePosting
 } UctraceCall;
 enum { kUctraceNotReturned = -1 };
 
@@ -35,6 +43,7 @@ typedef struct UctraceHalf {
 typedef struct UctraceMessage {
   UctraceCall call;
   UctraceHalf half;
+  int32_t peer, tag;  // in the log's terms, once it is entered
 } UctraceMessage;
 
 typedef struct UctraceExchange {

@@ -10,9 +10,10 @@
 #include "mpi-attribution/rank_runs.hpp"
 
 namespace uctrace::mpi {
+
+constinit std::atomic<bool> world_described{false};
 namespace {
 
-constinit std::atomic<bool> described{false};
 constinit pthread_mutex_t describing = PTHREAD_MUTEX_INITIALIZER;
 constinit Word world_group = 0;
 
@@ -89,7 +90,10 @@ bool is_initialised() {
 }
 
 void describe_initialised_world(std::uint16_t function) {
-  int rank = 0, size = 0;
+  constexpr int kThreadMultiple = 3;  // of every MPI so far
+  int rank = 0, size = 0, thread_level = kThreadMultiple;
+  library.ask.query_thread(&thread_level);
+  one_thread_at_a_time.store(thread_level < kThreadMultiple, std::memory_order_relaxed);
   library.ask.comm_rank(library.comm_world, &rank);
   library.ask.comm_size(library.comm_world, &size);
   library.ask.comm_group(library.comm_world, &world_group);
@@ -107,13 +111,11 @@ void describe_initialised_world(std::uint16_t function) {
 
 }  // namespace
 
-bool world_is_described() { return described.load(std::memory_order_acquire); }
-
 void describe_world(std::uint16_t function) {
   pthread_mutex_lock(&describing);
   if (!world_is_described() && is_initialised()) {
     describe_initialised_world(function);
-    described.store(true, std::memory_order_release);
+    world_described.store(true, std::memory_order_release);
   }
   pthread_mutex_unlock(&describing);
 }

@@ -3,6 +3,7 @@
 // inside its guard.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,8 @@ namespace uctrace::mpi {
 void describe_world(std::uint16_t function);
 
 // Whether describe_world() is done.
-bool world_is_described();
+extern constinit std::atomic<bool> world_described;
+inline bool world_is_described() { return world_described.load(std::memory_order_acquire); }
 
 // Gives back the library's objects that describe_world() kept. To be called before MPI_Finalize.
 void release_world();

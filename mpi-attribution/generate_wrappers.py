@@ -145,6 +145,13 @@ def half(function, prefix=""):
     return "{" + ", ".join(fields) + "}"
 
 
+def posting(function):
+    """UctracePosting: of calls that send or receive one message."""
+    if function.kind not in ("send", "receive") or function.name.endswith("_init"):
+        return None
+    return "kUctracePosts" if function.name.startswith("MPI_I") else "kUctracePostsAndWaits"
+
+
 def call_fields(function, number):
     """Initialiser of a UctraceCall."""
     fields = [f".function = {number}", ".result = (Word)kUctraceNotReturned"]
@@ -155,6 +162,8 @@ def call_fields(function, number):
             fields.append(f".scope = uctrace_mpi_handle_at({address})")
     if "window" in function.roles or "window_at" in function.roles:
         fields.append(".on_window = true")
+    if how := posting(function):
+        fields.append(f".posting = {how}")
     return ", ".join(fields)
 
 

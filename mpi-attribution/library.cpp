@@ -5,6 +5,7 @@
 namespace uctrace::mpi {
 
 constinit Library library{};
+constinit std::atomic<bool> one_thread_at_a_time{false};
 
 Handle Library::handle_at(Word address) const {
   if (address == 0) return 0;

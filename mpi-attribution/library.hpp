@@ -2,6 +2,7 @@
 // communicators and datatypes. All of them are local: nothing here communicates.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "mpi-attribution/call.h"
@@ -19,6 +20,7 @@ struct Inquiries {
   int (*get_library_version)(char*, int*);
   int (*initialized)(int*);
   int (*finalized)(int*);
+  int (*query_thread)(int*);
   int (*comm_rank)(Word, int*);
   int (*comm_size)(Word, int*);
   int (*comm_test_inter)(Word, int*);
@@ -48,5 +50,8 @@ struct Library {
 
 // Filled before the first wrapper sees uctrace_mpi_recording, constant from then on.
 extern Library library;
+
+// MPI is initialised, and not for threads that call it at the same time (MPI_THREAD_MULTIPLE).
+extern constinit std::atomic<bool> one_thread_at_a_time;
 
 }  // namespace uctrace::mpi

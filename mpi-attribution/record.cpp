@@ -25,13 +25,6 @@ enum class Form : std::size_t {
   exchange = sizeof(MpiCall) / 8,
 };
 
-// One direction of a call, in the log's terms.
-struct Direction {
-  std::int32_t peer = MpiCall::kNone;
-  std::int32_t tag = MpiCall::kNone;
-  std::uint64_t bytes = 0;
-};
-
 std::int32_t peer_of(Word word) {
   const std::int32_t rank = as_int(word);
   if (rank == library.proc_null) return MpiCall::kNull;
@@ -53,14 +46,16 @@ std::uint64_t payload_bytes(const UctraceHalf& half) {
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
-Direction direction_of(const UctraceHalf& half, const UctraceCall& call) {
-  Direction direction;
-  if (half.has_peer) direction.peer = peer_of(half.peer);
-  if (half.has_tag) direction.tag = tag_of(half.tag);
-  if (half.has_payload && direction.peer != MpiCall::kNull && succeeded(call)) {
-    direction.bytes = payload_bytes(half);
-  }
-  return direction;
+std::int32_t peer_of(const UctraceHalf& half) {
+  return half.has_peer ? peer_of(half.peer) : MpiCall::kNone;
+}
+std::int32_t tag_of(const UctraceHalf& half) {
+  return half.has_tag ? tag_of(half.tag) : MpiCall::kNone;
+}
+
+// Asks the library, which is allowed once the call has returned.
+std::uint64_t bytes_of(const UctraceHalf& half, std::int32_t peer, const UctraceCall& call) {
+  return half.has_payload && peer != MpiCall::kNull && succeeded(call) ? payload_bytes(half) : 0;
 }
 
 log::RecordType type_of(const UctraceCall& call) {
@@ -68,23 +63,23 @@ log::RecordType type_of(const UctraceCall& call) {
 }
 
 // Names the function at its first use.
-void describe(unsigned number) {
+__attribute__((noinline, cold)) void name_function(unsigned number) {
   UctraceFunction& function = uctrace_mpi_functions[number];
-  std::atomic_ref described(function.described);
-  if (!described.load(std::memory_order_relaxed) && !described.exchange(true)) [[unlikely]] {
+  if (!std::atomic_ref(function.described).exchange(true)) {
     const char* name = function.pmpi_name + 1;
     log::define_text(log::TextKind::mpi_function, number, name, std::strlen(name));
   }
 }
 
-// Where this thread shows the call that it is in; nullptr if it has no lane.
-log::CurrentCall* current_call() {
-  log::Lane* lane = log::lane();
-  return lane != nullptr ? &lane->info->current_call : nullptr;
+inline void describe(unsigned number) {
+  const std::atomic_ref described(uctrace_mpi_functions[number].described);
+  if (!described.load(std::memory_order_relaxed)) [[unlikely]] {
+    name_function(number);
+  }
 }
 
 // A program whose MPI_Init another tool hid is noticed at its next call.
-void notice_world(const UctraceCall& call) {
+inline void notice_world(const UctraceCall& call) {
   if (!world_is_described()) [[unlikely]]
     describe_world(call.function);
 }
@@ -95,23 +90,32 @@ void show(Value& field, Value value) {
   __atomic_store_n(&field, value, __ATOMIC_RELAXED);
 }
 
-// Takes the start time, and shows the call to whoever looks at a job that hangs or died.
-void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
-  describe(call.function);
-  log::CurrentCall* shown = current_call();
-  call.start_tick = log::now();
-  if (shown == nullptr) return;
-  show(shown->start_tick, call.start_tick);
-  show(shown->scope, library.handle(call.scope));
-  show(shown->peer, peer);
-  show(shown->tag, tag);
-  log::publish(shown, type_of(call), 0, call.function, 0);
+// What an operation that the call begins with may take its start from. Not where several threads
+// call MPI at once: the call may wait for a lock first, and the order of posting is another then.
+log::Moment::Of moment_of(const UctraceCall& call) {
+  static_assert(static_cast<int>(log::Moment::Of::nothing) == kUctracePostsNothing &&
+                static_cast<int>(log::Moment::Of::blocking_call) == kUctracePostsAndWaits &&
+                static_cast<int>(log::Moment::Of::nonblocking_call) == kUctracePosts);
+  return one_thread_at_a_time.load(std::memory_order_relaxed)
+             ? static_cast<log::Moment::Of>(call.posting)
+             : log::Moment::Of::nothing;
 }
 
-void begin(UctraceCall& call, const UctraceHalf& half) {
-  notice_world(call);
-  begin(call, half.has_peer ? peer_of(half.peer) : MpiCall::kNone,
-        half.has_tag ? tag_of(half.tag) : MpiCall::kNone);
+// Takes the start time, and shows the call to whoever looks at a job that hangs or died.
+inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
+  describe(call.function);
+  log::Lane* lane = log::lane();
+  call.start_tick = log::now();
+  if (lane == nullptr) [[unlikely]] {
+    return;
+  }
+  lane->begin_moment(moment_of(call), call.start_tick);
+  log::CurrentCall& shown = lane->info->current_call;
+  show(shown.start_tick, call.start_tick);
+  show(shown.scope, library.handle(call.scope));
+  show(shown.peer, peer);
+  show(shown.tag, tag);
+  log::publish(&shown, type_of(call), 0, call.function, 0);
 }
 
 // The record of a call, and what stands behind its form.
@@ -121,63 +125,66 @@ struct CallRecord {
 };
 
 // Counts the call, which has returned, and reserves its record.
-CallRecord begin_record(const UctraceCall& call, Form form, std::uint64_t end_tick) {
+inline CallRecord begin_record(const UctraceCall& call, Form form, std::uint64_t end_tick) {
   log::Lane* lane = log::lane();
-  if (lane == nullptr) {
+  if (lane == nullptr) [[unlikely]] {
     log::count_without_lane(log::DropKind::mpi);
     return {};
   }
+  lane->end_moment();
   log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
   ++lane->counters().mpi_calls;
   const std::uint32_t stack = stacks::of_mpi_call(*lane);
   const std::size_t words = static_cast<std::size_t>(form) + (stack != 0);
   auto* record = static_cast<MpiCall*>(
       lane->reserve_bytes(log::Stream::events, log::DropKind::mpi, words * 8));
-  if (record == nullptr) return {};
+  if (record == nullptr) [[unlikely]]
+    return {};
   record->start_tick = call.start_tick;
   record->duration_ticks = end_tick - call.start_tick;
   record->scope = library.handle(call.scope);
   return {record, stack};
 }
 
-void end_record(CallRecord made, const UctraceCall& call, Form form) {
+inline void end_record(CallRecord made, const UctraceCall& call, Form form) {
   auto words = static_cast<std::size_t>(form);
   if (made.stack != 0) reinterpret_cast<std::uint64_t*>(made.record)[words++] = made.stack;
   log::publish(made.record, type_of(call), words, call.function,
                static_cast<std::uint32_t>(call.result));
 }
 
-void record_call(const UctraceCall& call) {
+inline void record_call(const UctraceCall& call) {
   const std::uint64_t end_tick = log::now();
   if (const CallRecord made = begin_record(call, Form::call, end_tick); made.record != nullptr) {
     end_record(made, call, Form::call);
   }
 }
 
-void record_message(const UctraceMessage& message) {
+inline void record_message(const UctraceMessage& message) {
   const std::uint64_t end_tick = log::now();
-  const Direction direction = direction_of(message.half, message.call);
+  const std::uint64_t bytes = bytes_of(message.half, message.peer, message.call);
   const CallRecord made = begin_record(message.call, Form::message, end_tick);
-  if (MpiCall* record = made.record) {
-    record->peer = direction.peer;
-    record->tag = direction.tag;
-    record->bytes = direction.bytes;
+  if (MpiCall* record = made.record) [[likely]] {
+    record->peer = message.peer;
+    record->tag = message.tag;
+    record->bytes = bytes;
     end_record(made, message.call, Form::message);
   }
 }
 
 void record_exchange(const UctraceExchange& exchange) {
   const std::uint64_t end_tick = log::now();
-  const Direction send = direction_of(exchange.send, exchange.call);
-  const Direction receive = direction_of(exchange.receive, exchange.call);
+  const std::int32_t peer = peer_of(exchange.send), recv_peer = peer_of(exchange.receive);
+  const std::uint64_t bytes = bytes_of(exchange.send, peer, exchange.call);
+  const std::uint64_t recv_bytes = bytes_of(exchange.receive, recv_peer, exchange.call);
   const CallRecord made = begin_record(exchange.call, Form::exchange, end_tick);
   if (MpiCall* record = made.record) {
-    record->peer = send.peer;
-    record->tag = send.tag;
-    record->bytes = send.bytes;
-    record->recv_peer = receive.peer;
-    record->recv_tag = receive.tag;
-    record->recv_bytes = receive.bytes;
+    record->peer = peer;
+    record->tag = tag_of(exchange.send);
+    record->bytes = bytes;
+    record->recv_peer = recv_peer;
+    record->recv_tag = tag_of(exchange.receive);
+    record->recv_bytes = recv_bytes;
     end_record(made, exchange.call, Form::exchange);
   }
 }
@@ -195,10 +202,16 @@ void uctrace_mpi_enter(UctraceCall* call) {
   begin(*call, MpiCall::kNone, MpiCall::kNone);
 }
 
-void uctrace_mpi_enter_message(UctraceMessage* message) { begin(message->call, message->half); }
+void uctrace_mpi_enter_message(UctraceMessage* message) {
+  notice_world(message->call);
+  message->peer = peer_of(message->half);
+  message->tag = tag_of(message->half);
+  begin(message->call, message->peer, message->tag);
+}
 
 void uctrace_mpi_enter_exchange(UctraceExchange* exchange) {
-  begin(exchange->call, exchange->send);
+  notice_world(exchange->call);
+  begin(exchange->call, peer_of(exchange->send), tag_of(exchange->send));
 }
 
 void uctrace_mpi_enter_finalize(UctraceCall* call) {

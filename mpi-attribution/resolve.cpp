@@ -35,6 +35,7 @@ bool find_inquiries(Scope& scope, Inquiries& ask) {
   return find_inquiry(scope, "PMPI_Get_library_version", ask.get_library_version) &&
          find_inquiry(scope, "PMPI_Initialized", ask.initialized) &&
          find_inquiry(scope, "PMPI_Finalized", ask.finalized) &&
+         find_inquiry(scope, "PMPI_Query_thread", ask.query_thread) &&
          find_inquiry(scope, "PMPI_Comm_rank", ask.comm_rank) &&
          find_inquiry(scope, "PMPI_Comm_size", ask.comm_size) &&
          find_inquiry(scope, "PMPI_Comm_test_inter", ask.comm_test_inter) &&

@@ -2,8 +2,10 @@
 // frees early. UCP then drops its callback, and with it ours; so we ask UCP to release the request
 // instead, which keeps the callback, and keep it from the program ourselves.
 //
-// Protocol: whoever takes a request out of the list owns its end. The program's callback is called
-// only by an end that found the request still listed.
+// Protocol: a request is listed before it can end, and unlisted by its end, with plain stores. A
+// free in between marks it, by compare and exchange: the end finds the mark and does not call the
+// program back. Two threads that list at the same place at the same time lose one of the two, as if
+// there were no room for it.
 #pragma once
 
 namespace uctrace::ucp {
@@ -12,8 +14,11 @@ namespace uctrace::ucp {
 // not be seen.
 bool list_active(void* request);
 
-// True if it was listed; it is no longer.
-bool take_active(void* request);
+// The end of a request that was listed. False: the program has freed it.
+bool end_active(void* request);
+
+// What an earlier request at this address may have left.
+void forget_active(void* request);
 
 // What ucp_request_free() is without us.
 void free_request(void* request, const void* caller);

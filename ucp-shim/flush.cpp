@@ -17,7 +17,7 @@ using log::UcpFunction;
 template <typename Post>
 ucs_status_ptr_t flush(UcpFunction function, Tracking tracking, const void* handle,
                        const ucp_request_param_t* param, Post post) {
-  Call call(function, param, tracking);
+  Call call(function, log::UcpFamily::flush, param, tracking);
   if (!call.active()) {
     return post(param);
   }

@@ -18,21 +18,9 @@ UCTRACE_SAME_PLACE(recv_info);
 UCTRACE_SAME_PLACE(memh);
 #undef UCTRACE_SAME_PLACE
 
-// Bits of ucp_op_attr_t that headers older than 1.22 do not have.
-constexpr std::uint32_t kRemoteDatatype = 1u << 9, kRemote = 1u << 10, kRemoteCount = 1u << 11;
+}  // namespace
 
-// What UCX 1.8 has, too; the rest was appended later.
-constexpr std::uint32_t kFirstFields = UCP_OP_ATTR_FIELD_REQUEST | UCP_OP_ATTR_FIELD_CALLBACK |
-                                       UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE |
-                                       UCP_OP_ATTR_FIELD_FLAGS;
-constexpr std::uint32_t kLaterFields =
-    UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FIELD_RECV_INFO |
-    UCP_OP_ATTR_FIELD_MEMH | kRemoteDatatype | kRemote | kRemoteCount;
-constexpr std::uint32_t kKnown = kFirstFields | kLaterFields | UCP_OP_ATTR_FLAG_NO_IMM_CMPL |
-                                 UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL |
-                                 UCP_OP_ATTR_FLAG_MULTI_SEND;
-
-void copy_later_fields(const RequestParam& from, RequestParam& to) {
+void detail::copy_later_fields(const RequestParam& from, RequestParam& to) {
   const auto has = [&](std::uint32_t field) { return (from.op_attr_mask & field) != 0; };
   if (has(UCP_OP_ATTR_FIELD_REPLY_BUFFER)) to.reply_buffer = from.reply_buffer;
   if (has(UCP_OP_ATTR_FIELD_MEMORY_TYPE)) to.memory_type = from.memory_type;
@@ -42,6 +30,8 @@ void copy_later_fields(const RequestParam& from, RequestParam& to) {
   if (has(kRemote)) to.remote = from.remote;
   if (has(kRemoteCount)) to.remote_count = from.remote_count;
 }
+
+namespace {
 
 // ucp_dt_local_sgl_t of UCX 1.22, whose class of datatype is 4.
 constexpr ucp_datatype_t kSglClass = 4;
@@ -75,34 +65,12 @@ std::uint64_t iov_bytes(const ucp_dt_iov_t* list, std::size_t count) {
 
 }  // namespace
 
-// Field by field: wider loads of what the caller has just stored would wait for its stores. The
-// first fields are always there; what the mask does not name may be uninitialised, which is
-// harmless.
-std::uint32_t copy_parameters(const ucp_request_param_t* param, RequestParam& to) {
-  const auto& from = *reinterpret_cast<const RequestParam*>(param);
-  to.op_attr_mask = from.op_attr_mask;
-  to.flags = from.flags;
-  to.request = from.request;
-  to.cb = from.cb;
-  to.datatype = from.datatype;
-  to.user_data = from.user_data;
-  if ((from.op_attr_mask & kLaterFields) != 0) {
-    copy_later_fields(from, to);
-  }
-  return from.op_attr_mask & ~kKnown;
-}
-
-std::uint64_t buffer_bytes(const RequestParam& param, const void* buffer, std::size_t count,
-                           bool* known) {
-  *known = true;
-  if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) == 0) {
-    return count;
-  }
+std::uint64_t list_bytes(const RequestParam& param, const void* buffer, std::size_t count,
+                         bool* known) {
   std::uint64_t bytes = 0;
   switch (param.datatype & UCP_DATATYPE_CLASS_MASK) {
-    case UCP_DATATYPE_CONTIG:
-      return count * (param.datatype >> UCP_DATATYPE_SHIFT);
     case UCP_DATATYPE_IOV:
+      *known = true;
       return iov_bytes(static_cast<const ucp_dt_iov_t*>(buffer), count);
     case kSglClass:
       *known = sgl_bytes(*static_cast<const LocalSgl*>(buffer), count, bytes);

@@ -26,16 +26,60 @@ struct RequestParam {
   std::size_t remote_count;
 };
 
+namespace detail {
+// Bits of ucp_op_attr_t that headers older than 1.22 do not have.
+inline constexpr std::uint32_t kRemoteDatatype = 1u << 9, kRemote = 1u << 10,
+                               kRemoteCount = 1u << 11;
+
+// What UCX 1.8 has, too; the rest was appended later.
+inline constexpr std::uint32_t kFirstFields =
+    UCP_OP_ATTR_FIELD_REQUEST | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+    UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS;
+inline constexpr std::uint32_t kLaterFields =
+    UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FIELD_MEMORY_TYPE | UCP_OP_ATTR_FIELD_RECV_INFO |
+    UCP_OP_ATTR_FIELD_MEMH | kRemoteDatatype | kRemote | kRemoteCount;
+inline constexpr std::uint32_t kKnown =
+    kFirstFields | kLaterFields | UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FAST_CMPL |
+    UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL | UCP_OP_ATTR_FLAG_MULTI_SEND;
+void copy_later_fields(const RequestParam& from, RequestParam& to);
+}  // namespace detail
+
 // Copies what the mask names. Returns the bits of the mask that this build does not know: if there
 // are any, the caller's own parameters have to be handed down.
-std::uint32_t copy_parameters(const ucp_request_param_t* param, RequestParam& to);
+//
+// Field by field: wider loads of what the caller has just stored would wait for its stores. The
+// first fields are always there; what the mask does not name may be uninitialised, which is
+// harmless.
+inline std::uint32_t copy_parameters(const ucp_request_param_t* param, RequestParam& to) {
+  const auto& from = *reinterpret_cast<const RequestParam*>(param);
+  to.op_attr_mask = from.op_attr_mask;
+  to.flags = from.flags;
+  to.request = from.request;
+  to.cb = from.cb;
+  to.datatype = from.datatype;
+  to.user_data = from.user_data;
+  if ((from.op_attr_mask & detail::kLaterFields) != 0) [[unlikely]] {
+    detail::copy_later_fields(from, to);
+  }
+  return from.op_attr_mask & ~detail::kKnown;
+}
+
+// Of a buffer that is described by a list, or by a generic datatype: the latter is not known.
+std::uint64_t list_bytes(const RequestParam& param, const void* buffer, std::size_t count,
+                         bool* known);
 
 // Bytes of a buffer of `count` elements. `*known` is false for generic datatypes.
-std::uint64_t buffer_bytes(const RequestParam& param, const void* buffer, std::size_t count,
-                           bool* known);
-inline std::uint64_t buffer_bytes(const ucp_request_param_t* param, const void* buffer,
+inline std::uint64_t buffer_bytes(const ucp_request_param_t* caller, const void* buffer,
                                   std::size_t count, bool* known) {
-  return buffer_bytes(*reinterpret_cast<const RequestParam*>(param), buffer, count, known);
+  const auto& param = *reinterpret_cast<const RequestParam*>(caller);
+  const ucp_datatype_t datatype = (param.op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) != 0
+                                      ? param.datatype
+                                      : ucp_dt_make_contig(1);
+  if ((datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_CONTIG) [[likely]] {
+    *known = true;
+    return count * (datatype >> UCP_DATATYPE_SHIFT);
+  }
+  return list_bytes(param, buffer, count, known);
 }
 
 }  // namespace uctrace::ucp

@@ -13,8 +13,11 @@
 
 #include <atomic>
 
+#include "call-stacks/stacks.hpp"
 #include "event-log/recorder.hpp"
+#include "ucp-shim/left_out.hpp"
 #include "ucp-shim/parameters.hpp"
+#include "uct-shim/context.hpp"
 
 namespace uctrace::ucp {
 
@@ -43,11 +46,21 @@ enum class Tracking : std::uint8_t {
   implicit,  // not at all: see UcpOperation::kImplicit
 };
 
+namespace detail {
+extern constinit std::atomic<bool> on;
+void report_unknown_fields(std::uint32_t fields);
+}  // namespace detail
+
+// True once this process's UCP layer is recording.
+inline bool layer_on() { return detail::on.load(std::memory_order_relaxed); }
+void switch_layer_on();
+
 // One UCP call being recorded. Inactive (and everything a no-op) while recording is off.
 class Call {
  public:
-  Call(log::UcpFunction function, const ucp_request_param_t* param,
-       Tracking tracking = Tracking::callback);
+  // `family` is the function's, which its wrapper knows.
+  UCTRACE_HOT Call(log::UcpFunction function, log::UcpFamily family,
+                   const ucp_request_param_t* param, Tracking tracking = Tracking::callback);
 
   bool active() const { return lane_ != nullptr; }
   log::Id id() const { return id_; }
@@ -75,28 +88,35 @@ class Call {
     };
     std::uint64_t posted_tick;  // tags; 0 = at the call
   };
-  // Whether the operation ended inside its call by way of the callback, and how.
+  // Records the operation; gives the slot back if the operation ended already. True: it ended
+  // inside its call by way of the callback, and end() tells how.
+  UCTRACE_HOT bool finish(ucs_status_ptr_t result, const Operation& operation);
+
   struct End {
-    bool in_call;
     ucs_status_t status;
     ucp_tag_recv_info_t received;
   };
-  // Records the operation; gives the slot back if the operation ended already.
-  End finish(ucs_status_ptr_t result, const Operation& operation);
+  const End& end() const { return end_; }
 
  private:
-  void track(const ucp_request_param_t* param);
+  UCTRACE_HOT void track(const ucp_request_param_t* param);
+  UCTRACE_HOT void take_start();
+  UCTRACE_HOT void record(ucs_status_t status, const Operation& operation, std::uint64_t end_tick);
+  bool settle(void* request);
   void list(void* request);
-  void record(ucs_status_t status, const Operation& operation, std::uint64_t end);
 
   log::Lane* lane_;
   log::UcpFunction function_;
+  log::UcpFamily family_;
   Tracking tracking_;
+  unsigned flags_ = 0;  // of UcpOperation: which times are those of the MPI call around it
+  bool within_nonblocking_ = false;
+  bool parameters_known_ = false;
   log::Id id_ = 0;
   std::uint64_t start_ = 0;
-  RequestParam parameters_;  // the caller's with ours in them, to hand down
-  bool parameters_known_ = false;
   TrackedRequest* tracked_ = nullptr;
+  RequestParam parameters_;  // the caller's with ours in them, to hand down
+  End end_;                  // where finish() says so
 };
 
 // Our callbacks; `user_data` is the TrackedRequest.
@@ -130,8 +150,160 @@ inline log::UcpFunction name_for(log::UcpFunction nbx) {
   return function;
 }
 
-// True once this process's UCP layer is recording.
-bool layer_on();
-void switch_layer_on();
+namespace detail {
+
+// The counter of operations of this family that did not fail at once, by UcpFamily.
+inline constexpr log::Counter log::LiveCounters::*kAccepted[] = {
+    &log::LiveCounters::ucp_sends,  // none
+    &log::LiveCounters::ucp_sends,
+    &log::LiveCounters::ucp_receives,
+    &log::LiveCounters::ucp_puts,
+    &log::LiveCounters::ucp_gets,
+    &log::LiveCounters::ucp_atomics,
+    &log::LiveCounters::ucp_flushes,
+    &log::LiveCounters::ucp_am_sends,
+    &log::LiveCounters::ucp_am_receives,
+    &log::LiveCounters::ucp_am_data_receives,
+    &log::LiveCounters::ucp_stream_sends,
+    &log::LiveCounters::ucp_stream_receives,
+};
+static_assert(sizeof kAccepted / sizeof kAccepted[0] ==
+              static_cast<std::size_t>(log::UcpFamily::stream_receive) + 1);
+
+inline void install_callback(log::UcpFamily family, RequestParam& handed) {
+  if (family == log::UcpFamily::tag_receive) {
+    handed.cb.recv = on_receive_end;
+  } else if (family == log::UcpFamily::am_receive_data) {
+    handed.cb.recv_am = on_data_end;
+  } else if (family == log::UcpFamily::stream_receive) {
+    handed.cb.recv_stream = on_stream_end;
+  } else {
+    handed.cb.send = on_send_end;
+  }
+}
+
+}  // namespace detail
+
+inline Call::Call(log::UcpFunction function, log::UcpFamily family,
+                  const ucp_request_param_t* param, Tracking tracking)
+    : lane_(layer_on() && !left_out(function) ? log::lane() : nullptr),
+      function_(function),
+      family_(family),
+      tracking_(tracking) {
+  if (lane_ == nullptr) [[unlikely]] {
+    if (layer_on() && !left_out(function)) {
+      log::count_without_lane(log::DropKind::ucp);
+    }
+    return;
+  }
+  id_ = log::new_id(*lane_, log::IdKind::ucp_operation);
+  if (tracking == Tracking::callback) {
+    track(param);
+  }
+  take_start();
+}
+
+// The first thing that a point-to-point call of MPI does is to post its operation: both begin at
+// one tick. What the thread did in between would have ended the moment.
+inline void Call::take_start() {
+  std::uint64_t tick;
+  const log::Moment::Of moment = lane_->moment_now(tick);
+  lane_->end_moment();
+  const bool begins_call =
+      moment == log::Moment::Of::blocking_call || moment == log::Moment::Of::nonblocking_call;
+  if (begins_call && family_ <= log::UcpFamily::tag_receive) {
+    start_ = tick;
+    flags_ = log::UcpOperation::kCallStart;
+    within_nonblocking_ = moment == log::Moment::Of::nonblocking_call;
+  } else {
+    start_ = log::now();
+  }
+}
+
+inline void Call::track(const ucp_request_param_t* param) {
+  const std::uint32_t unknown = copy_parameters(param, parameters_);
+  if (unknown != 0) [[unlikely]] {
+    detail::report_unknown_fields(unknown);
+  }
+  parameters_known_ = unknown == 0;
+  log::Slot* slot = parameters_known_ ? log::acquire_slot(*lane_) : nullptr;
+  if (slot == nullptr) {
+    ++lane_->counters().ucp_untracked;
+    return;
+  }
+  tracked_ = log::payload_of<TrackedRequest>(slot);
+  RequestParam& handed = parameters_;
+  const bool has_callback = (handed.op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) != 0;
+  const bool has_data = (handed.op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) != 0;
+  tracked_->callback.send = has_callback ? handed.cb.send : nullptr;
+  tracked_->user_data = has_data ? handed.user_data : nullptr;
+  tracked_->operation = id_;
+  tracked_->state = RequestState::in_call;
+  tracked_->hide_in_call = false;
+  tracked_->listed = false;
+  handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  handed.user_data = tracked_;
+  detail::install_callback(family_, handed);
+}
+
+inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {
+  const ucs_status_t status = UCS_PTR_IS_PTR(result) ? UCS_INPROGRESS : UCS_PTR_STATUS(result);
+  const bool pending = status == UCS_INPROGRESS;
+  // Nothing is left to do for a call whose operation is over, nor for one that only posts it.
+  if (flags_ != 0 && (!pending || within_nonblocking_)) {
+    flags_ |= log::UcpOperation::kCallEnd;
+  }
+  const std::uint64_t end_tick = (flags_ & log::UcpOperation::kCallEnd) != 0 ? start_ : log::now();
+  // A callback inside the call may have forked: the child returns here too, without the log.
+  if (log::lane() == lane_) [[likely]] {
+    log::LiveCounters& counters = lane_->counters();
+    ++counters.ucp_operations;
+    if (status >= 0) [[likely]] {
+      ++(counters.*detail::kAccepted[static_cast<std::size_t>(family_)]);
+    }
+    record(status, operation, end_tick);
+  }
+  if (pending) {
+    return settle(result);
+  }
+  if (tracked_ != nullptr) {
+    log::release_slot(log::slot_of(tracked_));
+  }
+  return false;
+}
+
+inline void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t end_tick) {
+  const std::uint32_t stack = stacks::of_ucp_operation(*lane_);
+  const std::size_t bytes = sizeof(log::UcpOperation) + (stack != 0) * sizeof(std::uint64_t);
+  auto* record = static_cast<log::UcpOperation*>(
+      lane_->reserve_bytes(log::Stream::events, log::DropKind::ucp, bytes));
+  if (record == nullptr) [[unlikely]] {
+    return;
+  }
+  const bool untracked = tracking_ == Tracking::callback && tracked_ == nullptr;
+  const unsigned flags = flags_ | (operation.bytes_known ? 0 : log::UcpOperation::kUnknownLength) |
+                         (untracked ? log::UcpOperation::kUntracked : 0) |
+                         (operation.posted_tick != 0 ? log::UcpOperation::kProbed : 0) |
+                         (tracking_ == Tracking::implicit ? log::UcpOperation::kImplicit : 0);
+  record->id = id_;
+  record->start_tick = start_;
+  record->duration_ticks = end_tick - start_;
+  record->handle = operation.handle;
+  record->bytes = operation.bytes;
+  record->tag = operation.tag;
+  record->tag_mask = operation.tag_mask;
+  record->buffer = reinterpret_cast<std::uint64_t>(operation.buffer);
+  if (family_ <= log::UcpFamily::tag_receive) {
+    record->posted_tick = operation.posted_tick != 0 ? operation.posted_tick : start_;
+  } else {
+    const uct::Context& context = uct::thread_state.context;
+    record->origin = context.kind == log::Origin::arrival ? context.origin : 0;
+  }
+  if (stack != 0) [[unlikely]]
+    *reinterpret_cast<std::uint64_t*>(record + 1) = stack;
+  log::publish(record, log::RecordType::ucp_operation, bytes / 8,
+               static_cast<std::uint16_t>(static_cast<unsigned>(function_) | flags << 8),
+               static_cast<std::uint32_t>(status));
+}
 
 }  // namespace uctrace::ucp

@@ -46,7 +46,7 @@ using Send = decltype(&::ucp_tag_send_nbx);
 
 ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint, const void* buffer,
                       std::size_t count, ucp_tag_t tag, const ucp_request_param_t* param) {
-  Call call(function, param);
+  Call call(function, log::UcpFamily::tag_send, param);
   if (!call.active()) {
     return original(endpoint, buffer, count, tag, param);
   }
@@ -82,7 +82,7 @@ struct Receive {
 template <typename Post>
 ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
                          const ucp_request_param_t* param, const void* caller, Post post) {
-  Call call(function, param);
+  Call call(function, log::UcpFamily::tag_receive, param);
   if (!call.active()) {
     return post(param);
   }
@@ -99,24 +99,25 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
     result = post(call.handed(param));
   }
-  const Call::End end = call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(what.worker),
-                                             .buffer = what.buffer,
-                                             .bytes = bytes,
-                                             .bytes_known = known,
-                                             .tag = what.tag,
-                                             .tag_mask = what.mask,
-                                             .posted_tick = what.posted_tick});
-  if (!undo || !end.in_call) {
+  const bool ended_in_call =
+      call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(what.worker),
+                           .buffer = what.buffer,
+                           .bytes = bytes,
+                           .bytes_known = known,
+                           .tag = what.tag,
+                           .tag_mask = what.mask,
+                           .posted_tick = what.posted_tick});
+  if (!undo || !ended_in_call) {
     return result;
   }
   if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) != 0 &&
       param->recv_info.tag_info != nullptr) {
-    *param->recv_info.tag_info = end.received;
+    *param->recv_info.tag_info = call.end().received;
   }
   if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) == 0) {
     free_request(result, caller);
   }
-  return UCS_STATUS_PTR(end.status);
+  return UCS_STATUS_PTR(call.end().status);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const 
 ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, std::size_t count) {
   Post post(ep->iface, ep, UctOp::am_short_iov);
   const std::uint64_t bytes = total_bytes(iov, count);
-  std::uint64_t words[log::kMaxHeaderWords];
+  std::uint64_t words[log::kMaxHeaderWords]{};
   const std::uint8_t keep = words_to_keep(id, bytes);
   gather_words(words, iov, count, keep);
   const ucs_status_t status = post.original().ep_am_short_iov(ep, id, iov, count);
@@ -101,7 +101,7 @@ ucs_status_t am_zcopy(uct_ep_h ep, std::uint8_t id, const void* header, unsigned
                       uct_completion_t* completion) {
   Post post(ep->iface, ep, UctOp::am_zcopy);
   // Copied first: the caller may reuse its header as soon as the operation is posted.
-  std::uint64_t words[log::kMaxHeaderWords];
+  std::uint64_t words[log::kMaxHeaderWords]{};
   const std::uint8_t keep = words_to_keep(id, header_length);
   wire::copy_words(words, header, keep);
   const ucs_status_t status = post.original().ep_am_zcopy(ep, id, header, header_length, iov, count,

@@ -18,59 +18,41 @@ namespace uctrace::uct {
 
 thread_local constinit bool opening_for_ucp = false;
 
+namespace detail {
+constinit InterfacePlace interface_places[kPlaces]{};
+}  // namespace detail
+
 namespace {
 
+using detail::InterfacePlace;
+using detail::kPlaces;
 using interpose::Original;
 using log::FaultCode;
 using log::Layer;
 
 constexpr std::size_t kMaxInterfaces = 4096;  // 1,400 bytes each, of memory once it is used
-constexpr std::size_t kTableBits = 14;
-constexpr std::size_t kTableSize = std::size_t{1} << kTableBits;  // at most a quarter full
-
-struct TableEntry {
-  std::atomic<uct_iface_h> key;
-  std::atomic<Interface*> value;
-};
 
 constinit Interface interfaces[kMaxInterfaces]{};
 constinit std::atomic<std::uint32_t> interfaces_used{0};
-constinit TableEntry table[kTableSize]{};
 constinit std::atomic<std::uint16_t> next_interface_id{0};
 
-std::size_t home_of(const void* handle) {
-  return (reinterpret_cast<std::uintptr_t>(handle) >> 6) * 0x9E3779B97F4A7C15u >> (64 - kTableBits);
-}
-
 // The place of `handle`, or the free one where it belongs; nullptr if the table has none.
-TableEntry* place_of(uct_iface_h handle) {
-  for (std::size_t i = 0, at = home_of(handle); i < kTableSize; ++i, at = (at + 1) % kTableSize) {
-    uct_iface_h key = table[at].key.load(std::memory_order_acquire);
+InterfacePlace* place_of(uct_iface_h handle) {
+  for (std::size_t i = 0, at = detail::home_of(handle); i < kPlaces; ++i, at = (at + 1) % kPlaces) {
+    InterfacePlace& place = detail::interface_places[at];
+    uct_iface_h key = place.key.load(std::memory_order_acquire);
     if (key == handle) {
-      return &table[at];
+      return &place;
     }
     if (key == nullptr &&
-        table[at].key.compare_exchange_strong(key, handle, std::memory_order_acq_rel)) {
-      return &table[at];
+        place.key.compare_exchange_strong(key, handle, std::memory_order_acq_rel)) {
+      return &place;
     }
     if (key == handle) {
-      return &table[at];
+      return &place;
     }
   }
   return nullptr;
-}
-
-// The entry of what is, or once was, at this address; nullptr if nothing was.
-Interface* find_interface(uct_iface_h handle) {
-  for (std::size_t at = home_of(handle);; at = (at + 1) % kTableSize) {
-    const uct_iface_h key = table[at].key.load(std::memory_order_acquire);
-    if (key == handle) {
-      return table[at].value.load(std::memory_order_acquire);
-    }
-    if (key == nullptr) {
-      return nullptr;
-    }
-  }
 }
 
 // A handle that is used again keeps its entry: the old interface is closed by then, as the one that
@@ -83,7 +65,7 @@ Interface* entry_for(uct_iface_h handle) {
   const std::uint32_t index = interfaces_used.load(std::memory_order_relaxed) < kMaxInterfaces
                                   ? interfaces_used.fetch_add(1)
                                   : kMaxInterfaces;
-  TableEntry* place = index < kMaxInterfaces ? place_of(handle) : nullptr;
+  InterfacePlace* place = index < kMaxInterfaces ? place_of(handle) : nullptr;
   if (place == nullptr) {
     return nullptr;
   }
@@ -260,6 +242,9 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   // the operations of a stock one compiled in.
   entry->swapped = !opener.is_rebuilt || !entry->of_ucp;
   memset(static_cast<void*>(entry->handlers), 0, sizeof entry->handlers);
+  const log::DeviceType device_type = device_type_of(domain, params, opener.caller);
+  entry->in_memory =
+      device_type == log::DeviceType::shared_memory || device_type == log::DeviceType::self;
   // Last: from here on hooks find it, also those that a transport's own thread calls.
   __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
   read_address_sizes(*entry);
@@ -269,7 +254,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   define_interface(
       *entry, domain, params,
       entry->swapped ? hooked_slots(entry->original, handle->ops) : slots_of_tool(entry->original),
-      device_type_of(domain, params, opener.caller), opener.is_ucp);
+      device_type, opener.is_ucp);
   log::set_layer(Layer::uct, log::LayerState::on);
   return entry;
 }
@@ -282,12 +267,6 @@ constinit Original<decltype(&uct_md_open)> original_md_open{"uct_md_open"};
 
 bool layer_wanted() {
   return log::start() && log::layer_state(log::Layer::uct) != log::LayerState::unwanted;
-}
-
-Interface* find_open_interface(uct_iface_h handle) {
-  Interface* entry = find_interface(handle);
-  return entry != nullptr && __atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) == handle ? entry
-                                                                                         : nullptr;
 }
 
 }  // namespace uctrace::uct

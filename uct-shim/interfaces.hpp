@@ -3,6 +3,10 @@
 
 #include <uct/api/uct.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
 #include "event-log/ucp_wire.hpp"
 
 namespace uctrace::uct {
@@ -25,13 +29,47 @@ struct Interface {
   bool of_ucp;               // opened by a UCP worker: its AM ids are UCP's
   UnexpectedTags* tags;      // our callbacks for tag offload, nullptr: none were set
   bool swapped;              // its table has our hooks; else its UCX calls them by itself
+  bool in_memory;            // short operations are a few stores to memory that both sides share
   std::uint16_t device_address_bytes, interface_address_bytes, endpoint_address_bytes;
   AmHandler handlers[wire::kAmIds];
 };
 
+namespace detail {
+// By handle, with open addressing. A place keeps its key: handles are used again.
+struct InterfacePlace {
+  std::atomic<uct_iface_h> key;
+  std::atomic<Interface*> value;
+};
+inline constexpr std::size_t kPlaceBits = 14;
+inline constexpr std::size_t kPlaces = std::size_t{1} << kPlaceBits;  // at most a quarter full
+extern constinit InterfacePlace interface_places[kPlaces];
+
+inline std::size_t home_of(const void* handle) {
+  return (reinterpret_cast<std::uintptr_t>(handle) >> 6) * 0x9E3779B97F4A7C15u >> (64 - kPlaceBits);
+}
+}  // namespace detail
+
+// The entry of what is, or once was, at this address; nullptr if nothing was.
+inline Interface* find_interface(uct_iface_h handle) {
+  for (std::size_t at = detail::home_of(handle);; at = (at + 1) % detail::kPlaces) {
+    const detail::InterfacePlace& place = detail::interface_places[at];
+    const uct_iface_h key = place.key.load(std::memory_order_acquire);
+    if (key == handle) [[likely]] {
+      return place.value.load(std::memory_order_acquire);
+    }
+    if (key == nullptr) {
+      return nullptr;
+    }
+  }
+}
+
 // The entry of an interface that was opened as a device; nullptr for any other, also if what was at
-// this address is closed: its memory may hold an interface of UCP's own by now. Cost: 1-2 ns.
-Interface* find_open_interface(uct_iface_h handle);
+// this address is closed: its memory may hold an interface of UCP's own by now. Cost: 1 ns.
+inline Interface* find_open_interface(uct_iface_h handle) {
+  Interface* entry = find_interface(handle);
+  return entry != nullptr && __atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) == handle ? entry
+                                                                                         : nullptr;
+}
 
 // Puts our operations into `table`, only where it has one. Order of stores does not matter: the
 // entry is findable before the first is done.

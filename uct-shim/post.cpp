@@ -2,9 +2,6 @@
 
 #include <stddef.h>
 
-#include <initializer_list>
-
-#include "call-stacks/stacks.hpp"
 #include "event-log/address_map.hpp"
 
 namespace uctrace::uct {
@@ -39,12 +36,11 @@ uct_completion_t* Post::track(uct_completion_t* completion) {
   }
   is_for(request_of_completion(completion));
   last_of_flush_ = op_ == log::UctOp::ep_flush && completion->count <= 1;
-  log::Lane* lane = log::lane();
-  log::Slot* slot = lane != nullptr ? log::acquire_slot(*lane) : nullptr;
+  log::Slot* slot = lane_ != nullptr ? log::acquire_slot(*lane_) : nullptr;
   if (slot == nullptr) {
     return completion;
   }
-  id_ = id_ != 0 ? id_ : log::new_id(*lane, log::IdKind::uct_operation);
+  id_ = id_ != 0 ? id_ : log::new_id(*lane_, log::IdKind::uct_operation);
   thread_state.posting.id = id_;
   has_end_ = true;
   tracked_ = log::payload_of<TrackedCompletion>(slot);
@@ -84,9 +80,8 @@ void Post::settle(void* handle) {
 }
 
 log::Id Post::identify() {
-  log::Lane* lane = passes_through_ ? nullptr : log::lane();
-  if (lane != nullptr) {
-    id_ = log::new_id(*lane, log::IdKind::uct_operation);
+  if (lane_ != nullptr) {
+    id_ = log::new_id(*lane_, log::IdKind::uct_operation);
     thread_state.posting.id = id_;
     has_end_ = true;
   }
@@ -95,31 +90,15 @@ log::Id Post::identify() {
 
 // What is posted inside an operation gives it an id, which it finds when outer_ is put back.
 log::Id Post::name_outer() {
-  if (outer_.id == 0) {
-    if (log::Lane* lane = log::lane()) {
-      outer_.id = log::new_id(*lane, log::IdKind::uct_operation);
-    }
+  if (outer_.id == 0 && lane_ != nullptr) {
+    outer_.id = log::new_id(*lane_, log::IdKind::uct_operation);
   }
   outer_.named = true;
   return outer_.id;
 }
 
-void Post::take_identity() {
-  const Posting& posting = thread_state.posting;
-  if (posting.frame == this) {  // else one inside was left by a long jump to somewhere inside
-    id_ = posting.id;
-    named_ = posting.named;
-  }
-  thread_state.posting = outer_;
-}
-
-void Post::finish(ucs_status_t status, const Handed& handed) {
-  const std::uint64_t end = log::now();
-  take_identity();
-  // What connects an endpoint is sent by whoever comes first, and is nothing of his request.
-  const bool connects = interface_->of_ucp && wire::connects(handed.am_id);
-  thread_state.posted |= status >= 0 && !connects;
-  thread_state.refused |= status == UCS_ERR_NO_RESOURCE && !connects;
+// Of an operation with a completion, or with an id.
+void Post::finish_tracked(ucs_status_t status) {
   if (context_ == &found_ && last_of_flush_ && status >= 0) {
     forget_carried(request_);  // all its lanes are flushed: the completion leads to what follows
   }
@@ -131,68 +110,6 @@ void Post::finish(ucs_status_t status, const Handed& handed) {
   has_end_ = has_end_ && status >= 0;
   if (!has_end_ && !named_) {
     id_ = 0;
-  }
-  log::Lane* lane = log::lane();
-  if (lane == nullptr) {
-    log::count_without_lane(DropKind::uct);
-    return;
-  }
-  count(lane->counters(), status);
-  record(*lane, status, handed, end);
-}
-
-void Post::record(log::Lane& lane, ucs_status_t status, const Handed& handed, std::uint64_t end) {
-  const std::size_t optional =
-      (id_ != 0) + (handed.local != 0) + (handed.remote != 0) + (parent_ != 0);
-  const std::uint32_t stack = stacks::of_uct_operation(lane);
-  const std::size_t words = optional + handed.header_words + (stack != 0);
-  auto* record = lane.reserve<UctOperation>(DropKind::uct, words * sizeof(std::uint64_t));
-  if (record == nullptr) {
-    return;
-  }
-  const Context& context = *context_;
-  record->op = op_;
-  record->am_id = handed.am_id;
-  record->flags = static_cast<std::uint8_t>((id_ != 0 ? UctOperation::kHasId : 0) |
-                                            (id_ != 0 && !has_end_ ? UctOperation::kNoEnd : 0) |
-                                            (handed.local != 0 ? UctOperation::kHasLocal : 0) |
-                                            (handed.remote != 0 ? UctOperation::kHasRemote : 0) |
-                                            (parent_ != 0 ? UctOperation::kHasParent : 0) |
-                                            handed.header_words << UctOperation::kHeaderShift);
-  record->origin_kind = context.kind;
-  record->route = context.route;
-  record->protocol = thread_state.protocol;
-  record->header_bytes = handed.header_bytes;
-  record->start_tick = start_;
-  record->duration_ticks = end - start_;
-  record->endpoint = reinterpret_cast<std::uint64_t>(endpoint_);
-  record->bytes = handed.bytes;
-  record->origin = context.origin;
-  auto* word = reinterpret_cast<std::uint64_t*>(record + 1);
-  for (const std::uint64_t value : {id_, handed.local, handed.remote, parent_}) {
-    if (value != 0) {
-      *word++ = value;
-    }
-  }
-  wire::copy_words(word, handed.header, handed.header_words);
-  if (stack != 0) word[handed.header_words] = stack;
-  log::publish(record, log::RecordType::uct_operation, sizeof(UctOperation) / 8 + words,
-               interface_->id,
-               static_cast<std::uint32_t>(status));
-}
-
-void Post::count(log::LiveCounters& counters, ucs_status_t status) const {
-  if (status == UCS_ERR_NO_RESOURCE) {
-    ++counters.uct_no_resource;
-  } else if (status < 0) {
-    ++counters.uct_errors;
-  } else {
-    ++counters.uct_posted_ok;
-    if (status == UCS_INPROGRESS) {
-      ++counters.uct_inprogress;
-      counters.uct_without_handle += !has_end_;
-      counters.uct_untracked += !has_end_ && has_completion_;
-    }
   }
 }
 

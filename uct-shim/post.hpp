@@ -4,11 +4,12 @@
 //   ucs_status_t status = post.original().ep_put_short(...);
 //   return post.done(status, {.bytes = length, ...});
 //
-// Cost: two clock reads, one table look-up, the record's stores.
+// Cost: one or two clock reads, one table look-up, the record's stores.
 #pragma once
 
 #include <uct/api/uct.h>
 
+#include "call-stacks/stacks.hpp"
 #include "event-log/recorder.hpp"
 #include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
@@ -50,18 +51,15 @@ void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status);
 
 class Post {
  public:
-  Post(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op)
+  UCTRACE_HOT Post(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op)
       : iface_(iface),
         interface_(find_open_interface(iface)),
         endpoint_(endpoint),
         op_(op),
         outer_(posting_around(this)),
         passes_through_(interface_ == nullptr || outer_.covers(interface_, endpoint)) {
-    if (!passes_through_) {
-      parent_ = outer_.busy != nullptr ? name_outer() : 0;
-      const void* const whole = interface_;
-      thread_state.posting = {endpoint != nullptr ? endpoint : whole, this, 0, false};
-      start_ = log::now();
+    if (!passes_through_) [[likely]] {
+      begin();
     }
   }
   Post(const Post&) = delete;
@@ -102,7 +100,7 @@ class Post {
 
   // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
   template <typename Status>
-  Status done(Status status, const Handed& handed) {
+  UCTRACE_HOT Status done(Status status, const Handed& handed) {
     if (!passes_through_) {
       finish(status < 0 ? static_cast<ucs_status_t>(status)
                         : (is_length<Status> ? UCS_OK : static_cast<ucs_status_t>(status)),
@@ -117,16 +115,36 @@ class Post {
 
   // The operation in progress around what is at `frame`. One that is not around it in the stack was
   // left by a long jump.
-  static Posting posting_around(const void* frame) {
+  UCTRACE_HOT static Posting posting_around(const void* frame) {
     const Posting& posting = thread_state.posting;
     return posting.busy != nullptr && frame < posting.frame ? posting : Posting{};
   }
+  UCTRACE_HOT void begin() {
+    lane_ = log::lane();
+    if (lane_ != nullptr) [[likely]] {
+      lane_->end_moment();
+    }
+    if (outer_.busy != nullptr) [[unlikely]] {
+      parent_ = name_outer();
+    }
+    const void* const whole = interface_;
+    thread_state.posting = {endpoint_ != nullptr ? endpoint_ : whole, this, 0, false};
+    start_ = log::now();
+  }
   log::Id name_outer();
-  void take_identity();
-  void finish(ucs_status_t status, const Handed& handed);
-  void count(log::LiveCounters& counters, ucs_status_t status) const;
-  void record(log::Lane& lane, ucs_status_t status, const Handed& handed, std::uint64_t end);
+  UCTRACE_HOT void take_identity();
+  UCTRACE_HOT bool is_over_at_once(ucs_status_t status, const Handed& handed) const;
+  UCTRACE_HOT void finish(ucs_status_t status, const Handed& handed);
+  void finish_tracked(ucs_status_t status);
+  UCTRACE_HOT void count(log::LiveCounters& counters, ucs_status_t status) const;
 
+  struct End {
+    std::uint64_t tick;
+    bool one_tick;  // it is the start's
+  };
+  UCTRACE_HOT void record(log::Lane& lane, ucs_status_t status, const Handed& handed, End end);
+
+  log::Lane* lane_ = nullptr;  // as it was at the start: the call may fork
   uct_iface_h iface_;
   Interface* interface_;
   uct_ep_h endpoint_;
@@ -147,5 +165,113 @@ class Post {
 
 // Forgets the rendezvous with this handle, which its transport will not complete any more.
 void cancel_rendezvous(void* handle);
+
+namespace detail {
+
+// What stores a few bytes into memory that the peer reads takes less time than reading the clock
+// costs. Above this size the copy shows.
+inline constexpr std::uint64_t kShortBytes = 256;
+
+constexpr bool is_short(log::UctOp op) {
+  return op == log::UctOp::am_short || op == log::UctOp::am_short_iov ||
+         op == log::UctOp::put_short || op == log::UctOp::tag_eager_short;
+}
+
+}  // namespace detail
+
+inline void Post::take_identity() {
+  const Posting& posting = thread_state.posting;
+  if (posting.frame == this) {  // else one inside was left by a long jump to somewhere inside
+    id_ = posting.id;
+    named_ = posting.named;
+  }
+  thread_state.posting = outer_;
+}
+
+// So short, and over, that its end is not worth a clock reading of its own. What was posted inside
+// is part of it, and makes it longer.
+inline bool Post::is_over_at_once(ucs_status_t status, const Handed& handed) const {
+  return detail::is_short(op_) && interface_->in_memory && status != UCS_INPROGRESS &&
+         handed.bytes <= detail::kShortBytes && !named_;
+}
+
+inline void Post::finish(ucs_status_t status, const Handed& handed) {
+  take_identity();
+  const bool one_tick = is_over_at_once(status, handed);
+  const std::uint64_t end = one_tick ? start_ : log::now();
+  // What connects an endpoint is sent by whoever comes first, and is nothing of his request.
+  const bool connects = interface_->of_ucp && wire::connects(handed.am_id);
+  thread_state.posted |= status >= 0 && !connects;
+  thread_state.refused |= status == UCS_ERR_NO_RESOURCE && !connects;
+  if (id_ != 0 || has_completion_) {
+    finish_tracked(status);
+  }
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) [[unlikely]] {
+    log::count_without_lane(log::DropKind::uct);
+    return;
+  }
+  count(lane->counters(), status);
+  record(*lane, status, handed, {end, one_tick});
+}
+
+inline void Post::record(log::Lane& lane, ucs_status_t status, const Handed& handed, End end) {
+  unsigned flags = static_cast<unsigned>(handed.header_words) << log::UctOperation::kHeaderShift;
+  std::size_t words = sizeof(log::UctOperation) / 8 + handed.header_words;
+  const auto add_if = [&](bool has, unsigned flag) {
+    flags |= has ? flag : 0;
+    words += has;
+  };
+  add_if(id_ != 0, log::UctOperation::kHasId);
+  add_if(handed.local != 0, log::UctOperation::kHasLocal);
+  add_if(handed.remote != 0, log::UctOperation::kHasRemote);
+  add_if(parent_ != 0, log::UctOperation::kHasParent);
+  flags |= id_ != 0 && !has_end_ ? log::UctOperation::kNoEnd : 0;
+  const std::uint32_t stack = stacks::of_uct_operation(lane);
+  words += stack != 0;
+  auto* record = static_cast<log::UctOperation*>(
+      lane.reserve_bytes(log::Stream::events, log::DropKind::uct, words * 8));
+  if (record == nullptr) [[unlikely]] {
+    return;
+  }
+  const Context& context = *context_;
+  record->op = op_;
+  record->am_id = handed.am_id;
+  record->flags = static_cast<std::uint8_t>(flags);
+  record->source = log::UctOperation::source_of(context.kind, context.route);
+  record->marks = end.one_tick ? log::UctOperation::kOneTick : 0;
+  record->protocol = thread_state.protocol;
+  record->header_bytes = handed.header_bytes;
+  record->start_tick = start_;
+  record->duration_ticks = end.tick - start_;
+  record->endpoint = reinterpret_cast<std::uint64_t>(endpoint_);
+  record->bytes = handed.bytes;
+  record->origin = context.origin;
+  auto* word = reinterpret_cast<std::uint64_t*>(record + 1);
+  if (id_ != 0) *word++ = id_;
+  if (handed.local != 0) *word++ = handed.local;
+  if (handed.remote != 0) *word++ = handed.remote;
+  if (parent_ != 0) *word++ = parent_;
+  wire::copy_words(word, handed.header, handed.header_words);
+  if (stack != 0) [[unlikely]]
+    word[handed.header_words] = stack;
+  log::publish(record, log::RecordType::uct_operation, words, interface_->id,
+               static_cast<std::uint32_t>(status));
+}
+
+inline void Post::count(log::LiveCounters& counters, ucs_status_t status) const {
+  if (status == UCS_ERR_NO_RESOURCE) {
+    ++counters.uct_no_resource;
+  } else if (status < 0) {
+    ++counters.uct_errors;
+  } else {
+    ++counters.uct_posted_ok;
+    if (status == UCS_INPROGRESS) {
+      ++counters.uct_inprogress;
+      counters.uct_without_handle += !has_end_;
+      counters.uct_untracked += !has_end_ && has_completion_;
+    }
+  }
+}
 
 }  // namespace uctrace::uct

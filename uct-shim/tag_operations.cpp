@@ -88,7 +88,7 @@ ucs_status_t tag_rndv_cancel(uct_ep_h ep, void* handle) {
 ucs_status_t tag_rndv_request(uct_ep_h ep, uct_tag_t tag, const void* header,
                               unsigned header_length, unsigned flags) {
   Post post(ep->iface, ep, UctOp::tag_rndv_request);
-  std::uint64_t words[log::kMaxHeaderWords];
+  std::uint64_t words[log::kMaxHeaderWords]{};
   const std::size_t available = header_length / sizeof words[0];
   const auto keep = static_cast<std::uint8_t>(
       available < log::kMaxHeaderWords ? available : log::kMaxHeaderWords);

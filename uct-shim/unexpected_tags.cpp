@@ -22,11 +22,12 @@ ucs_status_t on_eager(void* argument, void* data, std::size_t length, unsigned f
   }
   // Immediate data asks for an answer, once for all fragments.
   const bool asks = immediate != 0 && (flags & UCT_CB_PARAM_FLAG_FIRST) != 0;
-  const Delivery delivery({.bytes = length,
-                           .interface = tags->interface->id,
-                           .kind = ArrivalKind::tag_eager_unexpected,
-                           .words = static_cast<std::uint8_t>(asks ? 2 : 1),
-                           .header = {tag, immediate}});
+  const Arrived arrived{.bytes = length,
+                        .interface = tags->interface->id,
+                        .kind = ArrivalKind::tag_eager_unexpected,
+                        .words = static_cast<std::uint8_t>(asks ? 2 : 1),
+                        .header = {tag, immediate}};
+  const Delivery delivery(arrived);
   return tags->eager(tags->eager_argument, data, length, flags, tag, immediate, context);
 }
 

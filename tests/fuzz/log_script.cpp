@@ -221,8 +221,9 @@ void shape_operation(Random& random, log::UctOperation& r) {
   r.op = static_cast<log::UctOp>(1 + random() % (static_cast<unsigned>(log::UctOp::kCount) - 1));
   r.am_id = static_cast<std::uint8_t>(random() % 28);
   r.flags = static_cast<std::uint8_t>(random() % 16 | (random() % 6) << 4 | (random() & 0x80));
-  r.origin_kind = static_cast<log::Origin>(random() % 3);
-  r.route = static_cast<log::Route>(random() % 7);
+  r.source = log::UctOperation::source_of(static_cast<log::Origin>(random() % 3),
+                                          static_cast<log::Route>(random() % 7));
+  r.marks = static_cast<std::uint8_t>(random() % 2 * log::UctOperation::kOneTick);
   r.bytes = random() % 128;
 }
 

@@ -6,6 +6,7 @@
 
 namespace {
 std::atomic<int> next_communicator{0x44000010};
+std::atomic<int> thread_level{3};  // MPI_THREAD_MULTIPLE
 constexpr int kGroup = 0x48000000, kNoCommunicator = 0x04000000;
 }  // namespace
 
@@ -18,6 +19,7 @@ STAND_IN int PMPI_Get_library_version(char* text, int* length) {
 }
 STAND_IN int PMPI_Initialized(int* flag) { return *flag = 1, 0; }
 STAND_IN int PMPI_Finalized(int* flag) { return *flag = 0, 0; }
+STAND_IN int PMPI_Query_thread(int* level) { return *level = thread_level, 0; }
 STAND_IN int PMPI_Comm_rank(int, int* rank) { return *rank = 0, 0; }
 STAND_IN int PMPI_Comm_size(int, int* size) { return *size = 1, 0; }
 STAND_IN int PMPI_Comm_test_inter(int, int* flag) { return *flag = 0, 0; }
@@ -34,6 +36,7 @@ STAND_IN int PMPI_Type_size_x(int, long long* size) { return *size = 1, 0; }
 STAND_IN int PMPI_Init(int*, char***) { return 0; }
 
 STAND_IN int MPI_Init_thread(int*, char***, int wanted, int* provided) {
+  thread_level = wanted;
   return *provided = wanted, 0;
 }
 STAND_IN int MPI_Finalize() { return 0; }

@@ -107,8 +107,8 @@ TEST_CASE("a record that does not fit its own counts is left out") {
   CHECK(bad_records([](UctOperation& r) { r.op = UctOp::none; }) == 1);
   CHECK(bad_records([](UctOperation& r) { r.flags = UctOperation::kHasId | 2 << 4; }) == 1);
   CHECK(bad_records([](UctOperation& r) { r.flags = 7; }) == 1);
-  CHECK(bad_records([](UctOperation& r) { r.origin_kind = static_cast<Origin>(9); }) == 1);
-  CHECK(bad_records([](UctOperation& r) { r.route = static_cast<Route>(9); }) == 1);
+  CHECK(bad_records([](UctOperation& r) { r.source = 9; }) == 1);
+  CHECK(bad_records([](UctOperation& r) { r.source = 9 << 4; }) == 1);
 }
 
 TEST_CASE("a communicator's runs cannot leave the ranks") {

@@ -65,6 +65,25 @@ struct Writer {
     log.add(record, RecordType::mpi_window_call, {}, log::MpiCall::kPeerWords * 8);
   }
 
+  void receive(std::uint64_t tick, std::uint64_t ticks) {
+    log::MpiCall record{};
+    record.head.a = kRecv;
+    record.start_tick = tick;
+    record.duration_ticks = ticks;
+    log.add(record, RecordType::mpi_call, {}, log::MpiCall::kCallWords * 8);
+  }
+
+  // A send that was over when its call returned, whose times are those of a call from `tick` on.
+  void send_with_call(std::uint64_t tick) {
+    UcpOperation record{};
+    record.head.a =
+        static_cast<std::uint16_t>(static_cast<unsigned>(UcpFunction::tag_send_nbx) |
+                                   (UcpOperation::kCallStart | UcpOperation::kCallEnd) << 8);
+    record.id = ++last_id;
+    record.start_tick = record.posted_tick = tick;
+    log.add(record, RecordType::ucp_operation);
+  }
+
   CurrentCall& current() {
     if (log.lanes.empty()) log.lanes.resize(1);
     return log.lanes[0].current_call;
@@ -78,6 +97,7 @@ struct Writer {
   }
 
   LogBuilder log;
+  Id last_id = 0;
 };
 
 std::string comm_of(const Job& job, const MpiCall& call) {
@@ -137,6 +157,50 @@ TEST_CASE("what is no call in a lane is none") {
   SUBCASE("none") { writer.current().head.type = RecordType::unpublished; }
   writer.current().start_tick = 100;
   CHECK(writer.job().calls.size() == 1);
+}
+
+TEST_CASE("an operation that shares the times of its call ends with it") {
+  Writer writer;
+  writer.events();
+  writer.send_with_call(100);
+  writer.receive(100, 40);
+  writer.receive(200, 40);
+  writer.send_with_call(210);  // in a call, but not begun with it: its record was lost
+  writer.send_with_call(300);
+  writer.current().head = {RecordType::mpi_call, 0, kRecv, 0};
+  writer.current().start_tick = 300;  // which has not returned
+  const Job job = writer.job();
+  REQUIRE(job.ucp.size() == 3);
+  CHECK(job.ucp[0].start_from == TimeFrom::mpi_call);
+  CHECK(job.ucp[0].end_from == TimeFrom::mpi_call);
+  CHECK(job.ucp[0].end_ns == job.calls[0].end_ns);
+  CHECK(job.ucp[0].end_ns > job.ucp[0].start_ns);
+  CHECK(job.ucp[1].end_ns == -1);
+  CHECK(job.ucp[2].end_ns == -1);
+}
+
+TEST_CASE("what a receive's completion says goes before its call's end") {
+  Writer writer;
+  writer.events();
+  UcpOperation posted{};
+  posted.head.a =
+      static_cast<std::uint16_t>(static_cast<unsigned>(UcpFunction::tag_recv_nbx) |
+                                 (UcpOperation::kCallStart | UcpOperation::kCallEnd) << 8);
+  posted.head.b = 1;
+  posted.id = 1;
+  posted.start_tick = posted.posted_tick = 100;
+  writer.log.add(posted, RecordType::ucp_operation);
+  writer.receive(100, 40);
+  UcpCompletion completion{};
+  completion.head.a = UcpCompletion::kArrivalTick;
+  completion.operation = 1;
+  completion.tick = 500;
+  writer.log.add(completion, RecordType::ucp_completion);
+  const Job job = writer.job();
+  REQUIRE(job.ucp.size() == 1);
+  CHECK(job.ucp[0].start_from == TimeFrom::mpi_call);
+  CHECK(job.ucp[0].end_from == TimeFrom::arrival);
+  CHECK(job.ucp[0].end_ns == job.logs[0].clock.job_ns(500));
 }
 
 }  // namespace

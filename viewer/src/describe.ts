@@ -23,6 +23,9 @@ const kRoles = ['data', 'control', 'staging'];
 const kProtocolFrom = ['', 'named by UCX', 'derived from what was done'];
 const kMemory = ['unknown', 'host', 'gpu', 'managed'];
 const kLinks = ['exact', 'inferred', 'ambiguous', 'reason', 'unattributed'];
+/** Whose instant a time is, where the clock was not read for it: the order of `start_from`. */
+const kTimeFrom = ['', 'of the MPI call around it', 'of the arrival', 'not timed: short'];
+const kPost = 3;
 const kNoPeer = -(2 ** 31);
 
 /** Seconds with nine digits, which is how `--from` takes it, too. */
@@ -76,12 +79,19 @@ class Reader {
     if (process >= 0) this.add(name, describeProcess(this.data, process));
     else this.add(name, kNotKnown);
   }
-  addTimes(start: number): void {
+  addTimes(start: number, startFrom = 0, endFrom = 0): void {
     const end = instant(start, this.number('duration_ns'));
-    this.add('start', formatInstant(start));
-    this.add('end', end === undefined ? 'not recorded' : formatInstant(end));
-    if (end !== undefined) this.add('duration', durationText(start, end));
+    this.add('start', noted(formatInstant(start), startFrom));
+    if (end === undefined) this.add('end', 'not recorded');
+    else this.add('end', endFrom === kPost ? kTimeFrom[kPost] : noted(formatInstant(end), endFrom));
+    if (end === undefined || endFrom === kPost) return;
+    const about = startFrom > 0 || endFrom > 0 ? 'about ' : '';
+    this.add('duration', about + durationText(start, end));
   }
+}
+
+function noted(instant: string, from: number): string {
+  return from > 0 ? `${instant}, ${kTimeFrom[from]}` : instant;
 }
 
 function durationText(start: number, end: number): string {
@@ -105,8 +115,12 @@ export function describeOperation(
   const describe = { mpi: describeCall, ucp: describeUcp, uct: describeTransfer }[layer];
   const title = describe(reader);
   reader.lines.unshift(['process', describeProcess(data, reader.number('process'))]);
-  reader.addTimes(start[row]!);
-  if (layer === 'uct') {
+  reader.addTimes(
+    start[row]!,
+    layer === 'ucp' ? reader.number('start_from') : 0,
+    layer === 'mpi' ? 0 : reader.number('end_from'),
+  );
+  if (layer === 'uct' && reader.number('end_from') !== kPost) {
     const posted = reader.number('posted_ns');
     if (posted >= 0) reader.add('posting call', `${formatDuration(posted)}`);
   }
@@ -203,7 +217,7 @@ export function describeMessage(data: PageData, details: Details, row: number): 
   reader.add('match', kMatches[reader.number('match')]);
   const posted = instant(start, reader.number('receive_posted_ns'));
   if (posted !== undefined) reader.add('receive posted', formatInstant(posted));
-  reader.addTimes(start);
+  reader.addTimes(start, reader.number('start_from'), reader.number('end_from'));
   return {
     title: `Message #${reader.number('id')}`,
     lines: reader.lines,
@@ -234,6 +248,7 @@ function describePath(data: PageData, details: Details, row: number, start: numb
     const first = instant(start, of('first_ns'));
     const last = instant(start, of('last_ns'));
     const when = [first, last].map((at) => (at === undefined ? '?' : formatInstant(at)));
+    const later = of('last_from') === kPost ? ' or a little later' : '';
     lines.push(
       [
         `${formatCount(of('count'))} × ${text('op')} over ${text('transport')}/${text('device')}` +
@@ -243,7 +258,7 @@ function describePath(data: PageData, details: Details, row: number, start: numb
         `wire ${bytesText(wire)}`,
         `issued by ${of('issued_by') === 0 ? 'the source' : 'the destination'}`,
         of('exact') ? 'tied by id' : 'tied by content',
-        `${when[0]} to ${when[1]}`,
+        `${when[0]} to ${when[1]}${later}`,
       ].join(', '),
     );
   }

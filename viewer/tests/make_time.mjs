@@ -143,24 +143,26 @@ function makeDetails(events, classes, cells, id) {
     'recv_peer', 'recv_tag', 'recv_bytes', 'status',
   ]);
   const operations = table([
-    'process', 'start_ns', 'duration_ns', 'cell', 'peer', 'message', 'function', 'protocol',
+    'process', 'start_ns', 'duration_ns', 'start_from', 'end_from', 'cell', 'peer', 'message',
+    'function', 'protocol',
     'asked_by', 'progressed_in', 'status', 'bytes', 'received_bytes',
     ...['tag', 'tag_mask', 'sender_tag', 'buffer', 'endpoint', 'worker'].flatMap(kWide),
   ]);
   const transfers = table([
-    'process', 'start_ns', 'duration_ns', 'posted_ns', 'total', 'peer', 'message', 'transport',
+    'process', 'start_ns', 'duration_ns', 'posted_ns', 'end_from', 'total', 'peer', 'message', 'transport',
     'device', 'memory_domain', 'op', 'reason', 'link', 'role', 'am_id', 'status', 'wire_bytes',
     'bytes', ...['local_address', 'remote_address'].flatMap(kWide), 'progressed_in',
   ]);
   const messages = table([
-    'id', 'start_ns', 'duration_ns', 'sent', 'receive_posted_ns', 'cell', 'src_process',
+    'id', 'start_ns', 'duration_ns', 'start_from', 'end_from', 'sent', 'receive_posted_ns', 'cell',
+    'src_process',
     'dst_process', 'src', 'dst', 'kind', 'match', 'initiator', 'protocol_from', 'src_memory',
     'dst_memory', 'bytes', 'has_tag', 'tag', ...kWide('ucp_tag'), 'status', 'comm', 'mpi',
     'mpi_recv', 'progressed_in', 'protocol', 'hops',
   ]);
   const hops = table([
     'hop', 'issued_by', 'role', 'exact', 'transport', 'device', 'remote_device', 'op', 'count',
-    'bytes', 'wire_bytes', 'first_ns', 'last_ns',
+    'bytes', 'wire_bytes', 'first_ns', 'last_ns', 'last_from',
   ]);
   let next = 0;
   for (const { at, index, k, part, total } of events) {

@@ -90,6 +90,11 @@ int PMPI_Finalized(int* flag) {
   return 0;
 }
 
+int PMPI_Query_thread(int* level) {
+  *level = 0;  // MPI_THREAD_SINGLE
+  return 0;
+}
+
 int PMPI_Comm_rank(int comm, int* rank) {
   (void)comm;
   *rank = 0;

@@ -63,7 +63,7 @@ ucs_status_t ucp_worker_create(ucp_context_h context, const ucp_worker_params_t*
       .open_mode = UCT_IFACE_OPEN_MODE_DEVICE,
       .mode.device = {.tl_name = "fake", .dev_name = "none"}};
   uct_iface_h iface;
-  uct_iface_open(NULL, NULL, &device, NULL, &iface);
+  uct_iface_open((uct_md_h)&request, NULL, &device, NULL, &iface);
   uct_iface_set_am_handler(iface, kEagerOnly, on_message, NULL, 0);
   uct_iface_set_am_handler(iface, UCT_AM_ID_MAX - 1, ignore_message, NULL, 0);
   *worker = (ucp_worker_h)&request;

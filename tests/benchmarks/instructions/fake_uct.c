@@ -67,6 +67,19 @@ static uct_iface_t interface = {.ops = {.ep_am_short = am_short,
                                         .iface_get_device_address = device_address}};
 uct_ep_t fake_uct_endpoint = {&interface};
 
+// The device is memory, as that of shared-memory transports.
+ucs_status_t uct_md_query_tl_resources(uct_md_h domain, uct_tl_resource_desc_t** resources,
+                                       unsigned* count) {
+  static uct_tl_resource_desc_t memory = {
+      .tl_name = "fake", .dev_name = "none", .dev_type = UCT_DEVICE_TYPE_SHM};
+  (void)domain;
+  *resources = &memory;
+  *count = 1;
+  return UCS_OK;
+}
+
+void uct_release_tl_resource_list(uct_tl_resource_desc_t* resources) { (void)resources; }
+
 ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker, const uct_iface_params_t* params,
                             const uct_iface_config_t* config, uct_iface_h* iface) {
   (void)domain, (void)worker, (void)params, (void)config;
