@@ -117,7 +117,13 @@ enum class ArrivalKind : std::uint8_t {
 
 // What a transport's device is (uct_device_type_t): copies between the memories of one process go
 // through an accelerator.
-enum class DeviceType : std::uint8_t { network = 0, shared_memory, accelerator, self, unknown = 255 };
+enum class DeviceType : std::uint8_t {
+  network = 0,
+  shared_memory,
+  accelerator,
+  self,
+  unknown = 255
+};
 
 // What became of a request in the pending queue of an endpoint.
 enum class PendingEvent : std::uint8_t {
@@ -284,9 +290,9 @@ enum class Route : std::uint8_t {
   call = 1,        // posted inside the UCP call itself, or inside the active message handler
   pending = 2,     // dispatched from a pending queue; origin was kept from when it was queued
   completion = 3,  // posted from the completion callback of an operation with that origin
-  request = 4,     // for a request that UCP had queued inside itself; origin was kept by its address
-  blocking = 5,    // posted inside a blocking call, which also makes progress for others
-  callback = 6,    // posted from a callback that the operation registered with UCX's progress
+  request = 4,   // for a request that UCP had queued inside itself; origin was kept by its address
+  blocking = 5,  // posted inside a blocking call, which also makes progress for others
+  callback = 6,  // posted from a callback that the operation registered with UCX's progress
 };
 
 enum class TextKind : std::uint8_t {
@@ -313,10 +319,11 @@ enum class FaultCode : std::uint16_t {
   request_field_unknown = 6,  // `value` has the unknown bits; those operations have no end
   out_of_handlers = 7,  // `value` = how many there is room for; arrivals of others are not seen
   left_out = 8,         // UCTRACE_LEAVE_OUT: the detail names a hook; `value` 0 = there is none
-  other_ucx_loaded = 9,  // than `record --ucx` asked for; the detail is its path, `value` 1: rebuilt
-  unknown_patch = 10,    // a UCX built with patches/ of another uctrace; `value` = its uct_tool_abi
-  several_ucx = 11,      // the detail is a function of which it is not clear whose is meant
-  ucp_bypassed = 12,     // UCP was called past the shims; the detail is the path of its library
+  other_ucx_loaded =
+      9,               // than `record --ucx` asked for; the detail is its path, `value` 1: rebuilt
+  unknown_patch = 10,  // a UCX built with patches/ of another uctrace; `value` = its uct_tool_abi
+  several_ucx = 11,    // the detail is a function of which it is not clear whose is meant
+  ucp_bypassed = 12,   // UCP was called past the shims; the detail is the path of its library
   kCount
 };
 

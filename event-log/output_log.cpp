@@ -61,8 +61,8 @@ bool name_log(char* out, std::size_t size, const char* folder, const ProcessPage
 }
 
 // The owner can always read it, whatever the program's umask says.
-int create_file(const char* path, mode_t mode) {
-  const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+int create_file(int folder, const char* path, mode_t mode) {
+  const int fd = openat(folder, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   struct stat status {};
   if (fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & S_IRUSR) == 0) {
     fchmod(fd, (status.st_mode & 07777) | S_IRUSR);
@@ -77,10 +77,41 @@ Storage storage_on(std::uint32_t type) {
   return wanted ? Storage::drained : file_system_of(type).storage;
 }
 
+// A part of a file: allocated, filled with zeros, mapped, touched. nullptr with errno set. The
+// order matters: storing into a hole of a full disk is a SIGBUS for the program.
+void* map_more(int fd, std::uint64_t offset, std::size_t bytes) {
+  if (syscall(SYS_fallocate, fd, 0, offset, bytes) != 0 && errno != EOPNOTSUPP) {
+    return nullptr;
+  }
+  // Written once the plain way, also where the space is reserved: a page that is dirty in the page
+  // cache already costs the first store a fifth of one that has to be made then.
+  static constinit const char zeros[64 * 1024] = {};
+  for (std::size_t done = 0; done < bytes; done += sizeof zeros) {
+    if (write_at(fd, zeros, sizeof zeros, offset + done) != sizeof zeros) {
+      return nullptr;
+    }
+  }
+  void* memory = raw_mmap(bytes, MAP_SHARED, fd, offset);
+  if (memory == nullptr) {
+    return nullptr;
+  }
+  if (!touch(memory, bytes)) {
+    const int reason = errno;
+    unmap_memory(memory, bytes);
+    errno = reason;
+    return nullptr;
+  }
+  // A fork child has no business there.
+  syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
+  return memory;
+}
+
 // Gives an empty file its page; nullptr with errno set if there is no room.
 ProcessPage* write_page(OutputLog& file, const ProcessPage& identity, std::uint32_t image,
                         std::uint32_t type) {
-  auto* page = static_cast<ProcessPage*>(grow_output_log(file, kProcessPageBytes));
+  auto* page = static_cast<ProcessPage*>(file.storage == Storage::mapped
+                                             ? map_more(file.fd, 0, kProcessPageBytes)
+                                             : map_memory(kProcessPageBytes));
   if (page == nullptr) {
     return nullptr;
   }
@@ -111,7 +142,7 @@ int create_log_file(OutputLog& file, const char* folder, const ProcessPage& iden
       errno = ENAMETOOLONG;
       return -1;
     }
-    fd = create_file(file.path, file.storage == Storage::mapped ? 0444 : 0644);
+    fd = create_file(AT_FDCWD, file.path, file.storage == Storage::mapped ? 0444 : 0644);
   } while (fd < 0 && errno == EEXIST && ++image < kMostImages);
   return fd;
 }
@@ -132,7 +163,6 @@ bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
   if (file.fd < 0) {
     return false;
   }
-  file.bytes = 0;
   file.page = write_page(file, identity, image, type);
   if (file.page == nullptr) {
     const int reason = errno;
@@ -145,30 +175,33 @@ bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
   return true;
 }
 
-// A mapped file: allocated, filled, mapped, touched. nullptr with errno set.
-void* map_more(OutputLog& file, std::size_t bytes) {
-  if (syscall(SYS_fallocate, file.fd, 0, file.bytes, bytes) != 0 && errno != EOPNOTSUPP) {
-    return nullptr;
+// The name of the file of chunks, in the folder of the log.
+struct LiveName {
+  char text[sizeof(OutputLog::path) + sizeof kLiveSuffix];
+  explicit LiveName(const OutputLog& file) {
+    const char* slash = strrchr(file.path, '/');
+    snprintf(text, sizeof text, "%s%s", slash != nullptr ? slash + 1 : file.path, kLiveSuffix);
   }
-  // Written once the plain way, also where the space is reserved: a page that is dirty in the page
-  // cache already costs the first store a fifth of one that has to be made then.
-  static constinit const char zeros[64 * 1024] = {};
-  for (std::size_t done = 0; done < bytes; done += sizeof zeros) {
-    if (write_at(file.fd, zeros, sizeof zeros, file.bytes + done) != sizeof zeros) {
-      return nullptr;
-    }
+};
+
+bool open_live_file(OutputLog& file, const char* folder) {
+  file.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file.folder_fd < 0) {
+    return false;
   }
-  void* memory = raw_mmap(bytes, MAP_SHARED, file.fd, file.bytes);
-  if (memory == nullptr) {
-    return nullptr;
+  file.live_fd = create_file(file.folder_fd, LiveName(file).text, 0444);
+  if (file.live_fd < 0 ||
+      (syscall(SYS_fallocate, file.live_fd, 0, 0L, kLiveReserve) != 0 && errno != EOPNOTSUPP)) {
+    return false;
   }
-  if (!touch(memory, bytes)) {
-    const int reason = errno;
-    unmap_memory(memory, bytes);
-    errno = reason;
-    return nullptr;
-  }
-  return memory;
+  file.live_bytes = kLiveReserve;
+  return true;
+}
+
+// UCTRACE_MAX_LOG: bytes, as `uctrace record --max-log` hands them down.
+std::uint64_t most_event_bytes() {
+  const char* most = getenv("UCTRACE_MAX_LOG");
+  return most != nullptr ? strtoull(most, nullptr, 10) : 0;
 }
 
 }  // namespace
@@ -176,9 +209,13 @@ void* map_more(OutputLog& file, std::size_t bytes) {
 OutputLog create_output_log() {
   ProcessPage identity{};
   fill_page(identity);
+  identity.max_event_bytes = most_event_bytes();
   OutputLog file;
   if (open_in(file, getenv("UCTRACE_DIR"), identity)) {
-    file.grows = true;
+    file.grows = file.storage == Storage::drained || open_live_file(file, getenv("UCTRACE_DIR"));
+    if (!file.grows) {
+      file.page->write_errno = static_cast<std::uint32_t>(errno);
+    }
     return file;
   }
   return create_fallback_log(identity, errno);
@@ -216,20 +253,53 @@ void rewrite_page(const char* path, const ProcessPage& page) {
   }
 }
 
-void* grow_output_log(OutputLog& file, std::size_t bytes) {
-  void* memory = file.storage == Storage::mapped ? map_more(file, bytes) : map_memory(bytes);
+void* make_chunk_memory(OutputLog& file, std::size_t bytes) {
+  if (file.storage == Storage::drained) {
+    void* memory = map_memory(bytes);
+    if (memory != nullptr) {
+      syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
+    }
+    return memory;
+  }
+  void* memory = map_more(file.live_fd, file.live_bytes, bytes);
   if (memory != nullptr) {
-    syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
-    file.bytes += bytes;
+    file.live_bytes += bytes;
+    file.page->live_bytes = file.live_bytes;
   }
   return memory;
 }
 
-void trim_output_log(OutputLog& file, std::uint64_t end) {
-  if (end < file.bytes && ftruncate(file.fd, static_cast<off_t>(end)) == 0) {
-    file.bytes = end;
-    file.page->allocated_bytes = end;
+void punch_live_file(const OutputLog& file, std::uint64_t offset, std::uint64_t bytes) {
+  constexpr int kPunchHole = 2, kKeepSize = 1;
+  syscall(SYS_fallocate, file.live_fd, kPunchHole | kKeepSize, offset, bytes);
+}
+
+bool freeze_page(const OutputLog& file) {
+  void* copy = map_memory(kProcessPageBytes);
+  if (copy == nullptr) {
+    return false;
   }
+  memcpy(copy, file.page, kProcessPageBytes);
+  // In one step: other threads count in it meanwhile.
+  if (syscall(SYS_mremap, copy, kProcessPageBytes, kProcessPageBytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+              file.page) == -1) {
+    const int reason = errno;
+    unmap_memory(copy, kProcessPageBytes);
+    errno = reason;
+    return false;
+  }
+  return true;
+}
+
+void remove_live_file(const OutputLog& file) {
+  if (file.live_fd >= 0) {
+    unlinkat(file.folder_fd, LiveName(file).text, 0);
+  }
+}
+
+void remove_output_log(const OutputLog& file) {
+  remove_live_file(file);
+  unlink(file.path);
 }
 
 bool is_removed(const OutputLog& file) {
@@ -258,6 +328,17 @@ std::size_t write_at(int fd, const void* data, std::size_t bytes, std::uint64_t 
     }
   }
   return done;
+}
+
+bool read_at(int fd, void* data, std::size_t bytes, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n =
+        pread(fd, static_cast<char*>(data) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (n == 0 || (n < 0 && errno != EINTR)) return false;
+    done += n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+  return true;
 }
 
 void* map_memory(std::size_t bytes) {

@@ -1,5 +1,6 @@
-// Makes and grows the log file of this process. Used by one thread at a time: the helper, or the
-// thread that starts the log where there can be no helper. Private to event-log/.
+// Makes the files of this process's log: the log, and beside it, where the log is mapped, the file
+// of the chunks that threads record into. Used by one thread at a time: the helper, or the thread
+// that starts the log where there can be no helper. Private to event-log/.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,12 @@ struct OutputLog {
   int fd = -1;
   bool grows = false;
   Storage storage = Storage::unknown;
-  std::uint64_t bytes = 0;  // handed out; a drained file may be shorter yet
   ProcessPage* page = nullptr;
   char path[4096] = {};
+  // Of a mapped log: the file of its chunks, and the folder of both, by whatever name it has now.
+  int live_fd = -1;
+  int folder_fd = -1;
+  std::uint64_t live_bytes = 0;
 };
 
 // Creates the file and its filled-in ProcessPage, mapped or in memory. fd < 0: neither folder can
@@ -34,12 +38,23 @@ OutputLog create_fallback_log(const ProcessPage& page, int reason);
 // Writes the page of a log whose file is not kept open. Nothing happens if it is gone.
 void rewrite_page(const char* path, const ProcessPage& page);
 
-// Makes room for `bytes` more of the file, zeroed and faulted in; nullptr with errno set if there
-// is none. Where the file is mapped the order matters: blocks are allocated before they are mapped,
-// because storing into a hole of a full disk is a SIGBUS for the program.
-void* grow_output_log(OutputLog& file, std::size_t bytes);
+// A chunk of `bytes` zeros, faulted in; nullptr with errno set if there is no room.
+void* make_chunk_memory(OutputLog& file, std::size_t bytes);
 
-void trim_output_log(OutputLog& file, std::uint64_t end);
+// The file of chunks begins with room that nothing is written to. On a full disk it is given up for
+// the first block, so that the rest can be packed in the end.
+inline constexpr std::uint64_t kLiveReserve = kMinChunkBytes;
+// Gives room in the middle of the file of chunks back to the file system.
+void punch_live_file(const OutputLog& file, std::uint64_t offset, std::uint64_t bytes);
+
+// Takes the page of a mapped log away from its file, for good: what threads count from here on is
+// not in it any more. False with errno set: nothing was done.
+bool freeze_page(const OutputLog& file);
+
+// Removes the file of chunks: it is not needed any more.
+void remove_live_file(const OutputLog& file);
+// Removes all of the log.
+void remove_output_log(const OutputLog& file);
 
 // Nobody can find the file any more: it was removed. Calls the file system.
 bool is_removed(const OutputLog& file);
@@ -50,6 +65,9 @@ void release_output_log(const OutputLog& file);
 
 // Writes all `bytes` at `offset`. Returns how many were written; fewer: errno says why.
 std::size_t write_at(int fd, const void* data, std::size_t bytes, std::uint64_t offset);
+
+// False: there are not as many bytes at `offset`, or they cannot be read.
+bool read_at(int fd, void* data, std::size_t bytes, std::uint64_t offset);
 
 // Anonymous memory, faulted in; nullptr if the system has none.
 void* map_memory(std::size_t bytes);

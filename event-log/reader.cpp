@@ -1,18 +1,12 @@
 #include "event-log/reader.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
-#include <new>
 #include <sstream>
-#include <tuple>
 
 #include "log-merger/error.hpp"
 
@@ -49,6 +43,18 @@ std::vector<std::string> Damage::sentences() const {
 
 // --- opening a file ------------------------------------------------------------------------------
 
+LogFile::LogFile(FileWords file, FileWords live, std::string name)
+    : name_(std::move(name)), file_(std::move(file)), live_(std::move(live)) {
+  read_page();
+  find_chunks(file_, kProcessPageBytes);
+  find_chunks(live_, 0);
+  note_cut_files();
+  unpack_blocks();
+  order_chunks();
+  join_chunks();
+  check_records();
+}
+
 namespace {
 
 constexpr const char* kMakeAgain = "record the run again, or leave this file out";
@@ -57,84 +63,13 @@ constexpr const char* kMakeAgain = "record the run again, or leave this file out
   throw Error({"cannot read the log " + name, std::move(why), std::move(to_do)});
 }
 
-[[noreturn]] void refuse_errno(const std::string& name) {
-  refuse(name, std::strerror(errno), "check the path and its permissions");
-}
-
-std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& name) {
-  try {
-    return std::make_unique_for_overwrite<std::uint64_t[]>(bytes / sizeof(std::uint64_t) + 1);
-  } catch (const std::bad_alloc&) {
-    refuse(name, "its " + std::to_string(bytes) + " bytes do not fit into memory",
-           "merge on a machine with more memory");
-  }
-}
-
-class FileDescriptor {
- public:
-  // O_NONBLOCK: a FIFO in the folder must not make its reader wait.
-  explicit FileDescriptor(const std::filesystem::path& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// Bytes read from the front of the file: fewer than `bytes` if it was cut short meanwhile.
-std::size_t read_front(int fd, std::byte* to, std::size_t bytes, const std::string& name) {
-  std::size_t done = 0;
-  while (done < bytes) {
-    const ssize_t got = ::pread(fd, to + done, bytes - done, static_cast<off_t>(done));
-    if (got == 0) break;
-    if (got > 0) {
-      done += static_cast<std::size_t>(got);
-    } else if (errno != EINTR) {
-      refuse_errno(name);
-    }
-  }
-  return done;
-}
-
 }  // namespace
-
-LogFile LogFile::open(const std::filesystem::path& path) {
-  const std::string name = path.string();
-  const FileDescriptor file(path);
-  struct stat status {};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) refuse_errno(name);
-  if (!S_ISREG(status.st_mode)) refuse(name, "it is not a regular file", "name a log file");
-  const auto size = static_cast<std::size_t>(status.st_size);
-  auto words = allocate(size, name);
-  const std::size_t got =
-      read_front(file.get(), reinterpret_cast<std::byte*>(words.get()), size, name);
-  return LogFile(std::move(words), got, name);
-}
-
-LogFile LogFile::from_bytes(Bytes bytes, std::string name) {
-  auto words = allocate(bytes.size(), name);
-  if (!bytes.empty()) std::memcpy(words.get(), bytes.data(), bytes.size());
-  return LogFile(std::move(words), bytes.size(), std::move(name));
-}
-
-LogFile::LogFile(std::unique_ptr<std::uint64_t[]> words, std::size_t size_bytes, std::string name)
-    : name_(std::move(name)), words_(std::move(words)), size_bytes_(size_bytes) {
-  read_page();
-  find_chunks();
-  order_chunks();
-  check_records();
-}
 
 // --- process page --------------------------------------------------------------------------------
 
 void LogFile::read_page() {
   std::uint64_t magic = 0;
-  std::memcpy(&magic, words_.get(), std::min(size_bytes_, sizeof magic));
+  std::memcpy(&magic, file_.words.get(), std::min(file_.bytes, sizeof magic));
   if (magic == 0) {
     refuse(name_, "its process had not begun to write it", "leave this file out");
   }
@@ -143,10 +78,10 @@ void LogFile::read_page() {
            "merge it on a machine like the one that recorded it");
   }
   if (magic != kMagic) refuse(name_, "it is not a uctrace log", "name a folder of logs");
-  if (size_bytes_ < offsetof(ProcessPage, tool_version)) {
+  if (file_.bytes < offsetof(ProcessPage, tool_version)) {
     refuse(name_, "it is cut short within its first page", kMakeAgain);
   }
-  std::memcpy(&page_, words_.get(), std::min(size_bytes_, sizeof page_));
+  std::memcpy(&page_, file_.words.get(), std::min(file_.bytes, sizeof page_));
   if (page_.version != kFormatVersion) {
     refuse(name_,
            "it has format " + std::to_string(page_.version) + ", this uctrace reads format " +
@@ -154,7 +89,7 @@ void LogFile::read_page() {
            page_.version > kFormatVersion ? "merge it with the newer uctrace that recorded it"
                                           : "merge it with the older uctrace that recorded it");
   }
-  if (size_bytes_ < kProcessPageBytes) {
+  if (file_.bytes < kProcessPageBytes) {
     refuse(name_, "it is cut short within its first page", kMakeAgain);
   }
   const bool layers_valid = std::all_of(std::begin(page_.layers), std::end(page_.layers),
@@ -167,103 +102,10 @@ void LogFile::read_page() {
   }
   lanes_.resize(page_.lanes_used);
   if (!lanes_.empty()) {
-    std::memcpy(lanes_.data(), words_.get() + kLanesOffset / sizeof(std::uint64_t),
+    std::memcpy(lanes_.data(), file_.words.get() + kLanesOffset / sizeof(std::uint64_t),
                 lanes_.size() * sizeof(LaneInfo));
   }
   anchors_.assign(page_.anchors, page_.anchors + page_.anchor_count);
-}
-
-// --- chunks --------------------------------------------------------------------------------------
-
-namespace {
-
-bool is_valid(const ChunkHeader& header) {
-  return header.magic == kChunkMagic && std::has_single_bit(header.bytes) &&
-         header.bytes >= kMinChunkBytes && header.bytes <= kMaxChunkBytes &&
-         (header.sequence == 0 || (header.lane < kMaxLanes && header.stream >= Stream::events &&
-                                   header.stream <= Stream::definitions));
-}
-
-// Space that was allocated, but not made into a chunk when the file was read.
-bool is_blank(const ChunkHeader& header) {
-  const ChunkHeader blank{};
-  return std::memcmp(&header, &blank, sizeof header) == 0;
-}
-
-}  // namespace
-
-void LogFile::find_chunks() {
-  std::size_t offset = kProcessPageBytes;
-  bool lost = false;
-  while (size_bytes_ - offset >= sizeof(ChunkHeader)) {
-    ChunkHeader header;
-    std::memcpy(&header, words_.get() + offset / sizeof(std::uint64_t), sizeof header);
-    const std::size_t left = size_bytes_ - offset;
-    std::size_t step = std::min(left, kMinChunkBytes);
-    if (is_valid(header)) {
-      if (lost) ++damage_.resyncs;
-      lost = false;
-      step = std::min<std::size_t>(left, header.bytes);
-      damage_.truncated_bytes += header.bytes - step;
-      anchors_.push_back(header.anchor);
-      if (header.sequence != 0) {
-        chunks_.push_back({header.stream, header.lane, header.sequence,
-                           Words(words_.get() + (offset + sizeof header) / sizeof(std::uint64_t),
-                                 (step - sizeof header) / sizeof(std::uint64_t))});
-      }
-    } else if (lost || !is_blank(header)) {
-      if (!lost) ++damage_.bad_chunks;
-      lost = true;
-      damage_.skipped_bytes += step;
-    }
-    offset += step;
-  }
-  // A process that is still writing may have grown its file since it wrote the size.
-  if (page_.allocated_bytes > size_bytes_) {
-    damage_.truncated_bytes = page_.allocated_bytes - size_bytes_;
-  }
-}
-
-void LogFile::order_chunks() {
-  const auto place = [](const Chunk& c) { return std::tuple(c.stream, c.lane, c.sequence); };
-  std::stable_sort(chunks_.begin(), chunks_.end(),
-                   [&](const Chunk& a, const Chunk& b) { return place(a) < place(b); });
-  const auto same = [&](const Chunk& a, const Chunk& b) { return place(a) == place(b); };
-  const auto last = std::unique(chunks_.begin(), chunks_.end(), same);
-  damage_.bad_chunks += static_cast<std::uint64_t>(chunks_.end() - last);
-  chunks_.erase(last, chunks_.end());
-
-  const Chunk* previous = nullptr;
-  for (const Chunk& chunk : chunks_) {
-    const bool follows =
-        previous != nullptr && previous->stream == chunk.stream && previous->lane == chunk.lane;
-    damage_.missing_chunks += chunk.sequence - (follows ? previous->sequence : 0) - 1;
-    previous = &chunk;
-  }
-}
-
-Words LogFile::RecordWalk::next() {
-  constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
-  if (rest_.empty()) {
-    end_ = End::clean;
-    return {};
-  }
-  const std::uint64_t head = rest_[0];
-  if (head == 0) {
-    // Each word is the one before it, and the first is zero.
-    const bool untouched =
-        std::memcmp(rest_.data(), rest_.data() + 1, rest_.size_bytes() - kWordBytes) == 0;
-    end_ = untouched ? End::clean : End::unpublished;
-    return {};
-  }
-  const std::size_t words = head >> 8 & 0xff;
-  if (words == 0 || words > rest_.size()) {
-    end_ = End::impossible_size;
-    return {};
-  }
-  const Words record = rest_.first(words);
-  rest_ = rest_.subspan(words);
-  return record;
 }
 
 // --- whole file ----------------------------------------------------------------------------------
@@ -368,8 +210,11 @@ std::string_view LogFile::job() const { return text_in(page_.job); }
 std::string_view LogFile::tool_version() const { return text_in(page_.tool_version); }
 
 bool LogFile::same_bytes(const LogFile& other) const {
-  return size_bytes_ == other.size_bytes_ &&
-         std::memcmp(words_.get(), other.words_.get(), size_bytes_) == 0;
+  const auto same = [](const FileWords& a, const FileWords& b) {
+    return a.bytes == b.bytes &&
+           (a.bytes == 0 || std::memcmp(a.words.get(), b.words.get(), a.bytes) == 0);
+  };
+  return same(file_, other.file_) && same(live_, other.live_);
 }
 
 std::string LogFile::monotonic_clock() const {

@@ -23,6 +23,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "event-log/reader_files.hpp"
 #include "event-log/records.hpp"
 
 namespace uctrace::log {
@@ -260,13 +261,13 @@ class ClockFit {
 
 // What of a log could not be read. All zero = every byte made sense.
 struct Damage {
-  std::uint64_t truncated_bytes = 0;  // the file is this much shorter than it should be
-  std::uint64_t bad_chunks = 0;       // places where no valid chunk begins, and duplicates
-  std::uint64_t skipped_bytes = 0;    // passed over until the next valid chunk
+  std::uint64_t truncated_bytes = 0;  // the files are this much shorter than they should be
+  std::uint64_t bad_chunks = 0;       // places where no valid block or chunk begins, and duplicates
+  std::uint64_t skipped_bytes = 0;    // passed over until the next valid one
   std::uint64_t resyncs = 0;          // valid chunks found again after such a place
   std::uint64_t bad_records = 0;
   std::uint64_t unreadable_tails = 0;     // chunks given up behind a record of impossible size
-  std::uint64_t missing_chunks = 0;       // gaps in the sequence of a lane and stream
+  std::uint64_t missing_chunks = 0;       // gaps in what a lane and stream recorded
   std::uint64_t unpublished_records = 0;  // begun and never finished, the last of their chunk
   std::uint64_t missing_events = 0;       // counted by their lane, but not found
   std::uint64_t surplus_events = 0;       // found, but not counted by their lane
@@ -281,15 +282,17 @@ struct Damage {
 
 class LogFile {
  public:
-  // Reads the whole file once, into memory. Throws where it is no log that this version reads; a
-  // damaged one is read as far as it goes.
+  // Reads the whole log once, into memory: the file, and that of its chunks if it is needed. Throws
+  // where it is no log that this version reads; a damaged one is read as far as it goes.
   static LogFile open(const std::filesystem::path& path);
-  // The same of a copy of `bytes`; `name` stands for the path in messages.
-  static LogFile from_bytes(Bytes bytes, std::string name);
+  // The same of a copy of `bytes`; `name` stands for the path in messages. `live` is what the file
+  // of chunks holds.
+  static LogFile from_bytes(Bytes bytes, std::string name, Bytes live = {});
 
   const std::string& name() const { return name_; }
   bool same_bytes(const LogFile& other) const;
-  std::uint64_t size_bytes() const { return size_bytes_; }
+  // Of both files.
+  std::uint64_t size_bytes() const { return file_.bytes + live_.bytes; }
   const ProcessPage& page() const { return page_; }
   std::string_view host() const;
   std::string_view boot_id() const;
@@ -338,11 +341,14 @@ class LogFile {
   }
 
  private:
+  // Records of one chunk, from `first` bytes into it on.
   struct Chunk {
     Stream stream;
     std::uint16_t lane;
     std::uint32_t sequence;
+    std::uint32_t first;
     Words records;
+    const BlockHeader* block;  // that they were packed in; nullptr = they lie as they were written
   };
 
   // Cuts the words of a chunk into records.
@@ -359,11 +365,17 @@ class LogFile {
     End end_ = End::none;
   };
 
-  LogFile(std::unique_ptr<std::uint64_t[]> words, std::size_t size_bytes, std::string name);
+  LogFile(FileWords file, FileWords live, std::string name);
   void read_page();
-  void find_chunks();
-  bool add_chunk(std::size_t offset, const ChunkHeader& header);
+  void find_chunks(const FileWords& in, std::size_t offset);
+  std::size_t take_chunk(Words words);
+  std::size_t take_block(Words words);
+  bool is_in_flux(std::size_t offset) const;
+  void note_cut_files();
+  void unpack_blocks();
   void order_chunks();
+  void join_chunks();
+  bool may_lack_events_before(const Chunk& chunk, bool is_first) const;
   void check_records();
   void check_lane_counters(const std::vector<std::uint64_t>& events_read);
 
@@ -381,11 +393,11 @@ class LogFile {
   static bool visit(const Chunk& chunk, Words record, Visitor& visitor);
 
   std::string name_;
-  std::unique_ptr<std::uint64_t[]> words_;
-  std::size_t size_bytes_;
+  FileWords file_, live_;
+  std::unique_ptr<std::uint64_t[]> unpacked_;  // the records of all blocks
   ProcessPage page_{};
   std::vector<LaneInfo> lanes_;
-  std::vector<Chunk> chunks_;  // by stream, lane and sequence
+  std::vector<Chunk> chunks_;  // by stream, lane, sequence and place in the chunk
   std::vector<Anchor> anchors_;
   Damage damage_;
   std::uint64_t event_count_ = 0;

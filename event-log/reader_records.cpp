@@ -216,8 +216,8 @@ std::optional<UcpConnectionView> UcpConnectionView::parse(Words record) {
   const auto known = [](const SocketAddress& address) {
     return address.version == 0 || address.version == 4 || address.version == 6;
   };
-  if (!copy_fixed(record, view.r) || view.side() > ConnectionSide::server ||
-      !known(view.r.local) || !known(view.r.remote)) {
+  if (!copy_fixed(record, view.r) || view.side() > ConnectionSide::server || !known(view.r.local) ||
+      !known(view.r.remote)) {
     return std::nullopt;
   }
   return view;

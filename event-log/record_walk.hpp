@@ -14,9 +14,9 @@ struct Losses {
   std::uint64_t records[kMaxLanes][kDropKinds];
   std::uint64_t events[kMaxLanes];
 
-  void count(std::uint16_t lane, RecordType type) {
-    ++records[lane][static_cast<std::size_t>(drop_kind_of(type))];
-    events[lane] += type < RecordType::text;
+  void count(std::uint16_t lane, DropKind kind, std::uint64_t times) {
+    records[lane][static_cast<std::size_t>(kind)] += times;
+    events[lane] += kind != DropKind::definition ? times : 0;
   }
 };
 

@@ -123,10 +123,8 @@ __attribute__((destructor)) void finish() {
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
     __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
   }
-  if (page->storage == Storage::drained) {
-    // What came from here on would be counted and never written.
-    __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
-  }
+  // What came from here on would be counted and never written.
+  __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
   stop_supply();
 }
 

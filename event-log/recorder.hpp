@@ -67,8 +67,8 @@ struct alignas(128) Lane {
   LaneInfo* info;            // in the mapped ProcessPage
   Moment moment;
   std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
-  void* current_chunk[2];
-  void* previous_chunk[2];  // retired one switch late, for a signal that cut a write short
+  ChunkHeader* current_chunk[2];
+  ChunkHeader* previous_chunk[2];  // retired one switch late, for a signal that cut a write short
   SlotList slots[2];
   std::uint32_t sequence[2];
   std::uint16_t index;

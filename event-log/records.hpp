@@ -1,11 +1,13 @@
 // Layout of a uctrace event log: the one header that every room shares.
 //
-// A log is one file per process. It starts with a ProcessPage, followed by chunks of a power-of-two
-// size (>= kMinChunkBytes), each led by a ChunkHeader. A chunk belongs to one lane (a recording
-// thread) and one stream (events or definitions); chunks of a lane and stream follow each other by
-// `sequence`. Inside a chunk records lie back to back, 8-byte aligned; a record whose first word is
-// zero is not published yet and ends the readable part of its chunk. All integers are in host byte
-// order; a log states its byte order by its magic.
+// A log is one file per process: a ProcessPage, followed by blocks of packed records. What is not
+// packed yet lies in chunks: in a second file beside it (kLiveSuffix) where the storage is mapped,
+// in memory where it is drained. A chunk is of a power-of-two size (>= kMinChunkBytes), led by a
+// ChunkHeader, and belongs to one lane (a recording thread) and one stream (events or definitions);
+// chunks of a lane and stream follow each other by `sequence`. Inside a chunk records lie back to
+// back, 8-byte aligned; a record whose first word is zero is not published yet and ends the
+// readable part of its chunk. A block holds a run of the records of one chunk. All integers are in
+// host byte order; a log states its byte order by its magic.
 //
 // Times are ticks of the clock named in ProcessPage::clock; anchors turn them into nanoseconds.
 // Handles (endpoints, workers, communicators) are the raw words the program used. They are recycled
@@ -25,7 +27,12 @@ namespace uctrace::log {
 
 inline constexpr std::uint64_t kMagic = 0x31474f4c52544355;  // "UCTRLOG1", little endian
 inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
+inline constexpr std::uint32_t kBlockMagic = 0x4b434150;     // "PACK"
+inline constexpr std::uint32_t kGapMagic = 0x20504147;       // "GAP "
 inline constexpr std::uint32_t kFormatVersion = 4;
+
+// Behind the name of a log: the chunks whose records are not in it yet.
+inline constexpr char kLiveSuffix[] = ".live";
 
 inline constexpr std::size_t kMinChunkBytes = 64 * 1024;
 inline constexpr std::size_t kMaxChunkBytes = 4 * 1024 * 1024;
@@ -151,7 +158,7 @@ struct ProcessPage {
   std::int32_t world_size;
   std::uint32_t lanes_used;
   std::uint32_t write_errno;                       // why records were first lost, 0 if none were
-  std::uint64_t allocated_bytes;                   // of the file, this page included
+  std::uint64_t allocated_bytes;                   // of the file, as far as it was written
   std::uint64_t dropped_without_lane[kDropKinds];  // threads beyond kMaxLanes, or no chunk at all
   std::uint32_t anchor_count;  // anchors[0] is the first; the last slot is refreshed for ever
   std::uint32_t file_system;   // f_type of statfs(2) where the log lies (file_systems.hpp)
@@ -168,25 +175,57 @@ struct ProcessPage {
   StackMode stacks;
   Unwinder unwinder;
   std::uint8_t reserved2[6];
-  std::uint64_t reserved1[60];
+  std::uint64_t live_bytes;       // of the file of chunks beside the log; 0 = it is not needed
+  std::uint64_t max_event_bytes;  // bound of the blocks of events, 0 = none
+  std::uint64_t reserved1[58];
   // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
 };
 inline constexpr std::size_t kLanesOffset = 8192;
 static_assert(sizeof(ProcessPage) <= kLanesOffset);
 static_assert(kLanesOffset + kMaxLanes * sizeof(LaneInfo) == kProcessPageBytes);
 
+// Leads records as their threads wrote them.
 struct ChunkHeader {
   std::uint32_t magic;
   std::uint32_t bytes;  // of the whole chunk, this header included
   std::uint16_t lane;   // valid once `sequence` != 0
   Stream stream;
   std::uint8_t reserved;
-  std::uint32_t sequence;  // 1, 2, ... within (lane, stream); 0 = a spare that was never used
+  std::uint32_t sequence;  // 1, 2, ... within (lane, stream); 0 = no thread has it
   Anchor anchor;           // taken when the chunk was made ready
-  std::uint64_t file_end;  // where the chunk ends in its file
+  std::uint32_t place;     // which of the writer's chunks it is
+  std::uint32_t reserved0;
   std::uint64_t reserved1[2];
 };
 static_assert(sizeof(ChunkHeader) == 64);
+
+// Leads records of one chunk that were packed (codec.hpp), from `first` on. Needs no other block to
+// be read. Padded to kBlockAlignment with zeros.
+struct BlockHeader {
+  // Behind these records lies one in the chunk that was begun and never finished.
+  static constexpr std::uint8_t kUnfinished = 1;
+  std::uint32_t magic;
+  std::uint32_t bytes;  // of the whole block, this header included
+  std::uint16_t lane;
+  Stream stream;
+  std::uint8_t flags;
+  std::uint32_t sequence;             // of the chunk
+  std::uint32_t first;                // offset of the first record in the chunk
+  std::uint32_t raw_bytes;            // of the records as they were there
+  std::uint32_t records[kDropKinds];  // how many they are
+  std::uint64_t last_tick;            // when the last of them ended
+  Anchor anchor;                      // of the chunk
+  std::uint64_t checksum;             // checksum_of()
+};
+static_assert(sizeof(BlockHeader) == 80);
+inline constexpr std::size_t kBlockAlignment = 64;
+
+// Space between blocks that holds nothing (any more). Only its header is written.
+struct GapHeader {
+  std::uint32_t magic;
+  std::uint32_t bytes;  // of the gap, this header included; a multiple of kBlockAlignment
+};
+static_assert(sizeof(GapHeader) <= kBlockAlignment);
 
 // --- events --------------------------------------------------------------------------------------
 //

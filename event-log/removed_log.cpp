@@ -2,38 +2,19 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <algorithm>
+#include "event-log/block_file.hpp"
 
 namespace uctrace::log {
 namespace {
 
 // The file is still there for who has it open.
-void count_records(const OutputLog& file, Losses& losses) {
-  auto* buffer = static_cast<unsigned char*>(map_memory(kMaxChunkBytes));
-  if (buffer == nullptr) {
-    return;
-  }
-  std::uint64_t at = kProcessPageBytes;
-  while (at < file.bytes) {
-    const ssize_t got = pread(file.fd, buffer, kMaxChunkBytes, static_cast<off_t>(at));
-    const auto* chunk = reinterpret_cast<const ChunkHeader*>(buffer);
-    if (got < static_cast<ssize_t>(sizeof *chunk)) {
-      break;
+void count_records(const OutputLog& file, std::uint64_t end, Losses& losses) {
+  BlockFile::visit_blocks(file.fd, kProcessPageBytes, end, [&](const BlockHeader& block) {
+    for (std::size_t kind = 0; kind < kDropKinds; ++kind) {
+      losses.count(block.lane % kMaxLanes, static_cast<DropKind>(kind), block.records[kind]);
     }
-    if (chunk->magic != kChunkMagic || chunk->bytes < kMinChunkBytes) {
-      at += kMinChunkBytes;
-      continue;
-    }
-    if (chunk->sequence != 0) {
-      const auto bytes = std::min<std::uint64_t>(chunk->bytes, static_cast<std::uint64_t>(got));
-      walk_records(buffer, sizeof *chunk, bytes,
-                   [&](RecordType type) { losses.count(chunk->lane, type); });
-    }
-    at += chunk->bytes;
-  }
-  unmap_memory(buffer, kMaxChunkBytes);
+  });
 }
 
 }  // namespace
@@ -51,8 +32,8 @@ void keep_counters(const OutputLog& file, const Losses& losses, int reason) {
   write_at(kept.fd, kept.page, kProcessPageBytes, 0);
 }
 
-void keep_counters_of_removed(const OutputLog& file, Losses& losses) {
-  count_records(file, losses);
+void keep_counters_of_removed(const OutputLog& file, std::uint64_t end, Losses& losses) {
+  count_records(file, end, losses);
   keep_counters(file, losses, ENOENT);
 }
 

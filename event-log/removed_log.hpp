@@ -12,8 +12,8 @@ namespace uctrace::log {
 // `reason`.
 void keep_counters(const OutputLog& file, const Losses& losses, int reason);
 
-// The same for a log whose file is gone: with all its records, and `losses`, which are not in it.
-// Reads the file: for the end of a process.
-void keep_counters_of_removed(const OutputLog& file, Losses& losses);
+// The same for a log whose file is gone: with all its records, whose blocks reach to `end`, and
+// `losses`, which are not in it. Reads the file: for the end of a process.
+void keep_counters_of_removed(const OutputLog& file, std::uint64_t end, Losses& losses);
 
 }  // namespace uctrace::log

@@ -10,6 +10,7 @@
 #include "event-log/futex.hpp"
 #include "event-log/helper.hpp"
 #include "event-log/open_files.hpp"
+#include "event-log/packer.hpp"
 #include "event-log/thread.hpp"
 
 namespace uctrace::log {
@@ -37,17 +38,18 @@ void* helper_main(void*) {
     futex_set(supply.ready, kStartFailed);
     return nullptr;
   }
-  if (helper.file.storage == Storage::drained && !start_drain(helper.file)) {
+  if (!start_packer(helper.file)) {
     helper.file.grows = false;
     helper.file.page->write_errno = ENOMEM;
   }
+  set_ready_target(helper.ready_target);
   supply.page = helper.file.page;
   helper.last_poll = monotonic_raw_ns();
   helper.fill_chunks(std::min(kReadyAtStart, helper.missing_chunks()));
   helper.fill_slabs(kSlabsAtStart);
   std::uint32_t waiting = 0;
   if (!supply.ready.compare_exchange_strong(waiting, kStartOk, std::memory_order_acq_rel)) {
-    unlink(helper.file.path);  // nobody waits any more: the file system took too long
+    remove_output_log(helper.file);  // nobody waits any more: the file system took too long
     return nullptr;
   }
   futex_wake(supply.ready);
@@ -135,7 +137,7 @@ void end_counting() {
 bool start_supply(Lane* lanes) {
   const int saved_errno = errno;
   memset(static_cast<void*>(&supply), 0, sizeof supply);  // a fork child inherits its parent's
-  forget_drain();
+  forget_packer();
   supply.lanes = lanes;
   const int reason = spawn_thread(helper_main) ? wait_for_helper() : EAGAIN;
   supply.has_helper = reason == 0;
@@ -162,40 +164,38 @@ void stop_supply() {
   while (supply.stop.load(std::memory_order_acquire) != kStopped && monotonic_raw_ns() < give_up) {
     futex_wait(supply.stop, kStopAsked, kStopWaitNs / 10);
   }
-  if (supply.page->storage == Storage::drained) {
-    finish_drain();
-  } else {
-    __atomic_store_n(&supply.page->closed, 1, __ATOMIC_RELEASE);
-  }
+  wait_for_packer();
   errno = saved_errno;
 }
 
-// In the order of the file, so that what is left unused lies at its end and can be cut off.
 ChunkHeader* take_chunk() {
-  const std::uint32_t first = supply.next_chunk.load(std::memory_order_relaxed);
-  for (std::uint32_t i = first; i != first + kReadyChunks; ++i) {
-    auto& place = supply.ready_chunks[i % kReadyChunks];
-    if (place.load(std::memory_order_relaxed) == nullptr) {
-      continue;
-    }
-    ChunkHeader* chunk = place.exchange(nullptr, std::memory_order_acq_rel);
-    if (chunk != nullptr) {
-      supply.next_chunk.store(i + 1, std::memory_order_relaxed);
-      return chunk;
+  if (supply.ready_chunks.load(std::memory_order_relaxed) == 0) {
+    return nullptr;
+  }
+  const std::uint32_t used = supply.places_used.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    Place& place = supply.places[i];
+    PlaceState expected = PlaceState::ready;
+    if (place.state.load(std::memory_order_relaxed) == expected &&
+        place.state.compare_exchange_strong(expected, PlaceState::taken,
+                                            std::memory_order_acq_rel)) {
+      supply.ready_chunks.fetch_sub(1, std::memory_order_relaxed);
+      return place.chunk;
     }
   }
   return nullptr;
 }
 
-void retire_chunk(void* chunk) {
-  for (auto& place : supply.retired) {
-    void* expected = nullptr;
-    if (place.compare_exchange_strong(expected, chunk, std::memory_order_release,
-                                      std::memory_order_relaxed)) {
-      return;
-    }
-  }
-  // No place: the chunk stays mapped until the process ends. Nothing is lost.
+void retire_chunk(ChunkHeader* chunk) {
+  Place& place = supply.places[chunk->place];
+  place.retired_as = supply.retirements.fetch_add(1, std::memory_order_relaxed);
+  place.state.store(PlaceState::retired, std::memory_order_release);
+}
+
+void make_ready(Place& place) {
+  place.packed = 0;
+  supply.ready_chunks.fetch_add(1, std::memory_order_relaxed);
+  place.state.store(PlaceState::ready, std::memory_order_release);
 }
 
 Slot* take_slab() {

@@ -1,5 +1,6 @@
-// The helper thread that keeps the recorder supplied: it alone grows the log file, maps chunks and
-// slabs, retires them, refreshes the clock anchors and takes back the lanes of dead threads.
+// The threads that keep the recorder supplied. The helper makes chunks and slabs, refreshes the
+// clock anchors and takes back the lanes of dead threads; the packer (packer.hpp) takes chunks that
+// are full, packs their records into the log, and makes them ready again.
 //
 // Private to event-log/.
 #pragma once
@@ -8,20 +9,41 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/output_log.hpp"
 #include "event-log/recorder.hpp"
 
 namespace uctrace::log {
 
-inline constexpr std::size_t kReadyChunks = 48;
+inline constexpr std::size_t kChunkBytes = kMinChunkBytes;
 inline constexpr std::size_t kReadySlabs = 16;
-inline constexpr std::size_t kRetiredChunks = 256;
+// Enough for the memory that a drained log may take (packer.hpp), and for that of a mapped one with
+// threads in every lane (helper.hpp).
+inline constexpr std::size_t kPlaces = 2304;
 
-// What passes between the helper and the recording threads; every field is lock-free.
+// A chunk goes round: ready, taken by a thread, retired by it when it has left it, and ready again
+// when its records are in the log.
+enum class PlaceState : std::uint32_t { none = 0, ready, taken, retired };
+
+struct Place {
+  std::atomic<PlaceState> state;  // whose turn it is; all else belongs to who has that
+  std::uint32_t packed;      // how far into the chunk its records are in the log; 0 = not at all
+  std::uint64_t retired_as;  // the chunks of a lane retire in the order of their records
+  ChunkHeader* chunk;
+};
+
+// Where the chunk of a place lies in the file of chunks of a mapped log.
+constexpr std::uint64_t live_offset(std::size_t place) {
+  return kLiveReserve + place * kChunkBytes;
+}
+
+// What passes between the helper, the packer and the recording threads; every field is lock-free.
 struct Supply {
-  std::atomic<ChunkHeader*> ready_chunks[kReadyChunks];
-  std::atomic<std::uint32_t> next_chunk;        // where the next is taken, modulo kReadyChunks
+  Place places[kPlaces];
+  std::atomic<std::uint32_t> places_used;       // those behind are none
+  std::atomic<std::uint32_t> ready_chunks;      // places in that state, so that a miss costs little
+  std::atomic<std::uint64_t> ring_bytes;        // of all chunks there are
+  std::atomic<std::uint64_t> retirements;       // so far
   std::atomic<Slot*> ready_slabs[kReadySlabs];  // chains linked by Slot::next
-  std::atomic<void*> retired[kRetiredChunks];   // chunks to unmap
   std::atomic<std::uint32_t> ready;             // futex: 1 started, 2 failed, 3 given up
   std::atomic<std::uint32_t> wanted;            // futex: moves on when the helper is to look
   std::atomic<std::uint32_t> stop;              // futex: 1 = finish, 2 = the helper has finished
@@ -40,7 +62,7 @@ bool start_supply(Lane* lanes);
 // Makes the helper look at once what is missing. One system call.
 void wake_supply();
 
-// Stops the helper, takes back unused chunks, and closes the log. Waits a bounded time.
+// Stops helper and packer, which closes the log. Waits a bounded time.
 void stop_supply();
 
 // Lends the lanes of threads that have ended to others. A system call for each lane that is in use.
@@ -48,8 +70,12 @@ void take_back_dead_lanes();
 
 LaneInfo* lane_info(ProcessPage* page, std::size_t index);
 
+// The ready chunk in the lowest place: the one that was used last, which is still in the cache.
 ChunkHeader* take_chunk();
-void retire_chunk(void* chunk);
+// Nobody writes to the chunk any more.
+void retire_chunk(ChunkHeader* chunk);
+// For helper and packer: the chunk of this place, which holds zeros, may be taken.
+void make_ready(Place& place);
 Slot* take_slab();
 
 }  // namespace uctrace::log

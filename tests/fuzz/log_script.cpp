@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "event-log/block_encoder.hpp"
 #include "tests/unit/log_builder.hpp"
 
 // Of libFuzzer: its own mutations of raw bytes.
@@ -24,6 +25,7 @@ enum class Step : std::uint8_t {
   page_patch,   // u16 offset, u8 size, bytes
   chunk_patch,  // u16 offset in the newest chunk, u8 size, bytes
   cut,          // u24: bytes taken from the end
+  pack,         // the newest chunk becomes a block
   kCount,
 };
 
@@ -65,7 +67,7 @@ class LogWriter {
     header.stream = choice % 2 == 0 ? Stream::events : Stream::definitions;
     header.lane = static_cast<std::uint16_t>(choice / 2 % kLanes);
     header.sequence = ++sequences_[choice % (2 * kLanes)];
-    chunks_.push_back({header, {}});
+    chunks_.push_back({.header = header, .words = {}, .patches = {}});
   }
 
   void record(const std::vector<std::uint64_t>& words) {
@@ -77,45 +79,84 @@ class LogWriter {
   }
 
   void patch(bool of_chunk, std::size_t offset, std::vector<std::byte> bytes) {
-    const std::size_t chunk = chunks_.empty() ? 0 : chunks_.size() - 1;
-    offset += of_chunk ? log::kProcessPageBytes + chunk * log::kMinChunkBytes : 0;
-    patches_.push_back({offset, std::move(bytes)});
+    if (of_chunk && chunks_.empty()) return;
+    (of_chunk ? chunks_.back().patches : page_patches_).push_back({offset, std::move(bytes)});
+  }
+
+  void pack() {
+    if (!chunks_.empty()) chunks_.back().packed = true;
   }
 
   void cut(std::size_t bytes) { cut_ = bytes; }
 
   void lay_out(LogBytes& bytes) {
-    std::size_t size = log::kProcessPageBytes + chunks_.size() * log::kMinChunkBytes;
-    page_.lanes_used = kLanes;
-    page_.allocated_bytes = size;
-    if (limits_.trim && !chunks_.empty()) {
-      size -= log::kMinChunkBytes - sizeof(log::ChunkHeader) - chunks_.back().words.size() * 8;
+    bytes.assign(log::kProcessPageBytes, std::byte{});
+    for (const Chunk& chunk : chunks_) {
+      const std::size_t at = bytes.size();
+      if (chunk.packed) {
+        append_block(bytes, chunk);
+      } else {
+        append_chunk(bytes, chunk, limits_.trim && &chunk == &chunks_.back());
+      }
+      for (const Patch& patch : chunk.patches) put(bytes, at + patch.offset, patch.bytes);
+      if (chunk.packed && !chunk.patches.empty()) seal(bytes, at);
     }
-    bytes.assign(size, std::byte{});
+    page_.lanes_used = kLanes;
+    page_.allocated_bytes = bytes.size();
     put(bytes, 0, &page_, sizeof page_);
     put(bytes, log::kLanesOffset, lanes_, sizeof lanes_);
-    std::size_t at = log::kProcessPageBytes;
-    for (const Chunk& chunk : chunks_) {
-      put(bytes, at, &chunk.header, sizeof chunk.header);
-      put(bytes, at + sizeof chunk.header, chunk.words.data(), chunk.words.size() * 8);
-      at += log::kMinChunkBytes;
-    }
-    for (const Patch& patch : patches_) {
-      put(bytes, patch.offset, patch.bytes.data(), patch.bytes.size());
-    }
-    bytes.resize(size - std::min(cut_, size));
+    for (const Patch& patch : page_patches_) put(bytes, patch.offset, patch.bytes);
+    bytes.resize(bytes.size() - std::min(cut_, bytes.size()));
   }
 
  private:
   static constexpr std::size_t kLanes = 4;
-  struct Chunk {
-    log::ChunkHeader header;
-    std::vector<std::uint64_t> words;
-  };
   struct Patch {
     std::size_t offset;
     std::vector<std::byte> bytes;
   };
+  struct Chunk {
+    log::ChunkHeader header;
+    std::vector<std::uint64_t> words;
+    std::vector<Patch> patches;
+    bool packed = false;
+  };
+
+  static void append_chunk(LogBytes& bytes, const Chunk& chunk, bool trimmed) {
+    const std::size_t at = bytes.size(), used = sizeof chunk.header + chunk.words.size() * 8;
+    bytes.resize(at + (trimmed ? used : log::kMinChunkBytes));
+    put(bytes, at, &chunk.header, sizeof chunk.header);
+    put(bytes, at + sizeof chunk.header, chunk.words.data(), chunk.words.size() * 8);
+  }
+
+  // Up to a record that the job could not have made.
+  static void append_block(LogBytes& bytes, const Chunk& chunk) {
+    static log::BlockEncoder encoder;
+    static std::uint64_t block[log::kMostBlockBytes / 8];
+    encoder.begin(chunk.header, sizeof chunk.header, block, sizeof block);
+    for (std::size_t at = 0; at < chunk.words.size();) {
+      const std::size_t words = chunk.words[at] >> 8 & 0xff;
+      if (words == 0 || at + words > chunk.words.size() || !encoder.add(&chunk.words[at])) break;
+      at += words;
+    }
+    const std::size_t size = encoder.end(), at = bytes.size();
+    bytes.resize(at + size);
+    put(bytes, at, block, size);
+  }
+
+  // Gives a block that was changed the right checksum, so that what lies behind it is reached.
+  static void seal(LogBytes& bytes, std::size_t at) {
+    log::BlockHeader header;
+    if (bytes.size() < at + sizeof header) return;
+    std::memcpy(&header, &bytes[at], sizeof header);
+    if (header.bytes < sizeof header || header.bytes % 8 != 0 || header.bytes > bytes.size() - at) {
+      return;
+    }
+    std::vector<std::uint64_t> words(header.bytes / 8);
+    std::memcpy(words.data(), &bytes[at], header.bytes);
+    header.checksum = log::checksum_of(words.data(), words.size());
+    put(bytes, at, &header, sizeof header);
+  }
 
   // As the process would have counted it.
   void count(const std::vector<std::uint64_t>& words, const log::ChunkHeader& header) {
@@ -129,6 +170,9 @@ class LogWriter {
     counters.mpi_calls += type == RecordType::mpi_call;
   }
 
+  static void put(LogBytes& bytes, std::size_t at, const std::vector<std::byte>& from) {
+    put(bytes, at, from.data(), from.size());
+  }
   static void put(LogBytes& bytes, std::size_t at, const void* from, std::size_t size) {
     if (at >= bytes.size() || size == 0) return;
     std::memcpy(&bytes[at], from, std::min(size, bytes.size() - at));
@@ -139,7 +183,7 @@ class LogWriter {
   log::LaneInfo lanes_[kLanes]{};
   std::uint32_t sequences_[2 * kLanes]{};
   std::vector<Chunk> chunks_;
-  std::vector<Patch> patches_;
+  std::vector<Patch> page_patches_;
   std::size_t cut_ = 0;
 };
 
@@ -165,6 +209,8 @@ void do_step(Taker& taker, std::vector<LogWriter>& logs, const LogLimits& limits
     }
     case Step::cut:
       return logs.back().cut(taker.number(3));
+    case Step::pack:
+      return logs.back().pack();
     case Step::kCount:
       return;
   }
@@ -315,10 +361,11 @@ std::vector<std::uint64_t> some_definition(Random& random) {
     case 8:
       return some_record<log::Stack>(random, RecordType::stack, random() % 4);
     case 9:
-      return some_record<log::Module>(random, RecordType::module, 2, [](Random& any, log::Module& r) {
-        shape_addresses(any, r.head.a, r.head.a);
-        r.head.b = static_cast<std::uint32_t>(any() % 9);
-      });
+      return some_record<log::Module>(random, RecordType::module, 2,
+                                      [](Random& any, log::Module& r) {
+                                        shape_addresses(any, r.head.a, r.head.a);
+                                        r.head.b = static_cast<std::uint32_t>(any() % 9);
+                                      });
     default:
       return some_record<log::Fault>(random, RecordType::fault, 1);
   }
@@ -343,6 +390,7 @@ Bytes some_steps(Random& random) {
   for (auto count = random() % 8; count > 0; --count) {
     append_record(steps, definitions ? some_definition(random) : some_event(random));
   }
+  if (random() % 3 == 0) steps.push_back(static_cast<std::uint8_t>(Step::pack));
   return steps;
 }
 

@@ -1,9 +1,12 @@
 """The bytes of an event log (docs/log-format.md), for tests that read or change records."""
 
 import re
+import shutil
 import struct
+import tempfile
+from pathlib import Path
 
-from harness import SOURCE_ROOT
+from harness import PROGRAMS, SOURCE_ROOT, run_well
 
 PAGE_BYTES = 128 * 1024
 LANES_OFFSET, LANE_BYTES, COUNTERS_OFFSET = 8192, 512, 8
@@ -42,12 +45,22 @@ def uct_op_names():
     return re.findall(r"(\w+)(?: = 0)?,", re.search(r"enum class UctOp .*?kCount", text, re.S)[0])
 
 
+def unpack(*logs):
+    """Turns closed logs, in place, into what they would be if nothing had been packed: records in
+    chunks. The reader takes both."""
+    run_well([PROGRAMS / "unpack_log", *logs])
+
+
 class Log:
-    """The bytes of one log, and where its records lie."""
+    """The bytes of one closed log, unpacked, and where its records lie."""
 
     def __init__(self, path):
         self.path = path
-        self.bytes = bytearray(path.read_bytes())
+        with tempfile.TemporaryDirectory(prefix="uctrace-") as folder:
+            copy = Path(shutil.copy(path, folder))
+            copy.chmod(0o644)
+            unpack(copy)
+            self.bytes = bytearray(copy.read_bytes())
 
     @property
     def pid(self):

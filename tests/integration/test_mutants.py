@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 from harness import BUILD_ROOT, MPIS, PROGRAMS, TOOL, check, check_equal, record_well, run_test, scratch
+from logs import unpack
 
 MUTANTS = 500  # in one process
 COMMAND_MUTANTS = 13  # through the command: one for each kind of damage
@@ -68,8 +69,15 @@ def ask_commands(logs, folder, mutant):
 
 
 def check_job(command, folder):
+    """What is packed has a checksum: damage to what is in it is told by that, so it is done to records
+    that are not packed, too."""
     _, recording = record_well(folder / "data", command)
-    logs = recording.logs
+    check_mutants(recording.logs, folder)
+    unpack(*recording.logs)
+    check_mutants(recording.logs, folder)
+
+
+def check_mutants(logs, folder):
     result = limited([DRIVER, SEED, MUTANTS, *logs])
     said = result.stderr.decode(errors="replace").split("\r")[-1]
     check_equal(result.returncode, 0, f"exit status of the driver, which ended at: {said}")

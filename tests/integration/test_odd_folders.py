@@ -7,6 +7,7 @@ import struct
 
 from checks import check_complete, results_of
 from harness import MPIS, Recording, check, check_equal, record_well, run_test, scratch
+from logs import unpack
 
 # docs/log-format.md
 VERSION, HOST, BOOT_ID, ANCHOR_COUNT, ANCHORS = 8, 32, 96, 288, 296
@@ -186,6 +187,7 @@ def odd_folders_are_named():
             job = MPIS["ompi"].job("allreduce", 40000, 3)
             job[job.index(4)] = ranks
             jobs.append(record_well(folder / str(ranks), job)[1])
+            unpack(*jobs[-1].logs)
         check_equal(jobs[0].info["notes"], [], "notes of an ordinary job")
         for case in CASES:
             case(*jobs, folder / case.__name__)

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +69,7 @@ class Folder {
     fflush(nullptr);  // or the child prints it too
     const pid_t child = fork();
     if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that fails leaves nothing behind
       setenv("UCTRACE_DIR", path_.c_str(), 1);
       exit(program() ? 0 : 1);
     }

@@ -1,0 +1,124 @@
+#include "event-log/block_file.hpp"
+
+#include <unistd.h>
+
+namespace uctrace::log {
+namespace {
+
+// A slot is left for the next one when less is left in it: small blocks pack less well.
+constexpr std::size_t kLeastRoom = 4096;
+constexpr std::uint64_t kLeastEventSlots = 4;
+
+constexpr std::size_t kOverwrittenBytes =
+    sizeof(LaneCounters::overwritten) + sizeof(LaneCounters::overwritten_until_tick);
+
+std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
+
+bool write_gap(int fd, std::uint64_t at, std::uint64_t end) {
+  if (at == end) return true;
+  const GapHeader gap{kGapMagic, static_cast<std::uint32_t>(end - at)};
+  return write_at(fd, &gap, sizeof gap, at) == sizeof gap;
+}
+
+}  // namespace
+
+void BlockFile::start(int fd, LaneInfo* lanes, std::uint64_t most_event_bytes) {
+  *this = {};
+  fd_ = fd;
+  lanes_ = lanes;
+  end_ = kProcessPageBytes;
+  const std::uint64_t slots = most_event_bytes / kSlotBytes;
+  most_event_slots_ = most_event_bytes == 0      ? 0
+                      : slots < kLeastEventSlots ? kLeastEventSlots
+                                                 : slots;
+}
+
+std::size_t BlockFile::room(Stream stream) const {
+  const Slot& slot = slots_[index_of(stream)];
+  const std::uint64_t left = slot.end - slot.at;
+  return bounded() && left >= kLeastRoom ? left : kMostBlockBytes;
+}
+
+bool BlockFile::write(const BlockHeader& block) {
+  if (!bounded()) return append(block);
+  Slot& slot = slots_[index_of(block.stream)];
+  if (slot.end - slot.at < block.bytes && !open_slot(block.stream)) return false;
+  return put_into_slot(block, slot);
+}
+
+bool BlockFile::append(const BlockHeader& block) {
+  if (write_at(fd_, &block, block.bytes, end_) != block.bytes) return false;
+  end_ += block.bytes;
+  return true;
+}
+
+bool BlockFile::open_slot(Stream stream) {
+  std::uint64_t at = 0;
+  const bool grows = stream == Stream::definitions || event_slots_ < most_event_slots_;
+  if (!(grows ? add_slot(at) : take_oldest_slot(at))) return false;
+  if (stream == Stream::events) {
+    event_slots_ += grows;
+    newest_event_slot_ = at;
+  }
+  slots_[index_of(stream)] = {at, at + kSlotBytes};
+  return true;
+}
+
+// At the end of the file.
+bool BlockFile::add_slot(std::uint64_t& at) {
+  at = end_;
+  if (ftruncate(fd_, static_cast<off_t>(at + kSlotBytes)) != 0 ||
+      !write_gap(fd_, at, at + kSlotBytes)) {
+    return false;
+  }
+  end_ = at + kSlotBytes;
+  return true;
+}
+
+// All slots are as old as they lie behind the newest. What is lost is counted before it is gone.
+bool BlockFile::take_oldest_slot(std::uint64_t& at) {
+  const std::uint64_t definitions_end = slots_[index_of(Stream::definitions)].end;
+  at = newest_event_slot_;
+  BlockHeader first;
+  do {
+    at = at + kSlotBytes < end_ ? at + kSlotBytes : kProcessPageBytes;
+    if (!read_at(fd_, &first, sizeof first, at)) return false;
+  } while (at + kSlotBytes == definitions_end ||
+           (first.magic == kBlockMagic && first.stream == Stream::definitions));
+  count_overwritten(at, 1);
+  if (write_gap(fd_, at, at + kSlotBytes)) return true;
+  count_overwritten(at, ~std::uint64_t{0});  // they are still there
+  return false;
+}
+
+void BlockFile::count_overwritten(std::uint64_t slot, std::uint64_t times) {
+  visit_blocks(fd_, slot, slot + kSlotBytes, [&](const BlockHeader& block) {
+    LaneCounters& counters = lanes_[block.lane % kMaxLanes].counters;
+    for (std::size_t kind = 0; kind < kDropKinds; ++kind) {
+      __atomic_fetch_add(&counters.overwritten[kind], block.records[kind] * times,
+                         __ATOMIC_RELAXED);
+    }
+    if (counters.overwritten_until_tick < block.last_tick) {
+      __atomic_store_n(&counters.overwritten_until_tick, block.last_tick, __ATOMIC_RELAXED);
+    }
+    // The page of a drained log is only written later.
+    const auto* page = reinterpret_cast<const char*>(lanes_) - kLanesOffset;
+    const auto* from = reinterpret_cast<const char*>(counters.overwritten);
+    write_at(fd_, from, kOverwrittenBytes, static_cast<std::uint64_t>(from - page));
+  });
+}
+
+// Its header last: until then there is the gap that was there before.
+bool BlockFile::put_into_slot(const BlockHeader& block, Slot& slot) {
+  const std::uint64_t end = slot.at + block.bytes;
+  const std::size_t body = block.bytes - sizeof block;
+  if (write_at(fd_, &block + 1, body, slot.at + sizeof block) != body ||
+      !write_gap(fd_, end, slot.end) ||
+      write_at(fd_, &block, sizeof block, slot.at) != sizeof block) {
+    return false;
+  }
+  slot.at = end;
+  return true;
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,207 @@
+// Where the records of a log are: its blocks and chunks, found, unpacked and put in order.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <tuple>
+
+#include "event-log/block_decoder.hpp"
+#include "event-log/reader.hpp"
+
+namespace uctrace::log {
+namespace {
+
+bool is_valid(const ChunkHeader& header) {
+  return header.magic == kChunkMagic && std::has_single_bit(header.bytes) &&
+         header.bytes >= kMinChunkBytes && header.bytes <= kMaxChunkBytes &&
+         (header.sequence == 0 || (header.lane < kMaxLanes && header.stream >= Stream::events &&
+                                   header.stream <= Stream::definitions));
+}
+
+// Space that was allocated, and not written to when the file was read.
+bool is_blank(Words words) {
+  const std::size_t looked_at = std::min(words.size(), kBlockAlignment / sizeof(std::uint64_t));
+  return std::all_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(looked_at),
+                     [](std::uint64_t word) { return word == 0; });
+}
+
+template <typename Header>
+Header header_of(Words words) {
+  Header header;
+  std::memcpy(&header, words.data(), sizeof header);
+  return header;
+}
+
+}  // namespace
+
+// The size of the chunk that begins here, as far as it was read; 0 = none does.
+std::size_t LogFile::take_chunk(Words words) {
+  const auto header = header_of<ChunkHeader>(words);
+  if (!is_valid(header)) return 0;
+  const std::size_t there = std::min<std::size_t>(words.size_bytes(), header.bytes);
+  damage_.truncated_bytes += header.bytes - there;
+  if (header.sequence != 0) {
+    anchors_.push_back(header.anchor);
+    chunks_.push_back({.stream = header.stream,
+                       .lane = header.lane,
+                       .sequence = header.sequence,
+                       .first = sizeof header,
+                       .records = words.first(there / sizeof(std::uint64_t))
+                                      .subspan(sizeof header / sizeof(std::uint64_t)),
+                       .block = nullptr});
+  }
+  return there;
+}
+
+// The same of a block or a gap.
+std::size_t LogFile::take_block(Words words) {
+  const auto gap = header_of<GapHeader>(words);
+  if (gap.magic == kGapMagic && gap.bytes >= kBlockAlignment && gap.bytes % kBlockAlignment == 0) {
+    return std::min<std::size_t>(words.size_bytes(), gap.bytes);
+  }
+  const BlockHeader* block = block_at(words);
+  if (block == nullptr) return 0;
+  anchors_.push_back(block->anchor);
+  if ((block->flags & BlockHeader::kUnfinished) != 0) {
+    ++damage_.unpublished_records;
+  } else {
+    chunks_.push_back({.stream = block->stream,
+                       .lane = block->lane,
+                       .sequence = block->sequence,
+                       .first = block->first,
+                       .records = {},
+                       .block = block});
+  }
+  return block->bytes;
+}
+
+void LogFile::find_chunks(const FileWords& in, std::size_t offset) {
+  bool lost = false;
+  while (in.bytes >= offset + sizeof(ChunkHeader)) {
+    const Words words = in.from(offset);
+    std::size_t step = take_chunk(words);
+    if (step == 0) step = take_block(words);
+    if (step != 0) {
+      if (lost) ++damage_.resyncs;
+      lost = false;
+    } else {
+      step = std::min(in.bytes - offset, kBlockAlignment);
+      if (!is_in_flux(offset) && (lost || !is_blank(words))) {
+        if (!lost) ++damage_.bad_chunks;
+        lost = true;
+        damage_.skipped_bytes += step;
+      }
+    }
+    offset += step;
+  }
+}
+
+// What lies there may have been written, or overwritten, while it was read or when the process was
+// killed. What is missing for that is seen by the counters.
+bool LogFile::is_in_flux(std::size_t offset) const {
+  return page_.closed == 0 && (offset >= page_.allocated_bytes || page_.max_event_bytes != 0);
+}
+
+// A process that is still writing may have grown its files since it wrote their sizes.
+void LogFile::note_cut_files() {
+  const auto cut = [](std::uint64_t should_be, std::uint64_t is) {
+    return should_be > is ? should_be - is : 0;
+  };
+  if (page_.allocated_bytes > file_.bytes) {
+    damage_.truncated_bytes = cut(page_.allocated_bytes, file_.bytes);
+  }
+  damage_.truncated_bytes += cut(page_.live_bytes, live_.bytes);
+}
+
+void LogFile::unpack_blocks() {
+  std::size_t words = 0;
+  for (const Chunk& chunk : chunks_) {
+    words += chunk.block != nullptr ? chunk.block->raw_bytes / sizeof(std::uint64_t) : 0;
+  }
+  unpacked_ = allocate(words * sizeof(std::uint64_t), name_);
+  std::span<std::uint64_t> room(unpacked_.get(), words);
+  std::erase_if(chunks_, [&](Chunk& chunk) {
+    if (chunk.block == nullptr) return false;
+    const std::size_t count = chunk.block->raw_bytes / sizeof(std::uint64_t);
+    chunk.records = room.first(count);
+    const bool good = decode_block(*chunk.block, room);
+    room = room.subspan(count);
+    if (!good) ++damage_.bad_chunks;
+    return !good;
+  });
+}
+
+// Within a chunk what is packed comes first.
+void LogFile::order_chunks() {
+  const auto place = [](const Chunk& c) {
+    return std::tuple(c.stream, c.lane, c.sequence, c.block == nullptr, c.first);
+  };
+  std::stable_sort(chunks_.begin(), chunks_.end(),
+                   [&](const Chunk& a, const Chunk& b) { return place(a) < place(b); });
+}
+
+// Leaves every record once: a chunk may still be there when some or all of it is packed.
+void LogFile::join_chunks() {
+  std::vector<Chunk> joined;
+  joined.reserve(chunks_.size());
+  std::uint64_t end = 0;  // how far the chunk of joined.back() was read
+  for (Chunk& chunk : chunks_) {
+    const Chunk* previous = joined.empty() ? nullptr : &joined.back();
+    const bool same_stream =
+        previous != nullptr && previous->stream == chunk.stream && previous->lane == chunk.lane;
+    const bool same_chunk = same_stream && previous->sequence == chunk.sequence;
+    const bool may_lack = may_lack_events_before(chunk, !same_stream);
+    if (!same_chunk) end = sizeof(ChunkHeader);
+    if (chunk.block == nullptr) {
+      if (same_chunk && previous->block == nullptr) {
+        ++damage_.bad_chunks;
+        continue;
+      }
+      const std::uint64_t packed = (end - sizeof(ChunkHeader)) / sizeof(std::uint64_t);
+      chunk.records = chunk.records.subspan(std::min<std::size_t>(packed, chunk.records.size()));
+    } else if (chunk.first < end) {
+      ++damage_.bad_chunks;
+      continue;
+    } else {
+      damage_.missing_chunks += !may_lack && chunk.first > end;
+      end = chunk.first + chunk.records.size_bytes();
+    }
+    if (!same_chunk && !may_lack) {
+      damage_.missing_chunks += chunk.sequence - (same_stream ? previous->sequence : 0) - 1;
+    }
+    joined.push_back(chunk);
+  }
+  chunks_ = std::move(joined);
+}
+
+// What lies before it may have been overwritten: the first events of a lane, and, while the process
+// writes, others that came after the file was read there.
+bool LogFile::may_lack_events_before(const Chunk& chunk, bool is_first) const {
+  return chunk.stream == Stream::events && page_.max_event_bytes != 0 &&
+         (is_first || page_.closed == 0);
+}
+
+Words LogFile::RecordWalk::next() {
+  constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+  if (rest_.empty()) {
+    end_ = End::clean;
+    return {};
+  }
+  const std::uint64_t head = rest_[0];
+  if (head == 0) {
+    // Each word is the one before it, and the first is zero.
+    const bool untouched =
+        std::memcmp(rest_.data(), rest_.data() + 1, rest_.size_bytes() - kWordBytes) == 0;
+    end_ = untouched ? End::clean : End::unpublished;
+    return {};
+  }
+  const std::size_t words = head >> 8 & 0xff;
+  if (words == 0 || words > rest_.size()) {
+    end_ = End::impossible_size;
+    return {};
+  }
+  const Words record = rest_.first(words);
+  rest_ = rest_.subspan(words);
+  return record;
+}
+
+}  // namespace uctrace::log

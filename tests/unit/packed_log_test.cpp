@@ -1,0 +1,195 @@
+// Logs of blocks and chunks: each record once, whatever of a chunk is packed.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "event-log/block_encoder.hpp"
+#include "event-log/reader.hpp"
+#include "tests/unit/log_builder.hpp"
+
+namespace uctrace::log::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr std::uint64_t kEvents = 30;
+
+// A chunk of kEvents completions with the ticks 1, 2, ...
+LogBuilder builder(std::uint32_t sequence = 1) {
+  LogBuilder log;
+  log.chunk(Stream::events, 0, sequence);
+  for (std::uint64_t i = 1; i <= kEvents; ++i) log.add(completion(i), RecordType::uct_completion);
+  return log;
+}
+
+// A log without blocks, whose counters are those of builder().
+Bytes page_of(LogBuilder log) {
+  Bytes bytes = log.bytes();
+  bytes.resize(kProcessPageBytes);
+  patch(bytes, offsetof(ProcessPage, allocated_bytes), std::uint64_t{kProcessPageBytes});
+  return bytes;
+}
+
+Bytes chunk_of(LogBuilder log) {
+  const Bytes bytes = log.bytes();
+  return Bytes(bytes.begin() + kProcessPageBytes, bytes.end());
+}
+
+// Appends a block of the completions [first, end) of the chunk.
+void append_block(Bytes& log, const Bytes& chunk, std::uint64_t first, std::uint64_t end,
+                  std::uint8_t flags = 0) {
+  static BlockEncoder encoder;
+  std::vector<std::uint64_t> words(chunk.size() / 8), block(kMostBlockBytes / 8);
+  std::memcpy(words.data(), chunk.data(), chunk.size());
+  ChunkHeader header;
+  std::memcpy(&header, chunk.data(), sizeof header);
+  const auto word_of = [](std::uint64_t i) {
+    return (sizeof(ChunkHeader) + (i - 1) * sizeof(UctCompletion)) / 8;
+  };
+  encoder.begin(header, static_cast<std::uint32_t>(word_of(first) * 8), block.data(),
+                kMostBlockBytes);
+  for (std::uint64_t i = first; i < end; ++i) REQUIRE(encoder.add(&words[word_of(i)]));
+  const std::size_t bytes = encoder.end(flags);
+  const auto* from = reinterpret_cast<const std::byte*>(block.data());
+  log.insert(log.end(), from, from + bytes);
+  patch(log, offsetof(ProcessPage, allocated_bytes), std::uint64_t{log.size()});
+}
+
+std::vector<std::uint64_t> ticks_of(const LogFile& log) {
+  std::vector<std::uint64_t> ticks;
+  log.for_each_record(Stream::events, [&](std::uint16_t, const UctCompletionView& view) {
+    ticks.push_back(view.r.tick);
+  });
+  return ticks;
+}
+
+std::vector<std::uint64_t> all_ticks() {
+  std::vector<std::uint64_t> ticks(kEvents);
+  for (std::uint64_t i = 0; i < kEvents; ++i) ticks[i] = i + 1;
+  return ticks;
+}
+
+LogFile read(const Bytes& log, const Bytes& live = {}) {
+  return LogFile::from_bytes(log, "test.ulog", live);
+}
+
+}  // namespace
+
+TEST_CASE("a record that is in a block and in its chunk counts once") {
+  const Bytes chunk = chunk_of(builder());
+  for (std::uint64_t packed = 0; packed <= kEvents; packed += 10) {
+    Bytes log = page_of(builder());
+    if (packed > 0) append_block(log, chunk, 1, packed + 1);
+    const LogFile file = read(log, chunk);
+    CHECK(ticks_of(file) == all_ticks());
+    CHECK(file.complete());
+  }
+}
+
+TEST_CASE("blocks of a chunk are joined in the order of its records") {
+  const Bytes chunk = chunk_of(builder());
+  Bytes log = page_of(builder());
+  append_block(log, chunk, 21, kEvents + 1);
+  append_block(log, chunk, 1, 11);
+  append_block(log, chunk, 11, 21);
+  CHECK(ticks_of(read(log)) == all_ticks());
+  CHECK(read(log).complete());
+
+  append_block(log, chunk, 11, 21);
+  Damage expected;
+  expected.bad_chunks = 1;
+  CHECK(read(log).damage() == expected);
+  CHECK(ticks_of(read(log)) == all_ticks());
+}
+
+TEST_CASE("a block that is missing, damaged or unfinished is damage") {
+  const Bytes chunk = chunk_of(builder());
+  Bytes log = page_of(builder());
+  Damage expected;
+  SUBCASE("missing within the chunk") {
+    append_block(log, chunk, 1, 11);
+    append_block(log, chunk, 21, kEvents + 1);
+    expected.missing_chunks = 1;
+    expected.missing_events = 10;
+  }
+  SUBCASE("missing at its beginning") {
+    append_block(log, chunk, 21, kEvents + 1);
+    expected.missing_chunks = 1;
+    expected.missing_events = 20;
+  }
+  SUBCASE("the chunk before it is missing") {
+    append_block(log, chunk_of(builder(2)), 1, kEvents + 1);
+    expected.missing_chunks = 1;
+  }
+  SUBCASE("damaged") {
+    append_block(log, chunk, 1, 11);
+    const std::size_t second = log.size();
+    append_block(log, chunk, 11, 21);
+    const std::size_t third = log.size();
+    append_block(log, chunk, 21, kEvents + 1);
+    log[second + sizeof(BlockHeader) + 5] ^= std::byte{1};
+    expected.bad_chunks = expected.resyncs = expected.missing_chunks = 1;
+    expected.skipped_bytes = third - second;
+    expected.missing_events = 10;
+  }
+  SUBCASE("a record was begun behind it") {
+    append_block(log, chunk, 1, kEvents + 1);
+    append_block(log, chunk, kEvents + 1, kEvents + 1, BlockHeader::kUnfinished);
+    expected.unpublished_records = 1;
+  }
+  CHECK(read(log).damage() == expected);
+}
+
+TEST_CASE("what a living process was writing when it was read is no damage") {
+  const Bytes chunk = chunk_of(builder());
+  Bytes log = page_of(builder());
+  patch(log, offsetof(ProcessPage, closed), std::uint8_t{0});
+  append_block(log, chunk, 1, 11);
+  const std::uint64_t written = log.size();
+  append_block(log, chunk, 11, kEvents + 1);
+  patch(log, offsetof(ProcessPage, allocated_bytes), written);
+  log.resize(log.size() - 8);  // half of it was there
+  const LogFile file = read(log, chunk);
+  CHECK_FALSE(file.damage().any());
+  CHECK(ticks_of(file) == all_ticks());
+}
+
+TEST_CASE("a file of chunks that is needed and not there is missed") {
+  Bytes log = page_of(builder());
+  patch(log, offsetof(ProcessPage, live_bytes), std::uint64_t{kMinChunkBytes});
+  Damage expected;
+  expected.truncated_bytes = kMinChunkBytes;
+  expected.missing_events = kEvents;
+  CHECK(read(log).damage() == expected);
+}
+
+TEST_CASE("events that were overwritten are counted and not missed") {
+  const Bytes chunk = chunk_of(builder(5));
+  LogBuilder counted = builder(5);
+  counted.lanes[0].counters.overwritten[0] = 20;
+  counted.lanes[0].counters.overwritten_until_tick = 20;
+  counted.page.max_event_bytes = 1 << 20;
+  Bytes log = page_of(counted);
+  append_block(log, chunk, 21, kEvents + 1);
+  const LogFile file = read(log);
+  CHECK_FALSE(file.damage().any());
+  CHECK(file.overwritten_events() == 20);
+  CHECK(file.window_start_tick() == 20);
+  CHECK(file.event_count() == 10);
+}
+
+TEST_CASE("a gap holds nothing") {
+  const Bytes chunk = chunk_of(builder());
+  Bytes log = page_of(builder());
+  append_block(log, chunk, 1, 11);
+  const GapHeader gap{kGapMagic, 2 * kBlockAlignment};
+  const std::size_t at = log.size();
+  log.insert(log.end(), gap.bytes, std::byte{0x55});
+  patch(log, at, gap);
+  append_block(log, chunk, 11, kEvents + 1);
+  CHECK(read(log).complete());
+  CHECK(ticks_of(read(log)) == all_ticks());
+}
+
+}  // namespace uctrace::log::test

@@ -1,0 +1,185 @@
+// What becomes of records between the threads that make them and the log: packed while the process
+// runs, read meanwhile, killed, bounded.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/recording_folder.hpp"
+
+namespace uctrace::log::test {
+namespace {
+
+// Many times what the chunks of a mapped log hold together.
+constexpr std::uint64_t kLongRun = 4'000'000;
+// Of each thread while the log is read again and again.
+constexpr std::uint64_t kLiveRun = 500'000;
+constexpr std::uint64_t kBound = 1 << 20, kStep = 5000;
+
+bool is_drained() {
+  const char* drain = getenv("UCTRACE_DRAIN");
+  return drain != nullptr && std::strcmp(drain, "1") == 0;
+}
+
+// What a process tells another one.
+struct Shared {
+  std::atomic<std::uint64_t> recorded;
+  std::atomic<bool> enough;
+};
+
+Shared& shared() {
+  static auto* memory = static_cast<Shared*>(
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(memory != MAP_FAILED);
+  return *memory;
+}
+
+Shared& fresh_shared() {
+  Shared& all = shared();
+  all.recorded = 0;
+  all.enough = false;
+  return all;
+}
+
+// Lets the packer, which shares the core with it here, come along.
+void record(std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    record_one();
+    if (i % kStep == 0) usleep(100);
+  }
+}
+
+void record_at_most(Shared& all, std::uint64_t most) {
+  for (std::uint64_t done = 0; done < most && !all.enough; done += kStep) {
+    record(kStep);
+    all.recorded += kStep;
+  }
+}
+
+bool record_in_threads(Shared& all) {
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { record_at_most(all, kLiveRun); });
+  return true;
+}
+
+void check_live(const LogFile& log) {
+  CHECK_FALSE(log.damage().any());
+  const Totals totals = totals_of(log);
+  CHECK(totals.ids.size() == totals.read);  // none twice
+}
+
+std::filesystem::path live_path(const Folder& folder) {
+  return folder.log_path().string() + kLiveSuffix;
+}
+
+}  // namespace
+
+TEST_CASE("a long run is packed, leaves nothing beside its log, and loses nothing") {
+  const Folder folder;
+  folder.run([] {
+    record(kLongRun);
+    return true;
+  });
+  CHECK_FALSE(std::filesystem::exists(live_path(folder)));
+  const LogFile log = folder.log();
+  CHECK_FALSE(log.damage().any());
+  const Totals totals = totals_of(log);
+  CHECK(totals.read == totals.recorded);
+  CHECK(totals.ids.size() == totals.read);
+  CHECK(totals.recorded + totals.dropped == kLongRun);
+  CHECK(totals.recorded > kLongRun / 2);
+  CHECK(log.size_bytes() < totals.recorded * 6);  // of 24 each
+}
+
+TEST_CASE("a log is whole whenever it is read while threads record") {
+  const Folder folder;
+  Shared& all = fresh_shared();
+  const pid_t child = folder.start_process([&] { return record_in_threads(all); });
+  while (all.recorded < 100'000) usleep(1000);
+  for (int i = 0; i < 6; ++i) check_live(folder.log());
+  all.enough = true;
+  CHECK(Folder::wait_for(child) == 0);
+  check_live(folder.log());
+  CHECK(totals_of(folder.log()).read == all.recorded - folder.log().dropped_records());
+}
+
+TEST_CASE("what was recorded before a process is killed is there") {
+  if (is_drained()) return;  // up to half a second is lost then
+  for (const std::uint64_t least : {1000, 50'000, 2'000'000}) {
+    const Folder folder;
+    Shared& all = fresh_shared();
+    const pid_t child = folder.start_process([&] {
+      record_at_most(all, kLongRun);
+      return true;
+    });
+    while (all.recorded < least) usleep(1000);
+    kill(child, SIGKILL);
+    const int status = Folder::wait_for(child);
+    CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+    const LogFile log = folder.log();
+    CHECK(log.page().closed == 0);
+    Damage damage = log.damage();
+    damage.unpublished_records = 0;  // the one in which it was killed
+    CHECK(damage.missing_events <= 1);
+    damage.missing_events = 0;
+    CHECK_FALSE(damage.any());
+    const Totals totals = totals_of(log);
+    CHECK(totals.read + totals.dropped >= all.recorded);
+    CHECK(totals.ids.size() == totals.read);
+  }
+}
+
+TEST_CASE("a log of bounded size keeps the newest events and all definitions") {
+  constexpr std::uint64_t kRecords = 2'000'000, kTexts = 5000;
+  const Folder folder;
+  setenv("UCTRACE_MAX_LOG", std::to_string(kBound).c_str(), 1);
+  folder.run([] {
+    for (std::uint64_t i = 0; i < kTexts; ++i) {
+      define_text(TextKind::environment, i, "a text that is long enough to take its time", 43);
+      record(kRecords / kTexts);
+    }
+    return true;
+  });
+  unsetenv("UCTRACE_MAX_LOG");
+  const LogFile log = folder.log();
+  CHECK_FALSE(log.damage().any());
+  std::uint64_t texts = 0, oldest = UINT64_MAX, definition_bytes = 0;
+  log.for_each_record(Stream::definitions, [&](std::uint16_t, const TextView& view) {
+    texts += view.kind() == TextKind::environment && view.text.starts_with("a text");
+    definition_bytes += sizeof(Text) + padded(view.text.size());
+  });
+  CHECK(texts == kTexts);
+  log.for_each_record(Stream::events, [&](std::uint16_t, const UctCompletionView& view) {
+    oldest = std::min(oldest, view.r.operation);
+  });
+  const Totals totals = totals_of(log);
+  CHECK(log.overwritten_events() > kRecords / 2);
+  CHECK(totals.read + log.overwritten_events() + totals.dropped == kRecords);
+  CHECK(totals.read + totals.dropped > kRecords - oldest);  // all that is newer is there
+  CHECK(log.window_start_tick() > 0);
+  CHECK(log.size_bytes() <= kProcessPageBytes + kBound + definition_bytes + 2 * kMinChunkBytes);
+}
+
+TEST_CASE("a log of bounded size is whole whenever it is read") {
+  const Folder folder;
+  setenv("UCTRACE_MAX_LOG", std::to_string(kBound).c_str(), 1);
+  Shared& all = fresh_shared();
+  const pid_t child = folder.start_process([&] { return record_in_threads(all); });
+  unsetenv("UCTRACE_MAX_LOG");
+  while (all.recorded < 1'000'000) usleep(1000);
+  for (int i = 0; i < 30; ++i) check_live(folder.log());
+  all.enough = true;
+  CHECK(Folder::wait_for(child) == 0);
+  const LogFile log = folder.log();
+  check_live(log);
+  CHECK(totals_of(log).read + log.overwritten_events() + log.dropped_records() == all.recorded);
+}
+
+}  // namespace uctrace::log::test
