@@ -4,6 +4,7 @@ run writes, so that a table can be made again."""
 TITLES = {
     "floor": "What this machine charges",
     "messages": "One message, layer by layer",
+    "scaling": "What one message costs each of several threads",
     "gaps": "The worst that a caller waits",
     "cg": "The example solver",
     "bandwidth": "Bandwidth",
