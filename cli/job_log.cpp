@@ -38,7 +38,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
                        .storage = page.storage,
                        .file_system = log::file_system_of(page.file_system).name,
                        .dropped = log.dropped_records(),
-                       .log_bytes = page.allocated_bytes};
+                       .log_bytes = page.allocated_bytes + page.live_bytes};
   std::copy(std::begin(page.layers), std::end(page.layers), report.layers.begin());
   for (const log::LaneInfo& lane : log.lanes()) {
     report.events += lane.counters.recorded_events;
