@@ -279,7 +279,12 @@ bool freeze_page(const OutputLog& file) {
   if (copy == nullptr) {
     return false;
   }
-  memcpy(copy, file.page, kProcessPageBytes);
+  // With whole words, for threads may count in it still.
+  const auto* from = reinterpret_cast<const std::uint64_t*>(file.page);
+  auto* to = static_cast<std::uint64_t*>(copy);
+  for (std::size_t i = 0; i < kProcessPageBytes / sizeof *to; ++i) {
+    to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+  }
   // In one step: other threads count in it meanwhile.
   if (syscall(SYS_mremap, copy, kProcessPageBytes, kProcessPageBytes, MREMAP_MAYMOVE | MREMAP_FIXED,
               file.page) == -1) {
