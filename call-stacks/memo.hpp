@@ -73,7 +73,7 @@ class Memo {
     std::uint32_t stack;
   };
   static constexpr std::size_t kEntries = 8192;
-  static constexpr std::size_t kChecks = 32768;
+  static constexpr std::size_t kChecks = 65536;  // pages are taken as they are needed
   static constexpr std::size_t kTries = 8;
 
   static std::size_t mixed(std::uintptr_t a, std::uintptr_t b) {

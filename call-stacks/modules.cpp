@@ -25,11 +25,14 @@ struct BuildId {
   std::size_t size = 0;
 };
 
-// What was written of modules already, by a hash of all that the record says: a library that comes
-// back in another's place is another one. Those beyond the room are written again each time
-// something is loaded.
+// The loaded modules that were written already, by a hash of all that the record says. Those beyond
+// the room are written again each time something is loaded.
+struct Known {
+  std::uint64_t key;
+  bool seen;  // in the scan under way
+};
 constexpr std::size_t kMaxKnown = 4096;
-constinit std::uint64_t known[kMaxKnown]{};
+constinit Known known[kMaxKnown]{};
 constinit std::size_t known_count = 0;
 constinit std::atomic_flag scanning = ATOMIC_FLAG_INIT;
 constinit std::atomic<std::uint64_t> scanned_changes{0};
@@ -83,10 +86,21 @@ BuildId build_id_of(const dl_phdr_info& object) {
 
 bool is_new(std::uint64_t key) {
   for (std::size_t i = 0; i < known_count; ++i) {
-    if (known[i] == key) return false;
+    if (known[i].key != key) continue;
+    known[i].seen = true;
+    return false;
   }
-  if (known_count < kMaxKnown) known[known_count++] = key;
+  if (known_count < kMaxKnown) known[known_count++] = {key, true};
   return true;
+}
+
+// What is gone may come back after another one was in its place.
+void forget_unseen() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < known_count; ++i) {
+    if (known[i].seen) known[kept++] = {known[i].key, false};
+  }
+  known_count = kept;
 }
 
 // The program itself has no name in the loader's list; the log has its path as another text.
@@ -145,6 +159,7 @@ void define_new_modules() {
   // stack where it finds nothing behind it.
   if (scanning.test_and_set(std::memory_order_acquire)) return;
   dl_iterate_phdr(define_module, nullptr);
+  forget_unseen();
   scanned_changes.store(count, std::memory_order_release);
   scanning.clear(std::memory_order_release);
 }

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "event-log/kinds.hpp"
 #include "log-merger/filter.hpp"
 #include "log-merger/info_output.hpp"
 #include "log-merger/page_data.hpp"
@@ -36,6 +37,7 @@ struct RecordCommand {
   bool edit_line = true;             // of a launcher
   std::filesystem::path ucx;         // prefix of a rebuilt one; empty: what the job loads by itself
   std::vector<std::string> layers;   // that record; empty: all
+  log::StackMode stacks = log::StackMode::off;
   std::vector<std::string> program;  // and its arguments
 };
 struct MergeCommand {

@@ -27,7 +27,11 @@ const Choices<Format> kFormats = {{"table", Format::table},
 const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
                                      {"mpi", ReportBy::mpi},
                                      {"pairs", ReportBy::pairs},
+                                     {"call-sites", ReportBy::call_sites},
                                      {"all", ReportBy::all}};
+const Choices<log::StackMode> kStackModes = {{"off", log::StackMode::off},
+                                             {"mpi", log::StackMode::mpi},
+                                             {"all", log::StackMode::all}};
 const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
                                       {"layers", InfoList::layers},
                                       {"identities", InfoList::identities},
@@ -229,6 +233,8 @@ void Grammar::add_record() {
       ->check(not_empty("--layers"))
       ->check(one_of("--layers", kLayers))
       ->type_name(joined(kLayers));
+  add_choice(verb, "--stacks", record_.stacks, kStackModes,
+             "Call stacks of MPI calls, or of all operations [off]");
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
 }
 
@@ -238,7 +244,7 @@ void Grammar::add_merge() {
 }
 
 void Grammar::add_report() {
-  CLI::App& verb = add_verb("report", "Tables: transports, MPI functions, rank pairs", report_);
+  CLI::App& verb = add_verb("report", "Tables: transports, MPI functions, rank pairs, call sites", report_);
   add_data(verb, report_.data);
   add_job(verb, report_.data);
   add_choice(verb, "--by", report_.options.by, kReportBy, "Which table [all]");

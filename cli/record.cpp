@@ -88,6 +88,12 @@ void add(const RebuiltUcx& ucx, launcher::Wanted& wanted) {
   wanted.variables.push_back({"UCTRACE_UCX", ucx.libuct});
 }
 
+void add_stacks(const RecordCommand& command, launcher::Wanted& wanted) {
+  if (command.stacks == log::StackMode::off) return;
+  wanted.variables.push_back(
+      {"UCTRACE_STACKS", command.stacks == log::StackMode::all ? "all" : "mpi"});
+}
+
 void add_layers(const RecordCommand& command, launcher::Wanted& wanted) {
   if (command.layers.empty()) return;
   wanted.variables.push_back({"UCTRACE_LAYERS", fmt::format("{}", fmt::join(command.layers, ","))});
@@ -105,6 +111,7 @@ int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
                           .copies = {}};
   add(ucx, wanted);
   add_layers(command, wanted);
+  add_stacks(command, wanted);
   char name[256];
   log::write_launch_name(name, sizeof name);
   if (name[0] != '\0') wanted.variables.push_back({"UCTRACE_LAUNCH", name});
@@ -223,6 +230,7 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
   add(ucx, wanted);
   add_layers(command, wanted);
+  add_stacks(command, wanted);
   if (const char* drain = std::getenv("UCTRACE_DRAIN")) {
     wanted.variables.push_back({"UCTRACE_DRAIN", drain});
   }

@@ -63,11 +63,17 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "the "
            "calls of MPI and the operations of UCP, and not what carried them. Accounts that need "
            "a "
-           "layer that was left out say incomplete."},
+           "layer that was left out say incomplete.",
+           "--stacks mpi keeps the call stack of each MPI call, and of what the program asks of "
+           "UCX "
+           "by itself: reports and messages then name the line of the source that asked. --stacks "
+           "all keeps those of the operations of UCP and UCT inside, too."},
       .examples = {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
                    {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
                    {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
                     "on several hosts, behind the launcher"},
+                   {"uctrace record --stacks mpi -- mpirun -np 4 ./app",
+                    "with the lines that call"},
                    {"uctrace record --ucx ~/ucx -- mpirun -np 4 ./app", "over a rebuilt UCX"}},
       .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
                       {"125", "uctrace could not do its part; COMMAND was not run"},
@@ -76,11 +82,13 @@ const std::map<std::string, VerbText> kVerbTexts = {
     {"report",
      {.arguments = "[DIR]",
       .description =
-          {"Prints three tables: top contenders (which UCT operation over which transport carried "
-           "how much), MPI functions (which asked for how much, and their time), and pairs of "
-           "ranks. All sums are exact. The options that choose messages and transfers mean the "
+          {"Prints up to four tables: top contenders (which UCT operation over which transport "
+           "carried "
+           "how much), MPI functions (which asked for how much, and their time), pairs of "
+           "ranks and, where call stacks were recorded, the lines of the program that call. All "
+           "sums are exact. The options that choose messages and transfers mean the "
            "same for report and messages, and on the page."},
-      .examples = {{"uctrace report", "all three tables"},
+      .examples = {{"uctrace report", "all tables"},
                    {"uctrace report --by contenders --mpi MPI_Isend",
                     "what carried the data of MPI_Isend"},
                    {"uctrace report --by pairs --limit 10 --format csv", "for a spreadsheet"}},

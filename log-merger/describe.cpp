@@ -257,6 +257,31 @@ SendTotals all_sends(const Found& found) {
   return sum;
 }
 
+// Of call stacks: what the processes counted, and what was made of them.
+Json stacks_json(const Job& job, const log::LaneCounters& counted) {
+  static constexpr const char* kModes[] = {"off", "mpi", "all"};
+  static constexpr const char* kUnwinders[] = {"none", "libunwind", "libgcc"};
+  std::size_t mode = 0;
+  std::set<std::string> unwinders;
+  for (const ProcessLog& log : job.logs) {
+    const log::ProcessPage& page = log.file.page();
+    mode = std::max(mode, static_cast<std::size_t>(page.stacks));
+    if (page.stacks == log::StackMode::off) continue;
+    const auto unwinder = static_cast<std::size_t>(page.unwinder);
+    unwinders.insert(unwinder < std::size(kUnwinders) ? kUnwinders[unwinder] : "unknown");
+  }
+  return {{"mode", mode < std::size(kModes) ? kModes[mode] : "unknown"},
+          {"unwinder", unwinders.empty() ? Json(nullptr)
+                                         : Json(fmt::format("{}", fmt::join(unwinders, ", ")))},
+          {"captured", counted.stacks_captured},
+          {"unwound", counted.stacks_unwound},
+          {"skipped", counted.stacks_skipped},
+          {"truncated", counted.stacks_truncated},
+          {"distinct", job.run.stacks.size()},
+          {"call_sites", job.run.call_sites.size()},
+          {"unresolved", job.unresolved_frames}};
+}
+
 Json messages_json(const Job& job, const Found& found, const log::LaneCounters& counted) {
   const SendTotals sent = all_sends(found);
   const ReceiveTotals &tag = found.receives, &am = found.am_receives,
@@ -327,6 +352,7 @@ void describe_run(Job& job, const Found& found) {
                  {"unattributed", found.unattributed},
                  {"unattributed_with_payload", found.unattributed_with_payload}};
   info["messages"] = messages_json(job, found, counted);
+  info["stacks"] = stacks_json(job, counted);
   for (std::size_t layer = 0; layer < log::kLayers; ++layer) {
     info["layers"][kLayerNames[layer]] = layer_json(job, layer);
   }

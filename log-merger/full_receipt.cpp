@@ -52,6 +52,9 @@ class FullReceipt {
     text_ = fmt::format("Message #{}: {} from {} to {}\n", id_, bytes_text(message_.bytes),
                         party(Side::src), party(Side::dst));
     line("Asked by", asked());
+    if (const std::string sites = call_sites_text(run_, message_); !sites.empty()) {
+      line("Called", "In " + sites + ".");
+    }
     line("Outcome", outcome());
     line("Protocol", scheme() + protocol_name());
     if (pieces_of(Role::data) > 0) {
@@ -64,6 +67,8 @@ class FullReceipt {
     line("Waiting", waiting());
     line("Certainty", certainty());
     add_timeline();
+    add_stack("Call stack", message_.stack);
+    add_stack("Call stack of the receive", message_.recv_stack);
     return std::move(text_);
   }
 
@@ -128,6 +133,17 @@ class FullReceipt {
     if (message_.match == Match::unmatched && process_of(asker) >= 0)
       return text + "; no receive took it.";
     return text + "; " + place(Side::dst) + " received it.";
+  }
+
+  void add_stack(std::string_view title, std::int32_t index) {
+    if (index < 0) return;
+    const CallStack& stack = run_.stacks[static_cast<std::size_t>(index)];
+    text_ += fmt::format("  {}, innermost first:\n", title);
+    for (std::uint32_t i = 0; i < stack.frames; ++i) {
+      const CodeFrame& frame = run_.frames[run_.stack_frames[stack.first_frame + i].frame];
+      text_ += fmt::format("    {}{}\n", label_of(run_, frame), frame.inlined ? ", inlined" : "");
+    }
+    if (stack.truncated) text_ += "    and further ones\n";
   }
 
   std::string_view kind_words() const {

@@ -82,6 +82,7 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   line("events", members_line(member(info, "events")));
   line("log", members_line(member(info, "log")));
   line("messages", members_line(member(info, "messages")));
+  if (!run.stacks.empty()) line("stacks", members_line(member(info, "stacks")));
   line("complete", facts.complete ? "yes" : "no");
 }
 

@@ -55,6 +55,7 @@ struct UctOp {
   Index serves = kNone;  // UCP operation
   Link link = Link::unattributed;
   const char* reason = "";
+  std::uint32_t stack = 0;     // of the log, 0 = none
   Index endpoint_row = kNone;  // into ProcessLog::endpoints
   bool has_range = false;
   Range range;
@@ -106,6 +107,7 @@ struct UcpOp {
   bool completed = false;  // by a completion record, which tells what a receive received
   std::int32_t end_status = 0;
   std::uint64_t sender_tag = 0, received_bytes = 0;
+  std::uint32_t stack = 0;  // of the log, 0 = none
   log::Id ended_in = 0;  // stream_receive: the arrival in whose handler it ended, 0 = in none
   // results
   std::uint64_t peer_uid = 0;  // sends: worker at the other end of the endpoint
@@ -171,6 +173,21 @@ struct MpiCall {
   std::uint64_t bytes = 0, recv_bytes = 0;
   std::int64_t start_ns = -1, end_ns = -1;
   Index comm = kNone;  // into ProcessLog::comms; on a window: that it was made from
+  std::uint32_t stack = 0;  // of the log, 0 = none
+};
+
+// A call stack as its process took it.
+struct TakenStack {
+  std::uint32_t id = 0;
+  bool truncated = false;
+  std::uint64_t tick = 0;
+  std::vector<std::uint64_t> addresses;
+};
+
+// Code of a process.
+struct Module {
+  std::uint64_t tick = 0, bias = 0, begin = 0, end = 0;
+  std::string path, build_id;  // the latter as its bytes
 };
 
 struct Interface {
@@ -267,9 +284,12 @@ struct ProcessLog {
   std::vector<Worker> workers;                    // by handle, then tick
   std::vector<Comm> comms;                        // by handle, then tick
   std::vector<Window> windows;                    // by handle, then tick
+  std::vector<TakenStack> stacks;
+  std::vector<Module> modules;                     // by tick
+  std::unordered_map<std::uint32_t, Index> stack_rows;  // into Run::stacks, by their id
   std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
   std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
-  std::string ucx_version, ucx_library, mpi_library, command_line;
+  std::string ucx_version, ucx_library, mpi_library, command_line, executable;
   std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
   std::array<TextId, 256> protocols{};  // names of UCP's protocols by their number
@@ -298,6 +318,7 @@ struct Job {
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;
   double clock_error_ns = 0;
+  std::uint64_t unresolved_frames = 0;  // of distinct places of code
   std::size_t monotonic_clocks = 0;  // how many different ones the logs were written by
   Findings findings;
 };
@@ -346,6 +367,7 @@ void match_messages(Job& job);
 void link_mpi(Job& job);
 void attribute_transfers(Job& job);
 void match_streams(Job& job);  // after the transfers, whose headers name the streams
+void resolve_stacks(Job& job);  // before the rows, which refer to the stacks
 void build_rows(Job& job);  // messages, hops, transfers, UCP operations, MPI calls
 void find_clock_violations(Job& job);
 void note_clock_violations(Job& job);  // a part of it

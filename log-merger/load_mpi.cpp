@@ -112,6 +112,7 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.recv_tag = view.r.recv_tag;
   call.recv_bytes = view.r.recv_bytes;
   call.end_ns = log_.clock.job_ns(call.end_tick);
+  call.stack = view.stack;
   add(call, view.r.scope);
 }
 

@@ -59,6 +59,11 @@ class ProcessLoader {
               peers_.take(view);
               mpi_.take(view);
             },
+            [&](std::uint16_t, const log::StackView& view) {
+              log_.stacks.push_back({view.id(), view.truncated(), view.r.tick,
+                                     {view.addresses.begin(), view.addresses.end()}});
+            },
+            [&](std::uint16_t, const log::ModuleView& view) { take_module(view); },
             [&](std::uint16_t, const log::FaultView& view) {
               log_.faults.emplace_back(view.r, plain_text(view.detail));
             }});
@@ -66,11 +71,20 @@ class ProcessLoader {
     mpi_.finish_definitions();
   }
 
+  void take_module(const log::ModuleView& view) {
+    const auto* id = reinterpret_cast<const char*>(view.build_id.data());
+    log_.modules.push_back({view.r.tick, view.r.bias, view.r.begin, view.r.end,
+                            plain_text(view.path), std::string(id, view.build_id.size())});
+  }
+
   void take_text(const log::TextView& text) {
     const std::string value(text.text);
     switch (text.kind()) {
       case log::TextKind::command_line:
         log_.command_line = value;
+        break;
+      case log::TextKind::executable:
+        log_.executable = plain_text(value);
         break;
       case log::TextKind::environment:
         log_.environment.push_back(value);
@@ -188,6 +202,7 @@ class ProcessLoader {
     op.end_ns = time(view.r.start_tick + view.r.duration_ticks);
     op.complete_ns = op.status == 0 && !op.has_end ? op.end_ns : -1;
     op.header = words_of(view.header);
+    op.stack = view.stack;
     if (op.id != 0) {
       log_.uct_by_id[op.id] = static_cast<Index>(job_.uct.size());
     }
@@ -256,6 +271,7 @@ class ProcessLoader {
     op.ended = op.status <= 0;
     op.end_status = op.status;
     op.end_ns = op.ended ? time(view.r.start_tick + view.r.duration_ticks) : -1;
+    op.stack = view.stack;
     log_.ucp_by_id[op.id] = static_cast<Index>(job_.ucp.size());
     job_.ucp.push_back(op);
   }

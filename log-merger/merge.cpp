@@ -19,6 +19,7 @@ Run merged(merge::Job job) {
   merge::link_mpi(job);
   merge::attribute_transfers(job);
   merge::match_streams(job);
+  merge::resolve_stacks(job);
   merge::build_rows(job);
   merge::find_clock_violations(job);
   const merge::Found found = merge::count_found(job);

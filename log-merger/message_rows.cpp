@@ -96,6 +96,7 @@ class MessageMaker : RowMaker {
     fill_common(m, op, op.tag);
     m.bytes = op.bytes;
     m.mpi = function_of(op.asked_by);
+    m.stack = stack_of_asker(op);
     m.comm = comm_name(op.process, op.comm);
     m.progressed_in = function_of(op.call);
     m.t_start_ns = op.start_ns;
@@ -112,6 +113,7 @@ class MessageMaker : RowMaker {
       const UcpOp& receive = ucp(send.partner);
       m.dst_process = receive.process;
       m.mpi_recv = function_of(receive.asked_by);
+      m.recv_stack = stack_of_asker(receive);
       const Index first = send.first_taker != kNone ? send.first_taker : send.partner;
       take_receive(m, ucp(first), receive);
       status = receive.end_status != 0 ? receive.end_status : status;
@@ -154,6 +156,7 @@ class MessageMaker : RowMaker {
     m.dst_process = receive.process;
     m.bytes = receive.received_bytes;
     m.mpi_recv = function_of(receive.asked_by);
+    m.recv_stack = stack_of_asker(receive);
     m.comm = comm_name(receive.process, receive.comm);
     take_receive(m, receive, receive);
     finish(m, receive.end_status);

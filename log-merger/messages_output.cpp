@@ -131,6 +131,8 @@ ordered_json message_json(const Run& run, MessageId id) {
           {"comm", text_json(run, message.comm)},
           {"mpi", text_json(run, message.mpi)},
           {"mpi_recv", text_json(run, message.mpi_recv)},
+          {"call_site", text_json(run, call_site_of(run, message.stack))},
+          {"recv_call_site", text_json(run, call_site_of(run, message.recv_stack))},
           {"protocol", text_json(run, message.protocol)},
           {"protocol_from",
            has_protocol ? ordered_json(name_of(message.protocol_from)) : ordered_json(nullptr)},

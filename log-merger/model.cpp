@@ -1,5 +1,7 @@
 #include "log-merger/model.hpp"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 
 #include "log-merger/plain_text.hpp"
@@ -66,6 +68,25 @@ const char* name_of(Link value) {
 const char* name_of(Verdict value) {
   static constexpr const char* kNames[] = {"holds", "violated", "incomplete"};
   return name_in(kNames, value);
+}
+
+std::string label_of(const Run& run, const CodeFrame& frame) {
+  const auto file_name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  const std::string& function = run.texts[frame.function];
+  if (frame.line != 0) {
+    const std::string place = fmt::format("{}:{}", file_name(run.texts[frame.file]), frame.line);
+    return function.empty() ? place : fmt::format("{} ({})", function, place);
+  }
+  const std::string& module = run.texts[frame.module];
+  const std::string place =
+      fmt::format("{}+{:#x}", module.empty() ? "unknown code" : file_name(module), frame.offset);
+  return function.empty() ? place : fmt::format("{} ({})", function, place);
+}
+
+TextId call_site_of(const Run& run, std::int32_t stack) {
+  if (stack < 0) return kNoText;
+  const std::int32_t site = run.stacks[static_cast<std::size_t>(stack)].call_site;
+  return site < 0 ? kNoText : run.call_sites[static_cast<std::size_t>(site)].label;
 }
 
 }  // namespace uctrace

@@ -98,6 +98,7 @@ struct Message {
   TextId mpi_recv = kNoText;
   TextId progressed_in = kNoText;  // the MPI function that happened to start it
   TextId protocol = kNoText;
+  std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
 };
@@ -136,6 +137,7 @@ struct Transfer {
   std::int64_t t_complete_ns = -1;   // by its completion; t_end_ns if complete at return
   std::int64_t t_connected_ns = -1;  // when its endpoint was connected
   TextId progressed_in = kNoText;    // MPI function
+  std::int32_t stack = -1;           // where it was posted; into stacks, -1 = none
 };
 
 struct MpiCallRow {
@@ -149,6 +151,7 @@ struct MpiCallRow {
   std::int32_t recv_peer = INT32_MIN, recv_tag = INT32_MIN;
   std::uint64_t recv_bytes = 0;
   std::int32_t status = 0;
+  std::int32_t stack = -1;  // into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_end_ns = -1;
 };
 
@@ -167,7 +170,36 @@ struct UcpOperationRow {
   std::uint64_t remote_address = 0, reply_buffer = 0;  // one-sided operations, else 0
   std::uint64_t header_bytes = 0;                      // active messages: part of `bytes`
   std::uint64_t received_bytes = 0, sender_tag = 0;
+  std::int32_t stack = -1;  // into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_end_ns = -1;
+};
+
+// A place in the source that calls, as far as it is known: with a line, or else an offset.
+struct CodeFrame {
+  TextId function = kNoText, file = kNoText;
+  TextId module = kNoText;    // path of the program or library
+  TextId build_id = kNoText;  // in hex
+  std::uint32_t line = 0;     // 0 = not known
+  std::uint64_t offset = 0;   // of the call, in the module's file
+  bool inlined = false;       // its code is part of the next frame's
+};
+
+// A call stack, the same one on all ranks.
+struct CallStack {
+  std::uint32_t first_frame = 0, frames = 0;  // range in Run::stack_frames, innermost first
+  std::int32_t call_site = -1;  // into call_sites, -1 = all of it is in libraries of MPI or UCX
+  bool truncated = false;       // there are more frames
+};
+struct StackFrame {
+  std::uint32_t frame = 0;  // into frames
+};
+
+// Where the program calls MPI or UCX: its innermost frame outside of their libraries. The same line
+// of the source is one, wherever it was loaded and on whichever rank.
+struct CallSite {
+  TextId label = kNoText;  // "function (file:line)", or as much as is known
+  TextId function = kNoText, file = kNoText, module = kNoText;
+  std::uint32_t line = 0;
 };
 
 enum class Verdict : std::uint8_t { holds, violated, incomplete };
@@ -191,9 +223,19 @@ struct Run {
   std::vector<Transfer> transfers;  // by process, then time
   std::vector<UcpOperationRow> ucp_operations;
   std::vector<MpiCallRow> mpi_calls;
+  std::vector<CodeFrame> frames;
+  std::vector<CallStack> stacks;
+  std::vector<StackFrame> stack_frames;  // by stack
+  std::vector<CallSite> call_sites;
   std::vector<Identity> identities;
   std::vector<std::string> notes;  // what is missing, cut or doubtful, each one line for a person
   std::string info_json;           // the rest of `info --format json`, an object without identities
 };
+
+// "function (file:line)", or as much as is known.
+std::string label_of(const Run& run, const CodeFrame& frame);
+
+// Label of the call site of a stack, kNoText if there is none.
+TextId call_site_of(const Run& run, std::int32_t stack);
 
 }  // namespace uctrace

@@ -108,6 +108,16 @@ std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
 
 }  // namespace
 
+std::string call_sites_text(const Run& run, const Message& message) {
+  const TextId asked = call_site_of(run, message.stack);
+  const TextId received = call_site_of(run, message.recv_stack);
+  std::string text = asked == kNoText ? "" : run.texts[asked];
+  if (received != kNoText) {
+    text += (text.empty() ? "its receive in " : ", its receive in ") + run.texts[received];
+  }
+  return text;
+}
+
 std::string receipt(const Run& run, const Labels& labels, MessageId id) {
   const Message& message = run.messages[id];
   std::string text = fmt::format("#{} {} -> {}, ", id, party_text(labels, source_of(message)),
@@ -119,6 +129,10 @@ std::string receipt(const Run& run, const Labels& labels, MessageId id) {
   text += ", " + asked_text(run, message);
   if (message.protocol != kNoText) text += ", " + run.texts[message.protocol];
   text += memory_text(message) + duration_text(message) + '\n';
+  const std::string sites = call_sites_text(run, message);
+  if (!sites.empty()) text += "  called in " + sites + '\n';
+  const std::string sites = call_sites_text(run, message);
+  if (!sites.empty()) text += "  called in " + sites + '\n';
   const char* lead = "  path: ";
   for (const Hop& hop : std::span(run.hops).subspan(message.first_hop, message.hops)) {
     text += lead + hop_text(run, message, hop) + '\n';

@@ -24,4 +24,7 @@ std::string bytes_text(std::uint64_t bytes);
 // "rc_mlx5/mlx5_0:1 to mlx5_1:1": transport and device, and the other side's where it differs.
 std::string way_text(const Run& run, const Hop& hop);
 
+// "f (a.c:4), its receive in g (a.c:7)": the lines that asked. Empty without call stacks.
+std::string call_sites_text(const Run& run, const Message& message);
+
 }  // namespace uctrace

@@ -188,6 +188,41 @@ Table pair_table(const Run& run, const std::vector<PairTotal>& rows) {
   return table;
 }
 
+Table call_site_table(const Run& run, const std::vector<CallSiteTotal>& rows) {
+  const Labels labels(run);
+  Table table{.key = "call_sites",
+              .title = "By call site: the line of the program that calls",
+              .columns = {{"call_site", "call site"},
+                          {"function", "function"},
+                          {"calls", "calls", Unit::count},
+                          {"time_ns", "time, all ranks", Unit::nanoseconds},
+                          {"asked_bytes", "by arguments", Unit::bytes},
+                          {"ranks", "ranks", Unit::count},
+                          {"file", "file"},
+                          {"line", "line", Unit::count},
+                          {"module", "program or library"}},
+              .rows = {}};
+  for (const CallSiteTotal& row : rows) {
+    const CallSite site =
+        row.call_site < 0 ? CallSite{} : run.call_sites[static_cast<std::size_t>(row.call_site)];
+    table.rows.push_back({text_cell(run, site.label), text_cell(run, row.function), row.calls,
+                          row.time_ns, row.bytes, std::uint64_t{row.processes.size()},
+                          text_cell(run, site.file),
+                          site.line == 0 ? Cell{} : Cell{std::uint64_t{site.line}},
+                          text_cell(run, site.module)});
+  }
+  return table;
+}
+
+// What a person sees of it: the label holds the rest.
+Table call_site_text(const Run& run, const std::vector<CallSiteTotal>& rows) {
+  constexpr std::size_t kShown = 6;
+  Table table = call_site_table(run, rows);
+  table.columns.resize(kShown);
+  for (auto& row : table.rows) row.resize(kShown);
+  return table;
+}
+
 // --- output ------------------------------------------------------------------------------------
 
 std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOptions& options) {
@@ -203,6 +238,14 @@ std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOpti
     all.push_back(function_table(run, totals_by_function(run, filter)));
   }
   if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals_by_pair(run, filter)));
+  if (wanted(ReportBy::call_sites)) {
+    const auto rows = totals_by_call_site(run, filter);
+    const bool for_person = options.format == Format::table;
+    // Without stacks, which are recorded on demand, nobody misses the table.
+    if (!for_person || options.by == ReportBy::call_sites || !run.stacks.empty()) {
+      all.push_back(for_person ? call_site_text(run, rows) : call_site_table(run, rows));
+    }
+  }
   for (Table& table : all) {
     // The matrix has cut its operations itself: its totals are those of all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
@@ -243,6 +286,9 @@ void write_text_report(std::ostream& out, const Run& run, const std::vector<Tabl
   }
   out << '\n';
   if (options.without_message == WithoutMessage::left_out) write_left_out(out, run);
+  if (options.by == ReportBy::call_sites && run.stacks.empty()) {
+    out << "# no call stacks were recorded; `uctrace record --stacks mpi` records them\n";
+  }
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';
   out << "# " << identities_line(run) << '\n';
 }
@@ -347,12 +393,46 @@ std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter) {
   return rows;
 }
 
+std::vector<CallSiteTotal> totals_by_call_site(const Run& run, const Filter& filter) {
+  std::map<std::pair<std::int32_t, TextId>, CallSiteTotal> sums;
+  const auto add = [&](const auto& call, std::uint64_t bytes) {
+    const std::int32_t site = run.stacks[static_cast<std::size_t>(call.stack)].call_site;
+    CallSiteTotal& sum = sums[{site, call.function}];
+    sum.call_site = site;
+    sum.function = call.function;
+    ++sum.calls;
+    sum.bytes += bytes;
+    sum.processes.insert(call.process);
+    if (call.t_start_ns < 0 || call.t_end_ns < call.t_start_ns) return;
+    sum.time_ns += static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns);
+  };
+  for (const MpiCallRow& call : run.mpi_calls) {
+    if (call.stack < 0 || !filter.accepts(call).value_or(false)) continue;
+    add(call, call.bytes + call.recv_bytes);
+  }
+  for (const UcpOperationRow& operation : run.ucp_operations) {
+    if (operation.stack < 0 || operation.progressed_in != kNoText) continue;
+    const bool selected =
+        operation.message < 0 ||
+        filter.selects(run.messages[static_cast<std::size_t>(operation.message)]);
+    if (selected) add(operation, operation.bytes);
+  }
+  std::vector<CallSiteTotal> rows;
+  for (const auto& [key, sum] : sums) rows.push_back(sum);
+  const auto rank = [&](const CallSiteTotal& row) {
+    return std::make_tuple(~row.time_ns, ~row.calls, run.texts[row.function], row.call_site);
+  };
+  std::sort(rows.begin(), rows.end(),
+            [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return rows;
+}
+
 void write_report(std::ostream& out, const Run& run, const Filter& filter,
                   const ReportOptions& options) {
   if (options.format == Format::csv && options.by == ReportBy::all) {
     throw Error({.what = "report as CSV",
-                 .why = "a CSV file holds one table and the report has three",
-                 .to_do = "add --by contenders, --by mpi or --by pairs"});
+                 .why = "a CSV file holds one table and the report has four",
+                 .to_do = "add --by contenders, --by mpi, --by pairs or --by call-sites"});
   }
   const std::vector<Table> all = tables(run, filter, options);
   switch (options.format) {

@@ -1,10 +1,11 @@
-// The three tables of `uctrace report`, exact sums over the selected rows of a run:
+// The four tables of `uctrace report`, exact sums over the selected rows of a run:
 // contenders  which UCT operation over which transport carried how much (payload bytes and number
 //             of transfers, over the hops of the selected messages that fit the hop criteria)
 // mpi         messages and payload by the MPI function that asked, and of its calls: their time,
 // the
 //             bytes by their arguments (which calls on windows have too) and their communicators
 // pairs       messages and payload by source and destination
+// call_sites  calls, their time and bytes, by the line of the program that makes them
 #pragma once
 
 #include <cstdint>
@@ -45,12 +46,24 @@ struct PairTotal {
   std::uint64_t bytes = 0;
 };
 
+// Calls of a function from one place. Those of UCP count where they were not made inside of MPI.
+struct CallSiteTotal {
+  std::int32_t call_site = -1;  // into call_sites; -1 = in no stack outside of the libraries
+  TextId function = kNoText;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;  // by their arguments
+  std::uint64_t time_ns = 0;
+  std::set<std::uint32_t> processes;
+};
+
 // Each list is sorted, greatest payload first; ties go by the next number, then by name.
 std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutMessage rest);
 std::vector<FunctionTotal> totals_by_function(const Run& run, const Filter& filter);
 std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter);
+// Longest time first; events without a stack are left out.
+std::vector<CallSiteTotal> totals_by_call_site(const Run& run, const Filter& filter);
 
-enum class ReportBy : std::uint8_t { contenders, mpi, pairs, all };
+enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, all };
 
 struct ReportOptions {
   ReportBy by = ReportBy::all;

@@ -22,6 +22,20 @@ class RowMaker {
     return call == kNone ? kNoText : job_.calls[static_cast<std::size_t>(call)].function;
   }
 
+  // Row of a stack that this process took.
+  std::int32_t stack_row(Index process, std::uint32_t stack) {
+    const auto& rows = log_of(process).stack_rows;
+    const auto found = rows.find(stack);
+    return found == rows.end() ? kNone : found->second;
+  }
+
+  // Of the call that asked for an operation; outside of MPI that is the operation's own.
+  std::int32_t stack_of_asker(const UcpOp& op) {
+    if (op.asked_by == kNone) return stack_row(op.process, op.stack);
+    const MpiCall& call = job_.calls[static_cast<std::size_t>(op.asked_by)];
+    return stack_row(call.process, call.stack);
+  }
+
   TextId comm_name(Index process, Index comm) {
     return comm == kNone ? kNoText : log_of(process).comms[static_cast<std::size_t>(comm)].name;
   }

@@ -236,6 +236,7 @@ class RowBuilder : RowMaker {
             endpoint.connected_tick != 0 ? log.clock.job_ns(endpoint.connected_tick) : -1;
       }
       row.progressed_in = function_of(call_around(job_, op.process, op.lane, op.start_tick));
+      row.stack = stack_row(op.process, op.stack);
       run_.transfers.push_back(row);
     }
   }
@@ -261,6 +262,7 @@ class RowBuilder : RowMaker {
       row.header_bytes = op.header_bytes;
       row.received_bytes = op.received_bytes;
       row.sender_tag = op.sender_tag;
+      row.stack = stack_row(op.process, op.stack);
       row.t_start_ns = op.start_ns;
       row.t_end_ns = op.end_ns;
       row.t_start_from = op.start_from;
@@ -295,6 +297,7 @@ class RowBuilder : RowMaker {
       row.recv_tag = call.recv_tag;
       row.recv_bytes = call.recv_bytes;
       row.status = call.status;
+      row.stack = stack_row(call.process, call.stack);
       row.t_start_ns = call.start_ns;
       row.t_end_ns = call.end_ns;
       run_.mpi_calls.push_back(row);

@@ -161,6 +161,12 @@ std::size_t rows_behind(const Run& run, Unit unit) {
       return run.processes.size();
     case Unit::message:
       return run.messages.size();
+    case Unit::stack:
+      return run.stacks.size();
+    case Unit::frame:
+      return run.frames.size();
+    case Unit::call_site:
+      return run.call_sites.size();
     default:
       return 0;
   }
@@ -170,8 +176,10 @@ template <typename Row>
 void check_references(const Run& run, const std::vector<Row>& rows) {
   for_each_of(Table<Row>::columns, [&]<typename Value>(const Column<Row, Value>& column) {
     if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
-      if (column.unit != Unit::text && column.unit != Unit::process &&
-          column.unit != Unit::message) {
+      constexpr Unit kReferences[] = {Unit::text,  Unit::process, Unit::message,
+                                      Unit::stack, Unit::frame,   Unit::call_site};
+      if (std::find(std::begin(kReferences), std::end(kReferences), column.unit) ==
+          std::end(kReferences)) {
         return;
       }
       const std::size_t end = rows_behind(run, column.unit);
@@ -187,10 +195,15 @@ void check_references(const Run& run, const std::vector<Row>& rows) {
   });
 }
 
-void check_hop_ranges(const Run& run) {
+void check_ranges(const Run& run) {
   for (const Message& message : run.messages) {
     if (std::uint64_t{message.first_hop} + message.hops > run.hops.size()) {
       throw Failure("checking messages/first_hop failed (it points outside of its table)");
+    }
+  }
+  for (const CallStack& stack : run.stacks) {
+    if (std::uint64_t{stack.first_frame} + stack.frames > run.stack_frames.size()) {
+      throw Failure("checking stacks/first_frame failed (it points outside of its table)");
     }
   }
 }
@@ -231,7 +244,7 @@ Run read_run(const Handle& file) {
   run.notes = load_texts(file, "notes");
   for_each_of(store::kTables, [&](auto rows) { load_table(file, run.*rows); });
   for_each_of(store::kTables, [&](auto rows) { check_references(run, run.*rows); });
-  check_hop_ranges(run);
+  check_ranges(run);
   return run;
 }
 

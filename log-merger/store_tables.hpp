@@ -13,18 +13,23 @@ namespace uctrace::store {
 enum class Unit : std::uint8_t {
   none,
   bytes,
-  ns,       // on the job clock, -1 = not known
-  rank,     // world rank
-  address,  // of memory
-  text,     // row of `texts`
-  process,  // row of `processes`, -1 = none where the column is signed
-  message,  // row of `messages`, likewise
-  hop,      // row of `hops`
+  ns,           // on the job clock, -1 = not known
+  rank,         // world rank
+  address,      // of memory
+  text,         // row of `texts`
+  process,      // row of `processes`, -1 = none where the column is signed
+  message,      // row of `messages`, likewise
+  hop,          // row of `hops`
+  stack,        // row of `stacks`, -1 = none
+  frame,        // row of `frames`
+  stack_frame,  // row of `stack_frames`
+  call_site,    // row of `call_sites`, -1 = none
 };
 
 constexpr const char* name_of(Unit unit) {
-  constexpr const char* kNames[] = {"",     "bytes",   "ns",      "rank", "address",
-                                    "text", "process", "message", "hop"};
+  constexpr const char* kNames[] = {"",      "bytes",       "ns",       "rank", "address",
+                                    "text",  "process",     "message",  "hop",  "stack",
+                                    "frame", "stack_frame", "call_site"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -67,7 +72,8 @@ struct Table<Process> {
       column("rank", &Process::rank, "-1 = not an MPI process", Unit::rank),
       column("world_size", &Process::world_size, "ranks in MPI_COMM_WORLD"),
       column("complete", &Process::complete, "1 = ended in an orderly way, nothing dropped"),
-      column("exit", &Process::exit, "finalized, exited, aborted, killed, running or unseen", Unit::text),
+      column("exit", &Process::exit, "finalized, exited, aborted, killed, running or unseen",
+             Unit::text),
       column("events", &Process::events, "events read from its log"),
       column("log_bytes", &Process::log_bytes, "size of its log", Unit::bytes),
   };
@@ -97,6 +103,9 @@ struct Table<Message> {
       column("mpi_recv", &Message::mpi_recv, "MPI function that posted the receive", Unit::text),
       column("progressed_in", &Message::progressed_in, "MPI function that started it", Unit::text),
       column("protocol", &Message::protocol, "UCP protocol", Unit::text),
+      column("stack", &Message::stack, "of the call that asked", Unit::stack),
+      column("recv_stack", &Message::recv_stack, "of the call that posted the receive",
+             Unit::stack),
       column("t_start_ns", &Message::t_start_ns, "the send was posted", Unit::ns),
       column("t_posted_recv_ns", &Message::t_posted_recv_ns, "the receive was posted", Unit::ns),
       column("t_end_ns", &Message::t_end_ns, "complete at the receiver", Unit::ns),
@@ -157,6 +166,7 @@ struct Table<Transfer> {
       column("t_complete_ns", &Transfer::t_complete_ns, "completion", Unit::ns),
       column("t_connected_ns", &Transfer::t_connected_ns, "its endpoint was connected", Unit::ns),
       column("progressed_in", &Transfer::progressed_in, "MPI function it happened in", Unit::text),
+      column("stack", &Transfer::stack, "where it was posted", Unit::stack),
   };
 };
 
@@ -185,6 +195,7 @@ struct Table<UcpOperationRow> {
       column("header_bytes", &Row::header_bytes, "of an active message: its header", Unit::bytes),
       column("received_bytes", &Row::received_bytes, "length that arrived", Unit::bytes),
       column("sender_tag", &Row::sender_tag, "UCP tag that arrived"),
+      column("stack", &Row::stack, "where it was called", Unit::stack),
       column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
       column("t_end_ns", &Row::t_end_ns,
              "completion; of an implicit operation the end of its last transfer", Unit::ns),
@@ -212,8 +223,56 @@ struct Table<MpiCallRow> {
       column("recv_bytes", &Row::recv_bytes, "as bytes, of the half that is received or fetched",
              Unit::bytes),
       column("status", &Row::status, "MPI return code; -1 = it had not returned"),
+      column("stack", &Row::stack, "where it was called", Unit::stack),
       column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
       column("t_end_ns", &Row::t_end_ns, "end of the call", Unit::ns),
+  };
+};
+
+template <>
+struct Table<CodeFrame> {
+  using Row = CodeFrame;
+  static constexpr const char* name = "frames";
+  static constexpr auto columns = std::tuple{
+      column("function", &Row::function, "function that calls", Unit::text),
+      column("file", &Row::file, "source file", Unit::text),
+      column("line", &Row::line, "line of the call, 0 = not known"),
+      column("module", &Row::module, "path of the program or library", Unit::text),
+      column("build_id", &Row::build_id, "of the module, in hex", Unit::text),
+      column("offset", &Row::offset, "of the call in the module's file", Unit::address),
+      column("inlined", &Row::inlined, "1 = its code is part of the next frame's"),
+  };
+};
+
+template <>
+struct Table<CallStack> {
+  using Row = CallStack;
+  static constexpr const char* name = "stacks";
+  static constexpr auto columns = std::tuple{
+      column("first_frame", &Row::first_frame, "its first row of stack_frames", Unit::stack_frame),
+      column("frames", &Row::frames, "number of its rows of stack_frames"),
+      column("call_site", &Row::call_site, "where the program calls", Unit::call_site),
+      column("truncated", &Row::truncated, "1 = there are more frames"),
+  };
+};
+
+template <>
+struct Table<StackFrame> {
+  static constexpr const char* name = "stack_frames";
+  static constexpr auto columns =
+      std::tuple{column("frame", &StackFrame::frame, "innermost first", Unit::frame)};
+};
+
+template <>
+struct Table<CallSite> {
+  using Row = CallSite;
+  static constexpr const char* name = "call_sites";
+  static constexpr auto columns = std::tuple{
+      column("label", &Row::label, "function (file:line), or as much as is known", Unit::text),
+      column("function", &Row::function, "function that calls", Unit::text),
+      column("file", &Row::file, "source file", Unit::text),
+      column("line", &Row::line, "line of the call, 0 = not known"),
+      column("module", &Row::module, "path of the program or library", Unit::text),
   };
 };
 
@@ -231,9 +290,10 @@ struct Table<Identity> {
 };
 
 // Every table of rows, in the order in which they are written.
-inline constexpr std::tuple kTables{&Run::processes, &Run::messages,       &Run::hops,
-                                    &Run::transfers, &Run::ucp_operations, &Run::mpi_calls,
-                                    &Run::identities};
+inline constexpr std::tuple kTables{&Run::processes,  &Run::messages,       &Run::hops,
+                                    &Run::transfers,  &Run::ucp_operations, &Run::mpi_calls,
+                                    &Run::frames,     &Run::stacks,         &Run::stack_frames,
+                                    &Run::call_sites, &Run::identities};
 
 template <typename Columns, typename Visit>
 void for_each_of(const Columns& items, Visit&& visit) {
