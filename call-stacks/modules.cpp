@@ -104,7 +104,7 @@ void forget_unseen() {
 }
 
 // The program itself has no name in the loader's list; the log has its path as another text.
-int define_module(dl_phdr_info* object, std::size_t, void*) {
+int define_module(dl_phdr_info* object, std::size_t, void* all_written) {
   constexpr std::size_t kMaxPath = 1536, kMaxBuildId = 64;
   const Range code = code_of(*object);
   if (code.begin >= code.end) return 0;
@@ -114,11 +114,14 @@ int define_module(dl_phdr_info* object, std::size_t, void*) {
   std::uint64_t key = hash(0xcbf29ce484222325U, &code, sizeof code);
   key = hash(key, id.bytes, id.size);
   key = hash(key, object->dlpi_name, path_bytes);
-  log::Lane* lane = is_new(key) ? log::lane() : nullptr;
-  if (lane == nullptr) return 0;
+  if (!is_new(key)) return 0;
+  log::Lane* lane = log::lane();
   const std::size_t tail = log::padded(id.size) + log::padded(path_bytes);
-  auto* record = lane->define<log::Module>(tail);
-  if (record == nullptr) return 0;
+  auto* record = lane != nullptr ? lane->define<log::Module>(tail) : nullptr;
+  if (record == nullptr) {
+    *static_cast<bool*>(all_written) = false;
+    return 0;
+  }
   record->tick = log::now();
   record->bias = object->dlpi_addr;
   record->begin = code.begin;
@@ -158,9 +161,14 @@ void define_new_modules() {
   // Another thread that does it just now does it for this one, too: a reader looks forward from a
   // stack where it finds nothing behind it.
   if (scanning.test_and_set(std::memory_order_acquire)) return;
-  dl_iterate_phdr(define_module, nullptr);
+  bool all_written = true;
+  dl_iterate_phdr(define_module, &all_written);
   forget_unseen();
-  scanned_changes.store(count, std::memory_order_release);
+  if (all_written) {
+    scanned_changes.store(count, std::memory_order_release);
+  } else {
+    known_count = 0;  // there was no room: all are written again at the next new stack
+  }
   scanning.clear(std::memory_order_release);
 }
 

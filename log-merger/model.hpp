@@ -165,12 +165,12 @@ struct UcpOperationRow {
   TextId protocol = kNoText;
   TextId asked_by = kNoText, progressed_in = kNoText;
   TextId status = kNoText;
+  std::int32_t stack = -1;  // into stacks, -1 = none
   TimeFrom t_start_from = TimeFrom::clock, t_end_from = TimeFrom::clock;
   std::uint64_t bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
   std::uint64_t remote_address = 0, reply_buffer = 0;  // one-sided operations, else 0
   std::uint64_t header_bytes = 0;                      // active messages: part of `bytes`
   std::uint64_t received_bytes = 0, sender_tag = 0;
-  std::int32_t stack = -1;  // into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_end_ns = -1;
 };
 

@@ -131,8 +131,6 @@ std::string receipt(const Run& run, const Labels& labels, MessageId id) {
   text += memory_text(message) + duration_text(message) + '\n';
   const std::string sites = call_sites_text(run, message);
   if (!sites.empty()) text += "  called in " + sites + '\n';
-  const std::string sites = call_sites_text(run, message);
-  if (!sites.empty()) text += "  called in " + sites + '\n';
   const char* lead = "  path: ";
   for (const Hop& hop : std::span(run.hops).subspan(message.first_hop, message.hops)) {
     text += lead + hop_text(run, message, hop) + '\n';

@@ -176,12 +176,7 @@ template <typename Row>
 void check_references(const Run& run, const std::vector<Row>& rows) {
   for_each_of(Table<Row>::columns, [&]<typename Value>(const Column<Row, Value>& column) {
     if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
-      constexpr Unit kReferences[] = {Unit::text,  Unit::process, Unit::message,
-                                      Unit::stack, Unit::frame,   Unit::call_site};
-      if (std::find(std::begin(kReferences), std::end(kReferences), column.unit) ==
-          std::end(kReferences)) {
-        return;
-      }
+      if (column.unit != Unit::text && !store::is_reference(column.unit)) return;
       const std::size_t end = rows_behind(run, column.unit);
       for (const Row& row : rows) {
         const Value value = row.*column.member;

@@ -33,6 +33,12 @@ constexpr const char* name_of(Unit unit) {
   return kNames[static_cast<std::size_t>(unit)];
 }
 
+// Whether it is a row number, -1 = none where the column is signed.
+constexpr bool is_reference(Unit unit) {
+  return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
+         unit == Unit::frame || unit == Unit::call_site;
+}
+
 template <typename Row, typename Value>
 struct Column {
   const char* name;

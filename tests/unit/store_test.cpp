@@ -61,6 +61,10 @@ class RandomRun {
       message.first_hop = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
       message.hops = static_cast<std::uint32_t>(random_() % (sizes.rows - message.first_hop + 1));
     }
+    for (CallStack& stack : run.stacks) {
+      stack.first_frame = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
+      stack.frames = static_cast<std::uint32_t>(random_() % (sizes.rows - stack.first_frame + 1));
+    }
     return run;
   }
 
@@ -87,7 +91,7 @@ class RandomRun {
       value = static_cast<Value>(random_() % 2);
     } else if (unit == store::Unit::text) {
       value = static_cast<Value>(random_() % run.texts.all().size());
-    } else if (unit == store::Unit::process || unit == store::Unit::message) {
+    } else if (store::is_reference(unit)) {  // all tables have as many rows
       const std::uint64_t none = std::is_signed_v<Value>;
       value = static_cast<Value>(random_() % (run.processes.size() + none) - none);
     } else {
@@ -229,6 +233,10 @@ TEST_CASE("references that leave their table are refused") {
   names("messages/first_hop", [](Run& run) { run.messages[0] = {.first_hop = 20, .hops = 1}; });
   names("messages/first_hop",
         [](Run& run) { run.messages[0] = {.first_hop = 1, .hops = UINT32_MAX}; });
+  names("mpi_calls/stack", [](Run& run) { run.mpi_calls[0].stack = 20; });
+  names("stacks/call_site", [](Run& run) { run.stacks[0].call_site = -2; });
+  names("stack_frames/frame", [](Run& run) { run.stack_frames[19].frame = 20; });
+  names("stacks/first_frame", [](Run& run) { run.stacks[0] = {.first_frame = 20, .frames = 1}; });
   names("kind", [](Run& run) { run.messages[0].kind = static_cast<MessageKind>(6); });
 }
 
