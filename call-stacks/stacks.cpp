@@ -67,6 +67,7 @@ bool prepare() {
     return false;
   }
   if (unwinder == log::Unwinder::none) unwinder = find_unwinder();
+  is_own_code(0);  // measures it, before several threads ask
   forget_modules();
   forget_numbers();
   log::set_stacks(detail::mode, unwinder);
