@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ struct RecordCommand {
   std::filesystem::path ucx;         // prefix of a rebuilt one; empty: what the job loads by itself
   std::vector<std::string> layers;   // that record; empty: all
   log::StackMode stacks = log::StackMode::off;
+  std::vector<std::string> start_on, stop_on;  // when events are recorded; empty: from the start
+  std::uint64_t max_log_bytes = 0;             // of each process; 0: no bound
   std::vector<std::string> program;  // and its arguments
 };
 struct MergeCommand {

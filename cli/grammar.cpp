@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/size_option.hpp"
 #include "cli/time_option.hpp"
+#include "event-log/recording.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/suggestion.hpp"
 
@@ -157,6 +159,47 @@ void add_time(CLI::App& verb, const std::string& option, std::optional<std::uint
       ->group(kChoosing);
 }
 
+// Below, a log could not hold the newest events of a few threads.
+constexpr std::uint64_t kLeastMaxLog = std::uint64_t{1} << 20;
+
+void add_max_log(CLI::App& verb, std::uint64_t& bytes) {
+  verb.add_option_function<std::string>(
+          "--max-log", [&bytes](const std::string& text) { bytes = *parse_size_bytes(text); },
+          "Keep the newest events only, in SIZE of each process [all]")
+      ->check(CLI::Validator(
+          [](std::string& text) -> std::string {
+            const auto size = parse_size_bytes(text);
+            if (size && *size >= kLeastMaxLog) return "";
+            throw Error({.what = "--max-log " + text,
+                         .why = size ? fmt::format("'{}' is less than 1M", text)
+                                     : fmt::format("'{}' is no size", text),
+                         .to_do = "give a size such as 64M or 2G"});
+          },
+          ""))
+      ->type_name("SIZE");
+}
+
+void add_condition(CLI::App& verb, const std::string& option, Words& conditions,
+                   const std::string& help) {
+  verb.add_option(option, conditions, help)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [option](std::string& text) -> std::string {
+            if (log::parse_recording_condition(text).cause != log::SwitchCause::start) return "";
+            Words signals;
+            for (const log::RecordingSignal& signal : log::kRecordingSignals) {
+              signals.push_back(fmt::format("signal:{}", signal.name));
+            }
+            throw Error({.what = fmt::format("{} {}", option, text),
+                         .why = fmt::format("'{}' is nothing that recording can wait for", text),
+                         .to_do = fmt::format("give pcontrol, pcontrol:LEVEL, {}",
+                                              fmt::join(signals, ", "))});
+          },
+          ""))
+      ->type_name("WHEN");
+}
+
 void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
               std::optional<std::uint64_t>& to) {
   add_time(verb, "--from", from, "Messages that start at TIME of the run or later");
@@ -235,6 +278,11 @@ void Grammar::add_record() {
       ->type_name(joined(kLayers));
   add_choice(verb, "--stacks", record_.stacks, kStackModes,
              "Call stacks of MPI calls, or of all operations [off]");
+  add_condition(verb, "--start-on", record_.start_on,
+                "Record from pcontrol[:LEVEL] or signal:NAME on [from the start]");
+  add_condition(verb, "--stop-on", record_.stop_on,
+                "Stop recording there, until the next start [never]");
+  add_max_log(verb, record_.max_log_bytes);
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
 }
 

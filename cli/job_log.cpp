@@ -42,6 +42,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
   std::copy(std::begin(page.layers), std::end(page.layers), report.layers.begin());
   for (const log::LaneInfo& lane : log.lanes()) {
     report.events += lane.counters.recorded_events;
+    for (const std::uint64_t count : lane.counters.outside_window) report.outside_window += count;
     report.untracked += lane.counters.ucp_untracked + lane.counters.uct_untracked;
     report.mpi_calls += lane.counters.mpi_calls;
     report.ucp_operations += lane.counters.ucp_operations;

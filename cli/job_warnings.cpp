@@ -90,7 +90,9 @@ std::string reason_text(const log::FaultView& fault) {
       return "calls of UCP went past uctrace into " + detail +
              ", which the program opened and asked for its functions by itself; a rebuilt UCX is "
              "seen there, too";
-    case log::FaultCode::left_out:  // switches nothing off
+    case log::FaultCode::left_out:
+    case log::FaultCode::signal_taken:
+    case log::FaultCode::unknown_condition:
     case log::FaultCode::none:
     case log::FaultCode::kCount:
       break;
@@ -98,12 +100,17 @@ std::string reason_text(const log::FaultView& fault) {
   return detail.empty() ? "no reason was recorded" : detail;
 }
 
+bool switches_off(log::FaultCode code) {
+  return code != log::FaultCode::left_out && code != log::FaultCode::signal_taken &&
+         code != log::FaultCode::unknown_condition;
+}
+
 std::string off_reason(const ProcessReport& process, log::Layer layer) {
   std::string reason;
   try {
     const log::LogFile file = log::LogFile::open(process.log);
     file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
-      const bool of_layer = fault.r.layer == layer && fault.code() != log::FaultCode::left_out;
+      const bool of_layer = fault.r.layer == layer && switches_off(fault.code());
       if (of_layer && reason.empty()) reason = reason_text(fault);
     });
   } catch (const Error& error) {
@@ -287,6 +294,18 @@ void check_untracked(const Processes& processes, std::vector<std::string>& lines
       untracked, count_text(affected, processes.size())));
 }
 
+void check_recording(const Processes& processes, std::vector<std::string>& lines) {
+  const bool never = std::all_of(processes.begin(), processes.end(),
+                                 [](const auto& process) { return process.events == 0; });
+  const bool off = std::any_of(processes.begin(), processes.end(),
+                               [](const auto& process) { return process.outside_window != 0; });
+  if (never && off) {
+    lines.push_back(
+        "recording was never started: nothing met --start-on in any process; counters are of the "
+        "whole run");
+  }
+}
+
 void check_ends(const Processes& processes, std::vector<std::string>& lines) {
   const Processes open = select(processes, [](const auto& process) { return !process.closed; });
   if (open.empty()) return;
@@ -336,6 +355,7 @@ std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
   check_ranks(all, lines);
   check_drops(all, lines);
   check_untracked(all, lines);
+  check_recording(all, lines);
   check_ends(all, lines);
   return lines;
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <list>
 #include <sstream>
 #include <system_error>
 
@@ -46,10 +47,11 @@ class SignalAction {
 // Signals wait until it is clear what they mean here.
 class SignalsBlocked {
  public:
-  SignalsBlocked() {
+  explicit SignalsBlocked(const std::vector<int>& more) {
     sigset_t set;
     sigemptyset(&set);
     for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    for (const int signal : more) sigaddset(&set, signal);
     sigprocmask(SIG_BLOCK, &set, &before_);
   }
   SignalsBlocked(const SignalsBlocked&) = delete;
@@ -176,10 +178,10 @@ int become_program(const std::vector<std::string>& program) {
   return errno;
 }
 
-ProgramEnd run_program(const std::vector<std::string>& program) {
+ProgramEnd run_program(const std::vector<std::string>& program, const std::vector<int>& passed_on) {
   int pipe[2];
   if (pipe2(pipe, O_CLOEXEC) != 0) fail("pipe");
-  SignalsBlocked blocked;
+  SignalsBlocked blocked(passed_on);
   const pid_t pid = fork();
   if (pid < 0) fail("fork");
   if (pid == 0) {
@@ -190,6 +192,8 @@ ProgramEnd run_program(const std::vector<std::string>& program) {
   child = pid;
   const SignalAction interrupt(SIGINT, SIG_IGN), quit(SIGQUIT, SIG_IGN);
   const SignalAction terminate(SIGTERM, pass_on), hang_up(SIGHUP, pass_on);
+  std::list<SignalAction> others;
+  for (const int signal : passed_on) others.emplace_back(signal, pass_on);
   blocked.restore();
   close(pipe[1]);
   const int exec_errno = exec_errno_from(pipe[0]);

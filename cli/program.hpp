@@ -25,8 +25,8 @@ std::filesystem::path resolved_program(const std::string& name);
 std::string output_of(const std::vector<std::string>& program, std::chrono::milliseconds limit);
 
 // Waits for the end of the program. Meanwhile SIGINT and SIGQUIT are the program's business, and
-// SIGTERM and SIGHUP are passed on to it. Call from a process of one thread.
-ProgramEnd run_program(const std::vector<std::string>& program);
+// SIGTERM, SIGHUP and `passed_on` are passed on to it. Call from a process of one thread.
+ProgramEnd run_program(const std::vector<std::string>& program, const std::vector<int>& passed_on);
 
 // Replaces this process; returns errno if that fails.
 int become_program(const std::vector<std::string>& program);

@@ -19,6 +19,7 @@
 #include "cli/rebuilt_ucx.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/job_key.hpp"
+#include "event-log/recording.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/table.hpp"
@@ -88,15 +89,36 @@ void add(const RebuiltUcx& ucx, launcher::Wanted& wanted) {
   wanted.variables.push_back({"UCTRACE_UCX", ucx.libuct});
 }
 
-void add_stacks(const RecordCommand& command, launcher::Wanted& wanted) {
-  if (command.stacks == log::StackMode::off) return;
-  wanted.variables.push_back(
-      {"UCTRACE_STACKS", command.stacks == log::StackMode::all ? "all" : "mpi"});
+// What of the job is recorded: which layers and stacks, when, and how much of it is
+// kept.
+void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
+  const auto add = [&](const char* name, const std::vector<std::string>& values) {
+    if (!values.empty()) {
+      wanted.variables.push_back({name, fmt::format("{}", fmt::join(values, ","))});
+    }
+  };
+  add("UCTRACE_LAYERS", command.layers);
+  add("UCTRACE_START_ON", command.start_on);
+  add("UCTRACE_STOP_ON", command.stop_on);
+  if (command.stacks != log::StackMode::off) {
+    wanted.variables.push_back(
+        {"UCTRACE_STACKS", command.stacks == log::StackMode::all ? "all" : "mpi"});
+  }
+  if (command.max_log_bytes != 0) {
+    wanted.variables.push_back({"UCTRACE_MAX_LOG", std::to_string(command.max_log_bytes)});
+  }
 }
 
-void add_layers(const RecordCommand& command, launcher::Wanted& wanted) {
-  if (command.layers.empty()) return;
-  wanted.variables.push_back({"UCTRACE_LAYERS", fmt::format("{}", fmt::join(command.layers, ","))});
+// Signals that switch recording are the processes' business: the launcher hands them on.
+std::vector<int> signals_of(const RecordCommand& command) {
+  std::vector<int> signals;
+  for (const auto* conditions : {&command.start_on, &command.stop_on}) {
+    for (const std::string& text : *conditions) {
+      const log::RecordingCondition condition = log::parse_recording_condition(text);
+      if (condition.cause == log::SwitchCause::signal) signals.push_back(condition.value);
+    }
+  }
+  return signals;
 }
 
 // One rank of a job: becomes the program, silently. The job's key is its launcher's, so that all
@@ -110,8 +132,7 @@ int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
                           .variables = {{"UCTRACE_DIR", folder.string()}},
                           .copies = {}};
   add(ucx, wanted);
-  add_layers(command, wanted);
-  add_stacks(command, wanted);
+  add_choices(command, wanted);
   char name[256];
   log::write_launch_name(name, sizeof name);
   if (name[0] != '\0') wanted.variables.push_back({"UCTRACE_LAUNCH", name});
@@ -229,8 +250,7 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
       .variables = {{"UCTRACE_DIR", folder.path.string()}, {"UCTRACE_JOB", record.job}},
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
   add(ucx, wanted);
-  add_layers(command, wanted);
-  add_stacks(command, wanted);
+  add_choices(command, wanted);
   if (const char* drain = std::getenv("UCTRACE_DRAIN")) {
     wanted.variables.push_back({"UCTRACE_DRAIN", drain});
   }
@@ -259,7 +279,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   const bool describe = folder.state == DataFolder::State::fresh;
   bool described = describe && write_run_json(folder.path, record);
 
-  const ProgramEnd end = run_program(edit.words);
+  const ProgramEnd end = run_program(edit.words, signals_of(command));
 
   if (end.exec_errno != 0) return report_not_run(command.program.front(), end.exec_errno);
   record.ended_ns = realtime_ns();

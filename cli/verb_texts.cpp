@@ -67,14 +67,23 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "--stacks mpi keeps the call stack of each MPI call, and of what the program asks of "
            "UCX "
            "by itself: reports and messages then name the line of the source that asked. --stacks "
-           "all keeps those of the operations of UCP and UCT inside, too."},
+           "all keeps those of the operations of UCP and UCT inside, too.",
+           "--start-on and --stop-on record the events of parts of the run: from MPI_Pcontrol with "
+           "a "
+           "level that is not 0 (pcontrol) or with LEVEL, or from a signal (signal:USR1) on, until "
+           "MPI_Pcontrol(0) or the next. Both may be given several times, and windows may open and "
+           "close many times. --max-log keeps the newest events of each process in SIZE, such as "
+           "64M. Counters are of the whole run in either case."},
       .examples = {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
                    {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
                    {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
                     "on several hosts, behind the launcher"},
                    {"uctrace record --stacks mpi -- mpirun -np 4 ./app",
                     "with the lines that call"},
-                   {"uctrace record --ucx ~/ucx -- mpirun -np 4 ./app", "over a rebuilt UCX"}},
+                   {"uctrace record --ucx ~/ucx -- mpirun -np 4 ./app", "over a rebuilt UCX"},
+                   {"uctrace record --start-on pcontrol --stop-on pcontrol -- mpirun -np 4 ./app",
+                    "between MPI_Pcontrol(1) and MPI_Pcontrol(0)"},
+                   {"uctrace record --max-log 64M -- mpirun -np 4 ./app", "as a flight recorder"}},
       .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
                       {"125", "uctrace could not do its part; COMMAND was not run"},
                       {"126", "COMMAND may not be executed"},
@@ -172,6 +181,8 @@ std::vector<Definition> environment_texts() {
            "makes its trial; /tmp if it is not set"},
           {"UCTRACE_DRAIN",
            "if it is 1, logs are written as to a network file system on every file system"},
+          {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
+          {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
           {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
           {"UCTRACE_DIR",
            "where a program records that is started with LD_PRELOAD set by hand; record sets both"},

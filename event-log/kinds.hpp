@@ -67,6 +67,7 @@ enum class RecordType : std::uint8_t {
   ucp_connection = 47,
   stack = 48,
   module = 49,
+  recording_switch = 50,
 };
 
 enum class UctOp : std::uint8_t {
@@ -307,6 +308,7 @@ enum class TextKind : std::uint8_t {
   communicator_name = 9,  // `id` is the communicator handle
   ucx_protocol = 10,      // `id` is UctOperation's protocol number
   uct_library = 11,       // path of a libuct in use; `id` 1: it is a rebuilt one, 0: a stock one
+  recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
 };
 
 enum class FaultCode : std::uint16_t {
@@ -324,8 +326,13 @@ enum class FaultCode : std::uint16_t {
   unknown_patch = 10,  // a UCX built with patches/ of another uctrace; `value` = its uct_tool_abi
   several_ucx = 11,    // the detail is a function of which it is not clear whose is meant
   ucp_bypassed = 12,   // UCP was called past the shims; the detail is the path of its library
+  signal_taken = 13,   // `value` is a signal that should switch recording: the program has it
+  unknown_condition = 14,  // to start or stop recording; the detail is it
   kCount
 };
+
+// What switched the recording of events on or off. `start`: it began so.
+enum class SwitchCause : std::uint8_t { start = 0, pcontrol = 1, signal = 2, kCount };
 
 // Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.
 enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3 };

@@ -207,6 +207,15 @@ struct ModuleView {
   static std::optional<ModuleView> parse(Words record);
 };
 
+struct RecordingSwitchView {
+  RecordingSwitch r;
+
+  bool on() const { return (r.head.a & RecordingSwitch::kOn) != 0; }
+  SwitchCause cause() const { return static_cast<SwitchCause>(r.head.a >> 8); }
+  std::uint32_t number() const { return r.head.b; }
+  static std::optional<RecordingSwitchView> parse(Words record);
+};
+
 struct FaultView {
   Fault r;
   std::string_view detail;
@@ -454,6 +463,8 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<ModuleView>(lane, record, visitor);
     case RecordType::fault:
       return visit_as<FaultView>(lane, record, visitor);
+    case RecordType::recording_switch:
+      return visit_as<RecordingSwitchView>(lane, record, visitor);
     case RecordType::unpublished:
       break;
   }

@@ -159,7 +159,7 @@ std::optional<MpiCallView> MpiCallView::parse(Words record) {
 std::optional<TextView> TextView::parse(Words record) {
   TextView view;
   if (!copy_fixed(record, view.r) || view.kind() < TextKind::command_line ||
-      view.kind() > TextKind::uct_library ||
+      view.kind() > TextKind::recording_when ||
       !Tail(record, sizeof(Text)).take_text(view.r.head.b, view.text)) {
     return std::nullopt;
   }
@@ -276,6 +276,12 @@ std::optional<ModuleView> ModuleView::parse(Words record) {
       !tail.take_text(view.r.head.b, view.path)) {
     return std::nullopt;
   }
+  return view;
+}
+
+std::optional<RecordingSwitchView> RecordingSwitchView::parse(Words record) {
+  RecordingSwitchView view;
+  if (!copy_fixed(record, view.r) || view.cause() >= SwitchCause::kCount) return std::nullopt;
   return view;
 }
 

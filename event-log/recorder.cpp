@@ -69,6 +69,7 @@ void start_lane(Lane& lane, std::size_t index) {
   for (Id& id : lane.next_id) {
     id = static_cast<Id>(index) << 48;
   }
+  begin_recording(lane);
 }
 
 bool claim(std::size_t index, std::uint32_t from) {
@@ -118,6 +119,7 @@ __attribute__((destructor)) void finish() {
   if (!armed_now()) {
     return;
   }
+  end_recording();
   see_gpu_driver();
   ProcessPage* page = supply.page;
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
@@ -215,9 +217,11 @@ bool start() {
     watch_ends_of_threads();
     if (start_supply(lanes)) {
       leave_out_unwanted_layers(*supply.page);
+      read_recording_conditions();
       detail::armed.store(&page->armed, std::memory_order_release);
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_RELEASE);
       define_process();
+      watch_recording_signals();
     } else {
       page->failed = 1;
     }
@@ -254,7 +258,7 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
   cursors[s].position = start + sizeof(ChunkHeader);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   switching = false;
-  return reserve_bytes(stream, kind, bytes);
+  return take_bytes(stream, kind, bytes);
 }
 
 void count_without_lane(DropKind kind) {

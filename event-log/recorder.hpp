@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "event-log/recording.hpp"
 #include "event-log/records.hpp"
 #include "event-log/ticks.hpp"
 
@@ -73,6 +74,10 @@ struct alignas(128) Lane {
   std::uint32_t sequence[2];
   std::uint16_t index;
   bool switching;
+  // The state of recording that this lane follows: recording, or 0 while it is off; and the newest
+  // that it has seen, 0 = none yet.
+  std::uint64_t recording;
+  std::uint64_t recording_seen;
 
   LiveCounters& counters() { return reinterpret_cast<LiveCounters&>(info->counters); }
 
@@ -91,9 +96,19 @@ struct alignas(128) Lane {
     return cursors[0].position == moment.position ? moment.of : Moment::Of::nothing;
   }
 
-  // `bytes` (a multiple of 8) in `stream`, zero-filled and 8-byte aligned; nullptr = dropped,
-  // counted.
+  // `bytes` (a multiple of 8) in `stream`, zero-filled and 8-byte aligned; nullptr = dropped or
+  // not to be recorded (recording.hpp), counted.
   void* reserve_bytes(Stream stream, DropKind kind, std::size_t bytes) {
+    if (stream == Stream::events && recording != recording_state()) [[unlikely]] {
+      if (!follow_recording(kind)) {
+        return nullptr;
+      }
+    }
+    return take_bytes(stream, kind, bytes);
+  }
+
+  // The same of what is to be recorded in any case.
+  void* take_bytes(Stream stream, DropKind kind, std::size_t bytes) {
     Cursor& cursor = cursors[static_cast<std::size_t>(stream) - 1];
     const std::uint64_t at = advance(cursor.position, bytes);
     if (at + bytes <= cursor.end) [[likely]] {
@@ -118,6 +133,7 @@ struct alignas(128) Lane {
 
  private:
   void* reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes);
+  bool follow_recording(DropKind kind);
 };
 
 enum class IdKind : std::uint8_t { uct_operation = 0, ucp_operation = 1, arrival = 2 };

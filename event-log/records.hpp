@@ -111,7 +111,11 @@ struct CountersOf {
   Number stacks_unwound;
   Number stacks_truncated;
   Number stacks_skipped;
-  Number reserved[16];
+  // Events that were not recorded because recording was switched off (RecordingSwitch).
+  Number outside_window[kDropKinds];
+  Number uct_pending_left;    // requests that left a pending queue, or were lost sight of in it
+  Number ucp_messages_taken;  // tag receives that ended with a message
+  Number reserved[10];
 };
 using LaneCounters = CountersOf<std::uint64_t>;
 using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts
@@ -523,6 +527,18 @@ struct Module {
   std::uint64_t end;
 };
 static_assert(sizeof(Module) == 40);
+
+// Recording of events was switched on or off, which each lane follows by itself, at its next event at
+// the latest: `tick` is when this one did. The event at hand belongs to what was before, but for the
+// first one of a lane: it begins as the process is. Definitions and counters go on.
+struct RecordingSwitch {
+  static constexpr std::uint16_t kOn = 1;  // the cause stands in the bits above
+  Head head;                // a: kOn | SwitchCause << 8, b: number of the switch in its process
+  std::uint64_t tick;
+  std::uint64_t asked_tick;  // when the process was switched
+  LaneCounters counters;     // of the lane until here; 0 at its first event
+};
+static_assert(sizeof(RecordingSwitch) == 62 * 8);
 
 // `length` bytes of detail follow, padded to a word.
 struct Fault {

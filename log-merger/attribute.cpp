@@ -52,6 +52,9 @@ class Attributor {
     reasons_.give_last();
     by_parent();
     find_copies(job_);
+    if (job_.partly_recorded()) {
+      doubt_across_gaps();
+    }
   }
 
  private:
@@ -71,6 +74,22 @@ class Attributor {
     if (found != ids.end() && speaks_for(op, ucp(found->second))) {
       attribute(op, found->second, Link::exact);
       mark_started(op);
+    }
+  }
+
+  // Ids on the wire repeat: where events are missing in between, by the user's wish, the newest one
+  // that is known need not be the newest that was.
+  void doubt_across_gaps() {
+    for (UctOp& op : job_.uct) {
+      if (op.link != Link::exact || op.origin_kind == log::Origin::ucp || op.serves == kNone) {
+        continue;
+      }
+      const UcpOp& served = ucp(op.serves);
+      for (const Index process : {op.process, served.process}) {
+        if (!job_.logs[static_cast<std::size_t>(process)].whole(served.start_ns, op.start_ns)) {
+          op.link = Link::inferred;
+        }
+      }
     }
   }
 
@@ -144,7 +163,8 @@ class Attributor {
       }
       if (is_announcement(op) && !taken_by_interface(op) &&
           (op.header.count == wire::shape_of(op.am_id).words || is_tag_eager_sync(op))) {
-        posts_[key_of(ucp(op.serves).peer_process, op.am_id, op.header)].push_back(op.serves);
+        posts_[key_of(ucp(op.serves).peer_process, op.am_id, op.header)].push_back(
+            {op.start_ns, op.serves});
       }
     }
     message_ids_.seal();
@@ -202,8 +222,16 @@ class Attributor {
     if (posts == posts_.end()) {
       return kNone;
     }
+    const std::vector<Post>& known = posts->second;
+    if (job_.partly_recorded()) {
+      // They cannot be counted. But a request id is not used again while its message is on its way.
+      const auto later = std::partition_point(known.begin(), known.end(), [&](const Post& post) {
+        return post.at_ns <= arrival.start_ns;
+      });
+      return later == known.begin() ? kNone : (later - 1)->serves;
+    }
     const std::size_t k = seen[key]++;
-    return k < posts->second.size() ? posts->second[k] : posts->second.back();
+    return k < known.size() ? known[k].serves : known.back().serves;
   }
 
   void learn_announcement(const Arrival& arrival, Index serves) {
@@ -286,7 +314,11 @@ class Attributor {
   IdTable send_requests_;     // sender's own request id, from its RTS
   IdTable remote_requests_;   // receiver: the sender's request id, from arrivals that announce it
   IdTable receive_requests_;  // sender: the receiver's request id, from RTR arrivals
-  std::map<HeaderKey, std::vector<Index>> posts_;
+  struct Post {
+    std::int64_t at_ns;
+    Index serves;
+  };
+  std::map<HeaderKey, std::vector<Post>> posts_;  // by time
   OfferTable offers_;
   std::vector<Index> arrival_serves_;
   std::vector<bool> started_;  // UCP operations of which a first UCT operation is known

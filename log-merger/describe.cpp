@@ -10,6 +10,7 @@
 
 #include "event-log/file_systems.hpp"
 #include "log-merger/describe_findings.hpp"
+#include "log-merger/describe_windows.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/open_calls.hpp"
 #include "log-merger/plain_text.hpp"
@@ -53,6 +54,10 @@ const char* name_of(log::FaultCode code) {
       return "several_ucx";
     case log::FaultCode::ucp_bypassed:
       return "ucp_bypassed";
+    case log::FaultCode::signal_taken:
+      return "signal_taken";
+    case log::FaultCode::unknown_condition:
+      return "unknown_condition";
     case log::FaultCode::kCount:
       break;
   }
@@ -253,6 +258,7 @@ SendTotals all_sends(const Found& found) {
     sum.ambiguous += sends->ambiguous;
     sum.unmatched += sends->unmatched;
     sum.failed += sends->failed;
+    sum.outside += sends->outside;
   }
   return sum;
 }
@@ -295,6 +301,7 @@ Json messages_json(const Job& job, const Found& found, const log::LaneCounters& 
           {"ambiguous", sent.ambiguous},
           {"unmatched_sends", sent.unmatched},
           {"unmatched_receives", unmatched_receives},
+          {"outside_window", sent.outside + tag.outside + am.outside + stream.outside},
           {"failed", sent.failed + tag.failed + stream.failed},
           {"unread_stream_bytes", found.streams.unread_bytes},
           {"kinds", kinds_json(job)}};
@@ -332,8 +339,8 @@ void describe_run(Job& job, const Found& found) {
                     {"dropped", total_dropped(job)},
                     {"dropped_by_kind", dropped_json(job)},
                     {"untracked", counted.uct_untracked + counted.ucp_untracked},
-                    {"overwritten", 0},
-                    {"outside_window", 0}};
+                    {"overwritten", total_overwritten(job)},
+                    {"outside_window", total_outside(job)}};
   info["uct"] = {{"posted_ok", counted.uct_posted_ok},
                  {"inprogress", counted.uct_inprogress},
                  {"completed", counted.uct_completed},
@@ -351,6 +358,8 @@ void describe_run(Job& job, const Found& found) {
                  {"reasons", found.reasons},
                  {"unattributed", found.unattributed},
                  {"unattributed_with_payload", found.unattributed_with_payload}};
+  info["windows"] = windows_json(job);
+  info["recording"] = recording_json(job);
   info["messages"] = messages_json(job, found, counted);
   info["stacks"] = stacks_json(job, counted);
   for (std::size_t layer = 0; layer < log::kLayers; ++layer) {

@@ -111,10 +111,14 @@ class FullReceipt {
     return "";
   }
 
+  bool is_paired() const {
+    return message_.match != Match::unmatched && message_.match != Match::outside_window;
+  }
+
   std::string asked() const {
     const Side asker = message_.initiator;
     std::string text = message_.mpi != kNoText ? word(message_.mpi) + " of " + place(asker)
-                       : message_.match == Match::unmatched && process_of(asker) < 0
+                       : !is_paired() && process_of(asker) < 0
                            ? "an unknown call of " + place(asker)
                            : "no MPI call, but " + place(asker) + " itself";
     if (message_.comm != kNoText) text += " on " + word(message_.comm);
@@ -132,6 +136,7 @@ class FullReceipt {
     }
     if (message_.match == Match::unmatched && process_of(asker) >= 0)
       return text + "; no receive took it.";
+    if (!is_paired() && process_of(asker) >= 0) return text + ".";
     return text + "; " + place(Side::dst) + " received it.";
   }
 
@@ -341,6 +346,9 @@ class FullReceipt {
         return fmt::format("{} was found by the content.", pair);
       case Match::ambiguous:
         return fmt::format("{} is a guess: several fit.", pair);
+      case Match::outside_window:
+        return process_of(message_.initiator) >= 0 ? "Its receive is outside of what was recorded."
+                                                   : "Its send is outside of what was recorded.";
       case Match::unmatched:
         break;
     }

@@ -196,6 +196,10 @@ ordered_json clock_error_ns(const Run& run) {
   return member(member(parsed_info(run), "clock"), "max_error_ns");
 }
 
+std::string recording_sentence(const Run& run) {
+  return text_of(member(parsed_info(run), "recording"), "sentence");
+}
+
 IdentityCount count_identities(const Run& run) {
   IdentityCount count;
   for (const Identity& identity : run.identities) {

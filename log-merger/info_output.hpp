@@ -27,6 +27,8 @@ RunFacts facts_of(const Run& run);
 
 // How far instants of two processes may be apart from the truth; null where that is not known.
 nlohmann::ordered_json clock_error_ns(const Run& run);
+// What of the run was recorded, for a person; empty: all of it.
+std::string recording_sentence(const Run& run);
 
 struct IdentityCount {
   std::size_t holds = 0, violated = 0, incomplete = 0;

@@ -17,6 +17,7 @@
 #include "log-merger/findings.hpp"
 #include "log-merger/merge.hpp"
 #include "log-merger/model.hpp"
+#include "log-merger/recorded.hpp"
 
 namespace uctrace::merge {
 
@@ -84,6 +85,7 @@ struct PendingTotals {
   std::uint64_t added = 0, dispatched = 0, purged = 0, lost_sight = 0;
   std::uint64_t queued = 0;    // still, on endpoints that exist
   std::uint64_t vanished = 0;  // with an endpoint that was destroyed while they were in its queue
+  std::uint64_t outside = 0;   // left a queue that they entered outside of what was recorded
   std::uint64_t records() const { return added + dispatched + purged + lost_sight; }
 };
 
@@ -273,6 +275,14 @@ struct UctLibrary {
   bool is_rebuilt;
 };
 
+// An end of a receive whose beginning was outside of what was recorded.
+struct OutsideReceive {
+  Index process = kNone;
+  log::Id operation = 0;
+  std::uint64_t sender_tag = 0;
+  std::int64_t end_ns = -1;
+};
+
 struct ProcessLog {
   ProcessLog(log::LogFile file_in) : file(std::move(file_in)), clock(file.clock()) {}
 
@@ -290,12 +300,17 @@ struct ProcessLog {
   std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
   std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
   std::string ucx_version, ucx_library, mpi_library, command_line, executable;
+  std::string start_on, stop_on;  // when the user wanted events recorded
   std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
+  std::vector<TextId> mpi_functions;      // that the process ever called
   std::array<TextId, 256> protocols{};  // names of UCP's protocols by their number
   std::vector<std::pair<log::Fault, std::string>> faults;
   MpiFlavour flavour = MpiFlavour::none;
   log::LaneCounters totals{};       // over all lanes
+  Recorded recorded;
+  std::array<std::uint64_t, log::kDropKinds> events_by_kind{};  // in the log
+  std::uint64_t uct_ends_of_outside = 0, ucp_ends_of_outside = 0;  // what began before a window did
   std::size_t monotonic_clock = 0;  // logs with the same number read the same one
   PendingTotals pending;
   std::uint64_t backward_calls = 0;
@@ -306,6 +321,9 @@ struct ProcessLog {
     return file.page().world_rank >= 0 ? file.page().world_rank : launch_rank;
   }
   std::int32_t launch_rank = -1;
+
+  // No event that ended in [begin, end] is missing; where one of them is not known, of the other.
+  bool whole(std::int64_t begin_ns, std::int64_t end_ns) const;
 };
 
 struct Job {
@@ -315,8 +333,14 @@ struct Job {
   std::vector<Arrival> arrivals;
   std::vector<UcpOp> ucp;
   std::vector<MpiCall> calls;
+  std::vector<OutsideReceive> outside_receives;
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;
+  // Whether events are missing by the user's wish, of any process.
+  bool partly_recorded() const {
+    return std::any_of(logs.begin(), logs.end(),
+                       [](const ProcessLog& log) { return !log.recorded.whole(); });
+  }
   double clock_error_ns = 0;
   std::uint64_t unresolved_frames = 0;  // of distinct places of code
   std::size_t monotonic_clocks = 0;  // how many different ones the logs were written by

@@ -20,6 +20,7 @@ void MpiLoader::take(const log::TextView& text) {
       break;
     case log::TextKind::mpi_function:
       functions_[text.r.id] = texts().intern(text.text);
+      log_.mpi_functions.push_back(functions_[text.r.id]);
       break;
     case log::TextKind::communicator_name:
       comm_names_.push_back({text.r.id, text.r.tick, texts().intern(text.text)});

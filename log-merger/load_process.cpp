@@ -23,6 +23,23 @@ HeaderWords words_of(log::Words header) {
   return result;
 }
 
+constexpr auto kUct = static_cast<std::size_t>(log::DropKind::uct);
+constexpr auto kUcp = static_cast<std::size_t>(log::DropKind::ucp);
+constexpr auto kMpi = static_cast<std::size_t>(log::DropKind::mpi);
+
+// What a completion of a UCP operation tells.
+struct UcpEnd {
+  std::int32_t status;
+  std::uint64_t tick, sender_tag, length;
+  bool of_receive, has_arrival_tick;
+};
+
+// A receive that was shorter than its message took it all the same.
+bool took_message(std::int32_t status) {
+  constexpr std::int32_t kTruncated = -9;  // UCS_ERR_MESSAGE_TRUNCATED
+  return status == 0 || status == kTruncated;
+}
+
 class ProcessLoader {
  public:
   ProcessLoader(Job& job, Index process)
@@ -66,7 +83,11 @@ class ProcessLoader {
             [&](std::uint16_t, const log::ModuleView& view) { take_module(view); },
             [&](std::uint16_t, const log::FaultView& view) {
               log_.faults.emplace_back(view.r, plain_text(view.detail));
+            },
+            [&](std::uint16_t lane, const log::RecordingSwitchView& view) {
+              recorded_.take(lane, view);
             }});
+    log_.recorded = recorded_.finish(log_.file.lanes());
     peers_.finish_definitions();
     mpi_.finish_definitions();
   }
@@ -98,6 +119,9 @@ class ProcessLoader {
       case log::TextKind::uct_library:
         log_.uct_libraries.push_back({plain_text(value), text.r.id != 0});
         break;
+      case log::TextKind::recording_when:
+        (text.r.id != 0 ? log_.start_on : log_.stop_on) = plain_text(value);
+        break;
       case log::TextKind::ucx_protocol:
         if (text.r.id < log_.protocols.size()) {
           log_.protocols[text.r.id] = job_.run.texts.intern(plain_text(value));
@@ -110,30 +134,32 @@ class ProcessLoader {
   }
 
   void load_events() {
-    struct End {
-      std::int32_t status;
-      std::uint64_t tick, sender_tag, length;
-      bool has_arrival_tick;
-    };
-    std::unordered_map<log::Id, End> ucp_ends;
+    std::unordered_map<log::Id, UcpEnd> ucp_ends;
     std::unordered_map<log::Id, std::pair<std::uint64_t, std::int32_t>> uct_ends;
     log_.file.for_each_record(
         Stream::events,
         Overloaded{[&](std::uint16_t lane, const log::UctOperationView& view) { take(lane, view); },
                    [&](std::uint16_t lane, const log::UcpOperationView& view) { take(lane, view); },
-                   [&](std::uint16_t lane, const log::MpiCallView& view) { mpi_.take(lane, view); },
+                   [&](std::uint16_t lane, const log::MpiCallView& view) {
+                     ++log_.events_by_kind[kMpi];
+                     mpi_.take(lane, view);
+                   },
                    [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
                    [&](std::uint16_t, const log::UctCompletionView& view) {
+                     ++log_.events_by_kind[kUct];
                      uct_ends[view.r.operation] = {view.r.tick, view.status()};
                    },
                    [&](std::uint16_t, const log::UctPendingView& view) { take(view); },
                    [&](std::uint16_t, const log::UcpCompletionView& view) {
+                     ++log_.events_by_kind[kUcp];
                      ucp_ends[view.r.operation] = {view.status(), view.r.tick, view.r.sender_tag,
-                                                   view.r.length, view.has_arrival_tick()};
+                                                   view.r.length, view.of_receive,
+                                                   view.has_arrival_tick()};
                    }});
     for (const auto& [id, end] : uct_ends) {
       const auto found = log_.uct_by_id.find(id);
       if (found == log_.uct_by_id.end()) {
+        log_.uct_ends_of_outside += !log_.recorded.whole();
         continue;
       }
       if (UctOp& op = job_.uct[static_cast<std::size_t>(found->second)]; op.has_end) {
@@ -143,7 +169,10 @@ class ProcessLoader {
       }
     }
     for (const auto& [id, end] : ucp_ends) {
-      if (const auto found = log_.ucp_by_id.find(id); found != log_.ucp_by_id.end()) {
+      const auto found = log_.ucp_by_id.find(id);
+      if (found == log_.ucp_by_id.end()) {
+        take_end_of_outside(id, end);
+      } else {
         UcpOp& op = job_.ucp[static_cast<std::size_t>(found->second)];
         op.ended = op.completed = true;
         ++job_.ucp_completions;
@@ -176,7 +205,19 @@ class ProcessLoader {
     }
   }
 
+  // What began before a window did: of a receive its end tells all the same what it took.
+  void take_end_of_outside(log::Id id, const UcpEnd& end) {
+    if (log_.recorded.whole()) {
+      return;
+    }
+    ++log_.ucp_ends_of_outside;
+    if (end.of_receive && took_message(end.status)) {
+      job_.outside_receives.push_back({process_, id, end.sender_tag, time(end.tick)});
+    }
+  }
+
   void take(std::uint16_t lane, const log::UctOperationView& view) {
+    ++log_.events_by_kind[kUct];
     UctOp op;
     op.process = process_;
     op.lane = lane;
@@ -210,12 +251,14 @@ class ProcessLoader {
   }
 
   void take(const log::UctArrivalView& view) {
+    ++log_.events_by_kind[kUct];
     log_.arrival_by_id[view.r.id] = static_cast<Index>(job_.arrivals.size());
     job_.arrivals.push_back({process_, view.interface_id(), view.r.am_id, view.r.kind,
                              time(view.r.start_tick), words_of(view.header)});
   }
 
   void take(const log::UctPendingView& view) {
+    ++log_.events_by_kind[kUct];
     auto& [balance, since] = in_queue_[{view.r.endpoint, view.r.request}];
     switch (view.event()) {
       case log::PendingEvent::added:
@@ -240,6 +283,7 @@ class ProcessLoader {
     for (const auto& [key, entry] : in_queue_) {
       const auto& [balance, since] = entry;
       if (balance <= 0) {
+        log_.pending.outside += static_cast<std::uint64_t>(-balance);
         continue;
       }
       const Index at = row_at(log_.endpoints, key.first, since);
@@ -251,6 +295,7 @@ class ProcessLoader {
   }
 
   void take(std::uint16_t lane, const log::UcpOperationView& view) {
+    ++log_.events_by_kind[kUcp];
     UcpOp op;
     op.process = process_;
     op.lane = lane;
@@ -303,11 +348,7 @@ class ProcessLoader {
 
   void sum_counters() {
     for (const log::LaneInfo& lane : log_.file.lanes()) {
-      const auto* from = reinterpret_cast<const std::uint64_t*>(&lane.counters);
-      auto* to = reinterpret_cast<std::uint64_t*>(&log_.totals);
-      for (std::size_t i = 0; i < sizeof(log::LaneCounters) / sizeof(std::uint64_t); ++i) {
-        to[i] += from[i];
-      }
+      log_.totals += lane.counters;
     }
   }
 
@@ -317,12 +358,24 @@ class ProcessLoader {
   const std::size_t first_ucp_;  // of this process in the job
   MpiLoader mpi_;
   PeerLoader peers_;
+  RecordedLoader recorded_;
   // By endpoint and request: how often it was added and did not leave, and when it was last added.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::int64_t, std::uint64_t>>
       in_queue_;
 };
 
 }  // namespace
+
+bool ProcessLog::whole(std::int64_t begin_ns, std::int64_t end_ns) const {
+  const std::int64_t begin = begin_ns >= 0 ? begin_ns : end_ns;
+  const std::int64_t end = std::max(begin, end_ns);
+  const auto first =
+      std::partition_point(recorded.gaps.begin(), recorded.gaps.end(), [&](const Gap& gap) {
+        return gap.end_tick != UINT64_MAX && clock.job_ns(gap.end_tick) < begin;
+      });
+  return first == recorded.gaps.end() ||
+         (first->begin_tick != 0 && clock.job_ns(first->begin_tick) > end);
+}
 
 void load_process(Job& job, Index process) { ProcessLoader(job, process).load(); }
 
@@ -337,15 +390,13 @@ const Interface* ProcessLog::interface(std::uint16_t id) const {
 }
 
 bool UcpOp::received() const {
-  constexpr std::int32_t kTruncated = -9;  // UCS_ERR_MESSAGE_TRUNCATED
   if (is(log::UcpFamily::stream_receive)) {
     return accepted() && ended && end_status == 0;
   }
   if (is(log::UcpFamily::am_receive)) {
     return accepted();
   }
-  return is(log::UcpFamily::tag_receive) && accepted() && completed &&
-         (end_status == 0 || end_status == kTruncated);
+  return is(log::UcpFamily::tag_receive) && accepted() && completed && took_message(end_status);
 }
 
 }  // namespace uctrace::merge

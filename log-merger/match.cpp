@@ -7,15 +7,17 @@
 // It is the only pairing that the ordering rules of tag matching allow as long as one endpoint and
 // one posting thread use the key on each side between two quiet points (all that was sent so far
 // had been received before the next send began), and as long as no operation between them is
-// missing; otherwise the pairs are `ambiguous`. Quiet points matter because MPI libraries use the
-// context of a freed communicator, and with it the tag, again for other ranks. Receives that were
-// cancelled or failed took nothing.
+// missing; otherwise the pairs are `ambiguous`. Where the user did not want all events recorded,
+// match_parts.cpp says which sends and receives are counted against each other. Quiet points matter
+// because MPI libraries use the context of a freed communicator, and with it the tag, again for
+// other ranks. Receives that were cancelled or failed took nothing.
 #include <algorithm>
 #include <map>
 #include <span>
 #include <unordered_map>
 
 #include "log-merger/job.hpp"
+#include "log-merger/match_parts.hpp"
 
 namespace uctrace::merge {
 
@@ -37,9 +39,7 @@ struct KeyHash {
   }
 };
 
-struct Group {
-  std::vector<Index> sends, receives;
-};
+using Groups = std::unordered_map<Key, Group, KeyHash>;
 
 constexpr const char* kSelf = "self";  // UCX's transport to the same worker
 
@@ -190,32 +190,76 @@ std::vector<bool> sure_pairs(Job& job, const Group& group, std::size_t pairs) {
   return sure;
 }
 
-void match_group(Job& job, const Key& key, Group& group, const UnknownReceives& unknown) {
-  // Within one process ticks order; between processes the job clock does, approximately: that case
-  // is ambiguous anyway.
+// In the order in which they were posted. Within one process ticks order; between processes the job
+// clock does, approximately: that case is ambiguous anyway.
+void put_in_order(Job& job, Group& group) {
   std::sort(group.sends.begin(), group.sends.end(), [&](Index a, Index b) {
     return std::pair(at(job, a).start_ns, a) < std::pair(at(job, b).start_ns, b);
   });
   std::sort(group.receives.begin(), group.receives.end(), [&](Index a, Index b) {
     return std::pair(at(job, a).posted_tick, a) < std::pair(at(job, b).posted_tick, b);
   });
+}
+
+void pair(Job& job, Index send_index, Index receive_index, Match match) {
+  UcpOp& send = at(job, send_index);
+  UcpOp& receive = at(job, receive_index);
+  send.match = receive.match = match;
+  send.partner = receive_index;
+  receive.partner = send_index;
+  receive.peer_process = send.process;
+}
+
+// The first sends with the first receives. `certain`: what a pair is that is the only one possible;
+// `doubtful`: the place of a receive from which on none is.
+void match_group(Job& job, const Group& group, std::uint64_t doubtful, Match certain) {
   const std::size_t pairs = std::min(group.sends.size(), group.receives.size());
   if (pairs == 0) {
     return;
   }
   const std::vector<bool> only_pair = sure_pairs(job, group, pairs);
+  for (std::size_t k = 0; k < pairs; ++k) {
+    const UcpOp& send = at(job, group.sends[k]);
+    const UcpOp& receive = at(job, group.receives[k]);
+    const bool sure =
+        only_pair[k] && receive.posted_tick < doubtful && lengths_agree(send, receive);
+    pair(job, group.sends[k], group.receives[k], sure ? certain : Match::ambiguous);
+  }
+}
+
+void match_whole(Job& job, const Key& key, Group& group, const UnknownReceives& unknown) {
+  put_in_order(job, group);
   // With as many receives as sends, every send has its receive.
   const std::uint64_t doubtful =
       group.sends.size() > group.receives.size() ? first_doubtful_tick(key, unknown) : UINT64_MAX;
-  for (std::size_t k = 0; k < pairs; ++k) {
-    UcpOp& send = at(job, group.sends[k]);
-    UcpOp& receive = at(job, group.receives[k]);
-    const bool sure =
-        only_pair[k] && receive.posted_tick < doubtful && lengths_agree(send, receive);
-    send.match = receive.match = sure ? Match::exact : Match::ambiguous;
-    send.partner = group.receives[k];
-    receive.partner = group.sends[k];
-    receive.peer_process = send.process;
+  match_group(job, group, doubtful, Match::exact);
+}
+
+// A receive whose operation is not recorded may be any worker's of its process.
+void add_outside_receives(const Job& job, Groups& groups) {
+  for (const OutsideReceive& receive : job.outside_receives) {
+    for (const Worker& worker : job.logs[static_cast<std::size_t>(receive.process)].workers) {
+      if (const auto group = groups.find({worker.uid, receive.sender_tag}); group != groups.end()) {
+        group->second.outside.push_back(&receive);
+      }
+    }
+  }
+}
+
+// Of a run of which events are missing by the user's wish.
+void match_parts(Job& job, Groups& groups,
+                 std::unordered_map<std::uint64_t, UnknownReceives>& unknown) {
+  const std::vector<WholePart> tag_parts = whole_parts(job, log::UcpFamily::tag_send);
+  const std::vector<WholePart> am_parts = whole_parts(job, log::UcpFamily::am_send);
+  for (auto& [key, group] : groups) {
+    put_in_order(job, group);
+    const bool is_tag = key.sent_by == log::UcpFamily::tag_send;
+    for (Pairs& pairs : lay_side_by_side(job, group, is_tag ? tag_parts : am_parts)) {
+      const std::uint64_t doubtful =
+          pairs.may_lack_receives ? first_doubtful_tick(key, unknown[key.worker_uid]) : UINT64_MAX;
+      match_group(job, {std::move(pairs.sends), std::move(pairs.receives), {}}, doubtful,
+                  pairs.match);
+    }
   }
 }
 
@@ -255,7 +299,7 @@ void link_data_receives(Job& job) {
 }  // namespace
 
 void match_messages(Job& job) {
-  std::unordered_map<Key, Group, KeyHash> groups;
+  Groups groups;
   std::unordered_map<std::uint64_t, UnknownReceives> unknown;  // by worker uid
   for (std::size_t i = 0; i < job.ucp.size(); ++i) {
     UcpOp& op = job.ucp[i];
@@ -274,8 +318,13 @@ void match_messages(Job& job) {
       add_unknown(unknown[op.worker_uid], op);
     }
   }
-  for (auto& [key, group] : groups) {
-    match_group(job, key, group, unknown[key.worker_uid]);
+  if (job.partly_recorded()) {
+    add_outside_receives(job, groups);
+    match_parts(job, groups, unknown);
+  } else {
+    for (auto& [key, group] : groups) {
+      match_whole(job, key, group, unknown[key.worker_uid]);
+    }
   }
   link_data_receives(job);
 }

@@ -54,8 +54,15 @@ class Streams {
     pair_by_connection();
     pair_the_only_ones();
     for (const End& sender : senders_) {
-      if (sender.other != kNone) {
-        deliver(sender, receivers_[static_cast<std::size_t>(sender.other)]);
+      if (sender.other == kNone) {
+        continue;
+      }
+      const End& receiver = receivers_[static_cast<std::size_t>(sender.other)];
+      if (is_whole(sender) && is_whole(receiver)) {
+        deliver(sender, receiver);
+      } else {
+        leave_open(sender);
+        leave_open(receiver);
       }
     }
   }
@@ -255,6 +262,21 @@ class Streams {
       if (receivers_[i].other == kNone) receivers.push_back(i);
     }
     pair_only(senders, receivers, false);
+  }
+
+  // Whether no operation on streams is missing by the user's wish: else bytes cannot be counted.
+  bool is_whole(const End& end) const {
+    const std::vector<LaneGap>& gaps = log_of(end).recorded.lane_gaps;
+    return std::none_of(gaps.begin(), gaps.end(), [](const LaneGap& gap) {
+      return gap.overwritten ||
+             gap.counted.ucp_stream_sends + gap.counted.ucp_stream_receives != 0;
+    });
+  }
+
+  void leave_open(const End& end) {
+    for (const Index index : end.ops) {
+      op(index).match = Match::outside_window;
+    }
   }
 
   // Lays the bytes that were sent beside the bytes that were taken.

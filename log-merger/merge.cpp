@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "log-merger/describe_windows.hpp"
 #include "log-merger/job.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/open_calls.hpp"
@@ -25,6 +26,7 @@ Run merged(merge::Job job) {
   const merge::Found found = merge::count_found(job);
   merge::check_identities(job, found);
   merge::describe_run(job, found);
+  merge::note_recording(job);
   merge::note_open_calls(job);
   merge::note_strangers(job);
   if (!job.logs.empty()) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 
+#include "log-merger/info_output.hpp"
+
 namespace uctrace {
 namespace {
 
@@ -161,6 +163,9 @@ void write_messages(std::ostream& out, const Run& run, const std::vector<Message
       out << fmt::format("# {} of {} messages", count, run.messages.size());
       if (count < ids.size()) out << fmt::format("; {} more are selected", ids.size() - count);
       out << '\n';
+      if (const std::string sentence = recording_sentence(run); !sentence.empty()) {
+        out << "# note: " << sentence << '\n';
+      }
       return;
     case Format::json: {
       const char* separator = "[\n";

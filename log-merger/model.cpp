@@ -30,7 +30,8 @@ const char* name_of(MessageKind value) {
 }
 
 const char* name_of(Match value) {
-  static constexpr const char* kNames[] = {"exact", "inferred", "ambiguous", "unmatched"};
+  static constexpr const char* kNames[] = {"exact", "inferred", "ambiguous", "unmatched",
+                                           "outside_window"};
   return name_in(kNames, value);
 }
 

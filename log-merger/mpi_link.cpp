@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -231,7 +232,7 @@ class ProcessLinker {
     }
     if (is_own(op, *tag)) {
       op.asked_by = op.call;
-      op.mpi_link = Link::exact;
+      op.mpi_link = may_be_of_hidden_call(op.call) ? Link::inferred : Link::exact;
       if (kind(op.call) == CallKind::nonblocking_collective) {
         started_[{tag->context, tag->tag}] = op.call;
       }
@@ -242,6 +243,22 @@ class ProcessLinker {
       op.asked_by = earlier->second;
       op.mpi_link = Link::exact;
     }
+  }
+
+  // A collective call also drives the non-blocking ones that were started where nothing was
+  // recorded, if the process has any: the names of functions are in the log from their first call
+  // on.
+  bool may_be_of_hidden_call(Index caller) {
+    if (log_.recorded.whole() || kind(caller) != CallKind::collective) {
+      return false;
+    }
+    if (!uses_nonblocking_) {
+      const auto& names = log_.mpi_functions;
+      uses_nonblocking_ = std::any_of(names.begin(), names.end(), [&](TextId name) {
+        return kind_of(job_.run.texts[name]) == CallKind::nonblocking_collective;
+      });
+    }
+    return *uses_nonblocking_;
   }
 
   // One-sided operations and active messages name nobody. Libraries ask for them in the call that
@@ -321,6 +338,7 @@ class ProcessLinker {
   std::unordered_map<ScheduleKey, Index, ScheduleHash> started_;
   std::unordered_map<std::uint64_t, std::vector<Learned>> contexts_;
   std::unordered_map<TextId, CallKind> kinds_;
+  std::optional<bool> uses_nonblocking_;
   std::vector<Index> persistent_inits_;  // MPI_Send_init and its like
 };
 

@@ -72,8 +72,8 @@ class Noter {
 
   // A log that says it is whole must hold what its process counted.
   void find_contradictions(const ProcessLog& log) {
-    if (!log.file.complete()) {
-      return;
+    if (!log.file.complete() || log.recorded.overwritten != 0) {
+      return;  // of what was overwritten the number of events alone is known
     }
     const auto process = static_cast<Index>(&log - job_.logs.data());
     const auto compare = [&](log::Layer layer, const char* what, std::uint64_t counted,
@@ -88,11 +88,11 @@ class Noter {
       }
     };
     const auto any = [](const auto&) { return true; };
-    compare(log::Layer::uct, "UCT operations", log.totals.uct_posted_ok, job_.uct,
+    compare(log::Layer::uct, "UCT operations", log.recorded.counted.uct_posted_ok, job_.uct,
             [](const UctOp& op) { return op.status >= 0; });
-    compare(log::Layer::uct, "UCT arrivals", log.totals.uct_arrivals, job_.arrivals, any);
-    compare(log::Layer::ucp, "UCP operations", log.totals.ucp_operations, job_.ucp, any);
-    compare(log::Layer::mpi, "MPI calls", log.totals.mpi_calls, job_.calls, any);
+    compare(log::Layer::uct, "UCT arrivals", log.recorded.counted.uct_arrivals, job_.arrivals, any);
+    compare(log::Layer::ucp, "UCP operations", log.recorded.counted.ucp_operations, job_.ucp, any);
+    compare(log::Layer::mpi, "MPI calls", log.recorded.counted.mpi_calls, job_.calls, any);
   }
 
   void note_contradictions() {
@@ -212,7 +212,8 @@ class Noter {
   }
 
   void note_nothing() {
-    if (job_.uct.empty() && job_.ucp.empty() && job_.calls.empty() && job_.arrivals.empty()) {
+    if (!job_.partly_recorded() && job_.uct.empty() && job_.ucp.empty() && job_.calls.empty() &&
+        job_.arrivals.empty()) {
       note(
           "no event was recorded: the processes used neither MPI nor UCX, or their layers are off "
           "(see Layers)");

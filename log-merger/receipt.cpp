@@ -70,6 +70,10 @@ std::string doubts_text(const Run& run, const Message& message) {
   if (message.match == Match::unmatched) {
     add(message.src_process >= 0 ? "no receive took it" : "its send is not in the logs");
   }
+  if (message.match == Match::outside_window) {
+    add(message.src_process >= 0 ? "its receive is outside of what was recorded"
+                                 : "its send is outside of what was recorded");
+  }
   return text.empty() ? text : text + '\n';
 }
 

@@ -52,6 +52,14 @@ std::string process_name(const Job& job, Index process) {
 
 }  // namespace
 
+bool may_have_strangers(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const ProcessLog& log) {
+    return (log.flavour == MpiFlavour::none && !log.workers.empty()) ||
+           std::any_of(log.ucp_endpoints.begin(), log.ucp_endpoints.end(),
+                       [](const UcpEndpoint& endpoint) { return endpoint.peer.process == kNone; });
+  });
+}
+
 nlohmann::ordered_json peers_json(const Job& job) {
   std::map<PeerBy, std::uint64_t> endpoints;
   for (const ProcessLog& log : job.logs) {

@@ -11,6 +11,10 @@ namespace uctrace::merge {
 // The key `peers` of `info --format json` (docs/info.md).
 nlohmann::ordered_json peers_json(const Job& job);
 
+// Whether somebody outside of the logs may have sent something: in a job of MPI its world says who
+// there is, unless it is connected to another one.
+bool may_have_strangers(const Job& job);
+
 // A note on those without a log, if operations went to them.
 void note_strangers(Job& job);
 

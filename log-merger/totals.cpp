@@ -77,6 +77,7 @@ void count_pending(const Job& job, PendingTotals& sum) {
     sum.lost_sight += log.pending.lost_sight;
     sum.queued += log.pending.queued;
     sum.vanished += log.pending.vanished;
+    sum.outside += log.pending.outside;
   }
 }
 
@@ -88,6 +89,8 @@ void count_send(const UcpOp& op, SendTotals& totals) {
     ++totals.failed;
   } else if (op.match == Match::unmatched) {
     ++totals.unmatched;
+  } else if (op.match == Match::outside_window) {
+    ++totals.outside;
   } else {
     ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
     totals.inferred += op.match == Match::inferred;
@@ -104,6 +107,8 @@ void count_receive(const UcpOp& op, ReceiveTotals& totals) {
     ++totals.failed;
   } else if (op.match == Match::unmatched) {
     ++totals.unmatched;
+  } else if (op.match == Match::outside_window) {
+    ++totals.outside;
   } else {
     ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
   }
@@ -133,7 +138,18 @@ bool delivered(const Job& job, const Message& message, const UcpOp& send) {
            job.run.texts[message.status] == "UCS_OK";
   }
   return send.partner != kNone && job.ucp[static_cast<std::size_t>(send.partner)].end_status == 0 &&
-         message.match != Match::unmatched;
+         message.match != Match::unmatched && message.match != Match::outside_window;
+}
+
+// All that moved it was recorded.
+bool recorded_whole(const Job& job, const Message& message) {
+  for (const std::int32_t process : {message.src_process, message.dst_process}) {
+    if (process >= 0 &&
+        !job.logs[static_cast<std::size_t>(process)].whole(message.t_start_ns, message.t_end_ns)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void count_payload(const Job& job, Found& found) {
@@ -152,7 +168,7 @@ void count_payload(const Job& job, Found& found) {
     }
     const auto m = static_cast<std::size_t>(send.message);
     const Message& message = job.run.messages[m];
-    if (!delivered(job, message, send)) {
+    if (!delivered(job, message, send) || !recorded_whole(job, message)) {
       continue;
     }
     const bool by_cpu = is_rkey_ptr(job.run.texts[message.protocol]);
@@ -193,7 +209,12 @@ Found count_found(const Job& job) {
   found.arrivals = job.arrivals.size();
   count_hooks(job, found);
   count_pending(job, found.pending);
-  found.used_events = found.pending.records() + job.uct.size() + job.uct_completions +
+  for (const ProcessLog& log : job.logs) {
+    found.uct_ends_of_outside += log.uct_ends_of_outside;
+    found.ucp_ends_of_outside += log.ucp_ends_of_outside;
+  }
+  found.used_events = found.uct_ends_of_outside + found.ucp_ends_of_outside +
+                      found.pending.records() + job.uct.size() + job.uct_completions +
                       found.arrivals + found.ucp_operations + job.ucp_completions + found.mpi_calls;
   count_transfers(job, found);
   for (const UcpOp& op : job.ucp) {
@@ -216,12 +237,16 @@ Found count_found(const Job& job) {
 
 log::LaneCounters count_counted(const Job& job) {
   log::LaneCounters sum{};
-  auto* to = reinterpret_cast<std::uint64_t*>(&sum);
   for (const ProcessLog& log : job.logs) {
-    const auto* from = reinterpret_cast<const std::uint64_t*>(&log.totals);
-    for (std::size_t i = 0; i < sizeof sum / sizeof *to; ++i) {
-      to[i] += from[i];
-    }
+    sum += log.totals;
+  }
+  return sum;
+}
+
+log::LaneCounters count_recorded(const Job& job) {
+  log::LaneCounters sum{};
+  for (const ProcessLog& log : job.logs) {
+    sum += log.recorded.counted;
   }
   return sum;
 }
@@ -232,6 +257,22 @@ std::uint64_t total_dropped(const Job& job) {
     dropped += log.file.dropped_records();
   }
   return dropped;
+}
+
+std::uint64_t total_overwritten(const Job& job) {
+  std::uint64_t overwritten = 0;
+  for (const ProcessLog& log : job.logs) {
+    overwritten += log.recorded.overwritten;
+  }
+  return overwritten;
+}
+
+std::uint64_t total_outside(const Job& job) {
+  std::uint64_t outside = 0;
+  for (const ProcessLog& log : job.logs) {
+    outside += log.recorded.outside;
+  }
+  return outside;
 }
 
 bool job_complete(const Job& job) {

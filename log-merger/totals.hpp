@@ -14,10 +14,13 @@ namespace uctrace::merge {
 struct SendTotals {
   std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0;
   std::uint64_t inferred = 0;  // those of `matched` that are not exact
+  std::uint64_t outside = 0;   // what took them may not have been recorded, by the user's wish
+  std::uint64_t all() const { return matched + ambiguous + unmatched + failed + outside; }
 };
 struct ReceiveTotals {
   std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0, outstanding = 0;
-  std::uint64_t took() const { return matched + ambiguous + unmatched; }  // took a message
+  std::uint64_t outside = 0;  // took what may have been sent where nothing was recorded
+  std::uint64_t took() const { return matched + ambiguous + unmatched + outside; }
 };
 struct StreamTotals {
   std::uint64_t received_bytes = 0;  // by receives whose sending end is in the logs
@@ -40,6 +43,7 @@ struct Found {
   std::uint64_t ucp_ended = 0;    // UCP operations that a completion record ended
   std::uint64_t attributed = 0, unattributed = 0, unattributed_with_payload = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons;
+  std::uint64_t uct_ends_of_outside = 0, ucp_ends_of_outside = 0;  // of what began in no window
   std::uint64_t posted_receives = 0;  // that interfaces still have
   PendingTotals pending;
   // Slots of the interfaces' tables; left_out: hooks that the user did not want.
@@ -55,9 +59,12 @@ struct Found {
 };
 Found count_found(const Job& job);
 
-// From the counters of all processes.
+// From the counters of all processes: of the whole run, and of what was to be recorded of it.
 log::LaneCounters count_counted(const Job& job);
+log::LaneCounters count_recorded(const Job& job);
 std::uint64_t total_dropped(const Job& job);
+std::uint64_t total_overwritten(const Job& job);
+std::uint64_t total_outside(const Job& job);  // of the windows that the user wanted
 
 // Nothing is missing: every rank's log, all of it, closed in an orderly way.
 bool job_complete(const Job& job);

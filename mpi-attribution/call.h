@@ -111,6 +111,10 @@ extern bool uctrace_mpi_recording;
 // finds them all and opens the log (about 1 ms). Ends the process with a message if there is none.
 void* uctrace_mpi_resolve(unsigned function, UctraceEntry entry, const void* caller);
 
+// MPI_Pcontrol was called with `level`; returns its original.
+__attribute__((used)) void* uctrace_mpi_pcontrol(UctraceWord level, unsigned function,
+                                                 UctraceEntry entry, const void* caller);
+
 // Whether `caller` lies in a Fortran binding, whose calls to PMPI functions are the program's own.
 bool uctrace_mpi_called_by_binding(const void* caller);
 

@@ -73,12 +73,16 @@ SHAPES = {
     "window_constructor": Shape("UctraceWindowMaking", "window_making",
                                 required=("comm", "new_window")),
     "file": CALL,
+    "pcontrol": None,
     "call": CALL,
 }
 ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag", "recv_count",
          "recv_datatype", "new_comm", "comm_at", "name", "window", "new_window", "window_at", "op"}
 INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined")
 HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op")
+
+
+ENTRY_MPI, ENTRY_PMPI = 0, 1  # UctraceEntry: the assembler needs the numbers
 
 
 class TableError(Exception):
@@ -102,7 +106,7 @@ def read_functions(path):
             raise TableError(f"{place}: unknown class {kind}")
         if unknown := set(roles) - ROLES:
             raise TableError(f"{place}: unknown role {', '.join(sorted(unknown))}")
-        if missing := set(SHAPES[kind].required) - set(roles):
+        if missing := set(SHAPES[kind].required if SHAPES[kind] else ()) - set(roles):
             raise TableError(f"{place}: class {kind} needs {', '.join(sorted(missing))}")
         if any(roles.count(role) > 1 for role in set(roles) - {"-"}):
             raise TableError(f"{place}: a role is given twice")
@@ -190,6 +194,9 @@ def guard(function, number):
 
 def wrapper(function, number):
     shape = SHAPES[function.kind]
+    if shape is None:  # variadic
+        return (f"\nDEFINE_PCONTROL({function.name}, {number}, {ENTRY_MPI})\n"
+                f"DEFINE_PCONTROL(P{function.name}, {number}, {ENTRY_PMPI})\n")
     names = [f"a{i}" for i in range(len(function.roles))]
     parameters = ", ".join(f"Word {name}" for name in names)
     arguments = ", ".join(names)
@@ -220,6 +227,8 @@ def prototypes(functions):
         words = ", ".join(["Word"] * arity) or "void"
         yield f"typedef Word (*Function{arity})({words});"
     for function in functions:
+        if SHAPES[function.kind] is None:
+            continue
         words = ", ".join(["Word"] * len(function.roles)) or "void"
         yield f"Word {function.name}({words});"
         yield f"Word P{function.name}({words});"

@@ -197,6 +197,17 @@ using namespace uctrace::mpi;
 
 extern "C" {
 
+void* uctrace_mpi_pcontrol(UctraceWord level, unsigned function, UctraceEntry entry,
+                           const void* caller) {
+  void* original = std::atomic_ref(uctrace_mpi_functions[function].original[entry])
+                       .load(std::memory_order_acquire);
+  original = original != nullptr ? original : uctrace_mpi_resolve(function, entry, caller);
+  if (uctrace_mpi_recording && (entry == kUctraceMpi || uctrace_mpi_called_by_binding(caller))) {
+    log::switch_recording_by_level(as_int(level));
+  }
+  return original;
+}
+
 void uctrace_mpi_enter(UctraceCall* call) {
   notice_world(*call);
   begin(*call, MpiCall::kNone, MpiCall::kNone);

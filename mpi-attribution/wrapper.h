@@ -66,3 +66,44 @@ WRAPPER_INLINE void leave_abort(const UctraceCall* call) {
 }
 
 #define LEAVE_BY(leave) __attribute__((cleanup(leave)))
+
+// MPI_Pcontrol is variadic: what follows its level may lie anywhere and be of any type. So all of
+// it is left as it is, and the original is jumped to, which returns to the caller. Declared without
+// arguments, for a compiler that does not optimise would store them, where a naked function has no
+// frame yet.
+#define ASSEMBLER_TEXT(x) #x
+#if defined(__x86_64__)
+#define DEFINE_PCONTROL(name, number, entry)                                                       \
+  void name(void);                                                                                 \
+  WRAPPER_EXPORT __attribute__((naked)) void name(void) {                                          \
+    __asm__(                                                                                     \
+        "pushq %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset 6, -16\n"                             \
+        "movq %rsp, %rbp\n .cfi_def_cfa_register 6\n"                                            \
+        "subq $192, %rsp\n"                                                                      \
+        "movq %rdi, (%rsp)\n movq %rsi, 8(%rsp)\n movq %rdx, 16(%rsp)\n movq %rcx, 24(%rsp)\n"   \
+        "movq %r8, 32(%rsp)\n movq %r9, 40(%rsp)\n movq %rax, 48(%rsp)\n"                        \
+        "movups %xmm0, 64(%rsp)\n movups %xmm1, 80(%rsp)\n movups %xmm2, 96(%rsp)\n"             \
+        "movups %xmm3, 112(%rsp)\n movups %xmm4, 128(%rsp)\n movups %xmm5, 144(%rsp)\n"          \
+        "movups %xmm6, 160(%rsp)\n movups %xmm7, 176(%rsp)\n"                                    \
+        "movl $" ASSEMBLER_TEXT(number) ", %esi\n movl $" ASSEMBLER_TEXT(entry) ", %edx\n"       \
+        "movq 8(%rbp), %rcx\n"                                                                   \
+        "call uctrace_mpi_pcontrol\n"                                                            \
+        "movq %rax, %r11\n"                                                                      \
+        "movq (%rsp), %rdi\n movq 8(%rsp), %rsi\n movq 16(%rsp), %rdx\n movq 24(%rsp), %rcx\n"   \
+        "movq 32(%rsp), %r8\n movq 40(%rsp), %r9\n movq 48(%rsp), %rax\n"                        \
+        "movups 64(%rsp), %xmm0\n movups 80(%rsp), %xmm1\n movups 96(%rsp), %xmm2\n"             \
+        "movups 112(%rsp), %xmm3\n movups 128(%rsp), %xmm4\n movups 144(%rsp), %xmm5\n"          \
+        "movups 160(%rsp), %xmm6\n movups 176(%rsp), %xmm7\n"                                    \
+        "leave\n .cfi_def_cfa 7, 8\n"                                                            \
+        "jmp *%r11\n"); \
+  }
+#else
+// Elsewhere the arguments that are machine words in registers are handed on.
+#define DEFINE_PCONTROL(name, number, entry)                                                     \
+  typedef Word (*name##_function)(Word, Word, Word, Word, Word, Word, Word, Word);               \
+  Word name(Word level, Word b, Word c, Word d, Word e, Word f, Word g, Word h);                 \
+  WRAPPER_EXPORT Word name(Word level, Word b, Word c, Word d, Word e, Word f, Word g, Word h) { \
+    void* original = uctrace_mpi_pcontrol(level, number, (UctraceEntry)(entry), WRAPPER_CALLER); \
+    return ((name##_function)original)(level, b, c, d, e, f, g, h);                              \
+  }
+#endif

@@ -35,14 +35,21 @@ void end_of_carried(void* request, ucs_status_t status) {
   }
 }
 
+// A receive may be shorter than what it takes: then it took it all the same.
+bool took_message(ucs_status_t status) {
+  return status == UCS_OK || status == UCS_ERR_MESSAGE_TRUNCATED;
+}
+
 // The end of an operation, from its callback. Receives add what was received.
-void record_end(log::Id operation, ucs_status_t status, const ucp_tag_recv_info_t* received) {
+void record_end(log::Id operation, UcpFamily family, ucs_status_t status,
+                const ucp_tag_recv_info_t* received) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     log::count_without_lane(DropKind::ucp);
     return;
   }
   ++lane->counters().ucp_completed;
+  lane->counters().ucp_messages_taken += family == UcpFamily::tag_receive && took_message(status);
   // What a short message ends has ended as it arrived: its handler has done nothing else yet.
   std::uint64_t tick;
   const bool at_arrival = lane->moment_now(tick) == log::Moment::Of::arrival;
@@ -130,11 +137,11 @@ struct Ended {
   bool tell;     // the caller's callback: not of a request that the program has freed
 };
 
-Ended end(TrackedRequest* tracked, void* request, ucs_status_t status,
+Ended end(TrackedRequest* tracked, void* request, UcpFamily family, ucs_status_t status,
           const ucp_tag_recv_info_t* received) {
   tracked->status = status;
   tracked->received = received != nullptr ? *received : ucp_tag_recv_info_t{};
-  record_end(tracked->operation, status, received);
+  record_end(tracked->operation, family, status, received);
   Ended ended{tracked->callback, tracked->user_data, tracked->hide_in_call, false, true};
   ended.in_call = !second_at(tracked, RequestState::fired);
   if (!ended.in_call) {
@@ -148,14 +155,16 @@ Ended end(TrackedRequest* tracked, void* request, ucs_status_t status,
 
 void on_send_end(void* request, ucs_status_t status, void* user_data) {
   end_of_carried(request, status);
-  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, nullptr);
+  const Ended ended =
+      end(static_cast<TrackedRequest*>(user_data), request, UcpFamily::none, status, nullptr);
   if (ended.callback.send != nullptr && ended.tell) {
     ended.callback.send(request, status, ended.user_data);
   }
 }
 
 void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
-  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, nullptr);
+  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request,
+                          UcpFamily::am_receive_data, status, nullptr);
   if (ended.callback.data != nullptr && ended.tell) {
     ended.callback.data(request, status, length, ended.user_data);
   }
@@ -167,7 +176,8 @@ void on_stream_end(void* request, ucs_status_t status, std::size_t length, void*
   const uct::Context& context = uct::thread_state.context;
   const ucp_tag_recv_info_t received{context.kind == log::Origin::arrival ? context.origin : 0,
                                      length};
-  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status, &received);
+  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request,
+                          UcpFamily::stream_receive, status, &received);
   if (ended.callback.stream != nullptr && ended.tell) {
     ended.callback.stream(request, status, length, ended.user_data);
   }
@@ -176,8 +186,8 @@ void on_stream_end(void* request, ucs_status_t status, std::size_t length, void*
 void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
                     void* user_data) {
   static constexpr ucp_tag_recv_info_t kNothing{};
-  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, status,
-                          info != nullptr ? info : &kNothing);
+  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, UcpFamily::tag_receive,
+                          status, info != nullptr ? info : &kNothing);
   if (ended.callback.receive != nullptr && ended.tell && !(ended.in_call && ended.hide_in_call)) {
     ended.callback.receive(request, status, info, ended.user_data);
   }

@@ -28,7 +28,8 @@ void record(log::PendingEvent event, const uct_pending_req_t* request, const Que
     log::count_without_lane(log::DropKind::uct);
     return;
   }
-  lane->counters().uct_pending_added += event == log::PendingEvent::added;
+  ++(event == log::PendingEvent::added ? lane->counters().uct_pending_added
+                                       : lane->counters().uct_pending_left);
   if (auto* r = lane->reserve<log::UctPending>(log::DropKind::uct)) {
     r->tick = log::now();
     r->endpoint = reinterpret_cast<std::uint64_t>(what.endpoint);

@@ -333,7 +333,7 @@ std::vector<std::uint64_t> some_text(Random& random) {
 }
 
 std::vector<std::uint64_t> some_definition(Random& random) {
-  switch (random() % 11) {
+  switch (random() % 12) {
     case 0:
       return some_text(random);
     case 1:
@@ -366,6 +366,12 @@ std::vector<std::uint64_t> some_definition(Random& random) {
                                         shape_addresses(any, r.head.a, r.head.a);
                                         r.head.b = static_cast<std::uint32_t>(any() % 9);
                                       });
+    case 10:
+      return some_record<log::RecordingSwitch>(
+          random, RecordType::recording_switch, 0, [](Random& any, log::RecordingSwitch& r) {
+            r.head.a = static_cast<std::uint16_t>(any() % 2 | any() % 4 << 8);
+            r.head.b = static_cast<std::uint32_t>(any() % 6);
+          });
     default:
       return some_record<log::Fault>(random, RecordType::fault, 1);
   }

@@ -204,6 +204,11 @@ inline LogBuilder full_log() {
   window.handle = 0x5555;
   window.communicator = 0x6666;
   log.add(window, RecordType::window);
+  RecordingSwitch recording{};
+  recording.head.a = RecordingSwitch::kOn | static_cast<unsigned>(SwitchCause::signal) << 8;
+  recording.head.b = 7;
+  recording.counters.mpi_calls = 70;
+  log.add(recording, RecordType::recording_switch);
   Fault fault{};
   fault.head.a = static_cast<std::uint16_t>(FaultCode::out_of_interfaces);
   fault.head.b = 4;

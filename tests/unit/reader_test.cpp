@@ -115,6 +115,11 @@ TEST_CASE("every record type comes back as written") {
   const auto window = only<WindowView>(file, Stream::definitions);
   CHECK(window.r.handle == 0x5555);
   CHECK(window.r.communicator == 0x6666);
+  const auto recording = only<RecordingSwitchView>(file, Stream::definitions);
+  CHECK(recording.on());
+  CHECK(recording.cause() == SwitchCause::signal);
+  CHECK(recording.number() == 7);
+  CHECK(recording.r.counters.mpi_calls == 70);
   const auto fault = only<FaultView>(file, Stream::definitions);
   CHECK(fault.detail == "many");
   CHECK(fault.code() == FaultCode::out_of_interfaces);

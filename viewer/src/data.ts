@@ -6,7 +6,7 @@ import type { Packed, PackedColumn, PackedTable } from './packed';
 export { DataError } from './error';
 
 export type Role = 'data' | 'control' | 'staging';
-export type Match = 'exact' | 'inferred' | 'ambiguous' | 'unmatched';
+export type Match = 'exact' | 'inferred' | 'ambiguous' | 'unmatched' | 'outside_window';
 
 export interface Run {
   id: string;
@@ -212,7 +212,7 @@ const pageData = record<PageData>({
       comm: nullable(text),
       protocol: nullable(text),
       size: nullable(count),
-      match: nullable(oneOf<Match>('exact', 'inferred', 'ambiguous', 'unmatched')),
+      match: nullable(oneOf<Match>('exact', 'inferred', 'ambiguous', 'unmatched', 'outside_window')),
       reason: nullable(text),
       path: list(
         record<Step>({

@@ -17,7 +17,7 @@ export interface Description {
 }
 
 const kKinds = ['tag', 'am', 'stream', 'put', 'get', 'atomic'];
-const kMatches = ['exact', 'inferred', 'ambiguous', 'unmatched'];
+const kMatches = ['exact', 'inferred', 'ambiguous', 'unmatched', 'outside_window'];
 const kSides = ['src', 'dst'];
 const kRoles = ['data', 'control', 'staging'];
 const kProtocolFrom = ['', 'named by UCX', 'derived from what was done'];
