@@ -236,6 +236,9 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
   ChunkHeader* chunk = switching ? nullptr : take_chunk();
   if (chunk == nullptr) {
     ++counters().dropped[static_cast<std::size_t>(kind)];
+    if (!switching) {
+      cursors[s].position = kNoRoom;  // else it would run on into memory that is not the chunk's
+    }
     return nullptr;
   }
   switching = true;  // a signal handler that finds no room meanwhile drops its record

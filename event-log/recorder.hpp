@@ -64,8 +64,8 @@ struct Moment {
 // The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again. Two
 // cache lines apart, for processors fetch them in pairs.
 struct alignas(128) Lane {
-  Cursor cursors[2];         // by Stream - 1
-  LaneInfo* info;            // in the mapped ProcessPage
+  Cursor cursors[2];  // by Stream - 1
+  LaneInfo* info;     // in the mapped ProcessPage
   Moment moment;
   std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
   ChunkHeader* current_chunk[2];
@@ -111,7 +111,10 @@ struct alignas(128) Lane {
   void* take_bytes(Stream stream, DropKind kind, std::size_t bytes) {
     Cursor& cursor = cursors[static_cast<std::size_t>(stream) - 1];
     const std::uint64_t at = advance(cursor.position, bytes);
-    if (at + bytes <= cursor.end) [[likely]] {
+    // A signal handler may have gone on to another chunk since: then its end is before `at`, or
+    // farther from it than a chunk has room.
+    constexpr std::uint64_t kRoom = kMinChunkBytes - sizeof(ChunkHeader);
+    if (cursor.end - at - bytes <= kRoom - bytes) [[likely]] {
       counters().recorded_events += stream == Stream::events;
       return reinterpret_cast<void*>(at);
     }

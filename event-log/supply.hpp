@@ -14,7 +14,7 @@
 
 namespace uctrace::log {
 
-inline constexpr std::size_t kChunkBytes = kMinChunkBytes;
+inline constexpr std::size_t kChunkBytes = kMinChunkBytes;  // Lane::reserve_bytes counts on it
 inline constexpr std::size_t kReadySlabs = 16;
 // Enough for the memory that a drained log may take (packer.hpp), and for that of a mapped one with
 // threads in every lane (helper.hpp).
