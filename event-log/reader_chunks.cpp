@@ -149,24 +149,25 @@ void LogFile::join_chunks() {
     const bool same_stream =
         previous != nullptr && previous->stream == chunk.stream && previous->lane == chunk.lane;
     const bool same_chunk = same_stream && previous->sequence == chunk.sequence;
-    const bool may_lack = may_lack_events_before(chunk, !same_stream);
     if (!same_chunk) end = sizeof(ChunkHeader);
-    if (chunk.block == nullptr) {
-      if (same_chunk && previous->block == nullptr) {
-        ++damage_.bad_chunks;
-        continue;
-      }
-      const std::uint64_t packed = (end - sizeof(ChunkHeader)) / sizeof(std::uint64_t);
-      chunk.records = chunk.records.subspan(std::min<std::size_t>(packed, chunk.records.size()));
-    } else if (chunk.first < end) {
+    const bool packed = chunk.block != nullptr;
+    const bool twice = packed ? chunk.first < end : same_chunk && previous->block == nullptr;
+    if (twice) {
       ++damage_.bad_chunks;
       continue;
-    } else {
-      damage_.missing_chunks += !may_lack && chunk.first > end;
-      end = chunk.first + chunk.records.size_bytes();
     }
-    if (!same_chunk && !may_lack) {
-      damage_.missing_chunks += chunk.sequence - (same_stream ? previous->sequence : 0) - 1;
+    std::uint64_t missing = packed && chunk.first > end ? 1 : 0;
+    if (!same_chunk) missing += chunk.sequence - (same_stream ? previous->sequence : 0) - 1;
+    if (missing > 0 && !may_lack_events_before(chunk, !same_stream)) {
+      // Of a living process: begun when the place of the one before it had been read already.
+      if (live_.moved) continue;
+      damage_.missing_chunks += missing;
+    }
+    if (packed) {
+      end = chunk.first + chunk.records.size_bytes();
+    } else {
+      const std::uint64_t known = (end - sizeof(ChunkHeader)) / sizeof(std::uint64_t);
+      chunk.records = chunk.records.subspan(std::min<std::size_t>(known, chunk.records.size()));
     }
     joined.push_back(chunk);
   }

@@ -70,13 +70,14 @@ std::byte* bytes_of(FileWords& file) { return reinterpret_cast<std::byte*>(file.
 // that their records are found in the log, which is read after.
 FileWords read_live(const FileDescriptor& file, const std::string& name) {
   const std::size_t size = file.size();
-  FileWords live{allocate(size, name), 0};
+  FileWords live{.words = allocate(size, name)};
   live.bytes = file.read(live.words.get(), size, 0);
   for (std::size_t at = 0; at + sizeof(ChunkHeader) <= live.bytes; at += kMinChunkBytes) {
     ChunkHeader before, after{};
     std::memcpy(&before, bytes_of(live) + at, sizeof before);
     file.read(&after, sizeof after, at);
     if (before.magic == kChunkMagic && std::memcmp(&before, &after, sizeof before) != 0) {
+      live.moved = true;
       before.sequence = 0;
       std::memcpy(bytes_of(live) + at, &before, sizeof before);
     }
@@ -110,7 +111,7 @@ std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& 
 
 LogFile LogFile::from_bytes(Bytes bytes, std::string name, Bytes live) {
   const auto copy = [&](Bytes from) {
-    FileWords file{allocate(from.size(), name), from.size()};
+    FileWords file{.words = allocate(from.size(), name), .bytes = from.size()};
     if (!from.empty()) std::memcpy(file.words.get(), from.data(), from.size());
     return file;
   };
@@ -125,7 +126,7 @@ LogFile LogFile::open(const std::filesystem::path& path) {
   const FileDescriptor file(name);
   if (!file.is_open()) file.refuse_errno();
   const std::size_t page_bytes = std::min(file.size(), kProcessPageBytes);
-  FileWords page{allocate(kProcessPageBytes, name), 0}, live;
+  FileWords page{.words = allocate(kProcessPageBytes, name)}, live;
   const auto live_bytes = [&] {
     std::uint64_t bytes = 0;
     page.bytes = file.read(page.words.get(), page_bytes, 0);
@@ -143,7 +144,7 @@ LogFile LogFile::open(const std::filesystem::path& path) {
     }
   }
   const std::size_t size = file.size();
-  FileWords words{allocate(std::max(size, kProcessPageBytes), name), 0};
+  FileWords words{.words = allocate(std::max(size, kProcessPageBytes), name)};
   std::memcpy(words.words.get(), page.words.get(), page.bytes);
   words.bytes = page.bytes;
   if (page.bytes == kProcessPageBytes && size > kProcessPageBytes) {

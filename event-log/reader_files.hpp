@@ -13,6 +13,7 @@ namespace uctrace::log {
 struct FileWords {
   std::unique_ptr<std::uint64_t[]> words;
   std::size_t bytes = 0;
+  bool moved = false;  // it was written to while it was read
 
   // The whole words from `offset` on, which is a multiple of their size.
   std::span<const std::uint64_t> from(std::size_t offset) const {
