@@ -168,7 +168,7 @@ def from_outside(mpi, folder):
 
 def bounded(mpi):
     """The newest events of a long job, in little room."""
-    rounds, bound = 30000, 1 << 20
+    rounds, bound = 12000, 1 << 20
     with scratch() as folder:
         job = mpi.job("recorded_parts", "rounds", rounds)
         _, whole = record_well(folder / "whole", job)
