@@ -1,7 +1,7 @@
 // Opens the page in Chromium as a reader would (from file://, without a network), works its
 // controls, and compares what it shows with sums made here from the data.
 //
-//   node page.mjs [--template FILE.html]       the empty page, filled with the fixture (default)
+//   node page.mjs [--template FILE.html]       the empty page, filled with an invented run (default)
 //   node page.mjs --page FILE.html [--messages FILE.json]
 //                                              a real report, also against `uctrace messages`
 //   --selections FILE.json                   what the page sums up under many filters, and the
@@ -31,7 +31,7 @@ const { values: options } = parseArgs({
     selections: { type: 'string' },
     screenshot: { type: 'string' },
     dark: { type: 'boolean', default: false },
-    ranks: { type: 'string' },
+    ranks: { type: 'string', default: '6' },
   },
 });
 
@@ -274,12 +274,15 @@ function makePageFile(folder) {
   assert.equal(template.split(kDataTag).length, 2, 'the template has one place for the data');
   assert.doesNotMatch(template, /<[^<>]*\s(src|href)="(?!data:)/, 'the template refers to no other file');
   assert.match(template, /http-equiv="Content-Security-Policy"/);
-  const data = options.ranks
-    ? makeRun({ ranks: Number(options.ranks) })
-    : JSON.parse(readFileSync(new URL('tests/fixture.json', kViewer), 'utf8'));
+  const data = makeRun({ ranks: Number(options.ranks) });
   const file = join(folder, 'report.html');
   writeFileSync(file, fill(template, data));
   return file;
+}
+
+/** Names of all columns, by table. */
+function columnsOf({ packed: { tables } }) {
+  return Object.fromEntries(tables.map(({ name, columns }) => [name, columns.map((c) => c.name).sort()]));
 }
 
 async function checkMessage(page, folder, name, html, text) {
@@ -328,7 +331,10 @@ async function openPage(context, file, problems) {
   });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
-  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('pageerror', (error) => {
+    console.log(`error in the page: ${error.stack}`);
+    problems.push(error.message);
+  });
   page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
   await page.goto(pathToFileURL(file).href);
   return page;
@@ -339,6 +345,7 @@ async function check(context, folder) {
   const page = await openPage(context, makePageFile(folder), problems);
   const data = JSON.parse(await page.locator('#uctrace-data').textContent());
   const report = new Report(page, data);
+  assert.deepEqual(columnsOf(makeRun({ ranks: 2 })), columnsOf(data), 'invented runs are as real ones');
   await page.locator('html[data-ready]').waitFor();
   assert.equal(await report.control('command').textContent(), data.run.command);
   if ((await report.control('matrix-table').count()) > 0) {
