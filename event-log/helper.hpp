@@ -178,6 +178,12 @@ struct Helper {
                       kHungryPollNs, kBusyPollNs);
   }
 
+  // While it idles, a program that records all it can takes more than what is ready.
+  std::uint32_t wake_below(std::uint64_t next_poll_ns) const {
+    return next_poll_ns < kIdlePollNs ? 0
+                                      : static_cast<std::uint32_t>(ready_target - ready_target / 4);
+  }
+
   // One round; returns the time until the next, in ns.
   std::uint64_t poll() {
     const std::uint64_t start = monotonic_raw_ns();
@@ -192,11 +198,12 @@ struct Helper {
       slab_bytes *= 2;
     }
     pack_retired();
-    const bool grew = fill_chunks(missing_chunks());
+    // What cannot grow for an error is not tried again soon; a full ring has chunks to pack.
+    const bool failed = !fill_chunks(missing_chunks()) && errno != 0;
     fill_slabs(slabs);
     housekeeping();
     quiet_polls = chunks + slabs > 0 ? 0 : quiet_polls + 1;
-    return grew ? time_to_next_poll(elapsed, chunks, slabs) : kIdlePollNs;
+    return failed ? kIdlePollNs : time_to_next_poll(elapsed, chunks, slabs);
   }
 
   void finish() {

@@ -61,7 +61,9 @@ void* helper_main(void*) {
     if (supply.stop.load(std::memory_order_acquire) != 0) {
       break;
     }
-    futex_wait(supply.wanted, seen, static_cast<long>(helper.poll()));
+    const std::uint64_t next_poll = helper.poll();
+    supply.wake_below.store(helper.wake_below(next_poll), std::memory_order_relaxed);
+    futex_wait(supply.wanted, seen, static_cast<long>(next_poll));
   }
   helper.finish();
   futex_set(supply.stop, kStopped);
@@ -147,8 +149,10 @@ bool start_supply(Lane* lanes) {
 }
 
 void wake_supply() {
+  const int saved_errno = errno;
   supply.wanted.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, &supply.wanted, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  errno = saved_errno;
 }
 
 void stop_supply() {
@@ -168,8 +172,21 @@ void stop_supply() {
   errno = saved_errno;
 }
 
+namespace {
+
+void wake_if_short() {
+  const std::uint32_t below = supply.wake_below.load(std::memory_order_relaxed);
+  if (supply.ready_chunks.load(std::memory_order_relaxed) < below &&
+      supply.wake_below.exchange(0, std::memory_order_relaxed) != 0) {
+    wake_supply();
+  }
+}
+
+}  // namespace
+
 ChunkHeader* take_chunk() {
   if (supply.ready_chunks.load(std::memory_order_relaxed) == 0) {
+    wake_if_short();
     return nullptr;
   }
   const std::uint32_t used = supply.places_used.load(std::memory_order_acquire);
@@ -180,6 +197,7 @@ ChunkHeader* take_chunk() {
         place.state.compare_exchange_strong(expected, PlaceState::taken,
                                             std::memory_order_acq_rel)) {
       supply.ready_chunks.fetch_sub(1, std::memory_order_relaxed);
+      wake_if_short();
       return place.chunk;
     }
   }

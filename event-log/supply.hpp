@@ -46,6 +46,7 @@ struct Supply {
   std::atomic<Slot*> ready_slabs[kReadySlabs];  // chains linked by Slot::next
   std::atomic<std::uint32_t> ready;             // futex: 1 started, 2 failed, 3 given up
   std::atomic<std::uint32_t> wanted;            // futex: moves on when the helper is to look
+  std::atomic<std::uint32_t> wake_below;        // ready chunks; 0 = the helper looks soon anyway
   std::atomic<std::uint32_t> stop;              // futex: 1 = finish, 2 = the helper has finished
   ProcessPage* page;
   Lane* lanes;
@@ -70,7 +71,8 @@ void take_back_dead_lanes();
 
 LaneInfo* lane_info(ProcessPage* page, std::size_t index);
 
-// The ready chunk in the lowest place: the one that was used last, which is still in the cache.
+// The ready chunk in the lowest place: the one that was used last, which is still in the cache. A
+// system call if that wakes the helper, which idles: once in a burst, whose first chunks these are.
 ChunkHeader* take_chunk();
 // Nobody writes to the chunk any more.
 void retire_chunk(ChunkHeader* chunk);
