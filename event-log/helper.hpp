@@ -28,9 +28,7 @@ static_assert(kPlaces * kChunkBytes >= kMostUndrained);
 inline constexpr std::size_t kFirstSlab = 64 * 1024;
 inline constexpr std::size_t kLargestSlab = 512 * 1024;
 inline constexpr std::uint64_t kHungryPollNs = 100'000;
-inline constexpr std::uint64_t kBusyPollNs = 1'000'000;
 inline constexpr std::uint64_t kIdlePollNs = 5'000'000;
-inline constexpr std::uint32_t kBusyPolls = 100;  // polls without demand before it idles
 inline constexpr std::uint64_t kHousekeepingNs = 100'000'000;
 
 // What the helper thread knows and does; lives on its stack.
@@ -40,7 +38,6 @@ struct Helper {
   std::size_t slab_bytes = kFirstSlab;
   std::uint64_t budget = UINT64_MAX;  // for all memory together, in bytes
   std::uint64_t slab_bytes_taken = 0;
-  std::uint32_t quiet_polls = 0;
   std::uint64_t last_poll = 0;
   std::uint64_t last_housekeeping = 0;
 
@@ -165,23 +162,21 @@ struct Helper {
     }
   }
 
-  // A quarter of the time for which what is ready lasts if the demand stays as it was.
+  // A quarter of the time for which what is ready lasts if the demand stays as it was. Rarely where
+  // little is taken: the program may need this core, and a burst wakes the helper.
   std::uint64_t time_to_next_poll(std::uint64_t elapsed_ns, std::size_t chunks,
                                   std::size_t slabs) const {
-    if (quiet_polls >= kBusyPolls) {
-      return kIdlePollNs;
-    }
     const auto lasts = [&](std::size_t ready, std::size_t taken) {
-      return taken > 0 ? elapsed_ns * ready / taken : 4 * kBusyPollNs;
+      return taken > 0 ? elapsed_ns * ready / taken : 4 * kIdlePollNs;
     };
     return std::clamp(std::min(lasts(ready_target, chunks), lasts(kReadySlabs, slabs)) / 4,
-                      kHungryPollNs, kBusyPollNs);
+                      kHungryPollNs, kIdlePollNs);
   }
 
-  // While it idles, a program that records all it can takes more than what is ready.
+  // While it rests long, a program that records all it can takes more than what is ready.
   std::uint32_t wake_below(std::uint64_t next_poll_ns) const {
-    return next_poll_ns < kIdlePollNs ? 0
-                                      : static_cast<std::uint32_t>(ready_target - ready_target / 4);
+    const std::size_t most = ready_target - ready_target / 4;
+    return next_poll_ns < kIdlePollNs / 5 ? 0 : static_cast<std::uint32_t>(most);
   }
 
   // One round; returns the time until the next, in ns.
@@ -202,7 +197,6 @@ struct Helper {
     const bool failed = !fill_chunks(missing_chunks()) && errno != 0;
     fill_slabs(slabs);
     housekeeping();
-    quiet_polls = chunks + slabs > 0 ? 0 : quiet_polls + 1;
     return failed ? kIdlePollNs : time_to_next_poll(elapsed, chunks, slabs);
   }
 
