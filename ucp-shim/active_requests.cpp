@@ -24,58 +24,60 @@ constinit Original<decltype(&::ucp_request_check_status)> original_check_status{
 constexpr std::size_t kPlaceBits = 14;
 constexpr std::size_t kPlaces = std::size_t{1} << kPlaceBits;
 constexpr std::size_t kProbes = 8;
-constexpr std::uintptr_t kFreed = 1;  // added to the address, which is aligned
+static_assert(kPlaces <= UINT16_MAX);  // ActivePlace
+constexpr std::uintptr_t kFreed = 1;   // added to the address, which is aligned
 
 // By their address, in one of kProbes places.
 constinit std::atomic<std::uintptr_t> active[kPlaces]{};
 
 std::uintptr_t number(const void* request) { return reinterpret_cast<std::uintptr_t>(request); }
 
-std::atomic<std::uintptr_t>& place(const void* request, std::size_t probe) {
+// The places in which a request may be listed.
+std::size_t index_of(const void* request, std::size_t probe) {
   const std::size_t home = (number(request) >> 3) * 0x9E3779B97F4A7C15u >> (64 - kPlaceBits);
-  return active[(home + probe) % kPlaces];
-}
-
-// The program frees a request: true if it is listed.
-bool mark_freed(void* request) {
-  for (std::size_t i = 0; i < kProbes; ++i) {
-    std::uintptr_t listed = number(request);
-    if (place(request, i)
-            .compare_exchange_strong(listed, listed | kFreed, std::memory_order_acq_rel)) {
-      return true;
-    }
-  }
-  return false;
+  return (home + probe) % kPlaces;
 }
 
 }  // namespace
 
-bool list_active(void* request) {
+ActivePlace list_active(void* request) {
   for (std::size_t i = 0; i < kProbes; ++i) {
-    const std::uintptr_t there = place(request, i).load(std::memory_order_relaxed);
-    if (there == 0 || (there & ~kFreed) == number(request)) {
-      place(request, i).store(number(request), std::memory_order_release);
-      return true;
+    const std::size_t index = index_of(request, i);
+    std::uintptr_t empty = 0;
+    if (active[index].load(std::memory_order_relaxed) == 0 &&
+        active[index].compare_exchange_strong(empty, number(request), std::memory_order_acq_rel)) {
+      return static_cast<ActivePlace>(index + 1);
     }
   }
-  return false;
+  return 0;
 }
 
-bool end_active(void* request) {
-  for (std::size_t i = 0; i < kProbes; ++i) {
-    const std::uintptr_t there = place(request, i).load(std::memory_order_acquire);
-    if ((there & ~kFreed) == number(request)) {
-      place(request, i).store(0, std::memory_order_release);
-      return (there & kFreed) == 0;
-    }
+bool end_active(ActivePlace place, void* request) {
+  std::atomic<std::uintptr_t>& own = active[place - 1];
+  const std::uintptr_t there = own.load(std::memory_order_acquire);
+  if ((there & ~kFreed) != number(request)) {
+    return true;  // forgotten
   }
-  return true;
+  own.store(0, std::memory_order_release);
+  return (there & kFreed) == 0;
+}
+
+// Also in the place of one that had this address before, and whose call is just about to empty it.
+bool mark_freed(void* request) {
+  bool listed = false;
+  for (std::size_t i = 0; i < kProbes; ++i) {
+    std::uintptr_t unmarked = number(request);
+    listed |= active[index_of(request, i)].compare_exchange_strong(unmarked, unmarked | kFreed,
+                                                                   std::memory_order_acq_rel);
+  }
+  return listed;
 }
 
 void forget_active(void* request) {
   for (std::size_t i = 0; i < kProbes; ++i) {
-    if ((place(request, i).load(std::memory_order_relaxed) & ~kFreed) == number(request)) {
-      place(request, i).store(0, std::memory_order_release);
+    std::atomic<std::uintptr_t>& place = active[index_of(request, i)];
+    if ((place.load(std::memory_order_relaxed) & ~kFreed) == number(request)) {
+      place.store(0, std::memory_order_release);
     }
   }
 }

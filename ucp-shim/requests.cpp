@@ -111,6 +111,9 @@ bool Call::settle(void* request) {
   if (!second_at(tracked_, RequestState::returned)) {
     return false;
   }
+  if (tracked_->listed != 0) {
+    end_active(tracked_->listed, request);
+  }
   end_ = {tracked_->status, tracked_->received};
   uct::forget_carried(uct::request_of_handle(request));
   log::release_slot(log::slot_of(tracked_));
@@ -118,11 +121,10 @@ bool Call::settle(void* request) {
 }
 
 // Before the call is marked as returned: after that the request may end, and the slot be another's.
-// One that ends on another thread just now stays in the list, where the next at its place finds it.
 void Call::list(void* request) {
   const bool own_request = (parameters_.op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) != 0;
   const bool ended = __atomic_load_n(&tracked_->state, __ATOMIC_ACQUIRE) == RequestState::fired;
-  tracked_->listed = !own_request && !ended && list_active(request);
+  tracked_->listed = own_request || ended ? 0 : list_active(request);
 }
 
 namespace {
@@ -145,7 +147,7 @@ Ended end(TrackedRequest* tracked, void* request, UcpFamily family, ucs_status_t
   Ended ended{tracked->callback, tracked->user_data, tracked->hide_in_call, false, true};
   ended.in_call = !second_at(tracked, RequestState::fired);
   if (!ended.in_call) {
-    ended.tell = !tracked->listed || end_active(request);
+    ended.tell = tracked->listed == 0 || end_active(tracked->listed, request);
     log::release_slot(log::slot_of(tracked));
   }
   return ended;

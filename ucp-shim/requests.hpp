@@ -15,6 +15,7 @@
 
 #include "call-stacks/stacks.hpp"
 #include "event-log/recorder.hpp"
+#include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "ucp-shim/parameters.hpp"
 #include "uct-shim/context.hpp"
@@ -36,7 +37,7 @@ struct TrackedRequest {
   ucs_status_t status;
   RequestState state;  // accessed with __atomic builtins
   bool hide_in_call;   // an end inside the call is not told to the caller's callback
-  bool listed;         // the program may free it before it ends (active_requests.hpp)
+  ActivePlace listed;  // the program may free it before it ends
 };
 
 // How the end of an operation is known.
@@ -240,7 +241,7 @@ inline void Call::track(const ucp_request_param_t* param) {
   tracked_->operation = id_;
   tracked_->state = RequestState::in_call;
   tracked_->hide_in_call = false;
-  tracked_->listed = false;
+  tracked_->listed = 0;
   handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   handed.user_data = tracked_;
   detail::install_callback(family_, handed);

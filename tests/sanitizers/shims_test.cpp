@@ -17,6 +17,7 @@
 #include "event-log/reader.hpp"
 #include "tests/sanitizers/stand_in.hpp"
 #include "tests/unit/recording_folder.hpp"
+#include "ucp-shim/active_requests.hpp"
 #include "uct-shim/carried.hpp"
 
 namespace uctrace::log::test {
@@ -342,6 +343,37 @@ TEST_CASE("requests that are freed before they end") {
   CHECK(found.ucp_records() == kThreads * kRounds + found.counted.ucp_completed);
   CHECK(found.begun.size() == found.operations);
   CHECK(found.ended.size() == found.ends);
+}
+
+// Requests whose addresses lead to the same place in the list: as many as may lie beside it.
+std::vector<void*> colliding_requests() {
+  std::vector<void*> found;
+  ucp::ActivePlace first = 0;
+  for (std::uintptr_t address = 0x10000; found.size() < kThreads; address += 8) {
+    auto* request = reinterpret_cast<void*>(address);
+    const ucp::ActivePlace place = ucp::list_active(request);
+    first = first == 0 ? place : first;
+    if (place == first) found.push_back(request);
+    ucp::end_active(place, request);
+  }
+  return found;
+}
+
+TEST_CASE("requests of many threads that are listed at one place at once are all found") {
+  const std::vector<void*> requests = colliding_requests();
+  std::atomic<unsigned> here{0}, lost{0};
+  in_threads([&](unsigned thread) {
+    void* request = requests[thread];
+    for (unsigned i = 0; i < 10 * kRounds; ++i) {
+      ++here;
+      while (here < kThreads * (i + 1)) std::this_thread::yield();
+      const ucp::ActivePlace place = ucp::list_active(request);
+      const bool freed = i % 2 == 0 && ucp::mark_freed(request);
+      const bool told = place != 0 && ucp::end_active(place, request);
+      lost += place == 0 || freed != (i % 2 == 0) || told == freed;
+    }
+  });
+  CHECK(lost == 0);
 }
 
 // --- MPI, and all together -----------------------------------------------------------------------
