@@ -20,15 +20,18 @@ namespace {
 
 using log::UcpFamily;
 
+// All counts of messages are modulo 2^64: in a damaged log they may be anything, and do not agree.
+constexpr std::uint64_t kOneMore = 1, kOneLess = UINT64_MAX;
+
 struct Step {
   std::int64_t at_ns;
-  std::int64_t on_the_way;  // more messages from here on
-  std::int64_t missing;     // more lanes of which events are missing
+  std::uint64_t on_the_way;  // more messages from here on
+  std::int64_t missing;      // more lanes of which events are missing
 };
 
 struct Counts {
-  std::int64_t sent = 0, taken = 0;
-  std::int64_t on_the_way() const { return sent - taken; }
+  std::uint64_t sent = 0, taken = 0;
+  std::uint64_t on_the_way() const { return sent - taken; }
   Counts& operator-=(const Counts& less) {
     sent -= less.sent;
     taken -= less.taken;
@@ -62,16 +65,16 @@ class Timeline {
       see_start(op);
       if (op.is(sent_by_) && op.accepted()) {
         ++recorded.sent;
-        steps_.push_back({op.start_ns, 1, 0});
+        steps_.push_back({op.start_ns, kOneMore, 0});
       } else if (op.is(taken_by_) && op.received()) {
         ++recorded.taken;
-        steps_.push_back({taken_at(op), -1, 0});
+        steps_.push_back({taken_at(op), kOneLess, 0});
       }
     }
     if (taken_by_ == UcpFamily::tag_receive) {
       for (const OutsideReceive& end : job_.outside_receives) {
         ++recorded_[static_cast<std::size_t>(end.process)].taken;
-        steps_.push_back({end.end_ns, -1, 0});
+        steps_.push_back({end.end_ns, kOneLess, 0});
       }
     }
   }
@@ -132,17 +135,16 @@ class Timeline {
   }
 
   Counts counted(const log::LaneCounters& counters) const {
-    return sent_by_ == UcpFamily::am_send
-               ? Counts{static_cast<std::int64_t>(counters.ucp_am_sends),
-                        static_cast<std::int64_t>(counters.ucp_am_receives)}
-               : Counts{static_cast<std::int64_t>(counters.ucp_sends),
-                        static_cast<std::int64_t>(counters.ucp_messages_taken)};
+    return sent_by_ == UcpFamily::am_send ? Counts{counters.ucp_am_sends, counters.ucp_am_receives}
+                                          : Counts{counters.ucp_sends, counters.ucp_messages_taken};
   }
 
-  void add_missing(std::int64_t begin, std::int64_t end, std::int64_t on_the_way) {
+  void add_missing(std::int64_t begin, std::int64_t end, std::uint64_t on_the_way) {
     steps_.push_back({begin, 0, 1});
     steps_.push_back({end, on_the_way, -1});
   }
+
+  static bool is_negative(std::uint64_t count) { return count > INT64_MAX; }
 
   // False: a process counted something else than its records and gaps hold.
   bool add_gaps() {
@@ -163,7 +165,7 @@ class Timeline {
       const Counts& rest = unexplained[p];
       if (overwritten_[p] != INT64_MIN) {
         add_missing(INT64_MIN, overwritten_[p], rest.on_the_way());
-        all = all && rest.sent >= 0 && rest.taken >= 0;
+        all = all && !is_negative(rest.sent) && !is_negative(rest.taken);
       } else {
         all = all && rest.sent == 0 && rest.taken == 0;
       }
@@ -175,7 +177,8 @@ class Timeline {
     const auto margin = static_cast<std::int64_t>(
         std::min(2 * job_.clock_error_ns, static_cast<double>(log::kFarAwayNs)));
     std::vector<WholePart> parts;
-    std::int64_t on_the_way = 0, missing = 0;
+    std::uint64_t on_the_way = 0;
+    std::int64_t missing = 0;
     bool open = false;
     std::size_t i = 0;
     const auto begin_part = [&](std::int64_t at, bool quiet) {
