@@ -73,6 +73,7 @@ Findings run_checks(const CheckCommand& command) {
   if (!command.program.empty()) program = check_program(findings, target);
   for (std::size_t i = 1; i < targets.size(); ++i) check_program(findings, targets[i]);
   check_ucx_and_mpi(findings, target, program, preload);
+  check_recorded_part(findings);
   check_clock(findings);
   check_folder(findings, command.folder);
   check_limits(findings);

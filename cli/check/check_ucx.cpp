@@ -70,7 +70,9 @@ Trial run_trial(const fs::path& program, const std::string& libucp, const fs::pa
                 const fs::path& folder) {
   ChildOptions options;
   options.environment["UCTRACE_DIR"] = folder.string();
-  options.unset = {"UCTRACE_JOB", "UCTRACE_FALLBACK_DIR"};
+  // Recorded as a whole, whatever part of the job is wanted: else what is missing proves nothing.
+  options.unset = {"UCTRACE_JOB",     "UCTRACE_FALLBACK_DIR", "UCTRACE_LAYERS",
+                   "UCTRACE_MAX_LOG", "UCTRACE_START_ON",     "UCTRACE_STOP_ON"};
   if (!preload.empty()) {
     options.environment["LD_PRELOAD"] = in_front(preload.string(), environment_value("LD_PRELOAD"));
   }

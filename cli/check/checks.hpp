@@ -41,6 +41,8 @@ UcxFacts check_ucx(Findings& findings, const std::string& libucp, const std::str
 // Whether this MPI sends by UCX on this machine.
 void check_mpi(Findings& findings, const Mpi& mpi, const UcxFacts& ucx, const Target& target);
 
+// Which part of a run the environment asks for: windows, the newest events, some layers.
+void check_recorded_part(Findings& findings);
 void check_clock(Findings& findings);
 void check_folder(Findings& findings, const std::filesystem::path& folder);
 void check_limits(Findings& findings);

@@ -101,6 +101,27 @@ def settings_count(_):
     check("unset UCX_TLS" in failed["fix"], f"the fix: {failed}")
 
 
+def parts_of_a_run(_):
+    """A window, a bound or a layer left out is said, and is no reason for an alarm."""
+    parts = {
+        "UCTRACE_START_ON": ("pcontrol", "only windows"),
+        "UCTRACE_STOP_ON": ("signal:USR2", "only windows"),
+        "UCTRACE_MAX_LOG": ("65536", "only the newest events"),
+        "UCTRACE_LAYERS": ("mpi", "only the layers mpi"),
+    }
+    for name, (value, said) in parts.items():
+        found = findings("--", PROGRAMS / "plain_ucp", env={name: value})
+        check_equal(problems(found), [], f"problems with {name}")
+        said_ok(found, "trial", "12 messages", "identities: all")
+        said_ok(found, "record", said, name)
+    found = findings("--", "env", "UCTRACE_START_ON=pcontrol", PROGRAMS / "plain_ucp")
+    said_ok(found, "record", "only windows", "UCTRACE_START_ON=pcontrol")
+    whole = findings("--", PROGRAMS / "plain_ucp", env={"UCTRACE_STACKS": "all"})
+    check_equal(problems(whole), [], "problems with stacks")
+    subjects = {finding["subject"] for finding in whole[""]}
+    check("record" not in subjects, f"said of a whole recording: {whole}")
+
+
 def open_mpi_without_ucx(_):
     """The fix is a line that can be typed, and check agrees with it."""
     for options in ([], ["--mca", "pml", "ob1"], ["--mca", "pml_ucx_tls", "rc_verbs"]):
@@ -278,7 +299,7 @@ def what_is_said_comes_true(folder):
 
 
 CASES = {
-    "machine": (good_jobs, settings_count, forms_agree, what_is_said_comes_true),
+    "machine": (good_jobs, settings_count, parts_of_a_run, forms_agree, what_is_said_comes_true),
     "mpi": (open_mpi_without_ucx, mixed_up_launchers, strange_ucx),
     "surroundings": (strange_programs, strange_folders, strange_limits, missing_parts),
     "mounts": (mounted_folders,),
