@@ -2,6 +2,7 @@
 // in for real ones (stand_in.hpp). What was counted, what was recorded and what was done must
 // agree.
 #include <doctest/doctest.h>
+#include <setjmp.h>
 #include <sys/wait.h>
 #include <ucp/api/ucp.h>
 #include <uct/api/uct.h>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <barrier>
 #include <functional>
+#include <map>
 #include <set>
 #include <thread>
 #include <vector>
@@ -343,6 +345,44 @@ TEST_CASE("requests that are freed before they end") {
   CHECK(found.ucp_records() == kThreads * kRounds + found.counted.ucp_completed);
   CHECK(found.begun.size() == found.operations);
   CHECK(found.ended.size() == found.ends);
+}
+
+jmp_buf left;
+
+void leave(void*, ucs_status_t, void*) { longjmp(left, 1); }
+
+// A send whose callback, called inside the call, does not return.
+void send_and_leave(Messenger& messenger) {
+  static std::uint64_t sent;
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK;
+  param.cb.send = leave;
+  if (setjmp(left) == 0) {
+    for (;;) ucp_tag_send_nbx(messenger.endpoint, &sent, 8, 1, &param);
+  }
+}
+
+TEST_CASE("a callback that is left by a long jump: what its thread does next is its own") {
+  constexpr unsigned kExchanges = 50;
+  const Folder folder;
+  folder.run([] {
+    stand_in_start();
+    {
+      Messenger messenger;
+      send_and_leave(messenger);
+      for (unsigned i = 0; i < kExchanges; ++i) messenger.exchange();
+      stand_in_stop();
+    }
+    return true;
+  });
+  const LogFile log = folder.log();
+  CHECK_FALSE(log.damage().any());
+  std::map<Id, unsigned> posts;  // by the UCP operation that they serve
+  log.for_each_record(Stream::events, [&](std::uint16_t, const UctOperationView& view) {
+    if (view.r.origin != 0) ++posts[view.r.origin];
+  });
+  CHECK(posts.size() + log.dropped_records() >= 3 * kExchanges + 1);
+  for (const auto& [operation, count] : posts) CHECK(count == 1);
 }
 
 // Requests whose addresses lead to the same place in the list: as many as may lie beside it.
