@@ -1,0 +1,256 @@
+// Writes scripts: steps that libFuzzer would hardly find by itself, among those it found.
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "event-log/records.hpp"
+#include "tests/fuzz/log_script_steps.hpp"
+
+// Of libFuzzer: its own mutations of raw bytes.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+
+namespace uctrace::fuzz {
+namespace {
+
+using log::RecordType;
+
+using Random = std::minstd_rand;
+using Bytes = std::vector<std::uint8_t>;
+
+// Few values, so that handles, ids, tags and instants of different records meet.
+std::uint64_t some_value(Random& random) {
+  static constexpr std::uint64_t kOdd[] = {0,         ~std::uint64_t{0}, std::uint64_t{1} << 63,
+                                           INT64_MAX, UINT32_MAX,        std::uint64_t{1} << 40};
+  switch (random() % 8) {
+    case 0:
+      return kOdd[random() % std::size(kOdd)];
+    case 1:
+      return 1000 + random() % 64;
+    case 2:
+      return 8u << random() % 16;
+    default:
+      return random() % 4;
+  }
+}
+
+// A record of `type` that its reader accepts, most often, with values that meet those of others.
+template <typename Record>
+std::vector<std::uint64_t> some_record(Random& random, RecordType type, std::size_t tail_words = 0,
+                                       void (*shape)(Random&, Record&) = nullptr) {
+  std::vector<std::uint64_t> words(sizeof(Record) / 8 + tail_words);
+  for (std::uint64_t& word : words) word = some_value(random);
+  Record record;
+  std::memcpy(&record, words.data(), sizeof record);
+  record.head.a = static_cast<std::uint16_t>(random() % 4);
+  record.head.b = static_cast<std::uint32_t>(random() % 3);
+  if (shape != nullptr) shape(random, record);
+  record.head.type = type;
+  record.head.words = static_cast<std::uint8_t>(words.size());
+  std::memcpy(words.data(), &record, sizeof record);
+  return words;
+}
+
+void shape_connection(Random& random, log::UcpConnection& r) {
+  r.head.a = static_cast<std::uint16_t>(random() % 2);
+  for (log::SocketAddress* address : {&r.local, &r.remote}) {
+    *address = {};
+    address->version = random() % 8 == 0 ? 6 : 4;
+    address->port = static_cast<std::uint16_t>(random() % 3);
+  }
+}
+
+void shape_operation(Random& random, log::UctOperation& r) {
+  r.op = static_cast<log::UctOp>(1 + random() % (static_cast<unsigned>(log::UctOp::kCount) - 1));
+  r.am_id = static_cast<std::uint8_t>(random() % 28);
+  r.flags = static_cast<std::uint8_t>(random() % 16 | (random() % 6) << 4 | (random() & 0x80));
+  r.source = log::UctOperation::source_of(static_cast<log::Origin>(random() % 3),
+                                          static_cast<log::Route>(random() % 7));
+  r.marks = static_cast<std::uint8_t>(random() % 2 * log::UctOperation::kOneTick);
+  r.bytes = random() % 128;
+}
+
+void shape_arrival(Random& random, log::UctArrival& r) {
+  r.am_id = static_cast<std::uint8_t>(random() % 28);
+  r.header_words = static_cast<std::uint8_t>(random() % 6);
+  r.kind =
+      static_cast<log::ArrivalKind>(random() % static_cast<unsigned>(log::ArrivalKind::kCount));
+}
+
+void shape_pending(Random& random, log::UctPending& r) {
+  r.head.b = static_cast<std::uint32_t>(1 + random() % 4);
+  r.request = random() % 4;
+}
+
+void shape_ucp(Random& random, log::UcpOperation& r) {
+  r.head.a = static_cast<std::uint16_t>(1 + random() % 10);
+  r.start_tick = 1000 + random() % 64;
+}
+
+void shape_text(Random& random, log::Text& r) {
+  r.head.a = static_cast<std::uint16_t>(1 + random() % 9);
+  r.head.b = static_cast<std::uint32_t>(random() % 33);
+}
+
+void shape_addresses(Random& random, std::uint16_t& first, std::uint16_t& second) {
+  first = static_cast<std::uint16_t>(random() % 9);
+  second = static_cast<std::uint16_t>(random() % 9);
+}
+
+std::vector<std::uint64_t> some_event(Random& random) {
+  switch (random() % 7) {
+    case 0:
+      return some_record<log::UctOperation>(random, RecordType::uct_operation, 9, shape_operation);
+    case 1:
+      return some_record<log::UctCompletion>(random, RecordType::uct_completion);
+    case 2:
+      return some_record<log::UctArrival>(random, RecordType::uct_arrival, 5, shape_arrival);
+    case 3:
+      return some_record<log::UcpOperation>(random, RecordType::ucp_operation, random() % 2,
+                                            shape_ucp);
+    case 4:
+      return some_record<log::UcpCompletion>(random, RecordType::ucp_completion);
+    case 5:
+      return some_record<log::UctPending>(random, RecordType::uct_pending, 0, shape_pending);
+    default:
+      return some_record<log::MpiCall>(random, RecordType::mpi_call, random() % 2);
+  }
+}
+
+std::vector<std::uint64_t> some_text(Random& random) {
+  static constexpr const char* kTexts[] = {"Open MPI v4.1.4, x", "MPICH Version: 4",
+                                           "MPI_Isend",          "MPI_Send_init",
+                                           "MPI_Ibcast",         "1.13.1",
+                                           "UCX_PROTO_ENABLE=y", "\x1b[31m=1+1</script>\xff\n"};
+  auto words = some_record<log::Text>(random, RecordType::text, 4, shape_text);
+  char* text = reinterpret_cast<char*>(&words[sizeof(log::Text) / 8]);
+  std::memset(text, 'x', 32);
+  if (random() % 4 != 0) std::strncpy(text, kTexts[random() % std::size(kTexts)], 32);
+  return words;
+}
+
+std::vector<std::uint64_t> some_definition(Random& random) {
+  switch (random() % 12) {
+    case 0:
+      return some_text(random);
+    case 1:
+      return some_record<log::UctInterface>(
+          random, RecordType::uct_interface, 2, [](Random& any, log::UctInterface& r) {
+            shape_addresses(any, r.device_address_bytes, r.interface_address_bytes);
+          });
+    case 2:
+      return some_record<log::UctEndpoint>(random, static_cast<RecordType>(35 + random() % 3), 2,
+                                           [](Random& any, log::UctEndpoint& r) {
+                                             shape_addresses(any, r.device_address_bytes,
+                                                             r.address_bytes);
+                                           });
+    case 3:
+      return some_record<log::UcpWorker>(random, RecordType::ucp_worker);
+    case 4:
+      return some_record<log::UcpEndpoint>(random, RecordType::ucp_endpoint);
+    case 5:
+      return some_record<log::Communicator>(random, RecordType::communicator, 4);
+    case 6:
+      return some_record<log::HandleEnd>(random, RecordType::communicator_free);
+    case 7:
+      return some_record<log::UcpConnection>(random, RecordType::ucp_connection, 0,
+                                             shape_connection);
+    case 8:
+      return some_record<log::Stack>(random, RecordType::stack, random() % 4);
+    case 9:
+      return some_record<log::Module>(random, RecordType::module, 2,
+                                      [](Random& any, log::Module& r) {
+                                        shape_addresses(any, r.head.a, r.head.a);
+                                        r.head.b = static_cast<std::uint32_t>(any() % 9);
+                                      });
+    case 10:
+      return some_record<log::RecordingSwitch>(
+          random, RecordType::recording_switch, 0, [](Random& any, log::RecordingSwitch& r) {
+            r.head.a = static_cast<std::uint16_t>(any() % 2 | any() % 4 << 8);
+            r.head.b = static_cast<std::uint32_t>(any() % 6);
+          });
+    default:
+      return some_record<log::Fault>(random, RecordType::fault, 1);
+  }
+}
+
+void append_record(Bytes& script, const std::vector<std::uint64_t>& words) {
+  script.push_back(static_cast<std::uint8_t>(Step::record));
+  script.push_back(static_cast<std::uint8_t>(words.size()));
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(words.data());
+  script.insert(script.end(), bytes, bytes + words.size() * 8);
+}
+
+// A step, or a chunk of records, that leaves a whole log whole.
+Bytes some_steps(Random& random) {
+  Bytes steps;
+  if (random() % 8 == 0) steps.push_back(static_cast<std::uint8_t>(Step::next_log));
+  const bool definitions = random() % 2 == 0;
+  if (random() % 2 == 0) {
+    steps.push_back(static_cast<std::uint8_t>(Step::chunk));
+    steps.push_back(static_cast<std::uint8_t>(definitions));
+  }
+  for (auto count = random() % 8; count > 0; --count) {
+    append_record(steps, definitions ? some_definition(random) : some_event(random));
+  }
+  if (random() % 3 == 0) steps.push_back(static_cast<std::uint8_t>(Step::pack));
+  return steps;
+}
+
+// Where the steps of a script begin, and its end.
+std::vector<std::size_t> boundaries(Script script) {
+  std::vector<std::size_t> places{0};
+  for (Taker taker(script); !taker.at_end();) {
+    const auto step = static_cast<Step>(taker.number(1) % static_cast<std::size_t>(Step::kCount));
+    std::size_t skip = step == Step::chunk ? 1 : step == Step::cut ? 3 : 0;
+    if (step == Step::record) skip = taker.number(1) * 8;
+    if (step == Step::page_patch || step == Step::chunk_patch) {
+      taker.number(2);
+      skip = taker.number(1);
+    }
+    for (; skip > 0 && !taker.at_end(); --skip) taker.number(1);
+    places.push_back(script.size() - taker.left());
+  }
+  return places;
+}
+
+// New steps between two old ones, some old ones again elsewhere, or some left out.
+Bytes rearranged(Script script, Random& random) {
+  const std::vector<std::size_t> places = boundaries(script);
+  const auto at = [&](std::size_t place) {
+    return script.begin() + static_cast<std::ptrdiff_t>(place);
+  };
+  const std::size_t to = places[random() % places.size()];
+  std::size_t begin = places[random() % places.size()], end = places[random() % places.size()];
+  if (begin > end) std::swap(begin, end);
+  Bytes result(script.begin(), at(to));
+  switch (random() % 4) {
+    case 0:
+      result.insert(result.end(), at(begin), at(end));
+      break;
+    case 1:
+      result.assign(script.begin(), at(begin));
+      result.insert(result.end(), at(end), script.end());
+      return result;
+    default: {
+      const Bytes steps = some_steps(random);
+      result.insert(result.end(), steps.begin(), steps.end());
+    }
+  }
+  result.insert(result.end(), at(to), script.end());
+  return result;
+}
+
+}  // namespace
+}  // namespace uctrace::fuzz
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  using namespace uctrace::fuzz;
+  Random random(seed);
+  if (random() % 3 == 0 && size > 0) return LLVMFuzzerMutate(data, size, max_size);
+  const Bytes result = rearranged({data, size}, random);
+  const std::size_t kept = std::min(result.size(), max_size);
+  std::copy_n(result.begin(), kept, data);
+  return kept;
+}
