@@ -21,7 +21,7 @@ namespace uctrace::stacks {
 
 namespace detail {
 // From UCTRACE_STACKS, before main().
-extern log::StackMode mode;
+[[gnu::visibility("hidden")]] extern log::StackMode mode;
 }  // namespace detail
 
 inline bool wanted() { return __builtin_expect(detail::mode != log::StackMode::off, 0); }

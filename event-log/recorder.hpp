@@ -162,7 +162,7 @@ namespace detail {
 struct Armed {
   std::uint32_t generation;
 };
-extern constinit std::atomic<Armed*> armed;
+[[gnu::visibility("hidden")]] extern constinit std::atomic<Armed*> armed;
 inline std::uint32_t generation() {
   return __atomic_load_n(&armed.load(std::memory_order_relaxed)->generation, __ATOMIC_ACQUIRE);
 }

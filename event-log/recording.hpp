@@ -18,15 +18,15 @@ struct Lane;
 
 namespace detail {
 // Number of the switch << 4 | SwitchCause << 1 | whether events are recorded. Never 0.
-extern std::uint64_t recording_state;
+[[gnu::visibility("hidden")]] extern std::uint64_t recording_state;
 }  // namespace detail
 
 inline std::uint64_t recording_state() {
   return __atomic_load_n(&detail::recording_state, __ATOMIC_RELAXED);
 }
 
-// The parts of start() and finish() that concern recording on demand. Conditions are read before the
-// first lane is, signals are watched as soon as there is a log to say what became of that.
+// The parts of start() and finish() that concern recording on demand. Conditions are read before
+// the first lane is, signals are watched as soon as there is a log to say what became of that.
 void read_recording_conditions();
 void begin_recording(Lane& lane);
 void watch_recording_signals();
@@ -35,7 +35,8 @@ void end_recording();
 // MPI_Pcontrol was called. Does nothing unless the user waits for it.
 void switch_recording_by_level(std::int32_t level);
 
-// --- conditions: UCTRACE_START_ON and UCTRACE_STOP_ON hold as many as you like, by commas ----------
+// --- conditions: UCTRACE_START_ON and UCTRACE_STOP_ON hold as many as you like, by commas
+// ----------
 
 struct RecordingSignal {
   std::string_view name;

@@ -12,7 +12,7 @@
 
 namespace uctrace::log {
 
-extern Clock tick_clock;  // set before the first record
+[[gnu::visibility("hidden")]] extern Clock tick_clock;  // set before the first record
 
 inline std::uint64_t monotonic_raw_ns() {
   timespec t{};

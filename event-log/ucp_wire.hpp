@@ -144,6 +144,10 @@ inline void copy_words(std::uint64_t* to, const void* from, std::size_t count) {
   const auto copy = [&](std::size_t i) {
     __builtin_memcpy(to + i, static_cast<const char*>(from) + 8 * i, 8);
   };
+  if (count == 1) [[likely]] {
+    copy(0);
+    return;
+  }
   switch (count) {
     case 5:
       copy(4);

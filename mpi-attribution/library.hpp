@@ -49,9 +49,9 @@ struct Library {
 };
 
 // Filled before the first wrapper sees uctrace_mpi_recording, constant from then on.
-extern Library library;
+[[gnu::visibility("hidden")]] extern Library library;
 
 // MPI is initialised, and not for threads that call it at the same time (MPI_THREAD_MULTIPLE).
-extern constinit std::atomic<bool> one_thread_at_a_time;
+[[gnu::visibility("hidden")]] extern constinit std::atomic<bool> one_thread_at_a_time;
 
 }  // namespace uctrace::mpi

@@ -10,7 +10,8 @@ namespace uctrace::ucp {
 
 inline constexpr std::size_t kFunctionWords =
     (static_cast<std::size_t>(log::UcpFunction::kCount) + 63) / 64;
-extern constinit std::uint64_t left_out_functions[kFunctionWords];  // bits by UcpFunction
+[[gnu::visibility("hidden")]] extern constinit std::uint64_t
+    left_out_functions[kFunctionWords];  // bits by UcpFunction
 
 // Before the first operation.
 void find_left_out_functions();

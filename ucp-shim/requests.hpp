@@ -48,7 +48,7 @@ enum class Tracking : std::uint8_t {
 };
 
 namespace detail {
-extern constinit std::atomic<bool> on;
+[[gnu::visibility("hidden")]] extern constinit std::atomic<bool> on;
 void report_unknown_fields(std::uint32_t fields);
 }  // namespace detail
 

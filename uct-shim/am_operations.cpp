@@ -53,11 +53,16 @@ std::size_t pack_and_capture(void* destination, void* argument) {
 ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const void* payload,
                       unsigned length) {
   Post post(ep->iface, ep, UctOp::am_short);
+  if (post.passes_through()) {
+    return post.original().ep_am_short(ep, id, header, payload, length);
+  }
   // UCP's control messages go on in the payload: RTS, RTR. Copied first: a message to self is
   // handled inside the call, where the payload may be given away.
   std::uint64_t words[1 + wire::kMaxWords] = {header};
   const std::uint8_t keep = words_to_keep(id, sizeof header + length);
-  wire::copy_words(words + 1, payload, keep - (keep > 0));
+  if (keep > 1) {
+    wire::copy_words(words + 1, payload, keep - 1);
+  }
   const ucs_status_t status = post.original().ep_am_short(ep, id, header, payload, length);
   return post.done(status, {.bytes = sizeof header + length,
                             .local = address_of(payload),

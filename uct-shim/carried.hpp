@@ -27,7 +27,7 @@ void forget_all_carried();
 // True if the request is known: `context` is what it was queued for.
 bool find_carried(Request request, Context& context);
 
-extern constinit std::atomic<std::uint32_t> carried_requests;
+[[gnu::visibility("hidden")]] extern constinit std::atomic<std::uint32_t> carried_requests;
 inline bool any_carried() { return carried_requests.load(std::memory_order_relaxed) != 0; }
 
 // The function with which a libucp purges a transport's queue to take the requests into its own;

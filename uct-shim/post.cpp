@@ -47,9 +47,10 @@ uct_completion_t* Post::track(uct_completion_t* completion) {
   tracked_->own = {on_completion, 1, UCS_OK};
   tracked_->original = completion;
   tracked_->operation = id_;
-  tracked_->origin = context_->origin;
-  tracked_->origin_kind = context_->kind;
-  tracked_->route = context_->route;
+  const Context context = this->context();
+  tracked_->origin = context.origin;
+  tracked_->origin_kind = context.kind;
+  tracked_->route = context.route;
   tracked_->state = RendezvousState::none;
   return &tracked_->own;
 }
@@ -86,31 +87,6 @@ log::Id Post::identify() {
     has_end_ = true;
   }
   return id_;
-}
-
-// What is posted inside an operation gives it an id, which it finds when outer_ is put back.
-log::Id Post::name_outer() {
-  if (outer_.id == 0 && lane_ != nullptr) {
-    outer_.id = log::new_id(*lane_, log::IdKind::uct_operation);
-  }
-  outer_.named = true;
-  return outer_.id;
-}
-
-// Of an operation with a completion, or with an id.
-void Post::finish_tracked(ucs_status_t status) {
-  if (context_ == &found_ && last_of_flush_ && status >= 0) {
-    forget_carried(request_);  // all its lanes are flushed: the completion leads to what follows
-  }
-  if (tracked_ != nullptr && status != UCS_INPROGRESS) {
-    log::release_slot(log::slot_of(tracked_));  // complete at return: the transport never saw it
-    tracked_ = nullptr;
-    has_end_ = false;
-  }
-  has_end_ = has_end_ && status >= 0;
-  if (!has_end_ && !named_) {
-    id_ = 0;
-  }
 }
 
 void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status) {

@@ -49,6 +49,7 @@ void on_completion(uct_completion_t* own);
 // The end of an operation, as a record of its own.
 void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status);
 
+// Its members stay in registers, for nothing that a short operation does takes its address.
 class Post {
  public:
   UCTRACE_HOT Post(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op)
@@ -56,7 +57,8 @@ class Post {
         interface_(find_open_interface(iface)),
         endpoint_(endpoint),
         op_(op),
-        outer_(posting_around(this)),
+        frame_(__builtin_dwarf_cfa()),
+        outer_(posting_around(frame_)),
         passes_through_(interface_ == nullptr || outer_.covers(interface_, endpoint)) {
     if (!passes_through_) [[likely]] {
       begin();
@@ -68,8 +70,10 @@ class Post {
   // Tells the request that the operation is for, where UCP handed down a pointer into it: another
   // way to know for whom it is, when this thread does not know.
   void is_for(Request request) {
-    if (!context_->definite() && find_carried(request, found_)) {
-      context_ = &found_;
+    Context found;
+    if (!context().definite() && find_carried(request, found)) {
+      found_ = found;
+      is_found_ = true;
       request_ = request;
     }
   }
@@ -125,17 +129,30 @@ class Post {
       lane_->end_moment();
     }
     if (outer_.busy != nullptr) [[unlikely]] {
-      parent_ = name_outer();
+      parent_ = outer_.id != 0 ? outer_.id : new_id(lane_);
+      outer_.id = parent_;  // which it finds when outer_ is put back
+      outer_.named = true;
     }
     const void* const whole = interface_;
-    thread_state.posting = {endpoint_ != nullptr ? endpoint_ : whole, this, 0, false};
+    thread_state.posting = {endpoint_ != nullptr ? endpoint_ : whole, frame_, 0, false};
     start_ = log::now();
   }
-  log::Id name_outer();
+  // 0 without a lane.
+  static log::Id new_id(log::Lane* lane) {
+    return lane != nullptr ? log::new_id(*lane, log::IdKind::uct_operation) : 0;
+  }
+  // For whom the operation is.
+  UCTRACE_HOT Context context() const {
+    Context context = thread_state.context;
+    if (is_found_) [[unlikely]] {
+      context = found_;
+    }
+    return context;
+  }
   UCTRACE_HOT void take_identity();
   UCTRACE_HOT bool is_over_at_once(ucs_status_t status, const Handed& handed) const;
   UCTRACE_HOT void finish(ucs_status_t status, const Handed& handed);
-  void finish_tracked(ucs_status_t status);
+  UCTRACE_HOT void finish_tracked(ucs_status_t status);
   UCTRACE_HOT void count(log::LiveCounters& counters, ucs_status_t status) const;
 
   struct End {
@@ -149,10 +166,11 @@ class Post {
   Interface* interface_;
   uct_ep_h endpoint_;
   log::UctOp op_;
+  const void* frame_;  // of the hook
   Posting outer_;
   bool passes_through_;
-  const Context* context_ = &thread_state.context;
-  Context found_;  // valid where context_ points to it, and so is request_
+  bool is_found_ = false;  // then found_ and request_ are valid
+  Context found_;
   Request request_;
   bool last_of_flush_ = false;
   bool has_completion_ = false;
@@ -181,11 +199,15 @@ constexpr bool is_short(log::UctOp op) {
 
 inline void Post::take_identity() {
   const Posting& posting = thread_state.posting;
-  if (posting.frame == this) {  // else one inside was left by a long jump to somewhere inside
+  if (posting.frame == frame_) {  // else one inside was left by a long jump to somewhere inside
     id_ = posting.id;
     named_ = posting.named;
   }
-  thread_state.posting = outer_;
+  if (outer_.busy == nullptr) [[likely]] {
+    thread_state.posting.busy = nullptr;
+  } else {
+    thread_state.posting = outer_;
+  }
 }
 
 // So short, and over, that its end is not worth a clock reading of its own. What was posted inside
@@ -193,6 +215,22 @@ inline void Post::take_identity() {
 inline bool Post::is_over_at_once(ucs_status_t status, const Handed& handed) const {
   return detail::is_short(op_) && interface_->in_memory && status != UCS_INPROGRESS &&
          handed.bytes <= detail::kShortBytes && !named_;
+}
+
+// Of an operation with a completion, or with an id.
+inline void Post::finish_tracked(ucs_status_t status) {
+  if (is_found_ && last_of_flush_ && status >= 0) {
+    forget_carried(request_);  // all its lanes are flushed: the completion leads to what follows
+  }
+  if (tracked_ != nullptr && status != UCS_INPROGRESS) {
+    log::release_slot(log::slot_of(tracked_));  // complete at return: the transport never saw it
+    tracked_ = nullptr;
+    has_end_ = false;
+  }
+  has_end_ = has_end_ && status >= 0;
+  if (!has_end_ && !named_) {
+    id_ = 0;
+  }
 }
 
 inline void Post::finish(ucs_status_t status, const Handed& handed) {
@@ -222,11 +260,14 @@ inline void Post::record(log::Lane& lane, ucs_status_t status, const Handed& han
     flags |= has ? flag : 0;
     words += has;
   };
-  add_if(id_ != 0, log::UctOperation::kHasId);
   add_if(handed.local != 0, log::UctOperation::kHasLocal);
   add_if(handed.remote != 0, log::UctOperation::kHasRemote);
-  add_if(parent_ != 0, log::UctOperation::kHasParent);
-  flags |= id_ != 0 && !has_end_ ? log::UctOperation::kNoEnd : 0;
+  const bool is_alone = (id_ | parent_) == 0;
+  if (!is_alone) [[unlikely]] {
+    add_if(id_ != 0, log::UctOperation::kHasId);
+    add_if(parent_ != 0, log::UctOperation::kHasParent);
+    flags |= id_ != 0 && !has_end_ ? log::UctOperation::kNoEnd : 0;
+  }
   const std::uint32_t stack = stacks::of_uct_operation(lane);
   words += stack != 0;
   auto* record = static_cast<log::UctOperation*>(
@@ -234,7 +275,7 @@ inline void Post::record(log::Lane& lane, ucs_status_t status, const Handed& han
   if (record == nullptr) [[unlikely]] {
     return;
   }
-  const Context& context = *context_;
+  const Context context = this->context();
   record->op = op_;
   record->am_id = handed.am_id;
   record->flags = static_cast<std::uint8_t>(flags);
@@ -248,10 +289,10 @@ inline void Post::record(log::Lane& lane, ucs_status_t status, const Handed& han
   record->bytes = handed.bytes;
   record->origin = context.origin;
   auto* word = reinterpret_cast<std::uint64_t*>(record + 1);
-  if (id_ != 0) *word++ = id_;
+  if (!is_alone && id_ != 0) *word++ = id_;
   if (handed.local != 0) *word++ = handed.local;
   if (handed.remote != 0) *word++ = handed.remote;
-  if (parent_ != 0) *word++ = parent_;
+  if (!is_alone && parent_ != 0) *word++ = parent_;
   wire::copy_words(word, handed.header, handed.header_words);
   if (stack != 0) [[unlikely]]
     word[handed.header_words] = stack;
