@@ -54,7 +54,9 @@ struct Arrived {
 
 template <typename Invoke>
 ucs_status_t on_arrival(const Arrived& arrived, Invoke invoke) {
-  Call call(UcpFunction::am_handler, log::UcpFamily::am_receive, nullptr, Tracking::at_return);
+  RequestParam handed;
+  Call call(UcpFunction::am_handler, log::UcpFamily::am_receive, nullptr, handed,
+            Tracking::at_return);
   // What the handler asks UCP for is its own; what UCP posts meanwhile stays the arrival's.
   const ucs_status_t status = invoke();
   if (call.active()) {
@@ -164,7 +166,8 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
                                                 size_t header_length, const void* buffer,
                                                 size_t count, const ucp_request_param_t* param) {
   auto* original = original_ucp_am_send_nbx.get(UCTRACE_CALLER);
-  ucp::Call call(ucp::name_for(UcpFunction::am_send_nbx), log::UcpFamily::am_send, param);
+  ucp::RequestParam handed;
+  ucp::Call call(ucp::name_for(UcpFunction::am_send_nbx), log::UcpFamily::am_send, param, handed);
   if (!call.active()) {
     return original(ep, id, header, header_length, buffer, count, param);
   }
@@ -197,7 +200,8 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void* 
                                                      size_t count,
                                                      const ucp_request_param_t* param) {
   auto* original = original_ucp_am_recv_data_nbx.get(UCTRACE_CALLER);
-  ucp::Call call(UcpFunction::am_recv_data_nbx, log::UcpFamily::am_receive_data, param);
+  ucp::RequestParam handed;
+  ucp::Call call(UcpFunction::am_recv_data_nbx, log::UcpFamily::am_receive_data, param, handed);
   if (!call.active()) {
     return original(worker, data, buffer, count, param);
   }

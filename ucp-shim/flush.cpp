@@ -17,7 +17,8 @@ using log::UcpFunction;
 template <typename Post>
 ucs_status_ptr_t flush(UcpFunction function, Tracking tracking, const void* handle,
                        const ucp_request_param_t* param, Post post) {
-  Call call(function, log::UcpFamily::flush, param, tracking);
+  RequestParam handed;
+  Call call(function, log::UcpFamily::flush, param, handed, tracking);
   if (!call.active()) {
     return post(param);
   }

@@ -24,7 +24,8 @@ struct OneSided {
 template <typename Post>
 ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSided& what,
                            const ucp_request_param_t* param, Post post) {
-  Call call(function, log::family_of(function), param, tracking);
+  RequestParam handed;
+  Call call(function, log::family_of(function), param, handed, tracking);
   if (!call.active()) {
     return post(param);
   }

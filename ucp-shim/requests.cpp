@@ -29,9 +29,11 @@ namespace {
 
 // A request that ends may have waited inside UCP to the last. Where one fails, others do, too.
 void end_of_carried(void* request, ucs_status_t status) {
-  uct::forget_carried(uct::request_of_handle(request));
-  if (status < 0) {
-    uct::forget_all_carried();
+  if (uct::any_carried()) [[unlikely]] {
+    uct::forget_carried(uct::request_of_handle(request));
+    if (status < 0) {
+      uct::forget_all_carried();
+    }
   }
 }
 
@@ -41,8 +43,8 @@ bool took_message(ucs_status_t status) {
 }
 
 // The end of an operation, from its callback. Receives add what was received.
-void record_end(log::Id operation, UcpFamily family, ucs_status_t status,
-                const ucp_tag_recv_info_t* received) {
+UCTRACE_HOT inline void record_end(log::Id operation, UcpFamily family, ucs_status_t status,
+                                   const ucp_tag_recv_info_t* received) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     log::count_without_lane(DropKind::ucp);
@@ -71,12 +73,6 @@ void record_end(log::Id operation, UcpFamily family, ucs_status_t status,
                static_cast<std::uint32_t>(status));
 }
 
-// Whether UCP posts for such an operation itself. A receive waits for what others post.
-bool posts(UcpFamily family) {
-  return family != UcpFamily::tag_receive && family != UcpFamily::am_receive &&
-         family != UcpFamily::am_receive_data && family != UcpFamily::stream_receive;
-}
-
 // Marks one side as done; true if the other was before: the slot is ours to give back. What the
 // other did is seen without an exchange if it was before.
 bool second_at(TrackedRequest* tracked, RequestState mine) {
@@ -94,37 +90,20 @@ void switch_layer_on() {
   log::set_layer(log::Layer::ucp, log::LayerState::on);
 }
 
-// An operation that its call leaves to its callback, which may have come already.
-bool Call::settle(void* request) {
-  // Nothing was posted in the call, whose scope was the last: it waits inside UCP, where only
-  // protocols v2 tell of its start (ucp-shim/dispatch.hpp).
-  if (uct::thread_state.inner_idle && posts(family_)) {
-    uct::carry(uct::request_of_handle(request), {id_, log::Origin::ucp, log::Route::call});
-  }
-  if (tracked_ == nullptr) {
-    if (tracking_ == Tracking::callback) {
-      forget_active(request);  // what an earlier request at its place may have left
-    }
-    return false;
-  }
-  list(request);
-  if (!second_at(tracked_, RequestState::returned)) {
-    return false;
-  }
-  if (tracked_->listed != 0) {
-    end_active(tracked_->listed, request);
-  }
-  end_ = {tracked_->status, tracked_->received};
-  uct::forget_carried(uct::request_of_handle(request));
-  log::release_slot(log::slot_of(tracked_));
-  return true;
-}
+void detail::forget_untracked(void* request) { forget_active(request); }
 
-// Before the call is marked as returned: after that the request may end, and the slot be another's.
-void Call::list(void* request) {
-  const bool own_request = (parameters_.op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) != 0;
-  const bool ended = __atomic_load_n(&tracked_->state, __ATOMIC_ACQUIRE) == RequestState::fired;
-  tracked_->listed = own_request || ended ? 0 : list_active(request);
+// The request is listed before the call is marked as returned: after that it may end, and the slot
+// be another's.
+bool detail::leave_to_callback(TrackedRequest& tracked, void* request, bool own_request) {
+  const bool ended = __atomic_load_n(&tracked.state, __ATOMIC_ACQUIRE) == RequestState::fired;
+  tracked.listed = own_request || ended ? 0 : list_active(request);
+  if (!ended && !second_at(&tracked, RequestState::returned)) [[likely]] {
+    return false;
+  }
+  if (tracked.listed != 0) {
+    end_active(tracked.listed, request);
+  }
+  return true;
 }
 
 namespace {
@@ -139,14 +118,19 @@ struct Ended {
   bool tell;     // the caller's callback: not of a request that the program has freed
 };
 
-Ended end(TrackedRequest* tracked, void* request, UcpFamily family, ucs_status_t status,
-          const ucp_tag_recv_info_t* received) {
-  tracked->status = status;
-  tracked->received = received != nullptr ? *received : ucp_tag_recv_info_t{};
+UCTRACE_HOT inline Ended end(TrackedRequest* tracked, void* request, UcpFamily family,
+                             ucs_status_t status, const ucp_tag_recv_info_t* received) {
+  bool in_call = __atomic_load_n(&tracked->state, __ATOMIC_ACQUIRE) == RequestState::in_call;
   record_end(tracked->operation, family, status, received);
   Ended ended{tracked->callback, tracked->user_data, tracked->hide_in_call, false, true};
-  ended.in_call = !second_at(tracked, RequestState::fired);
-  if (!ended.in_call) {
+  if (in_call) {
+    tracked->status = status;
+    tracked->received = received != nullptr ? *received : ucp_tag_recv_info_t{};
+    in_call = __atomic_exchange_n(&tracked->state, RequestState::fired, __ATOMIC_ACQ_REL) ==
+              RequestState::in_call;
+  }
+  ended.in_call = in_call;
+  if (!in_call) {
     ended.tell = tracked->listed == 0 || end_active(tracked->listed, request);
     log::release_slot(log::slot_of(tracked));
   }

@@ -18,6 +18,7 @@
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "ucp-shim/parameters.hpp"
+#include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
 
 namespace uctrace::ucp {
@@ -56,12 +57,16 @@ void report_unknown_fields(std::uint32_t fields);
 inline bool layer_on() { return detail::on.load(std::memory_order_relaxed); }
 void switch_layer_on();
 
-// One UCP call being recorded. Inactive (and everything a no-op) while recording is off.
+// One UCP call being recorded. Inactive (and everything a no-op) while recording is off. Its
+// members stay in registers, for nothing takes its address: so what is handed down lies apart from
+// it.
 class Call {
  public:
-  // `family` is the function's, which its wrapper knows.
+  // `family` is the function's, which its wrapper knows. `handed` is room for the parameters to
+  // hand down; it is used where a callback tells the end.
   UCTRACE_HOT Call(log::UcpFunction function, log::UcpFamily family,
-                   const ucp_request_param_t* param, Tracking tracking = Tracking::callback);
+                   const ucp_request_param_t* param, RequestParam& handed,
+                   Tracking tracking = Tracking::callback);
 
   bool active() const { return lane_ != nullptr; }
   log::Id id() const { return id_; }
@@ -103,8 +108,7 @@ class Call {
   UCTRACE_HOT void track(const ucp_request_param_t* param);
   UCTRACE_HOT void take_start();
   UCTRACE_HOT void record(ucs_status_t status, const Operation& operation, std::uint64_t end_tick);
-  bool settle(void* request);
-  void list(void* request);
+  UCTRACE_HOT bool settle(void* request);
 
   log::Lane* lane_;
   log::UcpFunction function_;
@@ -116,8 +120,8 @@ class Call {
   log::Id id_ = 0;
   std::uint64_t start_ = 0;
   TrackedRequest* tracked_ = nullptr;
-  RequestParam parameters_;  // the caller's with ours in them, to hand down
-  End end_;                  // where finish() says so
+  RequestParam& parameters_;  // the caller's with ours in them, to hand down
+  End end_;                   // where finish() says so
 };
 
 // Our callbacks; `user_data` is the TrackedRequest.
@@ -171,6 +175,18 @@ inline constexpr log::Counter log::LiveCounters::*kAccepted[] = {
 static_assert(sizeof kAccepted / sizeof kAccepted[0] ==
               static_cast<std::size_t>(log::UcpFamily::stream_receive) + 1);
 
+// Whether UCP posts for such an operation itself. A receive waits for what others post.
+constexpr bool posts(log::UcpFamily family) {
+  return family != log::UcpFamily::tag_receive && family != log::UcpFamily::am_receive &&
+         family != log::UcpFamily::am_receive_data && family != log::UcpFamily::stream_receive;
+}
+
+// What an earlier request at this place may have left.
+void forget_untracked(void* request);
+// The call that posted the operation returns. True: its callback came first, and the slot is the
+// caller's to give back.
+bool leave_to_callback(TrackedRequest& tracked, void* request, bool own_request);
+
 inline void install_callback(log::UcpFamily family, RequestParam& handed) {
   if (family == log::UcpFamily::tag_receive) {
     handed.cb.recv = on_receive_end;
@@ -186,11 +202,12 @@ inline void install_callback(log::UcpFamily family, RequestParam& handed) {
 }  // namespace detail
 
 inline Call::Call(log::UcpFunction function, log::UcpFamily family,
-                  const ucp_request_param_t* param, Tracking tracking)
+                  const ucp_request_param_t* param, RequestParam& handed, Tracking tracking)
     : lane_(layer_on() && !left_out(function) ? log::lane() : nullptr),
       function_(function),
       family_(family),
-      tracking_(tracking) {
+      tracking_(tracking),
+      parameters_(handed) {
   if (lane_ == nullptr) [[unlikely]] {
     if (layer_on() && !left_out(function)) {
       log::count_without_lane(log::DropKind::ucp);
@@ -271,6 +288,31 @@ inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {
     log::release_slot(log::slot_of(tracked_));
   }
   return false;
+}
+
+// An operation that its call leaves to its callback, which may have come already.
+inline bool Call::settle(void* request) {
+  // Nothing was posted in the call, whose scope was the last: it waits inside UCP, where only
+  // protocols v2 tell of its start (ucp-shim/dispatch.hpp).
+  if (detail::posts(family_) && uct::thread_state.inner_idle) {
+    uct::carry(uct::request_of_handle(request), {id_, log::Origin::ucp, log::Route::call});
+  }
+  if (tracked_ == nullptr) [[unlikely]] {
+    if (tracking_ == Tracking::callback) {
+      detail::forget_untracked(request);
+    }
+    return false;
+  }
+  const bool own_request = (parameters_.op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) != 0;
+  if (!detail::leave_to_callback(*tracked_, request, own_request)) [[likely]] {
+    return false;
+  }
+  end_ = {tracked_->status, tracked_->received};
+  if (uct::any_carried()) [[unlikely]] {
+    uct::forget_carried(uct::request_of_handle(request));
+  }
+  log::release_slot(log::slot_of(tracked_));
+  return true;
 }
 
 inline void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t end_tick) {

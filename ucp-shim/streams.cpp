@@ -21,7 +21,9 @@ UCTRACE_ORIGINAL(ucp_stream_recv_data_nb);
 UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buffer, size_t count,
                                                     const ucp_request_param_t* param) {
   auto* original = original_ucp_stream_send_nbx.get(UCTRACE_CALLER);
-  ucp::Call call(ucp::name_for(UcpFunction::stream_send_nbx), log::UcpFamily::stream_send, param);
+  ucp::RequestParam handed;
+  ucp::Call call(ucp::name_for(UcpFunction::stream_send_nbx), log::UcpFamily::stream_send, param,
+                 handed);
   if (!call.active()) {
     return original(ep, buffer, count, param);
   }
@@ -47,8 +49,9 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, s
                                                     size_t* length,
                                                     const ucp_request_param_t* param) {
   auto* original = original_ucp_stream_recv_nbx.get(UCTRACE_CALLER);
-  ucp::Call call(ucp::name_for(UcpFunction::stream_recv_nbx), log::UcpFamily::stream_receive,
-                 param);
+  ucp::RequestParam handed;
+  ucp::Call call(ucp::name_for(UcpFunction::stream_recv_nbx), log::UcpFamily::stream_receive, param,
+                 handed);
   if (!call.active()) {
     return original(ep, buffer, count, length, param);
   }
@@ -72,7 +75,8 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, s
 // Programs ask again and again until there is data: only then it is an operation.
 UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep, size_t* length) {
   auto* original = original_ucp_stream_recv_data_nb.get(UCTRACE_CALLER);
-  ucp::Call call(UcpFunction::stream_recv_data_nb, log::UcpFamily::stream_receive, nullptr,
+  ucp::RequestParam handed;
+  ucp::Call call(UcpFunction::stream_recv_data_nb, log::UcpFamily::stream_receive, nullptr, handed,
                  ucp::Tracking::at_return);
   ucs_status_ptr_t data = original(ep, length);
   if (!call.active() || data == nullptr) {

@@ -46,7 +46,8 @@ using Send = decltype(&::ucp_tag_send_nbx);
 
 ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint, const void* buffer,
                       std::size_t count, ucp_tag_t tag, const ucp_request_param_t* param) {
-  Call call(function, log::UcpFamily::tag_send, param);
+  RequestParam handed;
+  Call call(function, log::UcpFamily::tag_send, param, handed);
   if (!call.active()) {
     return original(endpoint, buffer, count, tag, param);
   }
@@ -82,7 +83,8 @@ struct Receive {
 template <typename Post>
 ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
                          const ucp_request_param_t* param, const void* caller, Post post) {
-  Call call(function, log::UcpFamily::tag_receive, param);
+  RequestParam handed;
+  Call call(function, log::UcpFamily::tag_receive, param, handed);
   if (!call.active()) {
     return post(param);
   }
