@@ -37,7 +37,7 @@ std::int32_t tag_of(Word word) {
   return tag == library.any_tag ? MpiCall::kAny : tag;
 }
 
-std::uint64_t payload_bytes(const UctraceHalf& half) {
+UCTRACE_HOT inline std::uint64_t payload_bytes(const UctraceHalf& half) {
   const std::int32_t count = as_int(half.count);
   const Handle datatype = library.handle(half.datatype);
   if (count <= 0 || datatype == library.datatype_null) return 0;
@@ -54,7 +54,8 @@ std::int32_t tag_of(const UctraceHalf& half) {
 }
 
 // Asks the library, which is allowed once the call has returned.
-std::uint64_t bytes_of(const UctraceHalf& half, std::int32_t peer, const UctraceCall& call) {
+UCTRACE_HOT inline std::uint64_t bytes_of(const UctraceHalf& half, std::int32_t peer,
+                                          const UctraceCall& call) {
   return half.has_payload && peer != MpiCall::kNull && succeeded(call) ? payload_bytes(half) : 0;
 }
 
@@ -71,7 +72,7 @@ __attribute__((noinline, cold)) void name_function(unsigned number) {
   }
 }
 
-inline void describe(unsigned number) {
+UCTRACE_HOT inline void describe(unsigned number) {
   const std::atomic_ref described(uctrace_mpi_functions[number].described);
   if (!described.load(std::memory_order_relaxed)) [[unlikely]] {
     name_function(number);
@@ -102,7 +103,7 @@ log::Moment::Of moment_of(const UctraceCall& call) {
 }
 
 // Takes the start time, and shows the call to whoever looks at a job that hangs or died.
-inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
+UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
   describe(call.function);
   log::Lane* lane = log::lane();
   call.start_tick = log::now();
@@ -125,7 +126,8 @@ struct CallRecord {
 };
 
 // Counts the call, which has returned, and reserves its record.
-inline CallRecord begin_record(const UctraceCall& call, Form form, std::uint64_t end_tick) {
+UCTRACE_HOT inline CallRecord begin_record(const UctraceCall& call, Form form,
+                                           std::uint64_t end_tick) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) [[unlikely]] {
     log::count_without_lane(log::DropKind::mpi);
@@ -146,21 +148,21 @@ inline CallRecord begin_record(const UctraceCall& call, Form form, std::uint64_t
   return {record, stack};
 }
 
-inline void end_record(CallRecord made, const UctraceCall& call, Form form) {
+UCTRACE_HOT inline void end_record(CallRecord made, const UctraceCall& call, Form form) {
   auto words = static_cast<std::size_t>(form);
   if (made.stack != 0) reinterpret_cast<std::uint64_t*>(made.record)[words++] = made.stack;
   log::publish(made.record, type_of(call), words, call.function,
                static_cast<std::uint32_t>(call.result));
 }
 
-inline void record_call(const UctraceCall& call) {
+UCTRACE_HOT inline void record_call(const UctraceCall& call) {
   const std::uint64_t end_tick = log::now();
   if (const CallRecord made = begin_record(call, Form::call, end_tick); made.record != nullptr) {
     end_record(made, call, Form::call);
   }
 }
 
-inline void record_message(const UctraceMessage& message) {
+UCTRACE_HOT inline void record_message(const UctraceMessage& message) {
   const std::uint64_t end_tick = log::now();
   const std::uint64_t bytes = bytes_of(message.half, message.peer, message.call);
   const CallRecord made = begin_record(message.call, Form::message, end_tick);
