@@ -181,10 +181,12 @@ inline std::uint32_t log_number() { return detail::generation(); }
 // threads).
 void count_without_lane(DropKind kind);
 
-// This thread's lane, or nullptr while recording is off.
+// This thread's lane, or nullptr while recording is off. Of a thread that has none its generation
+// says so, too: it is 0 as that of a process that does not record, or the process's if there was
+// no lane left.
 inline Lane* lane() {
   const detail::ThreadLane& mine = detail::thread_lane;
-  if (mine.lane != nullptr && mine.generation == detail::generation()) [[likely]] {
+  if (mine.generation == detail::generation()) [[likely]] {
     return mine.lane;
   }
   return detail::attach();

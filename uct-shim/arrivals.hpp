@@ -11,6 +11,7 @@
 #include <uct/api/uct.h>
 
 #include "event-log/recorder.hpp"
+#include "event-log/ucp_wire.hpp"
 #include "uct-shim/context.hpp"
 
 namespace uctrace::uct {
@@ -32,14 +33,14 @@ struct Arrived {
 class Delivery {
  public:
   // `arrived` lives as long. Its header was copied: the handler may give the buffer away.
-  explicit Delivery(const Arrived& arrived);
+  UCTRACE_HOT explicit Delivery(const Arrived& arrived);
   explicit Delivery(Arrived&&) = delete;
-  ~Delivery();
+  UCTRACE_HOT ~Delivery();
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
  private:
-  void record();
+  UCTRACE_HOT void record();
 
   const Arrived& arrived_;
   log::Lane* lane_;
@@ -47,5 +48,53 @@ class Delivery {
   std::uint64_t tick_ = 0;
   log::Id id_ = 0;
 };
+
+inline Delivery::Delivery(const Arrived& arrived)
+    : arrived_(arrived), lane_(log::lane()), outer_(thread_state) {
+  if (lane_ == nullptr) [[unlikely]] {
+    log::count_without_lane(log::DropKind::uct);
+    return;
+  }
+  tick_ = log::now();
+  id_ = log::new_id(*lane_, log::IdKind::arrival);
+  lane_->begin_moment(arrived.is_short() ? log::Moment::Of::arrival : log::Moment::Of::nothing,
+                      tick_);
+  // When an endpoint is connected, UCP sends what was queued for it, whoever asked: the message
+  // that connects it is nobody's context.
+  thread_state = {};
+  if (!arrived.connects) {
+    thread_state.context = {id_, log::Origin::arrival, log::Route::call};
+  }
+}
+
+inline Delivery::~Delivery() {
+  thread_state = outer_;
+  // Else the program forked in its handler, and this is the child.
+  if (lane_ != nullptr && log::lane() == lane_) [[likely]] {
+    lane_->end_moment();
+    record();
+  }
+}
+
+inline void Delivery::record() {
+  ++lane_->counters().uct_arrivals;
+  auto* r =
+      lane_->reserve<log::UctArrival>(log::DropKind::uct, arrived_.words * sizeof(std::uint64_t));
+  if (r == nullptr) [[unlikely]] {
+    return;
+  }
+  const bool one_tick = arrived_.is_short();
+  const std::uint64_t duration = one_tick ? 0 : log::now() - tick_;
+  r->start_tick = tick_;
+  r->id = id_;
+  r->bytes = arrived_.bytes < UINT32_MAX ? static_cast<std::uint32_t>(arrived_.bytes) : UINT32_MAX;
+  r->am_id = arrived_.am_id;
+  r->header_words = arrived_.words;
+  r->kind = arrived_.kind;
+  r->marks = one_tick ? log::UctArrival::kOneTick : 0;
+  wire::copy_words(reinterpret_cast<std::uint64_t*>(r + 1), arrived_.header, arrived_.words);
+  log::publish(r, log::RecordType::uct_arrival, sizeof *r / 8 + arrived_.words, arrived_.interface,
+               duration < UINT32_MAX ? static_cast<std::uint32_t>(duration) : UINT32_MAX);
+}
 
 }  // namespace uctrace::uct
