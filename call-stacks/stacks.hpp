@@ -15,13 +15,14 @@
 
 #include <cstdint>
 
+#include "event-log/own.hpp"
 #include "event-log/recorder.hpp"
 
 namespace uctrace::stacks {
 
 namespace detail {
 // From UCTRACE_STACKS, before main().
-[[gnu::visibility("hidden")]] extern log::StackMode mode;
+UCTRACE_OWN extern log::StackMode mode;
 }  // namespace detail
 
 inline bool wanted() { return __builtin_expect(detail::mode != log::StackMode::off, 0); }

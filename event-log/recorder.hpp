@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "event-log/own.hpp"
 #include "event-log/recording.hpp"
 #include "event-log/records.hpp"
 #include "event-log/ticks.hpp"
@@ -162,7 +163,7 @@ namespace detail {
 struct Armed {
   std::uint32_t generation;
 };
-[[gnu::visibility("hidden")]] extern constinit std::atomic<Armed*> armed;
+UCTRACE_OWN extern constinit std::atomic<Armed*> armed;
 inline std::uint32_t generation() {
   return __atomic_load_n(&armed.load(std::memory_order_relaxed)->generation, __ATOMIC_ACQUIRE);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "event-log/kinds.hpp"
+#include "event-log/own.hpp"
 
 namespace uctrace::log {
 
@@ -18,7 +19,7 @@ struct Lane;
 
 namespace detail {
 // Number of the switch << 4 | SwitchCause << 1 | whether events are recorded. Never 0.
-[[gnu::visibility("hidden")]] extern std::uint64_t recording_state;
+UCTRACE_OWN extern std::uint64_t recording_state;
 }  // namespace detail
 
 inline std::uint64_t recording_state() {

@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <ctime>
 
+#include "event-log/own.hpp"
 #include "event-log/records.hpp"
 
 namespace uctrace::log {
 
-[[gnu::visibility("hidden")]] extern Clock tick_clock;  // set before the first record
+UCTRACE_OWN extern Clock tick_clock;  // set before the first record
 
 inline std::uint64_t monotonic_raw_ns() {
   timespec t{};

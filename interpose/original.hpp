@@ -17,7 +17,7 @@ namespace uctrace::interpose {
 
 // True once callers must be told apart although the global scope has an original for them: a UCX
 // that was built with patches/ is loaded.
-[[gnu::visibility("hidden")]] extern constinit std::atomic<bool> callers_differ;
+extern constinit std::atomic<bool> callers_differ;
 
 // Looks whether such a UCX has come. For calls that are rare and the first that a UCX makes, before
 // they look for their original: opening a memory domain, an interface, a worker.

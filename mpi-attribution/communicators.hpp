@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/own.hpp"
 #include "mpi-attribution/library.hpp"
 
 namespace uctrace::mpi {
@@ -16,7 +17,7 @@ namespace uctrace::mpi {
 void describe_world(std::uint16_t function);
 
 // Whether describe_world() is done.
-[[gnu::visibility("hidden")]] extern constinit std::atomic<bool> world_described;
+UCTRACE_OWN extern constinit std::atomic<bool> world_described;
 inline bool world_is_described() { return world_described.load(std::memory_order_acquire); }
 
 // Gives back the library's objects that describe_world() kept. To be called before MPI_Finalize.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "event-log/own.hpp"
 #include "mpi-attribution/call.h"
 
 namespace uctrace::mpi {
@@ -49,9 +50,9 @@ struct Library {
 };
 
 // Filled before the first wrapper sees uctrace_mpi_recording, constant from then on.
-[[gnu::visibility("hidden")]] extern Library library;
+UCTRACE_OWN extern Library library;
 
 // MPI is initialised, and not for threads that call it at the same time (MPI_THREAD_MULTIPLE).
-[[gnu::visibility("hidden")]] extern constinit std::atomic<bool> one_thread_at_a_time;
+UCTRACE_OWN extern constinit std::atomic<bool> one_thread_at_a_time;
 
 }  // namespace uctrace::mpi

@@ -5,12 +5,13 @@
 #include <cstdint>
 
 #include "event-log/kinds.hpp"
+#include "event-log/own.hpp"
 
 namespace uctrace::ucp {
 
 inline constexpr std::size_t kFunctionWords =
     (static_cast<std::size_t>(log::UcpFunction::kCount) + 63) / 64;
-[[gnu::visibility("hidden")]] extern constinit std::uint64_t
+UCTRACE_OWN extern constinit std::uint64_t
     left_out_functions[kFunctionWords];  // bits by UcpFunction
 
 // Before the first operation.

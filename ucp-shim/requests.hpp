@@ -14,6 +14,7 @@
 #include <atomic>
 
 #include "call-stacks/stacks.hpp"
+#include "event-log/own.hpp"
 #include "event-log/recorder.hpp"
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/left_out.hpp"
@@ -49,7 +50,7 @@ enum class Tracking : std::uint8_t {
 };
 
 namespace detail {
-[[gnu::visibility("hidden")]] extern constinit std::atomic<bool> on;
+UCTRACE_OWN extern constinit std::atomic<bool> on;
 void report_unknown_fields(std::uint32_t fields);
 }  // namespace detail
 

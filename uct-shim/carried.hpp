@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 
+#include "event-log/own.hpp"
 #include "uct-shim/context.hpp"
 
 namespace uctrace::uct {
@@ -27,7 +28,7 @@ void forget_all_carried();
 // True if the request is known: `context` is what it was queued for.
 bool find_carried(Request request, Context& context);
 
-[[gnu::visibility("hidden")]] extern constinit std::atomic<std::uint32_t> carried_requests;
+UCTRACE_OWN extern constinit std::atomic<std::uint32_t> carried_requests;
 inline bool any_carried() { return carried_requests.load(std::memory_order_relaxed) != 0; }
 
 // The function with which a libucp purges a transport's queue to take the requests into its own;

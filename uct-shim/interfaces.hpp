@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/own.hpp"
 #include "event-log/ucp_wire.hpp"
 
 namespace uctrace::uct {
@@ -42,7 +43,7 @@ struct InterfacePlace {
 };
 inline constexpr std::size_t kPlaceBits = 14;
 inline constexpr std::size_t kPlaces = std::size_t{1} << kPlaceBits;  // at most a quarter full
-[[gnu::visibility("hidden")]] extern constinit InterfacePlace interface_places[kPlaces];
+UCTRACE_OWN extern constinit InterfacePlace interface_places[kPlaces];
 
 inline std::size_t home_of(const void* handle) {
   return (reinterpret_cast<std::uintptr_t>(handle) >> 6) * 0x9E3779B97F4A7C15u >> (64 - kPlaceBits);
