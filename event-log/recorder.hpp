@@ -198,9 +198,10 @@ inline Id new_id(Lane& lane, IdKind kind) {
 }
 
 // A slot for something asynchronous; nullptr if none is ready (the caller passes through untracked
-// and counts it). release() may be called on any thread, with or without a lane.
+// and counts it). release_slot() may be called on any thread, with its lane if it has one.
 Slot* acquire_slot(Lane& lane);
-void release_slot(Slot* slot);
+void release_slot(Slot* slot, Lane* lane);
+inline void release_slot(Slot* slot) { release_slot(slot, lane()); }
 
 template <typename Payload>
 Payload* payload_of(Slot* slot) {

@@ -77,8 +77,8 @@ Slot* acquire_slot(Lane& lane) {
   return slot;
 }
 
-void release_slot(Slot* slot) {
-  HeldSlots held(lane());
+void release_slot(Slot* slot, Lane* lane) {
+  HeldSlots held(lane);
   SlotList* list = held.list();
   if (list == nullptr) {
     give_back(slot, slot);

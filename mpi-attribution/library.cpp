@@ -9,7 +9,7 @@ constinit std::atomic<bool> one_thread_at_a_time{false};
 
 Handle Library::handle_at(Word address) const {
   if (address == 0) return 0;
-  if (handle_bytes == sizeof(std::uint32_t)) {
+  if (handle_mask == UINT32_MAX) {
     std::uint32_t handle;
     std::memcpy(&handle, reinterpret_cast<const void*>(address), sizeof(handle));
     return handle;

@@ -36,14 +36,14 @@ struct Inquiries {
 
 struct Library {
   Inquiries ask;
-  std::uint32_t handle_bytes;
+  Word handle_mask;  // the bits of a word that are a handle's
   std::int32_t proc_null, any_source, any_tag, undefined;
   Handle comm_null, comm_self, comm_world, datatype_null, no_op;
   char version[128];  // first line of the library's version text
 
   // The handle in an argument.
   Handle handle(Word word) const {
-    return handle_bytes == sizeof(std::uint32_t) ? static_cast<std::uint32_t>(word) : word;
+    return word & handle_mask;
   }
   // The handle stored at an address; 0 for a null address.
   Handle handle_at(Word address) const;

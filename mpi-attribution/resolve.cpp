@@ -71,7 +71,7 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
       !find_handle(scope, flavour.no_op, library.no_op)) {
     return false;
   }
-  library.handle_bytes = flavour.handle_bytes;
+  library.handle_mask = flavour.handle_bytes == sizeof(std::uint32_t) ? UINT32_MAX : ~Word{0};
   library.proc_null = flavour.proc_null;
   library.any_source = flavour.any_source;
   library.any_tag = flavour.any_tag;

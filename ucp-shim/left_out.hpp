@@ -14,11 +14,16 @@ inline constexpr std::size_t kFunctionWords =
 UCTRACE_OWN extern constinit std::uint64_t
     left_out_functions[kFunctionWords];  // bits by UcpFunction
 
+UCTRACE_OWN extern constinit bool any_left_out;
+
 // Before the first operation.
 void find_left_out_functions();
 
 // Cost: a load and a test.
 inline bool left_out(log::UcpFunction function) {
+  if (!any_left_out) [[likely]] {
+    return false;
+  }
   const auto number = static_cast<std::size_t>(function);
   return (left_out_functions[number / 64] >> number % 64 & 1) != 0;
 }

@@ -43,10 +43,9 @@ bool took_message(ucs_status_t status) {
 }
 
 // The end of an operation, from its callback. Receives add what was received.
-UCTRACE_HOT inline void record_end(log::Id operation, UcpFamily family, ucs_status_t status,
-                                   const ucp_tag_recv_info_t* received) {
-  log::Lane* lane = log::lane();
-  if (lane == nullptr) {
+UCTRACE_HOT inline void record_end(log::Lane* lane, log::Id operation, UcpFamily family,
+                                   ucs_status_t status, const ucp_tag_recv_info_t* received) {
+  if (lane == nullptr) [[unlikely]] {
     log::count_without_lane(DropKind::ucp);
     return;
   }
@@ -121,7 +120,8 @@ struct Ended {
 UCTRACE_HOT inline Ended end(TrackedRequest* tracked, void* request, UcpFamily family,
                              ucs_status_t status, const ucp_tag_recv_info_t* received) {
   bool in_call = __atomic_load_n(&tracked->state, __ATOMIC_ACQUIRE) == RequestState::in_call;
-  record_end(tracked->operation, family, status, received);
+  log::Lane* const lane = log::lane();
+  record_end(lane, tracked->operation, family, status, received);
   Ended ended{tracked->callback, tracked->user_data, tracked->hide_in_call, false, true};
   if (in_call) {
     tracked->status = status;
@@ -132,7 +132,7 @@ UCTRACE_HOT inline Ended end(TrackedRequest* tracked, void* request, UcpFamily f
   ended.in_call = in_call;
   if (!in_call) {
     ended.tell = tracked->listed == 0 || end_active(tracked->listed, request);
-    log::release_slot(log::slot_of(tracked));
+    log::release_slot(log::slot_of(tracked), lane);
   }
   return ended;
 }

@@ -274,7 +274,8 @@ inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {
   }
   const std::uint64_t end_tick = (flags_ & log::UcpOperation::kCallEnd) != 0 ? start_ : log::now();
   // A callback inside the call may have forked: the child returns here too, without the log.
-  if (log::lane() == lane_) [[likely]] {
+  log::Lane* const lane = log::lane();
+  if (lane == lane_) [[likely]] {
     log::LiveCounters& counters = lane_->counters();
     ++counters.ucp_operations;
     if (status >= 0) [[likely]] {
@@ -286,7 +287,7 @@ inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {
     return settle(result);
   }
   if (tracked_ != nullptr) {
-    log::release_slot(log::slot_of(tracked_));
+    log::release_slot(log::slot_of(tracked_), lane);
   }
   return false;
 }

@@ -169,9 +169,9 @@ class Post {
   const void* frame_;  // of the hook
   Posting outer_;
   bool passes_through_;
-  bool is_found_ = false;  // then found_ and request_ are valid
-  Context found_;
-  Request request_;
+  bool is_found_ = false;  // found_ and request_ say for whom it is
+  Context found_{};
+  Request request_ = nullptr;
   bool last_of_flush_ = false;
   bool has_completion_ = false;
   bool has_end_ = false;  // which is recorded under id_
@@ -239,8 +239,10 @@ inline void Post::finish(ucs_status_t status, const Handed& handed) {
   const std::uint64_t end = one_tick ? start_ : log::now();
   // What connects an endpoint is sent by whoever comes first, and is nothing of his request.
   const bool connects = interface_->of_ucp && wire::connects(handed.am_id);
-  thread_state.posted |= status >= 0 && !connects;
-  thread_state.refused |= status == UCS_ERR_NO_RESOURCE && !connects;
+  if (!connects) [[likely]] {
+    thread_state.posted |= status >= 0;
+    thread_state.refused |= status == UCS_ERR_NO_RESOURCE;
+  }
   if (id_ != 0 || has_completion_) {
     finish_tracked(status);
   }
