@@ -44,8 +44,9 @@ std::uint64_t take_probe_tick(ucp_tag_message_h message) {
 
 using Send = decltype(&::ucp_tag_send_nbx);
 
-ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint, const void* buffer,
-                      std::size_t count, ucp_tag_t tag, const ucp_request_param_t* param) {
+UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint,
+                                         const void* buffer, std::size_t count, ucp_tag_t tag,
+                                         const ucp_request_param_t* param) {
   RequestParam handed;
   Call call(function, log::UcpFamily::tag_send, param, handed);
   if (!call.active()) {
