@@ -10,7 +10,9 @@
 //
 // Stacks with the same key that differ in a word are told apart by that word: the place of the next
 // one follows from the value at which the comparison with the last one failed. So any number of
-// call sites in one function, or of ways to it, are remembered side by side.
+// call sites in one function, or of ways to it, are remembered side by side. A place that a stack
+// of another frame has is passed by, too: two stacks that a program takes again and again must not
+// drive each other out each time.
 //
 // Cost: one load and one compare a word, about 1 ns each, for each stack that is looked at: of a
 // repeated stack that is one or two.
@@ -37,15 +39,19 @@ class Memo {
   // The stack that begins in the frame at `frame`, which returns to `caller`.
   Found find(const std::uintptr_t* frame, std::uintptr_t caller) const {
     std::size_t at = mixed(reinterpret_cast<std::uintptr_t>(frame), caller);
-    for (std::size_t tried = 0;; ++tried) {
+    for (std::size_t tried = 1;; ++tried) {
       const Entry& entry = entries_[at];
-      if (entry.frame != frame) return {0, at};
-      const Check* check = checks_ + entry.first;
-      const Check* const end = check + entry.count;
-      while (check != end && *check->word == check->value) ++check;
-      if (check == end) return {entry.stack, at};
-      if (tried + 1 == kTries) return {0, at};
-      at = mixed(at + 1, *check->word ^ static_cast<std::uintptr_t>(check - end));
+      if (entry.frame == nullptr) return {0, at};
+      std::uintptr_t decider = caller;
+      if (entry.frame == frame) [[likely]] {
+        const Check* check = checks_ + entry.first;
+        const Check* const end = check + entry.count;
+        while (check != end && *check->word == check->value) ++check;
+        if (check == end) return {entry.stack, at};
+        decider = *check->word ^ static_cast<std::uintptr_t>(check - end);
+      }
+      if (tried == kTries) return {0, at};
+      at = mixed(at + tried, decider);
     }
   }
 
@@ -54,11 +60,17 @@ class Memo {
   void remember(std::size_t place, const std::uintptr_t* frame, const Check* checks,
                 std::size_t count, std::uint32_t stack) {
     if (count > kChecks) return;
-    if (used_ + count > kChecks) forget();
-    for (std::size_t i = 0; i < count; ++i) checks_[used_ + i] = checks[i];
-    entries_[place] = {frame, static_cast<std::uint32_t>(used_), static_cast<std::uint32_t>(count),
-                       stack};
-    used_ += count;
+    Entry& entry = entries_[place];
+    if (count > entry.room) {
+      if (used_ + count > kChecks) forget();
+      entry.first = static_cast<std::uint32_t>(used_);
+      entry.room = static_cast<std::uint32_t>(count);
+      used_ += count;
+    }
+    for (std::size_t i = 0; i < count; ++i) checks_[entry.first + i] = checks[i];
+    entry.frame = frame;
+    entry.count = static_cast<std::uint32_t>(count);
+    entry.stack = stack;
   }
 
   void forget() {
@@ -70,11 +82,12 @@ class Memo {
   struct Entry {
     const std::uintptr_t* frame;  // nullptr: empty
     std::uint32_t first, count;   // of its checks
+    std::uint32_t room;           // for checks, from the first one on: >= count
     std::uint32_t stack;
   };
   static constexpr std::size_t kEntries = 8192;
   static constexpr std::size_t kChecks = 65536;  // pages are taken as they are needed
-  static constexpr std::size_t kTries = 8;
+  static constexpr std::size_t kTries = 16;
 
   static std::size_t mixed(std::uintptr_t a, std::uintptr_t b) {
     const std::uint64_t product = (a ^ (b << 17 | b >> 47)) * 0x9e3779b97f4a7c15U;

@@ -91,10 +91,52 @@ TEST_CASE("stacks that begin alike are remembered side by side") {
       const Check checks[] = {{&stack.words[0], 0}, {&stack.words[1], i}};
       memo->remember(found.place, stack.words, checks, 2, i);
     }
-    // A place may be taken by another stack: a few are unwound again.
-    CHECK(misses >= (round == 0 ? kStacks : 0));
-    CHECK(misses <= (round == 0 ? kStacks : kStacks / 5));
+    CHECK(misses == (round == 0 ? kStacks : 0));
   }
+}
+
+TEST_CASE("stacks of different frames do not drive each other out") {
+  struct Repeated {
+    std::size_t frame;
+    std::uintptr_t caller;
+  };
+  constexpr std::size_t kWords = 4096;
+  constexpr std::uint32_t kStacks = 3000;
+  auto memo = std::make_unique<Memo>();
+  std::vector<std::uintptr_t> words(kWords);
+  std::minstd_rand random(7);
+  std::vector<Repeated> all(kStacks);
+  for (Repeated& one : all) one = {random() % kWords, random()};
+  for (int round = 0; round < 4; ++round) {
+    std::uint32_t misses = 0;
+    for (std::uint32_t i = 0; i < kStacks; ++i) {
+      const auto [at, caller] = all[i];
+      const std::uintptr_t* frame = &words[at];
+      words[at] = caller;
+      const Memo::Found found = memo->find(frame, caller);
+      CHECK((found.stack == 0 || found.stack == i + 1));
+      if (found.stack != 0) continue;
+      ++misses;
+      const Check checks[] = {{frame, caller}};
+      memo->remember(found.place, frame, checks, 1, i + 1);
+    }
+    if (round > 0) CHECK(misses == 0);
+  }
+}
+
+TEST_CASE("what takes the place of another stack takes its room as well") {
+  auto memo = std::make_unique<Memo>();
+  const std::vector<std::uintptr_t> words(100);
+  std::vector<Check> checks;
+  for (const std::uintptr_t& word : words) checks.push_back({&word, 0});
+  const Memo::Found kept = memo->find(&words[1], 1);
+  memo->remember(kept.place, &words[1], checks.data(), 1, 1);
+  const std::size_t place = memo->find(&words[0], 2).place;
+  REQUIRE(place != kept.place);
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    memo->remember(place, &words[0], checks.data(), checks.size(), 2 + i);
+  }
+  CHECK(memo->find(&words[1], 1).stack == 1);
 }
 
 TEST_CASE("what is forgotten is not found, and room is made when it is full") {
