@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "log-merger/communication_libraries.hpp"
 #include "log-merger/job.hpp"
 #include "log-merger/plain_text.hpp"
 #include "symbols/symbols.hpp"
@@ -38,17 +39,6 @@ std::string hex(std::string_view bytes) {
 }
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-// Libraries of MPI and UCX, and their plug-ins and language bindings: the program calls them.
-bool is_communication_library(std::string_view path) {
-  static constexpr std::string_view kNames[] = {
-      "libmpi",    "libpmpi", "libmpich",  "libmpicxx",    "libmpichcxx", "libmpifort",
-      "libfmpich", "libopen", "liboshmem", "libompitrace", "libucp",      "libuct",
-      "libucs",    "libucm",  "libfabric", "libpsm",       "mca_",        "libuctrace"};
-  const std::string_view name = file_name(path);
-  return std::any_of(std::begin(kNames), std::end(kNames),
-                     [&](std::string_view known) { return name.starts_with(known); });
-}
 
 class Resolver {
  public:
