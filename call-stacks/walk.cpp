@@ -76,15 +76,14 @@ std::size_t walk_by_libunwind(Frame* frames, std::size_t size) {
   libunwind.get_context(&context);
   if (libunwind.init_local(&cursor, &context) != 0) return 0;
   std::size_t count = 0;
-  bool interrupted = false;
   do {
     unw_word_t pc = 0, stack_pointer = 0;
     if (libunwind.get_reg(&cursor, UNW_REG_IP, &pc) != 0 || pc == 0 ||
         libunwind.get_reg(&cursor, UNW_REG_SP, &stack_pointer) != 0) {
       break;
     }
-    frames[count++] = {pc, stack_pointer, interrupted};
-    interrupted = libunwind.is_signal_frame(&cursor) > 0;
+    // It says so of the frame that was interrupted, not of the trampoline in front of it.
+    frames[count++] = {pc, stack_pointer, libunwind.is_signal_frame(&cursor) > 0};
   } while (count < size && libunwind.step(&cursor) > 0);
   return count;
 }
