@@ -52,6 +52,7 @@ constexpr TimeWords time_words_of(RecordType type) {
       return {2, 0};
     case RecordType::mpi_call:
     case RecordType::mpi_window_call:
+    case RecordType::mpi_file_call:
       return {1, 2};
     default:
       return {1, 0};
@@ -63,6 +64,7 @@ static_assert(offsetof(UcpOperation, start_tick) == 16 &&
               offsetof(UcpOperation, duration_ticks) == 24);
 static_assert(offsetof(UcpCompletion, tick) == 16 && offsetof(UctCompletion, tick) == 8);
 static_assert(offsetof(MpiCall, start_tick) == 8 && offsetof(MpiCall, duration_ticks) == 16);
+static_assert(offsetof(MpiRequests, tick) == 8);
 static_assert(offsetof(UctArrival, start_tick) == 8 && offsetof(UctPending, tick) == 8);
 
 // The newest record of a kind.

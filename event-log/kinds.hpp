@@ -49,6 +49,8 @@ enum class RecordType : std::uint8_t {
   mpi_call = 6,
   mpi_window_call = 7,
   uct_pending = 8,
+  mpi_requests = 9,
+  mpi_file_call = 10,
   // definitions
   text = 32,
   uct_interface = 33,
@@ -68,6 +70,11 @@ enum class RecordType : std::uint8_t {
   stack = 48,
   module = 49,
   recording_switch = 50,
+  datatype = 51,
+  datatype_free = 52,
+  window_free = 53,
+  file = 54,
+  file_close = 55,
 };
 
 enum class UctOp : std::uint8_t {
@@ -311,6 +318,31 @@ enum class TextKind : std::uint8_t {
   recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
 };
 
+// How a datatype was made: MPI_COMBINER_*.
+enum class Combiner : std::uint8_t {
+  unknown = 0,
+  named,  // a predefined one
+  dup,
+  contiguous,
+  vector,
+  hvector_integer,
+  hvector,
+  indexed,
+  hindexed_integer,
+  hindexed,
+  indexed_block,
+  struct_integer,
+  structure,
+  subarray,
+  darray,
+  f90_real,
+  f90_complex,
+  f90_integer,
+  resized,
+  hindexed_block,
+  kCount
+};
+
 enum class FaultCode : std::uint16_t {
   none = 0,
   unknown_ucx_version = 1,
@@ -351,6 +383,8 @@ constexpr DropKind drop_kind_of(RecordType type) {
       return DropKind::ucp;
     case RecordType::mpi_call:
     case RecordType::mpi_window_call:
+    case RecordType::mpi_file_call:
+    case RecordType::mpi_requests:
       return DropKind::mpi;
     default:
       return DropKind::definition;

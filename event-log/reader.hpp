@@ -106,15 +106,31 @@ struct UcpCompletionView {
 };
 
 struct MpiCallView {
-  MpiCall r;  // absent ranks and tags are kNone, absent sizes 0
-  bool has_peer = false;
-  bool has_receive = false;  // the half that is received or fetched
+  MpiCall r;
+  // What the record does not have is kNone or 0.
+  MpiPeer peer{MpiCall::kNone, MpiCall::kNone}, recv_peer{MpiCall::kNone, MpiCall::kNone};
+  MpiVolume volume{}, recv_volume{};
+  std::uint64_t request = 0;
+  std::uint64_t caller = 0;
   std::uint32_t stack = 0;
 
+  bool has(std::uint16_t part) const { return (parts() & part) != 0; }
   bool on_window() const { return r.head.type == RecordType::mpi_window_call; }
-  std::uint16_t function() const { return r.head.a; }
+  bool on_file() const { return r.head.type == RecordType::mpi_file_call; }
+  std::uint16_t function() const { return r.head.a % MpiCall::kMaxFunctions; }
+  std::uint16_t parts() const { return r.head.a >> MpiCall::kFunctionBits; }
   std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
   static std::optional<MpiCallView> parse(Words record);
+};
+
+struct MpiRequestsView {
+  MpiRequests r;
+  Words handles;                     // of the call's requests, unless completed
+  std::vector<std::uint32_t> ended;  // positions among them, if completed
+
+  bool completed() const { return (r.head.a & MpiRequests::kCompleted) != 0; }
+  bool more() const { return (r.head.a & MpiRequests::kMore) != 0; }
+  static std::optional<MpiRequestsView> parse(Words record);
 };
 
 struct TextView {
@@ -177,16 +193,28 @@ struct CommunicatorView {
 
   bool inter() const { return (r.head.a & Communicator::kInter) != 0; }
   bool truncated() const { return (r.head.a & Communicator::kTruncated) != 0; }
+  bool has_members() const { return (r.head.a & Communicator::kMembers) != 0; }
+  bool of_tool() const { return (r.head.a & Communicator::kTool) != 0; }
   // World rank of a member (of the remote group in an intercommunicator); nothing beyond the known
   // ones. Costs the runs: a lying `count` costs no memory.
   std::optional<std::int32_t> world_rank(std::uint32_t rank) const;
   static std::optional<CommunicatorView> parse(Words record);
 };
 
+// Serves windows and files, told apart by type().
 struct WindowView {
   Window r;
 
+  RecordType type() const { return r.head.type; }
   static std::optional<WindowView> parse(Words record);
+};
+
+struct DatatypeView {
+  Datatype r;
+  std::string_view name;
+
+  Combiner combiner() const { return static_cast<Combiner>(r.head.a); }
+  static std::optional<DatatypeView> parse(Words record);
 };
 
 struct StackView {
@@ -433,7 +461,10 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<UcpCompletionView>(lane, record, visitor);
     case RecordType::mpi_call:
     case RecordType::mpi_window_call:
+    case RecordType::mpi_file_call:
       return visit_as<MpiCallView>(lane, record, visitor);
+    case RecordType::mpi_requests:
+      return visit_as<MpiRequestsView>(lane, record, visitor);
     case RecordType::text:
       return visit_as<TextView>(lane, record, visitor);
     case RecordType::uct_interface:
@@ -446,6 +477,9 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
     case RecordType::uct_endpoint_destroy:
     case RecordType::ucp_worker_destroy:
     case RecordType::communicator_free:
+    case RecordType::datatype_free:
+    case RecordType::window_free:
+    case RecordType::file_close:
       return visit_as<HandleEndView>(lane, record, visitor);
     case RecordType::ucp_worker:
       return visit_as<UcpWorkerView>(lane, record, visitor);
@@ -456,7 +490,10 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
     case RecordType::communicator:
       return visit_as<CommunicatorView>(lane, record, visitor);
     case RecordType::window:
+    case RecordType::file:
       return visit_as<WindowView>(lane, record, visitor);
+    case RecordType::datatype:
+      return visit_as<DatatypeView>(lane, record, visitor);
     case RecordType::stack:
       return visit_as<StackView>(lane, record, visitor);
     case RecordType::module:

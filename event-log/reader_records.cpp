@@ -140,19 +140,43 @@ std::optional<UcpCompletionView> UcpCompletionView::parse(Words record) {
 }
 
 std::optional<MpiCallView> MpiCallView::parse(Words record) {
-  MpiCallView view{};
-  view.r.peer = view.r.tag = view.r.recv_peer = view.r.recv_tag = MpiCall::kNone;
-  // All forms have an even number of words.
-  if (record.size() % 2 != 0) {
-    view.stack = stack_in(record.last(1));
-    record = record.first(record.size() - 1);
+  MpiCallView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  const bool two_places = view.has(MpiCall::kCaller) && view.has(MpiCall::kStack);
+  if (two_places || record.size() != MpiCall::words_of(view.parts())) return std::nullopt;
+  Words rest = record.subspan(sizeof(MpiCall) / kWordBytes);
+  const auto take = [&](std::uint16_t part, auto& out) {
+    if (!view.has(part)) return;
+    std::memcpy(&out, rest.data(), sizeof out);
+    rest = rest.subspan(words_for(sizeof out));
+  };
+  take(MpiCall::kPeer, view.peer);
+  take(MpiCall::kVolume, view.volume);
+  take(MpiCall::kReceive, view.recv_peer);
+  take(MpiCall::kReceive, view.recv_volume);
+  take(MpiCall::kRequest, view.request);
+  take(MpiCall::kCaller, view.caller);
+  std::uint64_t stack = 0;
+  take(MpiCall::kStack, stack);
+  view.stack = static_cast<std::uint32_t>(stack);
+  return view;
+}
+
+std::optional<MpiRequestsView> MpiRequestsView::parse(Words record) {
+  MpiRequestsView view;
+  if (!copy_fixed(record, view.r) || view.r.head.b > MpiRequests::kMost ||
+      record.size() != MpiRequests::words_of(view.r.head.a, view.r.head.b)) {
+    return std::nullopt;
   }
-  if (!copy_fixed(record, view.r, MpiCall::kCallWords)) return std::nullopt;
-  view.has_peer = record.size() >= MpiCall::kPeerWords;
-  view.has_receive = record.size_bytes() >= sizeof(MpiCall);
-  const bool whole_form = record.size() == MpiCall::kCallWords ||
-                          record.size() == MpiCall::kPeerWords || view.has_receive;
-  if (!whole_form) return std::nullopt;
+  const Words rest = record.subspan(sizeof(MpiRequests) / kWordBytes);
+  if (!view.completed()) {
+    view.handles = rest;
+    return view;
+  }
+  view.ended.resize(view.r.head.b);
+  if (!view.ended.empty()) {
+    std::memcpy(view.ended.data(), rest.data(), view.ended.size() * sizeof view.ended[0]);
+  }
   return view;
 }
 
@@ -257,6 +281,16 @@ std::optional<std::int32_t> CommunicatorView::world_rank(std::uint32_t rank) con
 std::optional<WindowView> WindowView::parse(Words record) {
   WindowView view;
   if (!copy_fixed(record, view.r)) return std::nullopt;
+  return view;
+}
+
+std::optional<DatatypeView> DatatypeView::parse(Words record) {
+  DatatypeView view;
+  if (!copy_fixed(record, view.r) ||
+      view.r.head.a >= static_cast<std::uint16_t>(Combiner::kCount) ||
+      !Tail(record, sizeof(Datatype)).take_text(view.r.head.b, view.name)) {
+    return std::nullopt;
+  }
   return view;
 }
 

@@ -115,7 +115,8 @@ struct CountersOf {
   Number outside_window[kDropKinds];
   Number uct_pending_left;    // requests that left a pending queue, or were lost sight of in it
   Number ucp_messages_taken;  // tag receives that ended with a message
-  Number reserved[10];
+  Number mpi_request_records;  // MpiRequests
+  Number reserved[9];
 };
 using LaneCounters = CountersOf<std::uint64_t>;
 using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts
@@ -125,7 +126,7 @@ static_assert(sizeof(LaneCounters) == 59 * 8);
 // one only when it returns. Plain stores, the head last and cleared first: a snapshot of a living
 // process may mix two calls that follow each other.
 struct CurrentCall {
-  Head head;  // type: mpi_call or mpi_window_call, unpublished = in none; a: function number
+  Head head;  // type: of an MpiCall, unpublished = in none; a: function number, without parts
   std::uint64_t start_tick;
   std::uint64_t scope;
   std::int32_t peer;  // of the sending half
@@ -233,8 +234,8 @@ static_assert(sizeof(GapHeader) <= kBlockAlignment);
 
 // --- events --------------------------------------------------------------------------------------
 //
-// While call stacks are kept, a UctOperation, UcpOperation or MpiCall whose stack was taken ends
-// with one word more than what is described here: the id of its Stack.
+// While call stacks are kept, a UctOperation or UcpOperation whose stack was taken ends with one
+// word more than what is described here: the id of its Stack.
 
 // A UCT operation as its caller saw it. Optional words follow in this order, by `flags`:
 //   kHasId      its id, where a UctCompletion follows (INPROGRESS with a handle, receives posted to
@@ -363,24 +364,59 @@ struct UcpCompletion {
 static_assert(sizeof(UcpCompletion) == 40);
 inline constexpr std::size_t kSendCompletionWords = 3;
 
-// An outermost MPI call of a thread; mpi_window_call: on a window. Short form: kCallWords. Calls
-// with a peer add it, tag and bytes (kPeerWords), those that also receive or fetch the other half
-// (sizeof).
+// An outermost MPI call of a thread; mpi_window_call: on a window, mpi_file_call: on a file. What
+// else is known of it follows by `parts`, in this order:
+//   kPeer     MpiPeer: of what is sent, or of a call that only receives or moves nothing; the root
+//             of a collective operation as its `peer`
+//   kVolume   MpiVolume of the same; of a collective operation what this process hands to it
+//   kReceive  MpiPeer and MpiVolume of what is received or fetched besides
+//   kRequest  handle of the request, or message, that was made, started, freed or waited for; of
+//             several the one that ended, or the first one if none did
+//   kCaller   address in the program that the call returns to
+//   kStack    id of its Stack; there is no kCaller then
 struct MpiCall {
-  static constexpr std::size_t kCallWords = 4, kPeerWords = 6;
+  static constexpr std::uint16_t kPeer = 1, kVolume = 2, kReceive = 4, kRequest = 8, kCaller = 16,
+                                 kStack = 32;
   static constexpr std::int32_t kAny = -1, kNull = -2, kNone = INT32_MIN;
-  Head head;  // a: function number (TextKind::mpi_function), b: MPI return code
+  static constexpr unsigned kFunctionBits = 10;
+  static constexpr std::uint16_t kMaxFunctions = 1 << kFunctionBits;
+  static constexpr std::size_t words_of(unsigned parts) {
+    return 4 + (parts & kPeer ? 1 : 0) + (parts & kVolume ? 2 : 0) + (parts & kReceive ? 3 : 0) +
+           (parts & kRequest ? 1 : 0) + (parts & kCaller ? 1 : 0) + (parts & kStack ? 1 : 0);
+  }
+  Head head;  // a: function number (TextKind::mpi_function) | parts << kFunctionBits, b: result
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;
-  std::uint64_t scope;  // handle of the communicator, 0 where the call has none, or of the window
-  std::int32_t peer;    // rank in the communicator or window, or kAny / kNull / kNone
-  std::int32_t tag;     // or kAny / kNone
-  std::uint64_t bytes;  // count * size of the datatype
-  std::int32_t recv_peer;
-  std::int32_t recv_tag;
-  std::uint64_t recv_bytes;
+  std::uint64_t scope;  // handle of the communicator, window or file; 0 where the call has none
 };
-static_assert(sizeof(MpiCall) == 64);
+static_assert(sizeof(MpiCall) == 32);
+
+struct MpiPeer {
+  std::int32_t peer;  // rank in the communicator or window, or kAny / kNull / kNone
+  std::int32_t tag;   // or kAny / kNone
+};
+static_assert(sizeof(MpiPeer) == 8);
+
+struct MpiVolume {
+  std::uint64_t bytes;     // count * size of the datatype, or the sum of such
+  std::uint64_t datatype;  // its handle, 0 where there are several or none
+};
+static_assert(sizeof(MpiVolume) == 16);
+
+// The requests of a call of this lane that begins at `tick`, where there may be several: first
+// those it was called with, recorded before it could end them; then, of a call that ended only some
+// of them, which ones. Handles follow or, kCompleted, positions among all requests of the call, two
+// to a word. kMore: another record goes on with them.
+struct MpiRequests {
+  static constexpr std::uint16_t kCompleted = 1, kMore = 2;
+  static constexpr std::size_t kMost = 240;  // in one record
+  static constexpr std::size_t words_of(std::uint16_t flags, std::size_t count) {
+    return 2 + (flags & kCompleted ? (count + 1) / 2 : count);
+  }
+  Head head;  // a: flags, b: count
+  std::uint64_t tick;
+};
+static_assert(sizeof(MpiRequests) == 16);
 
 // --- definitions ---------------------------------------------------------------------------------
 
@@ -481,20 +517,28 @@ struct RankRun {
 };
 static_assert(sizeof(RankRun) == 16);
 
-// `head.b` RankRuns follow: world ranks in communicator order (of the remote group in an
-// intercommunicator). kTruncated: more runs than a record holds, the rest is unknown.
+// A communicator as one member made it. `head.b` RankRuns may follow (kMembers): world ranks in its
+// order, of the remote group in an intercommunicator. kTruncated: more runs than a record holds, or
+// processes of another world; the rest is unknown. kTool: of uctrace itself, not of the program.
 struct Communicator {
-  static constexpr std::uint16_t kInter = 1, kTruncated = 2;
+  static constexpr std::uint16_t kInter = 1, kTruncated = 2, kMembers = 4, kTool = 8;
   Head head;  // a: flags, b: number of runs
   std::uint64_t tick;
   std::uint64_t handle;
   std::uint64_t parent;  // handle, 0 for the predefined ones
   std::uint32_t rank;
-  std::uint32_t size;
-  std::uint32_t function;  // MPI function number that made it
-  std::uint32_t ordinal;   // 1, 2, ... of communicators made from `parent` in this process
+  std::uint32_t size;          // of the local group
+  std::uint32_t function;      // MPI function number that made it
+  std::uint32_t ordinal;       // 1, 2, ... of communicators made from `parent` in this process
+  std::int32_t leader;         // world rank of rank 0 of the local group, -1 = of another world
+  std::int32_t remote_leader;  // the same of the remote group, -1 too if there is none
+  std::uint32_t remote_size;   // 0 if there is no remote group
+  std::uint32_t reserved;
+  // Of the members of both groups and the tag of the call that made it, the same in all of them; 0
+  // where the call was made by all processes of `parent`, so that the ordinal tells.
+  std::uint64_t group_hash;
 };
-static_assert(sizeof(Communicator) == 48);
+static_assert(sizeof(Communicator) == 72);
 
 struct Window {
   Head head;
@@ -503,6 +547,20 @@ struct Window {
   std::uint64_t communicator;  // handle of the one it was made from
 };
 static_assert(sizeof(Window) == 32);
+
+// An open file of MPI.
+using File = Window;
+
+// A datatype as it was when a call first used it. `head.b` bytes of its name follow, padded to a
+// word, if it has one.
+struct Datatype {
+  Head head;  // a: Combiner, b: bytes of the name
+  std::uint64_t tick;
+  std::uint64_t handle;
+  std::uint64_t size;
+  std::int64_t extent;
+};
+static_assert(sizeof(Datatype) == 40);
 
 // A call stack. The addresses follow, innermost first, without frames of uctrace itself: where each
 // call returns to, or one beyond an instruction that a signal interrupted. So what is before an

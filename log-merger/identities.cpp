@@ -104,11 +104,11 @@ class Checker {
   // Of the whole run: nothing is missing but what the user did not want.
   void add_kinds() {
     const log::LaneCounters run = count_counted(job_);
-    const std::uint64_t counted[] = {run.uct_posted_ok + run.uct_errors + run.uct_no_resource +
-                                         run.uct_completed + run.uct_tag_receives_ended +
-                                         run.uct_arrivals + run.uct_pending_added +
-                                         run.uct_pending_left,
-                                     run.ucp_operations + run.ucp_completed, run.mpi_calls};
+    const std::uint64_t counted[] = {
+        run.uct_posted_ok + run.uct_errors + run.uct_no_resource + run.uct_completed +
+            run.uct_tag_receives_ended + run.uct_arrivals + run.uct_pending_added +
+            run.uct_pending_left,
+        run.ucp_operations + run.ucp_completed, run.mpi_calls + run.mpi_request_records};
     constexpr const char* kNames[] = {"recorded_uct", "recorded_ucp", "recorded_mpi"};
     for (std::size_t kind = 0; kind < std::size(counted); ++kind) {
       std::uint64_t explained = run.dropped[kind];

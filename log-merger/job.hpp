@@ -336,6 +336,7 @@ struct Job {
   std::vector<OutsideReceive> outside_receives;
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;
+  std::uint64_t mpi_request_records = 0;
   // Whether events are missing by the user's wish, of any process.
   bool partly_recorded() const {
     return std::any_of(logs.begin(), logs.end(),

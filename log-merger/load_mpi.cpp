@@ -31,7 +31,8 @@ void MpiLoader::take(const log::TextView& text) {
 }
 
 void MpiLoader::take(const log::CommunicatorView& view) {
-  log_.comms.push_back({view.r.handle, view.r.tick, view.r.parent, UINT64_MAX, view.r.size,
+  const std::uint32_t peers = view.inter() ? view.r.remote_size : view.r.size;
+  log_.comms.push_back({view.r.handle, view.r.tick, view.r.parent, UINT64_MAX, peers,
                         view.r.ordinal, view.r.function, view.inter(), view, kNoText});
 }
 
@@ -42,7 +43,9 @@ void MpiLoader::take(const log::HandleEndView& view) {
 }
 
 void MpiLoader::take(const log::WindowView& view) {
-  windows_.push_back({view.r.handle, view.r.tick, view.r.communicator});
+  if (view.type() == log::RecordType::window) {
+    windows_.push_back({view.r.handle, view.r.tick, view.r.communicator});
+  }
 }
 
 // A window lives on when its communicator is freed: whose handle it was is asked at its making.
@@ -106,22 +109,23 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.on_window = view.on_window();
   call.start_tick = view.r.start_tick;
   call.end_tick = view.r.start_tick + view.r.duration_ticks;
-  call.peer = view.r.peer;
-  call.tag = view.r.tag;
-  call.bytes = view.r.bytes;
-  call.recv_peer = view.r.recv_peer;
-  call.recv_tag = view.r.recv_tag;
-  call.recv_bytes = view.r.recv_bytes;
+  call.peer = view.peer.peer;
+  call.tag = view.peer.tag;
+  call.bytes = view.volume.bytes;
+  call.recv_peer = view.recv_peer.peer;
+  call.recv_tag = view.recv_peer.tag;
+  call.recv_bytes = view.recv_volume.bytes;
   call.end_ns = log_.clock.job_ns(call.end_tick);
   call.stack = view.stack;
-  add(call, view.r.scope);
+  add(call, view.on_file() ? 0 : view.r.scope);
 }
 
 // The call that a lane shows as its thread's own, unless its record, or that of a later one, says
 // that it is over: its end may have been missed (a longjmp), or the two were read in between.
 void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& current) {
   const bool on_window = current.head.type == log::RecordType::mpi_window_call;
-  if ((current.head.type != log::RecordType::mpi_call && !on_window) ||
+  const bool on_file = current.head.type == log::RecordType::mpi_file_call;
+  if ((current.head.type != log::RecordType::mpi_call && !on_window && !on_file) ||
       function(current.head.a) == kNoText) {
     return;
   }
@@ -144,7 +148,7 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   call.peer = current.peer;
   call.tag = current.tag;
   call.recv_peer = call.recv_tag = log::MpiCall::kNone;
-  add(call, current.scope);
+  add(call, on_file ? 0 : current.scope);
 }
 
 void MpiLoader::add(MpiCall call, std::uint64_t scope) {

@@ -144,6 +144,10 @@ class ProcessLoader {
                      ++log_.events_by_kind[kMpi];
                      mpi_.take(lane, view);
                    },
+                   [&](std::uint16_t, const log::MpiRequestsView&) {
+                     ++log_.events_by_kind[kMpi];
+                     ++job_.mpi_request_records;
+                   },
                    [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
                    [&](std::uint16_t, const log::UctCompletionView& view) {
                      ++log_.events_by_kind[kUct];

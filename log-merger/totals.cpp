@@ -215,7 +215,8 @@ Found count_found(const Job& job) {
   }
   found.used_events = found.uct_ends_of_outside + found.ucp_ends_of_outside +
                       found.pending.records() + job.uct.size() + job.uct_completions +
-                      found.arrivals + found.ucp_operations + job.ucp_completions + found.mpi_calls;
+                      found.arrivals + found.ucp_operations + job.ucp_completions +
+                      found.mpi_calls + job.mpi_request_records;
   count_transfers(job, found);
   for (const UcpOp& op : job.ucp) {
     found.ucp_ended += op.completed;

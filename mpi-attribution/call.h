@@ -28,6 +28,7 @@ typedef struct UctraceCall {
   UctraceWord scope;   // its communicator or, if on_window, its window; 0 where it has neither
   UctraceWord result;  // of the original; kUctraceNotReturned if an exception passed through
   uint16_t function;   // index of uctrace_mpi_functions
+  uint8_t parts;       // of its record, by its class (log::MpiCall)
   bool on_window;
   uint8_t posting;  // UctracePosting
 } UctraceCall;
@@ -61,7 +62,9 @@ typedef enum UctraceMaking {
 typedef struct UctraceConstruction {
   UctraceCall call;
   UctraceWord new_communicator;  // address of the new handle
+  UctraceWord tag;               // if has_tag: the members of two groups meet by it
   UctraceMaking making;
+  bool has_tag;
 } UctraceConstruction;
 
 typedef struct UctraceWindowMaking {

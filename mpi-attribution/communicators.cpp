@@ -17,26 +17,80 @@ namespace {
 constinit pthread_mutex_t describing = PTHREAD_MUTEX_INITIALIZER;
 constinit Word world_group = 0;
 
+// The finaliser of splitmix64.
+std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+  return value ^ value >> 31;
+}
+
 struct Members {
   RankRuns runs;
   bool complete = true;  // false: more runs than a record holds, or processes of another world
 };
 
-void append_members(Word group, int size, Members& members) {
-  constexpr int kChunk = 512;
-  int ranks[kChunk], world_ranks[kChunk];
-  for (int begin = 0; begin < size; begin += kChunk) {
-    const int count = size - begin < kChunk ? size - begin : kChunk;
-    for (int i = 0; i < count; ++i) ranks[i] = begin + i;
-    library.ask.group_translate_ranks(group, count, ranks, world_group, world_ranks);
-    for (int i = 0; i < count; ++i) {
-      if (world_ranks[i] == library.undefined || !members.runs.append(world_ranks[i])) {
-        members.complete = false;
-        return;
+// One of the two groups of an intercommunicator, or that of another communicator.
+class Group {
+ public:
+  Group(int (*ask)(Word, Word*), Handle communicator) {
+    ask(communicator, &group_);
+    library.ask.group_size(group_, &size_);
+  }
+  ~Group() { library.ask.group_free(&group_); }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  int size() const { return size_; }
+
+  // Calls visit(rank in MPI_COMM_WORLD), which is library.undefined of a process of another world,
+  // for the first `count` members, until one returns false.
+  template <typename Visit>
+  void for_each_world_rank(int count, Visit visit) const {
+    constexpr int kChunk = 512;
+    int ranks[kChunk], world_ranks[kChunk];
+    for (int begin = 0; begin < count; begin += kChunk) {
+      const int some = count - begin < kChunk ? count - begin : kChunk;
+      for (int i = 0; i < some; ++i) ranks[i] = begin + i;
+      library.ask.group_translate_ranks(group_, some, ranks, world_group, world_ranks);
+      for (int i = 0; i < some; ++i) {
+        if (!visit(world_ranks[i])) return;
       }
     }
   }
-}
+
+  std::int32_t leader() const {
+    std::int32_t leader = -1;
+    for_each_world_rank(size_ != 0 ? 1 : 0, [&](int rank) {
+      leader = rank == library.undefined ? -1 : rank;
+      return true;
+    });
+    return leader;
+  }
+
+  Members members() const {
+    Members members;
+    for_each_world_rank(size_, [&](int rank) {
+      members.complete = rank != library.undefined && members.runs.append(rank);
+      return members.complete;
+    });
+    return members;
+  }
+
+  // Adds what depends on the members and not on their order. False: one is of another world.
+  bool add_to_hash(std::uint64_t& hash) const {
+    bool known = true;
+    for_each_world_rank(size_, [&](int rank) {
+      known = rank != library.undefined;
+      hash += mixed(static_cast<std::uint64_t>(rank));
+      return known;
+    });
+    return known;
+  }
+
+ private:
+  Word group_ = 0;
+  int size_ = 0;
+};
 
 struct Definition {
   Handle handle;
@@ -44,20 +98,23 @@ struct Definition {
   Handle parent;
   std::uint16_t function;
   std::uint32_t ordinal;
+  std::int32_t tag;
+  bool has_tag;
 };
 
-void define(const Definition& definition) {
-  int rank = 0, size = 0, is_inter = 0;
-  library.ask.comm_rank(definition.members, &rank);
-  library.ask.comm_test_inter(definition.members, &is_inter);
-  Word group = 0;
-  (is_inter != 0 ? library.ask.comm_remote_group : library.ask.comm_group)(definition.members,
-                                                                           &group);
-  library.ask.group_size(group, &size);
-  Members members;
-  append_members(group, size, members);
-  library.ask.group_free(&group);
+// The same number in all members, where the call that made a communicator has a tag.
+std::uint64_t group_hash(const Definition& definition, const Group& local, const Group* remote) {
+  if (!definition.has_tag) return 0;
+  std::uint64_t hash = 0;
+  if (!local.add_to_hash(hash) || (remote != nullptr && !remote->add_to_hash(hash))) return 0;
+  hash ^= mixed(static_cast<std::uint32_t>(definition.tag));
+  return hash != 0 ? hash : 1;
+}
 
+void write(const Definition& definition, const Group& local, const Group* remote) {
+  int rank = 0;
+  library.ask.comm_rank(definition.members, &rank);
+  const Members members = (remote != nullptr ? *remote : local).members();
   log::Lane* lane = log::lane();
   if (lane == nullptr) return;
   auto* record = lane->define<log::Communicator>(members.runs.bytes());
@@ -66,19 +123,41 @@ void define(const Definition& definition) {
   record->handle = definition.handle;
   record->parent = definition.parent;
   record->rank = static_cast<std::uint32_t>(rank);
-  record->size = static_cast<std::uint32_t>(size);
+  record->size = static_cast<std::uint32_t>(local.size());
   record->function = definition.function;
   record->ordinal = definition.ordinal;
+  record->leader = local.leader();
+  record->remote_leader = remote != nullptr ? remote->leader() : -1;
+  record->remote_size = remote != nullptr ? static_cast<std::uint32_t>(remote->size()) : 0;
+  record->group_hash = group_hash(definition, local, remote);
   std::memcpy(record + 1, members.runs.data(), members.runs.bytes());
-  const auto flags =
-      static_cast<std::uint16_t>((is_inter != 0 ? log::Communicator::kInter : 0) |
-                                 (members.complete ? 0 : log::Communicator::kTruncated));
+  const auto flags = static_cast<std::uint16_t>(
+      log::Communicator::kMembers | (remote != nullptr ? log::Communicator::kInter : 0) |
+      (members.complete ? 0 : log::Communicator::kTruncated));
   log::publish(record, log::RecordType::communicator, (sizeof(*record) + members.runs.bytes()) / 8,
                flags, static_cast<std::uint32_t>(members.runs.count()));
 }
 
+void define(const Definition& definition) {
+  int is_inter = 0;
+  library.ask.comm_test_inter(definition.members, &is_inter);
+  const Group local(library.ask.comm_group, definition.members);
+  if (is_inter != 0) {
+    const Group remote(library.ask.comm_remote_group, definition.members);
+    write(definition, local, &remote);
+  } else {
+    write(definition, local, nullptr);
+  }
+}
+
 void define_predefined(Handle handle, const char* name, std::uint16_t function) {
-  define({.handle = handle, .members = handle, .parent = 0, .function = function, .ordinal = 1});
+  define({.handle = handle,
+          .members = handle,
+          .parent = 0,
+          .function = function,
+          .ordinal = 1,
+          .tag = 0,
+          .has_tag = false});
   name_communicator(handle, name);
 }
 
@@ -137,7 +216,9 @@ void define_communicator(const NewCommunicator& made) {
           .members = members,
           .parent = made.parent,
           .function = made.function,
-          .ordinal = ordinal});
+          .ordinal = ordinal,
+          .tag = made.tag,
+          .has_tag = made.has_tag});
 }
 
 void end_communicator(Handle handle) {

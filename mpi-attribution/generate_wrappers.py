@@ -85,6 +85,10 @@ HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no
 ENTRY_MPI, ENTRY_PMPI = 0, 1  # UctraceEntry: the assembler needs the numbers
 
 
+PART_PEER, PART_VOLUME, PART_RECEIVE = 1, 2, 4  # log::MpiCall: C does not see it
+MAX_FUNCTIONS = 1024  # likewise
+
+
 class TableError(Exception):
     pass
 
@@ -113,6 +117,8 @@ def read_functions(path):
         if any(name == other.name for other in functions):
             raise TableError(f"{place}: {name} is listed twice")
         functions.append(function)
+    if len(functions) > MAX_FUNCTIONS:
+        raise TableError(f"{path}: a record has room for the numbers of {MAX_FUNCTIONS} functions")
     return functions
 
 
@@ -156,6 +162,17 @@ def posting(function):
     return "kUctracePosts" if function.name.startswith("MPI_I") else "kUctracePostsAndWaits"
 
 
+def record_parts(function):
+    """What the record of a call has besides: bits of log::MpiCall."""
+    c_type = SHAPES[function.kind].c_type
+    if c_type == "UctraceExchange":
+        return PART_PEER | PART_VOLUME | PART_RECEIVE
+    if c_type != "UctraceMessage":
+        return 0
+    return (PART_PEER if "peer" in function.roles else 0) | (
+        PART_VOLUME if "datatype" in function.roles else 0)
+
+
 def call_fields(function, number):
     """Initialiser of a UctraceCall."""
     fields = [f".function = {number}", ".result = (Word)kUctraceNotReturned"]
@@ -166,6 +183,8 @@ def call_fields(function, number):
             fields.append(f".scope = uctrace_mpi_handle_at({address})")
     if "window" in function.roles or "window_at" in function.roles:
         fields.append(".on_window = true")
+    if parts := record_parts(function):
+        fields.append(f".parts = {parts}")
     if how := posting(function):
         fields.append(f".posting = {how}")
     return ", ".join(fields)
@@ -185,6 +204,8 @@ def guard(function, number):
     elif shape.c_type == "UctraceConstruction":
         fields += [f".new_communicator = {function.argument('new_comm')}",
                    f".making = {shape.making}"]
+        if tag := function.argument("tag"):
+            fields += [f".tag = {tag}", ".has_tag = true"]
     elif shape.c_type == "UctraceWindowMaking":
         fields.append(f".new_window = {function.argument('new_window')}")
     elif shape.c_type == "UctraceRename":

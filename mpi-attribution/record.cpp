@@ -18,13 +18,6 @@ std::int32_t as_int(Word word) { return static_cast<std::int32_t>(word); }
 // MPI_SUCCESS is 0 in every flavour.
 bool succeeded(const UctraceCall& call) { return as_int(call.result) == 0; }
 
-// The forms of an MpiCall record, by their size in words.
-enum class Form : std::size_t {
-  call = MpiCall::kCallWords,
-  message = MpiCall::kPeerWords,
-  exchange = sizeof(MpiCall) / 8,
-};
-
 std::int32_t peer_of(Word word) {
   const std::int32_t rank = as_int(word);
   if (rank == library.proc_null) return MpiCall::kNull;
@@ -37,9 +30,8 @@ std::int32_t tag_of(Word word) {
   return tag == library.any_tag ? MpiCall::kAny : tag;
 }
 
-UCTRACE_HOT inline std::uint64_t payload_bytes(const UctraceHalf& half) {
-  const std::int32_t count = as_int(half.count);
-  const Handle datatype = library.handle(half.datatype);
+UCTRACE_HOT inline std::uint64_t payload_bytes(Word word, Handle datatype) {
+  const std::int32_t count = as_int(word);
   if (count <= 0 || datatype == library.datatype_null) return 0;
   std::int64_t size = 0;
   if (library.ask.type_size_x(datatype, &size) != 0 || size < 0) return 0;
@@ -54,9 +46,12 @@ std::int32_t tag_of(const UctraceHalf& half) {
 }
 
 // Asks the library, which is allowed once the call has returned.
-UCTRACE_HOT inline std::uint64_t bytes_of(const UctraceHalf& half, std::int32_t peer,
-                                          const UctraceCall& call) {
-  return half.has_payload && peer != MpiCall::kNull && succeeded(call) ? payload_bytes(half) : 0;
+UCTRACE_HOT inline log::MpiVolume volume_of(const UctraceHalf& half, std::int32_t peer,
+                                            const UctraceCall& call) {
+  if (!half.has_payload) return {};
+  const Handle datatype = library.handle(half.datatype);
+  const bool moved = peer != MpiCall::kNull && succeeded(call);
+  return {moved ? payload_bytes(half.count, datatype) : 0, datatype};
 }
 
 log::RecordType type_of(const UctraceCall& call) {
@@ -119,75 +114,99 @@ UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t
   log::publish(&shown, type_of(call), 0, call.function, 0);
 }
 
-// The record of a call, and what stands behind its form.
-struct CallRecord {
-  MpiCall* record;
-  std::uint32_t stack;  // 0: no word for it
-};
-
-// Counts the call, which has returned, and reserves its record.
-UCTRACE_HOT inline CallRecord begin_record(const UctraceCall& call, Form form,
-                                           std::uint64_t end_tick) {
-  log::Lane* lane = log::lane();
-  if (lane == nullptr) [[unlikely]] {
-    log::count_without_lane(log::DropKind::mpi);
-    return {};
+struct WordsOf {
+  std::uint8_t of[64];
+  constexpr WordsOf() : of{} {
+    for (unsigned parts = 0; parts < sizeof of; ++parts) {
+      of[parts] = static_cast<std::uint8_t>(MpiCall::words_of(parts));
+    }
   }
-  lane->end_moment();
-  log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
-  ++lane->counters().mpi_calls;
-  const std::uint32_t stack = stacks::of_mpi_call(*lane);
-  const std::size_t words = static_cast<std::size_t>(form) + (stack != 0);
-  auto* record = static_cast<MpiCall*>(
-      lane->reserve_bytes(log::Stream::events, log::DropKind::mpi, words * 8));
-  if (record == nullptr) [[unlikely]]
-    return {};
-  record->start_tick = call.start_tick;
-  record->duration_ticks = end_tick - call.start_tick;
-  record->scope = library.handle(call.scope);
-  return {record, stack};
-}
+};
+constexpr WordsOf kWords;
 
-UCTRACE_HOT inline void end_record(CallRecord made, const UctraceCall& call, Form form) {
-  auto words = static_cast<std::size_t>(form);
-  if (made.stack != 0) reinterpret_cast<std::uint64_t*>(made.record)[words++] = made.stack;
-  log::publish(made.record, type_of(call), words, call.function,
-               static_cast<std::uint32_t>(call.result));
-}
+// The record of a call, which is filled part by part.
+class CallRecord {
+ public:
+  // Counts the call, which has returned, and reserves its record.
+  UCTRACE_HOT CallRecord(const UctraceCall& call, std::uint64_t end_tick) : parts_(call.parts) {
+    log::Lane* lane = log::lane();
+    if (lane == nullptr) [[unlikely]] {
+      log::count_without_lane(log::DropKind::mpi);
+      return;
+    }
+    lane->end_moment();
+    log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
+    ++lane->counters().mpi_calls;
+    stack_ = stacks::of_mpi_call(*lane);
+    if (stack_ != 0) parts_ |= MpiCall::kStack;
+    record_ = static_cast<MpiCall*>(lane->reserve_bytes(log::Stream::events, log::DropKind::mpi,
+                                                        std::size_t{kWords.of[parts_]} * 8));
+    if (record_ == nullptr) [[unlikely]] {
+      return;
+    }
+    record_->start_tick = call.start_tick;
+    record_->duration_ticks = end_tick - call.start_tick;
+    record_->scope = library.handle(call.scope);
+    next_ = reinterpret_cast<std::uint64_t*>(record_ + 1);
+  }
+
+  explicit operator bool() const { return record_ != nullptr; }
+
+  // The parts, in the order of MpiCall. Each does nothing where the record has none.
+  UCTRACE_HOT void peer(std::uint16_t part, std::int32_t rank, std::int32_t tag) {
+    if ((parts_ & part) != 0) {
+      *next_++ = static_cast<std::uint32_t>(rank) | std::uint64_t{static_cast<std::uint32_t>(tag)}
+                                                        << 32;
+    }
+  }
+  UCTRACE_HOT void volume(std::uint16_t part, const log::MpiVolume& moved) {
+    if ((parts_ & part) != 0) {
+      *next_++ = moved.bytes;
+      *next_++ = moved.datatype;
+    }
+  }
+  UCTRACE_HOT void publish(const UctraceCall& call) {
+    if (stack_ != 0) *next_ = stack_;
+    log::publish(record_, type_of(call), kWords.of[parts_],
+                 static_cast<std::uint16_t>(call.function | parts_ << MpiCall::kFunctionBits),
+                 static_cast<std::uint32_t>(call.result));
+  }
+
+ private:
+  MpiCall* record_ = nullptr;
+  std::uint64_t* next_ = nullptr;
+  unsigned parts_;
+  std::uint32_t stack_ = 0;
+};
 
 UCTRACE_HOT inline void record_call(const UctraceCall& call) {
   const std::uint64_t end_tick = log::now();
-  if (const CallRecord made = begin_record(call, Form::call, end_tick); made.record != nullptr) {
-    end_record(made, call, Form::call);
+  if (CallRecord record(call, end_tick); record) {
+    record.publish(call);
   }
 }
 
 UCTRACE_HOT inline void record_message(const UctraceMessage& message) {
   const std::uint64_t end_tick = log::now();
-  const std::uint64_t bytes = bytes_of(message.half, message.peer, message.call);
-  const CallRecord made = begin_record(message.call, Form::message, end_tick);
-  if (MpiCall* record = made.record) [[likely]] {
-    record->peer = message.peer;
-    record->tag = message.tag;
-    record->bytes = bytes;
-    end_record(made, message.call, Form::message);
+  const log::MpiVolume volume = volume_of(message.half, message.peer, message.call);
+  if (CallRecord record(message.call, end_tick); record) {
+    record.peer(MpiCall::kPeer, message.peer, message.tag);
+    record.volume(MpiCall::kVolume, volume);
+    record.publish(message.call);
   }
 }
 
 void record_exchange(const UctraceExchange& exchange) {
   const std::uint64_t end_tick = log::now();
   const std::int32_t peer = peer_of(exchange.send), recv_peer = peer_of(exchange.receive);
-  const std::uint64_t bytes = bytes_of(exchange.send, peer, exchange.call);
-  const std::uint64_t recv_bytes = bytes_of(exchange.receive, recv_peer, exchange.call);
-  const CallRecord made = begin_record(exchange.call, Form::exchange, end_tick);
-  if (MpiCall* record = made.record) {
-    record->peer = peer;
-    record->tag = tag_of(exchange.send);
-    record->bytes = bytes;
-    record->recv_peer = recv_peer;
-    record->recv_tag = tag_of(exchange.receive);
-    record->recv_bytes = recv_bytes;
-    end_record(made, exchange.call, Form::exchange);
+  const log::MpiVolume sent = volume_of(exchange.send, peer, exchange.call);
+  const log::MpiVolume received = volume_of(exchange.receive, recv_peer, exchange.call);
+  if (CallRecord record(exchange.call, end_tick); record) {
+    record.peer(MpiCall::kPeer, peer, tag_of(exchange.send));
+    record.volume(MpiCall::kVolume, sent);
+    record.peer(MpiCall::kReceive, recv_peer, tag_of(exchange.receive));
+    record.volume(MpiCall::kReceive, received);
+    record.publish(exchange.call);
   }
 }
 
@@ -252,7 +271,9 @@ void uctrace_mpi_leave_construction(const UctraceConstruction* construction) {
   define_communicator({.handle = library.handle_at(construction->new_communicator),
                        .parent = library.handle(call.scope),
                        .function = call.function,
-                       .making = construction->making});
+                       .making = construction->making,
+                       .tag = as_int(construction->tag),
+                       .has_tag = construction->has_tag});
 }
 
 void uctrace_mpi_leave_release(const UctraceCall* call) {

@@ -53,6 +53,10 @@ class Contents {
                                      add("ucp_completion", view.r.head);
                                      read(lane, view.r.tick);
                                    },
+                                   [&](std::uint16_t lane, const MpiRequestsView& view) {
+                                     add("mpi_requests", view.r.head);
+                                     read(lane, view.r.tick);
+                                   },
                                    [&](std::uint16_t lane, const MpiCallView& view) {
                                      add("mpi_call", view.r.head);
                                      read(lane, view.r.start_tick);

@@ -132,6 +132,7 @@ class LogWriter {
     counters.uct_arrivals += type == RecordType::uct_arrival;
     counters.ucp_operations += type == RecordType::ucp_operation;
     counters.mpi_calls += type == RecordType::mpi_call;
+    counters.mpi_request_records += type == RecordType::mpi_requests;
   }
 
   static void put(LogBytes& bytes, std::size_t at, const std::vector<std::byte>& from) {

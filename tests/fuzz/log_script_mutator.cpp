@@ -97,8 +97,33 @@ void shape_addresses(Random& random, std::uint16_t& first, std::uint16_t& second
   second = static_cast<std::uint16_t>(random() % 9);
 }
 
+void set_head(std::vector<std::uint64_t>& words, std::uint16_t a, std::uint32_t b) {
+  words[0] = (words[0] & 0xffff) | std::uint64_t{a} << 16 | std::uint64_t{b} << 32;
+}
+
+// With as many words as its parts need, most often.
+std::vector<std::uint64_t> some_call(Random& random) {
+  static constexpr RecordType kTypes[] = {RecordType::mpi_call, RecordType::mpi_call,
+                                          RecordType::mpi_window_call, RecordType::mpi_file_call};
+  const auto parts = static_cast<unsigned>(random() % 64);
+  auto words = some_record<log::MpiCall>(random, kTypes[random() % std::size(kTypes)],
+                                         log::MpiCall::words_of(parts) - 4 + random() % 16 / 15);
+  set_head(words, static_cast<std::uint16_t>(random() % 4 | parts << log::MpiCall::kFunctionBits),
+           static_cast<std::uint32_t>(random() % 3));
+  return words;
+}
+
+std::vector<std::uint64_t> some_requests(Random& random) {
+  const auto flags = static_cast<std::uint16_t>(random() % 4);
+  const auto count = static_cast<std::uint32_t>(random() % 5);
+  auto words = some_record<log::MpiRequests>(random, RecordType::mpi_requests,
+                                             log::MpiRequests::words_of(flags, count) - 2);
+  set_head(words, flags, count);
+  return words;
+}
+
 std::vector<std::uint64_t> some_event(Random& random) {
-  switch (random() % 7) {
+  switch (random() % 9) {
     case 0:
       return some_record<log::UctOperation>(random, RecordType::uct_operation, 9, shape_operation);
     case 1:
@@ -112,8 +137,10 @@ std::vector<std::uint64_t> some_event(Random& random) {
       return some_record<log::UcpCompletion>(random, RecordType::ucp_completion);
     case 5:
       return some_record<log::UctPending>(random, RecordType::uct_pending, 0, shape_pending);
+    case 6:
+      return some_requests(random);
     default:
-      return some_record<log::MpiCall>(random, RecordType::mpi_call, random() % 2);
+      return some_call(random);
   }
 }
 
@@ -130,7 +157,7 @@ std::vector<std::uint64_t> some_text(Random& random) {
 }
 
 std::vector<std::uint64_t> some_definition(Random& random) {
-  switch (random() % 12) {
+  switch (random() % 14) {
     case 0:
       return some_text(random);
     case 1:
@@ -150,8 +177,12 @@ std::vector<std::uint64_t> some_definition(Random& random) {
       return some_record<log::UcpEndpoint>(random, RecordType::ucp_endpoint);
     case 5:
       return some_record<log::Communicator>(random, RecordType::communicator, 4);
-    case 6:
-      return some_record<log::HandleEnd>(random, RecordType::communicator_free);
+    case 6: {
+      static constexpr RecordType kEnds[] = {
+          RecordType::communicator_free, RecordType::communicator_free, RecordType::datatype_free,
+          RecordType::window_free, RecordType::file_close};
+      return some_record<log::HandleEnd>(random, kEnds[random() % std::size(kEnds)]);
+    }
     case 7:
       return some_record<log::UcpConnection>(random, RecordType::ucp_connection, 0,
                                              shape_connection);
@@ -169,6 +200,15 @@ std::vector<std::uint64_t> some_definition(Random& random) {
             r.head.a = static_cast<std::uint16_t>(any() % 2 | any() % 4 << 8);
             r.head.b = static_cast<std::uint32_t>(any() % 6);
           });
+    case 11:
+      return some_record<log::Datatype>(random, RecordType::datatype, 1,
+                                        [](Random& any, log::Datatype& r) {
+                                          r.head.a = static_cast<std::uint16_t>(any() % 20);
+                                          r.head.b = static_cast<std::uint32_t>(any() % 9);
+                                        });
+    case 12:
+      return some_record<log::Window>(random,
+                                      random() % 2 == 0 ? RecordType::window : RecordType::file);
     default:
       return some_record<log::Fault>(random, RecordType::fault, 1);
   }

@@ -10,6 +10,8 @@ namespace {
 
 using namespace log;
 using log::test::LogBuilder;
+using log::test::mpi_call;
+using log::test::peer_word;
 using log::test::words_of;
 
 constexpr std::uint64_t kComm = 0x100, kWindow = 0x200;
@@ -54,23 +56,18 @@ struct Writer {
   void events() { log.chunk(Stream::events, 0, 1); }
 
   void put(std::uint64_t tick, std::int32_t target) {
-    log::MpiCall record{};
-    record.head.a = kPut;
+    log::MpiCall record = mpi_call(kPut, log::MpiCall::kPeer | log::MpiCall::kVolume);
     record.start_tick = tick;
     record.duration_ticks = 5;
     record.scope = kWindow;
-    record.peer = target;
-    record.tag = log::MpiCall::kNone;
-    record.bytes = 64;
-    log.add(record, RecordType::mpi_window_call, {}, log::MpiCall::kPeerWords * 8);
+    log.add(record, RecordType::mpi_window_call, {peer_word(target, log::MpiCall::kNone), 64, 0});
   }
 
   void receive(std::uint64_t tick, std::uint64_t ticks) {
-    log::MpiCall record{};
-    record.head.a = kRecv;
+    log::MpiCall record = mpi_call(kRecv);
     record.start_tick = tick;
     record.duration_ticks = ticks;
-    log.add(record, RecordType::mpi_call, {}, log::MpiCall::kCallWords * 8);
+    log.add(record, RecordType::mpi_call);
   }
 
   // A send that was over when its call returned, whose times are those of a call from `tick` on.

@@ -121,6 +121,18 @@ inline LogBuilder one_chunk_of(std::uint64_t completions) {
   return log;
 }
 
+// The word of an MpiPeer.
+inline std::uint64_t peer_word(std::int32_t peer, std::int32_t tag) {
+  return static_cast<std::uint32_t>(peer) | std::uint64_t{static_cast<std::uint32_t>(tag)} << 32;
+}
+
+// An MpiCall that these `parts` follow.
+inline MpiCall mpi_call(unsigned function, unsigned parts = 0) {
+  MpiCall call{};
+  call.head.a = static_cast<std::uint16_t>(function | parts << MpiCall::kFunctionBits);
+  return call;
+}
+
 // A log with every type of record.
 inline LogBuilder full_log() {
   LogBuilder log;
@@ -153,15 +165,20 @@ inline LogBuilder full_log() {
   done.sender_tag = 5;
   done.length = 6;
   log.add(done, RecordType::ucp_completion);
-  MpiCall call{};
-  call.head.a = 42;
-  call.peer = 1;
-  call.tag = 2;
-  call.recv_peer = 3;
-  log.add(call, RecordType::mpi_call);
-
+  constexpr unsigned kBoth = MpiCall::kPeer | MpiCall::kVolume | MpiCall::kReceive;
+  log.add(mpi_call(42, kBoth | MpiCall::kRequest | MpiCall::kCaller), RecordType::mpi_call,
+          {peer_word(1, 2), 8, 0x88, peer_word(3, 4), 9, 0x99, 0x7777, 0x400});
+  MpiCall call = mpi_call(42, MpiCall::kPeer);
   call.scope = 0x5555;
-  log.add(call, RecordType::mpi_window_call, {}, MpiCall::kPeerWords * 8);
+  log.add(call, RecordType::mpi_window_call, {peer_word(1, 2)});
+  log.add(mpi_call(43), RecordType::mpi_file_call);
+  MpiRequests requests{};
+  requests.head.a = MpiRequests::kMore;
+  requests.head.b = 2;
+  log.add(requests, RecordType::mpi_requests, {0x7777, 0x7778});
+  requests.head.a = MpiRequests::kCompleted;
+  requests.head.b = 3;
+  log.add(requests, RecordType::mpi_requests, {std::uint64_t{1} << 32 | 0, 5});
 
   log.chunk(Stream::definitions, 0, 1);
   Text text{};
@@ -197,13 +214,24 @@ inline LogBuilder full_log() {
   connection.local.port = 5000;
   log.add(connection, RecordType::ucp_connection);
   Communicator comm{};
+  comm.head.a = Communicator::kMembers;
   comm.head.b = 2;
   comm.size = 5;
+  comm.leader = 7;
   log.add(comm, RecordType::communicator, {std::uint64_t{2} << 32 | 0, 3, 9, 2});
   Window window{};
   window.handle = 0x5555;
   window.communicator = 0x6666;
   log.add(window, RecordType::window);
+  File file{};
+  file.handle = 0xf11e;
+  log.add(file, RecordType::file);
+  Datatype datatype{};
+  datatype.head.a = static_cast<std::uint16_t>(Combiner::vector);
+  datatype.head.b = 3;
+  datatype.size = 24;
+  datatype.extent = -64;
+  log.add(datatype, RecordType::datatype, words_of("row"));
   RecordingSwitch recording{};
   recording.head.a = RecordingSwitch::kOn | static_cast<unsigned>(SwitchCause::signal) << 8;
   recording.head.b = 7;

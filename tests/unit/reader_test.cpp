@@ -45,7 +45,7 @@ std::string reason_of(std::span<const std::byte> bytes) {
 TEST_CASE("every record type comes back as written") {
   const LogFile file = full_log().read();
   CHECK(file.complete());
-  CHECK(file.event_count() == 8);
+  CHECK(file.event_count() == 11);
   CHECK(file.process_key() == "node1:boot:4026531836:17:99");
   CHECK(file.job() == "job");
   CHECK_FALSE(file.is_writer_alive());
@@ -77,14 +77,30 @@ TEST_CASE("every record type comes back as written") {
   CHECK(done.of_receive);
   CHECK(done.r.length == 6);
   const auto calls = all<MpiCallView>(file, Stream::events);
-  REQUIRE(calls.size() == 2);
+  REQUIRE(calls.size() == 3);
   CHECK(calls[0].function() == 42);
-  CHECK(calls[0].has_receive);
-  CHECK(calls[0].r.recv_peer == 3);
+  CHECK(calls[0].peer.tag == 2);
+  CHECK(calls[0].volume.datatype == 0x88);
+  CHECK(calls[0].recv_peer.peer == 3);
+  CHECK(calls[0].recv_volume.bytes == 9);
+  CHECK(calls[0].request == 0x7777);
+  CHECK(calls[0].caller == 0x400);
+  CHECK(calls[0].stack == 0);
   CHECK_FALSE(calls[0].on_window());
   CHECK(calls[1].on_window());
   CHECK(calls[1].r.scope == 0x5555);
-  CHECK_FALSE(calls[1].has_receive);
+  CHECK(calls[1].peer.peer == 1);
+  CHECK_FALSE(calls[1].has(MpiCall::kVolume));
+  CHECK(calls[1].recv_peer.peer == MpiCall::kNone);
+  CHECK(calls[2].on_file());
+  CHECK(calls[2].function() == 43);
+  const auto requests = all<MpiRequestsView>(file, Stream::events);
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].more());
+  REQUIRE(requests[0].handles.size() == 2);
+  CHECK(requests[0].handles[1] == 0x7778);
+  CHECK(requests[1].completed());
+  CHECK(requests[1].ended == std::vector<std::uint32_t>{0, 1, 5});
 
   const auto text = only<TextView>(file, Stream::definitions);
   CHECK(text.text == "MPI_Barrier");
@@ -112,9 +128,17 @@ TEST_CASE("every record type comes back as written") {
   CHECK(comm.world_rank(2) == 4);  // first run: 0, 2, 4
   CHECK(comm.world_rank(4) == 9);  // second run: 9, 9
   CHECK_FALSE(comm.world_rank(5).has_value());
-  const auto window = only<WindowView>(file, Stream::definitions);
-  CHECK(window.r.handle == 0x5555);
-  CHECK(window.r.communicator == 0x6666);
+  CHECK(comm.has_members());
+  CHECK(comm.r.leader == 7);
+  const auto windows = all<WindowView>(file, Stream::definitions);
+  REQUIRE(windows.size() == 2);
+  CHECK(windows[0].r.handle == 0x5555);
+  CHECK(windows[0].r.communicator == 0x6666);
+  CHECK(windows[1].type() == RecordType::file);
+  const auto datatype = only<DatatypeView>(file, Stream::definitions);
+  CHECK(datatype.combiner() == Combiner::vector);
+  CHECK(datatype.name == "row");
+  CHECK(datatype.r.extent == -64);
   const auto recording = only<RecordingSwitchView>(file, Stream::definitions);
   CHECK(recording.on());
   CHECK(recording.cause() == SwitchCause::signal);
@@ -136,11 +160,9 @@ TEST_CASE("stacks, their modules, and the word behind an event that names its st
   UcpOperation ucp{};
   ucp.head.a = static_cast<std::uint16_t>(UcpFunction::put_nbx);
   log.add(ucp, RecordType::ucp_operation, {6});
-  MpiCall call{};
-  log.add(call, RecordType::mpi_call, {1}, MpiCall::kCallWords * 8);
-  log.add(call, RecordType::mpi_call, {2}, MpiCall::kPeerWords * 8);
-  log.add(call, RecordType::mpi_call, {3});
-  log.add(call, RecordType::mpi_call);
+  log.add(mpi_call(0, MpiCall::kStack), RecordType::mpi_call, {1});
+  log.add(mpi_call(0, MpiCall::kPeer | MpiCall::kStack), RecordType::mpi_call, {0, 2});
+  log.add(mpi_call(0), RecordType::mpi_call);
   log.chunk(Stream::definitions, 0, 1);
   Stack stack{};
   stack.head.a = Stack::kLost;
@@ -165,12 +187,10 @@ TEST_CASE("stacks, their modules, and the word behind an event that names its st
   CHECK(operations[1].stack == 0);
   CHECK(only<UcpOperationView>(file, Stream::events).stack == 6);
   const auto calls = all<MpiCallView>(file, Stream::events);
-  REQUIRE(calls.size() == 4);
-  for (std::uint32_t i = 0; i < 3; ++i) CHECK(calls[i].stack == i + 1);
-  CHECK_FALSE(calls[0].has_peer);
-  CHECK_FALSE(calls[1].has_receive);
-  CHECK(calls[2].has_receive);
-  CHECK(calls[3].stack == 0);
+  REQUIRE(calls.size() == 3);
+  CHECK(calls[0].stack == 1);
+  CHECK(calls[1].stack == 2);
+  CHECK(calls[2].stack == 0);
   const auto read_stack = only<StackView>(file, Stream::definitions);
   CHECK(read_stack.id() == 5);
   CHECK(read_stack.lost());
@@ -187,20 +207,41 @@ TEST_CASE("stacks, their modules, and the word behind an event that names its st
 TEST_CASE("short forms of records have neutral values behind their end") {
   LogBuilder log;
   log.chunk(Stream::events, 0, 1);
-  MpiCall call{};
-  call.peer = call.recv_peer = 7;
   UcpCompletion done{};
   done.length = 9;
-  log.add(call, RecordType::mpi_call, {}, MpiCall::kPeerWords * 8);
+  log.add(mpi_call(0, MpiCall::kVolume), RecordType::mpi_call, {7, 8});
   log.add(done, RecordType::ucp_completion, {}, kSendCompletionWords * 8);
   const LogFile file = log.read();
   const auto view = only<MpiCallView>(file, Stream::events);
-  CHECK(view.has_peer);
-  CHECK_FALSE(view.has_receive);
-  CHECK(view.r.peer == 7);
-  CHECK(view.r.recv_peer == MpiCall::kNone);
+  CHECK(view.volume.bytes == 7);
+  CHECK(view.peer.peer == MpiCall::kNone);
+  CHECK(view.recv_peer.tag == MpiCall::kNone);
+  CHECK(view.recv_volume.bytes == 0);
   CHECK_FALSE(only<UcpCompletionView>(file, Stream::events).of_receive);
   CHECK(only<UcpCompletionView>(file, Stream::events).r.length == 0);
+}
+
+TEST_CASE("records of MPI whose size is not what their head says are damage") {
+  LogBuilder log;
+  log.chunk(Stream::events, 0, 1);
+  log.add(mpi_call(0, MpiCall::kPeer), RecordType::mpi_call);
+  log.add(mpi_call(0, MpiCall::kPeer), RecordType::mpi_call, {1, 2});
+  log.add(mpi_call(0, MpiCall::kCaller | MpiCall::kStack), RecordType::mpi_call, {1, 2});
+  MpiRequests requests{};
+  requests.head.b = 3;
+  log.add(requests, RecordType::mpi_requests, {1, 2});
+  requests.head.a = MpiRequests::kCompleted;
+  log.add(requests, RecordType::mpi_requests, {1, 2, 3});
+  requests.head.b = UINT32_MAX;
+  log.add(requests, RecordType::mpi_requests, {1, 2});
+  log.chunk(Stream::definitions, 0, 1);
+  Datatype datatype{};
+  datatype.head.a = static_cast<std::uint16_t>(Combiner::kCount);
+  log.add(datatype, RecordType::datatype);
+  const LogFile file = log.read();
+  CHECK(file.damage().bad_records == 7);
+  CHECK(all<MpiCallView>(file, Stream::events).empty());
+  CHECK(all<MpiRequestsView>(file, Stream::events).empty());
 }
 
 TEST_CASE("records come lane by lane, in the order of writing, whatever the order of chunks") {

@@ -36,7 +36,7 @@ void add_calls(LogBuilder& log, std::uint64_t from, std::uint64_t count) {
     call.head.a = 1;
     call.start_tick = from + 10 * i;
     call.duration_ticks = 5;
-    log.add(call, RecordType::mpi_call, {}, log::MpiCall::kCallWords * 8);
+    log.add(call, RecordType::mpi_call);
   }
 }
 

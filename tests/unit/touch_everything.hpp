@@ -16,6 +16,13 @@ inline void touch_everything(const LogFile& file) {
                  [&](std::uint16_t, const UctArrivalView& v) {
                    for (auto w : v.header) sum += w;
                  },
+                 [&](std::uint16_t, const MpiRequestsView& v) {
+                   for (auto w : v.handles) sum += w;
+                   for (auto w : v.ended) sum += w;
+                 },
+                 [&](std::uint16_t, const DatatypeView& v) {
+                   for (char c : v.name) sum += static_cast<unsigned char>(c);
+                 },
                  [&](std::uint16_t, const TextView& v) {
                    for (char c : v.text) sum += static_cast<unsigned char>(c);
                  },
