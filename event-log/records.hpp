@@ -377,7 +377,9 @@ inline constexpr std::size_t kSendCompletionWords = 3;
 struct MpiCall {
   static constexpr std::uint16_t kPeer = 1, kVolume = 2, kReceive = 4, kRequest = 8, kCaller = 16,
                                  kStack = 32;
-  static constexpr std::int32_t kAny = -1, kNull = -2, kNone = INT32_MIN;
+  // Marks in place of a peer or a tag. kRoot: the root that this process is, in an
+  // intercommunicator.
+  static constexpr std::int32_t kAny = -1, kNull = -2, kRoot = -3, kNone = INT32_MIN;
   static constexpr unsigned kFunctionBits = 10;
   static constexpr std::uint16_t kMaxFunctions = 1 << kFunctionBits;
   static constexpr std::size_t words_of(unsigned parts) {
@@ -392,7 +394,7 @@ struct MpiCall {
 static_assert(sizeof(MpiCall) == 32);
 
 struct MpiPeer {
-  std::int32_t peer;  // rank in the communicator or window, or kAny / kNull / kNone
+  std::int32_t peer;  // rank in the communicator or window, or a mark
   std::int32_t tag;   // or kAny / kNone
 };
 static_assert(sizeof(MpiPeer) == 8);

@@ -22,23 +22,37 @@ typedef enum UctracePosting {
   kUctracePosts,
 } UctracePosting;
 
+// What the record of a call has besides its time and scope, and what it is about: log::MpiCall and
+// log::RecordType, which C does not see.
+enum { kUctracePeer = 1, kUctraceVolume = 2, kUctraceReceive = 4, kUctraceRequest = 8 };
+enum { kUctraceMpiCall = 6, kUctraceWindowCall = 7 };
+
+// The lower half of the record's first word: its type, its words, and function and parts.
+#define UCTRACE_HEAD(type, parts, function) \
+  ((type) | UCTRACE_WORDS(parts) << 8 | (function) << 16 | (uint32_t)(parts) << 26)
+#define UCTRACE_WORDS(parts)                                               \
+  (4 + ((parts)&kUctracePeer ? 1 : 0) + ((parts)&kUctraceVolume ? 2 : 0) + \
+   ((parts)&kUctraceReceive ? 3 : 0) + ((parts)&kUctraceRequest ? 1 : 0))
+
 // One measured call. It lives in the wrapper's frame and is recorded when that frame is left.
 typedef struct UctraceCall {
   uint64_t start_tick;
-  UctraceWord scope;   // its communicator or, if on_window, its window; 0 where it has neither
-  UctraceWord result;  // of the original; kUctraceNotReturned if an exception passed through
-  uint16_t function;   // index of uctrace_mpi_functions
-  uint8_t parts;       // of its record, by its class (log::MpiCall)
-  bool on_window;
-  uint8_t posting;  // UctracePosting
+  UctraceWord scope;    // its communicator or window; 0 where it has neither
+  UctraceWord result;   // of the original; kUctraceNotReturned if an exception passed through
+  UctraceWord request;  // its handle or, if stores_request, where the call will store it
+  uint32_t head;        // UCTRACE_HEAD
+  uint8_t posting;      // UctracePosting
+  bool stores_request;
+  bool has_tag;
+  bool big_counts;  // all its counts have 64 bits
 } UctraceCall;
 enum { kUctraceNotReturned = -1 };
 
-// The arguments of one direction of a call with a peer. Of a window the peer is the target.
+// The arguments of one direction of a call, as far as the parts of its record say that it has them.
+// Of a window the peer is the target.
 typedef struct UctraceHalf {
-  UctraceWord peer, tag;        // if has_peer, has_tag
-  UctraceWord count, datatype;  // if has_payload
-  bool has_peer, has_tag, has_payload;
+  UctraceWord peer, tag;
+  UctraceWord count, datatype;
 } UctraceHalf;
 
 typedef struct UctraceMessage {
@@ -52,6 +66,82 @@ typedef struct UctraceExchange {
   UctraceHalf send, receive;
 } UctraceExchange;
 
+// Which of the requests that a call takes end in it, or are started.
+typedef enum UctraceEnding {
+  kUctraceStarted,  // none, all are started
+  kUctraceAllEnd,
+  kUctraceOneEnds,
+  kUctraceSomeEnd,
+} UctraceEnding;
+
+// A probe that may find a message, and only then stores its handle.
+typedef struct UctraceProbe {
+  UctraceMessage message;
+  UctraceWord flag;  // address of whether it did
+} UctraceProbe;
+
+// A receive of a message that was probed, which makes a request.
+typedef struct UctraceProbedReceive {
+  UctraceMessage message;
+  UctraceWord probed;  // address of the message's handle
+} UctraceProbedReceive;
+
+// A call that takes several requests. It may end them, which clears their handles: those of a call
+// that waits are recorded at its entry. Those of one that only tests are kept in the frame of its
+// wrapper until it is known to have ended something, as far as there is room for them.
+typedef struct UctraceRequests {
+  UctraceCall call;
+  UctraceWord requests, count;  // address of the handles
+  UctraceWord flag;             // address of what says that any, or all, have ended; 0 = has none
+  UctraceWord index;            // address of which one ended
+  UctraceWord ended_count, ended;  // addresses of how many ended, and which
+  UctraceWord* kept;               // at least kUctraceKept words; NULL: the call waits or starts
+  UctraceEnding ending;
+} UctraceRequests;
+enum { kUctraceKept = 128 };
+
+// How much data a collective operation moves depends on its kind, place and communicator.
+typedef enum UctraceVolumeRule {
+  kUctraceNoVolume,
+  kUctraceBcast,
+  kUctraceAllreduce,
+  kUctraceExscan,
+  kUctraceReduce,
+  kUctraceReduceScatter,
+  kUctraceReduceScatterBlock,
+  kUctraceGather,
+  kUctraceGatherv,
+  kUctraceScatter,
+  kUctraceScatterv,
+  kUctraceAllgather,
+  kUctraceAllgatherv,
+  kUctraceAlltoall,
+  kUctraceAlltoallv,
+  kUctraceAlltoallw,
+  kUctraceNeighborAllgather,
+  kUctraceNeighborAllgatherv,
+  kUctraceNeighborAlltoall,
+  kUctraceNeighborAlltoallv,
+  kUctraceNeighborAlltoallw,
+} UctraceVolumeRule;
+
+// What a collective operation is called with for one direction. Of count and counts it has one, and
+// of datatype and datatypes.
+typedef struct UctraceSide {
+  UctraceWord buffer;  // compared with MPI_IN_PLACE only
+  UctraceWord count;
+  UctraceWord counts;  // address of a count for each process
+  UctraceWord datatype;
+  UctraceWord datatypes;  // address of a datatype for each process
+} UctraceSide;
+
+typedef struct UctraceCollective {
+  UctraceCall call;
+  UctraceSide send, receive;
+  UctraceWord root;
+  UctraceVolumeRule rule;
+} UctraceCollective;
+
 // Who calls a communicator constructor, and who is in the communicator it makes.
 typedef enum UctraceMaking {
   kUctraceByParent,   // called by all processes of the parent
@@ -62,7 +152,7 @@ typedef enum UctraceMaking {
 typedef struct UctraceConstruction {
   UctraceCall call;
   UctraceWord new_communicator;  // address of the new handle
-  UctraceWord tag;               // if has_tag: the members of two groups meet by it
+  UctraceWord tag, tag_text;     // if has_tag, one of them: the members of two groups meet by it
   UctraceMaking making;
   bool has_tag;
 } UctraceConstruction;
@@ -94,8 +184,9 @@ typedef struct UctraceHandle {
 typedef struct UctraceFlavour {
   const char* const* versions;  // ends with NULL; the version text holds one, if there are any
   uint32_t handle_bytes;
-  int32_t proc_null, any_source, any_tag, undefined;
-  UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op;
+  int32_t proc_null, any_source, any_tag, undefined, root, in_place;
+  int32_t cartesian, graph, distributed_graph;  // of MPI_Topo_test
+  UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op, request_null;
 } UctraceFlavour;
 
 // --- generated -----------------------------------------------------------------------------------
@@ -124,14 +215,23 @@ bool uctrace_mpi_called_by_binding(const void* caller);
 // The handle at the address in `pointer`, 0 if that is NULL.
 UctraceWord uctrace_mpi_handle_at(UctraceWord pointer);
 
+// The handle of the request at an address, or of a request; 0 is MPI_REQUEST_NULL.
+UctraceWord uctrace_mpi_request_at(UctraceWord pointer);
+UctraceWord uctrace_mpi_request(UctraceWord request);
+
 // `count`, or 0 if the reduction is MPI_NO_OP, whose operands are no valid arguments.
 UctraceWord uctrace_mpi_operands(UctraceWord op, UctraceWord count);
+
+// `count` elements in each of `partitions`.
+UctraceWord uctrace_mpi_product(UctraceWord partitions, UctraceWord count);
 
 // Takes the start time and shows the call as the one that the thread is in; the last thing before
 // the original is called.
 void uctrace_mpi_enter(UctraceCall* call);
 void uctrace_mpi_enter_message(UctraceMessage* message);
 void uctrace_mpi_enter_exchange(UctraceExchange* exchange);
+void uctrace_mpi_enter_probed_receive(UctraceProbedReceive* receive);
+void uctrace_mpi_enter_requests(UctraceRequests* requests);
 void uctrace_mpi_enter_finalize(UctraceCall* call);
 // Records the call now, because it does not return.
 void uctrace_mpi_enter_abort(UctraceCall* call);
@@ -142,6 +242,9 @@ void uctrace_mpi_enter_abort(UctraceCall* call);
 void uctrace_mpi_leave_call(const UctraceCall* call);
 void uctrace_mpi_leave_message(const UctraceMessage* message);
 void uctrace_mpi_leave_exchange(const UctraceExchange* exchange);
+void uctrace_mpi_leave_probe(const UctraceProbe* probe);
+void uctrace_mpi_leave_requests(const UctraceRequests* requests);
+void uctrace_mpi_leave_collective(const UctraceCollective* collective);
 void uctrace_mpi_leave_construction(const UctraceConstruction* construction);
 void uctrace_mpi_leave_release(const UctraceCall* call);
 void uctrace_mpi_leave_window_making(const UctraceWindowMaking* making);

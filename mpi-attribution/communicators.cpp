@@ -98,16 +98,25 @@ struct Definition {
   Handle parent;
   std::uint16_t function;
   std::uint32_t ordinal;
-  std::int32_t tag;
+  std::uint64_t tag;  // or what stands for it
   bool has_tag;
 };
+
+std::uint64_t tag_of(const NewCommunicator& made) {
+  if (made.tag_text == nullptr) return made.tag;
+  std::uint64_t sum = 0;
+  for (const char* c = made.tag_text; *c != '\0'; ++c) {
+    sum = mixed(sum + static_cast<unsigned char>(*c));
+  }
+  return sum;
+}
 
 // The same number in all members, where the call that made a communicator has a tag.
 std::uint64_t group_hash(const Definition& definition, const Group& local, const Group* remote) {
   if (!definition.has_tag) return 0;
   std::uint64_t hash = 0;
   if (!local.add_to_hash(hash) || (remote != nullptr && !remote->add_to_hash(hash))) return 0;
-  hash ^= mixed(static_cast<std::uint32_t>(definition.tag));
+  hash ^= mixed(definition.tag);
   return hash != 0 ? hash : 1;
 }
 
@@ -217,7 +226,7 @@ void define_communicator(const NewCommunicator& made) {
           .parent = made.parent,
           .function = made.function,
           .ordinal = ordinal,
-          .tag = made.tag,
+          .tag = tag_of(made),
           .has_tag = made.has_tag});
 }
 

@@ -28,7 +28,8 @@ struct NewCommunicator {
   Handle parent;  // 0 if it was made from none
   std::uint16_t function;
   UctraceMaking making;
-  std::int32_t tag;
+  std::uint32_t tag;
+  const char* tag_text;  // in the place of a tag, or nullptr
   bool has_tag;  // the call is not made by all processes of `parent` alone
 };
 void define_communicator(const NewCommunicator& made);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the C wrappers of all measured MPI functions.
+"""Writes the C wrappers of all measured MPI functions, and the versions of their symbols.
 
-usage: generate_wrappers.py mpi_functions.txt mpi_flavours.txt OUTPUT.c
+usage: generate_wrappers.py mpi_functions.txt mpi_flavours.txt OUTPUT.c OUTPUT.map
 
 The readers of the two tables are used by the table test as well.
 """
@@ -11,15 +11,33 @@ import sys
 from dataclasses import dataclass
 
 
+COUNTS = ("count", "recv_count", "counts", "recv_counts")
+
+
+def big(role):
+    """The role of a count that has 64 bits."""
+    return role.replace("count", "big_count") if role in COUNTS else role
+
+
 @dataclass(frozen=True)
 class Function:
     name: str
     kind: str
     roles: tuple  # one for each argument
+    rule: str = ""  # of the volume of a collective operation
+    optional: bool = False  # not every MPI library has it
 
     def argument(self, role):
         """The C name of the argument with this role, None if there is none."""
         return f"a{self.roles.index(role)}" if role in self.roles else None
+
+    def count(self, role):
+        """The same of a count, whether it has 64 bits or not."""
+        return self.argument(role) or self.argument(big(role))
+
+    @property
+    def has_big_counts(self):
+        return any(big(role) in self.roles for role in COUNTS)
 
 
 @dataclass(frozen=True)
@@ -30,8 +48,8 @@ class Shape:
     leave: str
     enter: str = "call"
     making: str = None  # of communicator constructors
+    ending: str = None  # of several requests
     required: tuple = ()  # roles
-
 
 
 CALL = Shape("UctraceCall", "call")
@@ -45,23 +63,41 @@ def exchange(*required):
     return Shape("UctraceExchange", "exchange", enter="exchange", required=required)
 
 
+def requests(ending, *required):
+    return Shape("UctraceRequests", "requests", enter="requests", ending=ending,
+                 required=("requests", "request_count", *required))
+
+
 SHAPES = {
     "init": Shape("UctraceCall", "init"),
     "finalize": Shape("UctraceCall", "finalize", enter="finalize"),
     "abort": Shape("UctraceCall", "abort", enter="abort"),
     "send": message("count", "datatype", "peer", "tag", "comm"),
     "receive": message("count", "datatype"),
+    "probed_receive": Shape("UctraceProbedReceive", "probed_receive", enter="probed_receive",
+                            required=("count", "datatype", "probed", "new_request")),
     "probe": message("peer", "tag", "comm"),
+    "found_probe": Shape("UctraceProbe", "probe", enter="message",
+                         required=("peer", "tag", "comm", "flag_at", "new_request")),
     "exchange": exchange("count", "datatype", "peer", "tag", "recv_peer", "recv_tag", "comm"),
     "start": CALL,
     "wait": CALL,
     "test": CALL,
-    "collective": Shape("UctraceCall", "call", required=("comm",)),
-    "collective_start": Shape("UctraceCall", "call", required=("comm",)),
+    "start_all": requests("kUctraceStarted"),
+    "wait_all": requests("kUctraceAllEnd"),
+    "wait_any": requests("kUctraceOneEnds", "index_at"),
+    "wait_some": requests("kUctraceSomeEnd", "ended_count_at", "ended"),
+    "test_all": requests("kUctraceAllEnd", "flag_at"),
+    "test_any": requests("kUctraceOneEnds", "index_at", "flag_at"),
+    "test_some": requests("kUctraceSomeEnd", "ended_count_at", "ended"),
+    "collective": Shape("UctraceCollective", "collective", required=("comm",)),
+    "collective_start": Shape("UctraceCollective", "collective", required=("comm", "new_request")),
+    "collective_init": Shape("UctraceCollective", "collective", required=("comm", "new_request")),
+    "partition": CALL,
     "constructor": Shape("UctraceConstruction", "construction", making="kUctraceByParent",
                          required=("new_comm",)),
     "group_constructor": Shape("UctraceConstruction", "construction", making="kUctraceByMembers",
-                               required=("comm", "new_comm")),
+                               required=("new_comm",)),
     "duplicate": Shape("UctraceConstruction", "construction", making="kUctraceDuplicate",
                        required=("comm", "new_comm")),
     "release": Shape("UctraceCall", "release", required=("comm_at",)),
@@ -76,17 +112,51 @@ SHAPES = {
     "pcontrol": None,
     "call": CALL,
 }
+# UctraceVolumeRule: the roles that a rule needs.
+RULES = {
+    "none": (),
+    "bcast": ("count", "datatype", "root"),
+    "allreduce": ("count", "datatype"),
+    "exscan": ("count", "datatype"),
+    "reduce": ("count", "datatype", "root"),
+    "reduce_scatter": ("recv_counts", "datatype"),
+    "reduce_scatter_block": ("recv_count", "datatype"),
+    "gather": ("sendbuf", "count", "datatype", "recv_count", "recv_datatype", "root"),
+    "gatherv": ("sendbuf", "count", "datatype", "recv_counts", "recv_datatype", "root"),
+    "scatter": ("recvbuf", "count", "datatype", "recv_count", "recv_datatype", "root"),
+    "scatterv": ("recvbuf", "counts", "datatype", "recv_count", "recv_datatype", "root"),
+    "allgather": ("sendbuf", "count", "datatype", "recv_count", "recv_datatype"),
+    "allgatherv": ("sendbuf", "count", "datatype", "recv_counts", "recv_datatype"),
+    "alltoall": ("sendbuf", "count", "datatype", "recv_count", "recv_datatype"),
+    "alltoallv": ("sendbuf", "counts", "datatype", "recv_counts", "recv_datatype"),
+    "alltoallw": ("sendbuf", "counts", "types", "recv_counts", "recv_types"),
+    "neighbor_allgather": ("count", "datatype", "recv_count", "recv_datatype"),
+    "neighbor_allgatherv": ("count", "datatype", "recv_counts", "recv_datatype"),
+    "neighbor_alltoall": ("count", "datatype", "recv_count", "recv_datatype"),
+    "neighbor_alltoallv": ("counts", "datatype", "recv_counts", "recv_datatype"),
+    "neighbor_alltoallw": ("counts", "types", "recv_counts", "recv_types"),
+}
 ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag", "recv_count",
-         "recv_datatype", "new_comm", "comm_at", "name", "window", "new_window", "window_at", "op"}
-INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined")
-HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op")
+         "recv_datatype", "new_comm", "comm_at", "name", "window", "new_window", "window_at", "op",
+         *(big(role) for role in COUNTS), "partitions", "tag_text",
+         "root", "counts", "recv_counts", "types", "recv_types", "sendbuf", "recvbuf",
+         "new_request", "request_at", "request", "requests", "request_count", "probed",
+         "flag_at", "index_at", "ended_count_at", "ended"}
+INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined", "root",
+                     "in_place", "cartesian", "graph", "distributed_graph")
+HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op",
+                    "request_null")
 
 
 ENTRY_MPI, ENTRY_PMPI = 0, 1  # UctraceEntry: the assembler needs the numbers
 
 
-PART_PEER, PART_VOLUME, PART_RECEIVE = 1, 2, 4  # log::MpiCall: C does not see it
-MAX_FUNCTIONS = 1024  # likewise
+MAX_FUNCTIONS = 1024  # log::MpiCall::kMaxFunctions
+
+# Of functions that not every MPI library has. Such a version is what an ordinary reference without
+# any gets and dlsym does not: it must be the only one of the library.
+OPTIONAL_VERSION = "UCTRACE_OPTIONAL"
+OPTIONAL_ENDING = "_optional"
 
 
 class TableError(Exception):
@@ -100,26 +170,57 @@ def table_lines(path):
                 yield f"{path}:{number}", line.strip()
 
 
+def needed_roles(kind, rule):
+    shape = SHAPES[kind]
+    return {*(shape.required if shape else ()), *RULES.get(rule, ())}
+
+
+def read_function(words, optional):
+    name, kind, *roles = words
+    kind, _, rule = kind.partition(":")
+    if kind not in SHAPES:
+        raise TableError(f"unknown class {kind}")
+    if SHAPES[kind] is not None and SHAPES[kind].c_type == "UctraceCollective":
+        rule = rule or "none"
+    if rule and rule not in RULES:
+        raise TableError(f"unknown rule {rule}")
+    if unknown := set(roles) - ROLES:
+        raise TableError(f"unknown role {', '.join(sorted(unknown))}")
+    if missing := {role for role in needed_roles(kind, rule)
+                   if role not in roles and big(role) not in roles}:
+        raise TableError(f"{kind} {rule} needs {', '.join(sorted(missing))}")
+    if any(roles.count(role) > 1 for role in set(roles) - {"-"}):
+        raise TableError("a role is given twice")
+    return Function(name, kind, tuple(roles), rule, optional)
+
+
+def alias(name, other, optional):
+    large = name.endswith("_c") and not other.name.endswith("_c")
+    roles = tuple(big(role) for role in other.roles) if large else other.roles
+    return Function(name, other.kind, roles, other.rule, optional)
+
+
 def read_functions(path):
     """The functions in the order of their numbers."""
-    functions = []
+    functions = {}
+    optional = False
     for place, line in table_lines(path):
-        name, kind, *roles = line.split()
-        function = Function(name, kind, tuple(roles))
-        if kind not in SHAPES:
-            raise TableError(f"{place}: unknown class {kind}")
-        if unknown := set(roles) - ROLES:
-            raise TableError(f"{place}: unknown role {', '.join(sorted(unknown))}")
-        if missing := set(SHAPES[kind].required if SHAPES[kind] else ()) - set(roles):
-            raise TableError(f"{place}: class {kind} needs {', '.join(sorted(missing))}")
-        if any(roles.count(role) > 1 for role in set(roles) - {"-"}):
-            raise TableError(f"{place}: a role is given twice")
-        if any(name == other.name for other in functions):
-            raise TableError(f"{place}: {name} is listed twice")
-        functions.append(function)
+        if line == "[optional]":
+            optional = True
+            continue
+        words = line.split()
+        try:
+            if words[0] in functions:
+                raise TableError("listed twice")
+            if words[1] == "as" and words[2] not in functions:
+                raise TableError(f"no {words[2]} before it")
+            functions[words[0]] = (alias(words[0], functions[words[2]], optional)
+                                   if words[1] == "as" else read_function(words, optional))
+        except TableError as error:
+            raise TableError(f"{place}: {words[0]}: {error}") from None
     if len(functions) > MAX_FUNCTIONS:
         raise TableError(f"{path}: a record has room for the numbers of {MAX_FUNCTIONS} functions")
-    return functions
+    return list(functions.values())
 
 
 def read_flavours(path):
@@ -144,14 +245,16 @@ def half(function, prefix=""):
     fields = []
     # An exchange with a window has one target.
     if peer := function.argument(prefix + "peer") or function.argument("peer"):
-        fields += [f".peer = {peer}", ".has_peer = true"]
+        fields.append(f".peer = {peer}")
     if tag := function.argument(prefix + "tag"):
-        fields += [f".tag = {tag}", ".has_tag = true"]
+        fields.append(f".tag = {tag}")
     if datatype := function.argument(prefix + "datatype") or function.argument("datatype"):
-        count = function.argument(prefix + "count") or function.argument("count") or "1"
+        count = function.count(prefix + "count") or function.count("count") or "1"
+        if partitions := function.argument("partitions"):
+            count = f"uctrace_mpi_product({partitions}, {count})"
         if not prefix and (op := function.argument("op")):
             count = f"uctrace_mpi_operands({op}, {count})"
-        fields += [f".count = {count}", f".datatype = {datatype}", ".has_payload = true"]
+        fields += [f".count = {count}", f".datatype = {datatype}"]
     return "{" + ", ".join(fields) + "}"
 
 
@@ -163,31 +266,93 @@ def posting(function):
 
 
 def record_parts(function):
-    """What the record of a call has besides: bits of log::MpiCall."""
-    c_type = SHAPES[function.kind].c_type
-    if c_type == "UctraceExchange":
-        return PART_PEER | PART_VOLUME | PART_RECEIVE
-    if c_type != "UctraceMessage":
-        return 0
-    return (PART_PEER if "peer" in function.roles else 0) | (
-        PART_VOLUME if "datatype" in function.roles else 0)
+    """What the record of a call has besides."""
+    shape, roles = SHAPES[function.kind], set(function.roles)
+    has_volume = "datatype" in roles or (function.rule or "none") != "none"
+    parts = [
+        ("kUctracePeer", roles & {"peer", "root"}),
+        ("kUctraceVolume", has_volume),
+        ("kUctraceReceive", shape.c_type == "UctraceExchange" or
+         (shape.c_type == "UctraceCollective" and has_volume)),
+        ("kUctraceRequest", roles & {"new_request", "request_at", "request"} or
+         wrapper_locals(function)),
+    ]
+    return " | ".join(part for part, there in parts if there) or "0"
+
+
+def record_head(function, number):
+    on_window = {"window", "window_at"} & set(function.roles)
+    kind = "kUctraceWindowCall" if on_window else "kUctraceMpiCall"
+    return f"UCTRACE_HEAD({kind}, {record_parts(function)}, {number})"
+
+
+def wrapper_locals(function):
+    """Variables of a wrapper beside its guard."""
+    return "  Word kept[kUctraceKept];\n" if function.kind.startswith("test_") else ""
+
+
+def request_fields(function):
+    if argument := function.argument("new_request"):
+        return [f".request = {argument}", ".stores_request = true"]
+    if argument := function.argument("request_at"):
+        return [f".request = uctrace_mpi_request_at({argument})"]
+    if argument := function.argument("request"):
+        return [f".request = uctrace_mpi_request({argument})"]
+    return []
 
 
 def call_fields(function, number):
     """Initialiser of a UctraceCall."""
-    fields = [f".function = {number}", ".result = (Word)kUctraceNotReturned"]
+    fields = [f".head = {record_head(function, number)}", ".result = (Word)kUctraceNotReturned"]
     for role in ("comm", "window"):
         if handle := function.argument(role):
             fields.append(f".scope = {handle}")
         elif address := function.argument(role + "_at"):
             fields.append(f".scope = uctrace_mpi_handle_at({address})")
-    if "window" in function.roles or "window_at" in function.roles:
-        fields.append(".on_window = true")
-    if parts := record_parts(function):
-        fields.append(f".parts = {parts}")
+    if "tag" in function.roles and "peer" in function.roles:
+        fields.append(".has_tag = true")
+    if function.has_big_counts:
+        fields.append(".big_counts = true")
+    fields += request_fields(function)
     if how := posting(function):
         fields.append(f".posting = {how}")
     return ", ".join(fields)
+
+
+def side(function, prefix, buffer):
+    """Initialiser of a UctraceSide."""
+    pairs = (("buffer", buffer), ("count", prefix + "count"), ("counts", prefix + "counts"),
+             ("datatype", prefix + "datatype"), ("datatypes", prefix + "types"))
+    fields = [f".{field} = {argument}" for field, role in pairs
+              if (argument := function.count(role))]
+    return "{" + ", ".join(fields or ["0"]) + "}"
+
+
+def collective_fields(function):
+    fields = [f".send = {side(function, '', 'sendbuf')}",
+              f".receive = {side(function, 'recv_', 'recvbuf')}",
+              ".rule = kUctrace" + ("NoVolume" if function.rule == "none" else
+                                    function.rule.title().replace("_", ""))]
+    if root := function.argument("root"):
+        fields.append(f".root = {root}")
+    return fields
+
+
+def requests_fields(function):
+    fields = [f".requests = {function.argument('requests')}",
+              f".count = {function.argument('request_count')}",
+              f".ending = {SHAPES[function.kind].ending}"]
+    for field, role in (("flag", "flag_at"), ("index", "index_at"),
+                        ("ended_count", "ended_count_at"), ("ended", "ended")):
+        if argument := function.argument(role):
+            fields.append(f".{field} = {argument}")
+    if wrapper_locals(function):
+        fields.append(".kept = kept")
+    return fields
+
+
+def message_fields(call, function):
+    return [".call = {" + call + "}", f".half = {half(function)}"]
 
 
 def guard(function, number):
@@ -196,21 +361,42 @@ def guard(function, number):
     call = call_fields(function, number)
     if shape.c_type == "UctraceCall":
         return "{" + call + "}", "guard"
+    if shape.c_type in ("UctraceProbe", "UctraceProbedReceive"):
+        fields = [".message = {" + ", ".join(message_fields(call, function)) + "}"]
+        fields.append(f".flag = {function.argument('flag_at')}" if shape.c_type == "UctraceProbe"
+                      else f".probed = {function.argument('probed')}")
+        return "{" + ", ".join(fields) + "}", "guard.message.call"
     fields = [".call = {" + call + "}"]
     if shape.c_type == "UctraceMessage":
-        fields.append(f".half = {half(function)}")
+        fields = message_fields(call, function)
     elif shape.c_type == "UctraceExchange":
         fields += [f".send = {half(function)}", f".receive = {half(function, 'recv_')}"]
+    elif shape.c_type == "UctraceRequests":
+        fields += requests_fields(function)
+    elif shape.c_type == "UctraceCollective":
+        fields += collective_fields(function)
     elif shape.c_type == "UctraceConstruction":
         fields += [f".new_communicator = {function.argument('new_comm')}",
                    f".making = {shape.making}"]
         if tag := function.argument("tag"):
             fields += [f".tag = {tag}", ".has_tag = true"]
+        if text := function.argument("tag_text"):
+            fields += [f".tag_text = {text}", ".has_tag = true"]
     elif shape.c_type == "UctraceWindowMaking":
         fields.append(f".new_window = {function.argument('new_window')}")
     elif shape.c_type == "UctraceRename":
         fields.append(f".name = {function.argument('name')}")
     return "{" + ", ".join(fields) + "}", "guard.call"
+
+
+# Those whose `enter` takes more than the UctraceCall.
+WHOLE_GUARD = ("message", "exchange", "requests", "probed_receive")
+
+
+def symbols(function):
+    """The names of a function's two wrappers in C."""
+    ending = OPTIONAL_ENDING if function.optional else ""
+    return function.name + ending, "P" + function.name + ending
 
 
 def wrapper(function, number):
@@ -223,19 +409,25 @@ def wrapper(function, number):
     arguments = ", ".join(names)
     original = f"((Function{len(names)})original)({arguments})"
     initialiser, call = guard(function, number)
-    entered = "guard" if shape.enter in ("message", "exchange") else call
+    entered = "guard" if shape.enter in WHOLE_GUARD else call
+    if shape.c_type == "UctraceProbe":
+        entered = "guard.message"
     measured = f"measured_{function.name}({', '.join(['original', *names])})"
+    mpi, pmpi = symbols(function)
+    versions = "".join(
+        f'__asm__(".symver {symbol}, {name}@{OPTIONAL_VERSION}");\n'
+        for symbol, name in ((mpi, function.name), (pmpi, "P" + function.name)) if symbol != name)
     return f"""
-WRAPPER_INLINE Word measured_{function.name}({', '.join(['void* original', *([parameters] if names else [])])}) {{
-  LEAVE_BY(leave_{shape.leave}) {shape.c_type} guard = {initialiser};
+{versions}WRAPPER_INLINE Word measured_{function.name}({', '.join(['void* original', *([parameters] if names else [])])}) {{
+{wrapper_locals(function)}  LEAVE_BY(leave_{shape.leave}) {shape.c_type} guard = {initialiser};
   enter_{shape.enter}(&{entered});
   return {call}.result = {original};
 }}
-WRAPPER_EXPORT Word {function.name}({parameters or 'void'}) {{
+WRAPPER_EXPORT Word {mpi}({parameters or 'void'}) {{
   void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
   return is_measured() ? {measured} : {original};
 }}
-WRAPPER_EXPORT Word P{function.name}({parameters or 'void'}) {{
+WRAPPER_EXPORT Word {pmpi}({parameters or 'void'}) {{
   void* original = original_of({number}, kUctracePmpi, WRAPPER_CALLER);
   return is_measured() && uctrace_mpi_called_by_binding(WRAPPER_CALLER) ? {measured} : {original};
 }}
@@ -251,8 +443,8 @@ def prototypes(functions):
         if SHAPES[function.kind] is None:
             continue
         words = ", ".join(["Word"] * len(function.roles)) or "void"
-        yield f"Word {function.name}({words});"
-        yield f"Word P{function.name}({words});"
+        for name in symbols(function):
+            yield f"Word {name}({words});"
 
 
 def flavour_initialiser(name, constants):
@@ -288,7 +480,7 @@ def generate(functions, flavours):
 
 
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) != 5:
         sys.exit(__doc__)
     try:
         text = generate(read_functions(sys.argv[1]), read_flavours(sys.argv[2]))
@@ -296,6 +488,8 @@ def main():
         sys.exit(str(error))
     with open(sys.argv[3], "w", encoding="utf-8") as output:
         output.write(text)
+    with open(sys.argv[4], "w", encoding="utf-8") as output:
+        output.write(f"{OPTIONAL_VERSION} {{ local: MPI*{OPTIONAL_ENDING}; PMPI*{OPTIONAL_ENDING}; }};\n")
 
 
 if __name__ == "__main__":

@@ -1,23 +1,9 @@
 #include "mpi-attribution/library.hpp"
 
-#include <cstring>
-
 namespace uctrace::mpi {
 
 constinit Library library{};
 constinit std::atomic<bool> one_thread_at_a_time{false};
-
-Handle Library::handle_at(Word address) const {
-  if (address == 0) return 0;
-  if (handle_mask == UINT32_MAX) {
-    std::uint32_t handle;
-    std::memcpy(&handle, reinterpret_cast<const void*>(address), sizeof(handle));
-    return handle;
-  }
-  Handle handle;
-  std::memcpy(&handle, reinterpret_cast<const void*>(address), sizeof(handle));
-  return handle;
-}
 
 }  // namespace uctrace::mpi
 
@@ -25,7 +11,21 @@ extern "C" UctraceWord uctrace_mpi_handle_at(UctraceWord pointer) {
   return uctrace::mpi::library.handle_at(pointer);
 }
 
+extern "C" UctraceWord uctrace_mpi_request_at(UctraceWord pointer) {
+  return uctrace::mpi::library.request_at(pointer);
+}
+
+extern "C" UctraceWord uctrace_mpi_request(UctraceWord request) {
+  return uctrace::mpi::library.request(request);
+}
+
 extern "C" UctraceWord uctrace_mpi_operands(UctraceWord op, UctraceWord count) {
   using uctrace::mpi::library;
   return library.handle(op) == library.no_op ? 0 : count;
+}
+
+extern "C" UctraceWord uctrace_mpi_product(UctraceWord partitions, UctraceWord count) {
+  const auto wrong =
+      static_cast<std::int32_t>(partitions) < 0 || static_cast<std::int64_t>(count) < 0;
+  return wrong ? 0 : static_cast<std::uint32_t>(partitions) * count;
 }

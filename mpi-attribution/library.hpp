@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "event-log/own.hpp"
 #include "mpi-attribution/call.h"
@@ -25,6 +27,7 @@ struct Inquiries {
   int (*comm_rank)(Word, int*);
   int (*comm_size)(Word, int*);
   int (*comm_test_inter)(Word, int*);
+  int (*comm_remote_size)(Word, int*);
   int (*comm_group)(Word, Word*);
   int (*comm_remote_group)(Word, Word*);
   int (*comm_get_parent)(Word*);
@@ -32,13 +35,19 @@ struct Inquiries {
   int (*group_translate_ranks)(Word, int, const int*, Word, int*);
   int (*group_free)(Word*);
   int (*type_size_x)(Word, std::int64_t*);
+  int (*topo_test)(Word, int*);
+  int (*cartdim_get)(Word, int*);
+  int (*graph_neighbors_count)(Word, int, int*);
+  int (*dist_graph_neighbors_count)(Word, int*, int*, int*);
 };
 
 struct Library {
   Inquiries ask;
   Word handle_mask;  // the bits of a word that are a handle's
-  std::int32_t proc_null, any_source, any_tag, undefined;
-  Handle comm_null, comm_self, comm_world, datatype_null, no_op;
+  std::int32_t proc_null, any_source, any_tag, undefined, root;
+  std::int32_t cartesian, graph, distributed_graph;
+  Word in_place;
+  Handle comm_null, comm_self, comm_world, datatype_null, no_op, request_null;
   char version[128];  // first line of the library's version text
 
   // The handle in an argument.
@@ -46,11 +55,35 @@ struct Library {
     return word & handle_mask;
   }
   // The handle stored at an address; 0 for a null address.
-  Handle handle_at(Word address) const;
+  Handle handle_at(Word address) const {
+    if (address == 0) return 0;
+    Handle handle = 0;
+    if (handle_mask == UINT32_MAX) {
+      std::uint32_t half;
+      std::memcpy(&half, reinterpret_cast<const void*>(address), sizeof half);
+      return half;
+    }
+    std::memcpy(&handle, reinterpret_cast<const void*>(address), sizeof handle);
+    return handle;
+  }
+  std::size_t handle_bytes() const { return handle_mask == UINT32_MAX ? 4 : 8; }
+  // A request, or the handle of a message; 0 is MPI_REQUEST_NULL.
+  Handle request(Word word) const {
+    const Handle handle = this->handle(word);
+    return handle == request_null ? 0 : handle;
+  }
+  Handle request_at(Word address, std::size_t position = 0) const {
+    return address == 0 ? 0 : request(handle_at(address + position * handle_bytes()));
+  }
 };
 
 // Filled before the first wrapper sees uctrace_mpi_recording, constant from then on.
 UCTRACE_OWN extern Library library;
+
+// A count among the arguments of a call.
+inline std::int64_t count_of(Word word, const UctraceCall& call) {
+  return call.big_counts ? static_cast<std::int64_t>(word) : static_cast<std::int32_t>(word);
+}
 
 // MPI is initialised, and not for threads that call it at the same time (MPI_THREAD_MULTIPLE).
 UCTRACE_OWN extern constinit std::atomic<bool> one_thread_at_a_time;

@@ -39,13 +39,18 @@ bool find_inquiries(Scope& scope, Inquiries& ask) {
          find_inquiry(scope, "PMPI_Comm_rank", ask.comm_rank) &&
          find_inquiry(scope, "PMPI_Comm_size", ask.comm_size) &&
          find_inquiry(scope, "PMPI_Comm_test_inter", ask.comm_test_inter) &&
+         find_inquiry(scope, "PMPI_Comm_remote_size", ask.comm_remote_size) &&
          find_inquiry(scope, "PMPI_Comm_group", ask.comm_group) &&
          find_inquiry(scope, "PMPI_Comm_remote_group", ask.comm_remote_group) &&
          find_inquiry(scope, "PMPI_Comm_get_parent", ask.comm_get_parent) &&
          find_inquiry(scope, "PMPI_Group_size", ask.group_size) &&
          find_inquiry(scope, "PMPI_Group_translate_ranks", ask.group_translate_ranks) &&
          find_inquiry(scope, "PMPI_Group_free", ask.group_free) &&
-         find_inquiry(scope, "PMPI_Type_size_x", ask.type_size_x);
+         find_inquiry(scope, "PMPI_Type_size_x", ask.type_size_x) &&
+         find_inquiry(scope, "PMPI_Topo_test", ask.topo_test) &&
+         find_inquiry(scope, "PMPI_Cartdim_get", ask.cartdim_get) &&
+         find_inquiry(scope, "PMPI_Graph_neighbors_count", ask.graph_neighbors_count) &&
+         find_inquiry(scope, "PMPI_Dist_graph_neighbors_count", ask.dist_graph_neighbors_count);
 }
 
 bool find_handle(Scope& scope, const UctraceHandle& wanted, Handle& handle) {
@@ -68,7 +73,8 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
       !find_handle(scope, flavour.comm_self, library.comm_self) ||
       !find_handle(scope, flavour.comm_world, library.comm_world) ||
       !find_handle(scope, flavour.datatype_null, library.datatype_null) ||
-      !find_handle(scope, flavour.no_op, library.no_op)) {
+      !find_handle(scope, flavour.no_op, library.no_op) ||
+      !find_handle(scope, flavour.request_null, library.request_null)) {
     return false;
   }
   library.handle_mask = flavour.handle_bytes == sizeof(std::uint32_t) ? UINT32_MAX : ~Word{0};
@@ -76,6 +82,11 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
   library.any_source = flavour.any_source;
   library.any_tag = flavour.any_tag;
   library.undefined = flavour.undefined;
+  library.root = flavour.root;
+  library.in_place = static_cast<Word>(std::intptr_t{flavour.in_place});
+  library.cartesian = flavour.cartesian;
+  library.graph = flavour.graph;
+  library.distributed_graph = flavour.distributed_graph;
   return true;
 }
 

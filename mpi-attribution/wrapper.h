@@ -39,6 +39,8 @@ WRAPPER_INLINE void* original_of(unsigned function, UctraceEntry entry, const vo
 DEFINE_ENTER(call, UctraceCall, uctrace_mpi_enter)
 DEFINE_ENTER(message, UctraceMessage, uctrace_mpi_enter_message)
 DEFINE_ENTER(exchange, UctraceExchange, uctrace_mpi_enter_exchange)
+DEFINE_ENTER(probed_receive, UctraceProbedReceive, uctrace_mpi_enter_probed_receive)
+DEFINE_ENTER(requests, UctraceRequests, uctrace_mpi_enter_requests)
 DEFINE_ENTER(finalize, UctraceCall, uctrace_mpi_enter_finalize)
 DEFINE_ENTER(abort, UctraceCall, uctrace_mpi_enter_abort)
 #undef DEFINE_ENTER
@@ -53,6 +55,9 @@ DEFINE_ENTER(abort, UctraceCall, uctrace_mpi_enter_abort)
 DEFINE_LEAVE(call, UctraceCall)
 DEFINE_LEAVE(message, UctraceMessage)
 DEFINE_LEAVE(exchange, UctraceExchange)
+DEFINE_LEAVE(probe, UctraceProbe)
+DEFINE_LEAVE(requests, UctraceRequests)
+DEFINE_LEAVE(collective, UctraceCollective)
 DEFINE_LEAVE(construction, UctraceConstruction)
 DEFINE_LEAVE(release, UctraceCall)
 DEFINE_LEAVE(window_making, UctraceWindowMaking)
@@ -60,6 +65,9 @@ DEFINE_LEAVE(rename, UctraceRename)
 DEFINE_LEAVE(init, UctraceCall)
 DEFINE_LEAVE(finalize, UctraceCall)
 #undef DEFINE_LEAVE
+WRAPPER_INLINE void leave_probed_receive(const UctraceProbedReceive* receive) {
+  leave_message(&receive->message);
+}
 WRAPPER_INLINE void leave_abort(const UctraceCall* call) {
   (void)call;
   measured_frame = 0;

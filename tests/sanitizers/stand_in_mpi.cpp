@@ -23,6 +23,7 @@ STAND_IN int PMPI_Query_thread(int* level) { return *level = thread_level, 0; }
 STAND_IN int PMPI_Comm_rank(int, int* rank) { return *rank = 0, 0; }
 STAND_IN int PMPI_Comm_size(int, int* size) { return *size = 1, 0; }
 STAND_IN int PMPI_Comm_test_inter(int, int* flag) { return *flag = 0, 0; }
+STAND_IN int PMPI_Comm_remote_size(int, int* size) { return *size = 1, 0; }
 STAND_IN int PMPI_Comm_group(int, int* group) { return *group = kGroup, 0; }
 STAND_IN int PMPI_Comm_remote_group(int, int* group) { return *group = kGroup, 0; }
 STAND_IN int PMPI_Comm_get_parent(int* parent) { return *parent = kNoCommunicator, 0; }
@@ -33,6 +34,12 @@ STAND_IN int PMPI_Group_translate_ranks(int, int count, const int*, int, int* ra
 }
 STAND_IN int PMPI_Group_free(int*) { return 0; }
 STAND_IN int PMPI_Type_size_x(int, long long* size) { return *size = 1, 0; }
+STAND_IN int PMPI_Topo_test(int, int* topology) { return *topology = 0, 0; }
+STAND_IN int PMPI_Cartdim_get(int, int* dimensions) { return *dimensions = 0, 0; }
+STAND_IN int PMPI_Graph_neighbors_count(int, int, int* count) { return *count = 0, 0; }
+STAND_IN int PMPI_Dist_graph_neighbors_count(int, int* in, int* out, int* weighted) {
+  return *in = *out = *weighted = 0, 0;
+}
 STAND_IN int PMPI_Init(int*, char***) { return 0; }
 
 STAND_IN int MPI_Init_thread(int*, char***, int wanted, int* provided) {

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Compares the MPI tables with the MPI libraries installed here.
 
-For each library: every measured function exists under its MPI and PMPI name, has the number of
-arguments that the table gives it, and each role stands at an argument of the right type and name;
-the constants of the flavour are those of mpi.h. Exits with 77 if a library is not installed (the
+For each library: every measured function exists under its MPI and PMPI name, unless it is optional,
+has the number of arguments that the table gives it, and each role stands at an argument of the right
+type and name; the constants of the flavour are those of mpi.h. Every function that a header declares
+is measured, or stands with a reason in not_measured.txt. Exits with 77 if a library is not installed (the
 others are checked all the same).
 """
 
+import fnmatch
 import re
 import shutil
 import subprocess
@@ -23,6 +25,29 @@ COMPILERS = {"Open MPI": "mpicc.openmpi", "MPICH": "mpicc.mpich"}
 
 # role: (type, pattern of the parameter's name)
 ROLE_PARAMETERS = {
+    "root": ("int", r"root"),
+    "big_count": ("MPI_Count", r"count|sendcount|origin_count"),
+    "recv_big_count": ("MPI_Count", r"recvcount|result_count"),
+    "big_counts": ("const MPI_Count*", r"sendcounts"),
+    "recv_big_counts": ("const MPI_Count*", r"recvcounts"),
+    "partitions": ("int", r"partitions"),
+    "tag_text": ("const char*", r"stringtag"),
+    "counts": ("const int*", r"sendcounts"),
+    "recv_counts": ("const int*", r"recvcounts"),
+    "types": ("const MPI_Datatype*", r"sendtypes"),
+    "recv_types": ("const MPI_Datatype*", r"recvtypes"),
+    "sendbuf": ("const void*", r"sendbuf"),
+    "recvbuf": ("void*", r"recvbuf"),
+    "new_request": ("MPI_(Request|Message)*", r"request|message"),
+    "request_at": ("MPI_(Request|Message)*", r"request|message"),
+    "request": ("MPI_Request", r"request"),
+    "requests": ("MPI_Request*", r"(array_of_)?requests"),
+    "request_count": ("int", r"count|incount"),
+    "probed": ("MPI_Message*", r"message"),
+    "flag_at": ("int*", r"flag"),
+    "index_at": ("int*", r"index|indx"),
+    "ended_count_at": ("int*", r"outcount"),
+    "ended": ("int*", r"array_of_indices"),
     "comm": ("MPI_Comm", r"comm(_old)?|old_comm|local_comm|intercomm"),
     "count": ("int", r"count|sendcount|origin_count"),
     "datatype": ("MPI_Datatype", r"datatype|sendtype|type|origin_datatype"),
@@ -42,22 +67,58 @@ ROLE_PARAMETERS = {
 }
 
 INTEGERS = {"handle_bytes": "sizeof(MPI_Comm)", "proc_null": "MPI_PROC_NULL",
-            "any_source": "MPI_ANY_SOURCE", "any_tag": "MPI_ANY_TAG", "undefined": "MPI_UNDEFINED"}
+            "any_source": "MPI_ANY_SOURCE", "any_tag": "MPI_ANY_TAG", "undefined": "MPI_UNDEFINED",
+            "root": "MPI_ROOT", "in_place": "(long)MPI_IN_PLACE", "cartesian": "MPI_CART",
+            "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH"}
 HANDLES = {"comm_null": "MPI_COMM_NULL", "comm_self": "MPI_COMM_SELF",
            "comm_world": "MPI_COMM_WORLD", "datatype_null": "MPI_DATATYPE_NULL",
-           "no_op": "MPI_NO_OP"}
-HANDLE_TYPES = {"datatype_null": "MPI_Datatype", "no_op": "MPI_Op"}  # of the others: MPI_Comm
+           "no_op": "MPI_NO_OP", "request_null": "MPI_REQUEST_NULL"}
+HANDLE_TYPES = {"datatype_null": "MPI_Datatype", "no_op": "MPI_Op",
+                "request_null": "MPI_Request"}  # of the others: MPI_Comm
 
 
 def prototypes(compiler):
     """{name: [declaration of a parameter]} of mpi.h."""
-    text = subprocess.run([compiler, "-E", "-P", "-x", "c", "-"], input="#include <mpi.h>\n",
+    header = "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
+    text = subprocess.run([compiler, "-E", "-P", "-x", "c", "-"], input=header,
                           capture_output=True, text=True, check=True).stdout
     # No attribute in mpi.h nests parentheses more than three deep.
     text = re.sub(r"__attribute__\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", "", text)
-    found = re.findall(r"\bint\s+(P?MPI_\w+)\s*\(([^;{}]*)\)\s*;", text)
+    found = re.findall(r"\b(?:int|double|MPI_\w+)\s+\*?\s*(P?MPIX?_[A-Z]\w*)\s*\(([^;{}]*)\)\s*;", text)
     return {name: [] if parameters.strip() == "void" else parameters.split(",")
             for name, parameters in found}
+
+
+def read_not_measured(path):
+    """The patterns of names, and what is wrong with the list."""
+    names, problems = [], []
+    for place, line in tables.table_lines(path):
+        if line.startswith("["):
+            continue
+        if line in names:
+            problems.append(f"{place}: {line} is listed twice")
+        names.append(line)
+    return names, problems
+
+
+def check_coverage(declared, functions, not_measured):
+    """Of all libraries: {name: parameters} by library."""
+    measured = {function.name: function for function in functions}
+    found = {name for names in declared.values() for name in names if not name.startswith("P")}
+    for name in sorted(found - set(measured)):
+        if not any(fnmatch.fnmatchcase(name, pattern) for pattern in not_measured):
+            yield f"{name} is neither measured nor in not_measured.txt"
+    for pattern in not_measured:
+        if pattern in measured:
+            yield f"{pattern} is measured, and in not_measured.txt"
+    if len(declared) < len(COMPILERS):
+        return  # which functions are in all is not known
+    for name, function in measured.items():
+        libraries = [library for library, names in declared.items() if name in names]
+        if function.optional and len(libraries) == len(declared):
+            yield f"{name} is in every library, and stands behind [optional]"
+        elif not libraries:
+            yield f"{name} is in no library"
 
 
 def type_and_name(declaration):
@@ -73,13 +134,15 @@ def check_roles(function, parameters):
             continue
         kind, name = type_and_name(declaration)
         expected_kind, expected_name = ROLE_PARAMETERS[role]
-        if kind != expected_kind or not re.fullmatch(expected_name, name):
+        kinds = re.sub(r"\*", r"\*", expected_kind)
+        if not re.fullmatch(kinds, kind) or not re.fullmatch(expected_name, name):
             yield f"{function.name}: argument {position}, '{kind} {name}', cannot be its {role}"
 
 
-def check_functions(compiler, functions):
-    declared = prototypes(compiler)
+def check_functions(declared, functions):
     for function in functions:
+        if function.optional and function.name not in declared:
+            continue
         for name in (function.name, "P" + function.name):
             if name not in declared:
                 yield f"{name} is not in mpi.h"
@@ -98,7 +161,7 @@ def probe_source(functions):
         for key, value in HANDLES.items())
     fields = "\n".join(
         f"{HANDLE_TYPES.get(key, 'MPI_Comm')} {key};" for key in HANDLES)
-    names = "\n".join(f'missing("MPI_{f.name[4:]}"); missing("P{f.name}");' for f in functions)
+    names = "\n".join(f'missing("{f.name}"); missing("P{f.name}");' for f in functions)
     return f"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -156,16 +219,20 @@ def check_library(compiler, functions, constants):
 def main():
     functions = tables.read_functions(MPI_ROOM / "mpi_functions.txt")
     flavours = tables.read_flavours(MPI_ROOM / "mpi_flavours.txt")
-    problems, absent = [], []
+    not_measured, problems = read_not_measured(MPI_ROOM / "not_measured.txt")
+    declared, absent = {}, []
     for flavour, constants in flavours.items():
         compiler = COMPILERS[flavour]
         if shutil.which(compiler) is None:
             absent.append(compiler)
             continue
-        found = [*check_functions(compiler, functions),
-                 *check_library(compiler, functions, constants)]
+        declared[flavour] = prototypes(compiler)
+        present = [f for f in functions if not f.optional or f.name in declared[flavour]]
+        found = [*check_functions(declared[flavour], functions),
+                 *check_library(compiler, present, constants)]
         problems += [f"{flavour}: {problem}" for problem in found]
-        print(f"{flavour}: {len(functions)} functions, {len(found)} problems")
+        print(f"{flavour}: {len(present)} functions, {len(found)} problems")
+    problems += check_coverage(declared, functions, not_measured)
     print(*problems, sep="\n", end="\n" if problems else "")
     if problems:
         return 1

@@ -1,0 +1,160 @@
+// How a measured call is entered and its record made: what the recorders of all classes share.
+// Nothing here asks the MPI library before the call returned successfully, so that a wrong argument
+// is reported by the call itself and by nothing else.
+#pragma once
+
+#include <atomic>
+
+#include "call-stacks/stacks.hpp"
+#include "event-log/recorder.hpp"
+#include "mpi-attribution/communicators.hpp"
+#include "mpi-attribution/library.hpp"
+
+namespace uctrace::mpi {
+
+using log::MpiCall;
+
+inline std::int32_t as_int(Word word) { return static_cast<std::int32_t>(word); }
+
+// MPI_SUCCESS is 0 in every flavour.
+inline bool succeeded(const UctraceCall& call) { return as_int(call.result) == 0; }
+
+static_assert(kUctracePeer == MpiCall::kPeer && kUctraceVolume == MpiCall::kVolume &&
+              kUctraceReceive == MpiCall::kReceive && kUctraceRequest == MpiCall::kRequest);
+static_assert(kUctraceMpiCall == static_cast<int>(log::RecordType::mpi_call) &&
+              kUctraceWindowCall == static_cast<int>(log::RecordType::mpi_window_call));
+static_assert(UCTRACE_WORDS(15) == MpiCall::words_of(15) && MpiCall::kFunctionBits == 10);
+
+inline std::uint16_t function_of(const UctraceCall& call) {
+  return static_cast<std::uint16_t>(call.head >> 16 & (MpiCall::kMaxFunctions - 1));
+}
+inline bool has(const UctraceCall& call, std::uint16_t part) {
+  return (call.head >> 26 & part) != 0;
+}
+
+// Names the function at its first use.
+void name_function(unsigned number);
+UCTRACE_HOT inline void describe(unsigned number) {
+  const std::atomic_ref described(uctrace_mpi_functions[number].described);
+  if (!described.load(std::memory_order_relaxed)) [[unlikely]] {
+    name_function(number);
+  }
+}
+
+// A program whose MPI_Init another tool hid is noticed at its next call.
+inline void notice_world(const UctraceCall& call) {
+  if (!world_is_described()) [[unlikely]]
+    describe_world(function_of(call));
+}
+
+// The helper may copy the page at the same time.
+template <typename Value>
+void show(Value& field, Value value) {
+  __atomic_store_n(&field, value, __ATOMIC_RELAXED);
+}
+
+// What an operation that the call begins with may take its start from. Not where several threads
+// call MPI at once: the call may wait for a lock first, and the order of posting is another then.
+inline log::Moment::Of moment_of(const UctraceCall& call) {
+  static_assert(static_cast<int>(log::Moment::Of::nothing) == kUctracePostsNothing &&
+                static_cast<int>(log::Moment::Of::blocking_call) == kUctracePostsAndWaits &&
+                static_cast<int>(log::Moment::Of::nonblocking_call) == kUctracePosts);
+  return one_thread_at_a_time.load(std::memory_order_relaxed)
+             ? static_cast<log::Moment::Of>(call.posting)
+             : log::Moment::Of::nothing;
+}
+
+// Takes the start time, and shows the call to whoever looks at a job that hangs or died.
+UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
+  describe(function_of(call));
+  log::Lane* lane = log::lane();
+  call.start_tick = log::now();
+  if (lane == nullptr) [[unlikely]] {
+    return;
+  }
+  lane->begin_moment(moment_of(call), call.start_tick);
+  log::CurrentCall& shown = lane->info->current_call;
+  show(shown.start_tick, call.start_tick);
+  show(shown.scope, library.handle(call.scope));
+  show(shown.peer, peer);
+  show(shown.tag, tag);
+  constexpr std::uint32_t kTypeAndFunction = 0x03ff00ff;
+  __atomic_store_n(reinterpret_cast<std::uint64_t*>(&shown.head),
+                   std::uint64_t{call.head & kTypeAndFunction}, __ATOMIC_RELEASE);
+}
+
+// The record of a call, which is filled part by part.
+class CallRecord {
+ public:
+  // Counts the call, which has returned, and reserves its record.
+  UCTRACE_HOT CallRecord(const UctraceCall& call, std::uint64_t end_tick)
+      : call_(call), head_(call.head) {
+    log::Lane* lane = log::lane();
+    if (lane == nullptr) [[unlikely]] {
+      log::count_without_lane(log::DropKind::mpi);
+      return;
+    }
+    lane->end_moment();
+    log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
+    ++lane->counters().mpi_calls;
+    stack_ = stacks::of_mpi_call(*lane);
+    if (stack_ != 0) [[unlikely]] {
+      head_ += std::uint32_t{MpiCall::kStack} << 26 | 1 << 8;
+    }
+    record_ = static_cast<MpiCall*>(lane->reserve_bytes(log::Stream::events, log::DropKind::mpi,
+                                                        std::size_t{head_ >> 8 & 0xff} * 8));
+    if (record_ == nullptr) [[unlikely]] {
+      return;
+    }
+    record_->start_tick = call.start_tick;
+    record_->duration_ticks = end_tick - call.start_tick;
+    record_->scope = library.handle(call.scope);
+    next_ = reinterpret_cast<std::uint64_t*>(record_ + 1);
+  }
+
+  explicit operator bool() const { return record_ != nullptr; }
+
+  // The parts, in the order of MpiCall. Each does nothing where the record has none.
+  UCTRACE_HOT void peer(std::uint16_t part, std::int32_t rank, std::int32_t tag) {
+    if (has(call_, part)) {
+      *next_++ = static_cast<std::uint32_t>(rank) | std::uint64_t{static_cast<std::uint32_t>(tag)}
+                                                        << 32;
+    }
+  }
+  UCTRACE_HOT void volume(std::uint16_t part, const log::MpiVolume& moved) {
+    if (has(call_, part)) {
+      *next_++ = moved.bytes;
+      *next_++ = moved.datatype;
+    }
+  }
+  // To be called last.
+  UCTRACE_HOT void publish() {
+    if (has(call_, MpiCall::kRequest)) *next_++ = request();
+    if (stack_ != 0) [[unlikely]] {
+      *next_ = stack_;
+    }
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(&record_->head),
+                     head_ | std::uint64_t{call_.result} << 32, __ATOMIC_RELEASE);
+  }
+
+ private:
+  UCTRACE_HOT std::uint64_t request() const {
+    if (!call_.stores_request) return call_.request;
+    return succeeded(call_) ? library.request_at(call_.request) : 0;
+  }
+
+  const UctraceCall& call_;
+  MpiCall* record_ = nullptr;
+  std::uint64_t* next_ = nullptr;
+  std::uint32_t head_;
+  std::uint32_t stack_ = 0;
+};
+
+UCTRACE_HOT inline void record_call(const UctraceCall& call) {
+  const std::uint64_t end_tick = log::now();
+  if (CallRecord record(call, end_tick); record) {
+    record.publish();
+  }
+}
+
+}  // namespace uctrace::mpi

@@ -1,0 +1,250 @@
+#include "mpi-attribution/volumes.hpp"
+
+#include <cstring>
+
+namespace uctrace::mpi {
+namespace {
+
+// The processes whose data a call is about, and which of them this one is.
+class Place {
+ public:
+  explicit Place(Handle communicator) : communicator_(communicator) {
+    int is_inter = 0;
+    library.ask.comm_test_inter(communicator, &is_inter);
+    inter_ = is_inter != 0;
+  }
+
+  bool inter() const { return inter_; }
+  int rank() const { return ask(library.ask.comm_rank); }
+  int local_size() const { return ask(library.ask.comm_size); }
+  // Of the group that data goes to and comes from.
+  int size() const { return inter_ ? ask(library.ask.comm_remote_size) : local_size(); }
+
+  struct Degrees {
+    int in, out;
+  };
+  Degrees neighbors() const {
+    const int topology = ask(library.ask.topo_test);
+    int in = 0, out = 0, weighted = 0;
+    if (topology == library.cartesian) {
+      in = out = 2 * ask(library.ask.cartdim_get);
+    } else if (topology == library.graph) {
+      library.ask.graph_neighbors_count(communicator_, rank(), &in);
+      out = in;
+    } else if (topology == library.distributed_graph) {
+      library.ask.dist_graph_neighbors_count(communicator_, &in, &out, &weighted);
+    }
+    return {in, out};
+  }
+
+ private:
+  int ask(int (*question)(Word, int*)) const {
+    int answer = 0;
+    question(communicator_, &answer);
+    return answer;
+  }
+
+  Handle communicator_;
+  bool inter_ = false;
+};
+
+std::uint64_t size_of(Handle datatype) {
+  std::int64_t size = 0;
+  if (datatype == library.datatype_null || library.ask.type_size_x(datatype, &size) != 0) return 0;
+  return size < 0 ? 0 : static_cast<std::uint64_t>(size);
+}
+
+std::uint64_t positive(std::int64_t count) {
+  return count > 0 ? static_cast<std::uint64_t>(count) : 0;
+}
+
+// One direction of a call: the data of one process, of this one among several, and of all.
+class Side {
+ public:
+  Side(const UctraceSide& side, const UctraceCollective& call) : side_(side), call_(call.call) {}
+
+  bool in_place() const { return side_.buffer == library.in_place; }
+  std::uint64_t one() const {
+    return positive(count_of(side_.count, call_)) * size_of(datatype(0));
+  }
+  std::uint64_t at(int process) const { return count(process) * size_of(datatype(process)); }
+  std::uint64_t each(int processes) const { return one() * positive(processes); }
+  std::uint64_t sum(int processes) const {
+    if (side_.datatypes == 0) {
+      std::uint64_t counts = 0;
+      for (int i = 0; i < processes; ++i) counts += count(i);
+      return counts == 0 ? 0 : counts * size_of(datatype(0));
+    }
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < processes; ++i) bytes += count(i) == 0 ? 0 : at(i);
+    return bytes;
+  }
+
+ private:
+  std::uint64_t count(int process) const {
+    if (side_.counts == 0) return 0;
+    const std::size_t bytes = call_.big_counts ? sizeof(std::int64_t) : sizeof(std::int32_t);
+    Word word = 0;
+    std::memcpy(
+        &word,
+        reinterpret_cast<const char*>(side_.counts) + static_cast<std::size_t>(process) * bytes,
+        bytes);
+    return positive(count_of(word, call_));
+  }
+  Handle datatype(int process) const {
+    if (side_.datatypes == 0) return library.handle(side_.datatype);
+    return library.handle_at(side_.datatypes + static_cast<Word>(process) * library.handle_bytes());
+  }
+
+  const UctraceSide& side_;
+  const UctraceCall& call_;
+};
+
+// Who this process is to the root of a call.
+struct Rooted {
+  bool is_root;     // hands data to, or gets it from, all processes of place.size()
+  bool takes_part;  // as one of those
+};
+
+Rooted rooted(const UctraceCollective& call, const Place& place) {
+  const auto root = static_cast<std::int32_t>(call.root);
+  if (place.inter())
+    return {root == library.root, root != library.root && root != library.proc_null};
+  return {root == place.rank(), true};
+}
+
+// --- by rule -------------------------------------------------------------------------------------
+
+Volume of_bcast(const UctraceCollective& call, const Place& place) {
+  const std::uint64_t data = Side(call.send, call).one();
+  const Rooted me = rooted(call, place);
+  return {me.is_root ? data : 0, !me.is_root && me.takes_part ? data : 0};
+}
+
+Volume of_reduce(const UctraceCollective& call, const Place& place) {
+  const std::uint64_t data = Side(call.send, call).one();
+  const Rooted me = rooted(call, place);
+  return {me.takes_part ? data : 0, me.is_root ? data : 0};
+}
+
+// One datatype, and counts of what each process gets.
+Volume of_reduce_scatter(const UctraceCollective& call, const Place& place, bool block) {
+  UctraceSide both = call.receive;
+  both.datatype = call.send.datatype;
+  const Side side(both, call);
+  if (block) return {side.each(place.local_size()), side.one()};
+  return {side.sum(place.local_size()), side.at(place.rank())};
+}
+
+// In place the root's own part lies where it gathers, and is as long as the others think it is.
+Volume of_gather(const UctraceCollective& call, const Place& place, bool counts) {
+  const Rooted me = rooted(call, place);
+  const Side send(call.send, call), receive(call.receive, call);
+  Volume volume{0, 0};
+  if (me.is_root)
+    volume.recv_bytes = counts ? receive.sum(place.size()) : receive.each(place.size());
+  if (me.takes_part) {
+    volume.bytes = !send.in_place() ? send.one()
+                   : counts         ? receive.at(place.rank())
+                                    : receive.one();
+  }
+  return volume;
+}
+
+Volume of_scatter(const UctraceCollective& call, const Place& place, bool counts) {
+  const Rooted me = rooted(call, place);
+  const Side send(call.send, call), receive(call.receive, call);
+  Volume volume{0, 0};
+  if (me.is_root) volume.bytes = counts ? send.sum(place.size()) : send.each(place.size());
+  if (me.takes_part) {
+    volume.recv_bytes = !receive.in_place() ? receive.one()
+                        : counts            ? send.at(place.rank())
+                                            : send.one();
+  }
+  return volume;
+}
+
+Volume of_allgather(const UctraceCollective& call, const Place& place, bool counts) {
+  const Side send(call.send, call), receive(call.receive, call);
+  const std::uint64_t all = counts ? receive.sum(place.size()) : receive.each(place.size());
+  const std::uint64_t own = !send.in_place() ? send.one()
+                            : counts         ? receive.at(place.rank())
+                                             : receive.one();
+  return {own, all};
+}
+
+Volume of_alltoall(const UctraceCollective& call, const Place& place, bool counts) {
+  const Side send(call.send, call), receive(call.receive, call);
+  const int size = place.size();
+  const auto all = [&](const Side& side) { return counts ? side.sum(size) : side.each(size); };
+  const std::uint64_t received = all(receive);
+  return {send.in_place() ? received : all(send), received};
+}
+
+Volume of_neighbors(const UctraceCollective& call, const Place& place) {
+  const Side send(call.send, call), receive(call.receive, call);
+  const Place::Degrees degrees = place.neighbors();
+  switch (call.rule) {
+    case kUctraceNeighborAllgather:
+      return {send.one(), receive.each(degrees.in)};
+    case kUctraceNeighborAllgatherv:
+      return {send.one(), receive.sum(degrees.in)};
+    case kUctraceNeighborAlltoall:
+      return {send.each(degrees.out), receive.each(degrees.in)};
+    default:
+      return {send.sum(degrees.out), receive.sum(degrees.in)};
+  }
+}
+
+}  // namespace
+
+Volume volume_of(const UctraceCollective& call) {
+  if (call.rule == kUctraceNoVolume) return {0, 0};
+  const Place place(library.handle(call.call.scope));
+  switch (call.rule) {
+    case kUctraceNoVolume:
+      break;
+    case kUctraceBcast:
+      return of_bcast(call, place);
+    case kUctraceAllreduce: {
+      const std::uint64_t data = Side(call.send, call).one();
+      return {data, data};
+    }
+    case kUctraceExscan: {
+      const std::uint64_t data = Side(call.send, call).one();
+      return {data, place.rank() == 0 ? 0 : data};
+    }
+    case kUctraceReduce:
+      return of_reduce(call, place);
+    case kUctraceReduceScatter:
+      return of_reduce_scatter(call, place, false);
+    case kUctraceReduceScatterBlock:
+      return of_reduce_scatter(call, place, true);
+    case kUctraceGather:
+      return of_gather(call, place, false);
+    case kUctraceGatherv:
+      return of_gather(call, place, true);
+    case kUctraceScatter:
+      return of_scatter(call, place, false);
+    case kUctraceScatterv:
+      return of_scatter(call, place, true);
+    case kUctraceAllgather:
+      return of_allgather(call, place, false);
+    case kUctraceAllgatherv:
+      return of_allgather(call, place, true);
+    case kUctraceAlltoall:
+      return of_alltoall(call, place, false);
+    case kUctraceAlltoallv:
+    case kUctraceAlltoallw:
+      return of_alltoall(call, place, true);
+    case kUctraceNeighborAllgather:
+    case kUctraceNeighborAllgatherv:
+    case kUctraceNeighborAlltoall:
+    case kUctraceNeighborAlltoallv:
+    case kUctraceNeighborAlltoallw:
+      return of_neighbors(call, place);
+  }
+  return {0, 0};
+}
+
+}  // namespace uctrace::mpi

@@ -1,0 +1,27 @@
+"""Functions that not every MPI has: a program that looks for them finds what it would find alone, and
+those that its MPI has are recorded where it calls them."""
+
+from checks import check_complete
+from harness import MPIS, check, check_equal, record_well, run_test, run_well, scratch
+
+MPI_4 = {
+    "MPI_Irecv_c", "MPI_Send_c", "MPI_Bcast_init", "MPI_Precv_init", "MPI_Psend_init", "MPI_Pready",
+}
+
+
+def optional_names_are_found(mpi_name):
+    mpi = MPIS[mpi_name]
+    alone = run_well(mpi.job("optional_names"))
+    with scratch() as folder:
+        result, recording = record_well(folder / "data", mpi.job("optional_names"))
+        check_equal(result.stdout, alone.stdout, "what the program finds")
+        check("libuctrace" not in result.stdout, f"finds uctrace: {result.stdout}")
+        called = {call["function"] for call in recording.table("mpi_calls")}
+        if "MPI_Send_c: none" in result.stdout:
+            check_equal(called & MPI_4, set(), "functions that this MPI does not have")
+        else:
+            check_complete(recording.info, processes=mpi.ranks)
+            check_equal(called & MPI_4, MPI_4, "functions of MPI 4")
+
+
+run_test(optional_names_are_found)
