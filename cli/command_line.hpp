@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "event-log/kinds.hpp"
+#include "log-merger/comms.hpp"
 #include "log-merger/filter.hpp"
 #include "log-merger/info_output.hpp"
 #include "log-merger/page_data.hpp"
@@ -58,6 +59,11 @@ struct MessagesCommand {
   Format format = Format::table;
   std::optional<std::size_t> limit;
 };
+struct CommsCommand {
+  DataChoice data;
+  CommsFilter filter;
+  CommsOptions options;
+};
 struct InfoCommand {
   DataChoice data;
   InfoOptions options;
@@ -84,7 +90,7 @@ struct PrintCommand {
 
 using Command =
     std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
-                 InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
+                 CommsCommand, InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -3,24 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <charconv>
-
+#include "cli/option_kinds.hpp"
 #include "cli/size_option.hpp"
-#include "cli/time_option.hpp"
 #include "event-log/recording.hpp"
 #include "log-merger/error.hpp"
-#include "log-merger/suggestion.hpp"
 
 namespace uctrace::cli {
 namespace {
-
-using Words = std::vector<std::string>;
-
-constexpr const char* kChoosing = "Choose messages and transfers";
-
-template <typename Value>
-using Choices = std::vector<std::pair<std::string, Value>>;
 
 const Choices<Format> kFormats = {{"table", Format::table},
                                   {"csv", Format::csv},
@@ -31,9 +20,13 @@ const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
                                      {"pairs", ReportBy::pairs},
                                      {"call-sites", ReportBy::call_sites},
                                      {"all", ReportBy::all}};
-const Choices<log::StackMode> kStackModes = {{"off", log::StackMode::off},
-                                             {"mpi", log::StackMode::mpi},
-                                             {"all", log::StackMode::all}};
+const Choices<CommsBy> kCommsBy = {
+    {"comm", CommsBy::comm},           {"op", CommsBy::op},
+    {"kind", CommsBy::kind},           {"rank", CommsBy::rank},
+    {"bucket", CommsBy::bucket},       {"time", CommsBy::time},
+    {"call-site", CommsBy::call_site}, {"transport", CommsBy::transport}};
+const Choices<log::StackMode> kStackModes = {
+    {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
 const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
                                       {"layers", InfoList::layers},
                                       {"identities", InfoList::identities},
@@ -44,89 +37,8 @@ const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
 
 const Words kLayers = {"uct", "ucp", "mpi"};
 
-template <typename Value>
-Words names_of(const Choices<Value>& choices) {
-  Words names;
-  for (const auto& choice : choices) names.push_back(choice.first);
-  return names;
-}
-
-template <typename Value, std::size_t N>
-Words names_of(const Value (&values)[N]) {
-  Words names;
-  for (const Value value : values) names.push_back(name_of(value));
-  return names;
-}
-
-// What a help text, a manual page and a completion show as "a|b|c".
-std::string joined(const Words& names) { return fmt::format("{}", fmt::join(names, "|")); }
-
-// CLI11's own wording of a failed check hides the option; and here the nearest choice is told.
-CLI::Validator one_of(const std::string& option, const Words& names) {
-  return {[option, names](std::string& name) -> std::string {
-            if (std::find(names.begin(), names.end(), name) != names.end()) return "";
-            const std::string nearest = did_you_mean(name, names);
-            throw Error({.what = fmt::format("{} {}", option, name),
-                         .why = fmt::format("'{}' is not {}", name, joined(names)),
-                         .to_do = nearest.empty() ? "choose one of these" : nearest});
-          },
-          ""};
-}
-
-template <typename Value>
-void add_choice(CLI::App& verb, const std::string& option, Value& value,
-                const Choices<Value>& choices, const std::string& help) {
-  verb.add_option_function<std::string>(
-          option,
-          [&value, &choices](const std::string& name) {
-            for (const auto& choice : choices) {
-              if (choice.first == name) value = choice.second;
-            }
-          },
-          help)
-      ->check(one_of(option, names_of(choices)))
-      ->type_name(joined(names_of(choices)));
-}
-
 void add_format(CLI::App& verb, Format& format) {
   add_choice(verb, "--format", format, kFormats, "How to print [table]");
-}
-
-// An empty word is a variable of a script that was not set, never what somebody meant.
-CLI::Validator not_empty(const std::string& option) {
-  return {[option](std::string& text) -> std::string {
-            if (!text.empty()) return "";
-            throw Error({.what = option,
-                         .why = "its value is empty",
-                         .to_do = "give a value, or leave it out"});
-          },
-          ""};
-}
-
-// CLI11 takes "-1" for a very large number, and its own words for a number that is none or too
-// large name neither the option's value nor a way out.
-CLI::Validator a_number(const std::string& option) {
-  return {[option](std::string& number) -> std::string {
-            std::uint64_t value = 0;
-            const char* end = number.data() + number.size();
-            const auto [last, error] = std::from_chars(number.data(), end, value);
-            if (error == std::errc() && last == end) return "";
-            const bool too_large = error == std::errc::result_out_of_range;
-            const std::string why = number.starts_with('-')
-                                        ? fmt::format("'{}' is less than 0", number)
-                                    : too_large ? fmt::format("'{}' is too large", number)
-                                                : fmt::format("'{}' is no number", number);
-            throw Error({.what = fmt::format("{} {}", option, number),
-                         .why = why,
-                         .to_do = "give a whole number, such as 10"});
-          },
-          ""};
-}
-
-CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem::path& path,
-                      const std::string& kind, const std::string& help) {
-  const std::string name = option.substr(option.find(',') + 1);
-  return verb.add_option(option, path, help)->check(not_empty(name))->type_name(kind);
 }
 
 void add_data(CLI::App& verb, DataChoice& data) {
@@ -137,26 +49,6 @@ void add_job(CLI::App& verb, DataChoice& data) {
   verb.add_option("--job", data.job, "Another than the newest job of the folder")
       ->check(not_empty("--job"))
       ->type_name("JOB");
-}
-
-void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help) {
-  verb.add_option("--limit", limit, help)->check(a_number("--limit"))->type_name("N");
-}
-
-void add_time(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& value,
-              const std::string& help) {
-  verb.add_option_function<std::string>(
-          option, [&value](const std::string& text) { value = parse_time_ns(text); }, help)
-      ->check(CLI::Validator(
-          [option](std::string& text) -> std::string {
-            if (parse_time_ns(text)) return "";
-            throw Error({.what = fmt::format("{} {}", option, text),
-                         .why = fmt::format("'{}' is no time of a run", text),
-                         .to_do = "give a time such as 1.25s, 300ms, 40us or 7ns"});
-          },
-          ""))
-      ->type_name("TIME")
-      ->group(kChoosing);
 }
 
 // Below, a log could not hold the newest events of a few threads.
@@ -209,12 +101,7 @@ void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
 void add_filter(CLI::App& verb, FilterSpec& filter) {
   const auto list = [&](const char* option, Words& values, const char* help,
                         const char* kind = "A,B") {
-    return verb.add_option(option, values, help)
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(not_empty(option))
-        ->type_name(kind)
-        ->group(kChoosing);
+    return add_list(verb, option, values, help, kind);
   };
   const auto number = [&](const char* option, std::optional<std::uint64_t>& value,
                           const char* help) {
@@ -247,6 +134,7 @@ Grammar::Grammar() {
   add_record();
   add_report();
   add_messages();
+  add_comms();
   add_info();
   add_view();
   add_merge();
@@ -292,7 +180,8 @@ void Grammar::add_merge() {
 }
 
 void Grammar::add_report() {
-  CLI::App& verb = add_verb("report", "Tables: transports, MPI functions, rank pairs, call sites", report_);
+  CLI::App& verb =
+      add_verb("report", "Tables: transports, MPI functions, rank pairs, call sites", report_);
   add_data(verb, report_.data);
   add_job(verb, report_.data);
   add_choice(verb, "--by", report_.options.by, kReportBy, "Which table [all]");
@@ -317,6 +206,29 @@ void Grammar::add_messages() {
       ->type_name("N,M")
       ->group(kChoosing);
   add_filter(verb, messages_.filter);
+}
+
+void Grammar::add_comms() {
+  CLI::App& verb =
+      add_verb("comms", "Calls, volume and time by communicator, operation, rank", comms_);
+  add_data(verb, comms_.data);
+  add_job(verb, comms_.data);
+  CommsOptions& options = comms_.options;
+  add_choices(verb, "--by", options.by, kCommsBy, "What rows tell apart [comm,op]");
+  add_sizes(verb, "--buckets", options.buckets,
+            "Bounds of --by bucket [128,1K,8K,64K,256K,1M,32M]");
+  add_duration(verb, "--interval", options.interval_ns, "Length of a row of --by time [1s]");
+  add_format(verb, options.format);
+  add_limit(verb, options.limit, "Rows to print [all]");
+  CommsFilter& filter = comms_.filter;
+  add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
+  add_list(verb, "--mpi", filter.mpi, "MPI functions");
+  add_list(verb, "--rank", filter.rank, "Ranks that called");
+  add_list(verb, "--host", filter.host, "Hosts of these");
+  add_list(verb, "--kind", filter.kind, "Kinds of operations", joined(names_of(kMpiKinds)).c_str())
+      ->check(one_of("--kind", names_of(kMpiKinds)));
+  add_time(verb, "--from", filter.from_ns, "Calls that start at TIME of the run or later");
+  add_time(verb, "--to", filter.to_ns, "Calls that start before TIME");
 }
 
 void Grammar::add_info() {

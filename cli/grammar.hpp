@@ -44,6 +44,7 @@ class Grammar {
   void add_merge();
   void add_report();
   void add_messages();
+  void add_comms();
   void add_info();
   void add_view();
   void add_build_ucx();
@@ -53,6 +54,7 @@ class Grammar {
   MergeCommand merge_;
   ReportCommand report_;
   MessagesCommand messages_;
+  CommsCommand comms_;
   InfoCommand info_;
   ViewCommand view_;
   BuildUcxCommand build_ucx_;

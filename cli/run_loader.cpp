@@ -8,6 +8,7 @@
 
 #include "log-merger/error.hpp"
 #include "log-merger/merge.hpp"
+#include "log-merger/profile_db.hpp"
 #include "log-merger/store.hpp"
 
 namespace uctrace::cli {
@@ -87,6 +88,7 @@ std::optional<Run> load_if_current(const fs::path& folder, const FolderState& st
 Run merge_and_store(const fs::path& folder) {
   Run run = merge_folder(folder, {});
   save_store(run, folder / kStoreFile);
+  save_profile(run, folder / kProfileFile);
   return run;
 }
 
@@ -103,6 +105,7 @@ Run load_run(const DataChoice& data) {
   Run run = merge_folder(data.folder, {});
   try {
     save_store(run, data.folder / kStoreFile);
+    save_profile(run, data.folder / kProfileFile);
   } catch (const Error& error) {
     std::cerr << "uctrace: warning: the merged run is not kept: " << error.message() << '\n';
   }

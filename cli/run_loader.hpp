@@ -9,6 +9,9 @@ namespace uctrace::cli {
 // The merged run, in the data folder.
 inline constexpr const char* kStoreFile = "run.h5";
 
+// Its profile by communicators, beside it.
+inline constexpr const char* kProfileFile = "profile.db";
+
 // From the store where it is up to date, else merged from the logs and stored. A run of a job
 // named by hand, or one that cannot be stored (a warning says so), is merged in memory. Throws
 // Error for a folder without a run.

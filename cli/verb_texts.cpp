@@ -116,6 +116,24 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace messages --transport cma --format ndjson | jq .bytes",
                     "one JSON object a line"}},
       .exit_status = kReaderStatus}},
+    {"comms",
+     {.arguments = "[DIR]",
+      .description =
+          {"Sums the calls of MPI by what --by names, in any combination: their number, the bytes "
+           "that they sent and received, their time over all ranks, and the ranks with the least "
+           "and the most of it. The time of a wait belongs to the communicators of what it waited "
+           "for. With transport among them, the rows are of the transfers that carried the "
+           "messages of these calls.",
+           "Communicators are named by the letter of what made them, the world rank of their rank "
+           "0, and the how-manieth it was that this process made: s0.1 is the first one of rank 0, "
+           "by MPI_Comm_split. The program's own name stands beside it, and --comm takes either.",
+           "Each merge writes the same as an SQLite file, DIR/profile.db, too."},
+      .examples = {{"uctrace comms", "each operation on each communicator"},
+                   {"uctrace comms --by comm,rank --kind collective", "who waits for whom"},
+                   {"uctrace comms --by comm,op,transport", "what carried it"},
+                   {"uctrace comms --by op,bucket --buckets 1K,64K,1M --format csv",
+                    "sizes, for a spreadsheet"}},
+      .exit_status = kReaderStatus}},
     {"info",
      {.arguments = "[DIR]",
       .description =
@@ -138,8 +156,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
     {"merge",
      {.arguments = "[DIR]",
       .description =
-          {"Merges the logs of the newest job in DIR into DIR/run.h5, whatever was there "
-           "before. The other verbs do this by themselves when the logs are newer."},
+          {"Merges the logs of the newest job in DIR into DIR/run.h5 and DIR/profile.db, whatever "
+           "was there before. The other verbs do this by themselves when the logs are newer."},
       .examples = {{"uctrace merge /shared/run", "merge where the memory is"}},
       .exit_status = kReaderStatus}},
     {"build-ucx",
@@ -195,6 +213,7 @@ std::vector<Definition> environment_texts() {
 std::vector<Definition> file_texts() {
   return {{"DIR/*.ulog", "the logs, one of each process"},
           {"DIR/run.h5", "the merged run (HDF5)"},
+          {"DIR/profile.db", "its profile by communicators (SQLite)"},
           {"DIR/run.json", "how the job was started and how it ended"},
           {"DIR/report.html", "the page"},
           {"DIR.old", "the data that was in DIR before the last recording"}};

@@ -195,7 +195,7 @@ struct CommunicatorView {
   bool truncated() const { return (r.head.a & Communicator::kTruncated) != 0; }
   bool has_members() const { return (r.head.a & Communicator::kMembers) != 0; }
   bool of_tool() const { return (r.head.a & Communicator::kTool) != 0; }
-  // World rank of a member (of the remote group in an intercommunicator); nothing beyond the known
+  // World rank of a member of the own group; nothing beyond the known
   // ones. Costs the runs: a lying `count` costs no memory.
   std::optional<std::int32_t> world_rank(std::uint32_t rank) const;
   static std::optional<CommunicatorView> parse(Words record);

@@ -519,8 +519,8 @@ struct RankRun {
 };
 static_assert(sizeof(RankRun) == 16);
 
-// A communicator as one member made it. `head.b` RankRuns may follow (kMembers): world ranks in its
-// order, of the remote group in an intercommunicator. kTruncated: more runs than a record holds, or
+// A communicator as one member made it. Of the rank 0 of each group `head.b` RankRuns follow
+// (kMembers): world ranks of its group, in its order. kTruncated: more runs than a record holds, or
 // processes of another world; the rest is unknown. kTool: of uctrace itself, not of the program.
 struct Communicator {
   static constexpr std::uint16_t kInter = 1, kTruncated = 2, kMembers = 4, kTool = 8;

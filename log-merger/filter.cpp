@@ -15,21 +15,6 @@ namespace {
 constexpr const char* kUnknown = "unknown";
 constexpr std::size_t kListedValues = 24;
 
-[[noreturn]] void refuse(const std::string& value, const char* option,
-                         const std::set<std::string>& known) {
-  std::vector<std::string> listed(known.begin(), known.end());
-  const std::size_t total = listed.size();
-  listed.resize(std::min(total, kListedValues));
-  std::string have = fmt::format("{}", fmt::join(listed, ", "));
-  if (total > listed.size()) have += fmt::format(", ... ({} in all)", total);
-  const bool none = total == 0;
-  const std::string nearest = did_you_mean(value, {known.begin(), known.end()});
-  const std::string choose = nearest.empty() ? "choose among these" : nearest;
-  throw Error({.what = fmt::format("--{} {}", option, value),
-               .why = none ? "this run has no values for it" : "this run has " + have,
-               .to_do = none ? "leave the option out" : choose});
-}
-
 // Looks every asked value up among the known ones.
 template <typename Value>
 std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, const char* option,
@@ -41,7 +26,7 @@ std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, con
     if (first == last) {
       std::set<std::string> names;
       for (const auto& entry : known) names.insert(entry.first);
-      refuse(name, option, names);
+      refuse_value(name, option, names);
     }
     for (auto it = first; it != last; ++it) chosen.insert(it->second);
   }
@@ -102,6 +87,21 @@ bool fits(const std::optional<std::set<Party>>& set, Party party) {
 
 }  // namespace
 
+void refuse_value(const std::string& value, const char* option,
+                  const std::set<std::string>& known) {
+  std::vector<std::string> listed(known.begin(), known.end());
+  const std::size_t total = listed.size();
+  listed.resize(std::min(total, kListedValues));
+  std::string have = fmt::format("{}", fmt::join(listed, ", "));
+  if (total > listed.size()) have += fmt::format(", ... ({} in all)", total);
+  const bool none = total == 0;
+  const std::string nearest = did_you_mean(value, {known.begin(), known.end()});
+  const std::string choose = nearest.empty() ? "choose among these" : nearest;
+  throw Error({.what = fmt::format("--{} {}", option, value),
+               .why = none ? "this run has no values for it" : "this run has " + have,
+               .to_do = none ? "leave the option out" : choose});
+}
+
 Labels::Labels(const Run& run) {
   std::map<std::int32_t, int> processes_of_rank;
   for (const Process& process : run.processes) ++processes_of_rank[process.rank];
@@ -138,7 +138,7 @@ Filter::Filter(const Run& run, const FilterSpec& spec)
     transport[transfer.transport] = op[transfer.op] = true;
   }
   mpi_ = choose_texts(run.texts, mpi, spec.mpi, "mpi");
-  comm_ = choose_texts(run.texts, comm, spec.comm, "comm");
+  choose_communicators(comm, spec.comm);
   protocol_ = choose_texts(run.texts, protocol, spec.protocol, "protocol");
   host_ = choose_texts(run.texts, host, spec.host, "host");
   src_host_ = choose_texts(run.texts, host, spec.src_host, "src-host");
@@ -151,6 +151,39 @@ Filter::Filter(const Run& run, const FilterSpec& spec)
   src_ = choose_parties(run, labels, End::source, spec.src, "src");
   dst_ = choose_parties(run, labels, End::destination, spec.dst, "dst");
   rank_ = choose_parties(run, labels, End::either, spec.rank, "rank");
+}
+
+// A communicator may have two names: the program's, which several may share, and its own.
+void Filter::choose_communicators(const std::vector<bool>& shown,
+                                  const std::vector<std::string>& asked) {
+  if (asked.empty()) return;
+  struct Named {
+    std::optional<TextId> text;
+    std::int32_t communicator = -1;
+    auto operator<=>(const Named&) const = default;
+  };
+  std::multimap<std::string, Named> known;
+  for (TextId id = 0; id < shown.size(); ++id) {
+    if (shown[id]) known.emplace(id == kNoText ? kUnknown : run_.texts[id], Named{id});
+  }
+  for (std::size_t i = 0; i < run_.communicators.size(); ++i) {
+    known.emplace(run_.texts[run_.communicators[i].name],
+                  Named{std::nullopt, static_cast<std::int32_t>(i)});
+  }
+  const auto chosen = choose(asked, "comm", known);
+  comm_.emplace(shown.size());
+  communicators_.emplace();
+  for (const Named& named : *chosen) {
+    if (named.text) {
+      (*comm_)[*named.text] = true;
+    } else {
+      communicators_->insert(named.communicator);
+    }
+  }
+}
+
+bool Filter::comm_fits(TextId comm, std::int32_t communicator) const {
+  return !comm_ || (*comm_)[comm] || communicators_->contains(communicator);
 }
 
 bool Filter::hosts_fit(std::int32_t src_process, std::int32_t dst_process) const {
@@ -181,7 +214,7 @@ bool Filter::has_hop_criteria() const { return transport_ || op_ || role_; }
 
 bool Filter::accepts(const Message& message) const {
   return (!kind_ || kind_->contains(message.kind)) && fits(mpi_, message.mpi) &&
-         fits(comm_, message.comm) && fits(protocol_, message.protocol) &&
+         comm_fits(message.comm, message.communicator) && fits(protocol_, message.protocol) &&
          fits(src_, source_of(message)) && fits(dst_, destination_of(message)) &&
          rank_fits(source_of(message), destination_of(message)) &&
          hosts_fit(message.src_process, message.dst_process) && time_fits(time_of(message)) &&
@@ -216,7 +249,8 @@ std::optional<bool> Filter::accepts(const MpiCallRow& call) const {
       min_bytes_ || max_bytes_ || has_hop_criteria()) {
     return std::nullopt;
   }
-  return fits(mpi_, call.function) && fits(comm_, call.comm) && time_fits(call.t_start_ns);
+  return fits(mpi_, call.function) && comm_fits(call.comm, call.communicator) &&
+         time_fits(call.t_start_ns);
 }
 
 }  // namespace uctrace

@@ -46,6 +46,10 @@ class Labels {
   std::vector<std::string> labels_;
 };
 
+// Throws Error: the value of --option is none of `known`, which the run has.
+[[noreturn]] void refuse_value(const std::string& value, const char* option,
+                               const std::set<std::string>& known);
+
 struct FilterSpec {
   std::vector<std::string> kind, mpi, comm, protocol, src, dst, rank, host;
   std::vector<std::string> src_host, dst_host;
@@ -83,6 +87,11 @@ class Filter {
   bool has_hop_criteria() const;
 
   const Run& run_;
+  void choose_communicators(const std::vector<bool>& shown, const std::vector<std::string>& asked);
+  bool comm_fits(TextId comm, std::int32_t communicator) const;
+
+  // As `comm_` chooses by the names that are shown, by the names of communicators themselves.
+  std::optional<std::set<std::int32_t>> communicators_;
   TextSet mpi_, comm_, protocol_, host_, transport_, op_;
   TextSet src_host_, dst_host_;
   PartySet src_, dst_, rank_;

@@ -14,15 +14,14 @@
 #include <vector>
 
 #include "event-log/reader.hpp"
+#include "log-merger/communicators.hpp"
 #include "log-merger/findings.hpp"
+#include "log-merger/index.hpp"
 #include "log-merger/merge.hpp"
 #include "log-merger/model.hpp"
 #include "log-merger/recorded.hpp"
 
 namespace uctrace::merge {
-
-using Index = std::int32_t;
-inline constexpr Index kNone = -1;
 
 struct HeaderWords {
   std::array<std::uint64_t, log::kMaxHeaderWords> words{};
@@ -253,15 +252,6 @@ struct Worker {
   std::uint64_t end_tick = UINT64_MAX;
 };
 
-struct Comm {
-  std::uint64_t handle = 0, tick = 0, parent = 0;
-  std::uint64_t freed_tick = UINT64_MAX;  // its handle and context may be used again afterwards
-  std::uint32_t size = 0, ordinal = 0, function = 0;
-  bool inter = false;
-  log::CommunicatorView members{};
-  TextId name = kNoText;
-};
-
 struct Window {
   std::uint64_t handle = 0, tick = 0;
   Index comm = kNone;  // into ProcessLog::comms
@@ -321,6 +311,7 @@ struct ProcessLog {
     return file.page().world_rank >= 0 ? file.page().world_rank : launch_rank;
   }
   std::int32_t launch_rank = -1;
+  Index world = kNone;  // which MPI_COMM_WORLD it is in, kNone where it has none
 
   // No event that ended in [begin, end] is missing; where one of them is not known, of the other.
   bool whole(std::int64_t begin_ns, std::int64_t end_ns) const;
@@ -333,6 +324,7 @@ struct Job {
   std::vector<Arrival> arrivals;
   std::vector<UcpOp> ucp;
   std::vector<MpiCall> calls;
+  std::vector<CommInstance> comms;
   std::vector<OutsideReceive> outside_receives;
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;

@@ -172,6 +172,7 @@ Job load_job(LogSet logs, const MergeOptions& options) {
   for (std::size_t i = 0; i < job.logs.size(); ++i) {
     load_process(job, static_cast<Index>(i));
   }
+  join_communicators(job);
   note_oddities(job);
   return job;
 }

@@ -1,7 +1,5 @@
 #include "log-merger/load_mpi.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "log-merger/plain_text.hpp"
@@ -31,9 +29,24 @@ void MpiLoader::take(const log::TextView& text) {
 }
 
 void MpiLoader::take(const log::CommunicatorView& view) {
-  const std::uint32_t peers = view.inter() ? view.r.remote_size : view.r.size;
-  log_.comms.push_back({view.r.handle, view.r.tick, view.r.parent, UINT64_MAX, peers,
-                        view.r.ordinal, view.r.function, view.inter(), view, kNoText});
+  Comm comm;
+  comm.handle = view.r.handle;
+  comm.tick = view.r.tick;
+  comm.parent = view.r.parent;
+  comm.rank = view.r.rank;
+  comm.size = view.r.size;
+  comm.ordinal = view.r.ordinal;
+  comm.function_number = view.r.function;
+  comm.inter = view.inter();
+  comm.members = view.runs;
+  comm.has_members = view.has_members();
+  comm.truncated = view.truncated();
+  comm.leader = view.r.leader;
+  comm.remote_leader = view.r.remote_leader;
+  comm.remote_size = view.inter() ? view.r.remote_size : 0;
+  comm.group_hash = view.r.group_hash;
+  comm.tool = view.of_tool();
+  log_.comms.push_back(comm);
 }
 
 void MpiLoader::take(const log::HandleEndView& view) {
@@ -51,7 +64,7 @@ void MpiLoader::take(const log::WindowView& view) {
 // A window lives on when its communicator is freed: whose handle it was is asked at its making.
 void MpiLoader::finish_definitions() {
   sort_by_handle(log_.comms);
-  name_communicators();
+  take_names_and_ends();
   for (const NewWindow& window : windows_) {
     log_.windows.push_back(
         {window.handle, window.tick, row_at(log_.comms, window.communicator, window.tick)});
@@ -64,23 +77,31 @@ Comm* MpiLoader::comm_at(const CommEvent& event) {
   return at == kNone ? nullptr : &log_.comms[static_cast<std::size_t>(at)];
 }
 
-// The program's own name, else how and by whom it was made: the same on every member.
-void MpiLoader::name_communicators() {
+Predefined predefined_by_name(std::string_view name) {
+  return name == "MPI_COMM_WORLD"    ? Predefined::world
+         : name == "MPI_COMM_SELF"   ? Predefined::self
+         : name == "MPI_COMM_PARENT" ? Predefined::parent
+                                     : Predefined::none;
+}
+
+// The newest name of each; the first one of what nobody made is MPI's.
+void MpiLoader::take_names_and_ends() {
+  for (Comm& comm : log_.comms) {
+    comm.function = function(comm.function_number);
+  }
+  std::stable_sort(comm_names_.begin(), comm_names_.end(),
+                   [](const CommEvent& a, const CommEvent& b) { return a.tick < b.tick; });
   for (const CommEvent& name : comm_names_) {
     if (Comm* comm = comm_at(name)) {
+      if (comm->name == kNoText && comm->parent == 0) {
+        comm->predefined = predefined_by_name(texts()[name.text]);
+      }
       comm->name = name.text;
     }
   }
   for (const CommEvent& end : comm_ends_) {
     if (Comm* comm = comm_at(end)) {
       comm->freed_tick = end.tick;
-    }
-  }
-  for (Comm& comm : log_.comms) {
-    if (comm.name == kNoText) {
-      const auto leader = comm.members.world_rank(0);
-      comm.name = texts().intern(fmt::format("{}#{}@{}", texts()[function(comm.function)],
-                                             comm.ordinal, leader ? std::to_string(*leader) : "?"));
     }
   }
 }

@@ -35,7 +35,7 @@ class MpiLoader {
 
   Texts& texts() { return job_.run.texts; }
   Comm* comm_at(const CommEvent& event);
-  void name_communicators();
+  void take_names_and_ends();
   TextId function(std::uint64_t number) const;
   Index comm_of(const MpiCall& call, std::uint64_t scope) const;
   void count_backward(const std::vector<Index>& calls);

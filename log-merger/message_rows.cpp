@@ -97,7 +97,9 @@ class MessageMaker : RowMaker {
     m.bytes = op.bytes;
     m.mpi = function_of(op.asked_by);
     m.stack = stack_of_asker(op);
+    m.call = op.asked_by;
     m.comm = comm_name(op.process, op.comm);
+    m.communicator = communicator_of(op.process, op.comm);
     m.progressed_in = function_of(op.call);
     m.t_start_ns = op.start_ns;
     m.t_start_from = op.start_from;
@@ -143,11 +145,10 @@ class MessageMaker : RowMaker {
   std::int32_t source_in_tag(const UcpOp& receive) {
     const ProcessLog& log = log_of(receive.process);
     const auto tag = decode_tag(log.flavour, receive.sender_tag);
-    if (!tag || receive.comm == kNone) {
+    if (!tag) {
       return -1;
     }
-    const Comm& comm = log.comms[static_cast<std::size_t>(receive.comm)];
-    return comm.members.world_rank(static_cast<std::uint32_t>(tag->source)).value_or(-1);
+    return addressed_rank(job_, receive.process, receive.comm, tag->source).value_or(-1);
   }
 
   Message message_of_receive(const UcpOp& receive) {
@@ -158,6 +159,7 @@ class MessageMaker : RowMaker {
     m.mpi_recv = function_of(receive.asked_by);
     m.recv_stack = stack_of_asker(receive);
     m.comm = comm_name(receive.process, receive.comm);
+    m.communicator = communicator_of(receive.process, receive.comm);
     take_receive(m, receive, receive);
     finish(m, receive.end_status);
     m.src = m.kind == MessageKind::tag ? source_in_tag(receive) : -1;

@@ -13,7 +13,7 @@
 
 namespace uctrace {
 
-inline constexpr std::uint32_t kStoreSchema = 1;
+inline constexpr std::uint32_t kStoreSchema = 2;
 
 using TextId = std::uint32_t;
 inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
@@ -70,8 +70,9 @@ struct Process {
   std::uint32_t pid = 0;
   std::int32_t rank = -1;  // world rank, -1 = not an MPI process (yet)
   std::int32_t world_size = 0;
-  bool complete = false;  // the log was closed in an orderly way and nothing was dropped
-  TextId exit = kNoText;  // finalized | exited | aborted | killed | running | unseen
+  std::int32_t world = -1;  // which MPI_COMM_WORLD, from 0; spawned ones after the others
+  bool complete = false;    // the log was closed in an orderly way and nothing was dropped
+  TextId exit = kNoText;    // finalized | exited | aborted | killed | running | unseen
   std::uint64_t events = 0;
   std::uint64_t log_bytes = 0;
 };
@@ -95,7 +96,9 @@ struct Message {
   std::uint64_t ucp_tag = 0;
   TextId status = kNoText;  // UCS status name, e.g. UCS_OK
   TextId comm = kNoText;
-  TextId mpi = kNoText;  // the MPI function that asked
+  std::int32_t communicator = -1;  // into communicators
+  std::int64_t call = -1;          // that asked; into mpi_calls
+  TextId mpi = kNoText;            // its function
   TextId mpi_recv = kNoText;
   TextId progressed_in = kNoText;  // the MPI function that happened to start it
   TextId protocol = kNoText;
@@ -146,6 +149,7 @@ struct MpiCallRow {
   std::uint32_t lane = 0;  // recording thread
   TextId function = kNoText;
   TextId comm = kNoText;
+  std::int32_t communicator = -1;  // into communicators
   std::int32_t peer = INT32_MIN,
                tag = INT32_MIN;  // world rank of the peer, or log::MpiCall's marks
   std::uint64_t bytes = 0;
@@ -154,6 +158,15 @@ struct MpiCallRow {
   std::int32_t status = 0;
   std::int32_t stack = -1;  // into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_end_ns = -1;
+};
+
+// Part of the time of an MPI call that waited for requests of several communicators, or of another
+// than its arguments name. A call's shares make up its time.
+struct WaitShare {
+  std::uint32_t call = 0;          // into mpi_calls
+  std::int32_t communicator = -1;  // into communicators
+  std::uint32_t requests = 0;      // that it waited for
+  std::int64_t ns = 0;
 };
 
 struct UcpOperationRow {
@@ -203,6 +216,28 @@ struct CallSite {
   std::uint32_t line = 0;
 };
 
+// A communicator, one row for all its processes. Of an intercommunicator the first side is that of
+// its name; what is `remote` here is the second.
+struct Communicator {
+  TextId name = kNoText;       // W0.0, s0.1: unique in the run
+  TextId user_name = kNoText;  // by the program or MPI, kNoText = none
+  TextId function = kNoText;   // that made it, kNoText = none
+  std::int32_t parent = -1;    // into communicators
+  std::int32_t world = -1, remote_world = -1;
+  std::int32_t leader = -1, remote_leader = -1;  // world rank of its rank 0, -1 = not known
+  std::uint32_t size = 0, remote_size = 0;
+  std::uint32_t first_member = 0, members = 0;  // range in Run::communicator_members
+  bool complete = false;                        // all members are known
+  std::int64_t created_ns = -1, freed_ns = -1;
+};
+
+// Members in the order of their ranks: `count` world ranks from `first` on, `stride` apart.
+struct MemberRun {
+  bool remote = false;  // of the second side
+  std::int32_t first = 0, stride = 0;
+  std::uint32_t count = 0;
+};
+
 enum class Verdict : std::uint8_t { holds, violated, incomplete };
 const char* name_of(Verdict);
 
@@ -224,6 +259,9 @@ struct Run {
   std::vector<Transfer> transfers;  // by process, then time
   std::vector<UcpOperationRow> ucp_operations;
   std::vector<MpiCallRow> mpi_calls;
+  std::vector<WaitShare> wait_shares;  // by call
+  std::vector<Communicator> communicators;
+  std::vector<MemberRun> communicator_members;  // by communicator, then side
   std::vector<CodeFrame> frames;
   std::vector<CallStack> stacks;
   std::vector<StackFrame> stack_frames;  // by stack

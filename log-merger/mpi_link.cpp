@@ -326,8 +326,7 @@ class ProcessLinker {
     if (!op.is_send()) {
       return !op.received() || tag.source == peer;
     }
-    const Comm& comm = log_.comms[static_cast<std::size_t>(c.comm)];
-    const auto world = comm.members.world_rank(static_cast<std::uint32_t>(peer));
+    const auto world = addressed_rank(job_, c.process, c.comm, peer);
     return !world || op.peer_process == kNone ||
            job_.logs[static_cast<std::size_t>(op.peer_process)].rank() == *world;
   }

@@ -247,19 +247,6 @@ std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOpti
   return all;
 }
 
-void write_header(std::ostream& out, const Run& run) {
-  const RunFacts facts = facts_of(run);
-  std::string line = "# " + (facts.command.empty() ? "unknown command" : facts.command);
-  for (const std::string& fact :
-       {facts.mpi, facts.ucx.empty() ? "" : "UCX " + facts.ucx, facts.started}) {
-    if (!fact.empty()) line += " | " + fact;
-  }
-  out << line
-      << fmt::format(" | {} | {} process{} on {} host{}\n", format_duration(facts.duration_ns),
-                     facts.processes, facts.processes == 1 ? "" : "es", facts.hosts,
-                     facts.hosts == 1 ? "" : "s");
-}
-
 void write_left_out(std::ostream& out, const Run& run) {
   std::uint64_t count = 0;
   for (const Transfer& transfer : run.transfers) count += transfer.message < 0 ? 1 : 0;
@@ -272,7 +259,7 @@ void write_left_out(std::ostream& out, const Run& run) {
 
 void write_text_report(std::ostream& out, const Run& run, const std::vector<Table>& all,
                        const ReportOptions& options) {
-  write_header(out, run);
+  write_run_line(out, run);
   for (const Table& table : all) {
     out << '\n';
     write_text(out, table, options.colour);
@@ -295,6 +282,19 @@ void write_json_report(std::ostream& out, const Run& run, const std::vector<Tabl
 }
 
 }  // namespace
+
+void write_run_line(std::ostream& out, const Run& run) {
+  const RunFacts facts = facts_of(run);
+  std::string line = "# " + (facts.command.empty() ? "unknown command" : facts.command);
+  for (const std::string& fact :
+       {facts.mpi, facts.ucx.empty() ? "" : "UCX " + facts.ucx, facts.started}) {
+    if (!fact.empty()) line += " | " + fact;
+  }
+  out << line
+      << fmt::format(" | {} | {} process{} on {} host{}\n", format_duration(facts.duration_ns),
+                     facts.processes, facts.processes == 1 ? "" : "es", facts.hosts,
+                     facts.hosts == 1 ? "" : "s");
+}
 
 void write_report(std::ostream& out, const Run& run, const Filter& filter,
                   const ReportOptions& options) {

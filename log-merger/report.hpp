@@ -73,6 +73,9 @@ struct ReportOptions {
   Colour colour = Colour::off;
 };
 
+// "# command | MPI | UCX | when | how long | processes": the first line of what a person reads.
+void write_run_line(std::ostream& out, const Run& run);
+
 // Throws Error for CSV of all tables: a CSV file holds one.
 void write_report(std::ostream& out, const Run& run, const Filter& filter,
                   const ReportOptions& options);

@@ -40,6 +40,11 @@ class RowMaker {
     return comm == kNone ? kNoText : log_of(process).comms[static_cast<std::size_t>(comm)].name;
   }
 
+  // Rows of Run::communicators are those of Job::comms.
+  Index communicator_of(Index process, Index comm) {
+    return comm == kNone ? kNone : log_of(process).comms[static_cast<std::size_t>(comm)].instance;
+  }
+
   Job& job_;
   Run& run_;
 };

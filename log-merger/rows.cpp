@@ -19,6 +19,7 @@ class RowBuilder : RowMaker {
 
   void build() {
     add_processes();
+    add_communicators();
     initiators_ = make_messages(job_);
     ops_of_messages();
     for (std::size_t i = 0; i < run_.messages.size(); ++i) {
@@ -39,11 +40,42 @@ class RowBuilder : RowMaker {
       row.pid = page.pid;
       row.rank = log.rank();
       row.world_size = page.world_size;
+      row.world = log.world;
       row.complete = log.file.complete();
       row.exit = text(exit_of(log));
       row.events = log.file.event_count();
       row.log_bytes = log.file.size_bytes();
       run_.processes.push_back(row);
+    }
+  }
+
+  void add_communicators() {
+    for (const CommInstance& comm : job_.comms) {
+      const bool only_second = comm.sides[0].world == kNone && comm.sides[1].world != kNone;
+      const CommSide& first = comm.sides[only_second ? 1 : 0];
+      const CommSide& second = comm.sides[only_second ? 0 : 1];
+      Communicator row;
+      row.name = comm.name;
+      row.user_name = comm.user_name;
+      row.function = comm.function;
+      row.parent = comm.parent;
+      row.world = first.world;
+      row.remote_world = second.world;
+      row.leader = first.leader;
+      row.remote_leader = second.leader;
+      row.size = first.size;
+      row.remote_size = second.size;
+      row.complete = first.complete && (!comm.inter || second.complete);
+      row.created_ns = comm.created_ns;
+      row.freed_ns = comm.freed_ns;
+      row.first_member = static_cast<std::uint32_t>(run_.communicator_members.size());
+      for (const CommSide* side : {&first, &second}) {
+        for (const log::RankRun& run : side->members) {
+          run_.communicator_members.push_back({side == &second, run.first, run.stride, run.count});
+        }
+      }
+      row.members = static_cast<std::uint32_t>(run_.communicator_members.size()) - row.first_member;
+      run_.communicators.push_back(row);
     }
   }
 
@@ -290,6 +322,7 @@ class RowBuilder : RowMaker {
       row.lane = call.lane;
       row.function = call.function;
       row.comm = comm_name(call.process, call.comm);
+      row.communicator = communicator_of(call.process, call.comm);
       row.peer = world_rank(job_, call, call.peer);
       row.tag = call.tag;
       row.bytes = call.bytes;
@@ -314,9 +347,7 @@ std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer) 
   if (peer < 0 || call.comm == kNone) {
     return peer;
   }
-  const ProcessLog& log = job.logs[static_cast<std::size_t>(call.process)];
-  const Comm& comm = log.comms[static_cast<std::size_t>(call.comm)];
-  return comm.members.world_rank(static_cast<std::uint32_t>(peer)).value_or(log::MpiCall::kNone);
+  return addressed_rank(job, call.process, call.comm, peer).value_or(log::MpiCall::kNone);
 }
 
 void build_rows(Job& job) { RowBuilder(job).build(); }

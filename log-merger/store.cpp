@@ -1,7 +1,5 @@
 #include "log-merger/store.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <new>
@@ -13,6 +11,7 @@
 #include "log-merger/error.hpp"
 #include "log-merger/store_hdf5.hpp"
 #include "log-merger/store_tables.hpp"
+#include "log-merger/temporary.hpp"
 
 namespace uctrace {
 namespace {
@@ -167,6 +166,10 @@ std::size_t rows_behind(const Run& run, Unit unit) {
       return run.frames.size();
     case Unit::call_site:
       return run.call_sites.size();
+    case Unit::communicator:
+      return run.communicators.size();
+    case Unit::mpi_call:
+      return run.mpi_calls.size();
     default:
       return 0;
   }
@@ -194,6 +197,11 @@ void check_ranges(const Run& run) {
   for (const Message& message : run.messages) {
     if (std::uint64_t{message.first_hop} + message.hops > run.hops.size()) {
       throw Failure("checking messages/first_hop failed (it points outside of its table)");
+    }
+  }
+  for (const Communicator& comm : run.communicators) {
+    if (std::uint64_t{comm.first_member} + comm.members > run.communicator_members.size()) {
+      throw Failure("checking communicators/first_member failed (it points outside of its table)");
     }
   }
   for (const CallStack& stack : run.stacks) {
@@ -263,27 +271,11 @@ void check_schema(const Handle& file, const std::filesystem::path& path) {
          schema > kStoreSchema ? "use the newer uctrace that made it" : kMergeAgain);
 }
 
-// Removes a file that was not renamed into place.
-class Temporary {
- public:
-  explicit Temporary(std::filesystem::path path) : path_(std::move(path)) {}
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace
 
 void save_store(const Run& run, const std::filesystem::path& path) {
   const hdf5::Quiet quiet;
-  const Temporary temporary(path.string() + ".new-" + std::to_string(::getpid()));
+  const Temporary temporary(path);
   std::string why;
   try {
     write_run(run, temporary.path().string());

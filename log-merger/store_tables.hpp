@@ -13,30 +13,34 @@ namespace uctrace::store {
 enum class Unit : std::uint8_t {
   none,
   bytes,
-  ns,           // on the job clock, -1 = not known
-  rank,         // world rank
-  address,      // of memory
-  text,         // row of `texts`
-  process,      // row of `processes`, -1 = none where the column is signed
-  message,      // row of `messages`, likewise
-  hop,          // row of `hops`
-  stack,        // row of `stacks`, -1 = none
-  frame,        // row of `frames`
-  stack_frame,  // row of `stack_frames`
-  call_site,    // row of `call_sites`, -1 = none
+  ns,            // on the job clock, -1 = not known
+  rank,          // world rank
+  address,       // of memory
+  text,          // row of `texts`
+  process,       // row of `processes`, -1 = none where the column is signed
+  message,       // row of `messages`, likewise
+  hop,           // row of `hops`
+  stack,         // row of `stacks`, -1 = none
+  frame,         // row of `frames`
+  stack_frame,   // row of `stack_frames`
+  call_site,     // row of `call_sites`, -1 = none
+  communicator,  // row of `communicators`, -1 = none
+  member,        // row of `communicator_members`
+  mpi_call,      // row of `mpi_calls`, -1 = none
 };
 
 constexpr const char* name_of(Unit unit) {
-  constexpr const char* kNames[] = {"",      "bytes",       "ns",       "rank", "address",
-                                    "text",  "process",     "message",  "hop",  "stack",
-                                    "frame", "stack_frame", "call_site"};
+  constexpr const char* kNames[] = {
+      "",    "bytes", "ns",    "rank",        "address",   "text",         "process", "message",
+      "hop", "stack", "frame", "stack_frame", "call_site", "communicator", "member",  "mpi_call"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
 // Whether it is a row number, -1 = none where the column is signed.
 constexpr bool is_reference(Unit unit) {
   return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
-         unit == Unit::frame || unit == Unit::call_site;
+         unit == Unit::frame || unit == Unit::call_site || unit == Unit::communicator ||
+         unit == Unit::mpi_call;
 }
 
 template <typename Row, typename Value>
@@ -77,6 +81,7 @@ struct Table<Process> {
       column("pid", &Process::pid, "process id on its host"),
       column("rank", &Process::rank, "-1 = not an MPI process", Unit::rank),
       column("world_size", &Process::world_size, "ranks in MPI_COMM_WORLD"),
+      column("world", &Process::world, "which MPI_COMM_WORLD: 0, spawned ones later; -1 = none"),
       column("complete", &Process::complete, "1 = ended in an orderly way, nothing dropped"),
       column("exit", &Process::exit, "finalized, exited, aborted, killed, running or unseen",
              Unit::text),
@@ -104,7 +109,9 @@ struct Table<Message> {
       column("bytes", &Message::bytes, "payload", Unit::bytes),
       column("ucp_tag", &Message::ucp_tag, "the sender's tag in UCP"),
       column("status", &Message::status, "name of the UCS status", Unit::text),
-      column("comm", &Message::comm, "communicator", Unit::text),
+      column("comm", &Message::comm, "communicator: the program's name, else its own", Unit::text),
+      column("communicator", &Message::communicator, "communicator", Unit::communicator),
+      column("call", &Message::call, "MPI call that asked", Unit::mpi_call),
       column("mpi", &Message::mpi, "MPI function that asked", Unit::text),
       column("mpi_recv", &Message::mpi_recv, "MPI function that posted the receive", Unit::text),
       column("progressed_in", &Message::progressed_in, "MPI function that started it", Unit::text),
@@ -219,6 +226,7 @@ struct Table<MpiCallRow> {
       column("lane", &Row::lane, "recording thread of that process"),
       column("function", &Row::function, "MPI function", Unit::text),
       column("comm", &Row::comm, "communicator; on a window: that it was made from", Unit::text),
+      column("communicator", &Row::communicator, "the same", Unit::communicator),
       column("peer", &Row::peer, "or target; -1 = any, -2 = null, -2^31 = the call has none",
              Unit::rank),
       column("tag", &Row::tag, "MPI tag; -1 = any, -2^31 = the call has none"),
@@ -232,6 +240,53 @@ struct Table<MpiCallRow> {
       column("stack", &Row::stack, "where it was called", Unit::stack),
       column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
       column("t_end_ns", &Row::t_end_ns, "end of the call", Unit::ns),
+  };
+};
+
+template <>
+struct Table<WaitShare> {
+  static constexpr const char* name = "wait_shares";
+  static constexpr auto columns = std::tuple{
+      column("call", &WaitShare::call, "the call that waited", Unit::mpi_call),
+      column("communicator", &WaitShare::communicator, "of the requests", Unit::communicator),
+      column("requests", &WaitShare::requests, "that it waited for there"),
+      column("ns", &WaitShare::ns, "time of the call that went to them", Unit::ns),
+  };
+};
+
+template <>
+struct Table<Communicator> {
+  using Row = Communicator;
+  static constexpr const char* name = "communicators";
+  static constexpr auto columns = std::tuple{
+      column("name", &Row::name, "kind letter, world rank of its rank 0, that one's count",
+             Unit::text),
+      column("user_name", &Row::user_name, "by the program or MPI", Unit::text),
+      column("function", &Row::function, "MPI function that made it", Unit::text),
+      column("parent", &Row::parent, "that it was made from", Unit::communicator),
+      column("world", &Row::world, "whose ranks its members are, -1 = not known"),
+      column("remote_world", &Row::remote_world, "of the other side of an intercommunicator"),
+      column("leader", &Row::leader, "world rank of its rank 0, -1 = not known", Unit::rank),
+      column("remote_leader", &Row::remote_leader, "of the other side", Unit::rank),
+      column("size", &Row::size, "processes"),
+      column("remote_size", &Row::remote_size, "of the other side; 0 = no intercommunicator"),
+      column("first_member", &Row::first_member, "its first row of communicator_members",
+             Unit::member),
+      column("members", &Row::members, "number of its rows of communicator_members"),
+      column("complete", &Row::complete, "1 = all members are known"),
+      column("created_ns", &Row::created_ns, "the first process had it", Unit::ns),
+      column("freed_ns", &Row::freed_ns, "the last process freed it, -1 = none did", Unit::ns),
+  };
+};
+
+template <>
+struct Table<MemberRun> {
+  static constexpr const char* name = "communicator_members";
+  static constexpr auto columns = std::tuple{
+      column("remote", &MemberRun::remote, "1 = of the other side of an intercommunicator"),
+      column("first", &MemberRun::first, "world rank of the first", Unit::rank),
+      column("stride", &MemberRun::stride, "from one to the next"),
+      column("count", &MemberRun::count, "how many"),
   };
 };
 
@@ -296,10 +351,12 @@ struct Table<Identity> {
 };
 
 // Every table of rows, in the order in which they are written.
-inline constexpr std::tuple kTables{&Run::processes,  &Run::messages,       &Run::hops,
-                                    &Run::transfers,  &Run::ucp_operations, &Run::mpi_calls,
-                                    &Run::frames,     &Run::stacks,         &Run::stack_frames,
-                                    &Run::call_sites, &Run::identities};
+inline constexpr std::tuple kTables{
+    &Run::processes,   &Run::messages,       &Run::hops,
+    &Run::transfers,   &Run::ucp_operations, &Run::mpi_calls,
+    &Run::wait_shares, &Run::communicators,  &Run::communicator_members,
+    &Run::frames,      &Run::stacks,         &Run::stack_frames,
+    &Run::call_sites,  &Run::identities};
 
 template <typename Columns, typename Visit>
 void for_each_of(const Columns& items, Visit&& visit) {

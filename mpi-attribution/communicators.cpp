@@ -123,7 +123,8 @@ std::uint64_t group_hash(const Definition& definition, const Group& local, const
 void write(const Definition& definition, const Group& local, const Group* remote) {
   int rank = 0;
   library.ask.comm_rank(definition.members, &rank);
-  const Members members = (remote != nullptr ? *remote : local).members();
+  // Whoever joins the records of all members needs the list once.
+  const Members members = rank == 0 ? local.members() : Members{};
   log::Lane* lane = log::lane();
   if (lane == nullptr) return;
   auto* record = lane->define<log::Communicator>(members.runs.bytes());
@@ -140,9 +141,10 @@ void write(const Definition& definition, const Group& local, const Group* remote
   record->remote_size = remote != nullptr ? static_cast<std::uint32_t>(remote->size()) : 0;
   record->group_hash = group_hash(definition, local, remote);
   std::memcpy(record + 1, members.runs.data(), members.runs.bytes());
-  const auto flags = static_cast<std::uint16_t>(
-      log::Communicator::kMembers | (remote != nullptr ? log::Communicator::kInter : 0) |
-      (members.complete ? 0 : log::Communicator::kTruncated));
+  const auto flags =
+      static_cast<std::uint16_t>((rank == 0 ? log::Communicator::kMembers : 0) |
+                                 (remote != nullptr ? log::Communicator::kInter : 0) |
+                                 (members.complete ? 0 : log::Communicator::kTruncated));
   log::publish(record, log::RecordType::communicator, (sizeof(*record) + members.runs.bytes()) / 8,
                flags, static_cast<std::uint32_t>(members.runs.count()));
 }

@@ -14,7 +14,7 @@ BUILD_UCX = CLI / "build_ucx"
 OUTPUT_OF_OTHERS = {"configuration.cpp", "resources.cpp", "source_list.cpp"}
 BUILD_UCX_PAGE = SOURCE_ROOT / "docs" / "build-ucx.md"
 # What they print is the manual, no message.
-MANUAL = {"grammar.cpp", "verb_texts.cpp", "manual.cpp", "help.cpp", "man_page.cpp",
+MANUAL = {"grammar.cpp", "option_kinds.cpp", "verb_texts.cpp", "manual.cpp", "help.cpp", "man_page.cpp",
           "generate_manual.cpp", "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp"}
 # Where an error sends its reader, which is no message.
 REFERENCE = "uctrace help"

@@ -61,6 +61,10 @@ class RandomRun {
       message.first_hop = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
       message.hops = static_cast<std::uint32_t>(random_() % (sizes.rows - message.first_hop + 1));
     }
+    for (Communicator& comm : run.communicators) {
+      comm.first_member = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
+      comm.members = static_cast<std::uint32_t>(random_() % (sizes.rows - comm.first_member + 1));
+    }
     for (CallStack& stack : run.stacks) {
       stack.first_frame = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
       stack.frames = static_cast<std::uint32_t>(random_() % (sizes.rows - stack.first_frame + 1));
@@ -234,6 +238,12 @@ TEST_CASE("references that leave their table are refused") {
   names("messages/first_hop",
         [](Run& run) { run.messages[0] = {.first_hop = 1, .hops = UINT32_MAX}; });
   names("mpi_calls/stack", [](Run& run) { run.mpi_calls[0].stack = 20; });
+  names("mpi_calls/communicator", [](Run& run) { run.mpi_calls[0].communicator = -2; });
+  names("messages/call", [](Run& run) { run.messages[3].call = 20; });
+  names("wait_shares/call", [](Run& run) { run.wait_shares[0].call = 20; });
+  names("communicators/parent", [](Run& run) { run.communicators[0].parent = 20; });
+  names("communicators/first_member",
+        [](Run& run) { run.communicators[0] = {.first_member = 20, .members = 1}; });
   names("stacks/call_site", [](Run& run) { run.stacks[0].call_site = -2; });
   names("stack_frames/frame", [](Run& run) { run.stack_frames[19].frame = 20; });
   names("stacks/first_frame", [](Run& run) { run.stacks[0] = {.first_frame = 20, .frames = 1}; });

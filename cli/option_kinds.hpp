@@ -1,0 +1,96 @@
+// Kinds of options, with the checks that say what a wrong value should have been. Private to the
+// grammar.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace uctrace::cli {
+
+using Words = std::vector<std::string>;
+
+// Heading of the options that choose messages, transfers and calls.
+inline constexpr const char* kChoosing = "Choose messages and transfers";
+
+template <typename Value>
+using Choices = std::vector<std::pair<std::string, Value>>;
+
+template <typename Value>
+Words names_of(const Choices<Value>& choices) {
+  Words names;
+  for (const auto& choice : choices) names.push_back(choice.first);
+  return names;
+}
+
+template <typename Value, std::size_t N>
+Words names_of(const Value (&values)[N]) {
+  Words names;
+  for (const Value value : values) names.push_back(name_of(value));
+  return names;
+}
+
+// What a help text, a manual page and a completion show as "a|b|c".
+std::string joined(const Words& names);
+
+CLI::Validator one_of(const std::string& option, const Words& names);
+CLI::Validator not_empty(const std::string& option);
+CLI::Validator a_number(const std::string& option);
+
+CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem::path& path,
+                      const std::string& kind, const std::string& help);
+void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help);
+void add_time(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& value,
+              const std::string& help);
+void add_duration(CLI::App& verb, const std::string& option, std::uint64_t& value_ns,
+                  const std::string& help);
+// Sizes with commas between them, sorted.
+void add_sizes(CLI::App& verb, const std::string& option, std::vector<std::uint64_t>& sizes,
+               const std::string& help);
+CLI::Option* add_list(CLI::App& verb, const char* option, Words& values, const char* help,
+                      const char* kind = "A,B");
+
+template <typename Value>
+void add_choice(CLI::App& verb, const std::string& option, Value& value,
+                const Choices<Value>& choices, const std::string& help) {
+  verb.add_option_function<std::string>(
+          option,
+          [&value, &choices](const std::string& name) {
+            for (const auto& choice : choices) {
+              if (choice.first == name) value = choice.second;
+            }
+          },
+          help)
+      ->check(one_of(option, names_of(choices)))
+      ->type_name(joined(names_of(choices)));
+}
+
+// Several choices with commas between them.
+template <typename Value>
+void add_choices(CLI::App& verb, const std::string& option, std::vector<Value>& values,
+                 const Choices<Value>& choices, const std::string& help) {
+  verb.add_option_function<Words>(
+          option,
+          [&values, &choices](const Words& names) {
+            values.clear();
+            for (const std::string& name : names) {
+              for (const auto& choice : choices) {
+                const bool again =
+                    std::find(values.begin(), values.end(), choice.second) != values.end();
+                if (choice.first == name && !again) values.push_back(choice.second);
+              }
+            }
+          },
+          help)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(one_of(option, names_of(choices)))
+      ->type_name(joined(names_of(choices)));
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,84 @@
+// The communicators of a job: each process has a handle of its own for what is one communicator.
+//
+// No call makes them known to each other, so they are joined afterwards: those that a call on one
+// parent made are the same where the parent is the same, the how-manieth call on it, and the rank 0
+// of what it made. Those that only their members make (MPI_Comm_create_group) are told by who the
+// members are. Two sides of an intercommunicator that two worlds made of each other (spawn, accept
+// and connect, join) are one if sizes and times leave only one possibility; else each stays alone.
+//
+// Names are spelled as mpisee's: the letter of what made it, the world rank of its rank 0, and the
+// how-manieth it was that this process got: W0.0, s0.1, s512.1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "event-log/reader.hpp"
+#include "log-merger/index.hpp"
+#include "log-merger/model.hpp"
+
+namespace uctrace::merge {
+
+struct Job;
+
+// What every process has without making it. The parent is an intercommunicator of a spawned world.
+enum class Predefined : std::uint8_t { none, world, self, parent };
+
+// A communicator as one process has it.
+struct Comm {
+  std::uint64_t handle = 0, tick = 0, parent = 0;
+  std::uint64_t freed_tick = UINT64_MAX;  // its handle and context may be used again afterwards
+  std::uint32_t rank = 0, size = 0, remote_size = 0, ordinal = 0;
+  std::int32_t leader = -1, remote_leader = -1;  // world rank of rank 0, -1 = of another world
+  std::uint64_t group_hash = 0;                  // of the members, where only they call
+  std::uint32_t function_number = 0;             // of the log
+  TextId function = kNoText;
+  Predefined predefined = Predefined::none;
+  bool inter = false;
+  bool tool = false;  // uctrace's own
+  bool has_members = false, truncated = false;
+  std::vector<log::RankRun> members;  // world ranks of the process's own group
+  TextId name = kNoText;              // the program's, else that of the instance
+  // results
+  Index instance = kNone;  // into Job::comms
+  std::uint8_t side = 0;
+};
+
+// A group of processes that are in it: all, or one side of an intercommunicator.
+struct CommSide {
+  Index world = kNone;
+  std::int32_t leader = -1;      // world rank of its rank 0, -1 = not known
+  Index leader_process = kNone;  // its log
+  Index leader_comm = kNone;     // into that log's comms
+  std::uint32_t size = 0;
+  bool complete = false;              // all members are known
+  std::vector<log::RankRun> members;  // world ranks of `world`
+};
+
+struct CommInstance {
+  char letter = '?';
+  bool inter = false, tool = false;
+  Index parent = kNone;
+  TextId function = kNoText;   // that made it, kNoText for the predefined ones
+  TextId name = kNoText;       // W0.0, s0.1
+  TextId user_name = kNoText;  // of the program or MPI
+  CommSide sides[2];           // the second one of an intercommunicator
+  std::int64_t created_ns = -1, freed_ns = -1;
+};
+
+// Fills ProcessLog::world. Worlds are numbered from 0, those that were spawned after the others.
+void find_worlds(Job& job);
+
+// Fills Job::comms and the results of every Comm; after all logs were loaded.
+void join_communicators(Job& job);
+
+// Names of joined communicators; a part of it.
+void name_communicators(Job& job);
+
+// World rank, in its own world, of who is addressed as `rank` in a communicator of a process: of
+// the remote group in an intercommunicator. Nothing where that is not known.
+std::optional<std::int32_t> addressed_rank(const Job& job, Index process, Index comm,
+                                           std::int32_t rank);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,25 @@
+// What the name of an MPI function says of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace uctrace {
+
+enum class MpiKind : std::uint8_t { p2p, completion, rma, collective, io, management };
+inline constexpr MpiKind kMpiKinds[] = {MpiKind::p2p, MpiKind::completion,
+                                        MpiKind::rma, MpiKind::collective,
+                                        MpiKind::io,  MpiKind::management};
+const char* name_of(MpiKind);
+
+struct MpiName {
+  std::string base;  // what it does, such as "allgatherv" of MPI_Iallgatherv_c; else as it is
+  MpiKind kind = MpiKind::management;
+  bool nonblocking = false;  // MPI_I...
+  bool persistent = false;   // ..._init
+};
+
+MpiName parse_mpi_name(std::string_view function);
+
+}  // namespace uctrace

@@ -1,0 +1,51 @@
+"""Communicators of all kinds have the names that their processes count them by, the members that they
+have, and their parents, though no process tells another anything."""
+
+from checks import check_program_is_recorded, read_truth
+from harness import MPIS, check, check_equal, record_well, run_test, scratch
+
+
+def members_of(comm, runs):
+    listed = {0: [], 1: []}
+    for run in runs[comm["first_member"] : comm["first_member"] + comm["members"]]:
+        listed[run["remote"]] += [run["first"] + i * run["stride"] for i in range(run["count"])]
+    return listed[0], listed[1]
+
+
+def check_table(recording, ranks):
+    comms = recording.table("communicators")
+    runs = recording.table("communicator_members")
+    named = {comm["name"]: comm for comm in comms}
+    check_equal(len(named), len(comms), "different names")
+    for comm in comms:
+        own, remote = members_of(comm, runs)
+        check_equal((len(own), len(remote)), (comm["size"], comm["remote_size"]), f"{comm}")
+        check(own[0] == comm["leader"] and comm["complete"], f"{comm} of {own}")
+        if remote:
+            check_equal(remote[0], comm["remote_leader"], f"{comm} of {remote}")
+            check(comm["leader"] < comm["remote_leader"], f"sides of {comm}")
+        predefined = comm["name"][0] in "WS"
+        check_equal(comm["freed_ns"] == -1, predefined, f"end of {comm}")
+        check_equal(comm["parent"] == -1, predefined, f"parent of {comm}")
+    halves = [range(first, -1, -2) for first in (ranks - 1, ranks - 2)]
+    for half in halves:
+        split = next(c for c in comms if c["name"][0] == "s" and members_of(c, runs)[0] == [*half])
+        check_equal(comms[split["parent"]]["name"], "W0.0", "parent of a half")
+        again = next(c for c in comms if c["name"][0] == "s" and c is not split
+                     and members_of(c, runs)[0] == sorted(half))
+        if ranks > 2:
+            check_equal(comms[again["parent"]]["name"], split["name"], "parent of its split")
+
+
+def communicators_are_named(name):
+    mpi = MPIS[name]
+    check_program_is_recorded(mpi, "communicators")
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", mpi.job("communicators", folder / "truth"))
+        check_table(recording, mpi.ranks)
+        letters = {row["comm"][0] for row in read_truth(folder / "truth", mpi)}
+        expected = set("tdeiuabrgjIm") | (set("sc") if mpi.ranks > 2 else set())
+        check_equal(letters, expected, "kinds with a message")
+
+
+run_test(communicators_are_named)
