@@ -25,7 +25,7 @@ typedef enum UctracePosting {
 // What the record of a call has besides its time and scope, and what it is about: log::MpiCall and
 // log::RecordType, which C does not see.
 enum { kUctracePeer = 1, kUctraceVolume = 2, kUctraceReceive = 4, kUctraceRequest = 8 };
-enum { kUctraceMpiCall = 6, kUctraceWindowCall = 7 };
+enum { kUctraceMpiCall = 6, kUctraceWindowCall = 7, kUctraceFileCall = 10 };
 
 // The lower half of the record's first word: its type, its words, and function and parts.
 #define UCTRACE_HEAD(type, parts, function) \
@@ -37,7 +37,7 @@ enum { kUctraceMpiCall = 6, kUctraceWindowCall = 7 };
 // One measured call. It lives in the wrapper's frame and is recorded when that frame is left.
 typedef struct UctraceCall {
   uint64_t start_tick;
-  UctraceWord scope;    // its communicator or window; 0 where it has neither
+  UctraceWord scope;    // its communicator, window or file; 0 where it has none
   UctraceWord result;   // of the original; kUctraceNotReturned if an exception passed through
   UctraceWord request;  // its handle or, if stores_request, where the call will store it
   uint32_t head;        // UCTRACE_HEAD
@@ -157,10 +157,11 @@ typedef struct UctraceConstruction {
   bool has_tag;
 } UctraceConstruction;
 
-typedef struct UctraceWindowMaking {
+// A window or a file is made from a communicator.
+typedef struct UctraceMade {
   UctraceCall call;
-  UctraceWord new_window;  // address of the new handle
-} UctraceWindowMaking;
+  UctraceWord made;  // address of the new handle
+} UctraceMade;
 
 typedef struct UctraceRename {
   UctraceCall call;
@@ -247,7 +248,10 @@ void uctrace_mpi_leave_requests(const UctraceRequests* requests);
 void uctrace_mpi_leave_collective(const UctraceCollective* collective);
 void uctrace_mpi_leave_construction(const UctraceConstruction* construction);
 void uctrace_mpi_leave_release(const UctraceCall* call);
-void uctrace_mpi_leave_window_making(const UctraceWindowMaking* making);
+void uctrace_mpi_leave_window_making(const UctraceMade* made);
+void uctrace_mpi_leave_window_release(const UctraceCall* call);
+void uctrace_mpi_leave_file_making(const UctraceMade* made);
+void uctrace_mpi_leave_file_release(const UctraceCall* call);
 void uctrace_mpi_leave_rename(const UctraceRename* rename);
 void uctrace_mpi_leave_init(const UctraceCall* call);
 void uctrace_mpi_leave_finalize(const UctraceCall* call);

@@ -22,7 +22,8 @@ inline bool succeeded(const UctraceCall& call) { return as_int(call.result) == 0
 static_assert(kUctracePeer == MpiCall::kPeer && kUctraceVolume == MpiCall::kVolume &&
               kUctraceReceive == MpiCall::kReceive && kUctraceRequest == MpiCall::kRequest);
 static_assert(kUctraceMpiCall == static_cast<int>(log::RecordType::mpi_call) &&
-              kUctraceWindowCall == static_cast<int>(log::RecordType::mpi_window_call));
+              kUctraceWindowCall == static_cast<int>(log::RecordType::mpi_window_call) &&
+              kUctraceFileCall == static_cast<int>(log::RecordType::mpi_file_call));
 static_assert(UCTRACE_WORDS(15) == MpiCall::words_of(15) && MpiCall::kFunctionBits == 10);
 
 inline std::uint16_t function_of(const UctraceCall& call) {

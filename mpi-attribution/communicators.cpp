@@ -234,20 +234,14 @@ void define_communicator(const NewCommunicator& made) {
 
 void end_communicator(Handle handle) {
   forget_children(handle);
-  log::Lane* lane = log::lane();
-  if (lane == nullptr) return;
-  auto* record = lane->define<log::HandleEnd>();
-  if (record == nullptr) return;
-  record->tick = log::now();
-  record->handle = handle;
-  log::publish(record, log::RecordType::communicator_free, sizeof(*record) / 8, 0, 0);
+  end_handle(log::RecordType::communicator_free, handle);
 }
 
 void name_communicator(Handle handle, const char* name) {
   log::define_text(log::TextKind::communicator_name, handle, name, std::strlen(name));
 }
 
-void define_window(const NewWindow& made) {
+void define_handle(const NewHandle& made) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) return;
   auto* record = lane->define<log::Window>();
@@ -255,7 +249,17 @@ void define_window(const NewWindow& made) {
   record->tick = log::now();
   record->handle = made.handle;
   record->communicator = made.communicator;
-  log::publish(record, log::RecordType::window, sizeof(*record) / 8, 0, 0);
+  log::publish(record, made.type, sizeof(*record) / 8, 0, 0);
+}
+
+void end_handle(log::RecordType type, Handle handle) {
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) return;
+  auto* record = lane->define<log::HandleEnd>();
+  if (record == nullptr) return;
+  record->tick = log::now();
+  record->handle = handle;
+  log::publish(record, type, sizeof(*record) / 8, 0, 0);
 }
 
 }  // namespace uctrace::mpi

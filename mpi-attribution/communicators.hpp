@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/kinds.hpp"
 #include "event-log/own.hpp"
 #include "mpi-attribution/library.hpp"
 
@@ -37,10 +38,15 @@ void define_communicator(const NewCommunicator& made);
 void end_communicator(Handle handle);
 void name_communicator(Handle handle, const char* name);
 
-struct NewWindow {
+// A window or a file was made from a communicator, which may be freed and its handle used again.
+struct NewHandle {
+  log::RecordType type;
   Handle handle;
-  Handle communicator;  // that it was made from, which may be freed and its handle used again
+  Handle communicator;
 };
-void define_window(const NewWindow& made);
+void define_handle(const NewHandle& made);
+
+// What the record says has ended.
+void end_handle(log::RecordType type, Handle handle);
 
 }  // namespace uctrace::mpi

@@ -106,9 +106,12 @@ SHAPES = {
     "rma_exchange": exchange("datatype", "peer", "window"),
     "target": message("peer", "window"),
     "window": CALL,
-    "window_constructor": Shape("UctraceWindowMaking", "window_making",
+    "window_constructor": Shape("UctraceMade", "window_making",
                                 required=("comm", "new_window")),
-    "file": CALL,
+    "window_release": Shape("UctraceCall", "window_release", required=("window_at",)),
+    "file": Shape("UctraceCall", "call", required=("file",)),
+    "file_constructor": Shape("UctraceMade", "file_making", required=("comm", "new_file")),
+    "file_release": Shape("UctraceCall", "file_release", required=("file_at",)),
     "pcontrol": None,
     "call": CALL,
 }
@@ -138,6 +141,7 @@ RULES = {
 }
 ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag", "recv_count",
          "recv_datatype", "new_comm", "comm_at", "name", "window", "new_window", "window_at", "op",
+         "file", "new_file", "file_at",
          *(big(role) for role in COUNTS), "partitions", "tag_text",
          "root", "counts", "recv_counts", "types", "recv_types", "sendbuf", "recvbuf",
          "new_request", "request_at", "request", "requests", "request_count", "probed",
@@ -281,8 +285,9 @@ def record_parts(function):
 
 
 def record_head(function, number):
-    on_window = {"window", "window_at"} & set(function.roles)
-    kind = "kUctraceWindowCall" if on_window else "kUctraceMpiCall"
+    roles = set(function.roles)
+    kind = ("kUctraceWindowCall" if roles & {"window", "window_at"} else
+            "kUctraceFileCall" if roles & {"file", "file_at"} else "kUctraceMpiCall")
     return f"UCTRACE_HEAD({kind}, {record_parts(function)}, {number})"
 
 
@@ -304,7 +309,7 @@ def request_fields(function):
 def call_fields(function, number):
     """Initialiser of a UctraceCall."""
     fields = [f".head = {record_head(function, number)}", ".result = (Word)kUctraceNotReturned"]
-    for role in ("comm", "window"):
+    for role in ("comm", "window", "file"):
         if handle := function.argument(role):
             fields.append(f".scope = {handle}")
         elif address := function.argument(role + "_at"):
@@ -382,8 +387,9 @@ def guard(function, number):
             fields += [f".tag = {tag}", ".has_tag = true"]
         if text := function.argument("tag_text"):
             fields += [f".tag_text = {text}", ".has_tag = true"]
-    elif shape.c_type == "UctraceWindowMaking":
-        fields.append(f".new_window = {function.argument('new_window')}")
+    elif shape.c_type == "UctraceMade":
+        made = function.argument("new_window") or function.argument("new_file")
+        fields.append(f".made = {made}")
     elif shape.c_type == "UctraceRename":
         fields.append(f".name = {function.argument('name')}")
     return "{" + ", ".join(fields) + "}", "guard.call"

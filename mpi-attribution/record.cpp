@@ -186,11 +186,30 @@ void uctrace_mpi_leave_release(const UctraceCall* call) {
   if (succeeded(*call)) end_communicator(library.handle(call->scope));
 }
 
-void uctrace_mpi_leave_window_making(const UctraceWindowMaking* making) {
-  record_call(making->call);
-  if (!succeeded(making->call)) return;
-  define_window({.handle = library.handle_at(making->new_window),
-                 .communicator = library.handle(making->call.scope)});
+void uctrace_mpi_leave_window_making(const UctraceMade* made) {
+  record_call(made->call);
+  if (!succeeded(made->call)) return;
+  define_handle({.type = log::RecordType::window,
+                 .handle = library.handle_at(made->made),
+                 .communicator = library.handle(made->call.scope)});
+}
+
+void uctrace_mpi_leave_window_release(const UctraceCall* call) {
+  record_call(*call);
+  if (succeeded(*call)) end_handle(log::RecordType::window_free, library.handle(call->scope));
+}
+
+void uctrace_mpi_leave_file_making(const UctraceMade* made) {
+  record_call(made->call);
+  if (!succeeded(made->call)) return;
+  define_handle({.type = log::RecordType::file,
+                 .handle = library.handle_at(made->made),
+                 .communicator = library.handle(made->call.scope)});
+}
+
+void uctrace_mpi_leave_file_release(const UctraceCall* call) {
+  record_call(*call);
+  if (succeeded(*call)) end_handle(log::RecordType::file_close, library.handle(call->scope));
 }
 
 void uctrace_mpi_leave_rename(const UctraceRename* rename) {
