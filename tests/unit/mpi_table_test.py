@@ -19,7 +19,7 @@ from pathlib import Path
 MPI_ROOM = Path(__file__).resolve().parents[2] / "mpi-attribution"
 sys.path.insert(0, str(MPI_ROOM))
 sys.dont_write_bytecode = True
-import generate_wrappers as tables  # noqa: E402
+import mpi_tables as tables  # noqa: E402
 
 COMPILERS = {"Open MPI": "mpicc.openmpi", "MPICH": "mpicc.mpich"}
 
