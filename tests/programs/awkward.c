@@ -1,6 +1,8 @@
 // What programs do that profilers of MPI are known to break on: each case is allowed by the
 // standard, checks what it gets and prints a line. Any number of ranks from 2 on.
 
+#include <setjmp.h>
+
 #include "common.h"
 
 static int rank, size;
@@ -185,6 +187,34 @@ static void several_communicators(void) {
   passed("MPI_Waitall over several communicators");
 }
 
+static jmp_buf before_call;
+static void leave_call(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  longjmp(before_call, 1);
+}
+
+// An error handler that does not return to MPI; what follows is measured as ever.
+static void left_by_a_jump(void) {
+  MPI_Comm comm;
+  MPI_Errhandler handler;
+  volatile int jumps = 0;
+  int sum = 0;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_errhandler(leave_call, &handler);
+  MPI_Comm_set_errhandler(comm, handler);
+  if (setjmp(before_call) == 0) {
+    MPI_Send(&rank, 1, MPI_INT, size, 9, comm);  // there is no such rank
+    fail("MPI_Send to a rank that is not there returned");
+  } else {
+    ++jumps;
+  }
+  MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, comm);
+  expect(jumps == 1 && sum == size, 1, "sum after the jump");
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&comm);
+  passed("an error handler that jumps out of the call");
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -200,6 +230,7 @@ int main(int argc, char** argv) {
   scattered_without_counts();
   neighbours_of_a_graph();
   several_communicators();
+  left_by_a_jump();
   MPI_Finalize();
   return 0;
 }
