@@ -407,7 +407,7 @@ class LogFile {
   void find_chunks(const FileWords& in, std::size_t offset);
   std::size_t take_chunk(Words words);
   std::size_t take_block(Words words);
-  bool is_in_flux(std::size_t offset) const;
+  bool is_in_flux(const FileWords& in, std::size_t offset) const;
   void note_cut_files();
   void unpack_blocks();
   void order_chunks();

@@ -31,6 +31,13 @@ Header header_of(Words words) {
   return header;
 }
 
+// A chunk that was being made when the file was read or the process was killed: its magic is stored
+// last, and no thread has had it.
+bool is_unmade(Words words) {
+  const auto header = header_of<ChunkHeader>(words);
+  return header.magic == 0 && header.sequence == 0;
+}
+
 }  // namespace
 
 // The size of the chunk that begins here, as far as it was read; 0 = none does.
@@ -85,7 +92,8 @@ void LogFile::find_chunks(const FileWords& in, std::size_t offset) {
       lost = false;
     } else {
       step = std::min(in.bytes - offset, kBlockAlignment);
-      if (!is_in_flux(offset) && (lost || !is_blank(words))) {
+      const bool unused = is_blank(words) || (&in == &live_ && is_unmade(words));
+      if (!is_in_flux(in, offset) && (lost || !unused)) {
         if (!lost) ++damage_.bad_chunks;
         lost = true;
         damage_.skipped_bytes += step;
@@ -95,10 +103,11 @@ void LogFile::find_chunks(const FileWords& in, std::size_t offset) {
   }
 }
 
-// What lies there may have been written, or overwritten, while it was read or when the process was
+// A block there may have been written, or overwritten, while it was read or when the process was
 // killed. What is missing for that is seen by the counters.
-bool LogFile::is_in_flux(std::size_t offset) const {
-  return page_.closed == 0 && (offset >= page_.allocated_bytes || page_.max_event_bytes != 0);
+bool LogFile::is_in_flux(const FileWords& in, std::size_t offset) const {
+  return &in == &file_ && page_.closed == 0 &&
+         (offset >= page_.allocated_bytes || page_.max_event_bytes != 0);
 }
 
 // A process that is still writing may have grown its files since it wrote their sizes.

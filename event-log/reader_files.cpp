@@ -66,25 +66,6 @@ class FileDescriptor {
 
 std::byte* bytes_of(FileWords& file) { return reinterpret_cast<std::byte*>(file.words.get()); }
 
-// The chunks, without those that were recycled while they were read: those were packed before, so
-// that their records are found in the log, which is read after.
-FileWords read_live(const FileDescriptor& file, const std::string& name) {
-  const std::size_t size = file.size();
-  FileWords live{.words = allocate(size, name)};
-  live.bytes = file.read(live.words.get(), size, 0);
-  for (std::size_t at = 0; at + sizeof(ChunkHeader) <= live.bytes; at += kMinChunkBytes) {
-    ChunkHeader before, after{};
-    std::memcpy(&before, bytes_of(live) + at, sizeof before);
-    file.read(&after, sizeof after, at);
-    if (before.magic == kChunkMagic && std::memcmp(&before, &after, sizeof before) != 0) {
-      live.moved = true;
-      before.sequence = 0;
-      std::memcpy(bytes_of(live) + at, &before, sizeof before);
-    }
-  }
-  return live;
-}
-
 // What a log of bounded size lost while it was read.
 void update_overwritten(const FileDescriptor& file, FileWords& words) {
   if (words.bytes < kProcessPageBytes) return;
@@ -138,7 +119,7 @@ LogFile LogFile::open(const std::filesystem::path& path) {
   if (live_bytes() != 0) {
     const FileDescriptor chunks(name + kLiveSuffix);
     if (chunks.is_open()) {
-      live = read_live(chunks, name);
+      live = read_chunks(chunks, name);
     } else {
       live_bytes();  // most likely the process ended, and packed the rest of it
     }

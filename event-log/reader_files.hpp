@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
+
+#include "event-log/records.hpp"
 
 namespace uctrace::log {
 
@@ -13,7 +16,7 @@ namespace uctrace::log {
 struct FileWords {
   std::unique_ptr<std::uint64_t[]> words;
   std::size_t bytes = 0;
-  bool moved = false;  // it was written to while it was read
+  bool moved = false;  // a chunk changed hands, or was made, while it was read
 
   // The whole words from `offset` on, which is a multiple of their size.
   std::span<const std::uint64_t> from(std::size_t offset) const {
@@ -24,5 +27,28 @@ struct FileWords {
 
 // Throws where there is not as much memory; `name` is the log's.
 std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& name);
+
+// The file of chunks, without those that changed hands while they were read: they were packed
+// before, so that their records are found in the log, which is read after. `moved` says that of the
+// others some may lack the chunk before them: it was begun in a place that had been read by then,
+// or behind the end that the file had.
+template <typename File>
+FileWords read_chunks(const File& file, const std::string& name) {
+  const std::size_t size = file.size();
+  FileWords live{.words = allocate(size, name)};
+  live.bytes = file.read(live.words.get(), size, 0);
+  auto* bytes = reinterpret_cast<std::byte*>(live.words.get());
+  for (std::size_t at = 0; at + sizeof(ChunkHeader) <= live.bytes; at += kMinChunkBytes) {
+    ChunkHeader now{};
+    file.read(&now, sizeof now, at);
+    if (std::memcmp(bytes + at, &now, sizeof now) != 0) {
+      live.moved = true;
+      now.sequence = 0;
+      std::memcpy(bytes + at, &now, sizeof now);
+    }
+  }
+  live.moved = live.moved || file.size() != size;
+  return live;
+}
 
 }  // namespace uctrace::log

@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "event-log/block_encoder.hpp"
 #include "event-log/reader.hpp"
+#include "event-log/reader_files.hpp"
 #include "tests/unit/log_builder.hpp"
 
 namespace uctrace::log::test {
@@ -153,6 +155,80 @@ TEST_CASE("what a living process was writing when it was read is no damage") {
   const LogFile file = read(log, chunk);
   CHECK_FALSE(file.damage().any());
   CHECK(ticks_of(file) == all_ticks());
+}
+
+TEST_CASE("a chunk that was being made is no damage, one that lost its magic is") {
+  const Bytes chunk = chunk_of(builder());
+  Bytes live = chunk;
+  live.resize(2 * kMinChunkBytes);
+  ChunkHeader unmade{};
+  unmade.bytes = kMinChunkBytes;
+  unmade.place = 1;
+  unmade.anchor = {1, 2, 3};
+  patch(live, kMinChunkBytes, unmade);
+  for (const std::uint8_t closed : {0, 1}) {
+    Bytes log = page_of(builder());
+    patch(log, offsetof(ProcessPage, closed), closed);
+    append_block(log, chunk, 1, 11);
+    const LogFile file = read(log, live);
+    CHECK_FALSE(file.damage().any());
+    CHECK(ticks_of(file) == all_ticks());
+    Bytes broken = live;
+    patch(broken, 0, std::uint32_t{0});
+    CHECK(read(log, broken).damage().bad_chunks == 1);
+  }
+}
+
+// The file of chunks of a process that goes on, one step whenever it is looked at.
+class MovingFile {
+ public:
+  using Step = void (*)(Bytes&);
+  MovingFile(std::size_t chunks, Step before_read, Step after_read)
+      : bytes_(chunks * kMinChunkBytes), before_read_(before_read), after_read_(after_read) {
+    for (std::size_t at = 0; at < bytes_.size(); at += kMinChunkBytes) {
+      patch(bytes_, at + offsetof(ChunkHeader, sequence), std::uint32_t{1});
+    }
+  }
+  std::size_t size() const { return bytes_.size(); }
+  std::size_t read(void* to, std::size_t bytes, std::size_t offset) const {
+    const Step before = std::exchange(before_read_, nullptr);
+    if (before != nullptr) before(bytes_);
+    std::memcpy(to, bytes_.data() + offset, bytes);
+    if (before == nullptr) return bytes;
+    after_read_(bytes_);
+    return bytes;
+  }
+
+ private:
+  mutable Bytes bytes_;
+  mutable Step before_read_;
+  Step after_read_;
+};
+
+TEST_CASE("what a file of chunks lacks that moves while it is read") {
+  const auto nothing = [](Bytes&) {};
+  const auto grow = [](Bytes& bytes) { bytes.resize(bytes.size() + kMinChunkBytes); };
+  const auto take = [](Bytes& bytes) {
+    patch(bytes, kMinChunkBytes + offsetof(ChunkHeader, sequence), std::uint32_t{2});
+  };
+  const auto sequence = [](const FileWords& live, std::size_t chunk) {
+    ChunkHeader header;
+    std::memcpy(&header, live.from(chunk * kMinChunkBytes).data(), sizeof header);
+    return header.sequence;
+  };
+  const FileWords still = read_chunks(MovingFile(2, nothing, nothing), "test");
+  CHECK_FALSE(still.moved);
+  CHECK(sequence(still, 1) == 1);
+  const FileWords taken_before = read_chunks(MovingFile(2, take, nothing), "test");
+  CHECK_FALSE(taken_before.moved);
+  CHECK(sequence(taken_before, 1) == 2);
+  const FileWords taken_after = read_chunks(MovingFile(2, nothing, take), "test");
+  CHECK(taken_after.moved);
+  CHECK(sequence(taken_after, 0) == 1);
+  CHECK(sequence(taken_after, 1) == 0);
+  // The chunk that is made lies behind what is read, and the next one may lie in front of it.
+  CHECK(read_chunks(MovingFile(2, grow, nothing), "test").moved);
+  CHECK(read_chunks(MovingFile(2, nothing, grow), "test").moved);
 }
 
 TEST_CASE("a file of chunks that is needed and not there is missed") {
