@@ -45,12 +45,13 @@ constinit std::atomic<std::uint32_t> prepared_log{0};
 constinit std::atomic<std::uint32_t> preparing{0};
 constinit log::Unwinder unwinder = log::Unwinder::none;
 
-__attribute__((constructor)) void read_mode() {
+__attribute__((constructor)) void set_up() {
   const char* text = getenv("UCTRACE_STACKS");
   if (text == nullptr) return;
   detail::mode = strcmp(text, "all") == 0   ? log::StackMode::all
                  : strcmp(text, "mpi") == 0 ? log::StackMode::mpi
                                             : log::StackMode::off;
+  if (wanted()) open_unwinder();
 }
 
 // Once a log, by the first thread that takes a stack. The others wait for it, but not for ever: it

@@ -5,9 +5,8 @@
 // is unwound, gets a number and is written to the log once.
 //
 // Laws (docs/internals.md): taking a repeated stack allocates nothing, locks nothing and calls
-// nothing. A new one is the exemption, like the questions to drivers: unwinding asks the loader,
-// and the first one opens libunwind. It keeps errno, and is never begun while the same thread
-// unwinds.
+// nothing. A new one is the exemption, like the questions to drivers: unwinding asks the loader. It
+// keeps errno, and is never begun while the same thread unwinds. libunwind is opened before main().
 //
 // Cost: 10 to 25 ns for a stack of 10 to 20 frames that came before; docs/stacks.md has what was
 // measured. Nothing but a load and a branch while no stacks are kept.

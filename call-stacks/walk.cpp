@@ -97,10 +97,21 @@ std::size_t walk_by_libunwind(Frame*, std::size_t) { return 0; }
 
 }  // namespace
 
-log::Unwinder find_unwinder() {
+namespace {
+
+constinit bool libunwind_is_open = false;
+
+bool wants_libgcc() {
   const char* wanted = getenv("UCTRACE_UNWINDER");
-  const bool without = wanted != nullptr && strcmp(wanted, "libgcc") == 0;
-  return !without && open_libunwind() ? log::Unwinder::libunwind : log::Unwinder::libgcc;
+  return wanted != nullptr && strcmp(wanted, "libgcc") == 0;
+}
+
+}  // namespace
+
+void open_unwinder() { libunwind_is_open = !wants_libgcc() && open_libunwind(); }
+
+log::Unwinder find_unwinder() {
+  return libunwind_is_open && !wants_libgcc() ? log::Unwinder::libunwind : log::Unwinder::libgcc;
 }
 
 std::size_t walk(log::Unwinder by, Frame* frames, std::size_t size) {

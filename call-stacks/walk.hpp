@@ -14,9 +14,13 @@ struct Frame {
   bool interrupted;  // by a signal
 };
 
-// Looks for the libraries, once. libunwind is opened at run time, in a scope of its own: its
-// _Unwind_* functions must not stand in front of libgcc's, on which the program's exceptions rest.
-// Allocates, as the loader does.
+// Opens libunwind, unless UCTRACE_UNWINDER says libgcc. In a scope of its own: its _Unwind_*
+// functions must not stand in front of libgcc's, on which the program's exceptions rest. For a
+// constructor: it allocates, as the loader does, and the first stack may be taken in a handler of a
+// signal that interrupted malloc().
+void open_unwinder();
+
+// Which one walks: libgcc where libunwind is not open or not wanted.
 log::Unwinder find_unwinder();
 
 // The frames from the caller on, innermost first, at most `size`; how many.

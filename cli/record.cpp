@@ -251,8 +251,8 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
   add(ucx, wanted);
   add_choices(command, wanted);
-  if (const char* drain = std::getenv("UCTRACE_DRAIN")) {
-    wanted.variables.push_back({"UCTRACE_DRAIN", drain});
+  for (const char* name : {"UCTRACE_DRAIN", "UCTRACE_UNWINDER"}) {
+    if (const char* value = std::getenv(name)) wanted.variables.push_back({name, value});
   }
   if (!fallback.empty()) wanted.variables.push_back({"UCTRACE_FALLBACK_DIR", fallback.string()});
   return wanted;

@@ -199,6 +199,7 @@ std::vector<Definition> environment_texts() {
            "makes its trial; /tmp if it is not set"},
           {"UCTRACE_DRAIN",
            "if it is 1, logs are written as to a network file system on every file system"},
+          {"UCTRACE_UNWINDER", "if it is libgcc, --stacks does without libunwind"},
           {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
           {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
           {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
