@@ -28,6 +28,12 @@ constinit WipedPage before_start{};
 constinit std::atomic<WipedPage*> wiped{&before_start};
 constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's lanes are new ones
 
+// The process whose destructors have come to ours; 0 = none. By id, so that a fork child is
+// another.
+constinit std::atomic<pid_t> ended{0};
+constinit std::atomic<pid_t> closed{0};
+constexpr std::uint64_t kStartWaitNs = 2'000'000'000;
+
 constinit Lane lanes[kMaxLanes]{};
 
 constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond every chunk
@@ -115,8 +121,21 @@ Lane* claim_lane() {
   return lane;
 }
 
-__attribute__((destructor)) void finish() {
-  if (!armed_now()) {
+// A thread that is amid a call now may have counted it, and not recorded it, or the other way round.
+std::uint16_t count_other_threads() {
+  std::uint16_t count = 0;
+  const std::uint32_t used = __atomic_load_n(&supply.page->lanes_used, __ATOMIC_ACQUIRE);
+  for (std::size_t i = 0; i < used && i < kMaxLanes; ++i) {
+    count += &lanes[i] != detail::thread_lane.lane &&
+             __atomic_load_n(&lane_info(supply.page, i)->state, __ATOMIC_ACQUIRE) == 1;
+  }
+  return count;
+}
+
+void close_log() {
+  const pid_t self = getpid();
+  pid_t before = closed.load();
+  if (before == self || !closed.compare_exchange_strong(before, self)) {
     return;
   }
   end_recording();
@@ -125,9 +144,28 @@ __attribute__((destructor)) void finish() {
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
     __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
   }
+  page->threads_at_end = count_other_threads();
   // What came from here on would be counted and never written.
   __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
   stop_supply();
+}
+
+// The log may begin on another thread right now: that sees the end, or is seen here. The thread
+// that ends may also be the one that begins, in a signal handler: so for a bounded time.
+void wait_for_start() {
+  const std::uint64_t give_up = monotonic_raw_ns() + kStartWaitNs;
+  const WipedPage* page = wiped.load(std::memory_order_acquire);
+  while (__atomic_load_n(&page->starting, __ATOMIC_ACQUIRE) != 0 && monotonic_raw_ns() < give_up) {
+    sched_yield();
+  }
+}
+
+__attribute__((destructor)) void finish() {
+  ended.store(getpid());
+  wait_for_start();
+  if (armed_now()) {
+    close_log();
+  }
 }
 
 // Tells that a thread ends, so that its lane is lent again at once. Only a key whose values lie in
@@ -190,12 +228,14 @@ Lane* attach() {
 
 }  // namespace detail
 
+bool has_ended() { return ended.load() == getpid(); }
+
 bool start() {
   if (armed_now()) [[likely]] {
     return true;
   }
   const int saved_errno = errno;
-  if (getenv("UCTRACE_DIR") == nullptr) {
+  if (getenv("UCTRACE_DIR") == nullptr || has_ended()) {
     errno = saved_errno;
     return false;
   }
@@ -211,7 +251,7 @@ bool start() {
     errno = saved_errno;
     return armed_now();
   }
-  if (page->armed.generation == 0 && page->failed == 0) {
+  if (page->armed.generation == 0 && page->failed == 0 && !has_ended()) {
     memset(static_cast<void*>(lanes), 0, sizeof lanes);
     forget_slots();
     watch_ends_of_threads();
@@ -219,9 +259,12 @@ bool start() {
       leave_out_unwanted_layers(*supply.page);
       read_recording_conditions();
       detail::armed.store(&page->armed, std::memory_order_release);
-      __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_RELEASE);
+      __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_SEQ_CST);
       define_process();
       watch_recording_signals();
+      if (has_ended()) {
+        close_log();
+      }
     } else {
       page->failed = 1;
     }
@@ -231,8 +274,27 @@ bool start() {
   return armed_now();
 }
 
-void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes) {
+namespace {
+
+// A signal handler went on to another chunk after the place `at` was taken and before it was
+// compared. The chunk is the thread's still, and a hole in it would hide what the handler wrote
+// behind. Places at its head are none: where chunks are neighbours, one that lies behind the end
+// of its own chunk looks like them.
+bool is_in(const ChunkHeader* chunk, std::uint64_t at, std::size_t bytes) {
+  constexpr std::uint64_t kHead = 4096;
+  const auto start = reinterpret_cast<std::uint64_t>(chunk);
+  return chunk != nullptr && at >= start + kHead && at + bytes <= start + chunk->bytes;
+}
+
+}  // namespace
+
+void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes,
+                                 std::uint64_t at) {
   const std::size_t s = index_of(stream);
+  if (!switching && is_in(previous_chunk[s], at, bytes)) {
+    counters().recorded_events += stream == Stream::events;
+    return reinterpret_cast<void*>(at);
+  }
   ChunkHeader* chunk = switching ? nullptr : take_chunk();
   if (chunk == nullptr) {
     ++counters().dropped[static_cast<std::size_t>(kind)];

@@ -119,7 +119,7 @@ struct alignas(128) Lane {
       counters().recorded_events += stream == Stream::events;
       return reinterpret_cast<void*>(at);
     }
-    return reserve_in_new_chunk(stream, kind, bytes);
+    return reserve_in_new_chunk(stream, kind, bytes, at);
   }
 
   template <typename Record>
@@ -136,7 +136,7 @@ struct alignas(128) Lane {
   }
 
  private:
-  void* reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes);
+  void* reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes, std::uint64_t at);
   bool follow_recording(DropKind kind);
 };
 

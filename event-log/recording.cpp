@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "event-log/recorder.hpp"
+#include "event-log/recorder_parts.hpp"
 
 namespace uctrace::log {
 
@@ -84,7 +85,7 @@ constinit bool watched[64]{}, seen[64]{};
 void on_signal(int signal) {
   const int saved_errno = errno;
   __atomic_store_n(&seen[signal], true, __ATOMIC_RELAXED);
-  if (log_number() == 0) {
+  if (log_number() == 0 && !has_ended()) {
     struct sigaction original {};
     original.sa_handler = SIG_DFL;
     sigaction(signal, &original, nullptr);

@@ -179,7 +179,8 @@ struct ProcessPage {
   std::int32_t launch_size;  // 0 = the environment has none
   StackMode stacks;
   Unwinder unwinder;
-  std::uint8_t reserved2[6];
+  std::uint16_t threads_at_end;  // lanes that other threads still had when this one closed the log
+  std::uint8_t reserved2[4];
   std::uint64_t live_bytes;       // of the file of chunks beside the log; 0 = it is not needed
   std::uint64_t max_event_bytes;  // bound of the blocks of events, 0 = none
   std::uint64_t reserved1[58];

@@ -14,11 +14,19 @@ namespace uctrace::merge {
 
 namespace {
 
+// Whether threads of a process may have been amid a call when it ended, and have counted it or
+// recorded it, not both.
+bool ended_among_threads(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(),
+                     [](const ProcessLog& log) { return log.file.page().threads_at_end != 0; });
+}
+
 class Checker {
  public:
   Checker(Job& job, const Found& found)
       : job_(job),
         complete_(job_complete(job)),
+        ended_among_threads_(ended_among_threads(job)),
         partly_recorded_(job.partly_recorded()),
         overwritten_(total_overwritten(job)),
         found_(found),
@@ -148,6 +156,9 @@ class Checker {
     if (!complete_ || cut) {
       return Verdict::incomplete;
     }
+    if (!equal && ended_among_threads_) {
+      return Verdict::incomplete;
+    }
     return equal ? Verdict::holds : Verdict::violated;
   }
 
@@ -222,7 +233,7 @@ class Checker {
   }
 
   Job& job_;
-  bool complete_, partly_recorded_;
+  bool complete_, ended_among_threads_, partly_recorded_;
   std::uint64_t overwritten_;
   const Found& found_;
   log::LaneCounters counted_;

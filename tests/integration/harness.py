@@ -355,15 +355,15 @@ class Recording:
         return [message for message in self.messages if message["mpi"] in functions]
 
 
-def record_command(folder, command):
+def record_command(folder, command, switches=()):
     check(TOOL.exists(), f"there is no {TOOL}; build first, or give --build DIR")
     options = UCX_UNDER_TEST.record_options if UCX_UNDER_TEST else []
-    return [TOOL, "record", "-o", folder, *options, "--", *command]
+    return [TOOL, "record", "-o", folder, *options, *switches, "--", *command]
 
 
-def record(folder, command, **options):
-    """The job's result and its recording."""
-    result = run(record_command(folder, command), **options)
+def record(folder, command, switches=(), **options):
+    """The job's result and its recording; `switches` are options of `record`."""
+    result = run(record_command(folder, command, switches), **options)
     return result, Recording(folder)
 
 

@@ -1,7 +1,7 @@
 """What becomes of a process that uses UCX: it replaces itself, has children, ends in odd ways, is
 interrupted. Its output and exit status are the same with the tool, and all it did is in the log."""
 
-from checks import check_complete, check_delivered, check_incomplete
+from checks import check_complete, check_delivered, check_incomplete, results_of
 from harness import PROGRAMS, check, check_equal, record, run, run_test, scratch
 
 # name: (processes, messages of all)
@@ -41,15 +41,46 @@ def check_until_exit(recording):
     check(recording.info["messages"]["matched"] >= 12, f"messages: {recording.info['messages']}")
 
 
+def check_closed(recording, result):
+    """What came after the end of the log is in no log: neither in this one nor in one of its own."""
+    check_equal(len(recording.logs), 1, "logs")
+    check_equal([p["exit"] for p in recording.info["processes"]], ["exited"], "ends of processes")
+    check_equal(results_of(recording.info).get("violated", []), [], "violated identities")
+    check("did not close" not in result.stderr, f"record tells of an open log: {result}")
+
+
+def check_ends_among_threads(program, folder):
+    for i in range(10):
+        result, recording = record(folder / str(i), program)
+        check_equal(result.status, 0, f"exit status of {result}")
+        check_closed(recording, result)
+
+
+def check_late(recording, result):
+    check_closed(recording, result)
+    check_equal(recording.info["messages"]["matched"], 4, "messages")
+
+
 def life_is_recorded(case):
     program = [PROGRAMS / "process_life", case]
+    switches = {"late-signal": ["--stop-on", "signal:USR1"]}.get(case, [])
     with scratch() as folder:
+        if case == "exit-amid":
+            check_ends_among_threads(program, folder)
+            return
+        result, recording = record(folder / "data", program, switches=switches)
+        if case == "late-signal":  # which would end the program without the tool
+            check_equal(result.status, 0, f"exit status of {result}")
+            check("lives" in result.stdout, result.stdout)
+            check_late(recording, result)
+            return
         alone = run(program)
-        result, recording = record(folder / "data", program)
         check_equal(result.status, alone.status, f"exit status of {result}")
         check_equal(result.stdout, alone.stdout, "output of the program")
         if case == "exec":
             check_two_images(recording)
+        elif case == "late-use":
+            check_late(recording, result)
         elif case == "thread-exits":
             check_until_exit(recording)
         else:

@@ -8,6 +8,9 @@
 // commands       uses UCX; runs others by system(), posix_spawn() and vfork()
 // main-ends      the main thread ends; another one uses UCX and ends the process
 // thread-exits   another thread ends the process (status 3) while the main one uses UCX
+// exit-amid      the process ends while threads begin to use UCX
+// late-use       a destructor that comes after uctrace's uses UCX
+// late-signal    the same raises SIGUSR1
 // signals        a handler uses UCX with a worker of its own, whenever the timer fires
 // long-jump      a handler leaves a computation by siglongjmp, whenever the timer fires
 
@@ -114,6 +117,45 @@ _Noreturn static void end_main(void) {
   main_thread = pthread_self();
   check(pthread_create(&other, NULL, outlive_main, NULL) == 0, "pthread_create");
   pthread_exit(NULL);
+}
+
+static ucp_context_h shared_context;
+static atomic_int sending;
+_Noreturn static void* begin_to_use(void* number) {
+  const struct node mine = open_node(shared_context, UCS_THREAD_MODE_SINGLE);
+  ucp_tag_t tag = (ucp_tag_t)((intptr_t)number + 1) << 32;
+  atomic_fetch_add(&sending, 1);
+  for (;;) send_to_self(mine.worker, mine.endpoint, tag++, 8);
+}
+
+// When the process ends one thread sends, and the others are on the way to their first worker.
+_Noreturn static void end_amid(void) {
+  const ucp_params_t params = {
+      .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+      .features = UCP_FEATURE_TAG,
+      .mt_workers_shared = 1};
+  check(ucp_init(&params, NULL, &shared_context) == UCS_OK, "ucp_init");
+  for (intptr_t i = 0; i < 6; ++i) {
+    pthread_t user;
+    check(pthread_create(&user, NULL, begin_to_use, (void*)i) == 0, "pthread_create");
+  }
+  while (atomic_load(&sending) == 0) sched_yield();
+  exit(0);
+}
+
+extern void (*late_task)(void);
+static void use_late(void) {
+  printf("process_life: %d late messages are right\n", exchange_with_self());
+  fflush(stdout);
+}
+static void raise_late(void) {
+  raise(SIGUSR1);
+  printf("process_life: lives\n");
+  fflush(stdout);
+}
+static int do_late(void (*task)(void)) {
+  late_task = task;
+  return exchange_with_self();
 }
 
 static atomic_int exchanges;
@@ -226,6 +268,9 @@ int main(int count, char** arguments) {
   if (strcmp(wanted, "commands") == 0) messages = run_commands();
   if (strcmp(wanted, "main-ends") == 0) end_main();
   if (strcmp(wanted, "thread-exits") == 0) exit_from_thread();
+  if (strcmp(wanted, "exit-amid") == 0) end_amid();
+  if (strcmp(wanted, "late-use") == 0) messages = do_late(use_late);
+  if (strcmp(wanted, "late-signal") == 0) messages = do_late(raise_late);
   if (strcmp(wanted, "signals") == 0) messages = use_ucx_in_handler();
   if (strcmp(wanted, "long-jump") == 0) messages = leave_computations();
   check(messages >= 0, "finding this case");
