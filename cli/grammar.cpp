@@ -57,7 +57,8 @@ constexpr std::uint64_t kLeastMaxLog = std::uint64_t{1} << 20;
 void add_max_log(CLI::App& verb, std::uint64_t& bytes) {
   verb.add_option_function<std::string>(
           "--max-log", [&bytes](const std::string& text) { bytes = *parse_size_bytes(text); },
-          "Keep the newest events only, in SIZE of each process [all]")
+          "Keep the newest events only, SIZE of each process, and up to 13M more while it runs "
+          "[all]")
       ->check(CLI::Validator(
           [](std::string& text) -> std::string {
             const auto size = parse_size_bytes(text);
@@ -89,6 +90,12 @@ void add_condition(CLI::App& verb, const std::string& option, Words& conditions,
                                               fmt::join(signals, ", "))});
           },
           ""))
+      ->each([option, given = std::size_t{0}](const std::string&) mutable {
+        if (++given <= log::kMostConditions) return;
+        throw Error({.what = option,
+                     .why = fmt::format("it is given more than {} times", log::kMostConditions),
+                     .to_do = "name fewer: pcontrol alone is any level"});
+      })
       ->type_name("WHEN");
 }
 

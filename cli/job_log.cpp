@@ -35,8 +35,9 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
                        .closed = page.closed == 1,
                        .alive = log.is_writer_alive(),
                        .write_errno = page.write_errno,
-                       .storage = page.storage,
                        .file_system = log::file_system_of(page.file_system).name,
+                       .packing_ns = page.packing_ns,
+                       .writing_ns = page.writing_ns,
                        .dropped = log.dropped_records(),
                        .log_bytes = page.allocated_bytes + page.live_bytes};
   std::copy(std::begin(page.layers), std::end(page.layers), report.layers.begin());

@@ -22,10 +22,11 @@ struct ProcessReport {
   bool closed = false;
   bool alive = false;
   std::uint32_t write_errno = 0;
-  log::Storage storage = log::Storage::unknown;
   std::string file_system;
-  std::uint64_t events = 0;     // recorded
-  std::uint64_t dropped = 0;    // lost at the writer
+  std::uint64_t packing_ns = 0,
+                writing_ns = 0;      // for making the log's blocks, and for writing them
+  std::uint64_t events = 0;          // recorded
+  std::uint64_t dropped = 0;         // lost at the writer
   std::uint64_t outside_window = 0;  // not recorded, because recording was off
   std::uint64_t untracked = 0;  // operations whose end is not known: no slot was ready for them
   std::uint64_t mpi_calls = 0, ucp_operations = 0, uct_operations = 0;  // counted, recorded or not

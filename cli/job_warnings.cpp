@@ -9,6 +9,7 @@
 
 #include "cli/job_log.hpp"
 #include "event-log/reader.hpp"
+#include "event-log/recording.hpp"
 #include "log-merger/error.hpp"
 
 namespace uctrace::cli {
@@ -90,9 +91,10 @@ std::string reason_text(const log::FaultView& fault) {
       return "calls of UCP went past uctrace into " + detail +
              ", which the program opened and asked for its functions by itself; a rebuilt UCX is "
              "seen there, too";
+    case log::FaultCode::unknown_condition:
+      return "recording cannot wait for " + detail;
     case log::FaultCode::left_out:
     case log::FaultCode::signal_taken:
-    case log::FaultCode::unknown_condition:
     case log::FaultCode::none:
     case log::FaultCode::kCount:
       break;
@@ -264,18 +266,18 @@ void check_drops(const Processes& processes, std::vector<std::string>& lines) {
       const Obstacle obstacle = obstacle_of(process.write_errno);
       reasons.insert(obstacle.why);
       remedies.insert(obstacle.to_do);
-    } else if (process.storage == log::Storage::drained) {
+    } else if (process.writing_ns > process.packing_ns) {
       reasons.insert(
           fmt::format("they came faster than the file system ({}) took them", process.file_system));
-      remedies.insert("a local folder, as with -o /tmp/run, takes more");
+      remedies.insert("a faster folder, as a local one with -o /tmp/run, takes more");
+    } else {
+      reasons.insert("they came faster than they could be packed");
+      remedies.insert(
+          "leave a core to uctrace's thread, or record less with --layers or --start-on");
     }
     return true;
   });
   if (affected.empty()) return;
-  if (reasons.empty()) {
-    reasons.insert("they came faster than the log could grow");
-    remedies.insert("the counts are exact, the details incomplete");
-  }
   lines.push_back(fmt::format("{} records were dropped in {}: {}; {}", dropped,
                               count_text(affected, processes.size()), fmt::join(reasons, ", "),
                               fmt::join(remedies, ", ")));
@@ -294,16 +296,47 @@ void check_untracked(const Processes& processes, std::vector<std::string>& lines
       untracked, count_text(affected, processes.size())));
 }
 
+// What the process was to wait for and could not; empty if it could wait for all.
+std::string start_obstacle(const ProcessReport& process) {
+  std::string obstacle;
+  try {
+    const log::LogFile file = log::LogFile::open(process.log);
+    std::set<std::int32_t> signals;  // that were to start it
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::TextView& text) {
+      if (text.kind() != log::TextKind::recording_when || text.r.id != 1) return;
+      log::each_recording_condition(text.text, [&](std::string_view condition) {
+        const log::RecordingCondition parsed = log::parse_recording_condition(condition);
+        if (parsed.cause == log::SwitchCause::signal) signals.insert(parsed.value);
+      });
+    });
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
+      const bool signal_taken =
+          fault.code() == log::FaultCode::signal_taken && signals.contains(fault.r.value);
+      const bool unknown = fault.code() == log::FaultCode::unknown_condition &&
+                           fault.detail.starts_with("--start-on");
+      if ((signal_taken || unknown) && obstacle.empty()) obstacle = reason_text(fault);
+    });
+  } catch (const Error&) {
+    return "";
+  }
+  return obstacle;
+}
+
 void check_recording(const Processes& processes, std::vector<std::string>& lines) {
   const bool never = std::all_of(processes.begin(), processes.end(),
                                  [](const auto& process) { return process.events == 0; });
   const bool off = std::any_of(processes.begin(), processes.end(),
                                [](const auto& process) { return process.outside_window != 0; });
-  if (never && off) {
-    lines.push_back(
-        "recording was never started: nothing met --start-on in any process; counters are of the "
-        "whole run");
+  if (!never || !off) return;
+  std::string obstacle;
+  for (const ProcessReport& process : processes) {
+    if (obstacle.empty()) obstacle = start_obstacle(process);
   }
+  lines.push_back(fmt::format(
+      "recording was never started: {}; counters are of the whole run",
+      obstacle.empty() ? "nothing met --start-on in any process; call MPI_Pcontrol with that level "
+                         "or send that signal while the job runs"
+                       : obstacle + "; choose another signal or level for --start-on"));
 }
 
 void check_ends(const Processes& processes, std::vector<std::string>& lines) {

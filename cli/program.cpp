@@ -47,7 +47,7 @@ class SignalAction {
 // Signals wait until it is clear what they mean here.
 class SignalsBlocked {
  public:
-  explicit SignalsBlocked(const std::vector<int>& more) {
+  explicit SignalsBlocked(const std::set<int>& more) {
     sigset_t set;
     sigemptyset(&set);
     for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
@@ -178,7 +178,7 @@ int become_program(const std::vector<std::string>& program) {
   return errno;
 }
 
-ProgramEnd run_program(const std::vector<std::string>& program, const std::vector<int>& passed_on) {
+ProgramEnd run_program(const std::vector<std::string>& program, const std::set<int>& passed_on) {
   int pipe[2];
   if (pipe2(pipe, O_CLOEXEC) != 0) fail("pipe");
   SignalsBlocked blocked(passed_on);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ std::string output_of(const std::vector<std::string>& program, std::chrono::mill
 
 // Waits for the end of the program. Meanwhile SIGINT and SIGQUIT are the program's business, and
 // SIGTERM, SIGHUP and `passed_on` are passed on to it. Call from a process of one thread.
-ProgramEnd run_program(const std::vector<std::string>& program, const std::vector<int>& passed_on);
+ProgramEnd run_program(const std::vector<std::string>& program, const std::set<int>& passed_on);
 
 // Replaces this process; returns errno if that fails.
 int become_program(const std::vector<std::string>& program);

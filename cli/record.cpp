@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 #include <random>
+#include <set>
 
 #include "cli/data_folder.hpp"
 #include "cli/installation.hpp"
@@ -89,8 +90,7 @@ void add(const RebuiltUcx& ucx, launcher::Wanted& wanted) {
   wanted.variables.push_back({"UCTRACE_UCX", ucx.libuct});
 }
 
-// What of the job is recorded: which layers and stacks, when, and how much of it is
-// kept.
+// What of the job is recorded: which layers and stacks, when, and how much of it is kept.
 void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   const auto add = [&](const char* name, const std::vector<std::string>& values) {
     if (!values.empty()) {
@@ -110,12 +110,12 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
 }
 
 // Signals that switch recording are the processes' business: the launcher hands them on.
-std::vector<int> signals_of(const RecordCommand& command) {
-  std::vector<int> signals;
+std::set<int> signals_of(const RecordCommand& command) {
+  std::set<int> signals;
   for (const auto* conditions : {&command.start_on, &command.stop_on}) {
     for (const std::string& text : *conditions) {
       const log::RecordingCondition condition = log::parse_recording_condition(text);
-      if (condition.cause == log::SwitchCause::signal) signals.push_back(condition.value);
+      if (condition.cause == log::SwitchCause::signal) signals.insert(condition.value);
     }
   }
   return signals;

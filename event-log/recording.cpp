@@ -25,10 +25,9 @@ std::uint64_t state_of(std::uint64_t number, SwitchCause cause, bool on) {
          static_cast<std::uint64_t>(on);
 }
 
-// What switches recording one way. More than anybody gives on a command line.
+// What switches recording one way.
 struct Conditions {
-  static constexpr std::size_t kMax = 16;
-  RecordingCondition list[kMax];
+  RecordingCondition list[kMostConditions];
   std::size_t count;
 };
 
@@ -139,40 +138,42 @@ bool is_fresh(Lane& lane) {
   return lane.recording_seen == 0 && left_out == 0;
 }
 
-// Each condition of a variable's list. No substr(), which could throw.
-template <typename Body>
-void each_condition(const char* list, Body body) {
-  while (list != nullptr && *list != '\0') {
-    const std::size_t length = strcspn(list, ",");
-    body(std::string_view(list, length));
-    list += length + (list[length] == ',' ? 1 : 0);
-  }
+std::string_view list_of(bool on) {
+  const char* list = getenv(kVariables[on ? 1 : 0].name);
+  return list != nullptr ? list : "";
 }
 
 void read_conditions(bool on) {
   Conditions& those = conditions[on ? 1 : 0];
   those.count = 0;
-  each_condition(getenv(kVariables[on ? 1 : 0].name), [&](std::string_view text) {
+  each_recording_condition(list_of(on), [&](std::string_view text) {
     const RecordingCondition condition = parse_recording_condition(text);
-    if (condition.cause != SwitchCause::start && those.count < Conditions::kMax) {
+    if (condition.cause != SwitchCause::start && those.count < kMostConditions) {
       those.list[those.count++] = condition;
     }
   });
 }
 
-// What could not be understood is said once there is a log.
+void say_unused(const Variable& variable, std::string_view text, const char* why) {
+  char detail[256];
+  snprintf(detail, sizeof detail, "%s %.*s%s", variable.option,
+           static_cast<int>(text.size() < 128 ? text.size() : 128), text.data(), why);
+  fault(Layer::mpi, FaultCode::unknown_condition, 0, detail);
+}
+
+// What could not be understood, or not be kept, is said once there is a log.
 void define_conditions(bool on) {
   const Variable& variable = kVariables[on ? 1 : 0];
-  const char* list = getenv(variable.name);
-  if (list != nullptr && *list != '\0') {
-    define_text(TextKind::recording_when, on ? 1 : 0, list, strlen(list));
+  const std::string_view list = list_of(on);
+  if (!list.empty()) {
+    define_text(TextKind::recording_when, on ? 1 : 0, list.data(), list.size());
   }
-  each_condition(list, [&](std::string_view text) {
+  std::size_t understood = 0;
+  each_recording_condition(list, [&](std::string_view text) {
     if (parse_recording_condition(text).cause == SwitchCause::start) {
-      char detail[256];
-      snprintf(detail, sizeof detail, "%s %.*s", variable.option,
-               static_cast<int>(text.size() < 128 ? text.size() : 128), text.data());
-      fault(Layer::mpi, FaultCode::unknown_condition, 0, detail);
+      say_unused(variable, text, "");
+    } else if (++understood > kMostConditions) {
+      say_unused(variable, text, " (one too many)");
     }
   });
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -36,8 +37,10 @@ void end_recording();
 // MPI_Pcontrol was called. Does nothing unless the user waits for it.
 void switch_recording_by_level(std::int32_t level);
 
-// --- conditions: UCTRACE_START_ON and UCTRACE_STOP_ON hold as many as you like, by commas
-// ----------
+// --- conditions: UCTRACE_START_ON and UCTRACE_STOP_ON hold some, separated by commas -------------
+
+// Of each of the two.
+inline constexpr std::size_t kMostConditions = 16;
 
 struct RecordingSignal {
   std::string_view name;
@@ -60,6 +63,17 @@ constexpr bool take_prefix(std::string_view& text, std::string_view prefix) {
   }
   text.remove_prefix(prefix.size());
   return true;
+}
+
+// Each condition of a list. By no function of string_view that could throw.
+template <typename Body>
+void each_recording_condition(std::string_view list, Body body) {
+  while (!list.empty()) {
+    std::size_t length = 0;
+    while (length < list.size() && list[length] != ',') ++length;
+    body(std::string_view(list.data(), length));
+    list.remove_prefix(length < list.size() ? length + 1 : length);
+  }
 }
 
 // "pcontrol", "pcontrol:LEVEL" or "signal:NAME".

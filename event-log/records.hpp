@@ -183,7 +183,9 @@ struct ProcessPage {
   std::uint8_t reserved2[4];
   std::uint64_t live_bytes;       // of the file of chunks beside the log; 0 = it is not needed
   std::uint64_t max_event_bytes;  // bound of the blocks of events, 0 = none
-  std::uint64_t reserved1[58];
+  std::uint64_t packing_ns;       // wall time for making the blocks of the log, without writing them
+  std::uint64_t writing_ns;       // and for writing them
+  std::uint64_t reserved1[56];
   // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
 };
 inline constexpr std::size_t kLanesOffset = 8192;

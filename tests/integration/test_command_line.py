@@ -73,6 +73,8 @@ def odd_values_are_refused(data):
     for number, why in (("-1", "less than 0"), ("ten", "no number"), ("1.5", "no number"),
                         ("", "no number"), ("9" * 30, "too large")):
         refused(["messages", data, "--limit", number], "--limit", why)
+    levels = ",".join(f"pcontrol:{level}" for level in range(17))
+    refused(["record", "--start-on", levels, "--", "true"], "--start-on", "more than 16 times")
     refused(["report", "--", "--odd"], "cannot read './--odd'")
     whole = Recording(data).ask("messages", "--format", "ndjson").stdout
     huge = Recording(data).ask("messages", "--format", "ndjson", "--limit", str(2**64 - 1)).stdout

@@ -102,7 +102,9 @@ def switched_by_calls(mpi):
         _, levels = record_parts(folder / "levels", levels, with_levels)
         check_equal(len(levels.info["windows"]), 5 * mpi.ranks, "windows by level")
         check_accounts(levels.info)
-        _, never = record_parts(folder / "never", ["--start-on", "pcontrol:9"], job)
+        result, never = record_parts(folder / "never", ["--start-on", "pcontrol:9"], job)
+        check("nothing met --start-on in any process; call MPI_Pcontrol" in result.stderr,
+              f"what to do is not told: {result}")
         check_equal(never.info["windows"], [], "windows that nobody opened")
         check("never started" in never.info["recording"]["sentence"], f"{never.info['recording']}")
         check_equal(never.info["messages"]["sent"], whole.info["messages"]["sent"], "sent")
@@ -142,6 +144,8 @@ def switched_by_signals(mpi):
                     "what the program's own handler counted")
         faults = {fault["fault"] for fault in own.info["faults"]}
         check_equal(faults, {"signal_taken"}, "faults")
+        check("never started: SIGUSR1 is the program's own" in result.stderr,
+              f"the reason is not told: {result}")
         check_equal(own.info["windows"], [], "windows")
         from_outside(mpi, folder)
 

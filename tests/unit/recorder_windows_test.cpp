@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -134,6 +135,26 @@ TEST_CASE("signals switch recording behind the next event, unless the program ha
   CHECK(windows[0].total == 13);
   CHECK(faults_of(log) == std::vector{FaultCode::unknown_condition, FaultCode::signal_taken,
                                       FaultCode::signal_taken});
+}
+
+TEST_CASE("conditions beyond those that can be kept are said") {
+  const Folder folder;
+  std::string levels;
+  for (std::size_t level = 1; level <= kMostConditions + 2; ++level) {
+    levels += (level == 1 ? "pcontrol:" : ",pcontrol:") + std::to_string(level);
+  }
+  setenv("UCTRACE_START_ON", levels.c_str(), 1);
+  folder.run([] {
+    switch_recording_by_level(static_cast<std::int32_t>(kMostConditions) + 1);
+    count_and_record();  // still off
+    switch_recording_by_level(static_cast<std::int32_t>(kMostConditions));
+    count_and_record();
+    return true;
+  });
+  unsetenv("UCTRACE_START_ON");
+  const LogFile log = folder.log();
+  CHECK(windows_of(log).front().recorded == 1);
+  CHECK(faults_of(log) == std::vector{FaultCode::unknown_condition, FaultCode::unknown_condition});
 }
 
 TEST_CASE("what recording can wait for") {
