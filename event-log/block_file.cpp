@@ -1,5 +1,7 @@
 #include "event-log/block_file.hpp"
 
+#include <errno.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace uctrace::log {
@@ -8,11 +10,19 @@ namespace {
 // A slot is left for the next one when less is left in it: small blocks pack less well.
 constexpr std::size_t kLeastRoom = 4096;
 constexpr std::uint64_t kLeastEventSlots = 4;
+// On a full disk: one to write to, and one that can give way.
+constexpr std::uint64_t kLeastOnFullDisk = 2;
 
 constexpr std::size_t kOverwrittenBytes =
     sizeof(LaneCounters::overwritten) + sizeof(LaneCounters::overwritten_until_tick);
 
 std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
+
+bool is_full(int error) { return error == ENOSPC || error == EDQUOT; }
+
+bool allocate(int fd, int mode, std::uint64_t at, std::uint64_t bytes) {
+  return syscall(SYS_fallocate, fd, mode, at, bytes) == 0;
+}
 
 bool write_gap(int fd, std::uint64_t at, std::uint64_t end) {
   if (at == end) return true;
@@ -31,6 +41,19 @@ void BlockFile::start(int fd, LaneInfo* lanes, std::uint64_t most_event_bytes) {
   most_event_slots_ = most_event_bytes == 0      ? 0
                       : slots < kLeastEventSlots ? kLeastEventSlots
                                                  : slots;
+}
+
+// One slot more is for definitions. What a file system had allocated before it was full, it keeps.
+void BlockFile::reserve() {
+  constexpr int kKeepSize = 1;
+  for (std::uint64_t slots = most_event_slots_; slots >= kLeastEventSlots; slots /= 2) {
+    if (allocate(fd_, kKeepSize, end_, (slots + 1) * kSlotBytes) || !is_full(errno)) return;
+    give_back();
+  }
+}
+
+void BlockFile::give_back() {
+  if (bounded() && ftruncate(fd_, static_cast<off_t>(end_)) != 0) return;  // it stays allocated
 }
 
 std::size_t BlockFile::room(Stream stream) const {
@@ -54,23 +77,34 @@ bool BlockFile::append(const BlockHeader& block) {
 
 bool BlockFile::open_slot(Stream stream) {
   std::uint64_t at = 0;
-  const bool grows = stream == Stream::definitions || event_slots_ < most_event_slots_;
-  if (!(grows ? add_slot(at) : take_oldest_slot(at))) return false;
-  if (stream == Stream::events) {
-    event_slots_ += grows;
-    newest_event_slot_ = at;
-  }
+  if (!find_slot(stream, at)) return false;
+  if (stream == Stream::events) newest_event_slot_ = at;
   slots_[index_of(stream)] = {at, at + kSlotBytes};
+  return true;
+}
+
+bool BlockFile::find_slot(Stream stream, std::uint64_t& at) {
+  const bool events = stream == Stream::events;
+  if (events && event_slots_ == most_event_slots_) return take_oldest_slot(at);
+  if (add_slot(at)) {
+    event_slots_ += events;
+    return true;
+  }
+  if (!is_full(errno) || event_slots_ < kLeastOnFullDisk || !take_oldest_slot(at)) return false;
+  // The slots that there are have to do, and definitions are worth more than the oldest events.
+  event_slots_ -= !events;
+  most_event_slots_ = event_slots_;
   return true;
 }
 
 // At the end of the file.
 bool BlockFile::add_slot(std::uint64_t& at) {
   at = end_;
-  if (ftruncate(fd_, static_cast<off_t>(at + kSlotBytes)) != 0 ||
-      !write_gap(fd_, at, at + kSlotBytes)) {
+  const auto new_end = static_cast<off_t>(at + kSlotBytes);
+  if (!allocate(fd_, 0, at, kSlotBytes) && (errno != EOPNOTSUPP || ftruncate(fd_, new_end) != 0)) {
     return false;
   }
+  if (!write_gap(fd_, at, at + kSlotBytes)) return false;
   end_ = at + kSlotBytes;
   return true;
 }

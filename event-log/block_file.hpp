@@ -19,6 +19,10 @@ class BlockFile {
  public:
   // `lanes` are told what is overwritten. `most_event_bytes` 0 = all events are kept.
   void start(int fd, LaneInfo* lanes, std::uint64_t most_event_bytes);
+  // Takes the room that a bounded log may need from the file system, before something else does, as
+  // much as there is. May take long. give_back() ends that for what was not needed.
+  void reserve();
+  void give_back();
 
   // The most bytes that the next block of this stream may have.
   std::size_t room(Stream stream) const;
@@ -38,6 +42,7 @@ class BlockFile {
   bool bounded() const { return most_event_slots_ != 0; }
   bool append(const BlockHeader& block);
   bool open_slot(Stream stream);
+  bool find_slot(Stream stream, std::uint64_t& at);
   bool add_slot(std::uint64_t& at);
   bool take_oldest_slot(std::uint64_t& at);
   void count_overwritten(std::uint64_t slot, std::uint64_t times);

@@ -30,6 +30,9 @@ void forget_packer();
 
 // Takes over the file. False: there is no memory for it.
 bool start_packer(const OutputLog& file);
+// Takes the room of a log of bounded size, once the first chunks are there: those that follow must
+// not take it. May take long.
+void reserve_log();
 // Packs what was retired. Where the packer has a thread this wakes it, if there is anything.
 void pack_retired();
 // The log was removed: nothing more is written.

@@ -169,7 +169,7 @@ void LogFile::join_chunks() {
     if (!same_chunk) missing += chunk.sequence - (same_stream ? previous->sequence : 0) - 1;
     if (missing > 0 && !may_lack_events_before(chunk, !same_stream)) {
       // Of a living process: begun when the place of the one before it had been read already.
-      if (live_.moved) continue;
+      if (live_.changed) continue;
       damage_.missing_chunks += missing;
     }
     if (packed) {

@@ -16,7 +16,7 @@ namespace uctrace::log {
 struct FileWords {
   std::unique_ptr<std::uint64_t[]> words;
   std::size_t bytes = 0;
-  bool moved = false;  // a chunk changed hands, or was made, while it was read
+  bool changed = false;  // a chunk changed hands, or was made, while it was read
 
   // The whole words from `offset` on, which is a multiple of their size.
   std::span<const std::uint64_t> from(std::size_t offset) const {
@@ -29,7 +29,7 @@ struct FileWords {
 std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& name);
 
 // The file of chunks, without those that changed hands while they were read: they were packed
-// before, so that their records are found in the log, which is read after. `moved` says that of the
+// before, so that their records are found in the log, which is read after. `changed` says that of the
 // others some may lack the chunk before them: it was begun in a place that had been read by then,
 // or behind the end that the file had.
 template <typename File>
@@ -42,12 +42,12 @@ FileWords read_chunks(const File& file, const std::string& name) {
     ChunkHeader now{};
     file.read(&now, sizeof now, at);
     if (std::memcmp(bytes + at, &now, sizeof now) != 0) {
-      live.moved = true;
+      live.changed = true;
       now.sequence = 0;
       std::memcpy(bytes + at, &now, sizeof now);
     }
   }
-  live.moved = live.moved || file.size() != size;
+  live.changed = live.changed || file.size() != size;
   return live;
 }
 

@@ -53,6 +53,7 @@ void* helper_main(void*) {
     return nullptr;
   }
   futex_wake(supply.ready);
+  reserve_log();
   helper.fill_chunks(helper.missing_chunks());
   helper.fill_slabs(helper.missing_slabs());
 

@@ -5,6 +5,7 @@ from harness import (
     MPIS,
     Recording,
     Skip,
+    TOOL,
     check,
     check_equal,
     need,
@@ -36,6 +37,8 @@ cp -r "$disk/." "$copy"
 umount "$disk"
 exit $status
 """
+# The same as FULL with room for the bounded logs of a job, but not for them and their chunks.
+SMALL = FULL.replace("size=1m", "size=8m")
 READ_ONLY = """
 mount -t tmpfs -o size=1m tmpfs "$1"
 mount -o remount,ro "$1"
@@ -84,4 +87,23 @@ def job_survives(case):
             check_incomplete(info)
 
 
-run_test(job_survives)
+def newest_are_kept():
+    """--max-log on a disk that is too small for what the chunks would take beside it."""
+    if run(in_private_mounts("mount -t tmpfs tmpfs /mnt")).status != 0:
+        raise Skip("private mounts are not permitted here")
+    with scratch() as folder:
+        disk, copy = folder / "disk", folder / "copy"
+        disk.mkdir()
+        copy.mkdir()
+        job = MPIS["ompi"].job("recorded_parts", "rounds", 12000)
+        recorded = [TOOL, "record", "-o", disk / "data", "--max-log", "1M", "--", *job]
+        run_well(in_private_mounts(SMALL, disk, copy, *recorded))
+        recording = Recording(copy / "data")
+        check(recording.info["events"]["overwritten"] > 0, f"nothing gave way: {recording.info}")
+        starts = [m["t_start_ns"] for m in recording.sent_by("MPI_Send")]
+        end = recording.info["recording"]["of_ns"]
+        check(max(starts) > 0.9 * end, f"the newest message is of {max(starts)} of {end} ns")
+
+
+CASES = {"bounded": newest_are_kept}
+run_test(lambda case: CASES[case]() if case in CASES else job_survives(case))

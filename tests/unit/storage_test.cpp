@@ -150,6 +150,35 @@ TEST_CASE("what was recorded before a process is killed is there") {
   }
 }
 
+TEST_CASE("a drained log that is cut off early has the definitions before the events") {
+  const Folder folder;
+  const std::string before = is_drained() ? "1" : "";
+  setenv("UCTRACE_DRAIN", "1", 1);
+  const pid_t child = folder.start_process([&] {
+    for (std::uint64_t i = 0;; ++i) {
+      define_text(TextKind::environment, i, "of the events behind it", 23);
+      for (int k = 0; k < 5000; ++k) record_one();  // more than a chunk
+      usleep(1000);
+    }
+    return false;
+  });
+  setenv("UCTRACE_DRAIN", before.c_str(), 1);
+  std::uint64_t events = 0, texts = 0;
+  while (events == 0) {  // what was written first
+    usleep(200);
+    if (folder.log_paths().empty()) continue;
+    events = texts = 0;
+    const LogFile log = folder.log();
+    log.for_each_record(Stream::events, [&](std::uint16_t, const UctCompletionView&) { ++events; });
+    log.for_each_record(Stream::definitions, [&](std::uint16_t, const TextView& view) {
+      texts += view.kind() == TextKind::environment;
+    });
+  }
+  kill(child, SIGKILL);
+  Folder::wait_for(child);
+  CHECK(texts > 0);
+}
+
 TEST_CASE("a log of bounded size keeps the newest events and all definitions") {
   constexpr std::uint64_t kRecords = 2'000'000, kTexts = 5000;
   const Folder folder;

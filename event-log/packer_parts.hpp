@@ -1,0 +1,67 @@
+// What packing chunks (packer.cpp) and ending the log (packer_end.cpp) share. Private to the two.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/block_file.hpp"
+#include "event-log/packer.hpp"
+#include "event-log/removed_log.hpp"
+#include "event-log/supply.hpp"
+
+namespace uctrace::log {
+
+struct Packer {
+  static constexpr std::uint32_t kRunning = 0, kStopAsked = 1, kStopped = 2;
+
+  OutputLog file;
+  bool threaded;
+  bool removed;
+  std::atomic<int> error;               // of the last write; 0 = it went well
+  std::atomic<std::uint32_t> work;      // futex: moves on when a chunk was retired
+  std::atomic<std::uint32_t> state;     // futex
+  std::atomic<std::uint64_t> progress;  // moves on with every write that succeeded
+  std::atomic<std::size_t> ready_target;
+  std::uint64_t seen_retirements;  // the helper's
+  std::uint64_t last_turn;         // of those that write all
+  std::uint64_t turn_interval_ns;
+  BlockFile blocks;
+  BlockEncoder encoder;
+  Losses losses;
+  Place* order[kPlaces];
+  alignas(8) unsigned char page[kProcessPageBytes];     // as it goes to the file
+  alignas(8) unsigned char written[kProcessPageBytes];  // as it is there, of a drained log
+  std::uint64_t block[kMostBlockBytes / 8];
+
+  bool is_mapped() const { return file.storage == Storage::mapped; }
+};
+extern Packer* packer;
+
+// Keeps whether a write to the file went well, with errno if not. Returns it.
+bool note_write(bool ok);
+
+// Which chunks: those that threads have left, and of those that threads have none, the ones of
+// definitions, or all.
+enum class Chunks { retired, retired_and_definitions, all };
+// Into packer->order: definitions first, each stream in the order in which its chunks retired.
+// Returns how many.
+std::size_t chunks_in_order(Chunks which);
+// False: the file takes no more now.
+bool pack_chunks(Chunks which);
+bool write_block(std::uint8_t flags);
+std::uint32_t first_unpacked(const Place& place);
+// A record was begun behind the packed ones, and is not published (yet).
+bool is_unfinished(const Place& place);
+
+// --- packer_end.cpp ------------------------------------------------------------------------------
+
+// The process page as it is now becomes that of packer->page.
+void copy_page();
+// Writes the copy if it says anything new: a rank that waits must not write to a shared file
+// system.
+void write_changed_page();
+// Packs all, or counts what cannot be packed, and says that this is the end.
+void close_log();
+
+}  // namespace uctrace::log
