@@ -90,6 +90,13 @@ def saturated_cases():
         "ping-pong 8 B without pause", "message_costs", 2, ("pingpong", 8), (BARE, ALL), OPEN_MPI,
         pause_us=0,
     )
+    for threads in (1, 2, 4, 8):
+        # Long enough that what they make does not fit what the recorder holds in memory.
+        yield Case(
+            f"self 8 B, UCP, without pause, each of {threads} thread{'s' if threads > 1 else ''}",
+            "thread_costs", threads, (threads, 8), (BARE, ALL), None, SHARED, batches=100,
+            operations=5000, pause_us=0,
+        )
 
 
 def gap_case():

@@ -44,6 +44,9 @@ KINDS = {
 # With `--stacks mpi` as well: the stack is one that was seen before.
 WITH_STACKS = ("mpi_call", "mpi_message", "self_exchange")
 STACKS = "_stacks"  # behind the name of a kind
+# While recording is off, for who leaves it so until something happens: counters go on.
+WHILE_OFF = ("uct_short", "ucp_receive", "mpi_call", "self_exchange")
+OFF = "_off"
 
 
 class CannotCount(Exception):
@@ -99,43 +102,48 @@ def count_added(build, more=0):
     """Instructions added to an operation, by kind; `more` operations are made than are divided by."""
     with scratch_folder() as folder:
         bare = count(build, folder, {}, more)
-        recorded = count_recorded(build, folder, "off", more)
-        stacks = count_recorded(build, folder, "mpi", more)
+        recorded = count_recorded(build, folder, "all", {}, more)
+        stacks = count_recorded(build, folder, "stacks", {"UCTRACE_STACKS": "mpi"}, more)
+        off = count_recorded(build, folder, "off", {"UCTRACE_START_ON": "pcontrol"}, more)
     totals = {kind: recorded[kind] - bare[kind] for kind in KINDS}
     totals |= {kind + STACKS: stacks[kind] - bare[kind] for kind in WITH_STACKS}
+    totals |= {kind + OFF: off[kind] - bare[kind] for kind in WHILE_OFF}
     return {kind: round(total / OPERATIONS, 1) for kind, total in totals.items()}
 
 
-def count_recorded(build, folder, stacks, more):
+def count_recorded(build, folder, name, choices, more):
     """Of a run that dropped nothing: what is dropped costs less. On a busy machine the recorder's
     own thread may come too late once in a while."""
     for attempt in range(ATTEMPTS):
-        data = folder / f"data-{stacks}-{attempt}"
+        data = folder / f"data-{name}-{attempt}"
         data.mkdir()
-        recorder = {
-            "LD_PRELOAD": str(build.library), "UCTRACE_DIR": str(data), "UCTRACE_STACKS": stacks,
-        }
+        recorder = {"LD_PRELOAD": str(build.library), "UCTRACE_DIR": str(data), **choices}
         counts = count(build, folder, recorder, more)
         facts = info(build, data, check=False)
         if facts["clock"]["source"] != "tsc":
             raise CannotCount(f"the clock here is {facts['clock']['source']}, not the cycle counter")
         events = facts["events"]
-        if events["dropped"] == 0 and min(events[k] for k in ("uct", "ucp", "mpi")) > 0:
+        seen = [events["outside_window"]] if name == "off" else [
+            events[layer] for layer in ("uct", "ucp", "mpi")
+        ]
+        if events["dropped"] == 0 and min(seen) > 0:
             return counts
     raise CannotCount(f"not everything was recorded in {ATTEMPTS} runs: {events}")
 
 
 def title_of(kind):
-    plain = kind.removesuffix(STACKS)
-    return KINDS.get(plain, plain) + (", stacks" if kind != plain else "")
+    for suffix, said in ((STACKS, ", stacks"), (OFF, ", recording off")):
+        if kind.endswith(suffix):
+            return KINDS.get(kind.removesuffix(suffix), kind) + said
+    return KINDS.get(kind, kind)
 
 
 def format_changes(changes):
-    lines = [f"{'instructions added to one':<51}  baseline     now"]
+    lines = [f"{'instructions added to one':<57}  baseline     now"]
     for change in changes:
         before, now = ("-" if v is None else f"{v:.1f}" for v in (change.before, change.now))
         share = "" if None in (change.before, change.now) else f"{change.share:+7.1%}"
-        lines.append(f"{title_of(change.kind):<51}  {before:>8}  {now:>6}  {share}  {change.verdict}".rstrip())
+        lines.append(f"{title_of(change.kind):<57}  {before:>8}  {now:>6}  {share}  {change.verdict}".rstrip())
     return "\n".join(lines)
 
 

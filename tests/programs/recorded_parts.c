@@ -3,9 +3,9 @@
 //   pcontrol ROUNDS      MPI_Pcontrol(1) and (0) around two of five parts, each behind a barrier
 //   levels ROUNDS        the same, and other levels, with arguments of every kind, behind each part
 //   raise ROUNDS         the same by SIGUSR1, which each rank sends itself
-//   own-handler ROUNDS   the same, but the program handles SIGUSR1 itself, and says how often it
-//   did until PATH           rounds until there is PATH, after PATH.ready was made rounds ROUNDS
-//   nothing but rounds
+//   own-handler ROUNDS   the same, but the program handles SIGUSR1 itself, and says how often
+//   until PATH           rounds until there is PATH, after PATH.ready was made
+//   rounds ROUNDS        nothing but rounds
 //
 // Messages of a round have lengths of their own; one in four is a rendezvous.
 #include <signal.h>
