@@ -20,6 +20,7 @@
 #include "log-merger/merge.hpp"
 #include "log-merger/model.hpp"
 #include "log-merger/recorded.hpp"
+#include "log-merger/requests.hpp"
 
 namespace uctrace::merge {
 
@@ -172,6 +173,7 @@ struct MpiCall {
   std::uint64_t start_tick = 0, end_tick = 0;
   std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;
   std::uint64_t bytes = 0, recv_bytes = 0;
+  std::uint64_t request = 0;  // that it made, started, ended or asked about; 0 = none or several
   std::int64_t start_ns = -1, end_ns = -1;
   Index comm = kNone;  // into ProcessLog::comms; on a window: that it was made from
   std::uint32_t stack = 0;  // of the log, 0 = none
@@ -288,6 +290,7 @@ struct ProcessLog {
   std::vector<Module> modules;                     // by tick
   std::unordered_map<std::uint32_t, Index> stack_rows;  // into Run::stacks, by their id
   std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
+  std::unordered_map<Index, CallRequests> call_requests;
   std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
   std::string ucx_version, ucx_library, mpi_library, command_line, executable;
   std::string start_on, stop_on;  // when the user wanted events recorded
@@ -325,6 +328,7 @@ struct Job {
   std::vector<UcpOp> ucp;
   std::vector<MpiCall> calls;
   std::vector<CommInstance> comms;
+  std::vector<TimeShare> shares;  // by call
   std::vector<OutsideReceive> outside_receives;
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;

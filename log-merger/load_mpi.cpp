@@ -137,8 +137,33 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.recv_tag = view.recv_peer.tag;
   call.recv_bytes = view.recv_volume.bytes;
   call.end_ns = log_.clock.job_ns(call.end_tick);
+  call.request = view.request;
   call.stack = view.stack;
   add(call, view.on_file() ? 0 : view.r.scope);
+}
+
+void MpiLoader::take(std::uint16_t lane, const log::MpiRequestsView& view) {
+  CallRequests& requests = requests_[{lane, view.r.tick}];
+  if (view.completed()) {
+    requests.ended_known = true;
+    requests.ended.insert(requests.ended.end(), view.ended.begin(), view.ended.end());
+  } else {
+    requests.handles.insert(requests.handles.end(), view.handles.begin(), view.handles.end());
+  }
+}
+
+void MpiLoader::finish_requests() {
+  for (const auto& calls : log_.calls_of_lane) {
+    for (const Index index : calls) {
+      const MpiCall& call = job_.calls[static_cast<std::size_t>(index)];
+      const auto found = requests_.find({call.lane, call.start_tick});
+      if (found == requests_.end()) {
+        continue;
+      }
+      log_.call_requests[index] = std::move(found->second);
+      requests_.erase(found);
+    }
+  }
 }
 
 // The call that a lane shows as its thread's own, unless its record, or that of a later one, says
@@ -207,6 +232,7 @@ void MpiLoader::finish_calls() {
              job_.calls[static_cast<std::size_t>(b)].start_tick;
     });
   }
+  finish_requests();
 }
 
 }  // namespace uctrace::merge

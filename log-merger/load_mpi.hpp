@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "log-merger/job.hpp"
@@ -22,6 +24,7 @@ class MpiLoader {
   void finish_definitions();
 
   void take(std::uint16_t lane, const log::MpiCallView& view);
+  void take(std::uint16_t lane, const log::MpiRequestsView& view);
   void finish_calls();
 
  private:
@@ -41,6 +44,7 @@ class MpiLoader {
   void count_backward(const std::vector<Index>& calls);
   void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
   void add(MpiCall call, std::uint64_t scope);
+  void finish_requests();
 
   Job& job_;
   Index process_;
@@ -48,6 +52,8 @@ class MpiLoader {
   std::unordered_map<std::uint64_t, TextId> functions_;
   std::vector<CommEvent> comm_names_, comm_ends_;
   std::vector<NewWindow> windows_;
+  // By lane and start of their call, which is recorded after them.
+  std::map<std::pair<std::uint16_t, std::uint64_t>, CallRequests> requests_;
 };
 
 }  // namespace uctrace::merge

@@ -144,9 +144,10 @@ class ProcessLoader {
                      ++log_.events_by_kind[kMpi];
                      mpi_.take(lane, view);
                    },
-                   [&](std::uint16_t, const log::MpiRequestsView&) {
+                   [&](std::uint16_t lane, const log::MpiRequestsView& view) {
                      ++log_.events_by_kind[kMpi];
                      ++job_.mpi_request_records;
+                     mpi_.take(lane, view);
                    },
                    [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
                    [&](std::uint16_t, const log::UctCompletionView& view) {

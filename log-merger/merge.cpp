@@ -17,7 +17,9 @@ namespace {
 Run merged(merge::Job job) {
   merge::link_peers(job);
   merge::match_messages(job);
+  merge::name_starts(job);
   merge::link_mpi(job);
+  merge::share_waits(job);
   merge::attribute_transfers(job);
   merge::match_streams(job);
   merge::resolve_stacks(job);

@@ -335,6 +335,10 @@ class RowBuilder : RowMaker {
       row.t_end_ns = call.end_ns;
       run_.mpi_calls.push_back(row);
     }
+    for (const TimeShare& share : job_.shares) {
+      run_.wait_shares.push_back(
+          {static_cast<std::uint32_t>(share.call), share.instance, share.requests, share.ns});
+    }
   }
 
   std::vector<Index> initiators_;        // UCP operations by message; kNone: not in the logs

@@ -1,0 +1,161 @@
+// Which communicators the time of waits goes to.
+#include "log-merger/requests.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "tests/unit/job_builder.hpp"
+
+namespace uctrace::merge {
+namespace {
+
+using test::JobBuilder;
+
+constexpr std::uint64_t kFirst = 0x10, kSecond = 0x20, kThird = 0x30;
+
+// One process with two communicators.
+struct Program {
+  Program() : builder(1) {
+    builder.log(0).calls_of_lane.resize(1);
+    for (Index i = 0; i < 2; ++i) {
+      Comm comm;
+      comm.instance = i + 10;
+      builder.log(0).comms.push_back(comm);
+    }
+  }
+
+  Index call(const char* function, Index comm, std::uint64_t begin, std::uint64_t end,
+             std::uint64_t request = 0) {
+    MpiCall row;
+    row.process = 0;
+    row.function = builder.job.run.texts.intern(function);
+    row.comm = comm;
+    row.request = request;
+    row.start_tick = begin;
+    row.end_tick = end;
+    row.start_ns = static_cast<std::int64_t>(begin);
+    row.end_ns = static_cast<std::int64_t>(end);
+    builder.log(0).calls_of_lane[0].push_back(static_cast<Index>(builder.job.calls.size()));
+    builder.job.calls.push_back(row);
+    return static_cast<Index>(builder.job.calls.size()) - 1;
+  }
+
+  void given(Index call, std::vector<std::uint64_t> handles) {
+    builder.log(0).call_requests[call].handles = std::move(handles);
+  }
+  void ended(Index call, std::vector<std::uint32_t> positions) {
+    builder.log(0).call_requests[call].ended = std::move(positions);
+    builder.log(0).call_requests[call].ended_known = true;
+  }
+  // What a call asked UCP for was complete then.
+  void complete(Index call, std::int64_t at_ns) {
+    const Index op = builder.send(0, 0, 1, 8, 1);
+    builder.ucp(op).asked_by = call;
+    builder.ucp(op).end_ns = at_ns;
+  }
+
+  const MpiCall& at(Index call) { return builder.job.calls[static_cast<std::size_t>(call)]; }
+  std::map<Index, std::int64_t> shares(Index call) {
+    std::map<Index, std::int64_t> found;
+    for (const TimeShare& share : builder.job.shares) {
+      if (share.call == call) found[share.instance] = share.ns;
+    }
+    return found;
+  }
+  using Shares = std::map<Index, std::int64_t>;
+
+  JobBuilder builder;
+};
+
+TEST_CASE("a wait is on the communicator of its request, and a handle means the newest") {
+  Program program;
+  program.call("MPI_Isend", 0, 10, 20, kFirst);
+  const Index first = program.call("MPI_Wait", kNone, 30, 40, kFirst);
+  program.call("MPI_Irecv", 1, 50, 60, kFirst);
+  const Index second = program.call("MPI_Wait", kNone, 70, 80, kFirst);
+  const Index unknown = program.call("MPI_Wait", kNone, 90, 95, kSecond);
+  share_waits(program.builder.job);
+  CHECK(program.at(first).comm == 0);
+  CHECK(program.at(second).comm == 1);
+  CHECK(program.at(unknown).comm == kNone);
+  CHECK(program.builder.job.shares.empty());
+}
+
+TEST_CASE("the time of a wait for requests of two communicators is divided as they ended") {
+  Program program;
+  const Index a = program.call("MPI_Isend", 0, 10, 20, kFirst);
+  const Index b = program.call("MPI_Irecv", 1, 20, 30, kSecond);
+  const Index c = program.call("MPI_Iallreduce", 0, 30, 40, kThird);
+  const Index wait = program.call("MPI_Waitall", kNone, 100, 200);
+  program.given(wait, {kFirst, kSecond, kThird});
+  program.complete(a, 50);  // before the wait began
+  program.complete(b, 130);
+  program.complete(c, 180);
+  share_waits(program.builder.job);
+  CHECK(program.at(wait).comm == kNone);
+  CHECK(program.shares(wait) == Program::Shares{{10, 70}, {11, 30}});
+}
+
+TEST_CASE("what is not known to have ended before its wait did, ended with it") {
+  Program program;
+  const Index a = program.call("MPI_Isend", 0, 10, 20, kFirst);
+  program.call("MPI_Irecv", 1, 20, 30, kSecond);
+  const Index wait = program.call("MPI_Waitall", kNone, 100, 200);
+  program.given(wait, {kFirst, kSecond});
+  program.complete(a, 140);
+  share_waits(program.builder.job);
+  CHECK(program.shares(wait) == Program::Shares{{10, 40}, {11, 60}});
+}
+
+TEST_CASE("a wait for any or some is for what ended") {
+  Program program;
+  program.call("MPI_Isend", 0, 10, 20, kFirst);
+  program.call("MPI_Irecv", 1, 20, 30, kSecond);
+  const Index any = program.call("MPI_Waitany", kNone, 100, 200, kSecond);
+  program.given(any, {kFirst, kSecond});
+  const Index some = program.call("MPI_Waitsome", kNone, 210, 220);
+  program.given(some, {kFirst, kSecond});
+  program.ended(some, {0});
+  const Index poll = program.call("MPI_Testany", kNone, 230, 240, kFirst);
+  share_waits(program.builder.job);
+  CHECK(program.at(any).comm == 1);
+  CHECK(program.at(some).comm == 0);
+  CHECK(program.at(poll).comm == 0);
+}
+
+TEST_CASE("a persistent request ends when what its last start asked for does") {
+  Program program;
+  program.call("MPI_Send_init", 0, 1, 2, kFirst);
+  program.call("MPI_Recv_init", 1, 3, 4, kSecond);
+  const Index old = program.call("MPI_Startall", kNone, 10, 20);
+  const Index start = program.call("MPI_Start", kNone, 40, 50, kFirst);
+  const Index other = program.call("MPI_Start", kNone, 50, 60, kSecond);
+  const Index wait = program.call("MPI_Waitall", kNone, 100, 200);
+  program.given(old, {kFirst, kSecond});
+  program.given(wait, {kFirst, kSecond});
+  program.complete(old, 190);
+  program.complete(start, 120);
+  program.complete(other, 150);
+  name_starts(program.builder.job);
+  share_waits(program.builder.job);
+  CHECK(program.at(old).comm == kNone);
+  CHECK(program.at(start).comm == 0);
+  CHECK(program.at(other).comm == 1);
+  CHECK(program.shares(wait) == Program::Shares{{10, 20}, {11, 80}});
+}
+
+TEST_CASE("null requests and positions that are none change nothing") {
+  Program program;
+  const Index nulls = program.call("MPI_Waitall", kNone, 100, 200);
+  program.given(nulls, {kFirst, kSecond});
+  program.ended(nulls, {7});
+  const Index none = program.call("MPI_Waitall", kNone, 210, 220);
+  share_waits(program.builder.job);
+  CHECK(program.at(nulls).comm == kNone);
+  CHECK(program.at(none).comm == kNone);
+  CHECK(program.builder.job.shares.empty());
+}
+
+}  // namespace
+}  // namespace uctrace::merge
