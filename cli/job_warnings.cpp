@@ -95,6 +95,7 @@ std::string reason_text(const log::FaultView& fault) {
       return "recording cannot wait for " + detail;
     case log::FaultCode::left_out:
     case log::FaultCode::signal_taken:
+    case log::FaultCode::clock_not_measured:
     case log::FaultCode::none:
     case log::FaultCode::kCount:
       break;
@@ -104,7 +105,7 @@ std::string reason_text(const log::FaultView& fault) {
 
 bool switches_off(log::FaultCode code) {
   return code != log::FaultCode::left_out && code != log::FaultCode::signal_taken &&
-         code != log::FaultCode::unknown_condition;
+         code != log::FaultCode::unknown_condition && code != log::FaultCode::clock_not_measured;
 }
 
 std::string off_reason(const ProcessReport& process, log::Layer layer) {

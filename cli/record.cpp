@@ -242,9 +242,13 @@ void say_nothing(const DataFolder& folder, const ProgramEnd& end, const JobLog& 
                   end.exit_status));
 }
 
+// All ranks of the job load the library: they may do together what waits for each of them
+// (mpi-attribution/clock_sync.cpp). Not where the launcher's line could not be edited.
+constexpr const char* kEveryRank = "UCTRACE_EVERY_RANK";
+
 launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
                            const DataFolder& folder, const fs::path& fallback,
-                           const RunRecord& record) {
+                           const RunRecord& record, bool every_rank) {
   launcher::Wanted wanted{
       .libraries = {preloadable(find_preload_library(), {folder.path, fallback})},
       .variables = {{"UCTRACE_DIR", folder.path.string()}, {"UCTRACE_JOB", record.job}},
@@ -255,6 +259,10 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
     if (const char* value = std::getenv(name)) wanted.variables.push_back({name, value});
   }
   if (!fallback.empty()) wanted.variables.push_back({"UCTRACE_FALLBACK_DIR", fallback.string()});
+  if (const char* clock = std::getenv("UCTRACE_CLOCK")) {
+    wanted.variables.push_back({"UCTRACE_CLOCK", clock});
+  }
+  if (every_rank) wanted.variables.push_back({kEveryRank, "1"});
   return wanted;
 }
 
@@ -267,8 +275,12 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
                    .job = random_key(),
                    .host = host_name(),
                    .started_ns = realtime_ns()};
+  const bool every_rank = line.kind != launcher::Kind::none && command.edit_line;
+  unsetenv(kEveryRank);  // of a recording around this one
   const launcher::Edit edit =
-      set_up(line, wanted_by(command, ucx, folder, fallback.path(), record), command.edit_line);
+      set_up(line, wanted_by(command, ucx, folder, fallback.path(), record, every_rank),
+             command.edit_line);
+  if (!edit.unclear.empty()) unsetenv(kEveryRank);
   record.started_as = edit.words;
   for (const launcher::Variable& change : edit.environment) {
     record.environment[change.name] = change.value;

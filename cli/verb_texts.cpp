@@ -188,26 +188,30 @@ VerbText verb_text(const std::string& verb) {
 }
 
 std::vector<Definition> environment_texts() {
-  return {{"NO_COLOR", "if it is set to anything, output is never coloured"},
-          {"CLICOLOR_FORCE",
-           "if it is set to anything but 0, and NO_COLOR is not set, output is "
-           "coloured also where it is no terminal"},
-          {"TMPDIR",
-           "where record keeps the counters of processes that cannot write into DIR and, if DIR "
-           "cannot hold it, a link to a library with a space or colon in its path, and where check "
-           "makes its trial; /tmp if it is not set"},
-          {"UCTRACE_DRAIN",
-           "if it is 1, logs are written as to a network file system on every file system"},
-          {"UCTRACE_UNWINDER", "if it is libgcc, --stacks does without libunwind"},
-          {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
-          {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
-          {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
-          {"UCTRACE_DIR",
-           "where a program records that is started with LD_PRELOAD set by hand; record sets both"},
-          {"LD_PRELOAD", "record puts its library in front of what the user has there"},
-          {"SLURM_EXPORT_ENV, HYDRA_ENV, OMPI_MCA_mca_base_env_list",
-           "what launchers keep back or pass on; record takes them into account"},
-          {"UCX_*, OMPI_MCA_*", "read by UCX and Open MPI; check takes them into account"}};
+  return {
+      {"NO_COLOR", "if it is set to anything, output is never coloured"},
+      {"CLICOLOR_FORCE",
+       "if it is set to anything but 0, and NO_COLOR is not set, output is "
+       "coloured also where it is no terminal"},
+      {"TMPDIR",
+       "where record keeps the counters of processes that cannot write into DIR and, if DIR "
+       "cannot hold it, a link to a library with a space or colon in its path, and where check "
+       "makes its trial; /tmp if it is not set"},
+      {"UCTRACE_DRAIN",
+       "if it is 1, logs are written as to a network file system on every file system"},
+      {"UCTRACE_UNWINDER", "if it is libgcc, --stacks does without libunwind"},
+      {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
+      {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
+      {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
+      {"UCTRACE_CLOCK",
+       "if it is off, MPI jobs do not measure the clocks of their hosts against each other; if it "
+       "is on, they do also where record cannot know that all their ranks are recorded"},
+      {"UCTRACE_DIR",
+       "where a program records that is started with LD_PRELOAD set by hand; record sets both"},
+      {"LD_PRELOAD", "record puts its library in front of what the user has there"},
+      {"SLURM_EXPORT_ENV, HYDRA_ENV, OMPI_MCA_mca_base_env_list",
+       "what launchers keep back or pass on; record takes them into account"},
+      {"UCX_*, OMPI_MCA_*", "read by UCX and Open MPI; check takes them into account"}};
 }
 
 std::vector<Definition> file_texts() {

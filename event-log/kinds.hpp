@@ -75,6 +75,8 @@ enum class RecordType : std::uint8_t {
   window_free = 53,
   file = 54,
   file_close = 55,
+  clock_sample = 56,
+  tool_traffic = 57,
 };
 
 enum class UctOp : std::uint8_t {
@@ -360,6 +362,7 @@ enum class FaultCode : std::uint16_t {
   ucp_bypassed = 12,   // UCP was called past the shims; the detail is the path of its library
   signal_taken = 13,   // `value` is a signal that should switch recording: the program has it
   unknown_condition = 14,  // to start or stop recording; the detail is it
+  clock_not_measured = 15,  // against those of other hosts; the detail says why
   kCount
 };
 

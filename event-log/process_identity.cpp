@@ -15,6 +15,7 @@
 namespace uctrace::log {
 
 constinit Clock tick_clock = Clock::monotonic_raw;
+constinit long test_drift_ppm = 0;
 
 namespace {
 
@@ -71,14 +72,18 @@ void write_launch_place(ProcessPage& page) {
 
 }  // namespace
 
+void fill_clock_name(ProcessPage& page) {
+  read_file("/proc/sys/kernel/random/boot_id", page.boot_id, sizeof page.boot_id);
+  page.time_namespace = namespace_inode("/proc/self/ns/time");
+}
+
 void fill_page(ProcessPage& page) {
   page.version = kFormatVersion;
   page.page_bytes = kProcessPageBytes;
   snprintf(page.tool_version, sizeof page.tool_version, "%s", kToolVersion);
   gethostname(page.host, sizeof page.host - 1);
-  read_file("/proc/sys/kernel/random/boot_id", page.boot_id, sizeof page.boot_id);
   page.pid_namespace = namespace_inode("/proc/self/ns/pid");
-  page.time_namespace = namespace_inode("/proc/self/ns/time");
+  fill_clock_name(page);
   page.pid = static_cast<std::uint32_t>(getpid());
   page.parent_pid = static_cast<std::uint32_t>(getppid());
   page.start_time = process_start_time();
@@ -105,6 +110,11 @@ std::uint64_t memory_budget() {
 }
 
 Clock choose_clock() {
+  // For tests of clocks that drift: a cycle counter cannot be bent.
+  if (const char* drift = getenv("UCTRACE_TEST_CLOCK")) {
+    test_drift_ppm = atol(drift);
+    return Clock::monotonic_raw;
+  }
   char source[32];
   read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
             sizeof source);

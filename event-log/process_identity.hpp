@@ -13,6 +13,8 @@ void fill_page(ProcessPage& page);
 std::uint64_t memory_budget();
 
 Clock choose_clock();
+// The part of the page that names the clock which the process reads (clock_name()).
+void fill_clock_name(ProcessPage& page);
 Anchor take_anchor();
 
 }  // namespace uctrace::log

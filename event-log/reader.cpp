@@ -221,6 +221,10 @@ std::string LogFile::monotonic_clock() const {
   return std::string(boot_id()) + ':' + std::to_string(page_.time_namespace);
 }
 
+std::uint64_t LogFile::clock_name() const {
+  return log::clock_name(boot_id(), page_.time_namespace);
+}
+
 std::string LogFile::process_key() const {
   return std::string(host()) + ':' + std::string(boot_id()) + ':' +
          std::to_string(page_.pid_namespace) + ':' + std::to_string(page_.pid) + ':' +

@@ -244,6 +244,20 @@ struct RecordingSwitchView {
   static std::optional<RecordingSwitchView> parse(Words record);
 };
 
+struct ClockSampleView {
+  ClockSample r;
+
+  ClockSample::End end() const { return static_cast<ClockSample::End>(r.head.a); }
+  std::uint32_t round_trips() const { return r.head.b; }
+  static std::optional<ClockSampleView> parse(Words record);
+};
+
+struct ToolTrafficView {
+  ToolTraffic r;
+
+  static std::optional<ToolTrafficView> parse(Words record);
+};
+
 struct FaultView {
   Fault r;
   std::string_view detail;
@@ -256,6 +270,17 @@ struct FaultView {
 
 inline constexpr std::int64_t kFarAwayNs = std::int64_t{1} << 61;
 
+// Places a monotonic clock on the job's: `offset_ns` is how far it is behind at `origin_ns` of its
+// own time, and `rate` how much more it falls behind in a nanosecond.
+struct JobLine {
+  std::int64_t origin_ns = 0;
+  std::int64_t offset_ns = 0;
+  double rate = 0;
+};
+
+// A time on the job's clock, within kFarAwayNs of its zero.
+std::int64_t on_line(const JobLine& line, std::int64_t own_ns);
+
 // The straight line from the first anchor of a process to its last, from ticks to nanoseconds.
 class ClockFit {
  public:
@@ -263,11 +288,11 @@ class ClockFit {
 
   // CLOCK_MONOTONIC_RAW of the host at `tick`. Saturates at 0 and INT64_MAX.
   std::int64_t monotonic_ns(std::uint64_t tick) const;
-  // The same on the job's clock, once set_job_offset() placed this process on it. Within kFarAwayNs
+  // The same on the job's clock, once set_job_line() placed this process on it. Within kFarAwayNs
   // of its zero, so that any two differ by what fits.
   std::int64_t job_ns(std::uint64_t tick) const;
   std::int64_t duration_ns(std::uint64_t ticks) const;
-  void set_job_offset(std::int64_t offset_ns) { job_offset_ns_ = offset_ns; }
+  void set_job_line(const JobLine& line) { job_line_ = line; }
 
   double ns_per_tick() const { return ns_per_tick_; }
   // False where the anchors give no rate: fewer than two instants. Ticks then count as nanoseconds
@@ -289,7 +314,7 @@ class ClockFit {
   Anchor origin_{};
   double ns_per_tick_ = 1;
   bool rate_known_ = false;
-  std::int64_t job_offset_ns_ = 0;
+  JobLine job_line_;
   std::uint64_t max_deviation_ns_ = 0;
   std::uint32_t backward_anchors_ = 0;
 };
@@ -338,8 +363,10 @@ class LogFile {
   // The lanes that were ever used, by lane number.
   const std::vector<LaneInfo>& lanes() const { return lanes_; }
 
-  // Names the monotonic clock that the process reads: a time namespace shifts that of its kernel.
+  // Names the monotonic clock that the process reads: the first exactly, the second as a
+  // ClockSample does.
   std::string monotonic_clock() const;
+  std::uint64_t clock_name() const;
 
   // Names the process in its job and everywhere else: host:boot:pid namespace:pid:start time.
   std::string process_key() const;
@@ -500,6 +527,10 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<ModuleView>(lane, record, visitor);
     case RecordType::fault:
       return visit_as<FaultView>(lane, record, visitor);
+    case RecordType::clock_sample:
+      return visit_as<ClockSampleView>(lane, record, visitor);
+    case RecordType::tool_traffic:
+      return visit_as<ToolTrafficView>(lane, record, visitor);
     case RecordType::recording_switch:
       return visit_as<RecordingSwitchView>(lane, record, visitor);
     case RecordType::unpublished:

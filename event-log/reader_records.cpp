@@ -319,6 +319,18 @@ std::optional<RecordingSwitchView> RecordingSwitchView::parse(Words record) {
   return view;
 }
 
+std::optional<ClockSampleView> ClockSampleView::parse(Words record) {
+  ClockSampleView view;
+  if (!copy_fixed(record, view.r) || view.end() >= ClockSample::kEnds) return std::nullopt;
+  return view;
+}
+
+std::optional<ToolTrafficView> ToolTrafficView::parse(Words record) {
+  ToolTrafficView view;
+  if (!copy_fixed(record, view.r) || view.r.end_tick < view.r.tick) return std::nullopt;
+  return view;
+}
+
 std::optional<FaultView> FaultView::parse(Words record) {
   FaultView view;
   if (!copy_fixed(record, view.r) || view.code() == FaultCode::none ||
@@ -343,6 +355,21 @@ std::int64_t saturated(double ns) {
 std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
 
 }  // namespace
+
+std::int64_t on_line(const JobLine& line, std::int64_t own_ns) {
+  // Anything may stand in a damaged log. The product is of the distance in doubles: times as large as
+  // these are rounded by far less than a rate lets through.
+  constexpr auto kFar = static_cast<double>(kFarAwayNs);
+  const double drift =
+      line.rate * (static_cast<double>(own_ns) - static_cast<double>(line.origin_ns));
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(own_ns, line.offset_ns, &result)) {
+    return line.offset_ns > 0 ? kFarAwayNs : -kFarAwayNs;
+  }
+  result = std::clamp(result, -kFarAwayNs, kFarAwayNs);
+  if (line.rate != 0) result += std::llround(std::clamp(drift, -kFar, kFar));
+  return std::clamp(result, -kFarAwayNs, kFarAwayNs);
+}
 
 ClockFit::ClockFit(Clock clock, std::vector<Anchor> anchors) : anchors_(std::move(anchors)) {
   std::erase_if(anchors_, [](const Anchor& anchor) { return anchor.monotonic_ns == 0; });
@@ -390,11 +417,7 @@ std::int64_t ClockFit::monotonic_ns(std::uint64_t tick) const {
 }
 
 std::int64_t ClockFit::job_ns(std::uint64_t tick) const {
-  std::int64_t result = 0;
-  if (__builtin_add_overflow(monotonic_ns(tick), job_offset_ns_, &result)) {
-    return job_offset_ns_ > 0 ? kFarAwayNs : -kFarAwayNs;
-  }
-  return std::clamp(result, -kFarAwayNs, kFarAwayNs);
+  return on_line(job_line_, monotonic_ns(tick));
 }
 
 std::int64_t ClockFit::duration_ns(std::uint64_t ticks) const {

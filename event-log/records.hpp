@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "event-log/counter.hpp"
 #include "event-log/kinds.hpp"
@@ -602,6 +603,38 @@ struct RecordingSwitch {
   LaneCounters counters;     // of the lane until here; 0 at its first event
 };
 static_assert(sizeof(RecordingSwitch) == 62 * 8);
+
+// The clocks of two processes at one instant, found by messages that went to and fro: half of
+// `round_trip_ns` bounds the error. It is about CLOCK_MONOTONIC_RAW of their kernels and time namespaces,
+// not about the processes: whatever else reads these clocks is placed by it, too.
+struct ClockSample {
+  enum End : std::uint16_t { at_start = 0, at_end = 1, kEnds };
+  Head head;  // a: End of the run, b: round trips that were made
+  std::uint64_t tick;
+  std::uint64_t own_ns;   // in the middle of the shortest round trip
+  std::uint64_t peer_ns;  // what the other clock said then
+  std::uint64_t round_trip_ns;
+  std::uint64_t peer_clock;  // clock_name() of the other one
+};
+static_assert(sizeof(ClockSample) == 48);
+
+// What this lane posted until `end_tick` is traffic of the tool itself (mpi-attribution/clock_sync.cpp).
+struct ToolTraffic {
+  Head head;
+  std::uint64_t tick;  // when it began
+  std::uint64_t end_tick;
+};
+static_assert(sizeof(ToolTraffic) == 24);
+
+// Names the monotonic clock that a process reads: a time namespace shifts that of its kernel. Two
+// processes with the same boot id and time namespace have one clock.
+constexpr std::uint64_t clock_name(std::string_view boot_id, std::uint64_t time_namespace) {
+  std::uint64_t name = 0xcbf29ce484222325;
+  const auto mix = [&name](std::uint64_t byte) { name = (name ^ byte) * 0x100000001b3; };
+  for (const char c : boot_id) mix(static_cast<unsigned char>(c));
+  for (int i = 0; i < 8; ++i) mix(time_namespace >> (8 * i) & 0xff);
+  return name;
+}
 
 // `length` bytes of detail follow, padded to a word.
 struct Fault {

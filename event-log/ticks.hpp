@@ -14,12 +14,18 @@
 namespace uctrace::log {
 
 UCTRACE_OWN extern Clock tick_clock;  // set before the first record
+extern long test_drift_ppm;           // UCTRACE_TEST_CLOCK: how much too fast the clock is to seem
 
 inline std::uint64_t monotonic_raw_ns() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(t.tv_nsec);
+  const std::uint64_t ns =
+      static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+  if (test_drift_ppm != 0) [[unlikely]] {
+    return ns +
+           static_cast<std::uint64_t>(static_cast<std::int64_t>(ns / 1000) * test_drift_ppm / 1000);
+  }
+  return ns;
 }
 
 inline std::uint64_t now() {

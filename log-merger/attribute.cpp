@@ -55,6 +55,7 @@ class Attributor {
     if (job_.partly_recorded()) {
       doubt_across_gaps();
     }
+    reasons_.give_tool();
   }
 
  private:

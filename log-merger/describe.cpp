@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "event-log/file_systems.hpp"
+#include "log-merger/describe_faults.hpp"
 #include "log-merger/describe_findings.hpp"
 #include "log-merger/describe_windows.hpp"
 #include "log-merger/launcher_line.hpp"
@@ -23,46 +24,6 @@ namespace uctrace::merge {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kLayerNames[] = {"uct", "ucp", "mpi", "gpu"};
-
-const char* name_of(log::FaultCode code) {
-  switch (code) {
-    case log::FaultCode::none:
-      return "none";
-    case log::FaultCode::unknown_ucx_version:
-      return "unknown_ucx_version";
-    case log::FaultCode::self_check_failed:
-      return "self_check_failed";
-    case log::FaultCode::symbol_missing:
-      return "symbol_missing";
-    case log::FaultCode::out_of_interfaces:
-      return "out_of_interfaces";
-    case log::FaultCode::unknown_mpi_library:
-      return "unknown_mpi_library";
-    case log::FaultCode::request_field_unknown:
-      return "request_field_unknown";
-    case log::FaultCode::out_of_handlers:
-      return "out_of_handlers";
-    case log::FaultCode::left_out:
-      return "left_out";
-    case log::FaultCode::other_ucx_loaded:
-      return "other_ucx_loaded";
-    case log::FaultCode::unknown_patch:
-      return "unknown_patch";
-    case log::FaultCode::several_ucx:
-      return "several_ucx";
-    case log::FaultCode::ucp_bypassed:
-      return "ucp_bypassed";
-    case log::FaultCode::signal_taken:
-      return "signal_taken";
-    case log::FaultCode::unknown_condition:
-      return "unknown_condition";
-    case log::FaultCode::kCount:
-      break;
-  }
-  return "unknown";
-}
 
 Json link_json(const LinkTotals& t) {
   return {
@@ -98,20 +59,6 @@ Json layer_json(const Job& job, std::size_t layer) {
     json["why"] = why;
   }
   return json;
-}
-
-Json faults_json(const Job& job) {
-  Json list = Json::array();
-  for (const ProcessLog& log : job.logs) {
-    for (const auto& [fault, detail] : log.faults) {
-      list.push_back({{"process", plain_text(log.file.process_key())},
-                      {"layer", kLayerNames[static_cast<std::size_t>(fault.layer) & 3]},
-                      {"fault", name_of(static_cast<log::FaultCode>(fault.head.a))},
-                      {"value", fault.value},
-                      {"detail", detail}});
-    }
-  }
-  return list;
 }
 
 Json processes_json(const Job& job) {
@@ -249,6 +196,7 @@ Json kinds_json(const Job& job) {
   return json;
 }
 
+// Of the program.
 SendTotals all_sends(const Found& found) {
   SendTotals sum;
   for (const SendTotals* sends :
@@ -260,6 +208,13 @@ SendTotals all_sends(const Found& found) {
     sum.failed += sends->failed;
     sum.outside += sends->outside;
   }
+  const SendTotals& tool = found.tool_sends;
+  sum.matched -= tool.matched;
+  sum.inferred -= tool.inferred;
+  sum.ambiguous -= tool.ambiguous;
+  sum.unmatched -= tool.unmatched;
+  sum.failed -= tool.failed;
+  sum.outside -= tool.outside;
   return sum;
 }
 
@@ -292,17 +247,22 @@ Json messages_json(const Job& job, const Found& found, const log::LaneCounters& 
   const SendTotals sent = all_sends(found);
   const ReceiveTotals &tag = found.receives, &am = found.am_receives,
                       &stream = found.stream_receives;
-  const std::uint64_t unmatched_receives = tag.unmatched + am.unmatched + stream.unmatched;
+  const SendTotals& tool_sends = found.tool_sends;
+  const ReceiveTotals& tool = found.tool_receives;
+  const std::uint64_t unmatched_receives =
+      tag.unmatched + am.unmatched + stream.unmatched - tool.unmatched;
   return {{"sent", counted.ucp_sends + counted.ucp_am_sends + counted.ucp_stream_sends +
-                       counted.ucp_puts + counted.ucp_gets + counted.ucp_atomics},
-          {"received", tag.took() + am.took() + stream.took()},
+                       counted.ucp_puts + counted.ucp_gets + counted.ucp_atomics -
+                       tool_sends.all()},
+          {"received", tag.took() + am.took() + stream.took() - tool.took()},
           {"matched", sent.matched},
           {"unmatched", sent.unmatched + unmatched_receives},
           {"ambiguous", sent.ambiguous},
           {"unmatched_sends", sent.unmatched},
           {"unmatched_receives", unmatched_receives},
-          {"outside_window", sent.outside + tag.outside + am.outside + stream.outside},
-          {"failed", sent.failed + tag.failed + stream.failed},
+          {"outside_window", sent.outside + tag.outside + am.outside + stream.outside - tool.outside},
+          {"failed", sent.failed + tag.failed + stream.failed - tool.failed},
+          {"tool", tool_sends.all()},
           {"unread_stream_bytes", found.streams.unread_bytes},
           {"kinds", kinds_json(job)}};
 }

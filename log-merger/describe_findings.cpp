@@ -1,6 +1,8 @@
 #include "log-merger/describe_findings.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -41,6 +43,36 @@ std::uint64_t total_messages(const std::vector<ViolationsOfPair>& pairs) {
   return sum;
 }
 
+// Of each host's clock, how it is to that of the first rank.
+Json host_clocks_json(const Job& job) {
+  std::map<std::pair<std::size_t, std::string_view>, Index> first_of_host;
+  for (std::size_t i = 0; i < job.logs.size(); ++i) {
+    const ProcessLog& log = job.logs[i];
+    first_of_host.try_emplace({log.monotonic_clock, log.file.host()}, static_cast<Index>(i));
+  }
+  Json list = Json::array();
+  for (const auto& [host, process] : first_of_host) {
+    const PlacedClock* place = place_of(job, process);
+    Json row = {{"host", plain_text(host.second)}};
+    if (place == nullptr) {
+      row["by"] = "wall clock";
+    } else if (place->stretches.empty()) {
+      row["by"] = "same clock";
+    } else {
+      const ClockStretch& way = place->stretches.front();
+      row["by"] = "measured";
+      row["offset_ns"] = place->line.offset_ns;
+      row["drift_ppm"] = place->drift_known ? Json(place->line.rate * 1e6) : Json(nullptr);
+      row["error_ns"] = std::max(place->error_at(way.begin_ns), place->error_at(way.end_ns));
+      row["round_trip_ns"] = place->round_trip_ns;
+      row["measurements"] = place->measurements;
+      row["round_trips"] = place->round_trips;
+    }
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
 Json damaged_json(const Job& job) {
   Json list = Json::array();
   for (const ProcessLog& log : job.logs) {
@@ -55,13 +87,16 @@ Json damaged_json(const Job& job) {
 }  // namespace
 
 Json clock_json(const Job& job) {
-  Json error = nullptr;  // between clocks: as good as the site's time service, which is not known
-  if (job.monotonic_clocks <= 1) {
+  const bool known = std::all_of(job.clock_places.begin(), job.clock_places.end(),
+                                 [](const auto& place) { return place.has_value(); });
+  Json error = nullptr;  // by wall clocks: as good as the site's time service, which is not known
+  if (known) {
     error = job.clock_error_ns;
   }
   return {{"source", job.logs.empty() ? "none" : name_of(job.logs.front().file.page().clock)},
           {"max_error_ns", error},
           {"violations", total_messages(job.findings.violations)},
+          {"within_error", job.findings.early_within_error},
           {"violations_by_hosts", list_json(job.findings.violations,
                                             [](const ViolationsOfPair& pair) -> Json {
                                               return {{"src", pair.src_host},
@@ -86,7 +121,10 @@ Json clock_json(const Job& job) {
                                                 {"with", plain_text(clocks.with)},
                                                 {"by_ns", clocks.by_ns}};
                                       })},
-          {"hosts_aligned_by", job.monotonic_clocks > 1 ? "wall clock" : "same clock"}};
+          {"hosts_aligned_by", job.monotonic_clocks <= 1 ? "same clock"
+                               : known                   ? "measured"
+                                                         : "wall clock"},
+          {"hosts", host_clocks_json(job)}};
 }
 
 Json folder_json(const Job& job) {

@@ -49,9 +49,11 @@ struct ClockDisagreement {
   std::int64_t by_ns = 0;
 };
 
-// Messages that were received before they were sent, between two hosts (or within one).
+// Messages that were received before they were sent, by more than the clocks may be off, between
+// two hosts (or within one).
 struct ViolationsOfPair {
   std::string src_host, dst_host;
+  bool measured = false;  // how far they may be off is known
   std::uint64_t messages = 0;
   std::int64_t worst_ns = 0;
 };
@@ -66,6 +68,8 @@ struct Findings {
   std::vector<WallClockStep> wall_clock_steps;
   std::vector<ClockDisagreement> clock_disagreements;
   std::vector<ViolationsOfPair> violations;
+  std::uint64_t early_within_error =
+      0;  // messages that were, by no more than the clocks may be off
 };
 
 }  // namespace uctrace::merge

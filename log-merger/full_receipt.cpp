@@ -159,8 +159,9 @@ class FullReceipt {
   std::string outcome() const {
     std::string text = message_.status == kNoText ? "Not known" : word(message_.status);
     if (message_.t_start_ns >= 0 && message_.t_end_ns >= message_.t_start_ns) {
-      text += fmt::format(" after {}{}", is_bounded(message_) ? "about " : "",
-                          format_duration(distance(message_.t_start_ns, message_.t_end_ns)));
+      text += fmt::format(" after {}{}{}", is_bounded(message_) ? "about " : "",
+                          format_duration(distance(message_.t_start_ns, message_.t_end_ns)),
+                          error_text(run_, message_));
     } else if (message_.t_end_ns < 0) {
       text += "; its end is not known";
     }
@@ -357,12 +358,8 @@ class FullReceipt {
   }
 
   bool wall_clocks_join() const {
-    const std::int32_t src = message_.src_process, dst = message_.dst_process;
-    if (src < 0 || dst < 0 || !clock_error_ns(run_).is_null()) return false;
-    const auto host = [&](std::int32_t i) {
-      return run_.processes[static_cast<std::size_t>(i)].host;
-    };
-    return host(src) != host(dst);
+    return message_.t_error_ns < 0 && clock_error_ns(run_).is_null() &&
+           is_between_hosts(run_, message_);
   }
 
   void add_timeline() {

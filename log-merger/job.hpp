@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "event-log/reader.hpp"
+#include "log-merger/clock_offsets.hpp"
 #include "log-merger/communicators.hpp"
 #include "log-merger/findings.hpp"
 #include "log-merger/index.hpp"
@@ -128,6 +129,7 @@ struct UcpOp {
   Index asked_by = kNone;
   Link mpi_link = Link::unattributed;
   Index comm = kNone;  // into ProcessLog::comms
+  bool tool = false;   // traffic of uctrace itself: no message of the program
 
   log::UcpFamily family() const { return log::family_of(function); }
   bool is(log::UcpFamily wanted) const { return family() == wanted; }
@@ -275,6 +277,12 @@ struct OutsideReceive {
   std::int64_t end_ns = -1;
 };
 
+// While a lane's thread worked for uctrace itself.
+struct ToolTraffic {
+  std::uint16_t lane = 0;
+  std::uint64_t begin_tick = 0, end_tick = 0;
+};
+
 struct ProcessLog {
   ProcessLog(log::LogFile file_in) : file(std::move(file_in)), clock(file.clock()) {}
 
@@ -288,6 +296,7 @@ struct ProcessLog {
   std::vector<Window> windows;                    // by handle, then tick
   std::vector<TakenStack> stacks;
   std::vector<Module> modules;                     // by tick
+  std::vector<ToolTraffic> tool_traffic;
   std::unordered_map<std::uint32_t, Index> stack_rows;  // into Run::stacks, by their id
   std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
   std::unordered_map<Index, CallRequests> call_requests;
@@ -338,7 +347,10 @@ struct Job {
     return std::any_of(logs.begin(), logs.end(),
                        [](const ProcessLog& log) { return !log.recorded.whole(); });
   }
-  double clock_error_ns = 0;
+  double clock_error_ns = 0;  // the most that a time is off the job's clock, as far as that is known
+  // Of each monotonic clock, by its number: where measurements place it on that of the first rank.
+  std::vector<std::optional<PlacedClock>> clock_places;
+  std::int64_t reference_zero_ns = 0;  // on the clock of the first rank, when the job's is at zero
   std::uint64_t unresolved_frames = 0;  // of distinct places of code
   std::size_t monotonic_clocks = 0;  // how many different ones the logs were written by
   Findings findings;
@@ -377,6 +389,15 @@ std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer);
 
 // The process at the other end of an operation's endpoint; kNone where it is not known.
 Index peer_of(const Job& job, const UctOp& op);
+
+// How the clock of a process is placed on the job's; nullptr where only the wall clock does that.
+const PlacedClock* place_of(const Job& job, Index process);
+
+// Whether it is known how far times of the two may be off against each other; and that, of one time
+// of each.
+bool are_comparable(const Job& job, Index a, Index b);
+std::optional<double> clock_error_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
+                                     std::int64_t b_ns);
 
 // The steps, in this order.
 Job load_job(LogSet logs, const MergeOptions& options);

@@ -84,6 +84,9 @@ class ProcessLoader {
             [&](std::uint16_t, const log::FaultView& view) {
               log_.faults.emplace_back(view.r, plain_text(view.detail));
             },
+            [&](std::uint16_t lane, const log::ToolTrafficView& view) {
+              log_.tool_traffic.push_back({lane, view.r.tick, view.r.end_tick});
+            },
             [&](std::uint16_t lane, const log::RecordingSwitchView& view) {
               recorded_.take(lane, view);
             }});
@@ -322,8 +325,17 @@ class ProcessLoader {
     op.end_status = op.status;
     op.end_ns = op.ended ? time(view.r.start_tick + view.r.duration_ticks) : -1;
     op.stack = view.stack;
+    op.tool = is_tool_traffic(lane, op.start_tick);
     log_.ucp_by_id[op.id] = static_cast<Index>(job_.ucp.size());
     job_.ucp.push_back(op);
+  }
+
+  bool is_tool_traffic(std::uint16_t lane, std::uint64_t tick) const {
+    return std::any_of(log_.tool_traffic.begin(), log_.tool_traffic.end(),
+                       [&](const ToolTraffic& traffic) {
+                         return traffic.lane == lane && traffic.begin_tick <= tick &&
+                                tick <= traffic.end_tick;
+                       });
   }
 
   // What the words of the record mean depends on the family.

@@ -140,12 +140,10 @@ bool sends_may_lack(Job& job, const Group& group) {
 
 // Instants of clocks that only the wall clock joins cannot be compared well enough.
 bool on_one_clock(Job& job, const Group& group) {
-  const auto clock_of = [&](Index op) {
-    return job.logs[static_cast<std::size_t>(at(job, op).process)].monotonic_clock;
-  };
-  const std::size_t clock = clock_of(group.receives.front());
-  return std::all_of(group.sends.begin(), group.sends.end(),
-                     [&](Index send) { return clock_of(send) == clock; });
+  const Index receiver = at(job, group.receives.front()).process;
+  return std::all_of(group.sends.begin(), group.sends.end(), [&](Index send) {
+    return are_comparable(job, receiver, at(job, send).process);
+  });
 }
 
 // The k at which the first k receives had all ended when the k-th send (from 0) began: they took

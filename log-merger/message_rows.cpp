@@ -1,6 +1,7 @@
 // The messages: what a send and the receive that took it moved, a one-sided operation, a receive
 // whose send is not in the logs.
 #include <algorithm>
+#include <cmath>
 
 #include "log-merger/row_maker.hpp"
 #include "log-merger/tag_layout.hpp"
@@ -15,11 +16,12 @@ class MessageMaker : RowMaker {
   explicit MessageMaker(Job& job) : RowMaker(job) {}
 
   // A message for each accepted send and one-sided operation, and for each receive whose send is
-  // not in the logs.
+  // not in the logs; none for those of uctrace itself.
   std::vector<Index> make() {
     std::vector<Index> heads, initiators;
     for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
       const UcpOp& op = job_.ucp[i];
+      if (op.tool) continue;
       if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
         heads.push_back(static_cast<Index>(i));
       }
@@ -182,6 +184,13 @@ class MessageMaker : RowMaker {
     m.status = text(ucs_status_name(status));
     m.src_memory = memory_of(m.src_process);
     m.dst_memory = memory_of(m.dst_process);
+    if (m.src_process != kNone && m.dst_process != kNone) m.t_error_ns = error_of(m);
+  }
+
+  std::int64_t error_of(const Message& m) {
+    const auto error = clock_error_ns(job_, m.src_process, std::max(m.t_start_ns, std::int64_t{0}),
+                                      m.dst_process, std::max(m.t_end_ns, m.t_start_ns));
+    return error.has_value() ? static_cast<std::int64_t>(std::ceil(*error)) : -1;
   }
 };
 

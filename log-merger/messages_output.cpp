@@ -141,6 +141,7 @@ ordered_json message_json(const Run& run, MessageId id) {
           {"t_start_ns", known_json(message.t_start_ns)},
           {"t_posted_recv_ns", known_json(message.t_posted_recv_ns)},
           {"t_end_ns", known_json(message.t_end_ns)},
+          {"t_error_ns", known_json(message.t_error_ns)},
           {"t_start_from", from_json(message.t_start_ns, message.t_start_from)},
           {"t_posted_recv_from", from_json(message.t_posted_recv_ns, message.t_posted_recv_from)},
           {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},

@@ -104,6 +104,7 @@ struct Message {
   TextId protocol = kNoText;
   std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
+  std::int64_t t_error_ns = -1;  // how far times of one side may be off against the other's
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
 };
 

@@ -364,6 +364,7 @@ Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64
 void link_mpi(Job& job) {
   std::vector<std::vector<Index>> by_process(job.logs.size());
   for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    if (job.ucp[i].tool) continue;  // no call of the program asked for it
     by_process[static_cast<std::size_t>(job.ucp[i].process)].push_back(static_cast<Index>(i));
   }
   for (std::size_t p = 0; p < job.logs.size(); ++p) {

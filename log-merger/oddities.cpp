@@ -236,6 +236,13 @@ void note_clock_violations(Job& job) {
                   "{} messages on host {} were received before they were sent, by up to {}: "
                   "its clock is not the same on all its cores, or a log is damaged",
                   pair.messages, pair.src_host, worst)
+        : pair.measured
+            ? fmt::format(
+                  "{} messages from host {} to host {} were received before they were sent, by up "
+                  "to "
+                  "{}, which is more than the error of their measured clocks: one of these clocks "
+                  "jumped, or a log is damaged; compare times only within a host",
+                  pair.messages, pair.src_host, pair.dst_host, worst)
             : fmt::format(
                   "{} messages from host {} to host {} were received before they were sent, "
                   "by up to {}: their wall clocks disagree; synchronise them, and compare "

@@ -131,7 +131,7 @@ std::vector<Open> find_open(const Job& job) {
     }
   }
   for (const UcpOp& op : job.ucp) {
-    if (op.is(log::UcpFamily::tag_receive) && op.accepted() && !op.ended) {
+    if (op.is(log::UcpFamily::tag_receive) && op.accepted() && !op.ended && !op.tool) {
       open[static_cast<std::size_t>(op.process)].receives.push_back(&op);
     }
   }

@@ -76,4 +76,12 @@ void Reasons::give_last() {
   });
 }
 
+void Reasons::give_tool() {
+  for (UctOp& op : job_.uct) {
+    if (accepted(op) && op.serves != kNone && job_.ucp[static_cast<std::size_t>(op.serves)].tool) {
+      give_reason(op, "tool");  // evidence: when and where its UCP operation was called
+    }
+  }
+}
+
 }  // namespace uctrace::merge

@@ -20,6 +20,8 @@ class Reasons {
   void give_discards();
   // What holds only because no UCP operation was found.
   void give_last();
+  // What serves an operation of uctrace itself, when all is known.
+  void give_tool();
 
  private:
   // The last thing that was posted on an endpoint before it was destroyed.

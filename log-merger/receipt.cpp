@@ -13,6 +13,17 @@ bool is_one_sided(MessageKind kind) {
   return kind == MessageKind::put || kind == MessageKind::get || kind == MessageKind::atomic;
 }
 
+bool is_between_hosts(const Run& run, const Message& message) {
+  const std::int32_t src = message.src_process, dst = message.dst_process;
+  const auto host = [&](std::int32_t i) { return run.processes[static_cast<std::size_t>(i)].host; };
+  return src >= 0 && dst >= 0 && host(src) != host(dst);
+}
+
+std::string error_text(const Run& run, const Message& message) {
+  if (message.t_error_ns < 0 || !is_between_hosts(run, message)) return "";
+  return " +- " + format_duration(static_cast<std::uint64_t>(message.t_error_ns));
+}
+
 std::string party_text(const Labels& labels, Party party) {
   const std::string label = labels(party);
   return party.rank >= 0 ? "rank " + label : label;
@@ -47,12 +58,13 @@ std::string asked_text(const Run& run, const Message& message) {
   return text;
 }
 
-std::string duration_text(const Message& message) {
+std::string duration_text(const Run& run, const Message& message) {
   if (message.t_start_ns < 0 || message.t_end_ns < 0) return "";
   // Clocks of two hosts may disagree by more than a short message takes.
   if (message.t_end_ns < message.t_start_ns) return ", duration below the clock error";
   const auto ns = static_cast<std::uint64_t>(message.t_end_ns - message.t_start_ns);
-  return fmt::format(", {}{}", is_bounded(message) ? "~" : "", format_duration(ns));
+  return fmt::format(", {}{}{}", is_bounded(message) ? "~" : "", format_duration(ns),
+                     error_text(run, message));
 }
 
 // What is not as it should be, or not certain; empty for an ordinary message.
@@ -132,7 +144,7 @@ std::string receipt(const Run& run, const Labels& labels, MessageId id) {
   if (message.has_tag) text += fmt::format(", tag {}", message.tag);
   text += ", " + asked_text(run, message);
   if (message.protocol != kNoText) text += ", " + run.texts[message.protocol];
-  text += memory_text(message) + duration_text(message) + '\n';
+  text += memory_text(message) + duration_text(run, message) + '\n';
   const std::string sites = call_sites_text(run, message);
   if (!sites.empty()) text += "  called in " + sites + '\n';
   const char* lead = "  path: ";

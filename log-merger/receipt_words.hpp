@@ -15,6 +15,12 @@ bool is_one_sided(MessageKind kind);
 // of what ended it: its duration is told as "~".
 bool is_bounded(const Message& message);
 
+bool is_between_hosts(const Run& run, const Message& message);
+
+// " +- 310 ns": of what is told of both sides' clocks. Empty within a host, and where it is not
+// known.
+std::string error_text(const Run& run, const Message& message);
+
 // "rank 1", or the process where it has no rank.
 std::string party_text(const Labels& labels, Party party);
 

@@ -275,6 +275,7 @@ class RowBuilder : RowMaker {
 
   void add_ucp_operations() {
     for (const UcpOp& op : job_.ucp) {
+      if (op.tool) continue;
       UcpOperationRow row;
       row.process = static_cast<std::uint32_t>(op.process);
       row.peer_process = op.peer_process;

@@ -122,6 +122,8 @@ struct Table<Message> {
       column("t_start_ns", &Message::t_start_ns, "the send was posted", Unit::ns),
       column("t_posted_recv_ns", &Message::t_posted_recv_ns, "the receive was posted", Unit::ns),
       column("t_end_ns", &Message::t_end_ns, "complete at the receiver", Unit::ns),
+      column("t_error_ns", &Message::t_error_ns,
+             "how far a time of one side may be off against the other side's", Unit::ns),
       column("t_start_from", &Message::t_start_from, "whose instant t_start_ns is"),
       column("t_posted_recv_from", &Message::t_posted_recv_from,
              "whose instant t_posted_recv_ns is"),

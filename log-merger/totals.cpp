@@ -11,8 +11,9 @@ namespace uctrace::merge {
 
 namespace {
 
-constexpr const char* kReasons[] = {"wireup",           "keepalive",      "internal_flush",
-                                    "endpoint_discard", "remote_request", "direct_uct"};
+constexpr const char* kReasons[] = {
+    "wireup",     "keepalive", "internal_flush", "endpoint_discard", "remote_request",
+    "direct_uct", "tool"};
 
 void count_link(LinkTotals& totals, Link link) {
   switch (link) {
@@ -223,6 +224,11 @@ Found count_found(const Job& job) {
     count_end(op, found.ends[op.family()]);
     if (op.is_stream()) {
       count_stream(op, found.streams);
+    }
+    if (op.tool && op.is_send()) {
+      count_send(op, found.tool_sends);
+    } else if (op.tool && op.is_receive()) {
+      count_receive(op, found.tool_receives);
     }
     if (op.is_send()) {
       count_send(op, sends_of(op.family(), found));

@@ -51,6 +51,8 @@ struct Found {
   SendTotals sends, am_sends, stream_sends;
   SendTotals one_sided;  // matched = its target is known
   ReceiveTotals receives, am_receives, stream_receives;
+  SendTotals tool_sends;  // of uctrace itself: a part of the others, as are these receives
+  ReceiveTotals tool_receives;
   StreamTotals streams;
   std::map<log::UcpFamily, EndTotals> ends;  // accepted operations
   LinkTotals uct_ucp, uct_mpi;

@@ -187,7 +187,8 @@ typedef struct UctraceFlavour {
   uint32_t handle_bytes;
   int32_t proc_null, any_source, any_tag, undefined, root, in_place;
   int32_t cartesian, graph, distributed_graph;  // of MPI_Topo_test
-  UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op, request_null;
+  UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte,
+      errors_return;
 } UctraceFlavour;
 
 // --- generated -----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // The MPI library of this process: its constants and those of its functions that are asked about
-// communicators and datatypes. All of them are local: nothing here communicates.
+// communicators and datatypes. All of those are local: nothing but Messaging communicates.
 #pragma once
 
 #include <atomic>
@@ -41,13 +41,27 @@ struct Inquiries {
   int (*dist_graph_neighbors_count)(Word, int*, int*, int*);
 };
 
+// What the clocks of hosts are measured with (clock_sync.cpp): none of it waits.
+struct Messaging {
+  int (*comm_idup)(Word, Word*, Word*);
+  int (*comm_set_errhandler)(Word, Word);
+  int (*iallgather)(const void*, int, Word, void*, int, Word, Word, Word*);
+  int (*isend)(const void*, int, Word, int, int, Word, Word*);
+  int (*irecv)(void*, int, Word, int, int, Word, Word*);
+  int (*test)(Word*, int*, void*);
+  int (*cancel)(Word*);
+};
+
 struct Library {
   Inquiries ask;
+  Messaging messaging;
+  bool can_message;  // all of it is there
   Word handle_mask;  // the bits of a word that are a handle's
   std::int32_t proc_null, any_source, any_tag, undefined, root;
   std::int32_t cartesian, graph, distributed_graph;
   Word in_place;
-  Handle comm_null, comm_self, comm_world, datatype_null, no_op, request_null;
+  Handle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte,
+      errors_return;
   char version[128];  // first line of the library's version text
 
   // The handle in an argument.

@@ -143,7 +143,7 @@ ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag
 INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined", "root",
                      "in_place", "cartesian", "graph", "distributed_graph")
 HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op",
-                    "request_null")
+                    "request_null", "byte", "errors_return")
 
 
 MAX_FUNCTIONS = 1024  # log::MpiCall::kMaxFunctions

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "mpi-attribution/call_record.hpp"
+#include "mpi-attribution/clock_sync.hpp"
 #include "mpi-attribution/volumes.hpp"
 
 namespace uctrace::mpi {
@@ -138,6 +139,7 @@ void uctrace_mpi_enter_exchange(UctraceExchange* exchange) {
 }
 
 void uctrace_mpi_enter_finalize(UctraceCall* call) {
+  measure_clocks_at_end();
   release_world();
   begin(*call, MpiCall::kNone, MpiCall::kNone);
 }
@@ -222,6 +224,7 @@ void uctrace_mpi_leave_rename(const UctraceRename* rename) {
 void uctrace_mpi_leave_init(const UctraceCall* call) {
   if (succeeded(*call)) describe_world(function_of(*call));
   record_call(*call);
+  if (succeeded(*call)) measure_clocks_at_start();
 }
 
 void uctrace_mpi_leave_finalize(const UctraceCall* call) {

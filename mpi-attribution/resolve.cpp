@@ -53,6 +53,16 @@ bool find_inquiries(Scope& scope, Inquiries& ask) {
          find_inquiry(scope, "PMPI_Dist_graph_neighbors_count", ask.dist_graph_neighbors_count);
 }
 
+bool find_messaging(Scope& scope, Messaging& messaging) {
+  return find_inquiry(scope, "PMPI_Comm_idup", messaging.comm_idup) &&
+         find_inquiry(scope, "PMPI_Comm_set_errhandler", messaging.comm_set_errhandler) &&
+         find_inquiry(scope, "PMPI_Iallgather", messaging.iallgather) &&
+         find_inquiry(scope, "PMPI_Isend", messaging.isend) &&
+         find_inquiry(scope, "PMPI_Irecv", messaging.irecv) &&
+         find_inquiry(scope, "PMPI_Test", messaging.test) &&
+         find_inquiry(scope, "PMPI_Cancel", messaging.cancel);
+}
+
 bool find_handle(Scope& scope, const UctraceHandle& wanted, Handle& handle) {
   handle = wanted.symbol != nullptr ? reinterpret_cast<Handle>(scope.find_variable(wanted.symbol))
                                     : wanted.value;
@@ -74,7 +84,9 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
       !find_handle(scope, flavour.comm_world, library.comm_world) ||
       !find_handle(scope, flavour.datatype_null, library.datatype_null) ||
       !find_handle(scope, flavour.no_op, library.no_op) ||
-      !find_handle(scope, flavour.request_null, library.request_null)) {
+      !find_handle(scope, flavour.request_null, library.request_null) ||
+      !find_handle(scope, flavour.byte, library.byte) ||
+      !find_handle(scope, flavour.errors_return, library.errors_return)) {
     return false;
   }
   library.handle_mask = flavour.handle_bytes == sizeof(std::uint32_t) ? UINT32_MAX : ~Word{0};
@@ -111,6 +123,7 @@ bool identify_library(Scope& scope) {
     turn_off(log::FaultCode::symbol_missing, "the MPI library lacks functions of MPI 3");
     return false;
   }
+  library.can_message = find_messaging(scope, library.messaging);
   static char version_text[kMaxVersionText];
   int length = 0;
   library.ask.get_library_version(version_text, &length);

@@ -47,7 +47,8 @@ void check_wall_clock(Findings& findings) {
       {.found = status < 0 ? "whether the wall clock is synchronised cannot be asked"
                            : "the wall clock is not synchronised",
        .why =
-           "hosts are set against each other by it; within one host times are exact all the same",
+           "jobs on several hosts are set against each other by it where they do not measure their "
+           "clocks: jobs without MPI, and `record` behind the launcher",
        .fix = "as root on each host: timedatectl set-ntp true, or systemctl start chrony"});
 }
 

@@ -21,6 +21,7 @@ class LogWriter {
       : limits_(limits), page_(log::test::LogBuilder().page) {
     page_.pid += static_cast<std::uint32_t>(number);
     page_.world_rank = static_cast<std::int32_t>(number);
+    page_.time_namespace = number / 2;  // two of them have a clock together
   }
 
   void chunk(std::size_t choice) {

@@ -157,7 +157,7 @@ std::vector<std::uint64_t> some_text(Random& random) {
 }
 
 std::vector<std::uint64_t> some_definition(Random& random) {
-  switch (random() % 14) {
+  switch (random() % 16) {
     case 0:
       return some_text(random);
     case 1:
@@ -209,6 +209,17 @@ std::vector<std::uint64_t> some_definition(Random& random) {
     case 12:
       return some_record<log::Window>(random,
                                       random() % 2 == 0 ? RecordType::window : RecordType::file);
+      return some_record<log::ClockSample>(
+          random, RecordType::clock_sample, 0, [](Random& any, log::ClockSample& r) {
+            r.head.a = static_cast<std::uint16_t>(any() % log::ClockSample::kEnds);
+            r.peer_clock = log::clock_name("boot", any() % 3);  // of a script's logs, or none
+          });
+    case 14:
+      return some_record<log::ToolTraffic>(random, RecordType::tool_traffic, 0,
+                                           [](Random& any, log::ToolTraffic& r) {
+                                             r.tick = any() % 1100;
+                                             r.end_tick = r.tick + any() % 100;
+                                           });
     default:
       return some_record<log::Fault>(random, RecordType::fault, 1);
   }

@@ -29,7 +29,7 @@ TEST_CASE("clock: deviation, one anchor, backward anchors, identity, job time") 
   CHECK(fit.monotonic_ns(2000) == 5500);
   CHECK(fit.monotonic_ns(0) == 4500);
   CHECK(fit.duration_ns(10) == 5);
-  fit.set_job_offset(-5000);
+  fit.set_job_line({.offset_ns = -5000});
   CHECK(fit.job_ns(2000) == 500);
 
   ClockFit one(Clock::tsc, {{1000, 5000, 0}});

@@ -237,6 +237,18 @@ inline LogBuilder full_log() {
   recording.head.b = 7;
   recording.counters.mpi_calls = 70;
   log.add(recording, RecordType::recording_switch);
+  ClockSample sample{};
+  sample.head.a = ClockSample::at_end;
+  sample.head.b = 35;
+  sample.own_ns = 1000;
+  sample.peer_ns = 7000;
+  sample.round_trip_ns = 12;
+  sample.peer_clock = clock_name("other", 5);
+  log.add(sample, RecordType::clock_sample);
+  ToolTraffic traffic{};
+  traffic.tick = 50;
+  traffic.end_tick = 60;
+  log.add(traffic, RecordType::tool_traffic);
   Fault fault{};
   fault.head.a = static_cast<std::uint16_t>(FaultCode::out_of_interfaces);
   fault.head.b = 4;

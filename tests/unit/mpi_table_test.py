@@ -75,9 +75,11 @@ INTEGERS = {"handle_bytes": "sizeof(MPI_Comm)", "proc_null": "MPI_PROC_NULL",
             "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH"}
 HANDLES = {"comm_null": "MPI_COMM_NULL", "comm_self": "MPI_COMM_SELF",
            "comm_world": "MPI_COMM_WORLD", "datatype_null": "MPI_DATATYPE_NULL",
-           "no_op": "MPI_NO_OP", "request_null": "MPI_REQUEST_NULL"}
+           "no_op": "MPI_NO_OP", "request_null": "MPI_REQUEST_NULL", "byte": "MPI_BYTE",
+           "errors_return": "MPI_ERRORS_RETURN"}
 HANDLE_TYPES = {"datatype_null": "MPI_Datatype", "no_op": "MPI_Op",
-                "request_null": "MPI_Request"}  # of the others: MPI_Comm
+                "request_null": "MPI_Request", "byte": "MPI_Datatype",
+                "errors_return": "MPI_Errhandler"}  # of the others: MPI_Comm
 
 
 def prototypes(compiler):

@@ -144,6 +144,12 @@ TEST_CASE("every record type comes back as written") {
   CHECK(recording.cause() == SwitchCause::signal);
   CHECK(recording.number() == 7);
   CHECK(recording.r.counters.mpi_calls == 70);
+  const auto sample = only<ClockSampleView>(file, Stream::definitions);
+  CHECK(sample.end() == ClockSample::at_end);
+  CHECK(sample.round_trips() == 35);
+  CHECK(sample.r.peer_ns == 7000);
+  CHECK(sample.r.peer_clock != file.clock_name());
+  CHECK(only<ToolTrafficView>(file, Stream::definitions).r.end_tick == 60);
   const auto fault = only<FaultView>(file, Stream::definitions);
   CHECK(fault.detail == "many");
   CHECK(fault.code() == FaultCode::out_of_interfaces);

@@ -98,6 +98,17 @@ TEST_SUITE("receipt") {
     }
   }
 
+  TEST_CASE("between hosts whose clocks were measured, times of both sides have an error") {
+    Run run = two_lanes();
+    run.messages[0].t_error_ns = 310;
+    const std::string text = told(run);
+    CHECK_MESSAGE(text.find(" +- 310 ns.\n") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("wall clocks") == std::string::npos, text);
+    CHECK(receipt(run, Labels(run), 0).find(" +- 310 ns\n") != std::string::npos);
+    run.processes[1].host = run.processes[0].host;
+    CHECK(told(run).find(" +- ") == std::string::npos);
+  }
+
   TEST_CASE("who did the work of a one-sided operation") {
     Run run = timed_run();
     Message& message = run.messages[0];

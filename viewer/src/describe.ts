@@ -227,12 +227,12 @@ export function describeMessage(data: PageData, details: Details, row: number): 
 }
 
 /** Times of two processes are compared: how wrong that may be. */
-function describeClock({ time, processes }: PageData, reader: Reader): string[] {
+function describeClock({ time }: PageData, reader: Reader): string[] {
   const [src, dst] = [reader.number('src_process'), reader.number('dst_process')];
   if (src < 0 || dst < 0 || src === dst) return [];
   const error = time.clock_error_ns;
-  if (error !== null && processes[src]!.host === processes[dst]!.host) {
-    return [`The clocks of the two processes agree to ${formatDuration(Math.ceil(error))}.`];
+  if (error !== null) {
+    return [`The clocks of the two processes agree to ${formatDuration(Math.ceil(2 * error))}.`];
   }
   return ['The hosts are set against each other by their wall clocks; the error is not known.'];
 }

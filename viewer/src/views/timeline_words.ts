@@ -109,7 +109,7 @@ export function makeClockNote({ data }: Context): HTMLElement {
     error === null
       ? 'The hosts are set against each other by their wall clocks: between lanes of different ' +
         'hosts, times may be off by an amount that is not known.'
-      : `Times of different ranks can be compared to ${formatDuration(Math.ceil(error))}.`;
+      : `Times of different ranks can be compared to ${formatDuration(Math.ceil(2 * error))}.`;
   const without =
     lost > 0 ? ` ${formatCount(lost)} messages have no known time and count only for all times.` : '';
   return element('p', { class: 'faint', 'data-testid': 'timeline-clock' }, clock + without);
