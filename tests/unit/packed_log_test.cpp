@@ -217,18 +217,18 @@ TEST_CASE("what a file of chunks lacks that moves while it is read") {
     return header.sequence;
   };
   const FileWords still = read_chunks(MovingFile(2, nothing, nothing), "test");
-  CHECK_FALSE(still.moved);
+  CHECK_FALSE(still.changed);
   CHECK(sequence(still, 1) == 1);
   const FileWords taken_before = read_chunks(MovingFile(2, take, nothing), "test");
-  CHECK_FALSE(taken_before.moved);
+  CHECK_FALSE(taken_before.changed);
   CHECK(sequence(taken_before, 1) == 2);
   const FileWords taken_after = read_chunks(MovingFile(2, nothing, take), "test");
-  CHECK(taken_after.moved);
+  CHECK(taken_after.changed);
   CHECK(sequence(taken_after, 0) == 1);
   CHECK(sequence(taken_after, 1) == 0);
   // The chunk that is made lies behind what is read, and the next one may lie in front of it.
-  CHECK(read_chunks(MovingFile(2, grow, nothing), "test").moved);
-  CHECK(read_chunks(MovingFile(2, nothing, grow), "test").moved);
+  CHECK(read_chunks(MovingFile(2, grow, nothing), "test").changed);
+  CHECK(read_chunks(MovingFile(2, nothing, grow), "test").changed);
 }
 
 TEST_CASE("a file of chunks that is needed and not there is missed") {
