@@ -121,7 +121,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
       .description =
           {"Sums the calls of MPI by what --by names, in any combination: their number, the bytes "
            "that they sent and received, their time over all ranks, and the ranks with the least "
-           "and the most of it. With transport among them, the rows are of the transfers that carried the "
+           "and the most of it. The time of a wait belongs to the communicators of what it waited "
+           "for. With transport among them, the rows are of the transfers that carried the "
            "messages of these calls.",
            "Communicators are named by the letter of what made them, the world rank of their rank "
            "0, and the how-manieth it was that this process made: s0.1 is the first one of rank 0, "
