@@ -144,7 +144,7 @@ void close_log() {
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
     __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
   }
-  page->threads_at_end = count_other_threads();
+  __atomic_store_n(&page->threads_at_end, count_other_threads(), __ATOMIC_RELAXED);
   // What came from here on would be counted and never written.
   __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
   stop_supply();

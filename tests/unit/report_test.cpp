@@ -294,6 +294,7 @@ TEST_SUITE("unit") {
                                            "t_start_ns",
                                            "t_posted_recv_ns",
                                            "t_end_ns",
+                                           "t_error_ns",
                                            "t_start_from",
                                            "t_posted_recv_from",
                                            "t_end_from",
