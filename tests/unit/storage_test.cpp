@@ -154,8 +154,10 @@ TEST_CASE("a drained log that is cut off early has the definitions before the ev
   const Folder folder;
   const std::string before = is_drained() ? "1" : "";
   setenv("UCTRACE_DRAIN", "1", 1);
+  Shared& all = fresh_shared();
   const pid_t child = folder.start_process([&] {
     for (std::uint64_t i = 0;; ++i) {
+      ++all.recorded;  // there is a log
       define_text(TextKind::environment, i, "of the events behind it", 23);
       for (int k = 0; k < 5000; ++k) record_one();  // more than a chunk
       usleep(1000);
@@ -164,9 +166,9 @@ TEST_CASE("a drained log that is cut off early has the definitions before the ev
   });
   setenv("UCTRACE_DRAIN", before.c_str(), 1);
   std::uint64_t events = 0, texts = 0;
+  while (all.recorded == 0) usleep(1000);
   while (events == 0) {  // what was written first
     usleep(200);
-    if (folder.log_paths().empty()) continue;
     events = texts = 0;
     const LogFile log = folder.log();
     log.for_each_record(Stream::events, [&](std::uint16_t, const UctCompletionView&) { ++events; });
