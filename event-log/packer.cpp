@@ -98,22 +98,44 @@ void recycle(Place& place) {
 
 PlaceState state_of(const Place& place) { return place.state.load(std::memory_order_acquire); }
 
-bool is_in(const Place& place, PlaceState state, Stream stream) {
-  return state_of(place) == state &&
-         __atomic_load_n(&place.chunk->sequence, __ATOMIC_ACQUIRE) != 0 &&
+bool holds_records_of(const Place& place, Stream stream) {
+  return __atomic_load_n(&place.chunk->sequence, __ATOMIC_ACQUIRE) != 0 &&
          place.chunk->stream == stream;
 }
 
-// Those in this state, behind the `count` that are in packer->order. Returns how many these are
-// now.
-std::size_t add_chunks(PlaceState state, Stream stream, std::size_t count) {
+// Adds the chunks of a stream to packer->order, behind the `count` that are there. Each place is
+// looked at once: a chunk that is retired meanwhile would else be in neither part. Returns how many
+// these are now.
+std::size_t add_chunks(Stream stream, bool taken_too, std::size_t count) {
+  Place** const first = packer->order + count;
   const std::uint32_t used = supply.places_used.load(std::memory_order_acquire);
+  std::size_t taken = 0;
   for (std::uint32_t i = 0; i < used; ++i) {
-    if (is_in(supply.places[i], state, stream)) {
-      packer->order[count++] = &supply.places[i];
+    Place& place = supply.places[i];
+    const PlaceState state = state_of(place);
+    if (state == PlaceState::retired && holds_records_of(place, stream)) {
+      packer->order[count++] = &place;
+    } else if (state == PlaceState::taken && taken_too && holds_records_of(place, stream)) {
+      packer->taken[taken++] = &place;
     }
   }
-  return count;
+  std::sort(first, packer->order + count,
+            [](const Place* a, const Place* b) { return a->retired_as < b->retired_as; });
+  std::sort(packer->taken, packer->taken + taken,
+            [](const Place* a, const Place* b) { return a->chunk->sequence < b->chunk->sequence; });
+  std::copy(packer->taken, packer->taken + taken, packer->order + count);
+  return count + taken;
+}
+
+// A thread may have taken, left and followed up a chunk in a place that was looked at before: its
+// successor waits for the next turn.
+bool begin_in_turn(const ChunkHeader* chunk) {
+  std::uint32_t& begun = packer->begun[chunk->lane][static_cast<std::size_t>(chunk->stream) - 1];
+  if (chunk->sequence > begun + 1) {
+    return false;
+  }
+  begun = std::max(begun, chunk->sequence);
+  return true;
 }
 
 }  // namespace
@@ -154,24 +176,19 @@ bool is_unfinished(const Place& place) {
 }
 
 std::size_t chunks_in_order(Chunks which) {
-  std::size_t count = 0;
-  for (const Stream stream : {Stream::definitions, Stream::events}) {
-    Place** const first = packer->order + count;
-    count = add_chunks(PlaceState::retired, stream, count);
-    std::sort(first, packer->order + count,
-              [](const Place* a, const Place* b) { return a->retired_as < b->retired_as; });
-    if (which == Chunks::all ||
-        (which == Chunks::retired_and_definitions && stream == Stream::definitions)) {
-      count = add_chunks(PlaceState::taken, stream, count);
-    }
-  }
-  return count;
+  const bool all = which == Chunks::all;
+  const std::size_t count =
+      add_chunks(Stream::definitions, all || which == Chunks::retired_and_definitions, 0);
+  return add_chunks(Stream::events, all, count);
 }
 
 bool pack_chunks(Chunks which) {
   const std::size_t count = chunks_in_order(which);
   for (std::size_t i = 0; i < count; ++i) {
     Place& place = *packer->order[i];
+    if (!begin_in_turn(place.chunk)) {
+      continue;
+    }
     const bool retired = state_of(place) == PlaceState::retired;
     if (!pack_chunk(place)) {
       return false;

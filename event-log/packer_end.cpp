@@ -49,7 +49,8 @@ void count_losses() {
 
 // Packs everything, and says where a thread was within a record.
 bool pack_all() {
-  if (!pack_chunks(Chunks::all)) {
+  // Twice: a thread that is not over may have gone on to another chunk meanwhile.
+  if (!pack_chunks(Chunks::all) || !pack_chunks(Chunks::all)) {
     return false;
   }
   const std::size_t count = chunks_in_order(Chunks::all);

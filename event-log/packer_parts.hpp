@@ -29,7 +29,8 @@ struct Packer {
   BlockFile blocks;
   BlockEncoder encoder;
   Losses losses;
-  Place* order[kPlaces];
+  Place *order[kPlaces], *taken[kPlaces];
+  std::uint32_t begun[kMaxLanes][2];  // the newest chunk of a lane in each stream, by its sequence
   alignas(8) unsigned char page[kProcessPageBytes];     // as it goes to the file
   alignas(8) unsigned char written[kProcessPageBytes];  // as it is there, of a drained log
   std::uint64_t block[kMostBlockBytes / 8];
