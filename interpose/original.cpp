@@ -68,7 +68,9 @@ void* OriginalBase::find(const void* caller) {
   if (function != nullptr && !object.empty()) {
     remember_local(caller, {object, function});
   }
-  return function;
+  // A library that jumps from one of its functions into another one leaves the address of its own
+  // caller behind, which is this library, or a plug-in's host.
+  return function != nullptr ? function : find_anywhere(name_);
 }
 
 void look_for_patched_ucx() {

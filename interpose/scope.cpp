@@ -15,6 +15,18 @@ struct Search {
   ObjectRange found;
 };
 
+struct Definition {
+  const char* symbol;
+  void* address;
+};
+
+int search_definition(dl_phdr_info* info, std::size_t, void* data) {
+  auto* wanted = static_cast<Definition*>(data);
+  const Object object(*info);
+  wanted->address = object && !object.is_own() ? object.find(wanted->symbol) : nullptr;
+  return wanted->address != nullptr ? 1 : 0;
+}
+
 int search_object(dl_phdr_info* object, std::size_t, void* data) {
   auto* search = static_cast<Search*>(data);
   const ObjectRange range = range_of(*object);
@@ -80,6 +92,12 @@ void* Scope::find_in_own(const char* symbol) {
   }
   const Object behind = first_to_define(symbol, object_of(caller_));
   return behind ? behind.find(symbol) : nullptr;
+}
+
+void* find_anywhere(const char* symbol) {
+  Definition wanted{symbol, nullptr};
+  dl_iterate_phdr(search_definition, &wanted);
+  return wanted.address;
 }
 
 ObjectRange object_at(const void* address) {

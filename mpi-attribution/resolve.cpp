@@ -159,8 +159,16 @@ enum class Progress : std::uint8_t { none, under_way, done };
 constinit pthread_mutex_t resolving = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 constinit Progress progress = Progress::none;
 
+// Where the search for the library begins. A plug-in that jumps into its first call, as the last
+// thing that a function does, leaves the address of its own caller behind, which may know no MPI.
+const void* place_that_knows_mpi(const void* caller) {
+  if (Scope(caller).find_function("PMPI_Init") != nullptr) return caller;
+  const void* library = interpose::find_anywhere("PMPI_Init");
+  return library != nullptr ? library : caller;
+}
+
 void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller) {
-  Scope scope(caller);
+  Scope scope(progress == Progress::none ? place_that_knows_mpi(caller) : caller);
   if (progress == Progress::none && scope.find_function("PMPI_Init") != nullptr) {
     progress = Progress::under_way;
     uctrace_mpi_recording = log::start() &&
