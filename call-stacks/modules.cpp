@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "call-stacks/stacks.hpp"
+#include "call-stacks/callers.hpp"
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
@@ -34,9 +34,13 @@ struct Known {
 constexpr std::size_t kMaxKnown = 4096;
 constinit Known known[kMaxKnown]{};
 constinit std::size_t known_count = 0;
-constinit std::atomic_flag scanning = ATOMIC_FLAG_INIT;
-constinit std::atomic<std::uint64_t> scanned_changes{0};
+// By the numbers of logs: in that of a fork child all modules are new, and a scan that a thread of
+// its parent had begun is none of its own.
+constinit std::atomic<std::uint32_t> scanning{0};
+constinit std::atomic<std::uint32_t> scanned_log{0};
+constinit std::atomic<std::uint64_t> scanned_changes{0};  // in `scanned_log`
 constinit std::atomic<std::uint32_t> generation{1};
+constinit std::atomic<std::uint32_t> unloading{0};  // threads in dlclose()
 
 std::uint64_t hash(std::uint64_t so_far, const void* bytes, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
@@ -154,28 +158,29 @@ Changes changes_of_loader() {
 
 std::uint32_t code_generation() { return generation.load(std::memory_order_acquire); }
 
-void define_new_modules() {
+bool is_unloading() { return unloading.load() != 0; }
+
+bool define_new_modules() {
+  const std::uint32_t log_number = log::log_number();
   const Changes changes = changes_of_loader();
   const std::uint64_t count = changes.loaded + changes.unloaded;
-  if (count == scanned_changes.load(std::memory_order_acquire)) return;
+  const bool same_log = scanned_log.load(std::memory_order_acquire) == log_number;
+  if (same_log && count == scanned_changes.load(std::memory_order_acquire)) return true;
   // Another thread that does it just now does it for this one, too: a reader looks forward from a
   // stack where it finds nothing behind it.
-  if (scanning.test_and_set(std::memory_order_acquire)) return;
+  if (scanning.exchange(log_number, std::memory_order_acq_rel) == log_number) return false;
+  if (!same_log) known_count = 0;
   bool all_written = true;
   dl_iterate_phdr(define_module, &all_written);
   forget_unseen();
   if (all_written) {
     scanned_changes.store(count, std::memory_order_release);
+    scanned_log.store(log_number, std::memory_order_release);
   } else {
-    known_count = 0;  // there was no room: all are written again at the next new stack
+    known_count = 0;  // there was no room: all are written again at the next time
   }
-  scanning.clear(std::memory_order_release);
-}
-
-void forget_modules() {
-  known_count = 0;
-  scanned_changes.store(0, std::memory_order_release);
-  scanning.clear(std::memory_order_release);
+  scanning.store(0, std::memory_order_release);
+  return all_written;
 }
 
 bool is_own_code(std::uintptr_t address) {
@@ -204,13 +209,16 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   using namespace uctrace;
   static constinit interpose::Original<int (*)(void*)> original{"dlclose"};
   auto* next = original.get(__builtin_return_address(0));
-  if (!stacks::wanted()) return next(handle);
+  if (stacks::scanned_log.load(std::memory_order_acquire) == 0) return next(handle);
   const auto before = stacks::changes_of_loader().unloaded;
+  stacks::unloading.fetch_add(1);
+  stacks::forget_callers();
   const int result = next(handle);
   const int saved_errno = errno;
   if (stacks::changes_of_loader().unloaded != before) {
-    stacks::generation.fetch_add(1, std::memory_order_acq_rel);
+    stacks::generation.fetch_add(1);
   }
+  stacks::unloading.fetch_sub(1);
   errno = saved_errno;
   return result;
 }

@@ -69,7 +69,6 @@ bool prepare() {
   }
   if (unwinder == log::Unwinder::none) unwinder = find_unwinder();
   is_own_code(0);  // measures it, before several threads ask
-  forget_modules();
   forget_numbers();
   log::set_stacks(detail::mode, unwinder);
   prepared_log.store(log_number, std::memory_order_release);

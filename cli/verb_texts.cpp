@@ -66,8 +66,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "layer that was left out say incomplete.",
            "--stacks mpi keeps the call stack of each MPI call, and of what the program asks of "
            "UCX "
-           "by itself: reports and messages then name the line of the source that asked. --stacks "
-           "all keeps those of the operations of UCP and UCT inside, too.",
+           "by itself: reports and messages then tell who called the line that asked, also behind "
+           "libraries. --stacks all keeps those of the operations of UCP and UCT inside, too.",
            "--start-on and --stop-on record the events of parts of the run: from MPI_Pcontrol with "
            "a "
            "level that is not 0 (pcontrol) or with LEVEL, or from a signal (signal:USR1) on, until "

@@ -63,6 +63,10 @@ void MpiLoader::take(const log::WindowView& view) {
 
 // A window lives on when its communicator is freed: whose handle it was is asked at its making.
 void MpiLoader::finish_definitions() {
+  for (const Module& module : log_.modules) {
+    module_ticks_.push_back(module.tick);
+  }
+  std::sort(module_ticks_.begin(), module_ticks_.end());
   sort_by_handle(log_.comms);
   take_names_and_ends();
   for (const NewWindow& window : windows_) {
@@ -138,8 +142,25 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.recv_bytes = view.recv_volume.bytes;
   call.end_ns = log_.clock.job_ns(call.end_tick);
   call.request = view.request;
-  call.stack = view.stack;
+  call.stack = view.stack != 0 ? view.stack : stack_of_caller(view);
   add(call, view.on_file() ? 0 : view.r.scope);
+}
+
+// A stack of one frame, one for all calls that return to this address while the same modules were
+// loaded. Numbered from above: those of the log count from 1.
+std::uint32_t MpiLoader::stack_of_caller(const log::MpiCallView& view) {
+  if (view.caller == 0) {
+    return 0;
+  }
+  const auto modules =
+      std::upper_bound(module_ticks_.begin(), module_ticks_.end(), view.r.start_tick) -
+      module_ticks_.begin();
+  const auto next = static_cast<std::uint32_t>(UINT32_MAX - callers_.size());
+  const auto [at, fresh] = callers_.try_emplace({view.caller, modules}, next);
+  if (fresh) {
+    log_.stacks.push_back({next, true, view.r.start_tick, {view.caller}});
+  }
+  return at->second;
 }
 
 void MpiLoader::take(std::uint16_t lane, const log::MpiRequestsView& view) {

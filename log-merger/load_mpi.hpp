@@ -45,6 +45,7 @@ class MpiLoader {
   void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
   void add(MpiCall call, std::uint64_t scope);
   void finish_requests();
+  std::uint32_t stack_of_caller(const log::MpiCallView& view);
 
   Job& job_;
   Index process_;
@@ -52,6 +53,8 @@ class MpiLoader {
   std::unordered_map<std::uint64_t, TextId> functions_;
   std::vector<CommEvent> comm_names_, comm_ends_;
   std::vector<NewWindow> windows_;
+  std::vector<std::uint64_t> module_ticks_;
+  std::map<std::pair<std::uint64_t, std::ptrdiff_t>, std::uint32_t> callers_;
   // By lane and start of their call, which is recorded after them.
   std::map<std::pair<std::uint16_t, std::uint64_t>, CallRequests> requests_;
 };

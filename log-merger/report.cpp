@@ -234,7 +234,7 @@ std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOpti
   if (wanted(ReportBy::call_sites)) {
     const auto rows = totals_by_call_site(run, filter);
     const bool for_person = options.format == Format::table;
-    // Without stacks, which are recorded on demand, nobody misses the table.
+    // Nobody misses it where there is no MPI, and no stacks were asked for.
     if (!for_person || options.by == ReportBy::call_sites || !run.stacks.empty()) {
       all.push_back(for_person ? call_site_text(run, rows) : call_site_table(run, rows));
     }
@@ -257,6 +257,17 @@ void write_left_out(std::ostream& out, const Run& run) {
       count);
 }
 
+// Without stacks the caller of each MPI call is known, which may be a library itself.
+void write_missing_stacks(std::ostream& out, const Run& run) {
+  const auto is_caller_only = [](const CallStack& stack) { return stack.truncated; };
+  if (run.stacks.empty()) {
+    out << "# no call stacks were recorded; `uctrace record --stacks mpi` records them\n";
+  } else if (std::all_of(run.stacks.begin(), run.stacks.end(), is_caller_only)) {
+    out << "# these are the places that call MPI, be they in a library; `uctrace record --stacks "
+           "mpi` tells who calls it, and finds them behind the libraries of MPI (Fortran)\n";
+  }
+}
+
 void write_text_report(std::ostream& out, const Run& run, const std::vector<Table>& all,
                        const ReportOptions& options) {
   write_run_line(out, run);
@@ -266,9 +277,7 @@ void write_text_report(std::ostream& out, const Run& run, const std::vector<Tabl
   }
   out << '\n';
   if (options.without_message == WithoutMessage::left_out) write_left_out(out, run);
-  if (options.by == ReportBy::call_sites && run.stacks.empty()) {
-    out << "# no call stacks were recorded; `uctrace record --stacks mpi` records them\n";
-  }
+  if (options.by == ReportBy::call_sites) write_missing_stacks(out, run);
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';
   out << "# " << identities_line(run) << '\n';
 }

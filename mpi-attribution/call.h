@@ -24,7 +24,13 @@ typedef enum UctracePosting {
 
 // What the record of a call has besides its time and scope, and what it is about: log::MpiCall and
 // log::RecordType, which C does not see.
-enum { kUctracePeer = 1, kUctraceVolume = 2, kUctraceReceive = 4, kUctraceRequest = 8 };
+enum {
+  kUctracePeer = 1,
+  kUctraceVolume = 2,
+  kUctraceReceive = 4,
+  kUctraceRequest = 8,
+  kUctraceCaller = 16,
+};
 enum { kUctraceMpiCall = 6, kUctraceWindowCall = 7, kUctraceFileCall = 10 };
 
 // The lower half of the record's first word: its type, its words, and function and parts.
@@ -32,7 +38,8 @@ enum { kUctraceMpiCall = 6, kUctraceWindowCall = 7, kUctraceFileCall = 10 };
   ((type) | UCTRACE_WORDS(parts) << 8 | (function) << 16 | (uint32_t)(parts) << 26)
 #define UCTRACE_WORDS(parts)                                               \
   (4 + ((parts)&kUctracePeer ? 1 : 0) + ((parts)&kUctraceVolume ? 2 : 0) + \
-   ((parts)&kUctraceReceive ? 3 : 0) + ((parts)&kUctraceRequest ? 1 : 0))
+   ((parts)&kUctraceReceive ? 3 : 0) + ((parts)&kUctraceRequest ? 1 : 0) + \
+   ((parts)&kUctraceCaller ? 1 : 0))
 
 // One measured call. It lives in the wrapper's frame and is recorded when that frame is left.
 typedef struct UctraceCall {
@@ -40,6 +47,7 @@ typedef struct UctraceCall {
   UctraceWord scope;    // its communicator, window or file; 0 where it has none
   UctraceWord result;   // of the original; kUctraceNotReturned if an exception passed through
   UctraceWord request;  // its handle or, if stores_request, where the call will store it
+  UctraceWord caller;   // where it returns to
   uint32_t head;        // UCTRACE_HEAD
   uint8_t posting;      // UctracePosting
   bool stores_request;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "call-stacks/callers.hpp"
 #include "call-stacks/stacks.hpp"
 #include "event-log/recorder.hpp"
 #include "mpi-attribution/communicators.hpp"
@@ -20,11 +21,12 @@ inline std::int32_t as_int(Word word) { return static_cast<std::int32_t>(word); 
 inline bool succeeded(const UctraceCall& call) { return as_int(call.result) == 0; }
 
 static_assert(kUctracePeer == MpiCall::kPeer && kUctraceVolume == MpiCall::kVolume &&
-              kUctraceReceive == MpiCall::kReceive && kUctraceRequest == MpiCall::kRequest);
+              kUctraceReceive == MpiCall::kReceive && kUctraceRequest == MpiCall::kRequest &&
+              kUctraceCaller == MpiCall::kCaller);
 static_assert(kUctraceMpiCall == static_cast<int>(log::RecordType::mpi_call) &&
               kUctraceWindowCall == static_cast<int>(log::RecordType::mpi_window_call) &&
               kUctraceFileCall == static_cast<int>(log::RecordType::mpi_file_call));
-static_assert(UCTRACE_WORDS(15) == MpiCall::words_of(15) && MpiCall::kFunctionBits == 10);
+static_assert(UCTRACE_WORDS(31) == MpiCall::words_of(31) && MpiCall::kFunctionBits == 10);
 
 inline std::uint16_t function_of(const UctraceCall& call) {
   return static_cast<std::uint16_t>(call.head >> 16 & (MpiCall::kMaxFunctions - 1));
@@ -69,6 +71,7 @@ inline log::Moment::Of moment_of(const UctraceCall& call) {
 UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
   describe(function_of(call));
   log::Lane* lane = log::lane();
+  stacks::know_caller(call.caller);
   call.start_tick = log::now();
   if (lane == nullptr) [[unlikely]] {
     return;
@@ -98,14 +101,17 @@ class CallRecord {
     lane->end_moment();
     log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
     ++lane->counters().mpi_calls;
-    stack_ = stacks::of_mpi_call(*lane);
-    if (stack_ != 0) [[unlikely]] {
-      head_ += std::uint32_t{MpiCall::kStack} << 26 | 1 << 8;
-    }
-    record_ = static_cast<MpiCall*>(lane->reserve_bytes(log::Stream::events, log::DropKind::mpi,
-                                                        std::size_t{head_ >> 8 & 0xff} * 8));
+    const std::size_t words = head_ >> 8 & 0xff;
+    record_ = static_cast<MpiCall*>(
+        lane->reserve_bytes(log::Stream::events, log::DropKind::mpi, words * 8));
     if (record_ == nullptr) [[unlikely]] {
       return;
+    }
+    std::uint64_t& place = reinterpret_cast<std::uint64_t*>(record_)[words - 1];
+    place = call.caller;
+    if (const std::uint32_t stack = stacks::of_mpi_call(*lane); stack != 0) [[unlikely]] {
+      place = stack;
+      head_ ^= std::uint32_t{MpiCall::kCaller | MpiCall::kStack} << 26;
     }
     record_->start_tick = call.start_tick;
     record_->duration_ticks = end_tick - call.start_tick;
@@ -131,9 +137,6 @@ class CallRecord {
   // To be called last.
   UCTRACE_HOT void publish() {
     if (has(call_, MpiCall::kRequest)) *next_++ = request();
-    if (stack_ != 0) [[unlikely]] {
-      *next_ = stack_;
-    }
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(&record_->head),
                      head_ | std::uint64_t{call_.result} << 32, __ATOMIC_RELEASE);
   }
@@ -148,7 +151,6 @@ class CallRecord {
   MpiCall* record_ = nullptr;
   std::uint64_t* next_ = nullptr;
   std::uint32_t head_;
-  std::uint32_t stack_ = 0;
 };
 
 UCTRACE_HOT inline void record_call(const UctraceCall& call) {

@@ -60,8 +60,9 @@ def record_parts(function):
          (shape.c_type == "UctraceCollective" and has_volume)),
         ("kUctraceRequest", roles & {"new_request", "request_at", "request"} or
          wrapper_locals(function)),
+        ("kUctraceCaller", True),
     ]
-    return " | ".join(part for part, there in parts if there) or "0"
+    return " | ".join(part for part, there in parts if there)
 
 
 def record_head(function, number):
@@ -88,7 +89,8 @@ def request_fields(function):
 
 def call_fields(function, number):
     """Initialiser of a UctraceCall."""
-    fields = [f".head = {record_head(function, number)}", ".result = (Word)kUctraceNotReturned"]
+    fields = [f".head = {record_head(function, number)}", ".result = (Word)kUctraceNotReturned",
+              ".caller = (Word)WRAPPER_CALLER"]
     for role in ("comm", "window", "file"):
         if handle := function.argument(role):
             fields.append(f".scope = {handle}")

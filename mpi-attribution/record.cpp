@@ -146,6 +146,7 @@ void uctrace_mpi_enter_finalize(UctraceCall* call) {
 
 void uctrace_mpi_enter_abort(UctraceCall* call) {
   describe(function_of(*call));
+  stacks::know_caller(call->caller);
   call->start_tick = log::now();
   record_call(*call);
   log::set_exit(log::ExitKind::aborted);

@@ -28,11 +28,11 @@ def record_with_stacks(folder, job, mode="mpi", **options):
     return run_well(command, **options), Recording(folder)
 
 
-def told_sites(output):
+def told_sites(output, file="call_sites.c"):
     """By tag: where the program says that it called."""
     sites = {}
     for tag, function, line in re.findall(r"^(\d+) (\w+) (\d+)$", output, re.MULTILINE):
-        sites[int(tag)] = f"{function} (call_sites.c:{line})"
+        sites[int(tag)] = f"{function} ({file}:{line})"
     check(sites, f"the program tells no sites: {output}")
     return sites
 
@@ -81,15 +81,42 @@ def sites_are_found(mpi_name, mode):
                 check_equal(without, [], f"{name} without a stack")
 
 
-def off_is_off(mpi_name):
+def callers_are_found(mpi_name):
+    """Without stacks the place of each call is known, and nothing above it."""
     mpi = MPIS[mpi_name]
     with scratch() as folder:
-        _, recording = record_with_stacks(folder / "data", mpi.job("call_sites"), "off")
+        result, recording = record_with_stacks(folder / "data", mpi.job("call_sites"), "off")
+        check_complete(recording.info, processes=mpi.ranks)
         stacks = recording.info["stacks"]
         check_equal((stacks["mode"], stacks["captured"]), ("off", 0), "stacks")
-        check(all(m["call_site"] is None for m in recording.messages), "a call site")
+        check_sites(recording, told_sites(result.stdout), mpi.ranks)
+        frames = {row["frames"] for row in recording.table("stacks")}
+        check_equal(frames, {1, 2}, "frames of a caller: 2 where it is inlined")
         report = recording.ask("report", "--by", "call-sites").stdout
-        check("--stacks mpi" in report, f"nothing says how to record them: {report}")
+        check("--stacks mpi" in report, f"nothing says how to record more: {report}")
+
+
+def plugins_are_told_apart(mpi_name, mode):
+    """Plug-ins that know MPI, in a program that does not, and one where the other lay before."""
+    mpi = MPIS[mpi_name]
+    one, other = (PROGRAMS / f"{name}.{mpi_name}.so" for name in ("mpi_plugin", "mpi_plugin_other"))
+    with scratch() as folder:
+        holder = folder / "holder.so"
+        shutil.copy(one, holder)
+        plugins = [holder, one, other, one, other, other]
+        job = mpi.job(PROGRAMS / "mpi_plugin_host", *plugins)
+        alone = run_well(job)
+        result, recording = record_with_stacks(folder / "data", job, mode)
+        check_equal(result.stdout, alone.stdout, "output of the program")
+        places = re.findall(r"plug-in of turn \d+ at (\w+)", result.stderr)
+        check(places[1] == places[2] == places[3], f"no plug-in is where another lay: {places}")
+        check_complete(recording.info, processes=mpi.ranks)
+        sites = told_sites(result.stdout, "mpi_plugin.c")
+        check_equal(len(sites), len(plugins), "turns")
+        for message in recording.messages:
+            truth = sites[message["tag"]]
+            check_equal((message["call_site"], message["recv_call_site"]), (truth, truth), message)
+        check_equal(len(recording.messages), len(plugins) * mpi.ranks, "messages")
 
 
 def fortran_is_found(mpi_name, binding):
@@ -156,7 +183,8 @@ def solver_in_cpp_is_found():
 
 CASES = {
     "sites": sites_are_found,
-    "off": off_is_off,
+    "callers": callers_are_found,
+    "plug-ins": plugins_are_told_apart,
     "fortran": fortran_is_found,
     "plain": plain_ucp_is_found,
     "without": without_debug_information,

@@ -1,0 +1,76 @@
+#include "call-stacks/callers.hpp"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include <atomic>
+
+#include "call-stacks/modules.hpp"
+
+namespace uctrace::stacks {
+
+namespace detail {
+constinit std::uint64_t caller_pages[kCallerPages]{};
+}  // namespace detail
+
+namespace {
+
+// Pages that would lie in one place lie in several; the stride has no factor in common with their
+// number.
+constexpr std::size_t kTries = 4, kStride = 251;
+
+std::uint64_t& place_of(std::uint64_t page, std::size_t attempt) {
+  return detail::caller_pages[(page + attempt * kStride) % detail::kCallerPages];
+}
+
+std::uint64_t load(const std::uint64_t& place) { return __atomic_load_n(&place, __ATOMIC_SEQ_CST); }
+void store(std::uint64_t& place, std::uint64_t page) {
+  __atomic_store_n(&place, page, __ATOMIC_SEQ_CST);
+}
+
+// The first free one, else the one where it is looked for first. nullptr: it is known.
+std::uint64_t* find_room(std::uint64_t page) {
+  std::uint64_t* room = nullptr;
+  for (std::size_t attempt = 0; attempt < kTries; ++attempt) {
+    std::uint64_t& place = place_of(page, attempt);
+    const std::uint64_t there = load(place);
+    if (there == page) return nullptr;
+    if (there == 0 && room == nullptr) room = &place;
+  }
+  return room != nullptr ? room : &place_of(page, 0);
+}
+
+// The log of a fork child is another one.
+void forget_in_children() {
+  static constinit std::atomic<bool> asked{false};
+  if (!asked.exchange(true)) pthread_atfork(nullptr, nullptr, forget_callers);
+}
+
+// What is unloaded meanwhile is not noted, whatever the order in which the two threads go on:
+// either this one sees the other in dlclose(), or that one clears what this one has stored.
+void note(std::uint64_t& place, std::uint64_t page, std::uint32_t generation) {
+  if (is_unloading()) return;
+  store(place, page);
+  if (is_unloading() || code_generation() != generation) store(place, 0);
+}
+
+}  // namespace
+
+namespace detail {
+[[gnu::noinline, gnu::cold]] void learn_caller(std::uint64_t page) {
+  if (log::log_number() == 0) return;
+  std::uint64_t* room = find_room(page);
+  if (room == nullptr) return;
+  const int saved_errno = errno;
+  forget_in_children();
+  const std::uint32_t generation = code_generation();
+  if (define_new_modules()) note(*room, page, generation);
+  errno = saved_errno;
+}
+}  // namespace detail
+
+void forget_callers() {
+  for (std::uint64_t& page : detail::caller_pages) store(page, 0);
+}
+
+}  // namespace uctrace::stacks
