@@ -43,6 +43,22 @@ std::uint64_t total_messages(const std::vector<ViolationsOfPair>& pairs) {
   return sum;
 }
 
+// Of a clock that is placed by the wall clocks, why no measurement leads to it.
+std::string why_not_measured(const Job& job, std::size_t clock) {
+  bool any = false;
+  for (const ProcessLog& log : job.logs) {
+    for (const auto& [fault, detail] : log.faults) {
+      const bool told =
+          static_cast<log::FaultCode>(fault.head.a) == log::FaultCode::clock_not_measured;
+      if (told && log.monotonic_clock == clock) return plain_text(detail);
+    }
+    any |= !log.tool_traffic.empty();
+  }
+  return any ? "its processes did not start together with those that measured"
+             : "no process measured: uctrace record was not in front of the launcher, or "
+               "UCTRACE_CLOCK is off";
+}
+
 // Of each host's clock, how it is to that of the first rank.
 Json host_clocks_json(const Job& job) {
   std::map<std::pair<std::size_t, std::string_view>, Index> first_of_host;
@@ -56,6 +72,7 @@ Json host_clocks_json(const Job& job) {
     Json row = {{"host", plain_text(host.second)}};
     if (place == nullptr) {
       row["by"] = "wall clock";
+      row["why"] = why_not_measured(job, host.first);
     } else if (place->stretches.empty()) {
       row["by"] = "same clock";
     } else {

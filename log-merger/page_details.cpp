@@ -238,6 +238,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, dst, "dst");
     UCTRACE_MEMBER(columns, t_start_from, "start_from");
     UCTRACE_MEMBER(columns, t_end_from, "end_from");
+    UCTRACE_MEMBER(columns, t_error_ns, "error_ns");
     UCTRACE_MEMBER(columns, kind, "kind");
     UCTRACE_MEMBER(columns, match, "match");
     UCTRACE_MEMBER(columns, initiator, "initiator");

@@ -302,6 +302,8 @@ def clocks_are_placed(rig, folder):
     clock = recording.info["clock"]
     check_equal(clock["hosts_aligned_by"], "wall clock", "what joins the clocks")
     check_equal(clock["max_error_ns"], None, "error bound")
+    why = {host["host"]: host.get("why", "") for host in clock["hosts"]}
+    check("UCTRACE_CLOCK is off" in why["node2"], f"why it was not measured: {why}")
     check_equal(recording.info["messages"]["tool"], 0, "the tool's own messages")
     starts = [call["t_start_ns"] for call in recording.table("mpi_calls")]
     check(max(starts) - min(starts) < apart / 2, "a host's clock is taken for another's")

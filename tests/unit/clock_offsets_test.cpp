@@ -203,6 +203,7 @@ TEST_CASE("clock offsets: the samples of the logs place their hosts") {
   CHECK(without["hosts_aligned_by"] == "wall clock");
   CHECK(without["max_error_ns"].is_null());
   CHECK(without["hosts"][1]["by"] == "wall clock");
+  CHECK(without["hosts"][1]["why"].get<std::string>().starts_with("no process measured"));
 }
 
 TEST_CASE("what a thread sends for uctrace itself is no message of the program") {

@@ -222,18 +222,16 @@ export function describeMessage(data: PageData, details: Details, row: number): 
     title: `Message #${reader.number('id')}`,
     lines: reader.lines,
     path: describePath(data, details, row, start),
-    notes: describeClock(data, reader),
+    notes: describeClock(reader),
   };
 }
 
 /** Times of two processes are compared: how wrong that may be. */
-function describeClock({ time }: PageData, reader: Reader): string[] {
+function describeClock(reader: Reader): string[] {
   const [src, dst] = [reader.number('src_process'), reader.number('dst_process')];
   if (src < 0 || dst < 0 || src === dst) return [];
-  const error = time.clock_error_ns;
-  if (error !== null) {
-    return [`The clocks of the two processes agree to ${formatDuration(Math.ceil(2 * error))}.`];
-  }
+  const error = reader.number('error_ns');
+  if (error >= 0) return [`The clocks of the two processes agree to ${formatDuration(error)}.`];
   return ['The hosts are set against each other by their wall clocks; the error is not known.'];
 }
 
