@@ -57,6 +57,19 @@ CLI::Validator a_number(const std::string& option) {
           ""};
 }
 
+// `parse` reads the text; `kind` and `examples` are for those who gave another one.
+CLI::Validator more_than_zero(const std::string& option,
+                              std::optional<std::uint64_t> (*parse)(std::string_view),
+                              const char* kind, const char* examples) {
+  return {[=](std::string& text) -> std::string {
+            if (parse(text).value_or(0) != 0) return "";
+            throw Error({.what = fmt::format("{} {}", option, text),
+                         .why = fmt::format("'{}' is no {}", text, kind),
+                         .to_do = fmt::format("give {}", examples)});
+          },
+          ""};
+}
+
 CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem::path& path,
                       const std::string& kind, const std::string& help) {
   const std::string name = option.substr(option.find(',') + 1);
@@ -96,14 +109,7 @@ void add_sizes(CLI::App& verb, const std::string& option, std::vector<std::uint6
           help)
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Validator(
-          [option](std::string& text) -> std::string {
-            if (parse_size_bytes(text).value_or(0) != 0) return "";
-            throw Error({.what = fmt::format("{} {}", option, text),
-                         .why = fmt::format("'{}' is no size", text),
-                         .to_do = "give sizes such as 128,4K,1M"});
-          },
-          ""))
+      ->check(more_than_zero(option, parse_size_bytes, "size", "sizes such as 128,4K,1M"))
       ->type_name("SIZE,SIZE");
 }
 
@@ -111,14 +117,8 @@ void add_duration(CLI::App& verb, const std::string& option, std::uint64_t& valu
                   const std::string& help) {
   verb.add_option_function<std::string>(
           option, [&value_ns](const std::string& text) { value_ns = *parse_time_ns(text); }, help)
-      ->check(CLI::Validator(
-          [option](std::string& text) -> std::string {
-            if (parse_time_ns(text).value_or(0) != 0) return "";
-            throw Error({.what = fmt::format("{} {}", option, text),
-                         .why = fmt::format("'{}' is no length of time", text),
-                         .to_do = "give a time such as 1s, 300ms or 40us"});
-          },
-          ""))
+      ->check(more_than_zero(option, parse_time_ns, "length of time",
+                             "a time such as 1s, 300ms or 40us"))
       ->type_name("TIME");
 }
 

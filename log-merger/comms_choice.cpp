@@ -5,33 +5,9 @@
 
 namespace uctrace {
 
-namespace {
-
-template <typename Value>
-using Known = std::multimap<std::string, Value>;
-
-template <typename Value>
-std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, const char* option,
-                                      const Known<Value>& known) {
-  if (asked.empty()) return std::nullopt;
-  std::set<Value> chosen;
-  for (const std::string& name : asked) {
-    const auto [first, last] = known.equal_range(name);
-    if (first == last) {
-      std::set<std::string> names;
-      for (const auto& entry : known) names.insert(entry.first);
-      refuse_value(name, option, names);
-    }
-    for (auto it = first; it != last; ++it) chosen.insert(it->second);
-  }
-  return chosen;
-}
-
-}  // namespace
-
 CommsChoice::CommsChoice(const Run& run, const CommsFilter& filter)
     : run_(run), from_ns_(filter.from_ns), to_ns_(filter.to_ns) {
-  Known<std::int32_t> comms, ranks, hosts;
+  std::multimap<std::string, std::int32_t> comms, ranks, hosts;
   for (std::size_t i = 0; i < run.communicators.size(); ++i) {
     const Communicator& comm = run.communicators[i];
     comms.emplace(run.texts[comm.name], static_cast<std::int32_t>(i));
@@ -55,7 +31,7 @@ CommsChoice::CommsChoice(const Run& run, const CommsFilter& filter)
       processes_ = on_hosts;
     }
   }
-  Known<TextId> functions;
+  std::multimap<std::string, TextId> functions;
   std::set<TextId> seen;
   for (const MpiCallRow& call : run.mpi_calls) {
     if (seen.insert(call.function).second) {

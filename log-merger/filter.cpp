@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "log-merger/error.hpp"
 #include "log-merger/suggestion.hpp"
@@ -14,24 +13,6 @@ namespace {
 
 constexpr const char* kUnknown = "unknown";
 constexpr std::size_t kListedValues = 24;
-
-// Looks every asked value up among the known ones.
-template <typename Value>
-std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, const char* option,
-                                      const std::multimap<std::string, Value>& known) {
-  if (asked.empty()) return std::nullopt;
-  std::set<Value> chosen;
-  for (const std::string& name : asked) {
-    const auto [first, last] = known.equal_range(name);
-    if (first == last) {
-      std::set<std::string> names;
-      for (const auto& entry : known) names.insert(entry.first);
-      refuse_value(name, option, names);
-    }
-    for (auto it = first; it != last; ++it) chosen.insert(it->second);
-  }
-  return chosen;
-}
 
 using SeenTexts = std::vector<bool>;  // by TextId
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,6 +50,25 @@ class Labels {
 // Throws Error: the value of --option is none of `known`, which the run has.
 [[noreturn]] void refuse_value(const std::string& value, const char* option,
                                const std::set<std::string>& known);
+
+// Looks every asked value of --option up among the known ones, by name; nothing asked = no choice.
+// Throws Error on one that the run does not have.
+template <typename Value>
+std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, const char* option,
+                                      const std::multimap<std::string, Value>& known) {
+  if (asked.empty()) return std::nullopt;
+  std::set<Value> chosen;
+  for (const std::string& name : asked) {
+    const auto [first, last] = known.equal_range(name);
+    if (first == last) {
+      std::set<std::string> names;
+      for (const auto& entry : known) names.insert(entry.first);
+      refuse_value(name, option, names);
+    }
+    for (auto it = first; it != last; ++it) chosen.insert(it->second);
+  }
+  return chosen;
+}
 
 struct FilterSpec {
   std::vector<std::string> kind, mpi, comm, protocol, src, dst, rank, host;

@@ -194,6 +194,13 @@ ReceiveTotals& receives_of(log::UcpFamily family, Found& found) {
                                                     : found.receives;
 }
 
+template <typename Sum>
+Sum sum_of_logs(const Job& job, auto&& of) {
+  Sum sum{};
+  for (const ProcessLog& log : job.logs) sum += of(log);
+  return sum;
+}
+
 }  // namespace
 
 Found count_found(const Job& job) {
@@ -243,43 +250,27 @@ Found count_found(const Job& job) {
 }
 
 log::LaneCounters count_counted(const Job& job) {
-  log::LaneCounters sum{};
-  for (const ProcessLog& log : job.logs) {
-    sum += log.totals;
-  }
-  return sum;
+  return sum_of_logs<log::LaneCounters>(job, [](const ProcessLog& log) { return log.totals; });
 }
 
 log::LaneCounters count_recorded(const Job& job) {
-  log::LaneCounters sum{};
-  for (const ProcessLog& log : job.logs) {
-    sum += log.recorded.counted;
-  }
-  return sum;
+  return sum_of_logs<log::LaneCounters>(job,
+                                        [](const ProcessLog& log) { return log.recorded.counted; });
 }
 
 std::uint64_t total_dropped(const Job& job) {
-  std::uint64_t dropped = 0;
-  for (const ProcessLog& log : job.logs) {
-    dropped += log.file.dropped_records();
-  }
-  return dropped;
+  return sum_of_logs<std::uint64_t>(
+      job, [](const ProcessLog& log) { return log.file.dropped_records(); });
 }
 
 std::uint64_t total_overwritten(const Job& job) {
-  std::uint64_t overwritten = 0;
-  for (const ProcessLog& log : job.logs) {
-    overwritten += log.recorded.overwritten;
-  }
-  return overwritten;
+  return sum_of_logs<std::uint64_t>(job,
+                                    [](const ProcessLog& log) { return log.recorded.overwritten; });
 }
 
 std::uint64_t total_outside(const Job& job) {
-  std::uint64_t outside = 0;
-  for (const ProcessLog& log : job.logs) {
-    outside += log.recorded.outside;
-  }
-  return outside;
+  return sum_of_logs<std::uint64_t>(job,
+                                    [](const ProcessLog& log) { return log.recorded.outside; });
 }
 
 bool job_complete(const Job& job) {

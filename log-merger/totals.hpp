@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "event-log/records.hpp"
+#include "event-log/file_layout.hpp"
 #include "log-merger/job.hpp"
 
 namespace uctrace::merge {

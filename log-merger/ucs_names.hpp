@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "event-log/records.hpp"
+#include "event-log/kinds.hpp"
 
 namespace uctrace::merge {
 
