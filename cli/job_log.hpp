@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "event-log/records.hpp"
+#include "event-log/file_layout.hpp"
 
 namespace uctrace::cli {
 

@@ -10,7 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/records.hpp"
+#include "event-log/definitions.hpp"
+#include "event-log/events.hpp"
 
 namespace uctrace::log {
 

@@ -1,7 +1,7 @@
 // Which layers the user wants (`record --layers`). Private to event-log/.
 #pragma once
 
-#include "event-log/records.hpp"
+#include "event-log/file_layout.hpp"
 
 namespace uctrace::log {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/records.hpp"
+#include "event-log/file_layout.hpp"
 
 namespace uctrace::log {
 

@@ -1,7 +1,7 @@
 // Which process this is, what it may use and what its clock says. Private to event-log/.
 #pragma once
 
-#include "event-log/records.hpp"
+#include "event-log/file_layout.hpp"
 
 namespace uctrace::log {
 

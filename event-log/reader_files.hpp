@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "event-log/records.hpp"
+#include "event-log/file_layout.hpp"
 
 namespace uctrace::log {
 

@@ -17,9 +17,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "event-log/definitions.hpp"
+#include "event-log/events.hpp"
 #include "event-log/own.hpp"
 #include "event-log/recording.hpp"
-#include "event-log/records.hpp"
 #include "event-log/ticks.hpp"
 
 // What every operation pays is inlined into its hook or wrapper, where much of it is constant.
@@ -142,7 +143,7 @@ struct alignas(128) Lane {
 
 enum class IdKind : std::uint8_t { uct_operation = 0, ucp_operation = 1, arrival = 2 };
 
-// Makes a reserved record readable. `words` is the size that was reserved; `a`, `b` as records.hpp.
+// Makes a reserved record readable. `words` is the size that was reserved; `a`, `b` as the structs say.
 inline void publish(void* record, RecordType type, std::size_t words, std::uint16_t a,
                     std::uint32_t b) {
   const std::uint64_t head =

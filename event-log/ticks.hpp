@@ -9,7 +9,7 @@
 #include <ctime>
 
 #include "event-log/own.hpp"
-#include "event-log/records.hpp"
+#include "event-log/file_layout.hpp"
 
 namespace uctrace::log {
 

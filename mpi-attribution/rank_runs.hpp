@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/records.hpp"
+#include "event-log/definitions.hpp"
 
 namespace uctrace::mpi {
 

@@ -6,7 +6,7 @@
 
 #include <uct/api/uct.h>
 
-#include "event-log/records.hpp"
+#include "event-log/file_layout.hpp"
 
 namespace uctrace::uct {
 

@@ -4,7 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "event-log/records.hpp"
+#include "event-log/definitions.hpp"
+#include "event-log/events.hpp"
 #include "tests/fuzz/log_script_steps.hpp"
 
 // Of libFuzzer: its own mutations of raw bytes.
