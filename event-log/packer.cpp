@@ -127,17 +127,6 @@ std::size_t add_chunks(Stream stream, bool taken_too, std::size_t count) {
   return count + taken;
 }
 
-// A thread may have taken, left and followed up a chunk in a place that was looked at before: its
-// successor waits for the next turn.
-bool begin_in_turn(const ChunkHeader* chunk) {
-  std::uint32_t& begun = packer->begun[chunk->lane][static_cast<std::size_t>(chunk->stream) - 1];
-  if (chunk->sequence > begun + 1) {
-    return false;
-  }
-  begun = std::max(begun, chunk->sequence);
-  return true;
-}
-
 }  // namespace
 
 bool note_write(bool ok) {
@@ -186,7 +175,8 @@ bool pack_chunks(Chunks which) {
   const std::size_t count = chunks_in_order(which);
   for (std::size_t i = 0; i < count; ++i) {
     Place& place = *packer->order[i];
-    if (!begin_in_turn(place.chunk)) {
+    const ChunkHeader& chunk = *place.chunk;
+    if (!packer->turns.begin(chunk.lane, chunk.stream, chunk.sequence)) {
       continue;
     }
     const bool retired = state_of(place) == PlaceState::retired;

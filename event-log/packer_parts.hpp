@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "event-log/block_file.hpp"
+#include "event-log/chunk_turns.hpp"
 #include "event-log/packer.hpp"
 #include "event-log/removed_log.hpp"
 #include "event-log/supply.hpp"
@@ -30,7 +31,7 @@ struct Packer {
   BlockEncoder encoder;
   Losses losses;
   Place *order[kPlaces], *taken[kPlaces];
-  std::uint32_t begun[kMaxLanes][2];  // the newest chunk of a lane in each stream, by its sequence
+  ChunkTurns turns;
   alignas(8) unsigned char page[kProcessPageBytes];     // as it goes to the file
   alignas(8) unsigned char written[kProcessPageBytes];  // as it is there, of a drained log
   std::uint64_t block[kMostBlockBytes / 8];
