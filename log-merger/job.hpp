@@ -177,7 +177,7 @@ struct MpiCall {
   std::uint64_t bytes = 0, recv_bytes = 0;
   std::uint64_t request = 0;  // that it made, started, ended or asked about; 0 = none or several
   std::int64_t start_ns = -1, end_ns = -1;
-  Index comm = kNone;  // into ProcessLog::comms; on a window: that it was made from
+  Index comm = kNone;  // into ProcessLog::comms; on a window or a file: that it was made from
   std::uint32_t stack = 0;  // of the log, 0 = none
 };
 
@@ -256,9 +256,10 @@ struct Worker {
   std::uint64_t end_tick = UINT64_MAX;
 };
 
-struct Window {
+// A window or a file.
+struct CommObject {
   std::uint64_t handle = 0, tick = 0;
-  Index comm = kNone;  // into ProcessLog::comms
+  Index comm = kNone;  // that it was made from, into ProcessLog::comms
 };
 
 enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
@@ -293,13 +294,15 @@ struct ProcessLog {
   std::vector<UcpEndpoint> ucp_endpoints;         // by handle, then tick
   std::vector<Worker> workers;                    // by handle, then tick
   std::vector<Comm> comms;                        // by handle, then tick
-  std::vector<Window> windows;                    // by handle, then tick
+  std::vector<CommObject> windows, files;         // by handle, then tick
   std::vector<TakenStack> stacks;
   std::vector<Module> modules;                     // by tick
   std::vector<ToolTraffic> tool_traffic;
   std::unordered_map<std::uint32_t, Index> stack_rows;  // into Run::stacks, by their id
   std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
   std::unordered_map<Index, CallRequests> call_requests;
+  // By call that starts requests: which calls made them, in the order of its arguments.
+  std::unordered_map<Index, std::vector<Index>> makers_of_started;
   std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
   std::string ucx_version, ucx_library, mpi_library, command_line, executable;
   std::string start_on, stop_on;  // when the user wanted events recorded

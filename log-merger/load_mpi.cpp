@@ -56,12 +56,12 @@ void MpiLoader::take(const log::HandleEndView& view) {
 }
 
 void MpiLoader::take(const log::WindowView& view) {
-  if (view.type() == log::RecordType::window) {
-    windows_.push_back({view.r.handle, view.r.tick, view.r.communicator});
-  }
+  const bool is_window = view.type() == log::RecordType::window;
+  (is_window ? windows_ : files_).push_back({view.r.handle, view.r.tick, view.r.communicator});
 }
 
-// A window lives on when its communicator is freed: whose handle it was is asked at its making.
+// Windows and files live on when their communicator is freed: whose handle it was is asked at their
+// making.
 void MpiLoader::finish_definitions() {
   for (const Module& module : log_.modules) {
     module_ticks_.push_back(module.tick);
@@ -69,11 +69,15 @@ void MpiLoader::finish_definitions() {
   std::sort(module_ticks_.begin(), module_ticks_.end());
   sort_by_handle(log_.comms);
   take_names_and_ends();
-  for (const NewWindow& window : windows_) {
-    log_.windows.push_back(
-        {window.handle, window.tick, row_at(log_.comms, window.communicator, window.tick)});
-  }
-  sort_by_handle(log_.windows);
+  const auto resolve = [&](const std::vector<NewObject>& made, std::vector<CommObject>& rows) {
+    for (const NewObject& object : made) {
+      rows.push_back(
+          {object.handle, object.tick, row_at(log_.comms, object.communicator, object.tick)});
+    }
+    sort_by_handle(rows);
+  };
+  resolve(windows_, log_.windows);
+  resolve(files_, log_.files);
 }
 
 Comm* MpiLoader::comm_at(const CommEvent& event) {
@@ -115,15 +119,17 @@ TextId MpiLoader::function(std::uint64_t number) const {
   return found != functions_.end() ? found->second : kNoText;
 }
 
-Index MpiLoader::comm_of(const MpiCall& call, std::uint64_t scope) const {
+Index MpiLoader::comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const {
   if (scope == 0) {
     return kNone;
   }
-  if (!call.on_window) {
-    return row_at(log_.comms, scope, call.start_tick);
+  if (type == log::RecordType::mpi_call) {
+    return row_at(log_.comms, scope, tick);
   }
-  const Index window = row_at(log_.windows, scope, call.start_tick);
-  return window == kNone ? kNone : log_.windows[static_cast<std::size_t>(window)].comm;
+  const std::vector<CommObject>& objects =
+      type == log::RecordType::mpi_window_call ? log_.windows : log_.files;
+  const Index object = row_at(objects, scope, tick);
+  return object == kNone ? kNone : objects[static_cast<std::size_t>(object)].comm;
 }
 
 void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
@@ -143,7 +149,8 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.end_ns = log_.clock.job_ns(call.end_tick);
   call.request = view.request;
   call.stack = view.stack != 0 ? view.stack : stack_of_caller(view);
-  add(call, view.on_file() ? 0 : view.r.scope);
+  call.comm = comm_of(view.r.head.type, view.r.scope, call.start_tick);
+  add(call);
 }
 
 // A stack of one frame, one for all calls that return to this address while the same modules were
@@ -190,9 +197,9 @@ void MpiLoader::finish_requests() {
 // The call that a lane shows as its thread's own, unless its record, or that of a later one, says
 // that it is over: its end may have been missed (a longjmp), or the two were read in between.
 void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& current) {
-  const bool on_window = current.head.type == log::RecordType::mpi_window_call;
-  const bool on_file = current.head.type == log::RecordType::mpi_file_call;
-  if ((current.head.type != log::RecordType::mpi_call && !on_window && !on_file) ||
+  const log::RecordType type = current.head.type;
+  if ((type != log::RecordType::mpi_call && type != log::RecordType::mpi_window_call &&
+       type != log::RecordType::mpi_file_call) ||
       function(current.head.a) == kNoText) {
     return;
   }
@@ -208,20 +215,20 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   call.lane = lane;
   call.function = function(current.head.a);
   call.status = kNotReturned;
-  call.on_window = on_window;
+  call.on_window = type == log::RecordType::mpi_window_call;
   call.open = true;
   call.start_tick = current.start_tick;
   call.end_tick = UINT64_MAX;
   call.peer = current.peer;
   call.tag = current.tag;
   call.recv_peer = call.recv_tag = log::MpiCall::kNone;
-  add(call, on_file ? 0 : current.scope);
+  call.comm = comm_of(type, current.scope, call.start_tick);
+  add(call);
 }
 
-void MpiLoader::add(MpiCall call, std::uint64_t scope) {
+void MpiLoader::add(MpiCall call) {
   call.process = process_;
   call.start_ns = log_.clock.job_ns(call.start_tick);
-  call.comm = comm_of(call, scope);
   if (call.lane >= log_.calls_of_lane.size()) {
     log_.calls_of_lane.resize(call.lane + 1u);
   }

@@ -1,4 +1,5 @@
-// What a process's log says of MPI: communicators, windows and calls. A part of load_process().
+// What a process's log says of MPI: communicators, windows, files and calls. A part of
+// load_process().
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ class MpiLoader {
     std::uint64_t handle, tick;
     TextId text;
   };
-  struct NewWindow {
+  struct NewObject {
     std::uint64_t handle, tick, communicator;
   };
 
@@ -40,10 +41,10 @@ class MpiLoader {
   Comm* comm_at(const CommEvent& event);
   void take_names_and_ends();
   TextId function(std::uint64_t number) const;
-  Index comm_of(const MpiCall& call, std::uint64_t scope) const;
+  Index comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const;
   void count_backward(const std::vector<Index>& calls);
   void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
-  void add(MpiCall call, std::uint64_t scope);
+  void add(MpiCall call);
   void finish_requests();
   std::uint32_t stack_of_caller(const log::MpiCallView& view);
 
@@ -52,7 +53,7 @@ class MpiLoader {
   ProcessLog& log_;
   std::unordered_map<std::uint64_t, TextId> functions_;
   std::vector<CommEvent> comm_names_, comm_ends_;
-  std::vector<NewWindow> windows_;
+  std::vector<NewObject> windows_, files_;
   std::vector<std::uint64_t> module_ticks_;
   std::map<std::pair<std::uint64_t, std::ptrdiff_t>, std::uint32_t> callers_;
   // By lane and start of their call, which is recorded after them.

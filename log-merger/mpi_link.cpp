@@ -3,14 +3,14 @@
 // The call that an operation was posted in (same thread, within its time) is `progressed_in`. It is
 // also the one that asked if the operation is that call's own:
 //   * a point-to-point call, when tag and peer in the UCP tag and endpoint agree with its
-//   arguments;
-//   * MPI_Start or Startall, when it is a point-to-point operation;
+//     arguments;
+//   * a call that starts requests, when they agree with those of a call that made one of them;
 //   * a collective (or anything that makes communicators, windows or files), when no earlier
 //     non-blocking call started with the same context and tag;
 //   * any call, when it is a one-sided operation or an active message that no handler sent.
-// Otherwise it belongs to the non-blocking collective that first used the same context and tag:
-// libraries give each outstanding one a tag of its own. What is left is `progress`: no call is
-// named.
+// Otherwise it belongs to the non-blocking or persistent collective that first used the same
+// context and tag: libraries give each outstanding one a tag of its own; or to the newest call on
+// the file that has the context. What is left is `progress`: no call is named.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,73 +18,21 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "log-merger/tag_layout.hpp"
+#include "log-merger/started_requests.hpp"
 
 namespace uctrace::merge {
 
 namespace {
-
-enum class CallKind : std::uint8_t {
-  other,
-  send,
-  receive,
-  both,  // Sendrecv
-  start,
-  collective,  // blocking, or a call that communicates inside
-  nonblocking_collective,
-};
-
-bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-CallKind kind_of(std::string_view name) {
-  if (!name.starts_with("MPI_")) {
-    return CallKind::other;
-  }
-  name.remove_prefix(4);
-  if (one_of(name, {"Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend"})) {
-    return CallKind::send;
-  }
-  if (one_of(name, {"Recv", "Irecv", "Mrecv", "Imrecv"})) {
-    return CallKind::receive;
-  }
-  if (one_of(name, {"Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"})) {
-    return CallKind::both;
-  }
-  if (one_of(name, {"Start", "Startall"})) {
-    return CallKind::start;
-  }
-  if (name.starts_with("Wait") || name.starts_with("Test") || name.starts_with("Iprobe") ||
-      name.starts_with("Improbe") || one_of(name, {"Probe", "Mprobe", "Cancel", "Request_free"})) {
-    return CallKind::other;
-  }
-  // Init, Info_create, Intercomm_create, ... but Ineighbor_alltoall.
-  if (name.starts_with("I") && (!name.starts_with("In") || name.starts_with("Ineighbor_"))) {
-    return CallKind::nonblocking_collective;
-  }
-  return one_of(name, {"Comm_idup", "Comm_idup_with_info"}) ? CallKind::nonblocking_collective
-                                                            : CallKind::collective;
-}
-
-// A communicator's messages of one collective operation.
-struct ScheduleKey {
-  std::uint64_t context;
-  std::int32_t tag;
-  bool operator==(const ScheduleKey&) const = default;
-};
-struct ScheduleHash {
-  std::size_t operator()(const ScheduleKey& key) const {
-    return std::hash<std::uint64_t>{}(key.context << 32 ^ static_cast<std::uint32_t>(key.tag));
-  }
-};
 
 class ProcessLinker {
  public:
   ProcessLinker(Job& job, Index process, std::vector<Index> operations)
       : job_(job),
         log_(job.logs[static_cast<std::size_t>(process)]),
-        operations_(std::move(operations)) {}
+        operations_(std::move(operations)),
+        traits_(job),
+        contexts_(log_),
+        requests_(job, log_, traits_, contexts_) {}
 
   void link() {
     std::sort(operations_.begin(), operations_.end(), [&](Index a, Index b) {
@@ -94,111 +42,47 @@ class ProcessLinker {
       link_one(op(index));
       learn_context(op(index));
     }
-    find_persistent_inits();
     for (const Index index : operations_) {
       name_communicator(op(index));
     }
   }
 
  private:
-  UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
-  const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
-
-  // --- communicators: a call with one tells which context it has; calls without one (MPI_Start)
-  // then take theirs from the context in the tag
-
-  struct Learned {
-    std::uint64_t since_tick, until_tick;  // contexts are used again after a communicator is freed
-    Index comm;
+  // What a context and a tag were begun by.
+  struct Owner {
+    Index call = kNone, comm = kNone;
   };
 
-  // MPICH gives point-to-point and collective traffic of one communicator neighbouring contexts.
-  std::uint64_t context_of(const DecodedTag& tag) const {
-    return log_.flavour == MpiFlavour::mpich ? tag.context & ~std::uint64_t{1} : tag.context;
-  }
+  UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
+  const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
+  CallKind kind(Index call) { return traits_(call).kind; }
+
+  // --- communicators: a call with one tells which context it has; where the call that asked has
+  // none, the context tells it
 
   static bool has_tag(const UcpOp& op) {
     return op.is(log::UcpFamily::tag_send) || op.is(log::UcpFamily::tag_receive);
   }
 
+  static Index first_known(Index comm, Index otherwise) { return comm != kNone ? comm : otherwise; }
+
   void learn_context(const UcpOp& op) {
     if (!has_tag(op) || op.asked_by == kNone || op.mpi_link != Link::exact ||
-        call(op.asked_by).comm == kNone || concerns_window(call(op.asked_by))) {
+        !traits_(op.asked_by).on_its_context) {
       return;
     }
-    if (const auto tag = decode_tag(log_.flavour, operation_tag(op))) {
-      learn(*tag, call(op.asked_by).comm);
-    }
-  }
-
-  // Libraries give a window a context of its own, which says nothing of its communicator's.
-  bool concerns_window(const MpiCall& call) const {
-    return call.on_window || job_.run.texts[call.function].starts_with("MPI_Win_");
-  }
-
-  void learn(const DecodedTag& tag, Index index) {
-    std::vector<Learned>& known = contexts_[context_of(tag)];
-    if (known.empty() || known.back().comm != index) {
-      const Comm& comm = log_.comms[static_cast<std::size_t>(index)];
-      known.push_back({comm.tick, comm.freed_tick, index});
-    }
+    const Index comm = first_known(op.comm, call(op.asked_by).comm);
+    const auto tag = decode_tag(log_.flavour, operation_tag(op));
+    if (comm != kNone && tag) contexts_.learn(*tag, comm);
   }
 
   void name_communicator(UcpOp& op) {
-    if (op.asked_by == kNone) {
-      return;
+    if (op.asked_by == kNone) return;
+    op.comm = first_known(op.comm, call(op.asked_by).comm);
+    if (op.comm != kNone || !has_tag(op)) return;
+    if (const auto tag = decode_tag(log_.flavour, operation_tag(op))) {
+      op.comm = contexts_.comm_at(*tag, op.start_tick);
     }
-    op.comm = call(op.asked_by).comm;
-    if (!has_tag(op)) {
-      return;
-    }
-    const auto tag = decode_tag(log_.flavour, operation_tag(op));
-    if (op.comm != kNone || !tag) {
-      return;
-    }
-    const auto known = contexts_.find(context_of(*tag));
-    if (known != contexts_.end()) {
-      for (const Learned& learned : known->second) {
-        const bool valid =
-            learned.since_tick <= op.start_tick && op.start_tick <= learned.until_tick;
-        op.comm = valid ? learned.comm : op.comm;
-      }
-    }
-    if (op.comm == kNone && op.is_send()) {
-      op.comm = comm_of_persistent(op, *tag);
-      if (op.comm != kNone) {
-        learn(*tag, op.comm);
-      }
-    }
-  }
-
-  void find_persistent_inits() {
-    for (const auto& calls : log_.calls_of_lane) {
-      for (const Index index : calls) {
-        const MpiCall& c = call(index);
-        if (c.peer >= 0 && c.comm != kNone && job_.run.texts[c.function].ends_with("_init")) {
-          persistent_inits_.push_back(index);
-        }
-      }
-    }
-  }
-
-  // A communicator that only persistent requests use: the one of the MPI_*_init calls that agree
-  // with the operation, if they agree with each other.
-  Index comm_of_persistent(const UcpOp& op, const DecodedTag& tag) const {
-    Index found = kNone;
-    for (const Index index : persistent_inits_) {
-      const MpiCall& c = call(index);
-      if (c.start_tick > op.start_tick || was_freed(c.comm, op.start_tick) ||
-          !agrees(c, c.peer, c.tag, op, tag)) {
-        continue;
-      }
-      if (found != kNone && found != c.comm) {
-        return kNone;
-      }
-      found = c.comm;
-    }
-    return found;
   }
 
   bool was_freed(Index comm, std::uint64_t tick) const {
@@ -206,15 +90,6 @@ class ProcessLinker {
   }
 
   // --- calls
-
-  CallKind kind(Index index) {
-    const TextId name = call(index).function;
-    const auto [place, fresh] = kinds_.try_emplace(name, CallKind::other);
-    if (fresh) {
-      place->second = kind_of(job_.run.texts[name]);
-    }
-    return place->second;
-  }
 
   void link_one(UcpOp& op) {
     op.call = call_around(job_, op.process, op.lane, op.start_tick);
@@ -230,19 +105,52 @@ class ProcessLinker {
       }
       return;
     }
-    if (is_own(op, *tag)) {
+    if (kind(op.call) == CallKind::start ? take_started(op, *tag) : is_own(op, *tag)) {
       op.asked_by = op.call;
       op.mpi_link = may_be_of_hidden_call(op.call) ? Link::inferred : Link::exact;
-      if (kind(op.call) == CallKind::nonblocking_collective) {
-        started_[{tag->context, tag->tag}] = op.call;
-      }
+      keep_owner(op, *tag);
       return;
     }
-    const auto earlier = started_.find({tag->context, tag->tag});
+    link_driven(op, *tag);
+  }
+
+  // What an earlier call is going on with.
+  void link_driven(UcpOp& op, const DecodedTag& tag) {
+    const auto earlier = started_.find(key_of(tag));
     if (earlier != started_.end()) {
-      op.asked_by = earlier->second;
+      op.asked_by = earlier->second.call;
+      op.comm = earlier->second.comm;
       op.mpi_link = Link::exact;
+      return;
     }
+    const Index on_file = contexts_.call_on_file(tag);
+    if (on_file == kNone) return;
+    const auto begun = begun_on_files_.find(call(on_file).comm);
+    if (begun != begun_on_files_.end()) {
+      op.asked_by = begun->second;
+      op.mpi_link = Link::inferred;
+    }
+  }
+
+  void keep_owner(const UcpOp& op, const DecodedTag& tag) {
+    const CallKind of_call = kind(op.call);
+    const bool goes_on = of_call == CallKind::nonblocking_collective ||
+                         (of_call == CallKind::start && tag.collective);
+    if (goes_on) started_[key_of(tag)] = {op.call, first_known(op.comm, call(op.call).comm)};
+    if (of_call == CallKind::nonblocking_file) begun_on_files_[call(op.call).comm] = op.call;
+    if (of_call == CallKind::file || of_call == CallKind::nonblocking_file) {
+      contexts_.give_to_file(tag, op.call);
+    } else {
+      contexts_.take_from_file(tag);
+    }
+  }
+
+  bool take_started(UcpOp& op, const DecodedTag& tag) {
+    const auto maker = tag.collective ? requests_.maker_of_collective(
+                                            op, tag, !owner_is(tag, op.call, op.start_tick))
+                                      : requests_.maker_of_message(op, tag);
+    if (maker && *maker != kNone) op.comm = call(*maker).comm;
+    return maker.has_value();
   }
 
   // A collective call also drives the non-blocking ones that were started where nothing was
@@ -255,7 +163,9 @@ class ProcessLinker {
     if (!uses_nonblocking_) {
       const auto& names = log_.mpi_functions;
       uses_nonblocking_ = std::any_of(names.begin(), names.end(), [&](TextId name) {
-        return kind_of(job_.run.texts[name]) == CallKind::nonblocking_collective;
+        const CallTraits traits = call_traits(job_.run.texts[name]);
+        return traits.kind == CallKind::nonblocking_collective ||
+               (traits.kind == CallKind::init && traits.sends && traits.receives);
       });
     }
     return *uses_nonblocking_;
@@ -264,11 +174,28 @@ class ProcessLinker {
   // One-sided operations and active messages name nobody. Libraries ask for them in the call that
   // wants them; what a handler asks for, or gets, is on behalf of another process.
   void link_untagged(UcpOp& op) {
-    if (op.call == kNone || op.arrival != 0 || op.is(log::UcpFamily::am_receive)) {
+    if (op.arrival != 0) {
+      link_to_partitions(op);
+      return;
+    }
+    if (op.call == kNone || op.is(log::UcpFamily::am_receive)) {
       return;
     }
     op.asked_by = op.call;
     op.mpi_link = kind(op.call) == CallKind::other ? Link::inferred : Link::exact;
+    if (kind(op.call) == CallKind::start && op.is_send()) {
+      const Index maker = requests_.maker_of_untagged(op);
+      if (maker != kNone) op.comm = call(maker).comm;
+    }
+  }
+
+  void link_to_partitions(UcpOp& op) {
+    if (!op.is(log::UcpFamily::am_send)) return;
+    const StartedRequests::Readied readied = requests_.readied_before(op);
+    if (readied.ready == kNone) return;
+    op.asked_by = readied.ready;
+    op.comm = call(readied.maker).comm;
+    op.mpi_link = Link::inferred;
   }
 
   // What a receive asked for; its sender tag where that is known, since wildcards say less.
@@ -281,67 +208,68 @@ class ProcessLinker {
     const bool send = op.is_send();
     switch (kind(op.call)) {
       case CallKind::send:
-        return send && !tag.collective && agrees(c, c.peer, c.tag, op, tag);
+        return send && !tag.collective && agrees(job_, c, c.peer, c.tag, op, tag);
       case CallKind::receive:
-        return !send && !tag.collective && agrees(c, c.peer, c.tag, op, tag);
+        return !send && !tag.collective && agrees(job_, c, c.peer, c.tag, op, tag);
       case CallKind::both:
-        return !tag.collective && (send ? agrees(c, c.peer, c.tag, op, tag)
-                                        : agrees(c, c.recv_peer, c.recv_tag, op, tag));
-      case CallKind::start:
-        return !tag.collective;
+        return !tag.collective && (send ? agrees(job_, c, c.peer, c.tag, op, tag)
+                                        : agrees(job_, c, c.recv_peer, c.recv_tag, op, tag));
       case CallKind::nonblocking_collective:
         // A schedule that an earlier call began keeps its owner, even if driven from here.
-        return tag.collective && owner_is(tag, op.call);
+        return tag.collective && owner_is_call(tag, op.call);
       case CallKind::collective:
+      case CallKind::file:
+      case CallKind::nonblocking_file:
         // Also with a tag that looks like a user's: Open MPI's neighbourhood collectives and
         // communicator constructors use small ones. Point-to-point calls post only from themselves.
-        return owner_is(tag, op.call);
+        return owner_is_call(tag, op.call);
+      case CallKind::start:
+      case CallKind::init:
       case CallKind::other:
         return false;
     }
     return false;
   }
 
-  // Whether nobody else than `caller` started with this context and tag: nobody on a communicator
-  // that was freed before the caller's was made, and which may have left its context to it.
-  bool owner_is(const DecodedTag& tag, Index caller) const {
-    const auto owner = started_.find({tag.context, tag.tag});
-    if (owner == started_.end() || owner->second == caller) {
-      return true;
-    }
+  bool owner_is_call(const DecodedTag& tag, Index caller) const {
     const Index comm = call(caller).comm;
-    return comm != kNone &&
-           was_freed(call(owner->second).comm, log_.comms[static_cast<std::size_t>(comm)].tick);
+    return owner_is(tag, caller,
+                    comm == kNone ? 0 : log_.comms[static_cast<std::size_t>(comm)].tick);
   }
 
-  // Tag and peer of a point-to-point call against those in the operation. Wildcards agree with all.
-  bool agrees(const MpiCall& c, std::int32_t peer, std::int32_t mpi_tag, const UcpOp& op,
-              const DecodedTag& tag) const {
-    if (mpi_tag >= 0 && mpi_tag != tag.tag) {
-      return false;
-    }
-    if (peer < 0 || c.comm == kNone) {
-      return true;
-    }
-    if (!op.is_send()) {
-      return !op.received() || tag.source == peer;
-    }
-    const auto world = addressed_rank(job_, c.process, c.comm, peer);
-    return !world || op.peer_process == kNone ||
-           job_.logs[static_cast<std::size_t>(op.peer_process)].rank() == *world;
+  // Whether nobody else than `caller` started with this context and tag: nobody on a communicator
+  // that was freed at `tick`, and which may have left its context to the caller's.
+  bool owner_is(const DecodedTag& tag, Index caller, std::uint64_t tick) const {
+    const auto owner = started_.find(key_of(tag));
+    return owner == started_.end() || owner->second.call == caller ||
+           was_freed(owner->second.comm, tick);
   }
 
   Job& job_;
   const ProcessLog& log_;
   std::vector<Index> operations_;
-  std::unordered_map<ScheduleKey, Index, ScheduleHash> started_;
-  std::unordered_map<std::uint64_t, std::vector<Learned>> contexts_;
-  std::unordered_map<TextId, CallKind> kinds_;
+  TraitsOfCalls traits_;
+  Contexts contexts_;
+  StartedRequests requests_;
+  std::unordered_map<ScheduleKey, Owner, ScheduleHash> started_;
+  std::unordered_map<Index, Index> begun_on_files_;  // newest non-blocking call, by communicator
   std::optional<bool> uses_nonblocking_;
-  std::vector<Index> persistent_inits_;  // MPI_Send_init and its like
 };
 
 }  // namespace
+
+bool may_be_with(const Job& job, const MpiCall& call, std::int32_t peer, const UcpOp& op) {
+  if (peer < 0 || call.comm == kNone || op.peer_process == kNone) return true;
+  const auto world = addressed_rank(job, call.process, call.comm, peer);
+  return !world || job.logs[static_cast<std::size_t>(op.peer_process)].rank() == *world;
+}
+
+bool agrees(const Job& job, const MpiCall& call, std::int32_t peer, std::int32_t mpi_tag,
+            const UcpOp& op, const DecodedTag& tag) {
+  if (mpi_tag >= 0 && mpi_tag != tag.tag) return false;
+  if (op.is_send()) return may_be_with(job, call, peer, op);
+  return peer < 0 || call.comm == kNone || !op.received() || tag.source == peer;
+}
 
 Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick) {
   const auto& lanes = job.logs[static_cast<std::size_t>(process)].calls_of_lane;

@@ -2,131 +2,17 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
-#include "log-merger/job.hpp"
-#include "log-merger/mpi_names.hpp"
+#include "log-merger/request_table.hpp"
 
 namespace uctrace::merge {
 
 namespace {
 
-// What a function does with the request in its record.
-enum class Use : std::uint8_t { none, makes, starts, ends, waits };
-
-Use use_of(const MpiName& name) {
-  constexpr std::string_view kMakers[] = {
-      "comm_idup", "comm_idup_with_info", "mprobe",          "rput",
-      "rget",      "raccumulate",         "rget_accumulate", "grequest_start"};
-  if (name.nonblocking || name.persistent || name.base.starts_with("file_i") ||
-      std::find(std::begin(kMakers), std::end(kMakers), name.base) != std::end(kMakers)) {
-    return Use::makes;
-  }
-  if (name.base == "start" || name.base == "startall" || name.base.starts_with("pready")) {
-    return Use::starts;
-  }
-  if (name.base == "mrecv" || name.base == "cancel" || name.base == "request_free") {
-    return Use::ends;
-  }
-  const bool waits = name.base.starts_with("wait") || name.base.starts_with("test") ||
-                     name.base == "request_get_status" || name.base == "parrived";
-  return waits ? Use::waits : Use::none;
-}
-
-class Uses {
- public:
-  explicit Uses(const Job& job) : job_(job) {}
-
-  Use operator()(const MpiCall& call) {
-    const auto [place, fresh] = known_.try_emplace(call.function, Use::none);
-    if (fresh) place->second = use_of(parse_mpi_name(job_.run.texts[call.function]));
-    return place->second;
-  }
-
- private:
-  const Job& job_;
-  std::unordered_map<TextId, Use> known_;
-};
-
-// A call that made or started what the handle stands for from then on.
-struct HandleUse {
-  std::uint64_t handle, tick;
-  Index call;
-};
-
-// The requests of one process.
-class RequestTable {
- public:
-  RequestTable(const Job& job, const ProcessLog& log, Uses& uses) : job_(job), log_(log) {
-    for (const auto& calls : log.calls_of_lane) {
-      for (const Index index : calls) {
-        const MpiCall& call = job.calls[static_cast<std::size_t>(index)];
-        const Use use = uses(call);
-        if (use == Use::makes && call.request != 0 && !call.open) {
-          made_.push_back({call.request, call.end_tick, index});
-        } else if (use == Use::starts) {
-          for (const std::uint64_t handle : handles_of(index)) {
-            started_.push_back({handle, call.start_tick, index});
-          }
-        }
-      }
-    }
-    sort_by_handle(made_);
-    sort_by_handle(started_);
-  }
-
-  // The call that made the request which `handle` meant at `tick`.
-  Index maker(std::uint64_t handle, std::uint64_t tick) const { return at(made_, handle, tick); }
-  // Of a persistent request the one that started it last; else kNone.
-  Index starter(std::uint64_t handle, std::uint64_t tick) const {
-    const Index start = at(started_, handle, tick);
-    const Index made = maker(handle, tick);
-    const bool is_of_it =
-        start != kNone && made != kNone && call(start).start_tick >= call(made).end_tick;
-    return is_of_it ? start : kNone;
-  }
-
-  std::vector<std::uint64_t> handles_of(Index index) const {
-    const auto several = log_.call_requests.find(index);
-    if (several != log_.call_requests.end()) return several->second.handles;
-    const std::uint64_t one = call(index).request;
-    return one == 0 ? std::vector<std::uint64_t>{} : std::vector{one};
-  }
-
-  // Those that the time of a call that waits went to: what it ended, else what it asked about.
-  std::vector<std::uint64_t> waited_for(Index index) const {
-    const auto several = log_.call_requests.find(index);
-    if (several == log_.call_requests.end()) return handles_of(index);
-    const CallRequests& requests = several->second;
-    if (!requests.ended_known) {
-      // The one that ended, of a call that ends one of several; else all of them.
-      const bool ends_one = call(index).request != 0;
-      return ends_one ? std::vector{call(index).request} : requests.handles;
-    }
-    std::vector<std::uint64_t> ended;
-    for (const std::uint32_t position : requests.ended) {
-      if (position < requests.handles.size()) ended.push_back(requests.handles[position]);
-    }
-    return ended.empty() ? requests.handles : ended;
-  }
-
- private:
-  const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
-
-  static Index at(const std::vector<HandleUse>& uses, std::uint64_t handle, std::uint64_t tick) {
-    const Index row = row_at(uses, handle, tick);
-    return row == kNone ? kNone : uses[static_cast<std::size_t>(row)].call;
-  }
-
-  const Job& job_;
-  const ProcessLog& log_;
-  std::vector<HandleUse> made_, started_;
-};
-
 template <typename Body>
 void each_process(Job& job, Body body) {
-  Uses uses(job);
-  for (const ProcessLog& log : job.logs) {
+  RequestUses uses(job);
+  for (ProcessLog& log : job.logs) {
     const RequestTable table(job, log, uses);
     for (const auto& calls : log.calls_of_lane) {
       for (const Index index : calls) {
@@ -136,16 +22,31 @@ void each_process(Job& job, Body body) {
   }
 }
 
-// Latest end, on the job clock, of what each call asked UCP for; -1 = it is not known.
-std::vector<std::int64_t> ends_of_calls(const Job& job) {
-  std::vector<std::int64_t> ends(job.calls.size(), -1);
-  for (const UcpOp& op : job.ucp) {
-    if (op.asked_by == kNone) continue;
-    std::int64_t& end = ends[static_cast<std::size_t>(op.asked_by)];
-    end = std::max(end, op.end_ns);
+// Latest end, on the job clock, of what calls asked UCP for; -1 = it is not known. Of a call that
+// starts requests of several communicators, by communicator.
+class Ends {
+ public:
+  explicit Ends(const Job& job) : of_call_(job.calls.size(), -1) {
+    for (const UcpOp& op : job.ucp) {
+      if (op.asked_by == kNone) continue;
+      const auto call = static_cast<std::size_t>(op.asked_by);
+      of_call_[call] = std::max(of_call_[call], op.end_ns);
+      if (job.calls[call].comm == kNone && op.comm != kNone) {
+        std::int64_t& end = of_part_.try_emplace({op.asked_by, op.comm}, -1).first->second;
+        end = std::max(end, op.end_ns);
+      }
+    }
   }
-  return ends;
-}
+
+  std::int64_t of(Index call, Index comm) const {
+    const auto part = of_part_.find({call, comm});
+    return part != of_part_.end() ? part->second : of_call_[static_cast<std::size_t>(call)];
+  }
+
+ private:
+  std::vector<std::int64_t> of_call_;
+  std::map<std::pair<Index, Index>, std::int64_t> of_part_;
+};
 
 struct Waited {
   Index comm;  // into the process's comms
@@ -182,34 +83,40 @@ bool agree(const std::vector<Waited>& waited) {
 }  // namespace
 
 void name_starts(Job& job) {
-  each_process(job, [&](const ProcessLog&, const RequestTable& table, Index index, Use use) {
+  const auto comm_of = [&](Index maker) {
+    return maker == kNone ? kNone : job.calls[static_cast<std::size_t>(maker)].comm;
+  };
+  each_process(job, [&](ProcessLog& log, const RequestTable& table, Index index, RequestUse use) {
     MpiCall& call = job.calls[static_cast<std::size_t>(index)];
-    if ((use != Use::starts && use != Use::ends) || call.comm != kNone) return;
-    std::vector<Waited> given;
-    for (const std::uint64_t handle : table.handles_of(index)) {
-      const Index maker = table.maker(handle, call.start_tick);
-      const Index comm = maker == kNone ? kNone : job.calls[static_cast<std::size_t>(maker)].comm;
-      given.push_back({comm, 0});
+    // What makes a request and is given one receives a probed message.
+    const bool given_one = use == RequestUse::makes && log.call_requests.contains(index);
+    if (use == RequestUse::none || use == RequestUse::waits ||
+        (use == RequestUse::makes && !given_one)) {
+      return;
     }
-    if (!given.empty() && agree(given)) call.comm = given.front().comm;
+    const std::vector<Index> makers = table.makers(index, table.given(index));
+    if (use == RequestUse::starts) log.makers_of_started[index] = makers;
+    if (call.comm != kNone || makers.empty()) return;
+    const Index comm = comm_of(makers.front());
+    const bool agree = std::all_of(makers.begin(), makers.end(),
+                                   [&](Index maker) { return comm_of(maker) == comm; });
+    if (agree) call.comm = comm;
   });
 }
 
 void share_waits(Job& job) {
-  const std::vector<std::int64_t> ends = ends_of_calls(job);
-  each_process(job, [&](const ProcessLog& log, const RequestTable& table, Index index, Use use) {
+  const Ends ends(job);
+  each_process(job, [&](ProcessLog& log, const RequestTable& table, Index index, RequestUse use) {
     MpiCall& call = job.calls[static_cast<std::size_t>(index)];
-    if (use != Use::waits || call.comm != kNone) return;
+    if (use != RequestUse::waits || call.comm != kNone) return;
     std::vector<Waited> waited;
-    for (const std::uint64_t handle : table.waited_for(index)) {
-      const Index maker = table.maker(handle, call.start_tick);
-      if (maker == kNone) continue;  // a null request, or one that no recorded call made
-      const Index starter = table.starter(handle, call.start_tick);
-      const std::int64_t end = ends[static_cast<std::size_t>(starter != kNone ? starter : maker)];
-      waited.push_back(
-          {job.calls[static_cast<std::size_t>(maker)].comm,
-           end < 0 ? call.end_ns
-                   : std::clamp(end, call.start_ns, std::max(call.start_ns, call.end_ns))});
+    for (const Index maker : table.makers(index, table.waited_for(index))) {
+      if (maker == kNone) continue;  // it is not known which recorded call made it, if one did
+      const Index starter = table.starter(maker, call.start_tick);
+      const Index comm = job.calls[static_cast<std::size_t>(maker)].comm;
+      const std::int64_t end = ends.of(starter != kNone ? starter : maker, comm);
+      const std::int64_t last_ns = std::max(call.start_ns, call.end_ns);
+      waited.push_back({comm, end < 0 ? call.end_ns : std::clamp(end, call.start_ns, last_ns)});
     }
     if (waited.empty()) return;
     if (agree(waited)) {

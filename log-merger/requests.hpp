@@ -1,8 +1,5 @@
 // Requests: which call made each, and how the time of a call that waits for several is divided
 // among their communicators.
-//
-// A handle may be used again once the call that ended its request has begun, so what a handle means
-// in a call is what the newest call made that had returned before.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +27,7 @@ struct TimeShare {
 };
 
 // Gives calls that start, cancel or free requests, or receive a probed message, the communicator of
-// what they are given, if that is one. Before link_mpi().
+// what they are given, if that is one; tells which calls made what is started. Before link_mpi().
 void name_starts(Job& job);
 
 // The same for calls that wait or test; else Job::shares. After link_mpi(), whose operations tell

@@ -1,6 +1,7 @@
 // Which MPI call asked, for Open MPI's tags: MPI tag << 40 | source << 20 | context.
 #include <doctest/doctest.h>
 
+#include "log-merger/mpi_call_kind.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge {
@@ -42,6 +43,17 @@ struct Program {
     builder.log(0).calls_of_lane[0].push_back(static_cast<Index>(builder.job.calls.size()));
     builder.job.calls.push_back(row);
     return static_cast<Index>(builder.job.calls.size()) - 1;
+  }
+
+  void request(Index call, std::uint64_t handle) {
+    builder.job.calls[static_cast<std::size_t>(call)].request = handle;
+  }
+  void given(Index call, std::vector<std::uint64_t> handles) {
+    builder.log(0).call_requests[call].handles = std::move(handles);
+  }
+  void link() {
+    name_starts(builder.job);
+    link_mpi(builder.job);
   }
 
   void check(Index op, Index asked_by, Index comm) {
@@ -99,29 +111,110 @@ TEST_CASE("a communicator that takes over context and tags takes over no calls")
 TEST_CASE("the context of a window is its own: it says nothing of the communicator's") {
   Program program;
   const Index base = program.comm("base", 1), old = program.comm("old", 2, 35);
-  program.call("MPI_Send_init", old, 3, 3);
-  program.call("MPI_Start", kNone, 15);
+  program.request(program.call("MPI_Send_init", old, 3, 3), 0x10);
+  program.request(program.call("MPI_Start", kNone, 15), 0x10);
   const Index started = program.builder.send(0, 1, tag_of(3, 5), 8, 16);
   const Index fence = program.call("MPI_Win_fence", base, 40);
   program.builder.job.calls[static_cast<std::size_t>(fence)].on_window = true;
   const Index inside = program.builder.send(0, 1, tag_of(-30, 5), 8, 42);
-  link_mpi(program.builder.job);
+  program.link();
   program.check(inside, fence, base);
   CHECK(program.builder.ucp(started).comm == old);
 }
 
-TEST_CASE("a communicator that only persistent requests use has the name of their making") {
+TEST_CASE("what is started is on the communicators of the calls that made the requests") {
+  Program program;
+  const Index a = program.comm("a", 1), b = program.comm("b", 2);
+  program.request(program.call("MPI_Send_init", a, 10, 3), 0x10);
+  program.request(program.call("MPI_Send_init", b, 20, 3), 0x20);
+  const Index both = program.call("MPI_Startall", kNone, 30);
+  program.given(both, {0x20, 0x10});
+  const Index one = program.call("MPI_Start", kNone, 50);
+  program.request(one, 0x10);
+  const Index first = program.builder.send(0, 1, tag_of(3, 6), 8, 32);
+  const Index second = program.builder.send(0, 1, tag_of(3, 5), 8, 33);
+  const Index other = program.builder.send(0, 1, tag_of(4, 5), 8, 34);
+  const Index again = program.builder.send(0, 1, tag_of(3, 5), 8, 52);
+  program.link();
+  program.check(first, both, b);
+  program.check(second, both, a);
+  program.check(other, kNone, kNone);
+  program.check(again, one, a);
+}
+
+TEST_CASE("a request whose handle was used again is the newer one") {
   Program program;
   const Index comm = program.comm("persistent", 1, 40), later = program.comm("later", 50);
-  program.call("MPI_Send_init", comm, 10, 3);
+  program.request(program.call("MPI_Send_init", comm, 10, 3), 0x10);
   const Index start = program.call("MPI_Start", kNone, 20);
-  program.call("MPI_Send_init", later, 60, 3);
-  const Index start_later = program.call("MPI_Start", kNone, 70);
+  program.request(program.call("MPI_Send_init", later, 60, 3), 0x10);
+  const Index start_later = program.call("MPI_Start", kNone, 80);
+  for (const Index index : {start, start_later}) program.request(index, 0x10);
   const Index sent = program.builder.send(0, 1, tag_of(3, 5), 8, 22);
-  const Index sent_later = program.builder.send(0, 1, tag_of(3, 5), 8, 72);
-  link_mpi(program.builder.job);
+  const Index sent_later = program.builder.send(0, 1, tag_of(3, 5), 8, 82);
+  program.link();
   program.check(sent, start, comm);
   program.check(sent_later, start_later, later);
+}
+
+TEST_CASE("a persistent collective is its newest start's, whichever call drives it") {
+  Program program;
+  const Index a = program.comm("a", 1), b = program.comm("b", 2);
+  program.request(program.call("MPI_Alltoall_init", a, 10), 0x10);
+  program.request(program.call("MPIX_Alltoall_init", b, 20), 0x20);
+  const Index both = program.call("MPI_Startall", kNone, 30);
+  program.given(both, {0x10, 0x20});
+  const Index wait = program.call("MPI_Waitall", kNone, 40);
+  const Index again = program.call("MPI_Start", kNone, 50);
+  program.request(again, 0x20);
+  const Index send = program.call("MPI_Send", a, 60, 3);
+  const Index of_a = program.builder.send(0, 1, tag_of(-30, 5), 8, 32);
+  const Index of_b = program.builder.send(0, 1, tag_of(-30, 6), 8, 33);
+  const Index driven = program.builder.send(0, 1, tag_of(-30, 5), 8, 42);
+  const Index old = program.builder.send(0, 1, tag_of(-30, 5), 8, 52);
+  const Index restarted = program.builder.send(0, 1, tag_of(-30, 6), 8, 53);
+  const Index later = program.builder.send(0, 1, tag_of(-30, 6), 8, 62);
+  program.link();
+  program.check(of_a, both, a);
+  program.check(of_b, both, b);
+  program.check(driven, both, a);
+  program.check(old, both, a);  // started before, and driven by the start of another
+  program.check(restarted, again, b);
+  program.check(later, again, b);
+  CHECK(program.builder.ucp(driven).call == wait);
+  CHECK(program.builder.ucp(later).call == send);
+}
+
+TEST_CASE(
+    "traffic of a file is the file call's, on its communicator, also where a wait drives it") {
+  Program program;
+  const Index comm = program.comm("of the file", 1);
+  const Index write = program.call("MPI_File_write_all", comm, 10);
+  const Index begun = program.call("MPI_File_iwrite_at_all_c", comm, 20);
+  program.call("MPI_Wait", kNone, 30);
+  const Index own = program.builder.send(0, 1, tag_of(9, 7), 8, 12);
+  const Index first = program.builder.send(0, 1, tag_of(-30, 7), 8, 22);
+  const Index driven = program.builder.send(0, 1, tag_of(-31, 7), 8, 32);
+  const Index of_nobody = program.builder.send(0, 1, tag_of(-31, 8), 8, 33);
+  program.link();
+  program.check(own, write, comm);
+  program.check(first, begun, comm);
+  program.check(driven, begun, comm);
+  CHECK(program.builder.ucp(driven).mpi_link == Link::inferred);
+  program.check(of_nobody, kNone, kNone);
+}
+
+TEST_CASE("large counts and exchanges that return before they are complete have kinds") {
+  CHECK(call_traits("MPI_Isend_c").kind == CallKind::send);
+  CHECK(call_traits("MPI_Isendrecv_replace_c").kind == CallKind::both);
+  CHECK(call_traits("MPI_Bcast_init_c").kind == CallKind::init);
+  CHECK(call_traits("MPI_Psend_init").kind == CallKind::init);
+  CHECK(call_traits("MPI_Pready_list").kind == CallKind::start);
+  CHECK(call_traits("MPI_Parrived").kind == CallKind::other);
+  CHECK(call_traits("MPI_Comm_idup").kind == CallKind::nonblocking_collective);
+  CHECK(call_traits("MPI_File_iread").kind == CallKind::nonblocking_file);
+  CHECK(call_traits("MPI_Info_create").kind == CallKind::collective);
+  CHECK(call_traits("main").kind == CallKind::other);
 }
 
 }  // namespace

@@ -145,6 +145,61 @@ TEST_CASE("a persistent request ends when what its last start asked for does") {
   CHECK(program.shares(wait) == Program::Shares{{10, 20}, {11, 80}});
 }
 
+TEST_CASE("a handle that several requests have names no communicator that is not certain") {
+  Program program;
+  const auto sends_on = [&](Index first, Index second, std::uint64_t from) {
+    program.call("MPI_Isend", first, from, from + 1, kFirst);
+    program.call("MPI_Isend", second, from + 2, from + 3, kFirst);
+  };
+  sends_on(0, 1, 10);
+  const Index one = program.call("MPI_Wait", kNone, 20, 21, kFirst);
+  const Index other = program.call("MPI_Wait", kNone, 22, 23, kFirst);
+  sends_on(1, 1, 30);
+  const Index same = program.call("MPI_Wait", kNone, 40, 41, kFirst);
+  const Index rest = program.call("MPI_Wait", kNone, 42, 43, kFirst);
+  sends_on(0, 1, 50);
+  const Index all = program.call("MPI_Waitall", kNone, 100, 200);
+  program.given(all, {kFirst, kFirst});
+  program.call("MPI_Isend", 0, 210, 211, kFirst);
+  const Index alone = program.call("MPI_Wait", kNone, 212, 213, kFirst);
+  share_waits(program.builder.job);
+  CHECK(program.at(one).comm == kNone);
+  CHECK(program.at(other).comm == kNone);
+  CHECK(program.at(same).comm == 1);
+  CHECK(program.at(rest).comm == 1);
+  CHECK(program.at(all).comm == kNone);
+  CHECK(program.shares(all).size() == 2);
+  CHECK(program.at(alone).comm == 0);
+}
+
+TEST_CASE("a persistent request is ended by being freed, not by waits") {
+  Program program;
+  program.call("MPI_Send_init", 0, 1, 2, kFirst);
+  std::vector<Index> waits;
+  for (std::uint64_t tick : {10, 20, 30}) {
+    program.call("MPI_Start", kNone, tick, tick + 1, kFirst);
+    waits.push_back(program.call("MPI_Wait", kNone, tick + 2, tick + 3, kFirst));
+  }
+  program.call("MPI_Request_free", kNone, 40, 41, kFirst);
+  program.call("MPI_Isend", 1, 50, 51, kFirst);
+  waits.push_back(program.call("MPI_Wait", kNone, 52, 53, kFirst));
+  name_starts(program.builder.job);
+  share_waits(program.builder.job);
+  for (const Index wait : waits) CHECK(program.at(wait).comm == (wait == waits.back() ? 1 : 0));
+}
+
+TEST_CASE("a receive of a probed message is on the communicator of the probe") {
+  Program program;
+  program.call("MPI_Improbe", 1, 1, 2, kFirst);
+  const Index receive = program.call("MPI_Imrecv", kNone, 3, 4, kSecond);
+  program.given(receive, {kFirst});
+  const Index wait = program.call("MPI_Wait", kNone, 5, 6, kSecond);
+  name_starts(program.builder.job);
+  share_waits(program.builder.job);
+  CHECK(program.at(receive).comm == 1);
+  CHECK(program.at(wait).comm == 1);
+}
+
 TEST_CASE("null requests and positions that are none change nothing") {
   Program program;
   const Index nulls = program.call("MPI_Waitall", kNone, 100, 200);
