@@ -32,6 +32,11 @@ ordered_json process_json(const Run& run, std::int32_t process) {
   return run.texts[run.processes[static_cast<std::size_t>(process)].key];
 }
 
+ordered_json communicator_json(const Run& run, std::int32_t communicator) {
+  if (communicator < 0) return nullptr;
+  return run.texts[run.communicators[static_cast<std::size_t>(communicator)].name];
+}
+
 ordered_json memory_json(MemoryKind kind) {
   return {{"kind", name_of(kind)}, {"gpu", nullptr}, {"bus", nullptr}};
 }
@@ -131,6 +136,7 @@ ordered_json message_json(const Run& run, MessageId id) {
           {"ucp_tag",
            is_tagged ? ordered_json(fmt::format("{:#x}", message.ucp_tag)) : ordered_json(nullptr)},
           {"comm", text_json(run, message.comm)},
+          {"comm_id", communicator_json(run, message.communicator)},
           {"mpi", text_json(run, message.mpi)},
           {"mpi_recv", text_json(run, message.mpi_recv)},
           {"call_site", text_json(run, call_site_of(run, message.stack))},

@@ -269,43 +269,32 @@ TEST_SUITE("unit") {
   TEST_CASE("a message as JSON has every key, in order, with null for the unknown") {
     Run run = small_run();
     run.messages.push_back({});
+    run.communicators.emplace_back().name = run.texts.intern("s0.1");
+    run.messages[0].communicator = 0;
     std::vector<std::string> keys;
     const ordered_json unknown = message_json(run, 1);
     for (const auto& [key, value] : unknown.items()) keys.push_back(key);
-    CHECK(keys == std::vector<std::string>{"id",
-                                           "kind",
-                                           "status",
-                                           "match",
-                                           "src",
-                                           "dst",
-                                           "initiator",
-                                           "src_process",
-                                           "dst_process",
-                                           "bytes",
-                                           "tag",
-                                           "ucp_tag",
-                                           "comm",
-                                           "mpi",
-                                           "mpi_recv",
-                                           "call_site",
-                                           "recv_call_site",
-                                           "protocol",
-                                           "protocol_from",
-                                           "t_start_ns",
-                                           "t_posted_recv_ns",
-                                           "t_end_ns",
-                                           "t_error_ns",
-                                           "t_start_from",
-                                           "t_posted_recv_from",
-                                           "t_end_from",
-                                           "src_memory",
-                                           "dst_memory",
-                                           "path"});
-    for (const char* key : {"src", "dst_process", "tag", "comm", "protocol_from", "t_end_ns"}) {
+    CHECK(keys == std::vector<std::string>{"id",           "kind",
+                                           "status",       "match",
+                                           "src",          "dst",
+                                           "initiator",    "src_process",
+                                           "dst_process",  "bytes",
+                                           "tag",          "ucp_tag",
+                                           "comm",         "comm_id",
+                                           "mpi",          "mpi_recv",
+                                           "call_site",    "recv_call_site",
+                                           "protocol",     "protocol_from",
+                                           "t_start_ns",   "t_posted_recv_ns",
+                                           "t_end_ns",     "t_error_ns",
+                                           "t_start_from", "t_posted_recv_from",
+                                           "t_end_from",   "src_memory",
+                                           "dst_memory",   "path"});
+    for (const char* key : {"src", "dst_process", "tag", "comm", "comm_id", "t_end_ns"}) {
       CHECK(unknown[key].is_null());
     }
     const ordered_json known = message_json(run, 0);
     CHECK(known["ucp_tag"] == "0x700000001");
+    CHECK(known["comm_id"] == "s0.1");
     CHECK(known["src_process"] == "key0");
     CHECK(known["path"][1]["issued_by"] == "dst");
   }
