@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "log-merger/profile_identities.hpp"
 #include "log-merger/strangers.hpp"
 #include "log-merger/totals.hpp"
 
@@ -74,6 +75,8 @@ class Checker {
     if (partly_recorded_) {
       add_kinds();
     }
+    const auto of_profile = profile_identities(job_.run, profile_of(job_.run));
+    job_.run.identities.insert(job_.run.identities.end(), of_profile.begin(), of_profile.end());
   }
 
  private:

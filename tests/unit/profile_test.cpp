@@ -10,6 +10,7 @@
 #include "log-merger/comms.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/profile_db.hpp"
+#include "log-merger/profile_identities.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {
@@ -186,6 +187,39 @@ TEST_CASE("transfers are under the communicator and the operation that asked") {
                      "JOIN operations o ON o.id = operation_id") ==
         Rows{"s0.1|Allreduce|0|1|posix|memory|data|2|500|520"});
   CHECK(database.ask("SELECT rank, peer, messages, bytes FROM peers") == Rows{"0|1|1|500"});
+}
+
+TEST_CASE("identities of the profile tell what it has lost") {
+  Run run = listing();
+  const std::uint32_t wait = add_call(run, "MPI_Waitall", 1, -1, 6000, 100);
+  run.wait_shares = {{wait, kWorld, 2, 30}, {wait, kHalf, 1, 70}};
+  Message message;
+  message.call = 4;
+  message.hops = 1;
+  run.messages = {message};
+  run.hops.emplace_back().bytes = 500;
+  Transfer transfer;
+  transfer.message = 0;
+  transfer.payload = 300;
+  run.transfers = {transfer, transfer};
+  run.transfers[1].payload = 200;
+  const auto violated = [](const Run& run, const Profile& profile) {
+    std::vector<std::string> names;
+    for (const Identity& identity : profile_identities(run, profile)) {
+      if (identity.result == Verdict::violated) names.push_back(identity.name);
+    }
+    return names;
+  };
+  const Profile profile = profile_of(run);
+  CHECK(violated(run, profile).empty());
+  Profile lost = profile;
+  --lost.calls.back().calls;
+  CHECK(violated(run, lost) == Rows{"profile_calls"});
+  Profile without = profile;
+  without.transfers.clear();
+  CHECK(violated(run, without) == Rows{"profile_bytes"});
+  run.wait_shares[1].ns = 60;
+  CHECK(violated(run, profile_of(run)) == Rows{"profile_time"});
 }
 
 TEST_CASE("ranks of a later world have numbers of their own") {
