@@ -141,7 +141,7 @@ class Joiner {
       place->second = making.told == Told::by_sides ? attach(making, process, comm) : kNone;
       if (place->second == kNone) {
         place->second = make(making, parent_instance, comm);
-      } else if (making.letter == 'k') {
+      } else if (making.letter == 'k' && !knows_both_leaders(comm)) {
         comm.side = 1;  // both sides call alike: the second is the one that comes later
       }
     }
@@ -149,12 +149,17 @@ class Joiner {
     take(process, index);
   }
 
+  // Within one world.
+  static bool knows_both_leaders(const Comm& comm) {
+    return comm.leader >= 0 && comm.remote_leader >= 0;
+  }
+
   // Of an intercommunicator: that of its parent, if the parent is one; the one that called before
   // the one that was called; else the lower leader's first.
   static std::uint8_t side_of(const Making& making, const Comm& comm, const Comm* parent) {
     if (!comm.inter) return 0;
     if (comm.predefined == Predefined::parent || making.function == "MPI_Comm_connect") return 1;
-    if (making.told == Told::by_sides) return 0;
+    if (making.letter == 'k' ? !knows_both_leaders(comm) : making.told == Told::by_sides) return 0;
     if (parent != nullptr && parent->inter) return parent->side;
     return comm.leader > comm.remote_leader ? 1 : 0;
   }

@@ -37,8 +37,27 @@ def check_table(recording, ranks):
             check_equal(comms[again["parent"]]["name"], split["name"], "parent of its split")
 
 
-def communicators_are_named(name):
+def rare_kinds_are_named(mpi):
+    """Those that not every MPI can make, and MPI_COMM_SELF."""
+    check_program_is_recorded(mpi, "communicators_all")
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", mpi.job("communicators_all", folder / "truth"))
+        made = {c["name"][0]: c["function"] for c in recording.table("communicators")}
+        expected = {"W": "", "S": "", "s": "MPI_Comm_split"}
+        if mpi.name == "mpich":
+            expected |= {"o": "MPI_Comm_idup_with_info", "f": "MPI_Comm_create_from_group",
+                         "F": "MPI_Intercomm_create_from_groups"}
+        else:
+            expected |= {"n": made.get("n"), "k": "MPI_Comm_join"}
+            check(made.get("n") in ("MPI_Comm_accept", "MPI_Comm_connect"), f"{made}")
+        check_equal(made, expected, "kinds and what made them")
+        check_equal([n for n in recording.info["notes"] if "one side is known" in n], [], "notes")
+
+
+def communicators_are_named(name, kinds="common"):
     mpi = MPIS[name]
+    if kinds == "rare":
+        return rare_kinds_are_named(mpi)
     check_program_is_recorded(mpi, "communicators")
     with scratch() as folder:
         _, recording = record_well(folder / "data", mpi.job("communicators", folder / "truth"))

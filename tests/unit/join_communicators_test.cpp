@@ -262,6 +262,30 @@ TEST_CASE("a spawned world's parent is what the parents spawned") {
   CHECK(worlds.builder.job.run.notes.empty());
 }
 
+TEST_CASE(
+    "who joins whom over a socket is one communicator, of the lower rank wherever it is known") {
+  Processes processes(3);
+  for (const Index p : {2, 0}) {
+    Comm& comm = processes.add(p, {"MPI_Comm_join", 10, p == 2 ? 20u : 25u, 0, 1, 0, 1, p});
+    comm.inter = true;
+    comm.remote_size = 1;
+    comm.remote_leader = 2 - p;
+    MpiCall call;
+    call.process = p;
+    call.function = comm.function;
+    call.start_tick = 5;
+    call.start_ns = 0;
+    processes.builder.log(p).calls_of_lane.resize(1);
+    processes.builder.log(p).calls_of_lane[0] = {
+        static_cast<Index>(processes.builder.job.calls.size())};
+    processes.builder.job.calls.push_back(call);
+  }
+  processes.join();
+  CHECK(processes.at(0, 10).instance == processes.at(2, 10).instance);
+  CHECK(processes.name(2, 10) == "k0.1");
+  CHECK(processes.at(2, 10).side == 1);
+}
+
 TEST_CASE("sides of other sizes are not joined, and a note says so") {
   Spawned worlds;
   for (const Index p : {0, 1}) worlds.spawn(p, 130000, 3);
