@@ -49,6 +49,11 @@ def check_database(path, recording, ranks):
     check_equal(single("SELECT sum(bytes) FROM peers"), sum(m["bytes"] for m in asked), "bytes")
     carried = single("SELECT sum(bytes) FROM transports WHERE role = 'data'")
     check_equal(carried, sum(m["bytes"] for m in asked), "bytes of the transports")
+    sites = dict(database.execute(
+        "SELECT s.line, sum(c.calls) FROM calls c JOIN call_sites s ON s.id = call_site_id"
+        " JOIN operations o ON o.id = operation_id WHERE operation = 'Allreduce' GROUP BY s.id"
+    ))
+    check_equal(list(sites.values()), [(ON_ALL + ON_HALVES) * ranks], f"calls of lines {sites}")
     check_equal(database.execute("PRAGMA foreign_key_check").fetchall(), [], "foreign keys")
     late = single("SELECT count(*) FROM processes WHERE mpi_time > exec_time")
     check_equal(late, 0, "processes with more time in MPI than they had")
@@ -84,12 +89,30 @@ def check_comms(recording, ranks):
     check("this run has" in unknown.stderr and "s0.1" in unknown.stderr, unknown.stderr)
 
 
+def check_views(recording, ranks):
+    """Whatever a table is by, it has all calls, once; and the same rows in every format."""
+    calls = recording.info["events"]["mpi"]
+    for by in ("comm", "op", "kind", "rank", "bucket", "time", "call-site", "comm,op,rank,bucket"):
+        rows = comms(recording, "--by", by)
+        check_equal(sum(row["calls"] for row in rows), calls, f"calls by {by}")
+        for row in rows:
+            if "rank" not in by:
+                check(row["min_ns"] <= row["mean_ns"] <= row["max_ns"] <= row["time_ns"], f"{row}")
+        lines = recording.ask("comms", "--format", "csv", "--by", by).stdout.splitlines()
+        check_equal(lines[0].split(","), list(rows[0]), f"columns by {by}")
+        check_equal(len(lines) - 1, len(rows), f"rows by {by}")
+    sites = comms(recording, "--by", "call-site", "--mpi", "MPI_Allreduce")
+    check_equal([row["calls"] for row in sites], [(ON_ALL + ON_HALVES) * ranks], "calls of a line")
+    check(all("listing1.c:" in row["call_site"] for row in sites), f"lines of the program: {sites}")
+
+
 def profile_is_exact(name):
     mpi = MPIS[name]
     with scratch() as folder:
         _, recording = record_well(folder / "data", mpi.job("listing1"))
         check_complete(recording.info, processes=mpi.ranks)
         check_comms(recording, mpi.ranks)
+        check_views(recording, mpi.ranks)
         check_database(folder / "data" / "profile.db", recording, mpi.ranks)
 
 
