@@ -75,7 +75,7 @@ std::optional<Index> StartedRequests::maker_of_collective(const UcpOp& op, const
     const Index comm = call(maker).comm;
     if (!traits.sends || !traits.receives || comm == kNone) continue;
     const Comm& of_maker = log_.comms[static_cast<std::size_t>(comm)];
-    const bool alone = of_maker.size + of_maker.remote_size <= 1;  // it has nobody to talk to
+    const bool alone = of_maker.size + of_maker.remote_size == 1;  // it has nobody to talk to
     if (alone || (on_comm != kNone && on_comm != comm)) continue;
     started.taken[i] = true;
     maker_of_key_[key_of(tag)] = maker;

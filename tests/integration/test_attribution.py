@@ -46,7 +46,9 @@ def traffic_is_attributed(mpi_name, case=None):
             for row in truth:
                 row["bytes"] += AM_HEADER * row["function"].startswith("MPI_Pready")
         else:
-            recording, truth = record_case(mpi, folder, "attribution_more", case)
+            of_objects = case in ("epochs", "files")
+            program = "attribution_objects" if of_objects else "attribution_more"
+            recording, truth = record_case(mpi, folder, program, case)
         check_messages_are(recording, truth)
         if case == "files":
             check_files(recording, mpi)

@@ -1,68 +1,15 @@
-// Traffic of calls that others drive, where it is not told by what is called at that time: one CASE
-// of those below. Communicators differ in what is sent on them, not in peers and tags, and on one
-// of them ranks talk in blocking calls while the others' operations are under way.
+// Traffic of requests that others drive: persistent ones, non-blocking collective operations, and
+// those of several threads.
 //
-//     attribution_more CASE [TRUTH-PREFIX]
+//     attribution_more persistent|persistent-collectives|icollectives|threads [TRUTH-PREFIX]
 
-#include <pthread.h>
-
-#include "channel.h"
-#include "common.h"
+#include "cases.h"
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
-#if MPI_VERSION < 4  // Open MPI 4 has them by other names
+#if MPI_VERSION < 4  // Open MPI 4 has it by another name
 #define MPI_Alltoall_init MPIX_Alltoall_init
 #endif
-
-enum { kTag = 5, kRounds = 3 };
-
-static struct channel a, b, talk;
-static int rank, size, next, previous;
-
-static uint64_t seed_of(int src, int dst, size_t bytes) {
-  return (uint64_t)(src * 100 + dst) << 32 | bytes;
-}
-
-static void expect(const unsigned char* buffer, int src, int dst, size_t bytes) {
-  if (!holds(buffer, bytes, seed_of(src, dst, bytes))) {
-    fail("wrong contents, %zu bytes from %d for %d", bytes, src, dst);
-  }
-}
-
-static pthread_mutex_t truth_lock = PTHREAD_MUTEX_INITIALIZER;
-static const char* truth_prefix;
-
-static void sent(const struct channel* channel, const char* function, int dst, size_t bytes,
-                 int tag) {
-  pthread_mutex_lock(&truth_lock);
-  write_truth((struct sent){.src = rank,
-                            .dst = dst,
-                            .bytes = bytes,
-                            .tag = tag,
-                            .function = function,
-                            .comm = channel->name});
-  pthread_mutex_unlock(&truth_lock);
-}
-
-// Blocking calls with every peer in turn; the lower rank of a pair sends first.
-static void talk_with_all(size_t bytes) {
-  unsigned char *out = allocate(bytes), *in = allocate(bytes);
-  for (int turn = 0; turn < 2 * size; ++turn) {
-    const int peer = turn / 2;
-    if (peer == rank) continue;
-    if ((rank < peer) == (turn % 2 == 0)) {
-      fill(out, bytes, seed_of(rank, peer, bytes));
-      MPI_Send(out, (int)bytes, MPI_BYTE, peer, kTag, talk.comm);
-      sent(&talk, "MPI_Send", peer, bytes, kTag);
-    } else {
-      MPI_Recv(in, (int)bytes, MPI_BYTE, peer, kTag, talk.comm, MPI_STATUS_IGNORE);
-      expect(in, peer, rank, bytes);
-    }
-  }
-  free(out);
-  free(in);
-}
 
 // --- what all ranks give each other --------------------------------------------------------------
 
@@ -232,70 +179,6 @@ static void icollectives(void) {
   }
 }
 
-// --- one-sided epochs ----------------------------------------------------------------------------
-
-struct window {
-  const struct channel* channel;
-  MPI_Win win;
-  size_t bytes;
-  unsigned char *memory, *from, *got;
-};
-
-static struct window make_window(const struct channel* channel, size_t bytes) {
-  struct window window = {.channel = channel,
-                          .bytes = bytes,
-                          .memory = allocate(2 * bytes),
-                          .from = allocate(bytes),
-                          .got = allocate(bytes)};
-  fill(window.memory, bytes, seed_of(rank, rank, bytes));
-  fill(window.from, bytes, seed_of(rank, next, bytes));
-  MPI_Win_create(window.memory, (MPI_Aint)(2 * bytes), 1, MPI_INFO_NULL, channel->comm,
-                 &window.win);
-  return window;
-}
-
-// Reads the next rank's first half and writes its second.
-static void there_and_back(struct window* window) {
-  const int count = (int)window->bytes;
-  MPI_Put(window->from, count, MPI_BYTE, next, count, count, MPI_BYTE, window->win);
-  sent(window->channel, "MPI_Put", next, window->bytes, kNoTag);
-  MPI_Get(window->got, count, MPI_BYTE, next, 0, count, MPI_BYTE, window->win);
-  write_truth((struct sent){.src = next,
-                            .dst = rank,
-                            .bytes = window->bytes,
-                            .tag = kNoTag,
-                            .function = "MPI_Get",
-                            .comm = window->channel->name});
-}
-
-static void expect_copies(struct window* window) {
-  expect(window->got, next, next, window->bytes);
-  expect(window->memory + window->bytes, previous, rank, window->bytes);
-  memset(window->got, 0, window->bytes);
-  memset(window->memory + window->bytes, 0, window->bytes);
-}
-
-// Epochs of two windows at the same time.
-static void epochs(void) {
-  struct window first = make_window(&a, 5000), second = make_window(&b, 120000);
-  for (int round = 0; round < kRounds; ++round) {
-    MPI_Win_lock_all(0, second.win);
-    MPI_Win_fence(0, first.win);
-    there_and_back(&second);
-    there_and_back(&first);
-    talk_with_all(500);
-    MPI_Win_flush_all(second.win);
-    MPI_Win_fence(0, first.win);
-    MPI_Win_unlock_all(second.win);
-    MPI_Barrier(talk.comm);
-    expect_copies(&first);
-    expect_copies(&second);
-    MPI_Barrier(talk.comm);
-  }
-  MPI_Win_free(&first.win);
-  MPI_Win_free(&second.win);
-}
-
 // --- threads -------------------------------------------------------------------------------------
 
 enum { kThreads = 4, kTurns = 10 };
@@ -345,82 +228,10 @@ static void threads(void) {
   }
 }
 
-// --- files ---------------------------------------------------------------------------------------
-
-// Ranks own alternate blocks of a file: what they write together they must first give each other.
-static void write_and_read(const struct channel* channel, size_t bytes) {
-  enum { kBlocks = 8 };
-  char path[4096];
-  snprintf(path, sizeof path, "%s.%s", truth_prefix, channel->name);
-  unsigned char *out = allocate(kBlocks * bytes), *in = allocate(kBlocks * bytes);
-  const int count = kBlocks * (int)bytes;
-  MPI_File file;
-  MPI_Datatype mine;
-  MPI_Request request;
-  fill(out, kBlocks * bytes, seed_of(rank, rank, bytes));
-  MPI_File_open(channel->comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
-  MPI_Type_vector(2 * kBlocks, (int)bytes, (int)bytes * size, MPI_BYTE, &mine);
-  MPI_Type_commit(&mine);
-  MPI_File_set_view(file, (MPI_Offset)((size_t)rank * bytes), MPI_BYTE, mine, "native",
-                    MPI_INFO_NULL);
-  MPI_File_write_at_all(file, 0, out, count, MPI_BYTE, MPI_STATUS_IGNORE);
-  MPI_File_iwrite_at_all(file, count, out, count, MPI_BYTE, &request);
-  talk_with_all(400);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  MPI_File_sync(file);
-  MPI_Barrier(talk.comm);
-  MPI_File_read_at_all(file, count, in, count, MPI_BYTE, MPI_STATUS_IGNORE);
-  if (memcmp(in, out, kBlocks * bytes) != 0) fail("the file has other contents");
-  MPI_File_close(&file);
-  MPI_Type_free(&mine);
-  free(out);
-  free(in);
-}
-
-static void files(void) {
-  if (truth_prefix == NULL) fail("files need a prefix");
-  write_and_read(&a, 5000);
-  write_and_read(&b, 60000);
-}
-
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } kCases[] = {{"persistent", persistent},
-                {"persistent-collectives", persistent_collectives},
-                {"icollectives", icollectives},
-                {"epochs", epochs},
-                {"threads", threads},
-                {"files", files}};
-  MPI_Comm comms[3];
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  if (provided != MPI_THREAD_MULTIPLE) fail("this MPI has no MPI_THREAD_MULTIPLE");
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  next = (rank + 1) % size;
-  previous = (rank + size - 1) % size;
-  truth_prefix = argc > 2 ? argv[2] : NULL;
-  open_truth(truth_prefix, rank);
-  for (int i = 0; i < 3; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
-  a = name_channel(comms[0], "A");
-  b = name_channel(comms[1], "B");
-  talk = name_channel(comms[2], "talk");
-  int cases_run = 0;
-  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; ++i) {
-    if (argc < 2 || strcmp(kCases[i].name, argv[1]) != 0) continue;
-    kCases[i].run();
-    ++cases_run;
-  }
-  if (cases_run != 1) fail("usage: attribution_more CASE [TRUTH-PREFIX]");
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) printf("%s: all contents are right\n", argv[1]);
-  free(a.world);
-  free(b.world);
-  free(talk.world);
-  for (int i = 0; i < 3; ++i) MPI_Comm_free(&comms[i]);
-  close_truth();
-  MPI_Finalize();
-  return 0;
+  static const struct test_case kCases[] = {{"persistent", persistent},
+                                            {"persistent-collectives", persistent_collectives},
+                                            {"icollectives", icollectives},
+                                            {"threads", threads}};
+  return run_case(argc, argv, kCases, sizeof kCases / sizeof *kCases);
 }
