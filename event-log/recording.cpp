@@ -131,11 +131,14 @@ void follow(Lane& lane, std::uint64_t state, bool first) {
 
 // Nothing of the lane was recorded or left out yet.
 bool is_fresh(Lane& lane) {
+  if (lane.recording_seen != 0) {
+    return false;
+  }
   std::uint64_t left_out = 0;
   for (const Counter& count : lane.counters().outside_window) {
     left_out += count;
   }
-  return lane.recording_seen == 0 && left_out == 0;
+  return left_out == 0;
 }
 
 std::string_view list_of(bool on) {
