@@ -109,9 +109,9 @@ static_assert(sizeof(RankRun) == 16);
 
 // A communicator as one member made it. Of the rank 0 of each group `head.b` RankRuns follow
 // (kMembers): world ranks of its group, in its order. kTruncated: more runs than a record holds, or
-// processes of another world; the rest is unknown. kTool: of uctrace itself, not of the program.
+// processes of another world; the rest is unknown.
 struct Communicator {
-  static constexpr std::uint16_t kInter = 1, kTruncated = 2, kMembers = 4, kTool = 8;
+  static constexpr std::uint16_t kInter = 1, kTruncated = 2, kMembers = 4;
   Head head;  // a: flags, b: number of runs
   std::uint64_t tick;
   std::uint64_t handle;
@@ -144,7 +144,8 @@ using File = Window;
 // A datatype as it was when a call first used it. `head.b` bytes of its name follow, padded to a
 // word, if it has one.
 struct Datatype {
-  Head head;  // a: Combiner, b: bytes of the name
+  static constexpr std::uint16_t kContiguous = 1 << 8;  // no gaps, also between elements
+  Head head;  // a: Combiner | kContiguous, b: bytes of the name
   std::uint64_t tick;
   std::uint64_t handle;
   std::uint64_t size;

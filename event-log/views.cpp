@@ -282,8 +282,7 @@ std::optional<WindowView> WindowView::parse(Words record) {
 
 std::optional<DatatypeView> DatatypeView::parse(Words record) {
   DatatypeView view;
-  if (!copy_fixed(record, view.r) ||
-      view.r.head.a >= static_cast<std::uint16_t>(Combiner::kCount) ||
+  if (!copy_fixed(record, view.r) || view.combiner() >= Combiner::kCount ||
       !Tail(record, sizeof(Datatype)).take_text(view.r.head.b, view.name)) {
     return std::nullopt;
   }

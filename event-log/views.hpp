@@ -170,7 +170,6 @@ struct CommunicatorView {
   bool inter() const { return (r.head.a & Communicator::kInter) != 0; }
   bool truncated() const { return (r.head.a & Communicator::kTruncated) != 0; }
   bool has_members() const { return (r.head.a & Communicator::kMembers) != 0; }
-  bool of_tool() const { return (r.head.a & Communicator::kTool) != 0; }
   // World rank of a member of the own group; nothing beyond the known
   // ones. Costs the runs: a lying `count` costs no memory.
   std::optional<std::int32_t> world_rank(std::uint32_t rank) const;
@@ -189,7 +188,8 @@ struct DatatypeView {
   Datatype r;
   std::string_view name;
 
-  Combiner combiner() const { return static_cast<Combiner>(r.head.a); }
+  Combiner combiner() const { return static_cast<Combiner>(r.head.a & 0xff); }
+  bool contiguous() const { return (r.head.a & Datatype::kContiguous) != 0; }
   static std::optional<DatatypeView> parse(Words record);
 };
 

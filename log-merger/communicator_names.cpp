@@ -24,7 +24,7 @@ std::vector<std::uint32_t> numbers_of(const ProcessLog& log) {
   std::uint32_t last = 0;
   for (const std::size_t row : order) {
     const Comm& comm = log.comms[row];
-    if (comm.predefined == Predefined::none && !comm.tool) numbers[row] = ++last;
+    if (comm.predefined == Predefined::none) numbers[row] = ++last;
   }
   return numbers;
 }

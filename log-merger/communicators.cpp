@@ -200,7 +200,6 @@ class Joiner {
     CommInstance made;
     made.letter = making.letter;
     made.inter = comm.inter;
-    made.tool = comm.tool;
     made.parent = parent;
     made.function = making.function.empty() ? kNoText : comm.function;
     job_.comms.push_back(made);

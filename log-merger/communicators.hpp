@@ -36,7 +36,6 @@ struct Comm {
   TextId function = kNoText;
   Predefined predefined = Predefined::none;
   bool inter = false;
-  bool tool = false;  // uctrace's own
   bool has_members = false, truncated = false;
   std::vector<log::RankRun> members;  // world ranks of the process's own group
   TextId name = kNoText;              // the program's, else that of the instance
@@ -58,7 +57,7 @@ struct CommSide {
 
 struct CommInstance {
   char letter = '?';
-  bool inter = false, tool = false;
+  bool inter = false;
   Index parent = kNone;
   TextId function = kNoText;   // that made it, kNoText for the predefined ones
   TextId name = kNoText;       // W0.0, s0.1

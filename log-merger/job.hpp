@@ -8,8 +8,10 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -175,6 +177,7 @@ struct MpiCall {
   std::uint64_t start_tick = 0, end_tick = 0;
   std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;
   std::uint64_t bytes = 0, recv_bytes = 0;
+  Index datatype = kNone, recv_datatype = kNone;  // into Run::datatypes
   std::uint64_t request = 0;  // that it made, started, ended or asked about; 0 = none or several
   std::int64_t start_ns = -1, end_ns = -1;
   Index comm = kNone;  // into ProcessLog::comms; on a window or a file: that it was made from
@@ -354,6 +357,8 @@ struct Job {
   // Of each monotonic clock, by its number: where measurements place it on that of the first rank.
   std::vector<std::optional<PlacedClock>> clock_places;
   std::int64_t reference_zero_ns = 0;  // on the clock of the first rank, when the job's is at zero
+  // Rows of Run::datatypes: name, combiner, size, extent, contiguous.
+  std::map<std::tuple<TextId, TextId, std::uint64_t, std::int64_t, bool>, Index> datatype_rows;
   std::uint64_t unresolved_frames = 0;  // of distinct places of code
   std::size_t monotonic_clocks = 0;  // how many different ones the logs were written by
   Findings findings;

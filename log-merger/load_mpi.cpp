@@ -45,13 +45,14 @@ void MpiLoader::take(const log::CommunicatorView& view) {
   comm.remote_leader = view.r.remote_leader;
   comm.remote_size = view.inter() ? view.r.remote_size : 0;
   comm.group_hash = view.r.group_hash;
-  comm.tool = view.of_tool();
   log_.comms.push_back(comm);
 }
 
 void MpiLoader::take(const log::HandleEndView& view) {
   if (view.type() == log::RecordType::communicator_free) {
     comm_ends_.push_back({view.r.handle, view.r.tick, kNoText});
+  } else if (view.type() == log::RecordType::datatype_free) {
+    datatypes_.take_end(view.r.handle, view.r.tick);
   }
 }
 
@@ -67,6 +68,7 @@ void MpiLoader::finish_definitions() {
     module_ticks_.push_back(module.tick);
   }
   std::sort(module_ticks_.begin(), module_ticks_.end());
+  datatypes_.finish();
   sort_by_handle(log_.comms);
   take_names_and_ends();
   const auto resolve = [&](const std::vector<NewObject>& made, std::vector<CommObject>& rows) {
@@ -146,6 +148,8 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.recv_peer = view.recv_peer.peer;
   call.recv_tag = view.recv_peer.tag;
   call.recv_bytes = view.recv_volume.bytes;
+  call.datatype = datatypes_.at(view.volume.datatype, view.r.start_tick);
+  call.recv_datatype = datatypes_.at(view.recv_volume.datatype, view.r.start_tick);
   call.end_ns = log_.clock.job_ns(call.end_tick);
   call.request = view.request;
   call.stack = view.stack != 0 ? view.stack : stack_of_caller(view);

@@ -9,19 +9,24 @@
 #include <vector>
 
 #include "log-merger/job.hpp"
+#include "log-merger/load_datatypes.hpp"
 
 namespace uctrace::merge {
 
 class MpiLoader {
  public:
   MpiLoader(Job& job, Index process)
-      : job_(job), process_(process), log_(job.logs[static_cast<std::size_t>(process)]) {}
+      : job_(job),
+        process_(process),
+        log_(job.logs[static_cast<std::size_t>(process)]),
+        datatypes_(job) {}
 
   // Definitions, in any order; finish_definitions() before the first call.
   void take(const log::TextView& text);
   void take(const log::CommunicatorView& view);
   void take(const log::HandleEndView& view);
   void take(const log::WindowView& view);
+  void take(const log::DatatypeView& view) { datatypes_.take(view); }
   void finish_definitions();
 
   void take(std::uint16_t lane, const log::MpiCallView& view);
@@ -54,6 +59,7 @@ class MpiLoader {
   std::unordered_map<std::uint64_t, TextId> functions_;
   std::vector<CommEvent> comm_names_, comm_ends_;
   std::vector<NewObject> windows_, files_;
+  DatatypeLoader datatypes_;
   std::vector<std::uint64_t> module_ticks_;
   std::map<std::pair<std::uint64_t, std::ptrdiff_t>, std::uint32_t> callers_;
   // By lane and start of their call, which is recorded after them.

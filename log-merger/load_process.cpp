@@ -72,6 +72,7 @@ class ProcessLoader {
             [&](std::uint16_t, const log::UcpConnectionView& view) { peers_.take(view); },
             [&](std::uint16_t, const log::CommunicatorView& view) { mpi_.take(view); },
             [&](std::uint16_t, const log::WindowView& view) { mpi_.take(view); },
+            [&](std::uint16_t, const log::DatatypeView& view) { mpi_.take(view); },
             [&](std::uint16_t, const log::HandleEndView& view) {
               peers_.take(view);
               mpi_.take(view);

@@ -156,9 +156,20 @@ struct MpiCallRow {
   std::uint64_t bytes = 0;
   std::int32_t recv_peer = INT32_MIN, recv_tag = INT32_MIN;
   std::uint64_t recv_bytes = 0;
+  std::int32_t datatype = -1, recv_datatype = -1;  // into datatypes, -1 = several, or no data
   std::int32_t status = 0;
   std::int32_t stack = -1;  // into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_end_ns = -1;
+};
+
+// What a call moves, as it was when a call first used it. Datatypes of which all is the same are one,
+// whoever made them.
+struct Datatype {
+  TextId name = kNoText;      // by the program, or of MPI's own
+  TextId combiner = kNoText;  // how it was made: named (MPI's own), vector, ...; unknown
+  std::uint64_t size = 0;     // bytes of data
+  std::int64_t extent = 0;    // from one element to the next
+  bool contiguous = false;    // no gaps, also between elements
 };
 
 // Part of the time of an MPI call that waited for requests of several communicators, or of another
@@ -261,6 +272,7 @@ struct Run {
   std::vector<UcpOperationRow> ucp_operations;
   std::vector<MpiCallRow> mpi_calls;
   std::vector<WaitShare> wait_shares;  // by call
+  std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;
   std::vector<MemberRun> communicator_members;  // by communicator, then side
   std::vector<CodeFrame> frames;

@@ -330,6 +330,8 @@ class RowBuilder : RowMaker {
       row.recv_peer = world_rank(job_, call, call.recv_peer);
       row.recv_tag = call.recv_tag;
       row.recv_bytes = call.recv_bytes;
+      row.datatype = call.datatype;
+      row.recv_datatype = call.recv_datatype;
       row.status = call.status;
       row.stack = stack_row(call.process, call.stack);
       row.t_start_ns = call.start_ns;

@@ -170,6 +170,8 @@ std::size_t rows_behind(const Run& run, Unit unit) {
       return run.communicators.size();
     case Unit::mpi_call:
       return run.mpi_calls.size();
+    case Unit::datatype:
+      return run.datatypes.size();
     default:
       return 0;
   }

@@ -27,12 +27,14 @@ enum class Unit : std::uint8_t {
   communicator,  // row of `communicators`, -1 = none
   member,        // row of `communicator_members`
   mpi_call,      // row of `mpi_calls`, -1 = none
+  datatype,      // row of `datatypes`, -1 = none
 };
 
 constexpr const char* name_of(Unit unit) {
   constexpr const char* kNames[] = {
       "",    "bytes", "ns",    "rank",        "address",   "text",         "process", "message",
-      "hop", "stack", "frame", "stack_frame", "call_site", "communicator", "member",  "mpi_call"};
+      "hop", "stack", "frame", "stack_frame", "call_site", "communicator", "member",  "mpi_call",
+      "datatype"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -40,7 +42,7 @@ constexpr const char* name_of(Unit unit) {
 constexpr bool is_reference(Unit unit) {
   return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
          unit == Unit::frame || unit == Unit::call_site || unit == Unit::communicator ||
-         unit == Unit::mpi_call;
+         unit == Unit::mpi_call || unit == Unit::datatype;
 }
 
 template <typename Row, typename Value>
@@ -227,21 +229,37 @@ struct Table<MpiCallRow> {
       column("process", &Row::process, "process that called", Unit::process),
       column("lane", &Row::lane, "recording thread of that process"),
       column("function", &Row::function, "MPI function", Unit::text),
-      column("comm", &Row::comm, "communicator; on a window: that it was made from", Unit::text),
+      column("comm", &Row::comm, "communicator; on a window or a file: that it was made from", Unit::text),
       column("communicator", &Row::communicator, "the same", Unit::communicator),
       column("peer", &Row::peer, "or target; -1 = any, -2 = null, -2^31 = the call has none",
              Unit::rank),
       column("tag", &Row::tag, "MPI tag; -1 = any, -2^31 = the call has none"),
       column("bytes", &Row::bytes, "count * size of the datatype", Unit::bytes),
+      column("datatype", &Row::datatype, "of these; -1 = several, or no data", Unit::datatype),
       column("recv_peer", &Row::recv_peer, "as peer, of the half that is received or fetched",
              Unit::rank),
       column("recv_tag", &Row::recv_tag, "as tag, of the half that is received"),
       column("recv_bytes", &Row::recv_bytes, "as bytes, of the half that is received or fetched",
              Unit::bytes),
+      column("recv_datatype", &Row::recv_datatype, "as datatype, of the same", Unit::datatype),
       column("status", &Row::status, "MPI return code; -1 = it had not returned"),
       column("stack", &Row::stack, "where it was called", Unit::stack),
       column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
       column("t_end_ns", &Row::t_end_ns, "end of the call", Unit::ns),
+  };
+};
+
+template <>
+struct Table<Datatype> {
+  using Row = Datatype;
+  static constexpr const char* name = "datatypes";
+  static constexpr auto columns = std::tuple{
+      column("name", &Row::name, "by the program, or of MPI's own", Unit::text),
+      column("combiner", &Row::combiner, "how it was made: named (MPI's own), vector, ...; unknown",
+             Unit::text),
+      column("size", &Row::size, "data of an element", Unit::bytes),
+      column("extent", &Row::extent, "from one element to the next", Unit::bytes),
+      column("contiguous", &Row::contiguous, "1 = no gaps, also between elements"),
   };
 };
 
@@ -356,9 +374,9 @@ struct Table<Identity> {
 inline constexpr std::tuple kTables{
     &Run::processes,   &Run::messages,       &Run::hops,
     &Run::transfers,   &Run::ucp_operations, &Run::mpi_calls,
-    &Run::wait_shares, &Run::communicators,  &Run::communicator_members,
-    &Run::frames,      &Run::stacks,         &Run::stack_frames,
-    &Run::call_sites,  &Run::identities};
+    &Run::datatypes,   &Run::wait_shares,    &Run::communicators,
+    &Run::communicator_members, &Run::frames, &Run::stacks,
+    &Run::stack_frames, &Run::call_sites,  &Run::identities};
 
 template <typename Columns, typename Visit>
 void for_each_of(const Columns& items, Visit&& visit) {

@@ -165,11 +165,18 @@ typedef struct UctraceConstruction {
   bool has_tag;
 } UctraceConstruction;
 
-// A window or a file is made from a communicator.
+// A window or a file is made from a communicator, or a session from nothing.
 typedef struct UctraceMade {
   UctraceCall call;
   UctraceWord made;  // address of the new handle
 } UctraceMade;
+
+// A session ends.
+typedef struct UctraceSession {
+  UctraceCall call;
+  UctraceWord session;  // address of its handle
+  bool is_last;         // once it is entered
+} UctraceSession;
 
 typedef struct UctraceRename {
   UctraceCall call;
@@ -195,6 +202,7 @@ typedef struct UctraceFlavour {
   uint32_t handle_bytes;
   int32_t proc_null, any_source, any_tag, undefined, root, in_place;
   int32_t cartesian, graph, distributed_graph;  // of MPI_Topo_test
+  int32_t combiner_named;  // the first of MPI_COMBINER_*, which go on as log::Combiner does
   UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte,
       errors_return;
 } UctraceFlavour;
@@ -243,8 +251,11 @@ void uctrace_mpi_enter_exchange(UctraceExchange* exchange);
 void uctrace_mpi_enter_probed_receive(UctraceProbedReceive* receive);
 void uctrace_mpi_enter_requests(UctraceRequests* requests);
 void uctrace_mpi_enter_finalize(UctraceCall* call);
+void uctrace_mpi_enter_session_finalize(UctraceSession* session);
 // Records the call now, because it does not return.
 void uctrace_mpi_enter_abort(UctraceCall* call);
+// Only notes that the handle of a datatype may be used again: such calls are not recorded.
+void uctrace_mpi_enter_type_release(UctraceCall* call);
 
 // Each records its call: about 20 ns with the start, most of it two clock readings. Constructors,
 // init, release and rename also write definitions, for which init and constructors of communicators
@@ -264,6 +275,8 @@ void uctrace_mpi_leave_file_release(const UctraceCall* call);
 void uctrace_mpi_leave_rename(const UctraceRename* rename);
 void uctrace_mpi_leave_init(const UctraceCall* call);
 void uctrace_mpi_leave_finalize(const UctraceCall* call);
+void uctrace_mpi_leave_session_making(const UctraceMade* made);
+void uctrace_mpi_leave_session_finalize(const UctraceSession* session);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

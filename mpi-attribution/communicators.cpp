@@ -11,7 +11,7 @@
 
 namespace uctrace::mpi {
 
-constinit std::atomic<bool> world_described{false};
+constinit std::atomic<WorldBy> world_by{WorldBy::nothing};
 namespace {
 
 constinit pthread_mutex_t describing = PTHREAD_MUTEX_INITIALIZER;
@@ -179,6 +179,50 @@ bool is_initialised() {
   return initialised != 0 && finalised == 0;
 }
 
+void take_place(int rank, int size) {
+  log::set_world(rank, size);
+  log::define_text(log::TextKind::mpi_library, 0, library.version, std::strlen(library.version));
+  log::set_layer(log::Layer::mpi, log::LayerState::on);
+}
+
+// --- sessions ------------------------------------------------------------------------------------
+
+// Those that are open; of more, the others are not taken to find the world by.
+constexpr std::size_t kSessions = 16;
+constinit Handle sessions[kSessions]{};
+constinit Handle world_session = 0;  // whose set of processes world_group is
+
+void take_place_by_session(Handle session) {
+  int rank = 0, size = 0;
+  if (library.sessions.group_from_session_pset(session, "mpi://WORLD", &world_group) != 0) {
+    log::fault(log::Layer::mpi, log::FaultCode::self_check_failed, 0,
+               "MPI has no process set mpi://WORLD: ranks and communicators are not known");
+    return;
+  }
+  library.sessions.group_rank(world_group, &rank);
+  library.ask.group_size(world_group, &size);
+  world_session = session;
+  take_place(rank, size);
+  world_by.store(WorldBy::session, std::memory_order_release);
+}
+
+Handle any_session() {
+  for (const Handle session : sessions) {
+    if (session != 0) return session;
+  }
+  return 0;
+}
+
+void replace_session(Handle was, Handle is) {
+  for (Handle& session : sessions) {
+    if (session != was) continue;
+    session = is;
+    return;
+  }
+}
+
+// --- MPI_Init ------------------------------------------------------------------------------------
+
 void describe_initialised_world(std::uint16_t function) {
   constexpr int kThreadMultiple = 3;  // of every MPI so far
   int rank = 0, size = 0, thread_level = kThreadMultiple;
@@ -186,9 +230,9 @@ void describe_initialised_world(std::uint16_t function) {
   one_thread_at_a_time.store(thread_level < kThreadMultiple, std::memory_order_relaxed);
   library.ask.comm_rank(library.comm_world, &rank);
   library.ask.comm_size(library.comm_world, &size);
+  release_world();  // that of a session
   library.ask.comm_group(library.comm_world, &world_group);
-  log::set_world(rank, size);
-  log::define_text(log::TextKind::mpi_library, 0, library.version, std::strlen(library.version));
+  take_place(rank, size);
   define_predefined(library.comm_world, "MPI_COMM_WORLD", function);
   define_predefined(library.comm_self, "MPI_COMM_SELF", function);
   Word parent = 0;
@@ -196,18 +240,42 @@ void describe_initialised_world(std::uint16_t function) {
   if (library.handle(parent) != library.comm_null) {
     define_predefined(library.handle(parent), "MPI_COMM_PARENT", function);
   }
-  log::set_layer(log::Layer::mpi, log::LayerState::on);
 }
 
 }  // namespace
 
 void describe_world(std::uint16_t function) {
   pthread_mutex_lock(&describing);
-  if (!world_is_described() && is_initialised()) {
+  if (world_by.load(std::memory_order_relaxed) != WorldBy::init && is_initialised()) {
     describe_initialised_world(function);
-    world_described.store(true, std::memory_order_release);
+    world_by.store(WorldBy::init, std::memory_order_release);
   }
   pthread_mutex_unlock(&describing);
+}
+
+void open_session(Handle session) {
+  if (library.sessions.group_from_session_pset == nullptr) return;
+  pthread_mutex_lock(&describing);
+  replace_session(0, session);
+  if (world_by.load(std::memory_order_relaxed) == WorldBy::nothing) take_place_by_session(session);
+  pthread_mutex_unlock(&describing);
+}
+
+bool close_session(Handle session) {
+  pthread_mutex_lock(&describing);
+  replace_session(session, 0);
+  const Handle other = any_session();
+  if (session == world_session && world_by.load(std::memory_order_relaxed) == WorldBy::session) {
+    release_world();
+    world_session = 0;
+    if (other != 0) {
+      take_place_by_session(other);
+    } else {
+      world_by.store(WorldBy::nothing, std::memory_order_release);
+    }
+  }
+  pthread_mutex_unlock(&describing);
+  return other != 0;
 }
 
 void release_world() {

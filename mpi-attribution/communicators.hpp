@@ -17,9 +17,18 @@ namespace uctrace::mpi {
 // is initialised. `function` is the number of the call that led here.
 void describe_world(std::uint16_t function);
 
-// Whether describe_world() is done.
-UCTRACE_OWN extern constinit std::atomic<bool> world_described;
-inline bool world_is_described() { return world_described.load(std::memory_order_acquire); }
+// A program may do without MPI_Init: then each process has its place from the set of processes
+// mpi://WORLD of its first session. open_session() is called once there is a session, and
+// close_session() before it is finalized; whether another one is open.
+void open_session(Handle session);
+bool close_session(Handle session);
+
+// By what the process knows its place in the world.
+enum class WorldBy : std::uint8_t { nothing, session, init };
+UCTRACE_OWN extern constinit std::atomic<WorldBy> world_by;
+inline bool world_is_described() {
+  return world_by.load(std::memory_order_acquire) != WorldBy::nothing;
+}
 
 // Gives back the library's objects that describe_world() kept. To be called before MPI_Finalize.
 void release_world();
@@ -31,7 +40,7 @@ struct NewCommunicator {
   UctraceMaking making;
   std::uint32_t tag;
   const char* tag_text;  // in the place of a tag, or nullptr
-  bool has_tag;  // the call is not made by all processes of `parent` alone
+  bool has_tag;          // the call is not made by all processes of `parent` alone
 };
 void define_communicator(const NewCommunicator& made);
 

@@ -91,7 +91,7 @@ def call_fields(function, number):
     """Initialiser of a UctraceCall."""
     fields = [f".head = {record_head(function, number)}", ".result = (Word)kUctraceNotReturned",
               ".caller = (Word)WRAPPER_CALLER"]
-    for role in ("comm", "window", "file"):
+    for role in ("comm", "window", "file", "type"):
         if handle := function.argument(role):
             fields.append(f".scope = {handle}")
         elif address := function.argument(role + "_at"):
@@ -170,15 +170,17 @@ def guard(function, number):
         if text := function.argument("tag_text"):
             fields += [f".tag_text = {text}", ".has_tag = true"]
     elif shape.c_type == "UctraceMade":
-        made = function.argument("new_window") or function.argument("new_file")
+        made = next(filter(None, map(function.argument, ("new_window", "new_file", "new_session"))))
         fields.append(f".made = {made}")
+    elif shape.c_type == "UctraceSession":
+        fields.append(f".session = {function.argument('session_at')}")
     elif shape.c_type == "UctraceRename":
         fields.append(f".name = {function.argument('name')}")
     return "{" + ", ".join(fields) + "}", "guard.call"
 
 
 # Those whose `enter` takes more than the UctraceCall.
-WHOLE_GUARD = ("message", "exchange", "requests", "probed_receive")
+WHOLE_GUARD = ("message", "exchange", "requests", "probed_receive", "session_finalize")
 
 
 def symbols(function):

@@ -41,6 +41,23 @@ struct Inquiries {
   int (*dist_graph_neighbors_count)(Word, int*, int*, int*);
 };
 
+// What programs without MPI_Init are placed in the world by; nullptr before MPI 4.
+struct Sessions {
+  int (*group_from_session_pset)(Word, const char*, Word*);
+  int (*group_rank)(Word, int*);
+};
+
+// What datatypes are described by (datatypes.cpp).
+struct Describing {
+  int (*type_get_envelope)(Word, int*, int*, int*, int*);
+  // Where there are counts of 64 bits, which the other one refuses to tell; else nullptr.
+  int (*type_get_envelope_c)(Word, std::int64_t*, std::int64_t*, std::int64_t*, std::int64_t*,
+                             int*);
+  int (*type_get_extent_x)(Word, std::int64_t*, std::int64_t*);
+  int (*type_get_true_extent_x)(Word, std::int64_t*, std::int64_t*);
+  int (*type_get_name)(Word, char*, int*);
+};
+
 // What the clocks of hosts are measured with (clock_sync.cpp): none of it waits.
 struct Messaging {
   int (*comm_idup)(Word, Word*, Word*);
@@ -54,20 +71,20 @@ struct Messaging {
 
 struct Library {
   Inquiries ask;
+  Sessions sessions;
+  Describing describing;
+  bool can_describe;  // all of it is there
   Messaging messaging;
-  bool can_message;  // all of it is there
+  bool can_message;  // the same
   Word handle_mask;  // the bits of a word that are a handle's
   std::int32_t proc_null, any_source, any_tag, undefined, root;
-  std::int32_t cartesian, graph, distributed_graph;
+  std::int32_t cartesian, graph, distributed_graph, combiner_named;
   Word in_place;
-  Handle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte,
-      errors_return;
+  Handle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte, errors_return;
   char version[128];  // first line of the library's version text
 
   // The handle in an argument.
-  Handle handle(Word word) const {
-    return word & handle_mask;
-  }
+  Handle handle(Word word) const { return word & handle_mask; }
   // The handle stored at an address; 0 for a null address.
   Handle handle_at(Word address) const {
     if (address == 0) return 0;

@@ -65,7 +65,7 @@ def requests(ending, *required):
 SHAPES = {
     "init": Shape("UctraceCall", "init"),
     "finalize": Shape("UctraceCall", "finalize", enter="finalize"),
-    "abort": Shape("UctraceCall", "abort", enter="abort"),
+    "abort": Shape("UctraceCall", "unrecorded", enter="abort"),
     "send": message("count", "datatype", "peer", "tag", "comm"),
     "receive": message("count", "datatype"),
     "probed_receive": Shape("UctraceProbedReceive", "probed_receive", enter="probed_receive",
@@ -100,6 +100,10 @@ SHAPES = {
     "rma_exchange": exchange("datatype", "peer", "window"),
     "target": message("peer", "window"),
     "window": CALL,
+    "session_constructor": Shape("UctraceMade", "session_making", required=("new_session",)),
+    "session_release": Shape("UctraceSession", "session_finalize", enter="session_finalize",
+                             required=("session_at",)),
+    "type_release": Shape("UctraceCall", "unrecorded", enter="type_release", required=("type_at",)),
     "window_constructor": Shape("UctraceMade", "window_making",
                                 required=("comm", "new_window")),
     "window_release": Shape("UctraceCall", "window_release", required=("window_at",)),
@@ -135,13 +139,13 @@ RULES = {
 }
 ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag", "recv_count",
          "recv_datatype", "new_comm", "comm_at", "name", "window", "new_window", "window_at", "op",
-         "file", "new_file", "file_at",
+         "file", "new_file", "file_at", "type_at", "new_session", "session_at",
          *(big(role) for role in COUNTS), "partitions", "tag_text",
          "root", "counts", "recv_counts", "types", "recv_types", "sendbuf", "recvbuf",
          "new_request", "request_at", "request", "requests", "request_count", "probed",
          "flag_at", "index_at", "ended_count_at", "ended"}
 INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined", "root",
-                     "in_place", "cartesian", "graph", "distributed_graph")
+                     "in_place", "cartesian", "graph", "distributed_graph", "combiner_named")
 HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op",
                     "request_null", "byte", "errors_return")
 

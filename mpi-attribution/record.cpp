@@ -3,6 +3,7 @@
 
 #include "mpi-attribution/call_record.hpp"
 #include "mpi-attribution/clock_sync.hpp"
+#include "mpi-attribution/datatypes.hpp"
 #include "mpi-attribution/volumes.hpp"
 
 namespace uctrace::mpi {
@@ -29,8 +30,10 @@ std::int32_t tag_of(Word word) {
   return tag == library.any_tag ? MpiCall::kAny : tag;
 }
 
-UCTRACE_HOT inline log::MpiVolume payload(std::int64_t count, Handle datatype) {
+UCTRACE_HOT inline log::MpiVolume payload(std::int64_t count, Handle datatype,
+                                          const UctraceCall& call) {
   if (count <= 0 || datatype == library.datatype_null) return {};
+  know_datatype(datatype, call.start_tick);
   std::int64_t size = 0;
   if (library.ask.type_size_x(datatype, &size) != 0 || size < 0) return {};
   return {static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size), datatype};
@@ -47,7 +50,7 @@ std::int32_t tag_of(const UctraceCall& call, const UctraceHalf& half) {
 UCTRACE_HOT inline log::MpiVolume half_volume(const UctraceHalf& half, std::int32_t peer,
                                               const UctraceCall& call) {
   const bool moved = has(call, MpiCall::kVolume) && peer != MpiCall::kNull && succeeded(call);
-  return moved ? payload(count_of(half.count, call), library.handle(half.datatype))
+  return moved ? payload(count_of(half.count, call), library.handle(half.datatype), call)
                : log::MpiVolume{};
 }
 
@@ -83,20 +86,26 @@ std::int32_t root_of(Word word) {
 }
 
 // What the datatype of a side that moves nothing is, is not looked at: it may be no datatype.
-log::MpiVolume moved(std::uint64_t bytes, const UctraceSide& side, const UctraceSide& other) {
+log::MpiVolume moved(std::uint64_t bytes, const UctraceSide& side, const UctraceSide& other,
+                     const UctraceCall& call) {
   const bool stands_for_it = side.buffer == library.in_place || side.datatype == 0;
   const Handle datatype = library.handle(stands_for_it ? other.datatype : side.datatype);
-  return {bytes, bytes != 0 ? datatype : 0};
+  if (bytes == 0 || datatype == 0) return {bytes, 0};
+  know_datatype(datatype, call.start_tick);
+  return {bytes, datatype};
 }
 
 void record_collective(const UctraceCollective& collective) {
   const std::uint64_t end_tick = log::now();
   const Volume volume = succeeded(collective.call) ? volume_of(collective) : Volume{0, 0};
+  const UctraceSide &send = collective.send, &receive = collective.receive;
+  const log::MpiVolume sent = moved(volume.bytes, send, receive, collective.call);
+  const log::MpiVolume received = moved(volume.recv_bytes, receive, send, collective.call);
   if (CallRecord record(collective.call, end_tick); record) {
     record.peer(MpiCall::kPeer, root_of(collective.root), MpiCall::kNone);
-    record.volume(MpiCall::kVolume, moved(volume.bytes, collective.send, collective.receive));
+    record.volume(MpiCall::kVolume, sent);
     record.peer(MpiCall::kReceive, MpiCall::kNone, MpiCall::kNone);
-    record.volume(MpiCall::kReceive, moved(volume.recv_bytes, collective.receive, collective.send));
+    record.volume(MpiCall::kReceive, received);
     record.publish();
   }
 }
@@ -144,12 +153,21 @@ void uctrace_mpi_enter_finalize(UctraceCall* call) {
   begin(*call, MpiCall::kNone, MpiCall::kNone);
 }
 
+void uctrace_mpi_enter_session_finalize(UctraceSession* session) {
+  session->is_last = !close_session(library.handle_at(session->session));
+  begin(session->call, MpiCall::kNone, MpiCall::kNone);
+}
+
 void uctrace_mpi_enter_abort(UctraceCall* call) {
   describe(function_of(*call));
   stacks::know_caller(call->caller);
   call->start_tick = log::now();
   record_call(*call);
   log::set_exit(log::ExitKind::aborted);
+}
+
+void uctrace_mpi_enter_type_release(UctraceCall* call) {
+  forget_datatype(library.handle(call->scope));
 }
 
 void uctrace_mpi_leave_call(const UctraceCall* call) { record_call(*call); }
@@ -231,6 +249,19 @@ void uctrace_mpi_leave_init(const UctraceCall* call) {
 void uctrace_mpi_leave_finalize(const UctraceCall* call) {
   record_call(*call);
   if (succeeded(*call)) log::set_exit(log::ExitKind::finalized);
+}
+
+void uctrace_mpi_leave_session_making(const UctraceMade* made) {
+  if (succeeded(made->call)) open_session(library.handle_at(made->made));
+  record_call(made->call);
+}
+
+void uctrace_mpi_leave_session_finalize(const UctraceSession* session) {
+  record_call(session->call);
+  if (succeeded(session->call) && session->is_last &&
+      world_by.load(std::memory_order_relaxed) == WorldBy::nothing) {
+    log::set_exit(log::ExitKind::finalized);
+  }
 }
 
 }  // extern "C"

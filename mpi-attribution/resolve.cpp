@@ -53,6 +53,14 @@ bool find_inquiries(Scope& scope, Inquiries& ask) {
          find_inquiry(scope, "PMPI_Dist_graph_neighbors_count", ask.dist_graph_neighbors_count);
 }
 
+bool find_describing(Scope& scope, Describing& describing) {
+  find_inquiry(scope, "PMPI_Type_get_envelope_c", describing.type_get_envelope_c);
+  return find_inquiry(scope, "PMPI_Type_get_envelope", describing.type_get_envelope) &&
+         find_inquiry(scope, "PMPI_Type_get_extent_x", describing.type_get_extent_x) &&
+         find_inquiry(scope, "PMPI_Type_get_true_extent_x", describing.type_get_true_extent_x) &&
+         find_inquiry(scope, "PMPI_Type_get_name", describing.type_get_name);
+}
+
 bool find_messaging(Scope& scope, Messaging& messaging) {
   return find_inquiry(scope, "PMPI_Comm_idup", messaging.comm_idup) &&
          find_inquiry(scope, "PMPI_Comm_set_errhandler", messaging.comm_set_errhandler) &&
@@ -99,6 +107,7 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
   library.cartesian = flavour.cartesian;
   library.graph = flavour.graph;
   library.distributed_graph = flavour.distributed_graph;
+  library.combiner_named = flavour.combiner_named;
   return true;
 }
 
@@ -123,6 +132,9 @@ bool identify_library(Scope& scope) {
     turn_off(log::FaultCode::symbol_missing, "the MPI library lacks functions of MPI 3");
     return false;
   }
+  find_inquiry(scope, "PMPI_Group_rank", library.sessions.group_rank);
+  find_inquiry(scope, "PMPI_Group_from_session_pset", library.sessions.group_from_session_pset);
+  library.can_describe = find_describing(scope, library.describing);
   library.can_message = find_messaging(scope, library.messaging);
   static char version_text[kMaxVersionText];
   int length = 0;

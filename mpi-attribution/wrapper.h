@@ -42,7 +42,9 @@ DEFINE_ENTER(exchange, UctraceExchange, uctrace_mpi_enter_exchange)
 DEFINE_ENTER(probed_receive, UctraceProbedReceive, uctrace_mpi_enter_probed_receive)
 DEFINE_ENTER(requests, UctraceRequests, uctrace_mpi_enter_requests)
 DEFINE_ENTER(finalize, UctraceCall, uctrace_mpi_enter_finalize)
+DEFINE_ENTER(session_finalize, UctraceSession, uctrace_mpi_enter_session_finalize)
 DEFINE_ENTER(abort, UctraceCall, uctrace_mpi_enter_abort)
+DEFINE_ENTER(type_release, UctraceCall, uctrace_mpi_enter_type_release)
 #undef DEFINE_ENTER
 
 // The library may call MPI functions of its own while the runtime asks it about communicators, so
@@ -67,11 +69,13 @@ DEFINE_LEAVE(file_release, UctraceCall)
 DEFINE_LEAVE(rename, UctraceRename)
 DEFINE_LEAVE(init, UctraceCall)
 DEFINE_LEAVE(finalize, UctraceCall)
+DEFINE_LEAVE(session_making, UctraceMade)
+DEFINE_LEAVE(session_finalize, UctraceSession)
 #undef DEFINE_LEAVE
 WRAPPER_INLINE void leave_probed_receive(const UctraceProbedReceive* receive) {
   leave_message(&receive->message);
 }
-WRAPPER_INLINE void leave_abort(const UctraceCall* call) {
+WRAPPER_INLINE void leave_unrecorded(const UctraceCall* call) {
   (void)call;
   measured_frame = 0;
 }

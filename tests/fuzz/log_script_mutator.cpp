@@ -202,14 +202,15 @@ std::vector<std::uint64_t> some_definition(Random& random) {
             r.head.b = static_cast<std::uint32_t>(any() % 6);
           });
     case 11:
-      return some_record<log::Datatype>(random, RecordType::datatype, 1,
-                                        [](Random& any, log::Datatype& r) {
-                                          r.head.a = static_cast<std::uint16_t>(any() % 20);
-                                          r.head.b = static_cast<std::uint32_t>(any() % 9);
-                                        });
+      return some_record<log::Datatype>(
+          random, RecordType::datatype, 1, [](Random& any, log::Datatype& r) {
+            r.head.a = static_cast<std::uint16_t>(any() % 21 | any() % 2 << 8);
+            r.head.b = static_cast<std::uint32_t>(any() % 9);
+          });
     case 12:
       return some_record<log::Window>(random,
                                       random() % 2 == 0 ? RecordType::window : RecordType::file);
+    case 13:
       return some_record<log::ClockSample>(
           random, RecordType::clock_sample, 0, [](Random& any, log::ClockSample& r) {
             r.head.a = static_cast<std::uint16_t>(any() % log::ClockSample::kEnds);

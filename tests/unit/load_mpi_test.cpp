@@ -14,7 +14,7 @@ using log::test::mpi_call;
 using log::test::peer_word;
 using log::test::words_of;
 
-constexpr std::uint64_t kComm = 0x100, kWindow = 0x200;
+constexpr std::uint64_t kComm = 0x100, kWindow = 0x200, kDatatype = 0x300;
 constexpr std::uint16_t kPut = 5, kRecv = 6;
 
 struct Writer {
@@ -51,6 +51,48 @@ struct Writer {
     record.handle = kWindow;
     record.communicator = kComm;
     log.add(record, RecordType::window);
+  }
+
+  void datatype(std::uint64_t tick, Combiner combiner, std::uint64_t size) {
+    log::Datatype record{};
+    record.head.a =
+        static_cast<std::uint16_t>(static_cast<unsigned>(combiner) | log::Datatype::kContiguous);
+    record.tick = tick;
+    record.handle = kDatatype;
+    record.size = size;
+    record.extent = static_cast<std::int64_t>(size);
+    log.add(record, RecordType::datatype);
+  }
+
+  void end(RecordType type, std::uint64_t handle, std::uint64_t tick) {
+    HandleEnd record{};
+    record.tick = tick;
+    record.handle = handle;
+    log.add(record, type);
+  }
+
+  void module(std::uint64_t tick, std::string_view path) {
+    log::Module record{};
+    record.tick = tick;
+    record.begin = record.bias = 0x1000;
+    record.end = 0x2000;
+    record.head.b = static_cast<std::uint32_t>(path.size());
+    log.add(record, RecordType::module, words_of(path));
+  }
+
+  // A receive of one element, from the code at `caller`.
+  void receive_from(std::uint64_t tick, std::uint64_t caller) {
+    log::MpiCall record = mpi_call(kRecv, log::MpiCall::kVolume | log::MpiCall::kCaller);
+    record.start_tick = tick;
+    record.duration_ticks = 1;
+    log.add(record, RecordType::mpi_call, {8, kDatatype, caller});
+  }
+
+  void file_call(std::uint64_t tick) {
+    log::MpiCall record = mpi_call(kRecv);
+    record.start_tick = tick;
+    record.scope = kWindow;
+    log.add(record, RecordType::mpi_file_call);
   }
 
   void events() { log.chunk(Stream::events, 0, 1); }
@@ -118,6 +160,91 @@ TEST_CASE("a call on a window has the communicator that the window was made from
   CHECK(comm_of(job, job.calls[3]) == "second");
   CHECK(job.calls[3].peer == 1);
   CHECK(job.calls[3].bytes == 64);
+}
+
+TEST_CASE(
+    "a call on a file has the communicator that it was opened on, whatever window has its handle") {
+  Writer writer;
+  writer.comm(10, "first");
+  log::File file{};
+  file.tick = 20;
+  file.handle = kWindow;
+  file.communicator = kComm;
+  writer.log.add(file, RecordType::file);
+  writer.comm(30, "second");
+  writer.window(35);
+  writer.events();
+  writer.file_call(40);
+  writer.put(50, 1);
+  const Job job = writer.job();
+  REQUIRE(job.calls.size() == 2);
+  CHECK(comm_of(job, job.calls[0]) == "first");
+  CHECK(comm_of(job, job.calls[1]) == "second");
+}
+
+// The combiner of what each call received.
+std::vector<std::string> combiners(const Job& job) {
+  std::vector<std::string> found;
+  for (const MpiCall& call : job.calls) {
+    found.push_back(
+        call.datatype == kNone
+            ? "none"
+            : job.run.texts[job.run.datatypes[static_cast<std::size_t>(call.datatype)].combiner]);
+  }
+  return found;
+}
+
+TEST_CASE("the handle of a datatype means what it meant at the time") {
+  Writer writer;
+  writer.datatype(20, Combiner::vector, 8);
+  writer.end(RecordType::datatype_free, kDatatype, 40);
+  writer.datatype(60, Combiner::structure, 8);
+  writer.events();
+  // At 50 another thread is in a call whose start is before that of the call that defined it.
+  for (const std::uint64_t tick : {10u, 20u, 39u, 50u, 60u, 90u}) writer.receive_from(tick, 0);
+  const Job job = writer.job();
+  CHECK(combiners(job) ==
+        std::vector<std::string>{"vector", "vector", "vector", "struct", "struct", "struct"});
+  CHECK(job.run.datatypes.size() == 2);
+  CHECK(job.run.datatypes[0].contiguous);
+}
+
+TEST_CASE("datatypes of which all is the same are one row") {
+  Writer writer;
+  for (const std::uint64_t tick : {10u, 20u, 30u}) {
+    writer.datatype(tick, Combiner::vector, tick == 20 ? 16 : 8);
+    writer.end(RecordType::datatype_free, kDatatype, tick + 5);
+  }
+  writer.events();
+  for (const std::uint64_t tick : {10u, 20u, 30u}) writer.receive_from(tick, 0);
+  const Job job = writer.job();
+  CHECK(job.run.datatypes.size() == 2);
+  CHECK(job.calls[0].datatype == job.calls[2].datatype);
+  CHECK(job.calls[0].datatype != job.calls[1].datatype);
+}
+
+TEST_CASE("a caller is a stack of one frame, of the module that was there when it called") {
+  Writer writer;
+  writer.module(5, "/one.so");
+  writer.module(25, "/other.so");  // in its place
+  writer.events();
+  for (const std::uint64_t tick : {10u, 20u, 30u, 40u}) writer.receive_from(tick, 0x1500);
+  writer.receive_from(50, 0x1600);
+  Job job = writer.job();
+  REQUIRE(job.calls.size() == 5);
+  CHECK(job.logs[0].stacks.size() == 3);
+  CHECK(job.calls[0].stack == job.calls[1].stack);
+  CHECK(job.calls[2].stack == job.calls[3].stack);
+  resolve_stacks(job);
+  const auto module_of = [&](std::size_t call) {
+    const Index row = job.logs[0].stack_rows.at(job.calls[call].stack);
+    const CallStack& stack = job.run.stacks[static_cast<std::size_t>(row)];
+    CHECK(stack.truncated);
+    return job.run.texts[job.run.frames[job.run.stack_frames[stack.first_frame].frame].module];
+  };
+  CHECK(module_of(0) == "/one.so");
+  CHECK(module_of(2) == "/other.so");
+  CHECK(module_of(4) == "/other.so");
 }
 
 TEST_CASE("the call that a lane shows is open, unless a record says that it is over") {

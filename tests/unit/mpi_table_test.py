@@ -66,13 +66,21 @@ ROLE_PARAMETERS = {
     "window": ("MPI_Win", r"win"),
     "window_at": ("MPI_Win*", r"win"),
     "new_window": ("MPI_Win*", r"win"),
+    "new_session": ("MPI_Session*", r"session"),
+    "session_at": ("MPI_Session*", r"session"),
+    "type_at": ("MPI_Datatype*", r"datatype|type"),
     "op": ("MPI_Op", r"op"),
 }
 
 INTEGERS = {"handle_bytes": "sizeof(MPI_Comm)", "proc_null": "MPI_PROC_NULL",
             "any_source": "MPI_ANY_SOURCE", "any_tag": "MPI_ANY_TAG", "undefined": "MPI_UNDEFINED",
             "root": "MPI_ROOT", "in_place": "(long)MPI_IN_PLACE", "cartesian": "MPI_CART",
-            "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH"}
+            "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH",
+            "combiner_named": "MPI_COMBINER_NAMED"}
+# In the order of log::Combiner, which every library has.
+COMBINERS = ("DUP", "CONTIGUOUS", "VECTOR", "", "HVECTOR", "INDEXED", "", "HINDEXED",
+             "INDEXED_BLOCK", "", "STRUCT", "SUBARRAY", "DARRAY", "F90_REAL", "F90_COMPLEX",
+             "F90_INTEGER", "RESIZED", "HINDEXED_BLOCK")  # "": removed by MPI 3
 HANDLES = {"comm_null": "MPI_COMM_NULL", "comm_self": "MPI_COMM_SELF",
            "comm_world": "MPI_COMM_WORLD", "datatype_null": "MPI_DATATYPE_NULL",
            "no_op": "MPI_NO_OP", "request_null": "MPI_REQUEST_NULL", "byte": "MPI_BYTE",
@@ -166,6 +174,9 @@ def probe_source(functions):
         for key, value in HANDLES.items())
     fields = "\n".join(
         f"{HANDLE_TYPES.get(key, 'MPI_Comm')} {key};" for key in HANDLES)
+    combiners = "\n".join(
+        f'printf("combiner %s %d\\n", "{name}", MPI_COMBINER_{name} - MPI_COMBINER_NAMED);'
+        for name in COMBINERS if name)
     names = "\n".join(f'missing("{f.name}"); missing("P{f.name}");' for f in functions)
     return f"""
 #define _GNU_SOURCE
@@ -184,6 +195,7 @@ int main(int argc, char** argv) {{
   char version[MPI_MAX_LIBRARY_VERSION_STRING]; int length;
   {integers}
   {handles}
+  {combiners}
   {names}
   for (int i = 1; i < argc; ++i) printf("symbol %s %#lx\\n", argv[i], (unsigned long)dlsym(RTLD_DEFAULT, argv[i]));
   MPI_Get_library_version(version, &length);
@@ -207,7 +219,7 @@ def check_library(compiler, functions, constants):
     answers = run_probe(compiler, functions, symbols)
     for name in (text for key, text in answers if key == "missing"):
         yield f"{name} is not exported"
-    actual = dict(pair for pair in answers if pair[0] not in ("missing", "symbol"))
+    actual = dict(pair for pair in answers if pair[0] not in ("missing", "symbol", "combiner"))
     address = dict(text.split() for key, text in answers if key == "symbol")
     for key in INTEGERS:
         if actual[key] != constants[key]:
@@ -216,6 +228,9 @@ def check_library(compiler, functions, constants):
         expected = address.get(constants[key], constants[key])
         if int(actual[key], 16) != int(expected, 16):
             yield f"{key} is {actual[key]}, the table says {constants[key]} ({expected})"
+    for name, number in (text.split() for key, text in answers if key == "combiner"):
+        if int(number) != COMBINERS.index(name) + 1:
+            yield f"MPI_COMBINER_{name} is not {COMBINERS.index(name) + 1} beyond the first one"
     versions = constants["versions"]
     if versions != "-" and not any(text in actual["version"] for text in versions.split("|")):
         yield f"version '{actual['version']}' holds none of {versions}"

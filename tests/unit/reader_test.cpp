@@ -137,6 +137,7 @@ TEST_CASE("every record type comes back as written") {
   CHECK(windows[1].type() == RecordType::file);
   const auto datatype = only<DatatypeView>(file, Stream::definitions);
   CHECK(datatype.combiner() == Combiner::vector);
+  CHECK(datatype.contiguous());
   CHECK(datatype.name == "row");
   CHECK(datatype.r.extent == -64);
   const auto recording = only<RecordingSwitchView>(file, Stream::definitions);

@@ -1,0 +1,132 @@
+#include "mpi-attribution/datatypes.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "mpi-attribution/communicators.hpp"
+
+namespace uctrace::mpi {
+
+namespace detail {
+constinit Handle known_datatypes[std::size_t{1} << kDatatypeBits]{};
+}  // namespace detail
+
+namespace {
+
+using log::Combiner;
+
+constexpr std::size_t kTries = 4;
+constexpr std::size_t kLongestName = 512;  // more than any MPI_MAX_OBJECT_NAME
+
+// Whether a definition may be in the log whose handle is not in the table.
+constinit std::atomic<bool> some_gave_way{false};
+
+Handle& place_of(Handle handle, std::size_t attempt) {
+  constexpr std::size_t kPlaces = std::size_t{1} << detail::kDatatypeBits;
+  return detail::known_datatypes[(detail::place_of_datatype(handle) + attempt) % kPlaces];
+}
+
+Handle load(const Handle& place) { return __atomic_load_n(&place, __ATOMIC_RELAXED); }
+void store(Handle& place, Handle handle) { __atomic_store_n(&place, handle, __ATOMIC_RELAXED); }
+
+bool is_known(Handle handle) {
+  for (std::size_t attempt = 0; attempt < kTries; ++attempt) {
+    if (load(place_of(handle, attempt)) == handle) return true;
+  }
+  return false;
+}
+
+// At the first free place, else in the place of another one, which is then defined again.
+void note(Handle handle) {
+  for (std::size_t attempt = 0; attempt < kTries; ++attempt) {
+    Handle none = 0;
+    if (__atomic_compare_exchange_n(&place_of(handle, attempt), &none, handle, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      return;
+    }
+  }
+  some_gave_way.store(true, std::memory_order_relaxed);
+  store(place_of(handle, 0), handle);
+}
+
+void forget_all() {
+  for (Handle& known : detail::known_datatypes) store(known, 0);
+}
+
+// The log of a fork child is another one.
+void forget_in_children() {
+  static constinit std::atomic<bool> asked{false};
+  if (!asked.exchange(true)) pthread_atfork(nullptr, nullptr, forget_all);
+}
+
+// --- what the library says -----------------------------------------------------------------------
+
+Combiner combiner_of(Handle datatype) {
+  const Describing& ask = library.describing;
+  int combiner = 0, result = 0;
+  if (ask.type_get_envelope_c != nullptr) {
+    std::int64_t integers = 0, addresses = 0, large_counts = 0, datatypes = 0;
+    result = ask.type_get_envelope_c(datatype, &integers, &addresses, &large_counts, &datatypes,
+                                     &combiner);
+  } else {
+    int integers = 0, addresses = 0, datatypes = 0;
+    result = ask.type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  }
+  const std::int64_t number = std::int64_t{combiner} - library.combiner_named + 1;
+  const bool known = result == 0 && number > 0 && number < static_cast<int>(Combiner::kCount);
+  return known ? static_cast<Combiner>(number) : Combiner::unknown;
+}
+
+bool define(Handle handle, std::uint64_t tick) {
+  const Describing& ask = library.describing;
+  std::int64_t size = 0, lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  library.ask.type_size_x(handle, &size);
+  ask.type_get_extent_x(handle, &lower, &extent);
+  ask.type_get_true_extent_x(handle, &true_lower, &true_extent);
+  char name[kLongestName] = "";
+  int length = 0;
+  ask.type_get_name(handle, name, &length);
+  const std::size_t name_bytes = strnlen(name, sizeof name);
+  const Combiner combiner = combiner_of(handle);
+
+  log::Lane* lane = log::lane();
+  if (lane == nullptr) return false;
+  auto* record = lane->define<log::Datatype>(log::padded(name_bytes));
+  if (record == nullptr) return false;
+  record->tick = tick;
+  record->handle = handle;
+  record->size = static_cast<std::uint64_t>(size);
+  record->extent = extent;
+  std::memcpy(record + 1, name, name_bytes);
+  const bool contiguous = size == extent && size == true_extent && lower == true_lower;
+  log::publish(record, log::RecordType::datatype, (sizeof *record + log::padded(name_bytes)) / 8,
+               static_cast<std::uint16_t>(static_cast<unsigned>(combiner) |
+                                          (contiguous ? log::Datatype::kContiguous : 0u)),
+               static_cast<std::uint32_t>(name_bytes));
+  return true;
+}
+
+}  // namespace
+
+namespace detail {
+[[gnu::noinline, gnu::cold]] void learn_datatype(Handle handle, std::uint64_t tick) {
+  if (!library.can_describe || is_known(handle)) return;
+  forget_in_children();
+  if (define(handle, tick)) note(handle);
+}
+}  // namespace detail
+
+void forget_datatype(Handle handle) {
+  if (handle == 0) return;
+  bool defined = some_gave_way.load(std::memory_order_relaxed);
+  for (std::size_t attempt = 0; attempt < kTries; ++attempt) {
+    Handle known = handle;
+    defined |= __atomic_compare_exchange_n(&place_of(handle, attempt), &known, Handle{0}, false,
+                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+  if (defined) end_handle(log::RecordType::datatype_free, handle);
+}
+
+}  // namespace uctrace::mpi

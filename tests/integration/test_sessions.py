@@ -1,0 +1,34 @@
+"""Programs without MPI_Init: ranks come from a session's set of all processes, and the communicators
+of several sessions are told apart, joined across ranks and named as any others."""
+
+import json
+from collections import Counter
+
+from checks import check_complete
+from harness import MPIS, check_equal, record_well, run_test, scratch
+
+
+def sessions_are_recorded(mpi_name):
+    mpi = MPIS[mpi_name]
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", mpi.job("sessions", folder / "truth"))
+        check_complete(recording.info, processes=mpi.ranks)
+        check_equal(sorted(p["rank"] for p in recording.info["processes"]), list(range(mpi.ranks)),
+                    "ranks")
+        check_equal({p["exit"] for p in recording.info["processes"]}, {"finalized"}, "ends")
+        sizes, messages = {}, Counter()
+        for rank in range(mpi.ranks):
+            for line in (folder / f"truth.{rank}.jsonl").read_text().splitlines():
+                row = json.loads(line)
+                sizes[row["name"]] = row["size"]
+                messages[row["name"]] += row["messages"]
+        named = {row["name"]: row["size"] for row in recording.table("communicators")}
+        check_equal(named, sizes, "communicators and their sizes")
+        sent = Counter(message["comm"] for message in recording.sent_by("MPI_Sendrecv"))
+        check_equal(sent, messages, "messages on each")
+        sums = Counter(call["comm"] for call in recording.table("mpi_calls")
+                       if call["function"] == "MPI_Allreduce")
+        check_equal(sums, {"f0.1": mpi.ranks, "f0.2": 2 * mpi.ranks, "f0.3": mpi.ranks}, "sums")
+
+
+run_test(sessions_are_recorded)
