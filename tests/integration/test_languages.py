@@ -1,7 +1,8 @@
-"""Fortran programs (mpif.h, use mpi, mpi_f08) are recorded under the names of the C functions."""
+"""Fortran programs (mpif.h, use mpi, mpi_f08) are recorded under the names of the C functions, as are
+plug-ins in a program that knows no MPI."""
 
 from checks import check_complete, check_messages_are
-from harness import MPIS, check_equal, record_well, run_test, run_well, scratch
+from harness import MPIS, PROGRAMS, check_equal, record_well, run_test, run_well, scratch
 
 
 def ring_messages(ranks):
@@ -12,8 +13,23 @@ def ring_messages(ranks):
         yield {**common, "bytes": 10 * 4, "tag": 8, "function": "MPI_Sendrecv"}
 
 
+def plugin_is_recorded(mpi):
+    plugin = PROGRAMS / f"mpi_plugin_f08.{mpi.name}.so"
+    with scratch() as folder:
+        job = mpi.job(PROGRAMS / "mpi_plugin_host", plugin, plugin)
+        _, recording = record_well(folder / "data", job)
+        messages = [{"src": rank, "dst": (rank + 1) % mpi.ranks, "comm": "MPI_COMM_WORLD", "bytes": 4,
+                     "tag": turn, "function": "MPI_Sendrecv"}
+                    for turn in (1, 2) for rank in range(mpi.ranks)]
+        check_messages_are(recording, messages)
+        check_complete(recording.info, processes=mpi.ranks)
+
+
 def fortran_is_recorded(mpi_name, binding):
     mpi = MPIS[mpi_name]
+    if binding == "plug-in":
+        plugin_is_recorded(mpi)
+        return
     with scratch() as folder:
         job = mpi.job(f"fortran_{binding}")
         alone = run_well(job)

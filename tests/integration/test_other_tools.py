@@ -1,0 +1,53 @@
+"""Another tool of MPI beside uctrace: it sees what it sees alone, and the program as well. Behind
+uctrace it changes nothing here either; in front, or linked into the program, it hides the functions
+that it wraps."""
+
+from collections import Counter
+
+from checks import check_accounts, check_complete, results_of
+from harness import MPIS, PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+from launchers import write_script
+
+CALLS = {"MPI_Init": 1, "MPI_Irecv": 7, "MPI_Send": 7, "MPI_Wait": 7, "MPI_Allreduce": 3,
+         "MPI_Finalize": 1}  # of each rank (tooled.c)
+WRAPPED = ("MPI_Send", "MPI_Allreduce", "MPI_Finalize")
+LOADED = {
+    "behind": 'exec env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}%s" "$@"',
+    "in front": 'exec env LD_PRELOAD="%s${LD_PRELOAD:+:$LD_PRELOAD}" "$@"',
+}
+
+
+def calls_of(recording, mpi):
+    names = Counter(call["function"] for call in recording.table("mpi_calls"))
+    return {name: count / mpi.ranks for name, count in names.items()}
+
+
+def tools_get_along(mpi, folder, where, job):
+    alone = run_well(job)
+    result, recording = record_well(folder / where, job)
+    # The launcher may mix the lines of the ranks.
+    lines = [sorted(output.splitlines()) for output in (alone.stdout, result.stdout)]
+    check_equal(lines[1], lines[0], f"what the tool counts {where}")
+    check_equal(len(lines[0]), mpi.ranks, "lines of the tool")
+    hidden = () if where == "behind" else WRAPPED
+    check_equal(calls_of(recording, mpi), {n: c for n, c in CALLS.items() if n not in hidden},
+                f"calls with a tool {where}")
+    if where == "behind":
+        check_complete(recording.info, processes=mpi.ranks)
+    else:
+        check_accounts(recording.info)
+        check_equal(results_of(recording.info).get("violated"), None, f"identities {where}")
+
+
+def other_tools_get_along(mpi_name):
+    mpi = MPIS[mpi_name]
+    tool = PROGRAMS / f"pmpi_tool.{mpi_name}.so"
+    with scratch() as folder:
+        for where, line in LOADED.items():
+            script = write_script(folder / f"{where}.sh", f"#!/bin/sh\n{line % tool}\n")
+            *launcher, program = mpi.job("tooled")
+            tools_get_along(mpi, folder, where, [*launcher, script, program])
+        tools_get_along(mpi, folder, "linked", mpi.job("tooled_linked"))
+
+
+run_test(other_tools_get_along)

@@ -1,0 +1,22 @@
+"""An MPI that uctrace does not know: its calls pass through, and the recording says why it has none."""
+
+from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+
+
+def unknown_library_is_passed_through():
+    program = [PROGRAMS / "unknown_mpi_user"]
+    with scratch() as folder:
+        alone = run_well(program)
+        result, recording = record_well(folder / "data", program)
+        check_equal(result.stdout, alone.stdout, "output of the program")
+        faults = [(fault["fault"], fault["detail"]) for fault in recording.info["faults"]]
+        check_equal(faults, [("unknown_mpi_library", "Nobody's MPI 0.1")], "faults")
+        layer = recording.info["layers"]["mpi"]
+        check_equal(layer["state"], "off", "layer mpi")
+        check("Nobody's MPI 0.1" in layer["why"], f"the layer does not say why: {layer}")
+        warnings = [line for line in result.stderr.splitlines() if "Nobody's MPI 0.1" in line]
+        check_equal(len(warnings), 1, f"warnings in {result}")
+        check_equal(recording.table("mpi_calls"), [], "calls")
+
+
+run_test(unknown_library_is_passed_through)
