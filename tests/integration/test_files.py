@@ -1,12 +1,25 @@
 """Calls on files and windows are on the communicator that these were made from, also when it is freed
-by then, and when a handle is used again."""
+by then, and when a handle is used again; and their ends are in the log."""
 
 import json
 
 from checks import check_complete
 from harness import MPIS, OPEN_MPI_OVER_UCX, check_equal, record_well, run_test, scratch
+from logs import DEFINITIONS, Log
 
 FUNCTIONS = ("MPI_File_", "MPI_Win_", "MPI_Put")
+# What files.c makes, and the record types of their beginnings and ends.
+FILES, WINDOWS = 3, 2
+RECORDS = {"window": (46, WINDOWS), "window_free": (53, WINDOWS), "file": (54, FILES),
+           "file_close": (55, FILES)}
+
+
+def ends_are_written(recording):
+    for path in recording.logs:
+        log = Log(path)
+        for what, (kind, count) in RECORDS.items():
+            handles = [log.u64(offset + 16) for offset, _, _ in log.records(kind, DEFINITIONS)]
+            check_equal((len(handles), 0 in handles), (count, False), f"{what} in {path.name}")
 
 
 def files_have_communicators(mpi_name):
@@ -23,6 +36,7 @@ def files_have_communicators(mpi_name):
             found = [{"function": call["function"], "comm": call["comm"]} for call in calls
                      if ranks[call["process"]] == rank and call["function"].startswith(FUNCTIONS)]
             check_equal(found, [json.loads(line) for line in lines], f"calls of rank {rank}")
+        ends_are_written(recording)
 
 
 run_test(files_have_communicators)
