@@ -46,6 +46,8 @@ constexpr std::string_view kOneSided[] = {"put",
                                           "fetch_and_op",
                                           "compare_and_swap"};
 
+constexpr std::string_view kOnlyReceiving[] = {"recv", "mrecv", "precv", "get", "rget"};
+
 template <std::size_t N>
 bool is_in(std::string_view name, const std::string_view (&names)[N]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -122,6 +124,7 @@ MpiName parse_mpi_name(std::string_view function) {
     name.base.erase(0, 1);
   }
   name.kind = kind_of_base(name.base);
+  name.only_receives = is_in(name.base, kOnlyReceiving);
   return name;
 }
 

@@ -18,6 +18,7 @@ struct MpiName {
   MpiKind kind = MpiKind::management;
   bool nonblocking = false;  // MPI_I...
   bool persistent = false;   // ..._init
+  bool only_receives = false;  // data that another process gives, or has
 };
 
 MpiName parse_mpi_name(std::string_view function);

@@ -113,9 +113,11 @@ std::uint64_t volume(const MpiName& name, const CallBytes& bytes) {
   const std::string_view base = name.base;
   switch (name.kind) {
     case MpiKind::p2p:
-      return bytes.sent;
+      if (base == "start" || base == "startall") return bytes.sent + bytes.received;
+      return name.only_receives ? bytes.received : bytes.sent;
     case MpiKind::rma:
-      return base.starts_with("win_") ? 0 : bytes.sent;
+      if (base.starts_with("win_")) return 0;
+      return name.only_receives ? bytes.received : bytes.sent;
     case MpiKind::collective:
       break;
     default:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "log-merger/mpi_names.hpp"
 #include "log-merger/request_table.hpp"
 
 namespace uctrace::merge {
@@ -80,6 +81,18 @@ bool agree(const std::vector<Waited>& waited) {
                      [&](const Waited& one) { return one.comm == waited.front().comm; });
 }
 
+// A start moves what the requests were made for; that partitions are ready adds nothing to it.
+void add_volume_of_started(const Job& job, MpiCall& start, const std::vector<Index>& makers) {
+  if (job.run.texts[start.function].starts_with("MPI_Pready")) return;
+  for (const Index maker : makers) {
+    if (maker == kNone) continue;
+    const MpiCall& made = job.calls[static_cast<std::size_t>(maker)];
+    const bool receives = parse_mpi_name(job.run.texts[made.function]).only_receives;
+    start.bytes += receives ? 0 : made.bytes;
+    start.recv_bytes += receives ? made.bytes : made.recv_bytes;
+  }
+}
+
 }  // namespace
 
 void name_starts(Job& job) {
@@ -95,7 +108,10 @@ void name_starts(Job& job) {
       return;
     }
     const std::vector<Index> makers = table.makers(index, table.given(index));
-    if (use == RequestUse::starts) log.makers_of_started[index] = makers;
+    if (use == RequestUse::starts) {
+      log.makers_of_started[index] = makers;
+      add_volume_of_started(job, call, makers);
+    }
     if (call.comm != kNone || makers.empty()) return;
     const Index comm = comm_of(makers.front());
     const bool agree = std::all_of(makers.begin(), makers.end(),

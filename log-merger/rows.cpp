@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 
 #include "log-merger/job.hpp"
+#include "log-merger/mpi_names.hpp"
 #include "log-merger/payload.hpp"
 #include "log-merger/protocol.hpp"
 #include "log-merger/row_maker.hpp"
@@ -326,12 +328,9 @@ class RowBuilder : RowMaker {
       row.communicator = communicator_of(call.process, call.comm);
       row.peer = world_rank(job_, call, call.peer);
       row.tag = call.tag;
-      row.bytes = call.bytes;
       row.recv_peer = world_rank(job_, call, call.recv_peer);
       row.recv_tag = call.recv_tag;
-      row.recv_bytes = call.recv_bytes;
-      row.datatype = call.datatype;
-      row.recv_datatype = call.recv_datatype;
+      add_volume(call, row);
       row.status = call.status;
       row.stack = stack_row(call.process, call.stack);
       row.t_start_ns = call.start_ns;
@@ -344,6 +343,24 @@ class RowBuilder : RowMaker {
     }
   }
 
+  // What only receives has one half, which its record tells as it does that of a send. A persistent
+  // request moves nothing when it is made: each start of it does.
+  void add_volume(const MpiCall& call, MpiCallRow& row) {
+    const auto [name, fresh] = names_.try_emplace(call.function);
+    if (fresh) name->second = parse_mpi_name(run_.texts[call.function]);
+    row.datatype = call.datatype;
+    row.recv_datatype = call.recv_datatype;
+    if (!name->second.persistent) {
+      row.bytes = call.bytes;
+      row.recv_bytes = call.recv_bytes;
+    }
+    if (name->second.only_receives) {
+      std::swap(row.bytes, row.recv_bytes);
+      std::swap(row.datatype, row.recv_datatype);
+    }
+  }
+
+  std::unordered_map<TextId, MpiName> names_;
   std::vector<Index> initiators_;        // UCP operations by message; kNone: not in the logs
   std::vector<std::vector<Index>> ops_;  // UCT operations by message
 };

@@ -1,10 +1,14 @@
 """Traffic belongs to the call that asked for it, whichever call happened to drive it: without a case
 an MPI_Ialltoall and MPI_Isends, else what the programs say of theirs."""
 
+import json
+from collections import Counter
+
 from checks import check_complete, check_messages_are, check_program_is_recorded, read_truth
 from harness import MPIS, OPEN_MPI_OVER_UCX, check, check_equal, record_well, run_test, run_well
 from harness import scratch
 
+SENDS = ("MPI_Send", "MPI_Start", "MPI_Startall")
 AM_HEADER = 24  # that MPICH puts before the data of partitions
 FILE_CALLS = {"MPI_File_open", "MPI_File_set_view", "MPI_File_write_at_all",
               "MPI_File_read_at_all", "MPI_File_close"}
@@ -35,6 +39,18 @@ def check_files(recording, mpi):
     check_equal({c["comm"] for c in calls}, {"A", "B"}, "communicators of calls on files")
 
 
+def check_volumes(recording, truth, kind, functions):
+    """What calls gave and got by their arguments is what the ranks say: each start of a request
+    counts, and not what made it; a get is received."""
+    table = recording.ask("comms", "--format", "json", "--by", "kind", "--kind", kind)
+    row = json.loads(table.stdout)[0]
+    bytes_of = Counter()
+    for sent in truth:
+        bytes_of[sent["function"]] += sent["bytes"]
+    sent, received = (sum(bytes_of[name] for name in names) for names in functions)
+    check_equal((row["sent_bytes"], row["received_bytes"]), (sent, received), f"volume of {kind}")
+
+
 def traffic_is_attributed(mpi_name, case=None):
     mpi = MPIS[mpi_name]
     if case is None:
@@ -50,6 +66,10 @@ def traffic_is_attributed(mpi_name, case=None):
             program = "attribution_objects" if of_objects else "attribution_more"
             recording, truth = record_case(mpi, folder, program, case)
         check_messages_are(recording, truth)
+        if case == "persistent":
+            check_volumes(recording, truth, "p2p", (SENDS, SENDS))
+        if case == "epochs":
+            check_volumes(recording, truth, "rma", (["MPI_Put"], ["MPI_Get"]))
         if case == "files":
             check_files(recording, mpi)
 

@@ -59,7 +59,7 @@ static void put_and_get(const struct shared* shared, int target, int64_t first) 
   MPI_Win_flush(target, shared->window);
   write_call(channel, "MPI_Win_flush", target, 0, 0);
   MPI_Get(in, kElements, MPI_INT64_T, target, slot, kElements, MPI_INT64_T, shared->window);
-  write_call(channel, "MPI_Get", target, bytes, 0);
+  write_call(channel, "MPI_Get", target, 0, bytes);
   MPI_Win_flush_local(target, shared->window);
   write_call(channel, "MPI_Win_flush_local", target, 0, 0);
   check_values("MPI_Get", in, kElements, first);
@@ -70,7 +70,7 @@ static void put_and_get(const struct shared* shared, int target, int64_t first) 
   MPI_Win_flush(target, shared->window);
   write_call(channel, "MPI_Win_flush", target, 0, 0);
   MPI_Rget(in, 10, MPI_INT64_T, target, slot, 10, MPI_INT64_T, shared->window, &request);
-  write_call(channel, "MPI_Rget", target, 80, 0);
+  write_call(channel, "MPI_Rget", target, 0, 80);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   check_values("MPI_Rget", in, 10, first + 5);
   MPI_Win_unlock(target, shared->window);

@@ -48,7 +48,9 @@ TEST_CASE("names say what functions do, in all their forms") {
 
 TEST_CASE("volumes are those of the arguments") {
   CHECK(volume("MPI_Isend", {80, 0, 4}) == 80);
-  CHECK(volume("MPI_Recv", {80, 0, 4}) == 80);
+  CHECK(volume("MPI_Recv", {0, 80, 4}) == 80);
+  CHECK(volume("MPI_Get", {0, 80, 4}) == 80);
+  CHECK(volume("MPI_Startall", {80, 40, 4}) == 120);
   CHECK(volume("MPI_Sendrecv", {80, 40, 4}) == 80);
   CHECK(volume("MPI_Put", {80, 0, 4}) == 80);
   CHECK(volume("MPI_Bcast", {80, 0, 4}) == 80);  // the root

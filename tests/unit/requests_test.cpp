@@ -137,8 +137,13 @@ TEST_CASE("a persistent request ends when what its last start asked for does") {
   program.complete(old, 190);
   program.complete(start, 120);
   program.complete(other, 150);
+  program.builder.job.calls[0].bytes = 100;
+  program.builder.job.calls[1].bytes = 30;
   name_starts(program.builder.job);
   share_waits(program.builder.job);
+  CHECK(program.at(old).bytes == 100);
+  CHECK(program.at(old).recv_bytes == 30);
+  CHECK(program.at(other).recv_bytes == 30);
   CHECK(program.at(old).comm == kNone);
   CHECK(program.at(start).comm == 0);
   CHECK(program.at(other).comm == 1);
