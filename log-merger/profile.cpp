@@ -20,14 +20,14 @@ auto values_of(const Map& map) {
 
 std::vector<ProfileCalls> calls_of(const Run& run) {
   using Key = std::tuple<std::int32_t, TextId, std::uint32_t, std::int32_t, std::int32_t,
-                         std::uint64_t, std::uint64_t>;
+                         std::uint64_t, std::uint64_t, std::int32_t, std::int32_t>;
   std::map<Key, ProfileCalls> groups;
   CallParts(run).for_each([&](const CallPart& part) {
     const MpiCallRow& call = part.call;
     const std::int32_t site =
         call.stack < 0 ? -1 : run.stacks[static_cast<std::size_t>(call.stack)].call_site;
     ProfileCalls& group = groups[{part.communicator, call.function, call.process, call.peer, site,
-                                  call.bytes, call.recv_bytes}];
+                                  call.bytes, call.recv_bytes, call.datatype, call.recv_datatype}];
     group.communicator = part.communicator;
     group.function = call.function;
     group.process = call.process;
@@ -35,6 +35,8 @@ std::vector<ProfileCalls> calls_of(const Run& run) {
     group.call_site = site;
     group.sent_bytes = call.bytes;
     group.received_bytes = call.recv_bytes;
+    group.datatype = call.datatype;
+    group.recv_datatype = call.recv_datatype;
     group.calls += part.counts ? 1 : 0;
     group.time_ns += part.ns;
     group.min_ns = std::min(group.min_ns, part.ns);

@@ -19,6 +19,7 @@ struct ProfileCalls {
   std::int32_t peer = INT32_MIN;                     // world rank, or the marks of MpiCallRow
   std::int32_t call_site = -1;                       // into Run::call_sites
   std::uint64_t sent_bytes = 0, received_bytes = 0;  // of one call
+  std::int32_t datatype = -1, recv_datatype = -1;    // into Run::datatypes
   std::uint64_t calls = 0;
   std::uint64_t time_ns = 0, min_ns = UINT64_MAX, max_ns = 0;
 };

@@ -115,6 +115,7 @@ class Writer {
     write_processes();
     write_communicators();
     write_call_sites();
+    write_datatypes();
     write_calls();
     write_data();
     write_messages();
@@ -238,13 +239,23 @@ class Writer {
     }
   }
 
+  void write_datatypes() {
+    Insert insert(file_, "INSERT INTO datatypes VALUES(?, ?, ?, ?, ?, ?)");
+    for (std::size_t i = 0; i < run_.datatypes.size(); ++i) {
+      const Datatype& datatype = run_.datatypes[i];
+      insert.row(std::uint64_t{i}, text_or_null(datatype.name), text(datatype.combiner),
+                 datatype.size, datatype.extent, datatype.contiguous);
+    }
+  }
+
   void write_calls() {
-    Insert insert(file_, "INSERT INTO calls VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    Insert insert(file_, "INSERT INTO calls VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (const ProfileCalls& row : profile_.calls) {
       insert.row(communicator(row.communicator), operation(row.function), numbers_[row.process],
                  row.peer == INT32_MIN ? std::nullopt : std::optional(row.peer),
-                 known(row.call_site), row.sent_bytes, row.received_bytes, row.calls,
-                 seconds(row.time_ns), seconds(row.min_ns), seconds(row.max_ns));
+                 known(row.call_site), row.sent_bytes, row.received_bytes, known(row.datatype),
+                 known(row.recv_datatype), row.calls, seconds(row.time_ns), seconds(row.min_ns),
+                 seconds(row.max_ns));
     }
   }
 

@@ -27,9 +27,13 @@ CREATE TABLE members(comm_id INTEGER REFERENCES comms, remote INTEGER, first INT
   stride INTEGER, count INTEGER);
 CREATE TABLE call_sites(id INTEGER PRIMARY KEY, label TEXT, function TEXT, file TEXT, line INTEGER,
   module TEXT);
+CREATE TABLE datatypes(id INTEGER PRIMARY KEY, name TEXT, combiner TEXT, size INTEGER,
+  extent INTEGER, contiguous INTEGER);
 CREATE TABLE calls(comm_id INTEGER REFERENCES comms, operation_id INTEGER REFERENCES operations,
   rank INTEGER REFERENCES processes, peer INTEGER, call_site_id INTEGER REFERENCES call_sites,
-  send_bytes INTEGER, recv_bytes INTEGER, calls INTEGER, time REAL, time_min REAL, time_max REAL);
+  send_bytes INTEGER, recv_bytes INTEGER, datatype_id INTEGER REFERENCES datatypes,
+  recv_datatype_id INTEGER REFERENCES datatypes, calls INTEGER, time REAL, time_min REAL,
+  time_max REAL);
 CREATE TABLE peers(comm_id INTEGER REFERENCES comms, operation_id INTEGER REFERENCES operations,
   rank INTEGER REFERENCES processes, peer INTEGER REFERENCES processes, messages INTEGER,
   bytes INTEGER);

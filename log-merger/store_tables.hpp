@@ -32,9 +32,9 @@ enum class Unit : std::uint8_t {
 
 constexpr const char* name_of(Unit unit) {
   constexpr const char* kNames[] = {
-      "",    "bytes", "ns",    "rank",        "address",   "text",         "process", "message",
-      "hop", "stack", "frame", "stack_frame", "call_site", "communicator", "member",  "mpi_call",
-      "datatype"};
+      "",          "bytes",        "ns",     "rank",     "address", "text",
+      "process",   "message",      "hop",    "stack",    "frame",   "stack_frame",
+      "call_site", "communicator", "member", "mpi_call", "datatype"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -229,7 +229,8 @@ struct Table<MpiCallRow> {
       column("process", &Row::process, "process that called", Unit::process),
       column("lane", &Row::lane, "recording thread of that process"),
       column("function", &Row::function, "MPI function", Unit::text),
-      column("comm", &Row::comm, "communicator; on a window or a file: that it was made from", Unit::text),
+      column("comm", &Row::comm, "communicator; on a window or a file: that it was made from",
+             Unit::text),
       column("communicator", &Row::communicator, "the same", Unit::communicator),
       column("peer", &Row::peer, "or target; -1 = any, -2 = null, -2^31 = the call has none",
              Unit::rank),
@@ -373,12 +374,14 @@ struct Table<Identity> {
 };
 
 // Every table of rows, in the order in which they are written.
-inline constexpr std::tuple kTables{
-    &Run::processes,   &Run::messages,       &Run::hops,
-    &Run::transfers,   &Run::ucp_operations, &Run::mpi_calls,
-    &Run::datatypes,   &Run::wait_shares,    &Run::communicators,
-    &Run::communicator_members, &Run::frames, &Run::stacks,
-    &Run::stack_frames, &Run::call_sites,  &Run::identities};
+inline constexpr std::tuple kTables{&Run::processes,      &Run::messages,
+                                    &Run::hops,           &Run::transfers,
+                                    &Run::ucp_operations, &Run::mpi_calls,
+                                    &Run::datatypes,      &Run::wait_shares,
+                                    &Run::communicators,  &Run::communicator_members,
+                                    &Run::frames,         &Run::stacks,
+                                    &Run::stack_frames,   &Run::call_sites,
+                                    &Run::identities};
 
 template <typename Columns, typename Visit>
 void for_each_of(const Columns& items, Visit&& visit) {

@@ -54,6 +54,13 @@ def check_database(path, recording, ranks):
         " JOIN operations o ON o.id = operation_id WHERE operation = 'Allreduce' GROUP BY s.id"
     ))
     check_equal(list(sites.values()), [(ON_ALL + ON_HALVES) * ranks], f"calls of lines {sites}")
+    sums = database.execute(
+        "SELECT d.name, d.combiner, d.size, c.send_bytes / d.size, sum(c.calls) FROM calls c"
+        " JOIN datatypes d ON d.id = c.datatype_id JOIN operations o ON o.id = operation_id"
+        " WHERE operation = 'Allreduce' GROUP BY d.id"
+    ).fetchall()
+    check_equal(sums, [("MPI_DOUBLE", "named", 8, BYTES // 8, (ON_ALL + ON_HALVES) * ranks)],
+                "datatype and elements of the sums")
     check_equal(database.execute("PRAGMA foreign_key_check").fetchall(), [], "foreign keys")
     late = single("SELECT count(*) FROM processes WHERE mpi_time > exec_time")
     check_equal(late, 0, "processes with more time in MPI than they had")
