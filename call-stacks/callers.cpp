@@ -58,7 +58,7 @@ void note(std::uint64_t& place, std::uint64_t page, std::uint32_t generation) {
 
 namespace detail {
 [[gnu::noinline, gnu::cold]] void learn_caller(std::uint64_t page) {
-  if (log::log_number() == 0) return;
+  if (log::log_number() == 0 || !log::keeps_records()) return;
   std::uint64_t* room = find_room(page);
   if (room == nullptr) return;
   const int saved_errno = errno;

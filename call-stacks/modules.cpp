@@ -38,6 +38,7 @@ constinit std::size_t known_count = 0;
 // its parent had begun is none of its own.
 constinit std::atomic<std::uint32_t> scanning{0};
 constinit std::atomic<std::uint32_t> scanned_log{0};
+constexpr std::uint64_t kNever = ~std::uint64_t{0};       // not all found room: looked at again
 constinit std::atomic<std::uint64_t> scanned_changes{0};  // in `scanned_log`
 constinit std::atomic<std::uint32_t> generation{1};
 constinit std::atomic<std::uint32_t> unloading{0};  // threads in dlclose()
@@ -122,9 +123,10 @@ int define_module(dl_phdr_info* object, std::size_t, void* all_written) {
   log::Lane* lane = log::lane();
   const std::size_t tail = log::padded(id.size) + log::padded(path_bytes);
   auto* record = lane != nullptr ? lane->define<log::Module>(tail) : nullptr;
-  if (record == nullptr) {
+  if (record == nullptr) {  // nor is there for the next: this one is as new at the next scan
+    if (known_count != 0 && known[known_count - 1].key == key) --known_count;
     *static_cast<bool*>(all_written) = false;
-    return 0;
+    return 1;
   }
   record->tick = log::now();
   record->bias = object->dlpi_addr;
@@ -172,13 +174,13 @@ bool define_new_modules() {
   if (!same_log) known_count = 0;
   bool all_written = true;
   dl_iterate_phdr(define_module, &all_written);
-  forget_unseen();
   if (all_written) {
-    scanned_changes.store(count, std::memory_order_release);
-    scanned_log.store(log_number, std::memory_order_release);
+    forget_unseen();
   } else {
-    known_count = 0;  // there was no room: all are written again at the next time
+    for (std::size_t i = 0; i < known_count; ++i) known[i].seen = false;
   }
+  scanned_changes.store(all_written ? count : kNever, std::memory_order_release);
+  scanned_log.store(log_number, std::memory_order_release);
   scanning.store(0, std::memory_order_release);
   return all_written;
 }

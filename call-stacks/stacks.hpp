@@ -34,14 +34,15 @@ inline std::uint32_t of_mpi_call(log::Lane& lane) { return wanted() ? take(lane)
 
 // Of an operation of UCP: the program's own, outside of MPI; of MPI only with `all`.
 inline std::uint32_t of_ucp_operation(log::Lane& lane) {
-  if (!wanted()) return 0;
+  if (!wanted() || lane.leaves_out()) return 0;
   const bool own = lane.info->current_call.head.type == log::RecordType::unpublished;
   return own || detail::mode == log::StackMode::all ? take(lane) : 0;
 }
 
 // Of an operation of UCT.
 inline std::uint32_t of_uct_operation(log::Lane& lane) {
-  return __builtin_expect(detail::mode == log::StackMode::all, 0) ? take(lane) : 0;
+  const bool all = __builtin_expect(detail::mode == log::StackMode::all, 0);
+  return all && !lane.leaves_out() ? take(lane) : 0;
 }
 
 }  // namespace uctrace::stacks

@@ -8,6 +8,7 @@
 #include "event-log/futex.hpp"
 #include "event-log/packer_parts.hpp"
 #include "event-log/process_identity.hpp"
+#include "event-log/record_walk.hpp"
 #include "event-log/removed_log.hpp"
 #include "event-log/supply.hpp"
 #include "event-log/thread.hpp"
@@ -35,17 +36,8 @@ void note_error(int error) {
 
 // Adds records of the chunk from `at` on to the block until it is full or they end. Returns where.
 std::uint32_t fill_block(const ChunkHeader* chunk, std::uint32_t at) {
-  const auto* base = reinterpret_cast<const unsigned char*>(chunk);
-  while (at + sizeof(Head) <= chunk->bytes) {
-    const auto* record = reinterpret_cast<const std::uint64_t*>(base + at);
-    const std::uint64_t bytes =
-        (__atomic_load_n(record, __ATOMIC_ACQUIRE) >> 8 & 0xff) * sizeof(std::uint64_t);
-    if (bytes == 0 || at + bytes > chunk->bytes || !packer->encoder.add(record)) {
-      break;
-    }
-    at += static_cast<std::uint32_t>(bytes);
-  }
-  return at;
+  return walk_records(chunk, at,
+                      [](const std::uint64_t* record) { return packer->encoder.add(record); });
 }
 
 // What holds the packer up: the file system, or its own work and too little of a core.

@@ -41,8 +41,9 @@ void count_losses() {
   for (std::size_t i = 0; i < count; ++i) {
     const Place& place = *packer->order[i];
     const ChunkHeader* chunk = place.chunk;
-    walk_records(chunk, first_unpacked(place), chunk->bytes, [&](RecordType type) {
-      packer->losses.count(chunk->lane, drop_kind_of(type), 1);
+    walk_records(chunk, first_unpacked(place), [&](const std::uint64_t* record) {
+      packer->losses.count(chunk->lane, drop_kind_of(static_cast<RecordType>(*record & 0xff)), 1);
+      return true;
     });
   }
 }

@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/definitions.hpp"
-#include "event-log/events.hpp"
+#include "event-log/file_layout.hpp"
 
 namespace uctrace::log {
 
@@ -21,20 +20,19 @@ struct Losses {
   }
 };
 
-// Calls visit(type) for each record that begins in [from, to) of `chunk`, until one that is not
-// published. Returns where the walk ended.
+// Calls visit(record) for each record that begins `from` bytes into `chunk` or later, until one
+// that is not published, or that it returns false of. Returns where that one begins.
 template <typename Visit>
-std::uint64_t walk_records(const void* chunk, std::uint64_t from, std::uint64_t to, Visit visit) {
-  const auto* base = static_cast<const unsigned char*>(chunk);
-  std::uint64_t at = from;
-  while (at + sizeof(Head) <= to) {
-    const std::uint64_t head =
-        __atomic_load_n(reinterpret_cast<const std::uint64_t*>(base + at), __ATOMIC_ACQUIRE);
-    const std::uint64_t bytes = (head >> 8 & 0xff) * 8;
-    if (bytes == 0 || at + bytes > to) {
+std::uint32_t walk_records(const ChunkHeader* chunk, std::uint32_t from, Visit visit) {
+  const auto* base = reinterpret_cast<const unsigned char*>(chunk);
+  std::uint32_t at = from;
+  while (at + sizeof(Head) <= chunk->bytes) {
+    const auto* record = reinterpret_cast<const std::uint64_t*>(base + at);
+    const std::uint32_t bytes =
+        static_cast<std::uint8_t>(__atomic_load_n(record, __ATOMIC_ACQUIRE) >> 8) * 8u;
+    if (bytes == 0 || at + bytes > chunk->bytes || !visit(record)) {
       break;
     }
-    visit(static_cast<RecordType>(head & 0xff));
     at += bytes;
   }
   return at;

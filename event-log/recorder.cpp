@@ -121,7 +121,8 @@ Lane* claim_lane() {
   return lane;
 }
 
-// A thread that is amid a call now may have counted it, and not recorded it, or the other way round.
+// A thread that is amid a call now may have counted it, and not recorded it, or the other way
+// round.
 std::uint16_t count_other_threads() {
   std::uint16_t count = 0;
   const std::uint32_t used = __atomic_load_n(&supply.page->lanes_used, __ATOMIC_ACQUIRE);
@@ -227,6 +228,8 @@ Lane* attach() {
 }
 
 }  // namespace detail
+
+bool keeps_records() { return supply.has_helper; }
 
 bool has_ended() { return ended.load() == getpid(); }
 

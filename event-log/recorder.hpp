@@ -83,6 +83,9 @@ struct alignas(128) Lane {
 
   LiveCounters& counters() { return reinterpret_cast<LiveCounters&>(info->counters); }
 
+  // Events of this lane are not recorded now. Before its first one that is not known: false.
+  bool leaves_out() const { return recording == 0 && recording_seen != 0; }
+
   // What began at `tick` is the newest event that this thread knows of.
   void begin_moment(Moment::Of of, std::uint64_t tick) {
     moment.tick = tick;
@@ -143,7 +146,8 @@ struct alignas(128) Lane {
 
 enum class IdKind : std::uint8_t { uct_operation = 0, ucp_operation = 1, arrival = 2 };
 
-// Makes a reserved record readable. `words` is the size that was reserved; `a`, `b` as the structs say.
+// Makes a reserved record readable. `words` is the size that was reserved; `a`, `b` as the structs
+// say.
 inline void publish(void* record, RecordType type, std::size_t words, std::uint16_t a,
                     std::uint32_t b) {
   const std::uint64_t head =
@@ -178,6 +182,9 @@ Lane* attach();
 
 // Tells this process's log from that of the process it was forked from.
 inline std::uint32_t log_number() { return detail::generation(); }
+
+// False: there can be no records in this process's log, only counters (supply.hpp).
+bool keeps_records();
 
 // Counts an event of a thread that got no lane although recording is on (more than kMaxLanes
 // threads).

@@ -111,6 +111,8 @@ bool record_switch(Lane& lane, std::uint64_t state, bool first) {
     return false;
   }
   record->tick = now();
+  // Read once more, for what was written before it: then the tick is no older than `state`.
+  __atomic_load_n(&detail::recording_state, __ATOMIC_ACQUIRE);
   record->asked_tick = asked_tick.load(std::memory_order_relaxed);
   if (!first) {
     copy(lane.counters(), record->counters);

@@ -64,13 +64,18 @@ void* OriginalBase::find(const void* caller) {
     }
   }
   void* function = Scope(caller).find_function(name_);
+  if (function == nullptr) {
+    // A library that jumps from one of its functions into another one leaves the address of its own
+    // caller behind, which is this library, or a plug-in's host. What is found is opened, which
+    // keeps it, as a Scope keeps what it finds.
+    function = find_anywhere(name_);
+    if (function != nullptr) open_object_at(function);
+  }
   const ObjectRange object = object_at(caller);
   if (function != nullptr && !object.empty()) {
     remember_local(caller, {object, function});
   }
-  // A library that jumps from one of its functions into another one leaves the address of its own
-  // caller behind, which is this library, or a plug-in's host.
-  return function != nullptr ? function : find_anywhere(name_);
+  return function;
 }
 
 void look_for_patched_ucx() {

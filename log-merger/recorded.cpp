@@ -71,7 +71,11 @@ log::LaneCounters& operator+=(log::LaneCounters& sum, const log::LaneCounters& m
 
 void RecordedLoader::take(std::uint16_t lane, const log::RecordingSwitchView& view) {
   by_lane_[lane].push_back({view.on(), view.r.tick, view.r.counters});
-  asked_.try_emplace(view.number(), Asked{view.on(), view.r.asked_tick, view.cause()});
+  Asked& asked =
+      asked_.try_emplace(view.number(), Asked{view.on(), view.r.asked_tick, view.cause()})
+          .first->second;
+  // A lane that was late may have read when the next one was asked for.
+  asked.tick = std::min(asked.tick, view.r.asked_tick);
 }
 
 // A lane that followed no switch for lack of events has no event missing, however long it was off:

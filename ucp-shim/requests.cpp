@@ -72,15 +72,6 @@ UCTRACE_HOT inline void record_end(log::Lane* lane, log::Id operation, UcpFamily
                static_cast<std::uint32_t>(status));
 }
 
-// Marks one side as done; true if the other was before: the slot is ours to give back. What the
-// other did is seen without an exchange if it was before.
-bool second_at(TrackedRequest* tracked, RequestState mine) {
-  if (__atomic_load_n(&tracked->state, __ATOMIC_ACQUIRE) != RequestState::in_call) {
-    return true;
-  }
-  return __atomic_exchange_n(&tracked->state, mine, __ATOMIC_ACQ_REL) != RequestState::in_call;
-}
-
 }  // namespace
 
 void switch_layer_on() {
@@ -89,14 +80,15 @@ void switch_layer_on() {
   log::set_layer(log::Layer::ucp, log::LayerState::on);
 }
 
-void detail::forget_untracked(void* request) { forget_active(request); }
-
 // The request is listed before the call is marked as returned: after that it may end, and the slot
 // be another's.
 bool detail::leave_to_callback(TrackedRequest& tracked, void* request, bool own_request) {
-  const bool ended = __atomic_load_n(&tracked.state, __ATOMIC_ACQUIRE) == RequestState::fired;
-  tracked.listed = own_request || ended ? 0 : list_active(request);
-  if (!ended && !second_at(&tracked, RequestState::returned)) [[likely]] {
+  if (__atomic_load_n(&tracked.state, __ATOMIC_ACQUIRE) == RequestState::fired) {
+    return true;
+  }
+  tracked.listed = own_request ? 0 : list_active(request);
+  if (__atomic_exchange_n(&tracked.state, RequestState::returned, __ATOMIC_ACQ_REL) ==
+      RequestState::in_call) [[likely]] {
     return false;
   }
   if (tracked.listed != 0) {

@@ -182,8 +182,6 @@ constexpr bool posts(log::UcpFamily family) {
          family != log::UcpFamily::am_receive_data && family != log::UcpFamily::stream_receive;
 }
 
-// What an earlier request at this place may have left.
-void forget_untracked(void* request);
 // The call that posted the operation returns. True: its callback came first, and the slot is the
 // caller's to give back.
 bool leave_to_callback(TrackedRequest& tracked, void* request, bool own_request);
@@ -301,7 +299,7 @@ inline bool Call::settle(void* request) {
   }
   if (tracked_ == nullptr) [[unlikely]] {
     if (tracking_ == Tracking::callback) {
-      detail::forget_untracked(request);
+      forget_active(request);
     }
     return false;
   }

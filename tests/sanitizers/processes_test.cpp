@@ -1,4 +1,6 @@
 // Processes with many threads, from their first calls to their end, and what they fork meanwhile.
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +38,29 @@ TEST_CASE("the first calls of a process come on many threads at once") {
   const Found found(folder.log());
   CHECK(found.counted.mpi_calls == 5 * kThreads * kRounds);
   CHECK(found.calls + found.dropped_of(DropKind::mpi) == 5 * kThreads * kRounds);
+}
+
+TEST_CASE("no call looks for modules where no record can be written") {
+  if (getuid() != 0) return;  // to become a user who may start no thread
+  constexpr unsigned kCalls = 1000;
+  constexpr uid_t kStranger = 61234;
+  const Folder folder;
+  REQUIRE(chmod((folder / "").c_str(), 0777) == 0);
+  folder.run_unstarted([] {
+    const rlimit no_threads{1, 1};
+    if (setresuid(kStranger, kStranger, kStranger) != 0 ||
+        setrlimit(RLIMIT_NPROC, &no_threads) != 0) {
+      return false;
+    }
+    for (unsigned i = 0; i < kCalls; ++i) {
+      MPI_Send(nullptr, 8, kStandInChar, 0, 0, kStandInWorld);
+    }
+    return true;
+  });
+  const Found found(folder.log());
+  CHECK(found.counted.mpi_calls == kCalls);
+  CHECK(found.dropped_of(DropKind::mpi) == kCalls);
+  CHECK(found.dropped_of(DropKind::definition) < kCalls / 10);
 }
 
 // ThreadSanitizer cannot start threads in the child of a process that has some.
