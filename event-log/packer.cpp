@@ -72,8 +72,10 @@ bool pack_chunk(Place& place) {
 void recycle(Place& place) {
   ChunkHeader* chunk = place.chunk;
   __atomic_store_n(&chunk->sequence, 0, __ATOMIC_RELEASE);
+#if !defined(__SANITIZE_THREAD__)  // which does not know fences
   // No reader may see the records go before the number: a release orders what is before it only.
   std::atomic_thread_fence(std::memory_order_release);
+#endif
   const bool surplus =
       !packer->is_mapped() && supply.ready_chunks.load(std::memory_order_relaxed) >=
                                   packer->ready_target.load(std::memory_order_relaxed);

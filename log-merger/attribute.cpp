@@ -213,6 +213,11 @@ class Attributor {
     receive_requests_.seal();
   }
 
+  struct Post {
+    std::int64_t at_ns;
+    Index serves;
+  };
+
   Index post_of(const Arrival& arrival, std::map<HeaderKey, std::size_t>& seen) {
     HeaderKey key = key_of(arrival.process, arrival.am_id, arrival.header);
     auto posts = posts_.find(key);
@@ -225,14 +230,30 @@ class Attributor {
     }
     const std::vector<Post>& known = posts->second;
     if (job_.partly_recorded()) {
-      // They cannot be counted. But a request id is not used again while its message is on its way.
-      const auto later = std::partition_point(known.begin(), known.end(), [&](const Post& post) {
-        return post.at_ns <= arrival.start_ns;
-      });
-      return later == known.begin() ? kNone : (later - 1)->serves;
+      return newest_post(arrival, known);
     }
     const std::size_t k = seen[key]++;
     return k < known.size() ? known[k].serves : known.back().serves;
+  }
+
+  // They cannot be counted. But a request id is not used again while its message is on its way: it
+  // is the newest post before the arrival. Where the clocks let open which one that is, it is not
+  // known.
+  Index newest_post(const Arrival& arrival, const std::vector<Post>& known) {
+    const UcpOp& first = ucp(known.front().serves);
+    const std::optional<std::int64_t> margin =
+        clock_margin_ns(job_, arrival.process, arrival.start_ns, first.process, arrival.start_ns);
+    if (!margin) {
+      return known.size() == 1 ? known.front().serves : kNone;
+    }
+    const auto behind = [&](std::int64_t at_ns) {
+      return std::partition_point(known.begin(), known.end(),
+                                  [&](const Post& post) { return post.at_ns <= at_ns; });
+    };
+    const auto surely = behind(arrival.start_ns - *margin);
+    const auto maybe = behind(arrival.start_ns + *margin);
+    const bool one = maybe == surely || maybe - known.begin() == 1;
+    return one && maybe != known.begin() ? (maybe - 1)->serves : kNone;
   }
 
   void learn_announcement(const Arrival& arrival, Index serves) {
@@ -315,10 +336,6 @@ class Attributor {
   IdTable send_requests_;     // sender's own request id, from its RTS
   IdTable remote_requests_;   // receiver: the sender's request id, from arrivals that announce it
   IdTable receive_requests_;  // sender: the receiver's request id, from RTR arrivals
-  struct Post {
-    std::int64_t at_ns;
-    Index serves;
-  };
   std::map<HeaderKey, std::vector<Post>> posts_;  // by time
   OfferTable offers_;
   std::vector<Index> arrival_serves_;

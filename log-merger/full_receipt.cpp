@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <tuple>
 
-#include "log-merger/info_output.hpp"
-#include "log-merger/messages_output.hpp"
-#include "log-merger/receipt_words.hpp"
+#include "log-merger/receipt_part.hpp"
 
 namespace uctrace {
 namespace {
@@ -18,10 +15,6 @@ namespace {
 constexpr std::uint64_t kLeastBytesForSpeed = 4096;
 
 Side other(Side side) { return side == Side::src ? Side::dst : Side::src; }
-
-std::uint64_t distance(std::int64_t from, std::int64_t to) {
-  return static_cast<std::uint64_t>(to - from);
-}
 
 // "am_short_iov" copies as am_short does.
 std::string_view copy_words(std::string_view op) {
@@ -33,20 +26,10 @@ std::string_view copy_words(std::string_view op) {
   return "";
 }
 
-std::string offset_text(std::int64_t ns) {
-  if (ns == 0) return "0";
-  const auto size = static_cast<std::uint64_t>(ns < 0 ? -ns : ns);
-  return (ns < 0 ? "-" : "+") + format_duration(size);
-}
-
-class FullReceipt {
+class FullReceipt : ReceiptPart {
  public:
   FullReceipt(const Run& run, const Labels& labels, MessageId id)
-      : run_(run),
-        labels_(labels),
-        id_(id),
-        message_(run.messages[id]),
-        hops_(std::span(run.hops).subspan(message_.first_hop, message_.hops)) {}
+      : ReceiptPart(run, labels, id), id_(id) {}
 
   std::string text() {
     text_ = fmt::format("Message #{}: {} from {} to {}\n", id_, bytes_text(message_.bytes),
@@ -64,9 +47,9 @@ class FullReceipt {
     if (message_.hops == 0) line("Transport", "Not recorded.");
     line("Memory", fmt::format("From {} to {} memory.", memory(message_.src_memory),
                                memory(message_.dst_memory)));
-    line("Waiting", waiting());
+    line("Waiting", waiting_text(*this));
     line("Certainty", certainty());
-    add_timeline();
+    line("Timeline", timeline_text(*this));
     add_stack("Call stack", message_.stack);
     add_stack("Call stack of the receive", message_.recv_stack);
     return std::move(text_);
@@ -77,13 +60,8 @@ class FullReceipt {
     if (!sentences.empty()) text_ += fmt::format("  {:<11}{}\n", label, sentences);
   }
 
-  const std::string& word(TextId id) const { return run_.texts[id]; }
   std::int32_t process_of(Side side) const {
     return side == Side::src ? message_.src_process : message_.dst_process;
-  }
-  // "rank 1", as the list of messages names it.
-  std::string party(Side side) const {
-    return party_text(labels_, side == Side::src ? source_of(message_) : destination_of(message_));
   }
   // "rank 1 (pid 4711 on node1)".
   std::string place(Side side) const {
@@ -92,7 +70,6 @@ class FullReceipt {
     const Process& row = run_.processes[static_cast<std::size_t>(process)];
     return fmt::format("{} (pid {} on {})", party(side), row.pid, word(row.host));
   }
-  bool one_sided() const { return is_one_sided(message_.kind); }
   bool protocol_has(std::string_view part) const {
     return word(message_.protocol).find(part) != std::string::npos;
   }
@@ -246,66 +223,8 @@ class FullReceipt {
                        format_bytes(static_cast<std::uint64_t>(per_second)));
   }
 
-  // The last operation of the hop was short: when it was posted is known, not when it was over.
-  static const char* least(const Hop& hop) {
-    return hop.t_last_from == TimeFrom::clock ? "" : "at least ";
-  }
-
   static std::string_view memory(MemoryKind kind) {
     return kind == MemoryKind::unknown ? "unknown" : name_of(kind);
-  }
-
-  std::string waiting() const {
-    std::int64_t ready = message_.t_start_ns;
-    std::string text = waiting_for_receiver(ready);
-    const auto add = [&](const std::string& sentence) {
-      text += (text.empty() ? "" : " ") + sentence;
-    };
-    const auto [first, last] = data_span();
-    if (ready >= 0 && first >= ready) {
-      add(fmt::format("The data began to move {} after {}.",
-                      format_duration(distance(ready, first)),
-                      has_posted_receive() ? "both were there" : "the call"));
-    } else if (first >= 0 && first < ready) {
-      add("The data was sent before that.");
-    }
-    if (last >= 0 && message_.t_end_ns == last) add("The end came with the last of it.");
-    if (last >= 0 && message_.t_end_ns > last) {
-      add(fmt::format("The end came {} after the last of it.",
-                      format_duration(distance(last, message_.t_end_ns))));
-    }
-    return text;
-  }
-
-  // An active message has a handler in place of a receive, which is called when it is there.
-  bool has_posted_receive() const { return !one_sided() && message_.kind != MessageKind::am; }
-
-  // `ready` becomes the instant from which on nothing but the transfer itself is missing.
-  std::string waiting_for_receiver(std::int64_t& ready) const {
-    const std::int64_t start = message_.t_start_ns, receiver = message_.t_posted_recv_ns;
-    if (one_sided() || start < 0 || receiver < 0) return "";
-    if (!has_posted_receive()) {
-      return receiver < start
-                 ? ""
-                 : fmt::format("For {} to call the handler, {} after the send.", party(Side::dst),
-                               format_duration(distance(start, receiver)));
-    }
-    ready = std::max(start, receiver);
-    return receiver > start
-               ? fmt::format("For its receive, which was posted {} after the send.",
-                             format_duration(distance(start, receiver)))
-               : fmt::format("Not for its receive, which was posted {} before the send.",
-                             format_duration(distance(receiver, start)));
-  }
-
-  std::pair<std::int64_t, std::int64_t> data_span() const {
-    std::int64_t first = -1, last = -1;
-    for (const Hop& hop : hops_) {
-      if (hop.role != Role::data || hop.t_first_ns < 0) continue;
-      first = first < 0 ? hop.t_first_ns : std::min(first, hop.t_first_ns);
-      last = std::max(last, hop.t_last_ns);
-    }
-    return {first, last};
   }
 
   std::string certainty() const {
@@ -357,58 +276,7 @@ class FullReceipt {
                                                : "Its send is not in the logs.";
   }
 
-  bool wall_clocks_join() const {
-    return message_.t_error_ns < 0 && clock_error_ns(run_).is_null() &&
-           is_between_hosts(run_, message_);
-  }
-
-  void add_timeline() {
-    struct Event {
-      std::int64_t at_ns;
-      std::string what;
-    };
-    std::vector<Event> events;
-    const auto add = [&](std::int64_t at_ns, std::string what) {
-      if (at_ns >= 0) events.push_back({at_ns, std::move(what)});
-    };
-    add(message_.t_start_ns, party(message_.initiator) + " called UCP");
-    if (!one_sided()) add(message_.t_posted_recv_ns, party(Side::dst) + received_words());
-    for (const Hop& hop : hops_) add(hop.t_first_ns, hop_words(hop));
-    add(message_.t_end_ns, "complete");
-    if (events.empty()) return;
-    std::stable_sort(events.begin(), events.end(),
-                     [](const Event& a, const Event& b) { return a.at_ns < b.at_ns; });
-    const std::int64_t origin =
-        message_.t_start_ns >= 0 ? message_.t_start_ns : events.front().at_ns;
-    line("Timeline", fmt::format("From {} of the run on:",
-                                 format_duration(static_cast<std::uint64_t>(origin))));
-    for (const Event& event : events) {
-      text_ += fmt::format("  {:>20}  {}\n", offset_text(event.at_ns - origin), event.what);
-    }
-  }
-
-  const char* received_words() const {
-    return message_.kind == MessageKind::am ? " called the handler" : " posted the receive";
-  }
-
-  std::string hop_words(const Hop& hop) const {
-    std::string text = fmt::format("{}: {} x {} over {}, ", party(hop.issued_by), hop.count,
-                                   word(hop.op), way_text(run_, hop));
-    text += hop.role == Role::data
-                ? bytes_text(hop.bytes)
-                : fmt::format("{}, {}", name_of(hop.role), format_bytes(hop.wire_bytes));
-    if (hop.t_last_ns > hop.t_first_ns) {
-      text += fmt::format(", for {}{}", least(hop),
-                          format_duration(distance(hop.t_first_ns, hop.t_last_ns)));
-    }
-    return text;
-  }
-
-  const Run& run_;
-  const Labels& labels_;
   const MessageId id_;
-  const Message& message_;
-  const std::span<const Hop> hops_;
   std::string text_;
 };
 

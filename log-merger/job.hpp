@@ -161,6 +161,8 @@ struct UcpOp {
   bool failed() const { return ended && end_status < 0; }
   bool implicit() const { return (flags & log::UcpOperation::kImplicit) != 0; }
   bool received() const;  // a receive that took a message, and which one is known
+  // When it did, -1 = not known. A handler is called with its message.
+  std::int64_t taken_ns() const { return is(log::UcpFamily::am_receive) ? start_ns : end_ns; }
   // A receive that may have taken a message, but of which no log says what it took.
   bool took_unknown() const {
     return is(log::UcpFamily::tag_receive) && accepted() && !completed && end_status >= 0;
@@ -392,6 +394,9 @@ Index row_at(const std::vector<Row>& rows, std::uint64_t handle, std::uint64_t t
 // The MPI call that a thread was in at `tick`: its outermost calls do not overlap.
 Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick);
 
+// Whether a receive with this outcome took a message: all the same if it was shorter.
+bool took_message(std::int32_t status);
+
 // A rank in the communicator of a call as a world rank; the marks for any, null and none stay.
 std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer);
 
@@ -406,6 +411,9 @@ const PlacedClock* place_of(const Job& job, Index process);
 bool are_comparable(const Job& job, Index a, Index b);
 std::optional<double> clock_error_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
                                      std::int64_t b_ns);
+// The same as a time that can be added to others.
+std::optional<std::int64_t> clock_margin_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
+                                            std::int64_t b_ns);
 
 // The steps, in this order.
 Job load_job(LogSet logs, const MergeOptions& options);

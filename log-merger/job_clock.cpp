@@ -1,5 +1,6 @@
 // The one clock that the logs of a job are placed on, and where their clocks contradict each other.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -244,6 +245,16 @@ std::optional<double> clock_error_ns(const Job& job, Index a, std::int64_t a_ns,
   return of_a.monotonic_clock == of_b.monotonic_clock
              ? static_cast<double>(of_a.clock.max_deviation_ns() + of_b.clock.max_deviation_ns())
              : error_at(job, a, a_ns) + error_at(job, b, b_ns);
+}
+
+std::optional<std::int64_t> clock_margin_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
+                                            std::int64_t b_ns) {
+  const std::optional<double> error = clock_error_ns(job, a, a_ns, b, b_ns);
+  if (!error) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(
+      std::ceil(std::min(*error, static_cast<double>(log::kFarAwayNs))));
 }
 
 void find_clock_violations(Job& job) {

@@ -89,11 +89,6 @@ bool one_queue(Job& job, std::span<const Index> ops) {
   });
 }
 
-bool lengths_agree(const UcpOp& send, const UcpOp& receive) {
-  return (send.flags & log::UcpOperation::kUnknownLength) != 0 || receive.end_status != 0 ||
-         send.bytes == receive.received_bytes;
-}
-
 // Receives of one worker that may have taken a message of any key that fits them: by mask, of which
 // programs use few, and masked tag the place of the first in posting order.
 using UnknownReceives = std::map<std::uint64_t, std::unordered_map<std::uint64_t, std::uint64_t>>;
@@ -138,26 +133,22 @@ bool sends_may_lack(Job& job, const Group& group) {
   return log.flavour == MpiFlavour::none || !ends_early(log);
 }
 
-// Instants of clocks that only the wall clock joins cannot be compared well enough.
-bool on_one_clock(Job& job, const Group& group) {
-  const Index receiver = at(job, group.receives.front()).process;
-  return std::all_of(group.sends.begin(), group.sends.end(), [&](Index send) {
-    return are_comparable(job, receiver, at(job, send).process);
-  });
-}
-
 // The k at which the first k receives had all ended when the k-th send (from 0) began: they took
-// the first k sends. Ascending, with 0 in front and `pairs` at the end.
+// the first k sends. Ascending, with 0 in front and `pairs` at the end. Instants of clocks that
+// only the wall clock joins cannot be compared well enough.
 std::vector<std::size_t> quiet_points(Job& job, const Group& group, std::size_t pairs) {
   std::vector<std::size_t> points{0};
-  const bool comparable = on_one_clock(job, group);
-  const auto margin = static_cast<std::int64_t>(
-      std::min(2 * job.clock_error_ns, static_cast<double>(log::kFarAwayNs)));
-  std::int64_t latest_end = INT64_MIN;
-  for (std::size_t k = 1; comparable && k < pairs; ++k) {
+  const Index receiver = at(job, group.receives.front()).process;
+  std::int64_t latest_end = 0;
+  for (std::size_t k = 1; k < pairs; ++k) {
     const std::int64_t end = at(job, group.receives[k - 1]).end_ns;
-    latest_end = end < 0 ? INT64_MAX : std::max(latest_end, end);
-    if (latest_end < at(job, group.sends[k]).start_ns - margin) {
+    if (end < 0) {
+      break;  // nothing is quiet while one is open
+    }
+    latest_end = std::max(latest_end, end);
+    const UcpOp& send = at(job, group.sends[k]);
+    const auto margin = clock_margin_ns(job, receiver, latest_end, send.process, send.start_ns);
+    if (margin && latest_end < send.start_ns - *margin) {
       points.push_back(k);
     }
   }

@@ -1,5 +1,6 @@
 // From where pairs are counted:
-//   * between two instants at which nothing was on its way, what was sent is what was received: from
+//   * between two instants at which nothing was on its way, what was sent is what was received:
+//   from
 //     either end, if there are as many of both. exact
 //   * from such an instant, or the beginning of the run, if all that follows is recorded, or all
 //     that was before: else a receive that nobody recorded may have taken the first. exact
@@ -21,10 +22,6 @@ constexpr std::size_t kMostMoved = 64;  // messages that may be on their way whe
 using Takers = std::vector<Index>;
 
 std::uint16_t lane_of(log::Id id) { return static_cast<std::uint16_t>(id >> 48); }
-
-std::int64_t taken_at(const UcpOp& receive) {
-  return receive.is(log::UcpFamily::am_receive) ? receive.start_ns : receive.end_ns;
-}
 
 class PartMatcher {
  public:
@@ -84,11 +81,12 @@ class PartMatcher {
       return true;
     }
     const UcpOp &send = op(send_index), &receive = op(taker);
-    const auto margin = static_cast<std::int64_t>(
-        std::min(2 * job_.clock_error_ns, static_cast<double>(log::kFarAwayNs)));
-    const bool in_time = taken_at(receive) < 0 || send.start_ns - margin <= taken_at(receive);
-    return in_time && ((send.flags & log::UcpOperation::kUnknownLength) != 0 ||
-                       receive.end_status != 0 || send.bytes == receive.received_bytes);
+    const std::int64_t taken = receive.taken_ns();
+    // Instants of clocks that only the wall clock joins say nothing of each other.
+    const auto margin =
+        taken < 0 ? std::nullopt
+                  : clock_margin_ns(job_, send.process, send.start_ns, receive.process, taken);
+    return (!margin || send.start_ns - *margin <= taken) && lengths_agree(send, receive);
   }
 
   bool agree_from(std::size_t send, std::size_t taker) {
@@ -151,6 +149,11 @@ class PartMatcher {
 
 }  // namespace
 
+bool lengths_agree(const UcpOp& send, const UcpOp& receive) {
+  return (send.flags & log::UcpOperation::kUnknownLength) != 0 || receive.end_status != 0 ||
+         send.bytes == receive.received_bytes;
+}
+
 std::vector<Pairs> lay_side_by_side(Job& job, const Group& group,
                                     const std::vector<WholePart>& parts) {
   std::map<std::size_t, Group> in_part;
@@ -168,7 +171,7 @@ std::vector<Pairs> lay_side_by_side(Job& job, const Group& group,
   }
   for (const Index receive : group.receives) {
     op(receive).match = Match::outside_window;
-    if (Group* of_part = part_at(taken_at(op(receive)))) of_part->receives.push_back(receive);
+    if (Group* of_part = part_at(op(receive).taken_ns())) of_part->receives.push_back(receive);
   }
   for (const OutsideReceive* outside : group.outside) {
     if (Group* of_part = part_at(outside->end_ns)) of_part->outside.push_back(outside);

@@ -23,6 +23,9 @@ struct Pairs {
   bool may_lack_receives = false;      // one posted in between may end where nothing was recorded
 };
 
+// As far as both are known.
+bool lengths_agree(const UcpOp& send, const UcpOp& receive);
+
 // Also says of each operation that has no partner whether that is because of what is missing.
 std::vector<Pairs> lay_side_by_side(Job& job, const Group& group,
                                     const std::vector<WholePart>& parts);

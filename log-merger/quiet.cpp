@@ -68,7 +68,7 @@ class Timeline {
         steps_.push_back({op.start_ns, kOneMore, 0});
       } else if (op.is(taken_by_) && op.received()) {
         ++recorded.taken;
-        steps_.push_back({taken_at(op), kOneLess, 0});
+        steps_.push_back({op.taken_ns(), kOneLess, 0});
       }
     }
     if (taken_by_ == UcpFamily::tag_receive) {
@@ -77,10 +77,6 @@ class Timeline {
         steps_.push_back({end.end_ns, kOneLess, 0});
       }
     }
-  }
-
-  static std::int64_t taken_at(const UcpOp& op) {
-    return op.is(UcpFamily::am_receive) ? op.start_ns : op.end_ns;
   }
 
   // Gaps in which a lane did what is counted here, by time. What was under way when one began is

@@ -14,8 +14,8 @@ std::string told(const Run& run) { return full_receipt(run, Labels(run), 0); }
 // The rendezvous of small_run() with all its times.
 Run timed_run() {
   Run run = small_run();
-  run.info_json = R"({"clock":{"max_error_ns":40}})";
   Message& message = run.messages[0];
+  message.t_error_ns = 310;
   message.t_posted_recv_ns = 21'000;
   message.mpi_recv = run.texts.intern("MPI_Recv");
   message.src_memory = message.dst_memory = MemoryKind::host;
@@ -29,8 +29,8 @@ Run timed_run() {
 // A message in pieces over two NICs, of which one is tied by content.
 Run two_lanes() {
   Run run = timed_run();
-  run.info_json = R"({"clock":{"max_error_ns":null}})";
   Message& message = run.messages[0];
+  message.t_error_ns = -1;
   message.protocol = run.texts.intern("egr/multi/zcopy");
   message.protocol_from = ProtocolFrom::ucx;
   message.match = Match::ambiguous;
@@ -55,28 +55,29 @@ Run two_lanes() {
 
 TEST_SUITE("receipt") {
   TEST_CASE("a rendezvous that waited for its receive") {
-    CHECK(told(timed_run()) ==
-          "Message #0: 65536 B (64.0 KiB) from rank 0 to rank 1\n"
-          "  Asked by   MPI_Isend of rank 0 (pid 100 on even) on MPI_COMM_WORLD with tag 7; "
-          "MPI_Recv of rank 1 (pid 101 on odd) received it.\n"
-          "  Outcome    UCS_OK after 83.1 us.\n"
-          "  Protocol   A rendezvous: rank 0 announced the message, rank 1 fetched the data. In "
-          "UCX's words: rndv/get, derived from the path.\n"
-          "  Pipelined  No: the data moved in 1 piece.\n"
-          "  Transport  cma/memory carried all of it: 1 x get_zcopy by rank 1, straight into its "
-          "memory, in 60.0 us (1.0 GiB/s).\n"
-          "  Memory     From host to host memory.\n"
-          "  Waiting    For its receive, which was posted 20.0 us after the send. The data began "
-          "to move 2.0 us after both were there. The end came 1.1 us after the last of it.\n"
-          "  Certainty  The pair of send and receive is certain. Its transfers are known by ids.\n"
-          "  Timeline   From 1.0 us of the run on:\n"
-          "                     0  rank 0 called UCP\n"
-          "               +200 ns  rank 0: 1 x am_bcopy over posix/memory, control, 54 B, for "
-          "100 ns\n"
-          "              +20.0 us  rank 1 posted the receive\n"
-          "              +22.0 us  rank 1: 1 x get_zcopy over cma/memory, 65536 B (64.0 KiB), for "
-          "60.0 us\n"
-          "              +83.1 us  complete\n");
+    CHECK(
+        told(timed_run()) ==
+        "Message #0: 65536 B (64.0 KiB) from rank 0 to rank 1\n"
+        "  Asked by   MPI_Isend of rank 0 (pid 100 on even) on MPI_COMM_WORLD with tag 7; "
+        "MPI_Recv of rank 1 (pid 101 on odd) received it.\n"
+        "  Outcome    UCS_OK after 83.1 us +- 310 ns.\n"
+        "  Protocol   A rendezvous: rank 0 announced the message, rank 1 fetched the data. In "
+        "UCX's words: rndv/get, derived from the path.\n"
+        "  Pipelined  No: the data moved in 1 piece.\n"
+        "  Transport  cma/memory carried all of it: 1 x get_zcopy by rank 1, straight into its "
+        "memory, in 60.0 us (1.0 GiB/s).\n"
+        "  Memory     From host to host memory.\n"
+        "  Waiting    For its receive, which was posted 20.0 us +- 310 ns after the send. The data "
+        "began to move 2.0 us after both were there. The end came 1.1 us after the last of it.\n"
+        "  Certainty  The pair of send and receive is certain. Its transfers are known by ids.\n"
+        "  Timeline   From 1.0 us of the run on:\n"
+        "                     0  rank 0 called UCP\n"
+        "               +200 ns  rank 0: 1 x am_bcopy over posix/memory, control, 54 B, for "
+        "100 ns\n"
+        "              +20.0 us  rank 1 posted the receive\n"
+        "              +22.0 us  rank 1: 1 x get_zcopy over cma/memory, 65536 B (64.0 KiB), for "
+        "60.0 us\n"
+        "              +83.1 us  complete\n");
   }
 
   TEST_CASE("pieces over two network interfaces between hosts, not all of it certain") {
@@ -89,8 +90,8 @@ TEST_SUITE("receipt") {
           "rank 0, straight from its memory, with 24 B of headers, in 100 ns (305.2 GiB/s). "
           "rc_mlx5/mlx5_1:1 carried 32768 B (32.0 KiB): 3 x am_zcopy by rank 0, straight from its "
           "memory, with 24 B of headers, in 60.0 us (520.8 MiB/s).\n",
-          "  Waiting    Not for its receive, which was posted 600 ns before the send. The data "
-          "began to move 200 ns after both were there.",
+          "  Waiting    Whether for its receive is not known: the clocks let open which was posted "
+          "first. The data began to move 200 ns after both were there.",
           "  Certainty  The pair of send and receive is a guess: several fit. Known by content, "
           "not by an id: 3 of its 6 transfers. Times of one side against the other's are as good "
           "as the wall clocks of their hosts.\n"}) {
@@ -104,7 +105,12 @@ TEST_SUITE("receipt") {
     const std::string text = told(run);
     CHECK_MESSAGE(text.find(" +- 310 ns.\n") != std::string::npos, text);
     CHECK_MESSAGE(text.find("wall clocks") == std::string::npos, text);
+    CHECK_MESSAGE(text.find("Not for its receive, which was posted 600 ns +- 310 ns before the "
+                            "send.") != std::string::npos,
+                  text);
     CHECK(receipt(run, Labels(run), 0).find(" +- 310 ns\n") != std::string::npos);
+    run.messages[0].t_error_ns = 700;
+    CHECK(told(run).find("Whether for its receive is not known") != std::string::npos);
     run.processes[1].host = run.processes[0].host;
     CHECK(told(run).find(" +- ") == std::string::npos);
   }
