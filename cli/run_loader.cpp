@@ -103,12 +103,15 @@ Run load_run(const DataChoice& data) {
   if (!data.job.empty()) return merge_folder(data.folder, {.job = data.job});
   if (std::optional<Run> run = load_if_current(data.folder, state)) return *std::move(run);
   Run run = merge_folder(data.folder, {});
-  try {
-    save_store(run, data.folder / kStoreFile);
-    save_profile(run, data.folder / kProfileFile);
-  } catch (const Error& error) {
-    std::cerr << "uctrace: warning: the merged run is not kept: " << error.message() << '\n';
-  }
+  const auto keep = [](const char* what, const auto& save) {
+    try {
+      save();
+    } catch (const Error& error) {
+      std::cerr << "uctrace: warning: " << what << " is not kept: " << error.message() << '\n';
+    }
+  };
+  keep("the merged run", [&] { save_store(run, data.folder / kStoreFile); });
+  keep("its profile", [&] { save_profile(run, data.folder / kProfileFile); });
   return run;
 }
 

@@ -209,8 +209,9 @@ struct ToolTraffic {
   Head head;
   std::uint64_t tick;  // when it began
   std::uint64_t end_tick;
+  std::uint64_t sends;  // counted among those of the lane, recorded or not
 };
-static_assert(sizeof(ToolTraffic) == 24);
+static_assert(sizeof(ToolTraffic) == 32);
 
 // Names the monotonic clock that a process reads: a time namespace shifts that of its kernel. Two
 // processes with the same boot id and time namespace have one clock.

@@ -311,6 +311,7 @@ void write_comms(std::ostream& out, const Run& run, const CommsFilter& filter,
       out << '\n';
       write_text(out, table, options.colour);
       out << "\n# " << identities_line(run) << '\n';
+      write_recording_note(out, run);
       return;
     case Format::json:
       out << dump(to_json(table), 2) << '\n';

@@ -242,14 +242,18 @@ class Joiner {
       return log.clock.anchors().empty() ? end_ns
                                          : log.clock.job_ns(log.clock.anchors().front().tick);
     }
+    // It is defined right behind the call, which is the newest of its thread then.
     std::int64_t begin_ns = INT64_MIN;
+    const auto call = [&](Index index) -> const MpiCall& {
+      return job_.calls[static_cast<std::size_t>(index)];
+    };
     for (const auto& calls : log.calls_of_lane) {
-      for (const Index index : calls) {
-        const MpiCall& call = job_.calls[static_cast<std::size_t>(index)];
-        if (call.function == comm.function && call.start_tick <= comm.tick) {
-          begin_ns = std::max(begin_ns, call.start_ns);
-        }
-      }
+      const auto later = std::partition_point(calls.begin(), calls.end(), [&](Index index) {
+        return call(index).start_tick <= comm.tick;
+      });
+      if (later == calls.begin()) continue;
+      const MpiCall& newest = call(*(later - 1));
+      if (newest.function == comm.function) begin_ns = std::max(begin_ns, newest.start_ns);
     }
     return begin_ns == INT64_MIN ? end_ns : begin_ns;
   }

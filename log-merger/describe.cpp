@@ -232,8 +232,8 @@ Json stacks_json(const Job& job, const log::LaneCounters& counted) {
     unwinders.insert(unwinder < std::size(kUnwinders) ? kUnwinders[unwinder] : "unknown");
   }
   return {{"mode", mode < std::size(kModes) ? kModes[mode] : "unknown"},
-          {"unwinder", unwinders.empty() ? Json(nullptr)
-                                         : Json(fmt::format("{}", fmt::join(unwinders, ", ")))},
+          {"unwinder",
+           unwinders.empty() ? Json(nullptr) : Json(fmt::format("{}", fmt::join(unwinders, ", ")))},
           {"captured", counted.stacks_captured},
           {"unwound", counted.stacks_unwound},
           {"skipped", counted.stacks_skipped},
@@ -247,24 +247,27 @@ Json messages_json(const Job& job, const Found& found, const log::LaneCounters& 
   const SendTotals sent = all_sends(found);
   const ReceiveTotals &tag = found.receives, &am = found.am_receives,
                       &stream = found.stream_receives;
-  const SendTotals& tool_sends = found.tool_sends;
+  std::uint64_t tool_sends = 0;  // counted, as all that was sent is, also outside of windows
+  for (const ProcessLog& log : job.logs) {
+    for (const ToolTraffic& traffic : log.tool_traffic) tool_sends += traffic.sends;
+  }
   const ReceiveTotals& tool = found.tool_receives;
   const std::uint64_t unmatched_receives =
       tag.unmatched + am.unmatched + stream.unmatched - tool.unmatched;
-  return {{"sent", counted.ucp_sends + counted.ucp_am_sends + counted.ucp_stream_sends +
-                       counted.ucp_puts + counted.ucp_gets + counted.ucp_atomics -
-                       tool_sends.all()},
-          {"received", tag.took() + am.took() + stream.took() - tool.took()},
-          {"matched", sent.matched},
-          {"unmatched", sent.unmatched + unmatched_receives},
-          {"ambiguous", sent.ambiguous},
-          {"unmatched_sends", sent.unmatched},
-          {"unmatched_receives", unmatched_receives},
-          {"outside_window", sent.outside + tag.outside + am.outside + stream.outside - tool.outside},
-          {"failed", sent.failed + tag.failed + stream.failed - tool.failed},
-          {"tool", tool_sends.all()},
-          {"unread_stream_bytes", found.streams.unread_bytes},
-          {"kinds", kinds_json(job)}};
+  return {
+      {"sent", counted.ucp_sends + counted.ucp_am_sends + counted.ucp_stream_sends +
+                   counted.ucp_puts + counted.ucp_gets + counted.ucp_atomics - tool_sends},
+      {"received", tag.took() + am.took() + stream.took() - tool.took()},
+      {"matched", sent.matched},
+      {"unmatched", sent.unmatched + unmatched_receives},
+      {"ambiguous", sent.ambiguous},
+      {"unmatched_sends", sent.unmatched},
+      {"unmatched_receives", unmatched_receives},
+      {"outside_window", sent.outside + tag.outside + am.outside + stream.outside - tool.outside},
+      {"failed", sent.failed + tag.failed + stream.failed - tool.failed},
+      {"tool", tool_sends},
+      {"unread_stream_bytes", found.streams.unread_bytes},
+      {"kinds", kinds_json(job)}};
 }
 
 }  // namespace

@@ -200,6 +200,11 @@ std::string recording_sentence(const Run& run) {
   return text_of(member(parsed_info(run), "recording"), "sentence");
 }
 
+void write_recording_note(std::ostream& out, const Run& run) {
+  const std::string sentence = recording_sentence(run);
+  if (!sentence.empty()) out << "# note: " << sentence << '\n';
+}
+
 IdentityCount count_identities(const Run& run) {
   IdentityCount count;
   for (const Identity& identity : run.identities) {

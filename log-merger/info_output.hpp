@@ -29,6 +29,8 @@ RunFacts facts_of(const Run& run);
 nlohmann::ordered_json clock_error_ns(const Run& run);
 // What of the run was recorded, for a person; empty: all of it.
 std::string recording_sentence(const Run& run);
+// "# note: ..." with that sentence, as a line.
+void write_recording_note(std::ostream& out, const Run& run);
 
 struct IdentityCount {
   std::size_t holds = 0, violated = 0, incomplete = 0;

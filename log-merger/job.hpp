@@ -287,6 +287,7 @@ struct OutsideReceive {
 struct ToolTraffic {
   std::uint16_t lane = 0;
   std::uint64_t begin_tick = 0, end_tick = 0;
+  std::uint64_t sends = 0;
 };
 
 struct ProcessLog {

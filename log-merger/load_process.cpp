@@ -80,7 +80,7 @@ class ProcessLoader {
               log_.faults.emplace_back(view.r, plain_text(view.detail));
             },
             [&](std::uint16_t lane, const log::ToolTrafficView& view) {
-              log_.tool_traffic.push_back({lane, view.r.tick, view.r.end_tick});
+              log_.tool_traffic.push_back({lane, view.r.tick, view.r.end_tick, view.r.sends});
             },
             [&](std::uint16_t lane, const log::RecordingSwitchView& view) {
               recorded_.take(lane, view);

@@ -170,9 +170,7 @@ void write_messages(std::ostream& out, const Run& run, const std::vector<Message
       out << fmt::format("# {} of {} messages", count, run.messages.size());
       if (count < ids.size()) out << fmt::format("; {} more are selected", ids.size() - count);
       out << '\n';
-      if (const std::string sentence = recording_sentence(run); !sentence.empty()) {
-        out << "# note: " << sentence << '\n';
-      }
+      write_recording_note(out, run);
       return;
     case Format::json: {
       const char* separator = "[\n";

@@ -124,7 +124,8 @@ MpiName parse_mpi_name(std::string_view function) {
     name.base.erase(0, 1);
   }
   name.kind = kind_of_base(name.base);
-  name.only_receives = is_in(name.base, kOnlyReceiving);
+  name.only_receives = is_in(name.base, kOnlyReceiving) ||
+                       starts_with_one_of(name.base, {"file_read", "file_iread"});
   return name;
 }
 

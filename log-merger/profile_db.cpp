@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -14,6 +13,7 @@
 #include "event-log/version.hpp"
 #include "log-merger/call_parts.hpp"
 #include "log-merger/error.hpp"
+#include "log-merger/info_output.hpp"
 #include "log-merger/mpisee.hpp"
 #include "log-merger/profile.hpp"
 #include "log-merger/profile_schema.hpp"
@@ -137,14 +137,7 @@ class Writer {
   }
 
   void write_metadata() {
-    const auto info = nlohmann::json::parse(run_.info_json, nullptr, false);
-    const auto of_info = [&](const char* object, const char* member) {
-      return info.is_object() && info.contains(object) && info[object].contains(member)
-                 ? info[object][member].dump()
-                 : std::string("null");
-    };
-    std::string library = of_info("mpi", "library");
-    if (library.starts_with('"')) library = library.substr(1, library.size() - 2);
+    const std::string recorded = recording_sentence(run_);
     const std::size_t ranks = static_cast<std::size_t>(
         std::count_if(run_.processes.begin(), run_.processes.end(),
                       [](const Process& process) { return process.world >= 0; }));
@@ -152,7 +145,7 @@ class Writer {
                                       [](const Process& process) { return process.complete; });
     const auto started = static_cast<std::time_t>(run_.epoch_realtime_ns / 1'000'000'000);
     Insert insert(file_, "INSERT INTO metadata VALUES(?, ?)");
-    insert.row("MPI Library", library);
+    insert.row("MPI Library", facts_of(run_).mpi);
     insert.row("Processes", std::to_string(ranks));
     insert.row("Run command", run_.command);
     insert.row("mpisee version", fmt::format("4.1 (written by uctrace {})", log::kToolVersion));
@@ -160,7 +153,8 @@ class Writer {
     insert.row("Profile date", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(started)));
     insert.row("uctrace version", log::kToolVersion);
     insert.row("run id", run_.run_id);
-    insert.row("clock error ns", of_info("clock", "max_error_ns"));
+    insert.row("clock error ns", clock_error_ns(run_).dump());
+    insert.row("recorded", recorded.empty() ? "all" : recorded);
     insert.row("complete", complete ? "yes" : "no");
   }
 

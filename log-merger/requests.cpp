@@ -23,30 +23,41 @@ void each_process(Job& job, Body body) {
   }
 }
 
-// Latest end, on the job clock, of what calls asked UCP for; -1 = it is not known. Of a call that
-// starts requests of several communicators, by communicator.
+// Latest end, on the job clock, of what calls asked UCP for. Of a call that starts requests of
+// several communicators, by communicator.
 class Ends {
  public:
-  explicit Ends(const Job& job) : of_call_(job.calls.size(), -1) {
+  explicit Ends(const Job& job) : of_call_(job.calls.size()) {
     for (const UcpOp& op : job.ucp) {
       if (op.asked_by == kNone) continue;
       const auto call = static_cast<std::size_t>(op.asked_by);
-      of_call_[call] = std::max(of_call_[call], op.end_ns);
+      of_call_[call].add(op.end_ns);
       if (job.calls[call].comm == kNone && op.comm != kNone) {
-        std::int64_t& end = of_part_.try_emplace({op.asked_by, op.comm}, -1).first->second;
-        end = std::max(end, op.end_ns);
+        of_part_[{op.asked_by, op.comm}].add(op.end_ns);
       }
     }
   }
 
+  // -1 = it is not known, of one of the operations at least.
   std::int64_t of(Index call, Index comm) const {
     const auto part = of_part_.find({call, comm});
-    return part != of_part_.end() ? part->second : of_call_[static_cast<std::size_t>(call)];
+    const End& end =
+        part != of_part_.end() ? part->second : of_call_[static_cast<std::size_t>(call)];
+    return end.all_known ? end.latest_ns : -1;
   }
 
  private:
-  std::vector<std::int64_t> of_call_;
-  std::map<std::pair<Index, Index>, std::int64_t> of_part_;
+  struct End {
+    std::int64_t latest_ns = -1;
+    bool all_known = true;
+
+    void add(std::int64_t end_ns) {
+      latest_ns = std::max(latest_ns, end_ns);
+      all_known = all_known && end_ns >= 0;
+    }
+  };
+  std::vector<End> of_call_;
+  std::map<std::pair<Index, Index>, End> of_part_;
 };
 
 struct Waited {

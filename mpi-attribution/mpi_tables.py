@@ -108,6 +108,7 @@ SHAPES = {
                                 required=("comm", "new_window")),
     "window_release": Shape("UctraceCall", "window_release", required=("window_at",)),
     "file": Shape("UctraceCall", "call", required=("file",)),
+    "file_data": message("file", "count", "datatype"),
     "file_constructor": Shape("UctraceMade", "file_making", required=("comm", "new_file")),
     "file_release": Shape("UctraceCall", "file_release", required=("file_at",)),
     "pcontrol": None,

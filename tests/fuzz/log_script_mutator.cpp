@@ -221,6 +221,7 @@ std::vector<std::uint64_t> some_definition(Random& random) {
                                            [](Random& any, log::ToolTraffic& r) {
                                              r.tick = any() % 1100;
                                              r.end_tick = r.tick + any() % 100;
+                                             r.sends = any() % 3;
                                            });
     default:
       return some_record<log::Fault>(random, RecordType::fault, 1);

@@ -33,7 +33,8 @@ def files_have_communicators(mpi_name):
         calls = recording.table("mpi_calls")
         for rank in range(mpi.ranks):
             lines = (folder / f"truth.{rank}.jsonl").read_text().splitlines()
-            found = [{"function": call["function"], "comm": call["comm"]} for call in calls
+            found = [{key: call[key] for key in ("function", "comm", "bytes", "recv_bytes")}
+                     for call in calls
                      if ranks[call["process"]] == rank and call["function"].startswith(FUNCTIONS)]
             check_equal(found, [json.loads(line) for line in lines], f"calls of rank {rank}")
         ends_are_written(recording)

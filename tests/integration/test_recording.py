@@ -81,7 +81,7 @@ def check_parts(mpi, recording, whole, by):
     check_equal(info["messages"]["unmatched"], 0, "messages that lack the other end")
     # What was counted is the whole run's; barriers and tokens of the same kind are in both.
     check_equal(info["messages"]["sent"], whole.info["messages"]["sent"], "messages sent")
-    for verb in ("report", "messages"):
+    for verb in ("report", "messages", "comms"):
         said = recording.ask(verb).stdout
         check(f"# note: {info['recording']['sentence']}" in said, f"{verb} does not tell: {said}")
 

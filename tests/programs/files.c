@@ -11,9 +11,13 @@ enum { kInts = 1000 };
 static int rank, size;
 static int out[kInts], in[kInts];
 
-static void on(const char* function, const char* comm) {
-  fprintf(truth_file, "{\"function\":\"MPI_%s\",\"comm\":\"%s\"}\n", function, comm);
+static void moved(const char* function, const char* comm, size_t bytes, size_t recv_bytes) {
+  fprintf(truth_file,
+          "{\"function\":\"MPI_%s\",\"comm\":\"%s\",\"bytes\":%zu,\"recv_bytes\":%zu}\n", function,
+          comm, bytes, recv_bytes);
 }
+
+static void on(const char* function, const char* comm) { moved(function, comm, 0, 0); }
 
 static MPI_Comm named(const char* name) {
   MPI_Comm comm;
@@ -36,11 +40,11 @@ static void write_and_read(const char* folder, const char* name, int free_early)
   }
   if (free_early) MPI_Comm_free(&comm);
   for (int i = 0; i < kInts; ++i) out[i] = rank * kInts + i;
-  on("File_write_at_all", name);
+  moved("File_write_at_all", name, sizeof out, 0);
   MPI_File_write_at_all(file, at, out, kInts, MPI_INT, MPI_STATUS_IGNORE);
   on("File_sync", name);
   MPI_File_sync(file);
-  on("File_iread_at", name);
+  moved("File_iread_at", name, 0, sizeof in);
   MPI_File_iread_at(file, at, in, kInts, MPI_INT, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (memcmp(in, out, sizeof in) != 0) fail("rank %d: read something else", rank);
@@ -57,7 +61,7 @@ static void put_and_fence(const char* name, int free_early) {
   if (free_early) MPI_Comm_free(&comm);
   on("Win_fence", name);
   MPI_Win_fence(0, window);
-  on("Put", name);
+  moved("Put", name, sizeof out, 0);
   MPI_Put(out, kInts, MPI_INT, (rank + 1) % size, 0, kInts, MPI_INT, window);
   on("Win_fence", name);
   MPI_Win_fence(0, window);

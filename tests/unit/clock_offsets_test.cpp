@@ -212,6 +212,7 @@ TEST_CASE("what a thread sends for uctrace itself is no message of the program")
   log::ToolTraffic traffic{};
   traffic.tick = 100'000;
   traffic.end_tick = 200'000;
+  traffic.sends = 1;
   log.add(traffic, log::RecordType::tool_traffic);
   std::uint32_t chunks[2] = {};
   const auto send = [&](std::uint16_t lane, std::uint64_t tick) {
