@@ -125,6 +125,12 @@ void write(const Definition& definition, const Group& local, const Group* remote
   library.ask.comm_rank(definition.members, &rank);
   // Whoever joins the records of all members needs the list once.
   const Members members = rank == 0 ? local.members() : Members{};
+  // All is asked before there is a record: an unfinished one holds up those behind it.
+  const auto size = static_cast<std::uint32_t>(local.size());
+  const std::int32_t leader = local.leader();
+  const std::int32_t remote_leader = remote != nullptr ? remote->leader() : -1;
+  const auto remote_size = remote != nullptr ? static_cast<std::uint32_t>(remote->size()) : 0;
+  const std::uint64_t hash = group_hash(definition, local, remote);
   log::Lane* lane = log::lane();
   if (lane == nullptr) return;
   auto* record = lane->define<log::Communicator>(members.runs.bytes());
@@ -133,13 +139,13 @@ void write(const Definition& definition, const Group& local, const Group* remote
   record->handle = definition.handle;
   record->parent = definition.parent;
   record->rank = static_cast<std::uint32_t>(rank);
-  record->size = static_cast<std::uint32_t>(local.size());
+  record->size = size;
   record->function = definition.function;
   record->ordinal = definition.ordinal;
-  record->leader = local.leader();
-  record->remote_leader = remote != nullptr ? remote->leader() : -1;
-  record->remote_size = remote != nullptr ? static_cast<std::uint32_t>(remote->size()) : 0;
-  record->group_hash = group_hash(definition, local, remote);
+  record->leader = leader;
+  record->remote_leader = remote_leader;
+  record->remote_size = remote_size;
+  record->group_hash = hash;
   std::memcpy(record + 1, members.runs.data(), members.runs.bytes());
   const auto flags =
       static_cast<std::uint16_t>((rank == 0 ? log::Communicator::kMembers : 0) |

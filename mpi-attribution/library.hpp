@@ -116,6 +116,13 @@ inline std::int64_t count_of(Word word, const UctraceCall& call) {
   return call.big_counts ? static_cast<std::int64_t>(word) : static_cast<std::int32_t>(word);
 }
 
+// Of one element of a datatype that a call moves some of; -1: there is none, or MPI does not say.
+inline std::int64_t element_bytes(Handle datatype) {
+  std::int64_t size = -1;
+  if (datatype == library.datatype_null || library.ask.type_size_x(datatype, &size) != 0) return -1;
+  return size;
+}
+
 // MPI is initialised, and not for threads that call it at the same time (MPI_THREAD_MULTIPLE).
 UCTRACE_OWN extern constinit std::atomic<bool> one_thread_at_a_time;
 

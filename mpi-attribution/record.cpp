@@ -34,8 +34,8 @@ UCTRACE_HOT inline log::MpiVolume payload(std::int64_t count, Handle datatype,
                                           const UctraceCall& call) {
   if (count <= 0 || datatype == library.datatype_null) return {};
   know_datatype(datatype, call.start_tick);
-  std::int64_t size = 0;
-  if (library.ask.type_size_x(datatype, &size) != 0 || size < 0) return {};
+  const std::int64_t size = element_bytes(datatype);
+  if (size < 0) return {};
   return {static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size), datatype};
 }
 

@@ -1,5 +1,6 @@
 #include "mpi-attribution/volumes.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace uctrace::mpi {
@@ -8,17 +9,13 @@ namespace {
 // The processes whose data a call is about, and which of them this one is.
 class Place {
  public:
-  explicit Place(Handle communicator) : communicator_(communicator) {
-    int is_inter = 0;
-    library.ask.comm_test_inter(communicator, &is_inter);
-    inter_ = is_inter != 0;
-  }
+  explicit Place(Handle communicator) : communicator_(communicator) {}
 
-  bool inter() const { return inter_; }
+  bool inter() const { return ask(library.ask.comm_test_inter) != 0; }
   int rank() const { return ask(library.ask.comm_rank); }
   int local_size() const { return ask(library.ask.comm_size); }
   // Of the group that data goes to and comes from.
-  int size() const { return inter_ ? ask(library.ask.comm_remote_size) : local_size(); }
+  int size() const { return inter() ? ask(library.ask.comm_remote_size) : local_size(); }
 
   struct Degrees {
     int in, out;
@@ -45,13 +42,12 @@ class Place {
   }
 
   Handle communicator_;
-  bool inter_ = false;
 };
 
-std::uint64_t size_of(Handle datatype) {
-  std::int64_t size = 0;
-  if (datatype == library.datatype_null || library.ask.type_size_x(datatype, &size) != 0) return 0;
-  return size < 0 ? 0 : static_cast<std::uint64_t>(size);
+// MPI looks at no datatype where nothing is moved, so it may be none.
+std::uint64_t size_of(std::uint64_t count, Handle datatype) {
+  if (count == 0) return 0;
+  return count * static_cast<std::uint64_t>(std::max(element_bytes(datatype), std::int64_t{0}));
 }
 
 std::uint64_t positive(std::int64_t count) {
@@ -64,19 +60,17 @@ class Side {
   Side(const UctraceSide& side, const UctraceCollective& call) : side_(side), call_(call.call) {}
 
   bool in_place() const { return side_.buffer == library.in_place; }
-  std::uint64_t one() const {
-    return positive(count_of(side_.count, call_)) * size_of(datatype(0));
-  }
-  std::uint64_t at(int process) const { return count(process) * size_of(datatype(process)); }
+  std::uint64_t one() const { return size_of(positive(count_of(side_.count, call_)), datatype(0)); }
+  std::uint64_t at(int process) const { return size_of(count(process), datatype(process)); }
   std::uint64_t each(int processes) const { return one() * positive(processes); }
   std::uint64_t sum(int processes) const {
     if (side_.datatypes == 0) {
       std::uint64_t counts = 0;
       for (int i = 0; i < processes; ++i) counts += count(i);
-      return counts == 0 ? 0 : counts * size_of(datatype(0));
+      return size_of(counts, datatype(0));
     }
     std::uint64_t bytes = 0;
-    for (int i = 0; i < processes; ++i) bytes += count(i) == 0 ? 0 : at(i);
+    for (int i = 0; i < processes; ++i) bytes += at(i);
     return bytes;
   }
 
