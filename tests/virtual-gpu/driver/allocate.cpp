@@ -1,0 +1,203 @@
+// Memory of devices, managed memory, pinned memory of the host, and pools.
+#include <sys/mman.h>
+
+#include <set>
+
+#include "api.hpp"
+#include "memory.hpp"
+#include "streams.hpp"
+
+// Of the stream-ordered allocator.
+struct CUmemPoolHandle_st {
+  CUdevice device;
+};
+
+using namespace virtual_gpu;
+
+namespace {
+
+constexpr std::size_t kSmallBytes = std::size_t{1} << 20;
+constexpr std::size_t kPitchBytes = 512;
+
+// Small ones lie next to each other, page by page.
+std::size_t unit_of(std::size_t bytes) {
+  return bytes < kSmallBytes ? kPageBytes : kLargePageBytes;
+}
+
+CUresult allocate_on(CUdevice device, Allocation allocation, std::size_t bytes, Address& address) {
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t unit = unit_of(bytes);
+  allocation.device = device;
+  allocation.bytes = bytes;
+  allocation.reserved = rounded(bytes, unit);
+  allocation.block = Block::make(allocation.reserved);
+  if (allocation.block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  allocation.begin = memory().area_of(device).take(allocation.reserved, unit);
+  if (allocation.begin == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  address = memory().add(allocation).begin;
+  return CUDA_SUCCESS;
+}
+
+// Memory that the CPU reads and writes at the address that the program gets.
+CUresult allocate_readable(Kind kind, std::size_t bytes, Address& address) {
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  Allocation allocation{.kind = kind, .bytes = bytes};
+  allocation.reserved = rounded(bytes, kPageBytes);
+  allocation.block = Block::make(allocation.reserved);
+  if (allocation.block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  allocation.begin = reinterpret_cast<Address>(allocation.block->data());
+  allocation.context = current_context();
+  allocation.device = allocation.context->device;
+  address = memory().add(allocation).begin;
+  return CUDA_SUCCESS;
+}
+
+// What is queued is done first.
+CUresult free_allocation(Address address, bool (*fits)(const Allocation&)) {
+  if (address == 0) return CUDA_SUCCESS;
+  Allocation* allocation = memory().find_beginning(address);
+  if (allocation == nullptr || !fits(*allocation)) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result = run_all_streams();
+  if (allocation->on_device()) memory().area_of(allocation->device).give_back(address);
+  memory().remove(*allocation);
+  return result;
+}
+
+bool freed_by_free(const Allocation& allocation) {
+  return allocation.kind == Kind::device || allocation.kind == Kind::pool ||
+         allocation.kind == Kind::managed;
+}
+
+CUmemoryPool default_pool(CUdevice device) {
+  static auto& pools = *new std::map<CUdevice, CUmemPoolHandle_st>();
+  return &pools.try_emplace(device, CUmemPoolHandle_st{device}).first->second;
+}
+
+std::set<CUmemoryPool>& own_pools() {
+  static auto& pools = *new std::set<CUmemoryPool>();
+  return pools;
+}
+
+CUresult allocate_from(CUmemoryPool pool, std::size_t bytes, CUdeviceptr* address) {
+  return allocate_on(pool->device, {.kind = Kind::pool, .pool = pool}, bytes, *address);
+}
+
+}  // namespace
+
+VIRTUAL_GPU_EXPORT CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
+  return run("cuMemAlloc_v2", Needs::context, [&] {
+    const CUcontext context = current_context();
+    return allocate_on(context->device, {.kind = Kind::device, .context = context}, bytes,
+                       *address);
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemAllocPitch(CUdeviceptr* address, size_t* pitch, size_t width,
+                                            size_t height, unsigned) {
+  return run("cuMemAllocPitch_v2", Needs::context, [&] {
+    const CUcontext context = current_context();
+    *pitch = rounded(width, kPitchBytes);
+    return allocate_on(context->device, {.kind = Kind::device, .context = context}, *pitch * height,
+                       *address);
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned) {
+  return run("cuMemAllocManaged", Needs::context,
+             [&] { return allocate_readable(Kind::managed, bytes, *address); });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemFree(CUdeviceptr address) {
+  return run("cuMemFree_v2", Needs::driver,
+             [&] { return free_allocation(address, freed_by_free); });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned) {
+  return run("cuMemHostAlloc", Needs::context, [&] {
+    return allocate_readable(Kind::host, bytes, *reinterpret_cast<Address*>(address));
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemAllocHost(void** address, size_t bytes) {
+  return run("cuMemAllocHost_v2", Needs::context, [&] {
+    return allocate_readable(Kind::host, bytes, *reinterpret_cast<Address*>(address));
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemFreeHost(void* address) {
+  return run("cuMemFreeHost", Needs::driver, [&] {
+    return free_allocation(reinterpret_cast<Address>(address),
+                           [](const Allocation& one) { return one.kind == Kind::host; });
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemHostRegister(void* address, size_t bytes, unsigned) {
+  return run("cuMemHostRegister_v2", Needs::context, [&] {
+    const auto begin = reinterpret_cast<Address>(address);
+    if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (memory().find(begin) != nullptr) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    const CUcontext context = current_context();
+    memory().add({.kind = Kind::registered,
+                  .begin = begin,
+                  .bytes = bytes,
+                  .device = context->device,
+                  .context = context});
+    return CUDA_SUCCESS;
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemHostUnregister(void* address) {
+  return run("cuMemHostUnregister", Needs::driver, [&] {
+    const CUresult result =
+        free_allocation(reinterpret_cast<Address>(address),
+                        [](const Allocation& one) { return one.kind == Kind::registered; });
+    return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : result;
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
+  return run("cuDeviceGetDefaultMemPool", Needs::driver, [&] {
+    if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    *pool = default_pool(device);
+    return CUDA_SUCCESS;
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  return run("cuMemPoolCreate", Needs::driver, [&] {
+    if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!is_device(properties->location.id)) return CUDA_ERROR_INVALID_DEVICE;
+    *pool = new CUmemPoolHandle_st{properties->location.id};
+    own_pools().insert(*pool);
+    return CUDA_SUCCESS;
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return run("cuMemPoolDestroy", Needs::driver, [&] {
+    if (own_pools().erase(pool) == 0) return CUDA_ERROR_INVALID_VALUE;
+    delete pool;
+    return CUDA_SUCCESS;
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream) {
+  return run("cuMemAllocAsync", Needs::context, [&] {
+    return allocate_from(default_pool(current_context()->device), bytes, address);
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes,
+                                                    CUmemoryPool pool, CUstream) {
+  return run("cuMemAllocFromPoolAsync", Needs::context, [&] {
+    const bool known = own_pools().contains(pool) || (pool != nullptr && is_device(pool->device) &&
+                                                      pool == default_pool(pool->device));
+    return known ? allocate_from(pool, bytes, address) : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+VIRTUAL_GPU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream) {
+  return run("cuMemFreeAsync", Needs::context, [&] {
+    return free_allocation(address, [](const Allocation& one) { return one.kind == Kind::pool; });
+  });
+}

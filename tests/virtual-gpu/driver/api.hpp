@@ -1,0 +1,62 @@
+// What each function of the driver begins and ends with, and the contexts that most of them need.
+#pragma once
+
+#include <cuda.h>
+
+#include <mutex>
+
+#include "settings.hpp"
+
+// A context; the handles of the program are its address.
+struct CUctx_st {
+  CUdevice device;
+  bool primary;
+  unsigned flags;
+  unsigned references;  // of a primary one
+  unsigned long long id;
+};
+
+#define VIRTUAL_GPU_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace virtual_gpu {
+
+// What a function asks for before it does anything.
+enum class Needs : unsigned char { nothing, driver, context };
+
+bool driver_is_initialized();
+bool is_device(CUdevice device);
+CUcontext current_context();
+
+// A function that the program gave runs on behalf of the driver: nothing may be called in it.
+class CallbackScope {
+ public:
+  CallbackScope();
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+  ~CallbackScope();
+  static bool active();
+};
+
+std::recursive_mutex& driver_lock();
+
+// A function of the driver: `body` with the lock held, unless it cannot be called now or is to
+// fail.
+template <typename Body>
+CUresult run(const char* function, Needs needs, Body body) {
+  const std::lock_guard guard(driver_lock());
+  CUresult result = injected_failure(function);
+  if (result != CUDA_SUCCESS) {
+  } else if (CallbackScope::active()) {
+    result = CUDA_ERROR_NOT_PERMITTED;
+  } else if (needs != Needs::nothing && !driver_is_initialized()) {
+    result = CUDA_ERROR_NOT_INITIALIZED;
+  } else if (needs == Needs::context && current_context() == nullptr) {
+    result = CUDA_ERROR_INVALID_CONTEXT;
+  } else {
+    result = body();
+  }
+  trace(function, result);
+  return result;
+}
+
+}  // namespace virtual_gpu

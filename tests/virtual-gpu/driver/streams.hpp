@@ -1,0 +1,17 @@
+// Work that is queued: it is done when somebody waits for it, or has asked for an event behind it
+// often enough. So what a program takes for complete too early is not there yet.
+#pragma once
+
+#include "api.hpp"
+#include "memory.hpp"
+
+namespace virtual_gpu {
+
+// All that is queued, of the whole process: before memory goes, and for what waits for everything.
+CUresult run_all_streams();
+
+// A copy, queued where the driver would: not if memory of the program takes part that is not
+// pinned.
+CUresult queue_copy(CUstream stream, Address to, Address from, std::size_t bytes);
+
+}  // namespace virtual_gpu
