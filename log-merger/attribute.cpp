@@ -46,8 +46,8 @@ class Attributor {
     learn_posts();
     resolve_arrivals();
     by_arrival();
-    attribute_delivered_copies(job_);
     by_header_ids();
+    attribute_delivered_copies(job_);
     by_address();
     reasons_.give_last();
     by_parent();

@@ -157,6 +157,32 @@ void find_stream_ranges(Job& job, std::vector<Index> ops) {
   }
 }
 
+bool is_inside(const UctOp& op, const UcpOp& send) {
+  return op.remote >= send.buffer && op.remote - send.buffer <= send.bytes &&
+         op.bytes <= send.bytes - (op.remote - send.buffer);
+}
+
+// UCX before 1.16 copies from a GPU straight into memory of the receiver that both have mapped:
+// then nothing else leads from the one process to the other, and the copy is no staging.
+void find_copies_across(Job& job, const std::vector<Index>& ops, const UcpOp& send) {
+  const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
+  const bool announced =
+      std::any_of(ops.begin(), ops.end(), [&](Index i) { return is(at(i), AmId::rndv_rtr); });
+  const bool moved = std::any_of(ops.begin(), ops.end(), [&](Index i) { return at(i).has_range; });
+  if (!announced || moved) {
+    return;
+  }
+  for (const Index i : ops) {
+    UctOp& op = at(i);
+    if (op.staging && op.process == send.process && op.fetches() && !op.failed() &&
+        is_inside(op, send)) {
+      op.staging = false;
+      op.has_range = true;
+      op.range = range_at(op.remote - send.buffer, op.bytes);
+    }
+  }
+}
+
 // The operation that the message is about: what receives serve is the sender's.
 const UcpOp* initiator_of(const Job& job, const std::vector<Index>& ops) {
   for (const Index i : ops) {
@@ -215,6 +241,9 @@ void find_payload(Job& job, const std::vector<Index>& ops) {
     } else {
       op.has_range = find_range(op, buffers, served, op.range);
     }
+  }
+  if (served != nullptr && served->is_send()) {
+    find_copies_across(job, ops, *served);
   }
 }
 

@@ -43,7 +43,8 @@ std::string one_sided_protocol(const Job& job, const UcpOp& initiator,
   return "";
 }
 
-std::string two_sided_protocol(const Job& job, const std::vector<Index>& ops, std::uint64_t bytes) {
+std::string two_sided_protocol(const Job& job, const UcpOp* send, const std::vector<Index>& ops,
+                               std::uint64_t bytes) {
   bool rendezvous = false, sync = false, acknowledged = false;
   const UctOp* data = nullptr;
   std::size_t eager_fragments = 0;
@@ -88,6 +89,9 @@ std::string two_sided_protocol(const Job& job, const std::vector<Index>& ops, st
     if (data->op == log::UctOp::tag_rndv_zcopy) {
       return "rndv/offload/zcopy";
     }
+    if (send != nullptr && data->fetches() && data->process == send->process) {
+      return "rndv/put/mapped";  // fetched from its own GPU, into the receiver's memory
+    }
     return "rndv/" + std::string(family(data->op)) + "/" + std::string(copy_kind(data->op));
   }
   if (data == nullptr) {
@@ -127,7 +131,7 @@ std::string derive_protocol(const Job& job, const UcpOp* initiator, const std::v
   if (initiator != nullptr && initiator->is_one_sided()) {
     return one_sided_protocol(job, *initiator, ops);
   }
-  const std::string protocol = two_sided_protocol(job, ops, bytes);
+  const std::string protocol = two_sided_protocol(job, initiator, ops, bytes);
   if (initiator != nullptr && initiator->is_stream() && protocol.starts_with("eager/")) {
     return "stream/" + protocol.substr(protocol.find('/') + 1);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "log-merger/attribution.hpp"
+#include "log-merger/id_table.hpp"
 #include "log-merger/wire_view.hpp"
 
 namespace uctrace::merge {
@@ -33,6 +34,24 @@ Index arrival_of(const Job& job, const UctOp& op) {
   const auto& ids = job.logs[static_cast<std::size_t>(op.process)].arrival_by_id;
   const auto found = op.origin_kind == log::Origin::arrival ? ids.find(op.origin) : ids.end();
   return found != ids.end() ? found->second : kNone;
+}
+
+// Which message each request of a receiver was for, by the id that it announced its memory with:
+// the sender puts that into what it sends there.
+IdTable receive_requests(const Job& job) {
+  IdTable requests;
+  for (const UctOp& op : job.uct) {
+    if (accepted(op) && op.link == Link::exact && op.serves != kNone &&
+        is(op, wire::AmId::rndv_rtr) && op.header.count > 1) {
+      requests.add({op.process}, op.header.words[1], op.start_ns, op.serves);
+    }
+  }
+  requests.seal();
+  return requests;
+}
+
+bool answers_announcement(const Arrival& arrival) {
+  return is(arrival, wire::AmId::rndv_atp) || is(arrival, wire::AmId::rndv_data);
 }
 
 void learn_deliveries(const Job& job, std::map<HeaderKey, Delivered>& wanted) {
@@ -65,10 +84,20 @@ void find_device_copies(Job& job) {
 }
 
 void attribute_delivered_copies(Job& job) {
+  const IdTable requests = receive_requests(job);
   std::map<HeaderKey, Delivered> wanted;
   each_open(job, [&](UctOp& op) {
-    if (const Index index = arrival_of(job, op); op.staging && index != kNone) {
-      wanted[key_of_arrival(arrival(job, index))];
+    const Index index = op.staging ? arrival_of(job, op) : kNone;
+    if (index == kNone) {
+      return;
+    }
+    const Arrival& from = arrival(job, index);
+    if (answers_announcement(from)) {
+      const std::uint64_t request = from.header.words[0];
+      attribute(op, requests.find({from.process}, request, from.start_ns), Link::exact);
+    }
+    if (op.serves == kNone) {
+      wanted[key_of_arrival(from)];
     }
   });
   if (wanted.empty()) {

@@ -10,8 +10,9 @@ namespace uctrace::merge {
 // sends or has received, even where that is no part of another operation.
 void find_device_copies(Job& job);
 
-// Copies out of a message that its handler delivers. Messages with the same header arrive in the
-// order in which they were sent, as long as one process sends them.
+// Copies out of a message that its handler delivers. What answers an announcement of the receiver
+// names it by an id. Other messages with the same header arrive in the order in which they were
+// sent, as long as one process sends them.
 void attribute_delivered_copies(Job& job);
 
 // Puts and gets that stay in their process while the data go to another one: copies between the

@@ -188,13 +188,24 @@ TEST_CASE("what stays in its process, for data that leave it, is staging") {
   }
 }
 
-TEST_CASE("copies out of a message that arrived serve it") {
-  JobBuilder builder(2);
+namespace {
+
+constexpr std::uint64_t kFragment = 0x77;  // the receiver's name for a request, used again
+
+// An interface of process 1 that copies to the memory of a GPU.
+void add_copies(JobBuilder& builder) {
   Interface copies;
   copies.id = 2;
   copies.of_ucp = true;
   copies.device_type = log::DeviceType::accelerator;
   builder.log(1).interfaces.push_back(copies);
+}
+
+}  // namespace
+
+TEST_CASE("copies out of a message that arrived serve it") {
+  JobBuilder builder(2);
+  add_copies(builder);
   const Index first = builder.send(0, 1, kTag, kLength, 10);
   const Index second = builder.send(0, 1, kTag, kLength, 12);
   for (const Index send : {first, second}) {
@@ -211,6 +222,60 @@ TEST_CASE("copies out of a message that arrived serve it") {
   CHECK(builder.uct(copy).serves == second);
   CHECK(builder.uct(copy).link == Link::exact);
   CHECK(role_of(builder.uct(copy)) == Role::staging);
+}
+
+TEST_CASE(
+    "copies out of fragments of two senders, to whom the receiver gave one id after the other") {
+  JobBuilder builder(3);
+  add_copies(builder);
+  std::vector<Index> sends, copies;
+  for (const Index from : {0, 2}) {
+    const std::int64_t at = 10 + 100 * from;
+    sends.push_back(builder.send(from, 1, kTag + from, kLength, at));
+    const auto header = {kTag + from, kEndpoint, kRequest, kBuffer, kLength};
+    builder.from_ucp(builder.active_message(from, 1, AmId::rndv_rts, 50, at, header), sends.back());
+    const log::Id announced = builder.arrival(1, AmId::rndv_rts, at + 1, header);
+    builder.from_arrival(builder.active_message(1, from, AmId::rndv_rtr, 50, at + 1,
+                                                {kRequest, kFragment, kBuffer, kLength, 0}),
+                         announced);
+    const Index atp = builder.active_message(from, 1, AmId::rndv_atp, 17, at + 2, {kFragment});
+    builder.from_ucp(atp, sends.back());
+    const log::Id arrival = builder.arrival(1, AmId::rndv_atp, at + 3, {kFragment});
+    copies.push_back(
+        builder.memory_operation(1, 1, log::UctOp::put_zcopy, kBuffer, kLength, at + 4));
+    builder.uct(copies.back()).interface = 2;
+    builder.from_arrival(copies.back(), arrival);
+  }
+  attribute_transfers(builder.job);
+  for (const std::size_t i : {0, 1}) {
+    CHECK(builder.uct(copies[i]).serves == sends[i]);
+    CHECK(builder.uct(copies[i]).link == Link::exact);
+  }
+}
+
+TEST_CASE("a copy into memory of the receiver that both have mapped carries the data") {
+  for (const bool with_put : {false, true}) {
+    JobBuilder builder(2);
+    const Index send = builder.send(0, 1, kTag, kLength, 10);
+    builder.ucp(send).buffer = kBuffer;
+    builder.uct(rendezvous(builder, log::UctOp::am_bcopy, 11)).serves = send;
+    const Index rtr = builder.active_message(1, 0, AmId::rndv_rtr, 50, 12,
+                                             {kRequest, kFragment, 2 * kBuffer, kLength, 0});
+    const Index copy = builder.memory_operation(0, 0, log::UctOp::get_zcopy, kBuffer, kLength, 13);
+    builder.uct(copy).staging = true;
+    builder.uct(rtr).serves = builder.uct(copy).serves = send;
+    if (with_put) {
+      const Index put =
+          builder.memory_operation(0, 1, log::UctOp::put_zcopy, 2 * kBuffer, kLength, 14);
+      builder.uct(put).serves = send;
+    }
+    CHECK(covered(builder) == kLength);
+    CHECK(role_of(builder.uct(copy)) == (with_put ? Role::staging : Role::data));
+    std::vector<Index> ops(builder.job.uct.size());
+    std::iota(ops.begin(), ops.end(), 0);
+    CHECK(derive_protocol(builder.job, &builder.ucp(send), ops, kLength) ==
+          (with_put ? "rndv/put/zcopy" : "rndv/put/mapped"));
+  }
 }
 
 TEST_CASE("reasons: keepalive, and endpoints that are given up") {
