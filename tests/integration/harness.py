@@ -102,6 +102,18 @@ def rebuilt_ucx():
     return prefix
 
 
+VIRTUAL_GPUS = BUILD_ROOT / "tests" / "virtual-gpu"
+
+
+def cuda_ucx():
+    """The same UCX with hooks, which must have been made with the virtual GPUs."""
+    prefix = rebuilt_ucx()
+    made = list(prefix.glob("lib/ucx/libuct_cuda.so.0"))
+    option = f"--configure --with-cuda={VIRTUAL_GPUS}/cuda"
+    check(made, f"the UCX in {prefix} has no CUDA; make it: {TOOL} build-ucx --prefix {prefix} --replace {option}")
+    return prefix
+
+
 # --- the UCX that jobs run over ------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import subprocess
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,7 @@ mount -t proc proc /proc
 mount -t sysfs sysfs /sys  # shows the network devices of where it was mounted; UCX reads them
 mount -t tmpfs shm /dev/shm
 mount --bind "$2/hosts" /etc/hosts
+[ ! -e "$2/$1.boot_id" ] || mount --bind "$2/$1.boot_id" /proc/sys/kernel/random/boot_id
 hostname "$1"
 echo "$pid" > "$2/$1.started"
 exec sleep infinity
@@ -133,10 +135,14 @@ def _need_namespaces():
 
 
 @contextlib.contextmanager
-def two_hosts(folder):
-    """The hosts, with `folder` for what belongs to them."""
+def two_hosts(folder, *, own_boot_ids=False):
+    """The hosts, with `folder` for what belongs to them. UCX tells hosts from each other by their boot
+    ids alone where it asks whether memory of a GPU can be shared."""
     _need_namespaces()
     folder.mkdir()
+    if own_boot_ids:
+        for host in HOSTS:
+            (folder / f"{host}.boot_id").write_text(f"{uuid.uuid4()}\n")
     (folder / "hosts").write_text(HOSTS_FILE)
     rig_agent = folder / "agent"
     rig_agent.write_text(AGENT.format(folder=folder))

@@ -37,8 +37,10 @@ struct run {
 
 static void tell(const struct run* run, int dst, int size) {
   if (truth_file == NULL) return;
-  fprintf(truth_file, "{\"src\":%d,\"dst\":%d,\"bytes\":%zu,\"tag\":%d", run->rank, dst,
-          kSizes[size], size);
+  fprintf(truth_file,
+          "{\"src\":%d,\"dst\":%d,\"bytes\":%zu,\"tag\":%d,\"function\":\"MPI_Isend\",\"comm\":"
+          "\"MPI_COMM_WORLD\"",
+          run->rank, dst, kSizes[size], size);
   write_memory("src_memory", run->from, &run->places[run->rank]);
   write_memory("dst_memory", run->to, &run->places[dst]);
   fprintf(truth_file, "}\n");

@@ -1,5 +1,6 @@
 // Memory of another process of the same host: a handle says in which of its files it lies.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,12 +18,19 @@ namespace {
 struct Handle {
   static constexpr std::uint64_t kMagic = 0x7570672d63706956;
   std::uint64_t magic;
+  std::uint64_t host;  // a PID namespace: elsewhere the number is another process's
   std::int64_t pid;
   std::int64_t file;
   std::uint64_t bytes, reserved;
   std::uint64_t id;  // in that process
 };
 static_assert(sizeof(Handle) <= CU_IPC_HANDLE_SIZE);
+
+std::uint64_t this_host() {
+  struct stat space {};
+  stat("/proc/self/ns/pid", &space);
+  return space.st_ino;
+}
 
 Handle read_handle(const CUipcMemHandle& shareable) {
   Handle handle;
@@ -69,6 +77,7 @@ VIRTUAL_GPU_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle* shareable, CUdevic
     const Allocation* one = memory().find(address);
     if (one == nullptr || one->kind != Kind::device) return CUDA_ERROR_INVALID_VALUE;
     const Handle handle{.magic = Handle::kMagic,
+                        .host = this_host(),
                         .pid = getpid(),
                         .file = one->block->file(),
                         .bytes = one->bytes,
@@ -85,6 +94,7 @@ VIRTUAL_GPU_EXPORT CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHan
   return run("cuIpcOpenMemHandle_v2", Needs::context, [&] {
     const Handle handle = read_handle(shareable);
     if (handle.magic != Handle::kMagic) return CUDA_ERROR_INVALID_HANDLE;
+    if (handle.host != this_host()) return CUDA_ERROR_MAP_FAILED;
     if (handle.pid == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
     const Key key{handle.pid, handle.id};
     const auto known = open_handles().find(key);

@@ -1,0 +1,95 @@
+"""Messages between the memories of virtual GPUs, all ranks to all: contents arrive, each operation is
+tied to its message, and its path is the one that UCX takes with these settings, copies included.
+
+    test_gpu_exchange.py PLACE CELL"""
+
+from collections import Counter
+
+from checks import check_complete, check_messages_are, read_truth
+from gpu_jobs import SHARED_MEMORY, place
+from harness import MPIS, check, check_equal, run_test
+
+INSIDE = frozenset(SHARED_MEMORY.split(","))
+TRANSPORTS = f"cuda_copy,cuda_ipc,{SHARED_MEMORY},tcp"
+WITHOUT_IPC = TRANSPORTS.replace("cuda_ipc,", "")
+# What moves data, in the order of the way: (operation, over, role, side that issues it). What is over
+# "memory" goes by one of INSIDE.
+PACKED = ("get_short", "cuda_copy", "staging", "src")  # inside the pack function of the next
+EAGER = {PACKED, ("am_bcopy", "memory", "data", "src"), ("put_short", "cuda_copy", "staging", "dst")}
+STAGED = {("get_zcopy", "cuda_copy", "staging", "src"), ("put_zcopy", "memory", "data", "src"),
+          ("put_zcopy", "cuda_copy", "staging", "dst")}
+# UCX before 1.16 copies into memory that it has mapped of the other process.
+MAPPED = {("get_zcopy", "cuda_copy", "data", "src"), ("put_zcopy", "cuda_copy", "staging", "dst")}
+IPC_PUT = {("put_zcopy", "cuda_ipc", "data", "src")}
+IPC_GET = {("get_zcopy", "cuda_ipc", "data", "dst")}
+
+
+def between_hosts(way):
+    return {(op, "tcp" if over == "memory" else over, role, side) for op, over, role, side in way}
+
+
+# Large messages between hosts are announced from this size on, as v1 does by itself.
+V2 = {"UCX_PROTO_ENABLE": "y", "UCX_RNDV_THRESH": "10000"}
+
+# By cell: the settings, and the way of small and of large messages, on one host and between two.
+SMALL = 4000
+CELLS = {
+    "eager": ({"UCX_RNDV_THRESH": "inf"}, EAGER, EAGER, EAGER),
+    "ipc-put": ({}, EAGER, IPC_PUT, STAGED),
+    "ipc-get": ({"VIRTUAL_GPU_NVLINKS": "4"}, EAGER, IPC_GET, STAGED),
+    "mapped": ({"UCX_TLS": WITHOUT_IPC}, EAGER, MAPPED, STAGED),
+    "staged": ({"UCX_TLS": WITHOUT_IPC, "UCX_RNDV_PIPELINE_SHM_ENABLE": "n"}, EAGER, STAGED, STAGED),
+    "staged-v2": ({"UCX_TLS": WITHOUT_IPC, **V2}, EAGER, STAGED, STAGED),
+    "ipc-put-v2": ({**V2, "UCX_RNDV_FRAG_SIZE": "8m"}, IPC_PUT, IPC_PUT, STAGED),
+    "ipc-get-v2": ({**V2, "VIRTUAL_GPU_NVLINKS": "4", "UCX_RNDV_SCHEME": "get_zcopy"},
+                   IPC_GET, IPC_GET, EAGER),
+}
+
+
+def way_of(message):
+    """What moved the data of a message; control messages say what is to be moved."""
+    way = set()
+    for step in message["path"]:
+        over = "memory" if step["transport"] in INSIDE else step["transport"]
+        if step["role"] != "control":
+            way.add((step["op"], over, step["role"], step["issued_by"]))
+    return way
+
+
+def check_staging(message):
+    """What is copied on a side for a message is its bytes, once."""
+    copied = Counter()
+    for step in message["path"]:
+        if step["role"] == "staging":
+            copied[step["issued_by"]] += step["wire_bytes"]
+    for side, amount in copied.items():
+        check_equal(amount, message["bytes"], f"bytes copied at {side} of {message}")
+
+
+def check_ways(recording, cell):
+    hosts = {process["key"]: process["host"] for process in recording.info["processes"]}
+    _, small, inside, outside = CELLS[cell]
+    seen = Counter()
+    for message in recording.sent_by("MPI_Isend"):
+        apart = hosts[message["src_process"]] != hosts[message["dst_process"]]
+        large = message["bytes"] > SMALL
+        expected = (outside if apart else inside) if large else small
+        check_equal(way_of(message), between_hosts(expected) if apart else expected,
+                    f"way of {message}")
+        check(all(step["exact"] for step in message["path"]), f"not known by an id: {message}")
+        check_staging(message)
+        seen[apart, large] += 1
+    check(len(seen) in (2, 4), f"messages: {seen}")
+
+
+def exchange(where, cell):
+    with place(where) as jobs:
+        truth = jobs.folder / "truth"
+        settings = {"UCX_TLS": TRANSPORTS, **CELLS[cell][0]}
+        recording = jobs.recorded("gpu_exchange", "device", "device", truth, settings=settings)
+        check_messages_are(recording, read_truth(truth, MPIS["ompi"]))
+        check_complete(recording.info)
+        check_ways(recording, cell)
+
+
+run_test(exchange)
