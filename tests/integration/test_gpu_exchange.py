@@ -40,9 +40,9 @@ CELLS = {
     "mapped": ({"UCX_TLS": WITHOUT_IPC}, EAGER, MAPPED, STAGED),
     "staged": ({"UCX_TLS": WITHOUT_IPC, "UCX_RNDV_PIPELINE_SHM_ENABLE": "n"}, EAGER, STAGED, STAGED),
     "staged-v2": ({"UCX_TLS": WITHOUT_IPC, **V2}, EAGER, STAGED, STAGED),
-    "ipc-put-v2": ({**V2, "UCX_RNDV_FRAG_SIZE": "8m"}, IPC_PUT, IPC_PUT, STAGED),
-    "ipc-get-v2": ({**V2, "VIRTUAL_GPU_NVLINKS": "4", "UCX_RNDV_SCHEME": "get_zcopy"},
-                   IPC_GET, IPC_GET, EAGER),
+    "ipc-put-v2": ({**V2, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, IPC_PUT, EAGER),
+    "ipc-get-v2": ({**V2, "UCX_RNDV_SCHEME": "get_zcopy", "VIRTUAL_GPU_NVLINKS": "4"},
+                   EAGER, IPC_GET, EAGER),
 }
 
 

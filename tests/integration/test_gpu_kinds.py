@@ -1,0 +1,23 @@
+"""Messages between memories of all kinds that CUDA has, over shared memory: whatever UCX takes them for,
+they arrive, and all that is done for them is known.
+
+    test_gpu_kinds.py FROM TO PROTOCOLS"""
+
+from checks import check_complete, check_messages_are, read_truth
+from gpu_jobs import SHARED_MEMORY, place
+from harness import MPIS, run_test
+
+PROTOCOLS = {"v1": "n", "v2": "y"}
+
+
+def kinds(sent, received, protocols):
+    with place("ompi") as jobs:
+        truth = jobs.folder / "truth"
+        # Not cuda_ipc: UCX 1.13 fails over it where memory is of a pool or mapped.
+        settings = {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": PROTOCOLS[protocols]}
+        recording = jobs.recorded("gpu_exchange", sent, received, truth, settings=settings)
+        check_messages_are(recording, read_truth(truth, MPIS["ompi"]))
+        check_complete(recording.info)
+
+
+run_test(kinds)
