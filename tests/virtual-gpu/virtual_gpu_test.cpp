@@ -1,70 +1,23 @@
-// What the tests rely on in the virtual GPUs. Each case runs in a process of its own, because the
-// driver reads its settings once.
+// What the tests rely on in the virtual GPUs.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
-#include <utility>
-#include <vector>
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
+
+#include "tests/virtual-gpu/alone.hpp"
 
 // The first form of a function whose plain name means its later one.
 #undef cuDeviceGetUuid
 extern "C" CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device);
 
 namespace {
-
-constexpr std::size_t kBytes = 100'000;
-constexpr std::size_t kLarge = std::size_t{2} << 20;  // the unit of virtual memory management
-
-using Environment = std::vector<std::pair<const char*, const char*>>;
-
-// The exit status of a process that runs `body`, or minus the signal that ended it.
-int run_alone(const Environment& environment, void (*body)()) {
-  const pid_t child = fork();
-  if (child == 0) {
-    std::signal(SIGSEGV, SIG_DFL);
-    for (const auto& [name, value] : environment) setenv(name, value, 1);
-    body();
-    std::_Exit(0);
-  }
-  int status;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-#define EXPECT(condition)                                                          \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::_Exit(1);                                                               \
-    }                                                                              \
-  } while (false)
-#define WELL(call) EXPECT((call) == CUDA_SUCCESS)
-
-void use_device(CUdevice device) {
-  CUcontext context;
-  WELL(cuInit(0));
-  WELL(cuDevicePrimaryCtxRetain(&context, device));
-  WELL(cuCtxSetCurrent(context));
-}
-
-CUdeviceptr allocate(std::size_t bytes = kBytes) {
-  CUdeviceptr address;
-  WELL(cuMemAlloc(&address, bytes));
-  return address;
-}
 
 template <typename Value>
 Value attribute(CUdeviceptr address, CUpointer_attribute which) {
@@ -78,20 +31,6 @@ unsigned long long buffer_id(CUdeviceptr address) {
 }
 
 unsigned char* pointer(CUdeviceptr address) { return reinterpret_cast<unsigned char*>(address); }
-
-CUmemAllocationProp on_device(CUdevice device) {
-  CUmemAllocationProp properties{};
-  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
-  return properties;
-}
-
-void make_accessible(CUdeviceptr address, std::size_t bytes) {
-  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
-                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  WELL(cuMemSetAccess(address, bytes, &access, 1));
-}
 
 }  // namespace
 

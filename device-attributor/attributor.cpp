@@ -1,0 +1,75 @@
+#include "device-attributor/attributor.hpp"
+
+namespace uctrace::gpu {
+
+MemoryId Attributor::memory_of(std::uintptr_t address) {
+  Interval known{};
+  if (cache_.find(address, known)) {
+    if (known.trusted || vendor_->buffer_id(address) == known.buffer_id) {
+      return known.memory;
+    }
+    cache_.forget(known.begin, known.end, [this](const Interval& gone) {
+      listener_->ended(gone.memory, MemoryEnd::replaced);
+    });
+  }
+  return ask(address);
+}
+
+MemoryId Attributor::ask(std::uintptr_t address) {
+  const Answer answer = vendor_->query(address);
+  if (answer.what == Answer::What::host) {
+    return kHost;
+  }
+  if (answer.what == Answer::What::failed) {
+    listener_->failed(answer.error);
+    return kUnknown;
+  }
+  const MemoryId memory = next_.fetch_add(1, std::memory_order_relaxed);
+  if (answer.bytes == 0) {
+    listener_->defined(memory, answer);
+    return memory;
+  }
+  const Interval interval{answer.begin, answer.begin + answer.bytes, answer.buffer_id, memory,
+                          is_trusted(answer)};
+  const MemoryId kept = cache_.insert(interval, [this](const Interval& gone) {
+    listener_->ended(gone.memory, MemoryEnd::replaced);
+  });
+  if (kept == memory) {
+    listener_->defined(memory, answer);
+  }
+  return kept;
+}
+
+bool Attributor::is_trusted(const Answer& answer) const {
+  if (answer.kind != MemoryKind::device && answer.kind != MemoryKind::managed) {
+    return false;
+  }
+  for (const Range& range : announced_) {
+    if (range.begin.load(std::memory_order_acquire) == answer.begin &&
+        range.end.load(std::memory_order_relaxed) >= answer.begin + answer.bytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Attributor::announce(std::uintptr_t begin, std::size_t bytes) {
+  forget(begin, bytes);  // what was there before ended without a word
+  Range& range = announced_[announcements_.fetch_add(1, std::memory_order_relaxed) % kAnnounced];
+  range.begin.store(0, std::memory_order_relaxed);
+  range.end.store(begin + bytes, std::memory_order_release);
+  range.begin.store(begin, std::memory_order_release);
+}
+
+void Attributor::forget(std::uintptr_t begin, std::size_t bytes) {
+  for (Range& range : announced_) {
+    std::uintptr_t there = range.begin.load(std::memory_order_relaxed);
+    if (there != 0 && there < begin + bytes && begin < range.end.load(std::memory_order_relaxed)) {
+      range.begin.compare_exchange_strong(there, 0, std::memory_order_acq_rel);
+    }
+  }
+  cache_.forget(begin, begin + bytes,
+                [this](const Interval& gone) { listener_->ended(gone.memory, MemoryEnd::freed); });
+}
+
+}  // namespace uctrace::gpu

@@ -1,0 +1,67 @@
+// Which memory an address is: what a driver said of it, as long as that holds.
+//
+// The one exemption from the laws of the record path: an address that is not known, or may be
+// another allocation's by now, is asked of the driver. Memory of the host is never remembered as
+// such: a driver may later put something else there, and not all of that is announced.
+//
+// An allocation is trusted to be there until its end is told if its beginning was told, by UCX's
+// memory hooks: they see both or nothing. What they do not see (pools, mapped memory, imported
+// memory, whatever was allocated before they were there) is checked by its buffer id at each use.
+//
+// Everything is safe on any thread. forget() and announce() ask nothing and may be called inside
+// the driver's own functions.
+#pragma once
+
+#include "device-attributor/interval_cache.hpp"
+#include "device-attributor/vendor.hpp"
+
+namespace uctrace::gpu {
+
+// What an id means that is no allocation's.
+inline constexpr MemoryId kNotAsked = 0, kHost = 1, kUnknown = 2, kSeveral = 3, kFirstMemory = 16;
+
+// How an allocation was found to be over.
+enum class MemoryEnd : std::uint8_t { none = 0, freed, replaced, kCount };
+
+// Who is told of allocations, once each. Called on the thread that found it.
+struct Listener {
+  void (*defined)(MemoryId memory, const Answer& answer);
+  void (*ended)(MemoryId memory, MemoryEnd end);
+  void (*failed)(int error);
+};
+
+class Attributor {
+ public:
+  // Before the first look-up.
+  void use(const Vendor& vendor, const Listener& listener) {
+    vendor_ = &vendor;
+    listener_ = &listener;
+  }
+
+  MemoryId memory_of(std::uintptr_t address);
+
+  // A range was allocated, and its end will be told.
+  void announce(std::uintptr_t begin, std::size_t bytes);
+
+  // Whatever was there is over.
+  void forget(std::uintptr_t begin, std::size_t bytes);
+
+ private:
+  // The newest ranges that were announced. One that is not among them any more is not trusted.
+  static constexpr std::size_t kAnnounced = 1024;
+  struct Range {
+    std::atomic<std::uintptr_t> begin, end;
+  };
+
+  MemoryId ask(std::uintptr_t address);
+  bool is_trusted(const Answer& answer) const;
+
+  const Vendor* vendor_ = nullptr;
+  const Listener* listener_ = nullptr;
+  std::atomic<MemoryId> next_{kFirstMemory};
+  IntervalCache cache_;
+  Range announced_[kAnnounced]{};
+  std::atomic<std::size_t> announcements_{0};
+};
+
+}  // namespace uctrace::gpu

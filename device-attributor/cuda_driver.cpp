@@ -1,0 +1,210 @@
+// The layer of CUDA: what cuPointerGetAttributes and the functions of virtual memory management
+// say. The prototypes are our own, so that no toolkit is needed; their numbers are part of CUDA's
+// ABI.
+#include <dlfcn.h>
+#include <string.h>
+
+#include "device-attributor/vendor.hpp"
+
+namespace uctrace::gpu {
+
+namespace {
+
+using Result = int;
+using DevicePointer = unsigned long long;
+using Handle = unsigned long long;
+
+constexpr Result kSuccess = 0, kNotInitialized = 3;
+
+// CUpointer_attribute.
+enum Attribute : int {
+  kContext = 1,
+  kMemoryType = 2,
+  kBufferId = 7,
+  kIsManaged = 8,
+  kDeviceOrdinal = 9,
+  kRangeStart = 11,
+  kRangeSize = 12,
+  kPool = 17,
+};
+constexpr unsigned kTypeHost = 1;  // CU_MEMORYTYPE_HOST
+
+// CUdevice_attribute.
+constexpr int kPciBus = 33, kPciDevice = 34, kPciDomain = 50;
+
+// CUmemAllocationProp, and room for what later drivers append.
+struct Properties {
+  int type;
+  int handle_types;
+  int location_type;
+  int location_id;
+  std::uint64_t rest[14];
+};
+constexpr int kOnDevice = 1;  // CU_MEM_LOCATION_TYPE_DEVICE
+
+struct Functions {
+  Result (*get_version)(int*);
+  Result (*get_count)(int*);
+  Result (*get_device)(int*, int);
+  Result (*get_name)(char*, int, int);
+  Result (*get_uuid)(void*, int);
+  Result (*get_instance_uuid)(void*, int);  // nullptr before CUDA 11.4
+  Result (*get_total)(std::size_t*, int);
+  Result (*get_device_attribute)(int*, int, int);
+  Result (*get_attribute)(void*, Attribute, DevicePointer);
+  Result (*get_attributes)(unsigned, const Attribute*, void**, DevicePointer);
+  // Virtual memory management: nullptr before CUDA 11.
+  Result (*retain)(Handle*, void*);
+  Result (*get_properties)(Properties*, Handle);
+  Result (*release)(Handle);
+};
+constinit Functions driver{};
+
+template <typename Function>
+bool find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool resolve(void* library, const char** missing) {
+  const auto need = [&](const char* name, auto& function) {
+    if (find(library, name, function)) return true;
+    *missing = name;
+    return false;
+  };
+  find(library, "cuDeviceGetUuid_v2", driver.get_instance_uuid);
+  find(library, "cuMemRetainAllocationHandle", driver.retain);
+  find(library, "cuMemGetAllocationPropertiesFromHandle", driver.get_properties);
+  find(library, "cuMemRelease", driver.release);
+  return need("cuDriverGetVersion", driver.get_version) &&
+         need("cuDeviceGetCount", driver.get_count) && need("cuDeviceGet", driver.get_device) &&
+         need("cuDeviceGetName", driver.get_name) && need("cuDeviceGetUuid", driver.get_uuid) &&
+         need("cuDeviceTotalMem_v2", driver.get_total) &&
+         need("cuDeviceGetAttribute", driver.get_device_attribute) &&
+         need("cuPointerGetAttribute", driver.get_attribute) &&
+         need("cuPointerGetAttributes", driver.get_attributes);
+}
+
+int version() {
+  int number = 0;
+  return driver.get_version(&number) == kSuccess ? number : 0;
+}
+
+// None before the program initialises the driver.
+int device_count() {
+  int count = 0;
+  return driver.get_count(&count) == kSuccess ? count : 0;
+}
+
+bool describe(int ordinal, DeviceFacts& facts) {
+  int device, bus, slot, domain;
+  std::size_t bytes;
+  if (driver.get_device(&device, ordinal) != kSuccess ||
+      driver.get_uuid(facts.gpu_uuid, device) != kSuccess ||
+      driver.get_device_attribute(&bus, kPciBus, device) != kSuccess ||
+      driver.get_device_attribute(&slot, kPciDevice, device) != kSuccess ||
+      driver.get_device_attribute(&domain, kPciDomain, device) != kSuccess ||
+      driver.get_total(&bytes, device) != kSuccess ||
+      driver.get_name(facts.name, sizeof facts.name, device) != kSuccess) {
+    return false;
+  }
+  if (driver.get_instance_uuid == nullptr ||
+      driver.get_instance_uuid(facts.uuid, device) != kSuccess) {
+    memcpy(facts.uuid, facts.gpu_uuid, sizeof facts.uuid);
+  }
+  facts.pci_domain = static_cast<std::uint32_t>(domain);
+  facts.pci_bus = static_cast<std::uint8_t>(bus);
+  facts.pci_device = static_cast<std::uint8_t>(slot);
+  facts.pci_function = 0;
+  facts.memory_bytes = bytes;
+  return true;
+}
+
+// --- what an address is --------------------------------------------------------------------------
+
+struct Attributes {
+  void* context = nullptr;
+  unsigned type = 0;  // 0: the driver knows nothing of the address
+  std::uint64_t buffer_id = 0;
+  unsigned managed = 0;
+  int ordinal = -1;
+  DevicePointer begin = 0;
+  std::size_t bytes = 0;
+};
+
+Result read_attributes(std::uintptr_t address, Attributes& told) {
+  constexpr Attribute kAsked[] = {kContext,       kMemoryType, kBufferId, kIsManaged,
+                                  kDeviceOrdinal, kRangeStart, kRangeSize};
+  void* values[] = {&told.context, &told.type,  &told.buffer_id, &told.managed,
+                    &told.ordinal, &told.begin, &told.bytes};
+  return driver.get_attributes(sizeof kAsked / sizeof *kAsked, kAsked, values, address);
+}
+
+// Drivers before CUDA 11.2 have no pools and do not know the attribute.
+bool is_of_pool(std::uintptr_t address) {
+  void* pool = nullptr;
+  return driver.get_attribute(&pool, kPool, address) == kSuccess && pool != nullptr;
+}
+
+// Physical memory that is mapped at the address; false: none is.
+bool find_mapped(std::uintptr_t address, Properties& properties) {
+  if (driver.retain == nullptr || driver.get_properties == nullptr || driver.release == nullptr) {
+    return false;
+  }
+  Handle handle;
+  if (driver.retain(&handle, reinterpret_cast<void*>(address)) != kSuccess) {
+    return false;
+  }
+  const Result result = driver.get_properties(&properties, handle);
+  driver.release(handle);
+  return result == kSuccess;
+}
+
+MemoryKind kind_of(std::uintptr_t address, const Attributes& told) {
+  if (told.type == kTypeHost) return MemoryKind::pinned;
+  if (told.managed != 0) return MemoryKind::managed;
+  return told.context == nullptr || is_of_pool(address) ? MemoryKind::pool : MemoryKind::device;
+}
+
+// Mapped memory first, as UCX does: its location is told by its handle alone.
+Answer query(std::uintptr_t address) {
+  Properties properties{};
+  const bool mapped = find_mapped(address, properties);
+  Attributes told;
+  const Result result = read_attributes(address, told);
+  // Nothing was allocated by a driver that was not initialised.
+  if (result == kNotInitialized) return {.what = Answer::What::host};
+  if (result != kSuccess) return {.what = Answer::What::failed, .error = result};
+  if (!mapped && told.type == 0) return {.what = Answer::What::host};
+  Answer answer{.what = Answer::What::known,
+                .begin = static_cast<std::uintptr_t>(told.begin),
+                .bytes = told.bytes,
+                .buffer_id = told.buffer_id};
+  if (mapped) {
+    const bool on_device = properties.location_type == kOnDevice;
+    answer.kind = on_device ? MemoryKind::mapped : MemoryKind::mapped_host;
+    answer.device = on_device ? properties.location_id : -1;
+  } else {
+    answer.kind = kind_of(address, told);
+    answer.device = answer.kind == MemoryKind::pinned ? -1 : told.ordinal;
+  }
+  return answer;
+}
+
+std::uint64_t buffer_id(std::uintptr_t address) {
+  std::uint64_t id = 0;
+  return driver.get_attribute(&id, kBufferId, address) == kSuccess ? id : 0;
+}
+
+}  // namespace
+
+constinit const Vendor kCuda{.name = VendorName::cuda,
+                             .library = "libcuda.so.1",
+                             .resolve = resolve,
+                             .version = version,
+                             .device_count = device_count,
+                             .describe = describe,
+                             .query = query,
+                             .buffer_id = buffer_id};
+
+}  // namespace uctrace::gpu

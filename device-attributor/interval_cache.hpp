@@ -1,0 +1,167 @@
+// Memory that a driver has told of, by address. Looking up locks nothing: a reader takes an entry
+// and then sees whether the table was changed meanwhile. Changes are rare, and one at a time;
+// nobody ever waits for another thread for long: what cannot be kept now is asked for again.
+//
+// Cost of a look-up: a binary search, 20 ns. Constant-initialised; untouched parts cost no memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace uctrace::gpu {
+
+using MemoryId = std::uint32_t;
+
+struct Interval {
+  std::uintptr_t begin, end;  // [begin, end)
+  std::uint64_t buffer_id;
+  MemoryId memory;
+  bool trusted;  // its end will be told: it need not be asked whether it is still there
+
+  bool overlaps(std::uintptr_t from, std::uintptr_t to) const { return begin < to && from < end; }
+};
+
+class IntervalCache {
+ public:
+  static constexpr std::size_t kMost = 4096;
+
+  // The interval with the address. False: none, or the table is being changed.
+  bool find(std::uintptr_t address, Interval& found) const {
+    if (stale_.load(std::memory_order_acquire)) return false;
+    for (int tries = 0; tries < kTries; ++tries) {
+      const std::uint64_t before = version_.load(std::memory_order_acquire);
+      if ((before & 1) != 0) continue;
+      const bool there = search(address, found);
+      if (version_.load(std::memory_order_relaxed) == before) return there;
+    }
+    return false;
+  }
+
+  // Keeps it, in place of all that it overlaps; `ended` is called with each of those. What is there
+  // already under the same buffer id stays, and its memory is the result; else that of `interval`.
+  // Where the table is full or busy nothing is changed.
+  template <typename Ended>
+  MemoryId insert(const Interval& interval, Ended ended) {
+    if (!lock(1)) return interval.memory;
+    if (stale_.exchange(false, std::memory_order_acq_rel)) {
+      remove_overlapping(0, UINTPTR_MAX, ended);
+    }
+    const std::size_t at = lower_bound(interval.begin);
+    MemoryId memory = interval.memory;
+    if (at < count_ && entries_[at].same(interval)) {
+      memory = entries_[at].load().memory;
+    } else {
+      remove_overlapping(interval.begin, interval.end, ended);
+      if (count_ < kMost) put(lower_bound(interval.begin), interval);
+    }
+    unlock();
+    return memory;
+  }
+
+  // Forgets all that overlaps the range. False: the table was busy for too long; then all is
+  // forgotten before anything is found again.
+  template <typename Ended>
+  bool forget(std::uintptr_t begin, std::uintptr_t end, Ended ended) {
+    if (!lock(kPatience)) {
+      stale_.store(true, std::memory_order_release);
+      return false;
+    }
+    remove_overlapping(begin, end, ended);
+    unlock();
+    return true;
+  }
+
+ private:
+  static constexpr int kTries = 3, kPatience = 10000;
+
+  // Read while it may be written, word by word. Who reads a new word also reads, after it, the
+  // version under which it was written.
+  class Entry {
+   public:
+    Interval load() const {
+      const std::uint64_t rest = rest_.load(std::memory_order_acquire);
+      return {begin(), end_.load(std::memory_order_acquire),
+              buffer_id_.load(std::memory_order_acquire), static_cast<MemoryId>(rest),
+              (rest >> 32) != 0};
+    }
+    void store(const Interval& interval) {
+      begin_.store(interval.begin, std::memory_order_release);
+      end_.store(interval.end, std::memory_order_release);
+      buffer_id_.store(interval.buffer_id, std::memory_order_release);
+      rest_.store(interval.memory | std::uint64_t{interval.trusted} << 32,
+                  std::memory_order_release);
+    }
+    std::uintptr_t begin() const { return begin_.load(std::memory_order_acquire); }
+    bool same(const Interval& other) const {
+      const Interval own = load();
+      return own.begin == other.begin && own.end == other.end && own.buffer_id == other.buffer_id &&
+             own.buffer_id != 0;
+    }
+
+   private:
+    std::atomic<std::uintptr_t> begin_, end_;
+    std::atomic<std::uint64_t> buffer_id_, rest_;
+  };
+
+  bool lock(int patience) {
+    for (int tries = 0; tries < patience; ++tries) {
+      std::uint64_t before = version_.load(std::memory_order_relaxed);
+      if ((before & 1) == 0 &&
+          version_.compare_exchange_weak(before, before + 1, std::memory_order_acq_rel)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  void unlock() { version_.fetch_add(1, std::memory_order_release); }
+
+  // The first entry that begins at the address or later.
+  std::size_t lower_bound(std::uintptr_t address) const {
+    std::size_t from = 0, to = count_.load(std::memory_order_acquire);
+    while (from < to) {
+      const std::size_t middle = from + (to - from) / 2;
+      if (entries_[middle].begin() < address) {
+        from = middle + 1;
+      } else {
+        to = middle;
+      }
+    }
+    return from;
+  }
+
+  bool search(std::uintptr_t address, Interval& found) const {
+    const std::size_t after = lower_bound(address + 1);
+    if (after == 0) return false;
+    found = entries_[after - 1].load();
+    return address - found.begin < found.end - found.begin;
+  }
+
+  template <typename Ended>
+  void remove_overlapping(std::uintptr_t begin, std::uintptr_t end, Ended ended) {
+    std::size_t first = lower_bound(begin);
+    if (first > 0 && entries_[first - 1].load().overlaps(begin, end)) --first;
+    const std::size_t count = count_;
+    std::size_t last = first;
+    while (last < count && entries_[last].load().overlaps(begin, end)) {
+      ended(entries_[last++].load());
+    }
+    if (last == first) return;
+    for (std::size_t i = last; i < count; ++i) entries_[first + i - last].store(entries_[i].load());
+    count_.store(count - (last - first), std::memory_order_release);
+  }
+
+  void put(std::size_t at, const Interval& interval) {
+    const std::size_t count = count_;
+    for (std::size_t i = count; i > at; --i) entries_[i].store(entries_[i - 1].load());
+    entries_[at].store(interval);
+    count_.store(count + 1, std::memory_order_release);
+  }
+
+  std::atomic<std::uint64_t> version_{0};  // odd: being changed
+  std::atomic<std::size_t> count_{0};
+  std::atomic<bool> stale_{false};
+  Entry entries_[kMost]{};
+};
+
+}  // namespace uctrace::gpu

@@ -1,0 +1,65 @@
+// What uctrace asks of a vendor's GPU driver, and all that it knows of vendors. Another one is
+// another table of these functions (docs/gpu.md); nothing outside of this room changes.
+//
+// No function here initialises a driver, makes a context current or changes anything of the
+// program's (but errno, which the caller keeps).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace uctrace::gpu {
+
+enum class VendorName : std::uint8_t { none = 0, cuda = 1, rocm = 2, level_zero = 3, kCount };
+
+// What memory is that a driver knows of.
+enum class MemoryKind : std::uint8_t {
+  none = 0,
+  device,       // allocated on a device, or a variable of its code
+  pool,         // from a pool, in the order of a stream
+  managed,      // moves between host and device
+  mapped,       // physical memory of a device, mapped at a range of addresses
+  mapped_host,  // the same of the host's memory
+  pinned,       // host memory that the driver allocated or registered
+  imported,     // of another process
+  kCount
+};
+
+// What an address is, to the driver.
+struct Answer {
+  enum class What : std::uint8_t { host, known, failed };
+  What what = What::failed;
+  MemoryKind kind = MemoryKind::none;
+  int device = -1;  // ordinal in this process, -1 = none
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;        // 0: the driver does not tell its extent
+  std::uint64_t buffer_id = 0;  // differs from that of all other memory that was ever there
+  int error = 0;                // `failed`: the driver's number
+};
+
+// What a device is, wherever and however the program counts it.
+struct DeviceFacts {
+  unsigned char uuid[16];      // of an instance, where the GPU is divided
+  unsigned char gpu_uuid[16];  // of the whole GPU
+  std::uint32_t pci_domain;
+  std::uint8_t pci_bus, pci_device, pci_function;
+  std::uint64_t memory_bytes;
+  char name[64];
+};
+
+struct Vendor {
+  VendorName name;
+  const char* library;  // its soname: asked only where the program has loaded it
+  // Finds the functions in the library. On false `*missing` is one that is not there.
+  bool (*resolve)(void* library, const char** missing);
+  int (*version)();
+  int (*device_count)();
+  bool (*describe)(int device, DeviceFacts& facts);
+  Answer (*query)(std::uintptr_t address);
+  // Of what is at the address now, 0 = nothing: cheaper than a query.
+  std::uint64_t (*buffer_id)(std::uintptr_t address);
+};
+
+extern const Vendor kCuda;
+
+}  // namespace uctrace::gpu

@@ -1,0 +1,250 @@
+// The interval cache, and which memory an address is, by a driver that does as it is told.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "device-attributor/attributor.hpp"
+
+namespace {
+
+using namespace uctrace::gpu;
+
+const auto kIgnore = [](const Interval&) {};
+
+Interval interval(std::uintptr_t begin, std::uintptr_t end, MemoryId memory) {
+  return {begin, end, memory, memory, true};
+}
+
+// 0: nothing is there.
+MemoryId at(const IntervalCache& cache, std::uintptr_t address) {
+  Interval found;
+  return cache.find(address, found) ? found.memory : 0;
+}
+
+// --- a driver that is told what is where, and notes what it is asked
+// --------------------------------
+
+std::map<std::uintptr_t, Answer> allocations;
+unsigned queries, checks;
+int failure;
+bool tells_extent;
+std::vector<MemoryId> defined;
+std::vector<std::pair<MemoryId, MemoryEnd>> ended;
+std::vector<int> failed;
+
+const Answer* find_allocation(std::uintptr_t address) {
+  const auto next = allocations.upper_bound(address);
+  if (next == allocations.begin()) return nullptr;
+  const Answer& answer = std::prev(next)->second;
+  return address - answer.begin < answer.bytes ? &answer : nullptr;
+}
+
+Answer query(std::uintptr_t address) {
+  ++queries;
+  if (failure != 0) return {.what = Answer::What::failed, .error = failure};
+  const Answer* answer = find_allocation(address);
+  Answer told = answer != nullptr ? *answer : Answer{.what = Answer::What::host};
+  told.bytes *= tells_extent;
+  return told;
+}
+
+std::uint64_t buffer_id(std::uintptr_t address) {
+  ++checks;
+  const Answer* answer = find_allocation(address);
+  return answer != nullptr ? answer->buffer_id : 0;
+}
+
+constexpr Vendor kScripted{.name = VendorName::cuda,
+                           .library = "",
+                           .resolve = nullptr,
+                           .version = nullptr,
+                           .device_count = nullptr,
+                           .describe = nullptr,
+                           .query = query,
+                           .buffer_id = buffer_id};
+
+constexpr Listener kListener{
+    .defined = [](MemoryId memory, const Answer&) { defined.push_back(memory); },
+    .ended = [](MemoryId memory, MemoryEnd end) { ended.emplace_back(memory, end); },
+    .failed = [](int error) { failed.push_back(error); }};
+
+struct Fixture {
+  Fixture() {
+    allocations.clear();
+    queries = checks = 0;
+    failure = 0;
+    tells_extent = true;
+    defined.clear();
+    ended.clear();
+    failed.clear();
+    attributor->use(kScripted, kListener);
+  }
+
+  void allocate(std::uintptr_t begin, std::size_t bytes, std::uint64_t id,
+                MemoryKind kind = MemoryKind::device) {
+    allocations[begin] = {.what = Answer::What::known,
+                          .kind = kind,
+                          .device = 0,
+                          .begin = begin,
+                          .bytes = bytes,
+                          .buffer_id = id};
+  }
+  MemoryId memory(std::uintptr_t address) { return attributor->memory_of(address); }
+
+  std::unique_ptr<Attributor> attributor = std::make_unique<Attributor>();
+};
+
+}  // namespace
+
+TEST_CASE("interval cache: an address is found in its interval alone") {
+  const auto cache = std::make_unique<IntervalCache>();
+  CHECK(at(*cache, 100) == 0);
+  CHECK(cache->insert(interval(100, 200, 20), kIgnore) == 20);
+  CHECK(cache->insert(interval(300, 400, 21), kIgnore) == 21);
+  CHECK(cache->insert(interval(200, 300, 22), kIgnore) == 22);
+  CHECK(at(*cache, 99) == 0);
+  CHECK(at(*cache, 100) == 20);
+  CHECK(at(*cache, 199) == 20);
+  CHECK(at(*cache, 200) == 22);
+  CHECK(at(*cache, 399) == 21);
+  CHECK(at(*cache, 400) == 0);
+}
+
+TEST_CASE("interval cache: what is overlapped goes, what is the same stays") {
+  const auto cache = std::make_unique<IntervalCache>();
+  std::vector<MemoryId> gone;
+  const auto note = [&](const Interval& one) { gone.push_back(one.memory); };
+  for (const MemoryId i : {0u, 1u, 2u, 3u}) {
+    cache->insert(interval(100 * i, 100 * i + 100, 20 + i), note);
+  }
+  CHECK(cache->insert(interval(150, 250, 30), note) == 30);
+  CHECK(gone == std::vector<MemoryId>{21, 22});
+  CHECK(at(*cache, 120) == 0);
+  CHECK(at(*cache, 350) == 23);
+  Interval again = interval(150, 250, 31);
+  again.buffer_id = 30;
+  CHECK(cache->insert(again, note) == 30);
+  CHECK(cache->forget(0, 160, note));
+  CHECK(gone == std::vector<MemoryId>{21, 22, 20, 30});
+  CHECK(at(*cache, 350) == 23);
+}
+
+TEST_CASE("interval cache: a full one keeps what it has") {
+  const auto cache = std::make_unique<IntervalCache>();
+  for (MemoryId i = 0; i <= IntervalCache::kMost; ++i) {
+    cache->insert(interval(10 * i + 10, 10 * i + 20, 20 + i), kIgnore);
+  }
+  CHECK(at(*cache, 10) == 20);
+  CHECK(at(*cache, 10 * IntervalCache::kMost) == 20 + IntervalCache::kMost - 1);
+  CHECK(at(*cache, 10 * IntervalCache::kMost + 10) == 0);
+}
+
+TEST_CASE(
+    "interval cache: readers see an interval as it was written while others change the table") {
+  const auto cache = std::make_unique<IntervalCache>();
+  constexpr std::uintptr_t kIntervals = 64;
+  std::atomic<bool> over{false};
+  std::atomic<unsigned> wrong{0}, found{0};
+  const auto read = [&] {
+    for (std::uintptr_t i = 0; !over.load(); ++i) {
+      const std::uintptr_t number = i % kIntervals;
+      Interval one;
+      if (!cache->find(1000 * number + 500, one)) continue;
+      ++found;
+      wrong += one.begin != 1000 * number || one.end != one.begin + 1000 ||
+               one.memory != one.buffer_id || one.memory % kIntervals != number;
+    }
+  };
+  std::thread reader(read);
+  for (std::uintptr_t round = 1; round < 2000 || found.load() < 100; ++round) {
+    const std::uintptr_t number = (round * 7) % kIntervals;
+    const auto memory = static_cast<MemoryId>(round * kIntervals + number);
+    cache->insert(interval(1000 * number, 1000 * number + 1000, memory), kIgnore);
+    if (round % 3 == 0) cache->forget(1000 * number, 1000 * number + 1, kIgnore);
+  }
+  over = true;
+  reader.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: an allocation is asked for once, and checked at each use") {
+  allocate(1000, 100, 7);
+  const MemoryId first = memory(1050);
+  CHECK(first >= kFirstMemory);
+  CHECK(memory(1099) == first);
+  CHECK(queries == 1);
+  CHECK(checks == 1);
+  CHECK(defined == std::vector<MemoryId>{first});
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: an address that is used again is another memory") {
+  allocate(1000, 100, 7);
+  const MemoryId first = memory(1000);
+  allocate(1000, 50, 8, MemoryKind::pool);
+  const MemoryId second = memory(1000);
+  CHECK(second != first);
+  CHECK(ended == std::vector{std::pair(first, MemoryEnd::replaced)});
+  allocations.clear();
+  CHECK(memory(1000) == kHost);
+  CHECK(ended.back() == std::pair(second, MemoryEnd::replaced));
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: what was announced is trusted until it is freed") {
+  allocate(1000, 100, 7);
+  attributor->announce(1000, 100);
+  const MemoryId first = memory(1000);
+  CHECK(memory(1001) == first);
+  CHECK(checks == 0);
+  attributor->forget(1000, 1);  // UCX may not know its length
+  CHECK(ended == std::vector{std::pair(first, MemoryEnd::freed)});
+  CHECK(memory(1000) != first);  // the driver has it still: it is not over before the call is
+  CHECK(memory(1000) >= kFirstMemory);
+  CHECK(checks == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: an announcement ends what was there without a word") {
+  allocate(1000, 100, 7);
+  attributor->announce(1000, 100);
+  const MemoryId first = memory(1000);
+  allocations.clear();
+  allocate(900, 500, 8);
+  attributor->announce(900, 500);
+  CHECK(ended == std::vector{std::pair(first, MemoryEnd::freed)});
+  CHECK(memory(1000) != first);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "memory: pools and mapped memory are checked even where they were announced") {
+  allocate(1000, 100, 7, MemoryKind::pool);
+  attributor->announce(1000, 100);
+  const MemoryId first = memory(1000);
+  CHECK(memory(1000) == first);
+  CHECK(checks == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "memory: of the host nothing is remembered, and a failure is not the host") {
+  CHECK(memory(5000) == kHost);
+  CHECK(memory(5000) == kHost);
+  CHECK(queries == 2);
+  failure = 700;
+  CHECK(memory(5000) == kUnknown);
+  CHECK(failed == std::vector<int>{700});
+  failure = 0;
+  allocate(5000, 10, 9);
+  CHECK(memory(5000) >= kFirstMemory);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "memory: whose extent the driver does not tell is asked for at each use") {
+  allocate(1000, 100, 7);
+  tells_extent = false;
+  const MemoryId first = memory(1000);
+  CHECK(first >= kFirstMemory);
+  CHECK(memory(1000) != first);
+  CHECK(queries == 2);
+  CHECK(defined.size() == 2);
+}
