@@ -85,6 +85,7 @@ CUresult allocate_from(CUmemoryPool pool, std::size_t bytes, CUdeviceptr* addres
 }  // namespace
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemAlloc_v2", Needs::context, [&] {
     const CUcontext context = current_context();
     return allocate_on(context->device, {.kind = Kind::device, .context = context}, bytes,
@@ -94,6 +95,7 @@ VIRTUAL_GPU_EXPORT CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAllocPitch(CUdeviceptr* address, size_t* pitch, size_t width,
                                             size_t height, unsigned) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemAllocPitch_v2", Needs::context, [&] {
     const CUcontext context = current_context();
     *pitch = rounded(width, kPitchBytes);
@@ -103,11 +105,13 @@ VIRTUAL_GPU_EXPORT CUresult cuMemAllocPitch(CUdeviceptr* address, size_t* pitch,
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemAllocManaged", Needs::context,
              [&] { return allocate_readable(Kind::managed, bytes, *address); });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemFree(CUdeviceptr address) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemFree_v2", Needs::driver,
              [&] { return free_allocation(address, freed_by_free); });
 }
@@ -125,6 +129,7 @@ VIRTUAL_GPU_EXPORT CUresult cuMemAllocHost(void** address, size_t bytes) {
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemFreeHost(void* address) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemFreeHost", Needs::driver, [&] {
     return free_allocation(reinterpret_cast<Address>(address),
                            [](const Allocation& one) { return one.kind == Kind::host; });
@@ -182,6 +187,7 @@ VIRTUAL_GPU_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemAllocAsync", Needs::context, [&] {
     return allocate_from(default_pool(current_context()->device), bytes, address);
   });
@@ -189,6 +195,7 @@ VIRTUAL_GPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, 
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes,
                                                     CUmemoryPool pool, CUstream) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemAllocFromPoolAsync", Needs::context, [&] {
     const bool known = own_pools().contains(pool) || (pool != nullptr && is_device(pool->device) &&
                                                       pool == default_pool(pool->device));
@@ -197,6 +204,7 @@ VIRTUAL_GPU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemFreeAsync", Needs::context, [&] {
     return free_allocation(address, [](const Allocation& one) { return one.kind == Kind::pool; });
   });

@@ -18,6 +18,12 @@ struct CUctx_st {
 
 #define VIRTUAL_GPU_EXPORT extern "C" __attribute__((visibility("default")))
 
+// UCX's memory hooks move the first instructions of a function to another place. They know only
+// some, among them those with which a large frame is made.
+#define VIRTUAL_GPU_PATCHABLE \
+  volatile char frame[256];   \
+  static_cast<void>(frame)
+
 namespace virtual_gpu {
 
 // What a function asks for before it does anything.

@@ -78,6 +78,7 @@ VIRTUAL_GPU_EXPORT CUresult cuGetProcAddress(const char* symbol, void** function
 // UCX from 1.19 on needs them to be there.
 #define VIRTUAL_GPU_NOT_THERE(name)                                             \
   VIRTUAL_GPU_EXPORT CUresult name() {                                          \
+    VIRTUAL_GPU_PATCHABLE;                                                      \
     return run(#name, Needs::nothing, [] { return CUDA_ERROR_NOT_SUPPORTED; }); \
   }
 VIRTUAL_GPU_NOT_THERE(cuLibraryGetGlobal)

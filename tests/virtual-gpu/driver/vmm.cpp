@@ -135,6 +135,7 @@ VIRTUAL_GPU_EXPORT CUresult cuMemAddressFree(CUdeviceptr address, size_t) {
 
 VIRTUAL_GPU_EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
                                      CUmemGenericAllocationHandle handle, unsigned long long) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemMap", Needs::driver, [&] {
     const auto physical = physical_of(handle);
     if (physical == nullptr || !is_whole(bytes) || offset + bytes > physical->block->bytes() ||
@@ -156,6 +157,7 @@ VIRTUAL_GPU_EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t o
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
+  VIRTUAL_GPU_PATCHABLE;
   return run("cuMemUnmap", Needs::driver, [&] {
     const CUresult before = run_all_streams();
     const CUresult result =

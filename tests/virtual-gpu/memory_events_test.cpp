@@ -1,0 +1,118 @@
+// What UCX's memory hooks tell: the UCX with hooks of the tests, whose hooks of CUDA patch the
+// virtual driver.
+//
+//     memory_events_test PREFIX      exits with 77 where there is no UCX with CUDA
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include "device-attributor/memory_events.hpp"
+#include "tests/virtual-gpu/alone.hpp"
+
+namespace {
+
+using namespace uctrace::gpu;
+
+std::string prefix;
+unsigned checks;
+MemoryEnd last_end;
+
+std::uint64_t checked_buffer_id(std::uintptr_t address) {
+  ++checks;
+  return kCuda.buffer_id(address);
+}
+
+// That of CUDA, which counts how often a known allocation is asked about.
+const Vendor& counting_vendor() {
+  static Vendor vendor = kCuda;
+  vendor.buffer_id = checked_buffer_id;
+  return vendor;
+}
+
+const Listener kListener{.defined = [](MemoryId, const Answer&) {},
+                         .ended = [](MemoryId, MemoryEnd end) { last_end = end; },
+                         .failed = [](int) {}};
+
+// Of libucs and what it is linked with.
+void* find_in_ucx(const char* function) {
+  static void* const library =
+      dlopen((prefix + "/lib/libucs.so.0").c_str(), RTLD_NOW | RTLD_GLOBAL);
+  EXPECT(library != nullptr);
+  return dlsym(library, function);
+}
+
+// As UCX does when it is first asked what memory is.
+void install_hooks() {
+  using LookUp = int (*)(const void*, std::size_t, void*);
+  const auto look_up = reinterpret_cast<LookUp>(find_in_ucx("ucs_memtype_cache_lookup"));
+  char own, answer[256];
+  look_up(&own, 1, answer);
+}
+
+Attributor& watching_attributor() {
+  static Attributor& only = *new Attributor();
+  const char* missing;
+  EXPECT(kCuda.resolve(dlopen(kCuda.library, RTLD_LAZY | RTLD_NOLOAD), &missing));
+  only.use(counting_vendor(), kListener);
+  void* set = find_in_ucx("ucm_set_event_handler");
+  EXPECT(watch_memory_events(set, only) == Events::watched);
+  return only;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "memory events: from when UCX has its hooks on, allocations are trusted until they are freed") {
+  CHECK(run_alone({}, [] {
+          use_device(0);
+          Attributor& attributor = watching_attributor();
+          const CUdeviceptr before = allocate();
+          EXPECT(attributor.memory_of(before) >= kFirstMemory);
+          EXPECT(attributor.memory_of(before) >= kFirstMemory && checks == 1);
+
+          install_hooks();
+          const CUdeviceptr after = allocate();
+          const MemoryId memory = attributor.memory_of(after);
+          EXPECT(attributor.memory_of(after + kBytes / 2) == memory && checks == 1);
+          WELL(cuMemFree(after));
+          EXPECT(last_end == MemoryEnd::freed);
+          EXPECT(attributor.memory_of(after) == kHost);
+          EXPECT(allocate() == after && attributor.memory_of(after) != memory);
+          EXPECT(checks == 1);
+        }) == 0);
+}
+
+TEST_CASE("memory events: pools, which UCX 1.13 does not hook, are checked") {
+  CHECK(run_alone({}, [] {
+          use_device(0);
+          Attributor& attributor = watching_attributor();
+          install_hooks();
+          CUdeviceptr pool;
+          WELL(cuMemAllocAsync(&pool, kBytes, nullptr));
+          const MemoryId memory = attributor.memory_of(pool);
+          EXPECT(attributor.memory_of(pool) == memory && checks == 1);
+          WELL(cuMemFreeAsync(pool, nullptr));
+          EXPECT(allocate() == pool);
+          EXPECT(attributor.memory_of(pool) != memory);
+        }) == 0);
+}
+
+TEST_CASE("memory events: there may be none") {
+  Attributor& attributor = *new Attributor();
+  CHECK(watch_memory_events(nullptr, attributor) == Events::missing);
+}
+
+int main(int argc, char** argv) {
+  prefix = argc > 1 ? argv[1] : "";
+  if (!std::filesystem::exists(prefix + "/lib/ucx/libucm_cuda.so.0")) {
+    std::printf("SKIP: there is no UCX with CUDA in %s\n", prefix.c_str());
+    return 77;
+  }
+  return doctest::Context().run();
+}
