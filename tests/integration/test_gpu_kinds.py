@@ -8,6 +8,8 @@ from gpu_jobs import SHARED_MEMORY, place
 from harness import MPIS, run_test
 
 PROTOCOLS = {"v1": "n", "v2": "y"}
+# Memory whose allocation UCX 1.13 does not see: its cache would take that for the host's.
+UNSEEN = {"pool", "vmm"}
 
 
 def kinds(sent, received, protocols):
@@ -15,6 +17,8 @@ def kinds(sent, received, protocols):
         truth = jobs.folder / "truth"
         # Not cuda_ipc: UCX 1.13 fails over it where memory is of a pool or mapped.
         settings = {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": PROTOCOLS[protocols]}
+        if UNSEEN & {sent, received}:
+            settings["UCX_MEMTYPE_CACHE"] = "n"
         recording = jobs.recorded("gpu_exchange", sent, received, truth, settings=settings)
         check_messages_are(recording, read_truth(truth, MPIS["ompi"]))
         check_complete(recording.info)
