@@ -18,11 +18,11 @@ MemoryId Attributor::memory_of(std::uintptr_t address) {
 MemoryId Attributor::ask(std::uintptr_t address) {
   const Answer answer = vendor_->query(address);
   if (answer.what == Answer::What::host) {
-    return kHost;
+    return log::kHostMemory;
   }
   if (answer.what == Answer::What::failed) {
     listener_->failed(answer.error);
-    return kUnknown;
+    return log::kUnknownMemory;
   }
   const MemoryId memory = next_.fetch_add(1, std::memory_order_relaxed);
   if (answer.bytes == 0) {
@@ -41,7 +41,7 @@ MemoryId Attributor::ask(std::uintptr_t address) {
 }
 
 bool Attributor::is_trusted(const Answer& answer) const {
-  if (answer.kind != MemoryKind::device && answer.kind != MemoryKind::managed) {
+  if (answer.kind != DeviceMemoryKind::device && answer.kind != DeviceMemoryKind::managed) {
     return false;
   }
   for (const Range& range : announced_) {

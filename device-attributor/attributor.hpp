@@ -17,11 +17,7 @@
 
 namespace uctrace::gpu {
 
-// What an id means that is no allocation's.
-inline constexpr MemoryId kNotAsked = 0, kHost = 1, kUnknown = 2, kSeveral = 3, kFirstMemory = 16;
-
-// How an allocation was found to be over.
-enum class MemoryEnd : std::uint8_t { none = 0, freed, replaced, kCount };
+using log::MemoryEnd;
 
 // Who is told of allocations, once each. Called on the thread that found it.
 struct Listener {
@@ -58,7 +54,7 @@ class Attributor {
 
   const Vendor* vendor_ = nullptr;
   const Listener* listener_ = nullptr;
-  std::atomic<MemoryId> next_{kFirstMemory};
+  std::atomic<MemoryId> next_{log::kFirstDeviceMemory};
   IntervalCache cache_;
   Range announced_[kAnnounced]{};
   std::atomic<std::size_t> announcements_{0};

@@ -160,10 +160,11 @@ bool find_mapped(std::uintptr_t address, Properties& properties) {
   return result == kSuccess;
 }
 
-MemoryKind kind_of(std::uintptr_t address, const Attributes& told) {
-  if (told.type == kTypeHost) return MemoryKind::pinned;
-  if (told.managed != 0) return MemoryKind::managed;
-  return told.context == nullptr || is_of_pool(address) ? MemoryKind::pool : MemoryKind::device;
+DeviceMemoryKind kind_of(std::uintptr_t address, const Attributes& told) {
+  if (told.type == kTypeHost) return DeviceMemoryKind::pinned;
+  if (told.managed != 0) return DeviceMemoryKind::managed;
+  return told.context == nullptr || is_of_pool(address) ? DeviceMemoryKind::pool
+                                                        : DeviceMemoryKind::device;
 }
 
 // Mapped memory first, as UCX does: its location is told by its handle alone.
@@ -182,11 +183,11 @@ Answer query(std::uintptr_t address) {
                 .buffer_id = told.buffer_id};
   if (mapped) {
     const bool on_device = properties.location_type == kOnDevice;
-    answer.kind = on_device ? MemoryKind::mapped : MemoryKind::mapped_host;
+    answer.kind = on_device ? DeviceMemoryKind::mapped : DeviceMemoryKind::mapped_host;
     answer.device = on_device ? properties.location_id : -1;
   } else {
     answer.kind = kind_of(address, told);
-    answer.device = answer.kind == MemoryKind::pinned ? -1 : told.ordinal;
+    answer.device = answer.kind == DeviceMemoryKind::pinned ? -1 : told.ordinal;
   }
   return answer;
 }
@@ -198,7 +199,7 @@ std::uint64_t buffer_id(std::uintptr_t address) {
 
 }  // namespace
 
-constinit const Vendor kCuda{.name = VendorName::cuda,
+constinit const Vendor kCuda{.name = log::Vendor::cuda,
                              .library = "libcuda.so.1",
                              .resolve = resolve,
                              .version = version,

@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/device_kinds.hpp"
+
 namespace uctrace::gpu {
 
-using MemoryId = std::uint32_t;
+using log::MemoryId;
 
 struct Interval {
   std::uintptr_t begin, end;  // [begin, end)

@@ -8,28 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/device_kinds.hpp"
+
 namespace uctrace::gpu {
 
-enum class VendorName : std::uint8_t { none = 0, cuda = 1, rocm = 2, level_zero = 3, kCount };
-
-// What memory is that a driver knows of.
-enum class MemoryKind : std::uint8_t {
-  none = 0,
-  device,       // allocated on a device, or a variable of its code
-  pool,         // from a pool, in the order of a stream
-  managed,      // moves between host and device
-  mapped,       // physical memory of a device, mapped at a range of addresses
-  mapped_host,  // the same of the host's memory
-  pinned,       // host memory that the driver allocated or registered
-  imported,     // of another process
-  kCount
-};
+using log::DeviceMemoryKind;
 
 // What an address is, to the driver.
 struct Answer {
   enum class What : std::uint8_t { host, known, failed };
   What what = What::failed;
-  MemoryKind kind = MemoryKind::none;
+  DeviceMemoryKind kind = DeviceMemoryKind::none;
   int device = -1;  // ordinal in this process, -1 = none
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;        // 0: the driver does not tell its extent
@@ -48,7 +37,7 @@ struct DeviceFacts {
 };
 
 struct Vendor {
-  VendorName name;
+  log::Vendor name;
   const char* library;  // its soname: asked only where the program has loaded it
   // Finds the functions in the library. On false `*missing` is one that is not there.
   bool (*resolve)(void* library, const char** missing);

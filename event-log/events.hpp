@@ -1,12 +1,14 @@
 // Records of the event stream: what happened, in the order in which each lane saw it end.
 //
 // While call stacks are kept, a UctOperation or UcpOperation whose stack was taken ends with one
-// word more than what is described here: the id of its Stack.
+// word more than what is described here: the id of its Stack. In front of that stands the memory of
+// an operation that has kMemory: a TransferMemory, an OperationMemory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/device_kinds.hpp"
 #include "event-log/file_layout.hpp"
 
 namespace uctrace::log {
@@ -31,7 +33,7 @@ inline constexpr std::size_t kMaxHeaderWords = 5;
 struct UctOperation {
   static constexpr std::uint8_t kHasId = 1, kHasLocal = 2, kHasRemote = 4, kHasParent = 8,
                                 kHeaderShift = 4, kNoEnd = 0x80;
-  static constexpr std::uint8_t kOneTick = 1;
+  static constexpr std::uint8_t kOneTick = 1, kMemory = 2;
   static constexpr std::size_t header_words(std::uint8_t flags) {
     return flags >> kHeaderShift & 7;
   }
@@ -54,6 +56,14 @@ struct UctOperation {
   Id origin;
 };
 static_assert(sizeof(UctOperation) == 56);
+
+// Where the addresses of a UCT operation lie. `remote` is asked where it is of the same process, as
+// that of a copy to a device.
+struct TransferMemory {
+  MemoryId local;
+  MemoryId remote;
+};
+static_assert(sizeof(TransferMemory) == 8);
 
 struct UctCompletion {
   Head head;  // b: status as int32
@@ -97,7 +107,7 @@ struct UcpOperation {
   // kCallStart: `start_tick` is that of the MPI call around it, which began a little earlier.
   // kCallEnd: so is its end, a little later: `duration_ticks` is 0, and the call's record tells it.
   static constexpr std::uint8_t kUnknownLength = 1, kUntracked = 2, kProbed = 4, kImplicit = 8,
-                                kCallStart = 16, kCallEnd = 32;
+                                kCallStart = 16, kCallEnd = 32, kMemory = 64;
   Head head;  // a: UcpFunction | flags << 8, b: status as int32 at return
   Id id;
   std::uint64_t start_tick;
@@ -123,6 +133,17 @@ struct UcpOperation {
   };
 };
 static_assert(sizeof(UcpOperation) == 80);
+
+// Where the buffer of a UCP operation lies, and what UCX took it for.
+struct OperationMemory {
+  static constexpr std::uint8_t kNoDevice = 255;
+  MemoryId own;
+  Belief believed;
+  std::uint8_t believed_device;  // number of a UcxDevice, or kNoDevice
+  BeliefFrom believed_from;
+  std::uint8_t reserved;
+};
+static_assert(sizeof(OperationMemory) == 8);
 
 // End of a UCP operation that was INPROGRESS at return, and of every tagged receive. Sends stop
 // after `tick`; receives add what they received.

@@ -77,6 +77,11 @@ enum class RecordType : std::uint8_t {
   file_close = 55,
   clock_sample = 56,
   tool_traffic = 57,
+  gpu_driver = 58,
+  gpu_device = 59,
+  device_memory = 60,
+  device_memory_end = 61,
+  ucx_device = 62,
 };
 
 enum class UctOp : std::uint8_t {

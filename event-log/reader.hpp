@@ -248,6 +248,16 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<ClockSampleView>(lane, record, visitor);
     case RecordType::tool_traffic:
       return visit_as<ToolTrafficView>(lane, record, visitor);
+    case RecordType::gpu_driver:
+      return visit_as<GpuDriverView>(lane, record, visitor);
+    case RecordType::gpu_device:
+      return visit_as<GpuDeviceView>(lane, record, visitor);
+    case RecordType::device_memory:
+      return visit_as<DeviceMemoryView>(lane, record, visitor);
+    case RecordType::device_memory_end:
+      return visit_as<DeviceMemoryEndView>(lane, record, visitor);
+    case RecordType::ucx_device:
+      return visit_as<UcxDeviceView>(lane, record, visitor);
     case RecordType::recording_switch:
       return visit_as<RecordingSwitchView>(lane, record, visitor);
     case RecordType::unpublished:

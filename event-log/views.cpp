@@ -47,6 +47,17 @@ class Tail {
   Words rest_;
 };
 
+// What stands in one word; nothing stays as it is.
+template <typename Record>
+bool take_word(Tail& tail, bool has, Record& out) {
+  static_assert(sizeof out == kWordBytes);
+  Words word;
+  if (!has) return true;
+  if (!tail.take_words(1, word)) return false;
+  std::memcpy(&out, word.data(), sizeof out);
+  return true;
+}
+
 // The id of a call stack, if there is a word for it: behind the rest of the record.
 std::uint32_t stack_in(Words word) {
   return word.empty() ? 0 : static_cast<std::uint32_t>(word.front());
@@ -87,7 +98,11 @@ std::optional<UctOperationView> UctOperationView::parse(Words record) {
     if (!tail.take_words(1, word)) return std::nullopt;
     view.parent = word[0];
   }
-  if (!tail.take_words(header_words, view.header)) return std::nullopt;
+  if (!tail.take_words(header_words, view.header) ||
+      !take_word(tail, (r.marks & UctOperation::kMemory) != 0, view.memory) ||
+      !is_memory_id(view.memory.local) || !is_memory_id(view.memory.remote)) {
+    return std::nullopt;
+  }
   view.stack = stack_in(tail.rest());
   return view;
 }
@@ -123,7 +138,13 @@ std::optional<UcpOperationView> UcpOperationView::parse(Words record) {
       view.function() >= UcpFunction::kCount) {
     return std::nullopt;
   }
-  view.stack = stack_in(record.subspan(sizeof(UcpOperation) / kWordBytes));
+  Tail tail(record, sizeof(UcpOperation));
+  if (!take_word(tail, (view.flags() & UcpOperation::kMemory) != 0, view.memory) ||
+      !is_memory_id(view.memory.own) || view.memory.believed >= Belief::kCount ||
+      view.memory.believed_from >= BeliefFrom::kCount) {
+    return std::nullopt;
+  }
+  view.stack = stack_in(tail.rest());
   return view;
 }
 
@@ -322,6 +343,50 @@ std::optional<ClockSampleView> ClockSampleView::parse(Words record) {
 std::optional<ToolTrafficView> ToolTrafficView::parse(Words record) {
   ToolTrafficView view;
   if (!copy_fixed(record, view.r) || view.r.end_tick < view.r.tick) return std::nullopt;
+  return view;
+}
+
+std::optional<GpuDriverView> GpuDriverView::parse(Words record) {
+  GpuDriverView view;
+  if (!copy_fixed(record, view.r) || view.vendor() == Vendor::none ||
+      view.r.head.a >= static_cast<std::uint16_t>(Vendor::kCount) ||
+      view.r.not_before_tick > view.r.tick) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<GpuDeviceView> GpuDeviceView::parse(Words record) {
+  GpuDeviceView view;
+  if (!copy_fixed(record, view.r) || view.number() == 0) return std::nullopt;
+  view.name = fixed_text(record, offsetof(GpuDevice, name), sizeof view.r.name);
+  return view;
+}
+
+std::optional<DeviceMemoryView> DeviceMemoryView::parse(Words record) {
+  DeviceMemoryView view;
+  if (!copy_fixed(record, view.r) || view.id() < kFirstDeviceMemory ||
+      view.r.kind == DeviceMemoryKind::none || view.r.kind >= DeviceMemoryKind::kCount ||
+      view.r.begin + view.r.bytes < view.r.begin) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<DeviceMemoryEndView> DeviceMemoryEndView::parse(Words record) {
+  DeviceMemoryEndView view;
+  if (!copy_fixed(record, view.r) || view.id() < kFirstDeviceMemory ||
+      view.how() == MemoryEnd::none || view.how() >= MemoryEnd::kCount ||
+      view.r.alive_tick > view.r.tick) {
+    return std::nullopt;
+  }
+  return view;
+}
+
+std::optional<UcxDeviceView> UcxDeviceView::parse(Words record) {
+  UcxDeviceView view;
+  if (!copy_fixed(record, view.r)) return std::nullopt;
+  view.name = fixed_text(record, offsetof(UcxDevice, name), sizeof view.r.name);
   return view;
 }
 

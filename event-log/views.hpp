@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "event-log/definitions.hpp"
+#include "event-log/device_definitions.hpp"
 #include "event-log/events.hpp"
 
 namespace uctrace::log {
@@ -26,6 +27,7 @@ struct UctOperationView {
   std::optional<std::uint64_t> local, remote;  // addresses, where the operation has them
   Id parent = 0;                               // in whose call it was posted; 0 = none
   Words header;                                // first words of an active message
+  TransferMemory memory{};                     // where it was asked for
   std::uint32_t stack = 0;                     // id of a Stack, 0 = none, as in the other events
 
   std::uint16_t interface_id() const { return r.head.a; }
@@ -64,6 +66,7 @@ struct UctArrivalView {
 
 struct UcpOperationView {
   UcpOperation r;
+  OperationMemory memory{};  // where it was asked for
   std::uint32_t stack = 0;
 
   UcpFunction function() const { return static_cast<UcpFunction>(r.head.a & 0xff); }
@@ -232,6 +235,45 @@ struct ToolTrafficView {
   ToolTraffic r;
 
   static std::optional<ToolTrafficView> parse(Words record);
+};
+
+struct GpuDriverView {
+  GpuDriver r;
+
+  Vendor vendor() const { return static_cast<Vendor>(r.head.a); }
+  static std::optional<GpuDriverView> parse(Words record);
+};
+
+struct GpuDeviceView {
+  GpuDevice r;
+  std::string_view name;
+
+  std::uint16_t number() const { return r.head.a; }
+  static std::optional<GpuDeviceView> parse(Words record);
+};
+
+struct DeviceMemoryView {
+  DeviceMemory r;
+
+  std::uint16_t device() const { return r.head.a; }  // number of a GpuDevice, 0 = none
+  MemoryId id() const { return r.head.b; }
+  static std::optional<DeviceMemoryView> parse(Words record);
+};
+
+struct DeviceMemoryEndView {
+  DeviceMemoryEnd r;
+
+  MemoryEnd how() const { return static_cast<MemoryEnd>(r.head.a); }
+  MemoryId id() const { return r.head.b; }
+  static std::optional<DeviceMemoryEndView> parse(Words record);
+};
+
+struct UcxDeviceView {
+  UcxDevice r;
+  std::string_view name;
+
+  std::uint16_t number() const { return r.head.a; }
+  static std::optional<UcxDeviceView> parse(Words record);
 };
 
 struct FaultView {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "event-log/definitions.hpp"
+#include "event-log/device_definitions.hpp"
 #include "event-log/events.hpp"
 #include "tests/fuzz/log_script_steps.hpp"
 
@@ -67,7 +68,7 @@ void shape_operation(Random& random, log::UctOperation& r) {
   r.flags = static_cast<std::uint8_t>(random() % 16 | (random() % 6) << 4 | (random() & 0x80));
   r.source = log::UctOperation::source_of(static_cast<log::Origin>(random() % 3),
                                           static_cast<log::Route>(random() % 7));
-  r.marks = static_cast<std::uint8_t>(random() % 2 * log::UctOperation::kOneTick);
+  r.marks = static_cast<std::uint8_t>(random() % 4);  // kOneTick, kMemory
   r.bytes = random() % 128;
 }
 
@@ -157,8 +158,49 @@ std::vector<std::uint64_t> some_text(Random& random) {
   return words;
 }
 
+// Memory ids and devices of few numbers, so that operations name those that are defined.
+log::MemoryId some_memory(Random& random) { return static_cast<log::MemoryId>(random() % 20); }
+
+std::vector<std::uint64_t> some_device(Random& random) {
+  switch (random() % 5) {
+    case 0:
+      return some_record<log::GpuDriver>(random, RecordType::gpu_driver, 0,
+                                         [](Random& any, log::GpuDriver& r) {
+                                           r.head.a = static_cast<std::uint16_t>(any() % 5);
+                                           r.tick = 900 + any() % 200;
+                                           r.not_before_tick = any() % 1000;
+                                         });
+    case 1:
+      return some_record<log::GpuDevice>(random, RecordType::gpu_device, 0,
+                                         [](Random& any, log::GpuDevice& r) {
+                                           r.head.a = static_cast<std::uint16_t>(any() % 4);
+                                           r.uuid[0] = static_cast<unsigned char>(any() % 3);
+                                         });
+    case 2:
+      return some_record<log::DeviceMemory>(
+          random, RecordType::device_memory, 0, [](Random& any, log::DeviceMemory& r) {
+            r.head.a = static_cast<std::uint16_t>(any() % 4);
+            r.head.b = some_memory(any);
+            r.kind = static_cast<log::DeviceMemoryKind>(any() % 9);
+            r.bytes = any() % 4096;
+          });
+    case 3:
+      return some_record<log::DeviceMemoryEnd>(random, RecordType::device_memory_end, 0,
+                                               [](Random& any, log::DeviceMemoryEnd& r) {
+                                                 r.head.a = static_cast<std::uint16_t>(any() % 4);
+                                                 r.head.b = some_memory(any);
+                                                 r.tick = 1000 + any() % 100;
+                                                 r.alive_tick = 1000 + any() % 50;
+                                               });
+    default:
+      return some_record<log::UcxDevice>(
+          random, RecordType::ucx_device, 0,
+          [](Random& any, log::UcxDevice& r) { r.head.a = static_cast<std::uint16_t>(any() % 4); });
+  }
+}
+
 std::vector<std::uint64_t> some_definition(Random& random) {
-  switch (random() % 16) {
+  switch (random() % 17) {
     case 0:
       return some_text(random);
     case 1:
@@ -223,6 +265,8 @@ std::vector<std::uint64_t> some_definition(Random& random) {
                                              r.end_tick = r.tick + any() % 100;
                                              r.sends = any() % 3;
                                            });
+    case 15:
+      return some_device(random);
     default:
       return some_record<log::Fault>(random, RecordType::fault, 1);
   }

@@ -11,6 +11,8 @@
 namespace {
 
 using namespace uctrace::gpu;
+namespace log = uctrace::log;
+using log::DeviceMemoryKind;
 
 const auto kIgnore = [](const Interval&) {};
 
@@ -57,7 +59,7 @@ std::uint64_t buffer_id(std::uintptr_t address) {
   return answer != nullptr ? answer->buffer_id : 0;
 }
 
-constexpr Vendor kScripted{.name = VendorName::cuda,
+constexpr Vendor kScripted{.name = log::Vendor::cuda,
                            .library = "",
                            .resolve = nullptr,
                            .version = nullptr,
@@ -84,7 +86,7 @@ struct Fixture {
   }
 
   void allocate(std::uintptr_t begin, std::size_t bytes, std::uint64_t id,
-                MemoryKind kind = MemoryKind::device) {
+                DeviceMemoryKind kind = DeviceMemoryKind::device) {
     allocations[begin] = {.what = Answer::What::known,
                           .kind = kind,
                           .device = 0,
@@ -173,7 +175,7 @@ TEST_CASE(
 TEST_CASE_FIXTURE(Fixture, "memory: an allocation is asked for once, and checked at each use") {
   allocate(1000, 100, 7);
   const MemoryId first = memory(1050);
-  CHECK(first >= kFirstMemory);
+  CHECK(first >= log::kFirstDeviceMemory);
   CHECK(memory(1099) == first);
   CHECK(queries == 1);
   CHECK(checks == 1);
@@ -183,12 +185,12 @@ TEST_CASE_FIXTURE(Fixture, "memory: an allocation is asked for once, and checked
 TEST_CASE_FIXTURE(Fixture, "memory: an address that is used again is another memory") {
   allocate(1000, 100, 7);
   const MemoryId first = memory(1000);
-  allocate(1000, 50, 8, MemoryKind::pool);
+  allocate(1000, 50, 8, DeviceMemoryKind::pool);
   const MemoryId second = memory(1000);
   CHECK(second != first);
   CHECK(ended == std::vector{std::pair(first, MemoryEnd::replaced)});
   allocations.clear();
-  CHECK(memory(1000) == kHost);
+  CHECK(memory(1000) == log::kHostMemory);
   CHECK(ended.back() == std::pair(second, MemoryEnd::replaced));
 }
 
@@ -201,7 +203,7 @@ TEST_CASE_FIXTURE(Fixture, "memory: what was announced is trusted until it is fr
   attributor->forget(1000, 1);  // UCX may not know its length
   CHECK(ended == std::vector{std::pair(first, MemoryEnd::freed)});
   CHECK(memory(1000) != first);  // the driver has it still: it is not over before the call is
-  CHECK(memory(1000) >= kFirstMemory);
+  CHECK(memory(1000) >= log::kFirstDeviceMemory);
   CHECK(checks == 1);
 }
 
@@ -218,7 +220,7 @@ TEST_CASE_FIXTURE(Fixture, "memory: an announcement ends what was there without 
 
 TEST_CASE_FIXTURE(Fixture,
                   "memory: pools and mapped memory are checked even where they were announced") {
-  allocate(1000, 100, 7, MemoryKind::pool);
+  allocate(1000, 100, 7, DeviceMemoryKind::pool);
   attributor->announce(1000, 100);
   const MemoryId first = memory(1000);
   CHECK(memory(1000) == first);
@@ -227,15 +229,15 @@ TEST_CASE_FIXTURE(Fixture,
 
 TEST_CASE_FIXTURE(Fixture,
                   "memory: of the host nothing is remembered, and a failure is not the host") {
-  CHECK(memory(5000) == kHost);
-  CHECK(memory(5000) == kHost);
+  CHECK(memory(5000) == log::kHostMemory);
+  CHECK(memory(5000) == log::kHostMemory);
   CHECK(queries == 2);
   failure = 700;
-  CHECK(memory(5000) == kUnknown);
+  CHECK(memory(5000) == log::kUnknownMemory);
   CHECK(failed == std::vector<int>{700});
   failure = 0;
   allocate(5000, 10, 9);
-  CHECK(memory(5000) >= kFirstMemory);
+  CHECK(memory(5000) >= log::kFirstDeviceMemory);
 }
 
 TEST_CASE_FIXTURE(Fixture,
@@ -243,7 +245,7 @@ TEST_CASE_FIXTURE(Fixture,
   allocate(1000, 100, 7);
   tells_extent = false;
   const MemoryId first = memory(1000);
-  CHECK(first >= kFirstMemory);
+  CHECK(first >= log::kFirstDeviceMemory);
   CHECK(memory(1000) != first);
   CHECK(queries == 2);
   CHECK(defined.size() == 2);

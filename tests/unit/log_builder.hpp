@@ -1,6 +1,7 @@
 // Makes valid event logs in memory, byte by byte and without the recorder.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -133,6 +134,11 @@ inline MpiCall mpi_call(unsigned function, unsigned parts = 0) {
   return call;
 }
 
+template <typename Record>
+std::uint64_t word_of(const Record& record) {
+  return std::bit_cast<std::uint64_t>(record);
+}
+
 // A log with every type of record.
 inline LogBuilder full_log() {
   LogBuilder log;
@@ -143,8 +149,10 @@ inline LogBuilder full_log() {
   operation.op = UctOp::put_zcopy;
   operation.flags = UctOperation::kHasId | UctOperation::kHasLocal | UctOperation::kHasRemote |
                     UctOperation::kHasParent | 2 << UctOperation::kHeaderShift;
+  operation.marks = UctOperation::kMemory;
   operation.bytes = 4096;
-  log.add(operation, RecordType::uct_operation, {11, 12, 13, 16, 14, 15});
+  log.add(operation, RecordType::uct_operation,
+          {11, 12, 13, 16, 14, 15, word_of(TransferMemory{20, kHostMemory})});
   log.add(completion(77), RecordType::uct_completion);
   UctArrival arrival{};
   arrival.header_words = 2;
@@ -157,9 +165,11 @@ inline LogBuilder full_log() {
   pending.request = 0x77;
   log.add(pending, RecordType::uct_pending);
   UcpOperation ucp{};
-  ucp.head.a = static_cast<std::uint16_t>(UcpFunction::tag_recv_nbx) | UcpOperation::kProbed << 8;
+  ucp.head.a = static_cast<std::uint16_t>(UcpFunction::tag_recv_nbx) |
+               (UcpOperation::kProbed | UcpOperation::kMemory) << 8;
   ucp.tag = 0xabc;
-  log.add(ucp, RecordType::ucp_operation);
+  const OperationMemory memory{20, Belief::cuda, 1, BeliefFrom::detection, 0};
+  log.add(ucp, RecordType::ucp_operation, {word_of(memory)});
   UcpCompletion done{};
   done.head.b = static_cast<std::uint32_t>(-3);
   done.sender_tag = 5;
@@ -250,6 +260,36 @@ inline LogBuilder full_log() {
   traffic.tick = 50;
   traffic.end_tick = 60;
   log.add(traffic, RecordType::tool_traffic);
+  GpuDriver driver{};
+  driver.head.a = static_cast<std::uint16_t>(Vendor::cuda);
+  driver.head.b = 13000;
+  driver.tick = 70;
+  driver.not_before_tick = 60;
+  log.add(driver, RecordType::gpu_driver);
+  GpuDevice gpu{};
+  gpu.head.a = 1;
+  gpu.uuid[15] = 0xff;
+  gpu.pci = {0x10000, 0x20, 0, 1};
+  std::strcpy(gpu.name, "H100");
+  log.add(gpu, RecordType::gpu_device);
+  DeviceMemory device_memory{};
+  device_memory.head.a = 1;
+  device_memory.head.b = 20;
+  device_memory.begin = 0x7000;
+  device_memory.bytes = 100;
+  device_memory.kind = DeviceMemoryKind::pool;
+  log.add(device_memory, RecordType::device_memory);
+  DeviceMemoryEnd memory_end{};
+  memory_end.head.a = static_cast<std::uint16_t>(MemoryEnd::replaced);
+  memory_end.head.b = 20;
+  memory_end.tick = 90;
+  memory_end.alive_tick = 80;
+  log.add(memory_end, RecordType::device_memory_end);
+  UcxDevice ucx_device{};
+  ucx_device.head.a = 1;
+  ucx_device.pci.bus = 0x20;
+  std::strcpy(ucx_device.name, "GPU0");
+  log.add(ucx_device, RecordType::ucx_device);
   Fault fault{};
   fault.head.a = static_cast<std::uint16_t>(FaultCode::out_of_interfaces);
   fault.head.b = 4;

@@ -61,6 +61,8 @@ TEST_CASE("every record type comes back as written") {
   CHECK(operation.has_end());
   REQUIRE(operation.header.size() == 2);
   CHECK(operation.header[1] == 15);
+  CHECK(operation.memory.local == 20);
+  CHECK(operation.memory.remote == kHostMemory);
   CHECK(only<UctCompletionView>(file, Stream::events).r.tick == 77);
   const auto arrival = only<UctArrivalView>(file, Stream::events);
   CHECK(arrival.duration_ticks() == 55);
@@ -71,7 +73,9 @@ TEST_CASE("every record type comes back as written") {
   CHECK(pending.r.request == 0x77);
   const auto ucp = only<UcpOperationView>(file, Stream::events);
   CHECK(ucp.function() == UcpFunction::tag_recv_nbx);
-  CHECK(ucp.flags() == UcpOperation::kProbed);
+  CHECK(ucp.flags() == (UcpOperation::kProbed | UcpOperation::kMemory));
+  CHECK(ucp.memory.own == 20);
+  CHECK(ucp.memory.believed == Belief::cuda);
   const auto done = only<UcpCompletionView>(file, Stream::events);
   CHECK(done.status() == -3);
   CHECK(done.of_receive);
@@ -151,6 +155,15 @@ TEST_CASE("every record type comes back as written") {
   CHECK(sample.r.peer_ns == 7000);
   CHECK(sample.r.peer_clock != file.clock_name());
   CHECK(only<ToolTrafficView>(file, Stream::definitions).r.end_tick == 60);
+  CHECK(only<GpuDriverView>(file, Stream::definitions).r.not_before_tick == 60);
+  const auto gpu = only<GpuDeviceView>(file, Stream::definitions);
+  CHECK(gpu.name == "H100");
+  CHECK(gpu.r.pci.domain == 0x10000);
+  const auto memory = only<DeviceMemoryView>(file, Stream::definitions);
+  CHECK(memory.id() == 20);
+  CHECK(memory.r.kind == DeviceMemoryKind::pool);
+  CHECK(only<DeviceMemoryEndView>(file, Stream::definitions).how() == MemoryEnd::replaced);
+  CHECK(only<UcxDeviceView>(file, Stream::definitions).name == "GPU0");
   const auto fault = only<FaultView>(file, Stream::definitions);
   CHECK(fault.detail == "many");
   CHECK(fault.code() == FaultCode::out_of_interfaces);

@@ -18,6 +18,8 @@
 namespace {
 
 using namespace uctrace::gpu;
+namespace log = uctrace::log;
+using log::DeviceMemoryKind;
 
 std::string prefix;
 unsigned checks;
@@ -73,8 +75,8 @@ TEST_CASE(
           use_device(0);
           Attributor& attributor = watching_attributor();
           const CUdeviceptr before = allocate();
-          EXPECT(attributor.memory_of(before) >= kFirstMemory);
-          EXPECT(attributor.memory_of(before) >= kFirstMemory && checks == 1);
+          EXPECT(attributor.memory_of(before) >= log::kFirstDeviceMemory);
+          EXPECT(attributor.memory_of(before) >= log::kFirstDeviceMemory && checks == 1);
 
           install_hooks();
           const CUdeviceptr after = allocate();
@@ -82,7 +84,7 @@ TEST_CASE(
           EXPECT(attributor.memory_of(after + kBytes / 2) == memory && checks == 1);
           WELL(cuMemFree(after));
           EXPECT(last_end == MemoryEnd::freed);
-          EXPECT(attributor.memory_of(after) == kHost);
+          EXPECT(attributor.memory_of(after) == log::kHostMemory);
           EXPECT(allocate() == after && attributor.memory_of(after) != memory);
           EXPECT(checks == 1);
         }) == 0);
