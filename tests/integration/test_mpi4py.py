@@ -24,13 +24,15 @@ from harness import (
 
 PYTHON = "/usr/bin/python3"  # Debian's mpi4py is of Debian's Python
 RANKS = 2
+# They start more processes than the launcher was given room for, which hangs or fails without uctrace.
+LEFT_OUT = ["--exclude", "spawn", "--exclude", "dynproc"]
 TIMEOUT_S = 400
 
 
 def suite_line(tests):
     mpi = MPIS["ompi"]
     launcher = [*mpi.launcher, *OPEN_MPI_OVER_UCX, mpi.count_option, RANKS]
-    return [*launcher, PYTHON, tests / "runtests.py"]
+    return [*launcher, PYTHON, tests / "runtests.py", *LEFT_OUT]
 
 
 def verdicts(result):
