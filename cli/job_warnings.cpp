@@ -11,6 +11,7 @@
 #include "event-log/reader.hpp"
 #include "event-log/recording.hpp"
 #include "log-merger/error.hpp"
+#include "log-merger/faults.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -104,8 +105,7 @@ std::string reason_text(const log::FaultView& fault) {
 }
 
 bool switches_off(log::FaultCode code) {
-  return code != log::FaultCode::left_out && code != log::FaultCode::signal_taken &&
-         code != log::FaultCode::unknown_condition && code != log::FaultCode::clock_not_measured;
+  return code != log::FaultCode::left_out && !loses_nothing(code);
 }
 
 std::string off_reason(const ProcessReport& process, log::Layer layer) {

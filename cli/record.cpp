@@ -255,13 +255,10 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
   add(ucx, wanted);
   add_choices(command, wanted);
-  for (const char* name : {"UCTRACE_DRAIN", "UCTRACE_UNWINDER"}) {
+  for (const char* name : {"UCTRACE_DRAIN", "UCTRACE_UNWINDER", "UCTRACE_CLOCK"}) {
     if (const char* value = std::getenv(name)) wanted.variables.push_back({name, value});
   }
   if (!fallback.empty()) wanted.variables.push_back({"UCTRACE_FALLBACK_DIR", fallback.string()});
-  if (const char* clock = std::getenv("UCTRACE_CLOCK")) {
-    wanted.variables.push_back({"UCTRACE_CLOCK", clock});
-  }
   if (every_rank) wanted.variables.push_back({kEveryRank, "1"});
   return wanted;
 }

@@ -74,8 +74,7 @@ class Summing {
       const CommsSubject subject{part.communicator, call.function,
                                  static_cast<std::int32_t>(call.process), call.t_start_ns};
       if (!choice_.accepts(subject)) return;
-      const std::int32_t site =
-          call.stack < 0 ? -1 : run_.stacks[static_cast<std::size_t>(call.stack)].call_site;
+      const std::int32_t site = call_site_at(run_, call.stack);
       Sum& sum = sums_[key_of(subject, std::max(call.bytes, call.recv_bytes), site, nullptr)];
       if (part.counts) {
         ++sum.calls;
@@ -94,8 +93,7 @@ class Summing {
       const CommsSubject subject{message.communicator, message.mpi,
                                  static_cast<std::int32_t>(call.process), message.t_start_ns};
       if (!choice_.accepts(subject)) continue;
-      const std::int32_t site =
-          message.stack < 0 ? -1 : run_.stacks[static_cast<std::size_t>(message.stack)].call_site;
+      const std::int32_t site = call_site_at(run_, message.stack);
       for (std::uint32_t h = 0; h < message.hops; ++h) {
         const Hop& hop = run_.hops[message.first_hop + h];
         Sum& sum = sums_[key_of(subject, message.bytes, site, &hop)];

@@ -201,21 +201,9 @@ SendTotals all_sends(const Found& found) {
   SendTotals sum;
   for (const SendTotals* sends :
        {&found.sends, &found.am_sends, &found.stream_sends, &found.one_sided}) {
-    sum.matched += sends->matched;
-    sum.inferred += sends->inferred;
-    sum.ambiguous += sends->ambiguous;
-    sum.unmatched += sends->unmatched;
-    sum.failed += sends->failed;
-    sum.outside += sends->outside;
+    sum += *sends;
   }
-  const SendTotals& tool = found.tool_sends;
-  sum.matched -= tool.matched;
-  sum.inferred -= tool.inferred;
-  sum.ambiguous -= tool.ambiguous;
-  sum.unmatched -= tool.unmatched;
-  sum.failed -= tool.failed;
-  sum.outside -= tool.outside;
-  return sum;
+  return sum -= found.tool_sends;
 }
 
 // Of call stacks: what the processes counted, and what was made of them.

@@ -117,7 +117,7 @@ std::vector<MessageId> selected_messages(const Run& run, const Filter& filter) {
 ordered_json message_json(const Run& run, MessageId id) {
   const Message& message = run.messages[id];
   ordered_json path = ordered_json::array();
-  for (const Hop& hop : std::span(run.hops).subspan(message.first_hop, message.hops)) {
+  for (const Hop& hop : path_of(run, message)) {
     path.push_back(hop_json(run, hop));
   }
   const bool has_protocol = message.protocol_from != ProtocolFrom::none;

@@ -84,9 +84,12 @@ std::string label_of(const Run& run, const CodeFrame& frame) {
   return function.empty() ? place : fmt::format("{} ({})", function, place);
 }
 
+std::int32_t call_site_at(const Run& run, std::int32_t stack) {
+  return stack < 0 ? -1 : run.stacks[static_cast<std::size_t>(stack)].call_site;
+}
+
 TextId call_site_of(const Run& run, std::int32_t stack) {
-  if (stack < 0) return kNoText;
-  const std::int32_t site = run.stacks[static_cast<std::size_t>(stack)].call_site;
+  const std::int32_t site = call_site_at(run, stack);
   return site < 0 ? kNoText : run.call_sites[static_cast<std::size_t>(site)].label;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -162,8 +163,8 @@ struct MpiCallRow {
   std::int64_t t_start_ns = -1, t_end_ns = -1;
 };
 
-// What a call moves, as it was when a call first used it. Datatypes of which all is the same are one,
-// whoever made them.
+// What a call moves, as it was when a call first used it. Datatypes of which all is the same are
+// one, whoever made them.
 struct Datatype {
   TextId name = kNoText;      // by the program, or of MPI's own
   TextId combiner = kNoText;  // how it was made: named (MPI's own), vector, ...; unknown
@@ -287,7 +288,13 @@ struct Run {
 // "function (file:line)", or as much as is known.
 std::string label_of(const Run& run, const CodeFrame& frame);
 
-// Label of the call site of a stack, kNoText if there is none.
+// Row of the call site of a stack (Run::call_sites), -1 if there is none; and its label, kNoText.
+std::int32_t call_site_at(const Run& run, std::int32_t stack);
 TextId call_site_of(const Run& run, std::int32_t stack);
+
+// The hops of a message, in their order.
+inline std::span<const Hop> path_of(const Run& run, const Message& message) {
+  return std::span(run.hops).subspan(message.first_hop, message.hops);
+}
 
 }  // namespace uctrace

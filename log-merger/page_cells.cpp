@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <optional>
-#include <span>
 
 #include "log-merger/filter.hpp"
 
@@ -50,7 +49,7 @@ std::size_t PageCells::cell_at(std::int32_t src, std::int32_t dst, TrafficClass 
 
 std::map<PageCells::Step, PathTotals> PageCells::path_sums(const Message& message) const {
   std::map<Step, PathTotals> steps;
-  for (const Hop& hop : std::span(run_.hops).subspan(message.first_hop, message.hops)) {
+  for (const Hop& hop : path_of(run_, message)) {
     PathTotals& sum = steps[{hop.hop, hop.role, hop.transport, hop.device, hop.op, hop.issued_by}];
     sum.count += hop.count;
     sum.bytes += hop.bytes;

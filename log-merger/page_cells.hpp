@@ -45,7 +45,6 @@ class PageCells {
     for (const auto& [key, sums] : path_sums(run_.messages[message])) visit(first + step++, sums);
   }
 
-  std::size_t transfer_totals() const { return first_total_.back(); }
   nlohmann::ordered_json classes_json() const;
   nlohmann::ordered_json cells_json() const;
 

@@ -24,8 +24,7 @@ std::vector<ProfileCalls> calls_of(const Run& run) {
   std::map<Key, ProfileCalls> groups;
   CallParts(run).for_each([&](const CallPart& part) {
     const MpiCallRow& call = part.call;
-    const std::int32_t site =
-        call.stack < 0 ? -1 : run.stacks[static_cast<std::size_t>(call.stack)].call_site;
+    const std::int32_t site = call_site_at(run, call.stack);
     ProfileCalls& group = groups[{part.communicator, call.function, call.process, call.peer, site,
                                   call.bytes, call.recv_bytes, call.datatype, call.recv_datatype}];
     group.communicator = part.communicator;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 
+#include "log-merger/faults.hpp"
 #include "log-merger/strangers.hpp"
 #include "log-merger/totals.hpp"
 
@@ -121,9 +122,7 @@ class Timeline {
 
   bool counts_are_whole() const {
     const auto hides_operations = [](const auto& fault) {
-      const auto code = static_cast<log::FaultCode>(fault.first.head.a);
-      return code != log::FaultCode::signal_taken && code != log::FaultCode::unknown_condition &&
-             code != log::FaultCode::clock_not_measured;
+      return !loses_nothing(static_cast<log::FaultCode>(fault.first.head.a));
     };
     return job_complete(job_) && job_.monotonic_clocks == 1 && !may_have_strangers(job_) &&
            std::none_of(job_.logs.begin(), job_.logs.end(), [&](const ProcessLog& log) {

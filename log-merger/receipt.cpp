@@ -2,8 +2,6 @@
 // message?".
 #include <fmt/format.h>
 
-#include <span>
-
 #include "log-merger/messages_output.hpp"
 #include "log-merger/receipt_words.hpp"
 
@@ -148,7 +146,7 @@ std::string receipt(const Run& run, const Labels& labels, MessageId id) {
   const std::string sites = call_sites_text(run, message);
   if (!sites.empty()) text += "  called in " + sites + '\n';
   const char* lead = "  path: ";
-  for (const Hop& hop : std::span(run.hops).subspan(message.first_hop, message.hops)) {
+  for (const Hop& hop : path_of(run, message)) {
     text += lead + hop_text(run, message, hop) + '\n';
     lead = "        ";
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
 #include <string>
 
 #include "log-merger/messages_output.hpp"
@@ -18,10 +17,7 @@ inline std::uint64_t distance(std::int64_t from, std::int64_t to) {
 class ReceiptPart {
  public:
   ReceiptPart(const Run& run, const Labels& labels, MessageId id)
-      : run_(run),
-        labels_(labels),
-        message_(run.messages[id]),
-        hops_(std::span(run.hops).subspan(message_.first_hop, message_.hops)) {}
+      : run_(run), labels_(labels), message_(run.messages[id]), hops_(path_of(run, message_)) {}
 
  protected:
   const std::string& word(TextId id) const { return run_.texts[id]; }

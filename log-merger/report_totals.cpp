@@ -1,19 +1,11 @@
 // What a report sums up: by transport and operation, by function, by pair, by call site.
 #include <algorithm>
 #include <map>
-#include <span>
 #include <tuple>
 
 #include "log-merger/report.hpp"
 
 namespace uctrace {
-namespace {
-
-std::span<const Hop> path_of(const Run& run, const Message& message) {
-  return std::span(run.hops).subspan(message.first_hop, message.hops);
-}
-
-}  // namespace
 
 std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutMessage rest) {
   std::map<std::pair<TextId, TextId>, Contender> sums;
@@ -108,7 +100,7 @@ std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter) {
 std::vector<CallSiteTotal> totals_by_call_site(const Run& run, const Filter& filter) {
   std::map<std::pair<std::int32_t, TextId>, CallSiteTotal> sums;
   const auto add = [&](const auto& call, std::uint64_t bytes) {
-    const std::int32_t site = run.stacks[static_cast<std::size_t>(call.stack)].call_site;
+    const std::int32_t site = call_site_at(run, call.stack);
     CallSiteTotal& sum = sums[{site, call.function}];
     sum.call_site = site;
     sum.function = call.function;

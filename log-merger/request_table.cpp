@@ -41,6 +41,10 @@ RequestUse RequestUses::operator()(const MpiCall& call) { return of(call).use; }
 
 bool RequestUses::makes_persistent(const MpiCall& call) { return of(call).persistent; }
 
+bool readies_partitions(const Job& job, const MpiCall& call) {
+  return job.run.texts[call.function].starts_with("MPI_Pready");
+}
+
 RequestTable::RequestTable(const Job& job, const ProcessLog& log, RequestUses& uses)
     : job_(job), log_(log) {
   std::vector<Event> events;

@@ -38,6 +38,9 @@ class RequestUses {
   std::unordered_map<TextId, Known> known_;
 };
 
+// MPI_Pready and the like, which are among the calls that start requests.
+bool readies_partitions(const Job& job, const MpiCall& call);
+
 // The requests of one process.
 class RequestTable {
  public:

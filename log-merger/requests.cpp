@@ -94,7 +94,7 @@ bool agree(const std::vector<Waited>& waited) {
 
 // A start moves what the requests were made for; that partitions are ready adds nothing to it.
 void add_volume_of_started(const Job& job, MpiCall& start, const std::vector<Index>& makers) {
-  if (job.run.texts[start.function].starts_with("MPI_Pready")) return;
+  if (readies_partitions(job, start)) return;
   for (const Index maker : makers) {
     if (maker == kNone) continue;
     const MpiCall& made = job.calls[static_cast<std::size_t>(maker)];

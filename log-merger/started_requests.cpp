@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "log-merger/request_table.hpp"
+
 namespace uctrace::merge {
-
-namespace {
-
-bool readies_partitions(const Job& job, const MpiCall& call) {
-  return job.run.texts[call.function].starts_with("MPI_Pready");
-}
-
-}  // namespace
 
 StartedRequests::StartedRequests(const Job& job, const ProcessLog& log, TraitsOfCalls& traits,
                                  const Contexts& contexts)

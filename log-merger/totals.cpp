@@ -2,12 +2,32 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <set>
 
 #include "log-merger/payload.hpp"
 #include "log-merger/protocol.hpp"
 
 namespace uctrace::merge {
+
+namespace {
+
+constexpr std::uint64_t SendTotals::*kParts[] = {&SendTotals::matched,   &SendTotals::ambiguous,
+                                                 &SendTotals::unmatched, &SendTotals::failed,
+                                                 &SendTotals::inferred,  &SendTotals::outside};
+static_assert(sizeof(SendTotals) == std::size(kParts) * sizeof(std::uint64_t));
+
+}  // namespace
+
+SendTotals& SendTotals::operator+=(const SendTotals& more) {
+  for (const auto part : kParts) this->*part += more.*part;
+  return *this;
+}
+
+SendTotals& SendTotals::operator-=(const SendTotals& less) {
+  for (const auto part : kParts) this->*part -= less.*part;
+  return *this;
+}
 
 namespace {
 

@@ -16,6 +16,8 @@ struct SendTotals {
   std::uint64_t inferred = 0;  // those of `matched` that are not exact
   std::uint64_t outside = 0;   // what took them may not have been recorded, by the user's wish
   std::uint64_t all() const { return matched + ambiguous + unmatched + failed + outside; }
+  SendTotals& operator+=(const SendTotals& more);
+  SendTotals& operator-=(const SendTotals& less);
 };
 struct ReceiveTotals {
   std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0, outstanding = 0;
@@ -44,7 +46,7 @@ struct Found {
   std::uint64_t attributed = 0, unattributed = 0, unattributed_with_payload = 0, outstanding = 0;
   std::map<std::string, std::uint64_t> reasons;
   std::uint64_t uct_ends_of_outside = 0, ucp_ends_of_outside = 0;  // of what began in no window
-  std::uint64_t posted_receives = 0;  // that interfaces still have
+  std::uint64_t posted_receives = 0;                               // that interfaces still have
   PendingTotals pending;
   // Slots of the interfaces' tables; left_out: hooks that the user did not want.
   std::uint64_t slots_offered = 0, slots_hooked = 0, left_out = 0;

@@ -1,0 +1,14 @@
+// What a fault in a log means for what is in it.
+#pragma once
+
+#include "event-log/kinds.hpp"
+
+namespace uctrace {
+
+// No event is missing for it, and no layer is off.
+constexpr bool loses_nothing(log::FaultCode code) {
+  return code == log::FaultCode::signal_taken || code == log::FaultCode::unknown_condition ||
+         code == log::FaultCode::clock_not_measured;
+}
+
+}  // namespace uctrace
