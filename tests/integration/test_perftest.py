@@ -1,10 +1,13 @@
 """ucx_perftest as server and client, over UCP and over UCT directly: every operation is counted,
 messages are matched between the two, and what the program did of UCT itself is called so."""
 
+import os
 import socket
+from pathlib import Path
 
 from checks import check_accounts, results_of
-from harness import Recording, check, check_equal, need, record_command, run_well, run_test, scratch
+from harness import Failure, Recording, check, check_equal, need, record_command, run_well, run_test
+from harness import scratch
 
 ITERATIONS = 300
 UCP = {
@@ -29,9 +32,19 @@ ASYNC_MODES = ("thread_mutex", "signal")
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port below those that the kernel gives to connections: what tests beside this one connect
+    cannot take it before the server does."""
+    lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    start = 10000 + os.getpid() % 10000
+    for port in [*range(start, lowest), *range(10000, start)]:
+        with socket.socket() as probe:
+            try:
+                # Without SO_REUSEADDR, as the server binds.
+                probe.bind(("0.0.0.0", port))
+                return port
+            except OSError:
+                continue
+    raise Failure(f"no port below {lowest} is free")
 
 
 def run_pair(folder, options):
