@@ -18,11 +18,9 @@
 
 namespace uctrace::stacks {
 
-namespace detail {
-constinit log::StackMode mode = log::StackMode::off;
-}  // namespace detail
-
 namespace {
+
+constinit log::StackMode mode = log::StackMode::off;
 
 // Beyond kMaxStackFrames: the frames of uctrace itself, and one to see that there are more.
 constexpr std::size_t kMaxWalked = log::kMaxStackFrames + 16;
@@ -48,10 +46,13 @@ constinit log::Unwinder unwinder = log::Unwinder::none;
 __attribute__((constructor)) void set_up() {
   const char* text = getenv("UCTRACE_STACKS");
   if (text == nullptr) return;
-  detail::mode = strcmp(text, "all") == 0   ? log::StackMode::all
-                 : strcmp(text, "mpi") == 0 ? log::StackMode::mpi
-                                            : log::StackMode::off;
-  if (wanted()) open_unwinder();
+  mode = strcmp(text, "all") == 0   ? log::StackMode::all
+         : strcmp(text, "mpi") == 0 ? log::StackMode::mpi
+                                    : log::StackMode::off;
+  if (mode == log::StackMode::off) return;
+  log::want(mode == log::StackMode::all ? log::kWantStacks | log::kWantAllStacks
+                                        : log::kWantStacks);
+  open_unwinder();
 }
 
 // Once a log, by the first thread that takes a stack. The others wait for it, but not for ever: it
@@ -70,7 +71,7 @@ bool prepare() {
   if (unwinder == log::Unwinder::none) unwinder = find_unwinder();
   is_own_code(0);  // measures it, before several threads ask
   forget_numbers();
-  log::set_stacks(detail::mode, unwinder);
+  log::set_stacks(mode, unwinder);
   prepared_log.store(log_number, std::memory_order_release);
   return true;
 }

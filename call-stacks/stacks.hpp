@@ -14,17 +14,13 @@
 
 #include <cstdint>
 
-#include "event-log/own.hpp"
+#include "event-log/extras.hpp"
 #include "event-log/recorder.hpp"
 
 namespace uctrace::stacks {
 
-namespace detail {
 // From UCTRACE_STACKS, before main().
-UCTRACE_OWN extern log::StackMode mode;
-}  // namespace detail
-
-inline bool wanted() { return __builtin_expect(detail::mode != log::StackMode::off, 0); }
+inline bool wanted() { return log::wants(log::kWantStacks); }
 
 // Id of the stack of the function that calls this, 0 if it could not be taken.
 [[gnu::noinline]] std::uint32_t take(log::Lane& lane);
@@ -36,13 +32,12 @@ inline std::uint32_t of_mpi_call(log::Lane& lane) { return wanted() ? take(lane)
 inline std::uint32_t of_ucp_operation(log::Lane& lane) {
   if (!wanted() || lane.leaves_out()) return 0;
   const bool own = lane.info->current_call.head.type == log::RecordType::unpublished;
-  return own || detail::mode == log::StackMode::all ? take(lane) : 0;
+  return own || log::wants(log::kWantAllStacks) ? take(lane) : 0;
 }
 
 // Of an operation of UCT.
 inline std::uint32_t of_uct_operation(log::Lane& lane) {
-  const bool all = __builtin_expect(detail::mode == log::StackMode::all, 0);
-  return all && !lane.leaves_out() ? take(lane) : 0;
+  return log::wants(log::kWantAllStacks) && !lane.leaves_out() ? take(lane) : 0;
 }
 
 }  // namespace uctrace::stacks

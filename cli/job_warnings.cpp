@@ -94,9 +94,13 @@ std::string reason_text(const log::FaultView& fault) {
              "seen there, too";
     case log::FaultCode::unknown_condition:
       return "recording cannot wait for " + detail;
+    case log::FaultCode::gpu_driver_unusable:
+      return "its driver has no " + detail;
     case log::FaultCode::left_out:
     case log::FaultCode::signal_taken:
     case log::FaultCode::clock_not_measured:
+    case log::FaultCode::gpu_query_failed:
+    case log::FaultCode::gpu_events_refused:
     case log::FaultCode::none:
     case log::FaultCode::kCount:
       break;

@@ -115,7 +115,12 @@ struct CountersOf {
   Number uct_pending_left;     // requests that left a pending queue, or were lost sight of in it
   Number ucp_messages_taken;   // tag receives that ended with a message
   Number mpi_request_records;  // MpiRequests
-  Number reserved[9];
+  // Words of memory in records that were published, questions to a GPU driver what an address is,
+  // and addresses of which it could not tell.
+  Number memory_words;
+  Number memory_queries;
+  Number memory_unknown;
+  Number reserved[6];
 };
 using LaneCounters = CountersOf<std::uint64_t>;
 using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts

@@ -323,6 +323,7 @@ enum class TextKind : std::uint8_t {
   ucx_protocol = 10,      // `id` is UctOperation's protocol number
   uct_library = 11,       // path of a libuct in use; `id` 1: it is a rebuilt one, 0: a stock one
   recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
+  gpu_library = 13,       // path of the driver of GPUs that is asked what memory is
 };
 
 // How a datatype was made: MPI_COMBINER_*.
@@ -368,6 +369,9 @@ enum class FaultCode : std::uint16_t {
   signal_taken = 13,   // `value` is a signal that should switch recording: the program has it
   unknown_condition = 14,  // to start or stop recording; the detail is it
   clock_not_measured = 15,  // against those of other hosts; the detail says why
+  gpu_driver_unusable = 16,  // the detail is a function that the driver of GPUs lacks
+  gpu_query_failed = 17,     // the driver could not tell what memory is; `value` is its error
+  gpu_events_refused = 18,   // UCX does not tell of GPU memory; `value` is its status
   kCount
 };
 

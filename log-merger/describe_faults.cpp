@@ -42,6 +42,12 @@ const char* name_of(log::FaultCode code) {
       return "unknown_condition";
     case log::FaultCode::clock_not_measured:
       return "clock_not_measured";
+    case log::FaultCode::gpu_driver_unusable:
+      return "gpu_driver_unusable";
+    case log::FaultCode::gpu_query_failed:
+      return "gpu_query_failed";
+    case log::FaultCode::gpu_events_refused:
+      return "gpu_events_refused";
     case log::FaultCode::kCount:
       break;
   }

@@ -122,7 +122,9 @@ class Timeline {
 
   bool counts_are_whole() const {
     const auto hides_operations = [](const auto& fault) {
-      return !loses_nothing(static_cast<log::FaultCode>(fault.first.head.a));
+      // What is not known of memory hides no operation.
+      return fault.first.layer != log::Layer::gpu &&
+             !loses_nothing(static_cast<log::FaultCode>(fault.first.head.a));
     };
     return job_complete(job_) && job_.monotonic_clocks == 1 && !may_have_strangers(job_) &&
            std::none_of(job_.logs.begin(), job_.logs.end(), [&](const ProcessLog& log) {

@@ -280,13 +280,13 @@ TEST_CASE("code that is loaded, unloaded, and loaded elsewhere in its place") {
 }
 
 TEST_CASE("off: nothing is taken") {
-  const log::StackMode before = detail::mode;
-  detail::mode = log::StackMode::off;
+  const std::uint8_t before = log::detail::wanted_extras;
+  log::detail::wanted_extras = 0;
   CHECK_FALSE(wanted());
   log::Lane none{};
   CHECK(of_mpi_call(none) == 0);
   CHECK(of_uct_operation(none) == 0);
-  detail::mode = before;
+  log::detail::wanted_extras = before;
 }
 
 }  // namespace
