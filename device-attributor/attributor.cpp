@@ -16,6 +16,7 @@ MemoryId Attributor::memory_of(std::uintptr_t address) {
 }
 
 MemoryId Attributor::ask(std::uintptr_t address) {
+  listener_->asked();
   const Answer answer = vendor_->query(address);
   if (answer.what == Answer::What::host) {
     return log::kHostMemory;
@@ -70,6 +71,13 @@ void Attributor::forget(std::uintptr_t begin, std::size_t bytes) {
   }
   cache_.forget(begin, begin + bytes,
                 [this](const Interval& gone) { listener_->ended(gone.memory, MemoryEnd::freed); });
+}
+
+void Attributor::start_anew() {
+  cache_.clear();
+  for (Range& range : announced_) {
+    range.begin.store(0, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace uctrace::gpu

@@ -19,11 +19,13 @@ namespace uctrace::gpu {
 
 using log::MemoryEnd;
 
-// Who is told of allocations, once each. Called on the thread that found it.
+// Who is told of allocations, once each, and of each question to the driver. Called on the thread
+// that found it.
 struct Listener {
   void (*defined)(MemoryId memory, const Answer& answer);
   void (*ended)(MemoryId memory, MemoryEnd end);
   void (*failed)(int error);
+  void (*asked)() = [] {};
 };
 
 class Attributor {
@@ -41,6 +43,9 @@ class Attributor {
 
   // Whatever was there is over.
   void forget(std::uintptr_t begin, std::size_t bytes);
+
+  // Nothing of what was known in the process that this one was forked from. Numbers go on.
+  void start_anew();
 
  private:
   // The newest ranges that were announced. One that is not among them any more is not trusted.

@@ -74,6 +74,13 @@ class IntervalCache {
     return true;
   }
 
+  // Forgets all, whoever was changing the table. For a fork child, which has no such thread.
+  void clear() {
+    count_.store(0, std::memory_order_relaxed);
+    stale_.store(false, std::memory_order_relaxed);
+    version_.store((version_.load(std::memory_order_relaxed) | 1) + 1, std::memory_order_release);
+  }
+
  private:
   static constexpr int kTries = 3, kPatience = 10000;
 

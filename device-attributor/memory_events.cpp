@@ -1,5 +1,7 @@
 #include "device-attributor/memory_events.hpp"
 
+#include <errno.h>
+
 namespace uctrace::gpu {
 
 namespace {
@@ -20,6 +22,7 @@ constexpr int kPriority = 2000;
 
 // Called inside the driver's function: after an allocation, before memory is freed.
 void on_event(int type, MemoryEvent* event, void* argument) {
+  const int saved_errno = errno;  // the program's, of the function that it called
   auto& attributor = *static_cast<Attributor*>(argument);
   const auto begin = reinterpret_cast<std::uintptr_t>(event->address);
   if (type == kAllocated) {
@@ -27,17 +30,19 @@ void on_event(int type, MemoryEvent* event, void* argument) {
   } else if (type == kFreed) {
     attributor.forget(begin, event->bytes);
   }
+  errno = saved_errno;
 }
 
 }  // namespace
 
-Events watch_memory_events(void* set_handler, Attributor& attributor) {
+Events watch_memory_events(void* set_handler, Attributor& attributor, int* status) {
   if (set_handler == nullptr) {
     return Events::missing;
   }
   const auto set = reinterpret_cast<SetHandler>(set_handler);
-  const int status = set(kAllocated | kFreed | kNoInstall, kPriority, on_event, &attributor);
-  return status == 0 ? Events::watched : Events::refused;
+  const int told = set(kAllocated | kFreed | kNoInstall, kPriority, on_event, &attributor);
+  if (status != nullptr) *status = told;
+  return told == 0 ? Events::watched : Events::refused;
 }
 
 }  // namespace uctrace::gpu

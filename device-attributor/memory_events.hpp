@@ -11,7 +11,7 @@ enum class Events : std::uint8_t { watched, missing, refused };
 
 // From now on `attributor` is told of all that UCX is told. `set_handler` is ucm_set_event_handler
 // of the UCX in use, nullptr where it has none. Once for each libucm: the handler stays there for
-// good.
-Events watch_memory_events(void* set_handler, Attributor& attributor);
+// good. `*status` is UCX's answer, where it is asked.
+Events watch_memory_events(void* set_handler, Attributor& attributor, int* status = nullptr);
 
 }  // namespace uctrace::gpu

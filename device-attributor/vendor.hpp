@@ -51,4 +51,8 @@ struct Vendor {
 
 extern const Vendor kCuda;
 
+// Those that are looked for, in this order; the first one that is there is asked. Ends with a
+// nullptr.
+extern const Vendor* const kVendors[];
+
 }  // namespace uctrace::gpu

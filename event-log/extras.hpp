@@ -29,9 +29,10 @@ inline bool wants(std::uint8_t extras) {
 
 void want(std::uint8_t extras);
 
-// The words of a record that stand behind all others. Only those that were added are set.
+// The words of a record that stand behind all others. Only what is wanted is set.
 struct ExtraWords {
   std::uint64_t words[2];
+  bool has_memory;  // the first one is of memory
 };
 
 }  // namespace uctrace::log

@@ -29,8 +29,8 @@ enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, abo
 // killed takes along what was not written yet.
 enum class Storage : std::uint8_t { unknown = 0, mapped = 1, drained = 2 };
 
-// Whose call stacks are kept. `mpi`: of the program's own calls, to MPI or from outside of MPI to UCP.
-// `all`: of each UCP and UCT operation as well, with their libraries' frames.
+// Whose call stacks are kept. `mpi`: of the program's own calls, to MPI or from outside of MPI to
+// UCP. `all`: of each UCP and UCT operation as well, with their libraries' frames.
 enum class StackMode : std::uint8_t { off = 0, mpi = 1, all = 2 };
 
 // What walked the stacks; `none` before the first one.
@@ -367,8 +367,8 @@ enum class FaultCode : std::uint16_t {
   several_ucx = 11,    // the detail is a function of which it is not clear whose is meant
   ucp_bypassed = 12,   // UCP was called past the shims; the detail is the path of its library
   signal_taken = 13,   // `value` is a signal that should switch recording: the program has it
-  unknown_condition = 14,  // to start or stop recording; the detail is it
-  clock_not_measured = 15,  // against those of other hosts; the detail says why
+  unknown_condition = 14,    // to start or stop recording; the detail is it
+  clock_not_measured = 15,   // against those of other hosts; the detail says why
   gpu_driver_unusable = 16,  // the detail is a function that the driver of GPUs lacks
   gpu_query_failed = 17,     // the driver could not tell what memory is; `value` is its error
   gpu_events_refused = 18,   // UCX does not tell of GPU memory; `value` is its status

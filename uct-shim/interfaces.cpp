@@ -7,6 +7,7 @@
 #include <atomic>
 #include <tuple>
 
+#include "device-attributor/device_attributor.hpp"
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
@@ -245,6 +246,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   const log::DeviceType device_type = device_type_of(domain, params, opener.caller);
   entry->in_memory =
       device_type == log::DeviceType::shared_memory || device_type == log::DeviceType::self;
+  entry->copies = device_type == log::DeviceType::accelerator;
   // Last: from here on hooks find it, also those that a transport's own thread calls.
   __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
   read_address_sizes(*entry);
@@ -299,6 +301,7 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
       (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && uct::layer_wanted() &&
       uct::ucx_supported(caller) && !log::is_off(log::layer_state(log::Layer::uct))) {
     uct::report_left_out();
+    gpu::look_for_drivers(caller);
     const uct::Opener opener{caller, uct::opened_by_ucp(caller),
                              uct::attach(reinterpret_cast<const void*>(original))};
     if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params, opener)) {

@@ -2,6 +2,9 @@
 
 #include <stddef.h>
 
+#include <bit>
+
+#include "device-attributor/device_attributor.hpp"
 #include "event-log/address_map.hpp"
 
 namespace uctrace::uct {
@@ -28,6 +31,41 @@ bool second_at(TrackedCompletion* tracked, RendezvousState mine) {
 }
 
 }  // namespace
+
+namespace {
+
+// The transport takes the data from, or puts it to, the address itself. What is short or buffered
+// is read or written by the processor, but where the interface copies.
+bool is_zcopy(log::UctOp op) {
+  switch (op) {
+    case log::UctOp::put_zcopy:
+    case log::UctOp::get_zcopy:
+    case log::UctOp::am_zcopy:
+    case log::UctOp::tag_eager_zcopy:
+    case log::UctOp::tag_rndv_zcopy:
+    case log::UctOp::tag_recv_zcopy:
+    case log::UctOp::put_sgl_zcopy:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool add_memory(log::Lane& lane, const Interface& interface, log::UctOp op, std::uint64_t local,
+                std::uint64_t remote, std::uint64_t& word) {
+  const bool has_local = local != 0 && (interface.copies || is_zcopy(op));
+  const bool has_remote = remote != 0 && interface.copies;
+  if (!gpu::active() || lane.leaves_out() || !(has_local || has_remote)) {
+    return false;
+  }
+  const log::TransferMemory memory{
+      has_local ? gpu::memory_of(lane, local) : log::kMemoryNotAsked,
+      has_remote ? gpu::memory_of(lane, remote) : log::kMemoryNotAsked};
+  word = std::bit_cast<std::uint64_t>(memory);
+  return true;
+}
 
 uct_completion_t* Post::track(uct_completion_t* completion) {
   has_completion_ = completion != nullptr;

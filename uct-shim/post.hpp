@@ -10,6 +10,7 @@
 #include <uct/api/uct.h>
 
 #include "call-stacks/stacks.hpp"
+#include "event-log/extras.hpp"
 #include "event-log/recorder.hpp"
 #include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
@@ -181,6 +182,11 @@ class Post {
   std::uint64_t start_ = 0;
 };
 
+// Adds the word for where the addresses of an operation lie. False: it has none, for nothing of it
+// can lie anywhere but in the memory of its UCP operation, or nothing was moved.
+bool add_memory(log::Lane& lane, const Interface& interface, log::UctOp op, std::uint64_t local,
+                std::uint64_t remote, std::uint64_t& word);
+
 // Forgets the rendezvous with this handle, which its transport will not complete any more.
 void cancel_rendezvous(void* handle);
 
@@ -270,8 +276,17 @@ inline void Post::record(log::Lane& lane, ucs_status_t status, const Handed& han
     add_if(parent_ != 0, log::UctOperation::kHasParent);
     flags |= id_ != 0 && !has_end_ ? log::UctOperation::kNoEnd : 0;
   }
-  const std::uint32_t stack = stacks::of_uct_operation(lane);
-  words += stack != 0;
+  // Set only as far as it is used.
+  log::ExtraWords extra;
+  std::size_t extras = 0;
+  if (log::wants(log::kWantAllStacks | log::kWantMemory)) [[unlikely]] {
+    extra.has_memory = status >= 0 && add_memory(lane, *interface_, op_, handed.local,
+                                                 handed.remote, extra.words[0]);
+    extras = extra.has_memory;
+    const std::uint32_t stack = stacks::of_uct_operation(lane);
+    if (stack != 0) extra.words[extras++] = stack;
+  }
+  words += extras;
   auto* record = static_cast<log::UctOperation*>(
       lane.reserve_bytes(log::Stream::events, log::DropKind::uct, words * 8));
   if (record == nullptr) [[unlikely]] {
@@ -296,8 +311,11 @@ inline void Post::record(log::Lane& lane, ucs_status_t status, const Handed& han
   if (handed.remote != 0) *word++ = handed.remote;
   if (!is_alone && parent_ != 0) *word++ = parent_;
   wire::copy_words(word, handed.header, handed.header_words);
-  if (stack != 0) [[unlikely]]
-    word[handed.header_words] = stack;
+  if (extras != 0) [[unlikely]] {
+    for (std::size_t i = 0; i < extras; ++i) word[handed.header_words + i] = extra.words[i];
+    record->marks |= extra.has_memory ? log::UctOperation::kMemory : 0;
+    lane.counters().memory_words += extra.has_memory;
+  }
   log::publish(record, log::RecordType::uct_operation, words, interface_->id,
                static_cast<std::uint32_t>(status));
 }

@@ -1,0 +1,163 @@
+#include "device-attributor/definitions.hpp"
+
+#include <string.h>
+
+#include "event-log/device_definitions.hpp"
+#include "event-log/recorder.hpp"
+
+namespace uctrace::gpu {
+
+namespace {
+
+using log::Lane;
+using log::RecordType;
+
+constinit const Vendor* defined_vendor = nullptr;
+
+// By ordinal, those that this log has. More than a machine holds.
+constexpr int kMostDevices = 64;
+constinit std::atomic<std::uint64_t> defined_devices{0};
+
+// When memory was last found to be there; by its number, newer ones in place of older ones. Memory
+// that has none was there when it was first met, which the log has.
+struct Use {
+  std::atomic<MemoryId> memory;
+  std::atomic<std::uint64_t> tick;
+};
+constexpr std::size_t kUses = IntervalCache::kMost;
+constinit Use uses[kUses]{};
+
+std::uint64_t last_use_of(MemoryId memory) {
+  const Use& use = uses[memory % kUses];
+  const std::uint64_t tick = use.tick.load(std::memory_order_acquire);
+  return use.memory.load(std::memory_order_acquire) == memory ? tick : 0;
+}
+
+bool define_device(Lane& lane, int ordinal) {
+  DeviceFacts facts{};
+  if (!defined_vendor->describe(ordinal, facts)) {
+    return false;
+  }
+  if (auto* record = lane.define<log::GpuDevice>()) {
+    record->tick = log::now();
+    memcpy(record->uuid, facts.uuid, sizeof record->uuid);
+    memcpy(record->gpu_uuid, facts.gpu_uuid, sizeof record->gpu_uuid);
+    record->pci = {facts.pci_domain, facts.pci_bus, facts.pci_device, facts.pci_function};
+    record->memory_bytes = facts.memory_bytes;
+    memcpy(record->name, facts.name, strnlen(facts.name, sizeof facts.name));
+    log::publish(record, RecordType::gpu_device, sizeof *record / 8,
+                 static_cast<std::uint16_t>(ordinal + 1), static_cast<std::uint32_t>(ordinal));
+  }
+  return true;
+}
+
+// The number of a device in the log, 0 if nothing is known of it.
+std::uint16_t number_of(Lane& lane, int ordinal) {
+  if (ordinal < 0 || ordinal >= kMostDevices) {
+    return 0;
+  }
+  const std::uint64_t bit = std::uint64_t{1} << ordinal;
+  if ((defined_devices.load(std::memory_order_acquire) & bit) == 0 &&
+      (defined_devices.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0 &&
+      !define_device(lane, ordinal)) {
+    defined_devices.fetch_and(~bit, std::memory_order_acq_rel);
+    return 0;
+  }
+  return static_cast<std::uint16_t>(ordinal + 1);
+}
+
+void on_defined(MemoryId memory, const Answer& answer) {
+  Lane* lane = log::lane();
+  if (lane == nullptr) {
+    return;
+  }
+  const std::uint16_t device = number_of(*lane, answer.device);
+  if (auto* record = lane->define<log::DeviceMemory>()) {
+    record->tick = log::now();
+    record->begin = answer.begin;
+    record->bytes = answer.bytes;
+    record->buffer_id = answer.buffer_id;
+    record->kind = answer.kind;
+    log::publish(record, RecordType::device_memory, sizeof *record / 8, device, memory);
+  }
+}
+
+// Of what was replaced nobody saw the end: it came after the memory was last found.
+void on_ended(MemoryId memory, MemoryEnd end) {
+  Lane* lane = log::lane();
+  if (lane == nullptr) {
+    return;
+  }
+  if (auto* record = lane->define<log::DeviceMemoryEnd>()) {
+    record->tick = log::now();
+    const std::uint64_t used = last_use_of(memory);
+    const bool was_seen = end == MemoryEnd::freed || used > record->tick;
+    record->alive_tick = was_seen ? record->tick : used;
+    log::publish(record, RecordType::device_memory_end, sizeof *record / 8,
+                 static_cast<std::uint16_t>(end), memory);
+  }
+}
+
+// Each of the driver's errors once.
+void on_failed(int error) {
+  constexpr std::size_t kMostErrors = 16;
+  static constinit std::atomic<int> said[kMostErrors]{};
+  for (std::atomic<int>& one : said) {
+    int before = 0;
+    if (one.compare_exchange_strong(before, error, std::memory_order_relaxed)) {
+      log::fault(log::Layer::gpu, log::FaultCode::gpu_query_failed, error, "");
+      return;
+    }
+    if (before == error) {
+      return;
+    }
+  }
+}
+
+void on_asked() {
+  if (Lane* lane = log::lane()) {
+    lane->end_moment();
+    ++lane->counters().memory_queries;
+  }
+}
+
+}  // namespace
+
+constinit const Listener kListener{
+    .defined = on_defined, .ended = on_ended, .failed = on_failed, .asked = on_asked};
+
+void note_use(MemoryId memory) {
+  Use& use = uses[memory % kUses];
+  if (use.memory.load(std::memory_order_relaxed) != memory) {
+    use.memory.store(0, std::memory_order_relaxed);
+  }
+  use.tick.store(log::now(), std::memory_order_release);
+  use.memory.store(memory, std::memory_order_release);
+}
+
+void define_driver(const Vendor& vendor, std::uint64_t not_before_tick) {
+  defined_vendor = &vendor;
+  defined_devices.store(0, std::memory_order_relaxed);
+  Lane* lane = log::lane();
+  if (lane == nullptr) {
+    return;
+  }
+  if (auto* record = lane->define<log::GpuDriver>()) {
+    record->tick = log::now();
+    record->not_before_tick = not_before_tick;
+    log::publish(record, RecordType::gpu_driver, sizeof *record / 8,
+                 static_cast<std::uint16_t>(vendor.name),
+                 static_cast<std::uint32_t>(vendor.version()));
+  }
+}
+
+void define_devices() {
+  if (Lane* lane = log::lane()) {
+    const int count = defined_vendor->device_count();
+    for (int ordinal = 0; ordinal < count && ordinal < kMostDevices; ++ordinal) {
+      number_of(*lane, ordinal);
+    }
+  }
+}
+
+}  // namespace uctrace::gpu

@@ -1,0 +1,20 @@
+// What the log says of drivers, devices and their memory. Private to this room.
+#pragma once
+
+#include "device-attributor/attributor.hpp"
+
+namespace uctrace::gpu {
+
+// The driver that is asked, in this process's log. It was not there at `not_before_tick`.
+void define_driver(const Vendor& vendor, std::uint64_t not_before_tick);
+
+// Its devices, as far as it tells of them by now: none before the program initialises it.
+void define_devices();
+
+// That the memory was found where it was, at this moment.
+void note_use(MemoryId memory);
+
+// Defines allocations as they are met, and their ends.
+extern const Listener kListener;
+
+}  // namespace uctrace::gpu

@@ -1,0 +1,178 @@
+#include "device-attributor/device_attributor.hpp"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#include "device-attributor/definitions.hpp"
+#include "device-attributor/memory_events.hpp"
+#include "interpose/original.hpp"
+#include "interpose/scope.hpp"
+
+namespace uctrace::gpu {
+
+namespace {
+
+constinit Attributor attributor;
+
+// The driver that is asked; set once, by whoever has the turn.
+constinit const Vendor* vendor = nullptr;
+constinit bool unusable = false;
+constinit std::uint64_t last_look = 0;  // in this log, 0 = none yet
+// The log that the driver is defined in: a fork child begins with one of its own.
+constinit std::atomic<std::uint32_t> defined_log{0};
+
+// One thread at a time looks. By the number of its log, for a fork child must not wait for a thread
+// that it does not have.
+constinit std::atomic<std::uint32_t> looking{0};
+
+class Turn {
+ public:
+  // The others wait, but not for ever: who has the turn may wait for the loader, while the loader
+  // runs one of them.
+  Turn() : log_number_(log::log_number()) {
+    constexpr int kPatience = 10000;
+    for (int i = 0; i < kPatience && !taken_; ++i) {
+      std::uint32_t holder = looking.load(std::memory_order_relaxed);
+      taken_ = holder != log_number_ &&
+               looking.compare_exchange_strong(holder, log_number_, std::memory_order_acquire);
+      if (!taken_) sched_yield();
+    }
+  }
+  ~Turn() {
+    if (taken_) looking.store(0, std::memory_order_release);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  explicit operator bool() const { return taken_; }
+
+ private:
+  std::uint32_t log_number_;
+  bool taken_ = false;
+};
+
+// It stays loaded: what it is asked with lies in it.
+const Vendor* find_vendor() {
+  for (const Vendor* const* one = kVendors; *one != nullptr; ++one) {
+    void* library = dlopen((*one)->library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    if (library == nullptr) {
+      continue;
+    }
+    const char* missing = "";
+    if (!(*one)->resolve(library, &missing)) {
+      unusable = true;
+      log::fault(log::Layer::gpu, log::FaultCode::gpu_driver_unusable, 0, missing);
+      log::set_layer(log::Layer::gpu, log::LayerState::off);
+      dlclose(library);
+      return nullptr;
+    }
+    return *one;
+  }
+  return nullptr;
+}
+
+void define_library() {
+  void* library = dlopen(vendor->library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  struct link_map* map = nullptr;
+  if (library != nullptr && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) {
+    log::define_text(log::TextKind::gpu_library, 0, map->l_name, strlen(map->l_name));
+  }
+  if (library != nullptr) dlclose(library);
+}
+
+// In the log of this process. What is known was known to the one it was forked from.
+void begin_log(std::uint64_t not_before_tick) {
+  define_driver(*vendor, not_before_tick);
+  define_library();
+  log::set_layer(log::Layer::gpu, log::LayerState::on);
+  defined_log.store(log::log_number(), std::memory_order_release);
+}
+
+void begin_log_of_child() {
+  attributor.start_anew();
+  begin_log(log::now());
+}
+
+// Of each libucm once, however often it is used.
+void watch_events(const void* caller) {
+  constexpr std::size_t kMostLibraries = 8;
+  static constinit void* watched[kMostLibraries]{};
+  void* set_handler = interpose::Scope(caller).find_function("ucm_set_event_handler");
+  for (void*& one : watched) {
+    if (one == set_handler) {
+      return;
+    }
+    if (one == nullptr) {
+      one = set_handler;
+      int status = 0;
+      if (watch_memory_events(set_handler, attributor, &status) == Events::refused) {
+        log::fault(log::Layer::gpu, log::FaultCode::gpu_events_refused, status,
+                   interpose::module_path(set_handler));
+      }
+      return;
+    }
+  }
+}
+
+void look(const void* caller) {
+  if (vendor == nullptr && !unusable) {
+    vendor = find_vendor();
+    if (vendor != nullptr) {
+      attributor.use(*vendor, kListener);
+      begin_log(last_look);
+    }
+  } else if (vendor != nullptr &&
+             defined_log.load(std::memory_order_relaxed) != log::log_number()) {
+    begin_log_of_child();
+  }
+  if (vendor != nullptr) {
+    define_devices();
+    watch_events(caller);
+    if (!active()) log::want(log::kWantMemory);
+  }
+  last_look = log::now();
+}
+
+// True once the driver is in this log: else what is known is of the process before the fork, and is
+// forgotten first.
+[[gnu::noinline, gnu::cold]] bool renew() {
+  const Turn turn;
+  if (!turn) {
+    return false;
+  }
+  if (defined_log.load(std::memory_order_acquire) != log::log_number()) {
+    begin_log_of_child();
+  }
+  return true;
+}
+
+}  // namespace
+
+void look_for_drivers(const void* caller) {
+  const log::Lane* lane = log::lane();
+  if (lane == nullptr || !log::keeps_records()) {
+    return;
+  }
+  const int saved_errno = errno;
+  if (const Turn turn; turn) {
+    look(caller);
+  }
+  errno = saved_errno;
+}
+
+log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address) {
+  const int saved_errno = errno;
+  log::MemoryId memory = log::kUnknownMemory;
+  if (defined_log.load(std::memory_order_acquire) == log::log_number() || renew()) [[likely]] {
+    memory = attributor.memory_of(address);
+  }
+  if (memory >= log::kFirstDeviceMemory) {
+    note_use(memory);
+  }
+  lane.counters().memory_unknown += memory == log::kUnknownMemory;
+  errno = saved_errno;
+  return memory;
+}
+
+}  // namespace uctrace::gpu

@@ -1,0 +1,33 @@
+// Which memory the addresses of operations are in, for the shims. Nothing here knows a vendor.
+//
+// A driver is looked for where it may have come: it is asked only if the program has it loaded, and
+// found at the next worker, interface, endpoint or mapping. From then on operations name their
+// memory (log::kWantMemory), and the log has the driver, its devices, and each allocation that was
+// met.
+//
+// Cost without a driver: that of log::wants(). With one: 30 ns for memory that is known and whose
+// end UCX tells; a question to the driver for all other, which for the host's there is each time
+// (attributor.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "event-log/extras.hpp"
+#include "event-log/recorder.hpp"
+
+namespace uctrace::gpu {
+
+// For slow paths; any number of times, on any thread. `caller` is who called UCX: its UCX's memory
+// events are watched.
+void look_for_drivers(const void* caller);
+
+// Whether there is a driver.
+inline bool active() { return log::wants(log::kWantMemory); }
+
+// The memory that holds the address now. Keeps errno.
+log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address);
+inline log::MemoryId memory_of(log::Lane& lane, const void* address) {
+  return memory_of(lane, reinterpret_cast<std::uintptr_t>(address));
+}
+
+}  // namespace uctrace::gpu
