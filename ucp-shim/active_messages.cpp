@@ -172,7 +172,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
     return original(ep, id, header, header_length, buffer, count, param);
   }
   bool known;
-  const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, &known);
+  const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -206,7 +206,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void* 
     return original(worker, data, buffer, count, param);
   }
   bool known;
-  const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, &known);
+  const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});

@@ -3,6 +3,7 @@
 // is an operation (flush.cpp).
 #include <ucp/api/ucp.h>
 
+#include "device-attributor/device_attributor.hpp"
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
@@ -48,6 +49,9 @@ UCTRACE_EXPORT ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_para
   const bool has_address = (params->field_mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) != 0;
   const ucp::Creation creation{
       log::now(), has_address && ucp::layer_on() ? ucp::uid_of(params->address, caller) : 0};
+  if (ucp::layer_on() && !gpu::active()) {
+    gpu::look_for_drivers(caller);  // the program may have loaded one meanwhile
+  }
   const ucs_status_t status = ucp::original_create.get(caller)(worker, params, endpoint);
   if (status == UCS_OK && ucp::layer_on()) {
     ucp::define_endpoint(*endpoint, worker, creation);

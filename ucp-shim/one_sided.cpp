@@ -30,7 +30,7 @@ ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSid
     return post(param);
   }
   bool known;
-  const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, &known);
+  const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, call.id(), &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});

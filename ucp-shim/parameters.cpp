@@ -1,5 +1,8 @@
 #include "ucp-shim/parameters.hpp"
 
+#include "device-attributor/device_attributor.hpp"
+#include "ucp-shim/buffer_memory.hpp"
+
 namespace uctrace::ucp {
 
 namespace {
@@ -36,7 +39,7 @@ namespace {
 // ucp_dt_local_sgl_t of UCX 1.22, whose class of datatype is 4.
 constexpr ucp_datatype_t kSglClass = 4;
 struct LocalSgl {
-  static constexpr std::uint64_t kLengths = 1u << 1, kCounts = 1u << 3;
+  static constexpr std::uint64_t kBuffers = 1u << 0, kLengths = 1u << 1, kCounts = 1u << 3;
   std::uint64_t field_mask;
   void* const* buffers;
   const std::size_t* lengths;
@@ -63,10 +66,28 @@ std::uint64_t iov_bytes(const ucp_dt_iov_t* list, std::size_t count) {
   return bytes;
 }
 
+void keep_memory(ucp_datatype_t datatype, const void* buffer, std::size_t count,
+                 log::Id operation) {
+  ListMemory memory(operation);
+  if ((datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_IOV) {
+    const auto* list = static_cast<const ucp_dt_iov_t*>(buffer);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (list[i].length != 0) memory.add(list[i].buffer);
+    }
+  } else if ((datatype & UCP_DATATYPE_CLASS_MASK) == kSglClass) {
+    const auto& list = *static_cast<const LocalSgl*>(buffer);
+    constexpr std::uint64_t kBoth = LocalSgl::kBuffers | LocalSgl::kLengths;
+    for (std::size_t i = 0; i < count && (list.field_mask & kBoth) == kBoth; ++i) {
+      if (list.lengths[i] != 0) memory.add(list.buffers[i]);
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t list_bytes(const RequestParam& param, const void* buffer, std::size_t count,
-                         bool* known) {
+                         log::Id operation, bool* known) {
+  if (gpu::active()) keep_memory(param.datatype, buffer, count, operation);
   std::uint64_t bytes = 0;
   switch (param.datatype & UCP_DATATYPE_CLASS_MASK) {
     case UCP_DATATYPE_IOV:

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/file_layout.hpp"
+
 namespace uctrace::ucp {
 
 // ucp_request_param_t of UCX 1.22. Earlier ones end earlier, so that what the mask does not name
@@ -64,13 +66,14 @@ inline std::uint32_t copy_parameters(const ucp_request_param_t* param, RequestPa
   return from.op_attr_mask & ~detail::kKnown;
 }
 
-// Of a buffer that is described by a list, or by a generic datatype: the latter is not known.
+// Of a buffer that is described by a list, or by a generic datatype: the latter is not known. Where
+// the parts of a list lie is kept for the operation's record (buffer_memory.hpp).
 std::uint64_t list_bytes(const RequestParam& param, const void* buffer, std::size_t count,
-                         bool* known);
+                         log::Id operation, bool* known);
 
 // Bytes of a buffer of `count` elements. `*known` is false for generic datatypes.
 inline std::uint64_t buffer_bytes(const ucp_request_param_t* caller, const void* buffer,
-                                  std::size_t count, bool* known) {
+                                  std::size_t count, log::Id operation, bool* known) {
   const auto& param = *reinterpret_cast<const RequestParam*>(caller);
   const ucp_datatype_t datatype = (param.op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) != 0
                                       ? param.datatype
@@ -79,7 +82,7 @@ inline std::uint64_t buffer_bytes(const ucp_request_param_t* caller, const void*
     *known = true;
     return count * (datatype >> UCP_DATATYPE_SHIFT);
   }
-  return list_bytes(param, buffer, count, known);
+  return list_bytes(param, buffer, count, operation, known);
 }
 
 }  // namespace uctrace::ucp

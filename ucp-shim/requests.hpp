@@ -14,9 +14,11 @@
 #include <atomic>
 
 #include "call-stacks/stacks.hpp"
+#include "event-log/extras.hpp"
 #include "event-log/own.hpp"
 #include "event-log/recorder.hpp"
 #include "ucp-shim/active_requests.hpp"
+#include "ucp-shim/buffer_memory.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "ucp-shim/parameters.hpp"
 #include "uct-shim/carried.hpp"
@@ -108,6 +110,7 @@ class Call {
  private:
   UCTRACE_HOT void track(const ucp_request_param_t* param);
   UCTRACE_HOT void take_start();
+  UCTRACE_HOT std::size_t take_extras(const Operation& operation, log::ExtraWords& extra);
   UCTRACE_HOT void record(ucs_status_t status, const Operation& operation, std::uint64_t end_tick);
   UCTRACE_HOT bool settle(void* request);
 
@@ -315,9 +318,28 @@ inline bool Call::settle(void* request) {
   return true;
 }
 
-inline void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t end_tick) {
+// How many words there are. Inlined, too: a stack is that of the function that takes it.
+inline std::size_t Call::take_extras(const Operation& operation, log::ExtraWords& extra) {
+  const bool has_buffer =
+      operation.buffer != nullptr && (operation.bytes != 0 || !operation.bytes_known);
+  extra.has_memory = has_buffer && add_buffer_memory(*lane_,
+                                                     {id_, operation.buffer,
+                                                      tracked_ != nullptr ? &parameters_ : nullptr},
+                                                     extra.words[0]);
+  std::size_t count = extra.has_memory;
+  flags_ |= extra.has_memory ? log::UcpOperation::kMemory : 0;
   const std::uint32_t stack = stacks::of_ucp_operation(*lane_);
-  const std::size_t bytes = sizeof(log::UcpOperation) + (stack != 0) * sizeof(std::uint64_t);
+  if (stack != 0) extra.words[count++] = stack;
+  return count;
+}
+
+inline void Call::record(ucs_status_t status, const Operation& operation, std::uint64_t end_tick) {
+  log::ExtraWords extra;  // set only as far as it is used
+  std::size_t extras = 0;
+  if (log::wants(log::kWantStacks | log::kWantMemory)) [[unlikely]] {
+    extras = take_extras(operation, extra);
+  }
+  const std::size_t bytes = sizeof(log::UcpOperation) + extras * sizeof(std::uint64_t);
   auto* record = static_cast<log::UcpOperation*>(
       lane_->reserve_bytes(log::Stream::events, log::DropKind::ucp, bytes));
   if (record == nullptr) [[unlikely]] {
@@ -342,8 +364,11 @@ inline void Call::record(ucs_status_t status, const Operation& operation, std::u
     const uct::Context& context = uct::thread_state.context;
     record->origin = context.kind == log::Origin::arrival ? context.origin : 0;
   }
-  if (stack != 0) [[unlikely]]
-    *reinterpret_cast<std::uint64_t*>(record + 1) = stack;
+  if (extras != 0) [[unlikely]] {
+    auto* word = reinterpret_cast<std::uint64_t*>(record + 1);
+    for (std::size_t i = 0; i < extras; ++i) word[i] = extra.words[i];
+    lane_->counters().memory_words += extra.has_memory;
+  }
   log::publish(record, log::RecordType::ucp_operation, bytes / 8,
                static_cast<std::uint16_t>(static_cast<unsigned>(function_) | flags << 8),
                static_cast<std::uint32_t>(status));

@@ -28,7 +28,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buf
     return original(ep, buffer, count, param);
   }
   bool known;
-  const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, &known);
+  const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -56,7 +56,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, s
     return original(ep, buffer, count, length, param);
   }
   bool known;
-  const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, &known);
+  const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});

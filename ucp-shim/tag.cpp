@@ -54,7 +54,7 @@ UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, uc
   }
   // Before the call: an end inside it lets the caller's callback free a list of buffers.
   bool known;
-  const std::uint64_t bytes = buffer_bytes(param, buffer, count, &known);
+  const std::uint64_t bytes = buffer_bytes(param, buffer, count, call.id(), &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -96,7 +96,7 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
     call.tracked()->hide_in_call = true;
   }
   bool known;
-  const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, &known);
+  const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, call.id(), &known);
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});

@@ -2,11 +2,13 @@
 #include <string.h>
 #include <ucp/api/ucp.h>
 
+#include "device-attributor/device_attributor.hpp"
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/dispatch.hpp"
 #include "ucp-shim/handlers.hpp"
+#include "ucp-shim/memory_belief.hpp"
 #include "ucp-shim/protocols.hpp"
 #include "ucp-shim/requests.hpp"
 #include "ucp-shim/worker_uid.hpp"
@@ -85,6 +87,9 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
   const bool recording = log::start() &&
                          log::layer_state(log::Layer::ucp) != log::LayerState::unwanted &&
                          uct::ucx_supported(caller);
+  if (recording) {
+    gpu::look_for_drivers(caller);  // UCX loads those that it is for with its context
+  }
   // What UCP queues inside itself is of interest for the UCT operations that it leads to.
   if (recording && uct::layer_wanted()) {
     ucp::learn_requests(context, caller);
@@ -99,6 +104,7 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
     ucp::switch_layer_on();
     ucp::define_worker(*worker, ucp::uid_of(*worker, caller));
     log::see_gpu_driver();
+    ucp::learn_devices(caller);
   }
   return status;
 }

@@ -1,0 +1,205 @@
+#include "ucp-shim/memory_belief.hpp"
+
+#include <stdio.h>
+#include <string.h>
+#include <ucs/type/status.h>
+
+#include <atomic>
+
+#include "device-attributor/device_attributor.hpp"
+#include "event-log/device_definitions.hpp"
+#include "event-log/recorder.hpp"
+#include "interpose/export.hpp"
+#include "interpose/original.hpp"
+#include "uct-shim/context.hpp"
+
+namespace uctrace::ucp {
+
+namespace {
+
+using interpose::Original;
+using interpose::Scope;
+using log::Belief;
+using log::BeliefFrom;
+
+// The beginning of ucs_memory_info_t, the same in UCX 1.12 to 1.22. No package installs its header.
+struct MemoryInfo {
+  int type;
+  std::uint8_t device;
+};
+
+// Of UCX 1.MINOR; 0 = not known.
+constinit std::atomic<unsigned> ucx_minor{0};
+
+// ucs_memory_type_t by its number: it grew at its end, and the number behind the last one means
+// that the memory is not known.
+Belief belief_in(unsigned type) {
+  constexpr Belief kTypes[] = {Belief::host,
+                               Belief::cuda,
+                               Belief::cuda_managed,
+                               Belief::rocm,
+                               Belief::rocm_managed,
+                               Belief::other,  // memory of a network card
+                               Belief::level_zero_host,
+                               Belief::level_zero_device,
+                               Belief::level_zero_managed,
+                               Belief::other};  // of Gaudi
+  const unsigned minor = ucx_minor.load(std::memory_order_relaxed);
+  const unsigned types = minor < 16 ? 5 : minor < 18 ? 6 : minor < 22 ? 9 : 10;
+  return type < types ? kTypes[type] : Belief::not_asked;
+}
+
+// The answers that this thread overheard last. An operation asks for one buffer; those of a list,
+// and calls inside calls, for some more.
+struct Overheard {
+  log::Id operation;
+  const void* address;
+  MemoryBelief belief;
+};
+constexpr std::size_t kKept = 4;
+struct Answers {
+  Overheard kept[kKept];
+  std::size_t next;
+};
+thread_local constinit Answers answers __attribute__((tls_model("initial-exec"))) = {};
+
+// Only what UCP asks inside a call: transports ask, too, of what they copy.
+void overhear(const void* address, Belief believed, std::uint8_t device, BeliefFrom from) {
+  const uct::ThreadState& state = uct::thread_state;
+  if (state.context.kind != log::Origin::ucp || state.posting.busy != nullptr ||
+      believed == Belief::not_asked) {
+    return;
+  }
+  answers.kept[answers.next++ % kKept] = {state.context.origin, address, {believed, device, from}};
+}
+
+// --- UCX's devices -------------------------------------------------------------------------------
+
+// ucs_sys_bus_id_t.
+struct BusId {
+  std::uint16_t domain;
+  std::uint8_t bus, slot, function;
+};
+using CountDevices = unsigned (*)();
+using GetBusId = ucs_status_t (*)(std::uint8_t, BusId*);
+using GetName = const char* (*)(std::uint8_t);
+
+void define_device(log::Lane& lane, std::uint8_t number, const BusId& bus, const char* name) {
+  if (auto* record = lane.define<log::UcxDevice>()) {
+    record->tick = log::now();
+    record->pci = {bus.domain, bus.bus, bus.slot, bus.function};
+    memcpy(record->name, name, strnlen(name, sizeof record->name - 1));
+    log::publish(record, log::RecordType::ucx_device, sizeof *record / 8, number, 0);
+  }
+}
+
+// Those that this log does not have yet. Of several UCX in the process the first one's.
+void define_devices(log::Lane& lane, const void* caller) {
+  static constinit std::atomic<std::uint64_t> defined{0};  // number of the log << 32 | devices
+  Scope scope(caller);
+  const auto count = reinterpret_cast<CountDevices>(scope.find_function("ucs_topo_num_devices"));
+  const auto get_bus_id =
+      reinterpret_cast<GetBusId>(scope.find_function("ucs_topo_get_device_bus_id"));
+  const auto get_name =
+      reinterpret_cast<GetName>(scope.find_function("ucs_topo_sys_device_get_name"));
+  if (count == nullptr || get_bus_id == nullptr) {
+    return;
+  }
+  constexpr unsigned kMost = 254;
+  const std::uint64_t there = count() < kMost ? count() : kMost;
+  const std::uint64_t log = static_cast<std::uint64_t>(log::log_number()) << 32;
+  const std::uint64_t before = defined.exchange(log | there, std::memory_order_relaxed);
+  for (std::uint64_t i = (before & ~UINT64_C(0xffffffff)) == log ? before & 0xffffffff : 0;
+       i < there; ++i) {
+    const auto number = static_cast<std::uint8_t>(i);
+    BusId bus{};
+    if (get_bus_id(number, &bus) == UCS_OK) {
+      const char* name = get_name != nullptr ? get_name(number) : nullptr;
+      define_device(lane, number, bus, name != nullptr ? name : "");
+    }
+  }
+}
+
+}  // namespace
+
+MemoryBelief belief_of(log::Id operation, const void* buffer) {
+  for (std::size_t i = 1; i <= kKept; ++i) {
+    const Overheard& one = answers.kept[(answers.next - i) % kKept];
+    if (one.operation == operation && one.address == buffer) {
+      return one.belief;
+    }
+  }
+  return {};
+}
+
+MemoryBelief belief_of_type(unsigned type) {
+  const Belief believed = belief_in(type);
+  return believed == Belief::not_asked
+             ? MemoryBelief{}
+             : MemoryBelief{believed, log::OperationMemory::kNoDevice, BeliefFrom::caller};
+}
+
+void learn_devices(const void* caller) {
+  using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
+  const auto get_version =
+      reinterpret_cast<GetVersion>(Scope(caller).find_function("ucp_get_version"));
+  if (get_version != nullptr) {
+    unsigned major = 0, minor = 0, release = 0;
+    get_version(&major, &minor, &release);
+    ucx_minor.store(minor, std::memory_order_relaxed);
+  }
+  if (log::Lane* lane = log::lane(); lane != nullptr && gpu::active()) {
+    define_devices(*lane, caller);
+  }
+}
+
+}  // namespace uctrace::ucp
+
+using namespace uctrace;
+
+// Neither is in a header that is installed. UCX 1.11 hands the cache to the first one besides,
+// which is passed on; its answers are not overheard.
+using Word = std::uintptr_t;
+using LookUp = ucs_status_t (*)(Word, Word, Word, Word);
+using Detect = void (*)(Word, Word, Word, Word);
+static constinit interpose::Original<LookUp> original_look_up{"ucs_memtype_cache_lookup"};
+static constinit interpose::Original<Detect> original_detect{"ucp_memory_detect_slowpath"};
+constexpr unsigned kOldestMinor = 12;
+
+static bool overhears() {
+  return gpu::active() && ucp::ucx_minor.load(std::memory_order_relaxed) >= kOldestMinor;
+}
+
+UCTRACE_EXPORT ucs_status_t ucs_memtype_cache_lookup(Word address, Word bytes, Word info,
+                                                     Word more) {
+  auto* original = original_look_up.get(__builtin_return_address(0));
+  if (original == nullptr) {
+    return UCS_ERR_UNSUPPORTED;
+  }
+  const ucs_status_t status = original(address, bytes, info, more);
+  if (overhears()) {
+    const auto* at = reinterpret_cast<const void*>(address);
+    if (status == UCS_ERR_NO_ELEM) {
+      ucp::overhear(at, log::Belief::host, log::OperationMemory::kNoDevice, log::BeliefFrom::cache);
+    } else if (status == UCS_OK) {
+      const auto& told = *reinterpret_cast<const ucp::MemoryInfo*>(info);
+      ucp::overhear(at, ucp::belief_in(static_cast<unsigned>(told.type)), told.device,
+                    log::BeliefFrom::cache);
+    }
+  }
+  return status;
+}
+
+UCTRACE_EXPORT void ucp_memory_detect_slowpath(Word context, Word address, Word bytes, Word info) {
+  auto* original = original_detect.get(__builtin_return_address(0));
+  if (original == nullptr) {
+    return;
+  }
+  original(context, address, bytes, info);
+  if (overhears()) {
+    const auto& told = *reinterpret_cast<const ucp::MemoryInfo*>(info);
+    ucp::overhear(reinterpret_cast<const void*>(address),
+                  ucp::belief_in(static_cast<unsigned>(told.type)), told.device,
+                  log::BeliefFrom::detection);
+  }
+}

@@ -1,0 +1,57 @@
+// Memory that the program maps for others to put to and get from: what it is has to be in the log
+// before they do, for they only know its address.
+#include <string.h>
+#include <ucp/api/ucp.h>
+
+#include "device-attributor/device_attributor.hpp"
+#include "event-log/recorder.hpp"
+#include "interpose/export.hpp"
+#include "interpose/original.hpp"
+#include "uct-shim/interfaces.hpp"
+
+namespace uctrace::ucp {
+
+namespace {
+
+using interpose::Original;
+
+constinit Original<decltype(&::ucp_mem_map)> original_map{"ucp_mem_map"};
+constinit Original<decltype(&::ucp_mem_query)> memory_query{"ucp_mem_query"};
+
+// UCX may have allocated it; nullptr if it does not tell.
+const void* address_of(ucp_mem_h memory, const void* caller) {
+  auto* query = memory_query.get(caller);
+  ucp_mem_attr_t attributes;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+  return query != nullptr && query(memory, &attributes) == UCS_OK ? attributes.address : nullptr;
+}
+
+void define_memory(ucp_mem_h memory, const void* caller) {
+  gpu::look_for_drivers(caller);
+  log::Lane* lane = log::lane();
+  if (lane == nullptr || !gpu::active()) {
+    return;
+  }
+  if (const void* address = address_of(memory, caller)) {
+    gpu::memory_of(*lane, address);
+  }
+}
+
+}  // namespace
+
+}  // namespace uctrace::ucp
+
+using namespace uctrace;
+
+UCTRACE_EXPORT ucs_status_t ucp_mem_map(ucp_context_h context, const ucp_mem_map_params_t* params,
+                                        ucp_mem_h* memory) {
+  const void* caller = __builtin_return_address(0);
+  const ucs_status_t status = ucp::original_map.get(caller)(context, params, memory);
+  if (status == UCS_OK && log::start() &&
+      log::layer_state(log::Layer::ucp) != log::LayerState::unwanted &&
+      uct::ucx_supported(caller)) {
+    ucp::define_memory(*memory, caller);
+  }
+  return status;
+}
