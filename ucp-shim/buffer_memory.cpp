@@ -44,8 +44,9 @@ bool is_gone(MemoryId own, const MemoryBelief& belief) {
 
 }  // namespace
 
-bool add_buffer_memory(log::Lane& lane, const BufferOf& what, std::uint64_t& word) {
-  if (!gpu::active() || lane.leaves_out()) {
+bool add_memory(log::Lane& lane, const BufferOf& what, log::ExtraWords& extra) {
+  extra.has_memory = what.buffer != nullptr && gpu::active() && !lane.leaves_out();
+  if (!extra.has_memory) {
     return false;
   }
   MemoryBelief belief = belief_of(what.operation, what.buffer);
@@ -59,7 +60,7 @@ bool add_buffer_memory(log::Lane& lane, const BufferOf& what, std::uint64_t& wor
     own = is_gone(own, belief) ? log::kUnknownMemory : own;
   }
   const log::OperationMemory memory{own, belief.believed, belief.device, belief.from, 0};
-  word = std::bit_cast<std::uint64_t>(memory);
+  extra.words[0] = std::bit_cast<std::uint64_t>(memory);
   return true;
 }
 

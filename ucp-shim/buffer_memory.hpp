@@ -5,6 +5,7 @@
 // be the program's again by then, so its parts are asked for before.
 #pragma once
 
+#include "event-log/extras.hpp"
 #include "event-log/recorder.hpp"
 #include "ucp-shim/parameters.hpp"
 
@@ -12,12 +13,13 @@ namespace uctrace::ucp {
 
 struct BufferOf {
   log::Id operation;
-  const void* buffer;
+  const void* buffer;              // nullptr: it has none
   const RequestParam* parameters;  // nullptr: not known
 };
 
-// False: none is wanted of what is not recorded, or there is no driver.
-bool add_buffer_memory(log::Lane& lane, const BufferOf& what, std::uint64_t& word);
+// The first word is for the memory of the buffer. False: there is none, of what has no buffer or is
+// not recorded.
+bool add_memory(log::Lane& lane, const BufferOf& what, log::ExtraWords& extra);
 
 // Takes note of where the parts of a list lie, until its operation is recorded. Only where there is
 // a driver.

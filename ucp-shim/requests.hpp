@@ -320,13 +320,11 @@ inline bool Call::settle(void* request) {
 
 // How many words there are. Inlined, too: a stack is that of the function that takes it.
 inline std::size_t Call::take_extras(const Operation& operation, log::ExtraWords& extra) {
-  const bool has_buffer =
-      operation.buffer != nullptr && (operation.bytes != 0 || !operation.bytes_known);
-  extra.has_memory = has_buffer && add_buffer_memory(*lane_,
-                                                     {id_, operation.buffer,
-                                                      tracked_ != nullptr ? &parameters_ : nullptr},
-                                                     extra.words[0]);
-  std::size_t count = extra.has_memory;
+  const bool has_data = operation.bytes != 0 || !operation.bytes_known;
+  std::size_t count = add_memory(
+      *lane_,
+      {id_, has_data ? operation.buffer : nullptr, tracked_ != nullptr ? &parameters_ : nullptr},
+      extra);
   flags_ |= extra.has_memory ? log::UcpOperation::kMemory : 0;
   const std::uint32_t stack = stacks::of_ucp_operation(*lane_);
   if (stack != 0) extra.words[count++] = stack;

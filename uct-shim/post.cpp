@@ -53,17 +53,20 @@ bool is_zcopy(log::UctOp op) {
 
 }  // namespace
 
-bool add_memory(log::Lane& lane, const Interface& interface, log::UctOp op, std::uint64_t local,
-                std::uint64_t remote, std::uint64_t& word) {
+bool add_memory(log::Lane& lane, const Interface& interface, Addresses addresses,
+                log::ExtraWords& extra) {
+  const auto [op, status, local, remote] = addresses;
   const bool has_local = local != 0 && (interface.copies || is_zcopy(op));
   const bool has_remote = remote != 0 && interface.copies;
-  if (!gpu::active() || lane.leaves_out() || !(has_local || has_remote)) {
+  const bool moves = status >= 0 && (has_local || has_remote);
+  extra.has_memory = moves && gpu::active() && !lane.leaves_out();
+  if (!extra.has_memory) {
     return false;
   }
   const log::TransferMemory memory{
       has_local ? gpu::memory_of(lane, local) : log::kMemoryNotAsked,
       has_remote ? gpu::memory_of(lane, remote) : log::kMemoryNotAsked};
-  word = std::bit_cast<std::uint64_t>(memory);
+  extra.words[0] = std::bit_cast<std::uint64_t>(memory);
   return true;
 }
 

@@ -182,10 +182,17 @@ class Post {
   std::uint64_t start_ = 0;
 };
 
-// Adds the word for where the addresses of an operation lie. False: it has none, for nothing of it
-// can lie anywhere but in the memory of its UCP operation, or nothing was moved.
-bool add_memory(log::Lane& lane, const Interface& interface, log::UctOp op, std::uint64_t local,
-                std::uint64_t remote, std::uint64_t& word);
+// What of an operation tells where its data lies.
+struct Addresses {
+  log::UctOp op;
+  ucs_status_t status;
+  std::uint64_t local, remote;
+};
+
+// The first word is for the memory of the addresses. False: there is none, where nothing can lie
+// anywhere but in the memory of the UCP operation, or nothing was moved.
+bool add_memory(log::Lane& lane, const Interface& interface, Addresses addresses,
+                log::ExtraWords& extra);
 
 // Forgets the rendezvous with this handle, which its transport will not complete any more.
 void cancel_rendezvous(void* handle);
@@ -280,9 +287,7 @@ inline void Post::record(log::Lane& lane, ucs_status_t status, const Handed& han
   log::ExtraWords extra;
   std::size_t extras = 0;
   if (log::wants(log::kWantAllStacks | log::kWantMemory)) [[unlikely]] {
-    extra.has_memory = status >= 0 && add_memory(lane, *interface_, op_, handed.local,
-                                                 handed.remote, extra.words[0]);
-    extras = extra.has_memory;
+    extras = add_memory(lane, *interface_, {op_, status, handed.local, handed.remote}, extra);
     const std::uint32_t stack = stacks::of_uct_operation(lane);
     if (stack != 0) extra.words[extras++] = stack;
   }
