@@ -42,6 +42,16 @@ bool is_gone(MemoryId own, const MemoryBelief& belief) {
          belief.believed != Belief::host;
 }
 
+// What the program says goes; where it says that it does not know, UCX looks.
+MemoryBelief find_belief(const BufferOf& what) {
+  MemoryBelief belief;
+  if (what.parameters != nullptr &&
+      (what.parameters->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE) != 0) {
+    belief = belief_of_type(what.parameters->memory_type);
+  }
+  return belief.believed != Belief::not_asked ? belief : belief_of(what.operation, what.buffer);
+}
+
 }  // namespace
 
 bool add_memory(log::Lane& lane, const BufferOf& what, log::ExtraWords& extra) {
@@ -49,11 +59,7 @@ bool add_memory(log::Lane& lane, const BufferOf& what, log::ExtraWords& extra) {
   if (!extra.has_memory) {
     return false;
   }
-  MemoryBelief belief = belief_of(what.operation, what.buffer);
-  if (what.parameters != nullptr &&
-      (what.parameters->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE) != 0) {
-    belief = belief_of_type(what.parameters->memory_type);
-  }
+  const MemoryBelief belief = find_belief(what);
   MemoryId own = take_list(what.operation);
   if (own == log::kMemoryNotAsked) {
     own = gpu::memory_of(lane, what.buffer);

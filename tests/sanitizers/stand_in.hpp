@@ -6,6 +6,12 @@
 extern "C" void stand_in_start();
 extern "C" void stand_in_stop();
 
+// The UCX's hooks of memory that is no host's: tells who watches that a range was allocated, or is
+// about to be freed. Its cache answers by `is_device` what memory is; at first all is the host's.
+extern "C" void stand_in_memory_event(bool allocated, void* begin, unsigned long bytes);
+extern "C" void stand_in_memory_types(bool (*is_device)(const void*));
+inline constexpr unsigned kStandInDevice = 3;  // what this UCX calls the GPU
+
 // The MPI: handles as MPICH has them. MPI_Recv, MPI_Wait and the like return at once.
 using StandInComm = int;
 inline constexpr StandInComm kStandInWorld = 0x44000000;

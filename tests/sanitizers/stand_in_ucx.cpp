@@ -138,9 +138,55 @@ STAND_IN ucs_status_t uct_ep_create(const uct_ep_params_t* params, uct_ep_h* end
 }
 STAND_IN void uct_ep_destroy(uct_ep_h endpoint) { delete reinterpret_cast<Endpoint*>(endpoint); }
 
+// --- what UCX knows of memory --------------------------------------------------------------------
+
+namespace {
+
+struct MemoryEvent {
+  void* begin;
+  std::size_t bytes;
+};
+using OnMemory = void (*)(int, MemoryEvent*, void*);
+OnMemory on_memory = nullptr;
+void* on_memory_argument = nullptr;
+std::atomic<bool (*)(const void*)> is_device{nullptr};
+
+struct MemoryInfo {
+  int type;
+  std::uint8_t device;
+  void* begin;
+  std::size_t bytes;
+};
+
+}  // namespace
+
+STAND_IN void stand_in_memory_types(bool (*told)(const void*)) { is_device = told; }
+STAND_IN void stand_in_memory_event(bool allocated, void* begin, unsigned long bytes) {
+  MemoryEvent event{begin, bytes};
+  if (on_memory != nullptr) on_memory(allocated ? 1 << 20 : 1 << 21, &event, on_memory_argument);
+}
+STAND_IN int ucm_set_event_handler(int, int, OnMemory handler, void* argument) {
+  on_memory = handler;
+  on_memory_argument = argument;
+  return 0;
+}
+STAND_IN ucs_status_t ucs_memtype_cache_lookup(const void* address, std::size_t, MemoryInfo* info) {
+  auto* told = is_device.load();
+  if (told == nullptr || !told(address)) return UCS_ERR_NO_ELEM;
+  info->type = UCS_MEMORY_TYPE_CUDA;
+  info->device = kStandInDevice;
+  return UCS_OK;
+}
+
 // --- UCP -----------------------------------------------------------------------------------------
 
 namespace {
+
+// As UCP does before it posts.
+void detect(const void* buffer) {
+  MemoryInfo info;
+  ucs_memtype_cache_lookup(buffer, 1, &info);
+}
 
 struct Worker {
   uct_iface_h interface;
@@ -262,8 +308,9 @@ STAND_IN ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t*,
                                     ucp_ep_h* endpoint) {
   return *endpoint = reinterpret_cast<ucp_ep_h>(worker), UCS_OK;
 }
-STAND_IN ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h endpoint, const void*, std::size_t, ucp_tag_t,
-                                           const ucp_request_param_t* param) {
+STAND_IN ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h endpoint, const void* buffer, std::size_t,
+                                           ucp_tag_t, const ucp_request_param_t* param) {
+  detect(buffer);
   return operate(*worker_of(endpoint), param, tell_send);
 }
 STAND_IN ucs_status_ptr_t ucp_put_nbx(ucp_ep_h endpoint, const void*, std::size_t, std::uint64_t,
