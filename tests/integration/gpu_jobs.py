@@ -4,12 +4,14 @@ machine, or on two hosts with GPUs of their own."""
 import contextlib
 from dataclasses import replace
 
+from checks import sent_like
 from harness import (
     MPIS,
     OPEN_MPI_OVER_UCX,
     VIRTUAL_GPUS,
     Mpi,
     Recording,
+    check,
     check_equal,
     cuda_ucx,
     record_command,
@@ -71,6 +73,34 @@ class TwoHosts:
 def own_lines(result):
     """What the job prints. UCX 1.13 may complain at the end about ranks that left before."""
     return [line for line in result.stdout.splitlines() if not line.startswith("[")]
+
+
+def check_memory(recording, truth):
+    """Each message lies where its program had put it, at both its ends, by the name of the GPU and
+    not by how a rank counts it. Nothing is left open."""
+    def name_of(message):
+        return tuple(message[column] for column in ("src", "dst", "bytes", "tag", "function"))
+
+    told = {name_of(row): row for row in truth}
+    messages = sent_like(truth, recording)
+    check_equal(len(messages), len(told), "messages whose memory is told")
+    for message in messages:
+        for end in ("src_memory", "dst_memory"):
+            found = {key: message[end][key] for key in ("kind", "gpu")}
+            check_equal(found, told[name_of(message)][end], f"{end} of {message}")
+            check_equal(message[end]["bus"] is None, found["gpu"] is None, f"bus at {end} of {message}")
+
+
+def check_gpus(recording, count):
+    """The layer is whole: each GPU that was used is known, and the driver answered what it was
+    asked."""
+    gpus = recording.info["gpu"]
+    check_equal(recording.info["layers"]["gpu"]["state"], "on", "layer gpu")
+    devices = {(device["host"], device["uuid"], device["bus"]) for device in gpus["devices"]}
+    check_equal(len(devices), len(gpus["devices"]), "devices that are told apart")
+    check_equal(len(devices), count, "devices")
+    check_equal(gpus["unanswered"], 0, "questions that the driver did not answer")
+    check(gpus["queries"] > 0, "the driver was asked nothing")
 
 
 @contextlib.contextmanager

@@ -1,12 +1,13 @@
 """Messages between the memories of virtual GPUs, all ranks to all: contents arrive, each operation is
-tied to its message, and its path is the one that UCX takes with these settings, copies included.
+tied to its message, its path is the one that UCX takes with these settings, copies included, and it
+lies at both ends on the GPU that the program says.
 
     test_gpu_exchange.py PLACE CELL"""
 
 from collections import Counter
 
 from checks import check_complete, check_messages_are, read_truth
-from gpu_jobs import SHARED_MEMORY, place
+from gpu_jobs import SHARED_MEMORY, check_gpus, check_memory, place
 from harness import MPIS, check, check_equal, run_test
 
 INSIDE = frozenset(SHARED_MEMORY.split(","))
@@ -37,6 +38,8 @@ CELLS = {
     "eager": ({"UCX_RNDV_THRESH": "inf"}, EAGER, EAGER, EAGER),
     "ipc-put": ({}, EAGER, IPC_PUT, STAGED),
     "ipc-get": ({"VIRTUAL_GPU_NVLINKS": "4"}, EAGER, IPC_GET, STAGED),
+    # Without its hooks UCX asks the driver each time, and nobody tells that memory is freed.
+    "unhooked": ({"UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none"}, EAGER, IPC_PUT, STAGED),
     "mapped": ({"UCX_TLS": WITHOUT_IPC}, EAGER, MAPPED, STAGED),
     "staged": ({"UCX_TLS": WITHOUT_IPC, "UCX_RNDV_PIPELINE_SHM_ENABLE": "n"}, EAGER, STAGED, STAGED),
     "staged-v2": ({"UCX_TLS": WITHOUT_IPC, **V2}, EAGER, STAGED, STAGED),
@@ -87,9 +90,13 @@ def exchange(where, cell):
         truth = jobs.folder / "truth"
         settings = {"UCX_TLS": TRANSPORTS, **CELLS[cell][0]}
         recording = jobs.recorded("gpu_exchange", "device", "device", truth, settings=settings)
-        check_messages_are(recording, read_truth(truth, MPIS["ompi"]))
+        rows = read_truth(truth, MPIS["ompi"])
+        check_messages_are(recording, rows)
         check_complete(recording.info)
         check_ways(recording, cell)
+        check_memory(recording, rows)
+        check_gpus(recording, 4 if where == "two-hosts" else 2)
+        check_equal(recording.info["gpu"]["disagreements"], [], "memory that UCX took for something else")
 
 
 run_test(exchange)

@@ -1,10 +1,10 @@
 """Messages between memories of all kinds that CUDA has, over shared memory: whatever UCX takes them for,
-they arrive, and all that is done for them is known.
+they arrive, all that is done for them is known, and so is where they lie.
 
     test_gpu_kinds.py FROM TO PROTOCOLS"""
 
 from checks import check_complete, check_messages_are, read_truth
-from gpu_jobs import SHARED_MEMORY, place
+from gpu_jobs import SHARED_MEMORY, check_memory, place
 from harness import MPIS, run_test
 
 PROTOCOLS = {"v1": "n", "v2": "y"}
@@ -20,8 +20,10 @@ def kinds(sent, received, protocols):
         if UNSEEN & {sent, received}:
             settings["UCX_MEMTYPE_CACHE"] = "n"
         recording = jobs.recorded("gpu_exchange", sent, received, truth, settings=settings)
-        check_messages_are(recording, read_truth(truth, MPIS["ompi"]))
+        rows = read_truth(truth, MPIS["ompi"])
+        check_messages_are(recording, rows)
         check_complete(recording.info)
+        check_memory(recording, rows)
 
 
 run_test(kinds)
