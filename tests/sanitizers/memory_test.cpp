@@ -233,6 +233,28 @@ TEST_CASE("memory: a transport's operation names it where the transport itself t
   CHECK((puts[1].r.marks & UctOperation::kMemory) == 0);
 }
 
+TEST_CASE("memory: what is mapped is in the log before anybody reaches it") {
+  const Folder folder;
+  folder.run([] {
+    gpu::test::allocate(2);
+    std::uint64_t own = 0;
+    ucp_mem_h memory = nullptr;
+    ucp_mem_map_params_t params{};
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+    for (void* address : {static_cast<void*>(part(2) + 8), static_cast<void*>(&own)}) {
+      params.address = address;
+      params.length = 8;
+      if (ucp_mem_map(nullptr, &params, &memory) != UCS_OK) return false;
+    }
+    return true;
+  });
+  const LogFile log = folder.log();
+  const Memory memory(log);
+  REQUIRE(memory.met.size() == 1);
+  CHECK(memory.met.begin()->second.bytes == kPartBytes);
+  CHECK(memory.counted.memory_queries == 2);
+}
+
 TEST_CASE("memory: a fork child tells in its own log what it meets") {
 #if !defined(__SANITIZE_THREAD__)  // whose children start no threads
   const Folder folder;

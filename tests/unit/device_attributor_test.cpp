@@ -207,6 +207,19 @@ TEST_CASE_FIXTURE(Fixture, "memory: what was announced is trusted until it is fr
   CHECK(checks == 1);
 }
 
+TEST_CASE_FIXTURE(Fixture, "memory: a fork child asks again, also of what it was told before") {
+  allocate(1000, 100, 7);
+  attributor->announce(1000, 100);
+  const MemoryId first = memory(1000);
+  attributor->start_anew();
+  const MemoryId second = memory(1000);
+  CHECK(second > first);
+  CHECK(queries == 2);
+  CHECK(memory(1000) == second);
+  CHECK(checks == 1);  // what was announced was announced to the parent
+  CHECK(ended.empty());
+}
+
 TEST_CASE_FIXTURE(Fixture, "memory: an announcement ends what was there without a word") {
   allocate(1000, 100, 7);
   attributor->announce(1000, 100);
