@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <sched.h>
 #include <string.h>
 
@@ -52,10 +53,36 @@ class Turn {
   bool taken_ = false;
 };
 
+// A library by its soname, in whose file's name the version may be another one, or none.
+struct Wanted {
+  const char* soname;
+  bool found;
+};
+
+int compare_name(dl_phdr_info* object, std::size_t, void* data) {
+  auto* wanted = static_cast<Wanted*>(data);
+  const char* slash = strrchr(object->dlpi_name, '/');
+  const char* name = slash != nullptr ? slash + 1 : object->dlpi_name;
+  const char* ending = strstr(wanted->soname, ".so");
+  const std::size_t length = ending != nullptr
+                                 ? static_cast<std::size_t>(ending - wanted->soname) + 3
+                                 : strlen(wanted->soname);
+  wanted->found = strncmp(name, wanted->soname, length) == 0;
+  return wanted->found ? 1 : 0;
+}
+
+// nullptr: it is not loaded. The loader is asked only for what is there: else it would look for the
+// file, in all of its folders, each time.
+void* open_loaded(const char* soname) {
+  Wanted wanted{soname, false};
+  dl_iterate_phdr(compare_name, &wanted);
+  return wanted.found ? dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) : nullptr;
+}
+
 // It stays loaded: what it is asked with lies in it.
 const Vendor* find_vendor() {
   for (const Vendor* const* one = kVendors; *one != nullptr; ++one) {
-    void* library = dlopen((*one)->library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    void* library = open_loaded((*one)->library);
     if (library == nullptr) {
       continue;
     }
@@ -73,7 +100,7 @@ const Vendor* find_vendor() {
 }
 
 void define_library() {
-  void* library = dlopen(vendor->library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  void* library = open_loaded(vendor->library);
   struct link_map* map = nullptr;
   if (library != nullptr && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) {
     log::define_text(log::TextKind::gpu_library, 0, map->l_name, strlen(map->l_name));
