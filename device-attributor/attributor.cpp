@@ -37,6 +37,17 @@ MemoryId Attributor::ask(std::uintptr_t address) {
   });
   if (kept == memory) {
     listener_->defined(memory, answer);
+    // It may have been freed since it was asked for. Then its end was told before it was kept, or
+    // is told after this.
+    if (interval.trusted && !is_trusted(answer)) {
+      forget(answer.begin, answer.bytes);
+    }
+  } else if (kept == log::kMemoryNotAsked) {
+    // Nobody will see its end: no other operation may take itself to be in it.
+    Answer alone = answer;
+    alone.bytes = 0;
+    listener_->defined(memory, alone);
+    return memory;
   }
   return kept;
 }

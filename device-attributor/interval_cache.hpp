@@ -42,10 +42,10 @@ class IntervalCache {
 
   // Keeps it, in place of all that it overlaps; `ended` is called with each of those. What is there
   // already under the same buffer id stays, and its memory is the result; else that of `interval`.
-  // Where the table is full or busy nothing is changed.
+  // kMemoryNotAsked: it was not kept, for the table is full or busy.
   template <typename Ended>
   MemoryId insert(const Interval& interval, Ended ended) {
-    if (!lock(1)) return interval.memory;
+    if (!lock(kTriesToKeep)) return log::kMemoryNotAsked;
     if (stale_.exchange(false, std::memory_order_acq_rel)) {
       remove_overlapping(0, UINTPTR_MAX, ended);
     }
@@ -55,7 +55,11 @@ class IntervalCache {
       memory = entries_[at].load().memory;
     } else {
       remove_overlapping(interval.begin, interval.end, ended);
-      if (count_ < kMost) put(lower_bound(interval.begin), interval);
+      if (count_ < kMost) {
+        put(lower_bound(interval.begin), interval);
+      } else {
+        memory = log::kMemoryNotAsked;
+      }
     }
     unlock();
     return memory;
@@ -82,7 +86,7 @@ class IntervalCache {
   }
 
  private:
-  static constexpr int kTries = 3, kPatience = 10000;
+  static constexpr int kTries = 3, kTriesToKeep = 100, kPatience = 10000;
 
   // Read while it may be written, word by word. Who reads a new word also reads, after it, the
   // version under which it was written.

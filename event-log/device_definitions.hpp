@@ -38,7 +38,8 @@ struct DeviceMemory {
   Head head;  // a: number of the GpuDevice, 0 = on the host, or not known; b: MemoryId
   std::uint64_t tick;
   std::uint64_t begin;
-  std::uint64_t bytes;      // 0: its extent is not known; one operation names it
+  std::uint64_t
+      bytes;  // 0: its extent is not known, or its end will not be; one operation names it
   std::uint64_t buffer_id;  // by which the driver tells it from all others, 0 = none
   DeviceMemoryKind kind;
   std::uint8_t flags;

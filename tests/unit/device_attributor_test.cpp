@@ -34,6 +34,7 @@ unsigned queries, checks;
 int failure;
 bool tells_extent;
 std::vector<MemoryId> defined;
+std::vector<std::size_t> extents;  // of these
 std::vector<std::pair<MemoryId, MemoryEnd>> ended;
 std::vector<int> failed;
 
@@ -44,8 +45,12 @@ const Answer* find_allocation(std::uintptr_t address) {
   return address - answer.begin < answer.bytes ? &answer : nullptr;
 }
 
+void (*meanwhile)(std::uintptr_t address) = nullptr;
+Attributor* freeing;
+
 Answer query(std::uintptr_t address) {
   ++queries;
+  if (meanwhile != nullptr) meanwhile(address);
   if (failure != 0) return {.what = Answer::What::failed, .error = failure};
   const Answer* answer = find_allocation(address);
   Answer told = answer != nullptr ? *answer : Answer{.what = Answer::What::host};
@@ -69,7 +74,11 @@ constexpr Vendor kScripted{.name = log::Vendor::cuda,
                            .buffer_id = buffer_id};
 
 constexpr Listener kListener{
-    .defined = [](MemoryId memory, const Answer&) { defined.push_back(memory); },
+    .defined =
+        [](MemoryId memory, const Answer& answer) {
+          defined.push_back(memory);
+          extents.push_back(answer.bytes);
+        },
     .ended = [](MemoryId memory, MemoryEnd end) { ended.emplace_back(memory, end); },
     .failed = [](int error) { failed.push_back(error); }};
 
@@ -80,6 +89,7 @@ struct Fixture {
     failure = 0;
     tells_extent = true;
     defined.clear();
+    extents.clear();
     ended.clear();
     failed.clear();
     attributor->use(kScripted, kListener);
@@ -139,6 +149,7 @@ TEST_CASE("interval cache: a full one keeps what it has") {
   for (MemoryId i = 0; i <= IntervalCache::kMost; ++i) {
     cache->insert(interval(10 * i + 10, 10 * i + 20, 20 + i), kIgnore);
   }
+  CHECK(cache->insert(interval(1, 2, 99999), kIgnore) == log::kMemoryNotAsked);
   CHECK(at(*cache, 10) == 20);
   CHECK(at(*cache, 10 * IntervalCache::kMost) == 20 + IntervalCache::kMost - 1);
   CHECK(at(*cache, 10 * IntervalCache::kMost + 10) == 0);
@@ -207,6 +218,17 @@ TEST_CASE_FIXTURE(Fixture, "memory: what was announced is trusted until it is fr
   CHECK(checks == 1);
 }
 
+TEST_CASE_FIXTURE(Fixture, "memory: what there is no room for is of one operation alone") {
+  for (std::size_t i = 0; i <= IntervalCache::kMost; ++i) {
+    allocate(1000 * (i + 1), 100, i + 1);
+    memory(1000 * (i + 1));
+  }
+  CHECK(extents.front() == 100);
+  CHECK(extents.back() == 0);
+  CHECK(memory(1000 * (IntervalCache::kMost + 1)) > defined[IntervalCache::kMost]);
+  CHECK(memory(1000) == defined.front());
+}
+
 TEST_CASE_FIXTURE(Fixture, "memory: a fork child asks again, also of what it was told before") {
   allocate(1000, 100, 7);
   attributor->announce(1000, 100);
@@ -218,6 +240,18 @@ TEST_CASE_FIXTURE(Fixture, "memory: a fork child asks again, also of what it was
   CHECK(memory(1000) == second);
   CHECK(checks == 1);  // what was announced was announced to the parent
   CHECK(ended.empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: freed by another thread while the driver is asked") {
+  allocate(1000, 100, 7);
+  attributor->announce(1000, 100);
+  meanwhile = [](std::uintptr_t address) { freeing->forget(address, 1); };
+  freeing = attributor.get();
+  const MemoryId first = memory(1000);
+  meanwhile = nullptr;
+  allocations.clear();
+  CHECK(first >= log::kFirstDeviceMemory);
+  CHECK(memory(1000) == log::kHostMemory);
 }
 
 TEST_CASE_FIXTURE(Fixture, "memory: an announcement ends what was there without a word") {
