@@ -114,21 +114,17 @@ void check_kernel(Findings& findings) {
 }
 
 void check_gpu(Findings& findings) {
-  const char *nvidia = "/dev/nvidiactl", *amd = "/dev/kfd";
-  std::error_code error;
-  if (fs::exists(amd, error)) {
-    findings.warning(
-        kGpuNotAttributed,
-        {.found = fmt::format("a driver of AMD's GPUs is present ({})", amd),
-         .why = "uctrace asks only CUDA what memory is: memory kinds of processes that "
-                "load the other driver alone are unknown, all else is recorded",
-         .fix = "nothing to do; read src_memory and dst_memory as unknown"});
-  } else if (fs::exists(nvidia, error)) {
-    findings.ok("gpu",
-                fmt::format("NVIDIA's driver ({}): it is asked on which GPU data lies", nvidia));
-  } else {
-    findings.ok("gpu", "no GPU driver: all memory is host memory");
+  for (const char* device : {"/dev/nvidiactl", "/dev/kfd"}) {
+    std::error_code error;
+    if (!fs::exists(device, error)) continue;
+    findings.warning(kGpuNotAttributed,
+                     {.found = fmt::format("a GPU driver is present ({})", device),
+                      .why = "uctrace does not tell yet on which GPU data lies: memory kinds of "
+                             "processes that load the driver are unknown, all else is recorded",
+                      .fix = "nothing to do; read src_memory and dst_memory as unknown"});
+    return;
   }
+  findings.ok("gpu", "no GPU driver: all memory is host memory");
 }
 
 }  // namespace uctrace::cli::check
