@@ -125,6 +125,11 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
   list("--host", filter.host, "Hosts, of either end");
   list("--src-host", filter.src_host, "Hosts where the data lay");
   list("--dst-host", filter.dst_host, "Hosts where it went");
+  list("--src-memory", filter.src_memory, "Memory that the data left", "host|gpu|managed|unknown")
+      ->check(one_of("--src-memory", names_of(kMemoryKinds)));
+  list("--dst-memory", filter.dst_memory, "Memory that it reached", "host|gpu|managed|unknown")
+      ->check(one_of("--dst-memory", names_of(kMemoryKinds)));
+  list("--gpu", filter.gpu, "GPUs of either end: HOST/UUID, UUID or PCI address");
   list("--transport", filter.transport, "UCT transports on the path");
   list("--op", filter.op, "UCT operations on the path");
   list("--role", filter.role, "Roles of transfers on the path", "data|control|staging")

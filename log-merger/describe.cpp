@@ -11,6 +11,7 @@
 #include "event-log/file_systems.hpp"
 #include "log-merger/describe_faults.hpp"
 #include "log-merger/describe_findings.hpp"
+#include "log-merger/describe_gpus.hpp"
 #include "log-merger/describe_windows.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/open_calls.hpp"
@@ -32,12 +33,7 @@ Json link_json(const LinkTotals& t) {
 
 Json layer_json(const Job& job, std::size_t layer) {
   if (layer == static_cast<std::size_t>(log::Layer::gpu)) {
-    const bool driver = std::any_of(job.logs.begin(), job.logs.end(), [](const ProcessLog& log) {
-      return log.file.page().gpu_driver != 0;
-    });
-    return {{"state", driver ? "off" : "unused"},
-            {"why", driver ? "a GPU driver is loaded; memory is not attributed to devices"
-                           : "no GPU driver in any process: all memory is host memory"}};
+    return gpu_layer_json(job);
   }
   bool on = false, off = false;
   std::string why;
@@ -316,6 +312,7 @@ void describe_run(Job& job, const Found& found) {
   for (std::size_t layer = 0; layer < log::kLayers; ++layer) {
     info["layers"][kLayerNames[layer]] = layer_json(job, layer);
   }
+  info["gpu"] = gpu_json(job);
   info["faults"] = faults_json(job);
   info["processes"] = processes_json(job);
   info["peers"] = peers_json(job);

@@ -37,6 +37,18 @@ std::multimap<std::string, Value> by_name(const Value (&values)[N]) {
   return names;
 }
 
+// By all that it may be called; several may share a bus address, on different hosts.
+std::multimap<std::string, std::int32_t> gpus_by_name(const Run& run) {
+  std::multimap<std::string, std::int32_t> names;
+  for (std::size_t i = 0; i < run.gpus.size(); ++i) {
+    const Gpu& gpu = run.gpus[i];
+    for (const std::string& name : {label_of(run, gpu), run.texts[gpu.uuid], run.texts[gpu.bus]}) {
+      names.emplace(name, static_cast<std::int32_t>(i));
+    }
+  }
+  return names;
+}
+
 enum class End { source, destination, either };
 
 std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labels, End end,
@@ -128,6 +140,9 @@ Filter::Filter(const Run& run, const FilterSpec& spec)
   op_ = choose_texts(run.texts, op, spec.op, "op");
   kind_ = choose(spec.kind, "kind", by_name(kMessageKinds));
   role_ = choose(spec.role, "role", by_name(kRoles));
+  src_memory_ = choose(spec.src_memory, "src-memory", by_name(kMemoryKinds));
+  dst_memory_ = choose(spec.dst_memory, "dst-memory", by_name(kMemoryKinds));
+  gpu_ = choose(spec.gpu, "gpu", gpus_by_name(run));
   const Labels labels(run);
   src_ = choose_parties(run, labels, End::source, spec.src, "src");
   dst_ = choose_parties(run, labels, End::destination, spec.dst, "dst");
@@ -180,6 +195,12 @@ bool Filter::rank_fits(Party source, Party destination) const {
   return !rank_ || rank_->contains(source) || rank_->contains(destination);
 }
 
+bool Filter::memory_fits(const Message& message) const {
+  return (!src_memory_ || src_memory_->contains(message.src_memory)) &&
+         (!dst_memory_ || dst_memory_->contains(message.dst_memory)) &&
+         (!gpu_ || gpu_->contains(message.src_gpu) || gpu_->contains(message.dst_gpu));
+}
+
 // What has no known time lies in no span of it.
 bool Filter::time_fits(std::int64_t time_ns) const {
   if (!from_ns_ && !to_ns_) return true;
@@ -198,8 +219,8 @@ bool Filter::accepts(const Message& message) const {
          comm_fits(message.comm, message.communicator) && fits(protocol_, message.protocol) &&
          fits(src_, source_of(message)) && fits(dst_, destination_of(message)) &&
          rank_fits(source_of(message), destination_of(message)) &&
-         hosts_fit(message.src_process, message.dst_process) && time_fits(time_of(message)) &&
-         message.bytes >= min_bytes_.value_or(0) &&
+         hosts_fit(message.src_process, message.dst_process) && memory_fits(message) &&
+         time_fits(time_of(message)) && message.bytes >= min_bytes_.value_or(0) &&
          message.bytes <= max_bytes_.value_or(UINT64_MAX);
 }
 
@@ -213,7 +234,9 @@ bool Filter::selects(const Message& message) const {
 }
 
 bool Filter::accepts_without_message(const Transfer& transfer) const {
-  if (kind_ || mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_) return false;
+  if (kind_ || mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_ || has_memory_criteria()) {
+    return false;
+  }
   const auto party = [&](std::int32_t process) {
     return process < 0 ? Party{}
                        : Party{run_.processes[static_cast<std::size_t>(process)].rank, process};
@@ -227,7 +250,7 @@ bool Filter::accepts_without_message(const Transfer& transfer) const {
 
 std::optional<bool> Filter::accepts(const MpiCallRow& call) const {
   if (kind_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ || dst_host_ ||
-      min_bytes_ || max_bytes_ || has_hop_criteria()) {
+      min_bytes_ || max_bytes_ || has_memory_criteria() || has_hop_criteria()) {
     return std::nullopt;
   }
   return fits(mpi_, call.function) && comm_fits(call.comm, call.communicator) &&

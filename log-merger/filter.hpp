@@ -3,7 +3,8 @@
 // (rank and host: either end; time: when the message started, with all that it caused later);
 // transport, op and role choose hops, and messages that have at least one chosen hop (all three
 // must fit the same hop). Values of one criterion are alternatives, criteria are all required.
-// src-host and dst-host choose messages by the host of one end.
+// src-host and dst-host choose messages by the host of one end, src-memory and dst-memory by what
+// memory is there, gpu by the GPU of either end.
 // The value `unknown` stands for what could not be determined.
 #pragma once
 
@@ -73,6 +74,8 @@ std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, con
 struct FilterSpec {
   std::vector<std::string> kind, mpi, comm, protocol, src, dst, rank, host;
   std::vector<std::string> src_host, dst_host;
+  std::vector<std::string> src_memory, dst_memory;
+  std::vector<std::string> gpu;  // host/uuid, uuid or bus
   std::vector<std::string> transport, op, role;
   std::optional<std::uint64_t> min_bytes, max_bytes;
   std::optional<std::uint64_t> from_ns, to_ns;  // [from, to) on the job clock
@@ -90,8 +93,9 @@ class Filter {
   bool accepts(const Hop& hop) const;
   // Both: what the tables of messages count.
   bool selects(const Message& message) const;
-  // For a transfer that serves no message: it has no kind, function, communicator, protocol or
-  // length, so none of those may be asked for. Its source is its process, its destination the peer.
+  // For a transfer that serves no message: it has no kind, function, communicator, protocol,
+  // length or memory of a message, so none of those may be asked for. Its source is its process,
+  // its destination the peer.
   bool accepts_without_message(const Transfer& transfer) const;
   // For an MPI call: known only where nothing but functions and communicators is chosen.
   std::optional<bool> accepts(const MpiCallRow& call) const;
@@ -101,6 +105,8 @@ class Filter {
   using PartySet = std::optional<std::set<Party>>;
 
   bool hop_fits(TextId transport, TextId op, Role role) const;
+  bool memory_fits(const Message& message) const;
+  bool has_memory_criteria() const { return src_memory_ || dst_memory_ || gpu_; }
   bool hosts_fit(std::int32_t src_process, std::int32_t dst_process) const;
   bool rank_fits(Party source, Party destination) const;
   bool time_fits(std::int64_t time_ns) const;
@@ -117,6 +123,8 @@ class Filter {
   PartySet src_, dst_, rank_;
   std::optional<std::set<MessageKind>> kind_;
   std::optional<std::set<Role>> role_;
+  std::optional<std::set<MemoryKind>> src_memory_, dst_memory_;
+  std::optional<std::set<std::int32_t>> gpu_;  // into Run::gpus
   std::optional<std::uint64_t> min_bytes_, max_bytes_, from_ns_, to_ns_;
 };
 

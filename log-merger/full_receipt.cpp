@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "log-merger/memory_output.hpp"
 #include "log-merger/receipt_part.hpp"
 
 namespace uctrace {
@@ -45,8 +46,7 @@ class FullReceipt : ReceiptPart {
       line("Transport", carried());
     }
     if (message_.hops == 0) line("Transport", "Not recorded.");
-    line("Memory", fmt::format("From {} to {} memory.", memory(message_.src_memory),
-                               memory(message_.dst_memory)));
+    line("Memory", memories() + copies());
     line("Waiting", waiting_text(*this));
     line("Certainty", certainty());
     line("Timeline", timeline_text(*this));
@@ -223,8 +223,27 @@ class FullReceipt : ReceiptPart {
                        format_bytes(static_cast<std::uint64_t>(per_second)));
   }
 
-  static std::string_view memory(MemoryKind kind) {
-    return kind == MemoryKind::unknown ? "unknown" : name_of(kind);
+  std::string memories() const {
+    const MemoryPlace src = message_.src_place(), dst = message_.dst_place();
+    const auto is_device = [](MemoryPlace place) {
+      return place.kind == MemoryKind::gpu || place.kind == MemoryKind::managed;
+    };
+    if (!is_device(src) && !is_device(dst)) {
+      return fmt::format("From {} to {} memory.", name_of(src.kind), name_of(dst.kind));
+    }
+    return fmt::format("From {} to {}.", full_memory_text(run_, src), full_memory_text(run_, dst));
+  }
+
+  // What UCX copied within a side, since the transport does not reach the memory.
+  std::string copies() const {
+    std::string text;
+    for (const Hop& hop : hops_) {
+      if (hop.role != Role::staging) continue;
+      text += fmt::format(" {} copied it from {} to {}: {} x {} over {}.", party(hop.issued_by),
+                          memory_text(run_, hop.from()), memory_text(run_, hop.to()), hop.count,
+                          word(hop.op), way_text(run_, hop));
+    }
+    return text;
   }
 
   std::string certainty() const {

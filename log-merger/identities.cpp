@@ -72,6 +72,8 @@ class Checker {
     add_payload();
     add("mpi", "calls counted = call records", counted_.mpi_calls, found_.mpi_calls,
         log::Layer::mpi);
+    add("memory", "memory stored with operations = in their records", counted_.memory_words,
+        found_.memory_words, log::Layer::gpu);
     if (partly_recorded_) {
       add_kinds();
     }

@@ -18,6 +18,7 @@
 #include "event-log/reader.hpp"
 #include "log-merger/clock_offsets.hpp"
 #include "log-merger/communicators.hpp"
+#include "log-merger/devices.hpp"
 #include "log-merger/findings.hpp"
 #include "log-merger/index.hpp"
 #include "log-merger/merge.hpp"
@@ -55,6 +56,7 @@ struct UctOp {
   std::uint64_t start_tick = 0, endpoint = 0, bytes = 0, local = 0, remote = 0;
   std::int64_t start_ns = -1, end_ns = -1, complete_ns = -1;
   HeaderWords header;
+  log::TransferMemory memory{};
   // results
   Index serves = kNone;  // UCP operation
   Link link = Link::unattributed;
@@ -63,6 +65,8 @@ struct UctOp {
   Index endpoint_row = kNone;  // into ProcessLog::endpoints
   bool has_range = false;
   Range range;
+  MemoryPlace from, to;   // of what it moved
+  std::uint16_t hop = 0;  // place along the way of its message
 
   bool failed() const { return status < 0 || end_status < 0; }
   bool outstanding() const { return status == 1 && has_end && complete_ns < 0; }
@@ -114,6 +118,7 @@ struct UcpOp {
   std::uint64_t sender_tag = 0, received_bytes = 0;
   std::uint32_t stack = 0;  // of the log, 0 = none
   log::Id ended_in = 0;  // stream_receive: the arrival in whose handler it ended, 0 = in none
+  log::OperationMemory memory{};
   // results
   std::uint64_t peer_uid = 0;  // sends: worker at the other end of the endpoint
   std::uint64_t worker_uid = 0;
@@ -151,6 +156,10 @@ struct UcpOp {
     return family() >= log::UcpFamily::put && family() <= log::UcpFamily::atomic;
   }
   bool starts_message() const { return is_send() || is_one_sided(); }
+  // Data of the program lies in it.
+  bool has_buffer() const {
+    return starts_message() || is_receive() || is(log::UcpFamily::am_receive_data);
+  }
   // Else its handle is a worker.
   bool has_endpoint() const {
     return starts_message() || is_stream() ||
@@ -324,6 +333,7 @@ struct ProcessLog {
   std::uint64_t uct_ends_of_outside = 0, ucp_ends_of_outside = 0;  // what began before a window did
   std::size_t monotonic_clock = 0;  // logs with the same number read the same one
   PendingTotals pending;
+  Devices devices;
   std::uint64_t backward_calls = 0;
 
   const Interface* interface(std::uint16_t id) const;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "log-merger/job.hpp"
+#include "log-merger/load_devices.hpp"
 #include "log-merger/load_mpi.hpp"
 #include "log-merger/load_peers.hpp"
 #include "log-merger/plain_text.hpp"
@@ -42,7 +43,8 @@ class ProcessLoader {
         log_(job.logs[static_cast<std::size_t>(process)]),
         first_ucp_(job.ucp.size()),
         mpi_(job, process),
-        peers_(job, log_) {}
+        peers_(job, log_),
+        devices_(job, process) {}
 
   void load() {
     load_definitions();
@@ -76,6 +78,7 @@ class ProcessLoader {
                                      {view.addresses.begin(), view.addresses.end()}});
             },
             [&](std::uint16_t, const log::ModuleView& view) { take_module(view); },
+            [&](std::uint16_t, const DeviceDefinition auto& view) { devices_.take(view); },
             [&](std::uint16_t, const log::FaultView& view) {
               log_.faults.emplace_back(view.r, plain_text(view.detail));
             },
@@ -88,6 +91,7 @@ class ProcessLoader {
     log_.recorded = recorded_.finish(log_.file.lanes());
     peers_.finish_definitions();
     mpi_.finish_definitions();
+    devices_.finish();
   }
 
   void take_module(const log::ModuleView& view) {
@@ -246,6 +250,8 @@ class ProcessLoader {
     op.end_ns = time(view.r.start_tick + view.r.duration_ticks);
     op.complete_ns = op.status == 0 && !op.has_end ? op.end_ns : -1;
     op.header = words_of(view.header);
+    op.memory = view.memory;
+    log_.devices.memory_words += (view.r.marks & log::UctOperation::kMemory) != 0;
     op.stack = view.stack;
     if (op.id != 0) {
       log_.uct_by_id[op.id] = static_cast<Index>(job_.uct.size());
@@ -319,6 +325,8 @@ class ProcessLoader {
     op.ended = op.status <= 0;
     op.end_status = op.status;
     op.end_ns = op.ended ? time(view.r.start_tick + view.r.duration_ticks) : -1;
+    op.memory = view.memory;
+    log_.devices.memory_words += (op.flags & log::UcpOperation::kMemory) != 0;
     op.stack = view.stack;
     op.tool = is_tool_traffic(lane, op.start_tick);
     log_.ucp_by_id[op.id] = static_cast<Index>(job_.ucp.size());
@@ -370,6 +378,7 @@ class ProcessLoader {
   const std::size_t first_ucp_;  // of this process in the job
   MpiLoader mpi_;
   PeerLoader peers_;
+  DeviceLoader devices_;
   RecordedLoader recorded_;
   // By endpoint and request: how often it was added and did not leave, and when it was last added.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::int64_t, std::uint64_t>>

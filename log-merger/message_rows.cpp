@@ -2,7 +2,9 @@
 // whose send is not in the logs.
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
+#include "log-merger/memory.hpp"
 #include "log-merger/row_maker.hpp"
 #include "log-merger/tag_layout.hpp"
 #include "log-merger/ucs_names.hpp"
@@ -21,6 +23,7 @@ class MessageMaker : RowMaker {
     std::vector<Index> heads, initiators;
     for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
       const UcpOp& op = job_.ucp[i];
+      if (op.data_of != kNone) data_receives_[op.data_of] = static_cast<Index>(i);
       if (op.tool) continue;
       if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
         heads.push_back(static_cast<Index>(i));
@@ -37,7 +40,7 @@ class MessageMaker : RowMaker {
       }
       run_.messages.push_back(op.is_send()        ? message_of_send(op)
                               : op.is_one_sided() ? message_of_one_sided(op)
-                                                  : message_of_receive(op));
+                                                  : message_of_receive(head));
       initiators.push_back(op.starts_message() ? head : kNone);
     }
     for (UcpOp& op : job_.ucp) {
@@ -83,13 +86,35 @@ class MessageMaker : RowMaker {
     }
   }
 
-  MemoryKind memory_of(Index process) {
-    if (process == kNone) {
-      return MemoryKind::unknown;
-    }
-    const log::ProcessPage& page = log_of(process).file.page();
-    // Without a GPU driver in the process there is only host memory.
-    return page.closed != 0 && page.gpu_driver == 0 ? MemoryKind::host : MemoryKind::unknown;
+  MemoryPlace own_memory(const UcpOp& op) {
+    return memory_place(log_of(op.process), op.memory.own, op.start_tick);
+  }
+
+  // Of the receive that took the data; for an active message that is what its handler called for
+  // it, if it did.
+  MemoryPlace received_into(Index receive) {
+    const auto data = data_receives_.find(receive);
+    return own_memory(ucp(data != data_receives_.end() ? data->second : receive));
+  }
+
+  MemoryPlace memory_without_operation(Index process) {
+    return process == kNone ? MemoryPlace{} : place_without_operation(log_of(process));
+  }
+
+  // The target tells where its memory was, the initiator when it was used.
+  MemoryPlace target_memory(const UcpOp& op) {
+    if (op.peer_process == kNone) return {};
+    const std::int64_t end_ns = std::max(op.start_ns, op.end_ns);
+    return place_at(log_of(op.peer_process), op.remote,
+                    {op.start_ns, end_ns,
+                     clock_margin_ns(job_, op.process, op.start_ns, op.peer_process, end_ns)});
+  }
+
+  static void set_memory(Message& m, MemoryPlace src, MemoryPlace dst) {
+    m.src_memory = src.kind;
+    m.src_gpu = src.gpu;
+    m.dst_memory = dst.kind;
+    m.dst_gpu = dst.gpu;
   }
 
   // What is told of a message by the operation that began it, whichever way the data goes.
@@ -113,6 +138,7 @@ class MessageMaker : RowMaker {
     m.src_process = send.process;
     m.dst_process = send.peer_process;
     std::int32_t status = send.ended ? send.end_status : send.status;
+    MemoryPlace dst = memory_without_operation(m.dst_process);
     if (send.partner != kNone) {
       const UcpOp& receive = ucp(send.partner);
       m.dst_process = receive.process;
@@ -120,11 +146,13 @@ class MessageMaker : RowMaker {
       m.recv_stack = stack_of_asker(receive);
       const Index first = send.first_taker != kNone ? send.first_taker : send.partner;
       take_receive(m, ucp(first), receive);
+      dst = received_into(first);
       status = receive.end_status != 0 ? receive.end_status : status;
       if ((send.flags & log::UcpOperation::kUnknownLength) != 0 && !send.is_stream()) {
         m.bytes = receive.received_bytes;
       }
     }
+    set_memory(m, own_memory(send), dst);
     finish(m, status);
     return m;
   }
@@ -139,6 +167,8 @@ class MessageMaker : RowMaker {
     (fetched ? m.src_process : m.dst_process) = op.peer_process;
     m.t_end_ns = op.end_ns;
     m.t_end_from = op.end_from;
+    const MemoryPlace own = own_memory(op), target = target_memory(op);
+    set_memory(m, fetched ? target : own, fetched ? own : target);
     finish(m, op.ended ? op.end_status : op.status);
     return m;
   }
@@ -153,7 +183,8 @@ class MessageMaker : RowMaker {
     return addressed_rank(job_, receive.process, receive.comm, tag->source).value_or(-1);
   }
 
-  Message message_of_receive(const UcpOp& receive) {
+  Message message_of_receive(Index index) {
+    const UcpOp& receive = ucp(index);
     Message m;
     fill_common(m, receive, receive.sender_tag);
     m.dst_process = receive.process;
@@ -163,6 +194,7 @@ class MessageMaker : RowMaker {
     m.comm = comm_name(receive.process, receive.comm);
     m.communicator = communicator_of(receive.process, receive.comm);
     take_receive(m, receive, receive);
+    set_memory(m, {}, received_into(index));
     finish(m, receive.end_status);
     m.src = m.kind == MessageKind::tag ? source_in_tag(receive) : -1;
     return m;
@@ -182,8 +214,6 @@ class MessageMaker : RowMaker {
     m.src = rank_of(m.src_process);
     m.dst = rank_of(m.dst_process);
     m.status = text(ucs_status_name(status));
-    m.src_memory = memory_of(m.src_process);
-    m.dst_memory = memory_of(m.dst_process);
     if (m.src_process != kNone && m.dst_process != kNone) m.t_error_ns = error_of(m);
   }
 
@@ -192,6 +222,8 @@ class MessageMaker : RowMaker {
                                       m.dst_process, std::max(m.t_end_ns, m.t_start_ns));
     return error.has_value() ? static_cast<std::int64_t>(std::ceil(*error)) : -1;
   }
+
+  std::unordered_map<Index, Index> data_receives_;  // by the handler's call that they are part of
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "log-merger/info_output.hpp"
+#include "log-merger/memory_output.hpp"
 
 namespace uctrace {
 namespace {
@@ -37,8 +38,10 @@ ordered_json communicator_json(const Run& run, std::int32_t communicator) {
   return run.texts[run.communicators[static_cast<std::size_t>(communicator)].name];
 }
 
-ordered_json memory_json(MemoryKind kind) {
-  return {{"kind", name_of(kind)}, {"gpu", nullptr}, {"bus", nullptr}};
+// Null where nothing moves.
+ordered_json end_json(const Run& run, const Hop& hop, MemoryPlace place) {
+  const bool moves = hop.role != Role::control || place.kind != MemoryKind::unknown;
+  return moves ? memory_json(run, place) : ordered_json(nullptr);
 }
 
 ordered_json hop_json(const Run& run, const Hop& hop) {
@@ -49,6 +52,8 @@ ordered_json hop_json(const Run& run, const Hop& hop) {
           {"op", text_json(run, hop.op)},
           {"issued_by", name_of(hop.issued_by)},
           {"role", name_of(hop.role)},
+          {"from", end_json(run, hop, hop.from())},
+          {"to", end_json(run, hop, hop.to())},
           {"count", hop.count},
           {"bytes", hop.bytes},
           {"wire_bytes", hop.wire_bytes},
@@ -75,10 +80,11 @@ std::string path_field(const ordered_json& path) {
   return fmt::format("{}", fmt::join(hops, "; "));
 }
 
-// The keys of the JSON form, memory reduced to its kind and the path to one field.
-ordered_json flat(ordered_json message) {
-  message["src_memory"] = message["src_memory"]["kind"];
-  message["dst_memory"] = message["dst_memory"]["kind"];
+// The keys of the JSON form; memory and the path are one field each.
+ordered_json flat(const Run& run, MessageId id) {
+  ordered_json message = message_json(run, id);
+  message["src_memory"] = memory_field(run, run.messages[id].src_place());
+  message["dst_memory"] = memory_field(run, run.messages[id].dst_place());
   message["path"] = path_field(message["path"]);
   return message;
 }
@@ -151,8 +157,8 @@ ordered_json message_json(const Run& run, MessageId id) {
           {"t_start_from", from_json(message.t_start_ns, message.t_start_from)},
           {"t_posted_recv_from", from_json(message.t_posted_recv_ns, message.t_posted_recv_from)},
           {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},
-          {"src_memory", memory_json(message.src_memory)},
-          {"dst_memory", memory_json(message.dst_memory)},
+          {"src_memory", memory_json(run, message.src_place())},
+          {"dst_memory", memory_json(run, message.dst_place())},
           {"path", std::move(path)}};
 }
 
@@ -186,7 +192,7 @@ void write_messages(std::ostream& out, const Run& run, const std::vector<Message
       return;
     case Format::csv:
       write_csv_header(out);
-      for (const MessageId id : shown) write_csv_line(out, flat(message_json(run, id)));
+      for (const MessageId id : shown) write_csv_line(out, flat(run, id));
   }
 }
 

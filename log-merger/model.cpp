@@ -88,6 +88,10 @@ std::int32_t call_site_at(const Run& run, std::int32_t stack) {
   return stack < 0 ? -1 : run.stacks[static_cast<std::size_t>(stack)].call_site;
 }
 
+std::string label_of(const Run& run, const Gpu& gpu) {
+  return run.texts[gpu.host] + '/' + run.texts[gpu.uuid];
+}
+
 TextId call_site_of(const Run& run, std::int32_t stack) {
   const std::int32_t site = call_site_at(run, stack);
   return site < 0 ? kNoText : run.call_sites[static_cast<std::size_t>(site)].label;

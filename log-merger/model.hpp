@@ -14,7 +14,7 @@
 
 namespace uctrace {
 
-inline constexpr std::uint32_t kStoreSchema = 2;
+inline constexpr std::uint32_t kStoreSchema = 3;
 
 using TextId = std::uint32_t;
 inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
@@ -53,6 +53,16 @@ const char* name_of(TimeFrom);
 
 enum class ProtocolFrom : std::uint8_t { none, ucx, derived };
 enum class MemoryKind : std::uint8_t { unknown, host, gpu, managed };
+inline constexpr MemoryKind kMemoryKinds[] = {MemoryKind::unknown, MemoryKind::host,
+                                              MemoryKind::gpu, MemoryKind::managed};
+// Where memory is. `gpu`: into Run::gpus, -1 = none, or not known. Managed memory moves between the
+// host and devices; its GPU is the one that it was allocated on.
+struct MemoryPlace {
+  MemoryKind kind = MemoryKind::unknown;
+  std::int32_t gpu = -1;
+  auto operator<=>(const MemoryPlace&) const = default;
+};
+inline constexpr MemoryPlace kHostPlace{MemoryKind::host, -1};
 // How a UCT operation was tied to the UCP operation it serves. `reason`: to none, by one of the
 // closed list of reasons in Transfer::reason. `unattributed`: an open question, counted.
 enum class Link : std::uint8_t { exact, inferred, ambiguous, reason, unattributed };
@@ -89,6 +99,7 @@ struct Message {
            t_end_from = TimeFrom::clock;
   MemoryKind src_memory = MemoryKind::unknown;
   MemoryKind dst_memory = MemoryKind::unknown;
+  std::int32_t src_gpu = -1, dst_gpu = -1;  // into gpus, as in MemoryPlace
   bool has_tag = false;
   std::int32_t tag = 0;                             // MPI tag, where has_tag
   std::int32_t src = -1, dst = -1;                  // world ranks, -1 = null
@@ -107,21 +118,32 @@ struct Message {
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
   std::int64_t t_error_ns = -1;  // how far times of one side may be off against the other's
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
+
+  MemoryPlace src_place() const { return {src_memory, src_gpu}; }
+  MemoryPlace dst_place() const { return {dst_memory, dst_gpu}; }
 };
 
 // Part of a message's way, summed over its fragments.
 struct Hop {
   std::uint32_t message = 0;
-  std::uint16_t hop = 0;  // 0.. along the way from src to dst
+  // 0.. along the way from src to dst: copies at the source, what leads to the other side, copies
+  // at the destination.
+  std::uint16_t hop = 0;
   Side issued_by = Side::src;
   Role role = Role::data;
   bool exact = true;
   TimeFrom t_last_from = TimeFrom::clock;
+  // Unknown also where nothing moves, as of a flush.
+  MemoryKind from_memory = MemoryKind::unknown, to_memory = MemoryKind::unknown;
+  std::int32_t from_gpu = -1, to_gpu = -1;  // into gpus
   TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;       // payload
   std::uint64_t wire_bytes = 0;  // payload and headers handed to UCT
   std::int64_t t_first_ns = -1, t_last_ns = -1;
+
+  MemoryPlace from() const { return {from_memory, from_gpu}; }
+  MemoryPlace to() const { return {to_memory, to_gpu}; }
 };
 
 // One posted UCT operation that was accepted (OK or INPROGRESS).
@@ -134,6 +156,8 @@ struct Transfer {
   Link link = Link::unattributed;
   Role role = Role::data;
   std::uint8_t am_id = 0;  // 0 = not an active message
+  MemoryKind from_memory = MemoryKind::unknown, to_memory = MemoryKind::unknown;  // as of a Hop
+  std::int32_t from_gpu = -1, to_gpu = -1;                                        // into gpus
   TimeFrom t_end_from = TimeFrom::clock;
   std::int32_t status = 0;                              // ucs_status_t of the post
   std::uint64_t bytes = 0;                              // as handed to UCT
@@ -192,7 +216,11 @@ struct UcpOperationRow {
   TextId protocol = kNoText;
   TextId asked_by = kNoText, progressed_in = kNoText;
   TextId status = kNoText;
-  std::int32_t stack = -1;  // into stacks, -1 = none
+  std::int32_t stack = -1;                  // into stacks, -1 = none
+  MemoryKind memory = MemoryKind::unknown;  // of its buffer
+  std::int32_t gpu = -1;                    // into gpus
+  std::int32_t device_memory = -1;          // into device_memory, -1 = none
+  TextId believed = kNoText;                // what UCX took the buffer for; kNoText: it did not ask
   TimeFrom t_start_from = TimeFrom::clock, t_end_from = TimeFrom::clock;
   std::uint64_t bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
   std::uint64_t remote_address = 0, reply_buffer = 0;  // one-sided operations, else 0
@@ -251,6 +279,29 @@ struct MemberRun {
   std::uint32_t count = 0;
 };
 
+// A GPU of a host, or the part of one that is a device of its own (MIG).
+struct Gpu {
+  TextId host = kNoText;
+  TextId uuid = kNoText;      // GPU-..., of a part MIG-...: what tells it from all others
+  TextId gpu_uuid = kNoText;  // of the whole GPU
+  TextId bus = kNoText;       // 0000:10:00.0
+  TextId name = kNoText;
+  TextId vendor = kNoText;  // cuda, rocm, level_zero; kNoText = not known
+  std::uint64_t memory_bytes = 0;
+};
+
+// Memory that a driver knows of, as a process met it.
+struct DeviceMemoryRow {
+  std::uint32_t process = 0;
+  std::int32_t gpu = -1;   // into gpus, -1 = on the host, or not known
+  TextId kind = kNoText;   // device, pool, managed, mapped, mapped_host, pinned, imported
+  bool allocated = false;  // from_ns is when it was allocated, else when it was met
+  std::uint64_t address = 0, bytes = 0;  // bytes 0: its extent is not known
+  std::int64_t from_ns = -1;
+  std::int64_t alive_ns = -1;  // until then it was surely there, -1 = to the end
+  std::int64_t to_ns = -1;     // it was over, -1 = it was never
+};
+
 enum class Verdict : std::uint8_t { holds, violated, incomplete };
 const char* name_of(Verdict);
 
@@ -276,6 +327,8 @@ struct Run {
   std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;
   std::vector<MemberRun> communicator_members;  // by communicator, then side
+  std::vector<Gpu> gpus;
+  std::vector<DeviceMemoryRow> device_memory;  // by process, then number
   std::vector<CodeFrame> frames;
   std::vector<CallStack> stacks;
   std::vector<StackFrame> stack_frames;  // by stack
@@ -287,6 +340,9 @@ struct Run {
 
 // "function (file:line)", or as much as is known.
 std::string label_of(const Run& run, const CodeFrame& frame);
+
+// "node1/GPU-...": what names a GPU in reports and options.
+std::string label_of(const Run& run, const Gpu& gpu);
 
 // Row of the call site of a stack (Run::call_sites), -1 if there is none; and its label, kNoText.
 std::int32_t call_site_at(const Run& run, std::int32_t stack);

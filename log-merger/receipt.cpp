@@ -2,6 +2,7 @@
 // message?".
 #include <fmt/format.h>
 
+#include "log-merger/memory_output.hpp"
 #include "log-merger/messages_output.hpp"
 #include "log-merger/receipt_words.hpp"
 
@@ -87,12 +88,13 @@ std::string doubts_text(const Run& run, const Message& message) {
   return text.empty() ? text : text + '\n';
 }
 
-std::string memory_text(const Message& message) {
-  const auto is_plain = [](MemoryKind kind) {
-    return kind == MemoryKind::host || kind == MemoryKind::unknown;
+// ", GPU 0000:10:00.0 to host memory"; empty where no device is concerned.
+std::string way_of_memory(const Run& run, MemoryPlace from, MemoryPlace to) {
+  const auto is_plain = [](MemoryPlace place) {
+    return place.kind == MemoryKind::host || place.kind == MemoryKind::unknown;
   };
-  if (is_plain(message.src_memory) && is_plain(message.dst_memory)) return "";
-  return fmt::format(", {} to {} memory", name_of(message.src_memory), name_of(message.dst_memory));
+  if (is_plain(from) && is_plain(to)) return "";
+  return fmt::format(", {} to {}", memory_text(run, from), memory_text(run, to));
 }
 
 // "8 x am_bcopy over posix/memory, 65536 B (64.0 KiB) + 136 B headers".
@@ -108,6 +110,7 @@ std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
       text += fmt::format(" + {} headers", format_bytes(hop.wire_bytes - hop.bytes));
     }
     if (hop.role == Role::staging) text += ", staging";
+    text += way_of_memory(run, hop.from(), hop.to());
   }
   if (hop.issued_by != message.initiator) {
     const bool by_destination = hop.issued_by == Side::dst;
@@ -142,7 +145,8 @@ std::string receipt(const Run& run, const Labels& labels, MessageId id) {
   if (message.has_tag) text += fmt::format(", tag {}", message.tag);
   text += ", " + asked_text(run, message);
   if (message.protocol != kNoText) text += ", " + run.texts[message.protocol];
-  text += memory_text(message) + duration_text(run, message) + '\n';
+  text += way_of_memory(run, message.src_place(), message.dst_place());
+  text += duration_text(run, message) + '\n';
   const std::string sites = call_sites_text(run, message);
   if (!sites.empty()) text += "  called in " + sites + '\n';
   const char* lead = "  path: ";

@@ -1,10 +1,13 @@
-// What makers of rows look up in the linked job. Private to rows.cpp and message_rows.cpp.
+// What makers of rows look up in the linked job. Private to rows.cpp, message_rows.cpp and
+// hops.cpp.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "log-merger/job.hpp"
+#include "log-merger/ucs_names.hpp"
 
 namespace uctrace::merge {
 
@@ -43,6 +46,37 @@ class RowMaker {
   // Rows of Run::communicators are those of Job::comms.
   Index communicator_of(Index process, Index comm) {
     return comm == kNone ? kNone : log_of(process).comms[static_cast<std::size_t>(comm)].instance;
+  }
+
+  // What a UCT operation went over.
+  struct Names {
+    TextId transport, device, remote_device, memory_domain, op;
+  };
+  Names names_of(const UctOp& op) {
+    Names names{};
+    const ProcessLog& log = log_of(op.process);
+    if (const Interface* interface = log.interface(op.interface)) {
+      names.transport = interface->transport;
+      names.device = interface->device;
+      names.memory_domain = interface->memory_domain;
+    }
+    if (op.endpoint_row != kNone) {
+      names.remote_device = log.endpoints[static_cast<std::size_t>(op.endpoint_row)].remote_device;
+    }
+    names.op = text(uct_op_name(op.op));
+    return names;
+  }
+
+  static TimeFrom end_from(const UctOp& op) {
+    return op.one_tick ? TimeFrom::post : TimeFrom::clock;
+  }
+
+  static void end_not_before(const UctOp& op, std::int64_t& end_ns, TimeFrom& from) {
+    const std::int64_t end = std::max(op.end_ns, op.complete_ns);
+    if (end > end_ns) {
+      end_ns = end;
+      from = end_from(op);
+    }
   }
 
   Job& job_;

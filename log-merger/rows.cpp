@@ -1,14 +1,16 @@
 // Lays out the linked job as the rows of a Run: the paths of messages, transfers, operations.
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <unordered_map>
 
+#include "log-merger/hops.hpp"
 #include "log-merger/job.hpp"
+#include "log-merger/memory.hpp"
 #include "log-merger/mpi_names.hpp"
 #include "log-merger/payload.hpp"
 #include "log-merger/protocol.hpp"
 #include "log-merger/row_maker.hpp"
+#include "log-merger/transfer_memory.hpp"
 #include "log-merger/ucs_names.hpp"
 
 namespace uctrace::merge {
@@ -118,24 +120,9 @@ class RowBuilder : RowMaker {
     if (initiator != kNone && ucp(initiator).is_one_sided()) {
       end_with_transfers(m, ucp(initiator), ops);
     }
-    name_protocol(m, initiator == kNone ? nullptr : &ucp(initiator), ops);
-
-    m.first_hop = static_cast<std::uint32_t>(run_.hops.size());
-    std::map<std::tuple<TextId, TextId, TextId, TextId, Side, Role, bool>, Hop> hops;
-    for (const Index i : ops) {
-      add_to_hop(m, index, job_.uct[static_cast<std::size_t>(i)], hops);
-    }
-    for (const auto& [key, hop] : hops) {
-      run_.hops.push_back(hop);
-    }
-    if (is_rkey_ptr(run_.texts[m.protocol])) {
-      run_.hops.push_back(cpu_copy(index, ops));
-    }
-    const auto begin = run_.hops.begin() + m.first_hop;
-    std::sort(begin, run_.hops.end(), [](const Hop& a, const Hop& b) {
-      return std::tuple(a.t_first_ns, a.role, a.op) < std::tuple(b.t_first_ns, b.role, b.op);
-    });
-    m.hops = static_cast<std::uint32_t>(run_.hops.size()) - m.first_hop;
+    const UcpOp* began = initiator == kNone ? nullptr : &ucp(initiator);
+    name_protocol(m, began, ops);
+    lay_out_hops(job_, index, began, ops);
   }
 
   // UCP tells the end of a one-sided operation when the initiator's buffer is free, or nobody. The
@@ -156,88 +143,8 @@ class RowBuilder : RowMaker {
     }
   }
 
-  static TimeFrom end_from(const UctOp& op) {
-    return op.one_tick ? TimeFrom::post : TimeFrom::clock;
-  }
-
-  static void end_not_before(const UctOp& op, std::int64_t& end_ns, TimeFrom& from) {
-    const std::int64_t end = std::max(op.end_ns, op.complete_ns);
-    if (end > end_ns) {
-      end_ns = end;
-      from = end_from(op);
-    }
-  }
-
-  template <typename Hops>
-  void add_to_hop(const Message& m, Index index, const UctOp& op, Hops& hops) {
-    const Names names = names_of(op);
-    const Side side = m.src_process == m.dst_process ? m.initiator
-                      : op.process == m.src_process  ? Side::src
-                                                     : Side::dst;
-    const Role role = role_of(op);
-    const bool exact = op.link == Link::exact;
-    Hop& hop =
-        hops[{names.transport, names.device, names.remote_device, names.op, side, role, exact}];
-    hop.message = static_cast<std::uint32_t>(index);
-    hop.transport = names.transport;
-    hop.device = names.device;
-    hop.remote_device = names.remote_device;
-    hop.op = names.op;
-    hop.issued_by = side;
-    hop.role = role;
-    hop.exact = exact;
-    ++hop.count;
-    hop.bytes += payload_bytes(op);
-    hop.wire_bytes += op.failed() ? 0 : op.bytes;
-    hop.t_first_ns = hop.t_first_ns < 0 ? op.start_ns : std::min(hop.t_first_ns, op.start_ns);
-    end_not_before(op, hop.t_last_ns, hop.t_last_from);
-  }
-
-  // A receiver that maps the sender's memory and copies with its own CPU: no UCT operation moves
-  // the payload. Inferred from an announced message that was acknowledged without one.
-  Hop cpu_copy(Index index, const std::vector<Index>& ops) {
-    const Message& m = run_.messages[static_cast<std::size_t>(index)];
-    Hop hop;
-    hop.message = static_cast<std::uint32_t>(index);
-    hop.issued_by = Side::dst;
-    hop.exact = false;
-    hop.op = text("cpu_copy");
-    hop.count = 1;
-    hop.bytes = m.bytes;  // but the header of an active message, which is announced with it
-    hop.t_last_ns = m.t_end_ns;
-    hop.t_last_from = m.t_end_from;
-    for (const Index i : ops) {
-      const UctOp& op = job_.uct[static_cast<std::size_t>(i)];
-      const Names names = names_of(op);
-      if (role_of(op) == Role::data) hop.bytes -= std::min(hop.bytes, payload_bytes(op));
-      hop.transport = names.transport;
-      hop.device = names.device;
-      hop.t_first_ns = std::max(hop.t_first_ns, op.start_ns);
-    }
-    return hop;
-  }
-
-  struct Names {
-    TextId transport, device, remote_device, memory_domain, op;
-  };
-
-  Names names_of(const UctOp& op) {
-    Names names{};
-    const ProcessLog& log = log_of(op.process);
-    if (const Interface* interface = log.interface(op.interface)) {
-      names.transport = interface->transport;
-      names.device = interface->device;
-      names.memory_domain = interface->memory_domain;
-    }
-    if (op.endpoint_row != kNone) {
-      names.remote_device = log.endpoints[static_cast<std::size_t>(op.endpoint_row)].remote_device;
-    }
-    names.op = text(uct_op_name(op.op));
-    return names;
-  }
-
   void add_transfers() {
-    for (const UctOp& op : job_.uct) {
+    for (UctOp& op : job_.uct) {
       if (op.status < 0) {
         continue;
       }
@@ -246,6 +153,11 @@ class RowBuilder : RowMaker {
       row.process = static_cast<std::uint32_t>(op.process);
       row.peer_process = peer_of(job_, op);
       row.message = op.serves == kNone ? kNone : ucp(op.serves).message;
+      if (row.message == kNone) find_way_alone(job_, op);
+      row.from_memory = op.from.kind;
+      row.from_gpu = op.from.gpu;
+      row.to_memory = op.to.kind;
+      row.to_gpu = op.to.gpu;
       row.transport = names.transport;
       row.device = names.device;
       row.memory_domain = names.memory_domain;
@@ -292,6 +204,7 @@ class RowBuilder : RowMaker {
       row.tag = op.tag;
       row.tag_mask = op.tag_mask;
       row.buffer = op.buffer;
+      if (op.has_buffer()) add_memory(op, row);
       row.remote_address = op.remote;
       row.reply_buffer = op.reply_buffer;
       row.header_bytes = op.header_bytes;
@@ -305,6 +218,16 @@ class RowBuilder : RowMaker {
       if (op.message != kNone) take_from_message(op, row);
       run_.ucp_operations.push_back(row);
     }
+  }
+
+  void add_memory(const UcpOp& op, UcpOperationRow& row) {
+    const ProcessLog& log = log_of(op.process);
+    const MemoryPlace place = memory_place(log, op.memory.own, op.start_tick);
+    const KnownMemory* memory = log.devices.find(op.memory.own);
+    row.memory = place.kind;
+    row.gpu = place.gpu;
+    row.device_memory = memory != nullptr ? memory->row : kNone;
+    row.believed = text(name_of(op.memory.believed));
   }
 
   // What only the path of an operation tells.

@@ -172,6 +172,10 @@ std::size_t rows_behind(const Run& run, Unit unit) {
       return run.mpi_calls.size();
     case Unit::datatype:
       return run.datatypes.size();
+    case Unit::gpu:
+      return run.gpus.size();
+    case Unit::device_memory:
+      return run.device_memory.size();
     default:
       return 0;
   }

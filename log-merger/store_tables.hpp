@@ -6,60 +6,9 @@
 #include <tuple>
 
 #include "log-merger/model.hpp"
+#include "log-merger/store_columns.hpp"
 
 namespace uctrace::store {
-
-// What the numbers of a column are; loading checks the references among them.
-enum class Unit : std::uint8_t {
-  none,
-  bytes,
-  ns,            // on the job clock, -1 = not known
-  rank,          // world rank
-  address,       // of memory
-  text,          // row of `texts`
-  process,       // row of `processes`, -1 = none where the column is signed
-  message,       // row of `messages`, likewise
-  hop,           // row of `hops`
-  stack,         // row of `stacks`, -1 = none
-  frame,         // row of `frames`
-  stack_frame,   // row of `stack_frames`
-  call_site,     // row of `call_sites`, -1 = none
-  communicator,  // row of `communicators`, -1 = none
-  member,        // row of `communicator_members`
-  mpi_call,      // row of `mpi_calls`, -1 = none
-  datatype,      // row of `datatypes`, -1 = none
-};
-
-constexpr const char* name_of(Unit unit) {
-  constexpr const char* kNames[] = {
-      "",          "bytes",        "ns",     "rank",     "address", "text",
-      "process",   "message",      "hop",    "stack",    "frame",   "stack_frame",
-      "call_site", "communicator", "member", "mpi_call", "datatype"};
-  return kNames[static_cast<std::size_t>(unit)];
-}
-
-// Whether it is a row number, -1 = none where the column is signed.
-constexpr bool is_reference(Unit unit) {
-  return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
-         unit == Unit::frame || unit == Unit::call_site || unit == Unit::communicator ||
-         unit == Unit::mpi_call || unit == Unit::datatype;
-}
-
-template <typename Row, typename Value>
-struct Column {
-  const char* name;
-  Value Row::*member;
-  Unit unit;
-  const char* meaning;
-};
-template <typename Row, typename Value>
-constexpr Column<Row, Value> column(const char* name, Value Row::*member, const char* meaning,
-                                    Unit unit = Unit::none) {
-  return {name, member, unit, meaning};
-}
-
-template <typename Row>
-struct Table;  // name, columns
 
 // The single values of a run, as a table of one row.
 template <>
@@ -102,6 +51,8 @@ struct Table<Message> {
       column("protocol_from", &Message::protocol_from, "where `protocol` comes from"),
       column("src_memory", &Message::src_memory, "memory the data left"),
       column("dst_memory", &Message::dst_memory, "memory the data reached"),
+      column("src_gpu", &Message::src_gpu, "whose memory the data left", Unit::gpu),
+      column("dst_gpu", &Message::dst_gpu, "whose memory the data reached", Unit::gpu),
       column("has_tag", &Message::has_tag, "1 = `tag` is known"),
       column("tag", &Message::tag, "MPI tag where has_tag is 1"),
       column("src", &Message::src, "where the data lay, -1 = unknown", Unit::rank),
@@ -148,6 +99,10 @@ struct Table<Hop> {
       column("device", &Hop::device, "device of the issuing side", Unit::text),
       column("remote_device", &Hop::remote_device, "device of the other side", Unit::text),
       column("op", &Hop::op, "UCT operation", Unit::text),
+      column("from_memory", &Hop::from_memory, "memory that they took data from"),
+      column("to_memory", &Hop::to_memory, "memory that they brought it to"),
+      column("from_gpu", &Hop::from_gpu, "whose memory", Unit::gpu),
+      column("to_gpu", &Hop::to_gpu, "whose memory", Unit::gpu),
       column("count", &Hop::count, "operations"),
       column("bytes", &Hop::bytes, "payload", Unit::bytes),
       column("wire_bytes", &Hop::wire_bytes, "payload and headers handed to UCT", Unit::bytes),
@@ -175,6 +130,10 @@ struct Table<Transfer> {
       column("status", &Transfer::status, "ucs_status_t of the post"),
       column("bytes", &Transfer::bytes, "as handed to UCT", Unit::bytes),
       column("payload", &Transfer::payload, "bytes of the message among them", Unit::bytes),
+      column("from_memory", &Transfer::from_memory, "memory that it took data from"),
+      column("to_memory", &Transfer::to_memory, "memory that it brought it to"),
+      column("from_gpu", &Transfer::from_gpu, "whose memory", Unit::gpu),
+      column("to_gpu", &Transfer::to_gpu, "whose memory", Unit::gpu),
       column("local_address", &Transfer::local_address, "0 = none", Unit::address),
       column("remote_address", &Transfer::remote_address, "0 = none", Unit::address),
       column("t_start_ns", &Transfer::t_start_ns, "start of the posting call", Unit::ns),
@@ -206,6 +165,10 @@ struct Table<UcpOperationRow> {
       column("tag", &Row::tag, "UCP tag, or id of the active message handler"),
       column("tag_mask", &Row::tag_mask, "UCP tag mask of a receive"),
       column("buffer", &Row::buffer, "address of the buffer", Unit::address),
+      column("memory", &Row::memory, "memory that the buffer lies in"),
+      column("gpu", &Row::gpu, "whose memory", Unit::gpu),
+      column("device_memory", &Row::device_memory, "the allocation", Unit::device_memory),
+      column("believed", &Row::believed, "what UCX took the buffer for", Unit::text),
       column("remote_address", &Row::remote_address, "of put, get, atomic; else 0", Unit::address),
       column("reply_buffer", &Row::reply_buffer, "of an atomic that fetches; else 0",
              Unit::address),
@@ -314,6 +277,38 @@ struct Table<MemberRun> {
 };
 
 template <>
+struct Table<Gpu> {
+  static constexpr const char* name = "gpus";
+  static constexpr auto columns = std::tuple{
+      column("host", &Gpu::host, "host name", Unit::text),
+      column("uuid", &Gpu::uuid, "GPU-..., of a part of a GPU (MIG) MIG-...", Unit::text),
+      column("gpu_uuid", &Gpu::gpu_uuid, "of the whole GPU", Unit::text),
+      column("bus", &Gpu::bus, "PCI address", Unit::text),
+      column("name", &Gpu::name, "as its driver calls it", Unit::text),
+      column("vendor", &Gpu::vendor, "cuda, rocm or level_zero", Unit::text),
+      column("memory_bytes", &Gpu::memory_bytes, "all its memory", Unit::bytes),
+  };
+};
+
+template <>
+struct Table<DeviceMemoryRow> {
+  using Row = DeviceMemoryRow;
+  static constexpr const char* name = "device_memory";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process whose address it is", Unit::process),
+      column("gpu", &Row::gpu, "where it is, -1 = on the host, or not known", Unit::gpu),
+      column("kind", &Row::kind, "device, pool, managed, mapped, mapped_host, pinned or imported",
+             Unit::text),
+      column("allocated", &Row::allocated, "1 = from_ns is when it was allocated"),
+      column("address", &Row::address, "where it begins", Unit::address),
+      column("bytes", &Row::bytes, "0 = its extent is not known", Unit::bytes),
+      column("from_ns", &Row::from_ns, "it was met, or allocated", Unit::ns),
+      column("alive_ns", &Row::alive_ns, "last known to be there, -1 = to the end", Unit::ns),
+      column("to_ns", &Row::to_ns, "known to be over, -1 = it was there to the end", Unit::ns),
+  };
+};
+
+template <>
 struct Table<CodeFrame> {
   using Row = CodeFrame;
   static constexpr const char* name = "frames";
@@ -379,6 +374,7 @@ inline constexpr std::tuple kTables{&Run::processes,      &Run::messages,
                                     &Run::ucp_operations, &Run::mpi_calls,
                                     &Run::datatypes,      &Run::wait_shares,
                                     &Run::communicators,  &Run::communicator_members,
+                                    &Run::gpus,           &Run::device_memory,
                                     &Run::frames,         &Run::stacks,
                                     &Run::stack_frames,   &Run::call_sites,
                                     &Run::identities};

@@ -240,6 +240,7 @@ Found count_found(const Job& job) {
   for (const ProcessLog& log : job.logs) {
     found.uct_ends_of_outside += log.uct_ends_of_outside;
     found.ucp_ends_of_outside += log.ucp_ends_of_outside;
+    found.memory_words += log.devices.memory_words;
   }
   found.used_events = found.uct_ends_of_outside + found.ucp_ends_of_outside +
                       found.pending.records() + job.uct.size() + job.uct_completions +

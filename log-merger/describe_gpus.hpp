@@ -1,0 +1,14 @@
+// What `info` says of GPUs: the layer, the devices, how many operations use which memory, and where
+// UCX took memory for something else than its driver says. Private to log-merger/.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "log-merger/job.hpp"
+
+namespace uctrace::merge {
+
+nlohmann::ordered_json gpu_layer_json(const Job& job);
+nlohmann::ordered_json gpu_json(const Job& job);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,97 @@
+#include "log-merger/memory.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace uctrace::merge {
+
+namespace {
+
+bool never_had_a_driver(const ProcessLog& log) {
+  const log::ProcessPage& page = log.file.page();
+  return page.closed != 0 && page.gpu_driver == 0 && log.devices.drivers.empty();
+}
+
+bool is_before_drivers(const ProcessLog& log, std::uint64_t tick) {
+  const std::vector<log::GpuDriver>& drivers = log.devices.drivers;
+  if (drivers.empty()) return never_had_a_driver(log);
+  return std::all_of(drivers.begin(), drivers.end(),
+                     [&](const log::GpuDriver& driver) { return tick <= driver.not_before_tick; });
+}
+
+MemoryPlace memory_place(const KnownMemory& memory) {
+  switch (memory.kind) {
+    case log::DeviceMemoryKind::device:
+    case log::DeviceMemoryKind::pool:
+    case log::DeviceMemoryKind::mapped:
+    case log::DeviceMemoryKind::imported:
+      return {MemoryKind::gpu, memory.gpu};
+    case log::DeviceMemoryKind::managed:
+      return {MemoryKind::managed, memory.gpu};
+    case log::DeviceMemoryKind::mapped_host:
+    case log::DeviceMemoryKind::pinned:
+      return kHostPlace;
+    default:
+      return {};
+  }
+}
+
+// Whether it was surely there at some instant of the use. What an operation uses must be there from
+// its beginning to its end, so one instant tells it.
+bool was_there(const KnownMemory& memory, const Use& use) {
+  if (!use.margin_ns) return false;
+  const std::int64_t from = memory.from_ns + *use.margin_ns;
+  const std::int64_t until =
+      memory.alive_ns == INT64_MAX ? INT64_MAX : memory.alive_ns - *use.margin_ns;
+  return std::max(use.begin_ns, from) <= std::min(std::max(use.begin_ns, use.end_ns), until);
+}
+
+// Nothing that would have told of memory is missing.
+bool tells_all(const ProcessLog& log) {
+  return log.file.dropped_records() == 0 && log.totals.memory_unknown == 0;
+}
+
+}  // namespace
+
+MemoryPlace memory_place(const ProcessLog& log, log::MemoryId id, std::uint64_t tick) {
+  if (id == log::kHostMemory) return kHostPlace;
+  if (id == log::kMemoryNotAsked) return is_before_drivers(log, tick) ? kHostPlace : MemoryPlace{};
+  const KnownMemory* memory = log.devices.find(id);  // none of them if it is unknown, or several
+  return memory != nullptr ? memory_place(*memory) : MemoryPlace{};
+}
+
+const char* name_of(log::Belief belief) {
+  static constexpr const char* kNames[] = {"",
+                                           "host",
+                                           "cuda",
+                                           "cuda_managed",
+                                           "rocm",
+                                           "rocm_managed",
+                                           "level_zero_host",
+                                           "level_zero_device",
+                                           "level_zero_managed",
+                                           "other"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(log::Belief::kCount));
+  return kNames[static_cast<std::size_t>(belief)];
+}
+
+MemoryPlace place_without_operation(const ProcessLog& log) {
+  return never_had_a_driver(log) ? kHostPlace : MemoryPlace{};
+}
+
+MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& use) {
+  if (log.devices.drivers.empty()) return place_without_operation(log);
+  const KnownMemory* found = nullptr;
+  bool claimed = false;
+  for (const KnownMemory& memory : log.devices.memory) {
+    if (!memory.holds(address)) continue;
+    claimed = true;
+    if (!was_there(memory, use)) continue;
+    if (found != nullptr) return {};
+    found = &memory;
+  }
+  if (found != nullptr) return memory_place(*found);
+  return !claimed && tells_all(log) ? kHostPlace : MemoryPlace{};
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,64 @@
+// How a table of the store is declared: its columns, and what their numbers are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace uctrace::store {
+
+// What the numbers of a column are; loading checks the references among them.
+enum class Unit : std::uint8_t {
+  none,
+  bytes,
+  ns,             // on the job clock, -1 = not known
+  rank,           // world rank
+  address,        // of memory
+  text,           // row of `texts`
+  process,        // row of `processes`, -1 = none where the column is signed
+  message,        // row of `messages`, likewise
+  hop,            // row of `hops`
+  stack,          // row of `stacks`, -1 = none
+  frame,          // row of `frames`
+  stack_frame,    // row of `stack_frames`
+  call_site,      // row of `call_sites`, -1 = none
+  communicator,   // row of `communicators`, -1 = none
+  member,         // row of `communicator_members`
+  mpi_call,       // row of `mpi_calls`, -1 = none
+  datatype,       // row of `datatypes`, -1 = none
+  gpu,            // row of `gpus`, -1 = none
+  device_memory,  // row of `device_memory`, -1 = none
+};
+
+constexpr const char* name_of(Unit unit) {
+  constexpr const char* kNames[] = {
+      "",        "bytes",    "ns",       "rank",  "address",      "text",      "process",
+      "message", "hop",      "stack",    "frame", "stack_frame",  "call_site", "communicator",
+      "member",  "mpi_call", "datatype", "gpu",   "device_memory"};
+  return kNames[static_cast<std::size_t>(unit)];
+}
+
+// Whether it is a row number, -1 = none where the column is signed.
+constexpr bool is_reference(Unit unit) {
+  return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
+         unit == Unit::frame || unit == Unit::call_site || unit == Unit::communicator ||
+         unit == Unit::mpi_call || unit == Unit::datatype || unit == Unit::gpu ||
+         unit == Unit::device_memory;
+}
+
+template <typename Row, typename Value>
+struct Column {
+  const char* name;
+  Value Row::*member;
+  Unit unit;
+  const char* meaning;
+};
+template <typename Row, typename Value>
+constexpr Column<Row, Value> column(const char* name, Value Row::*member, const char* meaning,
+                                    Unit unit = Unit::none) {
+  return {name, member, unit, meaning};
+}
+
+template <typename Row>
+struct Table;  // name, columns
+
+}  // namespace uctrace::store
