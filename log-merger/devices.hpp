@@ -15,12 +15,13 @@ namespace uctrace::merge {
 struct KnownMemory {
   log::MemoryId id = 0;
   log::DeviceMemoryKind kind = log::DeviceMemoryKind::none;
-  Index gpu = kNone;                 // into Run::gpus
-  Index row = kNone;                 // into Run::device_memory
-  std::uint64_t begin = 0, end = 0;  // equal: its extent is not known
+  Index gpu = kNone;  // into Run::gpus
+  Index row = kNone;  // into Run::device_memory
+  std::uint64_t begin = 0, end = 0;
   std::int64_t from_ns = 0;
   std::int64_t alive_ns = INT64_MAX;  // it was surely there until then
 
+  bool has_unknown_extent() const { return begin == end; }
   bool holds(std::uint64_t address) const { return begin <= address && address < end; }
 };
 

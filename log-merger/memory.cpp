@@ -84,8 +84,8 @@ MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& us
   const KnownMemory* found = nullptr;
   bool claimed = false;
   for (const KnownMemory& memory : log.devices.memory) {
+    claimed |= memory.holds(address) || memory.has_unknown_extent();
     if (!memory.holds(address)) continue;
-    claimed = true;
     if (!was_there(memory, use)) continue;
     if (found != nullptr) return {};
     found = &memory;

@@ -1,0 +1,53 @@
+// Adds GPUs and their memory to jobs of a JobBuilder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/unit/job_builder.hpp"
+
+namespace uctrace::merge::test {
+
+inline void add_driver(JobBuilder& builder, Index process, std::uint64_t tick = 0,
+                       std::uint64_t not_before_tick = 0) {
+  log::GpuDriver driver{};
+  driver.head.a = static_cast<std::uint16_t>(log::Vendor::cuda);
+  driver.tick = tick;
+  driver.not_before_tick = not_before_tick;
+  builder.log(process).devices.drivers.push_back(driver);
+}
+
+// A GPU of host "node1"; returns its row.
+inline Index add_gpu(JobBuilder& builder, const std::string& bus) {
+  Run& run = builder.job.run;
+  Gpu gpu;
+  gpu.host = run.texts.intern("node1");
+  gpu.uuid = gpu.gpu_uuid = run.texts.intern("GPU-" + bus);
+  gpu.bus = run.texts.intern(bus);
+  run.gpus.push_back(gpu);
+  return static_cast<Index>(run.gpus.size()) - 1;
+}
+
+// Memory of a process that has a driver; to be added in the order of its ids.
+inline KnownMemory& add_memory(JobBuilder& builder, Index process, log::MemoryId id, Index gpu,
+                               std::uint64_t begin, std::uint64_t bytes,
+                               log::DeviceMemoryKind kind = log::DeviceMemoryKind::device) {
+  static constexpr const char* kNames[] = {"",       "device",      "pool",   "managed",
+                                           "mapped", "mapped_host", "pinned", "imported"};
+  KnownMemory memory;
+  memory.id = id;
+  memory.kind = kind;
+  memory.gpu = gpu;
+  memory.row = static_cast<Index>(builder.job.run.device_memory.size());
+  memory.begin = begin;
+  memory.end = begin + bytes;
+  DeviceMemoryRow row;
+  row.process = static_cast<std::uint32_t>(process);
+  row.gpu = gpu;
+  row.kind = builder.job.run.texts.intern(kNames[static_cast<std::size_t>(kind)]);
+  builder.job.run.device_memory.push_back(row);
+  builder.log(process).devices.memory.push_back(memory);
+  return builder.log(process).devices.memory.back();
+}
+
+}  // namespace uctrace::merge::test

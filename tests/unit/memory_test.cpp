@@ -1,0 +1,296 @@
+// Where memory is: what ids and addresses name at which time, and what the log of a process makes
+// of its devices.
+#include "log-merger/memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "log-merger/describe_gpus.hpp"
+#include "log-merger/merge.hpp"
+#include "tests/unit/device_builder.hpp"
+
+namespace uctrace::merge {
+namespace {
+
+using log::DeviceMemoryKind;
+using log::RecordType;
+using log::Stream;
+using log::UcpFunction;
+using log::test::LogBuilder;
+using test::add_driver;
+using test::add_gpu;
+using test::add_memory;
+using test::JobBuilder;
+
+constexpr MemoryPlace kUnknownPlace{};
+
+MemoryPlace on_gpu(Index gpu) { return {MemoryKind::gpu, gpu}; }
+
+TEST_CASE("without a driver all memory is the host's; whether there was one must be known") {
+  LogBuilder builder;
+  SUBCASE("none") {
+    const ProcessLog log(builder.read());
+    CHECK(memory_place(log, log::kMemoryNotAsked, 5) == kHostPlace);
+    CHECK(place_without_operation(log) == kHostPlace);
+    CHECK(place_at(log, 0x1000, {5, 6, std::nullopt}) == kHostPlace);
+  }
+  SUBCASE("one was loaded, and never asked") { builder.page.gpu_driver = 1; }
+  SUBCASE("the process was killed, perhaps before it could tell") { builder.page.closed = 0; }
+  if (builder.page.gpu_driver != 0 || builder.page.closed == 0) {
+    const ProcessLog log(builder.read());
+    CHECK(memory_place(log, log::kMemoryNotAsked, 5) == kUnknownPlace);
+    CHECK(place_without_operation(log) == kUnknownPlace);
+    CHECK(place_at(log, 0x1000, {5, 6, 0}) == kUnknownPlace);
+  }
+}
+
+TEST_CASE("a driver that was found late") {
+  JobBuilder builder(1);
+  add_driver(builder, 0, 100, 50);
+  const ProcessLog& log = builder.log(0);
+  CHECK(memory_place(log, log::kMemoryNotAsked, 50) == kHostPlace);
+  CHECK(memory_place(log, log::kMemoryNotAsked, 51) == kUnknownPlace);
+  CHECK(memory_place(log, log::kMemoryNotAsked, 100) == kUnknownPlace);
+  CHECK(memory_place(log, log::kHostMemory, 60) == kHostPlace);
+  CHECK(place_without_operation(log) == kUnknownPlace);
+}
+
+TEST_CASE("what an operation names is what it was defined as, never host for want of an answer") {
+  JobBuilder builder(1);
+  add_driver(builder, 0);
+  const Index gpu = add_gpu(builder, "0000:10:00.0");
+  log::MemoryId id = log::kFirstDeviceMemory;
+  const auto defined = [&](DeviceMemoryKind kind) {
+    add_memory(builder, 0, id, gpu, 0x1000, 16, kind);
+    return memory_place(builder.log(0), id++, 5);
+  };
+  CHECK(defined(DeviceMemoryKind::device) == on_gpu(gpu));
+  CHECK(defined(DeviceMemoryKind::pool) == on_gpu(gpu));
+  CHECK(defined(DeviceMemoryKind::mapped) == on_gpu(gpu));
+  CHECK(defined(DeviceMemoryKind::imported) == on_gpu(gpu));
+  CHECK(defined(DeviceMemoryKind::managed) == MemoryPlace{MemoryKind::managed, gpu});
+  CHECK(defined(DeviceMemoryKind::mapped_host) == kHostPlace);
+  CHECK(defined(DeviceMemoryKind::pinned) == kHostPlace);
+  for (const log::MemoryId other : {log::kUnknownMemory, log::kSeveralMemories, id}) {
+    CHECK(memory_place(builder.log(0), other, 5) == kUnknownPlace);
+  }
+}
+
+// One address: of GPU a from 10 to 100, of GPU b from 200 on.
+struct Reused {
+  JobBuilder builder{1};
+  Index a, b;
+
+  Reused() {
+    add_driver(builder, 0);
+    a = add_gpu(builder, "0000:10:00.0");
+    b = add_gpu(builder, "0000:20:00.0");
+    KnownMemory& first = add_memory(builder, 0, 16, a, 0x1000, 0x100);
+    first.from_ns = 10;
+    first.alive_ns = 100;
+    add_memory(builder, 0, 17, b, 0x1000, 0x100).from_ns = 200;
+  }
+  MemoryPlace at(std::uint64_t address, const Use& use) const {
+    return place_at(builder.job.logs[0], address, use);
+  }
+};
+
+TEST_CASE("an address that is used again is what is there at the time") {
+  const Reused reused;
+  CHECK(reused.at(0x1000, {50, 60, 0}) == on_gpu(reused.a));
+  CHECK(reused.at(0x10ff, {300, 310, 0}) == on_gpu(reused.b));
+  CHECK(reused.at(0x1000, {150, 160, 0}) == kUnknownPlace);  // neither is known to be there
+  CHECK(reused.at(0x1000, {1, 5, 0}) == kUnknownPlace);      // before it was met
+  CHECK(reused.at(0x1000, {50, 300, 0}) == kUnknownPlace);   // both, which cannot be
+}
+
+TEST_CASE("clocks that let open which of two was there tell nothing") {
+  const Reused reused;
+  CHECK(reused.at(0x1000, {95, 98, 10}) == kUnknownPlace);
+  CHECK(reused.at(0x1000, {80, 98, 10}) == on_gpu(reused.a));  // it was there when the use began
+  CHECK(reused.at(0x1000, {205, 208, 10}) == kUnknownPlace);
+  CHECK(reused.at(0x1000, {205, 211, 10}) == on_gpu(reused.b));
+  CHECK(reused.at(0x1000, {50, 60, std::nullopt}) == kUnknownPlace);
+}
+
+TEST_CASE("what no driver claimed is the host's, if all that they said is known") {
+  Reused reused;
+  CHECK(reused.at(0xfff, {50, 60, 0}) == kHostPlace);
+  CHECK(reused.at(0x1100, {50, 60, std::nullopt}) == kHostPlace);
+  SUBCASE("a question was not answered") { reused.builder.log(0).totals.memory_unknown = 1; }
+  SUBCASE("of some memory the extent is not known") {
+    add_memory(reused.builder, 0, 18, reused.a, 0x800000, 0, DeviceMemoryKind::mapped);
+  }
+  CHECK(reused.at(0xfff, {50, 60, 0}) == kUnknownPlace);
+}
+
+TEST_CASE("one-sided: the target's memory is what it was when the operation reached it") {
+  Reused reused;
+  JobBuilder builder(2);
+  builder.job.run.gpus = reused.builder.job.run.gpus;
+  builder.log(1).devices = reused.builder.log(0).devices;
+  add_driver(builder, 0);
+  for (const std::uint64_t tick : {50, 300}) {
+    const Index put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1010, 8, tick);
+    builder.ucp(put).memory.own = log::kHostMemory;
+    const Index get = builder.one_sided(UcpFunction::get_nbx, 0, 1, 0x2000, 8, tick + 1);
+    builder.ucp(get).memory.own = log::kUnknownMemory;
+  }
+  build_rows(builder.job);
+  const std::vector<Message>& messages = builder.job.run.messages;
+  REQUIRE(messages.size() == 4);
+  CHECK(messages[0].src_place() == kHostPlace);
+  CHECK(messages[0].dst_place() == on_gpu(reused.a));
+  CHECK(messages[1].src_place() == kHostPlace);
+  CHECK(messages[1].dst_place() == kUnknownPlace);
+  CHECK(messages[2].dst_place() == on_gpu(reused.b));
+}
+
+// --- logs ----------------------------------------------------------------------------------------
+
+log::GpuDevice device(std::uint16_t number, unsigned char last_of_uuid, unsigned char bus) {
+  log::GpuDevice record{};
+  record.head.a = number;
+  record.uuid[15] = record.gpu_uuid[15] = last_of_uuid;
+  record.pci = {0, bus, 0, 0};
+  std::strcpy(record.name, "H100");
+  return record;
+}
+
+log::DeviceMemory memory(log::MemoryId id, std::uint16_t device, std::uint64_t begin) {
+  log::DeviceMemory record{};
+  record.head.a = device;
+  record.head.b = id;
+  record.begin = begin;
+  record.bytes = 0x100;
+  record.kind = DeviceMemoryKind::device;
+  return record;
+}
+
+// A process whose send lies in memory 16, which is of the device with that number.
+LogBuilder process_with(const log::GpuDevice& gpu, std::uint32_t rank) {
+  LogBuilder log;
+  log.page.world_rank = static_cast<std::int32_t>(rank);
+  log.page.world_size = 2;
+  log.page.pid += rank;
+  log.page.gpu_driver = 1;
+  log.chunk(Stream::definitions, 0, 1);
+  log::GpuDriver driver{};
+  driver.head.a = static_cast<std::uint16_t>(log::Vendor::cuda);
+  log.add(driver, RecordType::gpu_driver);
+  log.add(memory(16, gpu.head.a, 0x1000), RecordType::device_memory);  // in any order
+  log.add(gpu, RecordType::gpu_device);
+  log.chunk(Stream::events, 0, 1);
+  log::UcpOperation send{};
+  send.head.a = static_cast<std::uint16_t>(static_cast<unsigned>(UcpFunction::tag_send_nbx) |
+                                           log::UcpOperation::kMemory << 8);
+  send.id = 7;
+  send.start_tick = 5000;
+  send.bytes = 8;
+  log::OperationMemory word{};
+  word.own = 16;
+  word.believed = log::Belief::host;
+  word.believed_from = log::BeliefFrom::cache;
+  log.add(send, RecordType::ucp_operation, {log::test::word_of(word)});
+  log.lanes[0].counters.ucp_operations = log.lanes[0].counters.ucp_sends = 1;
+  log.lanes[0].counters.memory_words = 1;
+  return log;
+}
+
+Run run_of(std::vector<LogBuilder> builders) {
+  LogSet logs{.folder = "folder", .files = {}, .left_out = {}, .notes = {}};
+  for (LogBuilder& builder : builders) logs.files.push_back(builder.read());
+  return merge_logs(std::move(logs), {});
+}
+
+Verdict verdict(const Run& run, const std::string& name) {
+  const auto found = std::find_if(run.identities.begin(), run.identities.end(),
+                                  [&](const Identity& identity) { return identity.name == name; });
+  REQUIRE(found != run.identities.end());
+  return found->result;
+}
+
+TEST_CASE("processes of a host mean the same GPU, whatever they count it as") {
+  const Run run =
+      run_of({process_with(device(1, 9, 0x10), 0), process_with(device(2, 9, 0x10), 1)});
+  REQUIRE(run.gpus.size() == 1);
+  CHECK(label_of(run, run.gpus[0]) == "node1/GPU-00000000-0000-0000-0000-000000000009");
+  CHECK(run.texts[run.gpus[0].bus] == "0000:10:00.0");
+  CHECK(run.texts[run.gpus[0].vendor] == "cuda");
+  REQUIRE(run.messages.size() == 2);
+  for (const Message& message : run.messages) CHECK(message.src_place() == on_gpu(0));
+  REQUIRE(run.device_memory.size() == 2);
+  CHECK(run.ucp_operations[1].device_memory == 1);
+  CHECK(run.texts[run.ucp_operations[1].believed] == "host");
+}
+
+TEST_CASE("parts of a GPU are devices of their own") {
+  log::GpuDevice part = device(1, 9, 0x10);
+  part.uuid[0] = 0xab;
+  const Run run = run_of({process_with(part, 0), process_with(device(1, 9, 0x10), 1)});
+  REQUIRE(run.gpus.size() == 2);
+  CHECK(run.texts[run.gpus[0].uuid] == "MIG-ab000000-0000-0000-0000-000000000009");
+  CHECK(run.gpus[0].gpu_uuid == run.gpus[1].uuid);
+}
+
+TEST_CASE("a damaged log: memory of no device, and defined twice") {
+  LogBuilder log = process_with(device(1, 9, 0x10), 0);
+  log.chunk(Stream::definitions, 0, 2);
+  log.add(memory(16, 1, 0x9000), RecordType::device_memory);
+  log.add(memory(17, 5, 0x8000), RecordType::device_memory);
+  const Run run = run_of({log});
+  REQUIRE(run.device_memory.size() == 2);
+  CHECK(run.device_memory[0].address == 0x1000);
+  CHECK(run.device_memory[1].gpu == kNone);
+  CHECK(run.messages[0].src_place() == on_gpu(0));
+}
+
+TEST_CASE("info: the layer, the devices, and what UCX took for something else") {
+  const Run run =
+      run_of({process_with(device(1, 9, 0x10), 0), process_with(device(1, 8, 0x20), 1)});
+  const auto info = nlohmann::json::parse(run.info_json);
+  CHECK(info["layers"]["gpu"]["state"] == "on");
+  CHECK(info["gpu"]["devices"].size() == 2);
+  CHECK(info["gpu"]["operations"]["gpu"] == 2);
+  CHECK(info["gpu"]["operations"]["host"] == 0);
+  REQUIRE(info["gpu"]["disagreements"].size() == 1);
+  const auto& found = info["gpu"]["disagreements"][0];
+  CHECK(found["memory"] == "device");
+  CHECK(found["believed"] == "host");
+  CHECK(found["believed_from"] == "cache");
+  CHECK(found["operations"] == 2);
+  CHECK(found["bytes"] == 16);
+}
+
+TEST_CASE("UCX took memory for another GPU's") {
+  JobBuilder builder(1);
+  add_driver(builder, 0);
+  const Index gpu = add_gpu(builder, "0000:10:00.0");
+  add_memory(builder, 0, 16, gpu, 0x1000, 16);
+  UcpOp& send = builder.ucp(builder.send(0, 0, 7, 8, 1));
+  send.memory = {16, log::Belief::cuda, 3, log::BeliefFrom::detection, 0};
+  CHECK(gpu_json(builder.job)["disagreements"].empty());  // nobody knows which device 3 is
+  auto& buses = builder.log(0).devices.ucx_device_buses;
+  buses[3] = builder.job.run.gpus[0].bus;
+  CHECK(gpu_json(builder.job)["disagreements"].empty());
+  buses[3] = builder.job.run.texts.intern("0000:20:00.0");
+  const auto found = gpu_json(builder.job)["disagreements"];
+  REQUIRE(found.size() == 1);
+  CHECK(found[0]["bus"] == "0000:10:00.0");
+  CHECK(found[0]["believed_bus"] == "0000:20:00.0");
+}
+
+TEST_CASE("a memory word that was counted and is not recorded, or the other way round, is seen") {
+  std::vector<LogBuilder> logs{process_with(device(1, 9, 0x10), 0),
+                               process_with(device(1, 9, 0x10), 1)};
+  CHECK(verdict(run_of(logs), "memory") == Verdict::holds);
+  SUBCASE("lost") { ++logs[1].lanes[0].counters.memory_words; }
+  SUBCASE("one too many") { --logs[1].lanes[0].counters.memory_words; }
+  CHECK(verdict(run_of(logs), "memory") == Verdict::violated);
+}
+
+}  // namespace
+}  // namespace uctrace::merge
