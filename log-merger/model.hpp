@@ -99,11 +99,11 @@ struct Message {
            t_end_from = TimeFrom::clock;
   MemoryKind src_memory = MemoryKind::unknown;
   MemoryKind dst_memory = MemoryKind::unknown;
-  std::int32_t src_gpu = -1, dst_gpu = -1;  // into gpus, as in MemoryPlace
   bool has_tag = false;
   std::int32_t tag = 0;                             // MPI tag, where has_tag
   std::int32_t src = -1, dst = -1;                  // world ranks, -1 = null
   std::int32_t src_process = -1, dst_process = -1;  // index into processes, -1 = null
+  std::int32_t src_gpu = -1, dst_gpu = -1;          // into gpus, as in MemoryPlace
   std::uint64_t bytes = 0;                          // payload
   std::uint64_t ucp_tag = 0;
   TextId status = kNoText;  // UCS status name, e.g. UCS_OK
@@ -217,10 +217,10 @@ struct UcpOperationRow {
   TextId asked_by = kNoText, progressed_in = kNoText;
   TextId status = kNoText;
   std::int32_t stack = -1;                  // into stacks, -1 = none
-  MemoryKind memory = MemoryKind::unknown;  // of its buffer
   std::int32_t gpu = -1;                    // into gpus
   std::int32_t device_memory = -1;          // into device_memory, -1 = none
   TextId believed = kNoText;                // what UCX took the buffer for; kNoText: it did not ask
+  MemoryKind memory = MemoryKind::unknown;  // of its buffer
   TimeFrom t_start_from = TimeFrom::clock, t_end_from = TimeFrom::clock;
   std::uint64_t bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
   std::uint64_t remote_address = 0, reply_buffer = 0;  // one-sided operations, else 0

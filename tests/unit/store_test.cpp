@@ -160,6 +160,8 @@ static_assert(declared_bytes<Hop>() + 2 * alignof(Hop) > sizeof(Hop));
 static_assert(declared_bytes<Transfer>() + 2 * alignof(Transfer) > sizeof(Transfer));
 static_assert(declared_bytes<UcpOperationRow>() + alignof(UcpOperationRow) >
               sizeof(UcpOperationRow));
+static_assert(declared_bytes<DeviceMemoryRow>() + alignof(DeviceMemoryRow) >
+              sizeof(DeviceMemoryRow));
 
 }  // namespace
 
