@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "log-merger/legs.hpp"
 #include "log-merger/memory_output.hpp"
 #include "log-merger/receipt_part.hpp"
 
@@ -47,6 +48,7 @@ class FullReceipt : ReceiptPart {
     }
     if (message_.hops == 0) line("Transport", "Not recorded.");
     line("Memory", memories() + copies());
+    line("Way", way());
     line("Waiting", waiting_text(*this));
     line("Certainty", certainty());
     line("Timeline", timeline_text(*this));
@@ -225,13 +227,18 @@ class FullReceipt : ReceiptPart {
 
   std::string memories() const {
     const MemoryPlace src = message_.src_place(), dst = message_.dst_place();
-    const auto is_device = [](MemoryPlace place) {
-      return place.kind == MemoryKind::gpu || place.kind == MemoryKind::managed;
-    };
-    if (!is_device(src) && !is_device(dst)) {
+    if (!is_device_memory(src) && !is_device_memory(dst)) {
       return fmt::format("From {} to {} memory.", name_of(src.kind), name_of(dst.kind));
     }
     return fmt::format("From {} to {}.", full_memory_text(run_, src), full_memory_text(run_, dst));
+  }
+
+  // Told of data that a GPU has, or had on its way.
+  std::string way() const {
+    const bool by_gpu = std::any_of(hops_.begin(), hops_.end(), [](const Hop& hop) {
+      return is_device_memory(hop.from()) || is_device_memory(hop.to());
+    });
+    return by_gpu ? legs_text(run_, message_) + "." : "";
   }
 
   // What UCX copied within a side, since the transport does not reach the memory.

@@ -63,6 +63,7 @@ class HopMaker : RowMaker {
     hop.transport = names.transport;
     hop.device = names.device;
     hop.remote_device = names.remote_device;
+    hop.network = names.network;
     hop.op = names.op;
     hop.issued_by = side;
     hop.role = role;

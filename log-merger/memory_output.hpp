@@ -8,6 +8,11 @@
 
 namespace uctrace {
 
+// Of a GPU, though the host may reach it, too.
+inline bool is_device_memory(MemoryPlace place) {
+  return place.kind == MemoryKind::gpu || place.kind == MemoryKind::managed;
+}
+
 // {"kind": ..., "gpu": "node1/GPU-..." or null, "bus": ... or null}.
 nlohmann::ordered_json memory_json(const Run& run, MemoryPlace place);
 

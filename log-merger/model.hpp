@@ -132,6 +132,7 @@ struct Hop {
   Side issued_by = Side::src;
   Role role = Role::data;
   bool exact = true;
+  bool network = false;  // its devices are network cards
   TimeFrom t_last_from = TimeFrom::clock;
   // Unknown also where nothing moves, as of a flush.
   MemoryKind from_memory = MemoryKind::unknown, to_memory = MemoryKind::unknown;
@@ -155,6 +156,7 @@ struct Transfer {
   TextId reason = kNoText;  // where link is Link::reason
   Link link = Link::unattributed;
   Role role = Role::data;
+  bool network = false;    // its device is a network card
   std::uint8_t am_id = 0;  // 0 = not an active message
   MemoryKind from_memory = MemoryKind::unknown, to_memory = MemoryKind::unknown;  // as of a Hop
   std::int32_t from_gpu = -1, to_gpu = -1;                                        // into gpus

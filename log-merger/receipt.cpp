@@ -90,10 +90,7 @@ std::string doubts_text(const Run& run, const Message& message) {
 
 // ", GPU 0000:10:00.0 to host memory"; empty where no device is concerned.
 std::string way_of_memory(const Run& run, MemoryPlace from, MemoryPlace to) {
-  const auto is_plain = [](MemoryPlace place) {
-    return place.kind == MemoryKind::host || place.kind == MemoryKind::unknown;
-  };
-  if (is_plain(from) && is_plain(to)) return "";
+  if (!is_device_memory(from) && !is_device_memory(to)) return "";
   return fmt::format(", {} to {}", memory_text(run, from), memory_text(run, to));
 }
 

@@ -51,6 +51,7 @@ class RowMaker {
   // What a UCT operation went over.
   struct Names {
     TextId transport, device, remote_device, memory_domain, op;
+    bool network;
   };
   Names names_of(const UctOp& op) {
     Names names{};
@@ -59,6 +60,7 @@ class RowMaker {
       names.transport = interface->transport;
       names.device = interface->device;
       names.memory_domain = interface->memory_domain;
+      names.network = interface->device_type == log::DeviceType::network;
     }
     if (op.endpoint_row != kNone) {
       names.remote_device = log.endpoints[static_cast<std::size_t>(op.endpoint_row)].remote_device;

@@ -160,6 +160,7 @@ class RowBuilder : RowMaker {
       row.to_gpu = op.to.gpu;
       row.transport = names.transport;
       row.device = names.device;
+      row.network = names.network;
       row.memory_domain = names.memory_domain;
       row.op = names.op;
       row.reason = text(op.reason);

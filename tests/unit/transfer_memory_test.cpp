@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "log-merger/filter.hpp"
+#include "log-merger/legs.hpp"
 #include "log-merger/memory_output.hpp"
 #include "log-merger/messages_output.hpp"
 #include "tests/unit/device_builder.hpp"
@@ -193,6 +194,60 @@ TEST_CASE("a process that sends to itself") {
   job.copy(0, UctOp::put_short, {log::kHostMemory, kDevice}, 5);
   CHECK(job.way() == Way{"0 get_short staging gpu 0 -> host", "1 am_bcopy data host -> host",
                          "2 put_short staging host -> gpu 0"});
+}
+
+TEST_CASE("over a network, the way leads through the cards of both hosts") {
+  OnTwoGpus job;
+  JobBuilder& builder = job.builder;
+  Texts& texts = builder.job.run.texts;
+  for (const Index process : {0, 1}) {
+    Interface& interface = builder.log(process).interfaces[0];
+    interface.device_type = log::DeviceType::network;
+    interface.device = texts.intern(process == 0 ? "eth0" : "eth1");
+  }
+  const auto put = [&] {
+    job.message(0, AmId::rndv_rts, 54, 2, {7, 1, 2, kBuffer, kBytes});
+    job.message(1, AmId::rndv_rtr, 54, 3, {2, 3, kBuffer, kBytes, 0});
+    return job.data(0, UctOp::put_zcopy, kBuffer, kDevice, 5);
+  };
+  const auto get = [&] {
+    job.message(0, AmId::rndv_rts, 54, 2, {7, 1, 2, kBuffer, kBytes});
+    return job.data(1, UctOp::get_zcopy, kBuffer, kDevice, 5);
+  };
+  const auto reaches = [&](Index process, Index op, const char* device) {
+    const auto row = static_cast<std::size_t>(builder.uct(op).endpoint_row);
+    builder.log(process).endpoints[row].remote_device = texts.intern(device);
+  };
+  SUBCASE("written by the source") { reaches(0, put(), "eth1"); }
+  SUBCASE("fetched by the destination") { reaches(1, get(), "eth0"); }
+  build_rows(builder.job);
+  const Run& run = builder.job.run;
+  CHECK(legs_text(run, run.messages[0]) ==
+        "GPU 0000:10:00.0 of node1 -> eth0 of node1 -> eth1 of node1 -> GPU 0000:20:00.0 of node1");
+  const std::vector<Leg> legs = legs_of(run, run.messages[0]);
+  REQUIRE(legs.size() == 3);
+  for (const Leg& leg : legs) CHECK(run.hops[leg.hop].role == Role::data);
+}
+
+TEST_CASE("legs that do not follow each other stand apart; the same one is told once") {
+  OnTwoGpus job;
+  job.message(0, AmId::eager_first, kBytes / 2 + 24, 3, {7, kBytes, 9});
+  job.message(0, AmId::eager_middle, kBytes / 2 + 16, 4, {9, kBytes / 2});
+  job.copy(0, UctOp::get_short, {log::kHostMemory, kDevice}, 4);
+  const auto way = [&] {
+    build_rows(job.builder.job);
+    return legs_text(job.builder.job.run, job.builder.job.run.messages[0]);
+  };
+  SUBCASE("one after the other") {
+    CHECK(way() ==
+          "GPU 0000:10:00.0 of node1 -> host memory of node1 -> GPU 0000:20:00.0 of node1");
+  }
+  SUBCASE("a copy of which the log does not tell where it leaves the data") {
+    job.copy(0, UctOp::get_short, {log::kUnknownMemory, kDevice}, 5);
+    CHECK(way() ==
+          "GPU 0000:10:00.0 of node1 -> host memory of node1; "
+          "GPU 0000:10:00.0 of node1 -> unknown memory of node1 -> GPU 0000:20:00.0 of node1");
+  }
 }
 
 TEST_CASE("as it is shown: JSON, receipts, and the filters by memory") {
