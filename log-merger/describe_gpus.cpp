@@ -91,7 +91,7 @@ std::map<Disagreement, Extent> find_disagreements(const Job& job) {
   std::map<Disagreement, Extent> found;
   for (const UcpOp& op : job.ucp) {
     if (op.tool || !op.has_buffer()) continue;
-    const MemoryPlace place = memory_place(log_of(job, op), op.memory.own, op.start_tick);
+    const MemoryPlace place = place_of_buffer(log_of(job, op), op);
     const Reach real = reach_of(place), believed = reach_of(op.memory.believed);
     if (real == Reach::unknown || believed == Reach::unknown) continue;
     const TextId elsewhere = other_bus(job, op, place);
@@ -153,7 +153,7 @@ Json operations_json(const Job& job) {
   std::map<MemoryKind, std::uint64_t> count;
   for (const UcpOp& op : job.ucp) {
     if (op.tool || !op.has_buffer() || !op.accepted()) continue;
-    ++count[memory_place(log_of(job, op), op.memory.own, op.start_tick).kind];
+    ++count[place_of_buffer(log_of(job, op), op).kind];
   }
   Json json;
   for (const MemoryKind kind :

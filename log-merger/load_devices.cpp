@@ -115,7 +115,7 @@ void DeviceLoader::add_memory(const log::DeviceMemory& r) {
   row.bytes = r.bytes;
   row.from_ns = memory.from_ns;
   if (end != ends_.end()) {
-    memory.alive_ns = log_.clock.job_ns(end->second.alive_tick);
+    memory.alive_ns = std::max(memory.from_ns, log_.clock.job_ns(end->second.alive_tick));
     row.alive_ns = memory.alive_ns;
     row.to_ns = log_.clock.job_ns(end->second.tick);
   }

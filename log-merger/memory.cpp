@@ -46,6 +46,13 @@ bool was_there(const KnownMemory& memory, const Use& use) {
   return std::max(use.begin_ns, from) <= std::min(std::max(use.begin_ns, use.end_ns), until);
 }
 
+bool may_claim(const KnownMemory& memory, std::uint64_t address) {
+  const bool in_pieces = memory.kind == log::DeviceMemoryKind::mapped ||
+                         memory.kind == log::DeviceMemoryKind::mapped_host;
+  return memory.holds(address) || memory.has_unknown_extent() ||
+         (in_pieces && memory.begin <= address);
+}
+
 // Nothing that would have told of memory is missing.
 bool tells_all(const ProcessLog& log) {
   return log.file.dropped_records() == 0 && log.totals.memory_unknown == 0;
@@ -58,6 +65,15 @@ MemoryPlace memory_place(const ProcessLog& log, log::MemoryId id, std::uint64_t 
   if (id == log::kMemoryNotAsked) return is_before_drivers(log, tick) ? kHostPlace : MemoryPlace{};
   const KnownMemory* memory = log.devices.find(id);  // none of them if it is unknown, or several
   return memory != nullptr ? memory_place(*memory) : MemoryPlace{};
+}
+
+MemoryPlace place_of_buffer(const ProcessLog& log, const UcpOp& op) {
+  const bool has_data =
+      op.bytes != op.header_bytes || (op.flags & log::UcpOperation::kUnknownLength) != 0;
+  const bool asked = op.memory.own != log::kMemoryNotAsked;
+  return !asked && (!has_data || op.is(log::UcpFamily::am_receive))
+             ? kHostPlace
+             : memory_place(log, op.memory.own, op.start_tick);
 }
 
 const char* name_of(log::Belief belief) {
@@ -84,7 +100,7 @@ MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& us
   const KnownMemory* found = nullptr;
   bool claimed = false;
   for (const KnownMemory& memory : log.devices.memory) {
-    claimed |= memory.holds(address) || memory.has_unknown_extent();
+    claimed |= may_claim(memory, address);
     if (!memory.holds(address)) continue;
     if (!was_there(memory, use)) continue;
     if (found != nullptr) return {};

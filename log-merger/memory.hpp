@@ -13,6 +13,10 @@ namespace uctrace::merge {
 // host's; when a driver was there and nothing was asked, it is unknown.
 MemoryPlace memory_place(const ProcessLog& log, log::MemoryId id, std::uint64_t tick);
 
+// Of the buffer of a UCP operation. Nothing of an empty message lies on a device, nor does what a
+// handler of active messages is given: that is in buffers of UCX.
+MemoryPlace place_of_buffer(const ProcessLog& log, const UcpOp& op);
+
 // What UCX took memory for; "" where it did not ask.
 const char* name_of(log::Belief belief);
 
@@ -27,8 +31,9 @@ struct Use {
 };
 
 // Of an address that another process reached, as far as the target's definitions tell. It has been
-// registered with UCP, which asks the driver, so that memory which no driver ever claimed is the
-// host's.
+// mapped with UCP, and the driver was asked where it begins, so that memory which no driver ever
+// claimed is the host's. But behind the beginning of memory that is mapped piece by piece may be
+// further pieces, which nobody asked for.
 MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& use);
 
 }  // namespace uctrace::merge

@@ -87,7 +87,7 @@ class MessageMaker : RowMaker {
   }
 
   MemoryPlace own_memory(const UcpOp& op) {
-    return memory_place(log_of(op.process), op.memory.own, op.start_tick);
+    return place_of_buffer(log_of(op.process), op);
   }
 
   // Of the receive that took the data; for an active message that is what its handler called for

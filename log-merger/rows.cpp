@@ -223,7 +223,7 @@ class RowBuilder : RowMaker {
 
   void add_memory(const UcpOp& op, UcpOperationRow& row) {
     const ProcessLog& log = log_of(op.process);
-    const MemoryPlace place = memory_place(log, op.memory.own, op.start_tick);
+    const MemoryPlace place = place_of_buffer(log, op);
     const KnownMemory* memory = log.devices.find(op.memory.own);
     row.memory = place.kind;
     row.gpu = place.gpu;

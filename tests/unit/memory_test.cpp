@@ -121,6 +121,9 @@ TEST_CASE("what no driver claimed is the host's, if all that they said is known"
   CHECK(reused.at(0xfff, {50, 60, 0}) == kHostPlace);
   CHECK(reused.at(0x1100, {50, 60, std::nullopt}) == kHostPlace);
   SUBCASE("a question was not answered") { reused.builder.log(0).totals.memory_unknown = 1; }
+  SUBCASE("there may be further pieces behind what is mapped piece by piece") {
+    add_memory(reused.builder, 0, 18, reused.a, 0xe00, 0x100, DeviceMemoryKind::mapped);
+  }
   SUBCASE("of some memory the extent is not known") {
     add_memory(reused.builder, 0, 18, reused.a, 0x800000, 0, DeviceMemoryKind::mapped);
   }
@@ -147,6 +150,40 @@ TEST_CASE("one-sided: the target's memory is what it was when the operation reac
   CHECK(messages[1].src_place() == kHostPlace);
   CHECK(messages[1].dst_place() == kUnknownPlace);
   CHECK(messages[2].dst_place() == on_gpu(reused.b));
+}
+
+TEST_CASE("nothing of an empty message lies on a device, nor what a handler is given at first") {
+  JobBuilder builder(2);
+  for (const Index process : {0, 1}) add_driver(builder, process);
+  builder.pair(builder.send(0, 1, 7, 0, 1), builder.receive(1, 7, 0, 1));
+  const Index sent = builder.active_send(0, 1, 3, 8, 8, 2);  // a header, and no data
+  const Index called = builder.handler_call(1, 3, 8, 8, 3);
+  builder.pair(sent, called);
+  builder.pair(builder.send(0, 1, 8, 100, 4), builder.receive(1, 8, 100, 4));
+  build_rows(builder.job);
+  const std::vector<Message>& messages = builder.job.run.messages;
+  REQUIRE(messages.size() == 3);
+  for (const std::size_t i : {0u, 1u}) {
+    CHECK(messages[i].src_place() == kHostPlace);
+    CHECK(messages[i].dst_place() == kHostPlace);
+  }
+  CHECK(messages[2].src_place() == kUnknownPlace);  // it was not asked
+}
+
+TEST_CASE("an active message whose data its handler asks for goes to where that is asked to") {
+  JobBuilder builder(2);
+  for (const Index process : {0, 1}) add_driver(builder, process);
+  const Index gpu = add_gpu(builder, "0000:10:00.0");
+  add_memory(builder, 1, 16, gpu, 0x1000, 100);
+  const Index called = builder.handler_call(1, 3, 8, 108, 3);
+  builder.pair(builder.active_send(0, 1, 3, 8, 108, 2), called);
+  const Index data = builder.flush(UcpFunction::am_recv_data_nbx, 1, 4, 5);
+  builder.ucp(data).data_of = called;
+  builder.ucp(data).bytes = 100;
+  builder.ucp(data).memory.own = 16;
+  build_rows(builder.job);
+  REQUIRE(builder.job.run.messages.size() == 1);
+  CHECK(builder.job.run.messages[0].dst_place() == on_gpu(gpu));
 }
 
 // --- logs ----------------------------------------------------------------------------------------
