@@ -199,4 +199,20 @@ Json gpu_json(const Job& job) {
           {"unanswered", counted.memory_unknown},   {"disagreements", disagreements_json(job)}};
 }
 
+void note_disagreements(Job& job) {
+  for (const auto& [what, extent] : find_disagreements(job)) {
+    const Texts& texts = job.run.texts;
+    const std::string mistake =
+        what.bus != kNoText ? fmt::format("memory of the GPU at {} for that of the device at {}",
+                                          texts[what.bus], texts[what.believed_bus])
+        : what.memory == "host" ? fmt::format("memory that its driver does not know for {} memory",
+                                              name_of(what.believed))
+                                : fmt::format("{} memory of a GPU's driver for {} memory",
+                                              what.memory, name_of(what.believed));
+    job.run.notes.push_back(fmt::format(
+        "UCX took {}: {} operations, {} B{}", mistake, extent.operations, extent.bytes,
+        extent.message == kNone ? "" : fmt::format("; the first is message {}", extent.message)));
+  }
+}
+
 }  // namespace uctrace::merge

@@ -8,6 +8,8 @@
 #include <ctime>
 #include <set>
 
+#include "log-merger/memory_output.hpp"
+
 namespace uctrace {
 namespace {
 
@@ -83,6 +85,10 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   line("log", members_line(member(info, "log")));
   line("messages", members_line(member(info, "messages")));
   if (!run.stacks.empty()) line("stacks", members_line(member(info, "stacks")));
+  for (std::size_t i = 0; i < run.gpus.size(); ++i) {
+    line("gpu", full_memory_text(run, {MemoryKind::gpu, static_cast<std::int32_t>(i)}));
+  }
+  if (!run.gpus.empty()) line("memory", members_line(member(info, "gpu")));
   line("complete", facts.complete ? "yes" : "no");
 }
 

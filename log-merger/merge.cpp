@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "log-merger/describe_gpus.hpp"
 #include "log-merger/describe_windows.hpp"
 #include "log-merger/job.hpp"
 #include "log-merger/launcher_line.hpp"
@@ -29,6 +30,7 @@ Run merged(merge::Job job) {
   merge::check_identities(job, found);
   merge::describe_run(job, found);
   merge::note_recording(job);
+  merge::note_disagreements(job);
   merge::note_open_calls(job);
   merge::note_strangers(job);
   if (!job.logs.empty()) {

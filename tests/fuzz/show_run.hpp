@@ -37,7 +37,10 @@ inline void show(const Run& run) {
     write_report(report, run, all, options);
     require_plain(report.str(), "report");
   }
-  std::ostringstream info;
+  std::ostringstream receipts, info;
+  write_messages(receipts, run, selected_messages(run, Filter(run, {})), Format::table, 20,
+                 Detail::full);
+  require_plain(receipts.str(), "messages --id");
   write_info_text(info, run, {});
   require_plain(info.str(), "info");
   require_plain(dump(info_json(run)), "info --format json");

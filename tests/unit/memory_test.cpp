@@ -300,6 +300,9 @@ TEST_CASE("info: the layer, the devices, and what UCX took for something else") 
   CHECK(found["believed_from"] == "cache");
   CHECK(found["operations"] == 2);
   CHECK(found["bytes"] == 16);
+  CHECK(std::find(run.notes.begin(), run.notes.end(),
+                  "UCX took device memory of a GPU's driver for host memory: 2 operations, 16 B; "
+                  "the first is message 0") != run.notes.end());
 }
 
 TEST_CASE("UCX took memory for another GPU's") {
