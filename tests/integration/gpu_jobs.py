@@ -77,7 +77,7 @@ def own_lines(result):
 
 def check_memory(recording, truth):
     """Each message lies where its program had put it, at both its ends, by the name of the GPU and
-    not by how a rank counts it. Nothing is left open."""
+    not by how a rank counts it. Nothing is left open, and the parts of its way follow each other."""
     def name_of(message):
         return tuple(message[column] for column in ("src", "dst", "bytes", "tag", "function"))
 
@@ -89,6 +89,28 @@ def check_memory(recording, truth):
             found = {key: message[end][key] for key in ("kind", "gpu")}
             check_equal(found, told[name_of(message)][end], f"{end} of {message}")
             check_equal(message[end]["bus"] is None, found["gpu"] is None, f"bus at {end} of {message}")
+        check_way(message)
+
+
+def check_way(message):
+    """Its data leaves the memory that it lay in, each step takes it up where the one before left it,
+    and the last one leaves it where it went. Copies on a side are between its GPU and the host."""
+    def place(memory):
+        return memory["kind"], memory["gpu"]
+
+    steps = [step for step in message["path"] if step["role"] != "control"]
+    hops = sorted({step["hop"] for step in steps})
+    check_equal(hops, list(range(len(hops))), f"numbers of the steps of {message}")
+    at = {place(message["src_memory"])}
+    for hop in hops:
+        of_hop = [step for step in steps if step["hop"] == hop]
+        check_equal({place(step["from"]) for step in of_hop}, at, f"where hop {hop} begins in {message}")
+        at = {place(step["to"]) for step in of_hop}
+    check_equal(at, {place(message["dst_memory"])}, f"where the way ends of {message}")
+    for step in steps:
+        if step["role"] == "staging":
+            end = step["to" if step["issued_by"] == "src" else "from"]
+            check_equal(end["kind"], "host", f"memory that is copied to or from in {message}")
 
 
 def check_gpus(recording, count):
