@@ -114,17 +114,25 @@ void check_kernel(Findings& findings) {
 }
 
 void check_gpu(Findings& findings) {
-  for (const char* device : {"/dev/nvidiactl", "/dev/kfd"}) {
+  const auto is_there = [](const char* device) {
     std::error_code error;
-    if (!fs::exists(device, error)) continue;
+    return fs::exists(device, error);
+  };
+  constexpr const char* kCuda = "/dev/nvidiactl";
+  constexpr const char* kRocm = "/dev/kfd";
+  if (is_there(kRocm)) {
     findings.warning(kGpuNotAttributed,
-                     {.found = fmt::format("a GPU driver is present ({})", device),
-                      .why = "uctrace does not tell yet on which GPU data lies: memory kinds of "
-                             "processes that load the driver are unknown, all else is recorded",
+                     {.found = fmt::format("a driver of ROCm is present ({})", kRocm),
+                      .why = "uctrace asks drivers of CUDA alone on which GPU data lies: memory of "
+                             "processes that load this one is unknown, all else is recorded",
                       .fix = "nothing to do; read src_memory and dst_memory as unknown"});
-    return;
+  } else if (is_there(kCuda)) {
+    findings.ok("gpu", fmt::format("a driver of CUDA is present ({}): it is asked on which GPU "
+                                   "data lies",
+                                   kCuda));
+  } else {
+    findings.ok("gpu", "no GPU driver: all memory is host memory");
   }
-  findings.ok("gpu", "no GPU driver: all memory is host memory");
 }
 
 }  // namespace uctrace::cli::check
