@@ -15,24 +15,45 @@ namespace uctrace::merge {
 struct KnownMemory {
   log::MemoryId id = 0;
   log::DeviceMemoryKind kind = log::DeviceMemoryKind::none;
-  Index gpu = kNone;  // into Run::gpus
-  Index row = kNone;  // into Run::device_memory
-  std::uint64_t begin = 0, end = 0;
+  Index gpu = kNone;                 // into Run::gpus
+  Index row = kNone;                 // into Run::device_memory
+  std::uint64_t begin = 0, end = 0;  // equal: its extent is not known
   std::int64_t from_ns = 0;
   std::int64_t alive_ns = INT64_MAX;  // it was surely there until then
-
-  bool has_unknown_extent() const { return begin == end; }
-  bool holds(std::uint64_t address) const { return begin <= address && address < end; }
 };
 
-struct Devices {
+class Devices {
+ public:
   std::vector<log::GpuDriver> drivers;
-  std::vector<KnownMemory> memory;                   // by id
   std::map<std::uint16_t, TextId> ucx_device_buses;  // by UCX's number of the device
   std::uint64_t memory_words = 0;                    // in records of operations
 
+  // Each id once.
+  void set_memory(std::vector<KnownMemory> memory);
+
   // nullptr: its definition is not in the log.
   const KnownMemory* find(log::MemoryId id) const;
+
+  // What lay at the address at any time.
+  std::vector<const KnownMemory*> at(std::uint64_t address) const;
+
+  // Whether something may lie there that is not among these: of some memory the extent is not
+  // known, and who asks where memory begins that is mapped piece by piece learns of the first piece
+  // alone.
+  bool may_have_more_at(std::uint64_t address) const {
+    return has_unknown_extent_ || address >= first_piece_;
+  }
+
+ private:
+  struct AtAddress {
+    std::uint64_t begin;
+    std::uint64_t reach;  // how far this one, and those that begin no later, reach
+    std::size_t memory;
+  };
+  std::vector<KnownMemory> memory_;   // by id
+  std::vector<AtAddress> addresses_;  // by where it begins
+  std::uint64_t first_piece_ = UINT64_MAX;
+  bool has_unknown_extent_ = false;
 };
 
 }  // namespace uctrace::merge

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "log-merger/plain_text.hpp"
 
@@ -40,13 +41,6 @@ const char* name_of(log::Vendor vendor) {
 }
 
 }  // namespace
-
-const KnownMemory* Devices::find(log::MemoryId id) const {
-  const auto found = std::lower_bound(
-      memory.begin(), memory.end(), id,
-      [](const KnownMemory& row, log::MemoryId wanted) { return row.id < wanted; });
-  return found != memory.end() && found->id == id ? &*found : nullptr;
-}
 
 void DeviceLoader::take(const log::GpuDeviceView& view) {
   const log::GpuDevice& r = view.r;
@@ -93,19 +87,17 @@ Index DeviceLoader::gpu_row(const Gpu& gpu) {
   return static_cast<Index>(rows.size()) - 1;
 }
 
-void DeviceLoader::add_memory(const log::DeviceMemory& r) {
-  std::vector<KnownMemory>& known = log_.devices.memory;
-  if (!known.empty() && known.back().id == r.head.b) return;  // of a damaged log
+KnownMemory DeviceLoader::known(const log::DeviceMemory& r) {
   const auto gpu = gpus_.find(r.head.a);
   const auto end = ends_.find(r.head.b);
   KnownMemory memory;
   memory.id = r.head.b;
   memory.kind = r.kind;
   memory.gpu = gpu == gpus_.end() ? kNone : gpu_row(gpu->second);
-  memory.row = static_cast<Index>(job_.run.device_memory.size());
   memory.begin = r.begin;
   memory.end = r.begin + r.bytes;
   memory.from_ns = log_.clock.job_ns(r.tick);
+  memory.row = static_cast<Index>(job_.run.device_memory.size());
   DeviceMemoryRow row;
   row.process = static_cast<std::uint32_t>(process_);
   row.gpu = memory.gpu;
@@ -119,8 +111,8 @@ void DeviceLoader::add_memory(const log::DeviceMemory& r) {
     row.alive_ns = memory.alive_ns;
     row.to_ns = log_.clock.job_ns(end->second.tick);
   }
-  known.push_back(memory);
   job_.run.device_memory.push_back(row);
+  return memory;
 }
 
 void DeviceLoader::finish() {
@@ -129,10 +121,9 @@ void DeviceLoader::finish() {
     gpu.vendor = made_by;
     gpu_row(gpu);  // also one that nothing was allocated on
   }
-  std::stable_sort(
-      memory_.begin(), memory_.end(),
-      [](const log::DeviceMemory& a, const log::DeviceMemory& b) { return a.head.b < b.head.b; });
-  for (const log::DeviceMemory& memory : memory_) add_memory(memory);
+  std::vector<KnownMemory> memory;
+  for (const auto& [id, record] : memory_) memory.push_back(known(record));
+  log_.devices.set_memory(std::move(memory));
 }
 
 }  // namespace uctrace::merge

@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <map>
-#include <vector>
 
 #include "log-merger/job.hpp"
 
@@ -23,21 +22,22 @@ class DeviceLoader {
 
   void take(const log::GpuDriverView& view) { log_.devices.drivers.push_back(view.r); }
   void take(const log::GpuDeviceView& view);
-  void take(const log::DeviceMemoryView& view) { memory_.push_back(view.r); }
+  // The first one of several with one id: the others are of a damaged log.
+  void take(const log::DeviceMemoryView& view) { memory_.try_emplace(view.id(), view.r); }
   void take(const log::DeviceMemoryEndView& view);
   void take(const log::UcxDeviceView& view);
   void finish();
 
  private:
   Index gpu_row(const Gpu& gpu);
-  void add_memory(const log::DeviceMemory& memory);
+  KnownMemory known(const log::DeviceMemory& memory);
   TextId vendor() const;
 
   Job& job_;
   const Index process_;
   ProcessLog& log_;
   std::map<std::uint16_t, Gpu> gpus_;  // by their numbers in the log
-  std::vector<log::DeviceMemory> memory_;
+  std::map<log::MemoryId, log::DeviceMemory> memory_;
   std::map<log::MemoryId, log::DeviceMemoryEnd> ends_;
 };
 

@@ -46,13 +46,6 @@ bool was_there(const KnownMemory& memory, const Use& use) {
   return std::max(use.begin_ns, from) <= std::min(std::max(use.begin_ns, use.end_ns), until);
 }
 
-bool may_claim(const KnownMemory& memory, std::uint64_t address) {
-  const bool in_pieces = memory.kind == log::DeviceMemoryKind::mapped ||
-                         memory.kind == log::DeviceMemoryKind::mapped_host;
-  return memory.holds(address) || memory.has_unknown_extent() ||
-         (in_pieces && memory.begin <= address);
-}
-
 // Nothing that would have told of memory is missing.
 bool tells_all(const ProcessLog& log) {
   return log.file.dropped_records() == 0 && log.totals.memory_unknown == 0;
@@ -98,15 +91,14 @@ MemoryPlace place_without_operation(const ProcessLog& log) {
 MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& use) {
   if (log.devices.drivers.empty()) return place_without_operation(log);
   const KnownMemory* found = nullptr;
-  bool claimed = false;
-  for (const KnownMemory& memory : log.devices.memory) {
-    claimed |= may_claim(memory, address);
-    if (!memory.holds(address)) continue;
-    if (!was_there(memory, use)) continue;
+  const std::vector<const KnownMemory*> claims = log.devices.at(address);
+  for (const KnownMemory* memory : claims) {
+    if (!was_there(*memory, use)) continue;
     if (found != nullptr) return {};
-    found = &memory;
+    found = memory;
   }
   if (found != nullptr) return memory_place(*found);
+  const bool claimed = !claims.empty() || log.devices.may_have_more_at(address);
   return !claimed && tells_all(log) ? kHostPlace : MemoryPlace{};
 }
 

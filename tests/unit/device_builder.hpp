@@ -28,10 +28,13 @@ inline Index add_gpu(JobBuilder& builder, const std::string& bus) {
   return static_cast<Index>(run.gpus.size()) - 1;
 }
 
-// Memory of a process that has a driver; to be added in the order of its ids.
-inline KnownMemory& add_memory(JobBuilder& builder, Index process, log::MemoryId id, Index gpu,
-                               std::uint64_t begin, std::uint64_t bytes,
-                               log::DeviceMemoryKind kind = log::DeviceMemoryKind::device) {
+// Memory of a process that has a driver. `from_ns`, `alive_ns`: as in KnownMemory.
+struct Life {
+  std::int64_t from_ns = 0, alive_ns = INT64_MAX;
+};
+inline void add_memory(JobBuilder& builder, Index process, log::MemoryId id, Index gpu,
+                       std::uint64_t begin, std::uint64_t bytes,
+                       log::DeviceMemoryKind kind = log::DeviceMemoryKind::device, Life life = {}) {
   static constexpr const char* kNames[] = {"",       "device",      "pool",   "managed",
                                            "mapped", "mapped_host", "pinned", "imported"};
   KnownMemory memory;
@@ -41,13 +44,19 @@ inline KnownMemory& add_memory(JobBuilder& builder, Index process, log::MemoryId
   memory.row = static_cast<Index>(builder.job.run.device_memory.size());
   memory.begin = begin;
   memory.end = begin + bytes;
+  memory.from_ns = life.from_ns;
+  memory.alive_ns = life.alive_ns;
   DeviceMemoryRow row;
   row.process = static_cast<std::uint32_t>(process);
   row.gpu = gpu;
   row.kind = builder.job.run.texts.intern(kNames[static_cast<std::size_t>(kind)]);
   builder.job.run.device_memory.push_back(row);
-  builder.log(process).devices.memory.push_back(memory);
-  return builder.log(process).devices.memory.back();
+  std::vector<KnownMemory> all{memory};
+  Devices& devices = builder.log(process).devices;
+  for (log::MemoryId other = log::kFirstDeviceMemory; other < id; ++other) {
+    if (const KnownMemory* known = devices.find(other)) all.push_back(*known);
+  }
+  devices.set_memory(std::move(all));
 }
 
 }  // namespace uctrace::merge::test

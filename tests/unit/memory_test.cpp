@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "log-merger/describe_gpus.hpp"
 #include "log-merger/merge.hpp"
@@ -88,10 +89,8 @@ struct Reused {
     add_driver(builder, 0);
     a = add_gpu(builder, "0000:10:00.0");
     b = add_gpu(builder, "0000:20:00.0");
-    KnownMemory& first = add_memory(builder, 0, 16, a, 0x1000, 0x100);
-    first.from_ns = 10;
-    first.alive_ns = 100;
-    add_memory(builder, 0, 17, b, 0x1000, 0x100).from_ns = 200;
+    add_memory(builder, 0, 16, a, 0x1000, 0x100, DeviceMemoryKind::device, {10, 100});
+    add_memory(builder, 0, 17, b, 0x1000, 0x100, DeviceMemoryKind::device, {200});
   }
   MemoryPlace at(std::uint64_t address, const Use& use) const {
     return place_at(builder.job.logs[0], address, use);
@@ -128,6 +127,28 @@ TEST_CASE("what no driver claimed is the host's, if all that they said is known"
     add_memory(reused.builder, 0, 18, reused.a, 0x800000, 0, DeviceMemoryKind::mapped);
   }
   CHECK(reused.at(0xfff, {50, 60, 0}) == kUnknownPlace);
+}
+
+TEST_CASE("what lies at an address is found among all, also inside of what reaches further") {
+  JobBuilder builder(1);
+  add_driver(builder, 0);
+  add_memory(builder, 0, 16, kNone, 0x1000, 0x1000);
+  add_memory(builder, 0, 17, kNone, 0x1100, 0x10);
+  add_memory(builder, 0, 18, kNone, 0x1200, 0x10);
+  add_memory(builder, 0, 19, kNone, 0x3000, 0x10);
+  const auto at = [&](std::uint64_t address) {
+    std::set<log::MemoryId> ids;
+    for (const KnownMemory* memory : builder.log(0).devices.at(address)) ids.insert(memory->id);
+    return ids;
+  };
+  using Ids = std::set<log::MemoryId>;
+  CHECK(at(0xfff) == Ids{});
+  CHECK(at(0x1000) == Ids{16});
+  CHECK(at(0x110f) == Ids{16, 17});
+  CHECK(at(0x1fff) == Ids{16});
+  CHECK(at(0x2000) == Ids{});
+  CHECK(at(0x3000) == Ids{19});
+  CHECK(at(UINT64_MAX) == Ids{});
 }
 
 TEST_CASE("one-sided: the target's memory is what it was when the operation reached it") {

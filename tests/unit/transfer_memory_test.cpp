@@ -39,7 +39,10 @@ class OnTwoGpus {
     send = builder.send(0, 1, 7, kBytes, 1);
     const Index receive = builder.receive(1, 7, kBytes, 1);
     builder.pair(send, receive);
-    for (const Index op : {send, receive}) builder.ucp(op).buffer = kBuffer;
+    for (const Index op : {send, receive}) {
+      builder.ucp(op).buffer = kBuffer;
+      builder.ucp(op).bytes = kBytes;
+    }
     builder.ucp(send).memory.own = sent;
     builder.ucp(receive).memory.own = received;
   }
