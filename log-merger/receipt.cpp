@@ -101,12 +101,14 @@ std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
                   way_text(run, hop));
   if (hop.role == Role::control) {
     text += fmt::format(", control, {}", format_bytes(hop.wire_bytes));
+  } else if (hop.role == Role::staging) {  // a copy of the payload, which counts where it is sent
+    text += fmt::format(", staging, {}", bytes_text(hop.wire_bytes));
+    text += way_of_memory(run, hop.from(), hop.to());
   } else {
     text += ", " + bytes_text(hop.bytes);
     if (hop.wire_bytes > hop.bytes) {
       text += fmt::format(" + {} headers", format_bytes(hop.wire_bytes - hop.bytes));
     }
-    if (hop.role == Role::staging) text += ", staging";
     text += way_of_memory(run, hop.from(), hop.to());
   }
   if (hop.issued_by != message.initiator) {

@@ -268,6 +268,11 @@ TEST_CASE("as it is shown: JSON, receipts, and the filters by memory") {
   const Labels labels(run);
   CHECK(receipt(run, labels, 0).find(", GPU 0000:10:00.0 to GPU 0000:20:00.0") !=
         std::string::npos);
+  CHECK(
+      receipt(run, labels, 0)
+          .find(
+              "1 x get_short over tcp/unknown, staging, 5000 B (4.9 KiB), GPU 0000:10:00.0 to host "
+              "memory\n") != std::string::npos);
   CHECK(full_receipt(run, labels, 0)
             .find("From GPU 0000:10:00.0 of node1 (GPU-0000:10:00.0) to GPU 0000:20:00.0 of node1 "
                   "(GPU-0000:20:00.0). rank 0 copied it from GPU 0000:10:00.0 to host memory: 1 x "
