@@ -86,9 +86,7 @@ class MessageMaker : RowMaker {
     }
   }
 
-  MemoryPlace own_memory(const UcpOp& op) {
-    return place_of_buffer(log_of(op.process), op);
-  }
+  MemoryPlace own_memory(const UcpOp& op) { return place_of_buffer(log_of(op.process), op); }
 
   // Of the receive that took the data; for an active message that is what its handler called for
   // it, if it did.

@@ -58,7 +58,7 @@ struct Found {
   StreamTotals streams;
   std::map<log::UcpFamily, EndTotals> ends;  // accepted operations
   LinkTotals uct_ucp, uct_mpi;
-  LinkTotals with_payload;  // the part of uct_ucp that carries data
+  LinkTotals with_payload;         // the part of uct_ucp that carries data
   std::uint64_t memory_words = 0;  // stored with operations: where they lie
   std::uint64_t delivered_bytes = 0, covered_bytes = 0, messages_not_covered = 0;
 };

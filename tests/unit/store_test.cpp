@@ -237,8 +237,7 @@ TEST_CASE("references that leave their table are refused") {
   names("transfers/message", [](Run& run) { run.transfers[19].message = 20; });
   names("hops/message", [](Run& run) { run.hops[0].message = 20; });
   names("messages/src_gpu", [](Run& run) { run.messages[3].src_gpu = 20; });
-  names("ucp_operations/device_memory",
-        [](Run& run) { run.ucp_operations[0].device_memory = -2; });
+  names("ucp_operations/device_memory", [](Run& run) { run.ucp_operations[0].device_memory = -2; });
   names("messages/first_hop", [](Run& run) { run.messages[0] = {.first_hop = 20, .hops = 1}; });
   names("messages/first_hop",
         [](Run& run) { run.messages[0] = {.first_hop = 1, .hops = UINT32_MAX}; });
