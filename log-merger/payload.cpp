@@ -157,9 +157,29 @@ void find_stream_ranges(Job& job, std::vector<Index> ops) {
   }
 }
 
-bool is_inside(const UctOp& op, const UcpOp& send) {
-  return op.remote >= send.buffer && op.remote - send.buffer <= send.bytes &&
-         op.bytes <= send.bytes - (op.remote - send.buffer);
+// Whether what an operation moves at one of its addresses lies in the buffer.
+bool is_inside(const UctOp& op, std::uint64_t address, const UcpOp& of) {
+  return address >= of.buffer && address - of.buffer <= of.bytes &&
+         op.bytes <= of.bytes - (address - of.buffer);
+}
+
+// What a process sends to itself may be copied straight from the one buffer to the other.
+void find_copies_to_itself(Job& job, const std::vector<Index>& ops, const UcpOp& send) {
+  if (send.partner == kNone || !is_to_itself(job, send)) {
+    return;
+  }
+  const UcpOp& receive = job.ucp[static_cast<std::size_t>(send.partner)];
+  for (const Index i : ops) {
+    UctOp& op = job.uct[static_cast<std::size_t>(i)];
+    const std::uint64_t source = op.fetches() ? op.remote : op.local;
+    const std::uint64_t target = op.fetches() ? op.local : op.remote;
+    if (op.staging && !op.failed() && is_inside(op, source, send) &&
+        is_inside(op, target, receive)) {
+      op.staging = false;
+      op.has_range = true;
+      op.range = range_at(source - send.buffer, op.bytes);
+    }
+  }
 }
 
 // UCX before 1.16 copies from a GPU straight into memory of the receiver that both have mapped:
@@ -175,7 +195,7 @@ void find_copies_across(Job& job, const std::vector<Index>& ops, const UcpOp& se
   for (const Index i : ops) {
     UctOp& op = at(i);
     if (op.staging && op.process == send.process && op.fetches() && !op.failed() &&
-        is_inside(op, send)) {
+        is_inside(op, op.remote, send)) {
       op.staging = false;
       op.has_range = true;
       op.range = range_at(op.remote - send.buffer, op.bytes);
@@ -195,6 +215,13 @@ const UcpOp* initiator_of(const Job& job, const std::vector<Index>& ops) {
 }
 
 }  // namespace
+
+bool is_to_itself(const Job& job, const UcpOp& send) {
+  const Index receiver = send.partner != kNone
+                             ? job.ucp[static_cast<std::size_t>(send.partner)].process
+                             : send.peer_process;
+  return receiver == send.process;
+}
 
 Role role_of(const UctOp& op) {
   using log::UctOp;
@@ -243,6 +270,7 @@ void find_payload(Job& job, const std::vector<Index>& ops) {
     }
   }
   if (served != nullptr && served->is_send()) {
+    find_copies_to_itself(job, ops, *served);
     find_copies_across(job, ops, *served);
   }
 }

@@ -9,6 +9,9 @@
 
 namespace uctrace::merge {
 
+// Whether the receive is of the process that sends.
+bool is_to_itself(const Job& job, const UcpOp& send);
+
 // After find_payload().
 Role role_of(const UctOp& op);
 

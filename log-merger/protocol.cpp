@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "log-merger/payload.hpp"
 #include "log-merger/ucs_names.hpp"
 #include "log-merger/wire_view.hpp"
 
@@ -89,7 +90,8 @@ std::string two_sided_protocol(const Job& job, const UcpOp* send, const std::vec
     if (data->op == log::UctOp::tag_rndv_zcopy) {
       return "rndv/offload/zcopy";
     }
-    if (send != nullptr && data->fetches() && data->process == send->process) {
+    if (send != nullptr && data->fetches() && data->process == send->process &&
+        !is_to_itself(job, *send)) {
       return "rndv/put/mapped";  // fetched from its own GPU, into the receiver's memory
     }
     return "rndv/" + std::string(family(data->op)) + "/" + std::string(copy_kind(data->op));

@@ -278,6 +278,36 @@ TEST_CASE("a copy into memory of the receiver that both have mapped carries the 
   }
 }
 
+TEST_CASE("a copy from buffer to buffer carries what a process sends to itself") {
+  constexpr std::uint64_t kReceived = 5 * kBuffer, kElsewhere = 9 * kBuffer;
+  for (const bool by_put : {false, true}) {
+    for (const bool to_buffer : {false, true}) {
+      JobBuilder builder(1);
+      const Index send = builder.send(0, 0, kTag, kLength, 10);
+      const Index receive = builder.receive(0, kTag, kLength, 10);
+      builder.pair(send, receive);
+      builder.ucp(send).buffer = kBuffer;
+      builder.ucp(receive).buffer = kReceived;
+      builder.ucp(receive).bytes = kLength;
+      const Index rts = builder.active_message(0, 0, AmId::rndv_rts, 54, 11,
+                                               {kTag, kEndpoint, kRequest, kBuffer, kLength});
+      const std::uint64_t target = to_buffer ? kReceived : kElsewhere;
+      const log::UctOp kind = by_put ? log::UctOp::put_zcopy : log::UctOp::get_zcopy;
+      const Index copy =
+          builder.memory_operation(0, 0, kind, by_put ? target : kBuffer, kLength, 12);
+      builder.uct(copy).local = by_put ? kBuffer : target;
+      builder.uct(copy).staging = true;
+      builder.uct(rts).serves = builder.uct(copy).serves = send;
+      CHECK(covered(builder) == (to_buffer ? kLength : 0));
+      CHECK(role_of(builder.uct(copy)) == (to_buffer ? Role::data : Role::staging));
+      if (to_buffer) {
+        CHECK(derive_protocol(builder.job, &builder.ucp(send), {rts, copy}, kLength) ==
+              (by_put ? "rndv/put/zcopy" : "rndv/get/zcopy"));
+      }
+    }
+  }
+}
+
 TEST_CASE("reasons: keepalive, and endpoints that are given up") {
   JobBuilder builder(2);
   const Index check = operation(builder, log::UctOp::ep_check, 0, 10);
