@@ -45,12 +45,13 @@ struct Memory {
   template <typename Other>
   void take(const Other&) {}
 
-  // Of an operation that used the allocation with this buffer id, 0 = none.
+  // Of an operation that used the allocation with this buffer id, 0 = none. Without an extent (the
+  // table was busy) the memory is of one operation alone.
   bool is_right(MemoryId memory, std::uint64_t address, std::uint64_t buffer_id) const {
     if (buffer_id == 0) return memory == kHostMemory;
     const auto found = met.find(memory);
     return found != met.end() && found->second.buffer_id == buffer_id &&
-           address - found->second.begin < found->second.bytes;
+           (found->second.bytes == 0 || address - found->second.begin < found->second.bytes);
   }
 };
 
