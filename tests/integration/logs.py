@@ -17,7 +17,10 @@ COUNTERS = (
     " recorded_events ucp_puts ucp_gets ucp_atomics ucp_flushes ucp_am_sends ucp_am_receives"
     " ucp_am_data_receives uct_pending_added uct_pending_refused uct_pending_untracked"
     " uct_tag_receives uct_tag_receives_ended ucp_stream_sends ucp_stream_receives"
-    " ucp_requests_not_carried"
+    " ucp_requests_not_carried overwritten_uct overwritten_ucp overwritten_mpi"
+    " overwritten_definitions overwritten_until_tick stacks_captured stacks_unwound"
+    " stacks_truncated stacks_skipped outside_uct outside_ucp outside_mpi outside_definitions"
+    " uct_pending_left ucp_messages_taken mpi_request_records memory_words"
 ).split()
 CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64

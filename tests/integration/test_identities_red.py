@@ -113,6 +113,7 @@ CHANGES = {
     "stream": take_too_much,
     "payload": lose_a_byte,
     "mpi": count_one_more("mpi_calls"),
+    "memory": count_one_more("memory_words"),
 }
 
 
