@@ -36,12 +36,13 @@ struct CheckCommand {
 struct RecordCommand {
   std::filesystem::path folder = kDefaultFolder;
   bool verbose = false;
-  bool edit_line = true;             // of a launcher
-  std::filesystem::path ucx;         // prefix of a rebuilt one; empty: what the job loads by itself
-  std::vector<std::string> layers;   // that record; empty: all
+  bool edit_line = true;            // of a launcher
+  std::filesystem::path ucx;        // prefix of a rebuilt one; empty: what the job loads by itself
+  std::vector<std::string> layers;  // that record; empty: all
   log::StackMode stacks = log::StackMode::off;
   std::vector<std::string> start_on, stop_on;  // when events are recorded; empty: from the start
   std::uint64_t max_log_bytes = 0;             // of each process; 0: no bound
+  bool gpu_history = false;
   std::vector<std::string> program;  // and its arguments
 };
 struct MergeCommand {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "log-merger/error.hpp"
 
 namespace uctrace::cli {
@@ -10,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "libuctrace.so";
+constexpr const char* kGpuHistory = "libuctrace-cupti.so";
 constexpr const char* kSelfTest = "uctrace-ucx-test";
 constexpr const char* kPatch = "ucx-hooks.patch";
 
@@ -38,6 +41,17 @@ fs::path find_preload_library() {
       {.what = "cannot record",
        .why = fmt::format("{} is neither beside this program nor in ../lib*/uctrace", kLibrary),
        .to_do = "build or install uctrace again"});
+}
+
+fs::path find_gpu_history() {
+  const char* named = std::getenv("UCTRACE_GPU_HISTORY");
+  const fs::path library =
+      named != nullptr ? fs::absolute(named) : find_preload_library().parent_path() / kGpuHistory;
+  if (fs::exists(library)) return library;
+  throw Error({.what = "cannot record the history of GPU memory",
+               .why = fmt::format("there is no {}", library.string()),
+               .to_do = "build uctrace with -Dcupti=DIR, where DIR is a CUDA toolkit, or record "
+                        "without --gpu-history: memory is attributed all the same"});
 }
 
 fs::path find_self_test() {

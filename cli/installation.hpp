@@ -10,6 +10,10 @@ namespace uctrace::cli {
 // installation. Throws Error if it is in neither.
 std::filesystem::path find_preload_library();
 
+// The library that CUDA's driver loads to tell what is allocated (`record --gpu-history`): beside
+// the preload library, or where UCTRACE_GPU_HISTORY says. Throws Error if it is not there.
+std::filesystem::path find_gpu_history();
+
 // The program that tries a UCX out (`check`): beside the command in a build folder, in
 // ../libexec/uctrace of an installation. Empty if it is in neither.
 std::filesystem::path find_self_test();

@@ -2,12 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "cli/job_log.hpp"
+#include "cli/log_obstacle.hpp"
 #include "event-log/reader.hpp"
 #include "event-log/recording.hpp"
 #include "log-merger/error.hpp"
@@ -96,6 +95,9 @@ std::string reason_text(const log::FaultView& fault) {
       return "recording cannot wait for " + detail;
     case log::FaultCode::gpu_driver_unusable:
       return "its driver has no " + detail;
+    case log::FaultCode::gpu_history_refused:
+      if (fault.r.value != 0) return "more was allocated at a time than is kept";
+      break;
     case log::FaultCode::left_out:
     case log::FaultCode::signal_taken:
     case log::FaultCode::clock_not_measured:
@@ -180,6 +182,21 @@ void check_ucx_loaded(const Processes& processes, std::vector<std::string>& line
   }
 }
 
+// What --gpu-history asked for. Nothing else is missing.
+void check_gpu_history(const Processes& processes, std::vector<std::string>& lines) {
+  std::string why;
+  const Processes affected = select(processes, [&](const ProcessReport& process) {
+    const std::string text = fault_text(process, log::FaultCode::gpu_history_refused);
+    if (why.empty()) why = text;
+    return !text.empty();
+  });
+  if (affected.empty()) return;
+  lines.push_back(
+      fmt::format("the history of GPU memory is missing in {}: {}; where messages lie is known all "
+                  "the same",
+                  count_text(affected, processes.size()), why));
+}
+
 void check_ucx_used(const Processes& processes, std::vector<std::string>& lines) {
   const auto uses_ucx = [](const ProcessReport& process) {
     // Cut short before its first message, with UCX at hand: no reason for advice.
@@ -223,42 +240,6 @@ void check_ranks(const Processes& processes, std::vector<std::string>& lines) {
       "folder is not seen; use a shared folder and put uctrace behind the launcher: `mpirun ... "
       "uctrace record -o DIR -- PROGRAM`",
       ranks.size(), world_size));
-}
-
-// Why a log could not take records, and what helps. Other reasons are the system's own words.
-struct Obstacle {
-  int error;
-  const char* why;
-  const char* to_do;
-};
-
-constexpr const char* kOtherFolder = "record into another folder with -o DIR";
-constexpr const char* kWithRoom = "record into a folder with room with -o DIR";
-constexpr const char* kWritable = "record into a folder that the job may write to with -o DIR";
-constexpr const char* kLeaveAlone = "leave the folder alone while a job records into it";
-constexpr Obstacle kObstacles[] = {
-    {ENOSPC, nullptr, kWithRoom},
-    {EDQUOT, nullptr, kWithRoom},
-    {EACCES, nullptr, kWritable},
-    {EPERM, nullptr, kWritable},
-    {EROFS, nullptr, kWritable},
-    {ENOENT, "the log or its folder was moved or removed", kLeaveAlone},
-    {ESTALE, "the log or its folder was moved or removed", kLeaveAlone},
-    {EFBIG, "the log reached the limit on file sizes", "raise it for the job (`ulimit -f`)"},
-    {EMFILE, "the limit on open files was reached", "raise it for the job (`ulimit -n`)"},
-    {ENOMEM, "the limit on memory left no more for the log", "raise it for the job (`ulimit -v`)"},
-    {EAGAIN, "the job may start no more threads", "raise it for the job (`ulimit -u`)"},
-    {ETIMEDOUT, "the file system did not answer", kOtherFolder},
-};
-
-Obstacle obstacle_of(std::uint32_t error) {
-  const auto* known =
-      std::find_if(std::begin(kObstacles), std::end(kObstacles),
-                   [&](const auto& o) { return o.error == static_cast<int>(error); });
-  Obstacle result{static_cast<int>(error), nullptr, kOtherFolder};
-  if (known != std::end(kObstacles)) result = *known;
-  if (result.why == nullptr) result.why = std::strerror(static_cast<int>(error));
-  return result;
 }
 
 void check_drops(const Processes& processes, std::vector<std::string>& lines) {
@@ -389,6 +370,7 @@ std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
   }
   check_layers(all, lines);
   check_ucx_loaded(all, lines);
+  check_gpu_history(all, lines);
   check_ucx_used(all, lines);
   check_ranks(all, lines);
   check_drops(all, lines);

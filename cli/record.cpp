@@ -109,6 +109,22 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   }
 }
 
+// CUDA's driver loads one library of this name: where the job has one, or its line names one, that
+// stays, and the processes say so.
+void add_gpu_history(const RecordCommand& command, launcher::Wanted& wanted) {
+  constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
+  if (!command.gpu_history) return;
+  const std::string library = find_gpu_history().string();
+  const char* before = std::getenv(kInjection);
+  const bool taken =
+      (before != nullptr && before != library) ||
+      std::any_of(command.program.begin(), command.program.end(), [](const std::string& word) {
+        return word.find(kInjection) != std::string::npos;
+      });
+  wanted.variables.push_back({"UCTRACE_GPU_HISTORY", library});
+  if (!taken) wanted.variables.push_back({kInjection, library});
+}
+
 // Signals that switch recording are the processes' business: the launcher hands them on.
 std::set<int> signals_of(const RecordCommand& command) {
   std::set<int> signals;
@@ -133,6 +149,7 @@ int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
                           .copies = {}};
   add(ucx, wanted);
   add_choices(command, wanted);
+  add_gpu_history(command, wanted);
   char name[256];
   log::write_launch_name(name, sizeof name);
   if (name[0] != '\0') wanted.variables.push_back({"UCTRACE_LAUNCH", name});
@@ -255,6 +272,7 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
   add(ucx, wanted);
   add_choices(command, wanted);
+  add_gpu_history(command, wanted);
   for (const char* name : {"UCTRACE_DRAIN", "UCTRACE_UNWINDER", "UCTRACE_CLOCK"}) {
     if (const char* value = std::getenv(name)) wanted.variables.push_back({name, value});
   }

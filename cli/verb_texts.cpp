@@ -73,17 +73,22 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "level that is not 0 (pcontrol) or with LEVEL, or from a signal (signal:USR1) on, until "
            "MPI_Pcontrol(0) or the next. Both may be given several times, and windows may open and "
            "close many times. --max-log keeps the newest events of each process in SIZE, such as "
-           "64M. Counters are of the whole run in either case."},
-      .examples = {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
-                   {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
-                   {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
-                    "on several hosts, behind the launcher"},
-                   {"uctrace record --stacks mpi -- mpirun -np 4 ./app",
-                    "with the lines that call"},
-                   {"uctrace record --ucx ~/ucx -- mpirun -np 4 ./app", "over a rebuilt UCX"},
-                   {"uctrace record --start-on pcontrol --stop-on pcontrol -- mpirun -np 4 ./app",
-                    "between MPI_Pcontrol(1) and MPI_Pcontrol(0)"},
-                   {"uctrace record --max-log 64M -- mpirun -np 4 ./app", "as a flight recorder"}},
+           "64M. Counters are of the whole run in either case.",
+           "--gpu-history also records what the program allocates of CUDA's driver, used or not, "
+           "with exact times. It takes a library that is built with -Dcupti, which the driver loads "
+           "in each process by CUDA_INJECTION64_PATH. Where the job sets that itself, or another "
+           "tool watches the driver, it steps aside, and the job is recorded without."},
+      .examples =
+          {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
+           {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
+           {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
+            "on several hosts, behind the launcher"},
+           {"uctrace record --stacks mpi -- mpirun -np 4 ./app", "with the lines that call"},
+           {"uctrace record --ucx ~/ucx -- mpirun -np 4 ./app", "over a rebuilt UCX"},
+           {"uctrace record --start-on pcontrol --stop-on pcontrol -- mpirun -np 4 ./app",
+            "between MPI_Pcontrol(1) and MPI_Pcontrol(0)"},
+           {"uctrace record --max-log 64M -- mpirun -np 4 ./app", "as a flight recorder"},
+           {"uctrace record --gpu-history -- mpirun -np 4 ./app", "with all allocations on GPUs"}},
       .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
                       {"125", "uctrace could not do its part; COMMAND was not run"},
                       {"126", "COMMAND may not be executed"},
@@ -201,6 +206,8 @@ std::vector<Definition> environment_texts() {
       {"UCTRACE_DRAIN",
        "if it is 1, logs are written as to a network file system on every file system"},
       {"UCTRACE_UNWINDER", "if it is libgcc, --stacks does without libunwind"},
+      {"UCTRACE_GPU_HISTORY",
+       "the library that --gpu-history has loaded, if it is not that of uctrace"},
       {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
       {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
       {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},

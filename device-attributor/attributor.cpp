@@ -9,34 +9,34 @@ MemoryId Attributor::memory_of(std::uintptr_t address) {
       return known.memory;
     }
     cache_.forget(known.begin, known.end, [this](const Interval& gone) {
-      listener_->ended(gone.memory, MemoryEnd::replaced);
+      listener().ended(gone.memory, MemoryEnd::replaced);
     });
   }
   return ask(address);
 }
 
 MemoryId Attributor::ask(std::uintptr_t address) {
-  listener_->asked();
+  listener().asked();
   const Answer answer = vendor_->query(address);
   if (answer.what == Answer::What::host) {
     return log::kHostMemory;
   }
   if (answer.what == Answer::What::failed) {
-    listener_->failed(answer.error);
+    listener().failed(answer.error);
     return log::kUnknownMemory;
   }
   const MemoryId memory = next_.fetch_add(1, std::memory_order_relaxed);
   if (answer.bytes == 0) {
-    listener_->defined(memory, answer);
+    listener().defined(memory, answer);
     return memory;
   }
   const Interval interval{answer.begin, answer.begin + answer.bytes, answer.buffer_id, memory,
                           is_trusted(answer)};
   const MemoryId kept = cache_.insert(interval, [this](const Interval& gone) {
-    listener_->ended(gone.memory, MemoryEnd::replaced);
+    listener().ended(gone.memory, MemoryEnd::replaced);
   });
   if (kept == memory) {
-    listener_->defined(memory, answer);
+    listener().defined(memory, answer);
     // It may have been freed since it was asked for. Then its end was told before it was kept, or
     // is told after this.
     if (interval.trusted && !is_trusted(answer)) {
@@ -46,7 +46,7 @@ MemoryId Attributor::ask(std::uintptr_t address) {
     // Nobody will see its end: no other operation may take itself to be in it.
     Answer alone = answer;
     alone.bytes = 0;
-    listener_->defined(memory, alone);
+    listener().defined(memory, alone);
     return memory;
   }
   return kept;
@@ -65,7 +65,21 @@ bool Attributor::is_trusted(const Answer& answer) const {
   return false;
 }
 
+MemoryId Attributor::allocated(Interval interval) {
+  interval.memory = next_.fetch_add(1, std::memory_order_relaxed);
+  interval.trusted = true;
+  return cache_.insert(interval, [this](const Interval& gone) {
+    listener().ended(gone.memory, MemoryEnd::replaced);
+  });
+}
+
 void Attributor::announce(std::uintptr_t begin, std::size_t bytes) {
+  // What the history tells of comes to UCX later, inside the same call of the program.
+  if (Interval known{}; cache_.find(begin, known, IntervalCache::kPatience) &&
+                        known.allocated_tick != 0 && known.begin == begin &&
+                        known.end >= begin + bytes) {
+    return;
+  }
   forget(begin, bytes);  // what was there before ended without a word
   Range& range = announced_[announcements_.fetch_add(1, std::memory_order_relaxed) % kAnnounced];
   range.begin.store(0, std::memory_order_relaxed);
@@ -81,7 +95,7 @@ void Attributor::forget(std::uintptr_t begin, std::size_t bytes) {
     }
   }
   cache_.forget(begin, begin + bytes,
-                [this](const Interval& gone) { listener_->ended(gone.memory, MemoryEnd::freed); });
+                [this](const Interval& gone) { listener().ended(gone.memory, MemoryEnd::freed); });
 }
 
 void Attributor::start_anew() {

@@ -8,8 +8,11 @@
 // memory hooks: they see both or nothing. What they do not see (pools, mapped memory, imported
 // memory, whatever was allocated before they were there) is checked by its buffer id at each use.
 //
-// Everything is safe on any thread. forget() and announce() ask nothing and may be called inside
-// the driver's own functions.
+// A history of allocations (history.h) tells more: also what an allocation is, and all of them.
+// What it told is not asked for at all, and known from the moment on at which it was allocated.
+//
+// Everything is safe on any thread. forget(), announce() and allocated() ask nothing and may be
+// called inside the driver's own functions, also before there is anyone to ask or tell.
 #pragma once
 
 #include "device-attributor/interval_cache.hpp"
@@ -28,18 +31,36 @@ struct Listener {
   void (*asked)() = [] {};
 };
 
+inline constexpr Listener kNobody{.defined = [](MemoryId, const Answer&) {},
+                                  .ended = [](MemoryId, MemoryEnd) {},
+                                  .failed = [](int) {}};
+
 class Attributor {
  public:
   // Before the first look-up.
   void use(const Vendor& vendor, const Listener& listener) {
     vendor_ = &vendor;
-    listener_ = &listener;
+    listener_.store(&listener, std::memory_order_release);
   }
 
   MemoryId memory_of(std::uintptr_t address);
 
   // A range was allocated, and its end will be told.
   void announce(std::uintptr_t begin, std::size_t bytes);
+
+  // The history: what was allocated, where and when. kMemoryNotAsked: there is no room for it; it
+  // is asked for when it is used.
+  MemoryId allocated(Interval interval);
+
+  // `use` of each allocation of the history that is there; of those that come or go meanwhile, of
+  // some.
+  template <typename Use>
+  void each_allocated(Use use) const {
+    Interval one{};
+    for (std::uintptr_t at = 0; cache_.next(at, one); at = one.begin + 1) {
+      if (one.allocated_tick != 0) use(one);
+    }
+  }
 
   // Whatever was there is over.
   void forget(std::uintptr_t begin, std::size_t bytes);
@@ -54,11 +75,12 @@ class Attributor {
     std::atomic<std::uintptr_t> begin, end;
   };
 
+  const Listener& listener() const { return *listener_.load(std::memory_order_acquire); }
   MemoryId ask(std::uintptr_t address);
   bool is_trusted(const Answer& answer) const;
 
   const Vendor* vendor_ = nullptr;
-  const Listener* listener_ = nullptr;
+  std::atomic<const Listener*> listener_{&kNobody};
   std::atomic<MemoryId> next_{log::kFirstDeviceMemory};
   IntervalCache cache_;
   Range announced_[kAnnounced]{};

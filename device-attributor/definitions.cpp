@@ -17,6 +17,7 @@ constinit const Vendor* defined_vendor = nullptr;
 // By ordinal, those that this log has. More than a machine holds.
 constexpr int kMostDevices = 64;
 constinit std::atomic<std::uint64_t> defined_devices{0};
+constinit std::atomic<bool> missing_devices{false};  // some are named that are not among these
 
 // When memory was last found to be there; by its number, newer ones in place of older ones. Memory
 // that has none was there when it was first met, which the log has.
@@ -66,19 +67,26 @@ std::uint16_t number_of(Lane& lane, int ordinal) {
   return static_cast<std::uint16_t>(ordinal + 1);
 }
 
-void on_defined(MemoryId memory, const Answer& answer) {
-  Lane* lane = log::lane();
-  if (lane == nullptr) {
-    return;
+void define(Lane& lane, const log::DeviceMemory& memory, std::uint16_t device, MemoryId id) {
+  if (auto* record = lane.define<log::DeviceMemory>()) {
+    *record = memory;
+    log::publish(record, RecordType::device_memory, sizeof *record / 8, device, id);
   }
-  const std::uint16_t device = number_of(*lane, answer.device);
-  if (auto* record = lane->define<log::DeviceMemory>()) {
-    record->tick = log::now();
-    record->begin = answer.begin;
-    record->bytes = answer.bytes;
-    record->buffer_id = answer.buffer_id;
-    record->kind = answer.kind;
-    log::publish(record, RecordType::device_memory, sizeof *record / 8, device, memory);
+}
+
+void on_defined(MemoryId memory, const Answer& answer) {
+  if (Lane* lane = log::lane()) {
+    const std::uint16_t device = number_of(*lane, answer.device);
+    define(*lane,
+           {.head = {},
+            .tick = log::now(),
+            .begin = answer.begin,
+            .bytes = answer.bytes,
+            .buffer_id = answer.buffer_id,
+            .kind = answer.kind,
+            .flags = 0,
+            .reserved = {}},
+           device, memory);
   }
 }
 
@@ -125,6 +133,39 @@ void on_asked() {
 
 constinit const Listener kListener{
     .defined = on_defined, .ended = on_ended, .failed = on_failed, .asked = on_asked};
+
+// Inside the driver's functions, where it cannot be asked what its devices are.
+void define_allocated(const Interval& allocation) {
+  Lane* lane = log::lane();
+  if (lane == nullptr) {
+    return;
+  }
+  std::uint16_t number = 0;
+  if (allocation.device >= 0 && allocation.device < kMostDevices) {
+    number = static_cast<std::uint16_t>(allocation.device + 1);
+    const std::uint64_t bit = std::uint64_t{1} << allocation.device;
+    if ((defined_devices.load(std::memory_order_relaxed) & bit) == 0) {
+      missing_devices.store(true, std::memory_order_relaxed);
+    }
+  }
+  define(*lane,
+         {.head = {},
+          .tick = allocation.allocated_tick,
+          .begin = allocation.begin,
+          .bytes = allocation.end - allocation.begin,
+          .buffer_id = allocation.buffer_id,
+          .kind = allocation.kind,
+          .flags = log::DeviceMemory::kAllocated,
+          .reserved = {}},
+         number, allocation.memory);
+}
+
+void define_missing_devices() {
+  if (missing_devices.load(std::memory_order_relaxed) &&
+      missing_devices.exchange(false, std::memory_order_relaxed)) {
+    define_devices();
+  }
+}
 
 void note_use(MemoryId memory) {
   Use& use = uses[memory % kUses];

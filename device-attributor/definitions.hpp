@@ -11,6 +11,12 @@ void define_driver(const Vendor& vendor, std::uint64_t not_before_tick);
 // Its devices, as far as it tells of them by now: none before the program initialises it.
 void define_devices();
 
+// The devices that only the history has named so far.
+void define_missing_devices();
+
+// An allocation of the history. Asks nothing.
+void define_allocated(const Interval& allocation);
+
 // That the memory was found where it was, at this moment.
 void note_use(MemoryId memory);
 

@@ -7,15 +7,16 @@
 #include <string.h>
 
 #include "device-attributor/definitions.hpp"
+#include "device-attributor/history.hpp"
 #include "device-attributor/memory_events.hpp"
 #include "interpose/original.hpp"
 #include "interpose/scope.hpp"
 
 namespace uctrace::gpu {
 
-namespace {
-
 constinit Attributor attributor;
+
+namespace {
 
 // The driver that is asked; set once, by whoever has the turn.
 constinit const Vendor* vendor = nullptr;
@@ -114,6 +115,7 @@ void begin_log(std::uint64_t not_before_tick) {
   define_library();
   log::set_layer(log::Layer::gpu, log::LayerState::on);
   defined_log.store(log::log_number(), std::memory_order_release);
+  define_history();
 }
 
 void begin_log_of_child() {
@@ -156,6 +158,7 @@ void look(const void* caller) {
   if (vendor != nullptr) {
     define_devices();
     watch_events(caller);
+    if (vendor->device_count() > 0) note_missing_history();
     if (!active()) log::want(log::kWantMemory);
   }
   last_look = log::now();
@@ -176,6 +179,10 @@ void look(const void* caller) {
 
 }  // namespace
 
+bool is_driver_in_log() {
+  return log::lane() != nullptr && defined_log.load(std::memory_order_acquire) == log::log_number();
+}
+
 void look_for_drivers(const void* caller) {
   const log::Lane* lane = log::lane();
   if (lane == nullptr || !log::keeps_records()) {
@@ -193,6 +200,7 @@ log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address) {
   log::MemoryId memory = log::kUnknownMemory;
   if (defined_log.load(std::memory_order_acquire) == log::log_number() || renew()) [[likely]] {
     memory = attributor.memory_of(address);
+    define_missing_devices();
   }
   if (memory >= log::kFirstDeviceMemory) {
     note_use(memory);

@@ -20,6 +20,10 @@ struct Interval {
   std::uint64_t buffer_id;
   MemoryId memory;
   bool trusted;  // its end will be told: it need not be asked whether it is still there
+  // Of an allocation of the history (attributor.hpp) what was told of it; 0: it is of no history.
+  std::uint64_t allocated_tick = 0;
+  log::DeviceMemoryKind kind = log::DeviceMemoryKind::none;
+  std::int16_t device = -1;
 
   bool overlaps(std::uintptr_t from, std::uintptr_t to) const { return begin < to && from < end; }
 };
@@ -28,10 +32,14 @@ class IntervalCache {
  public:
   static constexpr std::size_t kMost = 4096;
 
+  // How often something is tried while the table is being changed: what can be asked for again, and
+  // what cannot.
+  static constexpr int kTries = 3, kPatience = 10000;
+
   // The interval with the address. False: none, or the table is being changed.
-  bool find(std::uintptr_t address, Interval& found) const {
+  bool find(std::uintptr_t address, Interval& found, int patience = kTries) const {
     if (stale_.load(std::memory_order_acquire)) return false;
-    for (int tries = 0; tries < kTries; ++tries) {
+    for (int tries = 0; tries < patience; ++tries) {
       const std::uint64_t before = version_.load(std::memory_order_acquire);
       if ((before & 1) != 0) continue;
       const bool there = search(address, found);
@@ -40,12 +48,30 @@ class IntervalCache {
     return false;
   }
 
+  // The first interval that begins at the address or later. For slow paths: waits for who changes
+  // the table.
+  bool next(std::uintptr_t address, Interval& found) const {
+    for (int tries = 0; tries < kEndlessPatience; ++tries) {
+      const std::uint64_t before = version_.load(std::memory_order_acquire);
+      if ((before & 1) != 0) continue;
+      const std::size_t at = lower_bound(address);
+      const bool there = at < count_.load(std::memory_order_acquire);
+      if (there) found = entries_[at].load();
+      if (version_.load(std::memory_order_relaxed) != before) continue;
+      return there && !stale_.load(std::memory_order_acquire);
+    }
+    return false;
+  }
+
   // Keeps it, in place of all that it overlaps; `ended` is called with each of those. What is there
   // already under the same buffer id stays, and its memory is the result; else that of `interval`.
-  // kMemoryNotAsked: it was not kept, for the table is full or busy.
+  // kMemoryNotAsked: it was not kept, for the table is full or busy. What cannot be asked for again
+  // is worth more patience.
   template <typename Ended>
   MemoryId insert(const Interval& interval, Ended ended) {
-    if (!lock(kTriesToKeep)) return log::kMemoryNotAsked;
+    if (!lock(interval.allocated_tick != 0 ? kPatience : kTriesToKeep)) {
+      return log::kMemoryNotAsked;
+    }
     if (stale_.exchange(false, std::memory_order_acq_rel)) {
       remove_overlapping(0, UINTPTR_MAX, ended);
     }
@@ -86,7 +112,7 @@ class IntervalCache {
   }
 
  private:
-  static constexpr int kTries = 3, kTriesToKeep = 100, kPatience = 10000;
+  static constexpr int kTriesToKeep = 100, kEndlessPatience = 100'000'000;
 
   // Read while it may be written, word by word. Who reads a new word also reads, after it, the
   // version under which it was written.
@@ -94,15 +120,23 @@ class IntervalCache {
    public:
     Interval load() const {
       const std::uint64_t rest = rest_.load(std::memory_order_acquire);
-      return {begin(), end_.load(std::memory_order_acquire),
-              buffer_id_.load(std::memory_order_acquire), static_cast<MemoryId>(rest),
-              (rest >> 32) != 0};
+      return {.begin = begin(),
+              .end = end_.load(std::memory_order_acquire),
+              .buffer_id = buffer_id_.load(std::memory_order_acquire),
+              .memory = static_cast<MemoryId>(rest),
+              .trusted = (rest >> 32 & 1) != 0,
+              .allocated_tick = allocated_tick_.load(std::memory_order_acquire),
+              .kind = static_cast<log::DeviceMemoryKind>(rest >> 40 & 0xff),
+              .device = static_cast<std::int16_t>(rest >> 48)};
     }
     void store(const Interval& interval) {
       begin_.store(interval.begin, std::memory_order_release);
       end_.store(interval.end, std::memory_order_release);
       buffer_id_.store(interval.buffer_id, std::memory_order_release);
-      rest_.store(interval.memory | std::uint64_t{interval.trusted} << 32,
+      allocated_tick_.store(interval.allocated_tick, std::memory_order_release);
+      rest_.store(interval.memory | std::uint64_t{interval.trusted} << 32 |
+                      std::uint64_t{static_cast<std::uint8_t>(interval.kind)} << 40 |
+                      std::uint64_t{static_cast<std::uint16_t>(interval.device)} << 48,
                   std::memory_order_release);
     }
     std::uintptr_t begin() const { return begin_.load(std::memory_order_acquire); }
@@ -114,7 +148,7 @@ class IntervalCache {
 
    private:
     std::atomic<std::uintptr_t> begin_, end_;
-    std::atomic<std::uint64_t> buffer_id_, rest_;
+    std::atomic<std::uint64_t> buffer_id_, allocated_tick_, rest_;
   };
 
   bool lock(int patience) {

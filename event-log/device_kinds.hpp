@@ -24,7 +24,7 @@ enum class DeviceMemoryKind : std::uint8_t {
 // How memory was found to be over.
 enum class MemoryEnd : std::uint16_t {
   none = 0,
-  freed,     // UCX was told so
+  freed,     // its end was told, by UCX or by the history of allocations
   replaced,  // something else, or nothing, was at its address
   kCount
 };

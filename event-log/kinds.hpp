@@ -324,6 +324,7 @@ enum class TextKind : std::uint8_t {
   uct_library = 11,       // path of a libuct in use; `id` 1: it is a rebuilt one, 0: a stock one
   recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
   gpu_library = 13,       // path of the driver of GPUs that is asked what memory is
+  gpu_history = 14,  // of allocations; `id` 0: who tells it, 1: the library that was to tell it
 };
 
 // How a datatype was made: MPI_COMBINER_*.
@@ -372,6 +373,9 @@ enum class FaultCode : std::uint16_t {
   gpu_driver_unusable = 16,  // the detail is a function that the driver of GPUs lacks
   gpu_query_failed = 17,     // the driver could not tell what memory is; `value` is its error
   gpu_events_refused = 18,   // UCX does not tell of GPU memory; `value` is its status
+  // What a GPU's driver allocates is not told; the detail says why. `value` 1: it is, but not all
+  // of it is kept.
+  gpu_history_refused = 19,
   kCount
 };
 

@@ -200,7 +200,7 @@ std::optional<MpiRequestsView> MpiRequestsView::parse(Words record) {
 std::optional<TextView> TextView::parse(Words record) {
   TextView view;
   if (!copy_fixed(record, view.r) || view.kind() < TextKind::command_line ||
-      view.kind() > TextKind::gpu_library ||
+      view.kind() > TextKind::gpu_history ||
       !Tail(record, sizeof(Text)).take_text(view.r.head.b, view.text)) {
     return std::nullopt;
   }

@@ -48,6 +48,8 @@ const char* name_of(log::FaultCode code) {
       return "gpu_query_failed";
     case log::FaultCode::gpu_events_refused:
       return "gpu_events_refused";
+    case log::FaultCode::gpu_history_refused:
+      return "gpu_history_refused";
     case log::FaultCode::kCount:
       break;
   }

@@ -163,6 +163,32 @@ Json operations_json(const Job& job) {
   return json;
 }
 
+bool is_of_history(const log::Fault& fault) {
+  return static_cast<log::FaultCode>(fault.head.a) == log::FaultCode::gpu_history_refused;
+}
+
+// On: whoever uses a GPU's driver is told all that it allocates.
+Json history_json(const Job& job) {
+  bool wanted = false, refused = false;
+  std::string by, why;
+  for (const ProcessLog& log : job.logs) {
+    wanted |= !log.devices.wanted_history.empty();
+    if (by.empty()) by = log.devices.history;
+    for (const auto& [fault, detail] : log.faults) {
+      if (!is_of_history(fault)) continue;
+      refused |= fault.value == 0;
+      if (why.empty())
+        why = fault.value == 0 ? detail : "more was allocated at a time than is kept";
+    }
+  }
+  if (why.empty() && by.empty() && wanted) why = "no process initialised a driver of GPUs";
+  return {{"state", refused      ? "refused"
+                    : by.empty() ? "off"
+                                 : "on"},
+          {"why", why.empty() ? Json(nullptr) : Json(why)},
+          {"by", by.empty() ? Json(nullptr) : Json(by)}};
+}
+
 }  // namespace
 
 // On: where a driver is, it was asked. A driver that cannot be asked leaves a fault.
@@ -177,7 +203,7 @@ Json gpu_layer_json(const Job& job) {
     off |=
         log::is_off(log.file.page().layers[kLayer]) || (has_driver && log.devices.drivers.empty());
     for (const auto& [fault, detail] : log.faults) {
-      if (fault.layer == log::Layer::gpu && why.empty()) {
+      if (fault.layer == log::Layer::gpu && !is_of_history(fault) && why.empty()) {
         why = fmt::format("{}: {}", name_of(static_cast<log::FaultCode>(fault.head.a)), detail);
       }
     }
@@ -194,9 +220,13 @@ Json gpu_layer_json(const Job& job) {
 
 Json gpu_json(const Job& job) {
   const log::LaneCounters counted = count_counted(job);
-  return {{"devices", devices_json(job)},           {"operations", operations_json(job)},
-          {"memory", job.run.device_memory.size()}, {"queries", counted.memory_queries},
-          {"unanswered", counted.memory_unknown},   {"disagreements", disagreements_json(job)}};
+  return {{"devices", devices_json(job)},
+          {"operations", operations_json(job)},
+          {"memory", job.run.device_memory.size()},
+          {"queries", counted.memory_queries},
+          {"unanswered", counted.memory_unknown},
+          {"history", history_json(job)},
+          {"disagreements", disagreements_json(job)}};
 }
 
 void note_disagreements(Job& job) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "event-log/device_definitions.hpp"
@@ -27,6 +28,8 @@ class Devices {
   std::vector<log::GpuDriver> drivers;
   std::map<std::uint16_t, TextId> ucx_device_buses;  // by UCX's number of the device
   std::uint64_t memory_words = 0;                    // in records of operations
+  // Who told what was allocated, and the library that was to tell it; empty: nobody.
+  std::string history, wanted_history;
 
   // Each id once.
   void set_memory(std::vector<KnownMemory> memory);

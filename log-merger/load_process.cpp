@@ -124,6 +124,9 @@ class ProcessLoader {
       case log::TextKind::recording_when:
         (text.r.id != 0 ? log_.start_on : log_.stop_on) = plain_text(value);
         break;
+      case log::TextKind::gpu_history:
+        (text.r.id != 0 ? log_.devices.wanted_history : log_.devices.history) = plain_text(value);
+        break;
       case log::TextKind::ucx_protocol:
         if (text.r.id < log_.protocols.size()) {
           log_.protocols[text.r.id] = job_.run.texts.intern(plain_text(value));

@@ -32,7 +32,8 @@ class OneHost:
     def __init__(self, folder, name):
         self.folder, self.mpi = folder, MPIS[name]
 
-    def recorded(self, program, *arguments, settings, ranks=2):
+    def recorded(self, program, *arguments, settings, ranks=2, switches=(), said=None):
+        """`switches` are further options of `record`; what that says goes into the list `said`."""
         mpi = replace(self.mpi, ranks=ranks)
         environment = gpu_environment(settings)
         if mpi.name == "ompi":
@@ -41,8 +42,11 @@ class OneHost:
         command = mpi.job(program, *arguments)
         alone = run_well(command, env=environment)
         data = self.folder / "data"
-        result = run_well(record_command(data, command, ["--ucx", cuda_ucx()]), env=environment)
+        options = ["--ucx", cuda_ucx(), *switches]
+        result = run_well(record_command(data, command, options), env=environment)
         check_equal(result.stdout, alone.stdout, "output of the job")
+        if said is not None:
+            said += result.stderr.splitlines()
         return Recording(data)
 
 

@@ -297,3 +297,106 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(queries == 2);
   CHECK(defined.size() == 2);
 }
+
+namespace {
+
+// As the history tells it.
+Interval told(std::uintptr_t begin, std::size_t bytes, std::uint64_t tick,
+              DeviceMemoryKind kind = DeviceMemoryKind::device) {
+  return {.begin = begin,
+          .end = begin + bytes,
+          .buffer_id = 0,
+          .memory = log::kMemoryNotAsked,
+          .trusted = true,
+          .allocated_tick = tick,
+          .kind = kind,
+          .device = 3};
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "history: what it told is known without a question") {
+  const MemoryId first = attributor->allocated(told(1000, 100, 7, DeviceMemoryKind::pool));
+  CHECK(first >= log::kFirstDeviceMemory);
+  CHECK(memory(1000) == first);
+  CHECK(memory(1099) == first);
+  CHECK(queries == 0);
+  CHECK(checks == 0);
+  CHECK(memory(1100) == log::kHostMemory);
+  attributor->forget(1000, 1);
+  CHECK(ended == std::vector{std::pair(first, MemoryEnd::freed)});
+  CHECK(memory(1000) == log::kHostMemory);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "history: UCX, which is told of the same allocation later, ends nothing") {
+  const MemoryId first = attributor->allocated(told(1000, 100, 7));
+  attributor->announce(1000, 100);
+  CHECK(ended.empty());
+  CHECK(memory(1000) == first);
+  attributor->announce(1000, 200);  // another one, of which the history knows nothing
+  CHECK(ended == std::vector{std::pair(first, MemoryEnd::freed)});
+}
+
+TEST_CASE_FIXTURE(Fixture, "history: an address that is used again is another memory") {
+  const MemoryId first = attributor->allocated(told(1000, 100, 7));
+  const MemoryId second = attributor->allocated(told(1050, 100, 8));  // a free that was not told
+  CHECK(ended == std::vector{std::pair(first, MemoryEnd::replaced)});
+  CHECK(memory(1060) == second);
+  CHECK(memory(1000) == log::kHostMemory);
+}
+
+TEST_CASE_FIXTURE(Fixture, "history: what was told before anybody listened is there to be told") {
+  auto early = std::make_unique<Attributor>();
+  const MemoryId first = early->allocated(told(1000, 100, 7, DeviceMemoryKind::mapped));
+  early->allocated(told(3000, 100, 8));
+  const MemoryId last = early->allocated(told(2000, 100, 9, DeviceMemoryKind::managed));
+  early->forget(3000, 1);
+  early->use(kScripted, kListener);
+  allocate(5000, 100, 1);
+  early->memory_of(5000);  // which is of no history
+  std::vector<Interval> there;
+  early->each_allocated([&](const Interval& one) { there.push_back(one); });
+  REQUIRE(there.size() == 2);
+  CHECK(there[0].memory == first);
+  CHECK(there[0].kind == DeviceMemoryKind::mapped);
+  CHECK(there[0].allocated_tick == 7);
+  CHECK(there[0].device == 3);
+  CHECK(there[1].memory == last);
+  CHECK(there[1].allocated_tick == 9);
+  CHECK(ended.empty());
+  CHECK(early->memory_of(1000) == first);
+}
+
+TEST_CASE_FIXTURE(Fixture, "history: what there is no room for is asked for when it is used") {
+  for (std::size_t i = 0; i < IntervalCache::kMost; ++i) {
+    CHECK(attributor->allocated(told(1000 * (i + 1), 100, i + 1)) >= log::kFirstDeviceMemory);
+  }
+  const std::uintptr_t more = 1000 * (IntervalCache::kMost + 1);
+  CHECK(attributor->allocated(told(more, 100, 1)) == log::kMemoryNotAsked);
+  allocate(more, 100, 5);
+  CHECK(memory(more) >= log::kFirstDeviceMemory);
+  CHECK(queries == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "history: threads that allocate and free do not lose each other's") {
+  constexpr unsigned kThreads = 4, kRounds = 2000;
+  std::atomic<unsigned> wrong{0};
+  const auto work = [&](unsigned thread) {
+    for (unsigned round = 1; round <= kRounds; ++round) {
+      const std::uintptr_t begin = 100'000 * (thread + 1);
+      const MemoryId mine = attributor->allocated(told(begin, 64, round));
+      attributor->announce(begin, 64);
+      // While the table is being changed it is asked for, and is the host's to this driver.
+      const MemoryId found = attributor->memory_of(begin + 10);
+      wrong += found != mine && found != log::kHostMemory;
+      attributor->forget(begin, 1);
+    }
+  };
+  attributor->use(kScripted, kNobody);
+  allocations.clear();
+  std::vector<std::thread> threads;
+  for (unsigned thread = 0; thread < kThreads; ++thread) threads.emplace_back(work, thread);
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}

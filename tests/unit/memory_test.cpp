@@ -326,6 +326,48 @@ TEST_CASE("info: the layer, the devices, and what UCX took for something else") 
                   "the first is message 0") != run.notes.end());
 }
 
+TEST_CASE("info: whether all that was allocated is told, and why not") {
+  const auto history = [](auto tell) {
+    LogBuilder log = process_with(device(1, 9, 0x10), 0);
+    log.chunk(Stream::definitions, 0, 2);
+    tell(log);
+    return nlohmann::json::parse(run_of({log}).info_json)["gpu"]["history"];
+  };
+  const auto text = [](LogBuilder& log, std::uint64_t id, const char* value) {
+    log::Text text{};
+    text.head.a = static_cast<std::uint16_t>(log::TextKind::gpu_history);
+    text.head.b = static_cast<std::uint32_t>(std::strlen(value));
+    text.id = id;
+    log.add(text, RecordType::text, log::test::words_of(value));
+  };
+  const auto refused = [](LogBuilder& log, std::int32_t value, const char* why) {
+    log::Fault fault{};
+    fault.head.a = static_cast<std::uint16_t>(log::FaultCode::gpu_history_refused);
+    fault.head.b = static_cast<std::uint32_t>(std::strlen(why));
+    fault.layer = log::Layer::gpu;
+    fault.value = value;
+    log.add(fault, RecordType::fault, log::test::words_of(why));
+  };
+  using Json = nlohmann::json;
+  CHECK(history([](LogBuilder&) {}) == Json{{"state", "off"}, {"why", nullptr}, {"by", nullptr}});
+  CHECK(history([&](LogBuilder& log) {
+          text(log, 1, "plug-in");
+          text(log, 0, "CUPTI");
+        }) == Json{{"state", "on"}, {"why", nullptr}, {"by", "CUPTI"}});
+  CHECK(history([&](LogBuilder& log) { text(log, 1, "plug-in"); })["why"] ==
+        "no process initialised a driver of GPUs");
+  CHECK(history([&](LogBuilder& log) {
+          text(log, 1, "plug-in");
+          refused(log, 0, "another tool");
+        }) == Json{{"state", "refused"}, {"why", "another tool"}, {"by", nullptr}});
+  CHECK(history([&](LogBuilder& log) {
+          text(log, 0, "CUPTI");
+          refused(log, 1, "");
+        }) == Json{{"state", "on"},
+                   {"why", "more was allocated at a time than is kept"},
+                   {"by", "CUPTI"}});
+}
+
 TEST_CASE("UCX took memory for another GPU's") {
   JobBuilder builder(1);
   add_driver(builder, 0);

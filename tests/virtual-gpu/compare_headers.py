@@ -11,12 +11,18 @@ import tempfile
 from pathlib import Path
 
 OWN = Path(__file__).resolve().parent / "include"
-HEADERS = ("cuda.h", "cuda_runtime.h")
+HEADERS = ("cuda.h", "cuda_runtime.h", "cupti.h")
 SKIPPED = 77
 # Later toolkits give the plain name to a form with one argument more.
-OTHER_MEANING = {"CUDA_VERSION", "CUDART_VERSION", "cuCtxCreate"}
-TYPE = re.compile(r"^(?:typedef )?(struct|enum) (\w+) \{(.*?)^\}", re.DOTALL | re.MULTILINE)
+OTHER_MEANING = {"CUDA_VERSION", "CUDART_VERSION", "CUPTI_API_VERSION", "cuCtxCreate"}
+TYPE = re.compile(r"^(?:typedef )?((?:struct|enum) \w+) \{(.*?)^\}", re.DOTALL | re.MULTILINE)
+WITHOUT_TAG = re.compile(r"^typedef (?:struct|enum) \{(.*?)\} (\w+);", re.DOTALL | re.MULTILINE)
 FIELD = re.compile(r"(\w+)(?:\[\w+\])?;")
+
+
+def known_to(toolkit):
+    """Those of our headers that the toolkit has: CUPTI may be a package of its own."""
+    return [header for header in HEADERS if (toolkit / header).exists()]
 
 
 def compiled(source, include, folder):
@@ -31,11 +37,11 @@ def compiled(source, include, folder):
 def values_in(header):
     """C expressions: the values of enumerations and macros, sizes of types, places of members."""
     text = (OWN / header).read_text()
-    for kind, name, body in TYPE.findall(text):
-        name = f"{kind} {name}"
+    types = TYPE.findall(text) + [(name, body) for body, name in WITHOUT_TAG.findall(text)]
+    for name, body in types:
         yield f"sizeof({name})"
         body = re.sub(r"struct \{.*?\} (\w+);", r"\1;", body, flags=re.DOTALL)
-        constants = re.findall(r"^\s*(\w+) = ", body, re.MULTILINE)
+        constants = re.findall(r"(\w+) = \w+(?:,|\s*$)", body, re.MULTILINE)
         yield from constants or [f"offsetof({name}, {field})" for field in FIELD.findall(body)]
     yield from re.findall(r"^#define (\w+) [\d(]", text, re.MULTILINE)
 
@@ -46,11 +52,12 @@ def aliases_in(header):
 
 
 def check_values(toolkit, folder):
-    values = [n for h in HEADERS for n in values_in(h) if n not in OTHER_MEANING]
-    aliases = [n for h in HEADERS for n in aliases_in(h) if n not in OTHER_MEANING]
+    headers = known_to(toolkit)
+    values = [n for h in headers for n in values_in(h) if n not in OTHER_MEANING]
+    aliases = [n for h in headers for n in aliases_in(h) if n not in OTHER_MEANING]
     lines = "".join(f'  printf("{name} %lld\\n", (long long)({name}));\n' for name in values)
     lines += "".join(f'  printf("plain {name[2:]}: " TEXT({name}) "\\n");\n' for name in aliases)
-    includes = "".join(f"#include <{h}>\n" for h in ("stddef.h", "stdio.h", *HEADERS))
+    includes = "".join(f"#include <{h}>\n" for h in ("stddef.h", "stdio.h", *headers))
     macros = "#define TEXT_OF(x) #x\n#define TEXT(x) TEXT_OF(x)\n"
     source = f"{includes}{macros}int main(void) {{\n{lines}}}\n"
     own, theirs = compiled(source, OWN, folder), compiled(source, toolkit, folder)
@@ -62,8 +69,8 @@ def check_values(toolkit, folder):
 
 def check_functions(toolkit, folder):
     """A second declaration that differs from the first does not compile."""
-    own = "".join(f'#include "{OWN / header}"\n' for header in HEADERS)
-    theirs = "".join(f"#include <{header}>\n" for header in HEADERS)
+    own = "".join(f'#include "{OWN / header}"\n' for header in known_to(toolkit))
+    theirs = "".join(f"#include <{header}>\n" for header in known_to(toolkit))
     source = f"{theirs}#define UCTRACE_ONLY_FUNCTIONS\n{own}int main(void) {{ return 0; }}\n"
     compiled(source, toolkit, folder)
 

@@ -6,6 +6,7 @@
 #include "api.hpp"
 #include "memory.hpp"
 #include "streams.hpp"
+#include "watched.hpp"
 
 // Of the stream-ordered allocator.
 struct CUmemPoolHandle_st {
@@ -86,7 +87,7 @@ CUresult allocate_from(CUmemoryPool pool, std::size_t bytes, CUdeviceptr* addres
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemAlloc_v2", Needs::context, [&] {
+  return run_watched("cuMemAlloc_v2", Needs::context, cuMemAlloc_v2_params{address, bytes}, [&] {
     const CUcontext context = current_context();
     return allocate_on(context->device, {.kind = Kind::device, .context = context}, bytes,
                        *address);
@@ -94,118 +95,130 @@ VIRTUAL_GPU_EXPORT CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAllocPitch(CUdeviceptr* address, size_t* pitch, size_t width,
-                                            size_t height, unsigned) {
+                                            size_t height, unsigned element) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemAllocPitch_v2", Needs::context, [&] {
-    const CUcontext context = current_context();
-    *pitch = rounded(width, kPitchBytes);
-    return allocate_on(context->device, {.kind = Kind::device, .context = context}, *pitch * height,
-                       *address);
-  });
+  return run_watched("cuMemAllocPitch_v2", Needs::context,
+                     cuMemAllocPitch_v2_params{address, pitch, width, height, element}, [&] {
+                       const CUcontext context = current_context();
+                       *pitch = rounded(width, kPitchBytes);
+                       return allocate_on(context->device,
+                                          {.kind = Kind::device, .context = context},
+                                          *pitch * height, *address);
+                     });
 }
 
-VIRTUAL_GPU_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned) {
+VIRTUAL_GPU_EXPORT CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemAllocManaged", Needs::context,
-             [&] { return allocate_readable(Kind::managed, bytes, *address); });
+  return run_watched("cuMemAllocManaged", Needs::context,
+                     cuMemAllocManaged_params{address, bytes, flags},
+                     [&] { return allocate_readable(Kind::managed, bytes, *address); });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemFree(CUdeviceptr address) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemFree_v2", Needs::driver,
-             [&] { return free_allocation(address, freed_by_free); });
+  return run_watched("cuMemFree_v2", Needs::driver, cuMemFree_v2_params{address},
+                     [&] { return free_allocation(address, freed_by_free); });
 }
 
-VIRTUAL_GPU_EXPORT CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned) {
-  return run("cuMemHostAlloc", Needs::context, [&] {
-    return allocate_readable(Kind::host, bytes, *reinterpret_cast<Address*>(address));
-  });
+VIRTUAL_GPU_EXPORT CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
+  return run_watched(
+      "cuMemHostAlloc", Needs::context, cuMemHostAlloc_params{address, bytes, flags},
+      [&] { return allocate_readable(Kind::host, bytes, *reinterpret_cast<Address*>(address)); });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAllocHost(void** address, size_t bytes) {
-  return run("cuMemAllocHost_v2", Needs::context, [&] {
-    return allocate_readable(Kind::host, bytes, *reinterpret_cast<Address*>(address));
-  });
+  return run_watched(
+      "cuMemAllocHost_v2", Needs::context, cuMemAllocHost_v2_params{address, bytes},
+      [&] { return allocate_readable(Kind::host, bytes, *reinterpret_cast<Address*>(address)); });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemFreeHost(void* address) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemFreeHost", Needs::driver, [&] {
+  return run_watched("cuMemFreeHost", Needs::driver, cuMemFreeHost_params{address}, [&] {
     return free_allocation(reinterpret_cast<Address>(address),
                            [](const Allocation& one) { return one.kind == Kind::host; });
   });
 }
 
-VIRTUAL_GPU_EXPORT CUresult cuMemHostRegister(void* address, size_t bytes, unsigned) {
-  return run("cuMemHostRegister_v2", Needs::context, [&] {
-    const auto begin = reinterpret_cast<Address>(address);
-    if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-    if (memory().find(begin) != nullptr) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    const CUcontext context = current_context();
-    memory().add({.kind = Kind::registered,
-                  .begin = begin,
-                  .bytes = bytes,
-                  .device = context->device,
-                  .context = context});
-    return CUDA_SUCCESS;
-  });
+VIRTUAL_GPU_EXPORT CUresult cuMemHostRegister(void* address, size_t bytes, unsigned flags) {
+  return run_watched("cuMemHostRegister_v2", Needs::context,
+                     cuMemHostRegister_v2_params{address, bytes, flags}, [&] {
+                       const auto begin = reinterpret_cast<Address>(address);
+                       if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+                       if (memory().find(begin) != nullptr)
+                         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+                       const CUcontext context = current_context();
+                       memory().add({.kind = Kind::registered,
+                                     .begin = begin,
+                                     .bytes = bytes,
+                                     .device = context->device,
+                                     .context = context});
+                       return CUDA_SUCCESS;
+                     });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemHostUnregister(void* address) {
-  return run("cuMemHostUnregister", Needs::driver, [&] {
-    const CUresult result =
-        free_allocation(reinterpret_cast<Address>(address),
-                        [](const Allocation& one) { return one.kind == Kind::registered; });
-    return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : result;
-  });
+  return run_watched(
+      "cuMemHostUnregister", Needs::driver, cuMemHostUnregister_params{address}, [&] {
+        const CUresult result =
+            free_allocation(reinterpret_cast<Address>(address),
+                            [](const Allocation& one) { return one.kind == Kind::registered; });
+        return result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED : result;
+      });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
-  return run("cuDeviceGetDefaultMemPool", Needs::driver, [&] {
-    if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
-    *pool = default_pool(device);
-    return CUDA_SUCCESS;
-  });
+  return run_watched("cuDeviceGetDefaultMemPool", Needs::driver,
+                     cuDeviceGetDefaultMemPool_params{pool, device}, [&] {
+                       if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+                       *pool = default_pool(device);
+                       return CUDA_SUCCESS;
+                     });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
-  return run("cuMemPoolCreate", Needs::driver, [&] {
-    if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
-    if (!is_device(properties->location.id)) return CUDA_ERROR_INVALID_DEVICE;
-    *pool = new CUmemPoolHandle_st{properties->location.id};
-    own_pools().insert(*pool);
-    return CUDA_SUCCESS;
-  });
+  return run_watched("cuMemPoolCreate", Needs::driver, cuMemPoolCreate_params{pool, properties},
+                     [&] {
+                       if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+                         return CUDA_ERROR_NOT_SUPPORTED;
+                       if (!is_device(properties->location.id)) return CUDA_ERROR_INVALID_DEVICE;
+                       *pool = new CUmemPoolHandle_st{properties->location.id};
+                       own_pools().insert(*pool);
+                       return CUDA_SUCCESS;
+                     });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-  return run("cuMemPoolDestroy", Needs::driver, [&] {
+  return run_watched("cuMemPoolDestroy", Needs::driver, cuMemPoolDestroy_params{pool}, [&] {
     if (own_pools().erase(pool) == 0) return CUDA_ERROR_INVALID_VALUE;
     delete pool;
     return CUDA_SUCCESS;
   });
 }
 
-VIRTUAL_GPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream) {
+VIRTUAL_GPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemAllocAsync", Needs::context, [&] {
-    return allocate_from(default_pool(current_context()->device), bytes, address);
-  });
+  return run_watched(
+      "cuMemAllocAsync", Needs::context, cuMemAllocAsync_params{address, bytes, stream},
+      [&] { return allocate_from(default_pool(context_of(stream)->device), bytes, address); });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes,
-                                                    CUmemoryPool pool, CUstream) {
+                                                    CUmemoryPool pool, CUstream stream) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemAllocFromPoolAsync", Needs::context, [&] {
-    const bool known = own_pools().contains(pool) || (pool != nullptr && is_device(pool->device) &&
-                                                      pool == default_pool(pool->device));
-    return known ? allocate_from(pool, bytes, address) : CUDA_ERROR_INVALID_VALUE;
-  });
+  return run_watched(
+      "cuMemAllocFromPoolAsync", Needs::context,
+      cuMemAllocFromPoolAsync_params{address, bytes, pool, stream}, [&] {
+        const bool known =
+            own_pools().contains(pool) ||
+            (pool != nullptr && is_device(pool->device) && pool == default_pool(pool->device));
+        return known ? allocate_from(pool, bytes, address) : CUDA_ERROR_INVALID_VALUE;
+      });
 }
 
-VIRTUAL_GPU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream) {
+VIRTUAL_GPU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemFreeAsync", Needs::context, [&] {
+  return run_watched("cuMemFreeAsync", Needs::context, cuMemFreeAsync_params{address, stream}, [&] {
     return free_allocation(address, [](const Allocation& one) { return one.kind == Kind::pool; });
   });
 }

@@ -4,6 +4,7 @@
 
 #include "api.hpp"
 #include "streams.hpp"
+#include "watched.hpp"
 
 namespace virtual_gpu {
 
@@ -68,12 +69,14 @@ std::recursive_mutex& driver_lock() {
 using namespace virtual_gpu;
 
 VIRTUAL_GPU_EXPORT CUresult cuInit(unsigned flags) {
-  return run("cuInit", Needs::nothing, [&] {
+  const CUresult result = run("cuInit", Needs::nothing, [&] {
     if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (settings().gpus.empty()) return CUDA_ERROR_NO_DEVICE;
     initialized = true;
     return CUDA_SUCCESS;
   });
+  if (result == CUDA_SUCCESS) load_injection();
+  return result;
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags,

@@ -13,6 +13,7 @@ struct CUevent_st {
 };
 
 struct CUstream_st {
+  CUcontext context;
   std::deque<std::function<CUresult()>> work;
 
   // All of it, or as far as `enough` becomes true. The first error is told, as the driver does
@@ -98,6 +99,10 @@ CUresult run_all_streams() {
   return first;
 }
 
+CUcontext context_of(CUstream stream) {
+  return is_default(stream) ? current_context() : stream->context;
+}
+
 CUresult queue_copy(CUstream stream, Address to, Address from, std::size_t bytes) {
   return with_stream(stream, [&] {
     const auto copy = [=] { return memory().copy(to, from, bytes); };
@@ -115,7 +120,7 @@ using namespace virtual_gpu;
 
 VIRTUAL_GPU_EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned) {
   return run("cuStreamCreate", Needs::context, [&] {
-    *stream = new CUstream_st();
+    *stream = new CUstream_st{current_context(), {}};
     streams().all.insert(*stream);
     return CUDA_SUCCESS;
   });

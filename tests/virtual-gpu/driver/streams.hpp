@@ -10,6 +10,9 @@ namespace virtual_gpu {
 // All that is queued, of the whole process: before memory goes, and for what waits for everything.
 CUresult run_all_streams();
 
+// That a stream was made in; of the default one the current context.
+CUcontext context_of(CUstream stream);
+
 // A copy, queued where the driver would: not if memory of the program takes part that is not
 // pinned.
 CUresult queue_copy(CUstream stream, Address to, Address from, std::size_t bytes);

@@ -9,6 +9,7 @@
 #include "api.hpp"
 #include "memory.hpp"
 #include "streams.hpp"
+#include "watched.hpp"
 
 using namespace virtual_gpu;
 
@@ -88,20 +89,21 @@ VIRTUAL_GPU_EXPORT CUresult cuMemGetAllocationGranularity(size_t* granularity,
 VIRTUAL_GPU_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                                         const CUmemAllocationProp* properties,
                                         unsigned long long flags) {
-  return run("cuMemCreate", Needs::driver, [&] {
-    if (!is_whole(bytes) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC) {
-      return CUDA_ERROR_NOT_PERMITTED;
-    }
-    if (const CUresult result = check_location(properties->location); result != CUDA_SUCCESS) {
-      return result;
-    }
-    auto block = Block::make(bytes);
-    if (block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    *handle = hand_out(
-        std::make_shared<Physical>(Physical{std::move(block), *properties, memory().new_id()}));
-    return CUDA_SUCCESS;
-  });
+  return run_watched(
+      "cuMemCreate", Needs::driver, cuMemCreate_params{handle, bytes, properties, flags}, [&] {
+        if (!is_whole(bytes) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+        if (properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC) {
+          return CUDA_ERROR_NOT_PERMITTED;
+        }
+        if (const CUresult result = check_location(properties->location); result != CUDA_SUCCESS) {
+          return result;
+        }
+        auto block = Block::make(bytes);
+        if (block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+        *handle = hand_out(
+            std::make_shared<Physical>(Physical{std::move(block), *properties, memory().new_id()}));
+        return CUDA_SUCCESS;
+      });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
@@ -134,31 +136,33 @@ VIRTUAL_GPU_EXPORT CUresult cuMemAddressFree(CUdeviceptr address, size_t) {
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
-                                     CUmemGenericAllocationHandle handle, unsigned long long) {
+                                     CUmemGenericAllocationHandle handle,
+                                     unsigned long long flags) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemMap", Needs::driver, [&] {
-    const auto physical = physical_of(handle);
-    if (physical == nullptr || !is_whole(bytes) || offset + bytes > physical->block->bytes() ||
-        !memory().reservations().holds(address) || memory().find(address) != nullptr) {
-      return CUDA_ERROR_INVALID_VALUE;
-    }
-    const CUmemLocation& location = physical->properties.location;
-    const bool on_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    memory().add({.kind = Kind::mapped,
-                  .begin = address,
-                  .bytes = bytes,
-                  .device = on_device ? location.id : CU_DEVICE_INVALID,
-                  .block = physical->block,
-                  .offset = offset,
-                  .physical = physical,
-                  .accessible = false});
-    return CUDA_SUCCESS;
-  });
+  return run_watched(
+      "cuMemMap", Needs::driver, cuMemMap_params{address, bytes, offset, handle, flags}, [&] {
+        const auto physical = physical_of(handle);
+        if (physical == nullptr || !is_whole(bytes) || offset + bytes > physical->block->bytes() ||
+            !memory().reservations().holds(address) || memory().find(address) != nullptr) {
+          return CUDA_ERROR_INVALID_VALUE;
+        }
+        const CUmemLocation& location = physical->properties.location;
+        const bool on_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+        memory().add({.kind = Kind::mapped,
+                      .begin = address,
+                      .bytes = bytes,
+                      .device = on_device ? location.id : CU_DEVICE_INVALID,
+                      .block = physical->block,
+                      .offset = offset,
+                      .physical = physical,
+                      .accessible = false});
+        return CUDA_SUCCESS;
+      });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
   VIRTUAL_GPU_PATCHABLE;
-  return run("cuMemUnmap", Needs::driver, [&] {
+  return run_watched("cuMemUnmap", Needs::driver, cuMemUnmap_params{address, bytes}, [&] {
     const CUresult before = run_all_streams();
     const CUresult result =
         each_mapping(address, bytes, [](Allocation& mapping) { memory().remove(mapping); });
@@ -216,20 +220,22 @@ VIRTUAL_GPU_EXPORT CUresult cuMemExportToShareableHandle(void* shareable,
 VIRTUAL_GPU_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle,
                                                            void* shareable,
                                                            CUmemAllocationHandleType type) {
-  return run("cuMemImportFromShareableHandle", Needs::context, [&] {
-    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
-    const int file =
-        fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(shareable)), F_DUPFD_CLOEXEC, 0);
-    struct stat status;
-    if (file < 0 || fstat(file, &status) != 0) return CUDA_ERROR_INVALID_HANDLE;
-    auto block = Block::of_file(file, static_cast<std::size_t>(status.st_size));
-    if (block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    CUmemAllocationProp properties{};
-    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.requestedHandleTypes = type;
-    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, current_context()->device};
-    *handle = hand_out(
-        std::make_shared<Physical>(Physical{std::move(block), properties, memory().new_id()}));
-    return CUDA_SUCCESS;
-  });
+  return run_watched(
+      "cuMemImportFromShareableHandle", Needs::context,
+      cuMemImportFromShareableHandle_params{handle, shareable, type}, [&] {
+        if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
+        const int file =
+            fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(shareable)), F_DUPFD_CLOEXEC, 0);
+        struct stat status;
+        if (file < 0 || fstat(file, &status) != 0) return CUDA_ERROR_INVALID_HANDLE;
+        auto block = Block::of_file(file, static_cast<std::size_t>(status.st_size));
+        if (block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+        CUmemAllocationProp properties{};
+        properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+        properties.requestedHandleTypes = type;
+        properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, current_context()->device};
+        *handle = hand_out(
+            std::make_shared<Physical>(Physical{std::move(block), properties, memory().new_id()}));
+        return CUDA_SUCCESS;
+      });
 }

@@ -1,0 +1,147 @@
+#include "device-attributor/history.hpp"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device-attributor/definitions.hpp"
+#include "device-attributor/history.h"
+#include "event-log/process_identity.hpp"
+#include "event-log/recorder.hpp"
+#include "interpose/export.hpp"
+
+namespace uctrace::gpu {
+
+namespace {
+
+using log::FaultCode;
+
+// The values of history.h are those of the log.
+static_assert(UCTRACE_MEMORY_DEVICE == static_cast<int>(DeviceMemoryKind::device) &&
+              UCTRACE_MEMORY_POOL == static_cast<int>(DeviceMemoryKind::pool) &&
+              UCTRACE_MEMORY_MANAGED == static_cast<int>(DeviceMemoryKind::managed) &&
+              UCTRACE_MEMORY_MAPPED == static_cast<int>(DeviceMemoryKind::mapped) &&
+              UCTRACE_MEMORY_MAPPED_HOST == static_cast<int>(DeviceMemoryKind::mapped_host) &&
+              UCTRACE_MEMORY_PINNED == static_cast<int>(DeviceMemoryKind::pinned) &&
+              UCTRACE_MEMORY_IMPORTED == static_cast<int>(DeviceMemoryKind::imported));
+
+// What `record --gpu-history` asks for, and how CUDA's driver comes to load it.
+constexpr const char* kWanted = "UCTRACE_GPU_HISTORY";
+constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
+
+enum class State : std::uint8_t { none, telling, begun, refused };
+constinit std::atomic<State> state{State::none};
+constinit char text[256];                            // who tells, or why nobody does
+constinit std::atomic<bool> is_incomplete{false};    // something was told that could not be kept
+constinit std::atomic<std::uint32_t> missed_log{0};  // which has that there is no history
+
+void refuse(int value, const char* detail) {
+  log::fault(log::Layer::gpu, FaultCode::gpu_history_refused, value, detail);
+}
+
+void say_state() {
+  switch (state.load(std::memory_order_acquire)) {
+    case State::begun:
+      log::define_text(log::TextKind::gpu_history, 0, text, strlen(text));
+      break;
+    case State::refused:
+      refuse(0, text);
+      break;
+    default:
+      break;
+  }
+}
+
+// The first word counts. Times are taken from now on, which may be long before the log begins.
+void set_state(State told, const char* why) {
+  State before = State::none;
+  if (getenv("UCTRACE_DIR") == nullptr ||
+      !state.compare_exchange_strong(before, State::telling, std::memory_order_acq_rel)) {
+    return;
+  }
+  if (log::log_number() == 0) log::tick_clock = log::choose_clock();
+  if (why != nullptr) strncpy(text, why, sizeof text - 1);
+  state.store(told, std::memory_order_release);
+  if (is_driver_in_log()) say_state();
+}
+
+void on_allocated(const struct uctrace_device_event& event) {
+  if (event.bytes == 0 || event.bytes > UINTPTR_MAX - event.begin) {
+    return;
+  }
+  if (event.kind == UCTRACE_MEMORY_UNKNOWN || event.kind > UCTRACE_MEMORY_IMPORTED) {
+    attributor.forget(event.begin, event.bytes);
+    return;
+  }
+  Interval allocation{.begin = event.begin,
+                      .end = event.begin + event.bytes,
+                      .buffer_id = 0,
+                      .memory = log::kMemoryNotAsked,
+                      .trusted = true,
+                      .allocated_tick = log::now(),
+                      .kind = static_cast<DeviceMemoryKind>(event.kind),
+                      .device = static_cast<std::int16_t>(event.device)};
+  allocation.memory = attributor.allocated(allocation);
+  // Either this is seen by define_history(), or that the log has the driver is seen here.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const bool in_log = is_driver_in_log();
+  if (allocation.memory == log::kMemoryNotAsked) {
+    if (!is_incomplete.exchange(true, std::memory_order_relaxed) && in_log) refuse(1, "");
+  } else if (in_log) {
+    define_allocated(allocation);
+  }
+}
+
+}  // namespace
+
+void define_history() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (const char* wanted = getenv(kWanted)) {
+    log::define_text(log::TextKind::gpu_history, 1, wanted, strlen(wanted));
+  }
+  say_state();
+  if (is_incomplete.load(std::memory_order_relaxed)) refuse(1, "");
+  attributor.each_allocated(define_allocated);
+}
+
+void note_missing_history() {
+  const char* wanted = getenv(kWanted);
+  const std::uint32_t number = log::log_number();
+  if (wanted == nullptr || state.load(std::memory_order_acquire) != State::none ||
+      missed_log.exchange(number, std::memory_order_relaxed) == number) {
+    return;
+  }
+  const char* injected = getenv(kInjection);
+  const bool taken = injected != nullptr && strcmp(injected, wanted) != 0;
+  char why[512];
+  if (taken) {
+    snprintf(why, sizeof why, "%s is taken by %s", kInjection, injected);
+  } else {
+    snprintf(why, sizeof why, "the driver did not load %s", wanted);
+  }
+  refuse(0, why);
+}
+
+}  // namespace uctrace::gpu
+
+using namespace uctrace::gpu;
+
+UCTRACE_EXPORT void uctrace_device_event(const struct uctrace_device_event* event) {
+  const int saved_errno = errno;  // the program's, of the function that it called
+  if (event->version == UCTRACE_DEVICE_EVENT_VERSION) {
+    const bool begun = state.load(std::memory_order_acquire) == State::begun;
+    if (event->type == UCTRACE_HISTORY_BEGINS) {
+      set_state(State::begun, event->text);
+    } else if (event->type == UCTRACE_HISTORY_REFUSED) {
+      set_state(State::refused, event->text);
+    } else if (begun && event->type == UCTRACE_MEMORY_ALLOCATED) {
+      on_allocated(*event);
+    } else if (begun && event->type == UCTRACE_MEMORY_FREED) {
+      attributor.forget(event->begin, event->bytes != 0 ? event->bytes : 1);
+    }
+  } else {
+    set_state(State::refused, "the library that was to tell is of another version of uctrace");
+  }
+  errno = saved_errno;
+}

@@ -1,0 +1,21 @@
+// The history of allocations, as whoever sees them tells it (history.h). Private to this room.
+#pragma once
+
+#include "device-attributor/attributor.hpp"
+
+namespace uctrace::gpu {
+
+// This process's.
+extern constinit Attributor attributor;
+
+// Whether the log has the driver by now: then what is allocated is defined as it is told.
+bool is_driver_in_log();
+
+// Tells the log, once it has the driver, of all that was told before: who tells, or why nobody
+// does, and what is allocated.
+void define_history();
+
+// The driver is initialised, and would have loaded by now what was to tell.
+void note_missing_history();
+
+}  // namespace uctrace::gpu

@@ -1,0 +1,127 @@
+"""The history of allocations (record --gpu-history), by the plug-in of CUPTI on the virtual GPUs: it is
+what the program allocated, in that order, and each message lies in the allocation that was there then.
+Where it cannot be had the job runs and is attributed as ever, and why is said.
+
+    test_gpu_history.py CASE"""
+
+import json
+
+from checks import check_complete, check_messages_are, read_truth
+from gpu_jobs import SHARED_MEMORY, check_memory, gpu_environment, place
+from harness import MPIS, VIRTUAL_GPUS, check, check_equal, record_command, run, run_test, scratch
+
+PLUGIN = VIRTUAL_GPUS / "libuctrace-cupti.so"
+ANOTHER = VIRTUAL_GPUS / "libnvidia-ml.so.1"  # is there, and nothing that CUDA's driver would load
+FIRST_TAG = 100
+EARLY = 4  # allocations before MPI_Init; one of them is freed there
+FREED_EARLY = 1
+STORED = {"vmm": "mapped", "registered": "pinned"}  # what the store calls them
+
+# UCX 1.13 sees neither pools nor mapped memory: its cache takes them for the host's.
+UNHOOKED = {"UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none"}
+ALL = ["device", "pool", "vmm", "device", "managed", "vmm", "pinned", "pool", "device", "registered",
+       "pool", "vmm", "device"]
+# By case: settings, kinds of memory that are sent from, and why there is no history, where there is none.
+CASES = {
+    "hooked": ({}, ["device", "managed", "device", "device"], None),
+    "unhooked": (UNHOOKED, ALL, None),
+    "taken": ({"CUDA_INJECTION64_PATH": str(ANOTHER)}, ["device", "managed", "device"],
+              f"CUDA_INJECTION64_PATH is taken by {ANOTHER}"),
+    "occupied": ({"VIRTUAL_CUPTI_SUBSCRIBER": "Nsight Systems"}, ["device", "device"],
+                 "another tool uses CUPTI: Nsight Systems"),
+    "not-loaded": ({"UCTRACE_GPU_HISTORY": str(ANOTHER)}, ["device", "device"],
+                   f"the driver did not load {ANOTHER}"),
+}
+
+
+def allocations_of(truth, rank):
+    path = truth.parent / f"{truth.name}-allocations.{rank}.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def told_of(recording, process):
+    """What the history of a process tells, in order. UCX pins memory of its own."""
+    rows = [row for row in recording.table("device_memory") if row["process"] == process]
+    check(all(row["allocated"] for row in rows), "memory that was met, but of which no history tells")
+    return sorted(rows, key=lambda row: row["from_ns"])
+
+
+def check_history(recording, truth, rank):
+    """The same allocations in the same order as the program made them, but for what was over when the log
+    began; each over when it was freed. Those of each message are used while they are there."""
+    process = next(i for i, one in enumerate(recording.info["processes"]) if one["rank"] == rank)
+    made = [one for i, one in enumerate(allocations_of(truth, rank)) if i != FREED_EARLY]
+    addresses = {one["address"] for one in made}
+    told = [row for row in told_of(recording, process)
+            if row["kind"] != "pinned" or row["address"] in addresses]
+    seen = [(row["kind"], row["address"], row["bytes"], row["to_ns"] != -1) for row in told]
+    expected = [(STORED.get(one["kind"], one["kind"]), one["address"], one["bytes"], one["freed"])
+                for one in made]
+    check_equal(seen, expected, f"history of rank {rank}")
+    check(len(addresses) < len(made), "no address was used again")
+    for earlier, later in zip(told[EARLY - 1:], told[EARLY:]):
+        check(earlier["to_ns"] == earlier["alive_ns"] <= later["from_ns"], f"ends late: {earlier}")
+    check_uses(recording, process, rank, told)
+
+
+def check_uses(recording, process, rank, told):
+    function = "ucp_tag_send_nbx" if rank == 0 else "ucp_tag_recv_nbx"
+    memory = recording.table("device_memory")
+    uses = [row for row in recording.table("ucp_operations")
+            if row["process"] == process and row["device_memory"] != -1]
+    used = sorted({row["device_memory"] for row in uses}, key=lambda one: memory[one]["from_ns"])
+    check(uses and {row["function"] for row in uses} <= {function, "tag_send_nbx", "tag_recv_nbx"},
+          f"operations on memory that is told: {uses}")
+    # The first, and those after MPI_Init, each in one message.
+    expected = [told[0], *told[EARLY - 1:]]
+    check_equal([memory[one] for one in used], expected, "allocations that were used, in order")
+    for row in uses:
+        there = memory[row["device_memory"]]
+        check(there["from_ns"] <= row["t_start_ns"], f"used before it was allocated: {row} {there}")
+        over = there["to_ns"] == -1 or row["t_end_ns"] <= there["to_ns"]
+        check(over, f"used after it was freed: {row} {there}")
+
+
+def missing():
+    """A plug-in that is not there is said before anything runs."""
+    with scratch() as folder:
+        environment = gpu_environment({"UCTRACE_GPU_HISTORY": str(folder / "none.so")})
+        result = run(record_command(folder / "data", ["touch", folder / "ran"], ["--gpu-history"]),
+                     env=environment)
+        check_equal(result.status, 125, "exit status")
+        for words in ("cannot record the history of GPU memory", "none.so", "-Dcupti="):
+            check(words in result.stderr, f"{words!r} is not said: {result}")
+        check(not (folder / "ran").exists(), "the command was run")
+
+
+def history(case):
+    if case == "missing":
+        missing()
+        return
+    settings, kinds, refused = CASES[case]
+    with place("ompi") as jobs:
+        truth, said = jobs.folder / "truth", []
+        recording = jobs.recorded(
+            "gpu_history", truth, *kinds, switches=["--gpu-history"], said=said,
+            settings={"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCTRACE_GPU_HISTORY": str(PLUGIN), **settings})
+        rows = read_truth(truth, MPIS["ompi"])
+        check_messages_are(recording, rows)
+        faults = [(fault["layer"], fault["fault"], fault["detail"]) for fault in recording.info["faults"]]
+        check_equal(faults, [("gpu", "gpu_history_refused", refused)] * 2 if refused else [], "faults")
+        check_complete({**recording.info, "faults": []})
+        check_memory(recording, rows)
+        found = recording.info["gpu"]["history"]
+        check_equal(found["state"], "refused" if refused else "on", "state of the history")
+        check_equal(found["why"], refused, "why there is none")
+        warning = [line for line in said if "history of GPU memory" in line]
+        check_equal(len(warning), 1 if refused else 0, f"warnings of record in {said}")
+        if refused:
+            check(refused in warning[0] and "2 of 2 processes" in warning[0], f"warning: {warning}")
+            check(not any(row["allocated"] for row in recording.table("device_memory")), "a history")
+            return
+        check_equal(found["by"], "CUPTI, version 130001", "who tells it")
+        for rank in (0, 1):
+            check_history(recording, truth, rank)
+
+
+run_test(history)
