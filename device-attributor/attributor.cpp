@@ -87,15 +87,16 @@ void Attributor::announce(std::uintptr_t begin, std::size_t bytes) {
   range.begin.store(begin, std::memory_order_release);
 }
 
-void Attributor::forget(std::uintptr_t begin, std::size_t bytes) {
+bool Attributor::forget(std::uintptr_t begin, std::size_t bytes) {
   for (Range& range : announced_) {
     std::uintptr_t there = range.begin.load(std::memory_order_relaxed);
     if (there != 0 && there < begin + bytes && begin < range.end.load(std::memory_order_relaxed)) {
       range.begin.compare_exchange_strong(there, 0, std::memory_order_acq_rel);
     }
   }
-  cache_.forget(begin, begin + bytes,
-                [this](const Interval& gone) { listener().ended(gone.memory, MemoryEnd::freed); });
+  return cache_.forget(begin, begin + bytes, [this](const Interval& gone) {
+    listener().ended(gone.memory, MemoryEnd::freed);
+  });
 }
 
 void Attributor::start_anew() {

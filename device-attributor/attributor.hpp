@@ -62,8 +62,8 @@ class Attributor {
     }
   }
 
-  // Whatever was there is over.
-  void forget(std::uintptr_t begin, std::size_t bytes);
+  // Whatever was there is over. False: the table was busy for too long, and all is forgotten.
+  bool forget(std::uintptr_t begin, std::size_t bytes);
 
   // Nothing of what was known in the process that this one was forked from. Numbers go on.
   void start_anew();

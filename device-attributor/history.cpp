@@ -32,8 +32,9 @@ constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
 
 enum class State : std::uint8_t { none, telling, begun, refused };
 constinit std::atomic<State> state{State::none};
-constinit char text[256];                            // who tells, or why nobody does
-constinit std::atomic<bool> is_incomplete{false};    // something was told that could not be kept
+constinit char text[256];  // who tells, or why nobody does
+constinit std::atomic<bool> is_incomplete{false};
+constinit std::atomic<unsigned> met{0};
 constinit std::atomic<std::uint32_t> missed_log{0};  // which has that there is no history
 
 void refuse(int value, const char* detail) {
@@ -66,12 +67,25 @@ void set_state(State told, const char* why) {
   if (is_driver_in_log()) say_state();
 }
 
+// Who comes first is seen by the other: an allocation that is kept by define_history(), or that the
+// log has the driver by whoever has just kept one.
+void meet() { met.fetch_add(1, std::memory_order_acq_rel); }
+
+// Something was told that could not be kept: it is asked for when it is used.
+void note_incomplete() {
+  if (!is_incomplete.exchange(true, std::memory_order_relaxed) && is_driver_in_log()) refuse(1, "");
+}
+
+void on_freed(std::uintptr_t begin, std::size_t bytes) {
+  if (!attributor.forget(begin, bytes)) note_incomplete();
+}
+
 void on_allocated(const struct uctrace_device_event& event) {
   if (event.bytes == 0 || event.bytes > UINTPTR_MAX - event.begin) {
     return;
   }
   if (event.kind == UCTRACE_MEMORY_UNKNOWN || event.kind > UCTRACE_MEMORY_IMPORTED) {
-    attributor.forget(event.begin, event.bytes);
+    on_freed(event.begin, event.bytes);
     return;
   }
   Interval allocation{.begin = event.begin,
@@ -83,12 +97,10 @@ void on_allocated(const struct uctrace_device_event& event) {
                       .kind = static_cast<DeviceMemoryKind>(event.kind),
                       .device = static_cast<std::int16_t>(event.device)};
   allocation.memory = attributor.allocated(allocation);
-  // Either this is seen by define_history(), or that the log has the driver is seen here.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  const bool in_log = is_driver_in_log();
+  meet();
   if (allocation.memory == log::kMemoryNotAsked) {
-    if (!is_incomplete.exchange(true, std::memory_order_relaxed) && in_log) refuse(1, "");
-  } else if (in_log) {
+    note_incomplete();
+  } else if (is_driver_in_log()) {
     define_allocated(allocation);
   }
 }
@@ -96,7 +108,7 @@ void on_allocated(const struct uctrace_device_event& event) {
 }  // namespace
 
 void define_history() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  meet();
   if (const char* wanted = getenv(kWanted)) {
     log::define_text(log::TextKind::gpu_history, 1, wanted, strlen(wanted));
   }
@@ -138,7 +150,7 @@ UCTRACE_EXPORT void uctrace_device_event(const struct uctrace_device_event* even
     } else if (begun && event->type == UCTRACE_MEMORY_ALLOCATED) {
       on_allocated(*event);
     } else if (begun && event->type == UCTRACE_MEMORY_FREED) {
-      attributor.forget(event->begin, event->bytes != 0 ? event->bytes : 1);
+      on_freed(event->begin, event->bytes != 0 ? event->bytes : 1);
     }
   } else {
     set_state(State::refused, "the library that was to tell is of another version of uctrace");

@@ -177,8 +177,7 @@ Json history_json(const Job& job) {
     for (const auto& [fault, detail] : log.faults) {
       if (!is_of_history(fault)) continue;
       refused |= fault.value == 0;
-      if (why.empty())
-        why = fault.value == 0 ? detail : "more was allocated at a time than is kept";
+      if (why.empty()) why = fault.value == 0 ? detail : "not all that was told could be kept";
     }
   }
   if (why.empty() && by.empty() && wanted) why = "no process initialised a driver of GPUs";
