@@ -5,7 +5,7 @@ namespace uctrace::gpu {
 MemoryId Attributor::memory_of(std::uintptr_t address) {
   Interval known{};
   if (cache_.find(address, known)) {
-    if (known.trusted || vendor_->buffer_id(address) == known.buffer_id) {
+    if (known.trusted || is_still_there(known, address)) {
       return known.memory;
     }
     cache_.forget(known.begin, known.end, [this](const Interval& gone) {
@@ -50,6 +50,16 @@ MemoryId Attributor::ask(std::uintptr_t address) {
     return memory;
   }
   return kept;
+}
+
+// What has no id cannot be told from what is there next.
+bool Attributor::is_still_there(const Interval& known, std::uintptr_t address) const {
+  return known.buffer_id != 0 && vendor_->buffer_id(address) == known.buffer_id;
+}
+
+std::uintptr_t Attributor::end_of(std::uintptr_t address) const {
+  Interval known{};
+  return cache_.find(address, known) ? known.end : 0;
 }
 
 bool Attributor::is_trusted(const Answer& answer) const {

@@ -45,6 +45,9 @@ class Attributor {
 
   MemoryId memory_of(std::uintptr_t address);
 
+  // Where the memory ends that memory_of() has found at the address, 0 = that is not known.
+  std::uintptr_t end_of(std::uintptr_t address) const;
+
   // A range was allocated, and its end will be told.
   void announce(std::uintptr_t begin, std::size_t bytes);
 
@@ -78,6 +81,7 @@ class Attributor {
   const Listener& listener() const { return *listener_.load(std::memory_order_acquire); }
   MemoryId ask(std::uintptr_t address);
   bool is_trusted(const Answer& answer) const;
+  bool is_still_there(const Interval& known, std::uintptr_t address) const;
 
   const Vendor* vendor_ = nullptr;
   std::atomic<const Listener*> listener_{&kNobody};

@@ -210,4 +210,15 @@ log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address) {
   return memory;
 }
 
+void find_memory(log::Lane& lane, const void* begin, std::size_t bytes) {
+  auto at = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t end = at + bytes;
+  while (at < end) {
+    memory_of(lane, at);
+    const std::uintptr_t next = attributor.end_of(at);
+    if (next <= at) break;  // the host's, all of it
+    at = next;
+  }
+}
+
 }  // namespace uctrace::gpu

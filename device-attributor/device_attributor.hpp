@@ -10,6 +10,7 @@
 // (attributor.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "event-log/extras.hpp"
@@ -29,5 +30,9 @@ log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address);
 inline log::MemoryId memory_of(log::Lane& lane, const void* address) {
   return memory_of(lane, reinterpret_cast<std::uintptr_t>(address));
 }
+
+// Asks for all memory in a range, piece by piece, as far as the driver tells where each ends. For
+// slow paths.
+void find_memory(log::Lane& lane, const void* begin, std::size_t bytes);
 
 }  // namespace uctrace::gpu

@@ -5,15 +5,6 @@
 
 namespace uctrace::merge {
 
-namespace {
-
-bool is_mapped_in_pieces(const KnownMemory& memory) {
-  return memory.kind == log::DeviceMemoryKind::mapped ||
-         memory.kind == log::DeviceMemoryKind::mapped_host;
-}
-
-}  // namespace
-
 void Devices::set_memory(std::vector<KnownMemory> memory) {
   std::stable_sort(memory.begin(), memory.end(),
                    [](const KnownMemory& a, const KnownMemory& b) { return a.id < b.id; });
@@ -22,7 +13,6 @@ void Devices::set_memory(std::vector<KnownMemory> memory) {
   for (std::size_t i = 0; i < memory_.size(); ++i) {
     addresses_.push_back({memory_[i].begin, memory_[i].end, i});
     has_unknown_extent_ |= memory_[i].begin == memory_[i].end;
-    if (is_mapped_in_pieces(memory_[i])) first_piece_ = std::min(first_piece_, memory_[i].begin);
   }
   std::stable_sort(addresses_.begin(), addresses_.end(),
                    [](const AtAddress& a, const AtAddress& b) { return a.begin < b.begin; });

@@ -40,12 +40,9 @@ class Devices {
   // What lay at the address at any time.
   std::vector<const KnownMemory*> at(std::uint64_t address) const;
 
-  // Whether something may lie there that is not among these: of some memory the extent is not
-  // known, and who asks where memory begins that is mapped piece by piece learns of the first piece
-  // alone.
-  bool may_have_more_at(std::uint64_t address) const {
-    return has_unknown_extent_ || address >= first_piece_;
-  }
+  // Whether something may lie anywhere that is not among these: of some memory the extent is not
+  // known.
+  bool may_have_more() const { return has_unknown_extent_; }
 
  private:
   struct AtAddress {
@@ -55,7 +52,6 @@ class Devices {
   };
   std::vector<KnownMemory> memory_;   // by id
   std::vector<AtAddress> addresses_;  // by where it begins
-  std::uint64_t first_piece_ = UINT64_MAX;
   bool has_unknown_extent_ = false;
 };
 

@@ -98,7 +98,7 @@ MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& us
     found = memory;
   }
   if (found != nullptr) return memory_place(*found);
-  const bool claimed = !claims.empty() || log.devices.may_have_more_at(address);
+  const bool claimed = !claims.empty() || log.devices.may_have_more();
   return !claimed && tells_all(log) ? kHostPlace : MemoryPlace{};
 }
 

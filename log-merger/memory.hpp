@@ -31,9 +31,8 @@ struct Use {
 };
 
 // Of an address that another process reached, as far as the target's definitions tell. It has been
-// mapped with UCP, and the driver was asked where it begins, so that memory which no driver ever
-// claimed is the host's. But behind the beginning of memory that is mapped piece by piece may be
-// further pieces, which nobody asked for.
+// mapped with UCP, and the driver was asked for all of that, so that memory which no driver ever
+// claimed is the host's.
 MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& use);
 
 }  // namespace uctrace::merge

@@ -18,13 +18,14 @@ using interpose::Original;
 constinit Original<decltype(&::ucp_mem_map)> original_map{"ucp_mem_map"};
 constinit Original<decltype(&::ucp_mem_query)> memory_query{"ucp_mem_query"};
 
-// UCX may have allocated it; nullptr if it does not tell.
-const void* address_of(ucp_mem_h memory, const void* caller) {
+// UCX may have allocated it. Its length is 0 if UCX does not tell.
+ucp_mem_attr_t attributes_of(ucp_mem_h memory, const void* caller) {
   auto* query = memory_query.get(caller);
   ucp_mem_attr_t attributes;
   memset(&attributes, 0, sizeof attributes);
-  attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
-  return query != nullptr && query(memory, &attributes) == UCS_OK ? attributes.address : nullptr;
+  attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH;
+  if (query == nullptr || query(memory, &attributes) != UCS_OK) attributes.length = 0;
+  return attributes;
 }
 
 void define_memory(ucp_mem_h memory, const void* caller) {
@@ -33,9 +34,8 @@ void define_memory(ucp_mem_h memory, const void* caller) {
   if (lane == nullptr || !gpu::active()) {
     return;
   }
-  if (const void* address = address_of(memory, caller)) {
-    gpu::memory_of(*lane, address);
-  }
+  const ucp_mem_attr_t attributes = attributes_of(memory, caller);
+  gpu::find_memory(*lane, attributes.address, attributes.length);
 }
 
 }  // namespace

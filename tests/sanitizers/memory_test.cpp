@@ -234,26 +234,45 @@ TEST_CASE("memory: a transport's operation names it where the transport itself t
   CHECK((puts[1].r.marks & UctOperation::kMemory) == 0);
 }
 
+bool map_memory(void* begin, std::size_t bytes) {
+  ucp_mem_h memory = nullptr;
+  ucp_mem_map_params_t params{};
+  params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  params.address = begin;
+  params.length = bytes;
+  return ucp_mem_map(nullptr, &params, &memory) == UCS_OK;
+}
+
 TEST_CASE("memory: what is mapped is in the log before anybody reaches it") {
   const Folder folder;
   folder.run([] {
     gpu::test::allocate(2);
     std::uint64_t own = 0;
-    ucp_mem_h memory = nullptr;
-    ucp_mem_map_params_t params{};
-    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
-    for (void* address : {static_cast<void*>(part(2) + 8), static_cast<void*>(&own)}) {
-      params.address = address;
-      params.length = 8;
-      if (ucp_mem_map(nullptr, &params, &memory) != UCS_OK) return false;
-    }
-    return true;
+    return map_memory(part(2) + 8, 8) && map_memory(&own, 8);
   });
   const LogFile log = folder.log();
   const Memory memory(log);
   REQUIRE(memory.met.size() == 1);
   CHECK(memory.met.begin()->second.bytes == kPartBytes);
   CHECK(memory.counted.memory_queries == 2);
+}
+
+TEST_CASE("memory: of what is mapped all pieces are in the log, and nothing beside it") {
+  const Folder folder;
+  std::uint64_t first = 0;
+  folder.run([] {
+    for (const unsigned number : {2u, 3u, 4u, 5u, 7u}) gpu::test::allocate(number);
+    return map_memory(part(3) + 8, 2 * kPartBytes) && map_memory(part(7), 3 * kPartBytes);
+  });
+  const LogFile log = folder.log();
+  const Memory memory(log);
+  std::vector<unsigned> parts;
+  for (const auto& [id, met] : memory.met) {
+    if (parts.empty()) first = met.begin;
+    parts.push_back(3 + static_cast<unsigned>((met.begin - first) / kPartBytes));
+  }
+  CHECK(parts == std::vector<unsigned>{3, 4, 5, 7});
+  CHECK(memory.counted.memory_queries == 5);  // the last one for what is the host's
 }
 
 TEST_CASE("memory: a fork child tells in its own log what it meets") {

@@ -308,13 +308,17 @@ STAND_IN ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t*,
                                     ucp_ep_h* endpoint) {
   return *endpoint = reinterpret_cast<ucp_ep_h>(worker), UCS_OK;
 }
-// The handle is the memory.
+// The handle is the memory; how much of it, is known of the last one.
+constinit std::atomic<std::size_t> mapped_bytes{0};
 STAND_IN ucs_status_t ucp_mem_map(ucp_context_h, const ucp_mem_map_params_t* params,
                                   ucp_mem_h* memory) {
+  mapped_bytes = params->length;
   return *memory = static_cast<ucp_mem_h>(params->address), UCS_OK;
 }
 STAND_IN ucs_status_t ucp_mem_query(ucp_mem_h memory, ucp_mem_attr_t* attributes) {
-  return attributes->address = memory, UCS_OK;
+  attributes->address = memory;
+  attributes->length = mapped_bytes;
+  return UCS_OK;
 }
 STAND_IN ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h endpoint, const void* buffer, std::size_t,
                                            ucp_tag_t, const ucp_request_param_t* param) {

@@ -399,4 +399,19 @@ TEST_CASE_FIXTURE(Fixture, "history: threads that allocate and free do not lose 
   for (unsigned thread = 0; thread < kThreads; ++thread) threads.emplace_back(work, thread);
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
+TEST_CASE_FIXTURE(Fixture, "memory: what has no id is another one at each use") {
+  allocate(1000, 100, 0);
+  const MemoryId first = memory(1000);
+  const MemoryId second = memory(1000);
+  CHECK(second > first);
+  CHECK(checks == 0);
+  CHECK(ended == std::vector{std::pair(first, MemoryEnd::replaced)});
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: where it ends is known of what was found") {
+  allocate(1000, 100, 7);
+  CHECK(attributor->end_of(1050) == 0);
+  memory(1050);
+  CHECK(attributor->end_of(1050) == 1100);
+  CHECK(attributor->end_of(1100) == 0);
 }

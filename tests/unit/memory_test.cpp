@@ -120,9 +120,6 @@ TEST_CASE("what no driver claimed is the host's, if all that they said is known"
   CHECK(reused.at(0xfff, {50, 60, 0}) == kHostPlace);
   CHECK(reused.at(0x1100, {50, 60, std::nullopt}) == kHostPlace);
   SUBCASE("a question was not answered") { reused.builder.log(0).totals.memory_unknown = 1; }
-  SUBCASE("there may be further pieces behind what is mapped piece by piece") {
-    add_memory(reused.builder, 0, 18, reused.a, 0xe00, 0x100, DeviceMemoryKind::mapped);
-  }
   SUBCASE("of some memory the extent is not known") {
     add_memory(reused.builder, 0, 18, reused.a, 0x800000, 0, DeviceMemoryKind::mapped);
   }
