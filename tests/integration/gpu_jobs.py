@@ -8,6 +8,7 @@ from checks import sent_like
 from harness import (
     MPIS,
     OPEN_MPI_OVER_UCX,
+    PROGRAMS,
     VIRTUAL_GPUS,
     Mpi,
     Recording,
@@ -18,9 +19,13 @@ from harness import (
     run_well,
     scratch,
 )
+from plain import pid_of
 from two_hosts import CABLE, HOSTS, LAUNCH_NETWORK, two_hosts
 
 SHARED_MEMORY = "sysv,posix,cma,self"
+PROTOCOLS = {"v1": "n", "v2": "y"}
+# What the programs call kinds of memory, in the words of the store.
+KINDS = {"device": "device", "pool": "pool", "vmm": "mapped", "managed": "managed"}
 
 
 def gpu_environment(settings):
@@ -74,6 +79,17 @@ class TwoHosts:
         return Recording(data)
 
 
+def record_pair(folder, program, *arguments, settings):
+    """Of a program that is two processes without any MPI; what is true of it is at folder/truth."""
+    environment = gpu_environment(settings)
+    command = [PROGRAMS / program, *arguments]
+    alone = run_well(command, env=environment)
+    command.append(folder / "truth")
+    recorded = record_command(folder / "data", command, ["--ucx", cuda_ucx()])
+    check_equal(run_well(recorded, env=environment).stdout, alone.stdout, "output of the program")
+    return Recording(folder / "data")
+
+
 def own_lines(result):
     """What the job prints. UCX 1.13 may complain at the end about ranks that left before."""
     return [line for line in result.stdout.splitlines() if not line.startswith("[")]
@@ -93,6 +109,21 @@ def check_memory(recording, truth):
             found = {key: message[end][key] for key in ("kind", "gpu")}
             check_equal(found, told[name_of(message)][end], f"{end} of {message}")
             check_equal(message[end]["bus"] is None, found["gpu"] is None, f"bus at {end} of {message}")
+        check_way(message)
+
+
+def check_messages_lie(recording, truth):
+    """As check_memory(), of tag messages between processes that are no ranks: `truth` has each end."""
+    ends = {(row["pid"], row["function"], row["tag"]): row for row in truth}
+    messages = [message for message in recording.messages if message["kind"] == "tag"]
+    check_equal(2 * len(messages), len(ends), "ends of messages whose memory is told")
+    for message in messages:
+        tag = int(message["ucp_tag"], 16)
+        for end, function in (("src", "ucp_tag_send_nbx"), ("dst", "ucp_tag_recv_nbx")):
+            row = ends[pid_of(message[f"{end}_process"]), function, tag]
+            found = message[f"{end}_memory"]
+            check_equal((found["kind"], found["gpu"]), (row["memory"], row["gpu"]),
+                        f"memory at {end} of {message}")
         check_way(message)
 
 

@@ -43,6 +43,9 @@ CELLS = {
     "mapped": ({"UCX_TLS": WITHOUT_IPC}, EAGER, MAPPED, STAGED),
     "staged": ({"UCX_TLS": WITHOUT_IPC, "UCX_RNDV_PIPELINE_SHM_ENABLE": "n"}, EAGER, STAGED, STAGED),
     "staged-v2": ({"UCX_TLS": WITHOUT_IPC, **V2}, EAGER, STAGED, STAGED),
+    # Only what is put from where it lies is put: all else is announced, and goes in pieces as if not.
+    "pieces": ({"UCX_TLS": WITHOUT_IPC, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, EAGER, EAGER),
+    "pieces-v2": ({"UCX_TLS": WITHOUT_IPC, **V2, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, EAGER, EAGER),
     "ipc-put-v2": ({**V2, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, IPC_PUT, EAGER),
     "ipc-get-v2": ({**V2, "UCX_RNDV_SCHEME": "get_zcopy", "VIRTUAL_GPU_NVLINKS": "4"},
                    EAGER, IPC_GET, EAGER),

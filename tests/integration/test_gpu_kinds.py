@@ -4,10 +4,9 @@ they arrive, all that is done for them is known, and so is where they lie.
     test_gpu_kinds.py FROM TO PROTOCOLS"""
 
 from checks import check_complete, check_messages_are, read_truth
-from gpu_jobs import SHARED_MEMORY, check_memory, place
+from gpu_jobs import PROTOCOLS, SHARED_MEMORY, check_memory, place
 from harness import MPIS, run_test
 
-PROTOCOLS = {"v1": "n", "v2": "y"}
 # Memory whose allocation UCX 1.13 does not see: its cache would take that for the host's.
 UNSEEN = {"pool", "vmm"}
 

@@ -1,9 +1,10 @@
-// Memory of each kind that CUDA has, for programs that send it, and what its GPU is called.
+// Memory of each kind that CUDA has, for programs that send it, and what its GPU is called. After
+// what has fail() and allocate(): common.h for MPI programs, gpu_pair.h for those without.
 #pragma once
 
 #include <cuda.h>
 
-#include "common.h"
+#include "contents.h"
 
 static inline void check_cuda(CUresult result, const char* what) {
   const char* text = "";
@@ -28,11 +29,13 @@ static inline CUdevice use_device(int number) {
 
 enum { kGpuNameBytes = 64 };
 
-// GPU-01234567-89ab-cdef-0123-456789abcdef
+// GPU-01234567-89ab-cdef-0123-456789abcdef, or MIG-... of an instance of one that is divided.
 static inline void name_gpu(CUdevice device, char name[kGpuNameBytes]) {
   CUuuid uuid;
+  char model[256];
   CHECK_CUDA(cuDeviceGetUuid(&uuid, device));
-  char* end = name + sprintf(name, "GPU");
+  CHECK_CUDA(cuDeviceGetName(model, sizeof model, device));
+  char* end = name + sprintf(name, strstr(model, " MIG ") != NULL ? "MIG" : "GPU");
   for (int i = 0; i < 16; ++i) {
     const char* dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "";
     end += sprintf(end, "%s%02x", dash, (unsigned char)uuid.bytes[i]);
@@ -59,26 +62,41 @@ struct memory {
   size_t bytes;
 };
 
-static inline CUdeviceptr map_memory(size_t* bytes) {
-  CUdevice device;
-  CHECK_CUDA(cuCtxGetDevice(&device));
-  CUmemAllocationProp wanted = {
+static inline CUmemAllocationProp physical_memory_of(CUdevice device) {
+  return (CUmemAllocationProp){
       .type = CU_MEM_ALLOCATION_TYPE_PINNED,
       .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
   };
+}
+
+// As much as physical memory of the device can have.
+static inline size_t whole_pages(CUdevice device, size_t bytes) {
+  const CUmemAllocationProp wanted = physical_memory_of(device);
+  size_t unit;
+  CHECK_CUDA(cuMemGetAllocationGranularity(&unit, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// New physical memory of the device, at addresses that were reserved.
+static inline void map_memory_at(CUdeviceptr address, CUdevice device, size_t bytes) {
+  const CUmemAllocationProp wanted = physical_memory_of(device);
   const CUmemAccessDesc access = {.location = wanted.location,
                                   .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  size_t unit;
-  CUdeviceptr address;
   CUmemGenericAllocationHandle handle;
-  CHECK_CUDA(cuMemGetAllocationGranularity(&unit, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  *bytes = (*bytes + unit - 1) / unit * unit;
-  CHECK_CUDA(cuMemCreate(&handle, *bytes, &wanted, 0));
-  CHECK_CUDA(cuMemAddressReserve(&address, *bytes, 0, 0, 0));
-  CHECK_CUDA(cuMemMap(address, *bytes, 0, handle, 0));
-  CHECK_CUDA(cuMemSetAccess(address, *bytes, &access, 1));
+  CHECK_CUDA(cuMemCreate(&handle, bytes, &wanted, 0));
+  CHECK_CUDA(cuMemMap(address, bytes, 0, handle, 0));
+  CHECK_CUDA(cuMemSetAccess(address, bytes, &access, 1));
   CHECK_CUDA(cuMemRelease(handle));  // the mapping holds it
+}
+
+static inline CUdeviceptr map_memory(size_t* bytes) {
+  CUdevice device;
+  CUdeviceptr address;
+  CHECK_CUDA(cuCtxGetDevice(&device));
+  *bytes = whole_pages(device, *bytes);
+  CHECK_CUDA(cuMemAddressReserve(&address, *bytes, 0, 0, 0));
+  map_memory_at(address, device, *bytes);
   return address;
 }
 

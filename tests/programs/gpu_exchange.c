@@ -3,30 +3,13 @@
 //
 //     gpu_exchange FROM TO [TRUTH-PREFIX]     kinds of memory: device, pool, vmm, managed, ...
 
-#include <unistd.h>
-
-#include "device_memory.h"
+#include "gpu_ranks.h"
 
 static const size_t kSizes[] = {1, 100, 4000, 20000, 300000, 3000000};
-enum { kSizeCount = sizeof kSizes / sizeof *kSizes, kHostBytes = 64 };
-
-// What each rank calls its GPU, which the others tell the truth with.
-struct place {
-  char host[kHostBytes], gpu[kGpuNameBytes];
-};
+enum { kSizeCount = sizeof kSizes / sizeof *kSizes };
 
 static uint64_t seed_of(int src, int dst, int size) {
   return ((uint64_t)src << 40) + ((uint64_t)dst << 20) + (uint64_t)size;
-}
-
-static void write_memory(const char* name, const struct memory_kind* kind,
-                         const struct place* place) {
-  if (strcmp(kind->memory, "host") == 0) {
-    fprintf(truth_file, ",\"%s\":{\"kind\":\"host\",\"gpu\":null}", name);
-  } else {
-    fprintf(truth_file, ",\"%s\":{\"kind\":\"%s\",\"gpu\":\"%s/%s\"}", name, kind->memory,
-            place->host, place->gpu);
-  }
 }
 
 struct run {
@@ -41,8 +24,8 @@ static void tell(const struct run* run, int dst, int size) {
           "{\"src\":%d,\"dst\":%d,\"bytes\":%zu,\"tag\":%d,\"function\":\"MPI_Isend\",\"comm\":"
           "\"MPI_COMM_WORLD\"",
           run->rank, dst, kSizes[size], size);
-  write_memory("src_memory", run->from, &run->places[run->rank]);
-  write_memory("dst_memory", run->to, &run->places[dst]);
+  write_end("src_memory", run->from, &run->places[run->rank]);
+  write_end("dst_memory", run->to, &run->places[dst]);
   fprintf(truth_file, "}\n");
 }
 
@@ -79,12 +62,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &run.size);
   open_truth(argc > 3 ? argv[3] : NULL, run.rank);
 
-  struct place mine = {0};
-  gethostname(mine.host, kHostBytes - 1);
-  name_gpu(use_device(run.rank), mine.gpu);
-  run.places = allocate(sizeof mine * (size_t)run.size);
-  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, run.places, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
-
+  run.places = take_gpus(run.rank, run.size);
   const size_t largest = kSizes[kSizeCount - 1];
   struct memory* sent = allocate(sizeof *sent * (size_t)run.size);
   struct memory* got = allocate(sizeof *got * (size_t)run.size);

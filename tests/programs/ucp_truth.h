@@ -23,7 +23,7 @@ static void open_truth(void) {
   check(truth_file != NULL, "writing the truth file");
 }
 
-static void called(const char* function, const char* kind, int to, size_t bytes) {
+static inline void called(const char* function, const char* kind, int to, size_t bytes) {
   if (truth_file == NULL) return;
   fprintf(truth_file, "{\"function\":\"%s\",\"kind\":\"%s\",\"by\":%d,\"to\":%d,\"bytes\":%zu}\n",
           function, kind, (int)getpid(), to, bytes);

@@ -399,6 +399,8 @@ TEST_CASE_FIXTURE(Fixture, "history: threads that allocate and free do not lose 
   for (unsigned thread = 0; thread < kThreads; ++thread) threads.emplace_back(work, thread);
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
+}
+
 TEST_CASE_FIXTURE(Fixture, "memory: what has no id is another one at each use") {
   allocate(1000, 100, 0);
   const MemoryId first = memory(1000);

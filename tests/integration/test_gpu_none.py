@@ -1,0 +1,65 @@
+"""Jobs that move no memory of a GPU: without a driver all is the host's and not a word of it is in the
+log; a driver that was never initialised has no memory; what was sent before a late driver was noticed
+is the host's or unknown, and never a device's.
+
+    test_gpu_none.py WHEN"""
+
+from checks import check_complete
+from harness import (
+    PROGRAMS,
+    VIRTUAL_GPUS,
+    check,
+    check_equal,
+    record_well,
+    run_test,
+    run_well,
+    scratch,
+)
+
+HOST = {"kind": "host", "gpu": None, "bus": None}
+# By phase, as gpu_none.c numbers it: before uctrace looked for a driver in vain, since then, since the
+# driver was there, since it was found.
+EXPECTED = {1: {"host"}, 2: {"host", "unknown"}, 3: {"host", "unknown"}, 4: {"host"}}
+
+
+def check_memory(recording, phases):
+    seen = set()
+    for message in recording.messages:
+        phase = int(message["ucp_tag"], 16) >> 32
+        seen.add(phase)
+        for end in ("src_memory", "dst_memory"):
+            found = message[end]
+            check(found["kind"] in EXPECTED[phase], f"{end} of {message}")
+            if found["kind"] == "host":
+                check_equal(found, HOST, f"{end} of {message}")
+    check_equal(seen, phases, "phases of which there are messages")
+
+
+def words_of_memory(info):
+    """How many operations named their memory, as counted on both sides."""
+    found = [identity for identity in info["identities"] if identity["name"] == "memory"]
+    check(found, "there is no identity `memory`")
+    return sum(identity["left"] + identity["right"] for identity in found)
+
+
+def no_gpu(when):
+    program = [PROGRAMS / "gpu_none", when]
+    environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS)}
+    with scratch() as folder:
+        alone = run_well(program, env=environment)
+        result, recording = record_well(folder / "data", program, env=environment)
+        check_equal(result.stdout, alone.stdout, "output of the program")
+        info = recording.info
+        check_complete(info, layers=("uct", "ucp"), processes=2)
+        check_memory(recording, {1, 2, 3, 4} if when == "late" else {1})
+        check_equal(recording.table("device_memory"), [], "memory of devices")
+        if when == "none":
+            check_equal(info["gpu"]["queries"], 0, "questions to a driver")
+            check_equal(words_of_memory(info), 0, "operations that name their memory")
+            check_equal(info["gpu"]["devices"], [], "devices")
+        else:
+            check_equal(info["layers"]["gpu"]["state"], "on", "layer gpu")
+            check(info["gpu"]["queries"] > 0, "the driver was asked nothing")
+
+
+run_test(no_gpu)
