@@ -6,18 +6,12 @@
 //
 // PREFIX.RANK.jsonl says what was sent, PREFIX-allocations.RANK.jsonl what was allocated, in order.
 
-#include <unistd.h>
+#include "gpu_ranks.h"
 
-#include "device_memory.h"
-
-enum { kBytes = 100000, kHostBytes = 64, kFirstTag = 100 };
+enum { kBytes = 100000, kFirstTag = 100 };
 
 static const char* const kEarly[] = {"device", "pool", "vmm", "managed"};
 enum { kEarlyCount = sizeof kEarly / sizeof *kEarly, kFreedEarly = 1 };
-
-struct place {
-  char host[kHostBytes], gpu[kGpuNameBytes];
-};
 
 struct allocation {
   struct memory memory;
@@ -27,7 +21,7 @@ struct allocation {
 
 static struct place use_place(int number) {
   struct place place = {0};
-  gethostname(place.host, kHostBytes - 1);
+  gethostname(place.host, kHostNameBytes - 1);
   name_gpu(use_device(number), place.gpu);
   return place;
 }
