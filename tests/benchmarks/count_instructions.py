@@ -47,6 +47,9 @@ STACKS = "_stacks"  # behind the name of a kind
 # While recording is off, for who leaves it so until something happens: counters go on.
 WHILE_OFF = ("uct_short", "ucp_receive", "mpi_call", "self_exchange")
 OFF = "_off"
+# Of memory of a GPU, whose allocation UCX has seen.
+ON_GPU = ("uct_zcopy", "ucp_send", "ucp_receive")
+GPU = "_gpu"
 
 
 class CannotCount(Exception):
@@ -105,9 +108,13 @@ def count_added(build, more=0):
         recorded = count_recorded(build, folder, "all", {}, more)
         stacks = count_recorded(build, folder, "stacks", {"UCTRACE_STACKS": "mpi"}, more)
         off = count_recorded(build, folder, "off", {"UCTRACE_START_ON": "pcontrol"}, more)
+        driver = str(build.root / "tests" / "virtual-gpu")
+        of_gpu = {"RECORD_KINDS_GPU": "1", "LD_LIBRARY_PATH": driver}
+        gpu = count_recorded(build, folder, "gpu", of_gpu, more)
     totals = {kind: recorded[kind] - bare[kind] for kind in KINDS}
     totals |= {kind + STACKS: stacks[kind] - bare[kind] for kind in WITH_STACKS}
     totals |= {kind + OFF: off[kind] - bare[kind] for kind in WHILE_OFF}
+    totals |= {kind + GPU: gpu[kind] - bare[kind] for kind in ON_GPU}
     return {kind: round(total / OPERATIONS, 1) for kind, total in totals.items()}
 
 
@@ -132,7 +139,7 @@ def count_recorded(build, folder, name, choices, more):
 
 
 def title_of(kind):
-    for suffix, said in ((STACKS, ", stacks"), (OFF, ", recording off")):
+    for suffix, said in ((STACKS, ", stacks"), (OFF, ", recording off"), (GPU, ", memory of a GPU")):
         if kind.endswith(suffix):
             return KINDS.get(kind.removesuffix(suffix), kind) + said
     return KINDS.get(kind, kind)

@@ -3,6 +3,8 @@
 //
 // usage: record_kinds OPERATIONS MORE
 // Each batch makes OPERATIONS + MORE operations. MORE is 0, except to show that the count goes up.
+// With RECORD_KINDS_GPU in the environment the buffers are memory of a GPU, which nobody touches.
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +14,9 @@
 enum { kRepetitions = 8, kArrivesUnheeded = UCT_AM_ID_MAX - 1 };
 
 static long operations;
-static char buffer[64];
+enum { kBufferBytes = 64 };
+static char host_buffer[kBufferBytes];
+static char* buffer = host_buffer;
 static int mpi_request;
 
 static size_t pack(void* room, void* argument) {
@@ -22,7 +26,7 @@ static size_t pack(void* room, void* argument) {
 
 static void on_zcopy(uct_completion_t* completion) { completion->count = 1; }
 static uct_completion_t zcopy_end = {.func = on_zcopy, .count = 1};
-static uct_iov_t payload = {.buffer = buffer, .length = sizeof buffer, .count = 1};
+static uct_iov_t payload = {.buffer = host_buffer, .length = kBufferBytes, .count = 1};
 static uint64_t header[2];
 
 static void on_send(void* request, ucs_status_t status, void* user_data) {
@@ -93,13 +97,32 @@ static const struct {
     {{false, false, false}, batch_mpi_call},        {{false, false, false}, batch_mpi_message},
     {{false, false, false}, batch_mpi_exchange},    {{true, true, false}, batch_self_exchange}};
 
+// The driver is no part of a job of the host alone, so it is not linked.
+static void use_gpu(void) {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  unsigned long long address = 0;
+  void* context;
+  if (driver == NULL || ((int (*)(unsigned))dlsym(driver, "cuInit"))(0) != 0 ||
+      ((int (*)(void**, int))dlsym(driver, "cuDevicePrimaryCtxRetain"))(&context, 0) != 0 ||
+      ((int (*)(void*))dlsym(driver, "cuCtxSetCurrent"))(context) != 0 ||
+      ((int (*)(unsigned long long*, size_t))dlsym(driver, "cuMemAlloc_v2"))(&address,
+                                                                             kBufferBytes) != 0) {
+    fprintf(stderr, "record_kinds: there is no GPU\n");
+    exit(1);
+  }
+  buffer = payload.buffer = (char*)(uintptr_t)address;
+}
+
 int main(int argc, char** argv) {
   if (argc != 3) {
     fprintf(stderr, "usage: record_kinds OPERATIONS MORE\n");
     return 2;
   }
   operations = atol(argv[1]) + atol(argv[2]);
+  const int on_gpu = getenv("RECORD_KINDS_GPU") != NULL;
+  if (on_gpu) use_gpu();
   MPI_Init(&argc, &argv);
+  if (on_gpu) fake_ucm_allocated(buffer, kBufferBytes);
   for (size_t i = 0; i < sizeof kBatches / sizeof kBatches[0]; ++i) {
     fake_stack = kBatches[i].stack;
     for (int repetition = 0; repetition < kRepetitions; ++repetition) kBatches[i].run();
