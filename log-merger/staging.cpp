@@ -17,8 +17,9 @@ const UcpOp& ucp(const Job& job, Index index) { return job.ucp[static_cast<std::
 
 // What was sent with one header to one process, and how much of that has arrived.
 struct Delivered {
-  std::vector<Index> sends;  // in order
+  std::vector<Index> serves;  // in order
   std::size_t next = 0;
+  Index sender = kNone;
   bool several = false;  // processes that sent them
 };
 
@@ -54,19 +55,24 @@ bool answers_announcement(const Arrival& arrival) {
   return is(arrival, wire::AmId::rndv_atp) || is(arrival, wire::AmId::rndv_data);
 }
 
+// Where an operation went: to the other end of what it serves, or, as an answer, to who had asked.
+Index destination_of(const Job& job, const UctOp& op) {
+  const UcpOp& served = ucp(job, op.serves);
+  return op.process == served.process ? receiver_of(job, served) : served.process;
+}
+
 void learn_deliveries(const Job& job, std::map<HeaderKey, Delivered>& wanted) {
   for (const Index index : in_time_order(job.uct)) {
     const UctOp& op = job.uct[static_cast<std::size_t>(index)];
     if (!accepted(op) || op.serves == kNone) {
       continue;
     }
-    const UcpOp& send = ucp(job, op.serves);
-    const auto place = wanted.find(key_of(receiver_of(job, send), op.am_id, op.header));
+    const auto place = wanted.find(key_of(destination_of(job, op), op.am_id, op.header));
     if (place != wanted.end()) {
       Delivered& delivered = place->second;
-      delivered.several = delivered.several || (!delivered.sends.empty() &&
-                                                ucp(job, delivered.sends[0]).process != op.process);
-      delivered.sends.push_back(op.serves);
+      delivered.several |= delivered.sender != kNone && delivered.sender != op.process;
+      delivered.sender = op.process;
+      delivered.serves.push_back(op.serves);
     }
   }
 }
@@ -107,9 +113,9 @@ void attribute_delivered_copies(Job& job) {
   std::unordered_map<Index, std::pair<Index, Link>> serves_of;  // by arrival
   for (const Index index : in_time_order(job.arrivals)) {
     const auto place = wanted.find(key_of_arrival(arrival(job, index)));
-    if (place != wanted.end() && place->second.next < place->second.sends.size()) {
+    if (place != wanted.end() && place->second.next < place->second.serves.size()) {
       Delivered& delivered = place->second;
-      serves_of[index] = {delivered.sends[delivered.next++],
+      serves_of[index] = {delivered.serves[delivered.next++],
                           delivered.several ? Link::inferred : Link::exact};
     }
   }

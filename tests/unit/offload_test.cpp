@@ -177,6 +177,23 @@ TEST_CASE("staging inside an operation that was refused keeps its own origin") {
   CHECK(builder.uct(staging).serves == send);
 }
 
+TEST_CASE("what a handler copies out of an answer serves what was asked for") {
+  JobBuilder builder(2);
+  const Index get = builder.one_sided(log::UcpFunction::get_nbx, 0, 1, 0x1000, kLength, 1);
+  const Index request =
+      builder.active_message(0, 1, wire::AmId::get_request, 36, 3, {0x1000, kLength, 7, 41});
+  builder.from_ucp(request, get);
+  builder.arrival(1, wire::AmId::get_request, 5, {0x1000, kLength, 7, 41});
+  builder.active_message(1, 0, wire::AmId::get_reply, kLength + 16, 7, {41, 0});
+  const log::Id answer = builder.arrival(0, wire::AmId::get_reply, 8, {41, 0});
+  const Index copy = builder.memory_operation(0, 0, log::UctOp::put_short, 0x2000, kLength, 9);
+  builder.uct(copy).staging = true;
+  builder.from_arrival(copy, answer);
+  attribute_transfers(builder.job);
+  CHECK(builder.uct(copy).serves == get);
+  CHECK(builder.uct(copy).link == Link::exact);
+}
+
 TEST_CASE("what stays in its process, for data that leave it, is staging") {
   for (const Index receiver : {0, 1}) {
     JobBuilder builder(2);
