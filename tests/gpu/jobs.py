@@ -94,6 +94,29 @@ def all_jobs(history):
     yield job(f"addresses used again{with_history}", reuse, history)
 
 
+def ask_driver(history):
+    """What query_cost says. With history each allocation is told to uctrace."""
+    command = [BUILD_ROOT / "tests" / "gpu" / "query_cost"]
+    with scratch() as folder:
+        asked = run(record_command(folder / "data", command, ["--gpu-history"]) if history else command)
+    if asked.status != 0:
+        sys.exit(f"there is no GPU that can be used: {asked.stderr.strip()}")
+    return json.loads(asked.stdout)
+
+
+def kinds_of(driver):
+    return {kind: told for kind, told in driver.items() if isinstance(told, dict) and "handle_ns" in told}
+
+
+def lines_of_allocations(report):
+    lines = ["", "allocated and freed, us: alone, with history"]
+    with_history = kinds_of(report["driver_with_history"])
+    for kind, told in kinds_of(report["driver"]).items():
+        times = [one["allocation_ns"] / 1000 for one in (told, with_history[kind])]
+        lines.append(f"{kind:<18} {times[0]:>10.2f} {times[1]:>10.2f}")
+    return lines
+
+
 def text_of(report):
     driver = report["driver"]
     lines = [f"{driver['name']}, CUDA {driver['driver'] // 1000}.{driver['driver'] % 1000 // 10}", ""]
@@ -104,24 +127,25 @@ def text_of(report):
         else:
             lines.append(f"{row['job']}: WRONG: {row['why']}")
     lines += ["", "ns a question      attributes  buffer id  handle  has an id; of the next one there"]
-    for kind, told in driver.items():
-        if isinstance(told, dict) and "attributes_ns" in told:
-            next_one = "the same" if told["next"]["same_id"] else "another"
-            where = "same address" if told["next"]["same_address"] else "elsewhere"
-            lines.append(f"{kind:<18} {told['attributes_ns']:>10} {told['buffer_id_ns']:>10} "
-                         f"{told['handle_ns']:>7}  {'yes' if told['has_id'] else 'no'}; {next_one}, {where}")
+    for kind, told in kinds_of(driver).items():
+        next_one = "the same" if told["next"]["same_id"] else "another"
+        where = "same address" if told["next"]["same_address"] else "elsewhere"
+        lines.append(f"{kind:<18} {told['attributes_ns']:>10} {told['buffer_id_ns']:>10} "
+                     f"{told['handle_ns']:>7}  {'yes' if told['has_id'] else 'no'}; {next_one}, {where}")
     remap = driver["remap"]
     lines.append(f"mapped anew at one address: {'the same' if remap['same_id'] else 'another'} id")
+    if "driver_with_history" in report:
+        lines += lines_of_allocations(report)
     return "\n".join(lines) + "\n"
 
 
 def main():
     out, history = Path(sys.argv[1]), "--history" in sys.argv
-    asked = run([BUILD_ROOT / "tests" / "gpu" / "query_cost"])
-    if asked.status != 0:
-        sys.exit(f"there is no GPU that can be used: {asked.stderr.strip()}")
+    report = {"driver": ask_driver(False)}
+    if history:
+        report["driver_with_history"] = ask_driver(True)
     jobs = [row for with_history in ([False, True] if history else [False]) for row in all_jobs(with_history)]
-    report = {"driver": json.loads(asked.stdout), "jobs": jobs}
+    report["jobs"] = jobs
     out.mkdir(parents=True, exist_ok=True)
     (out / "report.json").write_text(json.dumps(report, indent=1) + "\n")
     text = text_of(report)

@@ -1,5 +1,6 @@
-// What questions to the driver cost that uctrace asks, and what it answers, on memory of each kind:
-// one JSON object. Runs on one GPU, with any driver; linked with the driver alone.
+// What questions to the driver cost that uctrace asks, what it answers, and what an allocation
+// costs, for memory of each kind: one JSON object. Runs on one GPU, with any driver; linked with
+// the driver alone.
 //
 //     query_cost [QUESTIONS]     of each kind, by default 100000
 
@@ -82,6 +83,19 @@ static double cost_ns(int (*ask)(CUdeviceptr), CUdeviceptr address) {
   return best;
 }
 
+// Of one that is freed again: what the history of allocations adds to.
+static double allocation_ns(const char* kind) {
+  enum { kRounds = 5, kAllocations = 20 };
+  double best = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const double begin = now_ns();
+    for (int i = 0; i < kAllocations; ++i) free_memory(allocate_memory(kind, kBytes));
+    const double each = (now_ns() - begin) / kAllocations;
+    if (round == 0 || each < best) best = each;
+  }
+  return best;
+}
+
 // --- what is told --------------------------------------------------------------------------------
 
 static void write_kind(const char* kind) {
@@ -89,6 +103,7 @@ static void write_kind(const char* kind) {
   printf(",\"%s\":{\"attributes_ns\":%.0f,\"buffer_id_ns\":%.0f,\"handle_ns\":%.0f", kind,
          cost_ns(ask_attributes, memory.address), cost_ns(ask_buffer_id, memory.address),
          cost_ns(ask_handle, memory.address));
+  printf(",\"allocation_ns\":%.0f", allocation_ns(kind));
   printf(",\"attributes\":%d,\"buffer_id\":%d,\"handle\":%d", ask_attributes(memory.address),
          ask_buffer_id(memory.address), ask_handle(memory.address));
   const unsigned long long id = buffer_id;
