@@ -19,6 +19,7 @@ const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
                                      {"mpi", ReportBy::mpi},
                                      {"pairs", ReportBy::pairs},
                                      {"call-sites", ReportBy::call_sites},
+                                     {"gpu-nic", ReportBy::gpu_nic},
                                      {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},

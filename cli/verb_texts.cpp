@@ -96,11 +96,11 @@ const std::map<std::string, VerbText> kVerbTexts = {
     {"report",
      {.arguments = "[DIR]",
       .description =
-          {"Prints up to four tables: top contenders (which UCT operation over which transport "
-           "carried "
-           "how much), MPI functions (which asked for how much, and their time), pairs of "
-           "ranks and, where call stacks were recorded, the lines of the program that call. All "
-           "sums are exact. The options that choose messages and transfers mean the "
+          {"Prints up to five tables: top contenders (which UCT operation over which transport "
+           "carried how much), MPI functions (which asked for how much, and their time), pairs of "
+           "ranks, where call stacks were recorded the lines of the program that call, and where "
+           "GPUs are how much went from which GPU over which network card. All sums are exact. The "
+           "options that choose messages and transfers mean the "
            "same for report and messages, and on the page."},
       .examples = {{"uctrace report", "all tables"},
                    {"uctrace report --by contenders --mpi MPI_Isend",
@@ -224,6 +224,7 @@ std::vector<Definition> environment_texts() {
 
 std::vector<Definition> file_texts() {
   return {{"DIR/*.ulog", "the logs, one of each process"},
+          {"DIR/*.topology.xml", "of each node with GPUs, how its devices lie (hwloc)"},
           {"DIR/run.h5", "the merged run (HDF5)"},
           {"DIR/profile.db", "its profile by communicators (SQLite)"},
           {"DIR/run.json", "how the job was started and how it ended"},

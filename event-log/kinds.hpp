@@ -376,6 +376,7 @@ enum class FaultCode : std::uint16_t {
   // What a GPU's driver allocates is not told; the detail says why. `value` 1: it is, but not all
   // of it is kept.
   gpu_history_refused = 19,
+  topology_not_taken = 20,   // of the node; `value` is an errno, or what its program returned
   kCount
 };
 

@@ -50,6 +50,8 @@ const char* name_of(log::FaultCode code) {
       return "gpu_events_refused";
     case log::FaultCode::gpu_history_refused:
       return "gpu_history_refused";
+    case log::FaultCode::topology_not_taken:
+      return "topology_not_taken";
     case log::FaultCode::kCount:
       break;
   }

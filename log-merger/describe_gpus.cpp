@@ -144,7 +144,18 @@ Json devices_json(const Job& job) {
                     {"bus", job.run.texts[gpu.bus]},
                     {"name", text_json(job, gpu.name)},
                     {"vendor", text_json(job, gpu.vendor)},
-                    {"bytes", gpu.memory_bytes}});
+                    {"bytes", gpu.memory_bytes},
+                    {"numa", gpu.numa < 0 ? Json(nullptr) : Json(gpu.numa)}});
+  }
+  return list;
+}
+
+Json topology_json(const Job& job) {
+  Json list = Json::array();
+  for (const HostTopology& topology : job.findings.topologies) {
+    list.push_back({{"host", topology.host},
+                    {"taken", topology.why.empty()},
+                    {"why", topology.why.empty() ? Json(nullptr) : Json(topology.why)}});
   }
   return list;
 }
@@ -202,9 +213,10 @@ Json gpu_layer_json(const Job& job) {
     off |=
         log::is_off(log.file.page().layers[kLayer]) || (has_driver && log.devices.drivers.empty());
     for (const auto& [fault, detail] : log.faults) {
-      if (fault.layer == log::Layer::gpu && !is_of_history(fault) && why.empty()) {
-        why = fmt::format("{}: {}", name_of(static_cast<log::FaultCode>(fault.head.a)), detail);
-      }
+      const auto code = static_cast<log::FaultCode>(fault.head.a);
+      const bool of_memory = fault.layer == log::Layer::gpu && !is_of_history(fault) &&
+                             code != log::FaultCode::topology_not_taken;
+      if (of_memory && why.empty()) why = fmt::format("{}: {}", name_of(code), detail);
     }
   }
   if (why.empty() && off) why = "a GPU driver is loaded, of which memory could not be asked";
@@ -219,13 +231,10 @@ Json gpu_layer_json(const Job& job) {
 
 Json gpu_json(const Job& job) {
   const log::LaneCounters counted = count_counted(job);
-  return {{"devices", devices_json(job)},
-          {"operations", operations_json(job)},
-          {"memory", job.run.device_memory.size()},
-          {"queries", counted.memory_queries},
-          {"unanswered", counted.memory_unknown},
-          {"history", history_json(job)},
-          {"disagreements", disagreements_json(job)}};
+  return {{"devices", devices_json(job)},       {"topology", topology_json(job)},
+          {"operations", operations_json(job)}, {"memory", job.run.device_memory.size()},
+          {"queries", counted.memory_queries},  {"unanswered", counted.memory_unknown},
+          {"history", history_json(job)},       {"disagreements", disagreements_json(job)}};
 }
 
 void note_disagreements(Job& job) {

@@ -9,7 +9,8 @@ namespace uctrace {
 constexpr bool loses_nothing(log::FaultCode code) {
   return code == log::FaultCode::signal_taken || code == log::FaultCode::unknown_condition ||
          code == log::FaultCode::clock_not_measured || code == log::FaultCode::gpu_query_failed ||
-         code == log::FaultCode::gpu_events_refused || code == log::FaultCode::gpu_history_refused;
+         code == log::FaultCode::gpu_events_refused ||
+         code == log::FaultCode::gpu_history_refused || code == log::FaultCode::topology_not_taken;
 }
 
 }  // namespace uctrace

@@ -58,6 +58,12 @@ struct ViolationsOfPair {
   std::int64_t worst_ns = 0;
 };
 
+// Of a host with GPUs: whether the distances of its devices are known.
+struct HostTopology {
+  std::string host;
+  std::string why;  // not; empty = they are
+};
+
 struct Findings {
   std::vector<JobInFolder> jobs;
   std::vector<LeftOut> left_out;
@@ -68,6 +74,7 @@ struct Findings {
   std::vector<WallClockStep> wall_clock_steps;
   std::vector<ClockDisagreement> clock_disagreements;
   std::vector<ViolationsOfPair> violations;
+  std::vector<HostTopology> topologies;
   std::uint64_t early_within_error =
       0;  // messages that were, by no more than the clocks may be off
 };

@@ -69,6 +69,27 @@ std::string library_name(std::string version_line) {
   return version_line;
 }
 
+// Of each host whose devices' distances are not known; of the others how many there are.
+std::vector<std::string> topology_texts(const ordered_json& info) {
+  std::vector<std::string> texts;
+  std::size_t taken = 0;
+  const auto text = [](const ordered_json& value) {
+    return value.is_string() ? value.get<std::string>() : "";
+  };
+  for (const ordered_json& host : member(member(info, "gpu"), "topology")) {
+    if (member(host, "taken") == true) {
+      ++taken;
+    } else {
+      texts.push_back(fmt::format("not taken on {}: {}", text(member(host, "host")),
+                                  text(member(host, "why"))));
+    }
+  }
+  if (taken > 0) {
+    texts.push_back(fmt::format("taken on {} host{}", taken, taken == 1 ? "" : "s"));
+  }
+  return texts;
+}
+
 void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Colour colour) {
   const RunFacts facts = facts_of(run);
   const auto line = [&](const char* name, const std::string& value) {
@@ -86,9 +107,12 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   line("messages", members_line(member(info, "messages")));
   if (!run.stacks.empty()) line("stacks", members_line(member(info, "stacks")));
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
-    line("gpu", full_memory_text(run, {MemoryKind::gpu, static_cast<std::int32_t>(i)}));
+    const std::int32_t numa = run.gpus[i].numa;
+    line("gpu", full_memory_text(run, {MemoryKind::gpu, static_cast<std::int32_t>(i)}) +
+                    (numa < 0 ? "" : fmt::format(", NUMA node {}", numa)));
   }
   if (!run.gpus.empty()) line("memory", members_line(member(info, "gpu")));
+  for (const std::string& text : topology_texts(info)) line("topology", text);
   line("complete", facts.complete ? "yes" : "no");
 }
 

@@ -375,6 +375,7 @@ struct Job {
   std::uint64_t unresolved_frames = 0;  // of distinct places of code
   std::size_t monotonic_clocks = 0;  // how many different ones the logs were written by
   Findings findings;
+  std::vector<TopologyFile> topologies;
 };
 
 template <typename Row>

@@ -12,20 +12,34 @@ namespace uctrace {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+void add_topology(const fs::path& path, LogSet& logs) {
+  std::string name = path.filename().string();
+  const bool finished = path.extension() != ".part";
+  if (!finished) name.resize(name.size() - std::string_view(".part").size());
+  if (!name.ends_with(kTopologySuffix)) return;
+  name.resize(name.size() - std::string_view(kTopologySuffix).size());
+  logs.topologies.push_back({name, path, finished});
+}
+
+}  // namespace
+
 LogSet read_logs(const fs::path& folder) {
+  LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
   std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() == kLogSuffix) {
       paths.push_back(it->path());
     }
+    add_topology(it->path(), logs);
   }
   if (error) {
     throw Error({fmt::format("cannot read '{}'", folder.string()), error.message(),
                  "name a folder made by `uctrace record`"});
   }
   std::sort(paths.begin(), paths.end());
-  LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
   for (const fs::path& path : paths) {
     logs.add(path.string(), [&] { return log::LogFile::open(path); });
   }
@@ -156,6 +170,7 @@ Job load_job(LogSet logs, const MergeOptions& options) {
   Job job;
   job.run.notes = std::move(logs.notes);
   job.findings.left_out = std::move(logs.left_out);
+  job.topologies = std::move(logs.topologies);
   choose_job(logs.files, options.job, job);
   drop_second_logs(logs.files, job);
   for (log::LogFile& file : logs.files) {

@@ -1,6 +1,7 @@
 // The logs that a run is made of, before anything is taken from them.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +17,19 @@ struct LeftOut {
   Problem problem;
 };
 
+// What hwloc saw of a node, beside the logs of its processes.
+struct TopologyFile {
+  std::string node;  // its host's name and the beginning of its boot id
+  std::filesystem::path path;
+  bool finished = true;  // it was written to the end
+};
+
 struct LogSet {
   std::string folder;  // its name in messages
   std::vector<log::LogFile> files;
   std::vector<LeftOut> left_out;
   std::vector<std::string> notes;  // a line for each file that was left out
+  std::vector<TopologyFile> topologies = {};
 
   // Adds what `open` returns, or notes why it cannot be read.
   template <typename Open>

@@ -4,9 +4,11 @@
 
 #include "log-merger/describe_gpus.hpp"
 #include "log-merger/describe_windows.hpp"
+#include "log-merger/gpu_nic.hpp"
 #include "log-merger/job.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/open_calls.hpp"
+#include "log-merger/place_devices.hpp"
 #include "log-merger/plain_text.hpp"
 #include "log-merger/strangers.hpp"
 #include "log-merger/totals.hpp"
@@ -25,6 +27,8 @@ Run merged(merge::Job job) {
   merge::match_streams(job);
   merge::resolve_stacks(job);
   merge::build_rows(job);
+  merge::place_devices(job);
+  merge::lay_out_gpu_nic(job.run);
   merge::find_clock_violations(job);
   const merge::Found found = merge::count_found(job);
   merge::check_identities(job, found);

@@ -14,13 +14,14 @@ namespace uctrace {
 
 // Files of a data folder that are not merged ones.
 inline constexpr char kLogSuffix[] = ".ulog";
+inline constexpr char kTopologySuffix[] = ".topology.xml";  // with ".part" while it is written
 inline constexpr char kRunFile[] = "run.json";  // how the job was started, by `uctrace record`
 
 struct MergeOptions {
   std::string job;  // job key, or its beginning; empty = the newest in the folder
 };
 
-// Every log in `folder`. Throws Error where the folder cannot be read.
+// Every log in `folder`, and which topologies of nodes are there. Throws Error where the folder cannot be read.
 LogSet read_logs(const std::filesystem::path& folder);
 
 // Throws Error where `logs` holds none.

@@ -60,6 +60,11 @@ const char* name_of(MemoryKind value) {
   return name_in(kNames, value);
 }
 
+const char* name_of(Distance value) {
+  static constexpr const char* kNames[] = {"unknown", "PIX", "PXB", "PHB", "NODE", "SYS"};
+  return name_in(kNames, value);
+}
+
 const char* name_of(Link value) {
   static constexpr const char* kNames[] = {"exact", "inferred", "ambiguous", "reason",
                                            "unattributed"};

@@ -290,6 +290,46 @@ struct Gpu {
   TextId name = kNoText;
   TextId vendor = kNoText;  // cuda, rocm, level_zero; kNoText = not known
   std::uint64_t memory_bytes = 0;
+  std::int32_t numa = -1;  // node of memory that it is at, as the host counts; -1 = not known
+};
+
+// A network card of a host, or a port of one, that interfaces were opened on.
+struct Nic {
+  TextId host = kNoText;
+  TextId device = kNoText;  // as UCT names it: mlx5_0:1, eth0
+  TextId bus = kNoText;     // 0000:10:00.0; kNoText = on no PCI bus, or not known
+  std::int32_t numa = -1;   // as of a Gpu
+};
+
+// What is between two devices of a host, by its topology; nearest first.
+enum class Distance : std::uint8_t {
+  unknown,
+  pix,   // at most one PCI bridge
+  pxb,   // several, but not the host's
+  phb,   // a host bridge
+  node,  // several host bridges of one NUMA node
+  sys,   // NUMA nodes
+};
+const char* name_of(Distance);
+
+// Data of messages between memory and a network card of the same host. There is a row for each pair
+// of a GPU and a card of its host, and one for all else that moved something.
+struct GpuNic {
+  TextId host = kNoText;                    // kNoText = a process that left no log
+  MemoryKind memory = MemoryKind::unknown;  // with `gpu`, as a MemoryPlace
+  std::int32_t gpu = -1;                    // into gpus
+  std::int32_t nic = -1;                    // into nics, -1 = not known
+  Distance distance = Distance::unknown;    // of the GPU from the card
+  // Of their NUMA nodes, as the firmware tells: 10 = the same one, 20 = twice as far. -1 = not
+  // known.
+  std::int32_t numa_distance = -1;
+  std::uint64_t out_operations = 0, out_bytes = 0;  // from memory to the card; payload
+  std::uint64_t in_operations = 0, in_bytes = 0;    // from the card to memory
+  // Payload of messages from, or to, the GPU that went over the card by way of the host's memory:
+  // in the host's row it is among the others.
+  std::uint64_t out_staged_bytes = 0, in_staged_bytes = 0;
+
+  MemoryPlace place() const { return {memory, gpu}; }
 };
 
 // Memory that a driver knows of, as a process met it.
@@ -331,6 +371,8 @@ struct Run {
   std::vector<MemberRun> communicator_members;  // by communicator, then side
   std::vector<Gpu> gpus;
   std::vector<DeviceMemoryRow> device_memory;  // by process, then number
+  std::vector<Nic> nics;                       // by host, then device
+  std::vector<GpuNic> gpu_nic;                 // by host, then memory, GPU and card
   std::vector<CodeFrame> frames;
   std::vector<CallStack> stacks;
   std::vector<StackFrame> stack_frames;  // by stack

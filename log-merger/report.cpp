@@ -7,6 +7,8 @@
 #include <set>
 
 #include "log-merger/error.hpp"
+#include "log-merger/gpu_nic.hpp"
+#include "log-merger/gpu_nic_table.hpp"
 #include "log-merger/info_output.hpp"
 
 namespace uctrace {
@@ -239,6 +241,13 @@ std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOpti
       all.push_back(for_person ? call_site_text(run, rows) : call_site_table(run, rows));
     }
   }
+  // Nor this one where there is no GPU.
+  const bool for_person = options.format == Format::table;
+  if (wanted(ReportBy::gpu_nic) &&
+      (!for_person || options.by == ReportBy::gpu_nic || !run.gpus.empty())) {
+    const auto rows = gpu_nic_totals(run, filter);
+    all.push_back(for_person ? gpu_nic_text(run, rows) : gpu_nic_table(run, rows));
+  }
   for (Table& table : all) {
     // The matrix has cut its operations itself: its totals are those of all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
@@ -309,8 +318,9 @@ void write_report(std::ostream& out, const Run& run, const Filter& filter,
                   const ReportOptions& options) {
   if (options.format == Format::csv && options.by == ReportBy::all) {
     throw Error({.what = "report as CSV",
-                 .why = "a CSV file holds one table and the report has four",
-                 .to_do = "add --by contenders, --by mpi, --by pairs or --by call-sites"});
+                 .why = "a CSV file holds one table and the report has five",
+                 .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites or "
+                          "--by gpu-nic"});
   }
   const std::vector<Table> all = tables(run, filter, options);
   switch (options.format) {

@@ -1,4 +1,4 @@
-// The four tables of `uctrace report`, exact sums over the selected rows of a run:
+// The five tables of `uctrace report`, exact sums over the selected rows of a run:
 // contenders  which UCT operation over which transport carried how much (payload bytes and number
 //             of transfers, over the hops of the selected messages that fit the hop criteria)
 // mpi         messages and payload by the MPI function that asked, and of its calls: their time,
@@ -6,6 +6,7 @@
 //             bytes by their arguments (which calls on windows have too) and their communicators
 // pairs       messages and payload by source and destination
 // call_sites  calls, their time and bytes, by the line of the program that makes them
+// gpu_nic     payload between memory and network cards of each host (gpu_nic.hpp)
 #pragma once
 
 #include <cstdint>
@@ -63,7 +64,7 @@ std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter);
 // Longest time first; events without a stack are left out.
 std::vector<CallSiteTotal> totals_by_call_site(const Run& run, const Filter& filter);
 
-enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, all };
+enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, gpu_nic, all };
 
 struct ReportOptions {
   ReportBy by = ReportBy::all;

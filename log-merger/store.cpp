@@ -176,6 +176,8 @@ std::size_t rows_behind(const Run& run, Unit unit) {
       return run.gpus.size();
     case Unit::device_memory:
       return run.device_memory.size();
+    case Unit::nic:
+      return run.nics.size();
     default:
       return 0;
   }

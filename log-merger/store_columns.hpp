@@ -27,13 +27,14 @@ enum class Unit : std::uint8_t {
   datatype,       // row of `datatypes`, -1 = none
   gpu,            // row of `gpus`, -1 = none
   device_memory,  // row of `device_memory`, -1 = none
+  nic,            // row of `nics`, -1 = none
 };
 
 constexpr const char* name_of(Unit unit) {
   constexpr const char* kNames[] = {
-      "",        "bytes",    "ns",       "rank",  "address",      "text",      "process",
-      "message", "hop",      "stack",    "frame", "stack_frame",  "call_site", "communicator",
-      "member",  "mpi_call", "datatype", "gpu",   "device_memory"};
+      "",        "bytes",    "ns",       "rank",  "address",       "text",      "process",
+      "message", "hop",      "stack",    "frame", "stack_frame",   "call_site", "communicator",
+      "member",  "mpi_call", "datatype", "gpu",   "device_memory", "nic"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -42,7 +43,7 @@ constexpr bool is_reference(Unit unit) {
   return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
          unit == Unit::frame || unit == Unit::call_site || unit == Unit::communicator ||
          unit == Unit::mpi_call || unit == Unit::datatype || unit == Unit::gpu ||
-         unit == Unit::device_memory;
+         unit == Unit::device_memory || unit == Unit::nic;
 }
 
 template <typename Row, typename Value>

@@ -7,6 +7,7 @@
 
 #include "log-merger/model.hpp"
 #include "log-merger/store_columns.hpp"
+#include "log-merger/store_gpu_tables.hpp"
 
 namespace uctrace::store {
 
@@ -279,38 +280,6 @@ struct Table<MemberRun> {
 };
 
 template <>
-struct Table<Gpu> {
-  static constexpr const char* name = "gpus";
-  static constexpr auto columns = std::tuple{
-      column("host", &Gpu::host, "host name", Unit::text),
-      column("uuid", &Gpu::uuid, "GPU-..., of a part of a GPU (MIG) MIG-...", Unit::text),
-      column("gpu_uuid", &Gpu::gpu_uuid, "of the whole GPU", Unit::text),
-      column("bus", &Gpu::bus, "PCI address", Unit::text),
-      column("name", &Gpu::name, "as its driver calls it", Unit::text),
-      column("vendor", &Gpu::vendor, "cuda, rocm or level_zero", Unit::text),
-      column("memory_bytes", &Gpu::memory_bytes, "all its memory", Unit::bytes),
-  };
-};
-
-template <>
-struct Table<DeviceMemoryRow> {
-  using Row = DeviceMemoryRow;
-  static constexpr const char* name = "device_memory";
-  static constexpr auto columns = std::tuple{
-      column("process", &Row::process, "process whose address it is", Unit::process),
-      column("gpu", &Row::gpu, "where it is, -1 = on the host, or not known", Unit::gpu),
-      column("kind", &Row::kind, "device, pool, managed, mapped, mapped_host, pinned or imported",
-             Unit::text),
-      column("allocated", &Row::allocated, "1 = from_ns is when it was allocated"),
-      column("address", &Row::address, "where it begins", Unit::address),
-      column("bytes", &Row::bytes, "0 = its extent is not known", Unit::bytes),
-      column("from_ns", &Row::from_ns, "it was met, or allocated", Unit::ns),
-      column("alive_ns", &Row::alive_ns, "last known to be there, -1 = to the end", Unit::ns),
-      column("to_ns", &Row::to_ns, "known to be over, -1 = it was there to the end", Unit::ns),
-  };
-};
-
-template <>
 struct Table<CodeFrame> {
   using Row = CodeFrame;
   static constexpr const char* name = "frames";
@@ -377,6 +346,7 @@ inline constexpr std::tuple kTables{&Run::processes,      &Run::messages,
                                     &Run::datatypes,      &Run::wait_shares,
                                     &Run::communicators,  &Run::communicator_members,
                                     &Run::gpus,           &Run::device_memory,
+                                    &Run::nics,           &Run::gpu_nic,
                                     &Run::frames,         &Run::stacks,
                                     &Run::stack_frames,   &Run::call_sites,
                                     &Run::identities};

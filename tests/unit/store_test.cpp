@@ -162,6 +162,8 @@ static_assert(declared_bytes<UcpOperationRow>() + alignof(UcpOperationRow) >
               sizeof(UcpOperationRow));
 static_assert(declared_bytes<DeviceMemoryRow>() + alignof(DeviceMemoryRow) >
               sizeof(DeviceMemoryRow));
+static_assert(declared_bytes<Nic>() + alignof(Nic) > sizeof(Nic));
+static_assert(declared_bytes<GpuNic>() + alignof(GpuNic) > sizeof(GpuNic));
 
 }  // namespace
 
@@ -236,6 +238,7 @@ TEST_CASE("references that leave their table are refused") {
   names("transfers/process", [](Run& run) { run.transfers[0].process = UINT32_MAX; });
   names("transfers/message", [](Run& run) { run.transfers[19].message = 20; });
   names("hops/message", [](Run& run) { run.hops[0].message = 20; });
+  names("gpu_nic/nic", [](Run& run) { run.gpu_nic[3].nic = 20; });
   names("messages/src_gpu", [](Run& run) { run.messages[3].src_gpu = 20; });
   names("ucp_operations/device_memory", [](Run& run) { run.ucp_operations[0].device_memory = -2; });
   names("messages/first_hop", [](Run& run) { run.messages[0] = {.first_hop = 20, .hops = 1}; });
