@@ -14,10 +14,21 @@ namespace fs = std::filesystem;
 constexpr const char* kLibrary = "libuctrace.so";
 constexpr const char* kGpuHistory = "libuctrace-cupti.so";
 constexpr const char* kSelfTest = "uctrace-ucx-test";
+constexpr const char* kTopologyProgram = "uctrace-topology";
 constexpr const char* kPatch = "ucx-hooks.patch";
 
 // The kernel's link names the file itself, whatever symbolic link it was started by.
 fs::path own_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+// A program of ours that is not for users; empty if there is none.
+fs::path find_own_program(const char* name) {
+  const fs::path bin = own_folder();
+  std::error_code error;
+  for (const fs::path& folder : {bin, bin.parent_path() / "libexec" / "uctrace"}) {
+    if (fs::exists(folder / name, error)) return folder / name;
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -54,14 +65,9 @@ fs::path find_gpu_history() {
                         "without --gpu-history: memory is attributed all the same"});
 }
 
-fs::path find_self_test() {
-  const fs::path bin = own_folder();
-  std::error_code error;
-  for (const fs::path& folder : {bin, bin.parent_path() / "libexec" / "uctrace"}) {
-    if (fs::exists(folder / kSelfTest, error)) return folder / kSelfTest;
-  }
-  return {};
-}
+fs::path find_self_test() { return find_own_program(kSelfTest); }
+
+fs::path find_topology_program() { return find_own_program(kTopologyProgram); }
 
 fs::path find_ucx_patch() {
   const fs::path bin = own_folder();

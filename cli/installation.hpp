@@ -18,6 +18,10 @@ std::filesystem::path find_gpu_history();
 // ../libexec/uctrace of an installation. Empty if it is in neither.
 std::filesystem::path find_self_test();
 
+// The program that a job with GPUs runs on each node, to see how its devices lie: in the same
+// places. Empty if it is in neither: it was built without hwloc.
+std::filesystem::path find_topology_program();
+
 // The patch that `build-ucx` applies: in patches/ beside the command in a build folder, in
 // ../share/uctrace/patches of an installation. Throws Error if it is in neither.
 std::filesystem::path find_ucx_patch();

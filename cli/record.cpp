@@ -90,6 +90,13 @@ void add(const RebuiltUcx& ucx, launcher::Wanted& wanted) {
   wanted.variables.push_back({"UCTRACE_UCX", ucx.libuct});
 }
 
+// What the processes run themselves.
+void add_programs(launcher::Wanted& wanted) {
+  if (const fs::path program = find_topology_program(); !program.empty()) {
+    wanted.variables.push_back({"UCTRACE_TOPOLOGY_PROGRAM", program.string()});
+  }
+}
+
 // What of the job is recorded: which layers and stacks, when, and how much of it is kept.
 void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   const auto add = [&](const char* name, const std::vector<std::string>& values) {
@@ -148,6 +155,7 @@ int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
                           .variables = {{"UCTRACE_DIR", folder.string()}},
                           .copies = {}};
   add(ucx, wanted);
+  add_programs(wanted);
   add_choices(command, wanted);
   add_gpu_history(command, wanted);
   char name[256];
@@ -271,6 +279,7 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
       .variables = {{"UCTRACE_DIR", folder.path.string()}, {"UCTRACE_JOB", record.job}},
       .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
   add(ucx, wanted);
+  add_programs(wanted);
   add_choices(command, wanted);
   add_gpu_history(command, wanted);
   for (const char* name : {"UCTRACE_DRAIN", "UCTRACE_UNWINDER", "UCTRACE_CLOCK"}) {

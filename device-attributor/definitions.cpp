@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "device-attributor/topology.hpp"
 #include "event-log/device_definitions.hpp"
 #include "event-log/recorder.hpp"
 
@@ -49,6 +50,7 @@ bool define_device(Lane& lane, int ordinal) {
     log::publish(record, RecordType::gpu_device, sizeof *record / 8,
                  static_cast<std::uint16_t>(ordinal + 1), static_cast<std::uint32_t>(ordinal));
   }
+  take_topology();
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "event-log/packer.hpp"
 #include "event-log/process_identity.hpp"
 #include "event-log/supply.hpp"
+#include "event-log/thread.hpp"
 #include "event-log/ticks.hpp"
 
 namespace uctrace::log {
@@ -149,6 +150,12 @@ struct Helper {
     }
   }
 
+  void start_task() const {
+    if (supply.task.load(std::memory_order_relaxed) != nullptr) {
+      spawn_thread(supply.task.exchange(nullptr, std::memory_order_acquire));
+    }
+  }
+
   void housekeeping() {
     const std::uint64_t t = monotonic_raw_ns();
     if (t - last_housekeeping >= kHousekeepingNs) {
@@ -196,6 +203,7 @@ struct Helper {
     // What cannot grow for an error is not tried again soon; a full ring has chunks to pack.
     const bool failed = !fill_chunks(missing_chunks()) && errno != 0;
     fill_slabs(slabs);
+    start_task();
     housekeeping();
     return failed ? kIdlePollNs : time_to_next_poll(elapsed, chunks, slabs);
   }

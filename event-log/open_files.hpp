@@ -1,4 +1,4 @@
-// Gives a thread a table of open files of its own. Private to event-log/.
+// Gives a thread, or a new process, a table of open files of its own.
 #pragma once
 
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 // What the log says of the process: definitions that hold for all of it, and its page.
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -134,6 +136,18 @@ void set_stacks(StackMode mode, Unwinder unwinder) {
     supply.page->stacks = mode;
   }
 }
+
+bool name_of_node(char* out, std::size_t size, const char* added) {
+  const char* folder = getenv("UCTRACE_DIR");
+  if (folder == nullptr || !armed_now()) {
+    return false;
+  }
+  const int n =
+      snprintf(out, size, "%s/%s-%.8s%s", folder, supply.page->host, supply.page->boot_id, added);
+  return n > 0 && static_cast<std::size_t>(n) < size;
+}
+
+void run_beside(void* (*task)(void*)) { supply.task.store(task, std::memory_order_release); }
 
 void see_gpu_driver() {
   if (armed_now()) {

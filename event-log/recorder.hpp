@@ -232,4 +232,12 @@ void set_exit(ExitKind kind);
 void see_gpu_driver();
 void set_stacks(StackMode mode, Unwinder unwinder);
 
+// "DIR/HOST-BOOT" and what is added: the name of a file beside the log that all processes of this
+// node have in common. False: it is too long, or there is no folder. Reads the environment.
+bool name_of_node(char* out, std::size_t size, const char* added);
+
+// Has the helper start a thread for the task soon, with all signals blocked. One task at a time: a
+// later one takes the place of one that waits still. A store, on any thread.
+void run_beside(void* (*task)(void*));
+
 }  // namespace uctrace::log

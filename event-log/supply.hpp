@@ -48,6 +48,7 @@ struct Supply {
   std::atomic<std::uint32_t> wanted;            // futex: moves on when the helper is to look
   std::atomic<std::uint32_t> wake_below;        // ready chunks; 0 = the helper looks soon anyway
   std::atomic<std::uint32_t> stop;              // futex: 1 = finish, 2 = the helper has finished
+  std::atomic<void* (*)(void*)> task;           // that a thread is to be started for; or nullptr
   ProcessPage* page;
   Lane* lanes;
   int start_errno;  // why the helper could not start

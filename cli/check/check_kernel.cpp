@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "cli/check/checks.hpp"
+#include "cli/installation.hpp"
 
 namespace uctrace::cli::check {
 namespace {
@@ -130,6 +131,13 @@ void check_gpu(Findings& findings) {
     findings.ok("gpu", fmt::format("a driver of CUDA is present ({}): it is asked on which GPU "
                                    "data lies",
                                    kCuda));
+    if (find_topology_program().empty()) {
+      findings.warning(kGpuNoTopology,
+                       {.found = "uctrace was built without hwloc",
+                        .why = "how far GPUs are from network cards will not be known",
+                        .fix = "install hwloc's headers (Debian: libhwloc-dev) and build uctrace "
+                               "again"});
+    }
   } else {
     findings.ok("gpu", "no GPU driver: all memory is host memory");
   }

@@ -1,0 +1,189 @@
+// hwloc looks at the node in a program of its own: this library needs nothing then, and plug-ins of
+// hwloc, which ask drivers, stay out of the process.
+//
+// Nothing of that may be seen by the program. Its wait() knows no child, because the one that this
+// process has is of the kind that only __WCLONE finds, and sends no signal. A program that is
+// started turns into a usual child (execve(2)), so it is the child's child. The three processes
+// share memory, and nobody runs who could notice: no fork handler is called, nothing is copied, and
+// the thread here sleeps meanwhile.
+#include "device-attributor/topology.hpp"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+
+#include "event-log/open_files.hpp"
+#include "event-log/recorder.hpp"
+
+namespace uctrace::gpu {
+
+namespace {
+
+constexpr char kSuffix[] = ".topology.xml";
+
+// What hwloc may need to know. LD_PRELOAD is none of that.
+constexpr const char* kPassedOn[] = {"HWLOC_XMLFILE", "HWLOC_FSROOT", "LD_LIBRARY_PATH"};
+constexpr std::size_t kMostPassedOn = std::size(kPassedOn);
+
+// Copied when it is asked for: other threads may change the environment afterwards.
+struct Request {
+  char program[PATH_MAX];
+  char file[PATH_MAX];
+  char claim[PATH_MAX];
+  char variables[kMostPassedOn][2 * PATH_MAX];
+  std::size_t variable_count;
+};
+constinit Request request{};
+constinit std::atomic<std::uint32_t> asked_in_log{0};
+
+constexpr std::size_t kStack = 16 * 1024;
+
+// How the program fares; shared by the processes, of which one runs at a time.
+struct Errand {
+  char* arguments[3] = {};
+  char* environment[kMostPassedOn + 2] = {};
+  int error = 0;   // errno where it could not be started
+  int status = 0;  // as of wait()
+  alignas(16) char stack_of_child[kStack];
+  alignas(16) char stack_of_program[kStack];  // until it is one
+};
+
+// Starts a process that shares this one's memory, and returns when it has ended or is another
+// program's. It sends no signal when it ends. -1: there is none.
+int run_sharing_memory(int (*run)(void*), Errand& errand, char (&stack)[kStack]) {
+  return clone(run, stack + kStack, CLONE_VM | CLONE_VFORK, &errand);
+}
+
+int become_program(void* data) {
+  auto& errand = *static_cast<Errand*>(data);
+  log::leave_open_files();
+  constexpr int kStandardFiles = 3;
+  for (int i = 0; i < kStandardFiles; ++i) {
+    syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
+  }
+  syscall(SYS_execve, errand.arguments[0], errand.arguments, errand.environment);
+  errand.error = errno;
+  return 1;
+}
+
+int wait_for_program(void* data) {
+  auto& errand = *static_cast<Errand*>(data);
+  // Of a program that ignores the signal nobody could be waited for.
+  const unsigned long by_default[8] = {};
+  constexpr std::size_t kSignalSetBytes = 8;
+  syscall(SYS_rt_sigaction, SIGCHLD, by_default, nullptr, kSignalSetBytes);
+  const int program = run_sharing_memory(become_program, errand, errand.stack_of_program);
+  if (program < 0) {
+    errand.error = errno;
+    return 1;
+  }
+  while (syscall(SYS_wait4, program, &errand.status, __WALL, nullptr) < 0 && errno == EINTR) {
+  }
+  return 0;
+}
+
+void say_not_taken(int value, const char* why) {
+  log::fault(log::Layer::gpu, log::FaultCode::topology_not_taken, value, why);
+}
+
+void say_how_it_ended(const Errand& errand) {
+  char why[PATH_MAX + 128];
+  if (errand.error != 0) {
+    snprintf(why, sizeof why, "%s could not be started (errno %d)", request.program, errand.error);
+    say_not_taken(errand.error, why);
+  } else if (WIFSIGNALED(errand.status)) {
+    snprintf(why, sizeof why, "%s was ended by signal %d", request.program,
+             WTERMSIG(errand.status));
+    say_not_taken(WTERMSIG(errand.status), why);
+  } else if (WEXITSTATUS(errand.status) != 0) {
+    snprintf(why, sizeof why, "%s ended with status %d", request.program,
+             WEXITSTATUS(errand.status));
+    say_not_taken(WEXITSTATUS(errand.status), why);
+  }
+}
+
+void run_program() {
+  static char no_plug_ins[] = "HWLOC_PLUGINS_PATH=/dev/null";
+  Errand errand;
+  errand.arguments[0] = request.program;
+  errand.arguments[1] = request.file;
+  for (std::size_t i = 0; i < request.variable_count; ++i) {
+    errand.environment[i] = request.variables[i];
+  }
+  errand.environment[request.variable_count] = no_plug_ins;
+  const int child = run_sharing_memory(wait_for_program, errand, errand.stack_of_child);
+  if (child < 0) {
+    errand.error = errno;
+  } else {
+    while (syscall(SYS_wait4, child, nullptr, __WCLONE, nullptr) < 0 && errno == EINTR) {
+    }
+  }
+  say_how_it_ended(errand);
+}
+
+// The one process of the node that can make the file takes the topology. It is made without being
+// opened: the program's next file would get another number meanwhile.
+void* take(void*) {
+  if (access(request.file, F_OK) == 0) {
+    return nullptr;
+  }
+  if (mknod(request.claim, S_IFREG | 0644, 0) != 0) {
+    if (errno != EEXIST) say_not_taken(errno, "its file cannot be made beside the logs");
+  } else if (request.program[0] == '\0') {
+    say_not_taken(0,
+                  "UCTRACE_TOPOLOGY_PROGRAM is not set: uctrace was built without hwloc, or "
+                  "the job was not started by `uctrace record`");
+  } else {
+    run_program();
+  }
+  return nullptr;
+}
+
+bool copy(const char* text, char* out, std::size_t size) {
+  const int n = snprintf(out, size, "%s", text);
+  return n > 0 && static_cast<std::size_t>(n) < size;
+}
+
+bool fill_request() {
+  request.variable_count = 0;
+  for (const char* name : kPassedOn) {
+    const char* value = getenv(name);
+    char* variable = request.variables[request.variable_count];
+    constexpr std::size_t kSize = sizeof request.variables[0];
+    const int n = value == nullptr ? 0 : snprintf(variable, kSize, "%s=%s", name, value);
+    request.variable_count += n > 0 && static_cast<std::size_t>(n) < kSize;
+  }
+  const char* program = getenv("UCTRACE_TOPOLOGY_PROGRAM");
+  if (program == nullptr || !copy(program, request.program, sizeof request.program)) {
+    request.program[0] = '\0';
+  }
+  return log::name_of_node(request.file, sizeof request.file, kSuffix) &&
+         log::name_of_node(request.claim, sizeof request.claim, ".topology.xml.part");
+}
+
+}  // namespace
+
+void take_topology() {
+  const std::uint32_t log_number = log::log_number();
+  if (asked_in_log.exchange(log_number, std::memory_order_relaxed) == log_number) {
+    return;
+  }
+  const int saved_errno = errno;
+  if (fill_request()) {
+    log::run_beside(take);
+  }
+  errno = saved_errno;
+}
+
+}  // namespace uctrace::gpu
