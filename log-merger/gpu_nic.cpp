@@ -1,5 +1,6 @@
 #include "log-merger/gpu_nic.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,6 +16,11 @@ bool is_pair(const Run& run, const GpuNic& row) {
   return row.memory == MemoryKind::gpu && row.gpu >= 0 && row.nic >= 0 &&
          run.gpus[static_cast<std::size_t>(row.gpu)].host ==
              run.nics[static_cast<std::size_t>(row.nic)].host;
+}
+
+bool goes_over_network(const Run& run, const Message& message) {
+  const auto path = path_of(run, message);
+  return std::any_of(path.begin(), path.end(), [](const Hop& hop) { return hop.network; });
 }
 
 // Rows by where they stand in the table.
@@ -92,7 +98,7 @@ class Rows {
 std::vector<GpuNic> gpu_nic_totals(const Run& run, const Filter& filter) {
   Rows rows(run);
   for (const Message& message : run.messages) {
-    if (!filter.accepts(message)) continue;
+    if (!goes_over_network(run, message) || !filter.accepts(message)) continue;
     for (const Leg& leg : legs_of(run, message)) {
       const Hop& hop = run.hops[leg.hop];
       if (hop.network && filter.accepts(hop)) rows.add(message, leg);
