@@ -40,7 +40,8 @@ struct History {
     if (view.kind() == TextKind::gpu_history) by = view.text;
   }
   void take(const FaultView& view) {
-    if (view.r.layer == Layer::gpu) faults.push_back(view.r);
+    const bool of_node = view.code() == FaultCode::topology_not_taken;
+    if (view.r.layer == Layer::gpu && !of_node) faults.push_back(view.r);
   }
   void take(const UcpOperationView& view) {
     if (family_of(view.function()) == UcpFamily::tag_send) sends.push_back(view);
