@@ -98,6 +98,8 @@ def make_pack(pack, build, ucx, *, virtual):
     _copy(_need(ucx / "lib"), pack / "ucx-hooks" / "lib")
     for name in ("uctrace", "libuctrace.so"):
         _copy(_need(build / name), pack / name)
+    if (build / "uctrace-topology").exists():  # made where hwloc is
+        _copy(build / "uctrace-topology", pack / "uctrace-topology")
     for name in ("gpu_exchange.ompi", "gpu_reuse"):
         _copy(_need(build / "tests" / "programs" / name), pack / "tests" / "programs" / name)
     _copy(_need(build / "tests" / "gpu" / "query_cost"), pack / "tests" / "gpu" / "query_cost")
