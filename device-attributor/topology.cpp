@@ -140,10 +140,6 @@ void* take(void*) {
   }
   if (mknod(request.claim, S_IFREG | 0644, 0) != 0) {
     if (errno != EEXIST) say_not_taken(errno, "its file cannot be made beside the logs");
-  } else if (request.program[0] == '\0') {
-    say_not_taken(0,
-                  "UCTRACE_TOPOLOGY_PROGRAM is not set: uctrace was built without hwloc, or "
-                  "the job was not started by `uctrace record`");
   } else {
     run_program();
   }
@@ -164,11 +160,10 @@ bool fill_request() {
     const int n = value == nullptr ? 0 : snprintf(variable, kSize, "%s=%s", name, value);
     request.variable_count += n > 0 && static_cast<std::size_t>(n) < kSize;
   }
+  // Not set: uctrace was built without hwloc, or the job was not started by `record`.
   const char* program = getenv("UCTRACE_TOPOLOGY_PROGRAM");
-  if (program == nullptr || !copy(program, request.program, sizeof request.program)) {
-    request.program[0] = '\0';
-  }
-  return log::name_of_node(request.file, sizeof request.file, kSuffix) &&
+  return program != nullptr && copy(program, request.program, sizeof request.program) &&
+         log::name_of_node(request.file, sizeof request.file, kSuffix) &&
          log::name_of_node(request.claim, sizeof request.claim, ".topology.xml.part");
 }
 

@@ -121,7 +121,11 @@ class Places {
         }
       }
     }
-    if (found.why.empty()) found.why = "no process of this host took it";
+    if (found.why.empty()) {
+      found.why =
+          "no process of this host took it: uctrace was built without hwloc, or the job was not "
+          "started by `uctrace record`";
+    }
   }
 
   void place_gpu(std::size_t row) {

@@ -40,8 +40,7 @@ struct History {
     if (view.kind() == TextKind::gpu_history) by = view.text;
   }
   void take(const FaultView& view) {
-    const bool of_node = view.code() == FaultCode::topology_not_taken;
-    if (view.r.layer == Layer::gpu && !of_node) faults.push_back(view.r);
+    if (view.r.layer == Layer::gpu) faults.push_back(view.r);
   }
   void take(const UcpOperationView& view) {
     if (family_of(view.function()) == UcpFamily::tag_send) sends.push_back(view);

@@ -38,8 +38,7 @@ struct Memory {
   void take(const GpuDriverView& view) { drivers.push_back(view.r); }
   void take(const GpuDeviceView& view) { devices.push_back(view.r); }
   void take(const FaultView& view) {
-    const bool of_node = view.code() == FaultCode::topology_not_taken;
-    if (view.r.layer == Layer::gpu && !of_node) faults.push_back(view.r);
+    if (view.r.layer == Layer::gpu) faults.push_back(view.r);
   }
   void take(const UcpOperationView& view) { words += (view.flags() & UcpOperation::kMemory) != 0; }
   void take(const UctOperationView& view) { words += (view.r.marks & UctOperation::kMemory) != 0; }
