@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <optional>
+#include <tuple>
 
 #include "log-merger/filter.hpp"
 
@@ -13,6 +14,11 @@ namespace {
 
 ordered_json or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+// As the page numbers GPUs: in the order of Run::gpus.
+ordered_json place_json(MemoryPlace place) {
+  return {{"kind", name_of(place.kind)}, {"gpu", place.gpu}};
 }
 
 }  // namespace
@@ -47,10 +53,25 @@ std::size_t PageCells::cell_at(std::int32_t src, std::int32_t dst, TrafficClass 
   return place->second;
 }
 
+PageCells::Step PageCells::step_of(const Hop& hop) {
+  return {hop.hop,       hop.role,   hop.transport, hop.device,  hop.op,
+          hop.issued_by, hop.from(), hop.to(),      hop.network, hop.remote_device};
+}
+
+PageCells::Step PageCells::step_of(const Transfer& transfer) {
+  return {.role = transfer.role,
+          .transport = transfer.transport,
+          .device = transfer.device,
+          .op = transfer.op,
+          .from = {transfer.from_memory, transfer.from_gpu},
+          .to = {transfer.to_memory, transfer.to_gpu},
+          .network = transfer.network};
+}
+
 std::map<PageCells::Step, PathTotals> PageCells::path_sums(const Message& message) const {
   std::map<Step, PathTotals> steps;
   for (const Hop& hop : path_of(run_, message)) {
-    PathTotals& sum = steps[{hop.hop, hop.role, hop.transport, hop.device, hop.op, hop.issued_by}];
+    PathTotals& sum = steps[step_of(hop)];
     sum.count += hop.count;
     sum.bytes += hop.bytes;
     sum.wire_bytes += hop.wire_bytes;
@@ -61,6 +82,8 @@ std::map<PageCells::Step, PathTotals> PageCells::path_sums(const Message& messag
 std::size_t PageCells::add(const Message& message) {
   const auto steps = path_sums(message);
   TrafficClass traffic_class;
+  traffic_class.src = message.src_place();
+  traffic_class.dst = message.dst_place();
   traffic_class.mpi = message.mpi;
   traffic_class.comm = message.comm;
   traffic_class.protocol = message.protocol;
@@ -88,8 +111,7 @@ std::size_t PageCells::add(const Transfer& transfer) {
   traffic_class.reason = transfer.link == Link::reason         ? run_.texts[transfer.reason]
                          : transfer.link == Link::unattributed ? "unattributed"
                                                                : "no_message";
-  traffic_class.path = {
-      {0, transfer.role, transfer.transport, transfer.device, transfer.op, Side::src}};
+  traffic_class.path = {step_of(transfer)};
   const std::size_t number = cell_at(static_cast<std::int32_t>(transfer.process),
                                      transfer.peer_process, std::move(traffic_class));
   PathTotals& total = cells_[number].transfers.front();
@@ -109,14 +131,15 @@ std::size_t PageCells::total_of_transfer(const Transfer& transfer, std::size_t i
   const Message& message = run_.messages[static_cast<std::size_t>(transfer.message)];
   const bool by_source = static_cast<std::int32_t>(transfer.process) == message.src_process;
   const std::vector<Step>& path = classes_[cells_[cell].key.traffic_class]->path;
+  const Step own = step_of(transfer);
+  const auto what = [](const Step& step) {
+    return std::tuple(step.transport, step.op, step.role, step.device, step.from, step.to);
+  };
   // A message to itself has both ends in one process: then any end fits.
   std::size_t fitting = kNowhere;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const Step& step = path[i];
-    if (step.transport != transfer.transport || step.op != transfer.op ||
-        step.role != transfer.role || step.device != transfer.device) {
-      continue;
-    }
+    if (what(step) != what(own)) continue;
     if ((step.issued_by == Side::src) == by_source) return first_total(cell) + i;
     fitting = first_total(cell) + i;
   }
@@ -130,17 +153,25 @@ ordered_json PageCells::text(TextId id) const {
 // A step always has a name for a filter to choose it by.
 std::string PageCells::name(TextId id) const { return id == kNoText ? "unknown" : run_.texts[id]; }
 
+ordered_json PageCells::step_json(const Step& step) const {
+  return {{"hop", step.hop},
+          {"transport", name(step.transport)},
+          {"device", name(step.device)},
+          {"remote_device", text(step.remote_device)},
+          {"network", step.network},
+          {"op", name(step.op)},
+          {"role", name_of(step.role)},
+          {"issued_by", name_of(step.issued_by)},
+          {"from", place_json(step.from)},
+          {"to", place_json(step.to)}};
+}
+
 ordered_json PageCells::class_json(const TrafficClass& traffic_class) const {
   ordered_json path = ordered_json::array();
-  for (const Step& step : traffic_class.path) {
-    path.push_back({{"hop", step.hop},
-                    {"transport", name(step.transport)},
-                    {"device", name(step.device)},
-                    {"op", name(step.op)},
-                    {"role", name_of(step.role)},
-                    {"issued_by", name_of(step.issued_by)}});
-  }
+  for (const Step& step : traffic_class.path) path.push_back(step_json(step));
   const int size = traffic_class.size;
+  const bool is_message = traffic_class.reason.empty();
+  const ordered_json none = nullptr;
   return {{"kind", or_null(traffic_class.kind)},
           {"mpi", text(traffic_class.mpi)},
           {"comm", text(traffic_class.comm)},
@@ -148,6 +179,8 @@ ordered_json PageCells::class_json(const TrafficClass& traffic_class) const {
           {"size", size < 0 ? ordered_json(nullptr) : ordered_json(size)},
           {"match", or_null(traffic_class.match)},
           {"reason", or_null(traffic_class.reason)},
+          {"src_memory", is_message ? place_json(traffic_class.src) : none},
+          {"dst_memory", is_message ? place_json(traffic_class.dst) : none},
           {"path", std::move(path)}};
 }
 

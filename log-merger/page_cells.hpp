@@ -55,10 +55,14 @@ class PageCells {
     Role role = Role::data;
     TextId transport = kNoText, device = kNoText, op = kNoText;
     Side issued_by = Side::src;
+    MemoryPlace from, to;
+    bool network = false;
+    TextId remote_device = kNoText;
     auto operator<=>(const Step&) const = default;
   };
   // `match` and `kind` are empty for transfers without a message.
   struct TrafficClass {
+    MemoryPlace src, dst;  // of the message's data
     TextId mpi = kNoText, comm = kNoText, protocol = kNoText;
     std::string kind, match, reason;
     int size = -1;  // bits of the payload's length: 2^(size-1) <= bytes < 2^size; 0 for none
@@ -76,11 +80,14 @@ class PageCells {
     std::vector<PathTotals> transfers;  // of the steps of the class
   };
 
+  static Step step_of(const Hop& hop);
+  static Step step_of(const Transfer& transfer);
   std::map<Step, PathTotals> path_sums(const Message& message) const;
   std::size_t first_total(std::size_t cell) const { return first_total_[cell]; }
   std::size_t add(const Message& message);
   std::size_t add(const Transfer& transfer);
   std::size_t cell_at(std::int32_t src, std::int32_t dst, TrafficClass traffic_class);
+  nlohmann::ordered_json step_json(const Step& step) const;
   nlohmann::ordered_json class_json(const TrafficClass& traffic_class) const;
   nlohmann::ordered_json text(TextId id) const;
   std::string name(TextId id) const;

@@ -9,6 +9,7 @@
 #include "log-merger/info_output.hpp"
 #include "log-merger/page_cells.hpp"
 #include "log-merger/page_details.hpp"
+#include "log-merger/page_devices.hpp"
 #include "log-merger/page_timeline.hpp"
 
 namespace uctrace {
@@ -121,6 +122,7 @@ ordered_json page_data(const Run& run, const PageOptions& options) {
   return {{"schema", kPageSchema},
           {"run", run_json(run)},
           {"processes", processes_json(run)},
+          {"devices", devices_json(run)},
           {"unrecorded", unrecorded_json(run)},
           {"classes", cells.classes_json()},
           {"cells", cells.cells_json()},

@@ -12,7 +12,7 @@
 
 namespace uctrace {
 
-inline constexpr int kPageSchema = 1;
+inline constexpr int kPageSchema = 2;
 
 // So many operations take 5 MiB of a page (docs/performance.md).
 inline constexpr std::uint64_t kPageEvents = 500'000;

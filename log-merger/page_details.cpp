@@ -139,6 +139,16 @@ class DetailBuilder {
                 [](const Row& row, std::size_t) { return since(start_of(row), last_of(row)); });
   }
 
+  // From which memory to which, and whether over network cards.
+  template <typename Row>
+  static void add_way(Columns<Row>& columns) {
+    UCTRACE_MEMBER(columns, network, "network");
+    UCTRACE_MEMBER(columns, from_memory, "from_memory");
+    UCTRACE_MEMBER(columns, from_gpu, "from_gpu");
+    UCTRACE_MEMBER(columns, to_memory, "to_memory");
+    UCTRACE_MEMBER(columns, to_gpu, "to_gpu");
+  }
+
   std::int64_t cell_of(std::int64_t message) const {
     return message < 0 ? -1 : number(cells_.cell_of_message(static_cast<std::size_t>(message)));
   }
@@ -184,6 +194,9 @@ class DetailBuilder {
     columns.add_wide("buffer", [](const Row& row) { return row.buffer; });
     columns.add_wide("endpoint", [](const Row& row) { return row.endpoint; });
     columns.add_wide("worker", [](const Row& row) { return row.worker_uid; });
+    UCTRACE_MEMBER(columns, memory, "memory");
+    UCTRACE_MEMBER(columns, gpu, "gpu");
+    UCTRACE_MEMBER(columns, believed, "believed");
     return std::move(columns).make("ucp_operations", run_.ucp_operations,
                                    choose(run_.ucp_operations));
   }
@@ -217,6 +230,7 @@ class DetailBuilder {
     columns.add_wide("local_address", [](const Transfer& row) { return row.local_address; });
     columns.add_wide("remote_address", [](const Transfer& row) { return row.remote_address; });
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
+    add_way(columns);
     return std::move(columns).make("transfers", run_.transfers, choose(run_.transfers));
   }
 
@@ -245,6 +259,8 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, protocol_from, "protocol_from");
     UCTRACE_MEMBER(columns, src_memory, "src_memory");
     UCTRACE_MEMBER(columns, dst_memory, "dst_memory");
+    UCTRACE_MEMBER(columns, src_gpu, "src_gpu");
+    UCTRACE_MEMBER(columns, dst_gpu, "dst_gpu");
     UCTRACE_MEMBER(columns, bytes, "bytes");
     UCTRACE_MEMBER(columns, has_tag, "has_tag");
     UCTRACE_MEMBER(columns, tag, "tag");
@@ -286,6 +302,7 @@ class DetailBuilder {
     columns.add("last_ns",
                 [sent](const Hop& hop, std::size_t) { return since(sent(hop), hop.t_last_ns); });
     UCTRACE_MEMBER(columns, t_last_from, "last_from");
+    add_way(columns);
     return std::move(columns).make("hops", run_.hops, chosen);
   }
 

@@ -2,25 +2,9 @@
 
 import json
 import re
-import shlex
 
-from harness import (
-    BUILD_ROOT,
-    MPIS,
-    Recording,
-    SKIPPED,
-    Skip,
-    check,
-    need,
-    record_well,
-    run,
-    run_test,
-    scratch,
-)
-
-# Where the page was built, with the packages that drive the browser.
-PAGE_TEST = BUILD_ROOT / "viewer" / "npm" / "tests" / "page.mjs"
-BROWSER_TIMEOUT_S = 150
+from harness import MPIS, Recording, check, record_well, run_test, scratch
+from page import check_commands, in_browser, make_page
 
 
 def page_data(recording, file, *options):
@@ -48,40 +32,6 @@ def check_span(recording, folder):
     check("is no time of a run; give a time such as" in refused.stderr, f"no advice: {refused}")
 
 
-def in_browser(*options):
-    result = run([need("node"), PAGE_TEST, *options], timeout=BROWSER_TIMEOUT_S)
-    if result.status == SKIPPED:
-        raise Skip((result.stderr or result.stdout).strip())
-    check(result.status == 0, f"the page is wrong: {result}")
-
-
-def check_commands(recording, folder, *options):
-    """The command that the page shows for a selection gives the sums that it shows."""
-    page, selections = folder / "selected.html", folder / "selections.json"
-    written = recording.ask("view", "-o", page, *options)
-    check(written.status == 0, f"no page: {written}")
-    in_browser("--page", page, "--selections", selections)
-    wrong, shown = [], json.loads(selections.read_text())
-    for selection in shown:
-        tool, verb, *words = shlex.split(selection.pop("command"))
-        check((tool, verb) == ("uctrace", "report"), f"a command of {tool} {verb}")
-        said = recording.ask(verb, "--format", "json", *words)
-        check(said.status == 0, f"the page's command is refused: {said}")
-        report = json.loads(said.stdout)
-        sums = {
-            name: sum(row[name] for row in report[table])
-            for table, names in (
-                ("mpi", ("bytes", "messages")),
-                ("contenders", ("transfers", "wire_bytes")),
-            )
-            for name in names
-        }
-        if sums != selection:
-            wrong.append(f"{' '.join(words)}: page {selection}, command {sums}")
-    check(not wrong, "\n".join(wrong))
-    return shown
-
-
 def check_damaged(folder):
     """Without one rank's log, much is unknown; page and command line must call it the same."""
     _, recording = record_well(folder / "damaged", MPIS["ompi"].job("exchange"))
@@ -100,10 +50,7 @@ def check_damaged(folder):
 def page_agrees_with_messages():
     with scratch() as folder:
         _, recording = record_well(folder / "data", MPIS["ompi"].job("exchange"))
-        page, messages = folder / "report.html", folder / "messages.json"
-        written = recording.ask("view", "-o", page)
-        check(written.status == 0 and page.exists(), f"no page: {written}")
-        messages.write_text(json.dumps(recording.messages))
+        page, messages = make_page(recording, folder)
         check_span(recording, folder)
         in_browser("--page", page, "--messages", messages)
         check_damaged(folder)

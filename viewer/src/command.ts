@@ -55,6 +55,9 @@ export function selectionCommand(data: PageData, filter: Filter): string {
   add('host', filter.host);
   add('src-host', filter.src_host);
   add('dst-host', filter.dst_host);
+  add('src-memory', filter.src_memory);
+  add('dst-memory', filter.dst_memory);
+  add('gpu', filter.gpu);
   add('transport', filter.transport);
   add('op', filter.op);
   add('role', filter.role);

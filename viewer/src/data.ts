@@ -1,5 +1,6 @@
 // The data contract of docs/page-data.md: its types, and a reader that refuses anything else.
 
+import { count, flag, integer, list, located, nullable, oneOf, primitive, record, text } from './checks';
 import { DataError } from './error';
 import type { Packed, PackedColumn, PackedTable } from './packed';
 
@@ -28,14 +29,28 @@ export interface Process {
   exit: string;
 }
 
+export const kMemoryKinds = ['unknown', 'host', 'gpu', 'managed'] as const;
+export type MemoryKind = (typeof kMemoryKinds)[number];
+
+/** Where memory is. `gpu`: into the GPUs, -1 for none, or where it is not known. */
+export interface Place {
+  kind: MemoryKind;
+  gpu: number;
+}
+
 /** One hop of a data path, aggregated over fragments. */
 export interface Step {
   hop: number;
   transport: string;
   device: string;
+  remote_device: string | null;
+  /** The devices are network cards. */
+  network: boolean;
   op: string;
   role: Role;
   issued_by: 'src' | 'dst';
+  from: Place;
+  to: Place;
 }
 
 /** Everything that a filter can ask of a message. */
@@ -50,7 +65,45 @@ export interface TrafficClass {
   match: Match | null;
   /** null for messages; why these transfers serve no message otherwise. */
   reason: string | null;
+  /** Where the data of the messages lay, and where it went; null where there is no message. */
+  src_memory: Place | null;
+  dst_memory: Place | null;
   path: Step[];
+}
+
+export interface Gpu {
+  host: string;
+  uuid: string;
+  bus: string;
+  name: string | null;
+  /** What it is called in options. */
+  label: string;
+  numa: number | null;
+}
+
+/** A network card of a host, or a port of one, as UCT names it. */
+export interface Nic {
+  host: string;
+  device: string;
+  bus: string | null;
+  numa: number | null;
+}
+
+export const kDistances = ['unknown', 'PIX', 'PXB', 'PHB', 'NODE', 'SYS'] as const;
+export type Distance = (typeof kDistances)[number];
+
+/** How far a GPU is from a network card of its host. */
+export interface GpuNic {
+  gpu: number;
+  nic: number;
+  distance: Distance;
+  numa_distance: number | null;
+}
+
+export interface Devices {
+  gpus: Gpu[];
+  nics: Nic[];
+  gpu_nic: GpuNic[];
 }
 
 export interface TransferTotals {
@@ -97,9 +150,10 @@ export interface TimeData {
 }
 
 export interface PageData {
-  schema: 1;
+  schema: 2;
   run: Run;
   processes: Process[];
+  devices: Devices;
   /** What the command line calls sources and destinations that are no recorded process. */
   unrecorded: { src: string[]; dst: string[] };
   classes: TrafficClass[];
@@ -114,76 +168,10 @@ export interface PageData {
 /** `src` or `dst` of a cell whose process is not known. */
 export const kUnknownProcess = -1;
 
-/** Returns the value with its type, or throws a DataError that says where and what is wrong. */
-type Check<T> = (value: unknown) => T;
-
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
-}
-
-function primitive<T>(what: string, accepts: (value: unknown) => boolean): Check<T> {
-  return (value) => {
-    if (!accepts(value)) throw new DataError(`: expected ${what}, found ${show(value)}`);
-    return value as T;
-  };
-}
-
-const text = primitive<string>('text', (v) => typeof v === 'string');
-const flag = primitive<boolean>('true or false', (v) => typeof v === 'boolean');
-const integer = primitive<number>('a whole number below 2^53', (v) => Number.isSafeInteger(v));
-const count = primitive<number>(
-  'a whole number from 0 to 2^53',
-  (v) => Number.isSafeInteger(v) && (v as number) >= 0,
-);
-
-function nullable<T>(check: Check<T>): Check<T | null> {
-  return (value) => (value === null ? null : check(value));
-}
-
-function oneOf<T extends string | number>(...allowed: T[]): Check<T> {
-  return primitive<T>(allowed.join(' or '), (v) => allowed.includes(v as T));
-}
-
-/** Puts where the fault lies in front of its message. */
-function located(where: string, error: unknown): unknown {
-  return error instanceof DataError ? new DataError(where + error.message) : error;
-}
-
-function list<T>(check: Check<T>): Check<T[]> {
-  return (value) => {
-    if (!Array.isArray(value)) throw new DataError(`: expected a list, found ${show(value)}`);
-    let index = 0;
-    try {
-      for (; index < value.length; ++index) check(value[index]);
-    } catch (error) {
-      throw located(`[${index}]`, error);
-    }
-    return value as T[];
-  };
-}
-
-function record<T extends object>(fields: { [K in keyof T]: Check<T[K]> }): Check<T> {
-  const checks = Object.entries(fields) as [string, Check<unknown>][];
-  return (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new DataError(`: expected an object, found ${show(value)}`);
-    }
-    let field = '';
-    try {
-      for (const [name, check] of checks) {
-        field = name;
-        check((value as Record<string, unknown>)[name]);
-      }
-    } catch (error) {
-      throw located(`.${field}`, error);
-    }
-    return value as T;
-  };
-}
+const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
 
 const pageData = record<PageData>({
-  schema: oneOf(1),
+  schema: oneOf(2),
   run: record<Run>({
     id: text,
     command: text,
@@ -204,6 +192,29 @@ const pageData = record<PageData>({
       exit: text,
     }),
   ),
+  devices: record<Devices>({
+    gpus: list(
+      record<Gpu>({
+        host: text,
+        uuid: text,
+        bus: text,
+        name: nullable(text),
+        label: text,
+        numa: nullable(integer),
+      }),
+    ),
+    nics: list(
+      record<Nic>({ host: text, device: text, bus: nullable(text), numa: nullable(integer) }),
+    ),
+    gpu_nic: list(
+      record<GpuNic>({
+        gpu: count,
+        nic: count,
+        distance: oneOf<Distance>(...kDistances),
+        numa_distance: nullable(integer),
+      }),
+    ),
+  }),
   unrecorded: record<PageData['unrecorded']>({ src: list(text), dst: list(text) }),
   classes: list(
     record<TrafficClass>({
@@ -214,14 +225,20 @@ const pageData = record<PageData>({
       size: nullable(count),
       match: nullable(oneOf<Match>('exact', 'inferred', 'ambiguous', 'unmatched', 'outside_window')),
       reason: nullable(text),
+      src_memory: nullable(place),
+      dst_memory: nullable(place),
       path: list(
         record<Step>({
           hop: count,
           transport: text,
           device: text,
+          remote_device: nullable(text),
+          network: flag,
           op: text,
           role: oneOf<Role>('data', 'control', 'staging'),
           issued_by: oneOf('src', 'dst'),
+          from: place,
+          to: place,
         }),
       ),
     }),
@@ -276,8 +293,22 @@ const pageData = record<PageData>({
   }),
 });
 
+function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): void {
+  classes.forEach(({ src_memory, dst_memory, path }, index) => {
+    for (const place of [src_memory, dst_memory, ...path.flatMap(({ from, to }) => [from, to])]) {
+      if (place === null || (place.gpu >= -1 && place.gpu < gpus.length)) continue;
+      throw new DataError(`.classes[${index}]: there is no GPU ${place.gpu}`);
+    }
+  });
+  gpu_nic.forEach(({ gpu, nic }, index) => {
+    if (gpu < gpus.length && nic < nics.length) return;
+    throw new DataError(`.devices.gpu_nic[${index}]: there is no GPU ${gpu} or card ${nic}`);
+  });
+}
+
 /** Checks what the shape cannot say: that indexes point at something. */
 function checkReferences(data: PageData): void {
+  checkDevices(data);
   const fail = (index: number, problem: string): never => {
     throw new DataError(`.cells[${index}]${problem}`);
   };

@@ -1,8 +1,10 @@
 // Everything that is recorded of one operation or message, as names and values for the reader.
 
-import type { PageData } from './data';
+import type { PageData, Place, Role } from './data';
 import { instant, type Details, type LayerDetails } from './details';
 import { formatBytes, formatCount, formatDuration, formatExactBytes } from './format';
+import { wayText, type Moving } from './legs';
+import { fullPlaceText, isDeviceMemory, placeOf, placeText } from './memory';
 import type { Table } from './packed';
 import { kNotKnown, processLabel } from './words';
 
@@ -19,9 +21,8 @@ export interface Description {
 const kKinds = ['tag', 'am', 'stream', 'put', 'get', 'atomic'];
 const kMatches = ['exact', 'inferred', 'ambiguous', 'unmatched', 'outside_window'];
 const kSides = ['src', 'dst'];
-const kRoles = ['data', 'control', 'staging'];
+const kRoles: readonly Role[] = ['data', 'control', 'staging'];
 const kProtocolFrom = ['', 'named by UCX', 'derived from what was done'];
-const kMemory = ['unknown', 'host', 'gpu', 'managed'];
 const kLinks = ['exact', 'inferred', 'ambiguous', 'reason', 'unattributed'];
 /** Whose instant a time is, where the clock was not read for it: the order of `start_from`. */
 const kTimeFrom = ['', 'of the MPI call around it', 'of the arrival', 'not timed: short'];
@@ -48,7 +49,7 @@ class Reader {
   readonly lines: Line[] = [];
 
   constructor(
-    private readonly data: PageData,
+    readonly data: PageData,
     readonly table: Table,
     private readonly row: number,
   ) {}
@@ -74,6 +75,14 @@ class Reader {
     const value = this.wide(column);
     if (value !== '0x0') this.add(name, value);
   }
+  place(memory: string, gpu: string): Place {
+    return placeOf(this.number(memory), this.number(gpu));
+  }
+  /** From where to where, if memory of a device is concerned. */
+  addWay(name: string): void {
+    const [from, to] = [this.place('from_memory', 'from_gpu'), this.place('to_memory', 'to_gpu')];
+    this.add(name, deviceWay(this.data, from, to));
+  }
   addProcess(name: string, column: string): void {
     const process = this.number(column);
     if (process >= 0) this.add(name, describeProcess(this.data, process));
@@ -88,6 +97,12 @@ class Reader {
     const about = startFrom > 0 || endFrom > 0 ? 'about ' : '';
     this.add('duration', about + durationText(start, end));
   }
+}
+
+/** "GPU 0000:10:00.0 to host memory"; undefined where no device is concerned. */
+function deviceWay({ devices }: PageData, from: Place, to: Place): string | undefined {
+  if (!isDeviceMemory(from) && !isDeviceMemory(to)) return undefined;
+  return `${placeText(devices, from)} to ${placeText(devices, to)}`;
 }
 
 function noted(instant: string, from: number): string {
@@ -158,9 +173,18 @@ function describeUcp(reader: Reader): string {
   reader.addWide('buffer', 'buffer');
   reader.addWide('endpoint', 'endpoint');
   reader.addWide('worker', 'worker');
+  describeBuffer(reader);
   const message = reader.number('message');
   reader.add('message', message < 0 ? 'none' : `#${message}`);
   return reader.text('function') || 'UCP operation';
+}
+
+/** Where the buffer is, and what UCX took that for; without a GPU it is the host. */
+function describeBuffer(reader: Reader): void {
+  const { devices } = reader.data;
+  if (devices.gpus.length === 0) return;
+  reader.add('memory', placeText(devices, reader.place('memory', 'gpu')));
+  reader.addText('UCX took it for', 'believed');
 }
 
 /** What a post that was accepted may have returned. */
@@ -181,6 +205,7 @@ function describeTransfer(reader: Reader): string {
   if (reader.number('am_id') > 0) reader.add('AM id', String(reader.number('am_id')));
   reader.addWide('local address', 'local_address');
   reader.addWide('remote address', 'remote_address');
+  reader.addWay('memory');
   const message = reader.number('message');
   reader.add('message', message < 0 ? 'none' : `#${message}`);
   reader.add('tied', kLinks[reader.number('link')]);
@@ -212,8 +237,15 @@ export function describeMessage(data: PageData, details: Details, row: number): 
   reader.addText('status', 'status');
   reader.addText('started in', 'progressed_in');
   reader.add('initiator', kSides[reader.number('initiator')]);
-  const memories = [reader.number('src_memory'), reader.number('dst_memory')];
-  reader.add('memory', memories.map((memory) => kMemory[memory]).join(' to '));
+  const source = reader.place('src_memory', 'src_gpu');
+  const target = reader.place('dst_memory', 'dst_gpu');
+  if (isDeviceMemory(source) || isDeviceMemory(target)) {
+    reader.add('memory at the source', fullPlaceText(data.devices, source));
+    reader.add('memory at the destination', fullPlaceText(data.devices, target));
+  } else {
+    reader.add('memory', `${source.kind} to ${target.kind}`);
+  }
+  reader.add('way', describeWay(data, details, row));
   reader.add('match', kMatches[reader.number('match')]);
   const posted = instant(start, reader.number('receive_posted_ns'));
   if (posted !== undefined) reader.add('receive posted', formatInstant(posted));
@@ -235,6 +267,30 @@ function describeClock(reader: Reader): string[] {
   return ['The hosts are set against each other by their wall clocks; the error is not known.'];
 }
 
+/** The steps of the path as far as they tell where it leads. */
+function stepsOf({ texts }: PageData, { hops, firstHop }: Details, row: number): Moving[] {
+  return Array.from({ length: firstHop[row + 1]! - firstHop[row]! }, (_, index) => {
+    const of = (column: string) => hops.column(column)[firstHop[row]! + index]!;
+    return {
+      role: kRoles[of('role')]!,
+      issued_by: of('issued_by') === 0 ? 'src' : 'dst',
+      network: of('network') === 1,
+      device: texts[of('device')] || 'unknown',
+      remote_device: texts[of('remote_device')] || null,
+      from: placeOf(of('from_memory'), of('from_gpu')),
+      to: placeOf(of('to_memory'), of('to_gpu')),
+    };
+  });
+}
+
+/** Of data that a GPU has, or had on its way. */
+function describeWay(data: PageData, details: Details, row: number): string | undefined {
+  const steps = stepsOf(data, details, row);
+  if (!steps.some(({ from, to }) => isDeviceMemory(from) || isDeviceMemory(to))) return undefined;
+  const end = (column: string) => details.messages.column(column)[row]!;
+  return wayText(data, steps, end('src_process'), end('dst_process'));
+}
+
 function describePath(data: PageData, details: Details, row: number, start: number): string[] {
   const { hops, firstHop } = details;
   const lines: string[] = [];
@@ -246,12 +302,18 @@ function describePath(data: PageData, details: Details, row: number, start: numb
     const first = instant(start, of('first_ns'));
     const last = instant(start, of('last_ns'));
     const when = [first, last].map((at) => (at === undefined ? '?' : formatInstant(at)));
+    const memory = deviceWay(
+      data,
+      placeOf(of('from_memory'), of('from_gpu')),
+      placeOf(of('to_memory'), of('to_gpu')),
+    );
     const later = of('last_from') === kPost ? ' or a little later' : '';
     lines.push(
       [
         `${formatCount(of('count'))} × ${text('op')} over ${text('transport')}/${text('device')}` +
           (to ? ` to ${text('remote_device')}` : ''),
         kRoles[of('role')],
+        ...(memory === undefined ? [] : [memory]),
         `payload ${bytesText(of('bytes'))}`,
         `wire ${bytesText(wire)}`,
         `issued by ${of('issued_by') === 0 ? 'the source' : 'the destination'}`,

@@ -2,7 +2,7 @@
 // that it equals; tests/kernels.test.ts holds it to that.
 
 import type { Columns } from './columns';
-import type { Role } from './data';
+import type { MemoryKind, Role, TrafficClass } from './data';
 
 /** A missing property filters nothing; null selects what is not known. */
 export interface Filter {
@@ -21,6 +21,11 @@ export interface Filter {
   /** Messages whose source, or destination, is on this host. */
   src_host?: string;
   dst_host?: string;
+  /** Messages whose data lay, or went, in memory of this kind. */
+  src_memory?: MemoryKind;
+  dst_memory?: MemoryKind;
+  /** Messages with at least one end on the GPU of this label. */
+  gpu?: string;
   /** Messages with at least one end in this process. */
   rank?: number;
   /** Index into the processes, or kUnknownProcess. */
@@ -51,15 +56,32 @@ function fitsSize({ min_size, max_size }: Filter, size: number | null): boolean 
   return size !== null && size >= (min_size ?? 0) && size <= (max_size ?? Infinity);
 }
 
+function fitsMemory({ src_memory, dst_memory }: TrafficClass, filter: Filter, gpu?: number): boolean {
+  return (
+    accepts(filter.src_memory, src_memory?.kind) &&
+    accepts(filter.dst_memory, dst_memory?.kind) &&
+    (gpu === undefined || src_memory?.gpu === gpu || dst_memory?.gpu === gpu)
+  );
+}
+
 export function filtersTime(filter: Filter): boolean {
   return filter.from !== undefined || filter.to !== undefined;
 }
 
 /** Whether it asks for what a transfer that serves no message cannot have, not even as unknown. */
 export function filtersMessages(filter: Filter): boolean {
-  return (['kind', 'mpi', 'comm', 'protocol', 'min_size', 'max_size'] as const).some(
-    (name) => filter[name] !== undefined,
-  );
+  const names = [
+    'kind',
+    'mpi',
+    'comm',
+    'protocol',
+    'min_size',
+    'max_size',
+    'src_memory',
+    'dst_memory',
+    'gpu',
+  ] as const;
+  return names.some((name) => filter[name] !== undefined);
 }
 
 export function filtersPath(filter: Filter): boolean {
@@ -68,9 +90,10 @@ export function filtersPath(filter: Filter): boolean {
 
 /**
  * With
- *   asked(c)  = class of c has the wanted kind, mpi, comm, protocol and size, c has the wanted src,
- *               dst, rank and hosts, and its reason is null, or withoutMessage and the filter asks for
- *               nothing that only messages have: kind, mpi, comm, protocol, size
+ *   asked(c)  = class of c has the wanted kind, mpi, comm, protocol, size and memories, and an end
+ *               on the wanted GPU, c has the wanted src, dst, rank and hosts, and its reason is null,
+ *               or withoutMessage and the filter asks for nothing that only messages have: kind, mpi,
+ *               comm, protocol, size, memories, GPU
  *   wanted(t) = step of t has the wanted transport, op and role
  * a transfer total t of cell c is selected when asked(c) and wanted(t), and the messages of c are
  * selected when asked(c), its reason is null, and (the filter asks nothing of the path or some
@@ -80,6 +103,8 @@ export function filtersPath(filter: Filter): boolean {
 export function select(columns: Columns, filter: Filter): Selection {
   const { data, steps, src, dst, cellClass, firstTransfer, transferStep, transferCount } = columns;
   const { host, src_host, dst_host } = filter;
+  const gpus = data.devices.gpus;
+  const gpu = filter.gpu === undefined ? undefined : gpus.findIndex((g) => g.label === filter.gpu);
   const withoutMessage = filter.withoutMessage === true && !filtersMessages(filter);
   const classAsked = Uint8Array.from(data.classes, (c) =>
     Number(
@@ -88,6 +113,7 @@ export function select(columns: Columns, filter: Filter): Selection {
         accepts(filter.comm, c.comm) &&
         accepts(filter.protocol, c.protocol) &&
         fitsSize(filter, c.size) &&
+        fitsMemory(c, filter, gpu) &&
         (c.reason === null || withoutMessage),
     ),
   );

@@ -16,6 +16,7 @@ import { checkTables, endOf, makeTimeAxis } from './slabs';
 import { fromHash, makeChoices, toHash } from './state';
 import { makeView } from './view';
 import { makeContendersPanel } from './views/contenders_panel';
+import { makeDeviceGraph } from './views/device_graph';
 import { makeFilterBar } from './views/filter_bar';
 import { makeFunctionsPanel } from './views/functions_panel';
 import { makeGraphPanel } from './views/graph_panel';
@@ -23,6 +24,8 @@ import { makeIdentities } from './views/identities';
 import { makeMatrixPanel } from './views/matrix_panel';
 import { makeHeader } from './views/run_header';
 import { addShortcuts } from './views/shortcuts';
+import { makeProcessGraph } from './views/process_graph';
+import { makeMemoryPanel } from './views/memory_panel';
 import { makeTimelinePanel } from './views/timeline_panel';
 import { makeTooltip } from './views/tooltip';
 
@@ -57,10 +60,18 @@ async function showPage(root: HTMLElement, data: PageData): Promise<void> {
   const filters = makeFilterBar(context, update);
   const matrix = makeMatrixPanel(context, update);
   const timeline = makeTimelinePanel(context, update);
-  const graph = makeGraphPanel(context, update);
+  const graph = makeGraphPanel(context, update, makeProcessGraph(context));
+  // What there is to see only where GPUs are.
+  const ofGpus =
+    data.devices.gpus.length > 0
+      ? [
+          makeGraphPanel(context, update, makeDeviceGraph(context)),
+          makeMemoryPanel(context, update),
+        ]
+      : [];
   const functions = makeFunctionsPanel(update);
   const contenders = makeContendersPanel(update);
-  const panels = [filters, matrix, timeline, graph, functions, contenders];
+  const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders];
   const show = () => {
     const view = makeView(context, state, shown);
     shown = view;
@@ -80,6 +91,7 @@ async function showPage(root: HTMLElement, data: PageData): Promise<void> {
       matrix.root,
       timeline.root,
       graph.root,
+      ...ofGpus.map(({ root }) => root),
       element('div', { class: 'halves' }, functions.root, contenders.root),
       makeIdentities(data),
     ),
@@ -97,7 +109,7 @@ async function showPage(root: HTMLElement, data: PageData): Promise<void> {
     context.tooltip.root,
   );
   show();
-  addShortcuts(context.tooltip);
+  addShortcuts(context.tooltip, data.devices.gpus.length > 0);
   document.documentElement.dataset['ready'] = 'true';
   window.addEventListener('hashchange', () => {
     state = fromHash(location.hash, choices, axis);

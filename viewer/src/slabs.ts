@@ -2,7 +2,7 @@
 // exact. tests/slabs.test.ts holds each function to its definition.
 
 import type { Columns } from './columns';
-import type { PageData, TimeData } from './data';
+import { kMemoryKinds, type PageData, type TimeData } from './data';
 import { DataError } from './error';
 import { filtersMessages, filtersPath, type Filter, type Measure, type Selection } from './filter';
 import { tableOf, type Numbers, type Table, type Tables } from './packed';
@@ -248,6 +248,17 @@ export function levelFor(pyramid: Pyramid, least: number): number {
   return Math.min(level, pyramid.levels.length - 1);
 }
 
+/** Tables, and what stands before `memory` and `gpu` in the names of their columns. */
+const kPlaces = [
+  ['ucp_operations', ''],
+  ['messages', 'src_'],
+  ['messages', 'dst_'],
+  ['transfers', 'from_'],
+  ['transfers', 'to_'],
+  ['hops', 'from_'],
+  ['hops', 'to_'],
+] as const;
+
 /** Checks that every number of the tables points at something. Throws a DataError. */
 export function checkTables(columns: Columns, tables: Tables): void {
   const { data } = columns;
@@ -288,4 +299,8 @@ export function checkTables(columns: Columns, tables: Tables): void {
   inside('messages', 'cell', cells, -1);
   inside('ucp_operations', 'cell', cells, -1);
   inside('transfers', 'total', totals, -1);
+  for (const [name, end] of kPlaces) {
+    inside(name, `${end}memory`, kMemoryKinds.length);
+    inside(name, `${end}gpu`, data.devices.gpus.length, -1);
+  }
 }

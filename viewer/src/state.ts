@@ -1,6 +1,6 @@
 // What the reader has chosen, and its form in the page's address, so that a view can be shared.
 
-import { kUnknownProcess, type PageData, type Role } from './data';
+import { kUnknownProcess, type PageData, type Place, type Role } from './data';
 import { kMeasures, type Filter, type Measure } from './filter';
 import type { Scale } from './matrix';
 import { endOf, wholeSlabs, type TimeAxis } from './slabs';
@@ -27,6 +27,9 @@ export const kChoices = [
   'host',
   'src_host',
   'dst_host',
+  'src_memory',
+  'dst_memory',
+  'gpu',
   'transport',
   'op',
   'role',
@@ -47,6 +50,11 @@ export function makeChoices(data: PageData): Choices {
   ];
   const sizes = [...new Set(messages.map((c) => c.size ?? 0))].sort((a, b) => a - b);
   const hosts = distinct(data.processes.map((p) => p.host));
+  const { gpus } = data.devices;
+  const kinds = (end: 'src_memory' | 'dst_memory') => {
+    const places = messages.map((c) => c[end]).filter((place): place is Place => place !== null);
+    return distinct(places.map(({ kind }) => kind));
+  };
   return {
     kind: distinct(messages.map((c) => c.kind)),
     mpi: distinct(messages.map((c) => c.mpi)),
@@ -60,6 +68,10 @@ export function makeChoices(data: PageData): Choices {
     host: hosts,
     src_host: hosts,
     dst_host: hosts,
+    // Without a GPU all memory is the host's.
+    src_memory: gpus.length > 0 ? kinds('src_memory') : [],
+    dst_memory: gpus.length > 0 ? kinds('dst_memory') : [],
+    gpu: gpus.map(({ label }) => label),
     transport: distinct(steps.map((s) => s.transport)),
     op: distinct(steps.map((s) => s.op)),
     role: (['data', 'control', 'staging'] satisfies Role[]).filter((role) =>

@@ -46,6 +46,12 @@ export function processLabel(data: PageData, process: number): string {
   return data.processes[process]?.label ?? 'unknown';
 }
 
+/** "GPU 0000:10:00.0 of node1", by its label. */
+export function gpuLabel(data: PageData, label: string): string {
+  const gpu = data.devices.gpus.find((candidate) => candidate.label === label);
+  return gpu ? `GPU ${gpu.bus} of ${gpu.host}` : `GPU ${label}`;
+}
+
 /** "3", "8–11" where ranks share a row, "unknown" */
 export function rowLabel(data: PageData, axis: Axis, row: number): string {
   const { first, last } = processesOf(axis, row);
@@ -77,6 +83,9 @@ function messageWords(data: PageData, filter: Filter): string {
   if (filter.host !== undefined) words.push(`with an end on host ${filter.host}`);
   if (filter.src_host !== undefined) words.push(`from host ${filter.src_host}`);
   if (filter.dst_host !== undefined) words.push(`to host ${filter.dst_host}`);
+  add(filter.src_memory, 'from memory of kind', '');
+  add(filter.dst_memory, 'to memory of kind', '');
+  if (filter.gpu !== undefined) words.push(`with an end on ${gpuLabel(data, filter.gpu)}`);
   if (filtersTime(filter)) words.push('that start in the chosen time');
   return words.length === 0 ? '' : ` ${words.join(', ')}`;
 }

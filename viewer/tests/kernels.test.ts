@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { listContenders, listFunctions, listTransports, tabulate } from '../src/contenders';
-import type { Cell, PageData, Step, TrafficClass } from '../src/data';
+import { kMemoryKinds, type Cell, type PageData, type Place, type Step, type TrafficClass } from '../src/data';
 import { cellValues, kMeasures, select, totals, type Filter, type Measure } from '../src/filter';
 import { cellsAt, makeAxis, makeMatrix, position, processesOf, valueAt } from '../src/matrix';
 import { largestPairs } from '../src/pairs';
@@ -18,24 +18,40 @@ const pick = <T>(random: Random, values: readonly T[]): T =>
 const upTo = (random: Random, limit: number) => Math.floor(random() * limit);
 
 function randomRun(random: Random): PageData {
-  const base = makeRun({ ranks: 1 + upTo(random, 7) }) as PageData;
-  const classes = Array.from({ length: 12 }, (): TrafficClass => ({
+  const base = makeRun({ ranks: 1 + upTo(random, 7), gpus: upTo(random, 3) }) as PageData;
+  const { gpus } = base.devices;
+  const place = (): Place => {
+    const kind = gpus.length === 0 ? 'host' : pick(random, kMemoryKinds);
+    const isOfGpu = kind === 'gpu' || kind === 'managed';
+    return { kind, gpu: isOfGpu ? upTo(random, gpus.length + 1) - 1 : -1 };
+  };
+  const memories = (reason: string | null) =>
+    reason === null
+      ? { src_memory: place(), dst_memory: place() }
+      : { src_memory: null, dst_memory: null };
+  const makeClass = (reason: string | null): TrafficClass => ({
     kind: pick(random, ['tag', 'put', null]),
     size: pick(random, [0, 1, 7, 20, null]),
     mpi: pick(random, ['MPI_Send', 'MPI_Isend', null]),
     comm: pick(random, ['world', 'row', null]),
     protocol: pick(random, ['eager', 'rndv', null]),
     match: null,
-    reason: pick(random, [null, null, 'wireup']),
+    reason,
+    ...memories(reason),
     path: Array.from({ length: upTo(random, 4) }, (_, hop): Step => ({
       hop,
       transport: pick(random, ['sysv', 'tcp']),
-      device: pick(random, ['memory', 'eth0']),
+      device: pick(random, ['memory', 'eth0', 'unknown']),
+      remote_device: pick(random, ['memory', 'eth1', null]),
+      network: random() < 0.5,
       op: pick(random, ['am_short', 'am_bcopy', 'get_zcopy']),
       role: pick(random, ['data', 'control', 'staging'] as const),
-      issued_by: 'src',
+      issued_by: pick(random, ['src', 'dst'] as const),
+      from: place(),
+      to: place(),
     })),
-  }));
+  });
+  const classes = Array.from({ length: 12 }, () => makeClass(pick(random, [null, null, 'wireup'])));
   const cells = Array.from({ length: upTo(random, 200) }, (): Cell => {
     const index = upTo(random, classes.length);
     const isMessage = classes[index]!.reason === null;
@@ -69,6 +85,7 @@ function naive(data: PageData, filter: Filter) {
   const is = (wanted: unknown, value: unknown) => wanted === undefined || wanted === value;
   const asksMessages = [
     filter.kind, filter.mpi, filter.comm, filter.protocol, filter.min_size, filter.max_size,
+    filter.src_memory, filter.dst_memory, filter.gpu,
   ].some((v) => v !== undefined);
   const asked = (cell: Cell) => {
     const kind = data.classes[cell.class]!;
@@ -84,6 +101,12 @@ function naive(data: PageData, filter: Filter) {
       (filter.max_size === undefined || (kind.size !== null && kind.size <= filter.max_size)) &&
       (filter.rank === undefined || [cell.src, cell.dst].includes(filter.rank)) &&
       (filter.host === undefined || hosts.includes(filter.host)) &&
+      is(filter.src_memory, kind.src_memory?.kind) &&
+      is(filter.dst_memory, kind.dst_memory?.kind) &&
+      (filter.gpu === undefined ||
+        [kind.src_memory, kind.dst_memory].some(
+          (place) => place && data.devices.gpus[place.gpu]?.label === filter.gpu,
+        )) &&
       is(filter.src_host, hosts[0]) &&
       is(filter.dst_host, hosts[1]) &&
       (kind.reason === null || (filter.withoutMessage && !asksMessages))

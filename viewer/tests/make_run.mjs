@@ -1,9 +1,10 @@
 // Makes the page data of an invented but believable run: a stencil code with a few collectives,
 // four ranks on each host. Used by the tests; as a program it writes JSON:
-//   node make_run.mjs RANKS [SEED] > run.json
+//   node make_run.mjs RANKS [SEED [GPUS]] > run.json
 
 import { pathToFileURL } from 'node:url';
 
+import { gpuRoute, kNoDevices, makeGpuNode } from './make_gpus.mjs';
 import { makeTime } from './make_time.mjs';
 
 /** A small generator of repeatable random numbers in [0, 1) (an LCG modulo 2^32). */
@@ -16,15 +17,21 @@ export function makeRandom(seed) {
 }
 
 const kRanksPerHost = 4;
-const kHeader = { am_short: 8, am_bcopy: 24, get_zcopy: 0, put_zcopy: 0 };
+const kHeader = { am_short: 8, am_bcopy: 24, am_zcopy: 24, get_zcopy: 0, put_zcopy: 0, get_short: 0, put_short: 0 };
+const kHostMemory = { kind: 'host', gpu: -1 };
+const kMovesNothing = { from: { kind: 'unknown', gpu: -1 }, to: { kind: 'unknown', gpu: -1 } };
 
 const step = (transport, device, op, role, issued_by = 'src', hop = 0) => ({
   hop,
   transport,
   device,
+  remote_device: device,
+  network: transport === 'tcp',
   op,
   role,
   issued_by,
+  from: kHostMemory,
+  to: kHostMemory,
 });
 
 /** A path moves a message of `bytes` in transfers of at most `fragment` bytes of payload. */
@@ -68,11 +75,13 @@ function choosePath(local, size) {
 }
 
 function totalsOf(step, { fragment }, messages, size) {
-  const carries = step.role !== 'control';
-  const each = carries && fragment ? Math.ceil(size / fragment) : 1;
+  const moves = step.role !== 'control';
+  const each = moves && fragment ? Math.ceil(size / fragment) : 1;
   const count = messages * each;
-  const bytes = carries ? messages * size : 0;
-  return { count, bytes, wire_bytes: bytes + count * (kHeader[step.op] + (carries ? 0 : 32)) };
+  const moved = moves ? messages * size : 0;
+  const wire_bytes = moved + count * (kHeader[step.op] + (moves ? 0 : 32));
+  // What is copied on a side is carried by another step.
+  return { count, bytes: step.role === 'staging' ? 0 : moved, wire_bytes };
 }
 
 const bitsOf = (size) => (size === 0 ? 0 : Math.floor(Math.log2(size)) + 1);
@@ -82,6 +91,11 @@ class RunMaker {
   cells = [];
   #known = new Map();
 
+  /** `gpus`: how many each host has. */
+  constructor(gpus) {
+    this.gpus = gpus;
+  }
+
   #classOf(description) {
     const key = JSON.stringify(description);
     if (!this.#known.has(key)) this.#known.set(key, this.classes.push(description) - 1);
@@ -90,8 +104,8 @@ class RunMaker {
 
   messages(ends, call, messages, size, match = 'exact') {
     const local = Math.floor(ends.src / kRanksPerHost) === Math.floor(ends.dst / kRanksPerHost);
-    const route = choosePath(local, size);
-    const { protocol, path } = route;
+    const route = this.#route(ends, local, size);
+    const { protocol, path, src_memory = kHostMemory, dst_memory = kHostMemory } = route;
     this.cells.push({
       ...ends,
       class: this.#classOf({
@@ -101,6 +115,8 @@ class RunMaker {
         size: bitsOf(size),
         match,
         reason: null,
+        src_memory,
+        dst_memory,
         path,
       }),
       messages,
@@ -109,8 +125,17 @@ class RunMaker {
     });
   }
 
+  /** Short messages are on the host, as is what has no sender. */
+  #route({ src, dst }, local, size) {
+    if (this.gpus === 0 || size <= 92 || src < 0) return choosePath(local, size);
+    return gpuRoute({ local, size, src, dst, perHost: this.gpus, ranksPerHost: kRanksPerHost });
+  }
+
   withoutMessage(ends, reason, hop, count) {
-    const none = { kind: null, mpi: null, comm: null, protocol: null, size: null, match: null };
+    const none = {
+      ...{ kind: null, mpi: null, comm: null, protocol: null, size: null, match: null },
+      ...{ src_memory: null, dst_memory: null },
+    };
     this.cells.push({
       ...ends,
       class: this.#classOf({ ...none, reason, path: [hop] }),
@@ -167,16 +192,18 @@ function addOddities(run, ranks) {
     run.withoutMessage(
       { src, dst: -1 },
       'internal_flush',
-      step('tcp', 'eth0', 'flush', 'control'),
+      { ...step('tcp', 'eth0', 'flush', 'control'), ...kMovesNothing },
       1,
     );
   }
 }
 
 /** `limit`: how many messages, and transfers without one, are there singly. */
-export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500 }) {
+export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }) {
   const random = makeRandom(seed);
-  const run = new RunMaker();
+  const run = new RunMaker(gpus);
+  const hostOf = (rank) => `node${1 + Math.floor(rank / kRanksPerHost)}`;
+  const hosts = [...new Set(Array.from({ length: ranks }, (_, rank) => hostOf(rank)))];
   addHaloExchange(run, ranks, random);
   addCollectives(run, ranks, random);
   addOddities(run, ranks);
@@ -186,7 +213,7 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500 }) {
   const duration = 8412345678;
   const { classes, cells } = run;
   return {
-    schema: 1,
+    schema: 2,
     run: {
       id: '5f0c2a91e7d34b68',
       command: `mpirun -np ${ranks} ./heat --grid 2048x2048 --steps 400`,
@@ -199,12 +226,13 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500 }) {
     },
     processes: Array.from({ length: ranks }, (_, rank) => ({
       rank,
-      host: `node${1 + Math.floor(rank / kRanksPerHost)}`,
+      host: hostOf(rank),
       pid: 4711 + rank,
       label: String(rank),
       complete: true,
       exit: 'finalized',
     })),
+    devices: gpus > 0 ? makeGpuNode(hosts, gpus) : kNoDevices,
     unrecorded: { src: ['unknown'], dst: ['unknown'] },
     classes,
     cells,
@@ -247,8 +275,6 @@ export function emptyRun() {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const [ranks = '16', seed = '1'] = process.argv.slice(2);
-  process.stdout.write(
-    `${JSON.stringify(makeRun({ ranks: Number(ranks), seed: Number(seed) }))}\n`,
-  );
+  const [ranks, seed, gpus] = process.argv.slice(2).map(Number);
+  process.stdout.write(`${JSON.stringify(makeRun({ ranks: ranks ?? 16, seed, gpus }))}\n`);
 }

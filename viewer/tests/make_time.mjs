@@ -9,6 +9,8 @@ const kUctNs = 4000;
 const kKinds = ['tag', 'am', 'stream', 'put', 'get', 'atomic'];
 const kMatches = ['exact', 'inferred', 'ambiguous', 'unmatched'];
 const kRoles = ['data', 'control', 'staging'];
+const kMemory = ['unknown', 'host', 'gpu', 'managed'];
+const kWay = ['network', 'from_memory', 'from_gpu', 'to_memory', 'to_gpu'];
 
 const table = (names) => Object.fromEntries(names.map((name) => [name, []]));
 
@@ -147,21 +149,22 @@ function makeDetails(events, classes, cells, id) {
     'function', 'protocol',
     'asked_by', 'progressed_in', 'status', 'bytes', 'received_bytes',
     ...['tag', 'tag_mask', 'sender_tag', 'buffer', 'endpoint', 'worker'].flatMap(kWide),
+    'memory', 'gpu', 'believed',
   ]);
   const transfers = table([
     'process', 'start_ns', 'duration_ns', 'posted_ns', 'end_from', 'total', 'peer', 'message', 'transport',
     'device', 'memory_domain', 'op', 'reason', 'link', 'role', 'am_id', 'status', 'wire_bytes',
-    'bytes', ...['local_address', 'remote_address'].flatMap(kWide), 'progressed_in',
+    'bytes', ...['local_address', 'remote_address'].flatMap(kWide), 'progressed_in', ...kWay,
   ]);
   const messages = table([
     'id', 'start_ns', 'duration_ns', 'start_from', 'end_from', 'error_ns', 'sent',
     'receive_posted_ns', 'cell', 'src_process', 'dst_process', 'src', 'dst', 'kind', 'match', 'initiator', 'protocol_from', 'src_memory',
-    'dst_memory', 'bytes', 'has_tag', 'tag', ...kWide('ucp_tag'), 'status', 'comm', 'mpi',
+    'dst_memory', 'src_gpu', 'dst_gpu', 'bytes', 'has_tag', 'tag', ...kWide('ucp_tag'), 'status', 'comm', 'mpi',
     'mpi_recv', 'progressed_in', 'protocol', 'hops',
   ]);
   const hops = table([
     'hop', 'issued_by', 'role', 'exact', 'transport', 'device', 'remote_device', 'op', 'count',
-    'bytes', 'wire_bytes', 'first_ns', 'last_ns', 'last_from',
+    'bytes', 'wire_bytes', 'first_ns', 'last_ns', 'last_from', ...kWay,
   ]);
   let next = 0;
   for (const { at, index, k, part, total } of events) {
@@ -186,8 +189,10 @@ function makeDetails(events, classes, cells, id) {
         kind: kKinds.indexOf(kind.kind),
         match: kMatches.indexOf(kind.match),
         protocol_from: kind.protocol ? 2 : 0,
-        src_memory: 1,
-        dst_memory: 1,
+        src_memory: kMemory.indexOf(kind.src_memory.kind),
+        dst_memory: kMemory.indexOf(kind.dst_memory.kind),
+        src_gpu: kind.src_memory.gpu,
+        dst_gpu: kind.dst_memory.gpu,
         has_tag: 1,
         tag: 7,
         ucp_tag_low: 0x700,
@@ -198,9 +203,9 @@ function makeDetails(events, classes, cells, id) {
         protocol: id(kind.protocol),
         hops: kind.path.length,
       });
-      for (const [end, peer, call] of [
-        [cell.src, cell.dst, kind.mpi],
-        [cell.dst, cell.src, 'MPI_Irecv'],
+      for (const [end, peer, call, memory] of [
+        [cell.src, cell.dst, kind.mpi, kind.src_memory],
+        [cell.dst, cell.src, 'MPI_Irecv', kind.dst_memory],
       ]) {
         if (end < 0) continue;
         const none = { peer: -(2 ** 31), recv_peer: -(2 ** 31), recv_tag: -(2 ** 31), tag: 7 };
@@ -213,6 +218,8 @@ function makeDetails(events, classes, cells, id) {
           function: id(end === cell.src ? 'ucp_tag_send_nbx' : 'ucp_tag_recv_nbx'),
           protocol: id(kind.protocol), asked_by: id(call), status: id('UCS_OK'),
           buffer_low: 0x1000, buffer_high: 0x7f,
+          memory: kMemory.indexOf(memory.kind), gpu: memory.gpu,
+          believed: memory.gpu < 0 ? 0 : id('cuda'),
         });
       }
     }
@@ -222,11 +229,14 @@ function makeDetails(events, classes, cells, id) {
       const [count, bytes, wire_bytes] = [sums.count, sums.bytes, sums.wire_bytes].map((v) => part(v, k));
       const facts = {
         transport: id(step.transport), device: id(step.device), op: id(step.op),
-        role: kRoles.indexOf(step.role), bytes, wire_bytes,
+        role: kRoles.indexOf(step.role), bytes, wire_bytes, network: Number(step.network),
+        from_memory: kMemory.indexOf(step.from.kind), from_gpu: step.from.gpu,
+        to_memory: kMemory.indexOf(step.to.kind), to_gpu: step.to.gpu,
       };
       if (message >= 0) {
         append(hops, {
           ...facts, hop: step.hop, issued_by: step.issued_by === 'src' ? 0 : 1, exact: 1, count,
+          remote_device: id(step.remote_device),
           first_ns: 500 + 800 * i, last_ns: 500 + 800 * i + kUctNs,
         });
       }

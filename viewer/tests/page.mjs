@@ -4,9 +4,12 @@
 //   node page.mjs [--template FILE.html]       the empty page, filled with an invented run (default)
 //   node page.mjs --page FILE.html [--messages FILE.json]
 //                                              a real report, also against `uctrace messages`
-//   --selections FILE.json                   what the page sums up under many filters, and the
-//                                              command that it shows for each
-//   --screenshot FILE.png  --dark  --ranks N   a picture; dark; an invented run of N ranks
+//   --selections FILE.json [--filters NAME,...]
+//                                              what the page sums up under many filters, or these,
+//                                              and the command that it shows for each
+//   --part gpus                                only what is shown of GPUs
+//   --screenshot FILE.png  --dark              a picture; dark
+//   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
 //
 // Exit status: 0 passed, 1 failed, 77 no browser (set CHROMIUM to name one).
 
@@ -18,7 +21,9 @@ import { parseArgs } from 'node:util';
 
 import { withBrowser } from './browser.mjs';
 import { checkLayout, checkLongCommand } from './layout.mjs';
+import { checkGpus } from './gpus.mjs';
 import { emptyRun, makeRun } from './make_run.mjs';
+import { writeSelections } from './selections.mjs';
 import { checkSmall, checkViews } from './views.mjs';
 
 const kViewer = new URL('..', import.meta.url);
@@ -29,9 +34,12 @@ const { values: options } = parseArgs({
     page: { type: 'string' },
     messages: { type: 'string' },
     selections: { type: 'string' },
+    filters: { type: 'string' },
+    part: { type: 'string' },
     screenshot: { type: 'string' },
     dark: { type: 'boolean', default: false },
     ranks: { type: 'string', default: '6' },
+    gpus: { type: 'string', default: '0' },
   },
 });
 
@@ -218,39 +226,6 @@ async function checkKeyboard(report) {
   assert.doesNotMatch(page.url(), /src=/, 'and gives it back');
 }
 
-const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes'];
-
-async function readSelection(report) {
-  const sums = {};
-  for (const measure of kMeasures) sums[measure] = await report.total(measure);
-  return { command: await report.control('selection-command').textContent(), ...sums };
-}
-
-/** Under the first and the last value of every filter, alone and with the transfers of no message. */
-async function writeSelections(report) {
-  const { page } = report;
-  await report.reset();
-  const names = await page
-    .locator('select[data-testid^="filter-"]')
-    .evaluateAll((all) => all.map(({ dataset }) => dataset.testid));
-  const selections = [await readSelection(report)];
-  for (const name of names) {
-    const select = report.control(name);
-    const values = await select.evaluate(({ options }) => [...options].map(({ value }) => value));
-    for (const value of new Set([values[1], values.at(-1)])) {
-      if (value === undefined) continue;
-      for (const internal of [false, true]) {
-        await select.selectOption(value);
-        if (internal) await report.control('filter-without-message').check();
-        selections.push(await readSelection(report));
-        await report.reset();
-      }
-    }
-  }
-  writeFileSync(options.selections, JSON.stringify(selections));
-  console.log(`ok   ${selections.length} selections for the command line`);
-}
-
 async function checkSpeed(report) {
   const started = Date.now();
   await report.measure('messages');
@@ -274,7 +249,7 @@ function makePageFile(folder) {
   assert.equal(template.split(kDataTag).length, 2, 'the template has one place for the data');
   assert.doesNotMatch(template, /<[^<>]*\s(src|href)="(?!data:)/, 'the template refers to no other file');
   assert.match(template, /http-equiv="Content-Security-Policy"/);
-  const data = makeRun({ ranks: Number(options.ranks) });
+  const data = makeRun({ ranks: Number(options.ranks), gpus: Number(options.gpus) });
   const file = join(folder, 'report.html');
   writeFileSync(file, fill(template, data));
   return file;
@@ -296,8 +271,8 @@ async function checkMessage(page, folder, name, html, text) {
 async function checkMessages(page, folder) {
   const template = readFileSync(options.template, 'utf8');
   await checkMessage(page, folder, 'empty.html', template, /holds no run/);
-  const bad = fill(template, { schema: 2 });
-  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 1, found 2/);
+  const bad = fill(template, { schema: 1 });
+  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 2, found 1/);
 }
 
 async function checkCommand(page, folder, data) {
@@ -323,6 +298,16 @@ async function checkSmallRuns(page, folder) {
   console.log('ok   a run of nothing, and one rank on a host with an odd name');
 }
 
+/** An invented run with GPUs, after one that has none. */
+async function checkGpuRun(page, folder) {
+  const data = makeRun({ ranks: 10, gpus: 2 });
+  const file = join(folder, 'gpus.html');
+  writeFileSync(file, fill(readFileSync(options.template, 'utf8'), data));
+  await page.goto(pathToFileURL(file).href);
+  await page.locator('html[data-ready]').waitFor();
+  await checkGpus(new Report(page, data));
+}
+
 async function openPage(context, file, problems) {
   await context.setOffline(true);
   await context.route(/^(?!file:)/, (route) => {
@@ -340,6 +325,23 @@ async function openPage(context, file, problems) {
   return page;
 }
 
+/** All that a page has, with GPUs or without. */
+async function checkPage(report, listed) {
+  const { data } = report;
+  assert.equal(await report.control('command').textContent(), data.run.command);
+  if ((await report.control('matrix-table').count()) > 0) {
+    await checkSums(report, messagesOfPage(data), 'the data of the page');
+    if (listed) await checkSums(report, listed, options.messages);
+  } else {
+    assert.equal(listed, undefined, 'too many ranks to compare with --messages');
+  }
+  await checkContenders(report);
+  if (data.processes.length > 1) await checkControls(report);
+  await checkLayout(report);
+  if (data.processes.length > 1 && data.processes.length <= 64) await checkViews(report);
+  await checkSpeed(report);
+}
+
 async function check(context, folder) {
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);
@@ -347,26 +349,17 @@ async function check(context, folder) {
   const report = new Report(page, data);
   assert.deepEqual(columnsOf(makeRun({ ranks: 2 })), columnsOf(data), 'invented runs are as real ones');
   await page.locator('html[data-ready]').waitFor();
-  assert.equal(await report.control('command').textContent(), data.run.command);
-  if ((await report.control('matrix-table').count()) > 0) {
-    await checkSums(report, messagesOfPage(data), 'the data of the page');
-    if (options.messages !== undefined) {
-      const messages = JSON.parse(readFileSync(options.messages, 'utf8'));
-      await checkSums(report, messages, options.messages);
-    }
-  } else {
-    assert.equal(options.messages, undefined, 'too many ranks to compare with --messages');
+  const listed = options.messages && JSON.parse(readFileSync(options.messages, 'utf8'));
+  if (options.part !== 'gpus') await checkPage(report, listed);
+  await checkGpus(report, listed);
+  if (options.selections !== undefined) {
+    await writeSelections(report, options.selections, options.filters?.split(','));
   }
-  await checkContenders(report);
-  if (options.selections !== undefined) await writeSelections(report);
-  if (data.processes.length > 1) await checkControls(report);
-  await checkLayout(report);
-  if (data.processes.length > 1 && data.processes.length <= 64) await checkViews(report);
-  await checkSpeed(report);
   if (options.screenshot !== undefined) await picture(page);
   if (options.page === undefined) {
     await checkCommand(page, folder, data);
     await checkSmallRuns(page, folder);
+    await checkGpuRun(page, folder);
     await checkMessages(page, folder);
   }
   assert.deepEqual(problems, [], 'no errors in the page and no requests');

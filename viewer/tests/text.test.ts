@@ -118,7 +118,9 @@ describe('bad data', () => {
     ['data.cells[2].class: no class 999', (d) => (d.cells[2]!.class = 999)],
     ['data.cells[1].src: there is no process 6', (d) => (d.cells[1]!.src = 6)],
     ['data.cells[0].transfers: 0 totals for', (d) => (d.cells[0]!.transfers = [])],
-    ['data.schema: expected 1, found 2', (d) => ((d.schema as number) = 2)],
+    ['data.schema: expected 2, found 1', (d) => ((d.schema as number) = 1)],
+    ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
+    ['data.classes[1].path[0].to.kind: expected unknown or host', (d) => (d.classes[1]!.path[0]!.to = { kind: 'x' as 'host', gpu: 0 })],
     [
       'data.run.command: expected text, found nothing',
       (d) => delete (d.run as { command?: string }).command,

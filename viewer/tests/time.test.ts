@@ -8,7 +8,7 @@ import { parsePageData, type PageData } from '../src/data';
 import { kMaxTracks, makeDetails, rowsWithin } from '../src/details';
 import { DataError } from '../src/error';
 import { cellValues, kMeasures, select, totals, type Filter } from '../src/filter';
-import { makeEdges, makeLayout, ringPlaces } from '../src/graph';
+import { makeEdges, makeLayout, nodeOfProcess, ringPlaces } from '../src/graph';
 import { makeAxis, makeMatrix } from '../src/matrix';
 import { tableOf, unpack } from '../src/packed';
 import {
@@ -228,7 +228,8 @@ describe('the graph', () => {
     expect(closed.nodes.map(({ label }) => label)).toEqual(['node1 (4)', 'node2 (2)']);
     const open = makeLayout(data, false, new Set(['node2']), 3);
     expect(open.nodes).toHaveLength(3);
-    expect([open.nodeOf(0), open.nodeOf(5)]).toEqual(['host node1', 'process 5']);
+    const nodes = [0, 5].map((process) => nodeOfProcess(data, open, process));
+    expect(nodes).toEqual(['host node1', 'process 5']);
     const selection = select(columns, {});
     const values = cellValues(columns, selection, 'messages');
     const both = { cells: values, transfers: columns.transferCount };

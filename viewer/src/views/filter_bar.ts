@@ -15,6 +15,7 @@ import {
   describe,
   formatExactValue,
   formatValue,
+  gpuLabel,
   kMeasureNames,
   kNotKnown,
   processLabel,
@@ -34,6 +35,9 @@ const kChoiceNames: Record<Choice, string> = {
   host: 'Host, either end',
   src_host: 'Source host',
   dst_host: 'Destination host',
+  src_memory: 'Source memory',
+  dst_memory: 'Destination memory',
+  gpu: 'GPU, either end',
   transport: 'UCT transport',
   op: 'UCT operation',
   role: 'Role',
@@ -58,12 +62,15 @@ const kRules = [
   'MPI calls in the timeline are chosen by function, communicator, rank and host alone.',
 ];
 
+const kMemoryRule =
+  'Memory and GPU choose messages by where their data lay and where it went. What serves no ' +
+  'message has neither.';
+
 export function makeFilterBar(context: Context, update: Update): Panel {
   const measures = makeMeasures(update);
-  // With one host, which end lies on it is no choice.
-  const hosts = context.choices.host.length;
+  const rules = context.data.devices.gpus.length > 0 ? [...kRules, kMemoryRule] : kRules;
   const selects = kChoices
-    .filter((choice) => hosts > 1 || (choice !== 'src_host' && choice !== 'dst_host'))
+    .filter((choice) => isOffered(context, choice))
     .map((choice) => makeSelect(context, choice, update));
   const withoutMessage = element('input', {
     type: 'checkbox',
@@ -117,7 +124,7 @@ export function makeFilterBar(context: Context, update: Update): Panel {
       'details',
       {},
       element('summary', {}, 'What the filters select'),
-      element('ul', {}, ...kRules.map((rule) => element('li', {}, rule))),
+      element('ul', {}, ...rules.map((rule) => element('li', {}, rule))),
     ),
   );
   root.addEventListener('submit', (event) => event.preventDefault());
@@ -142,6 +149,13 @@ export function makeFilterBar(context: Context, update: Update): Panel {
       sums.replaceChildren(...kMeasures.map((measure) => makeTotal(context, view, measure)));
     },
   };
+}
+
+/** With one host, which end lies on it is no choice; nor is any memory without a GPU. */
+function isOffered({ choices, data }: Context, choice: Choice): boolean {
+  if (choice === 'src_host' || choice === 'dst_host') return choices.host.length > 1;
+  const ofMemory = choice === 'src_memory' || choice === 'dst_memory' || choice === 'gpu';
+  return !ofMemory || data.devices.gpus.length > 0;
 }
 
 function describeSpan({ axis }: Context, { from, to }: Filter): string {
@@ -195,6 +209,7 @@ function choiceLabel({ data }: Context, choice: Choice, value: ChoiceValue): str
   if (value === null) return kNotKnown;
   if (choice === 'min_size') return formatBytes(leastBytes(Number(value)));
   if (choice === 'max_size') return `below ${formatBytes(mostBytes(Number(value)) + 1)}`;
+  if (choice === 'gpu') return gpuLabel(data, String(value));
   if (choice !== 'src' && choice !== 'dst' && choice !== 'rank') return String(value);
   const process = Number(value);
   const label = processLabel(data, process);

@@ -3,7 +3,6 @@
 
 import cytoscape, { type Core, type ElementDefinition, type SingularElementArgument } from 'cytoscape';
 
-import { kUnknownProcess } from '../data';
 import type { GraphLayout } from '../graph';
 import { darkScheme, theme } from '../theme';
 import { graphStyle } from './graph_style';
@@ -75,7 +74,7 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
       }
       graph.add(added);
       const busy = new Set(wanted.flatMap(({ source, target }) => [source, target]));
-      graph.nodes('.process, .closed, .unknown').forEach((node) => {
+      graph.nodes().not('.host').forEach((node) => {
         node.toggleClass('idle', !busy.has(node.id()));
       });
       showMarks();
@@ -100,10 +99,10 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
           classes: 'host',
         }));
       const nodes = layout.nodes.map(
-        ({ id, label, host, process, x, y }): ElementDefinition => ({
+        ({ id, label, host, kind, x, y }): ElementDefinition => ({
           data: { id, label, ...(host !== null && { parent: `box ${host}` }) },
           position: { x, y },
-          classes: process === null ? 'closed' : process === kUnknownProcess ? 'unknown' : 'process',
+          classes: kind,
         }),
       );
       graph.add([...boxes, ...nodes]);

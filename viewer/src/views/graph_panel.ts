@@ -1,36 +1,28 @@
-// The process graph: processes in the boxes of their hosts, and the traffic between them.
+// A graph of the page: nodes in the boxes of their hosts, and what went between them. What these
+// are, a GraphKind says.
 
-import { kUnknownProcess } from '../data';
 import { button, element, section } from '../dom';
-import { cellValues, type Measure } from '../filter';
-import { kEdgesBy, makeEdges, makeLayout, type EdgesBy, type GraphEdge } from '../graph';
+import { kEdgesBy, type EdgesBy, type GraphEdge } from '../graph';
 import { categoryColour, colourAt, css } from '../palette';
 import type { Context, Panel, Update, View } from '../page';
-import { toggled, type Wanted } from '../state';
+import { toggled } from '../state';
 import { darkScheme, theme } from '../theme';
 import { formatShortValue } from '../words';
 import { makeCard } from './card';
 import { makeGraphCanvas, type DrawnEdge } from './graph_canvas';
-import { describeEdges, describePart, kByNames, makeEdgeTable, type ShownEdges } from './graph_words';
+import type { GraphKind } from './graph_kind';
+import { describeEdges, describePart, makeEdgeTable, type ShownEdges } from './graph_words';
 
 /** With more edges, none has its number written on it. */
 const kMostNumbers = 12;
 /** With more edges, all are thin and small ones faint. */
 const kMostStrong = 300;
 
-/** What the edges add up: transfers have no share in "messages". */
-export function edgeMeasure(by: EdgesBy, measure: Measure): Measure {
-  return by !== 'pair' && measure === 'messages' ? 'transfers' : measure;
-}
-
-export function makeGraphPanel(context: Context, update: Update): Panel {
-  const { data, tooltip, choices } = context;
-  const hasUnknown = [context.columns.src, context.columns.dst].some((ends) =>
-    ends.includes(kUnknownProcess),
-  );
+export function makeGraphPanel(context: Context, update: Update, kind: GraphKind): Panel {
+  const { tooltip, choices } = context;
   const opened = new Set<string>();
   let by: EdgesBy = 'transport';
-  let layout = makeLayout(data, hasUnknown, opened);
+  let layout = kind.layout(opened);
   let view: View | undefined;
   let edges: ShownEdges = { edges: [], hidden: 0, hiddenValue: 0, total: 0, by, measure: 'bytes' };
   let cursor: string | undefined;
@@ -40,17 +32,17 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
     tabindex: 0,
     role: 'application',
     'aria-label':
-      'Process graph: left and right move between processes, up and down between their edges, ' +
+      `${kind.title}: left and right move between nodes, up and down between their edges, ` +
       'Enter shows only that',
-    'data-testid': 'graph-canvas',
+    'data-testid': `${kind.id}-canvas`,
   });
   const announced = element('div', { class: 'offscreen', 'aria-live': 'polite' });
-  const legend = element('div', { class: 'legend', 'data-testid': 'graph-legend' });
-  const said = element('p', { 'data-testid': 'graph-said' });
+  const legend = element('div', { class: 'legend', 'data-testid': `${kind.id}-legend` });
+  const said = element('p', { 'data-testid': `${kind.id}-said` });
   const bySelect = element(
     'select',
-    { 'data-testid': 'graph-by' },
-    ...kEdgesBy.map((value) => element('option', { value }, kByNames[value])),
+    { 'data-testid': `${kind.id}-by` },
+    ...kEdgesBy.map((value) => element('option', { value }, kind.byNames[value])),
   );
   bySelect.addEventListener('change', () => {
     by = kEdgesBy.find((value) => value === bySelect.value) ?? 'transport';
@@ -60,12 +52,13 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
     'div',
     { class: 'tools' },
     element('label', { class: 'check' }, 'One edge for each', bySelect),
-    button('+', { 'aria-label': 'Zoom in the graph' }, () => canvas.zoomBy(1.3)),
-    button('−', { 'aria-label': 'Zoom out of the graph' }, () => canvas.zoomBy(1 / 1.3)),
-    button('Fit', { 'data-testid': 'graph-fit' }, () => canvas.fit()),
+    button('+', { 'aria-label': `Zoom in the ${kind.title.toLowerCase()}` }, () => canvas.zoomBy(1.3)),
+    button('−', { 'aria-label': `Zoom out of the ${kind.title.toLowerCase()}` }, () => canvas.zoomBy(1 / 1.3)),
+    button('Fit', { 'data-testid': `${kind.id}-fit` }, () => canvas.fit()),
   );
+  const reading = kind.reading ? [element('p', {}, kind.reading)] : [];
   const list = element('details', {}, element('summary', {}, 'The edges as a table'));
-  const root = section('graph', 'Process graph', said, tools, legend, stage, list, announced);
+  const root = section(kind.id, kind.title, ...reading, said, tools, legend, stage, list, announced);
   const canvas = makeGraphCanvas(stage, {
     point: (id) => point(id),
     choose: (id) => choose(id),
@@ -103,11 +96,7 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
   };
 
   const mark = () => {
-    const { src, dst, rank } = view?.filter ?? {};
-    const chosen = [src, dst, rank].flatMap((process) =>
-      process === undefined ? [] : [layout.nodeOf(process)],
-    );
-    canvas.mark(cursor, chosen);
+    canvas.mark(cursor, view ? kind.chosen(view.filter, layout) : []);
   };
 
   const showLegend = () => {
@@ -126,25 +115,14 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
   const listEdges = () => {
     list.replaceChildren(
       list.firstElementChild!,
-      ...(list.open ? [makeEdgeTable(edges, layout, choose)] : []),
+      ...(list.open ? [makeEdgeTable(edges, layout, choose, kind)] : []),
     );
   };
   list.addEventListener('toggle', listEdges);
 
   const show = (next: View) => {
     view = next;
-    const measure = edgeMeasure(by, next.measure);
-    const { columns, selection } = next;
-    const transfers = {
-      bytes: columns.transferBytes,
-      transfers: columns.transferCount,
-      wire_bytes: columns.transferWireBytes,
-    };
-    const made = makeEdges(columns, selection, layout, by, {
-      cells: cellValues(columns, selection, measure),
-      transfers: transfers[measure === 'messages' ? 'transfers' : measure],
-    });
-    edges = { ...made, by, measure };
+    edges = kind.edges(next, layout, by);
     stage.dataset['total'] = String(edges.total);
     stage.dataset['edges'] = String(edges.edges.length);
     const closed =
@@ -157,30 +135,24 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
 
   // ---- what the reader does ----
 
-  /** The filter for one end of an edge: the process, or the host that stands for its processes. */
-  const endChoice = (end: 'src' | 'dst', id: string): Wanted => {
-    const process = layout.nodes.find((node) => node.id === id)?.process;
-    return typeof process === 'number' ? { [end]: process } : { [`${end}_host`]: layout.hostOf(id) };
-  };
-
   const choose = (id: string) => {
     const node = layout.nodes.find((candidate) => candidate.id === id);
-    if (node?.process === null) {
+    if (node?.kind === 'closed') {
       open(layout.hostOf(id));
     } else if (node) {
-      if (node.process !== kUnknownProcess) update((state) => toggled(state, { rank: node.process }));
+      const wanted = kind.choice(node);
+      if (wanted) update((state) => toggled(state, wanted));
     } else {
       const edge = edges.edges.find((candidate) => candidate.id === id);
       if (!edge) return;
       const named = edge.name === null ? {} : { [by === 'transport' ? 'transport' : 'op']: edge.name };
-      const ends = { ...endChoice('src', edge.source), ...endChoice('dst', edge.target) };
-      update((state) => toggled(state, { ...ends, ...named }));
+      update((state) => toggled(state, { ...kind.edgeChoice(edge, layout), ...named }));
     }
   };
 
   const open = (host: string) => {
     opened.add(host);
-    layout = makeLayout(data, hasUnknown, opened);
+    layout = kind.layout(opened);
     cursor = undefined;
     tooltip.hide();
     canvas.place(layout);
@@ -195,7 +167,7 @@ export function makeGraphPanel(context: Context, update: Update): Panel {
       tooltip.hide();
       return;
     }
-    const content = makeCard(describePart(data, layout, edges, id));
+    const content = makeCard(describePart(kind, layout, edges, id));
     tooltip.show({ getBoundingClientRect: () => canvas.boxOf(id) }, ...content);
     if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
   };

@@ -46,6 +46,37 @@ export function graphStyle(theme: Theme): StylesheetJson {
       style: { shape: 'round-rectangle', width: 110, height: 40 },
     },
     { selector: 'node.unknown', style: { shape: 'round-diamond', width: 64, height: 46 } },
+    {
+      selector: 'node.gpu, node.card, node.memory',
+      style: {
+        'text-valign': 'bottom',
+        'text-margin-y': 3,
+        'font-size': 11,
+        'text-background-color': card,
+        'text-background-opacity': 0.8,
+        'text-background-padding': '1px',
+      },
+    },
+    {
+      selector: 'node.gpu',
+      style: {
+        'text-valign': 'top',
+        'text-margin-y': -3,
+        shape: 'rectangle',
+        'background-color': css(mixed(kCard[theme], layerColour(theme, 0), 0.28)),
+        'border-color': css(layerColour(theme, 0)),
+      },
+    },
+    {
+      selector: 'node.card',
+      style: {
+        shape: 'triangle',
+        width: 34,
+        'background-color': css(mixed(kCard[theme], layerColour(theme, 2), 0.28)),
+        'border-color': css(layerColour(theme, 2)),
+      },
+    },
+    { selector: 'node.memory', style: { shape: 'round-diamond', width: 40, height: 34 } },
     { selector: 'node.idle', style: { opacity: 0.55 } },
     {
       selector: 'edge',

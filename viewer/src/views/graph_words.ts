@@ -1,18 +1,13 @@
-// What the process graph says: of a node or an edge, of all edges, and as a table.
+// What a graph says: of a node or an edge, of all edges, and as a table.
 
 import type { PageData } from '../data';
-import type { Description } from '../describe';
+import type { Description, Line } from '../describe';
 import { button, element } from '../dom';
 import type { Measure } from '../filter';
 import { formatCount, formatShare } from '../format';
 import type { EdgesBy, GraphEdges, GraphLayout } from '../graph';
 import { formatExactValue, formatValue, kMeasureNames } from '../words';
-
-export const kByNames: Record<EdgesBy, string> = {
-  transport: 'UCT transport',
-  operation: 'UCT operation',
-  pair: 'pair of processes',
-};
+import type { GraphKind } from './graph_kind';
 
 /** The payload of a message counts once; that of its transfers wherever one carried it. */
 const kCarriedNames: Record<Measure, string> = {
@@ -28,34 +23,53 @@ const kListedEdges = 200;
 export interface ShownEdges extends GraphEdges {
   readonly by: EdgesBy;
   readonly measure: Measure;
+  /** What they are, if not what the measure says. */
+  readonly what?: string;
+  /** What else is to be said. */
+  readonly more?: string;
 }
 
-export function describeEdges({ by, measure, edges, hidden, hiddenValue, total }: ShownEdges): string {
+export function describeEdges(shown: ShownEdges): string {
+  const { by, measure, edges, hidden, hiddenValue, total, more } = shown;
   if (total === 0) return 'The filter selects nothing.';
-  const what = by === 'pair' ? kMeasureNames[measure] : kCarriedNames[measure];
+  const what = shown.what ?? (by === 'pair' ? kMeasureNames[measure] : kCarriedNames[measure]);
   const others =
     hidden > 0
       ? ` The ${formatCount(edges.length)} largest edges are drawn; ` +
         `${formatCount(hidden)} smaller ones carry ${formatShare(hiddenValue, total)}.`
       : '';
-  return `Arrows are ${what}: ${formatExactValue(measure, total)} in all.${others}`;
+  return `Arrows are ${what}: ${formatExactValue(measure, total)} in all.${others}${more ?? ''}`;
+}
+
+export function processFacts(data: PageData, process: number): Line[] {
+  const { host, pid, exit, complete } = data.processes[process]!;
+  return [
+    ['host', host],
+    ['pid', String(pid)],
+    ['ended', exit],
+    ['log', complete ? 'complete' : 'cut short'],
+  ];
+}
+
+function namesOf(kind: GraphKind, { nodes }: GraphLayout): Map<string, string> {
+  return new Map(nodes.map((node) => [node.id, kind.nameOf(node)]));
 }
 
 export function describePart(
-  data: PageData,
+  kind: GraphKind,
   layout: GraphLayout,
   { by, measure, edges, total }: ShownEdges,
   id: string,
 ): Description {
-  const label = (node: string) => layout.nodes.find((candidate) => candidate.id === node)?.label ?? node;
+  const names = namesOf(kind, layout);
   const edge = edges.find((candidate) => candidate.id === id);
   if (edge) {
     return {
-      title: `Edge ${label(edge.source)} → ${label(edge.target)}`,
+      title: `Edge ${names.get(edge.source)} → ${names.get(edge.target)}`,
       lines: [
-        ['from', label(edge.source)],
-        ['to', label(edge.target)],
-        ...(edge.name === null ? [] : [[kByNames[by], edge.name] as [string, string]]),
+        ['from', names.get(edge.source) ?? ''],
+        ['to', names.get(edge.target) ?? ''],
+        ...(edge.name === null ? [] : [[kind.byNames[by], edge.name] as const]),
         [kMeasureNames[measure], `${formatValue(measure, edge.value)} (${formatExactValue(measure, edge.value)})`],
         ['share', formatShare(edge.value, total)],
       ],
@@ -63,19 +77,11 @@ export function describePart(
   }
   const sum = (end: 'source' | 'target') =>
     edges.reduce((all, e) => (e[end] === id ? all + e.value : all), 0);
-  const process = layout.nodes.find((node) => node.id === id)?.process ?? -1;
-  const facts = data.processes[process];
+  const node = layout.nodes.find((candidate) => candidate.id === id);
   return {
-    title: facts ? `Rank ${label(id)}` : label(id),
+    title: node ? kind.titleOf(node) : id,
     lines: [
-      ...(facts
-        ? ([
-            ['host', facts.host],
-            ['pid', String(facts.pid)],
-            ['ended', facts.exit],
-            ['log', facts.complete ? 'complete' : 'cut short'],
-          ] as [string, string][])
-        : []),
+      ...(node ? kind.factsOf(node) : []),
       [`${kMeasureNames[measure]} out`, formatExactValue(measure, sum('source'))],
       [`${kMeasureNames[measure]} in`, formatExactValue(measure, sum('target'))],
     ],
@@ -86,13 +92,14 @@ export function makeEdgeTable(
   { edges, hidden, measure }: ShownEdges,
   layout: GraphLayout,
   choose: (id: string) => void,
+  kind: GraphKind,
 ): HTMLElement {
-  const labels = new Map(layout.nodes.map(({ id, label }) => [id, label]));
+  const names = namesOf(kind, layout);
   const rows = edges.slice(0, kListedEdges).map(({ id, source, target, name, value }) => {
-    const ends = `${labels.get(source)} → ${labels.get(target)}`;
+    const ends = `${names.get(source)} → ${names.get(target)}`;
     return element(
       'tr',
-      {},
+      { 'data-source': source, 'data-target': target },
       element('th', { scope: 'row' }, button(ends, { class: 'link' }, () => choose(id))),
       element('td', {}, name ?? ''),
       element(
@@ -106,7 +113,7 @@ export function makeEdgeTable(
   return element(
     'div',
     { class: 'scroll', tabindex: 0 },
-    element('table', { 'data-testid': 'graph-table' }, element('tbody', {}, ...rows)),
+    element('table', { 'data-testid': `${kind.id}-table` }, element('tbody', {}, ...rows)),
     ...(left > 0 ? [element('p', {}, `${formatCount(left)} smaller edges are not listed.`)] : []),
   );
 }

@@ -38,17 +38,19 @@ const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]]
   [
     'Graph',
     [
-      ['← →', 'previous or next process'],
+      ['← →', 'previous or next node'],
       ['↑ ↓', 'its edges, by falling value'],
-      ['Enter', 'show only this process or edge, or all again; open a host'],
+      ['Enter', 'show only this node or edge, or all again; open a host'],
       ['+ −', 'zoom in, out'],
       ['0', 'fit all'],
     ],
   ],
 ];
 
-function makeHelp(): HTMLDialogElement {
-  const groups = kKeys.map(([title, keys]) =>
+const kGpuKeys = ['In a run with GPUs', [['d', 'go to the device graph']]] as const;
+
+function makeHelp(hasGpus: boolean): HTMLDialogElement {
+  const groups = [...kKeys, ...(hasGpus ? [kGpuKeys] : [])].map(([title, keys]) =>
     element(
       'div',
       {},
@@ -85,8 +87,8 @@ function focus(testId: string): void {
   found?.scrollIntoView({ block: 'nearest' });
 }
 
-export function addShortcuts(tooltip: Tooltip): void {
-  const help = makeHelp();
+export function addShortcuts(tooltip: Tooltip, hasGpus: boolean): void {
+  const help = makeHelp(hasGpus);
   document.body.append(help);
   const actions: Record<string, () => void> = {
     '?': () => (help.open ? help.close() : help.showModal()),
@@ -94,6 +96,7 @@ export function addShortcuts(tooltip: Tooltip): void {
     m: () => focus('matrix-canvas'),
     t: () => focus('timeline-canvas'),
     g: () => focus('graph-canvas'),
+    d: () => focus('devices-canvas'),
     r: () => document.querySelector<HTMLElement>('[data-testid="filter-reset"]')?.click(),
   };
   document.addEventListener('keydown', (event) => {

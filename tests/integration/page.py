@@ -1,0 +1,57 @@
+"""Pages of recordings in a real browser (viewer/tests/page.mjs)."""
+
+import json
+import shlex
+
+from harness import BUILD_ROOT, SKIPPED, Skip, check, need, run
+
+# Where the page was built, with the packages that drive the browser.
+PAGE_TEST = BUILD_ROOT / "viewer" / "npm" / "tests" / "page.mjs"
+BROWSER_TIMEOUT_S = 150
+
+
+def make_page(recording, folder):
+    """The page of a recording, and its messages as the command line lists them: two files."""
+    page, messages = folder / "report.html", folder / "messages.json"
+    written = recording.ask("view", "-o", page)
+    check(written.status == 0 and page.exists(), f"no page: {written}")
+    messages.write_text(json.dumps(recording.messages))
+    return page, messages
+
+
+def in_browser(*options):
+    result = run([need("node"), PAGE_TEST, *options], timeout=BROWSER_TIMEOUT_S)
+    if result.status == SKIPPED:
+        raise Skip((result.stderr or result.stdout).strip())
+    check(result.status == 0, f"the page is wrong: {result}")
+
+
+def check_commands(recording, folder, *options):
+    """The command that the page shows for a selection gives the sums that it shows."""
+    page, selections = folder / "selected.html", folder / "selections.json"
+    written = recording.ask("view", "-o", page, *options)
+    check(written.status == 0, f"no page: {written}")
+    in_browser("--page", page, "--selections", selections)
+    return compare_commands(recording, selections)
+
+
+def compare_commands(recording, selections):
+    wrong, shown = [], json.loads(selections.read_text())
+    for selection in shown:
+        tool, verb, *words = shlex.split(selection.pop("command"))
+        check((tool, verb) == ("uctrace", "report"), f"a command of {tool} {verb}")
+        said = recording.ask(verb, "--format", "json", *words)
+        check(said.status == 0, f"the page's command is refused: {said}")
+        report = json.loads(said.stdout)
+        sums = {
+            name: sum(row[name] for row in report[table])
+            for table, names in (
+                ("mpi", ("bytes", "messages")),
+                ("contenders", ("transfers", "wire_bytes")),
+            )
+            for name in names
+        }
+        if sums != selection:
+            wrong.append(f"{' '.join(words)}: page {selection}, command {sums}")
+    check(not wrong, "\n".join(wrong))
+    return shown

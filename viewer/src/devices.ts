@@ -1,0 +1,167 @@
+// The device graph: memory of processes on their hosts, GPUs and network cards, and what went from
+// one to the other. What goes over a network is three arrows: to the card of the source, from there
+// to that of the destination, and out of it.
+
+import type { Columns } from './columns';
+import { kUnknownProcess, type PageData } from './data';
+import type { Selection } from './filter';
+import {
+  arrange,
+  EdgeSums,
+  kMostEdges,
+  kMostProcesses,
+  processMembers,
+  processNode,
+  type EdgesBy,
+  type GraphEdges,
+  type GraphLayout,
+  type Member,
+} from './graph';
+import { hostOf, stopsOf, type Stop } from './legs';
+import { shortBus } from './memory';
+
+/** Labels stand above GPUs and below cards. */
+const kDeviceRoom = 100;
+
+export interface DeviceEdges extends GraphEdges {
+  /** Value of the transfers that have no arrow: what serves no message, or moves nothing. */
+  readonly still: number;
+}
+
+/** Bytes that each transfer total moved: payload that was carried, and what copies of a side moved. */
+export function movedBytes(columns: Columns): Float64Array {
+  const { steps, transferStep, transferBytes, transferWireBytes } = columns;
+  // A copy has no headers.
+  return transferBytes.map((bytes, t) =>
+    steps[transferStep[t]!]!.role === 'staging' ? transferWireBytes[t]! : bytes,
+  );
+}
+
+export const gpuNode = (gpu: number) => `gpu ${gpu}`;
+
+/** A node, and in which host's box it is; null: in none. */
+interface Placed {
+  readonly member: Member;
+  readonly host: string | null;
+}
+
+/** Managed memory is drawn at the GPU that it was allocated on. */
+function placed(data: PageData, stop: Stop): Placed {
+  const { place, card, process } = stop;
+  const gpu = place && data.devices.gpus[place.gpu];
+  if (gpu) {
+    const label = `GPU ${shortBus(gpu)}`;
+    const member = { id: gpuNode(place.gpu), label, kind: 'gpu', index: place.gpu } as const;
+    return { member, host: gpu.host };
+  }
+  const host = hostOf(data, stop);
+  const part = (kind: Member['kind'], id: string, label: string, index = -1): Placed => ({
+    member: { id, label, kind, index },
+    host,
+  });
+  if (host === null) return part('unknown', processNode(kUnknownProcess), 'unknown');
+  if (!place) return part('card', `card ${card} of ${host}`, card ?? 'a card');
+  if (place.kind === 'host') {
+    return part('process', processNode(process), data.processes[process]!.label, process);
+  }
+  const label = place.kind === 'unknown' ? 'unknown memory' : 'a GPU';
+  return part('memory', `${label} of ${host}`, label);
+}
+
+/** What a transfer total passes. Of what serves no message, the other end is not known. */
+function wayOf(columns: Columns, cell: number, t: number): Placed[] {
+  const { data, src, dst, cellClass, transferStep, steps } = columns;
+  if (data.classes[cellClass[cell]!]!.reason !== null) return [];
+  const stops = stopsOf(steps[transferStep[t]!]!, src[cell]!, dst[cell]!);
+  return stops.map((stop) => placed(data, stop));
+}
+
+/** What the paths of the run pass, each once. */
+function passedBy(columns: Columns): Placed[] {
+  const { src, firstTransfer } = columns;
+  const passed = new Map<string, Placed>();
+  for (let cell = 0; cell < src.length; ++cell) {
+    for (let t = firstTransfer[cell]!; t < firstTransfer[cell + 1]!; ++t) {
+      for (const part of wayOf(columns, cell, t)) passed.set(part.member.id, part);
+    }
+  }
+  return [...passed.values()];
+}
+
+/** Clockwise from the top: GPUs, processes, cards, processes. */
+function aroundRing(members: readonly Member[]): Member[] {
+  const of = (...kinds: Member['kind'][]) => members.filter(({ kind }) => kinds.includes(kind));
+  const [gpus, processes, cards] = [of('gpu'), of('process', 'memory'), of('card')];
+  const [half, rest] = [gpus.length >> 1, (processes.length + 1) >> 1];
+  return [
+    ...gpus.slice(half),
+    ...processes.slice(rest),
+    ...cards.reverse(),
+    ...processes.slice(0, rest).reverse(),
+    ...gpus.slice(0, half),
+  ];
+}
+
+/** The middle of the GPUs, which may lie between two of them. */
+function gpusOnTop(members: readonly Member[]): number {
+  const gpus = members.filter(({ kind }) => kind === 'gpu').length;
+  return gpus > 0 && gpus % 2 === 0 ? 0.5 : 0;
+}
+
+export function makeDeviceLayout(
+  columns: Columns,
+  opened: ReadonlySet<string>,
+  mostProcesses = kMostProcesses,
+): GraphLayout {
+  const { data } = columns;
+  const groups = processMembers(data);
+  const processes = new Map([...groups].map(([host, members]) => [host, members.length]));
+  const known = new Set([...groups.values()].flat().map(({ id }) => id));
+  let hasUnknown = false;
+  const add = ({ member, host }: Placed) => {
+    if (known.has(member.id)) return;
+    known.add(member.id);
+    if (host === null) hasUnknown = true;
+    else groups.set(host, [...(groups.get(host) ?? []), member]);
+  };
+  const none = { card: null, process: kUnknownProcess };
+  data.devices.gpus.forEach((_, gpu) => add(placed(data, { ...none, place: { kind: 'gpu', gpu } })));
+  passedBy(columns).forEach(add);
+  const around = new Map([...groups].map(([host, members]) => [host, aroundRing(members)]));
+  return arrange(around, processes, hasUnknown, opened, mostProcesses, kDeviceRoom, gpusOnTop);
+}
+
+/**
+ * The sums of `values` over the selected transfer totals, on each leg of the way of their step; by
+ * pair, of all transports together. `total` counts each transfer once.
+ */
+export function makeDeviceEdges(
+  columns: Columns,
+  selection: Selection,
+  layout: GraphLayout,
+  by: EdgesBy,
+  values: Float64Array,
+  limit = kMostEdges,
+): DeviceEdges {
+  const { src, firstTransfer, transferStep, steps } = columns;
+  const sums = new EdgeSums();
+  let total = 0;
+  let still = 0;
+  for (let cell = 0; cell < src.length; ++cell) {
+    for (let t = firstTransfer[cell]!; t < firstTransfer[cell + 1]!; ++t) {
+      const value = selection.transfers[t] ? values[t]! : 0;
+      if (value === 0) continue;
+      const step = steps[transferStep[t]!]!;
+      const name = by === 'pair' ? null : by === 'transport' ? step.transport : step.op;
+      const nodes = wayOf(columns, cell, t).map(({ member, host }) => layout.nodeOf(member.id, host));
+      total += value;
+      if (nodes.length === 0) still += value;
+      nodes.slice(1).forEach((node, index) => {
+        const before = nodes[index]!;
+        // Of a side that is not known, neither memory nor card is.
+        if (node !== before || node !== processNode(kUnknownProcess)) sums.add(before, node, name, value);
+      });
+    }
+  }
+  return { ...sums.largest(limit, total), still };
+}
