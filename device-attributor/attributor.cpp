@@ -2,59 +2,109 @@
 
 namespace uctrace::gpu {
 
+namespace {
+
+bool is_mapped(DeviceMemoryKind kind) {
+  return kind == DeviceMemoryKind::mapped || kind == DeviceMemoryKind::mapped_host;
+}
+
+// Of what the driver does not say where it ends, this address alone is known.
+Interval interval_of(std::uintptr_t address, const Answer& answer) {
+  const bool whole = answer.bytes != 0;
+  return {.begin = whole ? answer.begin : address,
+          .end = whole ? answer.begin + answer.bytes : address + 1,
+          .buffer_id = answer.buffer_id,
+          .memory = log::kMemoryNotAsked,
+          .kind = answer.kind,
+          .device = static_cast<std::int16_t>(answer.device)};
+}
+
+}  // namespace
+
 MemoryId Attributor::memory_of(std::uintptr_t address) {
   Interval known{};
-  if (cache_.find(address, known)) {
-    if (known.trusted || is_still_there(known, address)) {
+  if (!cache_.find(address, known)) {
+    return ask(address, nullptr);
+  }
+  if (known.is_of_history()) {
+    return known.memory;
+  }
+  if (known.buffer_id != 0 && !is_mapped(known.kind)) {
+    listener().asked();
+    std::uint64_t id = 0;
+    if (const int error = vendor_->buffer_id(address, id); error != 0) {
+      return fail(error);
+    }
+    if (id == known.buffer_id) {
       return known.memory;
     }
-    cache_.forget(known.begin, known.end, [this](const Interval& gone) {
-      listener().ended(gone.memory, MemoryEnd::replaced);
-    });
   }
-  return ask(address);
+  return ask(address, &known);
 }
 
-MemoryId Attributor::ask(std::uintptr_t address) {
+// A driver that does not answer has not said that anything is over.
+MemoryId Attributor::fail(int error) {
+  listener().failed(error);
+  return log::kUnknownMemory;
+}
+
+MemoryId Attributor::ask(std::uintptr_t address, const Interval* known) {
   listener().asked();
-  const Answer answer = vendor_->query(address);
+  Answer answer = vendor_->query(address);
+  if (answer.what == Answer::What::failed) {
+    return fail(answer.error);
+  }
   if (answer.what == Answer::What::host) {
+    if (known != nullptr) {
+      cache_.forget_one(*known, [this](const Interval& gone) { end_replaced(gone); });
+    }
     return log::kHostMemory;
   }
-  if (answer.what == Answer::What::failed) {
-    listener().failed(answer.error);
-    return log::kUnknownMemory;
+  if (address - answer.begin >= answer.bytes || answer.begin + answer.bytes < answer.begin) {
+    answer.bytes = 0;
   }
-  const MemoryId memory = next_.fetch_add(1, std::memory_order_relaxed);
-  if (answer.bytes == 0) {
-    listener().defined(memory, answer);
-    return memory;
+  Interval found = interval_of(address, answer);
+  if (known != nullptr && known->is_like(found)) {
+    return known->memory;
   }
-  const Interval interval{answer.begin, answer.begin + answer.bytes, answer.buffer_id, memory,
-                          is_trusted(answer)};
-  const MemoryId kept = cache_.insert(interval, [this](const Interval& gone) {
-    listener().ended(gone.memory, MemoryEnd::replaced);
-  });
-  if (kept == memory) {
-    listener().defined(memory, answer);
-    // It may have been freed since it was asked for. Then its end was told before it was kept, or
-    // is told after this.
-    if (interval.trusted && !is_trusted(answer)) {
-      forget(answer.begin, answer.bytes);
-    }
-  } else if (kept == log::kMemoryNotAsked) {
-    // Nobody will see its end: no other operation may take itself to be in it.
-    Answer alone = answer;
-    alone.bytes = 0;
-    listener().defined(memory, alone);
-    return memory;
+  // Told by the history meanwhile, or not found because another thread was changing the table.
+  if (Interval told{}; known == nullptr && cache_.find(address, told) && told.is_of_history()) {
+    return told.memory;
   }
-  return kept;
+  found.memory = next_.fetch_add(1, std::memory_order_relaxed);
+  return keep(found, answer);
 }
 
-// What has no id cannot be told from what is there next.
-bool Attributor::is_still_there(const Interval& known, std::uintptr_t address) const {
-  return known.buffer_id != 0 && vendor_->buffer_id(address) == known.buffer_id;
+void Attributor::make_room(const Interval& gone, const Interval& for_this) {
+  end_replaced(gone);
+  if (gone.is_of_history() && !gone.overlaps(for_this.begin, for_this.end)) {
+    listener().gave_up_history();
+  }
+}
+
+MemoryId Attributor::keep(const Interval& found, const Answer& answer) {
+  const MemoryId kept = cache_.insert(found, [&](const Interval& gone) { make_room(gone, found); });
+  if (kept != found.memory && kept != log::kMemoryNotAsked) {
+    return kept;
+  }
+  return define(found, answer, kept == found.memory);
+}
+
+// Of what is not kept nobody will see the end: no other operation may take itself to be in it.
+MemoryId Attributor::define(const Interval& found, const Answer& answer, bool is_kept) {
+  Answer told = answer;
+  if (!is_kept) told.bytes = 0;
+  if (told.bytes == 0 &&
+      without_extent_.fetch_add(1, std::memory_order_relaxed) >= kMostWithoutExtent) {
+    without_extent_.store(kMostWithoutExtent, std::memory_order_relaxed);
+    if (is_kept) give_up(found);
+    return fail(kTooManyWithoutExtent);
+  }
+  if (!listener().defined(found.memory, told)) {
+    if (is_kept) give_up(found);
+    return log::kUnknownMemory;
+  }
+  return found.memory;
 }
 
 std::uintptr_t Attributor::end_of(std::uintptr_t address) const {
@@ -62,58 +112,21 @@ std::uintptr_t Attributor::end_of(std::uintptr_t address) const {
   return cache_.find(address, known) ? known.end : 0;
 }
 
-bool Attributor::is_trusted(const Answer& answer) const {
-  if (answer.kind != DeviceMemoryKind::device && answer.kind != DeviceMemoryKind::managed) {
-    return false;
-  }
-  for (const Range& range : announced_) {
-    if (range.begin.load(std::memory_order_acquire) == answer.begin &&
-        range.end.load(std::memory_order_relaxed) >= answer.begin + answer.bytes) {
-      return true;
-    }
-  }
-  return false;
+bool Attributor::is_same_place(std::uintptr_t one, std::uintptr_t other) const {
+  Interval first{}, second{};
+  return cache_.find(one, first) && cache_.find(other, second) && first.kind == second.kind &&
+         first.device == second.device;
 }
 
 MemoryId Attributor::allocated(Interval interval) {
   interval.memory = next_.fetch_add(1, std::memory_order_relaxed);
-  interval.trusted = true;
-  return cache_.insert(interval, [this](const Interval& gone) {
-    listener().ended(gone.memory, MemoryEnd::replaced);
-  });
-}
-
-void Attributor::announce(std::uintptr_t begin, std::size_t bytes) {
-  // What the history tells of comes to UCX later, inside the same call of the program.
-  if (Interval known{}; cache_.find(begin, known, IntervalCache::kPatience) &&
-                        known.allocated_tick != 0 && known.begin == begin &&
-                        known.end >= begin + bytes) {
-    return;
-  }
-  forget(begin, bytes);  // what was there before ended without a word
-  Range& range = announced_[announcements_.fetch_add(1, std::memory_order_relaxed) % kAnnounced];
-  range.begin.store(0, std::memory_order_relaxed);
-  range.end.store(begin + bytes, std::memory_order_release);
-  range.begin.store(begin, std::memory_order_release);
+  return cache_.insert(interval, [&](const Interval& gone) { make_room(gone, interval); });
 }
 
 bool Attributor::forget(std::uintptr_t begin, std::size_t bytes) {
-  for (Range& range : announced_) {
-    std::uintptr_t there = range.begin.load(std::memory_order_relaxed);
-    if (there != 0 && there < begin + bytes && begin < range.end.load(std::memory_order_relaxed)) {
-      range.begin.compare_exchange_strong(there, 0, std::memory_order_acq_rel);
-    }
-  }
   return cache_.forget(begin, begin + bytes, [this](const Interval& gone) {
     listener().ended(gone.memory, MemoryEnd::freed);
   });
-}
-
-void Attributor::start_anew() {
-  cache_.clear();
-  for (Range& range : announced_) {
-    range.begin.store(0, std::memory_order_relaxed);
-  }
 }
 
 }  // namespace uctrace::gpu

@@ -1,18 +1,16 @@
 // Which memory an address is: what a driver said of it, as long as that holds.
 //
-// The one exemption from the laws of the record path: an address that is not known, or may be
-// another allocation's by now, is asked of the driver. Memory of the host is never remembered as
-// such: a driver may later put something else there, and not all of that is announced.
+// The one exemption from the laws of the record path: the driver is asked, at each use. What is
+// known is confirmed by its buffer id, which no other memory ever has; what has none, and mapped
+// memory, whose id may be that of the range it is mapped at, is asked about in full. So nothing
+// depends on being told of an end: UCX's memory hooks do not see all of them (pools, mapped memory,
+// contexts and modules that go), and of memory of the host nothing is remembered at all.
 //
-// An allocation is trusted to be there until its end is told if its beginning was told, by UCX's
-// memory hooks: they see both or nothing. What they do not see (pools, mapped memory, imported
-// memory, whatever was allocated before they were there) is checked by its buffer id at each use.
+// A history of allocations (history.h) tells what is allocated, and when that ends. What it told is
+// not asked for, and known from the moment on at which it was allocated.
 //
-// A history of allocations (history.h) tells more: also what an allocation is, and all of them.
-// What it told is not asked for at all, and known from the moment on at which it was allocated.
-//
-// Everything is safe on any thread. forget(), announce() and allocated() ask nothing and may be
-// called inside the driver's own functions, also before there is anyone to ask or tell.
+// Everything is safe on any thread. forget() and allocated() ask nothing and may be called inside
+// the driver's own functions, also before there is anyone to ask or tell.
 #pragma once
 
 #include "device-attributor/interval_cache.hpp"
@@ -25,18 +23,25 @@ using log::MemoryEnd;
 // Who is told of allocations, once each, and of each question to the driver. Called on the thread
 // that found it.
 struct Listener {
-  void (*defined)(MemoryId memory, const Answer& answer);
+  // False: it could not be noted, and the next use has to tell it again.
+  bool (*defined)(MemoryId memory, const Answer& answer);
   void (*ended)(MemoryId memory, MemoryEnd end);
   void (*failed)(int error);
   void (*asked)() = [] {};
+  // What the history told had to be given up: its end will not be known.
+  void (*gave_up_history)() = [] {};
 };
 
-inline constexpr Listener kNobody{.defined = [](MemoryId, const Answer&) {},
+inline constexpr Listener kNobody{.defined = [](MemoryId, const Answer&) { return true; },
                                   .ended = [](MemoryId, MemoryEnd) {},
                                   .failed = [](int) {}};
 
 class Attributor {
  public:
+  // Of so much memory without an extent there is a definition; of what more there is, nothing is
+  // known.
+  static constexpr unsigned kMostWithoutExtent = 1 << 16;
+
   // Before the first look-up.
   void use(const Vendor& vendor, const Listener& listener) {
     vendor_ = &vendor;
@@ -48,11 +53,11 @@ class Attributor {
   // Where the memory ends that memory_of() has found at the address, 0 = that is not known.
   std::uintptr_t end_of(std::uintptr_t address) const;
 
-  // A range was allocated, and its end will be told.
-  void announce(std::uintptr_t begin, std::size_t bytes);
+  // Whether what memory_of() has found at both of them is of one kind and on one device.
+  bool is_same_place(std::uintptr_t one, std::uintptr_t other) const;
 
-  // The history: what was allocated, where and when. kMemoryNotAsked: there is no room for it; it
-  // is asked for when it is used.
+  // The history: what was allocated, where and when. kMemoryNotAsked: the table was busy; it is
+  // asked for when it is used.
   MemoryId allocated(Interval interval);
 
   // `use` of each allocation of the history that is there; of those that come or go meanwhile, of
@@ -61,34 +66,35 @@ class Attributor {
   void each_allocated(Use use) const {
     Interval one{};
     for (std::uintptr_t at = 0; cache_.next(at, one); at = one.begin + 1) {
-      if (one.allocated_tick != 0) use(one);
+      if (one.is_of_history()) use(one);
     }
+  }
+
+  // It could not be noted: it is asked for when it is used.
+  void give_up(const Interval& interval) {
+    cache_.forget_one(interval, [](const Interval&) {});
   }
 
   // Whatever was there is over. False: the table was busy for too long, and all is forgotten.
   bool forget(std::uintptr_t begin, std::size_t bytes);
 
   // Nothing of what was known in the process that this one was forked from. Numbers go on.
-  void start_anew();
+  void start_anew() { cache_.clear(); }
 
  private:
-  // The newest ranges that were announced. One that is not among them any more is not trusted.
-  static constexpr std::size_t kAnnounced = 1024;
-  struct Range {
-    std::atomic<std::uintptr_t> begin, end;
-  };
-
   const Listener& listener() const { return *listener_.load(std::memory_order_acquire); }
-  MemoryId ask(std::uintptr_t address);
-  bool is_trusted(const Answer& answer) const;
-  bool is_still_there(const Interval& known, std::uintptr_t address) const;
+  MemoryId ask(std::uintptr_t address, const Interval* known);
+  MemoryId keep(const Interval& found, const Answer& answer);
+  MemoryId define(const Interval& found, const Answer& answer, bool is_kept);
+  MemoryId fail(int error);
+  void end_replaced(const Interval& gone) { listener().ended(gone.memory, MemoryEnd::replaced); }
+  void make_room(const Interval& gone, const Interval& for_this);
 
   const Vendor* vendor_ = nullptr;
   std::atomic<const Listener*> listener_{&kNobody};
   std::atomic<MemoryId> next_{log::kFirstDeviceMemory};
+  std::atomic<unsigned> without_extent_{0};
   IntervalCache cache_;
-  Range announced_[kAnnounced]{};
-  std::atomic<std::size_t> announcements_{0};
 };
 
 }  // namespace uctrace::gpu

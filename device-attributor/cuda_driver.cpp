@@ -14,7 +14,8 @@ using Result = int;
 using DevicePointer = unsigned long long;
 using Handle = unsigned long long;
 
-constexpr Result kSuccess = 0, kNotInitialized = 3;
+constexpr Result kSuccess = 0, kInvalidValue = 1, kNotInitialized = 3, kStubLibrary = 34,
+                 kNoDevice = 100, kInvalidContext = 201, kNotFound = 500, kNotSupported = 801;
 
 // CUpointer_attribute.
 enum Attribute : int {
@@ -26,6 +27,10 @@ enum Attribute : int {
   kRangeStart = 11,
   kRangeSize = 12,
   kPool = 17,
+  // Of newer drivers.
+  kMappingSize = 18,
+  kMappingBegin = 19,
+  kBlockId = 20,
 };
 constexpr unsigned kTypeHost = 1;  // CU_MEMORYTYPE_HOST
 
@@ -40,7 +45,8 @@ struct Properties {
   int location_id;
   std::uint64_t rest[14];
 };
-constexpr int kOnDevice = 1;  // CU_MEM_LOCATION_TYPE_DEVICE
+// CUmemLocationType.
+constexpr int kOnDevice = 1, kOnHost = 2, kOnHostNuma = 3, kOnHostNumaCurrent = 4;
 
 struct Functions {
   Result (*get_version)(int*);
@@ -57,6 +63,7 @@ struct Functions {
   Result (*retain)(Handle*, void*);
   Result (*get_properties)(Properties*, Handle);
   Result (*release)(Handle);
+  Result (*get_range)(DevicePointer*, std::size_t*, DevicePointer);
 };
 constinit Functions driver{};
 
@@ -76,6 +83,7 @@ bool resolve(void* library, const char** missing) {
   find(library, "cuMemRetainAllocationHandle", driver.retain);
   find(library, "cuMemGetAllocationPropertiesFromHandle", driver.get_properties);
   find(library, "cuMemRelease", driver.release);
+  find(library, "cuMemGetAddressRange_v2", driver.get_range);
   return need("cuDriverGetVersion", driver.get_version) &&
          need("cuDeviceGetCount", driver.get_count) && need("cuDeviceGet", driver.get_device) &&
          need("cuDeviceGetName", driver.get_name) && need("cuDeviceGetUuid", driver.get_uuid) &&
@@ -146,55 +154,108 @@ bool is_of_pool(std::uintptr_t address) {
   return driver.get_attribute(&pool, kPool, address) == kSuccess && pool != nullptr;
 }
 
-// Physical memory that is mapped at the address; false: none is.
-bool find_mapped(std::uintptr_t address, Properties& properties) {
-  if (driver.retain == nullptr || driver.get_properties == nullptr || driver.release == nullptr) {
-    return false;
-  }
-  Handle handle;
-  if (driver.retain(&handle, reinterpret_cast<void*>(address)) != kSuccess) {
-    return false;
-  }
-  const Result result = driver.get_properties(&properties, handle);
-  driver.release(handle);
-  return result == kSuccess;
+// What an address was asked about of which the driver, or this part of it, knows nothing.
+bool says_nothing_there(Result result) {
+  return result == kInvalidValue || result == kNotFound || result == kNotSupported ||
+         result == kInvalidContext;
 }
 
+// Where no memory of a driver can be: it was never initialised, or has nothing to initialise.
+bool says_no_driver(Result result) {
+  return result == kNotInitialized || result == kStubLibrary || result == kNoDevice;
+}
+
+// The properties of physical memory that is mapped at the address, if any is.
+Result find_mapped(std::uintptr_t address, Properties& properties, bool& mapped) {
+  mapped = false;
+  if (driver.retain == nullptr || driver.get_properties == nullptr || driver.release == nullptr) {
+    return kSuccess;
+  }
+  Handle handle;
+  const Result retained = driver.retain(&handle, reinterpret_cast<void*>(address));
+  if (retained != kSuccess) {
+    return says_nothing_there(retained) ? kSuccess : retained;
+  }
+  mapped = true;
+  const Result result = driver.get_properties(&properties, handle);
+  driver.release(handle);
+  return result;
+}
+
+// The piece that is mapped at the address, and the id of what is mapped there. RANGE_* tell of the
+// whole range of addresses that was reserved, in which there may be many, of several devices.
+void read_mapping(std::uintptr_t address, Answer& answer) {
+  DevicePointer begin = 0;
+  std::size_t bytes = 0;
+  std::uint64_t block = 0;
+  constexpr Attribute kAsked[] = {kMappingBegin, kMappingSize, kBlockId};
+  void* values[] = {&begin, &bytes, &block};
+  if (driver.get_attributes(3, kAsked, values, address) != kSuccess || bytes == 0) {
+    block = 0;
+    if (driver.get_range == nullptr || driver.get_range(&begin, &bytes, address) != kSuccess) {
+      bytes = 0;
+    }
+  }
+  answer.begin = static_cast<std::uintptr_t>(begin);
+  answer.bytes = bytes;
+  if (block != 0) answer.buffer_id = block;
+}
+
+Answer failed(Result error) { return {.what = Answer::What::failed, .error = error}; }
+
+Answer mapped_memory(std::uintptr_t address, const Properties& properties, std::uint64_t id) {
+  Answer answer{.what = Answer::What::known, .buffer_id = id};
+  switch (properties.location_type) {
+    case kOnDevice:
+      answer.kind = DeviceMemoryKind::mapped;
+      answer.device = properties.location_id;
+      break;
+    case kOnHost:
+    case kOnHostNuma:
+    case kOnHostNumaCurrent:
+      answer.kind = DeviceMemoryKind::mapped_host;
+      break;
+    default:
+      return failed(kUnknownLocation);
+  }
+  read_mapping(address, answer);
+  return answer;
+}
+
+// Managed memory that lies on the host just now is of type HOST.
 DeviceMemoryKind kind_of(std::uintptr_t address, const Attributes& told) {
-  if (told.type == kTypeHost) return DeviceMemoryKind::pinned;
   if (told.managed != 0) return DeviceMemoryKind::managed;
+  if (told.type == kTypeHost) return DeviceMemoryKind::pinned;
   return told.context == nullptr || is_of_pool(address) ? DeviceMemoryKind::pool
                                                         : DeviceMemoryKind::device;
 }
 
-// Mapped memory first, as UCX does: its location is told by its handle alone.
+// Where mapped memory lies is told by its handle alone.
 Answer query(std::uintptr_t address) {
-  Properties properties{};
-  const bool mapped = find_mapped(address, properties);
   Attributes told;
   const Result result = read_attributes(address, told);
-  // Nothing was allocated by a driver that was not initialised.
-  if (result == kNotInitialized) return {.what = Answer::What::host};
-  if (result != kSuccess) return {.what = Answer::What::failed, .error = result};
-  if (!mapped && told.type == 0) return {.what = Answer::What::host};
-  Answer answer{.what = Answer::What::known,
-                .begin = static_cast<std::uintptr_t>(told.begin),
-                .bytes = told.bytes,
-                .buffer_id = told.buffer_id};
-  if (mapped) {
-    const bool on_device = properties.location_type == kOnDevice;
-    answer.kind = on_device ? DeviceMemoryKind::mapped : DeviceMemoryKind::mapped_host;
-    answer.device = on_device ? properties.location_id : -1;
-  } else {
-    answer.kind = kind_of(address, told);
-    answer.device = answer.kind == DeviceMemoryKind::pinned ? -1 : told.ordinal;
-  }
-  return answer;
+  if (says_no_driver(result)) return {.what = Answer::What::host};
+  if (result != kSuccess) return failed(result);
+  Properties properties{};
+  bool mapped;
+  const Result looked = find_mapped(address, properties, mapped);
+  if (looked != kSuccess) return failed(looked);
+  if (mapped) return mapped_memory(address, properties, told.buffer_id);
+  if (told.type == 0) return {.what = Answer::What::host};
+  const DeviceMemoryKind kind = kind_of(address, told);
+  return {.what = Answer::What::known,
+          .kind = kind,
+          .device = kind == DeviceMemoryKind::pinned ? -1 : told.ordinal,
+          .begin = static_cast<std::uintptr_t>(told.begin),
+          .bytes = told.bytes,
+          .buffer_id = told.buffer_id};
 }
 
-std::uint64_t buffer_id(std::uintptr_t address) {
-  std::uint64_t id = 0;
-  return driver.get_attribute(&id, kBufferId, address) == kSuccess ? id : 0;
+int buffer_id(std::uintptr_t address, std::uint64_t& id) {
+  const Result result = driver.get_attribute(&id, kBufferId, address);
+  if (result == kSuccess) return 0;
+  id = 0;
+  return says_nothing_there(result) || says_no_driver(result) ? 0 : result;
 }
 
 }  // namespace

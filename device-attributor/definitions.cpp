@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "device-attributor/history.hpp"
 #include "device-attributor/topology.hpp"
 #include "event-log/device_definitions.hpp"
 #include "event-log/recorder.hpp"
@@ -35,67 +36,79 @@ std::uint64_t last_use_of(MemoryId memory) {
   return use.memory.load(std::memory_order_acquire) == memory ? tick : 0;
 }
 
-bool define_device(Lane& lane, int ordinal) {
+// What became of a definition. One that was lost, for lack of room, is made when it is needed next.
+enum class Made : std::uint8_t { yes, unknown, lost };
+
+Made define_device(Lane& lane, int ordinal) {
   DeviceFacts facts{};
   if (!defined_vendor->describe(ordinal, facts)) {
-    return false;
+    return Made::unknown;
   }
-  if (auto* record = lane.define<log::GpuDevice>()) {
-    record->tick = log::now();
-    memcpy(record->uuid, facts.uuid, sizeof record->uuid);
-    memcpy(record->gpu_uuid, facts.gpu_uuid, sizeof record->gpu_uuid);
-    record->pci = {facts.pci_domain, facts.pci_bus, facts.pci_device, facts.pci_function};
-    record->memory_bytes = facts.memory_bytes;
-    memcpy(record->name, facts.name, strnlen(facts.name, sizeof facts.name));
-    log::publish(record, RecordType::gpu_device, sizeof *record / 8,
-                 static_cast<std::uint16_t>(ordinal + 1), static_cast<std::uint32_t>(ordinal));
+  auto* record = lane.define<log::GpuDevice>();
+  if (record == nullptr) {
+    return Made::lost;
   }
+  record->tick = log::now();
+  memcpy(record->uuid, facts.uuid, sizeof record->uuid);
+  memcpy(record->gpu_uuid, facts.gpu_uuid, sizeof record->gpu_uuid);
+  record->pci = {facts.pci_domain, facts.pci_bus, facts.pci_device, facts.pci_function};
+  record->memory_bytes = facts.memory_bytes;
+  memcpy(record->name, facts.name, strnlen(facts.name, sizeof facts.name));
+  log::publish(record, RecordType::gpu_device, sizeof *record / 8,
+               static_cast<std::uint16_t>(ordinal + 1), static_cast<std::uint32_t>(ordinal));
   take_topology();
-  return true;
+  return Made::yes;
 }
 
-// The number of a device in the log, 0 if nothing is known of it.
-std::uint16_t number_of(Lane& lane, int ordinal) {
+// `number` is that of the device in the log, 0 if nothing is known of it. False: its definition was
+// lost.
+bool find_number(Lane& lane, int ordinal, std::uint16_t& number) {
+  number = 0;
   if (ordinal < 0 || ordinal >= kMostDevices) {
-    return 0;
+    return true;
   }
   const std::uint64_t bit = std::uint64_t{1} << ordinal;
   if ((defined_devices.load(std::memory_order_acquire) & bit) == 0 &&
-      (defined_devices.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0 &&
-      !define_device(lane, ordinal)) {
-    defined_devices.fetch_and(~bit, std::memory_order_acq_rel);
-    return 0;
+      (defined_devices.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0) {
+    if (const Made made = define_device(lane, ordinal); made != Made::yes) {
+      defined_devices.fetch_and(~bit, std::memory_order_acq_rel);
+      return made == Made::unknown;
+    }
   }
-  return static_cast<std::uint16_t>(ordinal + 1);
+  number = static_cast<std::uint16_t>(ordinal + 1);
+  return true;
 }
 
-void define(Lane& lane, const log::DeviceMemory& memory, std::uint16_t device, MemoryId id) {
-  if (auto* record = lane.define<log::DeviceMemory>()) {
+bool define(Lane& lane, const log::DeviceMemory& memory, std::uint16_t device, MemoryId id) {
+  auto* record = lane.define<log::DeviceMemory>();
+  if (record != nullptr) {
     *record = memory;
     log::publish(record, RecordType::device_memory, sizeof *record / 8, device, id);
   }
+  return record != nullptr;
 }
 
-void on_defined(MemoryId memory, const Answer& answer) {
-  if (Lane* lane = log::lane()) {
-    const std::uint16_t device = number_of(*lane, answer.device);
-    define(*lane,
-           {.head = {},
-            .tick = log::now(),
-            .begin = answer.begin,
-            .bytes = answer.bytes,
-            .buffer_id = answer.buffer_id,
-            .kind = answer.kind,
-            .flags = 0,
-            .reserved = {}},
-           device, memory);
-  }
+bool on_defined(MemoryId memory, const Answer& answer) {
+  Lane* lane = log::lane();
+  std::uint16_t device;
+  return lane != nullptr && find_number(*lane, answer.device, device) &&
+         define(*lane,
+                {.head = {},
+                 .tick = log::now(),
+                 .begin = answer.begin,
+                 .bytes = answer.bytes,
+                 .buffer_id = answer.buffer_id,
+                 .kind = answer.kind,
+                 .flags = 0,
+                 .reserved = {}},
+                device, memory);
 }
 
 // Of what was replaced nobody saw the end: it came after the memory was last found.
 void on_ended(MemoryId memory, MemoryEnd end) {
   Lane* lane = log::lane();
   if (lane == nullptr) {
+    log::count_without_lane(log::DropKind::definition);
     return;
   }
   if (auto* record = lane->define<log::DeviceMemoryEnd>()) {
@@ -133,14 +146,17 @@ void on_asked() {
 
 }  // namespace
 
-constinit const Listener kListener{
-    .defined = on_defined, .ended = on_ended, .failed = on_failed, .asked = on_asked};
+constinit const Listener kListener{.defined = on_defined,
+                                   .ended = on_ended,
+                                   .failed = on_failed,
+                                   .asked = on_asked,
+                                   .gave_up_history = note_incomplete_history};
 
 // Inside the driver's functions, where it cannot be asked what its devices are.
-void define_allocated(const Interval& allocation) {
+bool define_allocated(const Interval& allocation) {
   Lane* lane = log::lane();
   if (lane == nullptr) {
-    return;
+    return false;
   }
   std::uint16_t number = 0;
   if (allocation.device >= 0 && allocation.device < kMostDevices) {
@@ -150,16 +166,16 @@ void define_allocated(const Interval& allocation) {
       missing_devices.store(true, std::memory_order_relaxed);
     }
   }
-  define(*lane,
-         {.head = {},
-          .tick = allocation.allocated_tick,
-          .begin = allocation.begin,
-          .bytes = allocation.end - allocation.begin,
-          .buffer_id = allocation.buffer_id,
-          .kind = allocation.kind,
-          .flags = log::DeviceMemory::kAllocated,
-          .reserved = {}},
-         number, allocation.memory);
+  return define(*lane,
+                {.head = {},
+                 .tick = allocation.allocated_tick,
+                 .begin = allocation.begin,
+                 .bytes = allocation.end - allocation.begin,
+                 .buffer_id = allocation.buffer_id,
+                 .kind = allocation.kind,
+                 .flags = log::DeviceMemory::kAllocated,
+                 .reserved = {}},
+                number, allocation.memory);
 }
 
 void define_missing_devices() {
@@ -178,27 +194,27 @@ void note_use(MemoryId memory) {
   use.memory.store(memory, std::memory_order_release);
 }
 
-void define_driver(const Vendor& vendor, std::uint64_t not_before_tick) {
+bool define_driver(const Vendor& vendor, std::uint64_t not_before_tick) {
   defined_vendor = &vendor;
   defined_devices.store(0, std::memory_order_relaxed);
   Lane* lane = log::lane();
-  if (lane == nullptr) {
-    return;
-  }
-  if (auto* record = lane->define<log::GpuDriver>()) {
+  auto* record = lane != nullptr ? lane->define<log::GpuDriver>() : nullptr;
+  if (record != nullptr) {
     record->tick = log::now();
     record->not_before_tick = not_before_tick;
     log::publish(record, RecordType::gpu_driver, sizeof *record / 8,
                  static_cast<std::uint16_t>(vendor.name),
                  static_cast<std::uint32_t>(vendor.version()));
   }
+  return record != nullptr;
 }
 
 void define_devices() {
   if (Lane* lane = log::lane()) {
     const int count = defined_vendor->device_count();
     for (int ordinal = 0; ordinal < count && ordinal < kMostDevices; ++ordinal) {
-      number_of(*lane, ordinal);
+      std::uint16_t number;
+      find_number(*lane, ordinal, number);
     }
   }
 }

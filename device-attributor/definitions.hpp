@@ -5,8 +5,9 @@
 
 namespace uctrace::gpu {
 
-// The driver that is asked, in this process's log. It was not there at `not_before_tick`.
-void define_driver(const Vendor& vendor, std::uint64_t not_before_tick);
+// The driver that is asked, in this process's log. It was not there at `not_before_tick`. False:
+// the log has no room just now.
+bool define_driver(const Vendor& vendor, std::uint64_t not_before_tick);
 
 // Its devices, as far as it tells of them by now: none before the program initialises it.
 void define_devices();
@@ -14,8 +15,8 @@ void define_devices();
 // The devices that only the history has named so far.
 void define_missing_devices();
 
-// An allocation of the history. Asks nothing.
-void define_allocated(const Interval& allocation);
+// An allocation of the history. Asks nothing. False: the log has no room.
+bool define_allocated(const Interval& allocation);
 
 // That the memory was found where it was, at this moment.
 void note_use(MemoryId memory);

@@ -21,9 +21,10 @@ namespace {
 // The driver that is asked; set once, by whoever has the turn.
 constinit const Vendor* vendor = nullptr;
 constinit bool unusable = false;
-constinit std::uint64_t last_look = 0;  // in this log, 0 = none yet
+constinit std::uint64_t last_look = 0;  // when it began, 0 = none yet
 // The log that the driver is defined in: a fork child begins with one of its own.
 constinit std::atomic<std::uint32_t> defined_log{0};
+constinit std::uint32_t known_log = 0;  // of the process that the attributor's memory is of
 
 // One thread at a time looks. By the number of its log, for a fork child must not wait for a thread
 // that it does not have.
@@ -110,17 +111,22 @@ void define_library() {
 }
 
 // In the log of this process. What is known was known to the one it was forked from.
+// Where the log has no room for it, the next look or use begins it.
 void begin_log(std::uint64_t not_before_tick) {
-  define_driver(*vendor, not_before_tick);
+  known_log = log::log_number();
+  if (!define_driver(*vendor, not_before_tick)) {
+    return;
+  }
   define_library();
   log::set_layer(log::Layer::gpu, log::LayerState::on);
   defined_log.store(log::log_number(), std::memory_order_release);
   define_history();
 }
 
-void begin_log_of_child() {
-  attributor.start_anew();
-  begin_log(log::now());
+// The driver may have been there from the beginning.
+void begin_log_late() {
+  if (known_log != log::log_number()) attributor.start_anew();
+  begin_log(0);
 }
 
 // Of each libucm once, however often it is used.
@@ -145,6 +151,7 @@ void watch_events(const void* caller) {
 }
 
 void look(const void* caller) {
+  const std::uint64_t begun = log::now();  // a driver that comes meanwhile may be missed
   if (vendor == nullptr && !unusable) {
     vendor = find_vendor();
     if (vendor != nullptr) {
@@ -153,7 +160,7 @@ void look(const void* caller) {
     }
   } else if (vendor != nullptr &&
              defined_log.load(std::memory_order_relaxed) != log::log_number()) {
-    begin_log_of_child();
+    begin_log_late();
   }
   if (vendor != nullptr) {
     define_devices();
@@ -161,7 +168,7 @@ void look(const void* caller) {
     if (vendor->device_count() > 0) note_missing_history();
     if (!active()) log::want(log::kWantMemory);
   }
-  last_look = log::now();
+  last_look = begun;
 }
 
 // True once the driver is in this log: else what is known is of the process before the fork, and is
@@ -172,9 +179,9 @@ void look(const void* caller) {
     return false;
   }
   if (defined_log.load(std::memory_order_acquire) != log::log_number()) {
-    begin_log_of_child();
+    begin_log_late();
   }
-  return true;
+  return defined_log.load(std::memory_order_relaxed) == log::log_number();
 }
 
 }  // namespace
@@ -208,6 +215,11 @@ log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address) {
   lane.counters().memory_unknown += memory == log::kUnknownMemory;
   errno = saved_errno;
   return memory;
+}
+
+bool is_same_place(const void* one, const void* other) {
+  return attributor.is_same_place(reinterpret_cast<std::uintptr_t>(one),
+                                  reinterpret_cast<std::uintptr_t>(other));
 }
 
 void find_memory(log::Lane& lane, const void* begin, std::size_t bytes) {

@@ -5,9 +5,9 @@
 // memory (log::kWantMemory), and the log has the driver, its devices, and each allocation that was
 // met.
 //
-// Cost without a driver: that of log::wants(). With one: 30 ns for memory that is known and whose
-// end UCX tells; a question to the driver for all other, which for the host's there is each time
-// (attributor.hpp).
+// Cost without a driver: that of log::wants(). With one: a question to it for each address, short
+// for memory that is known, in full for all other, as the host's is each time (attributor.hpp);
+// none for what a history tells.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,9 @@ log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address);
 inline log::MemoryId memory_of(log::Lane& lane, const void* address) {
   return memory_of(lane, reinterpret_cast<std::uintptr_t>(address));
 }
+
+// Whether what was last found at both is of one kind and on one device.
+bool is_same_place(const void* one, const void* other);
 
 // Asks for all memory in a range, piece by piece, as far as the driver tells where each ends. For
 // slow paths.

@@ -71,13 +71,15 @@ void set_state(State told, const char* why) {
 // log has the driver by whoever has just kept one.
 void meet() { met.fetch_add(1, std::memory_order_acq_rel); }
 
-// Something was told that could not be kept: it is asked for when it is used.
-void note_incomplete() {
-  if (!is_incomplete.exchange(true, std::memory_order_relaxed) && is_driver_in_log()) refuse(1, "");
+void on_freed(std::uintptr_t begin, std::size_t bytes) {
+  if (!attributor.forget(begin, bytes)) note_incomplete_history();
 }
 
-void on_freed(std::uintptr_t begin, std::size_t bytes) {
-  if (!attributor.forget(begin, bytes)) note_incomplete();
+void define_or_give_up(const Interval& allocation) {
+  if (!define_allocated(allocation)) {
+    attributor.give_up(allocation);
+    note_incomplete_history();
+  }
 }
 
 void on_allocated(const struct uctrace_device_event& event) {
@@ -92,20 +94,23 @@ void on_allocated(const struct uctrace_device_event& event) {
                       .end = event.begin + event.bytes,
                       .buffer_id = 0,
                       .memory = log::kMemoryNotAsked,
-                      .trusted = true,
-                      .allocated_tick = log::now(),
                       .kind = static_cast<DeviceMemoryKind>(event.kind),
-                      .device = static_cast<std::int16_t>(event.device)};
+                      .device = static_cast<std::int16_t>(event.device),
+                      .allocated_tick = log::now()};
   allocation.memory = attributor.allocated(allocation);
   meet();
   if (allocation.memory == log::kMemoryNotAsked) {
-    note_incomplete();
+    note_incomplete_history();
   } else if (is_driver_in_log()) {
-    define_allocated(allocation);
+    define_or_give_up(allocation);
   }
 }
 
 }  // namespace
+
+void note_incomplete_history() {
+  if (!is_incomplete.exchange(true, std::memory_order_relaxed) && is_driver_in_log()) refuse(1, "");
+}
 
 void define_history() {
   meet();
@@ -114,7 +119,7 @@ void define_history() {
   }
   say_state();
   if (is_incomplete.load(std::memory_order_relaxed)) refuse(1, "");
-  attributor.each_allocated(define_allocated);
+  attributor.each_allocated(define_or_give_up);
 }
 
 void note_missing_history() {

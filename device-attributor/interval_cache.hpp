@@ -19,13 +19,18 @@ struct Interval {
   std::uintptr_t begin, end;  // [begin, end)
   std::uint64_t buffer_id;
   MemoryId memory;
-  bool trusted;  // its end will be told: it need not be asked whether it is still there
-  // Of an allocation of the history (attributor.hpp) what was told of it; 0: it is of no history.
-  std::uint64_t allocated_tick = 0;
   log::DeviceMemoryKind kind = log::DeviceMemoryKind::none;
   std::int16_t device = -1;
+  // When it was allocated, if the history told it (attributor.hpp), as it will its end; else 0.
+  std::uint64_t allocated_tick = 0;
 
   bool overlaps(std::uintptr_t from, std::uintptr_t to) const { return begin < to && from < end; }
+  bool is_of_history() const { return allocated_tick != 0; }
+  // Whether a driver that answers both of them need not mean two allocations.
+  bool is_like(const Interval& other) const {
+    return begin == other.begin && end == other.end && buffer_id == other.buffer_id &&
+           kind == other.kind && device == other.device;
+  }
 };
 
 class IntervalCache {
@@ -34,12 +39,12 @@ class IntervalCache {
 
   // How often something is tried while the table is being changed: what can be asked for again, and
   // what cannot.
-  static constexpr int kTries = 3, kPatience = 10000;
+  static constexpr int kTriesToKeep = 100, kPatience = 10000;
 
   // The interval with the address. False: none, or the table is being changed.
-  bool find(std::uintptr_t address, Interval& found, int patience = kTries) const {
+  bool find(std::uintptr_t address, Interval& found) const {
     if (stale_.load(std::memory_order_acquire)) return false;
-    for (int tries = 0; tries < patience; ++tries) {
+    for (int tries = 0; tries < kPatience; ++tries) {
       const std::uint64_t before = version_.load(std::memory_order_acquire);
       if ((before & 1) != 0) continue;
       const bool there = search(address, found);
@@ -64,12 +69,13 @@ class IntervalCache {
   }
 
   // Keeps it, in place of all that it overlaps; `ended` is called with each of those. What is there
-  // already under the same buffer id stays, and its memory is the result; else that of `interval`.
-  // kMemoryNotAsked: it was not kept, for the table is full or busy. What cannot be asked for again
+  // already and like it stays, and its memory is the result; else that of `interval`, as it always
+  // is of one that the history tells. A full table gives up another one, which is then asked for
+  // again. kMemoryNotAsked: it was not kept, for the table is busy. What cannot be asked for again
   // is worth more patience.
   template <typename Ended>
   MemoryId insert(const Interval& interval, Ended ended) {
-    if (!lock(interval.allocated_tick != 0 ? kPatience : kTriesToKeep)) {
+    if (!lock(interval.is_of_history() ? kPatience : kTriesToKeep)) {
       return log::kMemoryNotAsked;
     }
     if (stale_.exchange(false, std::memory_order_acq_rel)) {
@@ -77,15 +83,12 @@ class IntervalCache {
     }
     const std::size_t at = lower_bound(interval.begin);
     MemoryId memory = interval.memory;
-    if (at < count_ && entries_[at].same(interval)) {
+    if (!interval.is_of_history() && at < count_ && entries_[at].load().is_like(interval)) {
       memory = entries_[at].load().memory;
     } else {
       remove_overlapping(interval.begin, interval.end, ended);
-      if (count_ < kMost) {
-        put(lower_bound(interval.begin), interval);
-      } else {
-        memory = log::kMemoryNotAsked;
-      }
+      if (count_ == kMost) give_one_up(ended);
+      put(lower_bound(interval.begin), interval);
     }
     unlock();
     return memory;
@@ -104,6 +107,21 @@ class IntervalCache {
     return true;
   }
 
+  // Forgets this one alone, if it is still there.
+  template <typename Ended>
+  void forget_one(const Interval& interval, Ended ended) {
+    if (!lock(kPatience)) {
+      stale_.store(true, std::memory_order_release);
+      return;
+    }
+    const std::size_t at = lower_bound(interval.begin);
+    if (at < count_ && entries_[at].load().memory == interval.memory) {
+      ended(entries_[at].load());
+      remove(at, at + 1);
+    }
+    unlock();
+  }
+
   // Forgets all, whoever was changing the table. For a fork child, which has no such thread.
   void clear() {
     count_.store(0, std::memory_order_relaxed);
@@ -112,7 +130,7 @@ class IntervalCache {
   }
 
  private:
-  static constexpr int kTriesToKeep = 100, kEndlessPatience = 100'000'000;
+  static constexpr int kEndlessPatience = 100'000'000;
 
   // Read while it may be written, word by word. Who reads a new word also reads, after it, the
   // version under which it was written.
@@ -124,27 +142,20 @@ class IntervalCache {
               .end = end_.load(std::memory_order_acquire),
               .buffer_id = buffer_id_.load(std::memory_order_acquire),
               .memory = static_cast<MemoryId>(rest),
-              .trusted = (rest >> 32 & 1) != 0,
-              .allocated_tick = allocated_tick_.load(std::memory_order_acquire),
-              .kind = static_cast<log::DeviceMemoryKind>(rest >> 40 & 0xff),
-              .device = static_cast<std::int16_t>(rest >> 48)};
+              .kind = static_cast<log::DeviceMemoryKind>(rest >> 32 & 0xff),
+              .device = static_cast<std::int16_t>(rest >> 48),
+              .allocated_tick = allocated_tick_.load(std::memory_order_acquire)};
     }
     void store(const Interval& interval) {
       begin_.store(interval.begin, std::memory_order_release);
       end_.store(interval.end, std::memory_order_release);
       buffer_id_.store(interval.buffer_id, std::memory_order_release);
       allocated_tick_.store(interval.allocated_tick, std::memory_order_release);
-      rest_.store(interval.memory | std::uint64_t{interval.trusted} << 32 |
-                      std::uint64_t{static_cast<std::uint8_t>(interval.kind)} << 40 |
+      rest_.store(interval.memory | std::uint64_t{static_cast<std::uint8_t>(interval.kind)} << 32 |
                       std::uint64_t{static_cast<std::uint16_t>(interval.device)} << 48,
                   std::memory_order_release);
     }
     std::uintptr_t begin() const { return begin_.load(std::memory_order_acquire); }
-    bool same(const Interval& other) const {
-      const Interval own = load();
-      return own.begin == other.begin && own.end == other.end && own.buffer_id == other.buffer_id &&
-             own.buffer_id != 0;
-    }
 
    private:
     std::atomic<std::uintptr_t> begin_, end_;
@@ -193,9 +204,25 @@ class IntervalCache {
     while (last < count && entries_[last].load().overlaps(begin, end)) {
       ended(entries_[last++].load());
     }
-    if (last == first) return;
+    if (last != first) remove(first, last);
+  }
+
+  void remove(std::size_t first, std::size_t last) {
+    const std::size_t count = count_;
     for (std::size_t i = last; i < count; ++i) entries_[first + i - last].store(entries_[i].load());
     count_.store(count - (last - first), std::memory_order_release);
+  }
+
+  // One after the other: much of what fills a table was freed long ago, and nobody told. What the
+  // history told comes last, for its times cannot be asked for.
+  template <typename Ended>
+  void give_one_up(Ended ended) {
+    std::size_t at = next_to_go_++ % kMost;
+    for (std::size_t tries = 1; tries < kMost && entries_[at].load().is_of_history(); ++tries) {
+      at = next_to_go_++ % kMost;
+    }
+    ended(entries_[at].load());
+    remove(at, at + 1);
   }
 
   void put(std::size_t at, const Interval& interval) {
@@ -208,6 +235,7 @@ class IntervalCache {
   std::atomic<std::uint64_t> version_{0};  // odd: being changed
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> stale_{false};
+  std::size_t next_to_go_ = 0;  // by who changes the table
   Entry entries_[kMost]{};
 };
 

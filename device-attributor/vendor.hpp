@@ -21,10 +21,16 @@ struct Answer {
   DeviceMemoryKind kind = DeviceMemoryKind::none;
   int device = -1;  // ordinal in this process, -1 = none
   std::uintptr_t begin = 0;
-  std::size_t bytes = 0;        // 0: the driver does not tell its extent
-  std::uint64_t buffer_id = 0;  // differs from that of all other memory that was ever there
-  int error = 0;                // `failed`: the driver's number
+  std::size_t bytes = 0;  // 0: the driver does not tell its extent
+  // Differs from that of all other memory that was ever there; 0: the driver tells none.
+  std::uint64_t buffer_id = 0;
+  int error = 0;  // `failed`: the driver's number, or one of these
 };
+
+// The driver answered, but with a place that its layer does not know.
+inline constexpr int kUnknownLocation = -1;
+// Of too much memory it cannot be said where it ends: no more of that is defined.
+inline constexpr int kTooManyWithoutExtent = -2;
 
 // What a device is, wherever and however the program counts it.
 struct DeviceFacts {
@@ -45,8 +51,9 @@ struct Vendor {
   int (*device_count)();
   bool (*describe)(int device, DeviceFacts& facts);
   Answer (*query)(std::uintptr_t address);
-  // Of what is at the address now, 0 = nothing: cheaper than a query.
-  std::uint64_t (*buffer_id)(std::uintptr_t address);
+  // The id of what is at the address now, 0 = nothing, or it has none: cheaper than a query. The
+  // result is the driver's error, 0 = it answered.
+  int (*buffer_id)(std::uintptr_t address, std::uint64_t& id);
 };
 
 extern const Vendor kCuda;

@@ -47,7 +47,7 @@ STACKS = "_stacks"  # behind the name of a kind
 # While recording is off, for who leaves it so until something happens: counters go on.
 WHILE_OFF = ("uct_short", "ucp_receive", "mpi_call", "self_exchange")
 OFF = "_off"
-# Of memory of a GPU, whose allocation UCX has seen.
+# Of memory of a GPU that a history has told of.
 ON_GPU = ("uct_zcopy", "ucp_send", "ucp_receive")
 GPU = "_gpu"
 

@@ -3,29 +3,47 @@ unknown and never taken for the host's, and each process says once why."""
 
 from checks import check_messages_are, read_truth
 from gpu_jobs import SHARED_MEMORY, place
-from harness import MPIS, check_equal, run_test
+from harness import MPIS, check, check_equal, run_test
 
 ERROR = 700  # CUDA_ERROR_ILLEGAL_ADDRESS: a kernel crashed, and took the context along
 UNKNOWN = {"kind": "unknown", "gpu": None, "bus": None}
 
 
-def errors():
+def record_with(function, kind):
+    """The memory of the messages' ends, of a job with buffers of this kind in which that function of the
+    driver fails. UCX itself needs none of them here."""
     with place("ompi") as jobs:
         truth = jobs.folder / "truth"
-        # UCX itself has a cache that knows of no device's memory here, and asks nothing.
         settings = {
             "UCX_TLS": f"cuda_copy,{SHARED_MEMORY}",
-            "VIRTUAL_GPU_FAIL": f"cuPointerGetAttributes={ERROR}",
+            "UCX_RNDV_THRESH": "inf",  # else it looks at what it registers
+            "VIRTUAL_GPU_FAIL": f"{function}={ERROR}",
         }
-        recording = jobs.recorded("gpu_exchange", "host", "host", truth, settings=settings)
+        recording = jobs.recorded("gpu_exchange", kind, kind, truth, settings=settings)
         check_messages_are(recording, read_truth(truth, MPIS["ompi"]))
-        for message in recording.sent_by("MPI_Isend"):
-            for end in ("src_memory", "dst_memory"):
-                check_equal(message[end], UNKNOWN, f"{end} of {message}")
         info = recording.info
         faults = [(fault["layer"], fault["fault"], fault["value"]) for fault in info["faults"]]
         check_equal(faults, [("gpu", "gpu_query_failed", ERROR)] * 2, "faults")
         check_equal(info["layers"]["gpu"]["state"], "on", "layer gpu")
+        messages = recording.sent_by("MPI_Isend")
+        return info["gpu"], [m[end] for m in messages for end in ("src_memory", "dst_memory")]
+
+
+def errors():
+    # UCX's cache knows of no device's memory, and asks nothing.
+    for function, kind in (
+        ("cuPointerGetAttributes", "host"),
+        ("cuMemRetainAllocationHandle", "device"),
+    ):
+        _, memories = record_with(function, kind)
+        check(memories, f"messages, {function}")
+        for memory in memories:
+            check_equal(memory, UNKNOWN, f"memory where {function} fails")
+    # What it is, is told once; then nobody says that it is still there, nor that it is gone.
+    gpu, memories = record_with("cuPointerGetAttribute", "device")
+    kinds = {memory["kind"] for memory in memories}
+    check("unknown" in kinds and kinds <= {"unknown", "gpu"}, f"memory that cannot be checked: {kinds}")
+    check(gpu["memory"] < len(memories), f"definitions: {gpu}")
 
 
 run_test(errors)

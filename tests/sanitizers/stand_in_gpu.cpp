@@ -20,6 +20,11 @@ std::uint64_t id_at(std::uintptr_t address) {
   return number < kParts ? ids[number].load() : 0;
 }
 
+int buffer_id(std::uintptr_t address, std::uint64_t& id) {
+  id = id_at(address);
+  return failure.load();
+}
+
 bool resolve(void*, const char**) { return true; }
 int version() { return 12345; }
 int device_count() { return 1; }
@@ -51,7 +56,7 @@ constexpr Vendor kStandIn{.name = log::Vendor::rocm,
                           .device_count = device_count,
                           .describe = describe,
                           .query = query,
-                          .buffer_id = id_at};
+                          .buffer_id = buffer_id};
 
 }  // namespace
 

@@ -1,8 +1,10 @@
 // The interval cache, and which memory an address is, by a driver that does as it is told.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -17,7 +19,7 @@ using log::DeviceMemoryKind;
 const auto kIgnore = [](const Interval&) {};
 
 Interval interval(std::uintptr_t begin, std::uintptr_t end, MemoryId memory) {
-  return {begin, end, memory, memory, true};
+  return {begin, end, memory, memory};
 }
 
 // 0: nothing is there.
@@ -31,12 +33,13 @@ MemoryId at(const IntervalCache& cache, std::uintptr_t address) {
 
 std::map<std::uintptr_t, Answer> allocations;
 unsigned queries, checks;
-int failure;
-bool tells_extent;
+int failure, check_failure;
+bool tells_extent, has_room;
 std::vector<MemoryId> defined;
 std::vector<std::size_t> extents;  // of these
 std::vector<std::pair<MemoryId, MemoryEnd>> ended;
 std::vector<int> failed;
+unsigned given_up;
 
 const Answer* find_allocation(std::uintptr_t address) {
   const auto next = allocations.upper_bound(address);
@@ -58,10 +61,11 @@ Answer query(std::uintptr_t address) {
   return told;
 }
 
-std::uint64_t buffer_id(std::uintptr_t address) {
+int buffer_id(std::uintptr_t address, std::uint64_t& id) {
   ++checks;
   const Answer* answer = find_allocation(address);
-  return answer != nullptr ? answer->buffer_id : 0;
+  id = answer != nullptr && check_failure == 0 ? answer->buffer_id : 0;
+  return check_failure;
 }
 
 constexpr Vendor kScripted{.name = log::Vendor::cuda,
@@ -76,18 +80,22 @@ constexpr Vendor kScripted{.name = log::Vendor::cuda,
 constexpr Listener kListener{
     .defined =
         [](MemoryId memory, const Answer& answer) {
+          if (!has_room) return false;
           defined.push_back(memory);
           extents.push_back(answer.bytes);
+          return true;
         },
     .ended = [](MemoryId memory, MemoryEnd end) { ended.emplace_back(memory, end); },
-    .failed = [](int error) { failed.push_back(error); }};
+    .failed = [](int error) { failed.push_back(error); },
+    .gave_up_history = [] { ++given_up; }};
 
 struct Fixture {
   Fixture() {
     allocations.clear();
     queries = checks = 0;
-    failure = 0;
-    tells_extent = true;
+    failure = check_failure = 0;
+    tells_extent = has_room = true;
+    given_up = 0;
     defined.clear();
     extents.clear();
     ended.clear();
@@ -96,10 +104,10 @@ struct Fixture {
   }
 
   void allocate(std::uintptr_t begin, std::size_t bytes, std::uint64_t id,
-                DeviceMemoryKind kind = DeviceMemoryKind::device) {
+                DeviceMemoryKind kind = DeviceMemoryKind::device, int device = 0) {
     allocations[begin] = {.what = Answer::What::known,
                           .kind = kind,
-                          .device = 0,
+                          .device = device,
                           .begin = begin,
                           .bytes = bytes,
                           .buffer_id = id};
@@ -144,15 +152,29 @@ TEST_CASE("interval cache: what is overlapped goes, what is the same stays") {
   CHECK(at(*cache, 350) == 23);
 }
 
-TEST_CASE("interval cache: a full one keeps what it has") {
+TEST_CASE("interval cache: a full one gives up another for what is new, and so all in turn") {
   const auto cache = std::make_unique<IntervalCache>();
-  for (MemoryId i = 0; i <= IntervalCache::kMost; ++i) {
-    cache->insert(interval(10 * i + 10, 10 * i + 20, 20 + i), kIgnore);
+  std::vector<MemoryId> gone;
+  const auto note = [&](const Interval& one) { gone.push_back(one.memory); };
+  const auto last = static_cast<MemoryId>(2 * IntervalCache::kMost);
+  for (MemoryId i = 1; i <= last; ++i) {
+    CHECK(cache->insert(interval(10 * i, 10 * i + 10, i), note) == i);
+    CHECK(at(*cache, 10 * i) == i);
   }
-  CHECK(cache->insert(interval(1, 2, 99999), kIgnore) == log::kMemoryNotAsked);
-  CHECK(at(*cache, 10) == 20);
-  CHECK(at(*cache, 10 * IntervalCache::kMost) == 20 + IntervalCache::kMost - 1);
-  CHECK(at(*cache, 10 * IntervalCache::kMost + 10) == 0);
+  CHECK(gone.size() == IntervalCache::kMost);
+  CHECK(std::set(gone.begin(), gone.end()).size() == gone.size());
+  unsigned there = 0;
+  for (MemoryId i = 1; i <= last; ++i) there += at(*cache, 10 * i + 9) == i;
+  CHECK(there == IntervalCache::kMost);
+}
+
+TEST_CASE("interval cache: one is forgotten only as long as it is the same") {
+  const auto cache = std::make_unique<IntervalCache>();
+  cache->insert(interval(100, 200, 20), kIgnore);
+  cache->forget_one(interval(100, 200, 21), kIgnore);
+  CHECK(at(*cache, 100) == 20);
+  cache->forget_one(interval(100, 200, 20), kIgnore);
+  CHECK(at(*cache, 100) == 0);
 }
 
 TEST_CASE(
@@ -205,46 +227,44 @@ TEST_CASE_FIXTURE(Fixture, "memory: an address that is used again is another mem
   CHECK(ended.back() == std::pair(second, MemoryEnd::replaced));
 }
 
-TEST_CASE_FIXTURE(Fixture, "memory: what was announced is trusted until it is freed") {
+TEST_CASE_FIXTURE(Fixture, "memory: of what UCX tells the end of, the end is known") {
   allocate(1000, 100, 7);
-  attributor->announce(1000, 100);
   const MemoryId first = memory(1000);
-  CHECK(memory(1001) == first);
-  CHECK(checks == 0);
   attributor->forget(1000, 1);  // UCX may not know its length
   CHECK(ended == std::vector{std::pair(first, MemoryEnd::freed)});
   CHECK(memory(1000) != first);  // the driver has it still: it is not over before the call is
   CHECK(memory(1000) >= log::kFirstDeviceMemory);
-  CHECK(checks == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture, "memory: what there is no room for is of one operation alone") {
-  for (std::size_t i = 0; i <= IntervalCache::kMost; ++i) {
-    allocate(1000 * (i + 1), 100, i + 1);
-    memory(1000 * (i + 1));
+TEST_CASE_FIXTURE(
+    Fixture, "memory: more than there is room for is known, and defined when it is met again") {
+  const unsigned last = IntervalCache::kMost + 100;
+  for (unsigned i = 1; i <= last; ++i) {
+    allocate(1000 * i, 100, i);
+    memory(1000 * i);
   }
-  CHECK(extents.front() == 100);
-  CHECK(extents.back() == 0);
-  CHECK(memory(1000 * (IntervalCache::kMost + 1)) > defined[IntervalCache::kMost]);
-  CHECK(memory(1000) == defined.front());
+  CHECK(ended.size() == 100);
+  CHECK(std::count(extents.begin(), extents.end(), 100) == last);
+  const std::size_t before = defined.size();
+  for (int round = 0; round < 100; ++round) {
+    for (unsigned i = last - 10; i <= last; ++i) CHECK(memory(1000 * i) == defined[i - 1]);
+  }
+  CHECK(defined.size() == before);
 }
 
-TEST_CASE_FIXTURE(Fixture, "memory: a fork child asks again, also of what it was told before") {
+TEST_CASE_FIXTURE(Fixture, "memory: a fork child asks again") {
   allocate(1000, 100, 7);
-  attributor->announce(1000, 100);
   const MemoryId first = memory(1000);
   attributor->start_anew();
   const MemoryId second = memory(1000);
   CHECK(second > first);
   CHECK(queries == 2);
   CHECK(memory(1000) == second);
-  CHECK(checks == 1);  // what was announced was announced to the parent
   CHECK(ended.empty());
 }
 
 TEST_CASE_FIXTURE(Fixture, "memory: freed by another thread while the driver is asked") {
   allocate(1000, 100, 7);
-  attributor->announce(1000, 100);
   meanwhile = [](std::uintptr_t address) { freeing->forget(address, 1); };
   freeing = attributor.get();
   const MemoryId first = memory(1000);
@@ -254,24 +274,54 @@ TEST_CASE_FIXTURE(Fixture, "memory: freed by another thread while the driver is 
   CHECK(memory(1000) == log::kHostMemory);
 }
 
-TEST_CASE_FIXTURE(Fixture, "memory: an announcement ends what was there without a word") {
+TEST_CASE_FIXTURE(Fixture,
+                  "memory: a check that fails ends nothing, and is not the same memory for sure") {
   allocate(1000, 100, 7);
-  attributor->announce(1000, 100);
   const MemoryId first = memory(1000);
-  allocations.clear();
-  allocate(900, 500, 8);
-  attributor->announce(900, 500);
-  CHECK(ended == std::vector{std::pair(first, MemoryEnd::freed)});
-  CHECK(memory(1000) != first);
+  check_failure = 700;
+  CHECK(memory(1000) == log::kUnknownMemory);
+  CHECK(failed == std::vector<int>{700});
+  CHECK(ended.empty());
+  check_failure = 0;
+  CHECK(memory(1000) == first);
+  allocate(2000, 100, 8, DeviceMemoryKind::mapped);
+  const MemoryId mapped = memory(2000);
+  failure = 999;
+  CHECK(memory(2000) == log::kUnknownMemory);
+  CHECK(ended.empty());
+  failure = 0;
+  CHECK(memory(2000) == mapped);
 }
 
 TEST_CASE_FIXTURE(Fixture,
-                  "memory: pools and mapped memory are checked even where they were announced") {
-  allocate(1000, 100, 7, DeviceMemoryKind::pool);
-  attributor->announce(1000, 100);
+                  "memory: what could not be noted is not known, and told again at its next use") {
+  allocate(1000, 100, 7);
+  has_room = false;
+  CHECK(memory(1000) == log::kUnknownMemory);
+  has_room = true;
+  const MemoryId second = memory(1000);
+  CHECK(defined == std::vector<MemoryId>{second});
+  CHECK(memory(1000) == second);
+  CHECK(ended.empty());
+}
+
+TEST_CASE_FIXTURE(
+    Fixture, "memory: mapped memory is asked for in full, for its id may be that of the range") {
+  allocate(1000, 100, 7, DeviceMemoryKind::mapped);
   const MemoryId first = memory(1000);
   CHECK(memory(1000) == first);
-  CHECK(checks == 1);
+  CHECK(queries == 2);
+  CHECK(checks == 0);
+  CHECK(defined.size() == 1);
+  allocate(1000, 100, 7, DeviceMemoryKind::mapped, 1);
+  const MemoryId second = memory(1000);
+  CHECK(second != first);
+  CHECK(ended == std::vector{std::pair(first, MemoryEnd::replaced)});
+  allocate(1000, 100, 7, DeviceMemoryKind::mapped_host, -1);
+  CHECK(memory(1000) != second);
+  allocations.clear();
+  CHECK(memory(1000) == log::kHostMemory);
+  CHECK(ended.size() == 3);
 }
 
 TEST_CASE_FIXTURE(Fixture,
@@ -288,14 +338,35 @@ TEST_CASE_FIXTURE(Fixture,
 }
 
 TEST_CASE_FIXTURE(Fixture,
-                  "memory: whose extent the driver does not tell is asked for at each use") {
+                  "memory: whose extent the driver does not tell is known at one address") {
   allocate(1000, 100, 7);
   tells_extent = false;
   const MemoryId first = memory(1000);
   CHECK(first >= log::kFirstDeviceMemory);
-  CHECK(memory(1000) != first);
-  CHECK(queries == 2);
-  CHECK(defined.size() == 2);
+  CHECK(memory(1000) == first);
+  CHECK(memory(1001) != first);
+  CHECK(extents == std::vector<std::size_t>{0, 0});
+  CHECK(memory(1000) == first);
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: of that without an extent there is no end of definitions") {
+  allocate(1000, 10'000'000, 7);
+  tells_extent = false;
+  for (unsigned i = 0; i < Attributor::kMostWithoutExtent + 100; ++i) memory(1000 + i);
+  CHECK(defined.size() == Attributor::kMostWithoutExtent);
+  CHECK(memory(1'000'000) == log::kUnknownMemory);
+  CHECK(failed.back() == kTooManyWithoutExtent);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "memory: an extent that does not hold the address, or has no end, is none") {
+  allocations[1000] = {.what = Answer::What::known,
+                       .kind = DeviceMemoryKind::device,
+                       .begin = 1000,
+                       .bytes = UINTPTR_MAX - 500,
+                       .buffer_id = 3};
+  CHECK(memory(2000) >= log::kFirstDeviceMemory);
+  CHECK(extents == std::vector<std::size_t>{0});
 }
 
 namespace {
@@ -307,10 +378,9 @@ Interval told(std::uintptr_t begin, std::size_t bytes, std::uint64_t tick,
           .end = begin + bytes,
           .buffer_id = 0,
           .memory = log::kMemoryNotAsked,
-          .trusted = true,
-          .allocated_tick = tick,
           .kind = kind,
-          .device = 3};
+          .device = 3,
+          .allocated_tick = tick};
 }
 
 }  // namespace
@@ -328,22 +398,16 @@ TEST_CASE_FIXTURE(Fixture, "history: what it told is known without a question") 
   CHECK(memory(1000) == log::kHostMemory);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "history: UCX, which is told of the same allocation later, ends nothing") {
-  const MemoryId first = attributor->allocated(told(1000, 100, 7));
-  attributor->announce(1000, 100);
-  CHECK(ended.empty());
-  CHECK(memory(1000) == first);
-  attributor->announce(1000, 200);  // another one, of which the history knows nothing
-  CHECK(ended == std::vector{std::pair(first, MemoryEnd::freed)});
-}
-
 TEST_CASE_FIXTURE(Fixture, "history: an address that is used again is another memory") {
   const MemoryId first = attributor->allocated(told(1000, 100, 7));
   const MemoryId second = attributor->allocated(told(1050, 100, 8));  // a free that was not told
   CHECK(ended == std::vector{std::pair(first, MemoryEnd::replaced)});
   CHECK(memory(1060) == second);
   CHECK(memory(1000) == log::kHostMemory);
+  const MemoryId third = attributor->allocated(told(1050, 100, 9));
+  CHECK(third != second);
+  CHECK(memory(1060) == third);
+  CHECK(ended.back() == std::pair(second, MemoryEnd::replaced));
 }
 
 TEST_CASE_FIXTURE(Fixture, "history: what was told before anybody listened is there to be told") {
@@ -368,15 +432,21 @@ TEST_CASE_FIXTURE(Fixture, "history: what was told before anybody listened is th
   CHECK(early->memory_of(1000) == first);
 }
 
-TEST_CASE_FIXTURE(Fixture, "history: what there is no room for is asked for when it is used") {
-  for (std::size_t i = 0; i < IntervalCache::kMost; ++i) {
-    CHECK(attributor->allocated(told(1000 * (i + 1), 100, i + 1)) >= log::kFirstDeviceMemory);
+TEST_CASE_FIXTURE(Fixture,
+                  "history: what was asked for makes room for it, and it is given up last") {
+  allocate(500, 100, 5);
+  memory(500);
+  for (std::size_t i = 1; i <= IntervalCache::kMost; ++i) {
+    CHECK(attributor->allocated(told(1000 * i, 100, i)) >= log::kFirstDeviceMemory);
   }
+  CHECK(ended.size() == 1);
+  CHECK(given_up == 0);
   const std::uintptr_t more = 1000 * (IntervalCache::kMost + 1);
-  CHECK(attributor->allocated(told(more, 100, 1)) == log::kMemoryNotAsked);
-  allocate(more, 100, 5);
-  CHECK(memory(more) >= log::kFirstDeviceMemory);
-  CHECK(queries == 1);
+  const MemoryId last = attributor->allocated(told(more, 100, 1));
+  CHECK(memory(more) == last);
+  CHECK(given_up == 1);
+  CHECK(ended.size() == 2);
+  CHECK(ended.back().second == MemoryEnd::replaced);
 }
 
 TEST_CASE_FIXTURE(Fixture, "history: threads that allocate and free do not lose each other's") {
@@ -386,7 +456,6 @@ TEST_CASE_FIXTURE(Fixture, "history: threads that allocate and free do not lose 
     for (unsigned round = 1; round <= kRounds; ++round) {
       const std::uintptr_t begin = 100'000 * (thread + 1);
       const MemoryId mine = attributor->allocated(told(begin, 64, round));
-      attributor->announce(begin, 64);
       // While the table is being changed it is asked for, and is the host's to this driver.
       const MemoryId found = attributor->memory_of(begin + 10);
       wrong += found != mine && found != log::kHostMemory;
@@ -401,13 +470,31 @@ TEST_CASE_FIXTURE(Fixture, "history: threads that allocate and free do not lose 
   CHECK(wrong == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "memory: what has no id is another one at each use") {
+TEST_CASE_FIXTURE(Fixture, "memory: what has no id is asked for in full at each use") {
   allocate(1000, 100, 0);
   const MemoryId first = memory(1000);
-  const MemoryId second = memory(1000);
-  CHECK(second > first);
+  CHECK(memory(1000) == first);
   CHECK(checks == 0);
-  CHECK(ended == std::vector{std::pair(first, MemoryEnd::replaced)});
+  CHECK(queries == 2);
+  allocate(1000, 100, 0, DeviceMemoryKind::device, 1);
+  const MemoryId second = memory(1000);
+  CHECK(second != first);
+  allocations.clear();
+  CHECK(memory(1000) == log::kHostMemory);
+  CHECK(ended ==
+        std::vector{std::pair(first, MemoryEnd::replaced), std::pair(second, MemoryEnd::replaced)});
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: two of one kind on one device are in the same place") {
+  allocate(1000, 100, 1);
+  allocate(2000, 100, 2);
+  allocate(3000, 100, 3, DeviceMemoryKind::device, 1);
+  allocate(4000, 100, 4, DeviceMemoryKind::managed);
+  for (const std::uintptr_t address : {1000u, 2000u, 3000u, 4000u}) memory(address);
+  CHECK(attributor->is_same_place(1000, 2050));
+  CHECK_FALSE(attributor->is_same_place(1000, 3000));
+  CHECK_FALSE(attributor->is_same_place(1000, 4000));
+  CHECK_FALSE(attributor->is_same_place(1000, 5000));
 }
 
 TEST_CASE_FIXTURE(Fixture, "memory: where it ends is known of what was found") {

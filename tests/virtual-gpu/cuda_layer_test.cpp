@@ -19,8 +19,14 @@ using log::DeviceMemoryKind;
 Answer last;
 int last_error;
 
-const Listener kListener{.defined = [](MemoryId, const Answer& answer) { last = answer; },
-                         .ended = [](MemoryId, MemoryEnd) {},
+unsigned ends;
+
+const Listener kListener{.defined =
+                             [](MemoryId, const Answer& answer) {
+                               last = answer;
+                               return true;
+                             },
+                         .ended = [](MemoryId, MemoryEnd) { ++ends; },
                          .failed = [](int error) { last_error = error; }};
 
 Attributor& attributor() {
@@ -104,6 +110,98 @@ TEST_CASE("cuda layer: an address that is used again, or mapped again, is anothe
           EXPECT(memory_of(map(range, {CU_MEM_LOCATION_TYPE_DEVICE, 1})) != mapped);
           EXPECT(is(DeviceMemoryKind::mapped, 1));
         }) == 0);
+}
+
+namespace {
+
+// A range of addresses in which a piece is of the first GPU, one of the second, and one of the
+// host.
+CUdeviceptr map_pieces() {
+  CUdeviceptr range;
+  WELL(cuMemAddressReserve(&range, 3 * kLarge, 0, 0, 0));
+  map(range, {CU_MEM_LOCATION_TYPE_DEVICE, 0});
+  map(range + kLarge, {CU_MEM_LOCATION_TYPE_DEVICE, 1});
+  map(range + 2 * kLarge, {CU_MEM_LOCATION_TYPE_HOST, 0});
+  return range;
+}
+
+void use_pieces() {
+  use_device(0);
+  const CUdeviceptr range = map_pieces();
+  MemoryId first[3];
+  for (int round = 0; round < 3; ++round) {
+    for (unsigned i = 0; i < 3; ++i) {
+      const MemoryId memory = memory_of(range + i * kLarge + 100);
+      if (round == 0) {
+        first[i] = memory;
+        EXPECT(last.begin == range + i * kLarge && last.bytes == kLarge);
+        EXPECT(is(i < 2 ? DeviceMemoryKind::mapped : DeviceMemoryKind::mapped_host,
+                  i < 2 ? static_cast<int>(i) : -1));
+      }
+      EXPECT(memory == first[i]);
+    }
+  }
+  EXPECT(ends == 0);
+  WELL(cuMemUnmap(range, kLarge));
+  memory_of(map(range, {CU_MEM_LOCATION_TYPE_DEVICE, 1}));
+  EXPECT(is(DeviceMemoryKind::mapped, 1) && ends == 1);
+  WELL(cuMemUnmap(range, kLarge));
+  EXPECT(memory_of(range) == log::kHostMemory && ends == 2);
+}
+
+}  // namespace
+
+TEST_CASE("cuda layer: pieces of one range are each their own, whatever their ids") {
+  CHECK(run_alone({}, use_pieces) == 0);
+  CHECK(run_alone({{"VIRTUAL_GPU_TELLS_LESS", "1"}}, use_pieces) == 0);
+}
+
+TEST_CASE("cuda layer: where nothing tells the extent of a mapping, an address is known alone") {
+  CHECK(
+      run_alone(
+          {{"VIRTUAL_GPU_TELLS_LESS", "1"}, {"VIRTUAL_GPU_FAIL", "cuMemGetAddressRange_v2=1"}}, [] {
+            use_device(0);
+            const CUdeviceptr range = map_pieces();
+            const MemoryId first = memory_of(range);
+            EXPECT(is(DeviceMemoryKind::mapped, 0) && last.bytes == 0);
+            EXPECT(memory_of(range + kLarge) != first && is(DeviceMemoryKind::mapped, 1));
+            EXPECT(memory_of(range) == first);
+          }) == 0);
+}
+
+TEST_CASE("cuda layer: memory without an id is known as long as it is what it was") {
+  CHECK(run_alone({{"VIRTUAL_GPU_TELLS_LESS", "1"}}, [] {
+          use_device(0);
+          static char own[100];
+          WELL(cuMemHostRegister(own, sizeof own, 0));
+          const MemoryId registered = memory_of(own);
+          EXPECT(is(DeviceMemoryKind::pinned, -1) && memory_of(own) == registered);
+          WELL(cuMemHostUnregister(own));
+          EXPECT(memory_of(own) == log::kHostMemory && ends == 1);
+        }) == 0);
+}
+
+TEST_CASE("cuda layer: a driver that fails ends nothing, and nothing is taken for something else") {
+  CHECK(run_alone({{"VIRTUAL_GPU_FAIL", "cuPointerGetAttribute#2=700"}}, [] {
+          use_device(0);
+          const CUdeviceptr device = allocate();  // asked for its pool, then for its id
+          const MemoryId memory = memory_of(device);
+          EXPECT(memory_of(device) == log::kUnknownMemory && last_error == 700);
+          EXPECT(memory_of(device) == memory && ends == 0);
+        }) == 0);
+  for (const char* failure :
+       {"cuMemRetainAllocationHandle=700", "cuMemGetAllocationPropertiesFromHandle=700"}) {
+    CHECK(run_alone({{"VIRTUAL_GPU_FAIL", failure}}, [] {
+            use_device(0);
+            EXPECT(memory_of(map_pieces()) == log::kUnknownMemory && last_error == 700);
+          }) == 0);
+  }
+  for (const char* failure : {"cuPointerGetAttributes=34", "cuPointerGetAttributes=100"}) {
+    CHECK(run_alone({{"VIRTUAL_GPU_FAIL", failure}}, [] {
+            char own;
+            EXPECT(memory_of(&own) == log::kHostMemory && last_error == 0);
+          }) == 0);
+  }
 }
 
 TEST_CASE("cuda layer: a driver that was not initialised has no memory, one that fails may have") {

@@ -19,9 +19,6 @@ void fake_uct_complete(void);
 // Ends the request that UCP returned last.
 void fake_ucp_complete(void);
 
-// Tells whoever watches memory that the driver of a GPU has allocated this.
-void fake_ucm_allocated(void* address, size_t bytes);
-
 // Whether a layer calls the one below it; if not, its calls do nothing. `ends_later`: sends return
 // a request.
 extern struct FakeStack { bool mpi_uses_ucp, ucp_uses_uct, ends_later; } fake_stack;

@@ -30,29 +30,6 @@ void fake_ucp_complete(void) {
   }
 }
 
-// ucm/api/ucm.h, which no package installs.
-struct memory_event {
-  void* address;
-  size_t bytes;
-};
-static void (*on_memory)(int type, struct memory_event* event, void* argument);
-static void* memory_argument;
-
-ucs_status_t ucm_set_event_handler(int events, int priority,
-                                   void (*handler)(int, struct memory_event*, void*),
-                                   void* argument) {
-  (void)events, (void)priority;
-  on_memory = handler;
-  memory_argument = argument;
-  return UCS_OK;
-}
-
-void fake_ucm_allocated(void* address, size_t bytes) {
-  enum { kAllocated = 1 << 20 };
-  struct memory_event event = {address, bytes};
-  if (on_memory != NULL) on_memory(kAllocated, &event, memory_argument);
-}
-
 static ucs_status_t on_message(void* argument, void* data, size_t length, unsigned flags) {
   (void)argument, (void)data, (void)length, (void)flags;
   fake_ucp_complete();

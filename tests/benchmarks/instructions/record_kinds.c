@@ -3,11 +3,13 @@
 //
 // usage: record_kinds OPERATIONS MORE
 // Each batch makes OPERATIONS + MORE operations. MORE is 0, except to show that the count goes up.
-// With RECORD_KINDS_GPU in the environment the buffers are memory of a GPU, which nobody touches.
+// With RECORD_KINDS_GPU in the environment the buffers are memory of a GPU, which nobody touches,
+// and uctrace is told of it by a history, so that it asks no driver.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device-attributor/history.h"
 #include "fake_stack.h"
 
 // Several, of which the least counts: a lane takes a fresh chunk of the log in some of them.
@@ -97,6 +99,22 @@ static const struct {
     {{false, false, false}, batch_mpi_call},        {{false, false, false}, batch_mpi_message},
     {{false, false, false}, batch_mpi_exchange},    {{true, true, false}, batch_self_exchange}};
 
+// Nobody to tell where nothing is recorded.
+static void tell(struct uctrace_device_event event) {
+  void (*listen)(const struct uctrace_device_event*) =
+      (void (*)(const struct uctrace_device_event*))dlsym(RTLD_DEFAULT, "uctrace_device_event");
+  event.version = UCTRACE_DEVICE_EVENT_VERSION;
+  if (listen != NULL) listen(&event);
+}
+
+static void tell_history(void) {
+  tell((struct uctrace_device_event){.type = UCTRACE_HISTORY_BEGINS, .text = "record_kinds"});
+  tell((struct uctrace_device_event){.type = UCTRACE_MEMORY_ALLOCATED,
+                                     .begin = (uint64_t)(uintptr_t)buffer,
+                                     .bytes = kBufferBytes,
+                                     .kind = UCTRACE_MEMORY_DEVICE});
+}
+
 // The driver is no part of a job of the host alone, so it is not linked.
 static void use_gpu(void) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -121,8 +139,8 @@ int main(int argc, char** argv) {
   operations = atol(argv[1]) + atol(argv[2]);
   const int on_gpu = getenv("RECORD_KINDS_GPU") != NULL;
   if (on_gpu) use_gpu();
+  if (on_gpu) tell_history();
   MPI_Init(&argc, &argv);
-  if (on_gpu) fake_ucm_allocated(buffer, kBufferBytes);
   for (size_t i = 0; i < sizeof kBatches / sizeof kBatches[0]; ++i) {
     fake_stack = kBatches[i].stack;
     for (int repetition = 0; repetition < kRepetitions; ++repetition) kBatches[i].run();

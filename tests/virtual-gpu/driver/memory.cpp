@@ -73,6 +73,12 @@ bool Area::take_at(Address at, std::size_t bytes) {
   return true;
 }
 
+Area::Place Area::place_at(Address address) const {
+  const auto next = taken_.upper_bound(address);
+  if (next == taken_.begin()) return {address, 0};
+  return {std::prev(next)->first, std::prev(next)->second};
+}
+
 bool Area::give_back(Address begin) { return taken_.erase(begin) != 0; }
 
 Memory::Memory() : reservations_(kReservations, kAreaBytes), imports_(kImports, kAreaBytes) {}

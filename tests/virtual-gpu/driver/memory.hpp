@@ -90,6 +90,12 @@ class Area {
   bool take_at(Address at, std::size_t bytes);
   bool give_back(Address begin);
   bool holds(Address address) const { return address - begin_ < bytes_; }
+  struct Place {
+    Address begin;
+    std::size_t bytes;
+  };
+  // That was taken and has the address; of no length if there is none.
+  Place place_at(Address address) const;
 
  private:
   Address begin_;

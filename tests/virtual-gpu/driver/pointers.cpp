@@ -3,6 +3,7 @@
 
 #include "api.hpp"
 #include "memory.hpp"
+#include "settings.hpp"
 
 using namespace virtual_gpu;
 
@@ -32,8 +33,28 @@ CUresult put_unknown(void* to, CUpointer_attribute attribute) {
   }
 }
 
+// What only newer drivers know.
+bool is_of_mapping(CUpointer_attribute attribute) {
+  return attribute >= CU_POINTER_ATTRIBUTE_MAPPING_SIZE;
+}
+
+// Of memory that was not allocated, but mapped or registered, a driver need not have any; or it is
+// that of the addresses.
+std::uint64_t buffer_id_of(const Allocation& one) {
+  if (!settings().tells_less) return one.id;
+  if (one.kind == Kind::registered || one.kind == Kind::imported) return 0;
+  return one.kind == Kind::mapped ? memory().reservations().place_at(one.begin).begin : one.id;
+}
+
+// The whole range of addresses, of which a mapping may be a piece.
+Area::Place range_of(const Allocation& one) {
+  return one.kind == Kind::mapped ? memory().reservations().place_at(one.begin)
+                                  : Area::Place{one.begin, one.bytes};
+}
+
 CUresult put_attribute(void* to, CUpointer_attribute attribute, const Allocation& one,
                        Address address) {
+  if (settings().tells_less && is_of_mapping(attribute)) return CUDA_ERROR_INVALID_VALUE;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
       return put(to, one.context);
@@ -47,7 +68,7 @@ CUresult put_attribute(void* to, CUpointer_attribute attribute, const Allocation
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return put(to, 1u);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
-      return put(to, one.id);
+      return put(to, buffer_id_of(one));
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
       return put(to, one.physical != nullptr ? one.physical->id : one.id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -57,9 +78,11 @@ CUresult put_attribute(void* to, CUpointer_attribute attribute, const Allocation
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       return put(to, one.kind == Kind::device ? 1u : 0u);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return put(to, range_of(one).begin);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return put(to, range_of(one).bytes);
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
       return put(to, one.begin);
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
       return put(to, one.bytes);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
@@ -88,6 +111,7 @@ VIRTUAL_GPU_EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_att
   return run("cuPointerGetAttributes", Needs::driver, [&] {
     const Allocation* one = memory().find(address);
     for (unsigned i = 0; i < count; ++i) {
+      if (settings().tells_less && is_of_mapping(attributes[i])) return CUDA_ERROR_INVALID_VALUE;
       const CUresult result = one != nullptr
                                   ? put_attribute(values[i], attributes[i], *one, address)
                                   : put_unknown(values[i], attributes[i]);

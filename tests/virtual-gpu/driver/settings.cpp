@@ -71,6 +71,7 @@ Settings read_settings() {
   read.machine_gpus = std::clamp(number_in("VIRTUAL_GPU_COUNT", read.machine_gpus), 0, kMostGpus);
   read.nvlinks = number_in("VIRTUAL_GPU_NVLINKS", read.nvlinks);
   read.polls = number_in("VIRTUAL_GPU_POLLS", read.polls);
+  read.tells_less = number_in("VIRTUAL_GPU_TELLS_LESS", 0) != 0;
   const int instances = number_in("VIRTUAL_GPU_MIG", 0);
   std::vector<VisibleGpu> gpus;
   for (int number = 0; number < read.machine_gpus; ++number) {

@@ -17,9 +17,10 @@ struct VisibleGpu {
 
 struct Settings {
   std::vector<VisibleGpu> gpus;
-  int machine_gpus = 2;  // VIRTUAL_GPU_COUNT
-  int nvlinks = 0;       // VIRTUAL_GPU_NVLINKS: of each GPU
-  int polls = 1;         // VIRTUAL_GPU_POLLS: how often an event is asked for before it is over
+  int machine_gpus = 2;     // VIRTUAL_GPU_COUNT
+  int nvlinks = 0;          // VIRTUAL_GPU_NVLINKS: of each GPU
+  int polls = 1;            // VIRTUAL_GPU_POLLS: how often an event is asked for before it is over
+  bool tells_less = false;  // VIRTUAL_GPU_TELLS_LESS
 };
 
 const Settings& settings();
