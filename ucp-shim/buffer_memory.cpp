@@ -1,5 +1,6 @@
 #include "ucp-shim/buffer_memory.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "device-attributor/device_attributor.hpp"
@@ -35,11 +36,31 @@ MemoryId take_list(log::Id operation) {
   return log::kMemoryNotAsked;
 }
 
-// UCX asked the same driver inside the call: what it found there is gone since, with the callback
-// that told of the end. What it was is not known.
-bool is_gone(MemoryId own, const MemoryBelief& belief) {
-  return own == log::kHostMemory && belief.from == log::BeliefFrom::detection &&
-         belief.believed != Belief::host;
+bool is_list(const RequestParam* parameters) {
+  if (parameters == nullptr || (parameters->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) == 0) {
+    return false;
+  }
+  const ucp_datatype_t kind = parameters->datatype & UCP_DATATYPE_CLASS_MASK;
+  return kind == UCP_DATATYPE_IOV || kind == kSglDatatype;
+}
+
+// What was noted of a list may be lost. What UCX took for a device's memory was asked for in the
+// call; if it was not, it may be gone.
+MemoryId find_memory_of(log::Lane& lane, const BufferOf& what, const MemoryBelief& belief) {
+  if (const MemoryId of_list = take_list(what.operation); of_list != log::kMemoryNotAsked) {
+    return of_list;
+  }
+  if (is_list(what.parameters)) {
+    return log::kUnknownMemory;
+  }
+  if (belief.memory != log::kMemoryNotAsked) {
+    return belief.memory;
+  }
+  const MemoryId own = gpu::memory_of(lane, what.buffer);
+  const bool took_for_device =
+      (belief.from == log::BeliefFrom::cache || belief.from == log::BeliefFrom::detection) &&
+      belief.believed != Belief::host;
+  return own == log::kHostMemory && took_for_device ? log::kUnknownMemory : own;
 }
 
 // What the program says goes; where it says that it does not know, UCX looks.
@@ -60,11 +81,7 @@ bool add_memory(log::Lane& lane, const BufferOf& what, log::ExtraWords& extra) {
     return false;
   }
   const MemoryBelief belief = find_belief(what);
-  MemoryId own = take_list(what.operation);
-  if (own == log::kMemoryNotAsked) {
-    own = gpu::memory_of(lane, what.buffer);
-    own = is_gone(own, belief) ? log::kUnknownMemory : own;
-  }
+  const MemoryId own = find_memory_of(lane, what, belief);
   const log::OperationMemory memory{own, belief.believed, belief.device, belief.from, 0};
   extra.words[0] = std::bit_cast<std::uint64_t>(memory);
   return true;
@@ -73,11 +90,21 @@ bool add_memory(log::Lane& lane, const BufferOf& what, log::ExtraWords& extra) {
 ListMemory::ListMemory(log::Id operation) : lane_(log::lane()), operation_(operation) {}
 
 void ListMemory::add(const void* part) {
-  if (lane_ == nullptr || memory_ == log::kSeveralMemories) {
+  if (lane_ == nullptr || memory_ == log::kSeveralMemories || lane_->leaves_out()) {
+    return;
+  }
+  if (parts_++ == kMostParts) {
+    memory_ = log::kSeveralMemories;
     return;
   }
   const MemoryId memory = gpu::memory_of(*lane_, part);
-  memory_ = memory_ == log::kMemoryNotAsked || memory_ == memory ? memory : log::kSeveralMemories;
+  if (memory_ == log::kMemoryNotAsked) {
+    memory_ = memory;
+    first_ = part;
+  } else if (memory_ != memory) {
+    const bool both_known = std::min(memory_, memory) >= log::kFirstDeviceMemory;
+    memory_ = both_known && gpu::is_same_place(first_, part) ? memory_ : log::kSeveralMemories;
+  }
 }
 
 ListMemory::~ListMemory() {

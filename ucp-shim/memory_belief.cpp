@@ -45,7 +45,7 @@ Belief belief_in(unsigned type) {
                                Belief::level_zero_managed,
                                Belief::other};  // of Gaudi
   const unsigned minor = ucx_minor.load(std::memory_order_relaxed);
-  const unsigned types = minor < 16 ? 5 : minor < 18 ? 6 : minor < 22 ? 9 : 10;
+  const unsigned types = minor < 16 ? 5 : minor < 17 ? 6 : minor < 21 ? 9 : 10;
   return type < types ? kTypes[type] : Belief::not_asked;
 }
 
@@ -63,6 +63,16 @@ struct Answers {
 };
 thread_local constinit Answers answers __attribute__((tls_model("initial-exec"))) = {};
 
+// Once for each buffer.
+log::MemoryId memory_in_call(log::Id operation, const void* address) {
+  const log::MemoryId known = belief_of(operation, address).memory;
+  log::Lane* lane = log::lane();
+  if (known != log::kMemoryNotAsked || lane == nullptr || lane->leaves_out()) {
+    return known;
+  }
+  return gpu::memory_of(*lane, address);
+}
+
 // Only what UCP asks inside a call: transports ask, too, of what they copy.
 void overhear(const void* address, Belief believed, std::uint8_t device, BeliefFrom from) {
   const uct::ThreadState& state = uct::thread_state;
@@ -70,7 +80,10 @@ void overhear(const void* address, Belief believed, std::uint8_t device, BeliefF
       believed == Belief::not_asked) {
     return;
   }
-  answers.kept[answers.next++ % kKept] = {state.context.origin, address, {believed, device, from}};
+  const log::Id operation = state.context.origin;
+  MemoryBelief belief{believed, device, from};
+  if (believed != Belief::host) belief.memory = memory_in_call(operation, address);
+  answers.kept[answers.next++ % kKept] = {operation, address, belief};
 }
 
 // --- UCX's devices -------------------------------------------------------------------------------

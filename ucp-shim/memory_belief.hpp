@@ -12,6 +12,9 @@ struct MemoryBelief {
   log::Belief believed = log::Belief::not_asked;
   std::uint8_t device = 255;  // as UCX numbers them
   log::BeliefFrom from = log::BeliefFrom::none;
+  // What it was, to its driver, when UCX took it for a device's: at the end of the call a callback
+  // may have freed it. Not asked where UCX takes it for the host's.
+  log::MemoryId memory = log::kMemoryNotAsked;
 };
 
 // The newest answer that UCX had for this buffer in the call of this operation, on this thread.

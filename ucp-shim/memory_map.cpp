@@ -1,5 +1,5 @@
 // Memory that the program maps for others to put to and get from: what it is has to be in the log
-// before they do, for they only know its address.
+// before they do, for they only know its address. Until it is unmapped it is there.
 #include <string.h>
 #include <ucp/api/ucp.h>
 
@@ -16,6 +16,7 @@ namespace {
 using interpose::Original;
 
 constinit Original<decltype(&::ucp_mem_map)> original_map{"ucp_mem_map"};
+constinit Original<decltype(&::ucp_mem_unmap)> original_unmap{"ucp_mem_unmap"};
 constinit Original<decltype(&::ucp_mem_query)> memory_query{"ucp_mem_query"};
 
 // UCX may have allocated it. Its length is 0 if UCX does not tell.
@@ -28,8 +29,9 @@ ucp_mem_attr_t attributes_of(ucp_mem_h memory, const void* caller) {
   return attributes;
 }
 
-void define_memory(ucp_mem_h memory, const void* caller) {
-  gpu::look_for_drivers(caller);
+// Defines it, or takes note that it is still there.
+void find_memory(ucp_mem_h memory, const void* caller) {
+  if (!gpu::active()) gpu::look_for_drivers(caller);
   log::Lane* lane = log::lane();
   if (lane == nullptr || !gpu::active()) {
     return;
@@ -51,7 +53,16 @@ UCTRACE_EXPORT ucs_status_t ucp_mem_map(ucp_context_h context, const ucp_mem_map
   if (status == UCS_OK && log::start() &&
       log::layer_state(log::Layer::ucp) != log::LayerState::unwanted &&
       uct::ucx_supported(caller)) {
-    ucp::define_memory(*memory, caller);
+    ucp::find_memory(*memory, caller);
   }
   return status;
+}
+
+UCTRACE_EXPORT ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memory) {
+  const void* caller = __builtin_return_address(0);
+  if (gpu::active() && log::layer_state(log::Layer::ucp) != log::LayerState::unwanted &&
+      uct::ucx_supported(caller)) {
+    ucp::find_memory(memory, caller);
+  }
+  return ucp::original_unmap.get(caller)(context, memory);
 }

@@ -36,8 +36,7 @@ void detail::copy_later_fields(const RequestParam& from, RequestParam& to) {
 
 namespace {
 
-// ucp_dt_local_sgl_t of UCX 1.22, whose class of datatype is 4.
-constexpr ucp_datatype_t kSglClass = 4;
+// ucp_dt_local_sgl_t of UCX 1.22.
 struct LocalSgl {
   static constexpr std::uint64_t kBuffers = 1u << 0, kLengths = 1u << 1, kCounts = 1u << 3;
   std::uint64_t field_mask;
@@ -74,7 +73,7 @@ void keep_memory(ucp_datatype_t datatype, const void* buffer, std::size_t count,
     for (std::size_t i = 0; i < count; ++i) {
       if (list[i].length != 0) memory.add(list[i].buffer);
     }
-  } else if ((datatype & UCP_DATATYPE_CLASS_MASK) == kSglClass) {
+  } else if ((datatype & UCP_DATATYPE_CLASS_MASK) == kSglDatatype) {
     const auto& list = *static_cast<const LocalSgl*>(buffer);
     constexpr std::uint64_t kBoth = LocalSgl::kBuffers | LocalSgl::kLengths;
     for (std::size_t i = 0; i < count && (list.field_mask & kBoth) == kBoth; ++i) {
@@ -93,7 +92,7 @@ std::uint64_t list_bytes(const RequestParam& param, const void* buffer, std::siz
     case UCP_DATATYPE_IOV:
       *known = true;
       return iov_bytes(static_cast<const ucp_dt_iov_t*>(buffer), count);
-    case kSglClass:
+    case kSglDatatype:
       *known = sgl_bytes(*static_cast<const LocalSgl*>(buffer), count, bytes);
       return bytes;
     default:

@@ -28,6 +28,9 @@ struct RequestParam {
   std::size_t remote_count;
 };
 
+// The class of datatype for lists of UCX 1.22.
+inline constexpr ucp_datatype_t kSglDatatype = 4;
+
 namespace detail {
 // Bits of ucp_op_attr_t that headers older than 1.22 do not have.
 inline constexpr std::uint32_t kRemoteDatatype = 1u << 9, kRemote = 1u << 10,

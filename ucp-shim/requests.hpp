@@ -323,7 +323,7 @@ inline std::size_t Call::take_extras(const Operation& operation, log::ExtraWords
   const bool has_data = operation.bytes != 0 || !operation.bytes_known;
   std::size_t count = add_memory(
       *lane_,
-      {id_, has_data ? operation.buffer : nullptr, tracked_ != nullptr ? &parameters_ : nullptr},
+      {id_, has_data ? operation.buffer : nullptr, parameters_known_ ? &parameters_ : nullptr},
       extra);
   flags_ |= extra.has_memory ? log::UcpOperation::kMemory : 0;
   const std::uint32_t stack = stacks::of_ucp_operation(*lane_);

@@ -10,6 +10,7 @@
 #include "tests/sanitizers/stand_in_gpu.hpp"
 #include "tests/sanitizers/traffic.hpp"
 #include "tests/unit/recording_folder.hpp"
+#include "ucp-shim/buffer_memory.hpp"
 
 namespace uctrace::log::test {
 namespace {
@@ -174,22 +175,55 @@ TEST_CASE("memory: the parts of a list are in one memory, or in several") {
   record(folder, [](Messenger& messenger) {
     std::uint64_t own = 0;
     gpu::test::allocate(0);
-    ucp_dt_iov_t lists[3][2] = {
-        {{part(0), 8}, {part(0) + 100, 8}}, {{&own, 4}, {&own, 4}}, {{part(0), 8}, {&own, 8}}};
+    gpu::test::allocate(1);
+    using List = std::vector<ucp_dt_iov_t>;
+    const List lists[] = {{{part(0), 8}, {part(0) + 100, 8}},
+                          {{&own, 4}, {&own, 4}},
+                          {{part(0), 8}, {&own, 8}},
+                          {{part(1), 8}, {part(0), 8}},  // of one device
+                          List(ucp::ListMemory::kMostParts, {part(0), 8}),
+                          List(ucp::ListMemory::kMostParts + 1, {part(0), 8})};
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
     param.datatype = ucp_dt_make_iov();
-    for (std::uint64_t i = 0; i < 3; ++i) {
-      Messenger::wait(ucp_tag_send_nbx(messenger.endpoint, lists[i], 2, i, &param));
+    for (const List& list : lists) {
+      Messenger::wait(
+          ucp_tag_send_nbx(messenger.endpoint, list.data(), list.size(), list.size(), &param));
     }
   });
   const LogFile log = folder.log();
   const Memory memory(log);
   const std::vector<UcpOperationView> sends = sends_of(log);
-  REQUIRE(sends.size() == 3);
-  CHECK(memory.met.contains(sends[0].memory.own));
-  CHECK(sends[1].memory.own == kHostMemory);
-  CHECK(sends[2].memory.own == kSeveralMemories);
+  REQUIRE(sends.size() == 6);
+  REQUIRE(memory.met.size() == 2);
+  const MemoryId first = memory.met.begin()->first, second = memory.met.rbegin()->first;
+  std::vector<MemoryId> own;
+  for (const UcpOperationView& view : sends) own.push_back(view.memory.own);
+  CHECK(own == std::vector<MemoryId>{first, kHostMemory, kSeveralMemories, second, first,
+                                     kSeveralMemories});
+}
+
+TEST_CASE("memory: a callback inside the call frees the buffer, and something else is there") {
+  const Folder folder;
+  record(folder, [](Messenger& messenger) {
+    stand_in_memory_types(gpu::test::is_allocated);
+    send(messenger, part(0), gpu::test::allocate(0));  // this one ends without a callback
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK;
+    param.cb.send = [](void*, ucs_status_t, void*) {
+      gpu::test::release(1);
+      gpu::test::allocate(1);
+    };
+    const std::uint64_t id = gpu::test::allocate(1);
+    Messenger::wait(ucp_tag_send_nbx(messenger.endpoint, part(1), 8, id, &param));
+  });
+  const LogFile log = folder.log();
+  const Memory memory(log);
+  const std::vector<UcpOperationView> sends = sends_of(log);
+  REQUIRE(sends.size() == 2);
+  for (const UcpOperationView& view : sends) {
+    CHECK(memory.is_right(view.memory.own, view.r.buffer, view.r.tag));
+  }
 }
 
 TEST_CASE("memory: a caller may say what it is") {
@@ -234,13 +268,13 @@ TEST_CASE("memory: a transport's operation names it where the transport itself t
   CHECK((puts[1].r.marks & UctOperation::kMemory) == 0);
 }
 
-bool map_memory(void* begin, std::size_t bytes) {
+bool map_memory(void* begin, std::size_t bytes, ucp_mem_h* handle = nullptr) {
   ucp_mem_h memory = nullptr;
   ucp_mem_map_params_t params{};
   params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
   params.address = begin;
   params.length = bytes;
-  return ucp_mem_map(nullptr, &params, &memory) == UCS_OK;
+  return ucp_mem_map(nullptr, &params, handle != nullptr ? handle : &memory) == UCS_OK;
 }
 
 TEST_CASE("memory: what is mapped is in the log before anybody reaches it") {
@@ -255,6 +289,24 @@ TEST_CASE("memory: what is mapped is in the log before anybody reaches it") {
   REQUIRE(memory.met.size() == 1);
   CHECK(memory.met.begin()->second.bytes == kPartBytes);
   CHECK(memory.counted.memory_queries == 2);
+}
+
+TEST_CASE("memory: what is mapped is there until it is unmapped, whoever used it") {
+  const Folder folder;
+  record(folder, [](Messenger& messenger) {
+    const std::uint64_t own = 0;
+    ucp_mem_h mapped = nullptr;
+    gpu::test::allocate(2);
+    CHECK(map_memory(part(2), kPartBytes, &mapped));
+    send(messenger, &own, 0);
+    ucp_mem_unmap(nullptr, mapped);
+    gpu::test::release(2);
+    send(messenger, part(2), gpu::test::allocate(2));
+  });
+  const LogFile log = folder.log();
+  const Memory memory(log);
+  REQUIRE(memory.over.size() == 1);
+  CHECK(memory.over.begin()->second.alive_tick > sends_of(log).at(0).r.start_tick);
 }
 
 TEST_CASE("memory: of what is mapped all pieces are in the log, and nothing beside it") {

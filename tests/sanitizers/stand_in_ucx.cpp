@@ -320,6 +320,7 @@ STAND_IN ucs_status_t ucp_mem_query(ucp_mem_h memory, ucp_mem_attr_t* attributes
   attributes->length = mapped_bytes;
   return UCS_OK;
 }
+STAND_IN ucs_status_t ucp_mem_unmap(ucp_context_h, ucp_mem_h) { return UCS_OK; }
 STAND_IN ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h endpoint, const void* buffer, std::size_t,
                                            ucp_tag_t, const ucp_request_param_t* param) {
   detect(buffer);
