@@ -87,14 +87,14 @@ TextId other_bus(const Job& job, const UcpOp& op, MemoryPlace place) {
              : kNoText;
 }
 
-std::map<Disagreement, Extent> find_disagreements(const Job& job) {
+std::map<Disagreement, Extent> find_mistaken_memory(const Job& job) {
   std::map<Disagreement, Extent> found;
   for (const UcpOp& op : job.ucp) {
-    if (op.tool || !op.has_buffer()) continue;
+    if (op.tool || !op.has_buffer() || !op.accepted()) continue;
     const MemoryPlace place = place_of_buffer(log_of(job, op), op);
     const Reach real = reach_of(place), believed = reach_of(op.memory.believed);
     if (real == Reach::unknown || believed == Reach::unknown) continue;
-    const TextId elsewhere = other_bus(job, op, place);
+    const TextId elsewhere = real == believed ? other_bus(job, op, place) : kNoText;
     if (real == believed && elsewhere == kNoText) continue;
     const KnownMemory* memory = log_of(job, op).devices.find(op.memory.own);
     Disagreement key;
@@ -122,7 +122,7 @@ Json text_json(const Job& job, TextId text) {
 
 Json disagreements_json(const Job& job) {
   Json list = Json::array();
-  for (const auto& [what, extent] : find_disagreements(job)) {
+  for (const auto& [what, extent] : find_mistaken_memory(job)) {
     list.push_back({{"memory", what.memory},
                     {"believed", name_of(what.believed)},
                     {"believed_from", source_name(what.from)},
@@ -207,16 +207,20 @@ Json gpu_layer_json(const Job& job) {
   bool asked = false, off = false, driver = false;
   std::string why;
   for (const ProcessLog& log : job.logs) {
+    const auto& layers = log.file.page().layers;
     const bool has_driver = log.file.page().gpu_driver != 0;
+    const bool has_ucp = layers[static_cast<std::size_t>(log::Layer::ucp)] == log::LayerState::on;
     asked |= !log.devices.drivers.empty();
     driver |= has_driver;
-    off |=
-        log::is_off(log.file.page().layers[kLayer]) || (has_driver && log.devices.drivers.empty());
+    // Who does not use UCX has nothing to ask.
+    off |= log::is_off(layers[kLayer]) || (has_driver && has_ucp && log.devices.drivers.empty());
     for (const auto& [fault, detail] : log.faults) {
       const auto code = static_cast<log::FaultCode>(fault.head.a);
       const bool of_memory = fault.layer == log::Layer::gpu && !is_of_history(fault) &&
                              code != log::FaultCode::topology_not_taken;
-      if (of_memory && why.empty()) why = fmt::format("{}: {}", name_of(code), detail);
+      if (!of_memory || !why.empty()) continue;
+      why = name_of(code);
+      why += detail.empty() ? fmt::format(" ({})", fault.value) : fmt::format(": {}", detail);
     }
   }
   if (why.empty() && off) why = "a GPU driver is loaded, of which memory could not be asked";
@@ -238,7 +242,7 @@ Json gpu_json(const Job& job) {
 }
 
 void note_disagreements(Job& job) {
-  for (const auto& [what, extent] : find_disagreements(job)) {
+  for (const auto& [what, extent] : find_mistaken_memory(job)) {
     const Texts& texts = job.run.texts;
     const std::string mistake =
         what.bus != kNoText ? fmt::format("memory of the GPU at {} for that of the device at {}",

@@ -37,21 +37,40 @@ class Devices {
   // nullptr: its definition is not in the log.
   const KnownMemory* find(log::MemoryId id) const;
 
-  // What lay at the address at any time.
-  std::vector<const KnownMemory*> at(std::uint64_t address) const;
+  // What lay at the address at some time of a period, and may have lain there: all that had been
+  // met by its end, and was not known to be over before it began. A search, whatever came and went.
+  std::vector<const KnownMemory*> at(std::uint64_t address, std::int64_t begin_ns,
+                                     std::int64_t end_ns) const;
+
+  // Whether anything lay there, ever; and it, if it is one thing alone.
+  bool ever_at(std::uint64_t address) const;
+  const KnownMemory* only_at(std::uint64_t address) const;
 
   // Whether something may lie anywhere that is not among these: of some memory the extent is not
   // known.
   bool may_have_more() const { return has_unknown_extent_; }
 
  private:
-  struct AtAddress {
-    std::uint64_t begin;
-    std::uint64_t reach;  // how far this one, and those that begin no later, reach
+  struct InTime {
     std::size_t memory;
+    std::int64_t alive_ns;  // the longest of this one and of those before it at the same address
   };
-  std::vector<KnownMemory> memory_;   // by id
-  std::vector<AtAddress> addresses_;  // by where it begins
+  // All memory that begins at one address, in the order in which it was met.
+  struct AtAddress {
+    std::uint64_t begin, reach;  // reach: the longest of it
+    std::size_t first, last;     // [first, last) of in_time_
+    std::size_t before;          // the nearest before it that reaches further; its own place: none
+  };
+  // The last of the first `count` that reaches the address.
+  const AtAddress* last_reaching(std::size_t count, std::uint64_t address) const;
+  const AtAddress* last_reaching(std::uint64_t address) const;
+  const AtAddress* next_reaching(const AtAddress* place, std::uint64_t address) const;
+  void add_claims(const AtAddress& place, std::uint64_t address, std::int64_t begin_ns,
+                  std::int64_t end_ns, std::vector<const KnownMemory*>& found) const;
+
+  std::vector<KnownMemory> memory_;  // by id
+  std::vector<InTime> in_time_;
+  std::vector<AtAddress> addresses_;  // by address
   bool has_unknown_extent_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "log-merger/memory.hpp"
 #include "log-merger/plain_text.hpp"
 
 namespace uctrace::merge {
@@ -25,13 +26,6 @@ std::string uuid_text(const char* kind, const unsigned char (&uuid)[16]) {
     text += fmt::format("{}{:02x}", dash ? "-" : "", uuid[i]);
   }
   return text;
-}
-
-const char* name_of(log::DeviceMemoryKind kind) {
-  static constexpr const char* kNames[] = {"",       "device",      "pool",   "managed",
-                                           "mapped", "mapped_host", "pinned", "imported"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(log::DeviceMemoryKind::kCount));
-  return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* name_of(log::Vendor vendor) {
@@ -77,7 +71,7 @@ TextId DeviceLoader::vendor() const {
 }
 
 // Processes of a host that use one GPU mean the same row, whatever they count it as.
-Index DeviceLoader::gpu_row(const Gpu& gpu) {
+Index DeviceLoader::add_gpu(const Gpu& gpu) {
   std::vector<Gpu>& rows = job_.run.gpus;
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Gpu& row) {
     return row.host == gpu.host && row.uuid == gpu.uuid;
@@ -88,12 +82,12 @@ Index DeviceLoader::gpu_row(const Gpu& gpu) {
 }
 
 KnownMemory DeviceLoader::known(const log::DeviceMemory& r) {
-  const auto gpu = gpus_.find(r.head.a);
+  const auto gpu = gpu_rows_.find(r.head.a);
   const auto end = ends_.find(r.head.b);
   KnownMemory memory;
   memory.id = r.head.b;
   memory.kind = r.kind;
-  memory.gpu = gpu == gpus_.end() ? kNone : gpu_row(gpu->second);
+  memory.gpu = gpu == gpu_rows_.end() ? kNone : gpu->second;
   memory.begin = r.begin;
   memory.end = r.begin + r.bytes;
   memory.from_ns = log_.clock.job_ns(r.tick);
@@ -119,7 +113,7 @@ void DeviceLoader::finish() {
   const TextId made_by = vendor();
   for (auto& [number, gpu] : gpus_) {
     gpu.vendor = made_by;
-    gpu_row(gpu);  // also one that nothing was allocated on
+    gpu_rows_[number] = add_gpu(gpu);  // also one that nothing was allocated on
   }
   std::vector<KnownMemory> memory;
   for (const auto& [id, record] : memory_) memory.push_back(known(record));

@@ -29,7 +29,7 @@ class DeviceLoader {
   void finish();
 
  private:
-  Index gpu_row(const Gpu& gpu);
+  Index add_gpu(const Gpu& gpu);
   KnownMemory known(const log::DeviceMemory& memory);
   TextId vendor() const;
 
@@ -37,6 +37,7 @@ class DeviceLoader {
   const Index process_;
   ProcessLog& log_;
   std::map<std::uint16_t, Gpu> gpus_;  // by their numbers in the log
+  std::map<std::uint16_t, Index> gpu_rows_;
   std::map<log::MemoryId, log::DeviceMemory> memory_;
   std::map<log::MemoryId, log::DeviceMemoryEnd> ends_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "log-merger/faults.hpp"
+
 namespace uctrace::merge {
 
 namespace {
@@ -36,19 +38,31 @@ MemoryPlace memory_place(const KnownMemory& memory) {
   }
 }
 
+bool never_ended(const KnownMemory& memory) { return memory.alive_ns == INT64_MAX; }
+
 // Whether it was surely there at some instant of the use. What an operation uses must be there from
 // its beginning to its end, so one instant tells it.
-bool was_there(const KnownMemory& memory, const Use& use) {
-  if (!use.margin_ns) return false;
-  const std::int64_t from = memory.from_ns + *use.margin_ns;
-  const std::int64_t until =
-      memory.alive_ns == INT64_MAX ? INT64_MAX : memory.alive_ns - *use.margin_ns;
+bool was_there(const KnownMemory& memory, const Use& use, std::int64_t margin_ns) {
+  const std::int64_t from = memory.from_ns + margin_ns;
+  const std::int64_t until = never_ended(memory) ? INT64_MAX : memory.alive_ns - margin_ns;
   return std::max(use.begin_ns, from) <= std::min(std::max(use.begin_ns, use.end_ns), until);
 }
 
-// Nothing that would have told of memory is missing.
+// No definition is missing, of which one may have told of other memory, or of an end.
+bool has_all_definitions(const ProcessLog& log) {
+  constexpr auto kDefinitions = static_cast<std::size_t>(log::DropKind::definition);
+  return !log.file.damage().any() && log.totals.dropped[kDefinitions] == 0;
+}
+
+// Nothing that would have told of memory is missing: UCP was seen to the end, and each question was
+// answered.
 bool tells_all(const ProcessLog& log) {
-  return log.file.dropped_records() == 0 && log.totals.memory_unknown == 0;
+  const bool sees_ucp = std::none_of(log.faults.begin(), log.faults.end(), [](const auto& fault) {
+    return fault.first.layer == log::Layer::ucp &&
+           !loses_nothing(static_cast<log::FaultCode>(fault.first.head.a));
+  });
+  return has_all_definitions(log) && log.file.dropped_records() == 0 && sees_ucp &&
+         log.file.page().closed != 0 && log.totals.memory_unknown == 0;
 }
 
 }  // namespace
@@ -67,6 +81,13 @@ MemoryPlace place_of_buffer(const ProcessLog& log, const UcpOp& op) {
   return !asked && (!has_data || op.is(log::UcpFamily::am_receive))
              ? kHostPlace
              : memory_place(log, op.memory.own, op.start_tick);
+}
+
+const char* name_of(log::DeviceMemoryKind kind) {
+  static constexpr const char* kNames[] = {"",       "device",      "pool",   "managed",
+                                           "mapped", "mapped_host", "pinned", "imported"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(log::DeviceMemoryKind::kCount));
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* name_of(log::Belief belief) {
@@ -91,14 +112,21 @@ MemoryPlace place_without_operation(const ProcessLog& log) {
 MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& use) {
   if (log.devices.drivers.empty()) return place_without_operation(log);
   const KnownMemory* found = nullptr;
-  const std::vector<const KnownMemory*> claims = log.devices.at(address);
-  for (const KnownMemory* memory : claims) {
-    if (!was_there(*memory, use)) continue;
-    if (found != nullptr) return {};
-    found = memory;
+  if (use.margin_ns) {
+    for (const KnownMemory* memory :
+         log.devices.at(address, use.begin_ns, std::max(use.begin_ns, use.end_ns))) {
+      if (!was_there(*memory, use, *use.margin_ns)) continue;
+      if (found != nullptr) return {};
+      found = memory;
+    }
+  } else {
+    const KnownMemory* only = log.devices.only_at(address);
+    found = only != nullptr && never_ended(*only) ? only : nullptr;
   }
-  if (found != nullptr) return memory_place(*found);
-  const bool claimed = !claims.empty() || log.devices.may_have_more();
+  if (found != nullptr) {
+    return never_ended(*found) && !has_all_definitions(log) ? MemoryPlace{} : memory_place(*found);
+  }
+  const bool claimed = log.devices.ever_at(address) || log.devices.may_have_more();
   return !claimed && tells_all(log) ? kHostPlace : MemoryPlace{};
 }
 

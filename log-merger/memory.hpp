@@ -17,6 +17,9 @@ MemoryPlace memory_place(const ProcessLog& log, log::MemoryId id, std::uint64_t 
 // handler of active messages is given: that is in buffers of UCX.
 MemoryPlace place_of_buffer(const ProcessLog& log, const UcpOp& op);
 
+// As tables and reports name it; "" for none.
+const char* name_of(log::DeviceMemoryKind kind);
+
 // What UCX took memory for; "" where it did not ask.
 const char* name_of(log::Belief belief);
 
@@ -32,7 +35,8 @@ struct Use {
 
 // Of an address that another process reached, as far as the target's definitions tell. It has been
 // mapped with UCP, and the driver was asked for all of that, so that memory which no driver ever
-// claimed is the host's.
+// claimed is the host's. Where nobody knows how far times are off, it is what was ever
+// known at this address, if that is one thing whose end nobody saw.
 MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& use);
 
 }  // namespace uctrace::merge

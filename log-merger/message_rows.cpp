@@ -108,7 +108,9 @@ class MessageMaker : RowMaker {
                      clock_margin_ns(job_, op.process, op.start_ns, op.peer_process, end_ns)});
   }
 
+  // Nothing of an empty message lies anywhere, however large the buffers are that were offered.
   static void set_memory(Message& m, MemoryPlace src, MemoryPlace dst) {
+    if (m.bytes == 0 && m.kind != MessageKind::am) src = dst = kHostPlace;
     m.src_memory = src.kind;
     m.src_gpu = src.gpu;
     m.dst_memory = dst.kind;

@@ -182,8 +182,9 @@ void find_copies_to_itself(Job& job, const std::vector<Index>& ops, const UcpOp&
   }
 }
 
-// UCX before 1.16 copies from a GPU straight into memory of the receiver that both have mapped:
-// then nothing else leads from the one process to the other, and the copy is no staging.
+// UCX before 1.16, and protocols v2 from 1.15 on, may copy from a GPU straight into memory of the
+// receiver that both have mapped: then nothing else leads from the one process to the other, and
+// the copy is no staging.
 void find_copies_across(Job& job, const std::vector<Index>& ops, const UcpOp& send) {
   const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
   const bool announced =

@@ -1,5 +1,6 @@
 // Writes scripts: steps that libFuzzer would hardly find by itself, among those it found.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -85,7 +86,8 @@ void shape_pending(Random& random, log::UctPending& r) {
 }
 
 void shape_ucp(Random& random, log::UcpOperation& r) {
-  r.head.a = static_cast<std::uint16_t>(1 + random() % 10);
+  const auto flags = static_cast<unsigned>(random() % 4 == 0 ? log::UcpOperation::kMemory : 0);
+  r.head.a = static_cast<std::uint16_t>(flags << 8 | (1 + random() % 10));
   r.start_tick = 1000 + random() % 64;
 }
 
@@ -124,17 +126,52 @@ std::vector<std::uint64_t> some_requests(Random& random) {
   return words;
 }
 
+// Of few numbers, so that operations name memory that is defined; seldom one that cannot be.
+log::MemoryId some_memory(Random& random) {
+  const auto number = static_cast<log::MemoryId>(random() % 17);
+  return number < 4    ? number
+         : number < 16 ? log::kFirstDeviceMemory + number % 4
+                       : log::kFirstDeviceMemory - 1;
+}
+
+// The words of memory are behind those of addresses and headers, in front of the stack's.
+std::vector<std::uint64_t> some_uct_operation(Random& random) {
+  auto words =
+      some_record<log::UctOperation>(random, RecordType::uct_operation, 9, shape_operation);
+  log::UctOperation r;
+  std::memcpy(&r, words.data(), sizeof r);
+  const std::size_t at = sizeof r / sizeof(std::uint64_t) +
+                         log::UctOperation::header_words(r.flags) +
+                         static_cast<std::size_t>(std::popcount(r.flags & 0xfu));
+  const log::TransferMemory memory{some_memory(random), some_memory(random)};
+  if (at < words.size()) words[at] = std::bit_cast<std::uint64_t>(memory);
+  return words;
+}
+
+std::vector<std::uint64_t> some_ucp_operation(Random& random) {
+  auto words =
+      some_record<log::UcpOperation>(random, RecordType::ucp_operation, random() % 3, shape_ucp);
+  const log::OperationMemory memory{
+      some_memory(random),
+      static_cast<log::Belief>(random() % (static_cast<unsigned>(log::Belief::kCount) + 1)),
+      static_cast<std::uint8_t>(random() % 4),
+      static_cast<log::BeliefFrom>(random() % (static_cast<unsigned>(log::BeliefFrom::kCount) + 1)),
+      0};
+  const std::size_t at = sizeof(log::UcpOperation) / sizeof(std::uint64_t);
+  if (words.size() > at) words[at] = std::bit_cast<std::uint64_t>(memory);
+  return words;
+}
+
 std::vector<std::uint64_t> some_event(Random& random) {
   switch (random() % 9) {
     case 0:
-      return some_record<log::UctOperation>(random, RecordType::uct_operation, 9, shape_operation);
+      return some_uct_operation(random);
     case 1:
       return some_record<log::UctCompletion>(random, RecordType::uct_completion);
     case 2:
       return some_record<log::UctArrival>(random, RecordType::uct_arrival, 5, shape_arrival);
     case 3:
-      return some_record<log::UcpOperation>(random, RecordType::ucp_operation, random() % 2,
-                                            shape_ucp);
+      return some_ucp_operation(random);
     case 4:
       return some_record<log::UcpCompletion>(random, RecordType::ucp_completion);
     case 5:
@@ -157,9 +194,6 @@ std::vector<std::uint64_t> some_text(Random& random) {
   if (random() % 4 != 0) std::strncpy(text, kTexts[random() % std::size(kTexts)], 32);
   return words;
 }
-
-// Memory ids and devices of few numbers, so that operations name those that are defined.
-log::MemoryId some_memory(Random& random) { return static_cast<log::MemoryId>(random() % 20); }
 
 std::vector<std::uint64_t> some_device(Random& random) {
   switch (random() % 5) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "log-merger/memory.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge::test {
@@ -35,8 +36,6 @@ struct Life {
 inline void add_memory(JobBuilder& builder, Index process, log::MemoryId id, Index gpu,
                        std::uint64_t begin, std::uint64_t bytes,
                        log::DeviceMemoryKind kind = log::DeviceMemoryKind::device, Life life = {}) {
-  static constexpr const char* kNames[] = {"",       "device",      "pool",   "managed",
-                                           "mapped", "mapped_host", "pinned", "imported"};
   KnownMemory memory;
   memory.id = id;
   memory.kind = kind;
@@ -49,7 +48,7 @@ inline void add_memory(JobBuilder& builder, Index process, log::MemoryId id, Ind
   DeviceMemoryRow row;
   row.process = static_cast<std::uint32_t>(process);
   row.gpu = gpu;
-  row.kind = builder.job.run.texts.intern(kNames[static_cast<std::size_t>(kind)]);
+  row.kind = builder.job.run.texts.intern(name_of(kind));
   builder.job.run.device_memory.push_back(row);
   std::vector<KnownMemory> all{memory};
   Devices& devices = builder.log(process).devices;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 
 #include "log-merger/describe_gpus.hpp"
@@ -107,12 +108,56 @@ TEST_CASE("an address that is used again is what is there at the time") {
 }
 
 TEST_CASE("clocks that let open which of two was there tell nothing") {
-  const Reused reused;
+  Reused reused;
   CHECK(reused.at(0x1000, {95, 98, 10}) == kUnknownPlace);
   CHECK(reused.at(0x1000, {80, 98, 10}) == on_gpu(reused.a));  // it was there when the use began
   CHECK(reused.at(0x1000, {205, 208, 10}) == kUnknownPlace);
   CHECK(reused.at(0x1000, {205, 211, 10}) == on_gpu(reused.b));
   CHECK(reused.at(0x1000, {50, 60, std::nullopt}) == kUnknownPlace);
+  // Nothing else was ever there.
+  add_memory(reused.builder, 0, 18, reused.a, 0x5000, 0x100, DeviceMemoryKind::device, {200});
+  add_memory(reused.builder, 0, 19, reused.a, 0x6000, 0x100, DeviceMemoryKind::device, {200, 300});
+  CHECK(reused.at(0x5010, {50, 60, std::nullopt}) == on_gpu(reused.a));
+  CHECK(reused.at(0x6010, {50, 60, std::nullopt}) == kUnknownPlace);  // nor was this, at its end
+}
+
+// The log of `builder`, with the memory of a Reused.
+ProcessLog log_with_memory(LogBuilder& builder, const Reused& reused) {
+  ProcessLog log(builder.read());
+  log.devices = reused.builder.job.logs[0].devices;
+  return log;
+}
+
+TEST_CASE("where definitions may be missing, neither the host is told nor what never ended") {
+  const Reused reused;
+  constexpr auto kDefinitions = static_cast<std::size_t>(log::DropKind::definition);
+  LogBuilder builder;
+  std::uint64_t dropped = 0;
+  SUBCASE("none is") {}
+  SUBCASE("dropped") { dropped = 1; }
+  SUBCASE("damaged") { builder.chunk(Stream::definitions, 0, 3); }  // the first two are missing
+  ProcessLog log = log_with_memory(builder, reused);
+  log.totals.dropped[kDefinitions] = dropped;
+  const bool whole = dropped == 0 && !log.file.damage().any();
+  CHECK(place_at(log, 0x10, {300, 310, 0}) == (whole ? kHostPlace : kUnknownPlace));
+  CHECK(place_at(log, 0x1000, {300, 310, 0}) == (whole ? on_gpu(reused.b) : kUnknownPlace));
+  CHECK(place_at(log, 0x1000, {50, 60, 0}) == on_gpu(reused.a));  // its end is told
+}
+
+TEST_CASE("a log that was not closed, or does not hold all of UCP, does not tell of the host") {
+  const Reused reused;
+  LogBuilder builder;
+  builder.lanes.resize(1);
+  log::Fault fault{};
+  fault.head.a = static_cast<std::uint16_t>(log::FaultCode::self_check_failed);
+  fault.layer = log::Layer::uct;
+  SUBCASE("not closed") { builder.page.closed = 0; }
+  SUBCASE("a layer that is off") { fault.layer = log::Layer::ucp; }
+  SUBCASE("an event was dropped") { builder.lanes[0].counters.dropped[0] = 1; }
+  ProcessLog log = log_with_memory(builder, reused);
+  log.faults.emplace_back(fault, "");
+  CHECK(place_at(log, 0x10, {300, 310, 0}) == kUnknownPlace);
+  CHECK(place_at(log, 0x1000, {300, 310, 0}) == on_gpu(reused.b));
 }
 
 TEST_CASE("what no driver claimed is the host's, if all that they said is known") {
@@ -135,7 +180,13 @@ TEST_CASE("what lies at an address is found among all, also inside of what reach
   add_memory(builder, 0, 19, kNone, 0x3000, 0x10);
   const auto at = [&](std::uint64_t address) {
     std::set<log::MemoryId> ids;
-    for (const KnownMemory* memory : builder.log(0).devices.at(address)) ids.insert(memory->id);
+    const Devices& devices = builder.log(0).devices;
+    for (const KnownMemory* memory : devices.at(address, INT64_MIN, INT64_MAX)) {
+      ids.insert(memory->id);
+    }
+    CHECK(devices.ever_at(address) == !ids.empty());
+    const KnownMemory* only = devices.only_at(address);
+    CHECK((only == nullptr ? 0 : only->id) == (ids.size() == 1 ? *ids.begin() : 0));
     return ids;
   };
   using Ids = std::set<log::MemoryId>;
@@ -146,6 +197,70 @@ TEST_CASE("what lies at an address is found among all, also inside of what reach
   CHECK(at(0x2000) == Ids{});
   CHECK(at(0x3000) == Ids{19});
   CHECK(at(UINT64_MAX) == Ids{});
+}
+
+TEST_CASE("among all that lay at an address, and around it, each is found as by looking at all") {
+  JobBuilder builder(1);
+  std::minstd_rand random(7);
+  std::vector<KnownMemory> all;
+  for (log::MemoryId id = 16; id < 300; ++id) {
+    KnownMemory memory;
+    memory.id = id;
+    memory.begin = random() % 40 * 4;
+    memory.end = memory.begin + random() % 5 * (random() % 9 == 0 ? 20 : 2);
+    memory.from_ns = static_cast<std::int64_t>(random() % 100);
+    if (random() % 8 != 0) memory.alive_ns = memory.from_ns + static_cast<int>(random() % 20);
+    all.push_back(memory);
+  }
+  Devices devices;
+  devices.set_memory(all);
+  using Ids = std::set<log::MemoryId>;
+  for (std::uint64_t address = 0; address < 260; ++address) {
+    Ids ever;
+    for (const std::int64_t begin : {0, 30, 90}) {
+      for (const std::int64_t end : {begin, begin + 7}) {
+        Ids naive, found;
+        for (const KnownMemory& memory : all) {
+          if (address < memory.begin || address >= memory.end) continue;
+          ever.insert(memory.id);
+          if (memory.from_ns <= end && memory.alive_ns >= begin) naive.insert(memory.id);
+        }
+        for (const KnownMemory* memory : devices.at(address, begin, end)) found.insert(memory->id);
+        CHECK(found == naive);
+      }
+    }
+    CHECK(devices.ever_at(address) == !ever.empty());
+    CHECK((devices.only_at(address) != nullptr) == (ever.size() == 1));
+  }
+}
+
+// 100,000 uses of one address: were each looked for among all, the test would take minutes.
+TEST_CASE("what came and went at one address is found by its time") {
+  constexpr std::uint32_t kTimes = 100'000;
+  std::vector<KnownMemory> all;
+  for (std::uint32_t i = 0; i < kTimes; ++i) {
+    KnownMemory memory;
+    memory.id = 16 + i;
+    memory.begin = 0x1000;
+    memory.end = 0x1100 + i % 3;
+    memory.from_ns = 10 * std::int64_t{i};
+    memory.alive_ns = memory.from_ns + 5;
+    all.push_back(memory);
+  }
+  KnownMemory around;  // reaches behind all
+  around.id = 15 + 2 * kTimes;
+  around.begin = 0x10;
+  around.end = 0x20;
+  all.push_back(around);
+  Devices devices;
+  devices.set_memory(std::move(all));
+  std::size_t right = 0;
+  for (std::uint32_t i = 0; i < kTimes; ++i) {
+    const std::int64_t at = 10 * std::int64_t{i} + 2;
+    const auto found = devices.at(0x10ff, at, at + 1);
+    right += found.size() == 1 && found[0]->id == 16 + i;
+  }
+  CHECK(right == kTimes);
 }
 
 TEST_CASE("one-sided: the target's memory is what it was when the operation reached it") {
@@ -178,10 +293,16 @@ TEST_CASE("nothing of an empty message lies on a device, nor what a handler is g
   const Index called = builder.handler_call(1, 3, 8, 8, 3);
   builder.pair(sent, called);
   builder.pair(builder.send(0, 1, 8, 100, 4), builder.receive(1, 8, 100, 4));
+  const Index gpu = add_gpu(builder, "0000:10:00.0");
+  add_memory(builder, 1, 16, gpu, 0x1000, 100);
+  const Index offered = builder.receive(1, 9, 0, 6);  // of more than was sent
+  builder.ucp(offered).bytes = 100;
+  builder.ucp(offered).memory.own = 16;
+  builder.pair(builder.send(0, 1, 9, 0, 6), offered);
   build_rows(builder.job);
   const std::vector<Message>& messages = builder.job.run.messages;
-  REQUIRE(messages.size() == 3);
-  for (const std::size_t i : {0u, 1u}) {
+  REQUIRE(messages.size() == 4);
+  for (const std::size_t i : {0u, 1u, 3u}) {
     CHECK(messages[i].src_place() == kHostPlace);
     CHECK(messages[i].dst_place() == kHostPlace);
   }
@@ -280,6 +401,23 @@ TEST_CASE("processes of a host mean the same GPU, whatever they count it as") {
   REQUIRE(run.device_memory.size() == 2);
   CHECK(run.ucp_operations[1].device_memory == 1);
   CHECK(run.texts[run.ucp_operations[1].believed] == "host");
+}
+
+TEST_CASE("memory is there from when it was met to its end, and surely until it was last used") {
+  LogBuilder log = process_with(device(1, 9, 0x10), 0);
+  log.chunk(Stream::definitions, 0, 2);
+  log::DeviceMemoryEnd end{};
+  end.head.a = static_cast<std::uint16_t>(log::MemoryEnd::replaced);
+  end.head.b = 16;
+  end.tick = 9000;
+  end.alive_tick = 7000;
+  log.add(end, RecordType::device_memory_end);
+  const Run run = run_of({log});
+  REQUIRE(run.device_memory.size() == 1);
+  const DeviceMemoryRow& row = run.device_memory[0];
+  // Two ticks are a nanosecond in these logs.
+  CHECK(row.to_ns - row.from_ns == 4500);
+  CHECK(row.alive_ns - row.from_ns == 3500);
 }
 
 TEST_CASE("parts of a GPU are devices of their own") {
