@@ -11,10 +11,6 @@ namespace {
 
 using wire::AmId;
 
-bool is_active_message(const UctOp& op) {
-  return op.op >= log::UctOp::am_short && op.op <= log::UctOp::am_zcopy;
-}
-
 // A message of the program's active messages: its header comes first, then its data.
 std::uint64_t header_bytes(const UcpOp* served) {
   return served != nullptr ? served->header_bytes : 0;
@@ -129,7 +125,7 @@ bool find_range(const UctOp& op, AnnouncedBuffers& buffers, const UcpOp* served,
   if (served != nullptr && served->is_one_sided()) {
     return find_one_sided_range(op, *served, range);
   }
-  if (is_active_message(op)) {
+  if (op.is_active_message()) {
     return find_am_range(op, served, range);
   }
   if (op.moves_memory()) {
@@ -229,7 +225,7 @@ Role role_of(const UctOp& op) {
   if (op.staging) {
     return Role::staging;
   }
-  if (is_active_message(op)) {
+  if (op.is_active_message()) {
     // An announcement may carry the program's header.
     return wire::shape_of(op.am_id).control && !op.has_range ? Role::control : Role::data;
   }

@@ -31,10 +31,6 @@ void set_way(UctOp& op, MemoryPlace local, MemoryPlace remote) {
   op.to = op.fetches() ? local : remote;
 }
 
-bool is_active_message(const UctOp& op) {
-  return op.op >= log::UctOp::am_short && op.op <= log::UctOp::am_zcopy;
-}
-
 // Both of its addresses are of its own process: a copy from or to a device, which need not be
 // staging (payload.cpp: find_copies_across).
 bool copies_within(const Job& job, const UctOp& op) {
@@ -159,9 +155,9 @@ void find_ways(Job& job, const Message& message, const UcpOp* initiator,
 // The header of an active message is written by a CPU; one that is nothing else goes from host to
 // host.
 void find_way_alone(Job& job, UctOp& op) {
-  if (is_active_message(op) && wire::shape_of(op.am_id).control) {
+  if (op.is_active_message() && wire::shape_of(op.am_id).control) {
     op.from = op.to = kHostPlace;
-  } else if (op.moves_memory() || is_active_message(op)) {
+  } else if (op.moves_memory() || op.is_active_message()) {
     const bool within = copies_within(job, op);
     set_way(op, local_of(job, op), within ? remote_of(job, op) : MemoryPlace{});
   }

@@ -1,0 +1,37 @@
+// What a log says went wrong while it was recorded, or what its recording could not do. Values are
+// part of the format: never renumber, only append (docs/log-format.md).
+#pragma once
+
+#include <cstdint>
+
+namespace uctrace::log {
+
+enum class FaultCode : std::uint16_t {
+  none = 0,
+  unknown_ucx_version = 1,
+  self_check_failed = 2,
+  symbol_missing = 3,
+  out_of_interfaces = 4,
+  unknown_mpi_library = 5,
+  request_field_unknown = 6,  // `value` has the unknown bits; those operations have no end
+  out_of_handlers = 7,  // `value` = how many there is room for; arrivals of others are not seen
+  left_out = 8,         // UCTRACE_LEAVE_OUT: the detail names a hook; `value` 0 = there is none
+  other_ucx_loaded =
+      9,               // than `record --ucx` asked for; the detail is its path, `value` 1: rebuilt
+  unknown_patch = 10,  // a UCX built with patches/ of another uctrace; `value` = its uct_tool_abi
+  several_ucx = 11,    // the detail is a function of which it is not clear whose is meant
+  ucp_bypassed = 12,   // UCP was called past the shims; the detail is the path of its library
+  signal_taken = 13,   // `value` is a signal that should switch recording: the program has it
+  unknown_condition = 14,    // to start or stop recording; the detail is it
+  clock_not_measured = 15,   // against those of other hosts; the detail says why
+  gpu_driver_unusable = 16,  // the detail is a function that the driver of GPUs lacks
+  gpu_query_failed = 17,     // the driver could not tell what memory is; `value` is its error
+  gpu_events_refused = 18,   // UCX does not tell of GPU memory; `value` is its status
+  // What a GPU's driver allocates is not told; the detail says why. `value` 1: it is, but not all
+  // of it is kept.
+  gpu_history_refused = 19,
+  topology_not_taken = 20,  // of the node; `value` is an errno, or what its program returned
+  kCount
+};
+
+}  // namespace uctrace::log
