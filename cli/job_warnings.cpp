@@ -192,10 +192,10 @@ void check_gpu_history(const Processes& processes, std::vector<std::string>& lin
     return !text.empty();
   });
   if (affected.empty()) return;
-  lines.push_back(
-      fmt::format("the history of GPU memory is missing in {}: {}; where messages lie is known all "
-                  "the same",
-                  count_text(affected, processes.size()), why));
+  lines.push_back(fmt::format(
+      "the history of GPU memory is missing, or not whole, in {}: {}; where messages lie is known "
+      "all the same",
+      count_text(affected, processes.size()), why));
 }
 
 void check_ucx_used(const Processes& processes, std::vector<std::string>& lines) {

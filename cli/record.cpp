@@ -120,7 +120,10 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
 // stays, and the processes say so.
 void add_gpu_history(const RecordCommand& command, launcher::Wanted& wanted) {
   constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
-  if (!command.gpu_history) return;
+  if (!command.gpu_history) {
+    unsetenv("UCTRACE_GPU_HISTORY");  // to processes it says that a history is wanted
+    return;
+  }
   const std::string library = find_gpu_history().string();
   const char* before = std::getenv(kInjection);
   const bool taken =
@@ -291,8 +294,9 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
 }
 
 int run_as_job(const RecordCommand& command, const LaunchLine& line) {
-  // Before older data is moved: it may not be there.
+  // Before older data is moved: these may not be there.
   const RebuiltUcx ucx = wanted_ucx(command);
+  if (command.gpu_history) find_gpu_history();
   const DataFolder folder = prepare_folder(command.folder);
   const ScratchFolder fallback;
   RunRecord record{.command = command.program,

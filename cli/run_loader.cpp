@@ -55,13 +55,15 @@ FolderState look_at(const fs::path& folder) {
     const std::optional<FileTimes> times = times_of(entry.path());
     if (!times) continue;
     if (name == kStoreFile) stored = times->modified;
-    if (name.extension() == kLogSuffix) {
-      state.has_logs = true;
+    const bool is_log = name.extension() == kLogSuffix;
+    state.has_logs |= is_log;
+    // The topology of a node may be finished after its job, and after a merge.
+    if (is_log || name.string().ends_with(kTopologySuffix)) {
       logged = std::max({logged.value_or(0), times->modified, times->changed});
     }
   }
   state.has_store = stored.has_value();
-  state.store_is_newest = stored && (!logged || *stored >= *logged);
+  state.store_is_newest = stored && (!state.has_logs || *stored >= *logged);
   return state;
 }
 

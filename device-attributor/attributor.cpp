@@ -4,8 +4,9 @@ namespace uctrace::gpu {
 
 namespace {
 
-bool is_mapped(DeviceMemoryKind kind) {
-  return kind == DeviceMemoryKind::mapped || kind == DeviceMemoryKind::mapped_host;
+// Of what is mapped, registered or part of a pool nobody promises that its id is its own.
+bool has_own_id(DeviceMemoryKind kind) {
+  return kind == DeviceMemoryKind::device || kind == DeviceMemoryKind::managed;
 }
 
 // Of what the driver does not say where it ends, this address alone is known.
@@ -29,7 +30,7 @@ MemoryId Attributor::memory_of(std::uintptr_t address) {
   if (known.is_of_history()) {
     return known.memory;
   }
-  if (known.buffer_id != 0 && !is_mapped(known.kind)) {
+  if (known.buffer_id != 0 && has_own_id(known.kind)) {
     listener().asked();
     std::uint64_t id = 0;
     if (const int error = vendor_->buffer_id(address, id); error != 0) {
@@ -109,7 +110,8 @@ MemoryId Attributor::define(const Interval& found, const Answer& answer, bool is
 
 std::uintptr_t Attributor::end_of(std::uintptr_t address) const {
   Interval known{};
-  return cache_.find(address, known) ? known.end : 0;
+  // Of what has no extent this one address is known, not where it ends.
+  return cache_.find(address, known) && known.end - known.begin > 1 ? known.end : 0;
 }
 
 bool Attributor::is_same_place(std::uintptr_t one, std::uintptr_t other) const {

@@ -160,7 +160,8 @@ bool says_nothing_there(Result result) {
          result == kInvalidContext;
 }
 
-// Where no memory of a driver can be: it was never initialised, or has nothing to initialise.
+// Where no memory of a driver can be: it was never initialised, or has nothing to initialise. One
+// that is being shut down may still have some.
 bool says_no_driver(Result result) {
   return result == kNotInitialized || result == kStubLibrary || result == kNoDevice;
 }

@@ -186,8 +186,10 @@ void look(const void* caller) {
 
 }  // namespace
 
+// Also on a thread that has no lane, which cannot define what it tells.
 bool is_driver_in_log() {
-  return log::lane() != nullptr && defined_log.load(std::memory_order_acquire) == log::log_number();
+  const std::uint32_t number = log::log_number();
+  return number != 0 && defined_log.load(std::memory_order_acquire) == number;
 }
 
 void look_for_drivers(const void* caller) {

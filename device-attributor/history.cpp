@@ -109,6 +109,8 @@ void on_allocated(const struct uctrace_device_event& event) {
 }  // namespace
 
 void note_incomplete_history() {
+  // A thread without a lane cannot say it: another one will, at the next loss.
+  if (log::lane() == nullptr && is_driver_in_log()) return;
   if (!is_incomplete.exchange(true, std::memory_order_relaxed) && is_driver_in_log()) refuse(1, "");
 }
 

@@ -151,8 +151,15 @@ struct Helper {
   }
 
   void start_task() const {
-    if (supply.task.load(std::memory_order_relaxed) != nullptr) {
-      spawn_thread(supply.task.exchange(nullptr, std::memory_order_acquire));
+    auto* task = supply.task.load(std::memory_order_relaxed);
+    if (task == nullptr) {
+      return;
+    }
+    task = supply.task.exchange(nullptr, std::memory_order_acquire);
+    // No thread can be had now: the next poll tries again, unless another task came meanwhile.
+    if (!spawn_thread(task)) {
+      decltype(task) none = nullptr;
+      supply.task.compare_exchange_strong(none, task, std::memory_order_acq_rel);
     }
   }
 

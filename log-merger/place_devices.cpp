@@ -94,6 +94,10 @@ class Places {
     found.host = run_.texts[host];
     std::set<std::string> nodes;
     for (const ProcessLog* log : logs_[found.host]) nodes.insert(node_of(*log));
+    if (nodes.size() > 1) {
+      found.why = "several nodes have this name";
+      return std::nullopt;
+    }
     for (const TopologyFile& file : job_.topologies) {
       if (!nodes.contains(file.node)) continue;
       if (!file.finished) {
@@ -123,8 +127,8 @@ class Places {
     }
     if (found.why.empty()) {
       found.why =
-          "no process of this host took it: uctrace was built without hwloc, or the job was not "
-          "started by `uctrace record`";
+          "no process of this host took it: uctrace was built without hwloc, the job was not "
+          "started by `uctrace record`, or no thread could be started for it";
     }
   }
 

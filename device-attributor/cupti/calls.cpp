@@ -161,7 +161,12 @@ void on_pools(CUpti_CallbackId id, const CUpti_CallbackData& call) {
     }
     case CUPTI_DRIVER_TRACE_CBID_cuMemPoolCreate: {
       const auto& p = params_of<cuMemPoolCreate_params>(call);
-      pools.remember(number(*p.pool), p.poolProps->location);
+      // Of another type, as managed, the driver tells more than is known here.
+      if (p.poolProps->allocType == CU_MEM_ALLOCATION_TYPE_PINNED) {
+        pools.remember(number(*p.pool), p.poolProps->location);
+      } else {
+        pools.forget(number(*p.pool));
+      }
       break;
     }
     case CUPTI_DRIVER_TRACE_CBID_cuDeviceGetDefaultMemPool: {

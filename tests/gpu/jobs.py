@@ -133,7 +133,8 @@ def text_of(report):
         lines.append(f"{kind:<18} {told['attributes_ns']:>10} {told['buffer_id_ns']:>10} "
                      f"{told['handle_ns']:>7}  {'yes' if told['has_id'] else 'no'}; {next_one}, {where}")
     remap = driver["remap"]
-    lines.append(f"mapped anew at one address: {'the same' if remap['same_id'] else 'another'} id")
+    said = "no id" if not remap["has_id"] else "the same id" if remap["same_id"] else "another id"
+    lines.append(f"mapped anew at one address: {said}")
     if "driver_with_history" in report:
         lines += lines_of_allocations(report)
     return "\n".join(lines) + "\n"

@@ -131,7 +131,7 @@ static void write_remap(CUdevice device) {
     CHECK_CUDA(cuMemUnmap(range, bytes));
   }
   CHECK_CUDA(cuMemAddressFree(range, bytes));
-  printf(",\"remap\":{\"has_id\":%s,\"same_id\":%s}", ids[0] != 0 ? "true" : "false",
+  printf(",\"remap\":{\"has_id\":%s,\"same_id\":%s}", ids[0] != 0 && ids[1] != 0 ? "true" : "false",
          ids[0] == ids[1] ? "true" : "false");
 }
 

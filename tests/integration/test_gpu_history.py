@@ -86,12 +86,21 @@ def missing():
     """A plug-in that is not there is said before anything runs."""
     with scratch() as folder:
         environment = gpu_environment({"UCTRACE_GPU_HISTORY": str(folder / "none.so")})
+        for older in ("data", "data.old"):
+            (folder / older).mkdir()
+            (folder / older / "run.h5").write_text(older)
         result = run(record_command(folder / "data", ["touch", folder / "ran"], ["--gpu-history"]),
                      env=environment)
         check_equal(result.status, 125, "exit status")
         for words in ("cannot record the history of GPU memory", "none.so", "-Dcupti="):
             check(words in result.stderr, f"{words!r} is not said: {result}")
         check(not (folder / "ran").exists(), "the command was run")
+        for older in ("data", "data.old"):
+            check_equal((folder / older / "run.h5").read_text(), older, "older data")
+        # The variable says which one, not that it is wanted.
+        result = run(record_command(folder / "new", ["sh", "-c", "echo ${UCTRACE_GPU_HISTORY-none}"]),
+                     env=environment)
+        check_equal(result.stdout, "none\n", "what the command sees without --gpu-history")
 
 
 def history(case):

@@ -403,4 +403,18 @@ TEST_CASE_FIXTURE(Fixture, "memory: where it ends is known of what was found") {
   memory(1050);
   CHECK(attributor->end_of(1050) == 1100);
   CHECK(attributor->end_of(1100) == 0);
+  tells_extent = false;
+  allocate(2000, 100, 8);
+  memory(2050);
+  CHECK(attributor->end_of(2050) == 0);  // of it this address alone is known
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: an id that several may share confirms none of them") {
+  for (const auto kind : {DeviceMemoryKind::pool, DeviceMemoryKind::pinned}) {
+    allocate(1000, 100, 7, kind);
+    const MemoryId first = memory(1000);
+    CHECK(memory(1000) == first);
+    allocate(1000, 100, 7, kind, 1);
+    CHECK(memory(1000) != first);
+  }
 }
