@@ -276,11 +276,14 @@ def check_against_the_wall(recording, truth):
     return off
 
 
+CLOCKS_SECONDS = 3
+
+
 def clocks_job(rig, folder, launcher_options, wrapper=()):
     mpi = open_mpi(rig)
     truth = folder / "truth"
     launcher = [*mpi.job("clocks")[:-1], *launcher_options, *wrapper]
-    command = [*launcher, PROGRAMS / "clocks.ompi", truth, 3]
+    command = [*launcher, PROGRAMS / "clocks.ompi", truth, CLOCKS_SECONDS]
     run_well(rig.on_login(record_command(folder / "data", command)))
     recording = Recording(folder / "data")
     check_complete(recording.info, processes=mpi.ranks)
@@ -324,7 +327,9 @@ def clocks_drift(rig, folder):
     node2 = next(host for host in clock["hosts"] if host["host"] == "node2")
     print(f"error {clock['max_error_ns']:.0f} ns, seen {off} ns: {node2}")
     check_equal(node2["measurements"], 2, "measurements, at the start and at the end")
-    check(abs(node2["drift_ppm"] + DRIFT_PPM) < 5, f"drift of node2: {node2}")
+    # Each of the two measurements may be off by the stated error, which is larger on a busy machine.
+    allowed_ppm = 2 * node2["error_ns"] / (CLOCKS_SECONDS * 1e9) * 1e6
+    check(abs(node2["drift_ppm"] + DRIFT_PPM) < allowed_ppm, f"drift of node2: {node2}, {allowed_ppm} ppm")
 
 
 def one_rank_leaves(rig, folder):
