@@ -45,6 +45,9 @@ export interface GraphEdges {
   readonly edges: readonly GraphEdge[];
   readonly hidden: number;
   readonly hiddenValue: number;
+  /** What all edges add up to, those that are hidden, too. */
+  readonly arrows: number;
+  /** What passes; one part of it may pass several edges. */
   readonly total: number;
 }
 
@@ -170,15 +173,17 @@ export class EdgeSums {
     else this.edges.set(id, { id, source, target, name, value });
   }
 
-  /** The largest, and what all add up to, or another total. */
+  /** The largest. `total`: what passes, if not what all edges add up to. */
   largest(limit: number, total?: number): GraphEdges {
     const sorted = [...this.edges.values()].sort((a, b) => b.value - a.value || (a.id < b.id ? -1 : 1));
     const sum = (some: readonly GraphEdge[]) => some.reduce((all, { value }) => all + value, 0);
+    const arrows = sum(sorted);
     return {
       edges: sorted.slice(0, limit),
       hidden: Math.max(0, sorted.length - limit),
       hiddenValue: sum(sorted.slice(limit)),
-      total: total ?? sum(sorted),
+      arrows,
+      total: total ?? arrows,
     };
   }
 }

@@ -15,6 +15,7 @@ import { distanceOf, makeCardTable, makeMemoryMatrix, type Memory } from '../src
 import { unpack } from '../src/packed';
 import { checkTables, endOf, makeTimeAxis } from '../src/slabs';
 import { fromHash, kInitialState, makeChoices, toHash } from '../src/state';
+import { describeEdges } from '../src/views/graph_words';
 import { describe as describeView } from '../src/words';
 import { makeRun } from './make_run.mjs';
 
@@ -89,6 +90,26 @@ describe('the device graph', () => {
       const over = all.filter(({ cell, step }) => step.network && cell.src >= 0 && cell.dst >= 0);
       expect(between.reduce((all, { value }) => all + value, 0)).toBe(sum(over));
     }
+  });
+
+  it('says what share the arrows have that are not drawn', () => {
+    const { selection } = samples[0]!;
+    const layout = makeDeviceLayout(columns, new Set());
+    const values = columns.transferCount;
+    const said = (limit: number) => {
+      const made = makeDeviceEdges(columns, selection, layout, 'pair', values, limit);
+      return describeEdges({ ...made, by: 'pair', measure: 'transfers' });
+    };
+    const all = makeDeviceEdges(columns, selection, layout, 'pair', values);
+    const sum = (some: readonly { value: number }[]) => some.reduce((sofar, { value }) => sofar + value, 0);
+    expect(all.hidden).toBe(0);
+    expect(all.arrows).toBe(sum(all.edges));
+    // What goes over a network is three arrows.
+    expect(all.arrows).toBeGreaterThan(all.total);
+    expect(said(0)).toMatch(/ smaller ones carry 100 % of what all add up to\.$/);
+    const rest = (100 * sum(all.edges.slice(5))) / sum(all.edges);
+    expect(said(5)).toContain(` smaller ones carry ${rest.toFixed(1)} % of what all add up to.`);
+    expect(said(all.edges.length)).not.toContain('smaller');
   });
 
   it('shows what copies move', () => {

@@ -24,7 +24,8 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   let by: EdgesBy = 'transport';
   let layout = kind.layout(opened);
   let view: View | undefined;
-  let edges: ShownEdges = { edges: [], hidden: 0, hiddenValue: 0, total: 0, by, measure: 'bytes' };
+  const none = { edges: [], hidden: 0, hiddenValue: 0, arrows: 0, total: 0 };
+  let edges: ShownEdges = { ...none, by, measure: 'bytes' };
   let cursor: string | undefined;
 
   const stage = element('div', {

@@ -30,13 +30,13 @@ export interface ShownEdges extends GraphEdges {
 }
 
 export function describeEdges(shown: ShownEdges): string {
-  const { by, measure, edges, hidden, hiddenValue, total, more } = shown;
+  const { by, measure, edges, hidden, hiddenValue, arrows, total, more } = shown;
   if (total === 0) return 'The filter selects nothing.';
   const what = shown.what ?? (by === 'pair' ? kMeasureNames[measure] : kCarriedNames[measure]);
   const others =
     hidden > 0
       ? ` The ${formatCount(edges.length)} largest edges are drawn; ` +
-        `${formatCount(hidden)} smaller ones carry ${formatShare(hiddenValue, total)}.`
+        `${formatCount(hidden)} smaller ones carry ${formatShare(hiddenValue, arrows)} of what all add up to.`
       : '';
   return `Arrows are ${what}: ${formatExactValue(measure, total)} in all.${others}${more ?? ''}`;
 }
