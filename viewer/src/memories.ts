@@ -7,7 +7,7 @@ import type { Selection } from './filter';
 import { stopsOf, type Stop } from './legs';
 import { isDeviceMemory, placeText, shortBus } from './memory';
 
-/** With more, the smallest share a row. */
+/** With more, those with the least share a row. */
 export const kMostMemories = 64;
 
 /** Memory of one host, or of no message. */
@@ -58,6 +58,25 @@ function inOrder(data: PageData, memories: Iterable<Memory>): Memory[] {
   });
 }
 
+/** In order, those with most weight; the rest stands for others, at the end. All, if they are few. */
+function heaviest(
+  data: PageData,
+  known: ReadonlyMap<string, Memory>,
+  weights: ReadonlyMap<string, number>,
+  most: number,
+): Memory[] {
+  if (known.size <= most) return inOrder(data, known.values());
+  const falling = [...known.values()].sort(
+    (a, b) => (weights.get(b.key) ?? 0) - (weights.get(a.key) ?? 0),
+  );
+  return [...inOrder(data, falling.slice(0, most - 1)), kOthers];
+}
+
+/** Adds to the sum of the key. */
+function adder(sums: Map<string, number>): (key: string, value: number) => void {
+  return (key, value) => sums.set(key, (sums.get(key) ?? 0) + value);
+}
+
 export interface MemoryMatrix {
   readonly memories: readonly Memory[];
   /** Row-major: from the memory of the row to that of the column. */
@@ -86,17 +105,14 @@ export function makeMemoryMatrix(
     return [note(src_memory, process), note(dst_memory, dst[cell]!)] as const;
   });
   const weights = new Map<string, number>();
-  const weigh = (key: string, value: number) => weights.set(key, (weights.get(key) ?? 0) + value);
+  const weigh = adder(weights);
   ends.forEach(([from, to], cell) => {
     weigh(from, cellValues[cell]!);
     weigh(to, cellValues[cell]!);
   });
   // What serves no message is a row only where it is counted.
   if (!weights.get(kNoMessage.key)) known.delete(kNoMessage.key);
-  const falling = [...known.keys()].sort((a, b) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0));
-  const kept = new Set(falling.length > most ? falling.slice(0, most - 1) : falling);
-  const memories = inOrder(data, [...known.values()].filter(({ key }) => kept.has(key)));
-  if (kept.size < known.size) memories.push(kOthers);
+  const memories = heaviest(data, known, weights, most);
   const index = new Map(memories.map(({ key }, i) => [key, i]));
   const at = (key: string) => index.get(key) ?? memories.length - 1;
   const values = new Float64Array(memories.length ** 2);
@@ -116,6 +132,32 @@ export interface CardLoad {
   stagedIn: number;
 }
 
+export const kNoLoad: CardLoad = { out: 0, in: 0, stagedOut: 0, stagedIn: 0 };
+const kWays = ['out', 'in', 'stagedOut', 'stagedIn'] as const;
+
+/** By memory, then card. */
+type Loads = Map<string, Map<string, CardLoad>>;
+
+function loadOf(loads: Loads, memory: string, card: string): CardLoad {
+  const ofCards = loads.get(memory) ?? new Map<string, CardLoad>();
+  const load = ofCards.get(card) ?? { ...kNoLoad };
+  loads.set(memory, ofCards.set(card, load));
+  return load;
+}
+
+/** What is of none of the memories is of the others then. */
+function putOthersTogether(loads: Loads, memories: readonly Memory[]): void {
+  const kept = new Set(memories.map(({ key }) => key));
+  for (const [memory, ofCards] of [...loads]) {
+    if (kept.has(memory)) continue;
+    loads.delete(memory);
+    for (const [card, load] of ofCards) {
+      const sum = loadOf(loads, kOthers.key, card);
+      for (const way of kWays) sum[way] += load[way];
+    }
+  }
+}
+
 export interface CardTable {
   readonly memories: readonly Memory[];
   /** Names of cards, of any host. */
@@ -130,30 +172,32 @@ export interface CardTable {
  * from the memory to the card of the source, `in` over those from the card of the destination to the
  * memory. `stagedOut` is the sum over those that carry data from memory of the host, of messages whose
  * data lay in the memory, which is a GPU's; `stagedIn` likewise. All GPUs and all cards of the run
- * are there.
+ * are there. Of more memories than `most`, those with the least stand together.
  */
 export function makeCardTable(
   columns: Columns,
   selection: Selection,
   values: Float64Array,
+  most = kMostMemories,
 ): CardTable {
   const { data, src, dst, cellClass, firstTransfer, transferStep, steps } = columns;
   const known = new Map<string, Memory>();
-  const loads = new Map<string, CardLoad>();
+  const loads: Loads = new Map();
+  const weights = new Map<string, number>();
+  const weigh = adder(weights);
   const names = new Set(data.devices.nics.map(({ device }) => device));
-  const keyOf = (memory: Memory, card: string) => `${memory.key}\n${card}`;
   const add = (place: Place | null, card: Stop, way: keyof CardLoad, value: number) => {
     const memory = memoryAt(data, place, card.process);
     const name = card.card ?? 'unknown';
     known.set(memory.key, memory);
     names.add(name);
-    const key = keyOf(memory, name);
-    if (!loads.has(key)) loads.set(key, { out: 0, in: 0, stagedOut: 0, stagedIn: 0 });
-    loads.get(key)![way] += value;
+    weigh(memory.key, value);
+    loadOf(loads, memory.key, name)[way] += value;
   };
+  const hostsWithCards = new Set(data.devices.nics.map(({ host }) => host));
   data.devices.gpus.forEach(({ host }, gpu) => {
     const memory = memoryAt(data, { kind: 'gpu', gpu }, -1);
-    if (data.devices.nics.some((nic) => nic.host === host)) known.set(memory.key, memory);
+    if (hostsWithCards.has(host)) known.set(memory.key, memory);
   });
   for (let cell = 0; cell < src.length; ++cell) {
     for (let t = firstTransfer[cell]!; t < firstTransfer[cell + 1]!; ++t) {
@@ -171,21 +215,33 @@ export function makeCardTable(
       if (isStaged(dst_memory, step.to)) add(dst_memory, enters, 'stagedIn', value);
     }
   }
+  const memories = heaviest(data, known, weights, most);
+  putOthersTogether(loads, memories);
+  const shown = [...loads.values()].flatMap((ofCards) => [...ofCards.values()]);
   return {
-    memories: inOrder(data, known.values()),
+    memories,
     cards: [...names].sort((a, b) => a.localeCompare(b, 'en', { numeric: true })),
-    at: (memory, card) => loads.get(keyOf(memory, card)),
-    most: Math.max(0, ...[...loads.values()].map((load) => load.out + load.in)),
+    at: (memory, card) => loads.get(memory.key)?.get(card),
+    most: shown.reduce((sofar, load) => Math.max(sofar, load.out + load.in), 0),
   };
 }
 
-/** What is known of the way between a GPU and a card of its host. */
-export function distanceOf({ devices }: PageData, { gpu, host }: Memory, card: string): GpuNic | undefined {
-  const nic = devices.nics.findIndex((each) => each.host === host && each.device === card);
-  return devices.gpu_nic.find((pair) => pair.gpu === gpu && pair.nic === nic);
+/** The cards of a host, and how far they are from its GPUs. */
+export interface CardFacts {
+  /** What is known of the way between a GPU and a card of its host. */
+  distanceOf(memory: Memory, card: string): GpuNic | undefined;
+  /** Whether the host of the memory has no card of that name; false where it is not one host. */
+  lacks(memory: Memory, card: string): boolean;
 }
 
-/** Whether the host of the memory has a card of that name. */
-export function hasCard({ devices }: PageData, { host }: Memory, card: string): boolean {
-  return devices.nics.some((nic) => nic.host === host && nic.device === card);
+/** They do not depend on the selection. */
+export function makeCardFacts({ devices: { nics, gpu_nic } }: PageData): CardFacts {
+  const nameOf = (host: string | null, card: string) => `${host}\n${card}`;
+  const names = nics.map(({ host, device }) => nameOf(host, device));
+  const known = new Set(names);
+  const pairs = new Map(gpu_nic.map((pair) => [`${pair.gpu}\n${names[pair.nic]}`, pair]));
+  return {
+    distanceOf: ({ gpu, host }, card) => pairs.get(`${gpu}\n${nameOf(host, card)}`),
+    lacks: ({ host }, card) => host !== null && !known.has(nameOf(host, card)),
+  };
 }

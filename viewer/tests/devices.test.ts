@@ -11,7 +11,7 @@ import { makeDetails } from '../src/details';
 import { makeDeviceEdges, makeDeviceLayout, movedBytes } from '../src/devices';
 import { cellValues, select, totals, type Filter } from '../src/filter';
 import { stopsOf, wayText } from '../src/legs';
-import { distanceOf, makeCardTable, makeMemoryMatrix, type Memory } from '../src/memories';
+import { makeCardFacts, makeCardTable, makeMemoryMatrix, type Memory } from '../src/memories';
 import { unpack } from '../src/packed';
 import { checkTables, endOf, makeTimeAxis } from '../src/slabs';
 import { fromHash, kInitialState, makeChoices, toHash } from '../src/state';
@@ -210,10 +210,71 @@ describe('the tables of memories and cards', () => {
   });
 
   it('tell how far they are', () => {
+    const { distanceOf, lacks } = makeCardFacts(data);
     const memory: Memory = { key: '', label: '', short: '', host: 'node2', gpu: 2 };
-    expect(distanceOf(data, memory, 'mlx5_0:1')).toMatchObject({ distance: 'PIX', numa_distance: 10 });
-    expect(distanceOf(data, memory, 'mlx5_1:1')).toMatchObject({ distance: 'SYS', numa_distance: 21 });
-    expect(distanceOf(data, { ...memory, host: 'node1' }, 'mlx5_0:1')).toBeUndefined();
+    expect(distanceOf(memory, 'mlx5_0:1')).toMatchObject({ distance: 'PIX', numa_distance: 10 });
+    expect(distanceOf(memory, 'mlx5_1:1')).toMatchObject({ distance: 'SYS', numa_distance: 21 });
+    expect(distanceOf({ ...memory, host: 'node1' }, 'mlx5_0:1')).toBeUndefined();
+    expect(lacks(memory, 'mlx5_0:1')).toBe(false);
+    expect(lacks(memory, 'mlx5_7:1')).toBe(true);
+    expect(lacks({ ...memory, host: 'node9' }, 'mlx5_0:1')).toBe(true);
+    // Others may be of any host.
+    expect(lacks({ ...memory, host: null }, 'mlx5_7:1')).toBe(false);
+  });
+
+  it('look at the distances once, not for each cell', () => {
+    let reads = 0;
+    const counted = <Row extends object>(rows: Row[]) =>
+      new Proxy(rows, {
+        get: (all, key, self) => {
+          if (typeof key === 'string' && /^\d+$/.test(key)) ++reads;
+          return Reflect.get(all, key, self) as unknown;
+        },
+      });
+    const { nics, gpu_nic } = data.devices;
+    const devices = { ...data.devices, nics: counted(nics), gpu_nic: counted(gpu_nic) };
+    const facts = makeCardFacts({ ...data, devices });
+    for (const { host, label } of data.devices.gpus) {
+      for (const { device } of nics) {
+        const memory: Memory = { key: label, label, short: label, host, gpu: 0 };
+        facts.distanceOf(memory, device);
+        facts.lacks(memory, device);
+      }
+    }
+    expect(reads).toBe(nics.length + gpu_nic.length);
+  });
+
+  it('put the smallest rows of cards together', () => {
+    const ways = ['out', 'in', 'stagedOut', 'stagedIn'] as const;
+    for (const { selection } of samples) {
+      const all = makeCardTable(columns, selection, columns.transferCount);
+      const few = makeCardTable(columns, selection, columns.transferCount, 4);
+      expect(few.memories).toHaveLength(4);
+      expect(few.memories[3]!.label).toBe('others');
+      expect(few.cards).toEqual(all.cards);
+      const loads = (table: typeof all, memories: readonly Memory[], way: (typeof ways)[number]) =>
+        table.cards.map((card) =>
+          memories.reduce((sum, memory) => sum + (table.at(memory, card)?.[way] ?? 0), 0),
+        );
+      const kept = few.memories.slice(0, 3);
+      const rest = all.memories.filter(({ key }) => kept.every((memory) => memory.key !== key));
+      expect(rest).toHaveLength(all.memories.length - 3);
+      for (const way of ways) {
+        for (const memory of kept) expect(loads(few, [memory], way)).toEqual(loads(all, [memory], way));
+        expect(loads(few, few.memories.slice(3), way)).toEqual(loads(all, rest, way));
+      }
+      const weight = (memory: Memory) =>
+        ways.flatMap((way) => loads(all, [memory], way)).reduce((sum, value) => sum + value, 0);
+      const least = Math.min(...kept.map(weight));
+      for (const memory of rest) expect(weight(memory)).toBeLessThanOrEqual(least);
+      const largest = few.memories.flatMap((memory) =>
+        few.cards.map((card) => {
+          const load = few.at(memory, card);
+          return load ? load.out + load.in : 0;
+        }),
+      );
+      expect(few.most).toBe(Math.max(...largest));
+    }
   });
 });
 

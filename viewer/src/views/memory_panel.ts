@@ -5,11 +5,11 @@ import type { Distance } from '../data';
 import { button, columnHead, element, numberCell, rowHead, section, table } from '../dom';
 import { cellValues, type Measure } from '../filter';
 import {
-  distanceOf,
-  hasCard,
+  kNoLoad,
+  makeCardFacts,
   makeCardTable,
   makeMemoryMatrix,
-  type CardLoad,
+  type CardFacts,
   type CardTable,
   type Memory,
 } from '../memories';
@@ -27,9 +27,8 @@ const kDistanceWords: Record<Distance, string> = {
   SYS: 'SYS: they are at different NUMA nodes',
 };
 
-const kNoLoad: CardLoad = { out: 0, in: 0, stagedOut: 0, stagedIn: 0 };
-
 export function makeMemoryPanel(context: Context, update: Update): Panel {
+  const facts = makeCardFacts(context.data);
   const between = element('div');
   const cards = element('div');
   const said = element('p');
@@ -58,7 +57,7 @@ export function makeMemoryPanel(context: Context, update: Update): Panel {
           : `${cardMeasure(measure)} from memory out over a card of its host (↑) and in over it ` +
             '(↓), and how far GPU and card are from each other. Staged is what of the data of ' +
             'a GPU took the way by the host’s memory; it is counted there, too.';
-      cards.replaceChildren(...(found.cards.length === 0 ? [] : [makeCards(context, measure, found, update)]));
+      cards.replaceChildren(...(found.cards.length === 0 ? [] : [makeCards(context, facts, measure, found, update)]));
     },
   };
 }
@@ -118,32 +117,38 @@ function makeMemoryTable(context: Context, view: View, update: Update): HTMLElem
   return table({ 'data-testid': 'memory-table' }, head, rows);
 }
 
-function makeCards(context: Context, measure: Measure, found: CardTable, update: Update): HTMLElement {
+function makeCards(
+  context: Context,
+  facts: CardFacts,
+  measure: Measure,
+  found: CardTable,
+  update: Update,
+): HTMLElement {
   const head = [columnHead('memory'), ...found.cards.map((card) => columnHead(card, true))];
   const rows = found.memories.map((memory) =>
     element(
       'tr',
       {},
       rowHead(memoryHead(context, memory, update)),
-      ...found.cards.map((card) => makeCardCell(context, measure, found, memory, card)),
+      ...found.cards.map((card) => makeCardCell(facts, measure, found, memory, card)),
     ),
   );
   return table({ 'data-testid': 'cards-table' }, head, rows);
 }
 
 function makeCardCell(
-  { data }: Context,
+  facts: CardFacts,
   measure: Measure,
   found: CardTable,
   memory: Memory,
   card: string,
 ): HTMLElement {
   const load = found.at(memory, card);
-  if (!load && !hasCard(data, memory, card)) {
+  if (!load && facts.lacks(memory, card)) {
     return element('td', { class: 'number faint', title: 'This host has no such card.' }, '–');
   }
   const { out, in: into, stagedOut, stagedIn } = load ?? kNoLoad;
-  const pair = distanceOf(data, memory, card);
+  const pair = facts.distanceOf(memory, card);
   const far = pair && pair.distance !== 'unknown' ? pair.distance : '';
   const staged = stagedOut + stagedIn > 0;
   const both = (from: number, to: number, format: typeof formatValue) =>
