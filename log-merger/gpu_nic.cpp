@@ -23,6 +23,15 @@ bool goes_over_network(const Run& run, const Message& message) {
   return std::any_of(path.begin(), path.end(), [](const Hop& hop) { return hop.network; });
 }
 
+// Whether that side copied data of the message between a GPU and the host. Without a copy, what
+// lies in the host's memory there is what the program has beside the data, such as a header.
+bool copies_at(const Run& run, const Message& message, Side side) {
+  const auto path = path_of(run, message);
+  return std::any_of(path.begin(), path.end(), [side](const Hop& hop) {
+    return hop.role == Role::staging && hop.issued_by == side;
+  });
+}
+
 // Rows by where they stand in the table.
 class Rows {
  public:
@@ -47,7 +56,8 @@ class Rows {
     (out ? row.out_operations : row.in_operations) += hop.count;
     (out ? row.out_bytes : row.in_bytes) += hop.bytes;
     const MemoryPlace end = out ? message.src_place() : message.dst_place();
-    if (is_device_memory(end) && memory.place == kHostPlace) {
+    if (is_device_memory(end) && memory.place == kHostPlace &&
+        copies_at(run_, message, out ? Side::src : Side::dst)) {
       GpuNic& of_gpu = row_of(memory.host, end, row.nic);
       (out ? of_gpu.out_staged_bytes : of_gpu.in_staged_bytes) += hop.bytes;
     }

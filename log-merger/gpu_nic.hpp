@@ -12,7 +12,8 @@ namespace uctrace {
 // Run::gpu_nic over the messages and hops that the filter chooses. Rows of a GPU and a card stay
 // where nothing moved. The bytes that go out, over all rows, are the payload of the hops over a
 // network that carry data; so are those that come in. Bytes that are staged are counted twice:
-// where the card took them, or brought them to, and apart from these at the GPU.
+// where the card took them, or brought them to, and apart from these at the GPU. They are those of
+// a message that this side copied in or out of the GPU.
 std::vector<GpuNic> gpu_nic_totals(const Run& run, const Filter& filter);
 
 namespace merge {

@@ -48,6 +48,7 @@ def sums_over_messages(recording):
     hosts = {process["key"]: process["host"] for process in recording.info["processes"]}
     sums = {}
     for message in recording.messages:
+        copied = {step["issued_by"] for step in message["path"] if step["role"] == "staging"}
         for step in message["path"]:
             if step["role"] != "data" or step["transport"] != "tcp":
                 continue
@@ -60,7 +61,7 @@ def sums_over_messages(recording):
                 row[f"{way}_operations"] += step["count"]
                 row[f"{way}_bytes"] += step["bytes"]
                 own = message[f"{end}_memory"]
-                if step[memory]["kind"] == "host" and own["kind"] != "host":
+                if step[memory]["kind"] == "host" and own["kind"] != "host" and end in copied:
                     of_gpu = sums.setdefault((host, own["kind"], own["gpu"], ends[end]), Counter())
                     of_gpu[f"{way}_staged_bytes"] += step["bytes"]
     return {where: tuple(row[column] for column in COLUMNS) for where, row in sums.items()}

@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "tests/unit/sample_runs.hpp"
 
@@ -77,9 +79,15 @@ std::string host_of(const Run& run, std::int32_t process) {
 // Written down hop by hop, without legs.
 std::map<Key, Sums> expected(const Run& run) {
   std::map<Key, Sums> sums;
+  std::set<std::pair<std::uint32_t, Side>> copied;  // messages, and where data of them was copied
+  for (const Hop& hop : run.hops) {
+    if (hop.role == Role::staging) copied.emplace(hop.message, hop.issued_by);
+  }
   for (const Message& message : run.messages) {
     for (const Hop& hop : path_of(run, message)) {
       if (!hop.network || hop.role != Role::data) continue;
+      const bool out_copied = copied.contains({hop.message, Side::src});
+      const bool in_copied = copied.contains({hop.message, Side::dst});
       const bool by_source = hop.issued_by == Side::src;
       const std::string src = host_of(run, message.src_process);
       const std::string dst = host_of(run, message.dst_process);
@@ -91,10 +99,10 @@ std::map<Key, Sums> expected(const Run& run) {
       const auto on_device = [](MemoryKind kind) {
         return kind == MemoryKind::gpu || kind == MemoryKind::managed;
       };
-      if (hop.from_memory == MemoryKind::host && on_device(message.src_memory)) {
+      if (hop.from_memory == MemoryKind::host && on_device(message.src_memory) && out_copied) {
         sums[{src, message.src_memory, message.src_gpu, out_card}].out_staged += hop.bytes;
       }
-      if (hop.to_memory == MemoryKind::host && on_device(message.dst_memory)) {
+      if (hop.to_memory == MemoryKind::host && on_device(message.dst_memory) && in_copied) {
         sums[{dst, message.dst_memory, message.dst_gpu, in_card}].in_staged += hop.bytes;
       }
       Sums& out = sums[{src, hop.from_memory, hop.from_gpu, out_card}];
@@ -141,6 +149,78 @@ TEST_CASE("the matrix is the sums over the hops") {
     }
     CHECK(found(run, run.gpu_nic) == sums);
   }
+}
+
+Hop data_hop(Run& run, MemoryPlace from, MemoryPlace to, std::uint64_t bytes) {
+  Hop hop;
+  hop.network = true;
+  hop.device = hop.remote_device = run.texts.intern("mlx5_0:1");
+  hop.count = 1;
+  hop.bytes = bytes;
+  std::tie(hop.from_memory, hop.from_gpu) = std::tie(from.kind, from.gpu);
+  std::tie(hop.to_memory, hop.to_gpu) = std::tie(to.kind, to.gpu);
+  return hop;
+}
+
+// An active message of 65536 bytes from GPU 0 to GPU 1 of another host, whose header of 24 bytes
+// goes from host to host. Data that is copied at a side lies in the host's memory there.
+Run run_with_header(const std::set<Side>& copied) {
+  Run run;
+  add_processes(run, 2);
+  for (const Process& process : run.processes) {
+    run.gpus.push_back({.host = process.host});
+    run.nics.push_back({.host = process.host, .device = run.texts.intern("mlx5_0:1")});
+  }
+  const MemoryPlace from{MemoryKind::gpu, 0}, to{MemoryKind::gpu, 1};
+  run.hops = {data_hop(run, kHostPlace, kHostPlace, 24),
+              data_hop(run, copied.contains(Side::src) ? kHostPlace : from,
+                       copied.contains(Side::dst) ? kHostPlace : to, 65536)};
+  for (const Side side : copied) {
+    Hop copy;
+    copy.role = Role::staging;
+    copy.issued_by = side;
+    copy.count = 1;
+    run.hops.push_back(copy);
+  }
+  Message message;
+  message.src = message.src_process = 0;
+  message.dst = message.dst_process = 1;
+  message.kind = MessageKind::am;
+  message.bytes = 65536 + 24;
+  message.hops = static_cast<std::uint32_t>(run.hops.size());
+  std::tie(message.src_memory, message.src_gpu) = std::tie(from.kind, from.gpu);
+  std::tie(message.dst_memory, message.dst_gpu) = std::tie(to.kind, to.gpu);
+  run.messages.push_back(message);
+  merge::lay_out_gpu_nic(run);
+  return run;
+}
+
+TEST_CASE("a header on the host is staged only where the data beside it was") {
+  const std::uint64_t header = 24, data = 65536;
+  const Key gpu0{"even", MemoryKind::gpu, 0, "mlx5_0:1"},
+      gpu1{"odd", MemoryKind::gpu, 1, "mlx5_0:1"};
+  const Key host0{"even", MemoryKind::host, -1, "mlx5_0:1"};
+  const Key host1{"odd", MemoryKind::host, -1, "mlx5_0:1"};
+
+  const Run direct = run_with_header({});
+  CHECK(found(direct, direct.gpu_nic) == std::map<Key, Sums>{{gpu0, {1, data, 0, 0, 0, 0}},
+                                                             {gpu1, {0, 0, 1, data, 0, 0}},
+                                                             {host0, {1, header, 0, 0, 0, 0}},
+                                                             {host1, {0, 0, 1, header, 0, 0}}});
+
+  const Run at_source = run_with_header({Side::src});
+  CHECK(found(at_source, at_source.gpu_nic) ==
+        std::map<Key, Sums>{{gpu0, {0, 0, 0, 0, header + data, 0}},
+                            {gpu1, {0, 0, 1, data, 0, 0}},
+                            {host0, {2, header + data, 0, 0, 0, 0}},
+                            {host1, {0, 0, 1, header, 0, 0}}});
+
+  const Run at_destination = run_with_header({Side::dst});
+  CHECK(found(at_destination, at_destination.gpu_nic) ==
+        std::map<Key, Sums>{{gpu0, {1, data, 0, 0, 0, 0}},
+                            {gpu1, {0, 0, 0, 0, 0, header + data}},
+                            {host0, {1, header, 0, 0, 0, 0}},
+                            {host1, {0, 0, 2, header + data, 0, 0}}});
 }
 
 TEST_CASE("only what is chosen is in it, and all pairs of GPUs and cards are") {

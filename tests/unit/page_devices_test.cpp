@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -146,14 +147,19 @@ TEST_SUITE("unit") {
           const std::string src = host_of(cell["src"]), dst = host_of(cell["dst"]);
           add(found, {src, place_of(step["from"]), card(by_source, src), "out"}, bytes);
           add(found, {dst, place_of(step["to"]), card(!by_source, dst), "in"}, bytes);
+          const auto is_copied = [&](const char* side) {
+            return std::any_of(kind["path"].begin(), kind["path"].end(), [&](const auto& other) {
+              return other["role"] == "staging" && other["issued_by"] == side;
+            });
+          };
           const auto is_staged = [](const ordered_json& end, const ordered_json& there) {
             return end["gpu"].get<int>() >= 0 && there["kind"] == "host";
           };
-          if (is_staged(kind["src_memory"], step["from"])) {
+          if (is_staged(kind["src_memory"], step["from"]) && is_copied("src")) {
             add(found, {src, place_of(kind["src_memory"]), card(by_source, src), "staged out"},
                 bytes);
           }
-          if (is_staged(kind["dst_memory"], step["to"])) {
+          if (is_staged(kind["dst_memory"], step["to"]) && is_copied("dst")) {
             add(found, {dst, place_of(kind["dst_memory"]), card(!by_source, dst), "staged in"},
                 bytes);
           }

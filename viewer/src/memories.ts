@@ -2,7 +2,7 @@
 // cells. Each function states the naive definition that it equals.
 
 import type { Columns } from './columns';
-import type { GpuNic, PageData, Place } from './data';
+import type { GpuNic, PageData, Place, Step } from './data';
 import type { Selection } from './filter';
 import { stopsOf, type Stop } from './legs';
 import { isDeviceMemory, placeText, shortBus } from './memory';
@@ -171,7 +171,7 @@ export interface CardTable {
  * Of the selected transfer totals that go over a network: `out` is the sum of `values` over those
  * from the memory to the card of the source, `in` over those from the card of the destination to the
  * memory. `stagedOut` is the sum over those that carry data from memory of the host, of messages whose
- * data lay in the memory, which is a GPU's; `stagedIn` likewise. All GPUs and all cards of the run
+ * data lay in the memory, which is a GPU's, and was copied at the source; `stagedIn` likewise. All GPUs and all cards of the run
  * are there. Of more memories than `most`, those with the least stand together.
  */
 export function makeCardTable(
@@ -208,11 +208,15 @@ export function makeCardTable(
       if (!from || !leaves || !enters || !to) continue;
       add(from.place, leaves, 'out', value);
       add(to.place, enters, 'in', value);
-      const { src_memory, dst_memory } = data.classes[cellClass[cell]!]!;
-      const isStaged = (end: Place | null, there: Place) =>
-        step.role === 'data' && end !== null && isDeviceMemory(end) && there.kind === 'host';
-      if (isStaged(src_memory, step.from)) add(src_memory, leaves, 'stagedOut', value);
-      if (isStaged(dst_memory, step.to)) add(dst_memory, enters, 'stagedIn', value);
+      const { src_memory, dst_memory, path } = data.classes[cellClass[cell]!]!;
+      const isStaged = (end: Place | null, there: Place, side: Step['issued_by']) =>
+        step.role === 'data' &&
+        end !== null &&
+        isDeviceMemory(end) &&
+        there.kind === 'host' &&
+        path.some(({ role, issued_by }) => role === 'staging' && issued_by === side);
+      if (isStaged(src_memory, step.from, 'src')) add(src_memory, leaves, 'stagedOut', value);
+      if (isStaged(dst_memory, step.to, 'dst')) add(dst_memory, enters, 'stagedIn', value);
     }
   }
   const memories = heaviest(data, known, weights, most);

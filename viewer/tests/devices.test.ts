@@ -186,12 +186,13 @@ describe('the tables of memories and cards', () => {
         const bySource = step.issued_by === 'src';
         add('out', step.from, cell.src, bySource ? own : other, values[t]!);
         add('in', step.to, cell.dst, bySource ? other : own, values[t]!);
-        const { src_memory, dst_memory } = data.classes[cell.class]!;
+        const { src_memory, dst_memory, path } = data.classes[cell.class]!;
         if (step.role !== 'data') continue;
-        if (src_memory!.gpu >= 0 && step.from.kind === 'host') {
+        const copies = path.filter(({ role }) => role === 'staging').map(({ issued_by }) => issued_by);
+        if (src_memory!.gpu >= 0 && step.from.kind === 'host' && copies.includes('src')) {
           add('stagedOut', src_memory!, cell.src, bySource ? own : other, values[t]!);
         }
-        if (dst_memory!.gpu >= 0 && step.to.kind === 'host') {
+        if (dst_memory!.gpu >= 0 && step.to.kind === 'host' && copies.includes('dst')) {
           add('stagedIn', dst_memory!, cell.dst, bySource ? other : own, values[t]!);
         }
       }
@@ -207,6 +208,30 @@ describe('the tables of memories and cards', () => {
       }
       expect(sum).toBe([...expected.values()].reduce((all, value) => all + value, 0));
     }
+  });
+
+  it('take a header on the host for staged only where data beside it was copied', () => {
+    const run = structuredClone(data);
+    const index = run.classes.findIndex(({ protocol }) => protocol === 'eager/zcopy');
+    const { path, src_memory, dst_memory } = run.classes[index]!;
+    const cell = run.cells.find((each) => each.class === index)!;
+    // The data goes straight out of the GPU of the source, and is copied at the destination.
+    const header = { ...path[0]!, from: { kind: 'host', gpu: -1 } as const };
+    path.unshift(header);
+    cell.transfers.unshift({ count: 1, bytes: 24, wire_bytes: 24 });
+    run.cells = [cell];
+    const made = makeColumns(run);
+    const table = makeCardTable(made, select(made, {}), made.transferBytes);
+    const sums = (place: Place, process: number) =>
+      table.memories
+        .filter(({ key }) => key === nameOf(place, process))
+        .flatMap((memory) => table.cards.flatMap((card) => table.at(memory, card) ?? []));
+    const carried = cell.transfers[1]!.bytes;
+    expect(sums(src_memory!, cell.src)).toEqual([{ out: carried, in: 0, stagedOut: 0, stagedIn: 0 }]);
+    expect(sums(header.from, cell.src)).toEqual([{ out: 24, in: 0, stagedOut: 0, stagedIn: 0 }]);
+    expect(sums(dst_memory!, cell.dst)).toEqual([
+      { out: 0, in: 0, stagedOut: 0, stagedIn: carried + 24 },
+    ]);
   });
 
   it('tell how far they are', () => {

@@ -101,6 +101,7 @@ function expectedCards(data, messages, field) {
   const names = makeNames(data);
   const sums = new Map();
   for (const { src, dst, src_memory, dst_memory, path } of messages) {
+    const copied = new Set(path.flatMap((step) => (step.role === 'staging' ? [step.issued_by] : [])));
     for (const step of path) {
       if (!step.network) continue;
       if (step.from.kind === 'unknown' && step.role === 'control') continue;
@@ -109,10 +110,10 @@ function expectedCards(data, messages, field) {
       add(sums, `${names.memory(step.from, src)} out ${left}`, step[field]);
       add(sums, `${names.memory(step.to, dst)} in ${entered}`, step[field]);
       if (step.role !== 'data') continue;
-      if (src_memory.gpu >= 0 && step.from.kind === 'host') {
+      if (src_memory.gpu >= 0 && step.from.kind === 'host' && copied.has('src')) {
         add(sums, `${names.memory(src_memory, src)} staged out ${left}`, step[field]);
       }
-      if (dst_memory.gpu >= 0 && step.to.kind === 'host') {
+      if (dst_memory.gpu >= 0 && step.to.kind === 'host' && copied.has('dst')) {
         add(sums, `${names.memory(dst_memory, dst)} staged in ${entered}`, step[field]);
       }
     }
