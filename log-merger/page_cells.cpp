@@ -53,6 +53,12 @@ std::size_t PageCells::cell_at(std::int32_t src, std::int32_t dst, TrafficClass 
   return place->second;
 }
 
+std::size_t PageCells::number_of(const Step& step) {
+  const auto [known, is_new] = step_numbers_.emplace(step, steps_.size());
+  if (is_new) steps_.push_back(&known->first);
+  return known->second;
+}
+
 PageCells::Step PageCells::step_of(const Hop& hop) {
   return {hop.hop,       hop.role,   hop.transport, hop.device,  hop.op,
           hop.issued_by, hop.from(), hop.to(),      hop.network, hop.remote_device};
@@ -90,7 +96,7 @@ std::size_t PageCells::add(const Message& message) {
   traffic_class.kind = name_of(message.kind);
   traffic_class.match = name_of(message.match);
   traffic_class.size = static_cast<int>(std::bit_width(message.bytes));
-  for (const auto& [step, sum] : steps) traffic_class.path.push_back(step);
+  for (const auto& [step, sum] : steps) traffic_class.path.push_back(number_of(step));
   const std::size_t number =
       cell_at(message.src_process, message.dst_process, std::move(traffic_class));
   Cell& cell = cells_[number];
@@ -111,7 +117,7 @@ std::size_t PageCells::add(const Transfer& transfer) {
   traffic_class.reason = transfer.link == Link::reason         ? run_.texts[transfer.reason]
                          : transfer.link == Link::unattributed ? "unattributed"
                                                                : "no_message";
-  traffic_class.path = {step_of(transfer)};
+  traffic_class.path = {number_of(step_of(transfer))};
   const std::size_t number = cell_at(static_cast<std::int32_t>(transfer.process),
                                      transfer.peer_process, std::move(traffic_class));
   PathTotals& total = cells_[number].transfers.front();
@@ -130,7 +136,7 @@ std::size_t PageCells::total_of_transfer(const Transfer& transfer, std::size_t i
   if (cell == kNowhere) return kNowhere;
   const Message& message = run_.messages[static_cast<std::size_t>(transfer.message)];
   const bool by_source = static_cast<std::int32_t>(transfer.process) == message.src_process;
-  const std::vector<Step>& path = classes_[cells_[cell].key.traffic_class]->path;
+  const std::vector<std::size_t>& path = classes_[cells_[cell].key.traffic_class]->path;
   const Step own = step_of(transfer);
   const auto what = [](const Step& step) {
     return std::tuple(step.transport, step.op, step.role, step.device, step.from, step.to);
@@ -138,7 +144,7 @@ std::size_t PageCells::total_of_transfer(const Transfer& transfer, std::size_t i
   // A message to itself has both ends in one process: then any end fits.
   std::size_t fitting = kNowhere;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const Step& step = path[i];
+    const Step& step = *steps_[path[i]];
     if (what(step) != what(own)) continue;
     if ((step.issued_by == Side::src) == by_source) return first_total(cell) + i;
     fitting = first_total(cell) + i;
@@ -167,8 +173,6 @@ ordered_json PageCells::step_json(const Step& step) const {
 }
 
 ordered_json PageCells::class_json(const TrafficClass& traffic_class) const {
-  ordered_json path = ordered_json::array();
-  for (const Step& step : traffic_class.path) path.push_back(step_json(step));
   const int size = traffic_class.size;
   const bool is_message = traffic_class.reason.empty();
   const ordered_json none = nullptr;
@@ -181,7 +185,13 @@ ordered_json PageCells::class_json(const TrafficClass& traffic_class) const {
           {"reason", or_null(traffic_class.reason)},
           {"src_memory", is_message ? place_json(traffic_class.src) : none},
           {"dst_memory", is_message ? place_json(traffic_class.dst) : none},
-          {"path", std::move(path)}};
+          {"path", traffic_class.path}};
+}
+
+ordered_json PageCells::steps_json() const {
+  ordered_json steps = ordered_json::array();
+  for (const Step* step : steps_) steps.push_back(step_json(*step));
+  return steps;
 }
 
 ordered_json PageCells::classes_json() const {

@@ -45,6 +45,8 @@ class PageCells {
     for (const auto& [key, sums] : path_sums(run_.messages[message])) visit(first + step++, sums);
   }
 
+  // What the paths of classes are made of, each once.
+  nlohmann::ordered_json steps_json() const;
   nlohmann::ordered_json classes_json() const;
   nlohmann::ordered_json cells_json() const;
 
@@ -66,7 +68,7 @@ class PageCells {
     TextId mpi = kNoText, comm = kNoText, protocol = kNoText;
     std::string kind, match, reason;
     int size = -1;  // bits of the payload's length: 2^(size-1) <= bytes < 2^size; 0 for none
-    std::vector<Step> path;
+    std::vector<std::size_t> path;  // into steps_
     auto operator<=>(const TrafficClass&) const = default;
   };
   struct CellKey {
@@ -84,6 +86,7 @@ class PageCells {
   static Step step_of(const Transfer& transfer);
   std::map<Step, PathTotals> path_sums(const Message& message) const;
   std::size_t first_total(std::size_t cell) const { return first_total_[cell]; }
+  std::size_t number_of(const Step& step);
   std::size_t add(const Message& message);
   std::size_t add(const Transfer& transfer);
   std::size_t cell_at(std::int32_t src, std::int32_t dst, TrafficClass traffic_class);
@@ -93,6 +96,8 @@ class PageCells {
   std::string name(TextId id) const;
 
   const Run& run_;
+  std::map<Step, std::size_t> step_numbers_;
+  std::vector<const Step*> steps_;  // by number: in order of first appearance
   std::map<TrafficClass, std::size_t> class_numbers_;
   std::vector<const TrafficClass*> classes_;  // by number: in order of first appearance
   std::map<CellKey, std::size_t> cell_numbers_;

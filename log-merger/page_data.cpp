@@ -124,6 +124,7 @@ ordered_json page_data(const Run& run, const PageOptions& options) {
           {"processes", processes_json(run)},
           {"devices", devices_json(run)},
           {"unrecorded", unrecorded_json(run)},
+          {"steps", cells.steps_json()},
           {"classes", cells.classes_json()},
           {"cells", cells.cells_json()},
           {"identities", identities_json(run)},

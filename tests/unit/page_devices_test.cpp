@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -128,6 +129,9 @@ TEST_SUITE("unit") {
         expect("staged out", row.out_staged_bytes);
         expect("staged in", row.in_staged_bytes);
       }
+      const auto step_at = [&](const ordered_json& number) -> const ordered_json& {
+        return data["steps"][number.get<std::size_t>()];
+      };
       const auto host_of = [&](const ordered_json& process) {
         const auto index = process.get<std::int64_t>();
         if (index < 0) return std::string();
@@ -136,7 +140,7 @@ TEST_SUITE("unit") {
       for (const ordered_json& cell : data["cells"]) {
         const ordered_json& kind = data["classes"][cell["class"].get<std::size_t>()];
         for (std::size_t i = 0; i < kind["path"].size(); ++i) {
-          const ordered_json& step = kind["path"][i];
+          const ordered_json& step = step_at(kind["path"][i]);
           if (!step["network"].get<bool>()) continue;
           const auto bytes = cell["transfers"][i]["bytes"].get<std::uint64_t>();
           const bool by_source = step["issued_by"] == "src";
@@ -148,7 +152,8 @@ TEST_SUITE("unit") {
           add(found, {src, place_of(step["from"]), card(by_source, src), "out"}, bytes);
           add(found, {dst, place_of(step["to"]), card(!by_source, dst), "in"}, bytes);
           const auto is_copied = [&](const char* side) {
-            return std::any_of(kind["path"].begin(), kind["path"].end(), [&](const auto& other) {
+            return std::any_of(kind["path"].begin(), kind["path"].end(), [&](const auto& number) {
+              const ordered_json& other = step_at(number);
               return other["role"] == "staging" && other["issued_by"] == side;
             });
           };
@@ -169,15 +174,32 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("each step is written once, and some class has it") {
+    const ordered_json data = page_data(run_with_gpus(4));
+    std::set<std::string> texts;
+    for (const ordered_json& step : data["steps"]) CHECK(texts.insert(step.dump()).second);
+    std::set<std::size_t> used;
+    std::size_t uses = 0;
+    for (const ordered_json& kind : data["classes"]) {
+      for (const ordered_json& number : kind["path"]) {
+        REQUIRE(number.get<std::size_t>() < data["steps"].size());
+        used.insert(number.get<std::size_t>());
+        ++uses;
+      }
+    }
+    CHECK(used.size() == data["steps"].size());
+    CHECK(uses > 0);
+  }
+
   TEST_CASE("a transfer is counted where its own memory is") {
     const Run run = run_with_gpus(5);
     const PageCells cells(run, 0, 1'000'000);
-    const ordered_json all_classes = cells.classes_json();
+    const ordered_json all_steps = cells.steps_json(), all_classes = cells.classes_json();
     std::vector<const ordered_json*> steps;  // by transfer total
     const ordered_json all_cells = cells.cells_json();
     for (const ordered_json& cell : all_cells) {
       for (const ordered_json& step : all_classes[cell["class"].get<std::size_t>()]["path"]) {
-        steps.push_back(&step);
+        steps.push_back(&all_steps[step.get<std::size_t>()]);
       }
     }
     for (const Message& message : run.messages) {

@@ -165,12 +165,16 @@ export interface PageData {
   packed: Packed;
 }
 
+/** As it is in the page: each step once, and paths as indexes. */
+export type WrittenData = Omit<PageData, 'classes'> & { steps: Step[]; classes: WrittenClass[] };
+type WrittenClass = Omit<TrafficClass, 'path'> & { path: number[] };
+
 /** `src` or `dst` of a cell whose process is not known. */
 export const kUnknownProcess = -1;
 
 const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
 
-const pageData = record<PageData>({
+const writtenData = record<WrittenData>({
   schema: oneOf(2),
   run: record<Run>({
     id: text,
@@ -216,8 +220,22 @@ const pageData = record<PageData>({
     ),
   }),
   unrecorded: record<PageData['unrecorded']>({ src: list(text), dst: list(text) }),
+  steps: list(
+    record<Step>({
+      hop: count,
+      transport: text,
+      device: text,
+      remote_device: nullable(text),
+      network: flag,
+      op: text,
+      role: oneOf<Role>('data', 'control', 'staging'),
+      issued_by: oneOf('src', 'dst'),
+      from: place,
+      to: place,
+    }),
+  ),
   classes: list(
-    record<TrafficClass>({
+    record<WrittenClass>({
       kind: nullable(text),
       mpi: nullable(text),
       comm: nullable(text),
@@ -227,20 +245,7 @@ const pageData = record<PageData>({
       reason: nullable(text),
       src_memory: nullable(place),
       dst_memory: nullable(place),
-      path: list(
-        record<Step>({
-          hop: count,
-          transport: text,
-          device: text,
-          remote_device: nullable(text),
-          network: flag,
-          op: text,
-          role: oneOf<Role>('data', 'control', 'staging'),
-          issued_by: oneOf('src', 'dst'),
-          from: place,
-          to: place,
-        }),
-      ),
+      path: list(count),
     }),
   ),
   cells: list(
@@ -306,6 +311,19 @@ function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): 
   });
 }
 
+/** Puts the steps into the paths of the classes, which share them. */
+function resolved({ steps, ...data }: WrittenData): PageData {
+  const classes = data.classes.map((each, index) => ({
+    ...each,
+    path: each.path.map((number) => {
+      const step = steps[number];
+      if (!step) throw new DataError(`.classes[${index}].path: there is no step ${number}`);
+      return step;
+    }),
+  }));
+  return { ...data, classes };
+}
+
 /** Checks what the shape cannot say: that indexes point at something. */
 function checkReferences(data: PageData): void {
   checkDevices(data);
@@ -332,7 +350,7 @@ export function parsePageData(json: string): PageData {
     throw new DataError(`The data is not JSON: ${(error as Error).message}`);
   }
   try {
-    const data = pageData(value);
+    const data = resolved(writtenData(value));
     checkReferences(data);
     return data;
   } catch (error) {

@@ -17,9 +17,9 @@ import { checkTables, endOf, makeTimeAxis } from '../src/slabs';
 import { fromHash, kInitialState, makeChoices, toHash } from '../src/state';
 import { describeEdges } from '../src/views/graph_words';
 import { describe as describeView } from '../src/words';
-import { makeRun } from './make_run.mjs';
+import { makeRun, written } from './make_run.mjs';
 
-const data = parsePageData(JSON.stringify(makeRun({ ranks: 10, gpus: 2, slabs: 64, limit: 600 })));
+const data = parsePageData(JSON.stringify(written(makeRun({ ranks: 10, gpus: 2, slabs: 64, limit: 600 }))));
 const columns = makeColumns(data);
 const [gpu0, gpu1] = data.devices.gpus.map(({ label }) => label) as [string, string];
 const filters: Filter[] = [
@@ -362,7 +362,7 @@ describe('words for memory', () => {
     );
     const choices = makeChoices(data);
     expect(choices.src_memory).toEqual(['gpu', 'host', 'managed']);
-    const without = makeChoices(parsePageData(JSON.stringify(makeRun({ ranks: 2 }))));
+    const without = makeChoices(parsePageData(JSON.stringify(written(makeRun({ ranks: 2 })))));
     expect([without.src_memory, without.gpu]).toEqual([[], []]);
   });
 });

@@ -267,6 +267,27 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
   };
 }
 
+/** The run as a page has it: each step once, and paths as indexes. */
+export function written(run) {
+  const known = new Map();
+  const numberOf = (step) => {
+    const key = JSON.stringify(step);
+    if (!known.has(key)) known.set(key, known.size);
+    return known.get(key);
+  };
+  const classes = run.classes.map(({ path, ...others }) => ({ ...others, path: path.map(numberOf) }));
+  return { ...run, steps: [...known.keys()].map((key) => JSON.parse(key)), classes };
+}
+
+/** The other way round. */
+export function resolved({ steps, ...run }) {
+  const classes = run.classes.map(({ path, ...others }) => ({
+    ...others,
+    path: path.map((number) => steps[number]),
+  }));
+  return { ...run, classes };
+}
+
 /** A recording in which nothing happened. */
 export function emptyRun() {
   const run = makeRun({ ranks: 1, limit: 0, slabs: 16 });
@@ -276,5 +297,5 @@ export function emptyRun() {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [ranks, seed, gpus] = process.argv.slice(2).map(Number);
-  process.stdout.write(`${JSON.stringify(makeRun({ ranks: ranks ?? 16, seed, gpus }))}\n`);
+  process.stdout.write(`${JSON.stringify(written(makeRun({ ranks: ranks ?? 16, seed, gpus })))}\n`);
 }

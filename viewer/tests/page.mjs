@@ -22,7 +22,7 @@ import { parseArgs } from 'node:util';
 import { withBrowser } from './browser.mjs';
 import { checkLayout, checkLongCommand } from './layout.mjs';
 import { checkGpus } from './gpus.mjs';
-import { emptyRun, makeRun } from './make_run.mjs';
+import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
 import { writeSelections } from './selections.mjs';
 import { checkSmall, checkViews } from './views.mjs';
 
@@ -251,7 +251,7 @@ function makePageFile(folder) {
   assert.match(template, /http-equiv="Content-Security-Policy"/);
   const data = makeRun({ ranks: Number(options.ranks), gpus: Number(options.gpus) });
   const file = join(folder, 'report.html');
-  writeFileSync(file, fill(template, data));
+  writeFileSync(file, fill(template, written(data)));
   return file;
 }
 
@@ -280,7 +280,7 @@ async function checkCommand(page, folder, data) {
   const command = `mpirun -np 4 ${words.join(' ')} ./${'very-'.repeat(60)}long`;
   const file = join(folder, 'command.html');
   const template = readFileSync(options.template, 'utf8');
-  writeFileSync(file, fill(template, { ...data, run: { ...data.run, command } }));
+  writeFileSync(file, fill(template, written({ ...data, run: { ...data.run, command } })));
   await page.goto(pathToFileURL(file).href);
   await checkLongCommand(page, command);
 }
@@ -291,7 +291,7 @@ async function checkSmallRuns(page, folder) {
   odd.processes[0].host = '</script><img src=x onerror=alert(1)>';
   for (const data of [emptyRun(), odd]) {
     const file = join(folder, 'small.html');
-    writeFileSync(file, fill(template, data));
+    writeFileSync(file, fill(template, written(data)));
     await page.goto(pathToFileURL(file).href);
     await checkSmall(page);
   }
@@ -302,7 +302,7 @@ async function checkSmallRuns(page, folder) {
 async function checkGpuRun(page, folder) {
   const data = makeRun({ ranks: 10, gpus: 2 });
   const file = join(folder, 'gpus.html');
-  writeFileSync(file, fill(readFileSync(options.template, 'utf8'), data));
+  writeFileSync(file, fill(readFileSync(options.template, 'utf8'), written(data)));
   await page.goto(pathToFileURL(file).href);
   await page.locator('html[data-ready]').waitFor();
   await checkGpus(new Report(page, data));
@@ -345,7 +345,7 @@ async function checkPage(report, listed) {
 async function check(context, folder) {
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);
-  const data = JSON.parse(await page.locator('#uctrace-data').textContent());
+  const data = resolved(JSON.parse(await page.locator('#uctrace-data').textContent()));
   const report = new Report(page, data);
   assert.deepEqual(columnsOf(makeRun({ ranks: 2 })), columnsOf(data), 'invented runs are as real ones');
   await page.locator('html[data-ready]').waitFor();

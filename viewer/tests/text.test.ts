@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { parsePageData, type PageData } from '../src/data';
+import { parsePageData, type PageData, type WrittenData } from '../src/data';
 import {
   formatBytes,
   formatCount,
@@ -14,7 +14,7 @@ import {
 } from '../src/format';
 import { fromHash, kInitialState, makeChoices, toHash } from '../src/state';
 import { describe as describeView } from '../src/words';
-import { makeRun } from './make_run.mjs';
+import { makeRun, written } from './make_run.mjs';
 
 const run = makeRun({ ranks: 6 }) as PageData;
 
@@ -105,22 +105,23 @@ describe('the sentence about the numbers', () => {
 });
 
 describe('bad data', () => {
-  const broken = (change: (data: PageData) => void) => {
-    const data = structuredClone(run);
+  const broken = (change: (data: WrittenData) => void) => {
+    const data = structuredClone(written(run)) as WrittenData;
     change(data);
     return () => parsePageData(JSON.stringify(data));
   };
 
   it('accepts good data', () => expect(broken(() => {})()).toEqual(run));
 
-  it.each<[string, (data: PageData) => void]>([
+  it.each<[string, (data: WrittenData) => void]>([
     ['data.cells[3].bytes: expected a whole number', (d) => (d.cells[3]!.bytes = -1)],
     ['data.cells[2].class: no class 999', (d) => (d.cells[2]!.class = 999)],
     ['data.cells[1].src: there is no process 6', (d) => (d.cells[1]!.src = 6)],
     ['data.cells[0].transfers: 0 totals for', (d) => (d.cells[0]!.transfers = [])],
     ['data.schema: expected 2, found 1', (d) => ((d.schema as number) = 1)],
     ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
-    ['data.classes[1].path[0].to.kind: expected unknown or host', (d) => (d.classes[1]!.path[0]!.to = { kind: 'x' as 'host', gpu: 0 })],
+    ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
+    ['data.classes[1].path: there is no step 99', (d) => (d.classes[1]!.path = [99])],
     [
       'data.run.command: expected text, found nothing',
       (d) => delete (d.run as { command?: string }).command,

@@ -24,10 +24,10 @@ import {
 import { fromHash, makeChoices, toHash, withSpan, kInitialState } from '../src/state';
 import { inside, panned, showing, ticks, zoomed } from '../src/time_range';
 import { makeView } from '../src/view';
-import { makeRandom, makeRun } from './make_run.mjs';
+import { makeRandom, makeRun, written } from './make_run.mjs';
 import { pack, packTable } from './pack.mjs';
 
-const data = parsePageData(JSON.stringify(makeRun({ ranks: 6, slabs: 64, limit: 800 })));
+const data = parsePageData(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit: 800 }))));
 const columns = makeColumns(data);
 const tables = await unpack(data.packed);
 const axis = makeTimeAxis(data.time);
