@@ -1,0 +1,29 @@
+// Names of the files that uctrace puts into a data folder. Nothing else in such a folder is ever
+// removed, renamed or overwritten (docs/folders.md).
+#pragma once
+
+#include <string_view>
+
+namespace uctrace {
+
+inline constexpr char kMarkerFile[] =
+    "uctrace.folder";                                 // says that `record` made the folder its own
+inline constexpr char kRunFile[] = "run.json";        // how the job was started
+inline constexpr char kStoreFile[] = "run.h5";        // the merged run
+inline constexpr char kProfileFile[] = "profile.db";  // its profile by communicators
+inline constexpr char kPageFile[] = "report.html";    // its page
+inline constexpr char kLibraryLink[] =
+    "libuctrace.so";                           // where the library's own path cannot be loaded
+inline constexpr char kLogSuffix[] = ".ulog";  // one a process, and beside it ".live"
+inline constexpr char kTopologySuffix[] =
+    ".topology.xml";                              // one a node; ".part" while it is written
+inline constexpr char kLeaseSuffix[] = ".lease";  // one a `record` that is at work
+inline constexpr char kLauncherFilePrefix[] =
+    "launcher-file-";  // edited copies of what its line names
+inline constexpr char kUnfinished[] =
+    ".new-";  // between the name of a file and a random word, until it is whole
+
+// Whether a file of this name in a data folder is one of the above.
+bool is_data_file(std::string_view name);
+
+}  // namespace uctrace

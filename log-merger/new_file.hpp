@@ -1,0 +1,40 @@
+// A file that nobody sees until it is whole: it is written under a random name beside the one that
+// is wanted, and renamed. Whatever lies at the wanted name, a link included, is replaced and never
+// written through; nothing that others planted is followed. A folder, device or pipe there is
+// refused.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace uctrace {
+
+class NewFile {
+ public:
+  // Makes an empty file `wanted` + kUnfinished + six random characters (O_EXCL, O_NOFOLLOW), which
+  // this process holds locked (flock) as long as it is open, so that others tell it from a
+  // leftover. Throws std::system_error.
+  explicit NewFile(const std::filesystem::path& wanted);
+  // Removes it where it was not published.
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  int fd() const { return fd_; }
+  const std::filesystem::path& path() const { return path_; }
+
+  // Throws std::system_error where not all of it could be written.
+  void write(std::string_view bytes);
+  // Gives the file its wanted name, in one step. Throws std::system_error; the old one stays then.
+  void publish();
+
+ private:
+  std::filesystem::path wanted_, path_;
+  int fd_ = -1;
+};
+
+// Removes what was left of `wanted` by processes that were killed while they wrote it: files of the
+// name that NewFile gives which nobody holds locked. Keeps what it cannot tell.
+void remove_leftovers(const std::filesystem::path& wanted);
+
+}  // namespace uctrace
