@@ -6,6 +6,8 @@ import re
 from harness import LIBRARY, check, check_equal, need, run_test, run_well
 
 PERMITTED_NEEDS = re.compile(r"libc\.so\.6|libgcc_s\.so\.1|ld-linux-[\w-]+\.so\.\d+")
+# Weak ones are asked for by the start-up code of compilers, and may be absent.
+PERMITTED_IMPORTS = re.compile(r"U \w+@(GLIBC|GCC)_[\d.]+|w [\w@.]+")
 PERMITTED_EXPORTS = re.compile(r"(uct|ucp|P?MPIX?)_\w+|ucs_memtype_cache_lookup|uctrace_device_event|dlclose|UCTRACE_OPTIONAL")
 
 
@@ -14,6 +16,12 @@ def library_is_self_contained():
     needed = re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic)
     check("libc.so.6" in needed, f"libc is not needed? {needed}")
     check_equal([n for n in needed if not PERMITTED_NEEDS.fullmatch(n)], [], "libraries needed")
+
+    undefined = run_well([need("nm"), "--dynamic", "--undefined-only", "--with-symbol-versions", LIBRARY])
+    imports = [line.strip() for line in undefined.stdout.splitlines()]
+    check(any("pwrite" in name for name in imports), f"libc's functions are not imported? {imports}")
+    check_equal([name for name in imports if not PERMITTED_IMPORTS.fullmatch(name)], [],
+                "functions that neither libc nor libgcc has")
 
     symbols = run_well([need("nm"), "--dynamic", "--defined-only", LIBRARY]).stdout
     exported = [line.split()[-1].partition("@")[0] for line in symbols.splitlines()]

@@ -99,7 +99,7 @@ TEST_CASE("identities speak of the windows, and what is outside is an account of
   CHECK(info["windows"][1]["end_ns"] == nullptr);
   CHECK(info["recording"]["start_on"] == "pcontrol");
   CHECK(info["recording"]["stop_on"] == nullptr);
-  CHECK(run.notes.front() == info["recording"]["sentence"]);
+  CHECK(info["recording"]["sentence"] == run.notes.front());
 }
 
 TEST_CASE("a call that a window should hold and does not, or one more than was counted, is seen") {
