@@ -87,5 +87,11 @@ VIRTUAL_GPU_NOT_THERE(cuMemPoolExportToShareableHandle)
 VIRTUAL_GPU_NOT_THERE(cuMemPoolImportFromShareableHandle)
 VIRTUAL_GPU_NOT_THERE(cuMemPoolImportPointer)
 VIRTUAL_GPU_NOT_THERE(cuMemPoolSetAccess)
-VIRTUAL_GPU_NOT_THERE(cuMemRangeGetAttribute)
 VIRTUAL_GPU_NOT_THERE(cuModuleGetGlobal_v2)
+
+// UCX asks where managed memory is to lie; here nobody prefers a place.
+VIRTUAL_GPU_EXPORT CUresult cuMemRangeGetAttribute(void*, std::size_t, CUmem_range_attribute,
+                                                   CUdeviceptr, std::size_t) {
+  VIRTUAL_GPU_PATCHABLE;
+  return run("cuMemRangeGetAttribute", Needs::nothing, [] { return CUDA_ERROR_NOT_SUPPORTED; });
+}

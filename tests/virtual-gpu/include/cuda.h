@@ -29,6 +29,7 @@ typedef struct CUfunc_st* CUfunction;
 typedef struct CUmemPoolHandle_st* CUmemoryPool;
 typedef unsigned long long CUmemGenericAllocationHandle;
 
+#define CU_DEVICE_CPU ((CUdevice)-1)
 #define CU_DEVICE_INVALID ((CUdevice)-2)
 #define CU_UUID_HAS_BEEN_DEFINED
 typedef struct CUuuid_st {
@@ -74,7 +75,8 @@ typedef enum CUdevice_attribute_enum {
   CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS = 88,
   CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
   CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED = 103,
-  CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115
+  CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
+  CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED = 124
 } CUdevice_attribute;
 
 typedef enum CUmemorytype_enum {
@@ -192,6 +194,17 @@ typedef enum CUdriverProcAddressQueryResult_enum {
   CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2
 } CUdriverProcAddressQueryResult;
 
+typedef enum CUmem_range_attribute_enum {
+  CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2
+} CUmem_range_attribute;
+
+typedef enum CUmemRangeHandleType_enum {
+  CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 1
+} CUmemRangeHandleType;
+
+#define CU_CTX_SYNC_MEMOPS 0x80
+#define CU_GET_PROC_ADDRESS_DEFAULT 0
+
 typedef void(CUDA_CB* CUstreamCallback)(CUstream stream, CUresult status, void* argument);
 typedef void(CUDA_CB* CUhostFn)(void* argument);
 
@@ -280,6 +293,8 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties);
 CUresult cuMemPoolDestroy(CUmemoryPool pool);
 
+CUresult cuMemRangeGetAttribute(void* value, size_t bytes, CUmem_range_attribute attribute,
+                                CUdeviceptr address, size_t length);
 CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address);
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** values,
                                 CUdeviceptr address);

@@ -1,0 +1,12 @@
+/* What UCX asks the driver for at run time. The virtual driver has no handle of a range for other
+ * devices (DMA-BUF): UCX is told that there is no such function. */
+#ifndef UCTRACE_VIRTUAL_CUDA_TYPEDEFS_H
+#define UCTRACE_VIRTUAL_CUDA_TYPEDEFS_H
+
+#include "cuda.h"
+
+typedef CUresult (*PFN_cuMemGetHandleForAddressRange)(void* handle, CUdeviceptr address,
+                                                      size_t bytes, CUmemRangeHandleType type,
+                                                      unsigned long long flags);
+
+#endif
