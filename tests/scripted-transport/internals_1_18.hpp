@@ -27,17 +27,17 @@ struct uct_md_attr_v2 {
 };
 
 struct uct_iface_is_reachable_params {
-  std::uint64_t field_mask;  // 1: device_address, 2: interface_address
-  const uct_device_addr_t* device_address;
-  const uct_iface_addr_t* interface_address;
+  std::uint64_t field_mask;  // 1: device_addr, 2: iface_addr
+  const uct_device_addr_t* device_addr;
+  const uct_iface_addr_t* iface_addr;
   // More follows: why not, and lengths.
 };
 
 struct uct_ep_is_connected_params {
-  std::uint64_t field_mask;  // 1: device_address, 2: interface_address, 4: endpoint_address
-  const uct_device_addr_t* device_address;
-  const uct_iface_addr_t* interface_address;
-  const uct_ep_addr_t* endpoint_address;
+  std::uint64_t field_mask;  // 1: device_addr, 2: iface_addr, 4: ep_addr
+  const uct_device_addr_t* device_addr;
+  const uct_iface_addr_t* iface_addr;
+  const uct_ep_addr_t* ep_addr;
 };
 
 struct uct_md_ops {
@@ -111,8 +111,8 @@ const void* internal_operations() {
              const void*) { return ep->iface->ops.ep_connect_to_ep(ep, device, address); },
       .iface_is_reachable_v2 =
           [](const uct_iface_h iface, const uct_iface_is_reachable_params* params) {
-            return iface->ops.iface_is_reachable(iface, params->device_address,
-                                                 params->interface_address);
+            return iface->ops.iface_is_reachable(iface, params->device_addr,
+                                                 params->iface_addr);
           },
       .ep_is_connected =
           [](uct_ep_h ep, const uct_ep_is_connected_params* params) {
@@ -121,8 +121,8 @@ const void* internal_operations() {
               return (params->field_mask & field) != 0 ? address : nullptr;
             };
             return static_cast<int>(kIsConnected(ep,
-                                                 given(kHasInterface, params->interface_address),
-                                                 given(kHasEndpoint, params->endpoint_address)));
+                                                 given(kHasInterface, params->iface_addr),
+                                                 given(kHasEndpoint, params->ep_addr)));
           },
   };
   return &operations;
