@@ -252,6 +252,7 @@ bool put_thunks(const Table& table, const Mapping& object) {
   }
   each_function(table, object, [](uct_pending_callback_t& place, const Protocol& protocol) {
     const std::size_t slot = slot_for(&place);
+    if (slot == kMaxSlots) return;  // never: they were counted
     slots[slot] = {&place, place, number_of(protocol.name)};
     __atomic_store_n(&place, kThunks[slot], __ATOMIC_RELEASE);
   });

@@ -28,7 +28,12 @@ constexpr std::size_t kFlavourCount = std::size(kFlavours);
 ucs_config_field_t no_options[] = {{}};
 
 ucs_config_global_list_entry_t options_of(const char* what) {
-  return {.name = what, .prefix = "SCRIPTED_", .table = no_options, .size = 1, .list = {}};
+  ucs_config_global_list_entry_t made{};
+  made.name = what;
+  made.prefix = "SCRIPTED_";
+  made.table = no_options;
+  made.size = 1;
+  return made;
 }
 
 template <const auto& kDevices>
@@ -81,6 +86,7 @@ uct_component component_of(const char* name, decltype(uct_component::md_open) op
     return UCS_ERR_UNSUPPORTED;
   };
   made.rkey_release = release_key;
+  compare_keys_by_default(made);
   made.md_config = options_of("memory domain");
   made.cm_config = options_of("");
   made.md_vfs_init = [](uct_md_h) {};

@@ -51,6 +51,7 @@ ucs_status_t connect_to_endpoint(uct_ep_h ep, const uct_device_addr_t*,
                                  const uct_ep_addr_t* address) {
   EndpointAddress peer;
   std::memcpy(&peer, address, sizeof peer);
+  endpoint_of(ep).peer_serial = peer.serial;
   return endpoint_of(ep).connect(peer.inbox);
 }
 
@@ -128,6 +129,17 @@ void fill_endpoint_operations(uct_iface_ops_t& ops) {
   ops.ep_flush = flush;
   ops.ep_fence = fence;
   ops.ep_check = check;
+}
+
+bool is_connected(uct_ep_h ep, const uct_iface_addr_t* interface, const uct_ep_addr_t* endpoint) {
+  const Endpoint& its = endpoint_of(ep);
+  EndpointAddress address{};
+  if (endpoint != nullptr) {
+    std::memcpy(&address, endpoint, sizeof address);
+  } else if (interface != nullptr) {
+    std::memcpy(&address.inbox, interface, sizeof address.inbox);
+  }
+  return its.inbox != nullptr && address.inbox == its.peer && address.serial == its.peer_serial;
 }
 
 ucs_status_t Endpoint::connect(const InboxAddress& address) {

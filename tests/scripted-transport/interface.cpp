@@ -59,6 +59,7 @@ ucs_status_t query(uct_iface_h iface, uct_iface_attr_t* attributes) {
       UCT_IFACE_FLAG_GET_SHORT | UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
       UCT_IFACE_FLAG_ATOMIC_DEVICE | UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CB_SYNC |
       UCT_IFACE_FLAG_CB_ASYNC | UCT_IFACE_FLAG_EP_CHECK | UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
+      kBetweenHosts |
       (flavour.to_endpoint ? UCT_IFACE_FLAG_CONNECT_TO_EP : UCT_IFACE_FLAG_CONNECT_TO_IFACE);
   if (flavour.tags) {
     attributes->cap.flags |= UCT_IFACE_FLAG_TAG_EAGER_SHORT | UCT_IFACE_FLAG_TAG_EAGER_BCOPY |
@@ -190,7 +191,7 @@ ucs_status_t open_interface(uct_md_h md, uct_worker_h worker, const uct_iface_pa
   ops.iface_get_device_address = get_device_address;
   ops.iface_get_address = get_address;
   ops.iface_is_reachable = is_reachable;
-  interface->internal_ops = uct_base_iface_internal_ops;
+  interface->internal_ops = internal_operations<is_connected>();
   interface->md = md;
   interface->worker = worker;
   interface->flavour = &flavour;

@@ -1,22 +1,22 @@
 // What a transport must know of libuct's inside and its installed headers do not tell. UCX has no
 // interface for transports from outside, so these are the layouts of src/uct/base/uct_component.h,
 // uct_md.h and uct_iface.h and of src/uct/api/v2/uct_v2.h, restated as far as they are needed, for
-// the version of UCX whose headers this is compiled with. They are held against UCX's own headers
-// by tests/scripted-transport/check_layouts.py wherever a source tree of UCX is at hand.
+// the version of UCX whose headers this is compiled with. check_layouts.py holds them against UCX's
+// own headers where a source tree of UCX is at hand.
 #pragma once
 
 #include <ucs/config/parser.h>
 #include <uct/api/uct.h>
 #include <uct/api/version.h>
 
-#if UCT_VERNO_MAJOR != 1 || UCT_VERNO_MINOR != 13
-#error "the layouts of this version of UCX are not known here"
-#endif
+#include <cstddef>
+#include <cstdint>
 
 extern "C" {
 
 struct uct_component;
 struct uct_md;
+struct uct_md_ops;
 
 // uct_v2.h
 struct uct_md_mem_dereg_params {
@@ -26,30 +26,13 @@ struct uct_md_mem_dereg_params {
   uct_completion_t* comp;
 };
 
-struct uct_md_ops {
-  void (*close)(uct_md* md);
-  ucs_status_t (*query)(uct_md* md, uct_md_attr_t* attributes);
-  void* mem_alloc;
-  void* mem_free;
-  void* mem_advise;
-  ucs_status_t (*mem_reg)(uct_md* md, void* address, std::size_t length, unsigned flags,
-                          uct_mem_h* memh);
-  ucs_status_t (*mem_dereg)(uct_md* md, const uct_md_mem_dereg_params* params);
-  ucs_status_t (*mem_query)(uct_md* md, const void* address, std::size_t length,
-                            uct_md_mem_attr_t* attributes);
-  ucs_status_t (*mkey_pack)(uct_md* md, uct_mem_h memh, const void* params, void* buffer);
-  void* is_sockaddr_accessible;
-  ucs_status_t (*detect_memory_type)(uct_md* md, const void* address, std::size_t length,
-                                     ucs_memory_type_t* type);
-};
-
 struct uct_md {
   uct_md_ops* ops;
   uct_component* component;
 };
 
 struct uct_component {
-  char name[UCT_COMPONENT_NAME_MAX];
+  char name[UCT_COMPONENT_NAME_MAX];  // const in 1.18, where it comes from an initializer
   ucs_status_t (*query_md_resources)(uct_component* component, uct_md_resource_desc_t** resources,
                                      unsigned* count);
   ucs_status_t (*md_open)(uct_component* component, const char* name, const uct_md_config_t* config,
@@ -61,6 +44,10 @@ struct uct_component {
   ucs_status_t (*rkey_ptr)(uct_component* component, uct_rkey_t rkey, void* handle,
                            std::uint64_t remote, void** local);
   ucs_status_t (*rkey_release)(uct_component* component, uct_rkey_t rkey, void* handle);
+#if UCT_VERNO_MINOR >= 18
+  ucs_status_t (*rkey_compare)(uct_component* component, uct_rkey_t one, uct_rkey_t other,
+                               const void* params, int* result);
+#endif
   ucs_config_global_list_entry_t md_config;
   ucs_config_global_list_entry_t cm_config;
   ucs_list_link_t tl_list;
@@ -105,6 +92,14 @@ void uct_component_register(uct_component* component);
 void uct_tl_register(uct_component* component, uct_tl* transport);
 ucs_status_t uct_md_query_single_md_resource(uct_component* component,
                                              uct_md_resource_desc_t** resources, unsigned* count);
-extern const char uct_base_iface_internal_ops[];  // the defaults, from iface_query and the ops
 
 }  // extern "C"
+
+// What differs from version to version, and names of ours for it.
+#if UCT_VERNO_MAJOR == 1 && UCT_VERNO_MINOR == 13
+#include "internals_1_13.hpp"
+#elif UCT_VERNO_MAJOR == 1 && UCT_VERNO_MINOR == 18
+#include "internals_1_18.hpp"
+#else
+#error "the layouts of this version of UCX are not known here"
+#endif

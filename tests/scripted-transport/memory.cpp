@@ -25,24 +25,25 @@ struct Registered {
 static_assert(sizeof(Registered) == kPackedKeyBytes);
 
 template <ucs_memory_type_t kType>
-ucs_status_t query(uct_md*, uct_md_attr_t* attributes) {
-  attributes->cap.flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_INVALIDATE;
+ucs_status_t query(uct_md*, DomainAttributes* attributes) {
+  auto& capabilities = capabilities_of(*attributes);
+  capabilities.flags = UCT_MD_FLAG_REG | kInvalidates;
   if (kType == UCS_MEMORY_TYPE_HOST) {
-    attributes->cap.flags |= UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY;
+    capabilities.flags |= UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY;
   }
-  attributes->cap.reg_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(kType);
-  attributes->cap.access_mem_types = UCS_BIT(kType);
-  attributes->cap.detect_mem_types = kType == UCS_MEMORY_TYPE_HOST ? 0 : UCS_BIT(kType);
-  attributes->cap.alloc_mem_types = 0;
-  attributes->cap.max_alloc = 0;
-  attributes->cap.max_reg = ULONG_MAX;
+  capabilities.reg_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(kType);
+  capabilities.access_mem_types = UCS_BIT(kType);
+  capabilities.detect_mem_types = kType == UCS_MEMORY_TYPE_HOST ? 0 : UCS_BIT(kType);
+  capabilities.alloc_mem_types = 0;
+  capabilities.max_alloc = 0;
+  capabilities.max_reg = ULONG_MAX;
   attributes->rkey_packed_size = kPackedKeyBytes;
   attributes->reg_cost = {1e-7, 0};
   std::memset(&attributes->local_cpus, 0xff, sizeof attributes->local_cpus);
   return UCS_OK;
 }
 
-ucs_status_t register_memory(uct_md*, void* address, std::size_t length, unsigned,
+ucs_status_t register_memory(uct_md*, void* address, std::size_t length, RegistrationParameters,
                              uct_mem_h* memory) {
   *memory = new Registered{kMagic, reinterpret_cast<std::uint64_t>(address), length,
                            static_cast<std::uint64_t>(getpid())};
@@ -61,7 +62,7 @@ ucs_status_t deregister(uct_md*, const uct_md_mem_dereg_params* params) {
   return UCS_OK;
 }
 
-ucs_status_t pack(uct_md*, uct_mem_h memory, const void*, void* buffer) {
+ucs_status_t pack(uct_mem_h memory, void* buffer) {
   pack_key(memory, static_cast<unsigned char*>(buffer));
   return UCS_OK;
 }
@@ -104,7 +105,7 @@ uct_md_ops operations_of() {
   ops.query = query<kType>;
   ops.mem_reg = register_memory;
   ops.mem_dereg = deregister;
-  ops.mkey_pack = pack;
+  ops.mkey_pack = pack_memory_key<pack>;
   ops.mem_query = describe;
   ops.detect_memory_type = [](uct_md*, const void* address, std::size_t, ucs_memory_type_t* type) {
     *type = UCS_MEMORY_TYPE_CUDA;

@@ -107,6 +107,7 @@ struct Interface : uct_base_iface {
 struct Endpoint : uct_ep_t {
   std::uint64_t serial;
   InboxAddress peer{};
+  std::uint64_t peer_serial = 0;                     // of its endpoint, if connected to one
   std::unique_ptr<Inbox> inbox;                      // of the peer; nullptr: not connected
   std::uint64_t usable_from = 0, blocked_until = 0;  // in progress calls of the interface
   ucs_status_t failure = UCS_OK;
@@ -162,6 +163,8 @@ void pack_key(uct_mem_h memory, unsigned char packed[kPackedKeyBytes]);
 void fill_data_operations(uct_iface_ops_t& ops);      // operations.cpp
 void fill_tag_operations(uct_iface_ops_t& ops);       // tags.cpp
 void fill_endpoint_operations(uct_iface_ops_t& ops);  // endpoint.cpp
+// Whether it is connected to the interface or, where `endpoint` is given, to that endpoint.
+bool is_connected(uct_ep_h ep, const uct_iface_addr_t* interface, const uct_ep_addr_t* endpoint);
 void receive_tagged(Interface& interface, Message& message);
 void deliver_active_message(Interface& interface, Message& message);
 // Calls the receiver with the data in a buffer that it may keep, by UCS_INPROGRESS, and release
