@@ -303,6 +303,11 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
     record.environment[change.name] = change.value;
   }
   say_before(folder);
+  if (!has_proc()) {
+    warn(
+        "there is no /proc here: whether processes of this job still run will not be known to who "
+        "reads the folder; mount it (mount -t proc proc /proc), or use a container that has it");
+  }
   say_edit(line, edit, command.verbose);
   // In a shared folder run.json is the other job's.
   const bool describe = folder.state == DataFolder::State::fresh;

@@ -6,7 +6,7 @@ import re
 from harness import LIBRARY, check, check_equal, need, run_test, run_well
 
 PERMITTED_NEEDS = re.compile(r"libc\.so\.6|libgcc_s\.so\.1|ld-linux-[\w-]+\.so\.\d+")
-PERMITTED_EXPORTS = re.compile(r"(uct|ucp|P?MPIX?)_\w+|ucs_memtype_cache_lookup|uctrace_device_event|dlclose|UCTRACE_OPTIONAL")
+PERMITTED_EXPORTS = re.compile(r"(uct|ucp|P?MPIX?)_\w+|ucs_memtype_cache_lookup|uctrace_device_event|dlclose|__asan_default_options|UCTRACE_OPTIONAL")
 
 
 def library_is_self_contained():
