@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "call-stacks/callers.hpp"
+#include "event-log/last_look.hpp"
 #include "event-log/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
@@ -211,6 +212,7 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   using namespace uctrace;
   static constinit interpose::Original<int (*)(void*)> original{"dlclose"};
   auto* next = original.get(__builtin_return_address(0));
+  log::take_last_look();
   if (stacks::scanned_log.load(std::memory_order_acquire) == 0) return next(handle);
   const auto before = stacks::changes_of_loader().unloaded;
   stacks::unloading.fetch_add(1);

@@ -1,6 +1,8 @@
 #include "cli/installation.hpp"
 
 #include <fmt/format.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -17,8 +19,7 @@ constexpr const char* kSelfTest = "uctrace-ucx-test";
 constexpr const char* kTopologyProgram = "uctrace-topology";
 constexpr const char* kPatch = "ucx-hooks.patch";
 
-// The kernel's link names the file itself, whatever symbolic link it was started by.
-fs::path own_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+fs::path own_folder() { return own_program().parent_path(); }
 
 // A program of ours that is not for users; empty if there is none.
 fs::path find_own_program(const char* name) {
@@ -31,6 +32,22 @@ fs::path find_own_program(const char* name) {
 }
 
 }  // namespace
+
+// The kernel's link names the file itself, whatever symbolic link it was started by. Without it
+// there is the name by which it was started, from the folder where that was.
+fs::path own_program() {
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) return program;
+  const auto* name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  program = fs::canonical(name != nullptr ? name : "", error);
+  if (!error) return program;
+  throw Error({.what = "cannot find the files of uctrace",
+               .why = "there is no /proc here, which tells where this program lies",
+               .to_do = "mount it (mount -t proc proc /proc), or start uctrace by its whole path"});
+}
+
+bool has_proc() { return access("/proc/self/stat", R_OK) == 0; }
 
 fs::path find_preload_library() {
   const fs::path bin = own_folder();

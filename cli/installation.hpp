@@ -6,6 +6,12 @@
 
 namespace uctrace::cli {
 
+// The file of this command. Throws Error if it is not to be found, as without /proc.
+std::filesystem::path own_program();
+
+// False in a chroot or container where nobody mounted it.
+bool has_proc();
+
 // The preload library: beside the command in a build folder, in ../lib*/[triplet/]uctrace of an
 // installation. Throws Error if it is in neither.
 std::filesystem::path find_preload_library();

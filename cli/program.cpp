@@ -9,91 +9,17 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <list>
 #include <sstream>
 #include <system_error>
 
 namespace uctrace::cli {
 namespace {
 
-volatile std::sig_atomic_t child = 0;
-
-void pass_on(int signal) {
-  const int saved_errno = errno;
-  kill(static_cast<pid_t>(child), signal);
-  errno = saved_errno;
-}
-
-// Leaves a signal that is ignored (nohup) as it is.
-class SignalAction {
- public:
-  SignalAction(int signal, void (*handler)(int)) : signal_(signal) {
-    sigaction(signal, nullptr, &before_);
-    if (before_.sa_handler == SIG_IGN) return;
-    struct sigaction action {};
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    sigaction(signal, &action, nullptr);
-  }
-  SignalAction(const SignalAction&) = delete;
-  SignalAction& operator=(const SignalAction&) = delete;
-  ~SignalAction() { sigaction(signal_, &before_, nullptr); }
-
- private:
-  int signal_;
-  struct sigaction before_ {};
-};
-
-// Signals wait until it is clear what they mean here.
-class SignalsBlocked {
- public:
-  explicit SignalsBlocked(const std::set<int>& more) {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-    for (const int signal : more) sigaddset(&set, signal);
-    sigprocmask(SIG_BLOCK, &set, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { restore(); }
-  void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
 int program_errno(const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0) return errno;
   if (S_ISDIR(file.st_mode)) return EACCES;
   return access(path.c_str(), X_OK) == 0 ? 0 : errno;
-}
-
-// 0 once the program runs: the pipe closes by its exec.
-int exec_errno_from(int pipe) {
-  int error = 0;
-  ssize_t got = 0;
-  do {
-    got = read(pipe, &error, sizeof error);
-  } while (got < 0 && errno == EINTR);
-  close(pipe);
-  return got == sizeof error ? error : 0;
-}
-
-ProgramEnd wait_for(pid_t pid) {
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) fail("waitpid");
-  }
-  if (WIFSIGNALED(status)) {
-    return {.exit_status = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
-  }
-  return {.exit_status = WEXITSTATUS(status)};
 }
 
 int locate(const std::string& name, std::string& path) {
@@ -166,7 +92,8 @@ std::string output_of(const std::vector<std::string>& program, std::chrono::mill
   const bool ended = read_until(pipe[0], deadline, output);
   close(pipe[0]);
   if (!ended) kill(-pid, SIGKILL);
-  wait_for(pid);
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
   return ended ? output : "";
 }
 
@@ -176,30 +103,6 @@ int become_program(const std::vector<std::string>& program) {
   arguments.push_back(nullptr);
   execvp(arguments.front(), arguments.data());
   return errno;
-}
-
-ProgramEnd run_program(const std::vector<std::string>& program, const std::set<int>& passed_on) {
-  int pipe[2];
-  if (pipe2(pipe, O_CLOEXEC) != 0) fail("pipe");
-  SignalsBlocked blocked(passed_on);
-  const pid_t pid = fork();
-  if (pid < 0) fail("fork");
-  if (pid == 0) {
-    blocked.restore();
-    const int error = become_program(program);
-    _exit(write(pipe[1], &error, sizeof error) > 0 ? 127 : 126);
-  }
-  child = pid;
-  const SignalAction interrupt(SIGINT, SIG_IGN), quit(SIGQUIT, SIG_IGN);
-  const SignalAction terminate(SIGTERM, pass_on), hang_up(SIGHUP, pass_on);
-  std::list<SignalAction> others;
-  for (const int signal : passed_on) others.emplace_back(signal, pass_on);
-  blocked.restore();
-  close(pipe[1]);
-  const int exec_errno = exec_errno_from(pipe[0]);
-  ProgramEnd end = wait_for(pid);
-  end.exec_errno = exec_errno;
-  return end;
 }
 
 }  // namespace uctrace::cli

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iostream>
 #include <random>
-#include <set>
 
 #include "cli/data_folder.hpp"
 #include "cli/installation.hpp"
@@ -18,6 +17,7 @@
 #include "cli/launch.hpp"
 #include "cli/program.hpp"
 #include "cli/rebuilt_ucx.hpp"
+#include "cli/run_program.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/job_key.hpp"
 #include "event-log/recording.hpp"
@@ -133,18 +133,6 @@ void add_gpu_history(const RecordCommand& command, launcher::Wanted& wanted) {
       });
   wanted.variables.push_back({"UCTRACE_GPU_HISTORY", library});
   if (!taken) wanted.variables.push_back({kInjection, library});
-}
-
-// Signals that switch recording are the processes' business: the launcher hands them on.
-std::set<int> signals_of(const RecordCommand& command) {
-  std::set<int> signals;
-  for (const auto* conditions : {&command.start_on, &command.stop_on}) {
-    for (const std::string& text : *conditions) {
-      const log::RecordingCondition condition = log::parse_recording_condition(text);
-      if (condition.cause == log::SwitchCause::signal) signals.insert(condition.value);
-    }
-  }
-  return signals;
 }
 
 // One rank of a job: becomes the program, silently. The job's key is its launcher's, so that all
@@ -298,6 +286,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   const RebuiltUcx ucx = wanted_ucx(command);
   if (command.gpu_history) find_gpu_history();
   const DataFolder folder = prepare_folder(command.folder);
+  const HeldSignals held;  // until what is left in the system's temporary folder is removed
   const ScratchFolder fallback;
   RunRecord record{.command = command.program,
                    .job = random_key(),
@@ -314,12 +303,17 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
     record.environment[change.name] = change.value;
   }
   say_before(folder);
+  if (!has_proc()) {
+    warn(
+        "there is no /proc here: whether processes of this job still run will not be known to who "
+        "reads the folder; mount it (mount -t proc proc /proc), or use a container that has it");
+  }
   say_edit(line, edit, command.verbose);
   // In a shared folder run.json is the other job's.
   const bool describe = folder.state == DataFolder::State::fresh;
   bool described = describe && write_run_json(folder.path, record);
 
-  const ProgramEnd end = run_program(edit.words, signals_of(command));
+  const ProgramEnd end = run_program(edit.words, held, {.if_killed_remove = fallback.path()});
 
   if (end.exec_errno != 0) return report_not_run(command.program.front(), end.exec_errno);
   record.ended_ns = realtime_ns();

@@ -237,7 +237,7 @@ void* packer_main(void*) {
     }
   }
   close_log();
-  return nullptr;
+  leave_thread();
 }
 
 }  // namespace

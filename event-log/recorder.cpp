@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event-log/last_look.hpp"
 #include "event-log/layers.hpp"
 #include "event-log/recorder_parts.hpp"
 #include "event-log/supply.hpp"
@@ -161,13 +162,20 @@ void wait_for_start() {
   }
 }
 
+constinit std::atomic<void (*)()> last_look{nullptr};
+
 __attribute__((destructor)) void finish() {
+  take_last_look();
   ended.store(getpid());
   wait_for_start();
   if (armed_now()) {
     close_log();
   }
 }
+
+// quick_exit() runs no destructors. What is registered first is called last, so that what the
+// program does in handlers of its own is recorded.
+__attribute__((constructor)) void watch_quick_exit() { at_quick_exit(finish); }
 
 // Tells that a thread ends, so that its lane is lent again at once. Only a key whose values lie in
 // the thread itself: glibc allocates for the others, and the first record of a thread may be made
@@ -228,6 +236,16 @@ Lane* attach() {
 }
 
 }  // namespace detail
+
+void set_last_look(void (*look)()) { last_look.store(look); }
+
+void take_last_look() {
+  if (auto* look = last_look.load()) {
+    const int saved_errno = errno;
+    look();
+    errno = saved_errno;
+  }
+}
 
 bool keeps_records() { return supply.has_helper; }
 

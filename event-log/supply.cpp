@@ -68,7 +68,7 @@ void* helper_main(void*) {
   }
   helper.finish();
   futex_set(supply.stop, kStopped);
-  return nullptr;
+  leave_thread();
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstddef>
 
@@ -37,6 +39,13 @@ inline bool spawn_thread(void* (*run)(void*)) {
   const bool created = detail::create_thread(run, kStack) || detail::create_thread(run, 0);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return created;
+}
+
+// Ends such a thread when the process ends. Not by returning: the C library then gives parts of the
+// stack back by a function that libraries of MPI and UCX patch to watch memory, and some of them
+// (Open MPI 4.1) have left the patch in place when they were unloaded.
+[[noreturn]] inline void leave_thread() {
+  for (;;) syscall(SYS_exit, 0);
 }
 
 }  // namespace uctrace::log

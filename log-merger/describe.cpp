@@ -269,7 +269,7 @@ void describe_run(Job& job, const Found& found) {
 
   const SendTotals sends = all_sends(found);
   Json info;
-  info["complete"] = job_complete(job);
+  info["complete"] = job_complete(job) && !any_was_bypassed(job);
   Json uct_ucp = link_json(found.uct_ucp);
   uct_ucp["exact_with_payload"] = found.with_payload.exact;
   uct_ucp["inferred_with_payload"] = found.with_payload.inferred;

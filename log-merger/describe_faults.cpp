@@ -52,6 +52,8 @@ const char* name_of(log::FaultCode code) {
       return "gpu_history_refused";
     case log::FaultCode::topology_not_taken:
       return "topology_not_taken";
+    case log::FaultCode::mpi_bypassed:
+      return "mpi_bypassed";
     case log::FaultCode::kCount:
       break;
   }

@@ -145,14 +145,18 @@ class Checker {
     return sum;
   }
 
-  // Wholly, or for the interfaces that one process opened beyond those that can be hooked.
+  // Wholly, or for the interfaces that one process opened beyond those that can be hooked. Where
+  // MPI was bypassed, so may have been the UCX that it was loaded with.
   bool layer_off(log::Layer layer) const {
     return std::any_of(job_.logs.begin(), job_.logs.end(), [&](const ProcessLog& log) {
       const auto out_of_interfaces = [&](const auto& fault) {
         return fault.first.layer == layer &&
                static_cast<log::FaultCode>(fault.first.head.a) == log::FaultCode::out_of_interfaces;
       };
-      return log::is_off(log.file.page().layers[static_cast<std::size_t>(layer)]) ||
+      const log::LayerState state = log.file.page().layers[static_cast<std::size_t>(layer)];
+      return log::is_off(state) ||
+             (state == log::LayerState::unused && layer != log::Layer::gpu &&
+              was_bypassed(log, log::FaultCode::mpi_bypassed)) ||
              std::any_of(log.faults.begin(), log.faults.end(), out_of_interfaces);
     });
   }

@@ -315,4 +315,17 @@ bool job_complete(const Job& job) {
   return static_cast<std::int32_t>(ranks.size()) >= size;
 }
 
+bool was_bypassed(const ProcessLog& log, log::FaultCode bypassed) {
+  return std::any_of(log.faults.begin(), log.faults.end(), [&](const auto& fault) {
+    return static_cast<log::FaultCode>(fault.first.head.a) == bypassed;
+  });
+}
+
+bool any_was_bypassed(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const ProcessLog& log) {
+    return was_bypassed(log, log::FaultCode::mpi_bypassed) ||
+           was_bypassed(log, log::FaultCode::ucp_bypassed);
+  });
+}
+
 }  // namespace uctrace::merge

@@ -170,6 +170,7 @@ enum class Progress : std::uint8_t { none, under_way, done };
 // Recursive: the library's own start-up code may call MPI functions while it is being asked.
 constinit pthread_mutex_t resolving = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 constinit Progress progress = Progress::none;
+constinit std::atomic<bool> called{false};
 
 // Where the search for the library begins. A plug-in that jumps into its first call, as the last
 // thing that a function does, leaves the address of its own caller behind, which may know no MPI.
@@ -194,11 +195,15 @@ void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller)
 }
 
 }  // namespace
+
+bool was_called() { return called.load(std::memory_order_relaxed); }
+
 }  // namespace uctrace::mpi
 
 extern "C" void* uctrace_mpi_resolve(unsigned number, UctraceEntry entry, const void* caller) {
   using namespace uctrace::mpi;
   UctraceFunction& function = uctrace_mpi_functions[number];
+  called.store(true, std::memory_order_relaxed);
   pthread_mutex_lock(&resolving);
   void* original = resolve(function, entry, caller);
   pthread_mutex_unlock(&resolving);

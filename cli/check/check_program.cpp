@@ -4,6 +4,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli/check/checks.hpp"
 #include "cli/check/child.hpp"
 #include "log-merger/launcher_line.hpp"
@@ -57,6 +59,33 @@ bool uses_mpi_or_ucx(const std::vector<LoadedLibrary>& libraries) {
   return false;
 }
 
+// It must come first of all libraries, and settles for less where it is told to
+// (interpose/address_sanitizer.cpp).
+void check_sanitizer(Findings& findings, const fs::path& path, const FileFacts& file,
+                     const std::vector<LoadedLibrary>& libraries) {
+  const auto is_runtime = [](const LoadedLibrary& library) {
+    return library.name.starts_with("libasan.so") || library.name.starts_with("libclang_rt.asan");
+  };
+  const auto runtime = std::find_if(libraries.begin(), libraries.end(), is_runtime);
+  if (runtime == libraries.end()) return;
+  constexpr const char* kSetting = "verify_asan_link_order=0";
+  if (!file.sets_asan_options ||
+      environment_value("ASAN_OPTIONS").find(kSetting) != std::string::npos) {
+    findings.ok("program", fmt::format("{} has AddressSanitizer ({}), which runs behind uctrace",
+                                       path.string(), runtime->name));
+    return;
+  }
+  findings.warning(
+      kProgramSanitizer,
+      {.found = fmt::format("{} has AddressSanitizer ({}) with settings of its own "
+                            "(__asan_default_options)",
+                            path.string(), runtime->name),
+       .why =
+           "unless they hold verify_asan_link_order=0, it ends at its start: \"ASan runtime does "
+           "not come first\"",
+       .fix = fmt::format("export ASAN_OPTIONS={}", kSetting)});
+}
+
 void check_dynamic(Findings& findings, const fs::path& path, const FileFacts& file,
                    ProgramFacts& facts) {
   std::string why;
@@ -71,6 +100,7 @@ void check_dynamic(Findings& findings, const fs::path& path, const FileFacts& fi
   facts.libraries = *libraries;
   facts.can_be_recorded = true;
   check_missing_libraries(findings, path, *libraries);
+  check_sanitizer(findings, path, file, *libraries);
   if (file.defines_mpi_init || file.defines_ucp_init) {
     findings.problem(
         kProgramHasMpiInside,

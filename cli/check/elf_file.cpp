@@ -98,6 +98,7 @@ void read_symbols(const Image& image, const std::vector<ElfW(Shdr)>& sections, F
       const std::string name = word_at(strings, symbol.st_name);
       facts.defines_mpi_init |= name == "MPI_Init";
       facts.defines_ucp_init |= name == "ucp_init_version";
+      facts.sets_asan_options |= name == "__asan_default_options";
     }
   }
 }

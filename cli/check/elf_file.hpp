@@ -24,6 +24,7 @@ struct FileFacts {
   std::vector<std::string> needed;  // DT_NEEDED, as written in the file
   bool defines_mpi_init = false;    // MPI is part of the program itself
   bool defines_ucp_init = false;    // and so is UCX
+  bool sets_asan_options = false;   // it defines AddressSanitizer's defaults
 };
 
 // A file that is cut short or damaged gives what could be read of it.

@@ -12,6 +12,7 @@ WHOLE = {
     "main-ends": (1, 10),
     "signals": (1, 4228),
     "long-jump": (1, 20),
+    "quick-exit": (1, 8),
 }
 
 

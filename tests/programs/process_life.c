@@ -9,6 +9,7 @@
 // main-ends      the main thread ends; another one uses UCX and ends the process
 // thread-exits   another thread ends the process (status 3) while the main one uses UCX
 // exit-amid      the process ends while threads begin to use UCX
+// quick-exit     ends by quick_exit() (status 4); a handler that that calls uses UCX
 // late-use       a destructor that comes after uctrace's uses UCX
 // late-signal    the same raises SIGUSR1
 // signals        a handler uses UCX with a worker of its own, whenever the timer fires
@@ -143,6 +144,16 @@ _Noreturn static void end_amid(void) {
   exit(0);
 }
 
+static void use_at_quick_exit(void) {
+  printf("process_life: %d messages at the end are right\n", exchange_with_self());
+  fflush(stdout);
+}
+_Noreturn static void exit_quickly(void) {
+  check(at_quick_exit(use_at_quick_exit) == 0, "at_quick_exit");
+  exchange_with_self();
+  quick_exit(4);
+}
+
 extern void (*late_task)(void);
 static void use_late(void) {
   printf("process_life: %d late messages are right\n", exchange_with_self());
@@ -269,6 +280,7 @@ int main(int count, char** arguments) {
   if (strcmp(wanted, "main-ends") == 0) end_main();
   if (strcmp(wanted, "thread-exits") == 0) exit_from_thread();
   if (strcmp(wanted, "exit-amid") == 0) end_amid();
+  if (strcmp(wanted, "quick-exit") == 0) exit_quickly();
   if (strcmp(wanted, "late-use") == 0) messages = do_late(use_late);
   if (strcmp(wanted, "late-signal") == 0) messages = do_late(raise_late);
   if (strcmp(wanted, "signals") == 0) messages = use_ucx_in_handler();

@@ -1,0 +1,35 @@
+// While `record` has something to clean up, signals wait: none of them ends it in between.
+#pragma once
+
+#include <csignal>
+
+namespace uctrace::cli {
+
+// All signals are blocked as long as this lives; those that came then take effect. What this
+// process writes to a closed pipe does not end it afterwards.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before_);
+  }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() {
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    const timespec now{};
+    sigtimedwait(&broken_pipe, nullptr, &now);
+    restore();
+  }
+
+  // For a child: the mask that `record` was started with.
+  void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace uctrace::cli

@@ -1,0 +1,46 @@
+// Notices an MPI that works and of which no call was ever seen here: a plug-in that was opened with
+// RTLD_DEEPBIND is bound to it directly, as is who asks for its functions by a handle.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "event-log/last_look.hpp"
+#include "event-log/recorder.hpp"
+#include "interpose/original.hpp"
+#include "interpose/scope.hpp"
+#include "mpi-attribution/library.hpp"
+
+namespace uctrace::mpi {
+namespace {
+
+constinit pid_t process = 0;  // that loaded this library; the MPI of a fork child is its parent's
+constinit std::atomic<bool> is_told{false};
+
+// The one function, with MPI_Finalized, that may be called at any time, also before MPI_Init and
+// after MPI_Finalize.
+bool is_at_work(void* function) {
+  int initialised = 0;
+  return reinterpret_cast<int (*)(int*)>(function)(&initialised) == 0 && initialised != 0;
+}
+
+void look() {
+  if (was_called() || is_told.load() || getenv("UCTRACE_DIR") == nullptr || getpid() != process) {
+    return;
+  }
+  void* initialized = interpose::find_anywhere("PMPI_Initialized");
+  if (initialized == nullptr || !is_at_work(initialized) || is_told.exchange(true) ||
+      !log::start() || log::layer_state(log::Layer::mpi) == log::LayerState::unwanted) {
+    return;
+  }
+  log::fault(log::Layer::mpi, log::FaultCode::mpi_bypassed, 0, interpose::module_path(initialized));
+  log::set_layer(log::Layer::mpi, log::LayerState::off);
+}
+
+__attribute__((constructor)) void watch() {
+  process = getpid();
+  log::set_last_look(look);
+}
+
+}  // namespace
+}  // namespace uctrace::mpi

@@ -1,0 +1,79 @@
+"""A program that GCC built with AddressSanitizer runs under `record` as without, on both sides of the
+launcher: the sanitizer starts, and finds the mistakes that it finds without."""
+
+import json
+from dataclasses import replace
+
+from checks import check_complete, check_delivered
+from harness import MPIS, PROGRAMS, TOOL, Recording, check, check_equal, record, record_command, run
+from harness import run_test, scratch
+
+# MPI libraries leak by themselves.
+WITHOUT_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}
+MISTAKES = {"overflow": "ERROR: AddressSanitizer: heap-buffer-overflow", "leak": "Direct leak of 12345 byte"}
+SETTING = "verify_asan_link_order=0"
+
+
+def found_by(result):
+    """What the sanitizer says of the program, in all ranks; lines of several may run into each other."""
+    return {mistake for mistake in MISTAKES.values() if mistake in result.stderr}
+
+
+def check_same(result, alone, what):
+    check_equal(result.status, alone.status, f"{what}: exit status: {result}")
+    check_equal(sorted(result.stdout.splitlines()), sorted(alone.stdout.splitlines()), f"{what}: output")
+    check_equal(found_by(result), found_by(alone), f"{what}: what the sanitizer found: {result.stderr}")
+
+
+def mistakes_are_found(mpi, folder):
+    for action, mistake in MISTAKES.items():
+        options = WITHOUT_LEAKS if action == "overflow" else {}
+        alone = run(mpi.job("asan", action), env=options)
+        check_equal(found_by(alone), {mistake}, f"without uctrace: {alone}")
+        result, _ = record(folder / action, mpi.job("asan", action), env=options)
+        check_same(result, alone, action)
+
+
+def job_is_recorded(mpi, folder):
+    job = mpi.job("asan", "none")
+    alone = run(job, env=WITHOUT_LEAKS)
+    check_equal(alone.status, 0, f"exit status: {alone}")
+    result, recording = record(folder / "front", job, env=WITHOUT_LEAKS)
+    check_same(result, alone, "in front")
+    check_complete(recording.info, processes=mpi.ranks)
+    check_delivered(recording.messages)
+    at = job.index(PROGRAMS / f"asan.{mpi.name}")
+    behind = [*job[:at], *record_command(folder / "behind", job[at:])]
+    check_same(run(behind, env=WITHOUT_LEAKS), alone, "behind")
+    check_complete(Recording(folder / "behind").info, processes=mpi.ranks)
+
+
+def findings(job, env=None):
+    said = run([TOOL, "check", "--format", "json", "--", *job], env=env).stdout
+    return json.loads(said)["findings"]
+
+
+def check_names_it(mpi, folder):
+    """Also where a program has settings of its own, which take the place of uctrace's: what is
+    printed helps."""
+    found = [f["found"] for f in findings(mpi.job("asan"))]
+    check(any("AddressSanitizer (libasan" in text for text in found), f"not named: {found}")
+    job = mpi.job("asan_options")
+    trouble = [f for f in findings(job) if f["id"] == "program-sanitizer"]
+    check(len(trouble) == 1 and SETTING in trouble[0]["fix"], f"not named: {findings(job)}")
+    result, recording = record(folder / "own", job, env={"ASAN_OPTIONS": SETTING})
+    check_same(result, run(job), "settings of its own")
+    check_complete(recording.info, processes=mpi.ranks)
+    trouble = [f["id"] for f in findings(job, env={"ASAN_OPTIONS": SETTING})]
+    check("program-sanitizer" not in trouble, f"named, although it is mended: {trouble}")
+
+
+def asan_runs(name):
+    mpi = replace(MPIS[name], ranks=2)
+    with scratch() as folder:
+        job_is_recorded(mpi, folder)
+        mistakes_are_found(mpi, folder)
+        check_names_it(mpi, folder)
+
+
+run_test(asan_runs)

@@ -1,0 +1,43 @@
+"""MPI that a program reaches past what is preloaded: a plug-in that is opened with RTLD_DEEPBIND is
+bound to MPI itself. The recording says so, and nothing of it is shown as whole. The program ends as
+without, also where it unloads the plug-in with all of MPI."""
+
+from harness import MPIS, PROGRAMS, check, check_equal, record, run, run_test, scratch
+
+
+def check_told(recording, result, mpi):
+    info = recording.info
+    faults = [(f["layer"], f["fault"]) for f in info["faults"]]
+    check_equal(faults, [("mpi", "mpi_bypassed")] * mpi.ranks, "faults")
+    check(all("libmpi" in f["detail"] for f in info["faults"]), f"which library: {info['faults']}")
+    check_equal(info["layers"]["mpi"]["state"], "off", "the layer of MPI")
+    check_equal(info["complete"], False, "complete")
+    results = {identity["name"]: identity["result"] for identity in info["identities"]}
+    check_equal(results["mpi"], "incomplete", "identity mpi")
+    check("violated" not in results.values(), f"identities: {results}")
+    if info["layers"]["ucp"]["state"] == "unused":  # UCX was bypassed with it
+        for name in ("uct", "ucp", "tag_sends", "payload"):
+            check_equal(results[name], "incomplete", f"identity {name}")
+    check("calls of MPI went past uctrace" in result.stderr, f"record says nothing: {result}")
+    check_equal([p["exit"] for p in info["processes"]], ["exited"] * mpi.ranks, "ends of processes")
+
+
+def bypass_is_told(name):
+    mpi = MPIS[name]
+    plugin = PROGRAMS / f"mpi_plugin.{name}.so"
+    with scratch() as folder:
+        for how in ("deepbind", "deepbind-unload"):
+            job = mpi.job(PROGRAMS / "mpi_plugin_host", how, plugin)
+            alone = run(job)
+            result, recording = record(folder / how, job)
+            check_equal(result.status, alone.status, f"{how}: exit status: {result}")
+            check_equal(result.stdout, alone.stdout, f"{how}: output")
+            check_equal(alone.status, 0, f"{how}: without uctrace: {alone}")
+            check_told(recording, result, mpi)
+        # As before: what is loaded into a scope of its own is seen.
+        result, recording = record(folder / "seen", mpi.job(PROGRAMS / "mpi_plugin_host", plugin))
+        check_equal(recording.info["faults"], [], "faults of a plug-in that is not bypassed")
+        check_equal(recording.info["complete"], True, "complete")
+
+
+run_test(bypass_is_told)
