@@ -28,7 +28,8 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
                        .writing_ns = page.writing_ns,
                        .dropped = log.dropped_records(),
                        .dropped_by_cause = log.dropped_by_cause(),
-                       .log_bytes = page.allocated_bytes + page.live_bytes};
+                       .log_bytes = page.allocated_bytes + page.live_bytes,
+                       .chunk_bytes = page.chunk_bytes};
   std::copy(std::begin(page.layers), std::end(page.layers), report.layers.begin());
   for (const log::LaneInfo& lane : log.lanes()) {
     report.events += lane.counters.recorded_events;
@@ -77,6 +78,16 @@ JobLog read_job_log(const fs::path& folder, const std::string& recording) {
   std::sort(result.processes.begin(), result.processes.end(),
             [](const ProcessReport& a, const ProcessReport& b) { return a.rank < b.rank; });
   return result;
+}
+
+void give_back_room(const JobLog& log) {
+  for (const ProcessReport& process : log.processes) {
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(process.log, error);
+    if (error || !process.closed || process.chunk_bytes == 0 || size <= process.log_bytes) continue;
+    fs::permissions(process.log, fs::perms::owner_write, fs::perm_options::add, error);
+    fs::resize_file(process.log, process.log_bytes, error);  // in vain: it is only larger
+  }
 }
 
 bool has_live_writer(const fs::path& folder) {

@@ -34,6 +34,7 @@ struct ProcessReport {
   std::uint64_t untracked = 0;  // operations whose end is not known: no slot was ready for them
   std::uint64_t mpi_calls = 0, ucp_operations = 0, uct_operations = 0;  // counted, recorded or not
   std::uint64_t log_bytes = 0;
+  std::uint64_t chunk_bytes = 0;  // of a log without a helper (--no-helper)
 };
 
 struct JobLog {
@@ -45,6 +46,10 @@ struct JobLog {
 // The processes in `folder` of the `uctrace record` with this key; with an empty key, all. A folder
 // that cannot be read has none.
 JobLog read_job_log(const std::filesystem::path& folder, const std::string& recording);
+
+// Gives back what logs without a helper reserved for more blocks and did not need: their processes
+// make no system call for it. Only of those that are closed: nobody writes there any more.
+void give_back_room(const JobLog& log);
 
 // Whether a process of this machine is writing to a log in `folder` now.
 bool has_live_writer(const std::filesystem::path& folder);

@@ -331,7 +331,8 @@ void check_ends(const Processes& processes, std::vector<std::string>& lines) {
   lines.push_back(
       fmt::format("{} did not close their log: {}; what was recorded is kept",
                   count_text(open, processes.size()),
-                  alive ? "still running, or killed" : "killed, crashed or ended by _exit"));
+                  alive ? "still running, or killed"
+                        : "killed, crashed, ended by _exit, or kept from writing by a sandbox"));
 }
 
 }  // namespace

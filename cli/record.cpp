@@ -335,6 +335,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   if (describe && !described) warn("run.json could not be written; the logs do not depend on it");
   const JobLog kept = read_job_log(folder.path, record.job),
                lost = read_job_log(fallback.path(), "");
+  give_back_room(kept);
   if (kept.processes.empty() && kept.unreadable.empty() && lost.processes.empty()) {
     say_end(end);
     say_nothing(folder, end, kept);

@@ -10,7 +10,7 @@
 namespace uctrace::log {
 namespace {
 
-constexpr std::size_t kChunks = 128;
+constexpr std::size_t kChunks = 64;
 constexpr std::uint64_t kDefinitionSlots = 16;
 constexpr std::uint64_t kCloseWaitNs = 2'000'000'000;
 

@@ -135,8 +135,8 @@ bool pack_all_in_reserve() {
   }
 }
 
-// Takes the page and the tables away from the file, and reads what they were. False: the log stays
-// open, and nothing is lost.
+// Takes the page and the tables away from the file, and reads what they were. False, with errno set:
+// the page is still the file's.
 bool freeze_parts() {
   for (std::size_t i = packer->part_count; i-- > 0;) {
     const Part& part = packer->parts[i];
@@ -148,10 +148,20 @@ bool freeze_parts() {
   return true;
 }
 
+// Where the page cannot be taken away from its file: by stores into it. Threads that are still
+// within a call may count there.
+void close_in_place() {
+  note_write(false);
+  pack_all();  // what it cannot write stays in the file of chunks
+  __atomic_store_n(&packer->file.page->closed, std::uint8_t{1}, __ATOMIC_RELEASE);
+}
+
 // Of a mapped log. What cannot be packed stays in the file of chunks.
 void close_mapped_log() {
   const OutputLog& file = packer->file;
   if (!freeze_parts()) {
+    close_in_place();
+    release_output_log(file);
     return;
   }
   const bool packed = pack_all() || pack_all_in_reserve();

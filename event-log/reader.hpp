@@ -74,7 +74,9 @@ class LogFile {
   const std::string& name() const { return name_; }
   bool same_bytes(const LogFile& other) const;
   // Of both files.
-  std::uint64_t size_bytes() const { return file_.bytes + live_.bytes; }
+  std::uint64_t size_bytes() const {
+    return file_.bytes + (page_.chunk_bytes == 0 ? live_.bytes : 0);
+  }
   const ProcessPage& page() const { return page_; }
   std::string_view host() const;
   std::string_view boot_id() const;

@@ -24,16 +24,14 @@ struct WipedPage {
   detail::Armed armed;     // generation 0 = not recording
   std::uint32_t starting;  // 1 while a thread runs start()
   std::uint32_t failed;    // 1 after start() failed: not tried again in this process
+  std::uint32_t ended;     // 1 once the process's destructors have come to ours
+  std::uint32_t closed;    // 1 once a thread closes the log
 };
 
 constinit WipedPage before_start{};
 constinit std::atomic<WipedPage*> wiped{&before_start};
 constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's lanes are new ones
 
-// The process whose destructors have come to ours; 0 = none. By id, so that a fork child is
-// another.
-constinit std::atomic<pid_t> ended{0};
-constinit std::atomic<pid_t> closed{0};
 constexpr std::uint64_t kStartWaitNs = 2'000'000'000;
 
 constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond every chunk
@@ -70,9 +68,7 @@ WipedPage* wiped_page() {
 }
 
 void close_log() {
-  const pid_t self = getpid();
-  pid_t before = closed.load();
-  if (before == self || !closed.compare_exchange_strong(before, self)) {
+  if (__atomic_exchange_n(&wiped.load(std::memory_order_acquire)->closed, 1, __ATOMIC_SEQ_CST)) {
     return;
   }
   end_recording();
@@ -100,7 +96,7 @@ void wait_for_start() {
 }
 
 __attribute__((destructor)) void finish() {
-  ended.store(getpid());
+  __atomic_store_n(&wiped.load(std::memory_order_acquire)->ended, 1, __ATOMIC_SEQ_CST);
   wait_for_start();
   if (armed_now()) {
     close_log();
@@ -167,7 +163,12 @@ Lane* attach() {
 
 bool keeps_records() { return supply.keeps_records; }
 
-bool has_ended() { return ended.load() == getpid(); }
+// Either page: the log may have begun on another thread meanwhile.
+bool has_ended() {
+  const WipedPage* page = wiped.load(std::memory_order_acquire);
+  return __atomic_load_n(&before_start.ended, __ATOMIC_SEQ_CST) != 0 ||
+         __atomic_load_n(&page->ended, __ATOMIC_SEQ_CST) != 0;
+}
 
 bool start() {
   if (armed_now()) [[likely]] {

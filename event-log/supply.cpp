@@ -204,13 +204,16 @@ void stop_supply() {
     errno = saved_errno;
     return;
   }
+  const bool gone = chunk_shortage() == DropCause::helper_gone;
   supply.stop.store(kStopAsked, std::memory_order_release);
   wake_supply();
   const std::uint64_t give_up = monotonic_raw_ns() + kStopWaitNs;
   while (supply.stop.load(std::memory_order_acquire) != kStopped && monotonic_raw_ns() < give_up) {
     futex_wait(supply.stop, kStopAsked, kStopWaitNs / 10);
   }
-  wait_for_packer();
+  if (!gone || supply.stop.load(std::memory_order_acquire) == kStopped) {
+    wait_for_packer();
+  }
   errno = saved_errno;
 }
 

@@ -39,17 +39,17 @@ static void filter_calls(const int* listed, size_t count, unsigned of_listed, un
 }
 
 // By name: "none"; "EPERM" and "ENOSYS" refuse what writes and shapes files and moves memory;
-// "kill" ends the process for the same; "strict" for all but the few calls that a program needs
+// "kill" ends the process for the same, "thread" the thread; "strict" for all but the few calls that a program needs
 // which has everything open.
 static void enter_sandbox(const char* kind) {
   static const int kOfFiles[] = {SYS_fallocate, SYS_pwrite64, SYS_ftruncate, SYS_fchmod,
                                  SYS_unlinkat,  SYS_mremap,   SYS_tgkill};
-  static const int kFew[] = {SYS_read,   SYS_write,      SYS_close,        SYS_munmap,
-                             SYS_brk,    SYS_mmap,       SYS_futex,        SYS_epoll_ctl,
-                             SYS_exit,   SYS_exit_group, SYS_rt_sigreturn, SYS_epoll_pwait,
-                             SYS_madvise,
+  static const int kFew[] = {
+      SYS_read, SYS_write, SYS_close, SYS_mmap, SYS_munmap, SYS_madvise, SYS_brk, SYS_futex,
+      SYS_epoll_ctl, SYS_epoll_pwait, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_rt_sigaction,
+      SYS_set_robust_list, SYS_rseq, SYS_exit, SYS_exit_group,
 #ifdef SYS_epoll_wait
-                             SYS_epoll_wait,
+      SYS_epoll_wait,
 #endif
   };
   const size_t files = sizeof kOfFiles / sizeof *kOfFiles, few = sizeof kFew / sizeof *kFew;
@@ -59,6 +59,8 @@ static void enter_sandbox(const char* kind) {
     filter_calls(kOfFiles, files, SECCOMP_RET_ERRNO | ENOSYS, SECCOMP_RET_ALLOW);
   } else if (strcmp(kind, "kill") == 0) {
     filter_calls(kOfFiles, files, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+  } else if (strcmp(kind, "thread") == 0) {
+    filter_calls(kOfFiles, files, SECCOMP_RET_KILL_THREAD, SECCOMP_RET_ALLOW);
   } else if (strcmp(kind, "strict") == 0) {
     filter_calls(kFew, few, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
   } else if (strcmp(kind, "fallocate") == 0) {

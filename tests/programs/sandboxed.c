@@ -1,6 +1,10 @@
-// Sends messages to itself, goes into a sandbox, and sends as many again.
+// Sends messages to itself, goes into a sandbox, and sends as many again. With the KIND "thread" for
+// two seconds or more. With "SIGKILL" there is no sandbox, and that is its end.
 //
 //     sandboxed KIND MESSAGES [before]      a KIND of sandbox.h; before: already before UCX starts
+#include <signal.h>
+#include <time.h>
+
 #include "sandbox.h"
 #include "ucp_self.h"
 
@@ -17,7 +21,13 @@ int main(int argc, char** argv) {
   printf("in the sandbox\n");
   fflush(stdout);
   if (!before) enter_sandbox(argv[1]);
-  for (int i = 0; i < messages; ++i) send_to_self(node.worker, node.endpoint, (ucp_tag_t)i + 1, 8);
+  const time_t until = strcmp(argv[1], "thread") == 0 ? time(NULL) + 3 : 0;
+  do {
+    for (int i = 0; i < messages; ++i) {
+      send_to_self(node.worker, node.endpoint, (ucp_tag_t)i + 1, 8);
+    }
+  } while (time(NULL) < until);
+  if (strcmp(argv[1], "SIGKILL") == 0) raise(SIGKILL);
   close_node(node);
   ucp_cleanup(context);
   printf("%d messages\n", 2 * messages);

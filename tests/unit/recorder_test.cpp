@@ -122,6 +122,7 @@ void record_in_threads(std::uint64_t count, std::uint64_t records) {
 }  // namespace
 
 TEST_CASE("as many threads as there are record at once") {
+  if (!has_helper()) return;
   for (const std::uint64_t threads : {300, 1000}) {
     CAPTURE(threads);
     const Folder folder;
@@ -145,10 +146,10 @@ TEST_CASE("as many threads as there are record at once") {
 }
 
 TEST_CASE("more threads than there can be lanes are counted, with that cause") {
-  constexpr std::uint64_t kThreads = kMaxLanes + 30;
+  const std::uint64_t kLanes = has_helper() ? kMaxLanes : kPageLanes, kThreads = kLanes + 30;
   const Folder folder;
   folder.run([&] {
-    std::barrier all(kThreads);
+    std::barrier all(static_cast<std::ptrdiff_t>(kThreads));
     std::vector<std::jthread> threads;
     for (std::uint64_t i = 0; i < kThreads; ++i) {
       threads.emplace_back([&] {
@@ -159,10 +160,29 @@ TEST_CASE("more threads than there can be lanes are counted, with that cause") {
     return true;
   });
   const LogFile log = folder.log();
-  CHECK(log.lanes().size() == kMaxLanes);
-  CHECK(log.page().dropped_without_lane[0] == kThreads - (kMaxLanes - 1));  // the main thread's
+  CHECK(log.lanes().size() == kLanes);
+  CHECK(log.page().dropped_without_lane[0] == kThreads - (kLanes - 1));  // one is the main thread's
   CHECK(dropped_for(log, DropCause::no_lane) == log.dropped_records());
   check_causes(log);
+}
+
+TEST_CASE("all causes together are all that was dropped") {
+  const Folder folder;
+  folder.run([&] {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([] {
+        for (int k = 0; k < 500'000; ++k) record_one();  // without a pause for the helper
+      });
+    }
+    return true;
+  });
+  const LogFile log = folder.log();
+  check_causes(log);
+  const std::uint64_t none = dropped_for(log, DropCause::no_lane) +
+                             dropped_for(log, DropCause::refused) +
+                             dropped_for(log, DropCause::no_room);
+  CHECK(none == 0);
 }
 
 TEST_CASE("a signal handler may take and return slots at any moment") {
