@@ -184,6 +184,8 @@ void Grammar::add_record() {
   add_condition(verb, "--stop-on", record_.stop_on,
                 "Stop recording there, until the next start [never]");
   add_max_log(verb, record_.max_log_bytes);
+  verb.add_flag("--no-helper", record_.no_helper,
+                "No thread, and no system calls of uctrace's once MPI or UCX has started");
   verb.add_flag("--gpu-history", record_.gpu_history,
                 "Also record all that is allocated on GPUs, and when");
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");

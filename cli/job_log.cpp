@@ -1,9 +1,6 @@
 #include "cli/job_log.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <optional>
-#include <span>
 
 #include "event-log/file_systems.hpp"
 #include "event-log/reader.hpp"
@@ -15,15 +12,6 @@ namespace uctrace::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The log cut behind its process page: identity, counters and the check of both, without events.
-log::LogFile open_page(const fs::path& path) {
-  std::vector<std::byte> page(log::kProcessPageBytes);
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(page.data()), static_cast<std::streamsize>(page.size()));
-  page.resize(static_cast<std::size_t>(file.gcount()));
-  return log::LogFile::from_bytes(page, path.string());
-}
 
 ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
   const log::ProcessPage& page = log.page();
@@ -39,7 +27,9 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
                        .packing_ns = page.packing_ns,
                        .writing_ns = page.writing_ns,
                        .dropped = log.dropped_records(),
-                       .log_bytes = page.allocated_bytes + page.live_bytes};
+                       .dropped_by_cause = log.dropped_by_cause(),
+                       .log_bytes = page.allocated_bytes + page.live_bytes,
+                       .chunk_bytes = page.chunk_bytes};
   std::copy(std::begin(page.layers), std::end(page.layers), report.layers.begin());
   for (const log::LaneInfo& lane : log.lanes()) {
     report.events += lane.counters.recorded_events;
@@ -48,6 +38,13 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
     report.mpi_calls += lane.counters.mpi_calls;
     report.ucp_operations += lane.counters.ucp_operations;
     report.uct_operations += lane.counters.uct_posted_ok;
+  }
+  const std::uint64_t overwritten = log.overwritten_events();
+  report.kept = report.events - std::min(report.events, overwritten);
+  if (page.closed == 0 && page.storage == log::Storage::drained) {
+    // The page of a process that was killed is older than what lies behind it.
+    report.kept = log::count_packed_events(path);
+    report.events = std::max(report.events, report.kept + overwritten);
   }
   return report;
 }
@@ -70,7 +67,7 @@ JobLog read_job_log(const fs::path& folder, const std::string& recording) {
   result.folder_gone = fs::status(folder, error).type() == fs::file_type::not_found;
   for (const fs::path& path : logs_in(folder)) {
     try {
-      const log::LogFile log = open_page(path);
+      const log::LogFile log = log::LogFile::open_counters(path);
       if (recording.empty() || merge::is_job_of(log.job(), recording)) {
         result.processes.push_back(report_of(log, path));
       }
@@ -81,6 +78,16 @@ JobLog read_job_log(const fs::path& folder, const std::string& recording) {
   std::sort(result.processes.begin(), result.processes.end(),
             [](const ProcessReport& a, const ProcessReport& b) { return a.rank < b.rank; });
   return result;
+}
+
+void give_back_room(const JobLog& log) {
+  for (const ProcessReport& process : log.processes) {
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(process.log, error);
+    if (error || !process.closed || process.chunk_bytes == 0 || size <= process.log_bytes) continue;
+    fs::permissions(process.log, fs::perms::owner_write, fs::perm_options::add, error);
+    fs::resize_file(process.log, process.log_bytes, error);  // in vain: it is only larger
+  }
 }
 
 bool has_live_writer(const fs::path& folder) {

@@ -1,5 +1,5 @@
-// What `record` asks of the logs once the job has ended. Reads each log's process page only, so it
-// is cheap after a long job.
+// What `record` asks of the logs once the job has ended. Reads what leads each log, and its lanes,
+// so it is cheap after a long job.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "event-log/file_layout.hpp"
+#include "log-merger/drop_words.hpp"
 
 namespace uctrace::cli {
 
@@ -25,12 +26,15 @@ struct ProcessReport {
   std::string file_system;
   std::uint64_t packing_ns = 0,
                 writing_ns = 0;      // for making the log's blocks, and for writing them
-  std::uint64_t events = 0;          // recorded
+  std::uint64_t events = 0;          // recorded in the whole run
+  std::uint64_t kept = 0;            // of them in the log: the newest, where its size is bounded
   std::uint64_t dropped = 0;         // lost at the writer
+  DropCounts dropped_by_cause{};
   std::uint64_t outside_window = 0;  // not recorded, because recording was off
   std::uint64_t untracked = 0;  // operations whose end is not known: no slot was ready for them
   std::uint64_t mpi_calls = 0, ucp_operations = 0, uct_operations = 0;  // counted, recorded or not
   std::uint64_t log_bytes = 0;
+  std::uint64_t chunk_bytes = 0;  // of a log without a helper (--no-helper)
 };
 
 struct JobLog {
@@ -42,6 +46,10 @@ struct JobLog {
 // The processes in `folder` of the `uctrace record` with this key; with an empty key, all. A folder
 // that cannot be read has none.
 JobLog read_job_log(const std::filesystem::path& folder, const std::string& recording);
+
+// Gives back what logs without a helper reserved for more blocks and did not need: their processes
+// make no system call for it. Only of those that are closed: nobody writes there any more.
+void give_back_room(const JobLog& log);
 
 // Whether a process of this machine is writing to a log in `folder` now.
 bool has_live_writer(const std::filesystem::path& folder);

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "cli/job_log.hpp"
-#include "cli/log_obstacle.hpp"
 #include "event-log/reader.hpp"
 #include "event-log/recording.hpp"
+#include "log-merger/drop_words.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/faults.hpp"
 
@@ -246,30 +246,27 @@ void check_ranks(const Processes& processes, std::vector<std::string>& lines) {
       ranks.size(), world_size));
 }
 
+// Each reason that occurred, with how many records it cost where there are several.
 void check_drops(const Processes& processes, std::vector<std::string>& lines) {
   std::uint64_t dropped = 0;
-  std::set<std::string> reasons, remedies;
+  std::map<std::string, std::uint64_t> reasons;
+  std::set<std::string> remedies;
   const Processes affected = select(processes, [&](const ProcessReport& process) {
     dropped += process.dropped;
-    if (process.dropped == 0) return false;
-    if (process.write_errno != 0) {
-      const Obstacle obstacle = obstacle_of(process.write_errno);
-      reasons.insert(obstacle.why);
-      remedies.insert(obstacle.to_do);
-    } else if (process.writing_ns > process.packing_ns) {
-      reasons.insert(
-          fmt::format("they came faster than the file system ({}) took them", process.file_system));
-      remedies.insert("a faster folder, as a local one with -o /tmp/run, takes more");
-    } else {
-      reasons.insert("they came faster than they could be packed");
-      remedies.insert(
-          "leave a core to uctrace's thread, or record less with --layers or --start-on");
+    for (const log::DropCause cause : causes_in(process.dropped_by_cause)) {
+      const DropWords words = drop_words(cause, process.write_errno, process.file_system);
+      reasons[words.why] += process.dropped_by_cause[static_cast<std::size_t>(cause)];
+      remedies.insert(words.to_do);
     }
-    return true;
+    return process.dropped != 0;
   });
   if (affected.empty()) return;
+  std::vector<std::string> told;
+  for (const auto& [why, count] : reasons) {
+    told.push_back(reasons.size() == 1 ? why : fmt::format("{} ({})", why, count));
+  }
   lines.push_back(fmt::format("{} records were dropped in {}: {}; {}", dropped,
-                              count_text(affected, processes.size()), fmt::join(reasons, ", "),
+                              count_text(affected, processes.size()), fmt::join(told, ", "),
                               fmt::join(remedies, ", ")));
 }
 
@@ -337,7 +334,8 @@ void check_ends(const Processes& processes, std::vector<std::string>& lines) {
   lines.push_back(
       fmt::format("{} did not close their log: {}; what was recorded is kept",
                   count_text(open, processes.size()),
-                  alive ? "still running, or killed" : "killed, crashed or ended by _exit"));
+                  alive ? "still running, or killed"
+                        : "killed, crashed, ended by _exit, or kept from writing by a sandbox"));
 }
 
 }  // namespace
@@ -362,8 +360,9 @@ std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
     lines.push_back(
         "no process used MPI or UCX, so nothing was recorded: a program that is statically linked, "
         "set-uid, or started by another machine or service does not load uctrace, and one that "
-        "changed its user or root cannot write to this folder; if it should have, put uctrace "
-        "behind the launcher: `mpirun ... uctrace record -- PROGRAM`");
+        "changed its user or root, or that a sandbox lets make no files, cannot write to this "
+        "folder; if it should have, put uctrace behind the launcher: `mpirun ... uctrace record -- "
+        "PROGRAM`");
     return lines;
   }
   if (!kept.unreadable.empty()) {

@@ -114,6 +114,7 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   if (command.max_log_bytes != 0) {
     wanted.variables.push_back({"UCTRACE_MAX_LOG", std::to_string(command.max_log_bytes)});
   }
+  if (command.no_helper) wanted.variables.push_back({"UCTRACE_NO_HELPER", "1"});
 }
 
 // CUDA's driver loads one library of this name: where the job has one, or its line names one, that
@@ -194,18 +195,24 @@ void say_after(const RecordCommand& command, const JobLog& kept, const JobLog& l
                const ProgramEnd& end) {
   say_end(end);
   if (command.verbose) say_processes(kept);
-  std::uint64_t events = 0, bytes = 0;
+  std::uint64_t events = 0, in_logs = 0, bytes = 0, dropped = 0;
   for (const ProcessReport& process : kept.processes) {
     events += process.events;
+    in_logs += process.kept;
     bytes += process.log_bytes;
+    dropped += process.dropped;
   }
   for (const std::string& line : warnings(kept, lost)) warn(line);
   if (kept.processes.empty()) return;
   const std::string folder =
       command.folder == kDefaultFolder ? "" : " " + shell_word(command.folder.string());
-  say(fmt::format("{} event{} of {} process{}, {}; next: uctrace report{}", events,
+  const std::string newest =
+      in_logs == events ? "" : fmt::format(", the newest {} are kept", in_logs);
+  const std::string lost_some = dropped == 0 ? "" : fmt::format(", {} dropped", dropped);
+  say(fmt::format("{} event{} of {} process{}{}{}, {}; next: uctrace report{}", events,
                   events == 1 ? "" : "s", kept.processes.size(),
-                  kept.processes.size() == 1 ? "" : "es", format_bytes(bytes), folder));
+                  kept.processes.size() == 1 ? "" : "es", newest, lost_some, format_bytes(bytes),
+                  folder));
 }
 
 // Blocks of zeros become holes: a log of nothing but counters then takes two blocks of the disk.
@@ -322,6 +329,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   if (describe && !described) warn("run.json could not be written; the logs do not depend on it");
   const JobLog kept = read_job_log(folder.path, record.job),
                lost = read_job_log(fallback.path(), "");
+  give_back_room(kept);
   if (kept.processes.empty() && kept.unreadable.empty() && lost.processes.empty()) {
     say_end(end);
     say_nothing(folder, end, kept);

@@ -74,6 +74,10 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "MPI_Pcontrol(0) or the next. Both may be given several times, and windows may open and "
            "close many times. --max-log keeps the newest events of each process in SIZE, such as "
            "64M. Counters are of the whole run in either case.",
+           "--no-helper is for programs that put themselves into a sandbox (seccomp) which ends a "
+           "process for a system call that it does not expect. uctrace then has no thread: who "
+           "fills its memory packs it, which is in the time of that call, and the log keeps the "
+           "newest 64 MiB of events, or what --max-log says.",
            "--gpu-history also records what the program allocates of CUDA's driver, used or not, "
            "with exact times. It takes a library that is built with -Dcupti, which the driver loads "
            "in each process by CUDA_INJECTION64_PATH. Where the job sets that itself, or another "
@@ -210,6 +214,7 @@ std::vector<Definition> environment_texts() {
        "the library that --gpu-history has loaded, if it is not that of uctrace"},
       {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
       {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
+      {"UCTRACE_NO_HELPER", "if it is 1, as --no-helper"},
       {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
       {"UCTRACE_CLOCK",
        "if it is off, MPI jobs do not measure the clocks of their hosts against each other; if it "

@@ -1,8 +1,14 @@
 #include "event-log/block_file.hpp"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <atomic>
+
+#include "event-log/lanes.hpp"
+#include "event-log/supply.hpp"
 
 namespace uctrace::log {
 namespace {
@@ -15,45 +21,74 @@ constexpr std::uint64_t kLeastOnFullDisk = 2;
 
 constexpr std::size_t kOverwrittenBytes =
     sizeof(LaneCounters::overwritten) + sizeof(LaneCounters::overwritten_until_tick);
+constexpr std::size_t kOverwrittenOffset =
+    offsetof(LaneInfo, counters) + offsetof(LaneCounters, overwritten);
 
 std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
 
 bool is_full(int error) { return error == ENOSPC || error == EDQUOT; }
 
-bool allocate(int fd, int mode, std::uint64_t at, std::uint64_t bytes) {
-  return syscall(SYS_fallocate, fd, mode, at, bytes) == 0;
-}
-
-bool write_gap(int fd, std::uint64_t at, std::uint64_t end) {
-  if (at == end) return true;
-  const GapHeader gap{kGapMagic, static_cast<std::uint32_t>(end - at)};
-  return write_at(fd, &gap, sizeof gap, at) == sizeof gap;
-}
-
 }  // namespace
 
-void BlockFile::start(int fd, LaneInfo* lanes, std::uint64_t most_event_bytes) {
+void BlockFile::start(int fd, std::uint64_t most_event_bytes) {
   *this = {};
   fd_ = fd;
-  lanes_ = lanes;
-  end_ = kProcessPageBytes;
+  begin_ = end_ = kProcessPageBytes;
   const std::uint64_t slots = most_event_bytes / kSlotBytes;
   most_event_slots_ = most_event_bytes == 0      ? 0
                       : slots < kLeastEventSlots ? kLeastEventSlots
                                                  : slots;
 }
 
+void BlockFile::start_in_memory(unsigned char* memory, std::uint64_t begin, std::uint64_t bytes) {
+  fd_ = -1;
+  memory_ = memory;
+  memory_end_ = begin + bytes;
+  begin_ = end_ = begin;
+}
+
+// --- the file, by the system or in memory --------------------------------------------------------
+
+bool BlockFile::put(const void* data, std::size_t bytes, std::uint64_t at) {
+  if (memory_ == nullptr) return write_at(fd_, data, bytes, at) == bytes;
+  memcpy(memory_ + (at - begin_), data, bytes);
+  return true;
+}
+
+bool BlockFile::get(void* data, std::size_t bytes, std::uint64_t at) const {
+  if (memory_ == nullptr) return read_at(fd_, data, bytes, at);
+  memcpy(data, memory_ + (at - begin_), bytes);
+  return true;
+}
+
+bool BlockFile::allocate(int mode, std::uint64_t at, std::uint64_t bytes) {
+  if (memory_ == nullptr) return syscall(SYS_fallocate, fd_, mode, at, bytes) == 0;
+  errno = ENOSPC;
+  return at + bytes <= memory_end_;
+}
+
+bool BlockFile::write_gap(std::uint64_t at, std::uint64_t end) {
+  if (at == end) return true;
+  const GapHeader gap{kGapMagic, static_cast<std::uint32_t>(end - at)};
+  return put(&gap, sizeof gap, at);
+}
+
+// -------------------------------------------------------------------------------------------------
+
 // One slot more is for definitions. What a file system had allocated before it was full, it keeps.
 void BlockFile::reserve() {
   constexpr int kKeepSize = 1;
   for (std::uint64_t slots = most_event_slots_; slots >= kLeastEventSlots; slots /= 2) {
-    if (allocate(fd_, kKeepSize, end_, (slots + 1) * kSlotBytes) || !is_full(errno)) return;
+    if (allocate(kKeepSize, end_, (slots + 1) * kSlotBytes) || !is_full(errno)) return;
     give_back();
   }
 }
 
 void BlockFile::give_back() {
-  if (bounded() && ftruncate(fd_, static_cast<off_t>(end_)) != 0) return;  // it stays allocated
+  if (memory_ == nullptr && bounded() &&
+      ftruncate(fd_, static_cast<off_t>(end_)) != 0) {
+    return;  // it stays allocated
+  }
 }
 
 std::size_t BlockFile::room(Stream stream) const {
@@ -70,7 +105,7 @@ bool BlockFile::write(const BlockHeader& block) {
 }
 
 bool BlockFile::append(const BlockHeader& block) {
-  if (write_at(fd_, &block, block.bytes, end_) != block.bytes) return false;
+  if (!put(&block, block.bytes, end_)) return false;
   end_ += block.bytes;
   return true;
 }
@@ -101,10 +136,10 @@ bool BlockFile::find_slot(Stream stream, std::uint64_t& at) {
 bool BlockFile::add_slot(std::uint64_t& at) {
   at = end_;
   const auto new_end = static_cast<off_t>(at + kSlotBytes);
-  if (!allocate(fd_, 0, at, kSlotBytes) && (errno != EOPNOTSUPP || ftruncate(fd_, new_end) != 0)) {
+  if (!allocate(0, at, kSlotBytes) && (!is_refused(errno) || ftruncate(fd_, new_end) != 0)) {
     return false;
   }
-  if (!write_gap(fd_, at, at + kSlotBytes)) return false;
+  if (!write_gap(at, at + kSlotBytes)) return false;
   end_ = at + kSlotBytes;
   return true;
 }
@@ -115,19 +150,20 @@ bool BlockFile::take_oldest_slot(std::uint64_t& at) {
   at = newest_event_slot_;
   BlockHeader first;
   do {
-    at = at + kSlotBytes < end_ ? at + kSlotBytes : kProcessPageBytes;
-    if (!read_at(fd_, &first, sizeof first, at)) return false;
-  } while (at + kSlotBytes == definitions_end ||
+    at = at + kSlotBytes < end_ ? at + kSlotBytes : begin_;
+    if (!get(&first, sizeof first, at)) return false;
+  } while (at + kSlotBytes == definitions_end || first.magic == kLanesMagic ||
            (first.magic == kBlockMagic && first.stream == Stream::definitions));
   count_overwritten(at, 1);
-  if (write_gap(fd_, at, at + kSlotBytes)) return true;
+  if (write_gap(at, at + kSlotBytes)) return true;
   count_overwritten(at, ~std::uint64_t{0});  // they are still there
   return false;
 }
 
 void BlockFile::count_overwritten(std::uint64_t slot, std::uint64_t times) {
-  visit_blocks(fd_, slot, slot + kSlotBytes, [&](const BlockHeader& block) {
-    LaneCounters& counters = lanes_[block.lane % kMaxLanes].counters;
+  visit_blocks(slot, slot + kSlotBytes, [&](const BlockHeader& block) {
+    if (block.lane >= lanes_there()) return;
+    LaneCounters& counters = lane_info(block.lane)->counters;
     for (std::size_t kind = 0; kind < kDropKinds; ++kind) {
       __atomic_fetch_add(&counters.overwritten[kind], block.records[kind] * times,
                          __ATOMIC_RELAXED);
@@ -135,22 +171,28 @@ void BlockFile::count_overwritten(std::uint64_t slot, std::uint64_t times) {
     if (counters.overwritten_until_tick < block.last_tick) {
       __atomic_store_n(&counters.overwritten_until_tick, block.last_tick, __ATOMIC_RELAXED);
     }
-    // The page of a drained log is only written later.
-    const auto* page = reinterpret_cast<const char*>(lanes_) - kLanesOffset;
-    const auto* from = reinterpret_cast<const char*>(counters.overwritten);
-    write_at(fd_, from, kOverwrittenBytes, static_cast<std::uint64_t>(from - page));
+    // The page of a drained log, and its tables, are only written later.
+    const std::uint64_t at = place_of_lane(*supply.page, block.lane);
+    if (memory_ == nullptr && at != 0) {
+      write_at(fd_, counters.overwritten, kOverwrittenBytes, at + kOverwrittenOffset);
+    }
   });
+}
+
+// In a log of bounded size a table takes a slot.
+bool BlockFile::place_table(std::uint64_t& at) {
+  static_assert(kLaneTableBytes == kSlotBytes);
+  at = (end_ + kLaneTableBytes - 1) / kLaneTableBytes * kLaneTableBytes;
+  return write_gap(end_, at);
 }
 
 // Its header last: until then there is the gap that was there before.
 bool BlockFile::put_into_slot(const BlockHeader& block, Slot& slot) {
   const std::uint64_t end = slot.at + block.bytes;
   const std::size_t body = block.bytes - sizeof block;
-  if (write_at(fd_, &block + 1, body, slot.at + sizeof block) != body ||
-      !write_gap(fd_, end, slot.end) ||
-      write_at(fd_, &block, sizeof block, slot.at) != sizeof block) {
-    return false;
-  }
+  if (!put(&block + 1, body, slot.at + sizeof block) || !write_gap(end, slot.end)) return false;
+  std::atomic_thread_fence(std::memory_order_release);
+  if (!put(&block, sizeof block, slot.at)) return false;
   slot.at = end;
   return true;
 }

@@ -1,8 +1,9 @@
 // Layout of a uctrace event log. Its records are in events.hpp and definitions.hpp.
 //
-// A log is one file per process: a ProcessPage, followed by blocks of packed records. What is not
-// packed yet lies in chunks: in a second file beside it (kLiveSuffix) where the storage is mapped,
-// in memory where it is drained. A chunk is of a power-of-two size (>= kMinChunkBytes), led by a
+// A log is one file per process: a ProcessPage, followed by blocks of packed records and tables of
+// further lanes. What is not packed yet lies in chunks: in a second file beside it (kLiveSuffix)
+// where the storage is mapped, in memory where it is drained, behind the page where the process has
+// no helper. A chunk is of a power-of-two size (>= kMinChunkBytes), led by a
 // ChunkHeader, and belongs to one lane (a recording thread) and one stream (events or definitions);
 // chunks of a lane and stream follow each other by `sequence`. Inside a chunk records lie back to
 // back, 8-byte aligned; a record whose first word is zero is not published yet and ends the
@@ -30,7 +31,8 @@ inline constexpr std::uint64_t kMagic = 0x31474f4c52544355;  // "UCTRLOG1", litt
 inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
 inline constexpr std::uint32_t kBlockMagic = 0x4b434150;     // "PACK"
 inline constexpr std::uint32_t kGapMagic = 0x20504147;       // "GAP "
-inline constexpr std::uint32_t kFormatVersion = 4;
+inline constexpr std::uint32_t kLanesMagic = 0x454e414c;     // "LANE"
+inline constexpr std::uint32_t kFormatVersion = 5;
 
 // Behind the name of a log: the chunks whose records are not in it yet.
 inline constexpr char kLiveSuffix[] = ".live";
@@ -38,7 +40,12 @@ inline constexpr char kLiveSuffix[] = ".live";
 inline constexpr std::size_t kMinChunkBytes = 64 * 1024;
 inline constexpr std::size_t kMaxChunkBytes = 4 * 1024 * 1024;
 inline constexpr std::size_t kProcessPageBytes = 128 * 1024;
-inline constexpr std::size_t kMaxLanes = 240;
+// Lanes are in the page, and in tables that are added when threads need more.
+inline constexpr std::size_t kPageLanes = 192;
+inline constexpr std::size_t kLaneTableBytes = kMinChunkBytes;
+inline constexpr std::size_t kTableLanes = 102;
+inline constexpr std::size_t kMostLaneTables = 38;
+inline constexpr std::size_t kMaxLanes = kPageLanes + kMostLaneTables * kTableLanes;
 inline constexpr std::size_t kAnchors = 16;
 
 // One instant on three clocks. `realtime_ns` is CLOCK_REALTIME, `monotonic_ns` CLOCK_MONOTONIC_RAW.
@@ -79,7 +86,7 @@ struct CountersOf {
   Number ucp_receives;   // tag receives that did not fail at once
   Number ucp_completed;  // completions of operations that did not complete at return
   Number mpi_calls;
-  Number dropped[kDropKinds];  // records lost because no chunk was ready
+  Number dropped[kDropKinds];  // records lost; LaneInfo::dropped_by_cause says why
   Number recorded_events;      // records published in the event stream
   Number ucp_puts;             // UCP operations that did not fail at once, by family
   Number ucp_gets;
@@ -142,8 +149,19 @@ struct LaneInfo {
   std::uint32_t tid;    // thread id of the newest user
   LaneCounters counters;
   CurrentCall current_call;
+  Counter dropped_by_cause[kDropCauses];  // their sum is that of counters.dropped
 };
-static_assert(sizeof(LaneInfo) == 512);
+static_assert(sizeof(LaneInfo) == 640);
+
+// Leads further lanes, which follow it. Its place in the file is a multiple of kLaneTableBytes.
+struct LaneTableHeader {
+  std::uint32_t magic;
+  std::uint32_t bytes;  // kLaneTableBytes
+  std::uint32_t first_lane;
+  std::uint32_t reserved0;
+  std::uint64_t reserved1[30];
+};
+static_assert(sizeof(LaneTableHeader) + kTableLanes * sizeof(LaneInfo) == kLaneTableBytes);
 
 struct ProcessPage {
   std::uint64_t magic;
@@ -168,7 +186,7 @@ struct ProcessPage {
   std::uint32_t lanes_used;
   std::uint32_t write_errno;                       // why records were first lost, 0 if none were
   std::uint64_t allocated_bytes;                   // of the file, as far as it was written
-  std::uint64_t dropped_without_lane[kDropKinds];  // threads beyond kMaxLanes, or no chunk at all
+  std::uint64_t dropped_without_lane[kDropKinds];  // of threads that got none
   std::uint32_t anchor_count;  // anchors[0] is the first; the last slot is refreshed for ever
   std::uint32_t file_system;   // f_type of statfs(2) where the log lies (file_systems.hpp)
   Anchor anchors[kAnchors];
@@ -190,11 +208,24 @@ struct ProcessPage {
   std::uint64_t packing_ns;  // wall time for making the blocks of the log, without writing them
   std::uint64_t writing_ns;  // and for writing them
   std::uint64_t reserved1[56];
-  // LaneInfo lanes[kMaxLanes] follow at kLanesOffset.
+  std::uint64_t dropped_without_lane_by_cause[kDropCauses];
+  // Where the tables of further lanes are in the file, in their order; 0 = there is none.
+  std::uint64_t lane_tables[kMostLaneTables];
+  std::uint64_t chunk_bytes;  // of chunks behind this page, 0 = they are elsewhere
+  // LaneInfo lanes[kPageLanes] follow at kLanesOffset.
 };
 inline constexpr std::size_t kLanesOffset = 8192;
 static_assert(sizeof(ProcessPage) <= kLanesOffset);
-static_assert(kLanesOffset + kMaxLanes * sizeof(LaneInfo) == kProcessPageBytes);
+static_assert(kLanesOffset + kPageLanes * sizeof(LaneInfo) == kProcessPageBytes);
+
+// Where a lane is in the file; 0 = nowhere yet.
+constexpr std::uint64_t place_of_lane(const ProcessPage& page, std::size_t lane) {
+  if (lane < kPageLanes) return kLanesOffset + lane * sizeof(LaneInfo);
+  const std::uint64_t table = page.lane_tables[(lane - kPageLanes) / kTableLanes];
+  return table == 0 ? 0
+                    : table + sizeof(LaneTableHeader) +
+                          (lane - kPageLanes) % kTableLanes * sizeof(LaneInfo);
+}
 
 // Leads records as their threads wrote them.
 struct ChunkHeader {

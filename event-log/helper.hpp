@@ -3,11 +3,12 @@
 #pragma once
 
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 
+#include "event-log/drop_causes.hpp"
+#include "event-log/futex.hpp"
+#include "event-log/lanes.hpp"
 #include "event-log/output_log.hpp"
 #include "event-log/packer.hpp"
 #include "event-log/process_identity.hpp"
@@ -20,17 +21,26 @@ namespace uctrace::log {
 // Chunks that are kept ready: few at first, more once a poll finds many of them taken.
 inline constexpr std::size_t kFirstReady = 48;
 inline constexpr std::size_t kMostReady = 160;
-// The chunks of a mapped log: those that are ready or wait to be packed, and those that a thread
-// has, two in each stream.
+// The chunks of a mapped log: those that are ready or wait to be packed. Those that a thread has
+// come on top of it, and of what a drained log may have: two in each stream.
 inline constexpr std::uint64_t kMostRingBytes = 12 << 20;
 inline constexpr std::uint64_t kRingBytesOfLane = 4 * kChunkBytes;
-static_assert(kPlaces * kChunkBytes >= kMostRingBytes + kMaxLanes * kRingBytesOfLane);
-static_assert(kPlaces * kChunkBytes >= kMostUndrained);
+// A helper that did not come for so long is not just late.
+inline constexpr std::uint64_t kGoneNs = 1'000'000'000;
 inline constexpr std::size_t kFirstSlab = 64 * 1024;
 inline constexpr std::size_t kLargestSlab = 512 * 1024;
 inline constexpr std::uint64_t kHungryPollNs = 100'000;
 inline constexpr std::uint64_t kIdlePollNs = 5'000'000;
 inline constexpr std::uint64_t kHousekeepingNs = 100'000'000;
+
+// Anchors fill up once, spread over the first second; after that the last one follows the clock.
+inline void refresh_anchors(ProcessPage& page) {
+  const std::uint32_t n = page.anchor_count;
+  page.anchors[n < kAnchors ? n : kAnchors - 1] = take_anchor();
+  if (n < kAnchors) {
+    __atomic_store_n(&page.anchor_count, n + 1, __ATOMIC_RELEASE);
+  }
+}
 
 // What the helper thread knows and does; lives on its stack.
 struct Helper {
@@ -44,26 +54,34 @@ struct Helper {
 
   // What the recorder may take is a part of what the program may take.
   bool within_budget(std::size_t bytes) const {
-    errno = ENOMEM;
     return slab_bytes_taken + supply.ring_bytes.load(std::memory_order_relaxed) + bytes <= budget;
   }
 
-  // errno 0: too much waits to be packed.
-  bool ring_has_room() const {
-    const std::uint64_t bytes = supply.ring_bytes.load(std::memory_order_relaxed) + kChunkBytes;
-    if (file.storage == Storage::drained) {
-      errno = packer_error();
-      return errno == 0 && bytes <= kMostUndrained;
-    }
+  std::uint64_t most_chunk_bytes() const {
     const std::uint64_t lanes = __atomic_load_n(&file.page->lanes_used, __ATOMIC_RELAXED);
-    errno = packer_error();
-    return bytes <= kMostRingBytes + lanes * kRingBytesOfLane;
+    return (file.storage == Storage::drained ? kMostUndrained : kMostRingBytes) +
+           lanes * kRingBytesOfLane;
+  }
+
+  // Why there can be no more chunks now; helper_late = there can.
+  DropCause obstacle() const {
+    const std::uint64_t bytes = supply.ring_bytes.load(std::memory_order_relaxed) + kChunkBytes;
+    if (const int error = packer_error(); error != 0) {
+      return cause_of(error);
+    }
+    if (!within_budget(kChunkBytes)) {
+      return DropCause::no_memory;
+    }
+    if (bytes > kMostChunkBytes) {
+      return DropCause::chunks_bound;
+    }
+    if (bytes > most_chunk_bytes()) {
+      return storage_is_slow() ? DropCause::storage_slow : DropCause::packing_slow;
+    }
+    return DropCause::helper_late;
   }
 
   ChunkHeader* make_chunk(std::uint32_t place) {
-    if (!within_budget(kChunkBytes) || !ring_has_room()) {
-      return nullptr;
-    }
     auto* chunk = static_cast<ChunkHeader*>(make_chunk_memory(file, kChunkBytes));
     if (chunk == nullptr) {
       return nullptr;
@@ -76,20 +94,32 @@ struct Helper {
     return chunk;
   }
 
-  bool supply_chunk(std::uint32_t place) {
+  void note_error(int error) const {
+    if (file.page->write_errno == 0) {
+      file.page->write_errno = static_cast<std::uint32_t>(error);
+    }
+  }
+
+  // helper_late = there is one more.
+  DropCause supply_chunk(std::uint32_t place) {
+    if (const DropCause cause = obstacle(); cause != DropCause::helper_late) {
+      if (cause == DropCause::no_memory) {
+        note_error(ENOMEM);
+      }
+      return cause;
+    }
     ChunkHeader* chunk = make_chunk(place);
     if (chunk == nullptr) {
-      if (file.page->write_errno == 0) {
-        file.page->write_errno = static_cast<std::uint32_t>(errno);
-      }
-      return false;
+      const int error = errno;
+      note_error(error);
+      return cause_of(error);
     }
     supply.places[place].chunk = chunk;
     if (place >= supply.places_used.load(std::memory_order_relaxed)) {
       supply.places_used.store(place + 1, std::memory_order_release);
     }
     make_ready(supply.places[place]);
-    return true;
+    return DropCause::helper_late;
   }
 
   std::size_t missing_chunks() const {
@@ -97,17 +127,28 @@ struct Helper {
     return file.grows && ready < ready_target ? ready_target - ready : 0;
   }
 
-  // Makes up to `missing` chunks, in the lowest places. False: there may be no more now.
-  bool fill_chunks(std::size_t missing) {
-    for (std::uint32_t i = 0; i < kPlaces && missing > 0; ++i) {
+  // Makes up to `missing` chunks, in the lowest places. Why there are not as many, in the words of
+  // those who find none; helper_late = there are.
+  DropCause fill_chunks(std::size_t missing) {
+    DropCause shortage = DropCause::helper_late;
+    for (std::uint32_t i = 0; i < kPlaces && missing > 0 && shortage == DropCause::helper_late;
+         ++i) {
       if (supply.places[i].state.load(std::memory_order_acquire) == PlaceState::none) {
-        if (!supply_chunk(i)) {
-          return false;
-        }
+        shortage = supply_chunk(i);
         --missing;
       }
     }
-    return true;
+    if (file.grows) {
+      supply.shortage.store(shortage, std::memory_order_relaxed);
+    }
+    return shortage;
+  }
+
+  // No more chunks are made, for good.
+  void stop_growing(int error) {
+    file.grows = false;
+    note_error(error);
+    supply.shortage.store(cause_of(error), std::memory_order_relaxed);
   }
 
   std::size_t missing_slabs() const {
@@ -140,16 +181,6 @@ struct Helper {
     }
   }
 
-  // Anchors fill up once, spread over the first second; after that the last one follows the clock.
-  void refresh_anchors() {
-    ProcessPage* page = file.page;
-    const std::uint32_t n = page->anchor_count;
-    page->anchors[n < kAnchors ? n : kAnchors - 1] = take_anchor();
-    if (n < kAnchors) {
-      __atomic_store_n(&page->anchor_count, n + 1, __ATOMIC_RELEASE);
-    }
-  }
-
   void start_task() const {
     auto* task = supply.task.load(std::memory_order_relaxed);
     if (task == nullptr) {
@@ -167,11 +198,11 @@ struct Helper {
     const std::uint64_t t = monotonic_raw_ns();
     if (t - last_housekeeping >= kHousekeepingNs) {
       last_housekeeping = t;
-      refresh_anchors();
+      refresh_anchors(*file.page);
       take_back_dead_lanes();
       if (file.grows && file.storage == Storage::mapped && is_removed(file)) {
         abandon_log();
-        file.grows = false;  // and counted from here on
+        stop_growing(ENOENT);  // and counted from here on
       }
     }
   }
@@ -207,16 +238,25 @@ struct Helper {
       slab_bytes *= 2;
     }
     pack_retired();
-    // What cannot grow for an error is not tried again soon; a full ring has chunks to pack.
-    const bool failed = !fill_chunks(missing_chunks()) && errno != 0;
+    const DropCause shortage = fill_chunks(missing_chunks());
     fill_slabs(slabs);
     start_task();
     housekeeping();
-    return failed ? kIdlePollNs : time_to_next_poll(elapsed, chunks, slabs);
+    if (supply.waiting.load(std::memory_order_acquire) != 0) {
+      futex_bump(supply.made);
+    }
+    supply.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
+    return may_end_soon(shortage) ? time_to_next_poll(elapsed, chunks, slabs) : kIdlePollNs;
+  }
+
+  // What cannot grow for an error is not tried again soon; a full ring has chunks to pack.
+  static bool may_end_soon(DropCause shortage) {
+    return shortage == DropCause::helper_late || shortage == DropCause::packing_slow ||
+           shortage == DropCause::storage_slow || shortage == DropCause::chunks_bound;
   }
 
   void finish() {
-    refresh_anchors();
+    refresh_anchors(*file.page);
     stop_packer();
   }
 };

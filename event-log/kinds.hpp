@@ -357,9 +357,33 @@ enum class Combiner : std::uint8_t {
 // What switched the recording of events on or off. `start`: it began so.
 enum class SwitchCause : std::uint8_t { start = 0, pcontrol = 1, signal = 2, kCount };
 
-// Kinds of records that can be dropped for lack of a chunk; index of LaneCounters::dropped.
-enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3 };
+// Kinds of records that can be dropped; index of LaneCounters::dropped. `uncounted`: what is tried
+// again.
+enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3, uncounted = 4 };
 inline constexpr std::size_t kDropKinds = 4;
+
+// Why a record was dropped; index of LaneInfo::dropped_by_cause. log-merger/drop_words.cpp says it
+// in words.
+enum class DropCause : std::uint8_t {
+  helper_late = 0,  // chunks were used up before the helper came to make more
+  helper_gone,      // so they were, and the helper had not come for a second or more
+  packing_slow,     // chunks wait for being packed
+  storage_slow,     // chunks wait for the file system
+  chunks_bound,     // threads hold as many chunks as the recorder makes
+  no_memory,
+  no_room,  // on the disk, or of a quota
+  file_too_large,
+  refused,       // a system call was refused: by a sandbox, or by the file system
+  not_writable,  // the folder
+  removed,       // the log or its folder
+  no_answer,     // of the file system
+  storage_failed,
+  no_thread,  // for the helper
+  no_lane,    // more threads than kMaxLanes
+  in_switch,  // recorded by a signal handler that interrupted its thread between two chunks
+  kCount
+};
+inline constexpr std::size_t kDropCauses = static_cast<std::size_t>(DropCause::kCount);
 
 // How a record that was made and then lost is counted.
 constexpr DropKind drop_kind_of(RecordType type) {

@@ -15,6 +15,7 @@
 #include <atomic>
 
 #include "event-log/file_systems.hpp"
+#include "event-log/no_helper.hpp"
 #include "event-log/process_identity.hpp"
 
 namespace uctrace::log {
@@ -80,9 +81,10 @@ Storage storage_on(std::uint32_t type) {
 }
 
 // A part of a file: allocated, filled with zeros, mapped, touched. nullptr with errno set. The
-// order matters: storing into a hole of a full disk is a SIGBUS for the program.
+// order matters: storing into a hole of a full disk is a SIGBUS for the program. Where allocating is
+// refused, writing does it too.
 void* map_more(int fd, std::uint64_t offset, std::size_t bytes) {
-  if (syscall(SYS_fallocate, fd, 0, offset, bytes) != 0 && errno != EOPNOTSUPP) {
+  if (syscall(SYS_fallocate, fd, 0, offset, bytes) != 0 && !is_refused(errno)) {
     return nullptr;
   }
   // Written once the plain way, also where the space is reserved: a page that is dirty in the page
@@ -193,7 +195,7 @@ bool open_live_file(OutputLog& file, const char* folder) {
   }
   file.live_fd = create_file(file.folder_fd, LiveName(file).text, 0444);
   if (file.live_fd < 0 ||
-      (syscall(SYS_fallocate, file.live_fd, 0, 0L, kLiveReserve) != 0 && errno != EOPNOTSUPP)) {
+      (syscall(SYS_fallocate, file.live_fd, 0, 0L, kLiveReserve) != 0 && !is_refused(errno))) {
     return false;
   }
   file.live_bytes = kLiveReserve;
@@ -203,7 +205,19 @@ bool open_live_file(OutputLog& file, const char* folder) {
 // UCTRACE_MAX_LOG: bytes, as `uctrace record --max-log` hands them down.
 std::uint64_t most_event_bytes() {
   const char* most = getenv("UCTRACE_MAX_LOG");
-  return most != nullptr ? strtoull(most, nullptr, 10) : 0;
+  const std::uint64_t bytes = most != nullptr ? strtoull(most, nullptr, 10) : 0;
+  return bytes == 0 && wants_no_helper() ? kMostWithoutHelper : bytes;
+}
+
+// Beside its page a log needs a file for its chunks, unless they are in memory, or in the log.
+bool make_room_for_chunks(OutputLog& file, const char* folder) {
+  if (file.storage == Storage::mapped && wants_no_helper()) {
+    file.chunks_in_log = true;
+    file.live_fd = file.fd;
+    file.live_bytes = kProcessPageBytes;
+    return true;
+  }
+  return file.storage == Storage::drained || open_live_file(file, folder);
 }
 
 }  // namespace
@@ -214,7 +228,7 @@ OutputLog create_output_log() {
   identity.max_event_bytes = most_event_bytes();
   OutputLog file;
   if (open_in(file, getenv("UCTRACE_DIR"), identity)) {
-    file.grows = file.storage == Storage::drained || open_live_file(file, getenv("UCTRACE_DIR"));
+    file.grows = make_room_for_chunks(file, getenv("UCTRACE_DIR"));
     if (!file.grows) {
       file.page->write_errno = static_cast<std::uint32_t>(errno);
     }
@@ -266,9 +280,17 @@ void* make_chunk_memory(OutputLog& file, std::size_t bytes) {
   void* memory = map_more(file.live_fd, file.live_bytes, bytes);
   if (memory != nullptr) {
     file.live_bytes += bytes;
-    file.page->live_bytes = file.live_bytes;
+    if (file.chunks_in_log) {
+      file.page->chunk_bytes = file.live_bytes - kProcessPageBytes;
+    } else {
+      file.page->live_bytes = file.live_bytes;
+    }
   }
   return memory;
+}
+
+void* map_log_part(const OutputLog& file, std::uint64_t at, std::size_t bytes) {
+  return map_more(file.fd, at, bytes);
 }
 
 void punch_live_file(const OutputLog& file, std::uint64_t offset, std::uint64_t bytes) {
@@ -276,22 +298,21 @@ void punch_live_file(const OutputLog& file, std::uint64_t offset, std::uint64_t 
   syscall(SYS_fallocate, file.live_fd, kPunchHole | kKeepSize, offset, bytes);
 }
 
-bool freeze_page(const OutputLog& file) {
-  void* copy = map_memory(kProcessPageBytes);
+bool freeze_memory(void* memory, std::size_t bytes) {
+  void* copy = map_memory(bytes);
   if (copy == nullptr) {
     return false;
   }
   // With whole words, for threads may count in it still.
-  const auto* from = reinterpret_cast<const std::uint64_t*>(file.page);
+  const auto* from = static_cast<const std::uint64_t*>(memory);
   auto* to = static_cast<std::uint64_t*>(copy);
-  for (std::size_t i = 0; i < kProcessPageBytes / sizeof *to; ++i) {
+  for (std::size_t i = 0; i < bytes / sizeof *to; ++i) {
     to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
   }
   // In one step: other threads count in it meanwhile.
-  if (syscall(SYS_mremap, copy, kProcessPageBytes, kProcessPageBytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-              file.page) == -1) {
+  if (syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == -1) {
     const int reason = errno;
-    unmap_memory(copy, kProcessPageBytes);
+    unmap_memory(copy, bytes);
     errno = reason;
     return false;
   }
@@ -299,7 +320,7 @@ bool freeze_page(const OutputLog& file) {
 }
 
 void remove_live_file(const OutputLog& file) {
-  if (file.live_fd >= 0) {
+  if (file.live_fd >= 0 && !file.chunks_in_log) {
     unlinkat(file.folder_fd, LiveName(file).text, 0);
   }
 }
@@ -335,6 +356,10 @@ std::size_t write_at(int fd, const void* data, std::size_t bytes, std::uint64_t 
     }
   }
   return done;
+}
+
+bool is_refused(int error) {
+  return error == EOPNOTSUPP || error == EPERM || error == ENOSYS || error == EACCES;
 }
 
 bool read_at(int fd, void* data, std::size_t bytes, std::uint64_t offset) {

@@ -23,6 +23,8 @@ struct OutputLog {
   int live_fd = -1;
   int folder_fd = -1;
   std::uint64_t live_bytes = 0;
+  // The chunks lie in the log itself, behind its page: there is no helper to remove their file.
+  bool chunks_in_log = false;
 };
 
 // Creates the file and its filled-in ProcessPage, mapped or in memory. fd < 0: neither folder can
@@ -38,6 +40,9 @@ OutputLog create_fallback_log(const ProcessPage& page, int reason);
 // Writes the page of a log whose file is not kept open. Nothing happens if it is gone.
 void rewrite_page(const char* path, const ProcessPage& page);
 
+// Maps a part of a mapped log, filled with zeros, for good; nullptr with errno set if there is no
+// room.
+void* map_log_part(const OutputLog& file, std::uint64_t at, std::size_t bytes);
 // A chunk of `bytes` zeros, faulted in; nullptr with errno set if there is no room.
 void* make_chunk_memory(OutputLog& file, std::size_t bytes);
 
@@ -47,9 +52,9 @@ inline constexpr std::uint64_t kLiveReserve = kMinChunkBytes;
 // Gives room in the middle of the file of chunks back to the file system.
 void punch_live_file(const OutputLog& file, std::uint64_t offset, std::uint64_t bytes);
 
-// Takes the page of a mapped log away from its file, for good: what threads count from here on is
-// not in it any more. False with errno set: nothing was done.
-bool freeze_page(const OutputLog& file);
+// Takes the page of a mapped log, or a table of lanes, away from its file, for good: what threads
+// count from here on is not in it any more. False with errno set: nothing was done.
+bool freeze_memory(void* memory, std::size_t bytes);
 
 // Removes the file of chunks: it is not needed any more.
 void remove_live_file(const OutputLog& file);
@@ -68,6 +73,9 @@ std::size_t write_at(int fd, const void* data, std::size_t bytes, std::uint64_t 
 
 // False: there are not as many bytes at `offset`, or they cannot be read.
 bool read_at(int fd, void* data, std::size_t bytes, std::uint64_t offset);
+
+// What the file system cannot do, or a sandbox does not let a process do.
+bool is_refused(int error);
 
 // Anonymous memory, faulted in; nullptr if the system has none.
 void* map_memory(std::size_t bytes);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "event-log/futex.hpp"
+#include "event-log/lanes.hpp"
 #include "event-log/packer_parts.hpp"
 #include "event-log/process_identity.hpp"
 #include "event-log/record_walk.hpp"
@@ -45,6 +46,7 @@ void count_time(std::uint64_t begun, std::uint64_t packed) {
   ProcessPage* page = packer->file.page;
   page->packing_ns += packed - begun;
   page->writing_ns += monotonic_raw_ns() - packed;
+  packer->write_begun.store(0, std::memory_order_relaxed);
 }
 
 // Packs what was published since the last time. False: the file takes no more now.
@@ -58,6 +60,7 @@ bool pack_chunk(Place& place) {
       return true;
     }
     const std::uint64_t packed = monotonic_raw_ns();
+    packer->write_begun.store(packed, std::memory_order_relaxed);
     const bool ok = write_block(0);
     count_time(begun, packed);
     if (!ok) {
@@ -195,9 +198,9 @@ void write_all_now() {
     abandon_log();
     return;
   }
-  copy_page();
+  copy_parts();
   if (pack_chunks(Chunks::all)) {
-    write_changed_page();
+    write_changed_parts();
   }
 }
 
@@ -216,6 +219,9 @@ bool is_time_for_all() {
 void pack_turn() {
   if (packer->removed) {
     return;
+  }
+  if (wants_lanes()) {
+    add_lane_table();
   }
   if (is_time_for_all()) {
     write_all_now();
@@ -252,8 +258,15 @@ bool start_packer(const OutputLog& file) {
   packer->file = file;
   packer->turn_interval_ns = kFirstTurnNs;
   packer->last_turn = monotonic_raw_ns();
-  packer->blocks.start(file.fd, lane_info(file.page, 0), file.page->max_event_bytes);
+  packer->blocks.start(file.fd, file.page->max_event_bytes);
   memcpy(packer->written, file.page, kProcessPageBytes);
+  packer->parts[0] = {.live = reinterpret_cast<unsigned char*>(file.page),
+                      .copy = packer->page,
+                      .written = packer->written,
+                      .bytes = kProcessPageBytes,
+                      .at = 0,
+                      .lanes_offset = kLanesOffset};
+  packer->part_count = 1;
   packer->threaded = file.storage == Storage::drained && spawn_thread(packer_main);
   return true;
 }
@@ -273,7 +286,7 @@ void pack_retired() {
     return;
   }
   const std::uint64_t retirements = supply.retirements.load(std::memory_order_relaxed);
-  if (retirements != packer->seen_retirements) {
+  if (retirements != packer->seen_retirements || wants_lanes()) {
     packer->seen_retirements = retirements;
     futex_bump(packer->work);
   }
@@ -282,6 +295,16 @@ void pack_retired() {
 void abandon_log() {
   packer->removed = true;
   note_error(ENOENT);
+}
+
+bool storage_is_slow() {
+  if (packer == nullptr) {
+    return false;
+  }
+  const ProcessPage* page = packer->file.page;
+  const std::uint64_t begun = packer->write_begun.load(std::memory_order_relaxed);
+  const std::uint64_t writing = begun != 0 ? monotonic_raw_ns() - begun : 0;
+  return page->writing_ns + writing > page->packing_ns;
 }
 
 int packer_error() { return packer == nullptr ? 0 : packer->error.load(std::memory_order_relaxed); }

@@ -18,8 +18,8 @@
 
 namespace uctrace::log {
 
-// What chunks that wait to be written may take of the memory of a drained log, beyond which records
-// are dropped and counted.
+// What chunks that wait to be written may take of the memory of a drained log, beside those that
+// threads have; beyond it records are dropped and counted.
 inline constexpr std::size_t kMostUndrained = 64 << 20;
 inline constexpr long kDrainIntervalNs = 500'000'000;
 // How long the end of a process waits for a file system that takes nothing.
@@ -39,6 +39,8 @@ void pack_retired();
 void abandon_log();
 // Why the last write to the file failed, 0 = it did not.
 int packer_error();
+// Whether writing, and not packing, is what takes the time.
+bool storage_is_slow();
 // How many chunks are to be ready; a drained log gives the memory of more back.
 void set_ready_target(std::size_t chunks);
 

@@ -4,8 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "event-log/drop_causes.hpp"
 #include "event-log/file_systems.hpp"
 #include "event-log/futex.hpp"
+#include "event-log/lanes.hpp"
 #include "event-log/packer_parts.hpp"
 #include "event-log/record_walk.hpp"
 
@@ -13,42 +17,75 @@ namespace uctrace::log {
 namespace {
 
 ProcessPage* copied_page() { return reinterpret_cast<ProcessPage*>(packer->page); }
-LaneInfo* copied_lanes() { return reinterpret_cast<LaneInfo*>(packer->page + kLanesOffset); }
 
 // What changed since the page was copied and lies in the file, though the copy does not say it yet.
-void update_copy() {
+void update_copies() {
   const ProcessPage* page = packer->file.page;
   copied_page()->allocated_bytes = packer->blocks.end();
   copied_page()->packing_ns = page->packing_ns;
   copied_page()->writing_ns = page->writing_ns;
-  const LaneInfo* now = lane_info(packer->file.page, 0);
-  for (std::size_t i = 0; i < kMaxLanes; ++i) {
-    LaneCounters& counters = copied_lanes()[i].counters;
-    memcpy(counters.overwritten, now[i].counters.overwritten, sizeof counters.overwritten);
-    counters.overwritten_until_tick = now[i].counters.overwritten_until_tick;
+  const std::size_t lanes = std::min(lanes_used(), std::size_t{copied_page()->lanes_used});
+  for (std::size_t i = 0; i < lanes; ++i) {
+    LaneCounters& counters = copied_lane(i)->counters;
+    const LaneCounters& now = lane_info(i)->counters;
+    memcpy(counters.overwritten, now.overwritten, sizeof counters.overwritten);
+    counters.overwritten_until_tick = now.overwritten_until_tick;
   }
 }
 
-bool write_copied_page() {
-  update_copy();
-  return note_write(write_at(packer->file.fd, packer->page, kProcessPageBytes, 0) ==
-                    kProcessPageBytes);
+// With whole words: other threads may count there meanwhile.
+void copy_words(const unsigned char* from, unsigned char* to, std::size_t bytes) {
+  const auto* in = reinterpret_cast<const std::uint64_t*>(from);
+  auto* out = reinterpret_cast<std::uint64_t*>(to);
+  for (std::size_t i = 0; i < bytes / sizeof *out; ++i) {
+    out[i] = __atomic_load_n(&in[i], __ATOMIC_ACQUIRE);
+  }
 }
 
-// Counts what is in no file as lost. Nothing is given back: a thread may still hold it.
-void count_losses() {
+bool write_part(const Part& part) {
+  return note_write(write_at(packer->file.fd, part.copy, part.bytes, part.at) == part.bytes);
+}
+
+// The page last: it speaks of the tables.
+bool write_copies() {
+  update_copies();
+  for (std::size_t i = packer->part_count; i-- > 0;) {
+    if (!write_part(packer->parts[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Counts what is in no file as lost, in the copies. Nothing is given back: a thread may still hold
+// it.
+void count_losses(DropCause cause) {
   const std::size_t count = chunks_in_order(Chunks::all);
   for (std::size_t i = 0; i < count; ++i) {
     const Place& place = *packer->order[i];
-    const ChunkHeader* chunk = place.chunk;
-    walk_records(chunk, first_unpacked(place), [&](const std::uint64_t* record) {
-      packer->losses.count(chunk->lane, drop_kind_of(static_cast<RecordType>(*record & 0xff)), 1);
+    LaneInfo* lane = copied_lane(place.chunk->lane);
+    walk_records(place.chunk, first_unpacked(place), [&](const std::uint64_t* record) {
+      if (lane != nullptr) {
+        count_lost(*lane, drop_kind_of(static_cast<RecordType>(*record & 0xff)), 1, cause);
+      }
       return true;
     });
   }
 }
 
-// Packs everything, and says where a thread was within a record.
+// The same of what is in a file that nobody can find any more, but who has it open.
+void count_written_as_lost(DropCause cause) {
+  packer->blocks.visit_all([&](const BlockHeader& block) {
+    if (LaneInfo* lane = copied_lane(block.lane)) {
+      for (std::size_t kind = 0; kind < kDropKinds; ++kind) {
+        count_lost(*lane, static_cast<DropKind>(kind), block.records[kind], cause);
+      }
+    }
+  });
+}
+
+}  // namespace
+
 bool pack_all() {
   // Twice: a thread that is not over may have gone on to another chunk meanwhile.
   if (!pack_chunks(Chunks::all) || !pack_chunks(Chunks::all)) {
@@ -66,6 +103,8 @@ bool pack_all() {
   }
   return true;
 }
+
+namespace {
 
 // Gives the room of chunks that no thread has back to the file system.
 void release_ready_chunks() {
@@ -96,18 +135,41 @@ bool pack_all_in_reserve() {
   }
 }
 
+// Takes the page and the tables away from the file, and reads what they were. False, with errno set:
+// the page is still the file's.
+bool freeze_parts() {
+  for (std::size_t i = packer->part_count; i-- > 0;) {
+    const Part& part = packer->parts[i];
+    if (!freeze_memory(part.live, part.bytes) ||
+        !read_at(packer->file.fd, part.copy, part.bytes, part.at)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Where the page cannot be taken away from its file: by stores into it. Threads that are still
+// within a call may count there.
+void close_in_place() {
+  note_write(false);
+  pack_all();  // what it cannot write stays in the file of chunks
+  __atomic_store_n(&packer->file.page->closed, std::uint8_t{1}, __ATOMIC_RELEASE);
+}
+
 // Of a mapped log. What cannot be packed stays in the file of chunks.
 void close_mapped_log() {
   const OutputLog& file = packer->file;
-  if (!freeze_page(file) || !read_at(file.fd, packer->page, kProcessPageBytes, 0)) {
-    return;  // it stays open, and nothing is lost
+  if (!freeze_parts()) {
+    close_in_place();
+    release_output_log(file);
+    return;
   }
   const bool packed = pack_all() || pack_all_in_reserve();
   ProcessPage* page = copied_page();
   page->live_bytes = packed ? 0 : page->live_bytes;
   page->write_errno = file.page->write_errno;
   page->closed = 1;
-  if (write_copied_page() && packed) {
+  if (write_copies() && packed) {
     remove_live_file(file);
   }
   release_output_log(file);
@@ -116,49 +178,66 @@ void close_mapped_log() {
 // The last page, with what could not be written counted. A file system that copies on write may
 // have no room even for that: then the counters go elsewhere, and the log stays open.
 void close_drained_log() {
-  copy_page();
+  copy_parts();
   ProcessPage* page = copied_page();
   if (!pack_all()) {
-    count_losses();
+    count_losses(cause_of(packer_error()));
     page->write_errno = packer->file.page->write_errno;
-    subtract_losses(copied_lanes(), packer->losses);
   }
   page->closed = 1;
-  if (!write_copied_page()) {
-    keep_counters(packer->file, packer->losses, static_cast<int>(packer->file.page->write_errno));
+  if (!write_copies()) {
+    keep_counters(static_cast<int>(packer->file.page->write_errno));
   } else if (file_system_of(page->file_system).remote && fdatasync(packer->file.fd) != 0) {
     page->write_errno = static_cast<std::uint32_t>(errno);
-    write_copied_page();
+    write_copies();
   }
 }
 
 }  // namespace
 
-// With whole words: other threads count in it meanwhile.
-void copy_page() {
-  const auto* from = reinterpret_cast<const std::uint64_t*>(packer->file.page);
-  auto* to = reinterpret_cast<std::uint64_t*>(packer->page);
-  for (std::size_t i = 0; i < kProcessPageBytes / sizeof *to; ++i) {
-    to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+LaneInfo* copied_lane(std::size_t index) {
+  const bool in_page = index < kPageLanes;
+  const std::size_t part = in_page ? 0 : 1 + (index - kPageLanes) / kTableLanes;
+  if (part >= packer->part_count) {
+    return nullptr;
+  }
+  const Part& in = packer->parts[part];
+  auto* lanes = reinterpret_cast<LaneInfo*>(in.copy + in.lanes_offset);
+  return lanes + (in_page ? index : (index - kPageLanes) % kTableLanes);
+}
+
+void copy_parts() {
+  for (std::size_t i = 0; i < packer->part_count; ++i) {
+    const Part& part = packer->parts[i];
+    copy_words(part.live, part.copy, part.bytes);
   }
 }
 
-// The clock alone is nothing new.
-void write_changed_page() {
+void write_changed_parts() {
   auto* last = reinterpret_cast<ProcessPage*>(packer->written);
   const ProcessPage* page = copied_page();
-  update_copy();
+  update_copies();
+  // The clock alone is nothing new.
   memcpy(last->anchors, page->anchors, sizeof last->anchors);
   last->anchor_count = page->anchor_count;
-  if (memcmp(last, page, kProcessPageBytes) != 0 && write_copied_page()) {
-    memcpy(last, page, kProcessPageBytes);
+  for (std::size_t i = packer->part_count; i-- > 0;) {
+    const Part& part = packer->parts[i];
+    if (memcmp(part.written, part.copy, part.bytes) == 0) {
+      continue;
+    }
+    if (!write_part(part)) {
+      return;
+    }
+    memcpy(part.written, part.copy, part.bytes);
   }
 }
 
 void close_log() {
   if (packer->removed || is_removed(packer->file)) {
-    count_losses();
-    keep_counters_of_removed(packer->file, packer->blocks.end(), packer->losses);
+    copy_parts();
+    count_losses(DropCause::removed);
+    count_written_as_lost(DropCause::removed);
+    keep_counters(ENOENT);
     remove_live_file(packer->file);
   } else if (packer->is_mapped()) {
     close_mapped_log();

@@ -46,7 +46,7 @@ std::vector<std::string> Damage::sentences() const {
 LogFile::LogFile(FileWords file, FileWords live, std::string name)
     : name_(std::move(name)), file_(std::move(file)), live_(std::move(live)) {
   read_page();
-  find_chunks(file_, kProcessPageBytes);
+  find_chunks(file_, blocks_begin());
   find_chunks(live_, 0);
   note_cut_files();
   unpack_blocks();
@@ -97,15 +97,30 @@ void LogFile::read_page() {
   if (page_.page_bytes != kProcessPageBytes || page_.clock < Clock::tsc ||
       page_.clock > Clock::monotonic_raw || page_.exit > ExitKind::aborted || !layers_valid ||
       page_.lanes_used > kMaxLanes || page_.anchor_count > kAnchors || page_.world_rank < -1 ||
-      page_.world_size < 0 || page_.closed > 1 || page_.storage > Storage::drained) {
+      page_.world_size < 0 || page_.closed > 1 || page_.storage > Storage::drained ||
+      page_.chunk_bytes % kMinChunkBytes != 0) {
     refuse(name_, "its first page is damaged", kMakeAgain);
   }
-  lanes_.resize(page_.lanes_used);
-  if (!lanes_.empty()) {
-    std::memcpy(lanes_.data(), file_.words.get() + kLanesOffset / sizeof(std::uint64_t),
-                lanes_.size() * sizeof(LaneInfo));
-  }
+  read_lanes();
   anchors_.assign(page_.anchors, page_.anchors + page_.anchor_count);
+}
+
+// A table that is not there, or not where the page says, is damage: its lanes counted nothing.
+void LogFile::read_lanes() {
+  lanes_.resize(page_.lanes_used);
+  const auto* bytes = reinterpret_cast<const std::byte*>(file_.words.get());
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    const bool begins_table = lane >= kPageLanes && (lane - kPageLanes) % kTableLanes == 0;
+    const std::uint64_t at = place_of_lane(page_, lane);
+    const bool there = at != 0 && at < file_.bytes && sizeof(LaneInfo) <= file_.bytes - at;
+    if (there) std::memcpy(&lanes_[lane], bytes + at, sizeof(LaneInfo));
+    if (!there && begins_table) ++damage_.bad_chunks;
+  }
+}
+
+// Behind the page, and behind chunks that lie there, if these were read apart.
+std::size_t LogFile::blocks_begin() const {
+  return kProcessPageBytes + std::min<std::size_t>(page_.chunk_bytes, live_.bytes);
 }
 
 // --- whole file ----------------------------------------------------------------------------------
@@ -157,6 +172,15 @@ std::uint64_t LogFile::dropped_records() const {
   std::uint64_t sum = sum_of(page_.dropped_without_lane);
   for (const LaneInfo& lane : lanes_) sum += sum_of(lane.counters.dropped);
   return sum;
+}
+
+std::array<std::uint64_t, kDropCauses> LogFile::dropped_by_cause() const {
+  std::array<std::uint64_t, kDropCauses> sums{};
+  for (std::size_t cause = 0; cause < kDropCauses; ++cause) {
+    sums[cause] = page_.dropped_without_lane_by_cause[cause];
+    for (const LaneInfo& lane : lanes_) sums[cause] += lane.dropped_by_cause[cause];
+  }
+  return sums;
 }
 
 std::uint64_t LogFile::overwritten_events() const {

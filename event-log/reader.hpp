@@ -12,6 +12,7 @@
 // Threads: const members may be called from any number of threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -64,6 +65,8 @@ class LogFile {
   // Reads the whole log once, into memory: the file, and that of its chunks if it is needed. Throws
   // where it is no log that this version reads; a damaged one is read as far as it goes.
   static LogFile open(const std::filesystem::path& path);
+  // Reads what leads the log, and its lanes: all that its process counted, but no records.
+  static LogFile open_counters(const std::filesystem::path& path);
   // The same of a copy of `bytes`; `name` stands for the path in messages. `live` is what the file
   // of chunks holds.
   static LogFile from_bytes(Bytes bytes, std::string name, Bytes live = {});
@@ -71,7 +74,9 @@ class LogFile {
   const std::string& name() const { return name_; }
   bool same_bytes(const LogFile& other) const;
   // Of both files.
-  std::uint64_t size_bytes() const { return file_.bytes + live_.bytes; }
+  std::uint64_t size_bytes() const {
+    return file_.bytes + (page_.chunk_bytes == 0 ? live_.bytes : 0);
+  }
   const ProcessPage& page() const { return page_; }
   std::string_view host() const;
   std::string_view boot_id() const;
@@ -94,8 +99,10 @@ class LogFile {
   bool is_writer_alive() const;
 
   const Damage& damage() const { return damage_; }
-  // Records that were lost at the writer, for lack of a chunk or a lane.
+  // Records that were lost at the writer.
   std::uint64_t dropped_records() const;
+  // The same by DropCause.
+  std::array<std::uint64_t, kDropCauses> dropped_by_cause() const;
   // Events that gave way to newer ones in a log of bounded size; neither present nor damage. Per
   // lane and kind: LaneCounters::overwritten.
   std::uint64_t overwritten_events() const;
@@ -148,6 +155,8 @@ class LogFile {
 
   LogFile(FileWords file, FileWords live, std::string name);
   void read_page();
+  void read_lanes();
+  std::size_t blocks_begin() const;
   void find_chunks(const FileWords& in, std::size_t offset);
   std::size_t take_chunk(Words words);
   std::size_t take_block(Words words);
@@ -183,6 +192,9 @@ class LogFile {
   Damage damage_;
   std::uint64_t event_count_ = 0;
 };
+
+// How many events the blocks of a log hold, by their headers. 0 of what is no log.
+std::uint64_t count_packed_events(const std::filesystem::path& path);
 
 template <typename Visitor>
 bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {

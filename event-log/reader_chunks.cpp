@@ -59,9 +59,12 @@ std::size_t LogFile::take_chunk(Words words) {
   return there;
 }
 
-// The same of a block or a gap.
+// The same of a block, a gap, or a table of lanes.
 std::size_t LogFile::take_block(Words words) {
   const auto gap = header_of<GapHeader>(words);
+  if (gap.magic == kLanesMagic && gap.bytes == kLaneTableBytes) {
+    return std::min<std::size_t>(words.size_bytes(), gap.bytes);
+  }
   if (gap.magic == kGapMagic && gap.bytes >= kBlockAlignment && gap.bytes % kBlockAlignment == 0) {
     return std::min<std::size_t>(words.size_bytes(), gap.bytes);
   }

@@ -28,23 +28,24 @@ struct FileWords {
 // Throws where there is not as much memory; `name` is the log's.
 std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& name);
 
-// The file of chunks, without those that changed hands while they were read: they were packed
+// The `bytes` of chunks that a file has from `begin` on, without those that changed hands while they were read: they were packed
 // before, so that their records are found in the log, which is read after. `changed` says that of the
 // others some may lack the chunk before them: it was begun in a place that had been read by then,
 // or behind the end that the file had.
 template <typename File>
-FileWords read_chunks(const File& file, const std::string& name) {
+FileWords read_chunks(const File& file, const std::string& name, std::size_t begin,
+                      std::size_t bytes) {
   const std::size_t size = file.size();
-  FileWords live{.words = allocate(size, name)};
-  live.bytes = file.read(live.words.get(), size, 0);
-  auto* bytes = reinterpret_cast<std::byte*>(live.words.get());
+  FileWords live{.words = allocate(bytes, name)};
+  live.bytes = file.read(live.words.get(), bytes, begin);
+  auto* chunks = reinterpret_cast<std::byte*>(live.words.get());
   for (std::size_t at = 0; at + sizeof(ChunkHeader) <= live.bytes; at += kMinChunkBytes) {
     ChunkHeader now{};
-    file.read(&now, sizeof now, at);
-    if (std::memcmp(bytes + at, &now, sizeof now) != 0) {
+    file.read(&now, sizeof now, begin + at);
+    if (std::memcmp(chunks + at, &now, sizeof now) != 0) {
       live.changed = true;
       now.sequence = 0;
-      std::memcpy(bytes + at, &now, sizeof now);
+      std::memcpy(chunks + at, &now, sizeof now);
     }
   }
   live.changed = live.changed || file.size() != size;

@@ -9,17 +9,6 @@
 
 namespace uctrace::log {
 
-// Records that were made and then lost, by lane and kind. Of the event stream alone for `events`.
-struct Losses {
-  std::uint64_t records[kMaxLanes][kDropKinds];
-  std::uint64_t events[kMaxLanes];
-
-  void count(std::uint16_t lane, DropKind kind, std::uint64_t times) {
-    records[lane][static_cast<std::size_t>(kind)] += times;
-    events[lane] += kind != DropKind::definition ? times : 0;
-  }
-};
-
 // Calls visit(record) for each record that begins `from` bytes into `chunk` or later, until one
 // that is not published, or that it returns false of. Returns where that one begins.
 template <typename Visit>
@@ -38,16 +27,16 @@ std::uint32_t walk_records(const ChunkHeader* chunk, std::uint32_t from, Visit v
   return at;
 }
 
-// Moves what was lost from the counts of recorded events to those of dropped records in `lanes`.
-inline void subtract_losses(LaneInfo* lanes, const Losses& losses) {
-  for (std::size_t i = 0; i < kMaxLanes; ++i) {
-    LaneCounters& counters = lanes[i].counters;
+// Records that were made and then lost: moves them from the count of recorded events to those of
+// dropped records. `lane` is a copy that nobody else counts in.
+inline void count_lost(LaneInfo& lane, DropKind kind, std::uint64_t records, DropCause cause) {
+  LaneCounters& counters = lane.counters;
+  if (kind != DropKind::definition) {
     counters.recorded_events -=
-        losses.events[i] < counters.recorded_events ? losses.events[i] : counters.recorded_events;
-    for (std::size_t kind = 0; kind < kDropKinds; ++kind) {
-      counters.dropped[kind] += losses.records[i][kind];
-    }
+        records < counters.recorded_events ? records : counters.recorded_events;
   }
+  counters.dropped[static_cast<std::size_t>(kind)] += records;
+  lane.dropped_by_cause[static_cast<std::size_t>(cause)] += records;
 }
 
 }  // namespace uctrace::log

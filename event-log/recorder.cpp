@@ -9,8 +9,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event-log/lanes.hpp"
 #include "event-log/last_look.hpp"
 #include "event-log/layers.hpp"
+#include "event-log/no_helper.hpp"
 #include "event-log/recorder_parts.hpp"
 #include "event-log/supply.hpp"
 
@@ -23,19 +25,15 @@ struct WipedPage {
   detail::Armed armed;     // generation 0 = not recording
   std::uint32_t starting;  // 1 while a thread runs start()
   std::uint32_t failed;    // 1 after start() failed: not tried again in this process
+  std::uint32_t ended;     // 1 once the process's destructors have come to ours
+  std::uint32_t closed;    // 1 once a thread closes the log
 };
 
 constinit WipedPage before_start{};
 constinit std::atomic<WipedPage*> wiped{&before_start};
 constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's lanes are new ones
 
-// The process whose destructors have come to ours; 0 = none. By id, so that a fork child is
-// another.
-constinit std::atomic<pid_t> ended{0};
-constinit std::atomic<pid_t> closed{0};
 constexpr std::uint64_t kStartWaitNs = 2'000'000'000;
-
-constinit Lane lanes[kMaxLanes]{};
 
 constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond every chunk
 
@@ -70,74 +68,8 @@ WipedPage* wiped_page() {
   return fresh;
 }
 
-void start_lane(Lane& lane, std::size_t index) {
-  lane.index = static_cast<std::uint16_t>(index);
-  lane.info = lane_info(supply.page, index);
-  for (Id& id : lane.next_id) {
-    id = static_cast<Id>(index) << 48;
-  }
-  begin_recording(lane);
-}
-
-bool claim(std::size_t index, std::uint32_t from) {
-  LaneInfo* info = lane_info(supply.page, index);
-  return __atomic_compare_exchange_n(&info->state, &from, 1, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED);
-}
-
-Lane* claim_dead_lane() {
-  const std::uint32_t used = __atomic_load_n(&supply.page->lanes_used, __ATOMIC_ACQUIRE);
-  for (std::size_t i = 0; i < used && i < kMaxLanes; ++i) {
-    if (claim(i, 2)) {
-      return &lanes[i];
-    }
-  }
-  return nullptr;
-}
-
-Lane* claim_new_lane() {
-  ProcessPage* page = supply.page;
-  for (std::size_t i = __atomic_load_n(&page->lanes_used, __ATOMIC_ACQUIRE); i < kMaxLanes; ++i) {
-    if (claim(i, 0)) {
-      start_lane(lanes[i], i);
-      std::uint32_t seen = __atomic_load_n(&page->lanes_used, __ATOMIC_RELAXED);
-      while (seen < i + 1 && !__atomic_compare_exchange_n(&page->lanes_used, &seen,
-                                                          static_cast<std::uint32_t>(i + 1), false,
-                                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
-      }
-      return &lanes[i];
-    }
-  }
-  return nullptr;
-}
-
-// A lane of a dead thread, else a new one. A dead thread's chunk and ids go on where they stopped.
-Lane* claim_lane() {
-  Lane* lane = claim_dead_lane();
-  lane = lane != nullptr ? lane : claim_new_lane();
-  if (lane == nullptr) {
-    take_back_dead_lanes();  // the helper does so now and then: many may have died since
-    lane = claim_dead_lane();
-  }
-  return lane;
-}
-
-// A thread that is amid a call now may have counted it, and not recorded it, or the other way
-// round.
-std::uint16_t count_other_threads() {
-  std::uint16_t count = 0;
-  const std::uint32_t used = __atomic_load_n(&supply.page->lanes_used, __ATOMIC_ACQUIRE);
-  for (std::size_t i = 0; i < used && i < kMaxLanes; ++i) {
-    count += &lanes[i] != detail::thread_lane.lane &&
-             __atomic_load_n(&lane_info(supply.page, i)->state, __ATOMIC_ACQUIRE) == 1;
-  }
-  return count;
-}
-
 void close_log() {
-  const pid_t self = getpid();
-  pid_t before = closed.load();
-  if (before == self || !closed.compare_exchange_strong(before, self)) {
+  if (__atomic_exchange_n(&wiped.load(std::memory_order_acquire)->closed, 1, __ATOMIC_SEQ_CST)) {
     return;
   }
   end_recording();
@@ -146,6 +78,8 @@ void close_log() {
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
     __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
   }
+  // A thread that is amid a call now may have counted it, and not recorded it, or the other way
+  // round.
   __atomic_store_n(&page->threads_at_end, count_other_threads(), __ATOMIC_RELAXED);
   // What came from here on would be counted and never written.
   __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
@@ -166,7 +100,7 @@ constinit std::atomic<void (*)()> last_look{nullptr};
 
 __attribute__((destructor)) void finish() {
   take_last_look();
-  ended.store(getpid());
+  __atomic_store_n(&wiped.load(std::memory_order_acquire)->ended, 1, __ATOMIC_SEQ_CST);
   wait_for_start();
   if (armed_now()) {
     close_log();
@@ -189,9 +123,7 @@ void on_end_of_thread(void* lane) {
     return;  // of the process from which this one was forked
   }
   mine = {nullptr, 0};  // who records even later takes a lane anew
-  LaneInfo* info = static_cast<Lane*>(lane)->info;
-  __atomic_store_n(&info->tid, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&info->state, 2, __ATOMIC_RELEASE);
+  give_back_lane(static_cast<Lane*>(lane));
 }
 
 void watch_ends_of_threads() {
@@ -225,8 +157,8 @@ Lane* attach() {
   if (lane != nullptr) {
     // The only system calls of a thread's recording life: the helper finds dead threads by their
     // id, and looks at once whether several threads start together.
-    __atomic_store_n(&lane->info->tid, static_cast<std::uint32_t>(syscall(SYS_gettid)),
-                     __ATOMIC_RELAXED);
+    const long tid = supply.no_helper ? 0 : syscall(SYS_gettid);
+    __atomic_store_n(&lane->info->tid, static_cast<std::uint32_t>(tid), __ATOMIC_RELAXED);
     if (end_of_thread_key < kKeysInThread) {
       pthread_setspecific(end_of_thread_key, lane);
     }
@@ -247,9 +179,14 @@ void take_last_look() {
   }
 }
 
-bool keeps_records() { return supply.has_helper; }
+bool keeps_records() { return supply.keeps_records; }
 
-bool has_ended() { return ended.load() == getpid(); }
+// Either page: the log may have begun on another thread meanwhile.
+bool has_ended() {
+  const WipedPage* page = wiped.load(std::memory_order_acquire);
+  return __atomic_load_n(&before_start.ended, __ATOMIC_SEQ_CST) != 0 ||
+         __atomic_load_n(&page->ended, __ATOMIC_SEQ_CST) != 0;
+}
 
 bool start() {
   if (armed_now()) [[likely]] {
@@ -273,10 +210,9 @@ bool start() {
     return armed_now();
   }
   if (page->armed.generation == 0 && page->failed == 0 && !has_ended()) {
-    memset(static_cast<void*>(lanes), 0, sizeof lanes);
     forget_slots();
     watch_ends_of_threads();
-    if (start_supply(lanes)) {
+    if (start_supply()) {
       leave_out_unwanted_layers(*supply.page);
       read_recording_conditions();
       detail::armed.store(&page->armed, std::memory_order_release);
@@ -316,14 +252,36 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
     counters().recorded_events += stream == Stream::events;
     return reinterpret_cast<void*>(at);
   }
-  ChunkHeader* chunk = switching ? nullptr : take_chunk();
+  ChunkHeader* chunk = switching ? nullptr : next_chunk(stream);
   if (chunk == nullptr) {
-    ++counters().dropped[static_cast<std::size_t>(kind)];
+    drop(kind, switching ? DropCause::in_switch : chunk_shortage());
     if (!switching) {
       cursors[s].position = kNoRoom;  // else it would run on into memory that is not the chunk's
     }
     return nullptr;
   }
+  go_on_in(chunk, stream);
+  if (supply.packs_in_calls) {
+    pack_in_call();
+  }
+  return take_bytes(stream, kind, bytes);
+}
+
+// Of its first chunk a lane may wait for the helper, once: a thread that begins to record among
+// many others would lose what it begins with.
+ChunkHeader* Lane::next_chunk(Stream stream) {
+  ChunkHeader* chunk = take_chunk();
+  const auto bit = static_cast<std::uint8_t>(1u << index_of(stream));
+  if (chunk != nullptr || (waited & bit) != 0) {
+    return chunk;
+  }
+  waited |= bit;
+  return wait_for_chunk();
+}
+
+void Lane::go_on_in(ChunkHeader* chunk, Stream stream) {
+  const std::size_t s = index_of(stream);
+  waited |= static_cast<std::uint8_t>(1u << s);
   switching = true;  // a signal handler that finds no room meanwhile drops its record
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const auto start = reinterpret_cast<std::uint64_t>(chunk);
@@ -344,13 +302,21 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
   cursors[s].position = start + sizeof(ChunkHeader);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   switching = false;
-  return take_bytes(stream, kind, bytes);
+}
+
+void Lane::drop(DropKind kind, DropCause cause) {
+  if (kind != DropKind::uncounted) {
+    ++counters().dropped[static_cast<std::size_t>(kind)];
+    ++info->dropped_by_cause[static_cast<std::size_t>(cause)];
+  }
 }
 
 void count_without_lane(DropKind kind) {
   if (armed_now()) {
+    const auto cause = static_cast<std::size_t>(lane_shortage());
     __atomic_fetch_add(&supply.page->dropped_without_lane[static_cast<std::size_t>(kind)], 1,
                        __ATOMIC_RELAXED);
+    __atomic_fetch_add(&supply.page->dropped_without_lane_by_cause[cause], 1, __ATOMIC_RELAXED);
   }
 }
 

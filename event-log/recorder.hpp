@@ -2,7 +2,8 @@
 //
 // Laws (docs/internals.md): nothing here that runs per record allocates, locks, makes a system
 // call, formats or throws. A helper thread keeps the next chunks and slots ready; on a miss the
-// record is dropped and counted. Everything is safe to call on any thread and, but for the slots,
+// record is dropped and counted, with its cause. The first record of a thread may wait for the
+// helper, for a bounded time. Everything is safe to call on any thread and, but for the slots,
 // in a signal handler; it does nothing before start() and in a fork child that has not started its
 // own log.
 //
@@ -67,7 +68,7 @@ struct Moment {
 // cache lines apart, for processors fetch them in pairs.
 struct alignas(128) Lane {
   Cursor cursors[2];  // by Stream - 1
-  LaneInfo* info;     // in the mapped ProcessPage
+  LaneInfo* info;     // in the mapped log
   Moment moment;
   std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
   ChunkHeader* current_chunk[2];
@@ -76,6 +77,7 @@ struct alignas(128) Lane {
   std::uint32_t sequence[2];
   std::uint16_t index;
   bool switching;
+  std::uint8_t waited;  // bit Stream - 1: it had its first chunk of the stream, or waited for it
   // The state of recording that this lane follows: recording, or 0 while it is off; and the newest
   // that it has seen, 0 = none yet.
   std::uint64_t recording;
@@ -133,14 +135,17 @@ struct alignas(128) Lane {
   }
   // Handles are resolved at a tick, so that no later event may have an earlier one than this.
   template <typename Record>
-  Record* define(std::size_t extra_bytes = 0) {
+  Record* define(std::size_t extra_bytes = 0, DropKind kind = DropKind::definition) {
     end_moment();
     return static_cast<Record*>(
-        reserve_bytes(Stream::definitions, DropKind::definition, sizeof(Record) + extra_bytes));
+        reserve_bytes(Stream::definitions, kind, sizeof(Record) + extra_bytes));
   }
 
  private:
   void* reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes, std::uint64_t at);
+  ChunkHeader* next_chunk(Stream stream);
+  void go_on_in(ChunkHeader* chunk, Stream stream);
+  void drop(DropKind kind, DropCause cause);
   bool follow_recording(DropKind kind);
 };
 

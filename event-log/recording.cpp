@@ -105,9 +105,8 @@ void copy(const LiveCounters& from, LaneCounters& to) {
 
 // False: there was no room. It is not lost: the lane stays as it is, and tries again.
 bool record_switch(Lane& lane, std::uint64_t state, bool first) {
-  auto* record = lane.define<RecordingSwitch>();
+  auto* record = lane.define<RecordingSwitch>(0, DropKind::uncounted);
   if (record == nullptr) {
-    lane.counters().dropped[static_cast<std::size_t>(DropKind::definition)] -= 1;
     return false;
   }
   record->tick = now();

@@ -1,40 +1,30 @@
 #include "event-log/removed_log.hpp"
 
-#include <errno.h>
 #include <string.h>
 
-#include "event-log/block_file.hpp"
+#include "event-log/packer_parts.hpp"
 
 namespace uctrace::log {
-namespace {
 
-// The file is still there for who has it open.
-void count_records(const OutputLog& file, std::uint64_t end, Losses& losses) {
-  BlockFile::visit_blocks(file.fd, kProcessPageBytes, end, [&](const BlockHeader& block) {
-    for (std::size_t kind = 0; kind < kDropKinds; ++kind) {
-      losses.count(block.lane % kMaxLanes, static_cast<DropKind>(kind), block.records[kind]);
-    }
-  });
-}
-
-}  // namespace
-
-void keep_counters(const OutputLog& file, const Losses& losses, int reason) {
-  const OutputLog kept = create_fallback_log(*file.page, reason);
+void keep_counters(int reason) {
+  const Part* parts = packer->parts;
+  auto* page = reinterpret_cast<ProcessPage*>(parts[0].copy);
+  for (std::size_t i = 1; i < packer->part_count; ++i) {
+    page->lane_tables[i - 1] = kProcessPageBytes + (i - 1) * kLaneTableBytes;
+  }
+  const OutputLog kept = create_fallback_log(*page, reason);
   if (kept.fd < 0) {
     return;
   }
-  auto* lanes = reinterpret_cast<char*>(kept.page) + kLanesOffset;
-  memcpy(lanes, reinterpret_cast<const char*>(file.page) + kLanesOffset,
-         kMaxLanes * sizeof(LaneInfo));
-  subtract_losses(reinterpret_cast<LaneInfo*>(lanes), losses);
+  for (std::size_t i = 1; i < packer->part_count; ++i) {
+    write_at(kept.fd, parts[i].copy, parts[i].bytes, page->lane_tables[i - 1]);
+  }
+  memcpy(reinterpret_cast<char*>(kept.page) + kLanesOffset, parts[0].copy + kLanesOffset,
+         kPageLanes * sizeof(LaneInfo));
+  kept.page->allocated_bytes = kProcessPageBytes + (packer->part_count - 1) * kLaneTableBytes;
+  kept.page->live_bytes = 0;
   kept.page->closed = 1;
   write_at(kept.fd, kept.page, kProcessPageBytes, 0);
-}
-
-void keep_counters_of_removed(const OutputLog& file, std::uint64_t end, Losses& losses) {
-  count_records(file, end, losses);
-  keep_counters(file, losses, ENOENT);
 }
 
 }  // namespace uctrace::log

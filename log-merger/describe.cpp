@@ -140,6 +140,16 @@ Json dropped_json(const Job& job) {
   return json;
 }
 
+// Causes that occurred.
+Json dropped_by_cause_json(const Job& job) {
+  const DropCounts counts = total_dropped_by_cause(job);
+  Json json = Json::object();
+  for (const log::DropCause cause : causes_in(counts)) {
+    json[uctrace::name_of(cause)] = counts[static_cast<std::size_t>(cause)];
+  }
+  return json;
+}
+
 // The launcher's, else that of the first process: rank 0.
 std::string command_of(const Job& job) {
   if (!job.run.command.empty()) {
@@ -285,6 +295,7 @@ void describe_run(Job& job, const Found& found) {
                     {"mpi", found.mpi_calls},
                     {"dropped", total_dropped(job)},
                     {"dropped_by_kind", dropped_json(job)},
+                    {"dropped_by_cause", dropped_by_cause_json(job)},
                     {"untracked", counted.uct_untracked + counted.ucp_untracked},
                     {"overwritten", total_overwritten(job)},
                     {"outside_window", total_outside(job)}};

@@ -101,6 +101,23 @@ class Checker {
          counted_.recorded_events, found_.used_events + overwritten_, verdict(equal, false)});
   }
 
+  // What was dropped makes the rest incomplete, not this. A process that was cut off may have counted
+  // one of the two.
+  void add_drops() {
+    std::uint64_t by_cause = 0;
+    for (const std::uint64_t count : total_dropped_by_cause(job_)) by_cause += count;
+    const bool ended = std::all_of(job_.logs.begin(), job_.logs.end(), [](const ProcessLog& log) {
+      return log.file.page().closed == 1;
+    });
+    const std::uint64_t by_kind = total_dropped(job_);
+    const bool equal = by_kind == by_cause;
+    job_.run.identities.push_back(
+        {"drops", "job", "records dropped, by kind = by cause", by_kind, by_cause,
+         !ended || (!equal && ended_among_threads_) ? Verdict::incomplete
+         : equal                                    ? Verdict::holds
+                                                    : Verdict::violated});
+  }
+
   // What ended in a window and began in none may be either of the two.
   void add_ends_of_uct() {
     const bool unclear = partly_recorded_ && counted_.uct_tag_receives_ended != 0;

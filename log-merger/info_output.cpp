@@ -37,7 +37,7 @@ const ordered_json& member(const ordered_json& object, const char* key) {
 std::string members_line(const ordered_json& object) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : object.items()) {
-    if (value.is_null() || value.is_array()) continue;
+    if (value.is_null() || value.is_array() || (value.is_object() && value.empty())) continue;
     parts.push_back(fmt::format(
         "{} {}", key,
         value.is_object() ? "(" + members_line(value) + ")" : text_of(object, key.c_str())));
@@ -105,6 +105,10 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   line("events", members_line(member(info, "events")));
   line("log", members_line(member(info, "log")));
   line("messages", members_line(member(info, "messages")));
+  if (!member(member(info, "recording"), "sentence").is_null()) {
+    line("of these", "uct, ucp, mpi, matched, unmatched, ambiguous and kinds are of what was kept");
+    line("", "dropped, overwritten, outside_window, sent and received are of the whole run");
+  }
   if (!run.stacks.empty()) line("stacks", members_line(member(info, "stacks")));
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
     const std::int32_t numa = run.gpus[i].numa;

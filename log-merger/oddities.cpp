@@ -7,6 +7,8 @@
 #include <cstring>
 #include <set>
 
+#include "event-log/file_systems.hpp"
+#include "log-merger/drop_words.hpp"
 #include "log-merger/job.hpp"
 #include "log-merger/table.hpp"
 
@@ -47,10 +49,13 @@ class Noter {
   }
 
   void note_losses(const ProcessLog& log) {
-    if (const std::uint64_t dropped = log.file.dropped_records(); dropped > 0) {
-      const std::uint32_t reason = log.file.page().write_errno;
-      note("{}: {} records were dropped{}", log.file.name(), dropped,
-           reason != 0 ? fmt::format(": {}", std::strerror(static_cast<int>(reason))) : "");
+    const DropCounts dropped = log.file.dropped_by_cause();
+    const log::ProcessPage& page = log.file.page();
+    for (const log::DropCause cause : causes_in(dropped)) {
+      const DropWords words =
+          drop_words(cause, page.write_errno, log::file_system_of(page.file_system).name);
+      note("{}: {} records were dropped: {}; {}", log.file.name(),
+           dropped[static_cast<std::size_t>(cause)], words.why, words.to_do);
     }
   }
 

@@ -284,6 +284,15 @@ std::uint64_t total_dropped(const Job& job) {
       job, [](const ProcessLog& log) { return log.file.dropped_records(); });
 }
 
+DropCounts total_dropped_by_cause(const Job& job) {
+  DropCounts sums{};
+  for (const ProcessLog& log : job.logs) {
+    const DropCounts counts = log.file.dropped_by_cause();
+    for (std::size_t cause = 0; cause < sums.size(); ++cause) sums[cause] += counts[cause];
+  }
+  return sums;
+}
+
 std::uint64_t total_overwritten(const Job& job) {
   return sum_of_logs<std::uint64_t>(job,
                                     [](const ProcessLog& log) { return log.recorded.overwritten; });

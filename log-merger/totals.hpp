@@ -7,6 +7,7 @@
 #include <string>
 
 #include "event-log/file_layout.hpp"
+#include "log-merger/drop_words.hpp"
 #include "log-merger/job.hpp"
 
 namespace uctrace::merge {
@@ -68,6 +69,7 @@ Found count_found(const Job& job);
 log::LaneCounters count_counted(const Job& job);
 log::LaneCounters count_recorded(const Job& job);
 std::uint64_t total_dropped(const Job& job);
+DropCounts total_dropped_by_cause(const Job& job);
 std::uint64_t total_overwritten(const Job& job);
 std::uint64_t total_outside(const Job& job);  // of the windows that the user wanted
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from harness import PROGRAMS, SOURCE_ROOT, run_well
 
 PAGE_BYTES = 128 * 1024
-LANES_OFFSET, LANE_BYTES, COUNTERS_OFFSET = 8192, 512, 8
+LANES_OFFSET, LANE_BYTES, COUNTERS_OFFSET = 8192, 640, 8
+CAUSES_OFFSET = 512  # of a lane: records dropped by cause
 COUNTERS = (
     "uct_posted_ok uct_inprogress uct_completed uct_without_handle uct_untracked uct_errors"
     " uct_no_resource uct_arrivals ucp_operations ucp_untracked ucp_sends ucp_receives"

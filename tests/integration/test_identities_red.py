@@ -6,6 +6,7 @@ from pathlib import Path
 from checks import results_of
 from harness import MPIS, PROGRAMS, Recording, check, check_equal, record_well, run_test, scratch
 from logs import (
+    CAUSES_OFFSET,
     COUNTERS,
     COUNTERS_OFFSET,
     DEFINITIONS,
@@ -30,6 +31,13 @@ def count_one_more(counter):
         return True
 
     return change
+
+
+def drop_without_kind(log):
+    """A record that was dropped for a reason, and was of no kind."""
+    offset = LANES_OFFSET + CAUSES_OFFSET
+    log.set_u64(offset, log.u64(offset) + 1)
+    return True
 
 
 def detach_completion(log):
@@ -111,6 +119,7 @@ CHANGES = {
     "stream_sends": count_one_more("ucp_stream_sends"),
     "stream_receives": count_one_more("ucp_stream_receives"),
     "stream": take_too_much,
+    "drops": drop_without_kind,
     "payload": lose_a_byte,
     "mpi": count_one_more("mpi_calls"),
     "memory": count_one_more("memory_words"),

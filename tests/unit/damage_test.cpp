@@ -92,6 +92,48 @@ TEST_CASE("damage is counted by kind, and the rest is read") {
   CHECK(file.damage().sentences().empty() == !expected.any());
 }
 
+namespace {
+
+// A log with lanes in a table, whose first record is of the lane behind those of the page.
+LogBuilder log_with_table() {
+  LogBuilder log;
+  log.chunk(Stream::events, kPageLanes, 1);
+  log.add(completion(1), RecordType::uct_completion);
+  return log;
+}
+
+// The bytes of the log with its table put behind everything else.
+std::vector<std::byte> with_table(LogBuilder log, std::uint64_t at) {
+  const LaneInfo lane = log.lanes[kPageLanes];
+  const std::uint32_t used = kPageLanes + 1;
+  log.lanes.resize(kPageLanes);
+  std::vector<std::byte> bytes = log.bytes();
+  patch(bytes, offsetof(ProcessPage, lanes_used), used);
+  patch(bytes, offsetof(ProcessPage, lane_tables), at);
+  const std::size_t place = bytes.size();
+  bytes.resize(place + kLaneTableBytes);
+  patch(bytes, place, LaneTableHeader{kLanesMagic, kLaneTableBytes, kPageLanes, 0, {}});
+  patch(bytes, place + sizeof(LaneTableHeader), lane);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("lanes behind those of the page are in a table, and a wrong place of it is damage") {
+  constexpr std::uint64_t kPlace = kProcessPageBytes + kMinChunkBytes;
+  const LogFile good = LogFile::from_bytes(with_table(log_with_table(), kPlace), "test.ulog");
+  CHECK_FALSE(good.damage().any());
+  CHECK(good.lanes().size() == kPageLanes + 1);
+  CHECK(good.lanes().back().counters.recorded_events == 1);
+  for (const std::uint64_t at : {std::uint64_t{0}, 100 * kPlace, UINT64_MAX, UINT64_MAX - 600}) {
+    CAPTURE(at);
+    const LogFile bad = LogFile::from_bytes(with_table(log_with_table(), at), "test.ulog");
+    CHECK(bad.damage().bad_chunks == 1);
+    CHECK(bad.damage().surplus_events == 1);
+    CHECK(bad.lanes().back().counters.recorded_events == 0);
+  }
+}
+
 TEST_CASE("a record that does not fit its own counts is left out") {
   const auto bad_records = [](auto change) {
     LogBuilder log;

@@ -93,27 +93,96 @@ TEST_CASE("threads that live shortly, one after the other, use the same lanes") 
   CHECK(totals.ids.size() == kThreads);
 }
 
-TEST_CASE("of more threads at once than there are lanes the rest is counted") {
-  constexpr std::uint64_t kThreads = kMaxLanes + 30;
+namespace {
+
+std::uint64_t dropped_for(const LogFile& log, DropCause cause) {
+  return log.dropped_by_cause()[static_cast<std::size_t>(cause)];
+}
+
+// Each drop has one kind and one cause, in its lane.
+void check_causes(const LogFile& log) {
+  std::uint64_t by_cause = 0;
+  for (const std::uint64_t count : log.dropped_by_cause()) by_cause += count;
+  CHECK(by_cause == log.dropped_records());
+}
+
+// All live at once, and each records the same before and after they do.
+void record_in_threads(std::uint64_t count, std::uint64_t records) {
+  std::barrier all(static_cast<std::ptrdiff_t>(count));
+  std::vector<std::jthread> threads;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    threads.emplace_back([&] {
+      for (std::uint64_t k = 0; k < records; ++k) record_one();
+      all.arrive_and_wait();
+      for (std::uint64_t k = 0; k < records; ++k) record_one();
+    });
+  }
+}
+
+}  // namespace
+
+TEST_CASE("as many threads as there are record at once") {
+  if (!has_helper()) return;
+  for (const std::uint64_t threads : {300, 1000}) {
+    CAPTURE(threads);
+    const Folder folder;
+    folder.run([&] {
+      record_in_threads(threads, 10);
+      record_in_threads(threads, 10);  // others, on the same lanes
+      return true;
+    });
+    const LogFile log = folder.log();
+    CHECK_FALSE(log.damage().any());
+    CHECK(log.page().closed == 1);
+    CHECK(log.lanes().size() == threads + 1);  // and the main thread's
+    CHECK(log.dropped_records() == 0);
+    const Totals totals = totals_of(log);
+    CHECK(totals.recorded == 2 * threads * 20);
+    CHECK(totals.read == totals.recorded);
+    CHECK(totals.ids.size() == totals.read);
+    const LogFile counters = LogFile::open_counters(folder.log_path());
+    CHECK(totals_of(counters).recorded == totals.recorded);
+  }
+}
+
+TEST_CASE("more threads than there can be lanes are counted, with that cause") {
+  const std::uint64_t kLanes = has_helper() ? kMaxLanes : kPageLanes, kThreads = kLanes + 30;
   const Folder folder;
   folder.run([&] {
-    std::barrier all(kThreads);
+    std::barrier all(static_cast<std::ptrdiff_t>(kThreads));
     std::vector<std::jthread> threads;
     for (std::uint64_t i = 0; i < kThreads; ++i) {
       threads.emplace_back([&] {
         if (lane() == nullptr) count_without_lane(DropKind::uct);
         all.arrive_and_wait();
-        record_one();
       });
     }
     return true;
   });
   const LogFile log = folder.log();
-  CHECK(log.lanes().size() == kMaxLanes);
-  const std::uint64_t without_lane = log.page().dropped_without_lane[0];
-  CHECK(without_lane == kThreads - (kMaxLanes - 1));  // one is the main thread's
-  const Totals totals = totals_of(log);
-  CHECK(totals.recorded + totals.dropped - without_lane == kMaxLanes - 1);
+  CHECK(log.lanes().size() == kLanes);
+  CHECK(log.page().dropped_without_lane[0] == kThreads - (kLanes - 1));  // one is the main thread's
+  CHECK(dropped_for(log, DropCause::no_lane) == log.dropped_records());
+  check_causes(log);
+}
+
+TEST_CASE("all causes together are all that was dropped") {
+  const Folder folder;
+  folder.run([&] {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([] {
+        for (int k = 0; k < 500'000; ++k) record_one();  // without a pause for the helper
+      });
+    }
+    return true;
+  });
+  const LogFile log = folder.log();
+  check_causes(log);
+  const std::uint64_t none = dropped_for(log, DropCause::no_lane) +
+                             dropped_for(log, DropCause::refused) +
+                             dropped_for(log, DropCause::no_room);
+  CHECK(none == 0);
 }
 
 TEST_CASE("a signal handler may take and return slots at any moment") {

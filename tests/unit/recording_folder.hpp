@@ -21,6 +21,12 @@ namespace uctrace::log::test {
 
 namespace fs = std::filesystem;
 
+// The tests run with a helper thread, and as `record --no-helper` has it, too.
+inline bool has_helper() {
+  const char* none = getenv("UCTRACE_NO_HELPER");
+  return none == nullptr || none[0] != '1';
+}
+
 class Folder {
  public:
   Folder() {

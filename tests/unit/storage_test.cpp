@@ -151,6 +151,7 @@ TEST_CASE("what was recorded before a process is killed is there") {
 }
 
 TEST_CASE("a drained log that is cut off early has the definitions before the events") {
+  if (!has_helper()) return;  // such a log is mapped
   const Folder folder;
   const std::string before = is_drained() ? "1" : "";
   setenv("UCTRACE_DRAIN", "1", 1);
@@ -179,6 +180,7 @@ TEST_CASE("a drained log that is cut off early has the definitions before the ev
   kill(child, SIGKILL);
   Folder::wait_for(child);
   CHECK(texts > 0);
+  CHECK(count_packed_events(folder.log_path()) == totals_of(folder.log()).read);
 }
 
 TEST_CASE("a log of bounded size keeps the newest events and all definitions") {
@@ -209,7 +211,8 @@ TEST_CASE("a log of bounded size keeps the newest events and all definitions") {
   CHECK(totals.read + log.overwritten_events() + totals.dropped == kRecords);
   CHECK(totals.read + totals.dropped > kRecords - oldest);  // all that is newer is there
   CHECK(log.window_start_tick() > 0);
-  CHECK(log.size_bytes() <= kProcessPageBytes + kBound + definition_bytes + 2 * kMinChunkBytes);
+  CHECK(log.size_bytes() - log.page().chunk_bytes <=
+        kProcessPageBytes + kBound + definition_bytes + 2 * kMinChunkBytes);
 }
 
 TEST_CASE("a log of bounded size is whole whenever it is read") {

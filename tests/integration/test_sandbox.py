@@ -1,0 +1,148 @@
+"""Programs that put themselves into a sandbox (seccomp). Where it refuses system calls the job runs on
+and the recording ends with its reason; where it ends who calls, `--no-helper` records all."""
+
+from checks import check_accounts, check_complete, results_of
+from harness import (
+    MPIS,
+    PROGRAMS,
+    Recording,
+    Skip,
+    TOOL,
+    check,
+    check_equal,
+    run,
+    run_test,
+    scratch,
+)
+
+PROGRAM = PROGRAMS / "sandboxed"
+TRANSPORTS = {"UCX_TLS": "self"}
+NOT_HERE = 77
+SIGSYS = 31
+FEW, MANY = 1000, 40_000
+
+
+def alone(program, environment):
+    result = run(program, env=environment)
+    if result.status == NOT_HERE:
+        raise Skip("no filter of system calls can be set here")
+    check_equal(result.status, 0, "exit status without the tool")
+    return result
+
+
+def recorded(folder, program, environment, *options):
+    return run([TOOL, "record", "-o", folder, *options, "--", *program], env=environment)
+
+
+def check_holds(info, *names):
+    check_accounts(info)
+    holding = results_of(info).get("holds", [])
+    check(set(names) <= set(holding), f"identities that hold: {holding}")
+
+
+def check_same(result, by_itself):
+    check_equal((result.status, result.stdout), (by_itself.status, by_itself.stdout), "the program")
+
+
+def refused(error, storage):
+    """Much more than fits into the memory that is ready when the calls are first refused."""
+    program = [PROGRAM, error, MANY]
+    environment = TRANSPORTS | ({"UCTRACE_DRAIN": "1"} if storage == "drained" else {})
+    by_itself = alone(program, environment)
+    with scratch() as folder:
+        result = recorded(folder / "data", program, environment)
+        check_same(result, by_itself)
+        check("records were dropped" in result.stderr and "was refused, by a sandbox" in result.stderr,
+              f"the reason is not told: {result}")
+        info = Recording(folder / "data").info
+        if storage == "drained":
+            return  # its page could not be written any more
+        check_holds(info, "drops")
+        causes = info["events"]["dropped_by_cause"]
+        check_equal(sum(causes.values()), info["events"]["dropped"], "records dropped, by cause")
+        check(causes.get("refused", 0) > 0, f"causes of drops: {causes}")
+        check(info["messages"]["sent"] == 2 * MANY, f"counted: {info['messages']}")
+        check(any("was refused, by a sandbox" in note for note in info["notes"]), f"{info['notes']}")
+
+
+def cannot_allocate():
+    """A file system, or a sandbox, without fallocate: writing allocates, too."""
+    program = [PROGRAM, "fallocate", FEW, "before"]
+    by_itself = alone(program, TRANSPORTS)
+    with scratch() as folder:
+        for options in ((), ("--max-log", "1M"), ("--no-helper",)):
+            data = folder / "-".join(("data", *options))
+            result = recorded(data, program, TRANSPORTS, *options)
+            check_same(result, by_itself)
+            check("warning" not in result.stderr, f"record warns: {result}")
+            check_complete(Recording(data).info, layers=("uct", "ucp"), processes=1)
+
+
+def killed(kind):
+    program = [PROGRAM, kind, FEW]
+    by_itself = alone(program, TRANSPORTS)
+    with scratch() as folder:
+        with_helper = recorded(folder / "helper", program, TRANSPORTS)
+        check_equal(with_helper.status, 128 + SIGSYS, "what the helper's calls lead to")
+        result = recorded(folder / "data", program, TRANSPORTS, "--no-helper")
+        check_same(result, by_itself)
+        check("warning" not in result.stderr, f"record warns: {result}")
+        recording = Recording(folder / "data")
+        check_complete(recording.info, layers=("uct", "ucp"), processes=1)
+        check_equal(recording.info["messages"]["matched"], 2 * FEW, "messages")
+        size = sum(log.stat().st_size for log in recording.logs)
+        check(size < 8 << 20, f"what was not used is still there: {size} bytes")
+
+
+def helper_is_killed():
+    """Its thread alone, at a call of its own: nobody makes memory ready any more."""
+    program = [PROGRAM, "thread", MANY]
+    by_itself = alone(program, TRANSPORTS)
+    with scratch() as folder:
+        result = recorded(folder / "data", program, TRANSPORTS)
+        check_same(result, by_itself)
+        check("uctrace's thread did not run for a second or more" in result.stderr,
+              f"the reason is not told: {result}")
+        causes = Recording(folder / "data").info["events"]["dropped_by_cause"]
+        check(causes.get("helper_gone", 0) > 0, f"causes of drops: {causes}")
+
+
+def newest_are_kept():
+    """Without a helper a log of bounded size goes round as well, and all is accounted for."""
+    program = [PROGRAM, "strict", MANY]
+    alone(program, TRANSPORTS)
+    with scratch() as folder:
+        result = recorded(folder / "data", program, TRANSPORTS, "--no-helper", "--max-log", "1M")
+        check_equal(result.status, 0, "exit status")
+        info = Recording(folder / "data").info
+        check(info["events"]["overwritten"] > 0, f"nothing gave way: {info['events']}")
+        check_equal(info["events"]["dropped"], 0, "dropped records")
+        check_holds(info, "events", "recorded_uct", "recorded_ucp", "drops")
+
+
+def needs_a_mapping():
+    program = [PROGRAM, "none", FEW]
+    with scratch() as folder:
+        environment = TRANSPORTS | {"UCTRACE_DRAIN": "1"}
+        result = recorded(folder / "data", program, environment, "--no-helper")
+        check_equal(result.status, 0, "exit status")
+        check("with --no-helper a log needs a file system that it can be mapped on" in result.stderr,
+              f"the reason is not told: {result}")
+
+
+def mpi_job(name):
+    mpi = MPIS[name]
+    job = mpi.job("sandboxed_mpi", "kill", FEW)
+    by_itself = alone(job, {})
+    with scratch() as folder:
+        result = recorded(folder / "data", job, {}, "--no-helper")
+        check_equal(result.stdout, by_itself.stdout, "output of the job")
+        check_equal(result.status, 0, "exit status")
+        info = Recording(folder / "data").info
+        check_complete(info, processes=mpi.ranks)
+        check(info["events"]["mpi"] >= 2 * FEW * mpi.ranks, f"events: {info['events']}")
+
+
+CASES = {"refused": refused, "fallocate": cannot_allocate, "killed": killed,
+         "gone": helper_is_killed, "bounded": newest_are_kept, "drained": needs_a_mapping, "mpi": mpi_job}
+run_test(lambda case, *arguments: CASES[case](*arguments))
