@@ -24,7 +24,7 @@ inline constexpr std::size_t kReadySlabs = 16;
 inline constexpr std::uint64_t kMostChunkBytes = 512 << 20;
 inline constexpr std::size_t kPlaces = kMostChunkBytes / kChunkBytes;
 // How long the first record of a thread may wait for a lane, and for a chunk.
-inline constexpr std::uint64_t kFirstWaitNs = 250'000'000;
+inline constexpr std::uint64_t kFirstWaitNs = 1'000'000'000;
 
 // A chunk goes round: ready, taken by a thread, retired by it when it has left it, and ready again
 // when its records are in the log.
