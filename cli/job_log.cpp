@@ -1,7 +1,6 @@
 #include "cli/job_log.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <span>
 
@@ -16,15 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The log cut behind its process page: identity, counters and the check of both, without events.
-log::LogFile open_page(const fs::path& path) {
-  std::vector<std::byte> page(log::kProcessPageBytes);
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(page.data()), static_cast<std::streamsize>(page.size()));
-  page.resize(static_cast<std::size_t>(file.gcount()));
-  return log::LogFile::from_bytes(page, path.string());
-}
-
 ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
   const log::ProcessPage& page = log.page();
   ProcessReport report{.log = path,
@@ -33,7 +23,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
                        .rank = page.world_rank,
                        .world_size = page.world_size,
                        .closed = page.closed == 1,
-                       .alive = log.is_writer_alive(),
+                       .alive = log.state() == log::WriterState::running,
                        .write_errno = page.write_errno,
                        .file_system = log::file_system_of(page.file_system).name,
                        .packing_ns = page.packing_ns,
@@ -70,7 +60,7 @@ JobLog read_job_log(const fs::path& folder, const std::string& recording) {
   result.folder_gone = fs::status(folder, error).type() == fs::file_type::not_found;
   for (const fs::path& path : logs_in(folder)) {
     try {
-      const log::LogFile log = open_page(path);
+      const log::LogFile log = log::LogFile::open_page(path);
       if (recording.empty() || merge::is_job_of(log.job(), recording)) {
         result.processes.push_back(report_of(log, path));
       }
