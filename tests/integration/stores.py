@@ -54,8 +54,8 @@ def identity_of(path):
 
 def was_merged_anew(folder, change=lambda: None):
     """Whether the next verb makes another store."""
-    before = identity_of(folder / "run.h5")
     change()
+    before = identity_of(folder / "run.h5")
     ask_well(folder)
     return identity_of(folder / "run.h5") != before
 

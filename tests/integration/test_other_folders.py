@@ -136,13 +136,14 @@ def a_place_by_name(good, folder):
     before = identity_of(place / "run.h5")
     ask_well(folder, "info", "--store", place)
     check_equal(identity_of(place / "run.h5"), before, "the store, which is used")
+    taken = place.with_name("taken")
+    taken.write_text(MINE)
+    check_one_line(ask(folder, "merge", "--store", taken), "cannot")
+    check_equal(taken.read_text(), MINE, "a file that was named as a place")
     for log in folder.glob("*.ulog"):
         log.unlink()
     answer = ask_well(folder, "info", "--store", place).stdout
     check(answer.count(" finalized") == 4, f"not the run: {answer}")
-    place.with_name("taken").write_text("")
-    taken = place.with_name("taken")
-    check_one_line(ask(folder, "merge", "--store", taken), "cannot")
 
 
 def what_killed_merges_left(good, folder):

@@ -60,8 +60,8 @@ def check_peak(folder, what):
 
 
 def hostile_blocks(good, folder):
-    """4 MB that unpack to 672: of a record type that there is not, of one that has other words."""
-    for kind in (31 | CODED_WORDS << 8, 2 | CODED_WORDS << 8):
+    """4 MB that unpack to 672: of a record type that there is not, and of completions."""
+    for kind, told in ((31, "records are not valid and left out"), (2, "were found but not counted")):
         data = folder.with_name(f"blocks-{kind}")
         log = copy_of(good, data).logs[0]
         log.chmod(0o644)
@@ -71,9 +71,9 @@ def hostile_blocks(good, folder):
             sequence = 0
             while file.tell() < HOSTILE_BYTES:
                 sequence += 1
-                file.write(block_of(sequence, kind))
-        output = check_peak(data, f"blocks of records of kind {kind & 0xff}")
-        check("records are not valid and left out" in output, f"the blocks were not read: {output}")
+                file.write(block_of(sequence, kind | CODED_WORDS << 8))
+        output = check_peak(data, f"blocks of records of kind {kind}")
+        check(told in output, f"the blocks were not read: {output}")
 
 
 def sparse_log(good, folder):
