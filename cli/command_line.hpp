@@ -24,7 +24,8 @@ inline constexpr const char* kDefaultFolder = "uctrace.data";
 // Which run a reading verb speaks of.
 struct DataChoice {
   std::filesystem::path folder = kDefaultFolder;
-  std::string job;  // empty = the newest
+  std::string job;              // empty = the newest
+  std::filesystem::path store;  // folder of the merged run; empty = the data folder, or a cache
 };
 
 struct CheckCommand {

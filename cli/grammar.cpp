@@ -44,6 +44,8 @@ void add_format(CLI::App& verb, Format& format) {
 
 void add_data(CLI::App& verb, DataChoice& data) {
   add_path(verb, "DIR", data.folder, "", fmt::format("Folder with the data [{}]", kDefaultFolder));
+  add_path(verb, "--store", data.store, "DIR",
+           "Folder for the merged run [the data's; one in ~/.cache if that is not yours]");
 }
 
 void add_job(CLI::App& verb, DataChoice& data) {

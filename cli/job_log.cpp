@@ -21,7 +21,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
                        .rank = page.world_rank,
                        .world_size = page.world_size,
                        .closed = page.closed == 1,
-                       .alive = log.is_writer_alive(),
+                       .alive = log.state() == log::WriterState::running,
                        .write_errno = page.write_errno,
                        .file_system = log::file_system_of(page.file_system).name,
                        .packing_ns = page.packing_ns,

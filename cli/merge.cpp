@@ -11,10 +11,10 @@ namespace uctrace::cli {
 
 int run(const MergeCommand& command) {
   end_quietly_on_closed_pipe();
-  const Run merged = merge_and_store(command.data.folder);
-  std::cout << fmt::format("{}: {} messages, {} transfers of {} processes\n",
-                           (command.data.folder / kStoreFile).string(), merged.messages.size(),
-                           merged.transfers.size(), merged.processes.size());
+  const auto [merged, path] = merge_and_store(command.data);
+  std::cout << fmt::format("{}: {} messages, {} transfers of {} processes\n", path.string(),
+                           merged.messages.size(), merged.transfers.size(),
+                           merged.processes.size());
   for (const std::string& note : merged.notes) std::cout << "note: " << note << '\n';
   std::cout << identities_line(merged) << '\n';
   return kOk;

@@ -1,14 +1,19 @@
 #include "cli/run_loader.hpp"
 
-#include <sys/stat.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iostream>
 #include <optional>
+#include <random>
 
+#include "cli/store_place.hpp"
+#include "event-log/version.hpp"
+#include "log-merger/data_files.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/merge.hpp"
 #include "log-merger/profile_db.hpp"
+#include "log-merger/sources.hpp"
 #include "log-merger/store.hpp"
 
 namespace uctrace::cli {
@@ -16,104 +21,125 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }
-
-// Nanoseconds. A copied or moved log may keep an old time of modification, but not of change.
-struct FileTimes {
-  std::int64_t modified, changed;
-};
-
-std::optional<FileTimes> times_of(const fs::path& file) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  struct stat status {};
-  if (stat(file.c_str(), &status) != 0) return std::nullopt;
-  return FileTimes{status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec,
-                   status.st_ctim.tv_sec * kSecond + status.st_ctim.tv_nsec};
+std::string new_store_id() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-struct FolderState {
-  bool has_logs = false;
-  bool has_store = false;
-  bool store_is_newest = false;
-};
-
-FolderState look_at(const fs::path& folder) {
-  FolderState state;
-  std::optional<std::int64_t> stored, logged;
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  if (error) {
-    const bool missing = error == std::errc::no_such_file_or_directory;
-    throw Error({.what = "cannot read " + quoted(folder),
-                 .why = error.message(),
-                 .to_do = missing ? "record a job with `uctrace record -- COMMAND`, or name the "
-                                    "folder that holds the data"
-                                  : "name a folder that you can read"});
-  }
-  for (const fs::directory_entry& entry : entries) {
-    const fs::path name = entry.path().filename();
-    const std::optional<FileTimes> times = times_of(entry.path());
-    if (!times) continue;
-    if (name == kStoreFile) stored = times->modified;
-    const bool is_log = name.extension() == kLogSuffix;
-    state.has_logs |= is_log;
-    // The topology of a node may be finished after its job, and after a merge.
-    if (is_log || name.string().ends_with(kTopologySuffix)) {
-      logged = std::max({logged.value_or(0), times->modified, times->changed});
-    }
-  }
-  state.has_store = stored.has_value();
-  state.store_is_newest = stored && (!state.has_logs || *stored >= *logged);
-  return state;
+// The profile first: the store says that there is a run, and of which profile.
+void save(const Run& run, const fs::path& folder) {
+  const fs::path profile = folder / kProfileFile, store = folder / kStoreFile;
+  require_replaceable(store, is_store);
+  require_replaceable(profile, is_profile);
+  save_profile(run, profile);
+  save_store(run, store);
 }
 
-// A mapped log of a live process grows without a new modification time.
-bool was_running(const Run& run) {
-  return std::any_of(run.processes.begin(), run.processes.end(),
-                     [&](const Process& process) { return run.texts[process.exit] == "running"; });
+void warn(const std::string& what, const std::string& why) {
+  std::cerr << "uctrace: warning: " << what << ": " << why << '\n';
 }
 
-std::optional<Run> load_if_current(const fs::path& folder, const FolderState& state) {
-  if (!state.store_is_newest) return std::nullopt;
+template <typename Keep>
+void try_to_keep(const char* what, Keep keep) {
   try {
-    Run run = load_store(folder / kStoreFile);
-    if (!state.has_logs || !was_running(run)) return run;
-  } catch (const Error&) {
-    // An old or damaged store is no loss while the logs are there to make it again.
-    if (!state.has_logs) throw;
+    keep();
+  } catch (const Error& error) {
+    warn(std::string(what) + " is not kept", error.message());
   }
-  return std::nullopt;
+}
+
+std::string unreadable_sources(const Run& run) {
+  std::string first;
+  for (const Source& source : run.sources) {
+    if (source.state == SourceState::unreadable && first.empty()) first = source.name;
+  }
+  const std::size_t count = count_unreadable(run.sources);
+  return fmt::format("{} file{} cannot be read now, {}{}", count, count == 1 ? "" : "s",
+                     count == 1 ? "" : "the first: ", first);
+}
+
+// The store in `folder` if it is of what lies in the data folder. Of a folder whose logs were
+// removed, to save room, it is all there is.
+std::optional<Run> load_if_current(const fs::path& folder, const std::vector<Source>& now) {
+  const fs::path store = folder / kStoreFile;
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(store, error))) return std::nullopt;
+  if (!has_logs(now)) return load_store(store);
+  try {
+    return load_store(store, [&](const Run& head, const std::string& tool_version) {
+      return head.settled && tool_version == log::kToolVersion && same_files(head.sources, now);
+    });
+  } catch (const Error&) {
+    return std::nullopt;  // an old or damaged one is no loss while the logs are there
+  }
+}
+
+// A merge that was killed, or two at once, may leave the profile of another store.
+void mend_profile(const Run& run, const fs::path& folder) {
+  const fs::path profile = folder / kProfileFile;
+  if (store_id_of_profile(profile) == run.store_id) return;
+  try_to_keep("the profile of the run", [&] {
+    require_replaceable(profile, is_profile);
+    save_profile(run, profile);
+  });
+}
+
+std::optional<Run> stored_run(const StorePlace& place, const DataChoice& data,
+                              const std::vector<Source>& now) {
+  for (const fs::path& folder : place.folders()) {
+    // Without logs nothing says that what is in a cache is of this folder.
+    if (!has_logs(now) && folder != place.folders().front()) break;
+    std::optional<Run> run = load_if_current(folder, now);
+    if (!run) continue;
+    if (has_logs(now) && folder == place.folders().back()) mend_profile(*run, folder);
+    if (!has_logs(now) && !run->settled) {
+      run->notes.insert(run->notes.begin(),
+                        "the logs are gone; this was merged before they were whole");
+    }
+    return run;
+  }
+  if (has_logs(now)) return std::nullopt;
+  throw Error({.what = "no run in '" + data.folder.string() + "'",
+               .why = "it holds neither logs nor a merged run",
+               .to_do = "record a job with `uctrace record -- COMMAND`, or name the folder that "
+                        "holds the data"});
 }
 
 }  // namespace
 
-Run merge_and_store(const fs::path& folder) {
-  Run run = merge_folder(folder, {});
-  save_store(run, folder / kStoreFile);
-  save_profile(run, folder / kProfileFile);
-  return run;
+Stored merge_and_store(const DataChoice& data) {
+  Stored stored{merge_folder(data.folder, {}), {}};
+  if (count_unreadable(stored.run.sources) != 0) {
+    throw Error({.what = "cannot merge '" + data.folder.string() + "'",
+                 .why = unreadable_sources(stored.run),
+                 .to_do = "make it readable, or move it out of the folder"});
+  }
+  StorePlace place(data);
+  const fs::path& folder = place.make_folder();
+  stored.run.store_id = new_store_id();
+  save(stored.run, folder);
+  stored.path = folder / kStoreFile;
+  return stored;
 }
 
 Run load_run(const DataChoice& data) {
-  const FolderState state = look_at(data.folder);
-  if (!state.has_logs && !state.has_store) {
-    throw Error({.what = "no run in " + quoted(data.folder),
-                 .why = "it holds neither logs nor a merged run",
-                 .to_do = "record a job with `uctrace record -- COMMAND`, or name the folder that "
-                          "holds the data"});
+  const std::vector<Source> now = list_sources(data.folder);
+  if (!data.job.empty()) {
+    Run run = merge_folder(data.folder, {.job = data.job});
+    if (count_unreadable(run.sources) != 0) warn("a part of the run", unreadable_sources(run));
+    return run;
   }
-  if (!data.job.empty()) return merge_folder(data.folder, {.job = data.job});
-  if (std::optional<Run> run = load_if_current(data.folder, state)) return *std::move(run);
+  StorePlace place(data);
+  if (std::optional<Run> run = stored_run(place, data, now)) return *std::move(run);
   Run run = merge_folder(data.folder, {});
-  const auto keep = [](const char* what, const auto& save) {
-    try {
-      save();
-    } catch (const Error& error) {
-      std::cerr << "uctrace: warning: " << what << " is not kept: " << error.message() << '\n';
-    }
-  };
-  keep("the merged run", [&] { save_store(run, data.folder / kStoreFile); });
-  keep("its profile", [&] { save_profile(run, data.folder / kProfileFile); });
+  if (count_unreadable(run.sources) != 0) {
+    warn("this is a part of the run, and not kept", unreadable_sources(run));
+    return run;
+  }
+  try_to_keep("the merged run", [&] {
+    run.store_id = new_store_id();
+    save(run, place.make_folder());
+  });
   return run;
 }
 

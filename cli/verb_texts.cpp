@@ -17,7 +17,8 @@ const VerbText kOwnText = {
          "device, when, and what it cost. It needs no privileges and no rebuild, and the job "
          "behaves as without it.",
          "DIR is the folder with the data of a run, uctrace.data if it is left out. A verb that "
-         "reads a run merges its logs first where that is needed."},
+         "reads a run merges its logs first where that is needed, and keeps the result in DIR; if "
+         "DIR is another user's, below ~/.cache/uctrace; or where --store says."},
     .examples =
         {{"uctrace check -- mpirun -np 4 ./app", "will it work here, and what to do if not"},
          {"uctrace record -- mpirun -np 4 ./app", "run a job and record it"},
@@ -166,7 +167,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
      {.arguments = "[DIR]",
       .description =
           {"Merges the logs of the newest job in DIR into DIR/run.h5 and DIR/profile.db, whatever "
-           "was there before. The other verbs do this by themselves when the logs are newer."},
+           "was there before. The other verbs do this by themselves when what lies there is not of "
+           "these logs."},
       .examples = {{"uctrace merge /shared/run", "merge where the memory is"}},
       .exit_status = kReaderStatus}},
     {"build-ucx",
@@ -199,6 +201,9 @@ VerbText verb_text(const std::string& verb) {
 
 std::vector<Definition> environment_texts() {
   return {
+      {"XDG_CACHE_HOME",
+       "where the merged runs of other users' data are kept, below uctrace; ~/.cache if it is not "
+       "set"},
       {"NO_COLOR", "if it is set to anything, output is never coloured"},
       {"CLICOLOR_FORCE",
        "if it is set to anything but 0, and NO_COLOR is not set, output is "

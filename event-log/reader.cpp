@@ -1,14 +1,7 @@
 #include "event-log/reader.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <sstream>
-
-#include "log-merger/error.hpp"
 
 namespace uctrace::log {
 
@@ -43,13 +36,13 @@ std::vector<std::string> Damage::sentences() const {
 
 // --- opening a file ------------------------------------------------------------------------------
 
-LogFile::LogFile(FileWords file, FileWords live, std::string name)
-    : name_(std::move(name)), file_(std::move(file)), live_(std::move(live)) {
+LogFile::LogFile(FileWords file, FileWords live, std::string name, WriterState state)
+    : name_(std::move(name)), file_(std::move(file)), live_(std::move(live)), state_(state) {
   read_page();
   find_chunks(file_, blocks_begin());
   find_chunks(live_, 0);
   note_cut_files();
-  unpack_blocks();
+  check_blocks();
   order_chunks();
   join_chunks();
   check_records();
@@ -59,8 +52,10 @@ namespace {
 
 constexpr const char* kMakeAgain = "record the run again, or leave this file out";
 
-[[noreturn]] void refuse(const std::string& name, std::string why, std::string to_do) {
-  throw Error({"cannot read the log " + name, std::move(why), std::move(to_do)});
+using Cause = FileError::Cause;
+
+[[noreturn]] void refuse(const std::string& name, Cause cause, std::string why, std::string to_do) {
+  throw FileError(cause, {"cannot read the log " + name, std::move(why), std::move(to_do)});
 }
 
 }  // namespace
@@ -69,28 +64,31 @@ constexpr const char* kMakeAgain = "record the run again, or leave this file out
 
 void LogFile::read_page() {
   std::uint64_t magic = 0;
-  std::memcpy(&magic, file_.words.get(), std::min(file_.bytes, sizeof magic));
+  file_.copy(&magic, sizeof magic, 0);
   if (magic == 0) {
-    refuse(name_, "its process had not begun to write it", "leave this file out");
+    refuse(name_, Cause::unfinished, "its process had not begun to write it",
+           "leave this file out");
   }
   if (magic == __builtin_bswap64(kMagic)) {
-    refuse(name_, "it comes from a machine of the other byte order",
+    refuse(name_, Cause::foreign, "it comes from a machine of the other byte order",
            "merge it on a machine like the one that recorded it");
   }
-  if (magic != kMagic) refuse(name_, "it is not a uctrace log", "name a folder of logs");
-  if (file_.bytes < offsetof(ProcessPage, tool_version)) {
-    refuse(name_, "it is cut short within its first page", kMakeAgain);
+  if (magic != kMagic) {
+    refuse(name_, Cause::foreign, "it is not a uctrace log", "name a folder of logs");
   }
-  std::memcpy(&page_, file_.words.get(), std::min(file_.bytes, sizeof page_));
+  if (file_.bytes() < offsetof(ProcessPage, tool_version)) {
+    refuse(name_, Cause::unfinished, "it is cut short within its first page", kMakeAgain);
+  }
+  file_.copy(&page_, sizeof page_, 0);
   if (page_.version != kFormatVersion) {
-    refuse(name_,
+    refuse(name_, page_.version == 0 ? Cause::unfinished : Cause::foreign,
            "it has format " + std::to_string(page_.version) + ", this uctrace reads format " +
                std::to_string(kFormatVersion),
            page_.version > kFormatVersion ? "merge it with the newer uctrace that recorded it"
                                           : "merge it with the older uctrace that recorded it");
   }
-  if (file_.bytes < kProcessPageBytes) {
-    refuse(name_, "it is cut short within its first page", kMakeAgain);
+  if (file_.bytes() < kProcessPageBytes) {
+    refuse(name_, Cause::unfinished, "it is cut short within its first page", kMakeAgain);
   }
   const bool layers_valid = std::all_of(std::begin(page_.layers), std::end(page_.layers),
                                         [](LayerState s) { return s <= LayerState::unwanted; });
@@ -99,7 +97,7 @@ void LogFile::read_page() {
       page_.lanes_used > kMaxLanes || page_.anchor_count > kAnchors || page_.world_rank < -1 ||
       page_.world_size < 0 || page_.closed > 1 || page_.storage > Storage::drained ||
       page_.chunk_bytes % kMinChunkBytes != 0) {
-    refuse(name_, "its first page is damaged", kMakeAgain);
+    refuse(name_, Cause::unfinished, "its first page is damaged", kMakeAgain);
   }
   read_lanes();
   anchors_.assign(page_.anchors, page_.anchors + page_.anchor_count);
@@ -108,19 +106,19 @@ void LogFile::read_page() {
 // A table that is not there, or not where the page says, is damage: its lanes counted nothing.
 void LogFile::read_lanes() {
   lanes_.resize(page_.lanes_used);
-  const auto* bytes = reinterpret_cast<const std::byte*>(file_.words.get());
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
     const bool begins_table = lane >= kPageLanes && (lane - kPageLanes) % kTableLanes == 0;
     const std::uint64_t at = place_of_lane(page_, lane);
-    const bool there = at != 0 && at < file_.bytes && sizeof(LaneInfo) <= file_.bytes - at;
-    if (there) std::memcpy(&lanes_[lane], bytes + at, sizeof(LaneInfo));
+    LaneInfo found{};
+    const bool there = at != 0 && file_.copy(&found, sizeof found, at) == sizeof found;
+    if (there) lanes_[lane] = found;
     if (!there && begins_table) ++damage_.bad_chunks;
   }
 }
 
 // Behind the page, and behind chunks that lie there, if these were read apart.
 std::size_t LogFile::blocks_begin() const {
-  return kProcessPageBytes + std::min<std::size_t>(page_.chunk_bytes, live_.bytes);
+  return kProcessPageBytes + std::min<std::size_t>(page_.chunk_bytes, live_.bytes());
 }
 
 // --- whole file ----------------------------------------------------------------------------------
@@ -137,20 +135,25 @@ std::uint64_t sum_of(const std::uint64_t (&counts)[kDropKinds]) {
 
 void LogFile::check_records() {
   std::vector<std::uint64_t> events_read(kMaxLanes);
-  auto accept_all = [](std::uint16_t, const auto&) {};
   for (const Chunk& chunk : chunks_) {
-    RecordWalk walk(chunk);
-    for (Words record = walk.next(); !record.empty(); record = walk.next()) {
-      if (!visit(chunk, record, accept_all)) {
-        ++damage_.bad_records;
-      } else if (chunk.stream == Stream::events) {
-        ++events_read[chunk.lane];
-      }
-    }
-    if (walk.end() == RecordWalk::End::unpublished) ++damage_.unpublished_records;
-    if (walk.end() == RecordWalk::End::impossible_size) ++damage_.unreadable_tails;
+    const Counted counted = chunk.block != nullptr ? chunk.counted : count(chunk, chunk.records);
+    damage_.bad_records += counted.bad;
+    if (chunk.stream == Stream::events) events_read[chunk.lane] += counted.good;
+    if (counted.end == End::unpublished) ++damage_.unpublished_records;
+    if (counted.end == End::impossible_size) ++damage_.unreadable_tails;
   }
   check_lane_counters(events_read);
+}
+
+LogFile::Counted LogFile::count(const Chunk& chunk, Words records) {
+  Counted counted;
+  auto accept_all = [](std::uint16_t, const auto&) {};
+  RecordWalk walk(records);
+  for (Words record = walk.next(); !record.empty(); record = walk.next()) {
+    ++(visit(chunk, record, accept_all) ? counted.good : counted.bad);
+  }
+  counted.end = walk.end();
+  return counted;
 }
 
 void LogFile::check_lane_counters(const std::vector<std::uint64_t>& events_read) {
@@ -204,28 +207,6 @@ std::string_view text_in(const char (&array)[kCapacity]) {
   return {array, strnlen(array, kCapacity)};
 }
 
-std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-// Start time of a process of this pid namespace; nothing if there is none, or only its zombie.
-std::optional<std::uint64_t> start_time_of(std::uint32_t pid) {
-  const std::string line = first_line(("/proc/" + std::to_string(pid) + "/stat").c_str());
-  // The second field is the command in parentheses and may hold any character.
-  const std::size_t end_of_command = line.rfind(')');
-  if (end_of_command == std::string::npos) return std::nullopt;
-  std::istringstream fields(line.substr(end_of_command + 1));
-  std::string state, skipped;
-  fields >> state;
-  for (int field = 4; field <= 21; ++field) fields >> skipped;
-  std::uint64_t start_time = 0;
-  if (state == "Z" || state == "X" || !(fields >> start_time)) return std::nullopt;
-  return start_time;
-}
-
 }  // namespace
 
 std::string_view LogFile::host() const { return text_in(page_.host); }
@@ -234,11 +215,7 @@ std::string_view LogFile::job() const { return text_in(page_.job); }
 std::string_view LogFile::tool_version() const { return text_in(page_.tool_version); }
 
 bool LogFile::same_bytes(const LogFile& other) const {
-  const auto same = [](const FileWords& a, const FileWords& b) {
-    return a.bytes == b.bytes &&
-           (a.bytes == 0 || std::memcmp(a.words.get(), b.words.get(), a.bytes) == 0);
-  };
-  return same(file_, other.file_) && same(live_, other.live_);
+  return file_.same(other.file_) && live_.same(other.live_);
 }
 
 std::string LogFile::monotonic_clock() const {
@@ -254,21 +231,6 @@ std::string LogFile::process_key() const {
          std::to_string(page_.pid_namespace) + ':' + std::to_string(page_.pid) + ':' +
          std::to_string(page_.start_time) +
          (page_.image > 0 ? ':' + std::to_string(page_.image) : std::string());
-}
-
-bool LogFile::writer_in_sight() const {
-  // Cut like the writer's, which is why a name that is too long is no error.
-  char this_host[sizeof page_.host] = {};
-  ::gethostname(this_host, sizeof this_host - 1);
-  if (host() != this_host) return false;
-  if (first_line("/proc/sys/kernel/random/boot_id") != boot_id()) return false;
-  struct stat own_namespace {};
-  return ::stat("/proc/self/ns/pid", &own_namespace) == 0 &&
-         own_namespace.st_ino == page_.pid_namespace;
-}
-
-bool LogFile::is_writer_alive() const {
-  return writer_in_sight() && start_time_of(page_.pid) == page_.start_time;
 }
 
 }  // namespace uctrace::log

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +26,7 @@
 #include "event-log/clock_fit.hpp"
 #include "event-log/reader_files.hpp"
 #include "event-log/views.hpp"
+#include "event-log/writer_state.hpp"
 
 namespace uctrace::log {
 
@@ -60,22 +61,29 @@ struct Damage {
 
 // --- file ----------------------------------------------------------------------------------------
 
+// What has been looked at so far of a log that is being read: whether its writer lives, the page,
+// the chunks, the blocks.
+enum class SnapshotStep : std::uint8_t { writer, page, chunks, blocks };
+
 class LogFile {
  public:
+  // Lets tests have the process go on between two steps.
+  using AfterStep = std::function<void(SnapshotStep)>;
+
   // Reads the whole log once, into memory: the file, and that of its chunks if it is needed. Throws
-  // where it is no log that this version reads; a damaged one is read as far as it goes.
-  static LogFile open(const std::filesystem::path& path);
-  // Reads what leads the log, and its lanes: all that its process counted, but no records.
+  // FileError where it is no log that this version reads; a damaged one is read as far as it goes.
+  static LogFile open(const std::filesystem::path& path, const AfterStep& after = {});
+  // What leads the log, and its lanes: all that its process counted, without records.
   static LogFile open_counters(const std::filesystem::path& path);
-  // The same of a copy of `bytes`; `name` stands for the path in messages. `live` is what the file
-  // of chunks holds.
+  // The same as open() of a copy of `bytes`; `name` stands for the path in messages. `live` is what
+  // the file of chunks holds.
   static LogFile from_bytes(Bytes bytes, std::string name, Bytes live = {});
 
   const std::string& name() const { return name_; }
   bool same_bytes(const LogFile& other) const;
   // Of both files.
   std::uint64_t size_bytes() const {
-    return file_.bytes + (page_.chunk_bytes == 0 ? live_.bytes : 0);
+    return file_.bytes() + (page_.chunk_bytes == 0 ? live_.bytes() : 0);
   }
   const ProcessPage& page() const { return page_; }
   std::string_view host() const;
@@ -92,11 +100,9 @@ class LogFile {
 
   // Names the process in its job and everywhere else: host:boot:pid namespace:pid:start time.
   std::string process_key() const;
-  // Whether the writer, if it still runs, does so on this machine and in this pid namespace, where
-  // it can be seen. Reads /proc.
-  bool writer_in_sight() const;
-  // Whether it is in sight and runs now. Reads /proc.
-  bool is_writer_alive() const;
+  // Of the process when the snapshot was taken. Only a log that was closed, or whose process was dead
+  // before, is all there will ever be.
+  WriterState state() const { return state_; }
 
   const Damage& damage() const { return damage_; }
   // Records that were lost at the writer.
@@ -116,12 +122,14 @@ class LogFile {
   ClockFit clock() const { return ClockFit(page_.clock, anchors_); }
 
   // Calls visitor(lane, view) for each valid record of `stream` whose view type it accepts: lane by
-  // lane, in the order in which the lane wrote. Records of other types are passed over.
+  // lane, in the order in which the lane wrote. Records of other types are passed over. What a view
+  // points to is there until the visitor returns: one block is unpacked at a time.
   template <typename Visitor>
   void for_each_record(Stream stream, Visitor&& visitor) const {
+    std::vector<std::uint64_t> room;
     for (const Chunk& chunk : chunks_) {
       if (chunk.stream != stream) continue;
-      RecordWalk walk(chunk);
+      RecordWalk walk(records_of(chunk, room));
       for (Words record = walk.next(); !record.empty(); record = walk.next()) {
         visit(chunk, record, visitor);
       }
@@ -129,21 +137,32 @@ class LogFile {
   }
 
  private:
+  // How the records of a chunk end.
+  enum class End : std::uint8_t { none, clean, unpublished, impossible_size };
+  struct Counted {
+    std::uint64_t good = 0, bad = 0;
+    End end = End::none;
+  };
+
   // Records of one chunk, from `first` bytes into it on.
   struct Chunk {
     Stream stream;
     std::uint16_t lane;
     std::uint32_t sequence;
     std::uint32_t first;
-    Words records;
-    const BlockHeader* block;  // that they were packed in; nullptr = they lie as they were written
+    Words records;             // where they lie as they were written
+    const BlockHeader* block;  // that they are packed in, else nullptr
+    Counted counted;           // of a block
+
+    std::size_t bytes() const {
+      return block != nullptr ? block->raw_bytes : records.size_bytes();
+    }
   };
 
   // Cuts the words of a chunk into records.
   class RecordWalk {
    public:
-    enum class End : std::uint8_t { none, clean, unpublished, impossible_size };
-    explicit RecordWalk(const Chunk& chunk) : rest_(chunk.records) {}
+    explicit RecordWalk(Words records) : rest_(records) {}
     // The next record, empty at the end of the readable part.
     Words next();
     End end() const { return end_; }
@@ -153,16 +172,19 @@ class LogFile {
     End end_ = End::none;
   };
 
-  LogFile(FileWords file, FileWords live, std::string name);
+  LogFile(FileWords file, FileWords live, std::string name, WriterState state);
   void read_page();
   void read_lanes();
   std::size_t blocks_begin() const;
   void find_chunks(const FileWords& in, std::size_t offset);
-  std::size_t take_chunk(Words words);
-  std::size_t take_block(Words words);
+  std::size_t take_chunk(const FileWords& in, std::size_t offset);
+  std::size_t take_block(const FileWords& in, std::size_t offset);
   bool is_in_flux(const FileWords& in, std::size_t offset) const;
   void note_cut_files();
-  void unpack_blocks();
+  static bool unpack(const Chunk& chunk, std::vector<std::uint64_t>& room, Words& records);
+  static Words records_of(const Chunk& chunk, std::vector<std::uint64_t>& room);
+  static Counted count(const Chunk& chunk, Words records);
+  void check_blocks();
   void order_chunks();
   void join_chunks();
   bool may_lack_events_before(const Chunk& chunk, bool is_first) const;
@@ -184,7 +206,7 @@ class LogFile {
 
   std::string name_;
   FileWords file_, live_;
-  std::unique_ptr<std::uint64_t[]> unpacked_;  // the records of all blocks
+  WriterState state_;
   ProcessPage page_{};
   std::vector<LaneInfo> lanes_;
   std::vector<Chunk> chunks_;  // by stream, lane, sequence and place in the chunk

@@ -41,10 +41,13 @@ bool is_unmade(Words words) {
 }  // namespace
 
 // The size of the chunk that begins here, as far as it was read; 0 = none does.
-std::size_t LogFile::take_chunk(Words words) {
+std::size_t LogFile::take_chunk(const FileWords& in, std::size_t offset) {
+  const Words words = in.from(offset);
   const auto header = header_of<ChunkHeader>(words);
   if (!is_valid(header)) return 0;
-  const std::size_t there = std::min<std::size_t>(words.size_bytes(), header.bytes);
+  const std::size_t there = std::min<std::size_t>(in.bytes() - offset, header.bytes);
+  // A hole holds no record.
+  const std::size_t read = std::min(words.size_bytes(), there);
   damage_.truncated_bytes += header.bytes - there;
   if (header.sequence != 0) {
     anchors_.push_back(header.anchor);
@@ -52,21 +55,23 @@ std::size_t LogFile::take_chunk(Words words) {
                        .lane = header.lane,
                        .sequence = header.sequence,
                        .first = sizeof header,
-                       .records = words.first(there / sizeof(std::uint64_t))
+                       .records = words.first(read / sizeof(std::uint64_t))
                                       .subspan(sizeof header / sizeof(std::uint64_t)),
-                       .block = nullptr});
+                       .block = nullptr,
+                       .counted = {}});
   }
   return there;
 }
 
 // The same of a block, a gap, or a table of lanes.
-std::size_t LogFile::take_block(Words words) {
+std::size_t LogFile::take_block(const FileWords& in, std::size_t offset) {
+  const Words words = in.from(offset);
   const auto gap = header_of<GapHeader>(words);
   if (gap.magic == kLanesMagic && gap.bytes == kLaneTableBytes) {
-    return std::min<std::size_t>(words.size_bytes(), gap.bytes);
+    return std::min<std::size_t>(in.bytes() - offset, gap.bytes);
   }
   if (gap.magic == kGapMagic && gap.bytes >= kBlockAlignment && gap.bytes % kBlockAlignment == 0) {
-    return std::min<std::size_t>(words.size_bytes(), gap.bytes);
+    return std::min<std::size_t>(in.bytes() - offset, gap.bytes);
   }
   const BlockHeader* block = block_at(words);
   if (block == nullptr) return 0;
@@ -79,22 +84,25 @@ std::size_t LogFile::take_block(Words words) {
                        .sequence = block->sequence,
                        .first = block->first,
                        .records = {},
-                       .block = block});
+                       .block = block,
+                       .counted = {}});
   }
   return block->bytes;
 }
 
 void LogFile::find_chunks(const FileWords& in, std::size_t offset) {
   bool lost = false;
-  while (in.bytes >= offset + sizeof(ChunkHeader)) {
+  for (offset = in.next_data(offset); in.bytes() >= offset + sizeof(ChunkHeader);
+       offset = in.next_data(offset)) {
     const Words words = in.from(offset);
-    std::size_t step = take_chunk(words);
-    if (step == 0) step = take_block(words);
+    if (words.size_bytes() < sizeof(ChunkHeader)) break;  // the end of the file
+    std::size_t step = take_chunk(in, offset);
+    if (step == 0) step = take_block(in, offset);
     if (step != 0) {
       if (lost) ++damage_.resyncs;
       lost = false;
     } else {
-      step = std::min(in.bytes - offset, kBlockAlignment);
+      step = std::min(in.bytes() - offset, kBlockAlignment);
       const bool unused = is_blank(words) || (&in == &live_ && is_unmade(words));
       if (!is_in_flux(in, offset) && (lost || !unused)) {
         if (!lost) ++damage_.bad_chunks;
@@ -118,26 +126,38 @@ void LogFile::note_cut_files() {
   const auto cut = [](std::uint64_t should_be, std::uint64_t is) {
     return should_be > is ? should_be - is : 0;
   };
-  if (page_.allocated_bytes > file_.bytes) {
-    damage_.truncated_bytes = cut(page_.allocated_bytes, file_.bytes);
+  if (page_.allocated_bytes > file_.bytes()) {
+    damage_.truncated_bytes = cut(page_.allocated_bytes, file_.bytes());
   }
-  damage_.truncated_bytes += cut(page_.live_bytes, live_.bytes);
+  damage_.truncated_bytes += cut(page_.live_bytes, live_.bytes());
 }
 
-void LogFile::unpack_blocks() {
-  std::size_t words = 0;
-  for (const Chunk& chunk : chunks_) {
-    words += chunk.block != nullptr ? chunk.block->raw_bytes / sizeof(std::uint64_t) : 0;
-  }
-  unpacked_ = allocate(words * sizeof(std::uint64_t), name_);
-  std::span<std::uint64_t> room(unpacked_.get(), words);
+// `room` is used again from block to block: what a whole log unpacks to may be 168 times its size.
+bool LogFile::unpack(const Chunk& chunk, std::vector<std::uint64_t>& room, Words& records) {
+  const std::size_t count = chunk.block->raw_bytes / sizeof(std::uint64_t);
+  if (room.size() < count) room.resize(count);
+  records = std::span(room).first(count);
+  return decode_block(*chunk.block, std::span(room).first(count));
+}
+
+Words LogFile::records_of(const Chunk& chunk, std::vector<std::uint64_t>& room) {
+  if (chunk.block == nullptr) return chunk.records;
+  Words records;
+  unpack(chunk, room, records);  // check_blocks() left those only that can be
+  return records;
+}
+
+void LogFile::check_blocks() {
+  std::vector<std::uint64_t> room;
   std::erase_if(chunks_, [&](Chunk& chunk) {
     if (chunk.block == nullptr) return false;
-    const std::size_t count = chunk.block->raw_bytes / sizeof(std::uint64_t);
-    chunk.records = room.first(count);
-    const bool good = decode_block(*chunk.block, room);
-    room = room.subspan(count);
-    if (!good) ++damage_.bad_chunks;
+    Words records;
+    const bool good = unpack(chunk, room, records);
+    if (good) {
+      chunk.counted = count(chunk, records);
+    } else {
+      ++damage_.bad_chunks;
+    }
     return !good;
   });
 }
@@ -176,7 +196,7 @@ void LogFile::join_chunks() {
       damage_.missing_chunks += missing;
     }
     if (packed) {
-      end = chunk.first + chunk.records.size_bytes();
+      end = chunk.first + chunk.bytes();
     } else {
       const std::uint64_t known = (end - sizeof(ChunkHeader)) / sizeof(std::uint64_t);
       chunk.records = chunk.records.subspan(std::min<std::size_t>(known, chunk.records.size()));

@@ -1,6 +1,6 @@
 // The records of an event log as a reader sees them: checked, with their variable parts found.
 //
-// `r` is a copy of the fixed part; spans and string views point into the LogFile and live as long.
+// `r` is a copy of the fixed part; spans and string views live as long as the visit.
 // Views are made by LogFile::for_each_record() alone, from the words of one record, which parse()
 // checks.
 #pragma once

@@ -165,6 +165,7 @@ Json folder_json(const Job& job) {
                                           {"of", plain_text(second.of)},
                                           {"same", second.same}};
                                 })},
+      {"unreadable", found.unreadable()},
       {"missing_ranks", found.missing_ranks},
       {"damaged", damaged_json(job)},
       {"contradictions", list_json(found.contradictions, [](const Contradiction& c) -> Json {

@@ -2,6 +2,7 @@
 // people and under `folder` and `clock` in info's JSON. Private to log-merger/.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -67,6 +68,13 @@ struct HostTopology {
 struct Findings {
   std::vector<JobInFolder> jobs;
   std::vector<LeftOut> left_out;
+  // Logs that could not be read, for a reason that may pass.
+  std::uint64_t unreadable() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(left_out.begin(), left_out.end(), [](const LeftOut& file) {
+          return file.cause == log::FileError::Cause::system;
+        }));
+  }
   std::vector<SecondLog> second_logs;
   std::uint64_t missing_ranks = 0;
   std::vector<Contradiction> contradictions;

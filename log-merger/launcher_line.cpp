@@ -1,10 +1,11 @@
 #include "log-merger/launcher_line.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "log-merger/merge.hpp"
+#include "event-log/input_file.hpp"
+#include "log-merger/data_files.hpp"
 #include "log-merger/plain_text.hpp"
 
 namespace uctrace {
@@ -58,8 +59,10 @@ bool is_job_of(std::string_view job, std::string_view recording) {
 }
 
 std::string launcher_line(const std::filesystem::path& folder, std::string_view job) {
-  std::ifstream file(folder / kRunFile);
-  const nlohmann::json run = nlohmann::json::parse(file, nullptr, false);
+  constexpr std::size_t kMostBytes = 64 << 20;
+  const std::optional<std::string> text = log::read_text((folder / kRunFile).string(), kMostBytes);
+  if (!text) return {};
+  const nlohmann::json run = nlohmann::json::parse(*text, nullptr, false);
   if (!run.is_object() || !run.contains("job") || !run["job"].is_string() ||
       !is_job_of(job, run["job"].get<std::string>()) || !run.contains("command") ||
       !run["command"].is_array()) {

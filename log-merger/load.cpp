@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "log-merger/data_files.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/job.hpp"
 
@@ -25,23 +26,16 @@ void add_topology(const fs::path& path, LogSet& logs) {
 
 }  // namespace
 
+// What lies there is looked at before it is read: what is changed meanwhile is seen as changed later.
 LogSet read_logs(const fs::path& folder) {
   LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == kLogSuffix) {
-      paths.push_back(it->path());
+  logs.sources = list_sources(folder);
+  for (Source& source : logs.sources) {
+    const fs::path path = folder / source.name;
+    add_topology(path, logs);
+    if (is_log(source)) {
+      source.state = logs.add(path.string(), [&] { return log::LogFile::open(path); });
     }
-    add_topology(it->path(), logs);
-  }
-  if (error) {
-    throw Error({fmt::format("cannot read '{}'", folder.string()), error.message(),
-                 "name a folder made by `uctrace record`"});
-  }
-  std::sort(paths.begin(), paths.end());
-  for (const fs::path& path : paths) {
-    logs.add(path.string(), [&] { return log::LogFile::open(path); });
   }
   return logs;
 }
@@ -171,6 +165,7 @@ Job load_job(LogSet logs, const MergeOptions& options) {
   job.run.notes = std::move(logs.notes);
   job.findings.left_out = std::move(logs.left_out);
   job.topologies = std::move(logs.topologies);
+  job.run.sources = std::move(logs.sources);
   choose_job(logs.files, options.job, job);
   drop_second_logs(logs.files, job);
   for (log::LogFile& file : logs.files) {

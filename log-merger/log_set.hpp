@@ -8,6 +8,7 @@
 
 #include "event-log/reader.hpp"
 #include "log-merger/error.hpp"
+#include "log-merger/sources.hpp"
 
 namespace uctrace {
 
@@ -15,6 +16,7 @@ namespace uctrace {
 struct LeftOut {
   std::string log;
   Problem problem;
+  log::FileError::Cause cause;
 };
 
 // What hwloc saw of a node, beside the logs of its processes.
@@ -30,15 +32,18 @@ struct LogSet {
   std::vector<LeftOut> left_out;
   std::vector<std::string> notes;  // a line for each file that was left out
   std::vector<TopologyFile> topologies = {};
+  std::vector<Source> sources = {};  // all that was looked at
 
   // Adds what `open` returns, or notes why it cannot be read.
   template <typename Open>
-  void add(const std::string& name, Open open) {
+  SourceState add(const std::string& name, Open open) {
     try {
       files.push_back(open());
-    } catch (const Error& error) {
-      left_out.push_back({name, error.problem()});
+      return state_of(files.back().state());
+    } catch (const log::FileError& error) {
+      left_out.push_back({name, error.problem(), error.cause()});
       notes.push_back(error.message());
+      return state_of(error.cause());
     }
   }
 };

@@ -44,6 +44,7 @@ Run merged(merge::Job job) {
   for (std::string& note : job.run.notes) {
     note = plain_text(note);  // they name files and processes
   }
+  job.run.settled = are_settled(job.run.sources);
   return std::move(job.run);
 }
 
@@ -55,7 +56,12 @@ Run merge_logs(LogSet logs, const MergeOptions& options) {
 
 Run merge_folder(const std::filesystem::path& folder, const MergeOptions& options) {
   merge::Job job = merge::load_job(read_logs(folder), options);
-  job.run.command = merge::launcher_line(folder, job.logs.front().file.job());
+  try {
+    job.run.command = merge::launcher_line(folder, job.logs.front().file.job());
+  } catch (const log::FileError& error) {
+    note_unreadable(job.run, kRunFile, error);
+    job.run.notes.push_back(error.message());
+  }
   return merged(std::move(job));
 }
 

@@ -7,15 +7,11 @@
 #include <filesystem>
 #include <string>
 
+#include "log-merger/data_files.hpp"
 #include "log-merger/log_set.hpp"
 #include "log-merger/model.hpp"
 
 namespace uctrace {
-
-// Files of a data folder that are not merged ones.
-inline constexpr char kLogSuffix[] = ".ulog";
-inline constexpr char kTopologySuffix[] = ".topology.xml";  // with ".part" while it is written
-inline constexpr char kRunFile[] = "run.json";  // how the job was started, by `uctrace record`
 
 struct MergeOptions {
   std::string job;  // job key, or its beginning; empty = the newest in the folder

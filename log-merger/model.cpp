@@ -76,6 +76,12 @@ const char* name_of(Verdict value) {
   return name_in(kNames, value);
 }
 
+const char* name_of(SourceState value) {
+  static constexpr const char* kNames[] = {"closed",     "dead",    "running", "unseen",
+                                           "unreadable", "foreign", "other"};
+  return name_in(kNames, value);
+}
+
 std::string label_of(const Run& run, const CodeFrame& frame) {
   const auto file_name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
   const std::string& function = run.texts[frame.function];

@@ -14,7 +14,7 @@
 
 namespace uctrace {
 
-inline constexpr std::uint32_t kStoreSchema = 3;
+inline constexpr std::uint32_t kStoreSchema = 4;
 
 using TextId = std::uint32_t;
 inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
@@ -354,11 +354,28 @@ struct Identity {
   Verdict result = Verdict::holds;
 };
 
+// What was known of a file when it was read. Of a log: its process had closed it; was dead before; ran;
+// or cannot be seen. unreadable: not now, for a reason that may pass. foreign: it is no log of this
+// version. other: a file beside the logs.
+enum class SourceState : std::uint8_t { closed, dead, running, unseen, unreadable, foreign, other };
+const char* name_of(SourceState);
+
+// A file of the data folder that the run was made of, as it was before it was read.
+struct Source {
+  std::string name;
+  std::uint64_t inode = 0, bytes = 0;
+  std::int64_t changed_ns = 0;  // when it was changed (ctime), by the clock of its file system
+  SourceState state = SourceState::other;
+};
+
 struct Run {
   Texts texts;
   std::string run_id;   // of this job: key and time of the first process
   std::string command;  // as recorded by `uctrace record`, else of rank 0
   std::uint64_t epoch_realtime_ns = 0;
+  std::string store_id;   // which its store and its profile share, and no other ones
+  bool settled = false;   // nothing will be added to its sources
+  std::vector<Source> sources;  // by name
   std::vector<Process> processes;
   std::vector<Message> messages;    // by t_start_ns
   std::vector<Hop> hops;            // by message, then along the way

@@ -84,10 +84,24 @@ void NewFile::write(std::string_view bytes) {
   }
 }
 
+std::string NewFile::path_to_open() const {
+  const std::string by_number = "/proc/self/fd/" + std::to_string(fd_);
+  return access(by_number.c_str(), F_OK) == 0 ? by_number : path_.string();
+}
+
 void NewFile::publish() {
   require_file_or_nothing(wanted_);
+  if (!is_same_file(fd_, path_)) {
+    errno = ESTALE;  // somebody took it away, or put another one there
+    fail("renaming");
+  }
   if (rename(path_.c_str(), wanted_.c_str()) != 0) fail("renaming");
   path_.clear();
+}
+
+std::string why_not_written(const std::system_error& error) {
+  return error.code() == std::errc::file_exists ? "what has its name is no regular file"
+                                                : error.code().message();
 }
 
 void remove_leftovers(const fs::path& wanted) {

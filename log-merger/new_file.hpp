@@ -5,7 +5,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 namespace uctrace {
 
@@ -27,11 +29,16 @@ class NewFile {
   void write(std::string_view bytes);
   // Gives the file its wanted name, in one step. Throws std::system_error; the old one stays then.
   void publish();
+  // How a library that wants a path opens the file itself, whatever path() names by then.
+  std::string path_to_open() const;
 
  private:
   std::filesystem::path wanted_, path_;
   int fd_ = -1;
 };
+
+// Why it could not be made or published, for a user.
+std::string why_not_written(const std::system_error& error);
 
 // Removes what was left of `wanted` by processes that were killed while they wrote it: files of the
 // name that NewFile gives which nobody holds locked. Keeps what it cannot tell.

@@ -132,10 +132,11 @@ class Noter {
         named.push_back(std::to_string(rank));
       }
     }
-    note(
-        "no log of rank {} (of {}): its file is missing, or the process could not write one; what "
-        "it sent and received is unmatched",
-        list_of(named, missing), size);
+    const char* why = job_.findings.unreadable() == 0
+                          ? "its file is missing, or the process could not write one"
+                          : "a log of the folder could not be read, which may be its";
+    note("no log of rank {} (of {}): {}; what it sent and received is unmatched",
+         list_of(named, missing), size, why);
   }
 
   static std::string list_of(const std::vector<std::string>& named, std::uint64_t count) {
@@ -175,7 +176,7 @@ class Noter {
 
   void note_running() {
     const std::string running = processes_that([](const ProcessLog& log) {
-      return log.file.page().closed == 0 && log.file.is_writer_alive();
+      return log.file.state() == log::WriterState::running;
     });
     if (!running.empty()) {
       note("the job is still running ({}): this is what it wrote so far", running);

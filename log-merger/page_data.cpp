@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "event-log/input_file.hpp"
 #include "event-log/version.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/filter.hpp"
@@ -132,6 +133,15 @@ ordered_json page_data(const Run& run, const PageOptions& options) {
           {"texts", run.texts.all()},
           {"time", time_json(run, options, to, slabs, details)},
           {"packed", pack(tables)}};
+}
+
+bool is_page(const std::filesystem::path& path) {
+  constexpr std::string_view kMark = "<title>uctrace</title>";
+  std::string beginning(4096, '\0');
+  log::InputFile file(path.string());
+  const auto got =
+      file.is_open() ? file.read(beginning.data(), beginning.size(), 0) : std::nullopt;
+  return got && std::string_view(beginning).substr(0, *got).find(kMark) != std::string_view::npos;
 }
 
 std::string insert_page_data(std::string_view page_template, const ordered_json& data) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct PageOptions {
 };
 
 nlohmann::ordered_json page_data(const Run& run, const PageOptions& options = {});
+
+// Whether a page of uctrace lies there.
+bool is_page(const std::filesystem::path& path);
 
 // The page template with `data` as the content of its script element of id "uctrace-data". Throws
 // Error if the template has no such element.

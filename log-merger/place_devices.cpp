@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "event-log/input_file.hpp"
 #include "log-merger/describe_faults.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/plain_text.hpp"
@@ -22,18 +21,16 @@ namespace uctrace::merge {
 namespace {
 
 // A machine of 4,096 processors has a tenth of that.
-constexpr std::uintmax_t kMostBytes = 64 << 20;
+constexpr std::size_t kMostBytes = 64 << 20;
 
 Topology read_topology(const std::filesystem::path& path) {
-  const auto refuse = [&](const char* why) {
-    throw Error({.what = "cannot read " + path.string(), .why = why, .to_do = "record again"});
-  };
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  std::ifstream in(path, std::ios::binary);
-  if (error || !in) refuse("it cannot be opened");
-  if (size > kMostBytes) refuse("it is too large");
-  return Topology::parse(std::string(std::istreambuf_iterator<char>(in), {}));
+  const std::optional<std::string> text = log::read_text(path.string(), kMostBytes);
+  if (!text) {
+    throw Error({.what = "cannot read " + path.string(),
+                 .why = "it is gone",
+                 .to_do = "record the job again"});
+  }
+  return Topology::parse(*text);
 }
 
 // As the file beside its logs names it.
@@ -108,6 +105,9 @@ class Places {
         Topology topology = read_topology(file.path);
         found.why.clear();
         return topology;
+      } catch (const log::FileError& error) {
+        found.why = plain_text(error.problem().what + ": " + error.problem().why);
+        note_unreadable(run_, file.path.filename().string(), error);
       } catch (const Error& error) {
         found.why = plain_text(error.problem().what + ": " + error.problem().why);
       }

@@ -10,15 +10,16 @@
 #include <system_error>
 #include <tuple>
 
+#include "event-log/input_file.hpp"
 #include "event-log/version.hpp"
 #include "log-merger/call_parts.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/info_output.hpp"
 #include "log-merger/mpisee.hpp"
+#include "log-merger/new_file.hpp"
 #include "log-merger/profile.hpp"
 #include "log-merger/profile_schema.hpp"
 #include "log-merger/sqlite_file.hpp"
-#include "log-merger/temporary.hpp"
 
 namespace uctrace {
 
@@ -153,6 +154,7 @@ class Writer {
     insert.row("Profile date", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(started)));
     insert.row("uctrace version", log::kToolVersion);
     insert.row("run id", run_.run_id);
+    insert.row("store id", run_.store_id);
     insert.row("clock error ns", clock_error_ns(run_).dump());
     insert.row("recorded", recorded.empty() ? "all" : recorded);
     insert.row("complete", complete ? "yes" : "no");
@@ -312,19 +314,40 @@ class Writer {
 }  // namespace
 
 void save_profile(const Run& run, const std::filesystem::path& path) {
-  const Temporary temporary(path);
   std::string why;
   try {
-    Writer(run, temporary.path().string()).write();
-    std::filesystem::rename(temporary.path(), path);
+    remove_leftovers(path);
+    NewFile file(path);
+    // SQLite follows no link, of which the way to the folder may have some.
+    const auto folder = std::filesystem::canonical(file.path().parent_path().empty()
+                                                       ? "."
+                                                       : file.path().parent_path());
+    Writer(run, (folder / file.path().filename()).string()).write();
+    file.publish();
     return;
   } catch (const sqlite::Failure& failure) {
     why = failure.what();
-  } catch (const std::filesystem::filesystem_error& error) {
-    why = error.code().message();
+  } catch (const std::system_error& error) {
+    why = why_not_written(error);
   }
   throw Error({"cannot write the profile " + path.string(), why,
                "check that its folder exists, may be written and has space left"});
+}
+
+// The header of SQLite's files has the number of the application.
+bool is_profile(const std::filesystem::path& path) {
+  constexpr std::size_t kApplicationIdAt = 68;
+  unsigned char header[100] = {};
+  log::InputFile file(path.string());
+  if (!file.is_open() || file.read(header, sizeof header, 0) != sizeof header) return false;
+  std::uint32_t id = 0;
+  for (std::size_t i = 0; i < sizeof id; ++i) id = id << 8 | header[kApplicationIdAt + i];
+  return id == kApplicationId;
+}
+
+std::string store_id_of_profile(const std::filesystem::path& path) {
+  if (!is_profile(path)) return {};
+  return sqlite::one_text(path.string(), "SELECT value FROM metadata WHERE key = 'store id'");
 }
 
 }  // namespace uctrace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "log-merger/model.hpp"
 
@@ -10,7 +11,14 @@ namespace uctrace {
 
 inline constexpr int kProfileSchema = 1;  // PRAGMA user_version
 
-// Writes it beside `path` and renames it into place. Throws Error.
+// Writes it under another name and renames it into place, and removes what merges that were killed
+// left of it. Throws Error.
 void save_profile(const Run& run, const std::filesystem::path& path);
+
+// Whether a profile of uctrace lies there, of whichever schema.
+bool is_profile(const std::filesystem::path& path);
+
+// Run::store_id of the run that it was made of; empty where none lies there that can be read.
+std::string store_id_of_profile(const std::filesystem::path& path);
 
 }  // namespace uctrace

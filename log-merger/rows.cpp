@@ -87,9 +87,17 @@ class RowBuilder : RowMaker {
     const log::ProcessPage& page = log.file.page();
     if (page.exit == log::ExitKind::aborted) return "aborted";
     if (page.exit == log::ExitKind::exited) return "exited";
-    if (page.exit == log::ExitKind::finalized && page.closed != 0) return "finalized";
-    if (!log.file.writer_in_sight()) return "unseen";
-    return log.file.is_writer_alive() ? "running" : "killed";
+    switch (log.file.state()) {
+      case log::WriterState::closed:
+        return page.exit == log::ExitKind::finalized ? "finalized" : "exited";
+      case log::WriterState::running:
+        return "running";
+      case log::WriterState::unseen:
+        return "unseen";
+      case log::WriterState::dead:
+        break;
+    }
+    return "killed";
   }
 
   void ops_of_messages() {

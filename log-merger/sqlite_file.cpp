@@ -10,7 +10,7 @@ File::File(const std::string& path) {
   sqlite3* file = nullptr;
   // Nobody else knows the file yet, and not every network file system grants locks: none are taken.
   const int status =
-      sqlite3_open_v2(path.c_str(), &file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix-none");
+      sqlite3_open_v2(path.c_str(), &file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, "unix-none");
   file_.reset(file);
   if (file == nullptr) throw Failure("opening the file failed (out of memory)");
   if (status != SQLITE_OK) fail("opening the file");
@@ -27,6 +27,21 @@ void File::close() {
   run("COMMIT");
   if (sqlite3_close(file_.get()) != SQLITE_OK) fail("closing the file");
   (void)file_.release();
+}
+
+std::string one_text(const std::string& path, const char* query) {
+  sqlite3* file = nullptr;
+  sqlite3_stmt* statement = nullptr;
+  std::string text;
+  if (sqlite3_open_v2(path.c_str(), &file, SQLITE_OPEN_READONLY, "unix-none") == SQLITE_OK &&
+      sqlite3_prepare_v2(file, query, -1, &statement, nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW) {
+    const auto* value = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
+    if (value != nullptr) text = value;
+  }
+  sqlite3_finalize(statement);
+  sqlite3_close(file);
+  return text;
 }
 
 Insert::Insert(File& file, const std::string& sql) : file_(file) {

@@ -1,4 +1,4 @@
-// Writing an SQLite file. Private to profile_db.cpp. Everything throws Failure.
+// Writing an SQLite file, and a look into one. Private to profile_db.cpp. Everything throws Failure.
 #pragma once
 
 #include <sqlite3.h>
@@ -18,7 +18,8 @@ struct Failure : std::runtime_error {
 
 class File {
  public:
-  // Makes `path`, without a journal: a file that was not finished is thrown away.
+  // Fills the empty file `path`, no part of which may be a link, without a journal: a file that was
+  // not finished is thrown away.
   explicit File(const std::string& path);
   // Runs statements without results.
   void run(const std::string& sql);
@@ -33,6 +34,9 @@ class File {
   };
   std::unique_ptr<sqlite3, Close> file_;
 };
+
+// The first text that a query of the file gives; empty where it gives none, or cannot be read.
+std::string one_text(const std::string& path, const char* query);
 
 // Inserts rows: row(1, "name", std::nullopt).
 class Insert {

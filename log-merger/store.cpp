@@ -7,11 +7,12 @@
 #include <system_error>
 #include <type_traits>
 
+#include "event-log/input_file.hpp"
 #include "event-log/version.hpp"
 #include "log-merger/error.hpp"
+#include "log-merger/new_file.hpp"
 #include "log-merger/store_hdf5.hpp"
 #include "log-merger/store_tables.hpp"
-#include "log-merger/temporary.hpp"
 
 namespace uctrace {
 namespace {
@@ -221,11 +222,15 @@ void check_ranges(const Run& run) {
 
 // --- whole file ----------------------------------------------------------------------------------
 
+// The attribute by which a store is known.
+constexpr const char* kSchema = "uctrace_schema";
+constexpr const char* kToolVersion = "tool_version";
+
 void write_run(const Run& run, const std::string& path) {
   Handle file = hdf5::create_file(path);
-  hdf5::write_attribute(file, "uctrace_schema", kStoreSchema);
+  hdf5::write_attribute(file, kSchema, kStoreSchema);
   hdf5::write_attribute(file, "run_id", run.run_id);
-  hdf5::write_attribute(file, "tool_version", log::kToolVersion);
+  hdf5::write_attribute(file, kToolVersion, log::kToolVersion);
   const std::vector<std::string>& texts = run.texts.all();
   save_texts(file, "texts", texts.size(), [&](std::size_t i) { return texts[i]; });
   save_texts(file, "notes", run.notes.size(), [&](std::size_t i) { return run.notes[i]; });
@@ -246,11 +251,16 @@ Texts intern_all(const std::vector<std::string>& stored) {
   return texts;
 }
 
-Run read_run(const Handle& file) {
+Run read_head(const Handle& file) {
   std::vector<Run> single;
   load_table(file, single);
   if (single.size() != 1) throw Failure("reading run failed (it does not have one row)");
-  Run run = std::move(single.front());
+  load_table(file, single.front().sources);
+  return std::move(single.front());
+}
+
+Run read_run(const Handle& file) {
+  Run run = read_head(file);
   run.texts = intern_all(load_texts(file, "texts"));
   run.notes = load_texts(file, "notes");
   for_each_of(store::kTables, [&](auto rows) { load_table(file, run.*rows); });
@@ -268,7 +278,7 @@ constexpr const char* kMergeAgain = "merge the logs again with `uctrace merge`";
 void check_schema(const Handle& file, const std::filesystem::path& path) {
   std::uint32_t schema = 0;
   try {
-    schema = hdf5::read_number_attribute(file, "uctrace_schema");
+    schema = hdf5::read_number_attribute(file, kSchema);
   } catch (const Failure&) {
     refuse(path, "it is an HDF5 file that uctrace did not write", "name a store of uctrace");
   }
@@ -283,38 +293,61 @@ void check_schema(const Handle& file, const std::filesystem::path& path) {
 
 void save_store(const Run& run, const std::filesystem::path& path) {
   const hdf5::Quiet quiet;
-  const Temporary temporary(path);
   std::string why;
   try {
-    write_run(run, temporary.path().string());
-    std::filesystem::rename(temporary.path(), path);
+    remove_leftovers(path);
+    NewFile file(path);
+    write_run(run, file.path_to_open());
+    file.publish();
     return;
   } catch (const Failure& failure) {
     why = failure.what();
-  } catch (const std::filesystem::filesystem_error& error) {
-    why = error.code().message();
+  } catch (const std::system_error& error) {
+    why = why_not_written(error);
   }
   throw Error({"cannot write the store " + path.string(), why,
                "check that its folder exists, may be written and has space left"});
 }
 
-Run load_store(const std::filesystem::path& path) {
+std::optional<Run> load_store(const std::filesystem::path& path, const StoreWanted& is_wanted) {
   const hdf5::Quiet quiet;
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    refuse(path, error ? error.message() : "there is no such file", kMergeAgain);
+  log::InputFile input(path.string());  // HDF5 would wait for a pipe
+  if (input.is_missing()) refuse(path, "there is no such file", kMergeAgain);
+  if (!input.is_open()) {
+    const Problem problem = input.failure("").problem();
+    refuse(path, problem.why, problem.to_do);
   }
-  if (H5Fis_hdf5(path.c_str()) <= 0) {
+  const std::string open_file = input.path_to_open(path.string());
+  if (H5Fis_hdf5(open_file.c_str()) <= 0) {
     refuse(path, "it is not an HDF5 file, or not a readable one", kMergeAgain);
   }
   try {
-    const Handle file = hdf5::open_file(path.string());
+    const Handle file = hdf5::open_file(open_file);
     check_schema(file, path);
+    if (is_wanted && !is_wanted(read_head(file), hdf5::read_text_attribute(file, kToolVersion))) {
+      return std::nullopt;
+    }
     return read_run(file);
   } catch (const Failure& failure) {
     refuse(path, failure.what(), kMergeAgain);
   } catch (const std::bad_alloc&) {
     refuse(path, "it does not fit into memory", "use a machine with more memory");
+  }
+}
+
+Run load_store(const std::filesystem::path& path) { return *load_store(path, {}); }
+
+bool is_store(const std::filesystem::path& path) {
+  const hdf5::Quiet quiet;
+  const log::InputFile input(path.string());
+  if (!input.is_open()) return false;
+  const std::string open_file = input.path_to_open(path.string());
+  if (H5Fis_hdf5(open_file.c_str()) <= 0) return false;
+  try {
+    hdf5::read_number_attribute(hdf5::open_file(open_file), kSchema);
+    return true;
+  } catch (const Failure&) {
+    return false;
   }
 }
 

@@ -102,6 +102,23 @@ std::uint32_t read_number_attribute(hid_t object, const char* name) {
   return value;
 }
 
+std::string read_text_attribute(hid_t object, const char* name) {
+  const std::string doing = std::string("reading the attribute ") + name;
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose, doing);
+  const Handle space(H5Aget_space(attribute), H5Sclose, doing);
+  const Handle type(H5Aget_type(attribute), H5Tclose, doing);
+  constexpr std::size_t kMost = 4096;
+  const std::size_t size = H5Tget_size(type);
+  if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_class(type) != H5T_STRING ||
+      H5Tis_variable_str(type) != 0 || size > kMost) {
+    throw Failure(doing + " failed (it is not a text)");
+  }
+  std::string value(size, '\0');
+  check(H5Aread(attribute, type, value.data()), doing);
+  value.resize(std::min(value.find('\0'), size));
+  return value;
+}
+
 Handle write_values(hid_t group, const std::string& name, ValueType type, const void* values,
                     std::size_t count) {
   const std::string doing = "writing " + name;

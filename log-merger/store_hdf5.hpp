@@ -71,6 +71,7 @@ void write_attribute(hid_t object, const char* name, const std::string& value);
 void write_attribute(hid_t object, const char* name, std::uint32_t value);
 // Nothing of the kind on the object: fails.
 std::uint32_t read_number_attribute(hid_t object, const char* name);
+std::string read_text_attribute(hid_t object, const char* name);
 
 // HDF5 types of columns: how a value lies in memory, and in the file.
 struct ValueType {

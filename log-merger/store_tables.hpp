@@ -20,7 +20,21 @@ struct Table<Run> {
       column("command", &Run::command, "what was recorded"),
       column("epoch_realtime_ns", &Run::epoch_realtime_ns,
              "origin of the job clock, nanoseconds since 1970 UTC"),
+      column("store_id", &Run::store_id, "of this store, and of the profile made with it"),
+      column("settled", &Run::settled, "1 = nothing will be added to its sources"),
       column("info_json", &Run::info_json, "the rest of `uctrace info --format json`"),
+  };
+};
+
+template <>
+struct Table<Source> {
+  static constexpr const char* name = "sources";
+  static constexpr auto columns = std::tuple{
+      column("name", &Source::name, "of the file in the data folder"),
+      column("inode", &Source::inode, "its inode"),
+      column("bytes", &Source::bytes, "its size", Unit::bytes),
+      column("changed_ns", &Source::changed_ns, "its ctime, nanoseconds since 1970 UTC"),
+      column("state", &Source::state, "what was known of it when it was read"),
   };
 };
 
@@ -340,7 +354,8 @@ struct Table<Identity> {
 };
 
 // Every table of rows, in the order in which they are written.
-inline constexpr std::tuple kTables{&Run::processes,      &Run::messages,
+inline constexpr std::tuple kTables{&Run::sources,
+                                    &Run::processes,      &Run::messages,
                                     &Run::hops,           &Run::transfers,
                                     &Run::ucp_operations, &Run::mpi_calls,
                                     &Run::datatypes,      &Run::wait_shares,

@@ -308,6 +308,9 @@ bool job_complete(const Job& job) {
   if (counted.uct_untracked + counted.ucp_untracked != 0) {
     return false;  // their ends are not known
   }
+  if (job.findings.unreadable() != 0) {
+    return false;  // and may be any process's
+  }
   std::set<std::int32_t> ranks;
   std::int32_t size = 0;
   for (const ProcessLog& log : job.logs) {

@@ -199,6 +199,7 @@ def _job_environment(changes=None):
     }
     if UCX_UNDER_TEST:
         environment.update(UCX_UNDER_TEST.environment)
+    environment["XDG_CACHE_HOME"] = str(BUILD_ROOT / "test-cache")  # where other users' runs are kept
     environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
     environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     environment.update(changes or {})

@@ -1,9 +1,12 @@
 #include "log-merger/launcher_line.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
+
+#include "event-log/input_file.hpp"
 
 namespace uctrace {
 namespace {
@@ -46,6 +49,13 @@ TEST_CASE("a run.json that cannot be used is as none") {
   }
   fs::remove(folder.path / "run.json");
   CHECK(merge::launcher_line(folder.path, "ab").empty());
+}
+
+TEST_CASE("a pipe as run.json is not waited for") {
+  const Folder folder;
+  REQUIRE(mkfifo((folder.path / "run.json").c_str(), 0600) == 0);
+  CHECK_THROWS_WITH_AS(merge::launcher_line(folder.path, "ab"),
+                       doctest::Contains("it is not a regular file"), log::FileError);
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 // Logs of blocks and chunks: each record once, whatever of a chunk is packed.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -190,6 +194,7 @@ class MovingFile {
     }
   }
   std::size_t size() const { return bytes_.size(); }
+  std::vector<Extent> data(std::size_t from) const { return {{from, bytes_.size()}}; }
   std::size_t read(void* to, std::size_t bytes, std::size_t offset) const {
     const Step before = std::exchange(before_read_, nullptr);
     if (before != nullptr) before(bytes_);
@@ -266,6 +271,63 @@ TEST_CASE("a gap holds nothing") {
   append_block(log, chunk, 11, kEvents + 1);
   CHECK(read(log).complete());
   CHECK(ticks_of(read(log)) == all_ticks());
+}
+
+TEST_CASE("holes of a file hold nothing, and take no memory") {
+  const Bytes chunk = chunk_of(builder());
+  Bytes log = page_of(builder());
+  append_block(log, chunk, 1, kEvents + 1);
+  log.resize((log.size() + 4095) / 4096 * 4096);
+  const std::string path = "/tmp/uctrace-holes-" + std::to_string(getpid());
+  constexpr std::size_t kSize = std::size_t{1} << 40;
+  {
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(log.data()), static_cast<std::streamsize>(log.size()));
+  }
+  std::filesystem::resize_file(path, kSize);
+  {
+    InputFile file(path);
+    const std::vector<Extent> data = file.data(kProcessPageBytes);
+    REQUIRE(data.size() == 1);
+    CHECK(data[0] == Extent{kProcessPageBytes, log.size()});
+  }
+  const LogFile whole = LogFile::open(path);
+  CHECK(ticks_of(whole) == all_ticks());
+  CHECK_FALSE(whole.damage().any());
+  {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(kSize - 4096));
+    file << "something";
+  }
+  const LogFile damaged = LogFile::open(path);
+  std::filesystem::remove(path);
+  CHECK(ticks_of(damaged) == all_ticks());
+  CHECK(damaged.damage().bad_chunks == 1);
+  CHECK(damaged.damage().skipped_bytes == 4096);
+}
+
+TEST_CASE("a chunk that goes on in a hole ends there") {
+  LogBuilder log = builder();
+  log.chunk(Stream::events, 1, 1).add(completion(7), RecordType::uct_completion);
+  Bytes bytes = log.bytes();
+  const std::string path = "/tmp/uctrace-holes-" + std::to_string(getpid());
+  std::ofstream(path, std::ios::binary).close();
+  std::filesystem::resize_file(path, bytes.size() + (1 << 20));
+  {
+    // Of each chunk the first page alone.
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    const auto put = [&](std::size_t at, std::size_t count) {
+      file.seekp(static_cast<std::streamoff>(at));
+      file.write(reinterpret_cast<const char*>(&bytes[at]), static_cast<std::streamsize>(count));
+    };
+    put(0, 16384);
+    put(kProcessPageBytes, 4096);
+    put(kProcessPageBytes + kMinChunkBytes, 4096);
+  }
+  const LogFile file = LogFile::open(path);
+  std::filesystem::remove(path);
+  CHECK_FALSE(file.damage().any());
+  CHECK(file.event_count() == kEvents + 1);
 }
 
 }  // namespace uctrace::log::test

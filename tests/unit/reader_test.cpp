@@ -48,7 +48,7 @@ TEST_CASE("every record type comes back as written") {
   CHECK(file.event_count() == 11);
   CHECK(file.process_key() == "node1:boot:4026531836:17:99");
   CHECK(file.job() == "job");
-  CHECK_FALSE(file.is_writer_alive());
+  CHECK(file.state() == WriterState::closed);
 
   const auto operation = only<UctOperationView>(file, Stream::events);
   CHECK(operation.interface_id() == 3);
@@ -323,7 +323,7 @@ TEST_CASE("files: missing ones, folders and pipes are refused, logs read") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("a writer counts as alive only if it is this very process") {
+TEST_CASE("a writer runs only if it is this very process, and is dead only if it would be seen") {
   // A log that names the running test itself.
   const auto field = [](const char* path) {
     std::string line;
@@ -332,25 +332,34 @@ TEST_CASE("a writer counts as alive only if it is this very process") {
     return line;
   };
   LogBuilder log = one_chunk_of(1);
+  log.page.closed = 0;
   std::memset(log.page.host, 0, sizeof log.page.host);
   ::gethostname(log.page.host, sizeof log.page.host - 1);
   const std::string boot = field("/proc/sys/kernel/random/boot_id");
   std::strcpy(log.page.boot_id, boot.c_str());
-  const std::string link = std::filesystem::read_symlink("/proc/self/ns/pid").string();
-  log.page.pid_namespace = std::stoull(link.substr(link.find('[') + 1));
+  const auto name_space = [](const char* path) {
+    const std::string link = std::filesystem::read_symlink(path).string();
+    return std::stoull(link.substr(link.find('[') + 1));
+  };
+  log.page.pid_namespace = name_space("/proc/self/ns/pid");
+  log.page.time_namespace = name_space("/proc/self/ns/time");
   log.page.pid = static_cast<std::uint32_t>(::getpid());
   std::istringstream stat(field("/proc/self/stat"));
   std::string word;
   for (int i = 0; i < 22; ++i) stat >> word;  // the name of this test holds no space
   log.page.start_time = std::stoull(word);
-  CHECK(log.read().is_writer_alive());
+  CHECK(log.read().state() == WriterState::running);
+  log.page.closed = 1;
+  CHECK(log.read().state() == WriterState::closed);
+  log.page.closed = 0;
   log.page.start_time += 1;
-  CHECK_FALSE(log.read().is_writer_alive());
-  CHECK(log.read().writer_in_sight());
-  log.page.start_time -= 1;
-  log.page.host[0] ^= 1;
-  CHECK_FALSE(log.read().is_writer_alive());
-  CHECK_FALSE(log.read().writer_in_sight());
+  CHECK(log.read().state() == WriterState::dead);
+  SUBCASE("another host") { log.page.host[0] ^= 1; }
+  SUBCASE("since another start of the host") { log.page.boot_id[0] ^= 1; }
+  SUBCASE("another pid namespace") { ++log.page.pid_namespace; }
+  SUBCASE("another time namespace, where start times are others") { ++log.page.time_namespace; }
+  SUBCASE("it could not tell when it began") { log.page.start_time = 0; }
+  CHECK(log.read().state() == WriterState::unseen);
 }
 
 }  // namespace uctrace::log::test

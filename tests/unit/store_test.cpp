@@ -1,6 +1,7 @@
 #include "log-merger/store.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "event-log/version.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/store_hdf5.hpp"
 #include "log-merger/store_tables.hpp"
@@ -54,6 +56,8 @@ class RandomRun {
     run.command = "mpirun -n 2 ./a\n\"b\" \xff";
     run.info_json = std::string(100000, ' ') + "{}";
     run.epoch_realtime_ns = random_();
+    run.store_id = text(2);
+    run.settled = random_() % 2 != 0;
     for (std::size_t i = 0; i < sizes.rows; ++i) run.notes.push_back(text(i));
     store::for_each_of(store::kTables, [&](auto rows) { (run.*rows).resize(sizes.rows); });
     store::for_each_of(store::kTables, [&](auto rows) { fill(run, run.*rows); });
@@ -125,6 +129,8 @@ void check_same(const Run& a, const Run& b) {
   CHECK(a.command == b.command);
   CHECK(a.info_json == b.info_json);
   CHECK(a.epoch_realtime_ns == b.epoch_realtime_ns);
+  CHECK(a.store_id == b.store_id);
+  CHECK(a.settled == b.settled);
   store::for_each_of(store::kTables, [&](auto rows) { check_same(a.*rows, b.*rows); });
 }
 
@@ -181,6 +187,50 @@ TEST_CASE("a store gives back the run that was saved") {
   for (std::size_t i = 0; i < large.transfers.size(); ++i) large.transfers[i].bytes = i * i;
   save_store(large, folder / "a.h5");
   check_same(large, load_store(folder / "a.h5"));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a store that is not wanted is not read") {
+  const Folder folder;
+  const Run run = RandomRun(5).make({20, 20});
+  save_store(run, folder / "a.h5");
+  for (const bool wanted : {false, true}) {
+    const std::optional<Run> loaded =
+        load_store(folder / "a.h5", [&](const Run& head, const std::string& tool_version) {
+          CHECK(head.store_id == run.store_id);
+          CHECK(head.settled == run.settled);
+          check_same(head.sources, run.sources);
+          CHECK(head.messages.empty());
+          CHECK(tool_version == log::kToolVersion);
+          return wanted;
+        });
+    REQUIRE(loaded.has_value() == wanted);
+    if (loaded) check_same(*loaded, run);
+  }
+}
+
+TEST_CASE("a store is known by its attribute, whatever else is wrong with it") {
+  const Folder folder;
+  const fs::path path = folder / "a.h5";
+  CHECK_FALSE(is_store(path));
+  write_bytes(path, "a,b\n1,2\n");
+  CHECK_FALSE(is_store(path));
+  { const hdf5::Handle file = hdf5::create_file(path.string()); }
+  CHECK_FALSE(is_store(path));
+  {
+    const hdf5::Handle file = hdf5::create_file(path.string());
+    hdf5::write_attribute(file, "uctrace_schema", std::uint32_t{1});
+  }
+  CHECK(is_store(path));
+}
+
+TEST_CASE("a pipe in the place of a store is neither waited for nor replaced") {
+  const Folder folder;
+  const fs::path path = folder / "a.h5";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK_FALSE(is_store(path));
+  CHECK(message_of_load(path).find("it is not a regular file") != std::string::npos);
+  CHECK_THROWS_WITH_AS(save_store(Run{}, path), doctest::Contains("no regular file"), Error);
   CHECK(folder.files() == 1);
 }
 

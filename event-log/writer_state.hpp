@@ -1,0 +1,21 @@
+// What is known of the process that writes a log. For offline code.
+#pragma once
+
+#include <cstdint>
+
+#include "event-log/file_layout.hpp"
+
+namespace uctrace::log {
+
+// closed: its last word stands in the page that was read. dead: it does not, and the process was
+// gone before the page was read, so that nothing can be added. running: it was there then. unseen:
+// it cannot be seen from here.
+enum class WriterState : std::uint8_t { closed, running, dead, unseen };
+
+// What can be seen now of the process that `page` names: never `closed`. Reads /proc.
+WriterState look_for_writer(const ProcessPage& page);
+
+// Whether both pages are of one process.
+bool same_writer(const ProcessPage& a, const ProcessPage& b);
+
+}  // namespace uctrace::log

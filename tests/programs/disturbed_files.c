@@ -1,0 +1,93 @@
+/* To be preloaded. Kills its process in front of a chosen one of the calls by which it changes files, as
+ * kill -9 would: CUT_SHORT_AT is which, from 1 on; what each call was is appended to CUT_SHORT_LOG. Has
+ * files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static long count;
+
+static void next(const char* what) {
+  const char *at = getenv("CUT_SHORT_AT"), *path = getenv("CUT_SHORT_LOG");
+  if (path != NULL) {
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    char line[32];
+    const int size = snprintf(line, sizeof line, "%s\n", what);
+    if (fd < 0 || syscall(SYS_write, fd, line, size) != size) abort();
+    syscall(SYS_close, fd);
+  }
+  if (at != NULL && ++count == atol(at)) raise(SIGKILL);
+}
+
+static int fails_to_open(const char* path) {
+  const char *part = getenv("FAIL_OPEN"), *number = getenv("FAIL_ERRNO");
+  if (part == NULL || number == NULL || strstr(path, part) == NULL) return 0;
+  errno = atoi(number);
+  return 1;
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t write(int fd, const void* data, size_t bytes) {
+  if (fd > 2) next("write");
+  return REAL(write)(fd, data, bytes);
+}
+
+ssize_t pwrite(int fd, const void* data, size_t bytes, off_t offset) {
+  next("pwrite");
+  return REAL(pwrite)(fd, data, bytes, offset);
+}
+
+ssize_t pwrite64(int fd, const void* data, size_t bytes, off64_t offset) {
+  next("pwrite");
+  return REAL(pwrite64)(fd, data, bytes, offset);
+}
+
+int ftruncate(int fd, off_t size) {
+  next("ftruncate");
+  return REAL(ftruncate)(fd, size);
+}
+
+int ftruncate64(int fd, off64_t size) {
+  next("ftruncate");
+  return REAL(ftruncate64)(fd, size);
+}
+
+int rename(const char* from, const char* to) {
+  next("rename");
+  return REAL(rename)(from, to);
+}
+
+int unlink(const char* path) {
+  next("unlink");
+  return REAL(unlink)(path);
+}
+
+static mode_t mode_of(int flags, va_list more) {
+  return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+}
+
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  return fails_to_open(path) ? -1 : REAL(open)(path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  return fails_to_open(path) ? -1 : REAL(open64)(path, flags, mode);
+}

@@ -1,0 +1,112 @@
+#include "log-merger/new_file.hpp"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+
+namespace uctrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/uctrace-new-file-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  fs::path operator/(const char* name) const { return path_ / name; }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_text(const fs::path& path, const char* text) { std::ofstream(path) << text; }
+
+}  // namespace
+
+TEST_CASE("a new file is seen when it is whole, and leaves nothing if it never is") {
+  const Folder folder;
+  write_text(folder / "a", "old");
+  {
+    NewFile file(folder / "a");
+    file.write("new");
+    CHECK(text_of(file.path_to_open()) == "new");
+    CHECK(text_of(folder / "a") == "old");
+  }
+  CHECK(folder.files() == 1);
+  {
+    NewFile file(folder / "a"), beside(folder / "a");
+    CHECK(file.path() != beside.path());
+    file.write("new");
+    file.publish();
+  }
+  CHECK(text_of(folder / "a") == "new");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a link is replaced and not written through") {
+  const Folder folder;
+  write_text(folder / "own", "own");
+  fs::create_symlink("own", folder / "a");
+  NewFile file(folder / "a");
+  file.write("new");
+  file.publish();
+  CHECK(text_of(folder / "own") == "own");
+  CHECK(text_of(folder / "a") == "new");
+  CHECK_FALSE(fs::is_symlink(folder / "a"));
+}
+
+TEST_CASE("what is no place for a file is refused, also when it comes later") {
+  const Folder folder;
+  fs::create_directory(folder / "folder");
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THROWS_AS(NewFile(folder / "folder"), std::system_error);
+  CHECK_THROWS_AS(NewFile(folder / "pipe"), std::system_error);
+  CHECK_THROWS_AS(NewFile(folder / "none" / "a"), std::system_error);
+  NewFile file(folder / "later");
+  REQUIRE(mkfifo((folder / "later").c_str(), 0600) == 0);
+  CHECK_THROWS_AS(file.publish(), std::system_error);
+}
+
+TEST_CASE("another file that was put in its place is not published") {
+  const Folder folder;
+  NewFile file(folder / "a");
+  file.write("new");
+  fs::remove(file.path());
+  write_text(file.path(), "planted");
+  CHECK_THROWS_AS(file.publish(), std::system_error);
+  CHECK_FALSE(fs::exists(folder / "a"));
+}
+
+TEST_CASE("what killed processes left is removed, and nothing else") {
+  const Folder folder;
+  for (const char* name : {"a.new-abc123", "a.new-abcdefg", "a.new-", "b.new-abc123", "a"}) {
+    write_text(folder / name, "");
+  }
+  fs::create_directory(folder / "a.new-folder");
+  fs::create_symlink("b.new-abc123", folder / "a.new-linked");
+  const NewFile at_work(folder / "a");
+  remove_leftovers(folder / "a");
+  CHECK_FALSE(fs::exists(folder / "a.new-abc123"));
+  CHECK(fs::exists(at_work.path()));
+  CHECK(folder.files() == 7);
+}
+
+}  // namespace uctrace
