@@ -41,6 +41,7 @@ struct Helper {
   std::uint64_t slab_bytes_taken = 0;
   std::uint64_t last_poll = 0;
   std::uint64_t last_housekeeping = 0;
+  std::uint64_t last_heartbeat = 0;
 
   // What the recorder may take is a part of what the program may take.
   bool within_budget(std::size_t bytes) const {
@@ -140,11 +141,17 @@ struct Helper {
     }
   }
 
-  // Anchors fill up once, spread over the first second; after that the last one follows the clock.
+  // Anchors fill up once, spread over the first second; after that the last one follows the clock,
+  // and now and then it is a sign of life.
   void refresh_anchors() {
     ProcessPage* page = file.page;
     const std::uint32_t n = page->anchor_count;
-    page->anchors[n < kAnchors ? n : kAnchors - 1] = take_anchor();
+    const Anchor anchor = take_anchor();
+    page->anchors[n < kAnchors ? n : kAnchors - 1] = anchor;
+    if (anchor.monotonic_ns - last_heartbeat >= kHeartbeatNs) {
+      last_heartbeat = anchor.monotonic_ns;
+      __atomic_store_n(&page->heartbeat_realtime_ns, anchor.realtime_ns, __ATOMIC_RELAXED);
+    }
     if (n < kAnchors) {
       __atomic_store_n(&page->anchor_count, n + 1, __ATOMIC_RELEASE);
     }

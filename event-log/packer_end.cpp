@@ -143,15 +143,23 @@ void copy_page() {
   }
 }
 
-// The clock alone is nothing new.
+// The clock alone is nothing new. A sign of life alone is one word: all ranks of a job may wait.
 void write_changed_page() {
   auto* last = reinterpret_cast<ProcessPage*>(packer->written);
   const ProcessPage* page = copied_page();
   update_copy();
   memcpy(last->anchors, page->anchors, sizeof last->anchors);
   last->anchor_count = page->anchor_count;
-  if (memcmp(last, page, kProcessPageBytes) != 0 && write_copied_page()) {
-    memcpy(last, page, kProcessPageBytes);
+  const bool lives = last->heartbeat_realtime_ns != page->heartbeat_realtime_ns;
+  last->heartbeat_realtime_ns = page->heartbeat_realtime_ns;
+  if (memcmp(last, page, kProcessPageBytes) != 0) {
+    if (write_copied_page()) {
+      memcpy(last, page, kProcessPageBytes);
+    }
+  } else if (lives) {
+    // One that fails loses no record.
+    write_at(packer->file.fd, &page->heartbeat_realtime_ns, sizeof page->heartbeat_realtime_ns,
+             offsetof(ProcessPage, heartbeat_realtime_ns));
   }
 }
 

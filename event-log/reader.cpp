@@ -1,12 +1,8 @@
 #include "event-log/reader.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "log-merger/error.hpp"
 
@@ -180,28 +176,6 @@ std::string_view text_in(const char (&array)[kCapacity]) {
   return {array, strnlen(array, kCapacity)};
 }
 
-std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-// Start time of a process of this pid namespace; nothing if there is none, or only its zombie.
-std::optional<std::uint64_t> start_time_of(std::uint32_t pid) {
-  const std::string line = first_line(("/proc/" + std::to_string(pid) + "/stat").c_str());
-  // The second field is the command in parentheses and may hold any character.
-  const std::size_t end_of_command = line.rfind(')');
-  if (end_of_command == std::string::npos) return std::nullopt;
-  std::istringstream fields(line.substr(end_of_command + 1));
-  std::string state, skipped;
-  fields >> state;
-  for (int field = 4; field <= 21; ++field) fields >> skipped;
-  std::uint64_t start_time = 0;
-  if (state == "Z" || state == "X" || !(fields >> start_time)) return std::nullopt;
-  return start_time;
-}
-
 }  // namespace
 
 std::string_view LogFile::host() const { return text_in(page_.host); }
@@ -232,19 +206,21 @@ std::string LogFile::process_key() const {
          (page_.image > 0 ? ':' + std::to_string(page_.image) : std::string());
 }
 
-bool LogFile::writer_in_sight() const {
-  // Cut like the writer's, which is why a name that is too long is no error.
-  char this_host[sizeof page_.host] = {};
-  ::gethostname(this_host, sizeof this_host - 1);
-  if (host() != this_host) return false;
-  if (first_line("/proc/sys/kernel/random/boot_id") != boot_id()) return false;
-  struct stat own_namespace {};
-  return ::stat("/proc/self/ns/pid", &own_namespace) == 0 &&
-         own_namespace.st_ino == page_.pid_namespace;
+Sight LogFile::writer_sight() const {
+  return look_for({.host = std::string(host()),
+                   .boot_id = std::string(boot_id()),
+                   .pid_namespace = page_.pid_namespace,
+                   .pid = page_.pid,
+                   .start_time = page_.start_time});
 }
 
+bool LogFile::writer_in_sight() const { return writer_sight() != Sight::hidden; }
+
 bool LogFile::is_writer_alive() const {
-  return writer_in_sight() && start_time_of(page_.pid) == page_.start_time;
+  const auto now = static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
+  const Signs signs{.heartbeat = page_.heartbeat_realtime_ns, .now = now};
+  return life_of(false, writer_sight(), signs) == Life::running;
 }
 
 }  // namespace uctrace::log

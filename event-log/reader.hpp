@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "event-log/clock_fit.hpp"
+#include "event-log/liveness.hpp"
 #include "event-log/reader_files.hpp"
 #include "event-log/views.hpp"
 
@@ -87,10 +88,12 @@ class LogFile {
 
   // Names the process in its job and everywhere else: host:boot:pid namespace:pid:start time.
   std::string process_key() const;
+  // What can be seen of the writer from here. Reads /proc.
+  Sight writer_sight() const;
   // Whether the writer, if it still runs, does so on this machine and in this pid namespace, where
   // it can be seen. Reads /proc.
   bool writer_in_sight() const;
-  // Whether it is in sight and runs now. Reads /proc.
+  // Whether it runs now: it is in sight, or gave a sign of life not long ago. Reads /proc.
   bool is_writer_alive() const;
 
   const Damage& damage() const { return damage_; }

@@ -88,8 +88,8 @@ class RowBuilder : RowMaker {
     if (page.exit == log::ExitKind::aborted) return "aborted";
     if (page.exit == log::ExitKind::exited) return "exited";
     if (page.exit == log::ExitKind::finalized && page.closed != 0) return "finalized";
-    if (!log.file.writer_in_sight()) return "unseen";
-    return log.file.is_writer_alive() ? "running" : "killed";
+    if (log.file.is_writer_alive()) return "running";
+    return log.file.writer_in_sight() ? "killed" : "unseen";
   }
 
   void ops_of_messages() {
