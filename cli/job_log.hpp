@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "event-log/file_layout.hpp"
+#include "event-log/liveness.hpp"
 
 namespace uctrace::cli {
 
@@ -20,7 +21,7 @@ struct ProcessReport {
   std::int32_t rank = -1, world_size = 0;
   std::array<log::LayerState, log::kLayers> layers{};
   bool closed = false;
-  bool alive = false;
+  log::Life life = log::Life::unknown;
   std::uint32_t write_errno = 0;
   std::string file_system;
   std::uint64_t packing_ns = 0,
@@ -40,11 +41,9 @@ struct JobLog {
 };
 
 // The processes in `folder` of the `uctrace record` with this key; with an empty key, all. A folder
-// that cannot be read has none.
-JobLog read_job_log(const std::filesystem::path& folder, const std::string& recording);
-
-// Whether a process of this machine is writing to a log in `folder` now.
-bool has_live_writer(const std::filesystem::path& folder);
+// that cannot be read has none. `now_ns`: the time of the folder's file server; 0 = this host's.
+JobLog read_job_log(const std::filesystem::path& folder, const std::string& recording,
+                    std::uint64_t now_ns = 0);
 
 // What a person should know about how the recording went, one line each; empty if all is well.
 // `kept` holds the logs that stay, `lost` those of processes that could not write where they

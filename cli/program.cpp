@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,20 @@ ProgramEnd wait_for(pid_t pid) {
   return {.exit_status = WEXITSTATUS(status)};
 }
 
+// Returns when the process has ended, or where that cannot be waited for in this way.
+void tick_until_end(pid_t pid, const std::function<void()>& every_5_s) {
+  constexpr int kTickMs = 5000;
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (process < 0) return;
+  pollfd waited{.fd = process, .events = POLLIN, .revents = 0};
+  for (;;) {
+    const int ended = poll(&waited, 1, kTickMs);
+    if (ended > 0 || (ended < 0 && errno != EINTR)) break;
+    every_5_s();
+  }
+  close(process);
+}
+
 int locate(const std::string& name, std::string& path) {
   path = name;
   if (name.find('/') != std::string::npos) return program_errno(name);
@@ -178,7 +193,8 @@ int become_program(const std::vector<std::string>& program) {
   return errno;
 }
 
-ProgramEnd run_program(const std::vector<std::string>& program, const std::set<int>& passed_on) {
+ProgramEnd run_program(const std::vector<std::string>& program, const std::set<int>& passed_on,
+                       const std::function<void()>& every_5_s) {
   int pipe[2];
   if (pipe2(pipe, O_CLOEXEC) != 0) fail("pipe");
   SignalsBlocked blocked(passed_on);
@@ -197,6 +213,7 @@ ProgramEnd run_program(const std::vector<std::string>& program, const std::set<i
   blocked.restore();
   close(pipe[1]);
   const int exec_errno = exec_errno_from(pipe[0]);
+  tick_until_end(pid, every_5_s);
   ProgramEnd end = wait_for(pid);
   end.exec_errno = exec_errno;
   return end;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,8 +27,10 @@ std::filesystem::path resolved_program(const std::string& name);
 std::string output_of(const std::vector<std::string>& program, std::chrono::milliseconds limit);
 
 // Waits for the end of the program. Meanwhile SIGINT and SIGQUIT are the program's business, and
-// SIGTERM, SIGHUP and `passed_on` are passed on to it. Call from a process of one thread.
-ProgramEnd run_program(const std::vector<std::string>& program, const std::set<int>& passed_on);
+// SIGTERM, SIGHUP and `passed_on` are passed on to it, and `every_5_s` is called about every 5 s.
+// Call from a process of one thread.
+ProgramEnd run_program(const std::vector<std::string>& program, const std::set<int>& passed_on,
+                       const std::function<void()>& every_5_s);
 
 // Replaces this process; returns errno if that fails.
 int become_program(const std::vector<std::string>& program);
