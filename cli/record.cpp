@@ -214,8 +214,9 @@ void say_after(const RecordCommand& command, const JobLog& kept, const JobLog& l
   }
   for (const std::string& line : warnings(kept, lost)) warn(line);
   if (kept.processes.empty()) return;
-  const std::string folder =
-      command.folder == default_folder() ? "" : " " + shell_word(command.folder.string());
+  // What a batch job prints is typed outside of it, where another folder is the default.
+  const bool is_default = command.folder == kDefaultFolder && default_folder() == kDefaultFolder;
+  const std::string folder = is_default ? "" : " " + shell_word(command.folder.string());
   say(fmt::format("{} event{} of {} process{}, {}; next: uctrace report{}", events,
                   events == 1 ? "" : "s", kept.processes.size(),
                   kept.processes.size() == 1 ? "" : "es", format_bytes(bytes), folder));

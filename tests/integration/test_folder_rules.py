@@ -437,7 +437,8 @@ def batch_jobs_have_their_own():
     with scratch() as folder:
         for environment, name in zip(environments, names):
             data = folder / f"uctrace.data.{name}"
-            run_well([TOOL, "record", "--", *quick_job()], env=environment, cwd=folder)
+            result = run_well([TOOL, "record", "--", *quick_job()], env=environment, cwd=folder)
+            check(f"next: uctrace report {data.name}" in result.stderr, f"what to type: {result}")
             check((data / "run.json").is_file(), f"no run in {data.name}")
             said = run_well([TOOL, "info", "--format", "json"], env=environment, cwd=folder).stdout
             job = json.loads((data / "run.json").read_text())["job"]
