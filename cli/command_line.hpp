@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/default_folder.hpp"
 #include "event-log/kinds.hpp"
 #include "log-merger/comms.hpp"
 #include "log-merger/filter.hpp"
@@ -19,23 +20,21 @@
 
 namespace uctrace::cli {
 
-inline constexpr const char* kDefaultFolder = "uctrace.data";
-
 // Which run a reading verb speaks of.
 struct DataChoice {
-  std::filesystem::path folder = kDefaultFolder;
+  std::filesystem::path folder = default_folder();
   std::string job;              // empty = the newest
   std::filesystem::path store;  // folder of the merged run; empty = the data folder, or a cache
 };
 
 struct CheckCommand {
-  std::filesystem::path folder = kDefaultFolder;
+  std::filesystem::path folder = default_folder();
   Format format = Format::table;
   std::optional<std::size_t> limit;
   std::vector<std::string> program;  // a launcher line or a program; empty = this machine's MPIs
 };
 struct RecordCommand {
-  std::filesystem::path folder = kDefaultFolder;
+  std::filesystem::path folder = default_folder();
   bool verbose = false;
   bool edit_line = true;            // of a launcher
   std::filesystem::path ucx;        // prefix of a rebuilt one; empty: what the job loads by itself

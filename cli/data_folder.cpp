@@ -1,18 +1,19 @@
 #include "cli/data_folder.hpp"
 
-#include <stdlib.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <fstream>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "cli/job_log.hpp"
-#include "cli/run_loader.hpp"
+#include "cli/folder_lock.hpp"
+#include "cli/folder_rules.hpp"
+#include "cli/older_run.hpp"
+#include "cli/signs_of_life.hpp"
 #include "event-log/version.hpp"
+#include "log-merger/data_files.hpp"
 #include "log-merger/error.hpp"
-#include "log-merger/merge.hpp"
+#include "log-merger/new_file.hpp"
 #include "log-merger/table.hpp"
 
 namespace uctrace::cli {
@@ -21,15 +22,39 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_ours(const fs::path& folder) {
+using State = DataFolder::State;
+
+// Others may change the folder while it is looked at: then it is looked at again.
+constexpr int kMostLooks = 100;
+
+[[noreturn]] void refuse(const fs::path& path, std::string why) {
+  throw Error({.what = "cannot record into '" + path.string() + "'",
+               .why = std::move(why),
+               .to_do = "choose another folder with -o DIR, one that is new or empty"});
+}
+
+FolderKind kind_of(const fs::path& path) {
+  FolderVerdict verdict = judge(list_folder(path));
+  if (verdict.kind == FolderKind::foreign) refuse(path, std::move(verdict.why));
+  return verdict.kind;
+}
+
+void require_movable(const fs::path& path) {
+  const std::string obstacle = obstacle_to_renaming(path);
+  if (!obstacle.empty()) {
+    refuse(path, "it holds an older run, and cannot be renamed because it " + obstacle);
+  }
+}
+
+// Without a final slash, and without "." in between. A ".." stays what the file system says it is.
+fs::path absolute_path(const fs::path& folder) {
+  fs::path result;
+  for (const fs::path& part : fs::absolute(folder)) {
+    if (!part.empty() && part != ".") result /= part;
+  }
   std::error_code error;
-  if (fs::is_empty(folder, error)) return true;
-  return std::any_of(fs::directory_iterator(folder, error), fs::directory_iterator(),
-                     [](const fs::directory_entry& entry) {
-                       const fs::path name = entry.path().filename();
-                       return name == kRunFile || name == kStoreFile || name == kLibraryLink ||
-                              name.extension() == kLogSuffix;
-                     });
+  const fs::path real = result.filename() == ".." ? fs::canonical(result, error) : result;
+  return error ? result : real;
 }
 
 bool is_writable(const fs::path& folder, std::string& why) {
@@ -38,56 +63,104 @@ bool is_writable(const fs::path& folder, std::string& why) {
   return false;
 }
 
-// Empty if there is nothing to move or it was moved; else why it stays.
-std::string move_aside(const fs::path& folder, fs::path& moved_to) {
-  std::error_code error;
-  if (!fs::exists(folder, error) || fs::is_empty(folder, error)) return "";
-  if (has_live_writer(folder)) return "a job is still writing there";
-  const fs::path old = folder.string() + ".old";
-  require_own_folder(old);
-  fs::remove_all(old, error);
-  if (!error) fs::rename(folder, old, error);
-  if (!error) moved_to = old;
-  return error ? "older data cannot be moved to " + old.string() + ": " + error.message() : "";
-}
+// One look at the folder, and what follows from it.
+class Preparation {
+ public:
+  Preparation(const fs::path& path, const std::string& job) : job_(job) { folder_.path = path; }
+
+  DataFolder run() {
+    for (int i = 0; i < kMostLooks; ++i) {
+      if (look()) return std::move(folder_);
+    }
+    refuse(folder_.path, "it changes all the time");
+  }
+
+ private:
+  // False: it is another folder by now.
+  bool look() {
+    const FolderKind kind = kind_of(folder_.path);
+    if (kind == FolderKind::missing) return make();
+    const FolderLock lock(folder_.path);
+    if (lock.result() == FolderLock::Result::changed) return false;
+    if (lock.result() == FolderLock::Result::unmarked) {
+      return end(State::unwritable,
+                 std::error_code(lock.error(), std::generic_category()).message());
+    }
+    if (lock.result() == FolderLock::Result::busy) {
+      return take(State::shared, "another `uctrace record` is at work there");
+    }
+    return decide(kind_of(folder_.path));
+  }
+
+  // Under the lock.
+  bool decide(FolderKind kind) {
+    const std::string sign = sign_of_life(folder_.path);
+    if (!sign.empty()) return take(State::shared, sign);
+    if (kind != FolderKind::older_run) return take(State::fresh, "");
+    require_movable(folder_.path);
+    const MovedRun moved = move_older_run(folder_.path);
+    if (moved.error == std::errc::device_or_resource_busy ||
+        moved.error == std::errc::cross_device_link) {
+      refuse(folder_.path,
+             "it holds an older run, and cannot be renamed: " + moved.error.message());
+    }
+    if (moved.error) {
+      return take(State::shared, fmt::format("older data cannot be moved to {}.old.N: {}",
+                                             folder_.path.string(), moved.error.message()));
+    }
+    folder_.moved_to = moved.to;
+    return false;
+  }
+
+  // False: it is there now.
+  bool make() {
+    std::error_code error;
+    fs::create_directories(folder_.path, error);
+    return error && error != std::errc::file_exists && end(State::unwritable, error.message());
+  }
+
+  bool take(State state, const std::string& why) {
+    std::string not_writable;
+    if (!is_writable(folder_.path, not_writable)) return end(State::unwritable, not_writable);
+    try {
+      folder_.lease = std::make_unique<Lease>(folder_.path, job_);
+    } catch (const std::system_error&) {
+      // A full disk. The logs have heartbeats of their own.
+    }
+    return end(state, why);
+  }
+
+  bool end(State state, const std::string& why) {
+    folder_.state = state;
+    folder_.why = why;
+    return true;
+  }
+
+  DataFolder folder_;
+  const std::string& job_;
+};
 
 }  // namespace
 
-void require_own_folder(const fs::path& path) {
-  if (!fs::exists(path) || (fs::is_directory(path) && is_ours(path))) return;
-  throw Error({.what = "cannot record into '" + path.string() + "'",
-               .why = "it exists and is not a folder of uctrace",
-               .to_do = "choose another folder with -o DIR, or move it away"});
-}
-
-DataFolder prepare_folder(const fs::path& folder) {
-  DataFolder result{.path = fs::absolute(folder).lexically_normal()};
-  if (!result.path.has_filename()) result.path = result.path.parent_path();
-  require_own_folder(result.path);
-  const std::string kept_because = move_aside(result.path, result.moved_to);
-  std::error_code error;
-  fs::create_directories(result.path, error);
-  if (error) {
-    result.why = error.message();
-    result.state = DataFolder::State::unwritable;
-  } else if (!is_writable(result.path, result.why)) {
-    result.state = DataFolder::State::unwritable;
-  } else if (!kept_because.empty()) {
-    result.why = kept_because;
-    result.state = DataFolder::State::shared;
+void require_usable_folder(const fs::path& path) {
+  const fs::path folder = absolute_path(path);
+  if (kind_of(folder) == FolderKind::older_run && sign_of_life(folder).empty()) {
+    require_movable(folder);
   }
-  return result;
 }
 
-ScratchFolder::ScratchFolder() {
-  std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "uctrace-XXXXXX").string();
-  if (!error && mkdtemp(name.data()) != nullptr) path_ = name;
+DataFolder prepare_folder(const fs::path& folder, const std::string& job) {
+  return Preparation(absolute_path(folder), job).run();
 }
 
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
+fs::path join_folder(const fs::path& folder) {
+  const fs::path path = absolute_path(folder);
+  if (kind_of(path) == FolderKind::missing) {
+    std::error_code ignored;
+    fs::create_directories(path, ignored);
+  }
+  mark_folder(path);
+  return path;
 }
 
 bool write_run_json(const fs::path& folder, const RunRecord& record) {
@@ -104,17 +177,14 @@ bool write_run_json(const fs::path& folder, const RunRecord& record) {
       {"ended_ns", record.ended_ns == 0 ? ordered_json(nullptr) : ordered_json(record.ended_ns)},
       {"exit_status",
        record.exit_status ? ordered_json(*record.exit_status) : ordered_json(nullptr)}};
-  const fs::path path = folder / kRunFile, unfinished = folder / (std::string(kRunFile) + ".new");
-  std::error_code error;
-  std::ofstream file(unfinished, std::ios::trunc);
-  if (!(file << dump(json, 2) << '\n' << std::flush)) {
-    file.close();
-    fs::remove(unfinished, error);
+  try {
+    NewFile file(folder / kRunFile);
+    file.write(dump(json, 2) + "\n");
+    file.publish();
+  } catch (const std::system_error&) {
     return false;
   }
-  file.close();
-  fs::rename(unfinished, path, error);
-  return !error;
+  return true;
 }
 
 }  // namespace uctrace::cli

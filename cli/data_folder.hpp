@@ -4,48 +4,40 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace uctrace::cli {
+#include "cli/lease.hpp"
 
-// A link to the preload library, where its own path cannot be loaded.
-inline constexpr const char* kLibraryLink = "libuctrace.so";
+namespace uctrace::cli {
 
 // Where records go.
 struct DataFolder {
   enum class State : std::uint8_t {
-    fresh,       // new, or emptied by moving older data to DIR.old
-    shared,      // holds another job's data too: `why` says why it was not moved
+    fresh,       // holds no run; an older one was renamed
+    shared,      // holds another job's data too: `why` says why it was not renamed
     unwritable,  // nothing can be recorded: `why` says why
   };
   std::filesystem::path path;  // absolute
   State state = State::fresh;
   std::string why = {};
-  std::filesystem::path moved_to = {};  // where older data went; empty if there was none
+  std::filesystem::path moved_to = {};  // what the folder of an older run is called now
+  std::unique_ptr<Lease> lease = {};    // none where none can be made
 };
 
-// Throws Error if `path` exists and is anything but a folder with nothing or uctrace's data in it.
-void require_own_folder(const std::filesystem::path& path);
+// Throws Error where `record` would refuse `path`: it is anything but a folder with nothing or
+// uctrace's data in it, or holds an older run and cannot be renamed. Changes nothing.
+void require_usable_folder(const std::filesystem::path& path);
 
-// Makes `folder` ready for a job. Older data moves to `folder`.old, replacing what is there. Throws
-// Error if either holds anything but uctrace's data: nothing of a user's is ever moved.
-DataFolder prepare_folder(const std::filesystem::path& folder);
+// Makes `folder` ready for the job with this key, and takes a lease of it. An older run that is
+// over is renamed, as a whole. Throws Error as above: nothing of a user's is ever moved.
+DataFolder prepare_folder(const std::filesystem::path& folder, const std::string& job);
 
-// A fresh private folder under TMPDIR that is gone, with all in it, at the end of its scope. Its
-// path is empty if it could not be made.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+// For one rank of a job: makes the folder if it is missing, and moves nothing. Throws Error as
+// above. A folder that cannot be made or written is no error here. Returns its absolute path.
+std::filesystem::path join_folder(const std::filesystem::path& folder);
 
 // What run.json says: how the job was started and how it ended.
 struct RunRecord {

@@ -43,7 +43,8 @@ void add_format(CLI::App& verb, Format& format) {
 }
 
 void add_data(CLI::App& verb, DataChoice& data) {
-  add_path(verb, "DIR", data.folder, "", fmt::format("Folder with the data [{}]", kDefaultFolder));
+  add_path(verb, "DIR", data.folder, "",
+           fmt::format("Folder with the data [{}]", kDefaultFolderText));
   add_path(verb, "--store", data.store, "DIR",
            "Folder for the merged run [the data's; one in ~/.cache if that is not yours]");
 }
@@ -159,7 +160,7 @@ Grammar::Grammar() {
 void Grammar::add_check() {
   CLI::App& verb = add_verb("check", "Say before a job whether it can be recorded here", check_);
   add_path(verb, "DIR", check_.folder, "",
-           fmt::format("Folder that will hold the data [{}]", kDefaultFolder));
+           fmt::format("Folder that will hold the data [{}]", kDefaultFolderText));
   add_format(verb, check_.format);
   add_limit(verb, check_.limit, "Rows to print [all]");
 }
@@ -168,7 +169,8 @@ void Grammar::add_record() {
   CLI::App& verb = add_verb("record", "Run a job and record it", record_);
   verb.prefix_command();
   add_path(verb, "-o,--output", record_.folder, "DIR",
-           fmt::format("Folder for the data, older data moves to DIR.old [{}]", kDefaultFolder));
+           fmt::format("Folder for the data; that of an older run becomes DIR.old.N [{}]",
+                       kDefaultFolderText));
   verb.add_flag("-v,--verbose", record_.verbose,
                 "Say what is set up and what each process recorded");
   add_path(verb, "--ucx", record_.ucx, "DIR",

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include "cli/scratch_folder.hpp"
+
 namespace uctrace::cli {
 namespace {
 
@@ -14,17 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr timespec kOneByOne{.tv_sec = 0, .tv_nsec = 20'000'000};
 constexpr int kAnswerTimeMs = 2000;
-
-// Only what lies in it: a folder of ours has no others inside.
-void remove_folder(const fs::path& folder) {
-  std::error_code error;
-  if (folder.empty()) return;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;
-    fs::remove(it->path(), ignored);
-  }
-  fs::remove(folder, error);
-}
 
 template <typename Call>
 ssize_t uninterrupted(Call call) {
@@ -45,7 +36,7 @@ ssize_t uninterrupted(Call call) {
     const bool came = uninterrupted([&] { return sigtimedwait(&asked, nullptr, &kOneByOne); }) > 0;
     uninterrupted([&] { return send(channel, &came, sizeof came, MSG_NOSIGNAL); });
   }
-  remove_folder(folder);
+  remove_scratch_folder(folder);
   _exit(0);
 }
 

@@ -84,7 +84,8 @@ std::string overview_text(const Manual& manual) {
     text += fmt::format("  {:<38} {}\n", usage, verb.summary);
   }
   text += fmt::format("  {:<38} {}\n", "uctrace help [VERB] | version",
-                      "DIR is uctrace.data if left out");
+                      "DIR is uctrace.data if left out,");
+  text += fmt::format("  {:<38} {}\n", "", "in a batch job uctrace.data.JOBID");
   return text + examples_text(manual.examples);
 }
 

@@ -1,7 +1,9 @@
 #include "cli/job_log.hpp"
 
 #include <algorithm>
+#include <chrono>
 
+#include "cli/file_times.hpp"
 #include "event-log/file_systems.hpp"
 #include "event-log/reader.hpp"
 #include "log-merger/error.hpp"
@@ -13,7 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
+log::Life life_of(const log::LogFile& log, const fs::path& path, std::uint64_t now_ns) {
+  return log::life_of(log.state() == log::WriterState::closed, log::sight_of_writer(log.page()),
+                      {.heartbeat = log.page().heartbeat_realtime_ns,
+                       .modified = modified_ns(path),
+                       .now = now_ns});
+}
+
+ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint64_t now_ns) {
   const log::ProcessPage& page = log.page();
   ProcessReport report{.log = path,
                        .host = std::string(log.host()),
@@ -21,7 +30,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path) {
                        .rank = page.world_rank,
                        .world_size = page.world_size,
                        .closed = page.closed == 1,
-                       .alive = log.state() == log::WriterState::running,
+                       .life = life_of(log, path, now_ns),
                        .write_errno = page.write_errno,
                        .file_system = log::file_system_of(page.file_system).name,
                        .packing_ns = page.packing_ns,
@@ -61,7 +70,11 @@ std::vector<fs::path> logs_in(const fs::path& folder) {
 
 }  // namespace
 
-JobLog read_job_log(const fs::path& folder, const std::string& recording) {
+JobLog read_job_log(const fs::path& folder, const std::string& recording, std::uint64_t now_ns) {
+  if (now_ns == 0) {
+    now_ns = static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
+  }
   JobLog result;
   std::error_code error;
   result.folder_gone = fs::status(folder, error).type() == fs::file_type::not_found;
@@ -69,7 +82,7 @@ JobLog read_job_log(const fs::path& folder, const std::string& recording) {
     try {
       const log::LogFile log = log::LogFile::open_counters(path);
       if (recording.empty() || merge::is_job_of(log.job(), recording)) {
-        result.processes.push_back(report_of(log, path));
+        result.processes.push_back(report_of(log, path, now_ns));
       }
     } catch (const Error&) {
       result.unreadable.push_back(path);
@@ -88,12 +101,6 @@ void give_back_room(const JobLog& log) {
     fs::permissions(process.log, fs::perms::owner_write, fs::perm_options::add, error);
     fs::resize_file(process.log, process.log_bytes, error);  // in vain: it is only larger
   }
-}
-
-bool has_live_writer(const fs::path& folder) {
-  const std::vector<ProcessReport> processes = read_job_log(folder, "").processes;
-  return std::any_of(processes.begin(), processes.end(),
-                     [](const ProcessReport& process) { return process.alive; });
 }
 
 }  // namespace uctrace::cli

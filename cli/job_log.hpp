@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "event-log/file_layout.hpp"
+#include "event-log/liveness.hpp"
 #include "log-merger/drop_words.hpp"
 
 namespace uctrace::cli {
@@ -21,7 +22,7 @@ struct ProcessReport {
   std::int32_t rank = -1, world_size = 0;
   std::array<log::LayerState, log::kLayers> layers{};
   bool closed = false;
-  bool alive = false;
+  log::Life life = log::Life::unknown;
   std::uint32_t write_errno = 0;
   std::string file_system;
   std::uint64_t packing_ns = 0,
@@ -44,15 +45,13 @@ struct JobLog {
 };
 
 // The processes in `folder` of the `uctrace record` with this key; with an empty key, all. A folder
-// that cannot be read has none.
-JobLog read_job_log(const std::filesystem::path& folder, const std::string& recording);
+// that cannot be read has none. `now_ns`: the time of the folder's file server; 0 = this host's.
+JobLog read_job_log(const std::filesystem::path& folder, const std::string& recording,
+                    std::uint64_t now_ns = 0);
 
 // Gives back what logs without a helper reserved for more blocks and did not need: their processes
 // make no system call for it. Only of those that are closed: nobody writes there any more.
 void give_back_room(const JobLog& log);
-
-// Whether a process of this machine is writing to a log in `folder` now.
-bool has_live_writer(const std::filesystem::path& folder);
 
 // What a person should know about how the recording went, one line each; empty if all is well.
 // `kept` holds the logs that stay, `lost` those of processes that could not write where they

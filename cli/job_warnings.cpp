@@ -329,8 +329,9 @@ void check_recording(const Processes& processes, std::vector<std::string>& lines
 void check_ends(const Processes& processes, std::vector<std::string>& lines) {
   const Processes open = select(processes, [](const auto& process) { return !process.closed; });
   if (open.empty()) return;
-  const bool alive =
-      std::any_of(open.begin(), open.end(), [](const auto& process) { return process.alive; });
+  const bool alive = std::any_of(open.begin(), open.end(), [](const auto& process) {
+    return process.life == log::Life::running;
+  });
   lines.push_back(
       fmt::format("{} did not close their log: {}; what was recorded is kept",
                   count_text(open, processes.size()),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,10 +11,11 @@
 #include <iterator>
 #include <sstream>
 
-#include "cli/data_folder.hpp"
 #include "cli/program.hpp"
 #include "launcher-line/identify.hpp"
+#include "log-merger/data_files.hpp"
 #include "log-merger/error.hpp"
+#include "log-merger/new_file.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -21,6 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kVersionTime{5};
+
+// Set by a launcher for each process that it starts.
+constexpr const char* kRanks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
+                                  "PALS_RANKID",          "FLUX_TASK_RANK", "ALPS_APP_PE"};
 
 std::optional<std::string> variable(const std::string& name) {
   const char* value = getenv(name.c_str());
@@ -40,8 +46,14 @@ std::optional<std::string> text_of(const std::string& path) {
 
 bool write_copies(const std::vector<launcher::Copy>& copies) {
   return std::all_of(copies.begin(), copies.end(), [](const launcher::Copy& copy) {
-    std::ofstream file(copy.path, std::ios::binary | std::ios::trunc);
-    return static_cast<bool>(file << copy.text << std::flush);
+    try {
+      NewFile file(copy.path);
+      file.write(copy.text);
+      file.publish();
+    } catch (const std::system_error&) {
+      return false;
+    }
+    return true;
   });
 }
 
@@ -49,11 +61,18 @@ bool is_preloadable(const fs::path& path) {
   return path.string().find_first_of(" :") == std::string::npos;
 }
 
+// Who can change a folder can have another library loaded.
+bool is_nobody_elses(const fs::path& folder) {
+  struct stat status {};
+  return stat(folder.c_str(), &status) == 0 && status.st_uid == geteuid() &&
+         (status.st_mode & S_IWOTH) == 0;
+}
+
 // Several processes may make it at once, all the same one.
 bool link_at(const fs::path& link, const fs::path& target) {
   std::error_code error;
   if (fs::read_symlink(link, error) == target && !error) return true;
-  const fs::path fresh = fmt::format("{}.{}", link.string(), getpid());
+  const fs::path fresh = fmt::format("{}{}{}", link.string(), kUnfinished, getpid());
   fs::create_symlink(target, fresh, error);
   if (!error) fs::rename(fresh, link, error);
   if (error) {
@@ -81,10 +100,22 @@ bool is_behind_launcher(const LaunchLine& line) {
   // A shell that srun gave a terminal, or a batch script, starts launchers, but is a task as well.
   const bool is_slurm_task = variable("SLURM_PROCID") && variable("SLURM_STEP_ID");
   if (line.kind != launcher::Kind::none || variable("SLURM_PTY_PORT")) return false;
-  constexpr const char* kRanks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
-                                    "PALS_RANKID",          "FLUX_TASK_RANK", "ALPS_APP_PE"};
   return is_slurm_task || std::any_of(std::begin(kRanks), std::end(kRanks),
                                       [](const char* name) { return variable(name).has_value(); });
+}
+
+bool speaks_for_its_host() {
+  constexpr const char* kRanksOnHost[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                          "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID",
+                                          "SLURM_LOCALID"};
+  std::optional<std::string> rank;
+  for (const char* name : kRanksOnHost) {
+    if (!rank) rank = variable(name);
+  }
+  for (const char* name : kRanks) {
+    if (!rank) rank = variable(name);
+  }
+  return rank.value_or("0") == "0";
 }
 
 bool is_recorded_already() {
@@ -101,7 +132,10 @@ std::string preloadable(const fs::path& library, const std::vector<fs::path>& fo
   if (is_preloadable(library)) return library.string();
   for (const fs::path& folder : folders) {
     const fs::path link = folder / kLibraryLink;
-    if (!folder.empty() && is_preloadable(folder) && link_at(link, library)) return link.string();
+    if (!folder.empty() && is_preloadable(folder) && is_nobody_elses(folder) &&
+        link_at(link, library)) {
+      return link.string();
+    }
   }
   throw Error({.what = "cannot load " + library.string(),
                .why = "LD_PRELOAD takes no path with a space or colon, and neither the data folder "

@@ -12,7 +12,12 @@ namespace {
 int run_verb(const std::vector<std::string>& arguments) {
   using namespace uctrace;
   const cli::Command command = cli::parse_command_line(arguments);
-  const int status = std::visit([](const auto& verb) { return cli::run(verb); }, command);
+  const int status = std::visit(
+      [](const auto& verb) {
+        if constexpr (requires { verb.data.folder; }) cli::require_choice(verb.data.folder);
+        return cli::run(verb);
+      },
+      command);
   if (!std::cout.flush()) {
     throw Error({.what = "cannot write the output",
                  .why = "standard output is full or closed",

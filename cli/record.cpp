@@ -3,24 +3,26 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <random>
 
 #include "cli/data_folder.hpp"
+#include "cli/default_folder.hpp"
 #include "cli/installation.hpp"
 #include "cli/job_log.hpp"
+#include "cli/kept_counters.hpp"
 #include "cli/launch.hpp"
 #include "cli/program.hpp"
 #include "cli/rebuilt_ucx.hpp"
 #include "cli/run_program.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/job_key.hpp"
 #include "event-log/recording.hpp"
+#include "log-merger/data_files.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/launcher_line.hpp"
 #include "log-merger/table.hpp"
@@ -138,11 +140,10 @@ void add_gpu_history(const RecordCommand& command, launcher::Wanted& wanted) {
 
 // One rank of a job: becomes the program, silently. The job's key is its launcher's, so that all
 // ranks agree on it without speaking to each other, and no rank moves what another one writes.
+// Where it is refused, one rank of each host says so.
 int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
   const RebuiltUcx ucx = wanted_ucx(command);
-  const fs::path folder = fs::absolute(command.folder).lexically_normal();
-  std::error_code error;
-  fs::create_directories(folder, error);
+  const fs::path folder = join_folder(command.folder);
   launcher::Wanted wanted{.libraries = {preloadable(find_preload_library(), {folder})},
                           .variables = {{"UCTRACE_DIR", folder.string()}},
                           .copies = {}};
@@ -204,8 +205,9 @@ void say_after(const RecordCommand& command, const JobLog& kept, const JobLog& l
   }
   for (const std::string& line : warnings(kept, lost)) warn(line);
   if (kept.processes.empty()) return;
-  const std::string folder =
-      command.folder == kDefaultFolder ? "" : " " + shell_word(command.folder.string());
+  // What a batch job prints is typed outside of it, where another folder is the default.
+  const bool is_default = command.folder == kDefaultFolder && default_folder() == kDefaultFolder;
+  const std::string folder = is_default ? "" : " " + shell_word(command.folder.string());
   const std::string newest =
       in_logs == events ? "" : fmt::format(", the newest {} are kept", in_logs);
   const std::string lost_some = dropped == 0 ? "" : fmt::format(", {} dropped", dropped);
@@ -213,43 +215,6 @@ void say_after(const RecordCommand& command, const JobLog& kept, const JobLog& l
                   events == 1 ? "" : "s", kept.processes.size(),
                   kept.processes.size() == 1 ? "" : "es", newest, lost_some, format_bytes(bytes),
                   folder));
-}
-
-// Blocks of zeros become holes: a log of nothing but counters then takes two blocks of the disk.
-bool copy_without_zeros(const fs::path& from, const fs::path& to) {
-  constexpr std::size_t kBlock = 4096;
-  std::ifstream in(from, std::ios::binary);
-  std::ofstream out(to, std::ios::binary | std::ios::trunc);
-  std::array<char, kBlock> block{};
-  for (std::streamoff at = 0; in.read(block.data(), kBlock); at += kBlock) {
-    if (std::any_of(block.begin(), block.end(), [](char c) { return c != 0; })) {
-      out.seekp(at);
-      out.write(block.data(), kBlock);
-    }
-  }
-  out.close();
-  std::error_code error;
-  const auto size = fs::file_size(from, error);
-  if (!out || error) {
-    return false;
-  }
-  fs::resize_file(to, size, error);
-  return !error;
-}
-
-// A process that could not write its log left its counters in the fallback folder: they go to the
-// others now that the job has given its unused space back, so that `info` knows what was dropped.
-// If there is still no room, the warning above has said it.
-void keep_counters(const fs::path& fallback, const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator it(fallback, error), end; !error && it != end; it.increment(error)) {
-    const fs::path kept = folder / it->path().filename();
-    if (fs::exists(kept)) continue;  // a log that took no more is worth more than its last counters
-    if (!copy_without_zeros(it->path(), kept)) {
-      std::error_code ignored;
-      fs::remove(kept, ignored);
-    }
-  }
 }
 
 // Nothing was recorded: why depends on whether it could be, and on how the command ended.
@@ -275,7 +240,7 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
   launcher::Wanted wanted{
       .libraries = {preloadable(find_preload_library(), {folder.path, fallback})},
       .variables = {{"UCTRACE_DIR", folder.path.string()}, {"UCTRACE_JOB", record.job}},
-      .copies = folder.path / fmt::format("launcher-file-{:.8}-", record.job)};
+      .copies = folder.path / fmt::format("{}{:.8}-", kLauncherFilePrefix, record.job)};
   add(ucx, wanted);
   add_programs(wanted);
   add_choices(command, wanted);
@@ -292,13 +257,13 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   // Before older data is moved: these may not be there.
   const RebuiltUcx ucx = wanted_ucx(command);
   if (command.gpu_history) find_gpu_history();
-  const DataFolder folder = prepare_folder(command.folder);
-  const HeldSignals held;  // until what is left in the system's temporary folder is removed
-  const ScratchFolder fallback;
   RunRecord record{.command = command.program,
                    .job = random_key(),
                    .host = host_name(),
                    .started_ns = realtime_ns()};
+  const HeldSignals held;  // until lease and temporary folder are removed
+  const DataFolder folder = prepare_folder(command.folder, record.job);
+  const ScratchFolder fallback;
   const bool every_rank = line.kind != launcher::Kind::none && command.edit_line;
   unsetenv(kEveryRank);  // of a recording around this one
   const launcher::Edit edit =
@@ -320,7 +285,11 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   const bool describe = folder.state == DataFolder::State::fresh;
   bool described = describe && write_run_json(folder.path, record);
 
-  const ProgramEnd end = run_program(edit.words, held, {.if_killed_remove = fallback.path()});
+  const ProgramEnd end = run_program(edit.words, held,
+                                     {.if_killed_remove = fallback.path(),
+                                      .every_five_seconds = [&] {
+                                        if (folder.lease) folder.lease->refresh();
+                                      }});
 
   if (end.exec_errno != 0) return report_not_run(command.program.front(), end.exec_errno);
   record.ended_ns = realtime_ns();
@@ -356,7 +325,13 @@ int run(const RecordCommand& command) {
   if (const int error = find_program(program); error != 0) return report_not_run(program, error);
   const LaunchLine line = read_launch_line(command.program);
   if (is_recorded_already()) return run_within_recording(command, line);
-  return is_behind_launcher(line) ? run_as_rank(command, line) : run_as_job(command, line);
+  if (!is_behind_launcher(line)) return run_as_job(command, line);
+  try {
+    return run_as_rank(command, line);
+  } catch (const Error& error) {
+    if (speaks_for_its_host()) say(error.message());
+    return kToolFailed;
+  }
 }
 
 }  // namespace uctrace::cli

@@ -16,9 +16,10 @@ const VerbText kOwnText = {
          "communicator asked for it, which UCP protocol and UCT transport carried it over which "
          "device, when, and what it cost. It needs no privileges and no rebuild, and the job "
          "behaves as without it.",
-         "DIR is the folder with the data of a run, uctrace.data if it is left out. A verb that "
-         "reads a run merges its logs first where that is needed, and keeps the result in DIR; if "
-         "DIR is another user's, below ~/.cache/uctrace; or where --store says."},
+         "DIR is the folder with the data of a run, uctrace.data if it is left out. Inside a batch "
+         "job of Slurm, PBS, LSF or Flux that is uctrace.data.JOBID. A verb that reads a run merges "
+         "its logs first where that is needed, and keeps the result in DIR; if DIR is another "
+         "user's, below ~/.cache/uctrace; or where --store says."},
     .examples =
         {{"uctrace check -- mpirun -np 4 ./app", "will it work here, and what to do if not"},
          {"uctrace record -- mpirun -np 4 ./app", "run a job and record it"},
@@ -51,8 +52,11 @@ const std::map<std::string, VerbText> kVerbTexts = {
           {"Runs COMMAND and records every process of it that uses MPI or UCX. Put it in front of "
            "a launcher line, or behind the launcher: mpirun -np 4 uctrace record -- ./app. The "
            "program's output, its exit status and its signals are its own.",
-           "Older data in DIR moves to DIR.old. What uctrace itself has to say goes to standard "
-           "error; behind a launcher it is silent unless -v is given.",
+           "DIR must be new, empty, or made by uctrace with nothing else in it. The folder of an "
+           "older run is renamed to DIR.old.1, DIR.old.2, ...; while that job may still run, here "
+           "or elsewhere, both are recorded into DIR. Nothing is deleted.",
+           "What uctrace itself has to say goes to standard error; behind a launcher it is silent "
+           "unless -v is given.",
            "Where a launcher would not pass on what the processes need, its line is edited: -x of "
            "Open "
            "MPI, -genv of Hydra, --export of srun. -v shows the line, --no-edit leaves it as it "
@@ -80,7 +84,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "fills its memory packs it, which is in the time of that call, and the log keeps the "
            "newest 64 MiB of events, or what --max-log says.",
            "--gpu-history also records what the program allocates of CUDA's driver, used or not, "
-           "with exact times. It takes a library that is built with -Dcupti, which the driver loads "
+           "with exact times. It takes a library that is built with -Dcupti, which the driver "
+           "loads "
            "in each process by CUDA_INJECTION64_PATH. Where the job sets that itself, or another "
            "tool watches the driver, it steps aside, and the job is recorded without."},
       .examples =
@@ -239,7 +244,9 @@ std::vector<Definition> file_texts() {
           {"DIR/profile.db", "its profile by communicators (SQLite)"},
           {"DIR/run.json", "how the job was started and how it ended"},
           {"DIR/report.html", "the page"},
-          {"DIR.old", "the data that was in DIR before the last recording"}};
+          {"DIR/uctrace.folder", "says that record made the folder, and may rename it"},
+          {"DIR/*.lease", "of each record that waits for its job, as long as it does"},
+          {"DIR.old.N", "the data of older runs in DIR, the highest number is the newest"}};
 }
 
 }  // namespace uctrace::cli

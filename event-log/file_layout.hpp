@@ -47,6 +47,8 @@ inline constexpr std::size_t kTableLanes = 102;
 inline constexpr std::size_t kMostLaneTables = 38;
 inline constexpr std::size_t kMaxLanes = kPageLanes + kMostLaneTables * kTableLanes;
 inline constexpr std::size_t kAnchors = 16;
+// How often a process, and a `record` that waits for its job, gives a sign of life.
+inline constexpr std::uint64_t kHeartbeatNs = 5'000'000'000;
 
 // One instant on three clocks. `realtime_ns` is CLOCK_REALTIME, `monotonic_ns` CLOCK_MONOTONIC_RAW.
 struct Anchor {
@@ -207,7 +209,9 @@ struct ProcessPage {
   std::uint64_t max_event_bytes;  // bound of the blocks of events, 0 = none
   std::uint64_t packing_ns;  // wall time for making the blocks of the log, without writing them
   std::uint64_t writing_ns;  // and for writing them
-  std::uint64_t reserved1[56];
+  // The sign of life, CLOCK_REALTIME: when it was last given; 0 = nobody gives one (liveness.hpp).
+  std::uint64_t heartbeat_realtime_ns;
+  std::uint64_t reserved1[55];
   std::uint64_t dropped_without_lane_by_cause[kDropCauses];
   // Where the tables of further lanes are in the file, in their order; 0 = there is none.
   std::uint64_t lane_tables[kMostLaneTables];

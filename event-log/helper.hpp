@@ -51,6 +51,7 @@ struct Helper {
   std::uint64_t slab_bytes_taken = 0;
   std::uint64_t last_poll = 0;
   std::uint64_t last_housekeeping = 0;
+  std::uint64_t last_heartbeat = 0;
 
   // What the recorder may take is a part of what the program may take.
   bool within_budget(std::size_t bytes) const {
@@ -194,11 +195,24 @@ struct Helper {
     }
   }
 
+  // By the wall clock of the newest anchor. Nobody gives one without a helper: its end would say
+  // nothing.
+  void give_sign_of_life(std::uint64_t now_ns) {
+    if (now_ns - last_heartbeat < kHeartbeatNs) {
+      return;
+    }
+    last_heartbeat = now_ns;
+    const ProcessPage* page = file.page;
+    const Anchor& newest = page->anchors[std::min<std::uint32_t>(page->anchor_count, kAnchors) - 1];
+    __atomic_store_n(&file.page->heartbeat_realtime_ns, newest.realtime_ns, __ATOMIC_RELAXED);
+  }
+
   void housekeeping() {
     const std::uint64_t t = monotonic_raw_ns();
     if (t - last_housekeeping >= kHousekeepingNs) {
       last_housekeeping = t;
       refresh_anchors(*file.page);
+      give_sign_of_life(t);
       take_back_dead_lanes();
       if (file.grows && file.storage == Storage::mapped && is_removed(file)) {
         abandon_log();

@@ -14,6 +14,7 @@
 
 #include <atomic>
 
+#include "event-log/file_name.hpp"
 #include "event-log/file_systems.hpp"
 #include "event-log/no_helper.hpp"
 #include "event-log/process_identity.hpp"
@@ -56,16 +57,17 @@ bool name_log(char* out, std::size_t size, const char* folder, const ProcessPage
   if (image > 0) {
     snprintf(number, sizeof number, "-%u", image);
   }
-  const int n =
-      snprintf(out, size, "%s/%s-%.8s-%llu-%u-%llu%s.ulog", folder, identity.host, identity.boot_id,
-               static_cast<unsigned long long>(identity.pid_namespace), identity.pid,
-               static_cast<unsigned long long>(identity.start_time), number);
+  NamePart host;
+  const int n = snprintf(out, size, "%s/%s-%.8s-%llu-%u-%llu%s.ulog", folder,
+                         write_name_part(host, identity.host), identity.boot_id,
+                         static_cast<unsigned long long>(identity.pid_namespace), identity.pid,
+                         static_cast<unsigned long long>(identity.start_time), number);
   return n > 0 && static_cast<std::size_t>(n) < size;
 }
 
 // The owner can always read it, whatever the program's umask says.
 int create_file(int folder, const char* path, mode_t mode) {
-  const int fd = openat(folder, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  const int fd = openat(folder, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   struct stat status {};
   if (fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & S_IRUSR) == 0) {
     fchmod(fd, (status.st_mode & 07777) | S_IRUSR);
@@ -244,6 +246,7 @@ OutputLog create_counters_log(int reason) {
   }
   ProcessPage identity{};
   fill_page(identity);
+  identity.heartbeat_realtime_ns = 0;  // without a helper nobody refreshes it
   OutputLog file = create_fallback_log(identity, reason);
   if (file.fd < 0 && reason != ETIMEDOUT && open_in(file, getenv("UCTRACE_DIR"), identity)) {
     file.page->write_errno = static_cast<std::uint32_t>(reason);
@@ -262,7 +265,7 @@ OutputLog create_fallback_log(const ProcessPage& page, int reason) {
 }
 
 void rewrite_page(const char* path, const ProcessPage& page) {
-  const int fd = open(path, O_WRONLY | O_CLOEXEC);
+  const int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0) {
     write_at(fd, &page, kProcessPageBytes, 0);
     close(fd);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event-log/file_name.hpp"
 #include "event-log/recorder_parts.hpp"
 #include "event-log/supply.hpp"
 
@@ -142,8 +143,9 @@ bool name_of_node(char* out, std::size_t size, const char* added) {
   if (folder == nullptr || !armed_now()) {
     return false;
   }
-  const int n =
-      snprintf(out, size, "%s/%s-%.8s%s", folder, supply.page->host, supply.page->boot_id, added);
+  NamePart host;
+  const int n = snprintf(out, size, "%s/%s-%.8s%s", folder,
+                         write_name_part(host, supply.page->host), supply.page->boot_id, added);
   return n > 0 && static_cast<std::size_t>(n) < size;
 }
 

@@ -94,6 +94,7 @@ void fill_page(ProcessPage& page) {
   page.allocated_bytes = kProcessPageBytes;
   page.anchors[0] = take_anchor();
   page.anchor_count = 1;
+  page.heartbeat_realtime_ns = page.anchors[0].realtime_ns;
   page.magic = kMagic;
 }
 

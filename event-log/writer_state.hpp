@@ -4,15 +4,19 @@
 #include <cstdint>
 
 #include "event-log/file_layout.hpp"
+#include "event-log/liveness.hpp"
 
 namespace uctrace::log {
 
 // closed: its last word stands in the page that was read. dead: it does not, and the process was
-// gone before the page was read, so that nothing can be added. running: it was there then. unseen:
-// it cannot be seen from here.
+// gone before the page was read, so that nothing can be added. running: it was there then, or was
+// heard of not long before. unseen: it cannot be seen from here.
 enum class WriterState : std::uint8_t { closed, running, dead, unseen };
 
-// What can be seen now of the process that `page` names: never `closed`. Reads /proc.
+// What can be seen now of the process that `page` names. Reads /proc.
+Sight sight_of_writer(const ProcessPage& page);
+
+// What that and its signs of life say: never `closed`.
 WriterState look_for_writer(const ProcessPage& page);
 
 // Whether both pages are of one process.

@@ -8,6 +8,10 @@ namespace uctrace {
 
 inline constexpr char kMarkerFile[] =
     "uctrace.folder";                                 // says that `record` made the folder its own
+// What is in it, for people: its name is what counts.
+inline constexpr char kMarkerText[] =
+    "uctrace data folder, layout 1\n"
+    "`uctrace record` made this folder. It may rename it, and deletes nothing in it.\n";
 inline constexpr char kRunFile[] = "run.json";        // how the job was started
 inline constexpr char kStoreFile[] = "run.h5";        // the merged run
 inline constexpr char kProfileFile[] = "profile.db";  // its profile by communicators

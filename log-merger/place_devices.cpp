@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "event-log/file_name.hpp"
 #include "event-log/input_file.hpp"
 #include "log-merger/describe_faults.hpp"
 #include "log-merger/error.hpp"
@@ -37,7 +38,9 @@ Topology read_topology(const std::filesystem::path& path) {
 std::string node_of(const ProcessLog& log) {
   const log::ProcessPage& page = log.file.page();
   const std::string_view boot(page.boot_id, strnlen(page.boot_id, sizeof page.boot_id));
-  return fmt::format("{}-{}", log.file.host(), boot.substr(0, 8));
+  log::NamePart host;
+  log::write_name_part(host, std::string(log.file.host()).c_str());
+  return fmt::format("{}-{}", host, boot.substr(0, 8));
 }
 
 class Places {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/check/checks.hpp"
-#include "cli/data_folder.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "log-merger/table.hpp"

@@ -20,8 +20,10 @@
 #include "cli/check/checks.hpp"
 #include "cli/data_folder.hpp"
 #include "event-log/file_systems.hpp"
+#include "log-merger/data_files.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/launcher_line.hpp"
+#include "log-merger/new_file.hpp"
 #include "log-merger/table.hpp"
 
 namespace uctrace::cli::check {
@@ -72,27 +74,6 @@ fs::path existing(fs::path folder) {
   return folder;
 }
 
-class TrialFile {
- public:
-  explicit TrialFile(const fs::path& folder) : path_(folder / ".uctrace-check-XXXXXX") {
-    std::string name = path_.string();
-    fd_ = mkostemp(name.data(), O_CLOEXEC);
-    path_ = name;
-  }
-  TrialFile(const TrialFile&) = delete;
-  TrialFile& operator=(const TrialFile&) = delete;
-  ~TrialFile() {
-    if (fd_ < 0) return;
-    close(fd_);
-    unlink(path_.c_str());
-  }
-  int fd() const { return fd_; }
-
- private:
-  fs::path path_;
-  int fd_ = -1;
-};
-
 // A limit of the size of files is told by a signal that ends the process, unless it is ignored.
 class FileSizeSignalIgnored {
  public:
@@ -121,6 +102,17 @@ int write_and_map(int fd) {
   return 0;
 }
 
+// The name of the trial file is one that `record` takes for its own, should it ever stay. 0 or
+// errno.
+int make_file(const fs::path& folder, std::optional<NewFile>& file) {
+  try {
+    file.emplace(folder / kMarkerFile);
+  } catch (const std::system_error& error) {
+    return error.code().value();
+  }
+  return 0;
+}
+
 constexpr const char* kElsewhere = "uctrace record -o FOLDER -- ..., one that you may write to";
 
 void say_not_written(Findings& findings, const fs::path& folder, int error) {
@@ -140,18 +132,18 @@ void say_not_written(Findings& findings, const fs::path& folder, int error) {
 // True if the recorder could write there.
 bool is_writable(Findings& findings, const fs::path& folder) {
   const FileSizeSignalIgnored ignored;
-  const TrialFile file(folder);
-  if (file.fd() < 0) {
-    say_not_written(findings, folder, errno);
+  std::optional<NewFile> file;
+  if (const int error = make_file(folder, file); error != 0) {
+    say_not_written(findings, folder, error);
     return false;
   }
-  const bool reserved = fallocate(file.fd(), 0, 0, kTried) == 0;
+  const bool reserved = fallocate(file->fd(), 0, 0, kTried) == 0;
   const int reserve_error = reserved ? 0 : errno;
   if (!reserved && reserve_error != EOPNOTSUPP) {
     say_not_written(findings, folder, reserve_error);
     return false;
   }
-  if (const int error = write_and_map(file.fd()); error != 0) {
+  if (const int error = write_and_map(file->fd()); error != 0) {
     say_not_written(findings, folder, error);
     return false;
   }
@@ -214,7 +206,7 @@ void check_space(Findings& findings, const fs::path& folder, const Mount& mount)
 
 void check_folder(Findings& findings, const fs::path& folder) {
   try {
-    require_own_folder(folder);
+    require_usable_folder(folder);
   } catch (const Error& error) {
     findings.problem(kFolderTaken, {.found = error.problem().what,
                                     .why = error.problem().why,

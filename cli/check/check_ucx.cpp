@@ -9,9 +9,9 @@
 
 #include "cli/check/checks.hpp"
 #include "cli/check/child.hpp"
-#include "cli/data_folder.hpp"
 #include "cli/installation.hpp"
 #include "cli/job_log.hpp"
+#include "cli/scratch_folder.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/info_output.hpp"
 #include "log-merger/launcher_line.hpp"

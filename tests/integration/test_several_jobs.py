@@ -1,4 +1,4 @@
-"""Several jobs recorded into one folder: one moves older data away and says so, one that runs is left
+"""Several jobs recorded into one folder: one renames an older run and says so, one that runs is left
 alone, and each summary counts its own job."""
 
 import re
@@ -34,8 +34,8 @@ def jobs_keep_to_themselves():
         job = mpi.job("allreduce", 64)
         record_well(data, job)
         result, _ = record_well(data, job)
-        check(f"{data}.old" in result.stderr, f"the move is not told: {result}")
-        check_complete(Recording(f"{data}.old").info, processes=mpi.ranks)
+        check(f"{data}.old.1" in result.stderr, f"the move is not told: {result}")
+        check_complete(Recording(f"{data}.old.1").info, processes=mpi.ranks)
 
         go = folder / "go"
         hanging = mpi.job("faults", f"hang-until:{go}", 1, 20, folder / "truth")

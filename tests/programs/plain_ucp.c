@@ -1,7 +1,12 @@
 // Two processes that exchange tag messages through UCP, without any MPI: 0 B to 1 MiB, every
 // content checked, to the other process and to themselves.
 //
-//     plain_ucp
+//     plain_ucp [GO]    before it ends it makes GO.ready, and waits for the file GO
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "ucp_pair.h"
 
@@ -27,6 +32,21 @@ static void exchange(struct side* side, ucp_ep_h endpoint, ucp_tag_t sent_tag, u
   free(got);
 }
 
+static const char* go = NULL;
+
+static void wait_for_go(const struct side* side) {
+  if (go == NULL) return;
+  if (side->number == 0) {
+    char ready[4096];
+    snprintf(ready, sizeof ready, "%s.ready", go);
+    const int made = open(ready, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+    check(made >= 0, "making GO.ready");
+    close(made);
+  }
+  const struct timespec moment = {.tv_nsec = 20000000};
+  while (access(go, F_OK) != 0) nanosleep(&moment, NULL);
+}
+
 static void run_side(struct side* side) {
   open_side(side, UCP_FEATURE_TAG);
   const ucp_tag_t mine = (ucp_tag_t)(side->number + 1) << 32;
@@ -36,10 +56,12 @@ static void run_side(struct side* side) {
     exchange(side, side->to_self, own | i, own | i, kSizes[i % kSizeCount]);
   }
   meet(side);
+  wait_for_go(side);
   close_side(side);
 }
 
-int main(void) {
+int main(int count, char** arguments) {
+  if (count > 1) go = arguments[1];
   run_pair("plain_ucp", run_side);
   printf("plain_ucp: %d messages per process are right\n", 2 * kRounds * kSizeCount);
   return 0;

@@ -1,0 +1,82 @@
+#include "cli/default_folder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "event-log/file_name.hpp"
+#include "log-merger/data_files.hpp"
+#include "log-merger/error.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kNamed = 8;
+
+using Variable = std::function<const char*(const char*)>;
+
+// Empty outside of batch jobs.
+std::string batch_job(const Variable& variable) {
+  const auto value = [&](const char* name) -> std::string {
+    const char* text = variable(name);
+    return text != nullptr ? text : "";
+  };
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID"}) {
+    if (const std::string id = value(name); !id.empty()) return id;
+  }
+  if (const std::string id = value("LSB_JOBID"); !id.empty()) {
+    // The jobs of an array have one id together.
+    const std::string index = value("LSB_JOBINDEX");
+    return index.empty() || index == "0" ? id : id + "." + index;
+  }
+  return value("FLUX_JOB_ID");
+}
+
+// Folders beside the default one that `record` made, by name.
+std::vector<std::string> others() {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator it(".", error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    std::error_code ignored;
+    const bool is_kin =
+        name == kDefaultFolder || name.starts_with(std::string(kDefaultFolder) + ".");
+    if (is_kin && fs::exists(it->path() / kMarkerFile, ignored)) found.push_back(name);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+fs::path default_folder() {
+  return default_folder([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+fs::path default_folder(const Variable& variable) {
+  const std::string job = batch_job(variable);
+  if (job.empty()) return kDefaultFolder;
+  log::NamePart part;
+  return fmt::format("{}.{}", kDefaultFolder, log::write_name_part(part, job.c_str()));
+}
+
+void require_choice(const fs::path& folder) {
+  std::error_code error;
+  if (folder != default_folder() || fs::exists(folder, error)) return;
+  std::vector<std::string> names = others();
+  if (names.empty()) return;
+  const std::size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+  names.resize(names.size() - more);
+  throw Error({.what = fmt::format("there is no {}", folder.string()),
+               .why = names.size() == 1 ? "another folder holds a run" : "other folders hold runs",
+               .to_do = fmt::format("name one of: {}{}", fmt::join(names, ", "),
+                                    more != 0 ? fmt::format(", and {} more", more) : "")});
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,26 @@
+// A private folder for as long as something is done.
+#pragma once
+
+#include <filesystem>
+
+namespace uctrace::cli {
+
+// Removes the files of uctrace in `path`, and the folder if it is empty then; else errno says why
+// it is not. Never goes into folders, never follows links.
+bool remove_scratch_folder(const std::filesystem::path& path);
+
+// Under TMPDIR, gone at the end of its scope with the files of uctrace in it. Whatever else lies in
+// it then stays, and is told. Its path is empty if it could not be made.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace uctrace::cli
