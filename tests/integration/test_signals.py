@@ -207,7 +207,12 @@ def group():
             # would be told from the first.
             for pid in [*job.pids, job.process.pid]:
                 wait_until(lambda: not pending(pid, number), "a signal is not taken")
+        # What ends the program is there as well when `record` hears of the end.
+        os.kill(job.process.pid, signal.SIGSTOP)
+        wait_until(lambda: state_of(job.process.pid) == "T", "record does not stop")
         os.killpg(job.process.pid, LAST)
+        wait_until(lambda: not is_alive(job.pids[0]), "the program does not end")
+        os.kill(job.process.pid, signal.SIGCONT)
         check_equal(job.finish(), 7, f"exit status: {job.errors()}")
         check_equal(job.taken(), sorted((int(s), 1, 0) for s in [*numbers, LAST]), "signals")
         job.check_nothing_left("group")
