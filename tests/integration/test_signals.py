@@ -30,6 +30,7 @@ class Job:
 
     def __init__(self, folder, program, *, recorded=True, launcher=(), behind=False, ranks=1):
         self.folder = folder
+        self.is_of_hydra = "mpiexec.mpich" in launcher
         folder.mkdir()
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
@@ -125,9 +126,10 @@ def queue(pid, number, value):
 
 
 def outcome(job):
-    """How a job is after a signal: ended with a status, stopped, or neither."""
+    """How a job is after a signal: ended with a status, stopped, or neither. Hydra's statuses after
+    SIGINT and SIGQUIT differ from run to run (2 or 0, 3 or 11): of those only that there is one."""
     if job.status() is not None:
-        return job.status()
+        return "ends" if job.is_of_hydra and job.status() < 128 else job.status()
     return "stopped" if state_of(job.pids[0]) == "T" else "goes on"
 
 
