@@ -49,6 +49,16 @@ std::optional<siginfo_t> next_signal(Clock::time_point until) {
   return signal;
 }
 
+// Signals that came before the program ended were for it: one that the whole group got, and that
+// the program ended by, does not end this process as well.
+void forget_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  const timespec now{};
+  while (sigtimedwait(&all, nullptr, &now) > 0) {
+  }
+}
+
 // As the shell that started this process expects it of one that has its terminal taken away. Does
 // nothing where the job was told to go on already.
 void stop_by(int signal) {
@@ -163,6 +173,7 @@ ProgramEnd run_program(const std::vector<std::string>& program, const HeldSignal
   close(pipe[1]);
   const int exec_errno = exec_errno_from(pipe[0]);
   ProgramEnd end = Program(pid, witness).wait(meanwhile.every_five_seconds);
+  forget_signals();
   end.exec_errno = exec_errno;
   return end;
 }
