@@ -244,9 +244,10 @@ OutputLog create_counters_log(int reason) {
   }
   ProcessPage identity{};
   fill_page(identity);
+  identity.write_errno = static_cast<std::uint32_t>(reason);
   OutputLog file = create_fallback_log(identity, reason);
-  if (file.fd < 0 && reason != ETIMEDOUT && open_in(file, getenv("UCTRACE_DIR"), identity)) {
-    file.page->write_errno = static_cast<std::uint32_t>(reason);
+  if (file.fd < 0 && reason != ETIMEDOUT) {
+    open_in(file, getenv("UCTRACE_DIR"), identity);
   }
   return file;
 }
