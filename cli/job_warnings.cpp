@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/job_log.hpp"
+#include "event-log/drop_causes.hpp"
 #include "event-log/reader.hpp"
 #include "event-log/recording.hpp"
 #include "log-merger/drop_words.hpp"
@@ -332,11 +333,18 @@ void check_ends(const Processes& processes, std::vector<std::string>& lines) {
   const bool alive = std::any_of(open.begin(), open.end(), [](const auto& process) {
     return process.life == log::Life::running;
   });
-  lines.push_back(
-      fmt::format("{} did not close their log: {}; what was recorded is kept",
-                  count_text(open, processes.size()),
-                  alive ? "still running, or killed"
-                        : "killed, crashed, ended by _exit, or kept from writing by a sandbox"));
+  std::set<std::string> reasons;
+  for (const ProcessReport& process : open) {
+    if (process.write_errno == 0 || process.dropped != 0) continue;  // told with what was dropped
+    const log::DropCause cause = log::cause_of(static_cast<int>(process.write_errno));
+    reasons.insert(drop_words(cause, process.write_errno, process.file_system).why);
+  }
+  const std::string why =
+      !reasons.empty() ? fmt::format("{}", fmt::join(reasons, ", "))
+      : alive          ? "still running, or killed"
+                       : "killed, crashed, ended by _exit, or kept from writing by a sandbox";
+  lines.push_back(fmt::format("{} did not close their log: {}; what was recorded is kept",
+                              count_text(open, processes.size()), why));
 }
 
 }  // namespace

@@ -85,8 +85,7 @@ void BlockFile::reserve() {
 }
 
 void BlockFile::give_back() {
-  if (memory_ == nullptr && bounded() &&
-      ftruncate(fd_, static_cast<off_t>(end_)) != 0) {
+  if (memory_ == nullptr && bounded() && ftruncate(fd_, static_cast<off_t>(end_)) != 0) {
     return;  // it stays allocated
   }
 }

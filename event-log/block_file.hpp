@@ -22,8 +22,8 @@ class BlockFile {
  public:
   // `most_event_bytes` 0 = all events are kept. What is overwritten is counted in its lane.
   void start(int fd, std::uint64_t most_event_bytes);
-  // Writes to `memory` from now on, where `bytes` of the file from `begin` on are mapped. Before the
-  // first block.
+  // Writes to `memory` from now on, where `bytes` of the file from `begin` on are mapped. Before
+  // the first block.
   void start_in_memory(unsigned char* memory, std::uint64_t begin, std::uint64_t bytes);
   // Takes the room that a bounded log may need from the file system, before something else does, as
   // much as there is. May take long. give_back() ends that for what was not needed.

@@ -76,10 +76,18 @@ struct Helper {
     if (bytes > kMostChunkBytes) {
       return DropCause::chunks_bound;
     }
-    if (bytes > most_chunk_bytes()) {
-      return storage_is_slow() ? DropCause::storage_slow : DropCause::packing_slow;
-    }
-    return DropCause::helper_late;
+    return bytes > most_chunk_bytes() ? backlog_cause() : DropCause::helper_late;
+  }
+
+  static DropCause backlog_cause() {
+    return storage_is_slow() ? DropCause::storage_slow : DropCause::packing_slow;
+  }
+
+  // So much waits to be packed that who finds no chunk now does so for that.
+  bool has_backlog() const {
+    const std::uint64_t ready = supply.ready_chunks.load(std::memory_order_relaxed) * kChunkBytes;
+    const std::uint64_t bytes = supply.ring_bytes.load(std::memory_order_relaxed);
+    return bytes - std::min(ready, bytes) > most_chunk_bytes() / 2;
   }
 
   ChunkHeader* make_chunk(std::uint32_t place) {
@@ -138,6 +146,9 @@ struct Helper {
         shortage = supply_chunk(i);
         --missing;
       }
+    }
+    if (shortage == DropCause::helper_late && has_backlog()) {
+      shortage = backlog_cause();
     }
     if (file.grows) {
       supply.shortage.store(shortage, std::memory_order_relaxed);

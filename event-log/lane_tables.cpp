@@ -18,8 +18,8 @@ struct TableMemory {
   alignas(8) unsigned char written[kLaneTableBytes];
 };
 
-// A table of lanes that nobody has. In the file before a thread can see it: what is in no file could
-// not be counted.
+// A table of lanes that nobody has. In the file before a thread can see it: what is in no file
+// could not be counted.
 void* make_table(std::uint64_t at, std::size_t first_lane) {
   void* table = packer->is_mapped() ? map_log_part(packer->file, at, kLaneTableBytes)
                                     : map_memory(kLaneTableBytes);

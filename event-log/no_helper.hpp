@@ -1,7 +1,7 @@
-// A log without a helper thread (UCTRACE_NO_HELPER=1), for programs that a sandbox would kill if one
-// of their threads called the system in a way that it forbids. When the program goes on after the
-// start of the log, all memory and all room in the file that there will ever be is there: the log
-// holds page, chunks and slots of blocks, all mapped. A thread that leaves a chunk packs it by
+// A log without a helper thread (UCTRACE_NO_HELPER=1), for programs that a sandbox would kill if
+// one of their threads called the system in a way that it forbids. When the program goes on after
+// the start of the log, all memory and all room in the file that there will ever be is there: the
+// log holds page, chunks and slots of blocks, all mapped. A thread that leaves a chunk packs it by
 // stores into the mapped file. Private to event-log/.
 #pragma once
 

@@ -247,9 +247,10 @@ OutputLog create_counters_log(int reason) {
   ProcessPage identity{};
   fill_page(identity);
   identity.heartbeat_realtime_ns = 0;  // without a helper nobody refreshes it
+  identity.write_errno = static_cast<std::uint32_t>(reason);
   OutputLog file = create_fallback_log(identity, reason);
-  if (file.fd < 0 && reason != ETIMEDOUT && open_in(file, getenv("UCTRACE_DIR"), identity)) {
-    file.page->write_errno = static_cast<std::uint32_t>(reason);
+  if (file.fd < 0 && reason != ETIMEDOUT) {
+    open_in(file, getenv("UCTRACE_DIR"), identity);
   }
   return file;
 }

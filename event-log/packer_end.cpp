@@ -135,8 +135,8 @@ bool pack_all_in_reserve() {
   }
 }
 
-// Takes the page and the tables away from the file, and reads what they were. False, with errno set:
-// the page is still the file's.
+// Takes the page and the tables away from the file, and reads what they were. False, with errno
+// set: the page is still the file's.
 bool freeze_parts() {
   for (std::size_t i = packer->part_count; i-- > 0;) {
     const Part& part = packer->parts[i];

@@ -5,9 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-
-#include "event-log/futex.hpp"
 #include "event-log/drop_causes.hpp"
+#include "event-log/futex.hpp"
 #include "event-log/helper.hpp"
 #include "event-log/lanes.hpp"
 #include "event-log/no_helper.hpp"
@@ -288,9 +287,7 @@ DropCause late_or_gone(DropCause shortage) {
 
 }  // namespace
 
-DropCause chunk_shortage() {
-  return late_or_gone(supply.shortage.load(std::memory_order_relaxed));
-}
+DropCause chunk_shortage() { return late_or_gone(supply.shortage.load(std::memory_order_relaxed)); }
 
 DropCause lane_shortage() {
   return late_or_gone(supply.lane_shortage.load(std::memory_order_relaxed));

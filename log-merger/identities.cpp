@@ -57,6 +57,7 @@ class Checker {
                            "begun in no window too"
                          : "completions counted = operations that a completion record ended",
         counted_.ucp_completed, found_.ucp_ended + found_.ucp_ends_of_outside, log::Layer::ucp);
+    add_drops();
     const SendTotals& s = found_.sends;
     add("tag_sends", paired("sends", "+ failed"), counted_.ucp_sends, s.all(), log::Layer::ucp);
     const ReceiveTotals& r = found_.receives;

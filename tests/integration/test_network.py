@@ -138,7 +138,7 @@ def waiting_records_are_bounded(mpi):
             remote.go_on()
             result = finish(process)
         check_equal((result.status, result.stdout.count("went well")), (0, 1), f"{result}")
-        reason = "(rank 1): they came faster than the file system (fuse) took them; "
+        reason = "(rank 1): they came faster than the file system (fuse) took them"
         check(reason in result.stderr, f"the warning does not say why: {result}")
         info = Recording(remote.behind / "data").info
         check(info["events"]["dropped"] > 0, f"nothing was dropped: {info['events']}")

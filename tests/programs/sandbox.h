@@ -21,17 +21,18 @@ enum { kMostRules = 64 };
 static void filter_calls(const int* listed, size_t count, unsigned of_listed, unsigned of_others) {
   struct sock_filter code[kMostRules * 2 + 4];
   size_t n = 0;
-  code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+  code[n++] =
+      (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
   for (size_t i = 0; i < count; ++i) {
     code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)listed[i], 0, 1);
     code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, of_listed);
   }
   code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, of_others);
   const struct sock_fprog program = {.len = (unsigned short)n, .filter = code};
-  const long failed = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
-                          ? -1
-                          : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                                    SECCOMP_FILTER_FLAG_TSYNC, &program);
+  const long failed =
+      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+          ? -1
+          : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
   if (failed != 0) {
     fprintf(stderr, "no filter of system calls can be set here\n");
     exit(77);
@@ -39,15 +40,17 @@ static void filter_calls(const int* listed, size_t count, unsigned of_listed, un
 }
 
 // By name: "none"; "EPERM" and "ENOSYS" refuse what writes and shapes files and moves memory;
-// "kill" ends the process for the same, "thread" the thread; "strict" for all but the few calls that a program needs
-// which has everything open.
+// "kill" ends the process for the same, "thread" the thread; "strict" for all but the few calls
+// that a program needs which has everything open.
 static void enter_sandbox(const char* kind) {
   static const int kOfFiles[] = {SYS_fallocate, SYS_pwrite64, SYS_ftruncate, SYS_fchmod,
                                  SYS_unlinkat,  SYS_mremap,   SYS_tgkill};
   static const int kFew[] = {
-      SYS_read, SYS_write, SYS_close, SYS_mmap, SYS_munmap, SYS_madvise, SYS_brk, SYS_futex,
-      SYS_epoll_ctl, SYS_epoll_pwait, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_rt_sigaction,
-      SYS_set_robust_list, SYS_rseq, SYS_exit, SYS_exit_group,
+      SYS_read,         SYS_write,           SYS_close,        SYS_mmap,
+      SYS_munmap,       SYS_madvise,         SYS_brk,          SYS_futex,
+      SYS_epoll_ctl,    SYS_epoll_pwait,     SYS_rt_sigreturn, SYS_rt_sigprocmask,
+      SYS_rt_sigaction, SYS_set_robust_list, SYS_rseq,         SYS_exit,
+      SYS_exit_group,
 #ifdef SYS_epoll_wait
       SYS_epoll_wait,
 #endif

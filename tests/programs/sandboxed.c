@@ -1,5 +1,5 @@
-// Sends messages to itself, goes into a sandbox, and sends as many again. With the KIND "thread" for
-// two seconds or more. With "SIGKILL" there is no sandbox, and that is its end.
+// Sends messages to itself, goes into a sandbox, and sends as many again. With the KIND "thread"
+// for two seconds or more. With "SIGKILL" there is no sandbox, and that is its end.
 //
 //     sandboxed KIND MESSAGES [before]      a KIND of sandbox.h; before: already before UCX starts
 #include <signal.h>
