@@ -16,7 +16,7 @@ import tempfile
 import time
 import traceback
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
@@ -153,6 +153,19 @@ def _ucx_under_test():
 
 
 UCX_UNDER_TEST = _ucx_under_test()
+
+
+@cache
+def ucx_version():
+    """(major, minor) of the UCX that jobs run over."""
+    if UCX_UNDER_TEST:
+        return tuple(map(int, UCX_UNDER_TEST.version.split(".")[:2]))
+    # In a process of its own: UCX takes over signals when it is loaded.
+    ask = (
+        "from ctypes import *; numbers = (c_uint * 3)(); at = lambda i: byref(numbers, 4 * i);"
+        "CDLL('libucp.so.0').ucp_get_version(at(0), at(1), at(2)); print(*numbers[:2])"
+    )
+    return tuple(map(int, run_well([sys.executable, "-c", ask]).stdout.split()))
 
 
 # --- running -------------------------------------------------------------------------------------

@@ -38,12 +38,14 @@ static ucs_status_t on_message(void* argument, const void* header, size_t header
   count_message(id, header, header_bytes, bytes);
   check_data(id, data, bytes);
   if (id == kAsking) {
-    const ucp_request_param_t defaults = {0};
+    // Its handler takes the data itself, and protocols v2 may prefer a rendezvous for any size.
+    const ucp_request_param_t eager = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                       .flags = UCP_AM_SEND_FLAG_EAGER};
     static unsigned char answer[100];
     check((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0, "an endpoint to answer by");
     for (size_t i = 0; i < sizeof answer; ++i) answer[i] = am_content(kAnswer, i);
     ucs_status_ptr_t request =
-        ucp_am_send_nbx(param->reply_ep, kAnswer, NULL, 0, answer, sizeof answer, &defaults);
+        ucp_am_send_nbx(param->reply_ep, kAnswer, NULL, 0, answer, sizeof answer, &eager);
     check(!UCS_PTR_IS_ERR(request), "answering");
     called("ucp_am_send_nbx", "am", -1, sizeof answer);
     if (request != NULL) ucp_request_release(request);

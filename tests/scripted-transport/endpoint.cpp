@@ -91,10 +91,13 @@ ucs_status_t flush(uct_ep_h ep, unsigned flags, uct_completion_t* completion) {
                                     (flags & UCT_FLUSH_FLAG_CANCEL) != 0, completion);
 }
 
-// Everything goes out in order.
 ucs_status_t fence(uct_ep_h ep, unsigned) {
   Call call{.operation = Operation::ep_fence};
-  return post(endpoint_of(ep), call, [](std::uint64_t&) { return UCS_OK; });
+  Endpoint& endpoint = endpoint_of(ep);
+  return post(endpoint, call, [&](std::uint64_t&) {
+    endpoint.interface().fence(&endpoint);
+    return UCS_OK;
+  });
 }
 
 // Whether the peer's process is there; the answer is the endpoint's failure, if anything.

@@ -182,7 +182,10 @@ ucs_status_t open_interface(uct_md_h md, uct_worker_h worker, const uct_iface_pa
   fill_endpoint_operations(ops);
   fill_tag_operations(ops);
   ops.iface_flush = flush_interface;
-  ops.iface_fence = [](uct_iface_h, unsigned) { return UCS_OK; };
+  ops.iface_fence = [](uct_iface_h iface, unsigned) {
+    interface_of(iface).fence(nullptr);
+    return UCS_OK;
+  };
   ops.iface_progress_enable = enable_progress;
   ops.iface_progress_disable = disable_progress;
   ops.iface_progress = progress_interface;
@@ -301,6 +304,17 @@ void Interface::finish(Late& ended) {
   const bool there = std::find(endpoints.begin(), endpoints.end(), ended.endpoint) !=
                      endpoints.end();  // else the completion destroyed it
   if (ended.verdict.fails_endpoint && there) ended.endpoint->fail(status);
+}
+
+void Interface::fence(const Endpoint* endpoint) {
+  for (Late& one : late) {
+    const bool is_its =
+        one.endpoint != nullptr && (endpoint == nullptr || one.endpoint == endpoint);
+    if (is_its && one.verdict.status == UCS_OK && one.move) {
+      one.verdict.status = one.move();
+      one.move = nullptr;
+    }
+  }
 }
 
 void Interface::cancel(const Endpoint* endpoint, ucs_status_t status) {

@@ -28,6 +28,7 @@ namespace scripted {
 
 using DomainAttributes = uct_md_attr_t;
 inline auto& capabilities_of(DomainAttributes& attributes) { return attributes.cap; }
+inline void complete(DomainAttributes&) {}
 constexpr std::uint64_t kInvalidates = UCT_MD_FLAG_INVALIDATE;
 
 using RegistrationParameters = unsigned;

@@ -81,6 +81,11 @@ namespace scripted {
 
 using DomainAttributes = uct_md_attr_v2;
 inline auto& capabilities_of(DomainAttributes& attributes) { return attributes; }
+// UCP insists that it may keep what it registers.
+inline void complete(DomainAttributes& attributes) {
+  attributes.cache_mem_types = attributes.reg_mem_types;
+  attributes.reg_alignment = 1;
+}
 // As one flag for those who ask by uct_md_query, and as its halves: for RMA and for atomics.
 constexpr std::uint64_t kInvalidates = UCT_MD_FLAG_INVALIDATE | UCS_BIT(11) | UCS_BIT(12);
 

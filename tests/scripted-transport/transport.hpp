@@ -43,7 +43,7 @@ struct Late {
   std::uint64_t due;     // not before this many progress calls of the interface
   bool after_others;     // a flush: not before those posted earlier on the endpoint
   Verdict verdict;
-  std::function<ucs_status_t()> move;  // what is only done at the end; may be empty
+  std::function<ucs_status_t()> move;  // what is only done at the end or at a fence; may be empty
   uct_completion_t* completion;        // may be nullptr
   std::size_t row;                     // of the oracle
 };
@@ -96,6 +96,8 @@ struct Interface : uct_base_iface {
                      uct_completion_t* completion);
   bool outstanding(const Endpoint* endpoint) const;  // nullptr: any
   void cancel(const Endpoint* endpoint, ucs_status_t status);
+  // Moves the data of what is late: it is with the peer before anything that is posted from now on.
+  void fence(const Endpoint* endpoint);
 
  private:
   unsigned receive();
