@@ -54,6 +54,7 @@ int prepare_packing_in_calls(Helper& helper) {
   }
   packer->blocks.start_in_memory(static_cast<unsigned char*>(memory), begin, bytes);
   file.page->allocated_bytes = begin;
+  file.page->heartbeat_realtime_ns = 0;  // nobody refreshes it
   // This thread's table of open files ends with it.
   file.fd = file.live_fd = file.folder_fd = -1;
   supply.shortage.store(DropCause::chunks_bound, std::memory_order_relaxed);
