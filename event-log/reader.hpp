@@ -100,8 +100,8 @@ class LogFile {
 
   // Names the process in its job and everywhere else: host:boot:pid namespace:pid:start time.
   std::string process_key() const;
-  // Of the process when the snapshot was taken. Only a log that was closed, or whose process was dead
-  // before, is all there will ever be.
+  // Of the process when the snapshot was taken. Only a log that was closed, or whose process was
+  // dead before, is all there will ever be.
   WriterState state() const { return state_; }
 
   const Damage& damage() const { return damage_; }
@@ -154,9 +154,7 @@ class LogFile {
     const BlockHeader* block;  // that they are packed in, else nullptr
     Counted counted;           // of a block
 
-    std::size_t bytes() const {
-      return block != nullptr ? block->raw_bytes : records.size_bytes();
-    }
+    std::size_t bytes() const { return block != nullptr ? block->raw_bytes : records.size_bytes(); }
   };
 
   // Cuts the words of a chunk into records.

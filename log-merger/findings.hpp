@@ -70,10 +70,9 @@ struct Findings {
   std::vector<LeftOut> left_out;
   // Logs that could not be read, for a reason that may pass.
   std::uint64_t unreadable() const {
-    return static_cast<std::uint64_t>(
-        std::count_if(left_out.begin(), left_out.end(), [](const LeftOut& file) {
-          return file.cause == log::FileError::Cause::system;
-        }));
+    return static_cast<std::uint64_t>(std::count_if(
+        left_out.begin(), left_out.end(),
+        [](const LeftOut& file) { return file.cause == log::FileError::Cause::system; }));
   }
   std::vector<SecondLog> second_logs;
   std::uint64_t missing_ranks = 0;

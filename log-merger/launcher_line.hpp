@@ -18,8 +18,8 @@ namespace merge {
 // holds several jobs if a script starts several.
 bool is_job_of(std::string_view job, std::string_view recording);
 
-// Of the job with this key. Empty if run.json is of another job, or none: then ranks were started one
-// by one, or the folder holds the logs alone. Throws log::FileError where it cannot be read.
+// Of the job with this key. Empty if run.json is of another job, or none: then ranks were started
+// one by one, or the folder holds the logs alone. Throws log::FileError where it cannot be read.
 std::string launcher_line(const std::filesystem::path& folder, std::string_view job);
 
 }  // namespace merge

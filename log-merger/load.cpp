@@ -26,7 +26,8 @@ void add_topology(const fs::path& path, LogSet& logs) {
 
 }  // namespace
 
-// What lies there is looked at before it is read: what is changed meanwhile is seen as changed later.
+// What lies there is looked at before it is read: what is changed meanwhile is seen as changed
+// later.
 LogSet read_logs(const fs::path& folder) {
   LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
   logs.sources = list_sources(folder);

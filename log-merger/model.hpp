@@ -354,9 +354,9 @@ struct Identity {
   Verdict result = Verdict::holds;
 };
 
-// What was known of a file when it was read. Of a log: its process had closed it; was dead before; ran;
-// or cannot be seen. unreadable: not now, for a reason that may pass. foreign: it is no log of this
-// version. other: a file beside the logs.
+// What was known of a file when it was read. Of a log: its process had closed it; was dead before;
+// ran; or cannot be seen. unreadable: not now, for a reason that may pass. foreign: it is no log of
+// this version. other: a file beside the logs.
 enum class SourceState : std::uint8_t { closed, dead, running, unseen, unreadable, foreign, other };
 const char* name_of(SourceState);
 
@@ -373,8 +373,8 @@ struct Run {
   std::string run_id;   // of this job: key and time of the first process
   std::string command;  // as recorded by `uctrace record`, else of rank 0
   std::uint64_t epoch_realtime_ns = 0;
-  std::string store_id;   // which its store and its profile share, and no other ones
-  bool settled = false;   // nothing will be added to its sources
+  std::string store_id;         // which its store and its profile share, and no other ones
+  bool settled = false;         // nothing will be added to its sources
   std::vector<Source> sources;  // by name
   std::vector<Process> processes;
   std::vector<Message> messages;    // by t_start_ns

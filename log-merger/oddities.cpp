@@ -175,9 +175,8 @@ class Noter {
   }
 
   void note_running() {
-    const std::string running = processes_that([](const ProcessLog& log) {
-      return log.file.state() == log::WriterState::running;
-    });
+    const std::string running = processes_that(
+        [](const ProcessLog& log) { return log.file.state() == log::WriterState::running; });
     if (!running.empty()) {
       note("the job is still running ({}): this is what it wrote so far", running);
     }

@@ -139,8 +139,7 @@ bool is_page(const std::filesystem::path& path) {
   constexpr std::string_view kMark = "<title>uctrace</title>";
   std::string beginning(4096, '\0');
   log::InputFile file(path.string());
-  const auto got =
-      file.is_open() ? file.read(beginning.data(), beginning.size(), 0) : std::nullopt;
+  const auto got = file.is_open() ? file.read(beginning.data(), beginning.size(), 0) : std::nullopt;
   return got && std::string_view(beginning).substr(0, *got).find(kMark) != std::string_view::npos;
 }
 

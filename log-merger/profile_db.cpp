@@ -319,9 +319,8 @@ void save_profile(const Run& run, const std::filesystem::path& path) {
     remove_leftovers(path);
     NewFile file(path);
     // SQLite follows no link, of which the way to the folder may have some.
-    const auto folder = std::filesystem::canonical(file.path().parent_path().empty()
-                                                       ? "."
-                                                       : file.path().parent_path());
+    const auto folder = std::filesystem::canonical(
+        file.path().parent_path().empty() ? "." : file.path().parent_path());
     Writer(run, (folder / file.path().filename()).string()).write();
     file.publish();
     return;

@@ -9,8 +9,8 @@ void File::fail(const char* doing) {
 File::File(const std::string& path) {
   sqlite3* file = nullptr;
   // Nobody else knows the file yet, and not every network file system grants locks: none are taken.
-  const int status =
-      sqlite3_open_v2(path.c_str(), &file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, "unix-none");
+  const int status = sqlite3_open_v2(path.c_str(), &file,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, "unix-none");
   file_.reset(file);
   if (file == nullptr) throw Failure("opening the file failed (out of memory)");
   if (status != SQLITE_OK) fail("opening the file");

@@ -1,4 +1,5 @@
-// Writing an SQLite file, and a look into one. Private to profile_db.cpp. Everything throws Failure.
+// Writing an SQLite file, and a look into one. Private to profile_db.cpp. Everything throws
+// Failure.
 #pragma once
 
 #include <sqlite3.h>

@@ -13,16 +13,16 @@
 
 namespace uctrace {
 
-// Writes `run` under another name and renames it into place, so that `path` is never half written, and
-// removes what merges that were killed left of it.
+// Writes `run` under another name and renames it into place, so that `path` is never half written,
+// and removes what merges that were killed left of it.
 void save_store(const Run& run, const std::filesystem::path& path);
 
 // Reads a whole store. What it returns is consistent, however damaged the file was: every text id,
 // process, message and range of hops lies within its table, and enumerations have known values.
 Run load_store(const std::filesystem::path& path);
 
-// The same if it is the one that is wanted, by the version of uctrace that made it and what stands in
-// Run without its tables but `sources`.
+// The same if it is the one that is wanted, by the version of uctrace that made it and what stands
+// in Run without its tables but `sources`.
 using StoreWanted = std::function<bool(const Run& head, const std::string& tool_version)>;
 std::optional<Run> load_store(const std::filesystem::path& path, const StoreWanted& is_wanted);
 

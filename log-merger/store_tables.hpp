@@ -355,15 +355,24 @@ struct Table<Identity> {
 
 // Every table of rows, in the order in which they are written.
 inline constexpr std::tuple kTables{&Run::sources,
-                                    &Run::processes,      &Run::messages,
-                                    &Run::hops,           &Run::transfers,
-                                    &Run::ucp_operations, &Run::mpi_calls,
-                                    &Run::datatypes,      &Run::wait_shares,
-                                    &Run::communicators,  &Run::communicator_members,
-                                    &Run::gpus,           &Run::device_memory,
-                                    &Run::nics,           &Run::gpu_nic,
-                                    &Run::frames,         &Run::stacks,
-                                    &Run::stack_frames,   &Run::call_sites,
+                                    &Run::processes,
+                                    &Run::messages,
+                                    &Run::hops,
+                                    &Run::transfers,
+                                    &Run::ucp_operations,
+                                    &Run::mpi_calls,
+                                    &Run::datatypes,
+                                    &Run::wait_shares,
+                                    &Run::communicators,
+                                    &Run::communicator_members,
+                                    &Run::gpus,
+                                    &Run::device_memory,
+                                    &Run::nics,
+                                    &Run::gpu_nic,
+                                    &Run::frames,
+                                    &Run::stacks,
+                                    &Run::stack_frames,
+                                    &Run::call_sites,
                                     &Run::identities};
 
 template <typename Columns, typename Visit>

@@ -1,6 +1,6 @@
-/* To be preloaded. Kills its process in front of a chosen one of the calls by which it changes files, as
- * kill -9 would: CUT_SHORT_AT is which, from 1 on; what each call was is appended to CUT_SHORT_LOG. Has
- * files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO. */
+/* To be preloaded. Kills its process in front of a chosen one of the calls by which it changes
+ * files, as kill -9 would: CUT_SHORT_AT is which, from 1 on; what each call was is appended to
+ * CUT_SHORT_LOG. Has files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

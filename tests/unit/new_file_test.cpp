@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 
-
 namespace uctrace {
 namespace {
 
