@@ -253,7 +253,7 @@ LogFile LogFile::open(const std::filesystem::path& path, const AfterStep& after)
     const LogInput chunks(name + kLiveSuffix);
     if (!chunks.is_missing()) {
       chunks.require_open();
-      live = read_chunks(chunks, name, 0, chunks.size());
+      live = read_chunks(chunks, name);
       break;
     }
     take_page();

@@ -127,4 +127,10 @@ FileWords read_chunks(const File& file, const std::string& name, std::size_t beg
   return live;
 }
 
+// The same of a file that holds nothing else.
+template <typename File>
+FileWords read_chunks(const File& file, const std::string& name) {
+  return read_chunks(file, name, 0, file.size());
+}
+
 }  // namespace uctrace::log
