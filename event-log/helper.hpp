@@ -29,6 +29,7 @@ inline constexpr std::uint64_t kRingBytesOfLane = 4 * kChunkBytes;
 inline constexpr std::uint64_t kGoneNs = 1'000'000'000;
 inline constexpr std::size_t kFirstSlab = 64 * 1024;
 inline constexpr std::size_t kLargestSlab = 512 * 1024;
+inline constexpr std::size_t kMostSlabBytes = 64 << 20;  // of one slab a thread
 inline constexpr std::uint64_t kHungryPollNs = 100'000;
 inline constexpr std::uint64_t kIdlePollNs = 5'000'000;
 inline constexpr std::uint64_t kHousekeepingNs = 100'000'000;
@@ -171,6 +172,11 @@ struct Helper {
     return kReadySlabs - ready;
   }
 
+  // A thread takes a whole one.
+  bool may_enlarge_slabs() const {
+    return slab_bytes < kLargestSlab && 2 * slab_bytes * lanes_used() <= kMostSlabBytes;
+  }
+
   void fill_slabs(std::size_t missing) {
     for (auto& place : supply.ready_slabs) {
       if (missing == 0) {
@@ -259,7 +265,7 @@ struct Helper {
       ready_target = std::min(2 * ready_target, kMostReady);
       set_ready_target(ready_target);
     }
-    if (slabs > kReadySlabs / 4 && slab_bytes < kLargestSlab) {
+    if (slabs > kReadySlabs / 4 && may_enlarge_slabs()) {
       slab_bytes *= 2;
     }
     pack_retired();
@@ -267,10 +273,11 @@ struct Helper {
     fill_slabs(slabs);
     start_task();
     housekeeping();
+    supply.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
     if (supply.waiting.load(std::memory_order_acquire) != 0) {
       futex_bump(supply.made);
+      return kHungryPollNs;
     }
-    supply.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
     return may_end_soon(shortage) ? time_to_next_poll(elapsed, chunks, slabs) : kIdlePollNs;
   }
 

@@ -77,7 +77,8 @@ struct alignas(128) Lane {
   std::uint32_t sequence[2];
   std::uint16_t index;
   bool switching;
-  std::uint8_t waited;  // bit Stream - 1: it had its first chunk of the stream, or waited for it
+  // Bits: 1 and 2, it had its first chunk of the stream, or waited for it; 4, its own first slots.
+  std::uint8_t waited;
   // The state of recording that this lane follows: recording, or 0 while it is off; and the newest
   // that it has seen, 0 = none yet.
   std::uint64_t recording;

@@ -14,6 +14,9 @@ alignas(128) constinit std::atomic<Slot*> returned_slots{nullptr};
 // A lane keeps up to this many free slots, then gives half.
 constexpr std::uint32_t kOwnSlots = 512;
 
+constexpr std::size_t kFirstSlots = 128;
+constexpr std::uint8_t kHasOwnSlots = 4;  // of Lane::waited, beside those of the streams
+
 // The lane's list of free slots, or its other one in a signal handler that came while the first is
 // being changed. None for a handler that interrupts such a handler there.
 class HeldSlots {
@@ -45,6 +48,17 @@ class HeldSlots {
   SlotList* list_ = nullptr;
 };
 
+// Where many threads begin together the helper cannot have as much ready: a thread that finds none
+// for its first operation makes a few. One system call.
+Slot* make_first_slots() {
+  auto* slots = supply.has_helper ? static_cast<Slot*>(map_memory(kFirstSlots * sizeof(Slot)))
+                                  : nullptr;
+  for (std::size_t i = 0; slots != nullptr && i + 1 < kFirstSlots; ++i) {
+    slots[i].next = &slots[i + 1];
+  }
+  return slots;
+}
+
 void give_back(Slot* first, Slot* last) {
   Slot* head = returned_slots.load(std::memory_order_relaxed);
   do {
@@ -67,6 +81,10 @@ Slot* acquire_slot(Lane& lane) {
     }
     slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
     slot = slot != nullptr ? slot : take_slab();
+    if (slot == nullptr && (lane.waited & kHasOwnSlots) == 0) {
+      lane.waited |= kHasOwnSlots;
+      slot = make_first_slots();
+    }
     if (slot == nullptr) {
       return nullptr;
     }

@@ -254,8 +254,9 @@ bool wait_for_more(std::uint32_t seen, std::uint64_t give_up_ns) {
     return false;
   }
   const int saved_errno = errno;
-  supply.waiting.fetch_add(1, std::memory_order_acq_rel);
-  wake_supply();
+  if (supply.waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
+    wake_supply();  // while any thread waits it looks soon
+  }
   futex_wait(supply.made, seen, static_cast<long>(give_up_ns - t));
   supply.waiting.fetch_sub(1, std::memory_order_acq_rel);
   errno = saved_errno;

@@ -7,7 +7,8 @@ from checks import check_complete, check_delivered
 from harness import PROGRAMS, check_equal, record_well, run_test, run_well, scratch
 
 SHORT = 4  # messages of a thread that lives shortly
-CASES = {"own": (8, 200), "shared": (8, 200), "short": (500, SHORT)}
+CASES = {"own": (8, 200), "shared": (8, 200), "short": (500, SHORT),
+         "crowd": (300, 4)}
 
 
 def threads_are_recorded(case):

@@ -4,6 +4,7 @@
 //     ucp_threads shared THREADS MESSAGES   one worker for all (UCS_THREAD_MODE_MULTI)
 //     ucp_threads short THREADS MESSAGES    the same, and a thread ends after four messages; eight
 //                                           live at once
+//     ucp_threads crowd THREADS MESSAGES    one worker for all, and all live at once
 //
 // Each thread sends with tags of its own: (thread + 1) << 32 | number. Receives of `shared` may end
 // on any thread, also after the one that posted them has ended.
@@ -18,7 +19,8 @@ static const size_t kSizes[] = {8, 100, 8000, 20000};
 
 static ucp_context_h context;
 static struct node common;
-static int own_workers, messages;
+static int own_workers, messages, all_at_once;
+static pthread_barrier_t all;
 
 static void* exchange(void* argument) {
   const ucp_tag_t thread = (ucp_tag_t)(uintptr_t)argument + 1;
@@ -27,6 +29,7 @@ static void* exchange(void* argument) {
     send_to_self(node.worker, node.endpoint, thread << 32 | (ucp_tag_t)i, kSizes[i % 4]);
   }
   if (own_workers) close_node(node);
+  if (all_at_once) pthread_barrier_wait(&all);
   return NULL;
 }
 
@@ -42,7 +45,7 @@ static void run_threads(int threads, int at_once) {
 }
 
 int main(int count, char** arguments) {
-  check(count == 4, "usage: ucp_threads own|shared|short THREADS MESSAGES, which");
+  check(count == 4, "usage: ucp_threads own|shared|short|crowd THREADS MESSAGES, which");
   const int threads = atoi(arguments[2]);
   const int live_shortly = strcmp(arguments[1], "short") == 0;
   own_workers = strcmp(arguments[1], "own") == 0;
@@ -54,6 +57,8 @@ int main(int count, char** arguments) {
       .mt_workers_shared = 1};
   check(ucp_init(&params, NULL, &context) == UCS_OK, "ucp_init");
   if (!own_workers) common = open_node(context, UCS_THREAD_MODE_MULTI);
+  all_at_once = strcmp(arguments[1], "crowd") == 0;
+  pthread_barrier_init(&all, NULL, (unsigned)threads);
   run_threads(threads, live_shortly ? kLiving : threads);
   if (!own_workers) close_node(common);
   ucp_cleanup(context);
