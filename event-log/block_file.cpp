@@ -5,9 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
-
 #include "event-log/lanes.hpp"
+#include "event-log/store_order.hpp"
 #include "event-log/supply.hpp"
 
 namespace uctrace::log {
@@ -190,7 +189,7 @@ bool BlockFile::put_into_slot(const BlockHeader& block, Slot& slot) {
   const std::uint64_t end = slot.at + block.bytes;
   const std::size_t body = block.bytes - sizeof block;
   if (!put(&block + 1, body, slot.at + sizeof block) || !write_gap(end, slot.end)) return false;
-  std::atomic_thread_fence(std::memory_order_release);
+  order_stores();
   if (!put(&block, sizeof block, slot.at)) return false;
   slot.at = end;
   return true;

@@ -222,13 +222,12 @@ inline constexpr std::size_t kLanesOffset = 8192;
 static_assert(sizeof(ProcessPage) <= kLanesOffset);
 static_assert(kLanesOffset + kPageLanes * sizeof(LaneInfo) == kProcessPageBytes);
 
-// Where a lane is in the file; 0 = nowhere yet.
+// Where a lane is in the file; 0 = nowhere yet, or where no table can lie.
 constexpr std::uint64_t place_of_lane(const ProcessPage& page, std::size_t lane) {
   if (lane < kPageLanes) return kLanesOffset + lane * sizeof(LaneInfo);
   const std::uint64_t table = page.lane_tables[(lane - kPageLanes) / kTableLanes];
-  return table == 0 ? 0
-                    : table + sizeof(LaneTableHeader) +
-                          (lane - kPageLanes) % kTableLanes * sizeof(LaneInfo);
+  if (table % kLaneTableBytes != 0 || table == 0) return 0;
+  return table + sizeof(LaneTableHeader) + (lane - kPageLanes) % kTableLanes * sizeof(LaneInfo);
 }
 
 // Leads records as their threads wrote them.

@@ -11,6 +11,7 @@
 #include "event-log/process_identity.hpp"
 #include "event-log/record_walk.hpp"
 #include "event-log/removed_log.hpp"
+#include "event-log/store_order.hpp"
 #include "event-log/supply.hpp"
 #include "event-log/thread.hpp"
 #include "event-log/ticks.hpp"
@@ -75,10 +76,8 @@ bool pack_chunk(Place& place) {
 void recycle(Place& place) {
   ChunkHeader* chunk = place.chunk;
   __atomic_store_n(&chunk->sequence, 0, __ATOMIC_RELEASE);
-#if !defined(__SANITIZE_THREAD__)  // which does not know fences
   // No reader may see the records go before the number: a release orders what is before it only.
-  std::atomic_thread_fence(std::memory_order_release);
-#endif
+  order_stores();
   const bool surplus =
       !packer->is_mapped() && supply.ready_chunks.load(std::memory_order_relaxed) >=
                                   packer->ready_target.load(std::memory_order_relaxed);

@@ -74,17 +74,29 @@ TEST_CASE("a process is seen in its own PID namespace, under its own kernel") {
 }
 
 TEST_CASE("a zombie does not run") {
+  int told[2];
+  REQUIRE(pipe(told) == 0);
   const pid_t child = fork();
-  if (child == 0) _exit(pause());
+  if (child == 0) {
+    const std::uint64_t own_start = this_process().start_time;
+    _exit(write(told[1], &own_start, sizeof own_start) < 0 ? 1 : pause());
+  }
   ProcessName name = this_process();
   name.pid = static_cast<std::uint32_t>(child);
-  name.start_time = 0;
-  CHECK(look_for(name) == Sight::gone);  // another start time
+  REQUIRE(read(told[0], &name.start_time, sizeof name.start_time) == sizeof name.start_time);
+  CHECK(look_for(name) == Sight::runs);
+  ProcessName earlier = name, unknown = name;
+  --earlier.start_time;
+  unknown.start_time = 0;
+  CHECK(look_for(earlier) == Sight::gone);
+  CHECK(look_for(unknown) == Sight::hidden);  // it could not tell
   kill(child, SIGKILL);
   siginfo_t ended{};
   CHECK(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) == 0);
   CHECK(look_for(name) == Sight::gone);
   CHECK(waitpid(child, nullptr, 0) == child);
+  close(told[0]);
+  close(told[1]);
 }
 
 }  // namespace uctrace::log::test
