@@ -279,9 +279,13 @@ ChunkHeader* wait_for_chunk() {
 
 namespace {
 
+// Whatever it last said of what is missing, a helper that is gone does not mend it.
 DropCause late_or_gone(DropCause shortage) {
-  const bool late = supply.has_helper && shortage == DropCause::helper_late;
-  return late && monotonic_raw_ns() > supply.next_look_ns.load(std::memory_order_relaxed)
+  const bool waits_for_helper =
+      supply.has_helper &&
+      (shortage == DropCause::helper_late || shortage == DropCause::packing_slow ||
+       shortage == DropCause::chunks_bound);
+  return waits_for_helper && monotonic_raw_ns() > supply.next_look_ns.load(std::memory_order_relaxed)
              ? DropCause::helper_gone
              : shortage;
 }

@@ -103,13 +103,14 @@ class Checker {
   }
 
   // What was dropped makes the rest incomplete, not this. A process that was cut off may have counted
-  // one of the two.
+  // one of the two, and of a damaged log the counts may be damaged.
   void add_drops() {
     std::uint64_t by_cause = 0;
     for (const std::uint64_t count : total_dropped_by_cause(job_)) by_cause += count;
-    const bool ended = std::all_of(job_.logs.begin(), job_.logs.end(), [](const ProcessLog& log) {
-      return log.file.page().closed == 1;
-    });
+    const bool ended = job_.findings.missing_ranks == 0 && job_.findings.unreadable() == 0 &&
+                       std::all_of(job_.logs.begin(), job_.logs.end(), [](const ProcessLog& log) {
+                         return log.file.page().closed == 1 && !log.file.damage().any();
+                       });
     const std::uint64_t by_kind = total_dropped(job_);
     const bool equal = by_kind == by_cause;
     job_.run.identities.push_back(

@@ -24,13 +24,14 @@ bool is_at_work(void* function) {
   return reinterpret_cast<int (*)(int*)>(function)(&initialised) == 0 && initialised != 0;
 }
 
+// No system call where no MPI is loaded: the program may have forbidden it (no_helper.hpp).
 void look() {
-  if (was_called() || is_told.load() || getenv("UCTRACE_DIR") == nullptr || getpid() != process) {
+  if (was_called() || is_told.load() || getenv("UCTRACE_DIR") == nullptr) {
     return;
   }
   void* initialized = interpose::find_anywhere("PMPI_Initialized");
-  if (initialized == nullptr || !is_at_work(initialized) || is_told.exchange(true) ||
-      !log::start() || log::layer_state(log::Layer::mpi) == log::LayerState::unwanted) {
+  if (initialized == nullptr || getpid() != process || !is_at_work(initialized) ||
+      is_told.exchange(true) || !log::start() || log::layer_state(log::Layer::mpi) == log::LayerState::unwanted) {
     return;
   }
   log::fault(log::Layer::mpi, log::FaultCode::mpi_bypassed, 0, interpose::module_path(initialized));
