@@ -1,0 +1,64 @@
+// How many steps a job has: as many as make about the events that were asked for.
+#include <algorithm>
+
+#include "tests/tracegen/clock_traffic.hpp"
+#include "tests/tracegen/process_run.hpp"
+
+namespace uctrace::tracegen {
+namespace {
+
+struct Sample {
+  std::uint64_t events = 0, messages = 0;
+};
+
+// What one rank does in so many steps. Nothing is written.
+Sample sample(const Shape& shape, std::int32_t rank, const Plan& plan) {
+  ProcessTruth truth(shape, rank, false);
+  ProcessLog log(shape, rank, {}, truth);
+  ProcessRun(log, plan).run();
+  Sample found{log.tally().events, 0};
+  for (const std::uint64_t messages : truth.totals().messages) found.messages += messages;
+  return found;
+}
+
+// Of a few ranks, which have more and fewer neighbours.
+Sample mean_sample(const Shape& shape, const Plan& plan) {
+  const std::int32_t ranks[] = {0, shape.size() / 3, shape.size() / 2, shape.size() - 1};
+  Sample sum;
+  for (const std::int32_t rank : ranks) {
+    const Sample of = sample(shape, rank, plan);
+    sum.events += of.events;
+    sum.messages += of.messages;
+  }
+  return {sum.events / std::size(ranks), sum.messages / std::size(ranks)};
+}
+
+}  // namespace
+
+std::int64_t first_step_ns(const Shape& shape) {
+  return when::kClocks + measuring_ns(shape) + 500'000;
+}
+
+Plan make_plan(const Shape& shape) {
+  constexpr std::uint64_t kMostSampled = 512;
+  Plan plan{.steps = 0, .begin_ns = first_step_ns(shape)};
+  const std::uint64_t wanted =
+      shape.options().events / static_cast<std::uint64_t>(shape.size());  // of a process
+  const std::uint64_t always = mean_sample(shape, plan).events;
+  if (wanted <= always) return plan;
+  Sample found;
+  // As far as it goes by trying; what is beyond is more of the same.
+  for (plan.steps = 1; plan.steps < kMostSampled; plan.steps += plan.steps / 4 + 1) {
+    found = mean_sample(shape, plan);
+    if (found.events >= wanted) break;
+  }
+  if (found.events < wanted) {
+    plan.steps = std::max<std::uint64_t>(
+        1, (wanted - always) * plan.steps / std::max<std::uint64_t>(found.events - always, 1));
+  }
+  plan.messages = found.messages * static_cast<std::uint64_t>(shape.size()) *
+                  std::max<std::uint64_t>(1, wanted / std::max<std::uint64_t>(found.events, 1));
+  return plan;
+}
+
+}  // namespace uctrace::tracegen
