@@ -313,6 +313,9 @@ class OneSidedStep {
                 {a.interface, "am_bcopy", !by_src, get ? "data" : "control", 1,
                  get ? a.m.bytes : 0, reply_bytes(a), true}};
     }
+    if (t.src == t.dst) {
+      for (TruthHop& hop : t.path) hop.by_src = by_src;
+    }
     if (shape_.options().is_missing(a.m.dst)) {
       t.unmatched = true;
       (get ? t.src : t.dst) = -1;

@@ -78,7 +78,7 @@ void ProcessLog::finish(std::int64_t end_ns, bool killed) {
   page.world_rank = page.launch_rank = rank_;
   page.world_size = page.launch_size = shape_.size();
   page.anchor_count = 2;
-  page.anchors[0] = clock_.anchor(when::kFirstAnchor + std::int64_t{rank_} * 10);
+  page.anchors[0] = clock_.anchor(rank_ == 0 ? when::kFirstAnchor : when::kLaterAnchor);
   page.anchors[1] = clock_.anchor(end_ns);
   page.storage = log::Storage::drained;
   page.file_system = 0xef53;

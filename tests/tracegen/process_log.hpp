@@ -14,10 +14,11 @@
 
 namespace uctrace::tracegen {
 
-// When what every process does at its beginning and end happens, in true time.
+// When what every process does at its beginning and end happens, in true time. The job's clock is
+// zero at its first anchor: that of rank 0, which comes before the others beyond all doubt.
 namespace when {
-inline constexpr std::int64_t kFirstAnchor = 1'000'000, kInit = 1'100'000, kDefined = 1'500'000,
-                              kClocks = 1'700'000, kClockTurn = 40'000;
+inline constexpr std::int64_t kFirstAnchor = 0, kLaterAnchor = 50'000, kInit = 100'000,
+                              kDefined = 500'000, kClocks = 700'000, kClockTurn = 40'000;
 }  // namespace when
 
 class ProcessLog {

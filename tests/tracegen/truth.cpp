@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -31,6 +32,26 @@ struct Class {
 };
 constexpr std::uint64_t kNoRank = 0xffff, kNoComm = 0xf;
 constexpr const char* kMatches[] = {"exact", "ambiguous", "unmatched"};
+
+// Operations that look alike are one hop, as of a process that sends to itself.
+std::vector<TruthHop> joined(const std::vector<TruthHop>& path) {
+  std::vector<TruthHop> hops;
+  for (const TruthHop& hop : path) {
+    const auto same = std::find_if(hops.begin(), hops.end(), [&](const TruthHop& other) {
+      return other.interface == hop.interface && other.by_src == hop.by_src &&
+             other.exact == hop.exact && std::strcmp(other.op, hop.op) == 0 &&
+             std::strcmp(other.role, hop.role) == 0;
+    });
+    if (same == hops.end()) {
+      hops.push_back(hop);
+      continue;
+    }
+    same->count += hop.count;
+    same->bytes += hop.bytes;
+    same->wire_bytes += hop.wire_bytes;
+  }
+  return hops;
+}
 
 std::size_t match_of(const TruthMessage& m) { return m.unmatched ? 2 : m.ambiguous ? 1 : 0; }
 
@@ -85,7 +106,7 @@ void ProcessTruth::add(const TruthMessage& m) {
 
 std::string ProcessTruth::row_text(const TruthMessage& m) const {
   std::string path;
-  for (const TruthHop& hop : m.path) {
+  for (const TruthHop& hop : joined(m.path)) {
     const std::string interface =
         hop.interface == kNoInterface ? "" : shape_.interface(hop.interface).transport;
     path += fmt::format(

@@ -76,10 +76,10 @@ std::vector<TruthHop> path_of(const Message& m) {
       return {control(m, kRtsBytes, true),
               {m.data, "get_zcopy", false, "data", 1, m.bytes, m.bytes, true},
               control(m, kAckBytes, false)};
-    case Way::rndv_put:  // the sender's announcements are one hop
-      return {{m.control, "am_short", true, "control", 2, 0, kRtsBytes + kAckBytes, true},
-              control(m, kRtrBytes, false),
-              {m.data, "put_zcopy", true, "data", 1, m.bytes, m.bytes, true}};
+    case Way::rndv_put:
+      return {control(m, kRtsBytes, true), control(m, kRtrBytes, false),
+              {m.data, "put_zcopy", true, "data", 1, m.bytes, m.bytes, true},
+              control(m, kAckBytes, true)};
     case Way::rndv_am: {
       const std::uint64_t n = fragments_of(m);
       return {control(m, kRtsBytes, true), control(m, kRtrBytes, false),

@@ -1,0 +1,161 @@
+"""Compares what uctrace finds in a generated folder with the truth that lies beside the logs."""
+
+import json
+import subprocess
+from collections import defaultdict
+
+EXACT = ("kind", "match", "bytes", "tag", "ucp_tag", "comm", "mpi", "mpi_recv", "protocol",
+         "protocol_from", "src_memory", "dst_memory")
+TIMES = ("t_start_ns", "t_posted_recv_ns", "t_end_ns")
+HOP = ("transport", "device", "op", "issued_by", "role", "count", "bytes", "wire_bytes", "exact")
+# Of two threads that share a tag, which of their messages a receive took is not known.
+OF_AMBIGUOUS = ("kind", "match", "bytes", "tag", "ucp_tag", "comm", "mpi", "protocol")
+# Of a process that left no log.
+OF_UNMATCHED = ("kind", "match", "bytes", "tag", "ucp_tag")
+ROUNDING_NS = 2
+
+
+class Disagreement(Exception):
+    pass
+
+
+def agree(condition, text):
+    if not condition:
+        raise Disagreement(text)
+
+
+def uctrace(program, *arguments):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+    agree(done.returncode == 0, f"{' '.join(map(str, arguments))}: {done.stderr}")
+    return done.stdout
+
+
+class Folder:
+    """A generated folder, and what the command says of it."""
+
+    def __init__(self, program, path):
+        self.program, self.path = program, path
+        self.truth = json.loads((path / "truth.json").read_text())
+        self.info = json.loads(uctrace(program, "info", "--format", "json", path))
+
+    def messages(self):
+        text = uctrace(self.program, "messages", "--format", "ndjson", self.path)
+        return [json.loads(line) for line in text.splitlines()]
+
+    def true_messages(self):
+        return [m for process in self.truth["by_process"] for m in process.get("messages", [])]
+
+
+def identity_of(message):
+    return (message["kind"], message["src"], message["dst"], message["ucp_tag"])
+
+
+def instant_of(message):
+    times = [message[t] for t in TIMES]
+    return next(t for t in times if t is not None)
+
+
+def in_groups(messages):
+    """By what does not depend on times; within a group in the order of time. Those of one group
+    began in one process, so that no two clocks are compared."""
+    groups = defaultdict(list)
+    for message in messages:
+        groups[identity_of(message)].append(message)
+    for group in groups.values():
+        group.sort(key=instant_of)
+    return groups
+
+
+def memory_name(memory):
+    """As the truth spells it."""
+    if isinstance(memory, dict):
+        return memory.get("gpu") or memory.get("name") or memory.get("kind")
+    return memory
+
+
+def hops(path):
+    return sorted(json.dumps([hop[k] for k in HOP]) for hop in path)
+
+
+def compare_times(true, found, clock_error_ns):
+    """Against the job's clock, and between the two ends of the message."""
+    off = []
+    for name in TIMES:
+        agree((found[name] is None) == (true[name] is None), f"{name}: {true} {found}")
+        if true[name] is not None:
+            off.append(found[name] - true[name])
+    agree(max(map(abs, off)) <= clock_error_ns + ROUNDING_NS, f"times {off}: {true} {found}")
+    apart, error = max(off) - min(off), found["t_error_ns"]
+    agree(apart <= error + ROUNDING_NS, f"times {off}, not within {error}: {true} {found}")
+
+
+def compare_message(true, found, clock_error_ns):
+    # A source that left no log is named by the tag alone.
+    names = {"ambiguous": OF_AMBIGUOUS, "unmatched": OF_UNMATCHED}.get(true["match"], EXACT)
+    for name in names:
+        value = memory_name(found[name]) if name.endswith("memory") else found[name]
+        agree(value == true[name], f"{name} is {value}, not {true[name]}: {true} {found}")
+    if true["match"] != "exact":
+        return
+    compare_times(true, found, clock_error_ns)
+    agree(hops(found["path"]) == hops(true["path"]),
+          f"path: {hops(true['path'])} {hops(found['path'])}: {true}")
+
+
+def compare_messages(folder):
+    true, found = in_groups(folder.true_messages()), in_groups(folder.messages())
+    clock_error_ns = folder.info["clock"]["max_error_ns"]
+    agree(true.keys() == found.keys(),
+          f"only in the truth {sorted(map(str, true.keys() - found.keys()))[:3]}, "
+          f"only found {sorted(map(str, found.keys() - true.keys()))[:3]}")
+    for key, messages in true.items():
+        agree(len(messages) == len(found[key]),
+              f"{key}: {len(found[key])} messages, not {len(messages)}")
+        for one, other in zip(messages, found[key]):
+            compare_message(one, other, clock_error_ns)
+    return sum(map(len, true.values()))
+
+
+def compare_totals(folder):
+    totals, info = folder.truth["totals"], folder.info
+    pairs = {
+        "uct": (totals["uct_posted"], info["uct"]["posted_ok"]),
+        "ucp": (totals["ucp_operations"], info["events"]["ucp"]),
+        "mpi": (totals["mpi_calls"], info["events"]["mpi"]),
+        "exact": (totals["exact"], info["links"]["match"]["exact"]),
+        "ambiguous": (totals["ambiguous"], info["messages"]["ambiguous"]),
+        "unmatched sends": (totals["unmatched_sends"], info["messages"]["unmatched_sends"]),
+        "unmatched receives": (totals["unmatched_receives"],
+                               info["messages"]["unmatched_receives"]),
+        "cancelled": (totals["cancelled"], info["messages"]["failed"]),
+        "tool": (totals["tool_sends"], info["messages"]["tool"]),
+        "dropped": (totals["dropped"], info["events"]["dropped"]),
+        "events": (totals["events"], sum(p["events"] for p in info["processes"])),
+        "kinds": (totals["kinds"], info["messages"]["kinds"]),
+    }
+    for name, (true, found) in pairs.items():
+        agree(true == found, f"{name}: {found}, not {true}")
+
+
+def compare_pairs(folder):
+    """Messages and bytes between ranks, by the report."""
+    true = defaultdict(lambda: [0, 0])
+    for process in folder.truth["by_process"]:
+        for src, dst, *_, count, size in process["cubes"]:
+            if src is not None and dst is not None:
+                true[src, dst][0] += count
+                true[src, dst][1] += size
+    text = uctrace(folder.program, "report", "--by", "pair", "--format", "json", folder.path)
+    rows = json.loads(text)
+    return true, rows
+
+
+def check_whole(folder):
+    """What must be so of a run whose logs are all whole."""
+    info = folder.info
+    agree(info["complete"], "the run is not complete")
+    agree(info["notes"] == [], f"notes: {info['notes']}")
+    for identity in info["identities"]:
+        agree(identity["result"] == "holds", f"identity {identity}")
+    agree(info["clock"]["violations"] == 0, f"clock: {info['clock']}")
+    agree(info["uct"]["unattributed"] == 0, f"uct: {info['uct']}")
