@@ -94,9 +94,15 @@ class Times {
       : begin_(step.begin_ns + step.window_ns * m.window + jitter_of(step, rank) +
                kLaneNs * m.lane),
         step_(step),
+        window_(m.window),
         slot_(m.slot) {}
 
-  std::int64_t post_receive() const { return begin_ + kPostNs * slot_; }
+  // The receives of a collective operation that goes on later are all posted at its start.
+  std::int64_t post_receive() const {
+    return step_.kind == StepKind::icollective
+               ? begin_ - (step_.window_ns - kPostNs) * window_
+               : begin_ + kPostNs * slot_;
+  }
   std::int64_t send() const { return begin_ + step_.send_ns + step_.width * slot_; }
   // The beginning of its share of a part: the receiver acts in the first half of it, the sender in
   // the second.
@@ -108,7 +114,7 @@ class Times {
  private:
   std::int64_t begin_;
   const Step& step_;
-  std::int64_t slot_;
+  std::int64_t window_, slot_;
 };
 
 }  // namespace uctrace::tracegen

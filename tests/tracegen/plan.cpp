@@ -40,24 +40,23 @@ std::int64_t first_step_ns(const Shape& shape) {
 }
 
 Plan make_plan(const Shape& shape) {
-  constexpr std::uint64_t kMostSampled = 512;
+  constexpr std::uint64_t kMostTried = 1000;
   Plan plan{.steps = 0, .begin_ns = first_step_ns(shape)};
   const std::uint64_t wanted =
       shape.options().events / static_cast<std::uint64_t>(shape.size());  // of a process
   const std::uint64_t always = mean_sample(shape, plan).events;
   if (wanted <= always) return plan;
-  Sample found;
   // As far as it goes by trying; what is beyond is more of the same.
-  for (plan.steps = 1; plan.steps < kMostSampled; plan.steps += plan.steps / 4 + 1) {
+  Sample found;
+  std::uint64_t tried = 1;
+  for (;; tried += tried / 4 + 1) {
+    plan.steps = tried;
     found = mean_sample(shape, plan);
-    if (found.events >= wanted) break;
+    if (found.events >= wanted || tried >= kMostTried) break;
   }
-  if (found.events < wanted) {
-    plan.steps = std::max<std::uint64_t>(
-        1, (wanted - always) * plan.steps / std::max<std::uint64_t>(found.events - always, 1));
-  }
-  plan.messages = found.messages * static_cast<std::uint64_t>(shape.size()) *
-                  std::max<std::uint64_t>(1, wanted / std::max<std::uint64_t>(found.events, 1));
+  const std::uint64_t of_steps = std::max<std::uint64_t>(found.events - always, 1);
+  plan.steps = std::max<std::uint64_t>(1, (wanted - always) * tried / of_steps);
+  plan.messages = found.messages * plan.steps / tried * static_cast<std::uint64_t>(shape.size());
   return plan;
 }
 

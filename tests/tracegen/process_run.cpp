@@ -299,9 +299,15 @@ void ProcessRun::collective(const Step& step) {
     parts.peer = 0;
   }
   if (begun) parts.request = request_of(false, 0, 0xfff);
+  std::vector<Window> rounds;
   for (std::uint32_t window = 0; window < step.windows; ++window) {
     fill_window(step, window, 0);
-    post_receives(calls);
+    if (begun) post_receives(calls);
+    rounds.push_back(std::move(window_));
+  }
+  for (std::uint32_t window = 0; window < step.windows; ++window) {
+    window_ = std::move(rounds[window]);
+    if (!begun) post_receives(calls);
     for (Sender& sender : window_.senders) sender.post(calls);
     if (begun && window == 0) call(0, calls.send, begin, posted, comm, parts);
     replies(step, calls, 0, kLastPart);

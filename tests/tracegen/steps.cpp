@@ -109,7 +109,8 @@ void Steps::lay_out_time() {
   const std::uint64_t most = most_fragments(shape_, step_.base_bytes);
   step_.width = 2 * (400 + static_cast<std::int64_t>(most) * 200);
   const std::int64_t part = step_.width * step_.per_window + kGapNs;
-  step_.send_ns = kPostNs * step_.per_window + kGapNs;
+  const bool all_first = step_.kind == StepKind::icollective;
+  step_.send_ns = kPostNs * (all_first ? step_.windows : step_.per_window) + kGapNs;
   std::int64_t at = step_.send_ns + part;
   for (std::int64_t& reply : step_.reply_ns) {
     reply = at;
