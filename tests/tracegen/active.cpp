@@ -38,19 +38,36 @@ TruthMessage truth_of(ProcessLog& log, const Step& step, const Message& m, Kind 
                       std::uint64_t in_front) {
   TruthMessage t;
   t.kind = kind;
+  t.step = step.number;
   t.src = m.src;
   t.dst = m.dst;
   t.bytes = m.bytes + in_front;
   t.start_ns = Times(step, m, m.src).send();
+  const Times at(step, m, m.dst);
+  t.posted_ns = kind == Kind::am ? at.receiver(0) + 20 : at.post_receive();
+  t.end_ns = kind == Kind::am ? t.posted_ns + kHandlerNs : at.receiver(0) + 60;
   t.data_interface = m.control;
   t.path = {{m.control, m.way == Way::eager_short ? "am_short" : "am_bcopy", true, "data", 1,
              t.bytes, t.bytes + 8, true}};
   if (log.shape().options().is_missing(m.dst)) {
     t.unmatched = true;
     t.dst = -1;
+    t.posted_ns = t.end_ns = -1;
     t.path.clear();
   }
   return t;
+}
+
+// The receiver alone tells of a message whose sender left no log.
+void tell_lost_sender(ProcessLog& log, const Step& step, const Message& m, Kind kind,
+                      std::uint64_t in_front) {
+  if (!log.shape().options().is_missing(m.src)) return;
+  TruthMessage t = truth_of(log, step, m, kind, in_front);
+  t.unmatched = t.from_receiver = true;
+  t.src = -1;
+  t.start_ns = -1;
+  t.path.clear();
+  log.truth().add(t);
 }
 
 // --- active messages -----------------------------------------------------------------------------
@@ -87,10 +104,6 @@ void send_active(ProcessLog& log, const Step& step, const Message& m) {
   t.protocol = t.told                       ? told
                : m.way == Way::eager_short ? "am/eager/short"
                                             : "am/eager/bcopy";
-  if (!t.unmatched) {
-    t.posted_ns = Times(step, m, m.dst).receiver(0) + 20;
-    t.end_ns = t.posted_ns + kHandlerNs;
-  }
   log.truth().add(t);
 }
 
@@ -111,14 +124,7 @@ void handle_active(ProcessLog& log, const Step& step, const Message& m) {
                                 .third = arrival,
                                 .begin_ns = at + 20,
                                 .end_ns = at + 20 + kHandlerNs});
-  if (log.shape().options().is_missing(m.src)) {
-    TruthMessage t = truth_of(log, step, m, Kind::am, kProgramHeader);
-    t.unmatched = t.from_receiver = true;
-    t.src = -1;
-    t.start_ns = -1;
-    t.path.clear();
-    log.truth().add(t);
-  }
+  tell_lost_sender(log, step, m, Kind::am, kProgramHeader);
 }
 
 // --- streams -------------------------------------------------------------------------------------
@@ -141,10 +147,6 @@ void send_stream(ProcessLog& log, const Step& step, const Message& m) {
   lane.ucp(id, call);
   TruthMessage t = truth_of(log, step, m, Kind::stream, 0);
   t.protocol = m.way == Way::eager_short ? "stream/short" : "stream/bcopy";
-  if (!t.unmatched) {
-    t.posted_ns = Times(step, m, m.dst).post_receive();
-    t.end_ns = Times(step, m, m.dst).receiver(0) + 60;
-  }
   log.truth().add(t);
 }
 
@@ -166,6 +168,7 @@ void receive_stream(ProcessLog& log, const Step& step, const Message& m) {
   const log::Id arrival = lane.arrival(m.control, AmId::stream_data, 8 + m.bytes, at, 100,
                                        {log.shape().ucp_endpoint(m.dst, m.src)});
   lane.stream_received(id, at + 60, arrival, m.bytes);
+  tell_lost_sender(log, step, m, Kind::stream, 0);
 }
 
 }  // namespace

@@ -94,6 +94,11 @@ class Traffic {
   log::ClockSample::End end_;
 };
 
+// Who was killed before the end answers nobody.
+bool is_gone(const Shape& shape, std::int32_t rank) {
+  return shape.options().fault_of(rank, Fault::Kind::unclosed) != nullptr;
+}
+
 }  // namespace
 
 std::int64_t measuring_ns(const Shape& shape) {
@@ -112,6 +117,7 @@ std::int64_t measure_clocks(ProcessLog& log, log::ClockSample::End end, std::int
         mpi::partner_in(step, static_cast<std::size_t>(log.host()), hosts);
     if (partner.role == Role::none) continue;
     const auto host = static_cast<std::int32_t>(partner.index);
+    if (end == log::ClockSample::at_end && is_gone(shape, shape.leader_of(host))) continue;
     const std::int64_t at = begin_ns + static_cast<std::int64_t>(step) * when::kClockTurn;
     const bool asks = partner.role == Role::asks;
     Traffic(log, end).exchange(shape.leader_of(host), asks, at);

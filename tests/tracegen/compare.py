@@ -159,3 +159,29 @@ def check_whole(folder):
         agree(identity["result"] == "holds", f"identity {identity}")
     agree(info["clock"]["violations"] == 0, f"clock: {info['clock']}")
     agree(info["uct"]["unattributed"] == 0, f"uct: {info['uct']}")
+
+
+def is_touched(folder, message):
+    """Whether records of a message were dropped, by either of its processes."""
+    spans = {p["rank"]: p["dropped_steps"] for p in folder.truth["by_process"]
+             if "dropped_steps" in p}
+    return any(spans[rank][0] <= message["step"] < spans[rank][1]
+               for rank in (message["src"], message["dst"]) if rank in spans)
+
+
+def wrong_pairs(folder):
+    """Of a run with dropped records: the messages that are shown as exact and whose end is that of
+    another one, and how many are exact at all. What is claimed must be so, or be marked."""
+    error = folder.info["clock"]["max_error_ns"] + ROUNDING_NS
+    true = in_groups(folder.true_messages())
+    wrong, exact = [], 0
+    for found in folder.messages():
+        if found["match"] != "exact" or found["t_start_ns"] is None or found["t_end_ns"] is None:
+            continue
+        exact += 1
+        group = true.get(identity_of(found), [])
+        same = [m for m in group if m["t_start_ns"] is not None
+                and abs(m["t_start_ns"] - found["t_start_ns"]) <= error]
+        if len(same) == 1 and abs(same[0]["t_end_ns"] - found["t_end_ns"]) > 2 * error:
+            wrong.append((same[0], found))
+    return wrong, exact

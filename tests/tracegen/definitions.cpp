@@ -59,6 +59,7 @@ void ProcessLog::define_process() {
   define_datatype(handle::kByte, "MPI_BYTE", log::Combiner::named, 1, 1, true);
   define_datatype(handle::kDouble, "MPI_DOUBLE", log::Combiner::named, 8, 8, true);
   define_datatype(handle::kRow, "column", log::Combiner::vector, 8, 64, false);
+  lanes_[0].write_definitions();
 }
 
 void ProcessLog::define_interfaces() {

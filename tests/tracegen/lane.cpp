@@ -273,8 +273,8 @@ void Lane::mpi_requests(std::int64_t call_ns, std::span<const std::uint64_t> han
 }
 
 void Lane::finish() {
-  events_.finish();
   definitions_.finish();
+  events_.finish();
 }
 
 }  // namespace uctrace::tracegen

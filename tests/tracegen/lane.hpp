@@ -114,6 +114,8 @@ class Lane {
   std::uint64_t tick(std::int64_t true_ns) const { return clock_.tick(true_ns); }
   void set_dropping(bool dropping) { dropping_ = dropping; }
   void set_in_call(const log::CurrentCall& call) { info_.current_call = call; }
+  // The recorder writes definitions before events.
+  void write_definitions() { definitions_.finish(); }
   void finish();
   const log::LaneInfo& info() const { return info_; }
   const Tally& tally() const { return tally_; }

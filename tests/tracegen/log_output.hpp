@@ -44,6 +44,7 @@ class RecordStream {
 
   // A record of as many words as its head says. `true_ns` is when it is recorded.
   void add(const std::uint64_t* record, std::int64_t true_ns);
+  // Writes what is not written yet. More may follow.
   void finish();
 
  private:

@@ -63,6 +63,9 @@ class Generator {
     if (const Fault* cut = options.fault_of(rank, Fault::Kind::cut)) {
       extra += fmt::format(",\"missing_bytes\":{}", log.cut(cut->amount));
     }
+    if (const auto [from, to] = dropped_steps(shape_, plan_, rank); from != to) {
+      extra += fmt::format(",\"dropped_steps\":[{},{}]", from, to);
+    }
     const std::string text = truth.text(log.lane_infos(), log.tally(), extra);
     truth_.add(rank, text, truth.totals());
   }

@@ -295,6 +295,7 @@ class OneSidedStep {
     t.kind = get ? Kind::get : a.access == Access::put ? Kind::put : Kind::atomic;
     t.src = get ? a.m.dst : a.m.src;
     t.dst = get ? a.m.src : a.m.dst;
+    t.step = step_.number;
     t.bytes = a.m.bytes;
     t.has_comm = true;
     t.mpi = function_of(a);

@@ -39,6 +39,13 @@ std::int64_t first_step_ns(const Shape& shape) {
   return when::kClocks + measuring_ns(shape) + 500'000;
 }
 
+std::pair<std::uint64_t, std::uint64_t> dropped_steps(const Shape& shape, const Plan& plan,
+                                                      std::int32_t rank) {
+  const Fault* fault = shape.options().fault_of(rank, Fault::Kind::dropped);
+  const std::uint64_t first = plan.steps / 2;
+  return {first, first + (fault != nullptr ? fault->amount : 0)};
+}
+
 Plan make_plan(const Shape& shape) {
   constexpr std::uint64_t kMostTried = 1000;
   Plan plan{.steps = 0, .begin_ns = first_step_ns(shape)};

@@ -10,14 +10,11 @@ std::int64_t ProcessRun::run() {
   measure_clocks(log_, log::ClockSample::at_start, when::kClocks);
   make_persistent();
   Steps steps(shape_, plan_.begin_ns);
-  const Fault* dropped = shape_.options().fault_of(log_.rank(), Fault::Kind::dropped);
+  const auto [drop_from, drop_to] = dropped_steps(shape_, plan_, log_.rank());
   std::int64_t end_ns = plan_.begin_ns;
   for (std::uint64_t i = 0; i < plan_.steps; ++i) {
-    if (dropped != nullptr) {
-      const std::uint64_t first = plan_.steps / 2;
-      const bool now = i >= first && i < first + dropped->amount;
-      for (std::uint16_t lane = 0; lane < log_.lanes(); ++lane) log_.lane(lane).set_dropping(now);
-    }
+    const bool dropping = drop_from <= i && i < drop_to;
+    for (std::uint16_t l = 0; l < log_.lanes(); ++l) log_.lane(l).set_dropping(dropping);
     const Step& step = steps.next();
     run_step(step);
     end_ns = step.end_ns();

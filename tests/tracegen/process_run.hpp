@@ -16,6 +16,10 @@ std::int64_t first_step_ns(const Shape& shape);
 // As many steps as make about the events that are wanted.
 Plan make_plan(const Shape& shape);
 
+// Steps of which a process drops the records: [first, second).
+std::pair<std::uint64_t, std::uint64_t> dropped_steps(const Shape& shape, const Plan& plan,
+                                                      std::int32_t rank);
+
 // Writes all of a process's events.
 class ProcessRun {
  public:

@@ -1,6 +1,7 @@
 #include "tests/tracegen/truth.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -119,22 +120,27 @@ std::string ProcessTruth::row_text(const TruthMessage& m) const {
         hop.op, hop.by_src ? "src" : "dst", hop.role, hop.count, hop.bytes, hop.wire_bytes,
         hop.exact);
   }
-  const auto memory = [&](bool gpu, std::int32_t rank) {
-    return gpu ? fmt::format("\"{}\"", shape_.gpu_name(rank)) : std::string("\"host\"");
+  // Whoever did not end in an orderly way may have found a driver after its last record.
+  const auto memory = [&](bool gpu, std::int32_t rank, bool told) {
+    if (gpu) return fmt::format("\"{}\"", shape_.gpu_name(rank));
+    const bool killed = shape_.options().fault_of(rank, Fault::Kind::unclosed) != nullptr;
+    const bool known = told || m.bytes == 0 || !killed || shape_.has_gpu(rank);
+    return std::string(known ? "\"host\"" : "\"unknown\"");
   };
   const bool tagged = m.kind == Kind::tag;
   return fmt::format(
       "{{\"kind\":\"{}\",\"match\":\"{}\",\"src\":{},\"dst\":{},\"bytes\":{},\"tag\":{},"
       "\"ucp_tag\":{},\"comm\":{},\"mpi\":{},\"mpi_recv\":{},\"protocol\":{},"
-      "\"protocol_from\":\"{}\",\"t_start_ns\":{},\"t_posted_recv_ns\":{},\"t_end_ns\":{},"
+      "\"protocol_from\":\"{}\",\"step\":{},\"t_start_ns\":{},\"t_posted_recv_ns\":{},\"t_end_ns\":{},"
       "\"src_memory\":{},\"dst_memory\":{},\"path\":[{}]}}",
       kKindNames[static_cast<std::size_t>(m.kind)], kMatches[match_of(m)], known_json(m.src), known_json(m.dst), m.bytes,
       m.has_tag ? std::to_string(m.mpi_tag) : "null",
       tagged ? fmt::format("\"{:#x}\"", m.ucp_tag) : "null",
       m.has_comm ? text_json(shape_.comm_name(m.comm, rank_).c_str()) : "null",
       text_json(name_of(m.mpi)), text_json(name_of(m.mpi_recv)), text_json(m.protocol),
-      m.told ? "ucx" : "derived", known_json(m.start_ns), known_json(m.posted_ns),
-      known_json(m.end_ns), memory(m.src_gpu, m.src), memory(m.dst_gpu, m.dst), path);
+      m.told ? "ucx" : "derived", m.step, known_json(m.start_ns), known_json(m.posted_ns),
+      known_json(m.end_ns), memory(m.src_gpu, m.src, false),
+      memory(m.dst_gpu, m.dst, m.kind == Kind::am), path);
 }
 
 std::string ProcessTruth::cubes_text() const {
@@ -170,16 +176,19 @@ std::string ProcessTruth::text(const std::vector<log::LaneInfo>& lanes, const Ta
   totals_.tally = tally;
   totals_.cancelled = cancelled_;
   totals_.tool_sends = tool_sends_;
-  std::uint64_t dropped = 0;
+  std::uint64_t dropped[log::kDropKinds] = {};
   for (const log::LaneInfo& lane : lanes) {
-    for (const std::uint64_t count : lane.counters.dropped) dropped += count;
+    for (std::size_t kind = 0; kind < log::kDropKinds; ++kind) {
+      dropped[kind] += lane.counters.dropped[kind];
+      totals_.dropped += lane.counters.dropped[kind];
+    }
   }
-  totals_.dropped = dropped;
   std::string text = fmt::format(
-      "{{\"rank\":{},\"host\":\"{}\",\"log\":\"{}\",\"events\":{},\"dropped\":{}{},\n"
+      "{{\"rank\":{},\"host\":\"{}\",\"log\":\"{}\",\"events\":{},"
+      "\"dropped\":[{}]{},\n"
       "\"cubes\":[{}]",
-      rank_, shape_.host_name(shape_.host_of(rank_)), shape_.log_name(rank_), tally.events, dropped,
-      extra, cubes_text());
+      rank_, shape_.host_name(shape_.host_of(rank_)), shape_.log_name(rank_), tally.events,
+      fmt::join(dropped, ","), extra, cubes_text());
   if (full_) text += ",\n\"messages\":[" + rows_ + "]";
   rows_ = {};
   return text + "}";

@@ -46,6 +46,7 @@ struct TruthMessage {
   MpiFunction mpi = MpiFunction::none, mpi_recv = MpiFunction::none;
   const char* protocol = "";
   bool told = false;  // by UCX, else derived
+  std::uint64_t step = 0;
   std::int64_t start_ns = -1, posted_ns = -1, end_ns = -1;
   bool src_gpu = false, dst_gpu = false;
   std::uint16_t data_interface = kNoInterface;

@@ -96,6 +96,7 @@ std::vector<TruthHop> path_of(const Message& m) {
 TruthMessage truth_of(const Shape& shape, const Step& step, const Message& m, const Calls& calls) {
   TruthMessage t;
   t.ambiguous = step.kind == StepKind::shared_tag;
+  t.step = step.number;
   t.src = m.src;
   t.dst = m.dst;
   t.bytes = m.bytes;
