@@ -101,9 +101,7 @@ void send_active(ProcessLog& log, const Step& step, const Message& m) {
   lane.ucp(id, call);
   TruthMessage t = truth_of(log, step, m, Kind::am, kProgramHeader);
   t.told = post.protocol != 0;
-  t.protocol = t.told                       ? told
-               : m.way == Way::eager_short ? "am/eager/short"
-                                            : "am/eager/bcopy";
+  t.protocol = t.told ? told : m.way == Way::eager_short ? "am/eager/short" : "am/eager/bcopy";
   log.truth().add(t);
 }
 
@@ -112,9 +110,8 @@ void handle_active(ProcessLog& log, const Step& step, const Message& m) {
   const std::int64_t at = Times(step, m, m.dst).receiver(0);
   log.ucp_endpoint(m.src, at);
   const std::uint64_t handler = handler_of(log.shape(), m);
-  const log::Id arrival =
-      lane.arrival(m.control, AmId::am_single, 8 + kProgramHeader + m.bytes, at, 200,
-                   {handler | kProgramHeader << 32});
+  const log::Id arrival = lane.arrival(m.control, AmId::am_single, 8 + kProgramHeader + m.bytes, at,
+                                       200, {handler | kProgramHeader << 32});
   lane.ucp(lane.next_ucp_id(), {.function = log::UcpFunction::am_handler,
                                 .handle = handle::kWorker,
                                 .bytes = m.bytes,
@@ -195,8 +192,7 @@ void stream_step(ProcessLog& log, const Step& step) {
   for (std::uint32_t window = 0; window < step.windows; ++window) {
     const Neighbours with = partners(log.shape(), step, window, log.rank());
     const auto message = [&](std::int32_t src, std::int32_t dst) {
-      return in_one(log.shape(),
-                    message_of(log.shape(), step, window, window, 0, src, dst, 0), 0);
+      return in_one(log.shape(), message_of(log.shape(), step, window, window, 0, src, dst, 0), 0);
     };
     if (with.to >= 0) send_stream(log, step, message(log.rank(), with.to));
     if (with.from >= 0) receive_stream(log, step, message(with.from, log.rank()));

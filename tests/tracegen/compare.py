@@ -137,17 +137,45 @@ def compare_totals(folder):
         agree(true == found, f"{name}: {found}, not {true}")
 
 
-def compare_pairs(folder):
-    """Messages and bytes between ranks, by the report."""
-    true = defaultdict(lambda: [0, 0])
+def cubes(folder):
+    columns = folder.truth["cube_columns"]
     for process in folder.truth["by_process"]:
-        for src, dst, *_, count, size in process["cubes"]:
-            if src is not None and dst is not None:
-                true[src, dst][0] += count
-                true[src, dst][1] += size
-    text = uctrace(folder.program, "report", "--by", "pair", "--format", "json", folder.path)
-    rows = json.loads(text)
-    return true, rows
+        for cell in process["cubes"]:
+            yield dict(zip(columns, cell))
+
+
+def sums(cells, *names):
+    found = defaultdict(lambda: [0, 0])
+    for cell in cells:
+        total = found[tuple(cell[name] for name in names)]
+        total[0] += cell["messages"]
+        total[1] += cell["bytes"]
+    return dict(found)
+
+
+def report(folder, table):
+    text = uctrace(folder.program, "report", "--by", table, "--format", "json", folder.path)
+    return json.loads(text)[table]
+
+
+def compare_pairs(folder):
+    """Messages and bytes between ranks."""
+    true = sums(cubes(folder), "src", "dst")
+    found = {(r["src"], r["dst"]): [r["messages"], r["bytes"]] for r in report(folder, "pairs")}
+    agree(found == true, f"pairs: {found}, not {true}")
+
+
+def compare_transports(folder):
+    """Bytes by transport and operation."""
+    true, found = defaultdict(int), defaultdict(int)
+    for message in folder.true_messages():
+        for hop in message["path"]:
+            if hop["role"] == "data":
+                true[hop["transport"], hop["op"]] += hop["bytes"]
+    for row in report(folder, "contenders"):
+        found[row["transport"], row["op"]] += row["bytes"]
+    true, found = ({k: v for k, v in sums.items() if v} for sums in (true, found))
+    agree(found == true, f"transports: {found}, not {true}")
 
 
 def check_whole(folder):

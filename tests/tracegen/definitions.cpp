@@ -144,8 +144,8 @@ void ProcessLog::define_communicators() {
   lanes_[0].mpi(static_cast<std::uint16_t>(MpiFunction::init), when::kInit, when::kDefined + 1000,
                 0);
   lanes_[0].mpi(static_cast<std::uint16_t>(MpiFunction::comm_dup), dup, dup + 5000, world);
-  define(shape_.comm_handle(Comm::duplicate), world, rank_, shape_.size(), MpiFunction::comm_dup,
-         1, {0, 1, size, 0}, shape_.comm_name(Comm::duplicate, rank_), dup + 5000);
+  define(shape_.comm_handle(Comm::duplicate), world, rank_, shape_.size(), MpiFunction::comm_dup, 1,
+         {0, 1, size, 0}, shape_.comm_name(Comm::duplicate, rank_), dup + 5000);
   const std::int32_t members = shape_.size_of(Comm::parity, rank_);
   lanes_[0].mpi(static_cast<std::uint16_t>(MpiFunction::comm_split), split, split + 5000, world);
   define(shape_.comm_handle(Comm::parity), world, Shape::local_rank(Comm::parity, rank_), members,
@@ -228,14 +228,15 @@ void ProcessLog::define_clock_sample(std::int32_t host, log::ClockSample::End en
                                      std::int64_t at_ns) {
   const HostClock peer = shape_.clock_of(host);
   const std::int64_t round_trip = shape_.options().round_trip_ns;
-  const auto off = static_cast<std::int64_t>(shape_.uid(host) % static_cast<std::uint64_t>(round_trip));
+  const auto off =
+      static_cast<std::int64_t>(shape_.uid(host) % static_cast<std::uint64_t>(round_trip));
   log::ClockSample record{};
   record.head.a = end;
   record.head.b = 50;
   record.tick = clock_.tick(at_ns);
   record.own_ns = static_cast<std::uint64_t>(clock_.monotonic_ns(at_ns));
-  record.peer_ns = static_cast<std::uint64_t>(
-      peer.monotonic_ns(at_ns + (off - round_trip / 2) * 3 / 4));
+  record.peer_ns =
+      static_cast<std::uint64_t>(peer.monotonic_ns(at_ns + (off - round_trip / 2) * 3 / 4));
   record.round_trip_ns = static_cast<std::uint64_t>(round_trip);
   record.peer_clock = log::clock_name(shape_.boot_id(host), 4026531834);
   lanes_[0].define(record, RecordType::clock_sample, {}, at_ns);

@@ -88,7 +88,10 @@ log::Id Lane::uct(const UctPost& post, std::initializer_list<std::uint64_t> head
   }
   std::memcpy(words, &record, sizeof record);
   publish(words, RecordType::uct_operation, at, post.interface,
-          post.refused ? kNoResource : post.in_progress ? kInProgress : 0, post.at_ns);
+          post.refused       ? kNoResource
+          : post.in_progress ? kInProgress
+                             : 0,
+          post.at_ns);
   return own;
 }
 
@@ -190,9 +193,9 @@ void Lane::ucp(log::Id own, const UcpCall& call) {
   std::size_t count = sizeof record / 8;
   if (has_memory) {
     const bool device = call.memory >= log::kFirstDeviceMemory;
-    const log::OperationMemory memory{
-        call.memory, device ? log::Belief::cuda : log::Belief::host,
-        log::OperationMemory::kNoDevice, log::BeliefFrom::detection, 0};
+    const log::OperationMemory memory{call.memory, device ? log::Belief::cuda : log::Belief::host,
+                                      log::OperationMemory::kNoDevice, log::BeliefFrom::detection,
+                                      0};
     std::memcpy(&words[count++], &memory, sizeof memory);
     info_.counters.memory_words += !dropping_;
     ++info_.counters.memory_queries;
@@ -209,8 +212,8 @@ void Lane::sent(log::Id operation, std::int64_t at_ns) {
   publish(words, RecordType::ucp_completion, log::kSendCompletionWords, 0, 0, at_ns);
 }
 
-void Lane::received(log::Id operation, std::int64_t at_ns, std::int32_t status,
-                    std::uint64_t first, std::uint64_t length, bool in_arrival) {
+void Lane::received(log::Id operation, std::int64_t at_ns, std::int32_t status, std::uint64_t first,
+                    std::uint64_t length, bool in_arrival) {
   ++info_.counters.ucp_completed;
   info_.counters.ucp_messages_taken += status == 0;
   std::uint64_t words[] = {0, operation, tick(at_ns), first, length};
@@ -234,8 +237,8 @@ void Lane::mpi(std::uint16_t function, std::int64_t begin_ns, std::int64_t end_n
   std::size_t at = 4;
   unsigned which = 0;
   const auto take_peer = [&](std::int32_t peer, std::int32_t tag) {
-    words[at++] = static_cast<std::uint32_t>(peer) |
-                  std::uint64_t{static_cast<std::uint32_t>(tag)} << 32;
+    words[at++] = static_cast<std::uint32_t>(peer) | std::uint64_t{static_cast<std::uint32_t>(tag)}
+                                                         << 32;
   };
   if (parts.has_peer) {
     which |= log::MpiCall::kPeer;
@@ -267,8 +270,9 @@ void Lane::mpi_requests(std::int64_t call_ns, std::span<const std::uint64_t> han
     ++info_.counters.mpi_request_records;
     std::uint64_t words[2 + log::MpiRequests::kMost] = {0, tick(call_ns)};
     std::copy_n(handles.begin() + static_cast<std::ptrdiff_t>(i), count, words + 2);
-    publish(words, RecordType::mpi_requests, 2 + count, more ? log::MpiRequests::kMore : std::uint16_t{0},
-            static_cast<std::uint32_t>(count), call_ns);
+    publish(words, RecordType::mpi_requests, 2 + count,
+            more ? log::MpiRequests::kMore : std::uint16_t{0}, static_cast<std::uint32_t>(count),
+            call_ns);
   }
 }
 

@@ -28,10 +28,10 @@ void write_at(int fd, const std::string& name, const unsigned char* from, std::s
 }  // namespace
 
 LogOutput::LogOutput(const std::filesystem::path& path)
-    : fd_(path.empty() ? -1
-                       : ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)),
+    : fd_(path.empty() ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)),
       name_(path.string()) {
-  if (fd_ < 0 && !path.empty()) throw std::system_error(errno, std::generic_category(), "create " + name_);
+  if (fd_ < 0 && !path.empty())
+    throw std::system_error(errno, std::generic_category(), "create " + name_);
   buffer_.reserve(kBufferBytes + log::kMostBlockBytes);
 }
 

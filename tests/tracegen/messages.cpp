@@ -44,8 +44,8 @@ void choose_way(const Shape& shape, const Step& step, Message& m, std::uint64_t 
   m.data = m.is_rendezvous() && !far ? std::uint16_t{kCma} : m.control;
   const bool acknowledged = step.kind == StepKind::blocking && (h >> 8) % 4 == 0;
   if (acknowledged && m.bytes <= kMostEager) m.way = Way::sync_bcopy;
-  m.queued = far && m.way <= Way::eager_bcopy && step.kind == StepKind::nonblocking &&
-             (h >> 12) % 16 == 0;
+  m.queued =
+      far && m.way <= Way::eager_bcopy && step.kind == StepKind::nonblocking && (h >> 12) % 16 == 0;
 }
 
 // Which ends lie on a GPU: where UCX would get at it by the way that the message takes.
@@ -89,9 +89,9 @@ Message message_of(const Shape& shape, const Step& step, std::uint32_t window,
   const std::uint64_t of_step = step.kind == StepKind::persistent ? kOfPersistent : step.number;
   const std::uint64_t which =
       std::uint64_t{pattern_slot} << 32 | std::uint64_t{repeat} << 16 | lane;
-  const std::uint64_t h = hash_of(shape.seed() ^ of_step << 32, which,
-                                  static_cast<std::uint64_t>(src) << 32 |
-                                      static_cast<std::uint32_t>(dst));
+  const std::uint64_t h =
+      hash_of(shape.seed() ^ of_step << 32, which,
+              static_cast<std::uint64_t>(src) << 32 | static_cast<std::uint32_t>(dst));
   Message m;
   m.src = src;
   m.dst = dst;

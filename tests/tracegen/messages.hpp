@@ -52,7 +52,8 @@ struct Fragment {
 // Of an eager message, or of one whose data goes as active messages.
 inline std::uint64_t fragment_bytes(Way way) { return way == Way::rndv_am ? 32752 : 8168; }
 inline std::uint64_t fragments_of(const Message& m) {
-  const bool parts = m.way == Way::multi_bcopy || m.way == Way::multi_zcopy || m.way == Way::rndv_am;
+  const bool parts =
+      m.way == Way::multi_bcopy || m.way == Way::multi_zcopy || m.way == Way::rndv_am;
   return parts ? (m.bytes + fragment_bytes(m.way) - 1) / fragment_bytes(m.way) : 1;
 }
 inline Fragment fragment_of(const Message& m, std::uint64_t i) {
@@ -82,9 +83,8 @@ inline bool probes_matched(const Step& step) { return (step.choice & 64) != 0; }
 // --- when: true time
 
 inline std::int64_t jitter_of(const Step& step, std::int32_t rank) {
-  return static_cast<std::int64_t>((step.choice >> 8 ^ static_cast<std::uint64_t>(rank) *
-                                                           0x9e3779b97f4a7c15) %
-                                   kJitterNs);
+  return static_cast<std::int64_t>(
+      (step.choice >> 8 ^ static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15) % kJitterNs);
 }
 
 // Instants of a message as one of its processes has them.
@@ -99,9 +99,8 @@ class Times {
 
   // The receives of a collective operation that goes on later are all posted at its start.
   std::int64_t post_receive() const {
-    return step_.kind == StepKind::icollective
-               ? begin_ - (step_.window_ns - kPostNs) * window_
-               : begin_ + kPostNs * slot_;
+    return step_.kind == StepKind::icollective ? begin_ - (step_.window_ns - kPostNs) * window_
+                                               : begin_ + kPostNs * slot_;
   }
   std::int64_t send() const { return begin_ + step_.send_ns + step_.width * slot_; }
   // The beginning of its share of a part: the receiver acts in the first half of it, the sender in

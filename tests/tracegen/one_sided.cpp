@@ -212,8 +212,8 @@ class OneSidedStep {
     parts.peer = a.m.dst;
     parts.bytes = a.m.bytes;
     parts.datatype = handle::kByte;
-    lane_.mpi(static_cast<std::uint16_t>(function_of(a)), at - 20, at + 130, handle::kWindow,
-              parts, log::RecordType::mpi_window_call);
+    lane_.mpi(static_cast<std::uint16_t>(function_of(a)), at - 20, at + 130, handle::kWindow, parts,
+              log::RecordType::mpi_window_call);
     return p;
   }
 
@@ -249,9 +249,8 @@ class OneSidedStep {
       reply.am_id = AmId::get_reply;
       lane_.uct(reply, {request, 0});
     } else {
-      reply.origin = For::arrival(lane_.arrival(a.interface, AmId::atomic_request,
-                                                request_bytes(a), at, 100,
-                                                {target, back, request}));
+      reply.origin = For::arrival(lane_.arrival(a.interface, AmId::atomic_request, request_bytes(a),
+                                                at, 100, {target, back, request}));
       reply.am_id = AmId::atomic_reply;
       lane_.uct(reply, {request});
     }
@@ -309,10 +308,10 @@ class OneSidedStep {
     if (!a.emulated) {
       t.path = {{a.interface, name_of(a.op), by_src, "data", 1, a.m.bytes, a.m.bytes, true}};
     } else {
-      t.path = {{a.interface, "am_bcopy", by_src, get ? "control" : "data", 1,
-                 get ? 0 : a.m.bytes, request_bytes(a), true},
-                {a.interface, "am_bcopy", !by_src, get ? "data" : "control", 1,
-                 get ? a.m.bytes : 0, reply_bytes(a), true}};
+      t.path = {{a.interface, "am_bcopy", by_src, get ? "control" : "data", 1, get ? 0 : a.m.bytes,
+                 request_bytes(a), true},
+                {a.interface, "am_bcopy", !by_src, get ? "data" : "control", 1, get ? a.m.bytes : 0,
+                 reply_bytes(a), true}};
     }
     if (t.src == t.dst) {
       for (TruthHop& hop : t.path) hop.by_src = by_src;

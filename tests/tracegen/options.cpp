@@ -10,8 +10,8 @@ namespace uctrace::tracegen {
 namespace {
 
 constexpr std::array<const char*, kStepKinds> kStepNames = {
-    "nonblocking", "persistent", "sendrecv", "blocking", "probe",  "wildcard", "cancel",
-    "collective",  "icollective", "rma",     "am",       "stream", "shared_tag"};
+    "nonblocking", "persistent",  "sendrecv", "blocking", "probe",  "wildcard",  "cancel",
+    "collective",  "icollective", "rma",      "am",       "stream", "shared_tag"};
 
 constexpr std::array<const char*, 4> kFaultNames = {"cut", "unclosed", "dropped", "missing"};
 
@@ -28,8 +28,7 @@ Number number(const std::string& text, Number least,
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-    throw UsageError(
-        fmt::format("'{}' is no number from {} to {}; give one", text, least, most));
+    throw UsageError(fmt::format("'{}' is no number from {} to {}; give one", text, least, most));
   }
   return value;
 }
@@ -118,12 +117,14 @@ const std::vector<Option>& all_options() {
          o.mpi = one_of<Mpi>(v, {{"mpich", Mpi::mpich}, {"openmpi", Mpi::open_mpi}});
        }},
       {"--protocols", "V", "of UCP: v1, or v2, which tells their names [v1]",
-       [](Options& o, Text v) { o.protocols = one_of<int>(v, {{"v1", 1}, {"v2", 2}}); }},
+       [](Options& o, Text v) {
+         o.protocols = one_of<int>(v, {{"v1", 1}, {"v2", 2}});
+       }},
       {"--network", "NAME", "rc_mlx5, dc_mlx5 or tcp [rc_mlx5]",
        [](Options& o, Text v) {
-         o.network = one_of<Network>(v, {{"rc_mlx5", Network::rc_mlx5},
-                                         {"dc_mlx5", Network::dc_mlx5},
-                                         {"tcp", Network::tcp}});
+         o.network = one_of<Network>(
+             v,
+             {{"rc_mlx5", Network::rc_mlx5}, {"dc_mlx5", Network::dc_mlx5}, {"tcp", Network::tcp}});
        }},
       {"--sizes", "MIN:MAX", "bytes of a message [0:262144]", take_sizes},
       {"--burst", "B", "messages to each neighbour in a step [1]",
@@ -201,8 +202,8 @@ std::string help_text() {
       "uctrace-tracegen -o DIR [OPTION VALUE]...\n"
       "Writes the logs of a job that never ran, and in DIR/truth.json what it did.\n\n";
   for (const Option& option : all_options()) {
-    text += fmt::format("  {:<34}{}\n", fmt::format("{} {}", option.name, option.value),
-                        option.text);
+    text +=
+        fmt::format("  {:<34}{}\n", fmt::format("{} {}", option.name, option.value), option.text);
   }
   text += "\nKinds of steps:";
   for (const char* name : kStepNames) text += fmt::format(" {}", name);

@@ -14,16 +14,16 @@ enum class StepKind : std::uint8_t {
   nonblocking,  // Irecv, Isend, Waitall
   persistent,   // Startall, Waitall
   sendrecv,
-  blocking,     // Send and Recv, some of them Ssend
-  probe,        // Probe and Recv, or Mprobe and Mrecv
-  wildcard,     // receives from any source
-  cancel,       // receives that are cancelled
+  blocking,  // Send and Recv, some of them Ssend
+  probe,     // Probe and Recv, or Mprobe and Mrecv
+  wildcard,  // receives from any source
+  cancel,    // receives that are cancelled
   collective,
   icollective,  // begun in one call and driven by another
   rma,          // put, get, atomics between fences
   am,           // active messages of the program's own
   stream,
-  shared_tag,   // two threads use one tag at once: which receive took which send is ambiguous
+  shared_tag,  // two threads use one tag at once: which receive took which send is ambiguous
   kCount
 };
 inline constexpr auto kStepKinds = static_cast<std::size_t>(StepKind::kCount);
@@ -60,10 +60,10 @@ struct Options {
   int protocols = 1;
   Network network = Network::rc_mlx5;
   std::uint64_t min_bytes = 0, max_bytes = 256 * 1024;
-  std::int32_t burst = 1;  // messages to each neighbour in a step
-  std::int32_t drift_ppb = 20000;      // how far the rate of a host's clock may be off
-  std::int64_t skew_ns = 50'000'000;   // how far a host's wall clock may be off
-  std::int64_t round_trip_ns = 3000;   // of the measurements of clocks
+  std::int32_t burst = 1;             // messages to each neighbour in a step
+  std::int32_t drift_ppb = 20000;     // how far the rate of a host's clock may be off
+  std::int64_t skew_ns = 50'000'000;  // how far a host's wall clock may be off
+  std::int64_t round_trip_ns = 3000;  // of the measurements of clocks
   std::array<std::uint32_t, kStepKinds> weights{8, 2, 3, 3, 1, 2, 1, 3, 1, 2, 2, 1, 1};
   std::vector<Fault> faults;
   unsigned threads = 1;  // that write logs

@@ -5,14 +5,19 @@
 
 namespace uctrace::tracegen {
 
-const std::vector<const char*> kProtocolNames = {
-    "reconfig",           "amo/post/sw",       "amo/fetch/sw",      "get/am/bcopy",
-    "get/bcopy",          "get/zcopy",         "put/am/bcopy",      "put/offload/short",
-    "put/offload/bcopy",  "put/offload/zcopy", "egr/multi/bcopy",   "egrsnc/multi/bcopy",
-    "egr/multi/zcopy",    "egr/short",         "egr/single/bcopy",  "egr/single/zcopy",
-    "tag/rndv",           "rndv/am/bcopy",     "rndv/get/zcopy",    "rndv/ats",
-    "rndv/rtr",           "rndv/put/zcopy",    "am/egr/short",      "am/egr/single/bcopy",
-    "am/egr/multi/bcopy", "amo64/fetch64/offload"};
+const std::vector<const char*> kProtocolNames = {"reconfig",           "amo/post/sw",
+                                                 "amo/fetch/sw",       "get/am/bcopy",
+                                                 "get/bcopy",          "get/zcopy",
+                                                 "put/am/bcopy",       "put/offload/short",
+                                                 "put/offload/bcopy",  "put/offload/zcopy",
+                                                 "egr/multi/bcopy",    "egrsnc/multi/bcopy",
+                                                 "egr/multi/zcopy",    "egr/short",
+                                                 "egr/single/bcopy",   "egr/single/zcopy",
+                                                 "tag/rndv",           "rndv/am/bcopy",
+                                                 "rndv/get/zcopy",     "rndv/ats",
+                                                 "rndv/rtr",           "rndv/put/zcopy",
+                                                 "am/egr/short",       "am/egr/single/bcopy",
+                                                 "am/egr/multi/bcopy", "amo64/fetch64/offload"};
 
 ProcessLog::ProcessLog(const Shape& shape, std::int32_t rank, const std::filesystem::path& path,
                        ProcessTruth& truth)

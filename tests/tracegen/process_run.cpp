@@ -35,8 +35,7 @@ std::int64_t ProcessRun::run() {
     log_.lane(0).set_in_call(in);
     return finalize + 1000;
   }
-  const std::int64_t measured =
-      measure_clocks(log_, log::ClockSample::at_end, finalize + 10'000);
+  const std::int64_t measured = measure_clocks(log_, log::ClockSample::at_end, finalize + 10'000);
   log_.lane(0).mpi(static_cast<std::uint16_t>(MpiFunction::finalize), finalize, measured + 10'000,
                    0);
   return measured + 20'000;
@@ -53,7 +52,7 @@ MpiParts ProcessRun::message_parts(const Step& step, std::int32_t peer, const Me
   parts.peer = peer < 0 ? peer : Shape::local_rank(step.comm, peer);
   parts.tag = m.mpi_tag;
   parts.bytes = m.bytes;
-  parts.datatype = m.bytes % 8 != 0     ? handle::kByte
+  parts.datatype = m.bytes % 8 != 0    ? handle::kByte
                    : m.serial % 3 == 0 ? handle::kRow
                                        : handle::kDouble;
   return parts;
@@ -148,14 +147,6 @@ void ProcessRun::tell_truth(const Calls& calls) {
   for (Receiver& receiver : window_.receivers) receiver.tell_lost_sender(calls);
 }
 
-namespace {
-constexpr int kLastPart = Step::kReplies - 1;
-
-std::uint64_t request_of(bool receives, std::uint16_t lane, std::uint32_t slot) {
-  return (receives ? 0x9c000000u : 0x6c000000u) + (std::uint64_t{lane} << 20) + slot;
-}
-}  // namespace
-
 void ProcessRun::at_once(const Step& step, std::uint16_t lane) {
   fill_window(step, 0, lane);
   const Calls calls = calls_of(shape_, step);
@@ -165,7 +156,7 @@ void ProcessRun::at_once(const Step& step, std::uint16_t lane) {
   std::vector<std::uint64_t> requests;
   const auto receive_call = [&](const Message& m, std::int64_t at, std::int64_t took) {
     MpiParts parts = message_parts(step, any ? log::MpiCall::kAny : m.src, m);
-    parts.request = request_of(true, lane, m.slot);
+    parts.request = mpi_request(true, lane, m.slot);
     requests.push_back(parts.request);
     call(lane, calls.receive, at - before, at + took, comm, parts);
   };
@@ -180,7 +171,7 @@ void ProcessRun::at_once(const Step& step, std::uint16_t lane) {
     const std::int64_t at = Times(step, m, log_.rank()).send();
     sender.post(calls);
     MpiParts parts = message_parts(step, m.dst, m);
-    parts.request = request_of(false, lane, m.slot);
+    parts.request = mpi_request(false, lane, m.slot);
     requests.push_back(parts.request);
     const std::int64_t took = m.queued ? step.width / 2 + 100 : posting_ns(m) + 30;
     call(lane, calls.send, at - before, at + took, comm, parts);
@@ -224,8 +215,8 @@ void ProcessRun::sendrecv(const Step& step, std::uint32_t window, std::uint16_t 
   parts.recv_bytes = other.bytes;
   parts.recv_datatype = other.datatype;
   const std::int64_t begin = Times(step, got, log_.rank()).post_receive() - 50;
-  call(lane, calls.send, begin, begin + step.window_ns - kGapNs / 2,
-       shape_.comm_handle(step.comm), parts);
+  call(lane, calls.send, begin, begin + step.window_ns - kGapNs / 2, shape_.comm_handle(step.comm),
+       parts);
   tell_truth(calls);
 }
 
@@ -258,7 +249,7 @@ void ProcessRun::blocking(const Step& step, std::uint32_t window, std::uint16_t 
       MpiParts probe = message_parts(step, m.src, m);
       probe.has_volume = calls.matched_probe;
       probe.bytes = probe.datatype = 0;
-      probe.request = calls.matched_probe ? request_of(true, lane, 0) : 0;
+      probe.request = calls.matched_probe ? mpi_request(true, lane, 0) : 0;
       call(lane, calls.matched_probe ? MpiFunction::mprobe : MpiFunction::probe,
            Times(step, m, log_.rank()).receiver(0) - 300, at - 60, comm, probe);
     }
@@ -267,7 +258,7 @@ void ProcessRun::blocking(const Step& step, std::uint32_t window, std::uint16_t 
     MpiParts parts = message_parts(step, m.src, m);
     if (calls.matched_probe) {
       parts.has_peer = false;
-      parts.request = request_of(true, lane, 0);
+      parts.request = mpi_request(true, lane, 0);
     }
     const std::int64_t end = instants_of(shape_, step, m).end_ns;
     call(lane, calls.receive, at - before, std::max(end, at + 130) + 60,
@@ -295,7 +286,7 @@ void ProcessRun::collective(const Step& step) {
     parts.has_peer = true;
     parts.peer = 0;
   }
-  if (begun) parts.request = request_of(false, 0, 0xfff);
+  if (begun) parts.request = mpi_request(false, 0, 0xfff);
   std::vector<Window> rounds;
   for (std::uint32_t window = 0; window < step.windows; ++window) {
     fill_window(step, window, 0);
@@ -317,124 +308,6 @@ void ProcessRun::collective(const Step& step) {
   } else {
     call(0, calls.send, begin, end, comm, parts);
   }
-}
-
-// --- persistent requests -------------------------------------------------------------------------
-
-namespace {
-Step persistent_step(const Shape& shape) {
-  Step step;
-  step.kind = StepKind::persistent;
-  step.pattern = Pattern::stencil;
-  step.slots = slots_of(step.pattern, shape.size());
-  step.per_window = step.slots * static_cast<std::uint32_t>(shape.options().burst);
-  step.base_bytes = persistent_bytes(shape);
-  return step;
-}
-
-std::uint64_t persistent_request(bool receives, std::uint16_t lane, std::uint32_t slot) {
-  return request_of(receives, lane, slot) + 0x1000000;
-}
-}  // namespace
-
-void ProcessRun::make_persistent() {
-  const Step step = persistent_step(shape_);
-  if (shape_.options().weights[static_cast<std::size_t>(step.kind)] == 0) return;
-  const std::uint64_t world = shape_.comm_handle(Comm::world);
-  for (std::uint16_t lane = 0; lane < log_.lanes(); ++lane) {
-    fill_window(step, 0, lane);
-    std::int64_t at = plan_.begin_ns - 100'000;
-    const auto make = [&](MpiFunction function, const Message& m, bool receives) {
-      MpiParts parts = message_parts(step, receives ? m.src : m.dst, m);
-      parts.request = persistent_request(receives, lane, m.slot);
-      call(lane, function, at, at + 50, world, parts);
-      at += 60;
-    };
-    for (const Receiver& r : window_.receivers) make(MpiFunction::recv_init, r.message(), true);
-    for (const Sender& s : window_.senders) make(MpiFunction::send_init, s.message(), false);
-  }
-}
-
-void ProcessRun::persistent(const Step& step, std::uint16_t lane) {
-  fill_window(step, 0, lane);
-  const Calls calls = calls_of(shape_, step);
-  std::vector<std::uint64_t> requests;
-  for (const Receiver& r : window_.receivers) {
-    requests.push_back(persistent_request(true, lane, r.message().slot));
-  }
-  for (const Sender& s : window_.senders) {
-    requests.push_back(persistent_request(false, lane, s.message().slot));
-  }
-  if (requests.empty()) return;
-  const std::int64_t own = jitter_of(step, log_.rank()) + kLaneNs * lane;
-  const std::int64_t start = step.begin_ns + own - 50;
-  const std::int64_t wait = step.begin_ns + step.reply_ns[0] + own - kGapNs / 4;
-  log_.lane(lane).mpi_requests(start, requests);
-  post_receives(calls);
-  for (Sender& sender : window_.senders) sender.post(calls);
-  call(lane, MpiFunction::startall, start, wait - 100, 0);
-  log_.lane(lane).mpi_requests(wait, requests);
-  replies(step, calls, 0, kLastPart);
-  call(lane, MpiFunction::waitall, wait, step.end_ns() - kGapNs / 2, 0);
-  tell_truth(calls);
-}
-
-void ProcessRun::free_persistent(std::int64_t at_ns) {
-  const Step step = persistent_step(shape_);
-  if (shape_.options().weights[static_cast<std::size_t>(step.kind)] == 0) return;
-  for (std::uint16_t lane = 0; lane < log_.lanes(); ++lane) {
-    fill_window(step, 0, lane);
-    std::int64_t at = at_ns;
-    const auto free_one = [&](std::uint64_t request) {
-      MpiParts parts;
-      parts.request = request;
-      call(lane, MpiFunction::request_free, at, at + 10, 0, parts);
-      at += 12;
-    };
-    for (const Receiver& r : window_.receivers) {
-      free_one(persistent_request(true, lane, r.message().slot));
-    }
-    for (const Sender& s : window_.senders) {
-      free_one(persistent_request(false, lane, s.message().slot));
-    }
-  }
-}
-
-// --- cancelled receives --------------------------------------------------------------------------
-
-void ProcessRun::cancel(const Step& step, std::uint16_t lane) {
-  constexpr std::int32_t kNoMessage = -16;  // UCS_ERR_CANCELED
-  constexpr std::int32_t kUnusedTag = 19;
-  const std::int64_t at = step.begin_ns + jitter_of(step, log_.rank()) + kLaneNs * lane;
-  const std::int32_t local = Shape::local_rank(step.comm, log_.rank());
-  const std::uint64_t tag = shape_.ucp_tag(step.comm, local, kUnusedTag, false);
-  const log::Id id = log_.lane(lane).next_ucp_id();
-  UcpCall receive{.function = log::UcpFunction::tag_recv_nbx,
-                  .handle = handle::kWorker,
-                  .bytes = 64,
-                  .first = tag,
-                  .second = shape_.tag_mask(false),
-                  .buffer = shape_.buffer(log_.rank(), lane, 0, true, false),
-                  .third = log_.lane(lane).tick(at),
-                  .begin_ns = at,
-                  .end_ns = at + 50,
-                  .in_progress = true};
-  receive.memory = log_.memory_of(false);
-  log_.lane(lane).ucp(id, receive);
-  MpiParts parts;
-  parts.has_peer = parts.has_volume = true;
-  parts.peer = local;
-  parts.tag = kUnusedTag;
-  parts.bytes = 64;
-  parts.datatype = handle::kByte;
-  parts.request = request_of(true, lane, 0xffe);
-  call(lane, MpiFunction::irecv, at - 30, at + 80, shape_.comm_handle(step.comm), parts);
-  MpiParts request;
-  request.request = parts.request;
-  log_.lane(lane).received(id, at + 250, kNoMessage, 0, 0, false);
-  call(lane, MpiFunction::cancel, at + 200, at + 300, 0, request);
-  call(lane, MpiFunction::wait, at + 400, at + 450, 0, request);
-  log_.truth().add_cancelled();
 }
 
 }  // namespace uctrace::tracegen

@@ -20,6 +20,11 @@ Plan make_plan(const Shape& shape);
 std::pair<std::uint64_t, std::uint64_t> dropped_steps(const Shape& shape, const Plan& plan,
                                                       std::int32_t rank);
 
+// The handle of a request of MPI.
+inline std::uint64_t mpi_request(bool receives, std::uint16_t lane, std::uint32_t slot) {
+  return (receives ? 0x9c000000u : 0x6c000000u) + (std::uint64_t{lane} << 20) + slot;
+}
+
 // Writes all of a process's events.
 class ProcessRun {
  public:
@@ -28,6 +33,7 @@ class ProcessRun {
   std::int64_t run();
 
  private:
+  static constexpr int kLastPart = Step::kReplies - 1;
   struct Window {
     std::vector<Sender> senders;
     std::vector<Receiver> receivers;

@@ -10,9 +10,9 @@ namespace {
 enum Subject : std::uint64_t { kHost = 1, kUid, kBase, kGpu };
 
 std::int64_t spread(std::uint64_t hash, std::int64_t most) {
-  return most == 0 ? 0
-                   : static_cast<std::int64_t>(hash % (2 * static_cast<std::uint64_t>(most) + 1)) -
-                         most;
+  return most == 0
+             ? 0
+             : static_cast<std::int64_t>(hash % (2 * static_cast<std::uint64_t>(most) + 1)) - most;
 }
 
 }  // namespace

@@ -113,7 +113,9 @@ class Shape {
   // Room for the buffers of one lane's messages; `on_gpu` tells which memory.
   std::uint64_t buffer(std::int32_t rank, std::uint16_t lane, std::uint32_t slot, bool receives,
                        bool on_gpu) const;
-  std::uint64_t gpu_memory(std::int32_t rank) const { return 0x7fa000000000 + base(rank) % 0x1000000000; }
+  std::uint64_t gpu_memory(std::int32_t rank) const {
+    return 0x7fa000000000 + base(rank) % 0x1000000000;
+  }
   static constexpr std::uint64_t kGpuMemoryBytes = std::uint64_t{1} << 38;
   std::uint64_t window_memory(std::int32_t rank) const { return base(rank) + 0x100000000; }
 

@@ -14,7 +14,8 @@ constexpr std::uint64_t kOfSteps = 0x57e9;
 // Spread evenly over the powers of two.
 std::uint64_t log_uniform(std::uint64_t hash, std::uint64_t least, std::uint64_t most) {
   const int low = std::bit_width(least), high = std::bit_width(most);
-  const auto width = low + static_cast<int>(below(hash, static_cast<std::uint64_t>(high - low + 1)));
+  const auto width =
+      low + static_cast<int>(below(hash, static_cast<std::uint64_t>(high - low + 1)));
   const std::uint64_t top = width == 0 ? 0 : std::uint64_t{1} << (width - 1);
   return std::clamp(top + (mix(hash) & (top > 0 ? top - 1 : 0)), least, most);
 }

@@ -23,7 +23,7 @@ struct Step {
   std::uint32_t slots = 0;       // the most of any rank
   std::uint32_t per_window = 1;  // messages each way that are under way at once, of one lane
   std::uint32_t windows = 1;
-  std::int64_t begin_ns = 0;     // true time
+  std::int64_t begin_ns = 0;  // true time
   // Parts of a window, from its beginning on; each has `width` for every message, a receive's post
   // `kPostNs`. What answers what is a part later.
   static constexpr int kReplies = 4;
@@ -40,9 +40,9 @@ struct Step {
 };
 
 inline constexpr std::int64_t kPostNs = 250;
-inline constexpr std::int64_t kGapNs = 2000;     // between parts: longer than the jitter of ranks
+inline constexpr std::int64_t kGapNs = 2000;  // between parts: longer than the jitter of ranks
 inline constexpr std::int64_t kJitterNs = 500;
-inline constexpr std::int64_t kLaneNs = 7;       // how far the threads of a process are apart
+inline constexpr std::int64_t kLaneNs = 7;  // how far the threads of a process are apart
 inline constexpr std::int64_t kFragmentNs = 150;
 
 class Steps {

@@ -27,7 +27,7 @@ struct Class {
   }
   static Class of(std::uint64_t word) {
     const auto bits = [&](int from, int count) { return word >> from & ((1u << count) - 1); };
-    return {bits(0, 16),  bits(16, 4), bits(20, 6), bits(26, 6),
+    return {bits(0, 16), bits(16, 4), bits(20, 6), bits(26, 6),
             bits(32, 8), bits(40, 4), bits(44, 4), bits(48, 4)};
   }
 };
@@ -114,9 +114,8 @@ std::string ProcessTruth::row_text(const TruthMessage& m) const {
         "{}{{\"transport\":{},\"device\":{},\"op\":\"{}\",\"issued_by\":\"{}\",\"role\":\"{}\","
         "\"count\":{},\"bytes\":{},\"wire_bytes\":{},\"exact\":{}}}",
         path.empty() ? "" : ",", text_json(interface.c_str()),
-        hop.interface == kNoInterface
-            ? "null"
-            : text_json(shape_.interface(hop.interface).device.c_str()),
+        hop.interface == kNoInterface ? "null"
+                                      : text_json(shape_.interface(hop.interface).device.c_str()),
         hop.op, hop.by_src ? "src" : "dst", hop.role, hop.count, hop.bytes, hop.wire_bytes,
         hop.exact);
   }
@@ -131,10 +130,11 @@ std::string ProcessTruth::row_text(const TruthMessage& m) const {
   return fmt::format(
       "{{\"kind\":\"{}\",\"match\":\"{}\",\"src\":{},\"dst\":{},\"bytes\":{},\"tag\":{},"
       "\"ucp_tag\":{},\"comm\":{},\"mpi\":{},\"mpi_recv\":{},\"protocol\":{},"
-      "\"protocol_from\":\"{}\",\"step\":{},\"t_start_ns\":{},\"t_posted_recv_ns\":{},\"t_end_ns\":{},"
+      "\"protocol_from\":\"{}\",\"step\":{},\"t_start_ns\":{},\"t_posted_recv_ns\":{},\"t_end_ns\":"
+      "{},"
       "\"src_memory\":{},\"dst_memory\":{},\"path\":[{}]}}",
-      kKindNames[static_cast<std::size_t>(m.kind)], kMatches[match_of(m)], known_json(m.src), known_json(m.dst), m.bytes,
-      m.has_tag ? std::to_string(m.mpi_tag) : "null",
+      kKindNames[static_cast<std::size_t>(m.kind)], kMatches[match_of(m)], known_json(m.src),
+      known_json(m.dst), m.bytes, m.has_tag ? std::to_string(m.mpi_tag) : "null",
       tagged ? fmt::format("\"{:#x}\"", m.ucp_tag) : "null",
       m.has_comm ? text_json(shape_.comm_name(m.comm, rank_).c_str()) : "null",
       text_json(name_of(m.mpi)), text_json(name_of(m.mpi_recv)), text_json(m.protocol),
@@ -156,15 +156,14 @@ std::string ProcessTruth::cubes_text() const {
     const std::string transport =
         c.interface == kNoInterface
             ? "null"
-            : text_json(shape_.interface(static_cast<std::uint16_t>(c.interface)).transport.c_str());
+            : text_json(
+                  shape_.interface(static_cast<std::uint16_t>(c.interface)).transport.c_str());
     text += fmt::format(
         "{}[{},{},\"{}\",{},{},{},{},\"{}\",\"{}\",\"{}\",{},{}]", text.empty() ? "" : ",",
-        from_other ? other : own, from_other ? own : other,
-        kKindNames[c.kind], transport, text_json(protocols_[c.protocol]),
-        text_json(name_of(static_cast<MpiFunction>(c.mpi))),
-        c.comm == kNoComm
-            ? "null"
-            : text_json(shape_.comm_name(static_cast<Comm>(c.comm), rank_).c_str()),
+        from_other ? other : own, from_other ? own : other, kKindNames[c.kind], transport,
+        text_json(protocols_[c.protocol]), text_json(name_of(static_cast<MpiFunction>(c.mpi))),
+        c.comm == kNoComm ? "null"
+                          : text_json(shape_.comm_name(static_cast<Comm>(c.comm), rank_).c_str()),
         kMatches[c.match & 7], (c.memory & 1) != 0 ? "gpu" : "host",
         (c.memory & 2) != 0 ? "gpu" : "host", cell.messages, cell.bytes);
   }
@@ -242,8 +241,7 @@ void TruthFile::finish() {
   std::string kinds;
   for (std::size_t i = 0; i < kKindNames.size(); ++i) {
     kinds += fmt::format("{}\"{}\":{{\"messages\":{},\"bytes\":{}}}", i == 0 ? "" : ",",
-                         kKindNames[i], totals_.messages[i],
-                         totals_.bytes[i]);
+                         kKindNames[i], totals_.messages[i], totals_.bytes[i]);
   }
   const Tally& t = totals_.tally;
   write(fmt::format(

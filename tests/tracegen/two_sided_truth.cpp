@@ -1,10 +1,8 @@
 // What a reader should find of a tagged message.
-#include "tests/tracegen/two_sided.hpp"
+#include "tests/tracegen/wire_form.hpp"
 
 namespace uctrace::tracegen {
 namespace {
-
-constexpr std::uint64_t kAckBytes = 17;
 
 const char* derived_protocol(Way way) {
   switch (way) {
@@ -70,23 +68,25 @@ std::vector<TruthHop> eager_path(const Message& m) {
 }
 
 std::vector<TruthHop> path_of(const Message& m) {
-  constexpr std::uint64_t kRtsBytes = 50, kRtrBytes = 58;
   switch (m.way) {
     case Way::rndv_get:
       return {control(m, kRtsBytes, true),
               {m.data, "get_zcopy", false, "data", 1, m.bytes, m.bytes, true},
               control(m, kAckBytes, false)};
     case Way::rndv_put:
-      return {control(m, kRtsBytes, true), control(m, kRtrBytes, false),
+      return {control(m, kRtsBytes, true),
+              control(m, kRtrBytes, false),
               {m.data, "put_zcopy", true, "data", 1, m.bytes, m.bytes, true},
               control(m, kAckBytes, true)};
     case Way::rndv_am: {
       const std::uint64_t n = fragments_of(m);
-      return {control(m, kRtsBytes, true), control(m, kRtrBytes, false),
+      return {control(m, kRtsBytes, true),
+              control(m, kRtrBytes, false),
               {m.data, "am_bcopy", true, "data", n, m.bytes, m.bytes + 16 * n, true}};
     }
     case Way::rkey_ptr:
-      return {control(m, kRtsBytes, true), control(m, kAckBytes, false),
+      return {control(m, kRtsBytes, true),
+              control(m, kAckBytes, false),
               {m.control, "cpu_copy", false, "data", 1, m.bytes, 0, false}};
     default:
       return eager_path(m);
