@@ -72,10 +72,21 @@ void tell_lost_sender(ProcessLog& log, const Step& step, const Message& m, Kind 
 
 // --- active messages -----------------------------------------------------------------------------
 
-// A sender has handlers of its own at all others, so that it is known whose a message is.
-std::uint64_t handler_of(const Shape& shape, const Message& m) {
+constexpr std::uint64_t kSharedHandler = 60000, kSharedBytes = 64;
+
+// A sender has handlers of its own at all others, so that it is known whose a message is; or not.
+std::uint64_t handler_of(const Shape& shape, const Step& step, const Message& m) {
+  if (step.kind == StepKind::am_shared) return kSharedHandler;
   return static_cast<std::uint64_t>(m.src) * static_cast<std::uint64_t>(shape.options().lanes) +
          m.lane;
+}
+
+// Several threads or processes send to one handler what looks alike. What comes from the process
+// itself has a transport of its own.
+bool is_ambiguous(const Shape& shape, const Step& step, const Message& m) {
+  const auto others = static_cast<std::int32_t>(step.slots) - 1;
+  return step.kind == StepKind::am_shared &&
+         (shape.options().lanes > 1 || (m.src != m.dst && others > 1));
 }
 
 void send_active(ProcessLog& log, const Step& step, const Message& m) {
@@ -83,7 +94,7 @@ void send_active(ProcessLog& log, const Step& step, const Message& m) {
   const std::int64_t at = Times(step, m, m.src).send();
   const std::uint64_t endpoint = log.ucp_endpoint(m.dst, at);
   const log::Id id = lane.next_ucp_id();
-  const std::uint64_t handler = handler_of(log.shape(), m);
+  const std::uint64_t handler = handler_of(log.shape(), step, m);
   UctPost post = post_of(log, m, kProgramHeader, at, id);
   post.am_id = AmId::am_single;
   const char* told = m.way == Way::eager_short ? "" : "am/egr/single/bcopy";
@@ -100,6 +111,7 @@ void send_active(ProcessLog& log, const Step& step, const Message& m) {
   call.memory = log.memory_of(false);
   lane.ucp(id, call);
   TruthMessage t = truth_of(log, step, m, Kind::am, kProgramHeader);
+  t.ambiguous = is_ambiguous(log.shape(), step, m);
   t.told = post.protocol != 0;
   t.protocol = t.told ? told : m.way == Way::eager_short ? "am/eager/short" : "am/eager/bcopy";
   log.truth().add(t);
@@ -109,7 +121,7 @@ void handle_active(ProcessLog& log, const Step& step, const Message& m) {
   Lane& lane = log.lane(m.lane);
   const std::int64_t at = Times(step, m, m.dst).receiver(0);
   log.ucp_endpoint(m.src, at);
-  const std::uint64_t handler = handler_of(log.shape(), m);
+  const std::uint64_t handler = handler_of(log.shape(), step, m);
   const log::Id arrival = lane.arrival(m.control, AmId::am_single, 8 + kProgramHeader + m.bytes, at,
                                        200, {handler | kProgramHeader << 32});
   lane.ucp(lane.next_ucp_id(), {.function = log::UcpFunction::am_handler,
@@ -178,9 +190,9 @@ void active_step(ProcessLog& log, const Step& step, std::uint16_t lane) {
       if (src < 0 || dst < 0) continue;
       const auto burst = static_cast<std::uint32_t>(log.shape().options().burst);
       for (std::uint32_t i = 0; i < burst; ++i) {
-        use(log, step,
-            in_one(log.shape(), message_of(log.shape(), step, 0, slot, i, src, dst, lane),
-                   kProgramHeader));
+        Message m = message_of(log.shape(), step, 0, slot, i, src, dst, lane);
+        if (step.kind == StepKind::am_shared) m.bytes = kSharedBytes;
+        use(log, step, in_one(log.shape(), m, kProgramHeader));
       }
     }
   };

@@ -77,19 +77,31 @@ def hops(path):
     return sorted(json.dumps([hop[k] for k in HOP]) for hop in path)
 
 
-def compare_times(true, found, clock_error_ns):
+class Clock:
+    """How far times may be off by what the command says itself."""
+
+    def __init__(self, folder, messages):
+        self.error_ns = folder.info["clock"]["max_error_ns"]
+        # The rate of a host's clock is that of a line through two measurements with this error.
+        length = max((instant_of(m) for m in messages), default=0)
+        self.rate_error = 2 * self.error_ns / max(length, 1)
+
+
+def compare_times(true, found, clock):
     """Against the job's clock, and between the two ends of the message."""
     off = []
     for name in TIMES:
         agree((found[name] is None) == (true[name] is None), f"{name}: {true} {found}")
         if true[name] is not None:
             off.append(found[name] - true[name])
-    agree(max(map(abs, off)) <= clock_error_ns + ROUNDING_NS, f"times {off}: {true} {found}")
-    apart, error = max(off) - min(off), found["t_error_ns"]
+    agree(max(map(abs, off)) <= clock.error_ns + ROUNDING_NS, f"times {off}: {true} {found}")
+    instants = [true[name] for name in TIMES if true[name] is not None]
+    error = found["t_error_ns"] + clock.rate_error * (max(instants) - min(instants))
+    apart = max(off) - min(off)
     agree(apart <= error + ROUNDING_NS, f"times {off}, not within {error}: {true} {found}")
 
 
-def compare_message(true, found, clock_error_ns):
+def compare_message(true, found, clock):
     # A source that left no log is named by the tag alone.
     names = {"ambiguous": OF_AMBIGUOUS, "unmatched": OF_UNMATCHED}.get(true["match"], EXACT)
     for name in names:
@@ -97,14 +109,14 @@ def compare_message(true, found, clock_error_ns):
         agree(value == true[name], f"{name} is {value}, not {true[name]}: {true} {found}")
     if true["match"] != "exact":
         return
-    compare_times(true, found, clock_error_ns)
+    compare_times(true, found, clock)
     agree(hops(found["path"]) == hops(true["path"]),
           f"path: {hops(true['path'])} {hops(found['path'])}: {true}")
 
 
 def compare_messages(folder):
     true, found = in_groups(folder.true_messages()), in_groups(folder.messages())
-    clock_error_ns = folder.info["clock"]["max_error_ns"]
+    clock = Clock(folder, folder.true_messages())
     agree(true.keys() == found.keys(),
           f"only in the truth {sorted(map(str, true.keys() - found.keys()))[:3]}, "
           f"only found {sorted(map(str, found.keys() - true.keys()))[:3]}")
@@ -112,7 +124,7 @@ def compare_messages(folder):
         agree(len(messages) == len(found[key]),
               f"{key}: {len(found[key])} messages, not {len(messages)}")
         for one, other in zip(messages, found[key]):
-            compare_message(one, other, clock_error_ns)
+            compare_message(one, other, clock)
     return sum(map(len, true.values()))
 
 

@@ -10,8 +10,8 @@ namespace uctrace::tracegen {
 namespace {
 
 constexpr std::array<const char*, kStepKinds> kStepNames = {
-    "nonblocking", "persistent",  "sendrecv", "blocking", "probe",  "wildcard",  "cancel",
-    "collective",  "icollective", "rma",      "am",       "stream", "shared_tag"};
+    "nonblocking", "persistent",  "sendrecv", "blocking", "probe",  "wildcard",   "cancel",
+    "collective",  "icollective", "rma",      "am",       "stream", "shared_tag", "am_shared"};
 
 constexpr std::array<const char*, 4> kFaultNames = {"cut", "unclosed", "dropped", "missing"};
 

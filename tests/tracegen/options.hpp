@@ -24,6 +24,7 @@ enum class StepKind : std::uint8_t {
   am,           // active messages of the program's own
   stream,
   shared_tag,  // two threads use one tag at once: which receive took which send is ambiguous
+  am_shared,   // all senders call one handler alike: which call was whose is ambiguous
   kCount
 };
 inline constexpr auto kStepKinds = static_cast<std::size_t>(StepKind::kCount);
@@ -64,7 +65,7 @@ struct Options {
   std::int32_t drift_ppb = 20000;     // how far the rate of a host's clock may be off
   std::int64_t skew_ns = 50'000'000;  // how far a host's wall clock may be off
   std::int64_t round_trip_ns = 3000;  // of the measurements of clocks
-  std::array<std::uint32_t, kStepKinds> weights{8, 2, 3, 3, 1, 2, 1, 3, 1, 2, 2, 1, 1};
+  std::array<std::uint32_t, kStepKinds> weights{8, 2, 3, 3, 1, 2, 1, 3, 1, 2, 2, 1, 1, 1};
   std::vector<Fault> faults;
   unsigned threads = 1;  // that write logs
   TruthDetail truth = TruthDetail::automatic;

@@ -90,6 +90,7 @@ void ProcessRun::run_step(const Step& step) {
         one_sided_step(log_, step);
         break;
       case StepKind::am:
+      case StepKind::am_shared:
         active_step(log_, step, lane);
         break;
       case StepKind::stream:

@@ -56,7 +56,8 @@ const Step& Steps::next() {
   step_.slots = slots_of(step_.pattern, shape_.size_of(step_.comm, 0));
   const bool at_once = step_.kind == StepKind::nonblocking || step_.kind == StepKind::persistent ||
                        step_.kind == StepKind::wildcard || step_.kind == StepKind::shared_tag ||
-                       step_.kind == StepKind::rma || step_.kind == StepKind::am;
+                       step_.kind == StepKind::rma || step_.kind == StepKind::am ||
+                       step_.kind == StepKind::am_shared;
   if (at_once) {
     step_.per_window = step_.slots * static_cast<std::uint32_t>(shape_.options().burst);
   } else {
@@ -96,6 +97,10 @@ void Steps::choose_pattern() {
       if (step_.collective == Collective::barrier) step_.base_bytes = 0;
       break;
     }
+    case StepKind::am_shared:
+      step_.comm = Comm::world;
+      step_.pattern = Pattern::all_to_all;
+      break;
     case StepKind::rma:
       step_.comm = Comm::world;  // that of the window
       step_.pattern = kAtOnce[below(h, 4)];
