@@ -98,9 +98,9 @@ Message message_of(const Shape& shape, const Step& step, std::uint32_t window,
   m.lane = lane;
   m.window = window;
   m.collective = step.is_collective();
-  m.slot = step.windows > 1 && step.kind != StepKind::rma
-               ? 0
-               : pattern_slot * static_cast<std::uint32_t>(shape.options().burst) + repeat;
+  m.slot = step.at_once()
+               ? pattern_slot * static_cast<std::uint32_t>(shape.options().burst) + repeat
+               : 0;
   m.bytes = bytes_of(shape, step, h);
   m.mpi_tag = tag_of(step, lane);
   m.tag = shape.ucp_tag(step.comm, Shape::local_rank(step.comm, src), m.mpi_tag, m.collective);

@@ -106,7 +106,7 @@ void ProcessRun::run_step(const Step& step) {
 void ProcessRun::fill_window(const Step& step, std::uint32_t window, std::uint16_t lane) {
   window_.senders.clear();
   window_.receivers.clear();
-  const bool one = step.per_window == 1 && step.windows > 1;
+  const bool one = !step.at_once();
   const std::uint32_t first = one ? window : 0, last = one ? window + 1 : step.slots;
   const auto repeats = static_cast<std::uint32_t>(one ? 1 : shape_.options().burst);
   for (std::uint32_t slot = first; slot < last; ++slot) {

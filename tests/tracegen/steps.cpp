@@ -54,11 +54,7 @@ const Step& Steps::next() {
   step_.comm = static_cast<Comm>(below(mix(h + 2), static_cast<std::uint64_t>(Comm::kCount)));
   choose_pattern();
   step_.slots = slots_of(step_.pattern, shape_.size_of(step_.comm, 0));
-  const bool at_once = step_.kind == StepKind::nonblocking || step_.kind == StepKind::persistent ||
-                       step_.kind == StepKind::wildcard || step_.kind == StepKind::shared_tag ||
-                       step_.kind == StepKind::rma || step_.kind == StepKind::am ||
-                       step_.kind == StepKind::am_shared;
-  if (at_once) {
+  if (step_.at_once()) {
     step_.per_window = step_.slots * static_cast<std::uint32_t>(shape_.options().burst);
   } else {
     step_.windows = std::max(step_.slots, std::uint32_t{1});

@@ -29,6 +29,12 @@ struct Step {
   static constexpr int kReplies = 4;
   std::int64_t width = 0, send_ns = 0, reply_ns[kReplies] = {}, window_ns = 0;
 
+  // All messages of a lane are under way at once, else one window after the other.
+  bool at_once() const {
+    return kind == StepKind::nonblocking || kind == StepKind::persistent ||
+           kind == StepKind::wildcard || kind == StepKind::shared_tag || kind == StepKind::rma ||
+           kind == StepKind::am || kind == StepKind::am_shared;
+  }
   std::int64_t end_ns() const { return begin_ns + window_ns * windows; }
   bool is_collective() const {
     return kind == StepKind::collective || kind == StepKind::icollective;

@@ -119,7 +119,7 @@ TEST_CASE("tracegen: what is received was sent before, and within its step") {
         for (std::uint32_t slot = 0; slot < step.slots; ++slot) {
           const Neighbours with = partners(shape, step, slot, rank);
           if (with.to < 0) continue;
-          const std::uint32_t window = step.windows > 1 ? slot : 0;
+          const std::uint32_t window = step.at_once() ? 0 : slot;
           const Message m = message_of(shape, step, window, slot, 0, rank, with.to, 0);
           const Instants at = instants_of(shape, step, m);
           REQUIRE(m.bytes <= options.max_bytes);
