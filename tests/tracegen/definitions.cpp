@@ -1,6 +1,7 @@
 // What a process defines: itself, its interfaces, devices, endpoints, communicators, clock samples.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tests/tracegen/process_log.hpp"
@@ -181,7 +182,7 @@ std::uint64_t ProcessLog::uct_endpoint(std::uint16_t interface, std::int32_t pee
   const auto bit = static_cast<std::uint8_t>(1u << std::min<unsigned>(interface, kFirstCard));
   if ((met & bit) != 0) return handle;
   met |= bit;
-  const std::int64_t at = at_ns - 20;
+  const std::int64_t at = std::min(at_ns, step_ns_) - 20;
   const auto define = [&](RecordType type, std::uint64_t address) {
     log::UctEndpoint record{};
     record.head.a = interface;
@@ -208,11 +209,12 @@ std::uint64_t ProcessLog::ucp_endpoint(std::int32_t peer, std::int64_t at_ns) {
   // The connection is made from both ends, whoever sends first.
   uct_endpoint(shape_.between(rank_, peer), peer, at_ns);
   log::UcpEndpoint record{};
-  record.tick = clock_.tick(at_ns - 10);
+  const std::int64_t at = std::min(at_ns, step_ns_) - 10;
+  record.tick = clock_.tick(at);
   record.handle = handle;
   record.worker = handle::kWorker;
   record.remote_uid = shape_.uid(peer);
-  lanes_[0].define(record, RecordType::ucp_endpoint, {}, at_ns - 10);
+  lanes_[0].define(record, RecordType::ucp_endpoint, {}, at);
   return handle;
 }
 

@@ -36,7 +36,10 @@ class ProcessLog {
 
   // What the process is, has opened and made, up to the end of MPI_Init.
   void define_process();
-  // The endpoint to a peer, defined just before it is first used.
+  // The threads of a process are made one after the other, step by step: what one of them defines
+  // must be there before any of them uses it.
+  void begin_step(std::int64_t at_ns) { step_ns_ = at_ns; }
+  // The endpoint to a peer, defined before it is first used.
   std::uint64_t uct_endpoint(std::uint16_t interface, std::int32_t peer, std::int64_t at_ns);
   std::uint64_t ucp_endpoint(std::int32_t peer, std::int64_t at_ns);
   void define_end_of_window(std::int64_t at_ns);
@@ -69,6 +72,7 @@ class ProcessLog {
   std::vector<Lane> lanes_;
   std::vector<std::uint8_t> met_;  // by peer: bits of interfaces with an endpoint to it; 1: UCP's
   ProcessTruth& truth_;
+  std::int64_t step_ns_ = INT64_MAX;
 };
 
 // UCP's own names of protocols, by their number from 1 on.

@@ -16,6 +16,7 @@ std::int64_t ProcessRun::run() {
     const bool dropping = drop_from <= i && i < drop_to;
     for (std::uint16_t l = 0; l < log_.lanes(); ++l) log_.lane(l).set_dropping(dropping);
     const Step& step = steps.next();
+    log_.begin_step(step.begin_ns);
     run_step(step);
     end_ns = step.end_ns();
   }
@@ -35,6 +36,7 @@ std::int64_t ProcessRun::run() {
     log_.lane(0).set_in_call(in);
     return finalize + 1000;
   }
+  log_.begin_step(finalize);
   const std::int64_t measured = measure_clocks(log_, log::ClockSample::at_end, finalize + 10'000);
   log_.lane(0).mpi(static_cast<std::uint16_t>(MpiFunction::finalize), finalize, measured + 10'000,
                    0);
