@@ -12,6 +12,12 @@ constexpr std::int64_t kPostingNs = 60;  // how long a post takes
 constexpr std::uint32_t kInProgress = 1;
 constexpr std::uint32_t kNoResource = static_cast<std::uint32_t>(-2);
 
+// Since format 5 a lane says why records were dropped, too.
+template <typename Info>
+void count_cause(Info& info) {
+  if constexpr (requires { info.dropped_by_cause[0] += 1; }) info.dropped_by_cause[0] += 1;
+}
+
 }  // namespace
 
 Tally& Tally::operator+=(const Tally& more) {
@@ -36,6 +42,7 @@ void Lane::publish(std::uint64_t* words, RecordType type, std::size_t count, std
                    std::uint32_t b, std::int64_t at_ns) {
   if (dropping_) {
     ++info_.counters.dropped[static_cast<std::size_t>(log::drop_kind_of(type))];
+    count_cause(info_);
     return;
   }
   words[0] = static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(count) << 8 |
