@@ -165,26 +165,28 @@ def sums(cells, *names):
     return dict(found)
 
 
-def report(folder, table):
-    text = uctrace(folder.program, "report", "--by", table, "--format", "json", folder.path)
-    return json.loads(text)[table]
+def compare_report(folder):
+    text = uctrace(folder.program, "report", "--format", "json", folder.path)
+    tables = json.loads(text)
+    compare_pairs(folder, tables["pairs"])
+    compare_transports(folder, tables["contenders"])
 
 
-def compare_pairs(folder):
+def compare_pairs(folder, rows):
     """Messages and bytes between ranks."""
     true = sums(cubes(folder), "src", "dst")
-    found = {(r["src"], r["dst"]): [r["messages"], r["bytes"]] for r in report(folder, "pairs")}
+    found = {(r["src"], r["dst"]): [r["messages"], r["bytes"]] for r in rows}
     agree(found == true, f"pairs: {found}, not {true}")
 
 
-def compare_transports(folder):
+def compare_transports(folder, rows):
     """Bytes by transport and operation."""
     true, found = defaultdict(int), defaultdict(int)
     for message in folder.true_messages():
         for hop in message["path"]:
             if hop["role"] == "data":
                 true[hop["transport"], hop["op"]] += hop["bytes"]
-    for row in report(folder, "contenders"):
+    for row in rows:
         found[row["transport"], row["op"]] += row["bytes"]
     true, found = ({k: v for k, v in sums.items() if v} for sums in (true, found))
     agree(found == true, f"transports: {found}, not {true}")

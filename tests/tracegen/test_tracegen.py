@@ -57,8 +57,7 @@ class Case:
             try:
                 folder = self.generate(*options)
                 compare.compare_totals(folder)
-                compare.compare_pairs(folder)
-                compare.compare_transports(folder)
+                compare.compare_report(folder)
                 compare.check_whole(folder)
                 agree(compare.compare_messages(folder) > 0, "there is no message")
             except Disagreement as why:
