@@ -1,0 +1,70 @@
+// How many steps a job has: as many as make about the events that were asked for.
+#include <algorithm>
+
+#include "tests/tracegen/clock_traffic.hpp"
+#include "tests/tracegen/process_run.hpp"
+
+namespace uctrace::tracegen {
+namespace {
+
+struct Sample {
+  std::uint64_t events = 0, messages = 0;
+};
+
+// What one rank does in so many steps. Nothing is written.
+Sample sample(const Shape& shape, std::int32_t rank, const Plan& plan) {
+  ProcessTruth truth(shape, rank, false);
+  ProcessLog log(shape, rank, {}, truth);
+  ProcessRun(log, plan).run();
+  Sample found{log.tally().events, 0};
+  for (const std::uint64_t messages : truth.totals().messages) found.messages += messages;
+  return found;
+}
+
+// Of a few ranks, which have more and fewer neighbours.
+Sample mean_sample(const Shape& shape, const Plan& plan) {
+  const std::int32_t ranks[] = {0, shape.size() / 3, shape.size() / 2, shape.size() - 1};
+  Sample sum;
+  for (const std::int32_t rank : ranks) {
+    const Sample of = sample(shape, rank, plan);
+    sum.events += of.events;
+    sum.messages += of.messages;
+  }
+  return {sum.events / std::size(ranks), sum.messages / std::size(ranks)};
+}
+
+}  // namespace
+
+std::int64_t first_step_ns(const Shape& shape) {
+  return when::kClocks + measuring_ns(shape) + 500'000;
+}
+
+std::pair<std::uint64_t, std::uint64_t> dropped_steps(const Shape& shape, const Plan& plan,
+                                                      std::int32_t rank) {
+  const Fault* fault = shape.options().fault_of(rank, Fault::Kind::dropped);
+  const std::uint64_t first = plan.steps / 2;
+  return {first, first + (fault != nullptr ? fault->amount : 0)};
+}
+
+Plan make_plan(const Shape& shape) {
+  constexpr std::uint64_t kMostTried = 1000;
+  Plan plan{.steps = 0, .begin_ns = first_step_ns(shape)};
+  const std::uint64_t wanted =
+      shape.options().events / static_cast<std::uint64_t>(shape.size());  // of a process
+  const std::uint64_t always = mean_sample(shape, plan).events;
+  if (wanted <= always) return plan;
+  // As far as it goes by trying; what is beyond is more of the same.
+  Sample found;
+  std::uint64_t tried = 1;
+  for (;; tried += tried / 4 + 1) {
+    plan.steps = tried;
+    found = mean_sample(shape, plan);
+    if (found.events >= wanted || tried >= kMostTried) break;
+  }
+  const std::uint64_t of_steps = std::max<std::uint64_t>(found.events - always, 1);
+  plan.steps = std::max<std::uint64_t>(1, (wanted - always) * tried / of_steps);
+  plan.messages = found.messages * plan.steps / tried * static_cast<std::uint64_t>(shape.size());
+  return plan;
+}
+
+}  // namespace uctrace::tracegen

@@ -1,0 +1,153 @@
+// What a reader should find of a tagged message.
+#include "tests/tracegen/wire_form.hpp"
+
+namespace uctrace::tracegen {
+namespace {
+
+const char* derived_protocol(Way way) {
+  switch (way) {
+    case Way::eager_short:
+      return "eager/short";
+    case Way::eager_bcopy:
+      return "eager/bcopy";
+    case Way::eager_zcopy:
+      return "eager/zcopy";
+    case Way::multi_bcopy:
+      return "eager/multi/bcopy";
+    case Way::multi_zcopy:
+      return "eager/multi/zcopy";
+    case Way::sync_bcopy:
+      return "eager-sync/bcopy";
+    case Way::rndv_get:
+      return "rndv/get/zcopy";
+    case Way::rndv_put:
+      return "rndv/put/zcopy";
+    case Way::rndv_am:
+      return "rndv/am/bcopy";
+    case Way::rkey_ptr:
+      return "rndv/rkey_ptr";
+  }
+  return "";
+}
+
+const char* told_protocol(Way way) {
+  switch (way) {
+    case Way::eager_bcopy:
+      return "egr/single/bcopy";
+    case Way::eager_zcopy:
+      return "egr/single/zcopy";
+    case Way::multi_bcopy:
+      return "egr/multi/bcopy";
+    case Way::multi_zcopy:
+      return "egr/multi/zcopy";
+    case Way::sync_bcopy:
+      return "egrsnc/multi/bcopy";
+    default:
+      return derived_protocol(way);  // those of rendezvous are the same
+  }
+}
+
+TruthHop control(const Message& m, std::uint64_t bytes, bool by_src) {
+  return {m.control, "am_short", by_src, "control", 1, 0, bytes, true};
+}
+
+std::vector<TruthHop> eager_path(const Message& m) {
+  const std::uint64_t n = fragments_of(m);
+  const bool parts = m.way == Way::multi_bcopy || m.way == Way::multi_zcopy;
+  const std::uint64_t headers = parts ? 24 + 16 * (n - 1) : m.way == Way::sync_bcopy ? 24 : 8;
+  const char* op = m.way == Way::eager_short ? "am_short" : m.is_zcopy() ? "am_zcopy" : "am_bcopy";
+  std::vector<TruthHop> path{{m.control, op, true, "data", n, m.bytes, m.bytes + headers, true}};
+  if (m.way == Way::sync_bcopy) path.push_back(control(m, kAckBytes, false));
+  if (m.src_gpu) {
+    path.push_back({kCudaCopy, "get_short", true, "staging", 1, 0, m.bytes, true});
+  }
+  if (m.dst_gpu) {
+    path.push_back({kCudaCopy, "put_short", false, "staging", 1, 0, m.bytes, true});
+  }
+  return path;
+}
+
+std::vector<TruthHop> path_of(const Message& m) {
+  switch (m.way) {
+    case Way::rndv_get:
+      return {control(m, kRtsBytes, true),
+              {m.data, "get_zcopy", false, "data", 1, m.bytes, m.bytes, true},
+              control(m, kAckBytes, false)};
+    case Way::rndv_put:
+      return {control(m, kRtsBytes, true),
+              control(m, kRtrBytes, false),
+              {m.data, "put_zcopy", true, "data", 1, m.bytes, m.bytes, true},
+              control(m, kAckBytes, true)};
+    case Way::rndv_am: {
+      const std::uint64_t n = fragments_of(m);
+      return {control(m, kRtsBytes, true),
+              control(m, kRtrBytes, false),
+              {m.data, "am_bcopy", true, "data", n, m.bytes, m.bytes + 16 * n, true}};
+    }
+    case Way::rkey_ptr:
+      return {control(m, kRtsBytes, true),
+              control(m, kAckBytes, false),
+              {m.control, "cpu_copy", false, "data", 1, m.bytes, 0, false}};
+    default:
+      return eager_path(m);
+  }
+}
+
+TruthMessage truth_of(const Shape& shape, const Step& step, const Message& m, const Calls& calls) {
+  TruthMessage t;
+  t.ambiguous = step.kind == StepKind::shared_tag;
+  t.step = step.number;
+  t.src = m.src;
+  t.dst = m.dst;
+  t.bytes = m.bytes;
+  t.has_tag = !m.collective;
+  t.mpi_tag = m.mpi_tag;
+  t.ucp_tag = m.tag;
+  t.has_comm = true;
+  t.comm = step.comm;
+  t.mpi = calls.send;
+  t.mpi_recv = calls.receive;
+  t.told = shape.options().protocols == 2 && m.way != Way::eager_short;
+  t.protocol = t.told ? told_protocol(m.way) : derived_protocol(m.way);
+  const Instants at = instants_of(shape, step, m);
+  t.start_ns = at.send_ns;
+  t.posted_ns = at.posted_ns;
+  t.end_ns = at.end_ns;
+  // Of an empty message nothing lies anywhere.
+  t.src_gpu = m.src_gpu && m.bytes > 0;
+  t.dst_gpu = m.dst_gpu && m.bytes > 0;
+  t.data_interface = m.data;
+  t.path = path_of(m);
+  // What went by way of one process to itself is on one side.
+  if (m.src == m.dst) {
+    for (TruthHop& hop : t.path) hop.by_src = true;
+  }
+  return t;
+}
+
+}  // namespace
+
+void Sender::tell_truth(const Calls& calls) {
+  TruthMessage t = truth_of(shape(), step_, m_, calls);
+  if (shape().options().is_missing(m_.dst)) {
+    t.unmatched = true;
+    t.dst = -1;
+    t.mpi_recv = MpiFunction::none;
+    t.posted_ns = t.end_ns = -1;
+    t.path.clear();
+  }
+  log_.truth().add(t);
+}
+
+// The sender's log is missing: all that is known of it, its tag says.
+void Receiver::tell_lost_sender(const Calls& calls) {
+  if (!shape().options().is_missing(m_.src)) return;
+  TruthMessage t = truth_of(shape(), step_, m_, calls);
+  t.unmatched = t.from_receiver = true;
+  t.mpi = MpiFunction::none;
+  t.start_ns = -1;
+  t.path.clear();
+  log_.truth().add(t);
+}
+
+}  // namespace uctrace::tracegen

@@ -1,0 +1,49 @@
+// What senders and receivers of tagged messages share: how messages look on the wire.
+#pragma once
+
+#include "tests/tracegen/two_sided.hpp"
+
+namespace uctrace::tracegen {
+
+using log::UctOp;
+using wire::AmId;
+
+inline constexpr std::int64_t kArrivalNs = 200;  // from one fragment's arrival to the next
+inline constexpr std::int64_t kHandlerNs = 100;
+inline constexpr std::uint64_t kRtsBytes = 50, kRtrBytes = 58, kAckBytes = 17;
+
+inline std::int64_t fragment_at(std::uint64_t i, std::int64_t apart) {
+  return static_cast<std::int64_t>(i) * apart;
+}
+
+inline AmId eager_id(const Message& m, std::uint64_t fragment) {
+  if (m.way == Way::sync_bcopy) return AmId::eager_sync_only;
+  if (m.way != Way::multi_bcopy && m.way != Way::multi_zcopy) return AmId::eager_only;
+  return fragment == 0 ? AmId::eager_first : AmId::eager_middle;
+}
+
+inline std::uint64_t header_bytes(AmId id) {
+  return wire::shape_of(static_cast<std::uint8_t>(id)).header_bytes;
+}
+
+// Calls use(words) with the header of a fragment of an eager message.
+template <typename Use>
+void with_eager_header(const Shape& shape, const Message& m, std::uint64_t fragment,
+                       std::uint64_t request, Use use) {
+  const std::uint64_t message_id = std::uint64_t{0xbd06} << 48 | m.serial;
+  switch (eager_id(m, fragment)) {
+    case AmId::eager_sync_only:
+      use({m.tag, shape.ucp_endpoint(m.dst, m.src), request});
+      return;
+    case AmId::eager_first:
+      use({m.tag, m.bytes, message_id});
+      return;
+    case AmId::eager_middle:
+      use({message_id, fragment_of(m, fragment).offset});
+      return;
+    default:
+      use({m.tag});
+  }
+}
+
+}  // namespace uctrace::tracegen
