@@ -1,0 +1,22 @@
+// The order of stores to memory that another process reads, as it reads a mapped log.
+#pragma once
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#include <atomic>
+#endif
+
+namespace uctrace::log {
+
+// What was stored before is there before what is stored after. Not std::atomic_thread_fence: nothing
+// of this process reads there, and ThreadSanitizer does not know fences.
+inline void order_stores() {
+#if defined(__x86_64__)
+  asm volatile("" ::: "memory");
+#elif defined(__aarch64__)
+  asm volatile("dmb ishst" ::: "memory");
+#else
+  std::atomic_thread_fence(std::memory_order_release);
+#endif
+}
+
+}  // namespace uctrace::log
