@@ -12,8 +12,9 @@
 // The sanitizer asks for its settings by this name at its start. What a library of the program says
 // comes behind, and the user's ASAN_OPTIONS come last. A program that says it itself is asked
 // instead of this one; `uctrace check` names that. Nothing is called here that the sanitizer
-// intercepts: it is not ready for it.
-UCTRACE_EXPORT const char* __asan_default_options() {
+// intercepts, and nothing here is instrumented where this is itself built with it: it is not ready.
+UCTRACE_EXPORT __attribute__((no_sanitize("address"), no_sanitize("undefined"))) const char*
+__asan_default_options() {
   static constinit char options[4096] = "verify_asan_link_order=0";
   constexpr std::size_t kOwn = sizeof "verify_asan_link_order=0" - 1;
   const auto next = reinterpret_cast<const char* (*)()>(dlsym(RTLD_NEXT, "__asan_default_options"));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -23,6 +24,7 @@ bool call_this_host(const char* name) {
 }  // namespace
 
 TEST_CASE("a process gives signs of life, whether it records or not") {
+  if (std::getenv("UCTRACE_NO_HELPER") != nullptr) return;  // nobody gives one: the case below
   constexpr std::chrono::seconds kPatience{20};
   const Folder folder;
   int go[2];
@@ -55,6 +57,14 @@ TEST_CASE("a process gives signs of life, whether it records or not") {
   Folder::wait_for(process);
   close(go[0]);
   close(go[1]);
+}
+
+TEST_CASE("without a helper nobody gives a sign of life") {
+  if (std::getenv("UCTRACE_NO_HELPER") == nullptr) return;
+  const Folder folder;
+  Folder::wait_for(folder.start_process([] { return true; }));
+  REQUIRE(folder.log_paths().size() == 1);
+  CHECK(LogFile::open(folder.log_paths().front()).page().heartbeat_realtime_ns == 0);
 }
 
 TEST_CASE("a host's name is safe in the name of a log, and as it is in its page") {
