@@ -279,27 +279,33 @@ ChunkHeader* Lane::next_chunk(Stream stream) {
   return wait_for_chunk();
 }
 
+// A signal handler that finds no room while `switching` drops its record. All that takes long is done
+// before the old room is given up or after the new one is there: the first touch of a page, and the
+// lines that the helper writes.
 void Lane::go_on_in(ChunkHeader* chunk, Stream stream) {
   const std::size_t s = index_of(stream);
   waited |= static_cast<std::uint8_t>(1u << s);
-  switching = true;  // a signal handler that finds no room meanwhile drops its record
-  std::atomic_signal_fence(std::memory_order_seq_cst);
   const auto start = reinterpret_cast<std::uint64_t>(chunk);
   chunk->lane = index;
   chunk->stream = stream;
+  const std::uint64_t end = start + chunk->bytes;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  switching = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   __atomic_store_n(&chunk->sequence, ++sequence[s], __ATOMIC_RELEASE);
-  // The chunk before the one just left: nobody can still be writing there.
-  if (previous_chunk[s] != nullptr) {
-    retire_chunk(previous_chunk[s]);
-  }
+  ChunkHeader* const left_before = previous_chunk[s];
   previous_chunk[s] = current_chunk[s];
   current_chunk[s] = chunk;
   // In this order: no mixture of the old and the new may look like room.
   cursors[s].position = kNoRoom;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  cursors[s].end = start + chunk->bytes;
+  cursors[s].end = end;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   cursors[s].position = start + sizeof(ChunkHeader);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (left_before != nullptr) {
+    retire_chunk(left_before);  // nobody can still be writing there
+  }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   switching = false;
 }

@@ -57,6 +57,22 @@ def check_ends_among_threads(program, folder):
         check_closed(recording, result)
 
 
+def check_signals(folder, program, alone):
+    """A handler that interrupts the switch from one chunk to the next in its few stores is not
+    recorded, and counted as such. That is rare: most recordings are whole."""
+    attempts = 4
+    whole = 0
+    for i in range(attempts):
+        result, recording = record(folder / str(i), program)
+        check_equal((result.status, result.stdout), (alone.status, alone.stdout), "of the program")
+        events = recording.info["events"]
+        check_equal(set(events["dropped_by_cause"]) - {"in_switch"}, set(), "causes of drops")
+        if events["dropped"] == 0:
+            check_whole(recording, *WHOLE["signals"])
+            whole += 1
+    check(whole > attempts / 2, f"only {whole} of {attempts} recordings are whole")
+
+
 def check_late(recording, result):
     check_closed(recording, result)
     check_equal(recording.info["messages"]["matched"], 4, "messages")
@@ -68,6 +84,9 @@ def life_is_recorded(case):
     with scratch() as folder:
         if case == "exit-amid":
             check_ends_among_threads(program, folder)
+            return
+        if case == "signals":
+            check_signals(folder, program, run(program))
             return
         result, recording = record(folder / "data", program, switches=switches)
         if case == "late-signal":  # which would end the program without the tool
