@@ -87,7 +87,7 @@ class Preparation {
                  std::error_code(lock.error(), std::generic_category()).message());
     }
     if (lock.result() == FolderLock::Result::busy) {
-      return take(State::shared, "another `uctrace record` is at work there");
+      refuse(folder_.path, "another `uctrace record` has been preparing it for half a minute");
     }
     return decide(kind_of(folder_.path));
   }
@@ -107,6 +107,11 @@ class Preparation {
     if (moved.error) {
       return take(State::shared, fmt::format("older data cannot be moved to {}.old.N: {}",
                                              folder_.path.string(), moved.error.message()));
+    }
+    // Where the file system has no locks, another `record` may have begun to use it meanwhile.
+    const std::string late_sign = sign_of_life(moved.to);
+    if (!late_sign.empty() && move_back(moved.to, folder_.path)) {
+      return take(State::shared, late_sign);
     }
     folder_.moved_to = moved.to;
     return false;

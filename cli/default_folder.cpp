@@ -19,6 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kNamed = 8;
 
+// FNV-1a.
+std::uint32_t fnv32(std::string_view text) {
+  std::uint32_t hash = 0x811c9dc5;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193u;
+  return hash;
+}
+
 using Variable = std::function<const char*(const char*)>;
 
 // Empty outside of batch jobs.
@@ -35,7 +42,10 @@ std::string batch_job(const Variable& variable) {
     const std::string index = value("LSB_JOBINDEX");
     return index.empty() || index == "0" ? id : id + "." + index;
   }
-  return value("FLUX_JOB_ID");
+  // Flux's batch scripts are not told their id, but all of a job's steps are told its instance.
+  if (const std::string id = value("FLUX_JOB_ID"); !id.empty()) return id;
+  const std::string instance = value("FLUX_URI");
+  return instance.empty() ? "" : fmt::format("flux-{:08x}", fnv32(instance));
 }
 
 // Folders beside the default one that `record` made, by name.
@@ -74,8 +84,10 @@ void require_choice(const fs::path& folder) {
   const std::size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
   names.resize(names.size() - more);
   throw Error({.what = fmt::format("there is no {}", folder.string()),
-               .why = names.size() == 1 ? "another folder holds a run" : "other folders hold runs",
-               .to_do = fmt::format("name one of: {}{}", fmt::join(names, ", "),
+               .why = names.size() == 1 ? "`uctrace record` made another folder"
+                                        : "`uctrace record` made other folders",
+               .to_do = fmt::format("name {}{}{}", names.size() == 1 ? "it: " : "one of: ",
+                                    fmt::join(names, ", "),
                                     more != 0 ? fmt::format(", and {} more", more) : "")});
 }
 

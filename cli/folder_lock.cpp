@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kLongestWait{5};
+constexpr std::chrono::seconds kLongestWait{30};
 constexpr std::chrono::milliseconds kBetweenTries{10};
 
 // An open marker; -1 with errno set.

@@ -12,10 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_unfinished(std::string_view name, std::string_view of) {
-  return name.starts_with(of) && name.substr(of.size()).starts_with(kUnfinished);
-}
-
 bool is_or_becomes(std::string_view name, std::string_view file) {
   return name == file || is_unfinished(name, file);
 }
@@ -53,7 +49,9 @@ FolderVerdict judge_entries(const std::vector<Listing::Entry>& entries) {
   const auto stranger = std::find_if(entries.begin(), entries.end(),
                                      [](const auto& entry) { return !is_ours(entry); });
   if (stranger != entries.end()) {
-    return foreign(fmt::format("it holds '{}', which is not uctrace's", stranger->name));
+    return foreign(fmt::format("it holds '{}', which is {}", stranger->name,
+                               is_data_file(stranger->name) ? "no regular file"
+                                                            : "not uctrace's"));
   }
   if (!marked) {
     return foreign(fmt::format("it holds '{}' and no {}, so that `uctrace record` did not make it",

@@ -1,4 +1,5 @@
-// While `record` has something to clean up, signals wait: none of them ends it in between.
+// While `record` makes what it must clean up, and waits for its program, signals wait: none of them
+// ends it in between.
 #pragma once
 
 #include <csignal>
@@ -23,6 +24,13 @@ class HeldSignals {
     const timespec now{};
     sigtimedwait(&broken_pipe, nullptr, &now);
     restore();
+  }
+
+  // From here on a signal ends this process, but for what its own writing to a closed pipe does.
+  void let_end() const {
+    sigset_t mask = before_;
+    sigaddset(&mask, SIGPIPE);
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
   }
 
   // For a child: the mask that `record` was started with.

@@ -61,8 +61,8 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint
 std::vector<fs::path> logs_in(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == kLogSuffix) paths.push_back(entry.path());
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == kLogSuffix) paths.push_back(it->path());
   }
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
+#include "event-log/input_file.hpp"
 #include "log-merger/data_files.hpp"
 #include "log-merger/new_file.hpp"
 
@@ -24,11 +24,15 @@ void check_call(bool ok) {
 
 // Blocks of zeros become holes: a log of nothing but counters then takes two blocks of the disk.
 void copy_without_zeros(const fs::path& from, const fs::path& to) {
-  std::ifstream in(from, std::ios::binary);
+  log::InputFile in(from.string());  // which waits for no pipe
+  check_call(in.is_open());
   NewFile out(to);
   std::array<char, 4096> block{};
   off_t at = 0;
-  for (; in.read(block.data(), block.size()); at += static_cast<off_t>(block.size())) {
+  const auto read_block = [&] {
+    return in.read(block.data(), block.size(), static_cast<std::size_t>(at)) == block.size();
+  };
+  for (; read_block(); at += static_cast<off_t>(block.size())) {
     if (std::any_of(block.begin(), block.end(), [](char c) { return c != 0; })) {
       check_call(lseek(out.fd(), at, SEEK_SET) == at);
       out.write({block.data(), block.size()});

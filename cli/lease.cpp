@@ -89,6 +89,20 @@ Lease::~Lease() {
   close(folder_);
 }
 
+fs::path Lease::folder(const fs::path& before) const {
+  struct stat own {
+  }, named{};
+  if (fstat(folder_, &own) != 0) return before;
+  const auto leads_here = [&](const fs::path& path) {
+    return stat(path.c_str(), &named) == 0 && own.st_dev == named.st_dev &&
+           own.st_ino == named.st_ino;
+  };
+  if (leads_here(before)) return before;
+  std::error_code error;
+  const fs::path now = fs::read_symlink("/proc/self/fd/" + std::to_string(folder_), error);
+  return !error && leads_here(now) ? now : before;
+}
+
 void Lease::refresh() const { futimens(file_.fd(), nullptr); }
 
 std::vector<FoundLease> find_leases(const fs::path& folder, std::uint64_t now_ns) {

@@ -25,6 +25,8 @@ class Lease {
   // that fails.
   void refresh() const;
   const std::string& name() const { return name_; }
+  // What its folder is called by now; `before` where that is still its name, or cannot be told.
+  std::filesystem::path folder(const std::filesystem::path& before) const;
 
  private:
   std::string name_;

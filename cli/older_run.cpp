@@ -54,6 +54,10 @@ int rename_to_new(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
+bool move_back(const fs::path& from, const fs::path& folder) {
+  return rename_to_new(from, folder) == 0;
+}
+
 MovedRun move_older_run(const fs::path& folder) {
   const std::string beginning = folder.filename().string() + ".old.";
   std::uint64_t number = highest_number(folder.parent_path(), beginning);

@@ -15,4 +15,7 @@ struct MovedRun {
 // `folder` becomes `folder`.old.N, N one more than the highest there is.
 MovedRun move_older_run(const std::filesystem::path& folder);
 
+// Gives such a folder its name back, unless something has that name by now.
+bool move_back(const std::filesystem::path& from, const std::filesystem::path& folder);
+
 }  // namespace uctrace::cli

@@ -25,6 +25,7 @@
 #include "log-merger/data_files.hpp"
 #include "log-merger/error.hpp"
 #include "log-merger/launcher_line.hpp"
+#include "log-merger/plain_text.hpp"
 #include "log-merger/table.hpp"
 
 namespace uctrace::cli {
@@ -32,7 +33,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void say(const std::string& line) { std::cerr << "uctrace: " << line << std::endl; }
+// Hosts, files and programs have names that others chose.
+void say(const std::string& line) { std::cerr << "uctrace: " << plain_text(line) << std::endl; }
 
 void warn(const std::string& line) { say("warning: " + line); }
 
@@ -192,10 +194,10 @@ void say_end(const ProgramEnd& end) {
   say(fmt::format("the command was ended by signal {} ({})", end.signal, strsignal(end.signal)));
 }
 
-void say_after(const RecordCommand& command, const JobLog& kept, const JobLog& lost,
+void say_after(const fs::path& data, bool verbose, const JobLog& kept, const JobLog& lost,
                const ProgramEnd& end) {
   say_end(end);
-  if (command.verbose) say_processes(kept);
+  if (verbose) say_processes(kept);
   std::uint64_t events = 0, in_logs = 0, bytes = 0, dropped = 0;
   for (const ProcessReport& process : kept.processes) {
     events += process.events;
@@ -206,8 +208,8 @@ void say_after(const RecordCommand& command, const JobLog& kept, const JobLog& l
   for (const std::string& line : warnings(kept, lost)) warn(line);
   if (kept.processes.empty()) return;
   // What a batch job prints is typed outside of it, where another folder is the default.
-  const bool is_default = command.folder == kDefaultFolder && default_folder() == kDefaultFolder;
-  const std::string folder = is_default ? "" : " " + shell_word(command.folder.string());
+  const bool is_default = data == kDefaultFolder && default_folder() == kDefaultFolder;
+  const std::string folder = is_default ? "" : " " + shell_word(data.string());
   const std::string newest =
       in_logs == events ? "" : fmt::format(", the newest {} are kept", in_logs);
   const std::string lost_some = dropped == 0 ? "" : fmt::format(", {} dropped", dropped);
@@ -261,9 +263,10 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
                    .job = random_key(),
                    .host = host_name(),
                    .started_ns = realtime_ns()};
-  const HeldSignals held;  // until lease and temporary folder are removed
   const DataFolder folder = prepare_folder(command.folder, record.job);
+  const HeldSignals held;
   const ScratchFolder fallback;
+  GroupWitness witness(fallback.path());  // which removes it if this process is killed
   const bool every_rank = line.kind != launcher::Kind::none && command.edit_line;
   unsetenv(kEveryRank);  // of a recording around this one
   const launcher::Edit edit =
@@ -285,27 +288,28 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   const bool describe = folder.state == DataFolder::State::fresh;
   bool described = describe && write_run_json(folder.path, record);
 
-  const ProgramEnd end = run_program(edit.words, held,
-                                     {.if_killed_remove = fallback.path(),
-                                      .every_five_seconds = [&] {
-                                        if (folder.lease) folder.lease->refresh();
-                                      }});
+  const ProgramEnd end = run_program(edit.words, held, witness, [&] {
+    if (folder.lease) folder.lease->refresh();
+  });
 
   if (end.exec_errno != 0) return report_not_run(command.program.front(), end.exec_errno);
   record.ended_ns = realtime_ns();
   record.exit_status = end.exit_status;
-  if (describe) described = write_run_json(folder.path, record) && described;
+  // Somebody may have renamed the folder while the job wrote into it.
+  const fs::path written = folder.lease ? folder.lease->folder(folder.path) : folder.path;
+  if (describe) described = write_run_json(written, record) && described;
+  held.let_end();  // logs may be many, and the file system slow
   if (describe && !described) warn("run.json could not be written; the logs do not depend on it");
-  const JobLog kept = read_job_log(folder.path, record.job),
-               lost = read_job_log(fallback.path(), "");
+  if (written != folder.path) say("the data folder is called " + written.string() + " now");
+  const JobLog kept = read_job_log(written, record.job), lost = read_job_log(fallback.path(), "");
   give_back_room(kept);
   if (kept.processes.empty() && kept.unreadable.empty() && lost.processes.empty()) {
     say_end(end);
     say_nothing(folder, end, kept);
   } else {
-    say_after(command, kept, lost, end);
+    say_after(written == folder.path ? command.folder : written, command.verbose, kept, lost, end);
   }
-  keep_counters(fallback.path(), folder.path);
+  keep_counters(fallback.path(), written);
   return end.exit_status;
 }
 

@@ -26,13 +26,21 @@ std::string new_store_id() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-// The profile first: the store says that there is a run, and of which profile.
-void save(const Run& run, const fs::path& folder) {
+void require_same(const SameFolder& data, const fs::path& path) {
+  if (data.is_still_there()) return;
+  throw Error({.what = "cannot write '" + path.string() + "'",
+               .why = "the data folder was renamed meanwhile: a new job is recorded there",
+               .to_do = "name the folder that the older run has now"});
+}
+
+// The profile first: the store says that there is a run, and of which profile. `data` is the folder
+// that the run was read from.
+void save(const Run& run, const fs::path& folder, const SameFolder& data) {
   const fs::path profile = folder / kProfileFile, store = folder / kStoreFile;
   require_replaceable(store, is_store);
   require_replaceable(profile, is_profile);
-  save_profile(run, profile);
-  save_store(run, store);
+  save_profile(run, profile, [&] { require_same(data, profile); });
+  save_store(run, store, [&] { require_same(data, store); });
 }
 
 void warn(const std::string& what, const std::string& why) {
@@ -75,23 +83,24 @@ std::optional<Run> load_if_current(const fs::path& folder, const std::vector<Sou
 }
 
 // A merge that was killed, or two at once, may leave the profile of another store.
-void mend_profile(const Run& run, const fs::path& folder) {
+void mend_profile(const Run& run, const fs::path& folder, const SameFolder& data) {
   const fs::path profile = folder / kProfileFile;
   if (store_id_of_profile(profile) == run.store_id) return;
   try_to_keep("the profile of the run", [&] {
     require_replaceable(profile, is_profile);
-    save_profile(run, profile);
+    save_profile(run, profile, [&] { require_same(data, profile); });
   });
 }
 
 std::optional<Run> stored_run(const StorePlace& place, const DataChoice& data,
-                              const std::vector<Source>& now) {
-  for (const fs::path& folder : place.folders()) {
-    // Without logs nothing says that what is in a cache is of this folder.
-    if (!has_logs(now) && folder != place.folders().front()) break;
+                              const SameFolder& source, const std::vector<Source>& now) {
+  // Without logs nothing says that what lies elsewhere is of this folder.
+  const std::vector<fs::path> folders =
+      has_logs(now) ? place.folders() : std::vector<fs::path>{data.folder};
+  for (const fs::path& folder : folders) {
     std::optional<Run> run = load_if_current(folder, now);
     if (!run) continue;
-    if (has_logs(now) && folder == place.folders().back()) mend_profile(*run, folder);
+    if (has_logs(now) && folder == folders.back()) mend_profile(*run, folder, source);
     if (!has_logs(now) && !run->settled) {
       run->notes.insert(run->notes.begin(),
                         "the logs are gone; this was merged before they were whole");
@@ -99,15 +108,20 @@ std::optional<Run> stored_run(const StorePlace& place, const DataChoice& data,
     return run;
   }
   if (has_logs(now)) return std::nullopt;
+  const bool kept_elsewhere = !data.store.empty() && is_store(data.store / kStoreFile);
   throw Error({.what = "no run in '" + data.folder.string() + "'",
                .why = "it holds neither logs nor a merged run",
-               .to_do = "record a job with `uctrace record -- COMMAND`, or name the folder that "
-                        "holds the data"});
+               .to_do = kept_elsewhere ? fmt::format("to read the run that is kept in '{}', name that "
+                                                     "folder in place of this one",
+                                                     data.store.string())
+                                       : "record a job with `uctrace record -- COMMAND`, or name "
+                                         "the folder that holds the data"});
 }
 
 }  // namespace
 
 Stored merge_and_store(const DataChoice& data) {
+  const SameFolder source(data.folder);
   Stored stored{merge_folder(data.folder, {}), {}};
   if (count_unreadable(stored.run.sources) != 0) {
     throw Error({.what = "cannot merge '" + data.folder.string() + "'",
@@ -117,12 +131,13 @@ Stored merge_and_store(const DataChoice& data) {
   StorePlace place(data);
   const fs::path& folder = place.make_folder();
   stored.run.store_id = new_store_id();
-  save(stored.run, folder);
+  save(stored.run, folder, source);
   stored.path = folder / kStoreFile;
   return stored;
 }
 
 Run load_run(const DataChoice& data) {
+  const SameFolder source(data.folder);
   const std::vector<Source> now = list_sources(data.folder);
   if (!data.job.empty()) {
     Run run = merge_folder(data.folder, {.job = data.job});
@@ -130,7 +145,7 @@ Run load_run(const DataChoice& data) {
     return run;
   }
   StorePlace place(data);
-  if (std::optional<Run> run = stored_run(place, data, now)) return *std::move(run);
+  if (std::optional<Run> run = stored_run(place, data, source, now)) return *std::move(run);
   Run run = merge_folder(data.folder, {});
   if (count_unreadable(run.sources) != 0) {
     warn("this is a part of the run, and not kept", unreadable_sources(run));
@@ -138,7 +153,7 @@ Run load_run(const DataChoice& data) {
   }
   try_to_keep("the merged run", [&] {
     run.store_id = new_store_id();
-    save(run, place.make_folder());
+    save(run, place.make_folder(), source);
   });
   return run;
 }

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -128,18 +129,20 @@ class Program {
     return ProgramEnd{.exit_status = WEXITSTATUS(status)};
   }
 
-  // Not with a program that somebody stops by itself: nobody would wake this process again.
+  // Not with a program that somebody stops by itself: nobody would wake this process again. Who was
+  // told to stop and did not may be stopped by somebody later.
   void stop_with_it() {
-    if (stopped_by_ == 0 || !was_told_to_stop_) return;
-    stop_by(stopped_by_);
-    was_told_to_stop_ = false;
+    constexpr std::chrono::seconds kReactionTime{3};
+    if (stopped_by_ == 0 || !told_to_stop_) return;
+    if (Clock::now() - *told_to_stop_ < kReactionTime) stop_by(stopped_by_);
+    told_to_stop_.reset();
   }
 
   void take(const siginfo_t& signal) {
     const int number = signal.si_signo;
     if (number == SIGCHLD && signal.si_code > 0) return;  // of this process's children
-    if (is_stop(number)) was_told_to_stop_ = true;
-    if (number == SIGCONT) was_told_to_stop_ = false;
+    if (is_stop(number)) told_to_stop_ = Clock::now();
+    if (number == SIGCONT) told_to_stop_.reset();
     if (witness_.saw(signal)) return;
     if (signal.si_code == SI_QUEUE) {
       sigqueue(pid_, number, signal.si_value);
@@ -151,15 +154,15 @@ class Program {
   pid_t pid_;
   GroupWitness& witness_;
   int stopped_by_ = 0;  // a signal, while it is stopped
-  bool was_told_to_stop_ = false;
+  std::optional<Clock::time_point> told_to_stop_;  // since when it does not go on
 };
 
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& program, const HeldSignals& held,
-                       const Meanwhile& meanwhile) {
+                       GroupWitness& witness,
+                       const std::function<void()>& every_five_seconds) {
   const ChildrenAreHeardOf heard;
-  GroupWitness witness(meanwhile.if_killed_remove);
   int pipe[2];
   if (pipe2(pipe, O_CLOEXEC) != 0) fail("pipe");
   const pid_t pid = fork();
@@ -172,7 +175,7 @@ ProgramEnd run_program(const std::vector<std::string>& program, const HeldSignal
   }
   close(pipe[1]);
   const int exec_errno = exec_errno_from(pipe[0]);
-  ProgramEnd end = Program(pid, witness).wait(meanwhile.every_five_seconds);
+  ProgramEnd end = Program(pid, witness).wait(every_five_seconds);
   forget_signals();
   end.exec_errno = exec_errno;
   return end;

@@ -1,11 +1,11 @@
 // Runs the recorded program as if `record` were not there: same terminal, same signals, same stops.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/group_witness.hpp"
 #include "cli/held_signals.hpp"
 
 namespace uctrace::cli {
@@ -16,15 +16,10 @@ struct ProgramEnd {
   int exec_errno = 0;   // not 0 = it could not be started
 };
 
-struct Meanwhile {
-  std::filesystem::path if_killed_remove = {};    // a folder, if this process is killed; or empty
-  std::function<void()> every_five_seconds = {};  // must not throw
-};
-
 // Waits for the end of the program. What signals this process gets, and the program did not, are
 // passed on to it; with a program that stops for its terminal this process stops as well. Call from
-// a process of one thread.
+// a process of one thread. `every_five_seconds` must not throw.
 ProgramEnd run_program(const std::vector<std::string>& program, const HeldSignals& held,
-                       const Meanwhile& meanwhile);
+                       GroupWitness& witness, const std::function<void()>& every_five_seconds);
 
 }  // namespace uctrace::cli

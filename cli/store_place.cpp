@@ -107,6 +107,18 @@ const fs::path& StorePlace::make_folder() {
   return folder;
 }
 
+SameFolder::SameFolder(fs::path folder) : path_(std::move(folder)) {
+  struct stat status {};
+  if (stat(path_.c_str(), &status) != 0) return;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+}
+
+bool SameFolder::is_still_there() const {
+  const SameFolder now(path_);
+  return now.inode_ != 0 && now.inode_ == inode_ && now.device_ == device_;
+}
+
 void require_replaceable(const fs::path& path, bool (*is_ours)(const fs::path&)) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0 || is_ours(path)) return;

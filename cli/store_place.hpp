@@ -2,6 +2,7 @@
 // write, in another one that is named by --store, or in a cache folder of the user's.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
@@ -22,6 +23,18 @@ class StorePlace {
  private:
   std::vector<std::filesystem::path> folders_;
   bool in_cache_ = false, named_ = false;  // of the last one, which is written to
+};
+
+// Whether the name of a folder still leads to the folder that it led to: `record` renames a folder
+// that holds an older run, and makes a new one.
+class SameFolder {
+ public:
+  explicit SameFolder(std::filesystem::path folder);
+  bool is_still_there() const;
+
+ private:
+  std::filesystem::path path_;
+  std::uint64_t device_ = 0, inode_ = 0;
 };
 
 // Throws Error where something lies at `path` that is not uctrace's: in a folder that `record` made

@@ -1,3 +1,8 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <iostream>
 #include <string_view>
 #include <system_error>
@@ -21,23 +26,67 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_page(const fs::path& path, std::string_view html) {
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+  throw Error({.what = "cannot write '" + path.string() + "'",
+               .why = why,
+               .to_do = "name another file with -o FILE"});
+}
+
+template <typename BeforePublishing>
+void write_page(const fs::path& path, std::string_view html, BeforePublishing before_publishing) {
   try {
-    remove_leftovers(path);
     NewFile file(path);
     file.write(html);
+    before_publishing();
     file.publish();
   } catch (const std::system_error& error) {
-    throw Error({.what = "cannot write '" + path.string() + "'",
-                 .why = why_not_written(error),
-                 .to_do = "name another file with -o FILE"});
+    refuse(path, why_not_written(error));
   }
+}
+
+// A pipe or a device that the user named, as /dev/stdout.
+void write_into(const fs::path& path, std::string_view html) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  bool ok = fd >= 0;
+  while (ok && !html.empty()) {
+    const ssize_t written = write(fd, html.data(), html.size());
+    if (written < 0 && errno == EINTR) continue;
+    ok = written > 0;
+    if (ok) html.remove_prefix(static_cast<std::size_t>(written));
+  }
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  if (!ok) refuse(path, std::error_code(error, std::generic_category()).message());
+}
+
+// Where a link leads that this user, or the system, made. Somebody else's is replaced, and never
+// followed.
+fs::path named_file(const fs::path& path) {
+  struct stat link {};
+  if (lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode) ||
+      (link.st_uid != geteuid() && link.st_uid != 0)) {
+    return path;
+  }
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);
+  if (error) refuse(path, "it is a link, and what it leads to: " + error.message());
+  return target;
+}
+
+void write_named_page(const fs::path& path, std::string_view html) {
+  struct stat status {};
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode) || S_ISSOCK(status.st_mode))) {
+    return write_into(path, html);
+  }
+  write_page(named_file(path), html, [] {});
 }
 
 // Beside the merged run, in the place of an older page only.
 fs::path default_page(const DataChoice& data) {
   const fs::path path = StorePlace(data).make_folder() / kPageFile;
   require_replaceable(path, is_page);
+  remove_leftovers(path);
   return path;
 }
 
@@ -45,6 +94,7 @@ fs::path default_page(const DataChoice& data) {
 
 int run(const ViewCommand& command) {
   end_quietly_on_closed_pipe();
+  const SameFolder folder(command.data.folder);
   const Run merged = load_run(command.data);
   const std::string_view page(uctrace_page_html_start, uctrace_page_html_end);
   const std::string html = insert_page_data(page, page_data(merged, command.page));
@@ -52,8 +102,16 @@ int run(const ViewCommand& command) {
     std::cout << html;
     return kOk;
   }
-  const fs::path path = command.output.empty() ? default_page(command.data) : command.output;
-  write_page(path, html);
+  if (!command.output.empty()) {
+    write_named_page(command.output, html);
+    std::cout << command.output.string() << '\n';
+    return kOk;
+  }
+  const fs::path path = default_page(command.data);
+  write_page(path, html, [&] {
+    if (folder.is_still_there()) return;
+    refuse(path, "the data folder was renamed meanwhile: a new job is recorded there");
+  });
   std::cout << path.string() << '\n';
   return kOk;
 }

@@ -50,6 +50,14 @@ std::uint64_t own_namespace(const char* path) {
   return ::stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
+// Whether /proc is that of the PID namespace that this process is in: where a container has the
+// /proc of its host, its numbers are of other processes.
+bool proc_is_own() {
+  char number[32] = {};
+  return ::readlink("/proc/self", number, sizeof number - 1) > 0 &&
+         number == std::to_string(::getpid());
+}
+
 // Everything of `this_process()` but which one it is.
 ProcessName this_place() {
   // Cut like a log's, which is why a name that is too long is no error.
@@ -81,7 +89,7 @@ Life life_of(bool closed, Sight sight, const Signs& signs) {
 Sight look_for(const ProcessName& process) {
   const ProcessName here = this_place();
   // No /proc: there is no boot id and no namespace, and nothing can be seen.
-  if (process.pid == 0 || here.boot_id.empty() || here.pid_namespace == 0 ||
+  if (process.pid == 0 || !proc_is_own() || here.boot_id.empty() || here.pid_namespace == 0 ||
       process.host != here.host || process.boot_id != here.boot_id ||
       process.pid_namespace != here.pid_namespace ||
       process.time_namespace != here.time_namespace) {

@@ -1,5 +1,7 @@
 #include "event-log/supply.hpp"
 
+#include <algorithm>
+
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -2,6 +2,7 @@
 // removed, renamed or overwritten (docs/folders.md).
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace uctrace {
@@ -24,10 +25,18 @@ inline constexpr char kTopologySuffix[] =
 inline constexpr char kLeaseSuffix[] = ".lease";  // one a `record` that is at work
 inline constexpr char kLauncherFilePrefix[] =
     "launcher-file-";  // edited copies of what its line names
-inline constexpr char kUnfinished[] =
-    ".new-";  // between the name of a file and a random word, until it is whole
+// Between the name of a file and a random word of that many letters and digits, until it is whole.
+inline constexpr char kUnfinished[] = ".uctrace-new-";
+inline constexpr std::size_t kUnfinishedWord = 12;
+
+// A log or what belongs to it; the topology of a node, also one that is being written.
+bool is_log_file(std::string_view name);
+bool is_topology_file(std::string_view name);
 
 // Whether a file of this name in a data folder is one of the above.
 bool is_data_file(std::string_view name);
+
+// Whether this is the name of a file that becomes `file` once it is whole.
+bool is_unfinished(std::string_view name, std::string_view file);
 
 }  // namespace uctrace

@@ -17,14 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kRandomCharacters = 6;
 constexpr int kTries = 100;
 
 std::string random_word() {
   static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
   std::uniform_int_distribution<std::size_t> any(0, kLetters.size() - 1);
-  std::string word(kRandomCharacters, '?');
+  std::string word(kUnfinishedWord, '?');
   for (char& letter : word) letter = kLetters[any(random)];
   return word;
 }
@@ -89,8 +88,13 @@ std::string NewFile::path_to_open() const {
   return access(by_number.c_str(), F_OK) == 0 ? by_number : path_.string();
 }
 
+// The permissions of a file that is replaced stay.
 void NewFile::publish() {
   require_file_or_nothing(wanted_);
+  struct stat replaced {};
+  if (lstat(wanted_.c_str(), &replaced) == 0 && S_ISREG(replaced.st_mode)) {
+    fchmod(fd_, replaced.st_mode & 0777);
+  }
   if (!is_same_file(fd_, path_)) {
     errno = ESTALE;  // somebody took it away, or put another one there
     fail("renaming");
@@ -104,18 +108,25 @@ std::string why_not_written(const std::system_error& error) {
                                                 : error.code().message();
 }
 
+namespace {
+
+// A leftover, if nobody holds it.
+bool may_be_leftover(int fd, const fs::path& path) {
+  struct stat status {};
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+         flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(fd, path);
+}
+
+}  // namespace
+
 void remove_leftovers(const fs::path& wanted) {
-  const std::string start = wanted.filename().string() + kUnfinished;
   std::error_code error;
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (!name.starts_with(start) || name.size() != start.size() + kRandomCharacters) continue;
+    if (!is_unfinished(it->path().filename().string(), wanted.filename().string())) continue;
     const int fd = open(it->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) continue;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(fd, it->path())) {
-      unlink(it->path().c_str());
-    }
+    if (may_be_leftover(fd, it->path())) unlink(it->path().c_str());
     close(fd);
   }
 }

@@ -13,7 +13,7 @@ namespace uctrace {
 
 class NewFile {
  public:
-  // Makes an empty file `wanted` + kUnfinished + six random characters (O_EXCL, O_NOFOLLOW), which
+  // Makes an empty file `wanted` + kUnfinished + a random word (O_EXCL, O_NOFOLLOW), which
   // this process holds locked (flock) as long as it is open, so that others tell it from a
   // leftover. Throws std::system_error.
   explicit NewFile(const std::filesystem::path& wanted);
@@ -40,8 +40,8 @@ class NewFile {
 // Why it could not be made or published, for a user.
 std::string why_not_written(const std::system_error& error);
 
-// Removes what was left of `wanted` by processes that were killed while they wrote it: files of the
-// name that NewFile gives which nobody holds locked. Keeps what it cannot tell.
+// Removes what was left of `wanted` by processes of this user that were killed while they wrote it:
+// regular files of the name that NewFile gives which nobody holds locked. Keeps what it cannot tell.
 void remove_leftovers(const std::filesystem::path& wanted);
 
 }  // namespace uctrace

@@ -313,7 +313,8 @@ class Writer {
 
 }  // namespace
 
-void save_profile(const Run& run, const std::filesystem::path& path) {
+void save_profile(const Run& run, const std::filesystem::path& path,
+                  const std::function<void()>& before_publishing) {
   std::string why;
   try {
     remove_leftovers(path);
@@ -322,6 +323,7 @@ void save_profile(const Run& run, const std::filesystem::path& path) {
     const auto folder = std::filesystem::canonical(
         file.path().parent_path().empty() ? "." : file.path().parent_path());
     Writer(run, (folder / file.path().filename()).string()).write();
+    if (before_publishing) before_publishing();
     file.publish();
     return;
   } catch (const sqlite::Failure& failure) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "log-merger/model.hpp"
@@ -13,7 +14,9 @@ inline constexpr int kProfileSchema = 1;  // PRAGMA user_version
 
 // Writes it under another name and renames it into place, and removes what merges that were killed
 // left of it. Throws Error.
-void save_profile(const Run& run, const std::filesystem::path& path);
+// `before_publishing` as of save_store().
+void save_profile(const Run& run, const std::filesystem::path& path,
+                  const std::function<void()>& before_publishing = {});
 
 // Whether a profile of uctrace lies there, of whichever schema.
 bool is_profile(const std::filesystem::path& path);

@@ -1,6 +1,7 @@
 // What of a full receipt is about time: what the message waited for, and when what happened to it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "log-merger/receipt_part.hpp"

@@ -24,9 +24,7 @@ namespace fs = std::filesystem;
 }
 
 bool is_source(std::string_view name) {
-  return name == kRunFile ||
-         (is_data_file(name) && name.find(kUnfinished) == name.npos &&
-          (name.find(kLogSuffix) != name.npos || name.find(kTopologySuffix) != name.npos));
+  return name == kRunFile || is_log_file(name) || is_topology_file(name);
 }
 
 // A name that is gone when it is looked at, as of a link that leads nowhere, is none.

@@ -291,13 +291,15 @@ void check_schema(const Handle& file, const std::filesystem::path& path) {
 
 }  // namespace
 
-void save_store(const Run& run, const std::filesystem::path& path) {
+void save_store(const Run& run, const std::filesystem::path& path,
+                const std::function<void()>& before_publishing) {
   const hdf5::Quiet quiet;
   std::string why;
   try {
     remove_leftovers(path);
     NewFile file(path);
     write_run(run, file.path_to_open());
+    if (before_publishing) before_publishing();
     file.publish();
     return;
   } catch (const Failure& failure) {

@@ -15,7 +15,10 @@ namespace uctrace {
 
 // Writes `run` under another name and renames it into place, so that `path` is never half written,
 // and removes what merges that were killed left of it.
-void save_store(const Run& run, const std::filesystem::path& path);
+// `before_publishing` is called once the file is whole under its other name; where it throws, nothing
+// is kept.
+void save_store(const Run& run, const std::filesystem::path& path,
+                const std::function<void()>& before_publishing = {});
 
 // Reads a whole store. What it returns is consistent, however damaged the file was: every text id,
 // process, message and range of hops lies within its table, and enumerations have known values.

@@ -77,5 +77,5 @@ def profile_id(folder):
 def check_pair(folder):
     """Store and profile are of one merge, and nothing else was left."""
     check_equal(profile_id(folder), store_id(folder), "store of the profile")
-    left = [path.name for path in folder.iterdir() if ".new-" in path.name]
+    left = [path.name for path in folder.iterdir() if ".uctrace-new-" in path.name]
     check_equal(left, [], "files that a merge left")

@@ -38,8 +38,8 @@ SILENCE_S, MARGIN_S = 120, 20
 STRANGER = 65534
 OURS = re.compile(
     r"(uctrace\.folder|run\.json|run\.h5|profile\.db|report\.html|libuctrace\.so|launcher-file-.*"
-    r"|.+\.ulog|.+\.ulog\.live|.+\.topology\.xml|.+\.topology\.xml\.part|.+\.lease)(\.new-.*)?")
-NO_RUN = re.compile(r"(uctrace\.folder|libuctrace\.so|.+\.lease)(\.new-.*)?")
+    r"|.+\.ulog|.+\.ulog\.live|.+\.topology\.xml|.+\.topology\.xml\.part|.+\.lease)(\.uctrace-new-.*)?")
+NO_RUN = re.compile(r"(uctrace\.folder|libuctrace\.so|.+\.lease)(\.uctrace-new-.*)?")
 
 
 class World:

@@ -432,8 +432,12 @@ def two_at_once():
 
 def batch_jobs_have_their_own():
     environments = ({"SLURM_JOB_ID": "17"}, {"PBS_JOBID": "18[2].server"}, {"LSB_JOBID": "19"},
-                    {"LSB_JOBID": "19", "LSB_JOBINDEX": "3"}, {"FLUX_JOB_ID": "ƒ20"})
-    names = ("17", "18_2_.server", "19", "19.3", "__20")
+                    {"LSB_JOBID": "19", "LSB_JOBINDEX": "3"}, {"FLUX_JOB_ID": "ƒ20"},
+                    {"FLUX_URI": "local:///run/flux/local"})
+    instance = 0x811c9dc5  # FNV-1a
+    for byte in b"local:///run/flux/local":
+        instance = (instance ^ byte) * 0x01000193 % 2**32
+    names = ("17", "18_2_.server", "19", "19.3", "__20", f"flux-{instance:08x}")
     with scratch() as folder:
         for environment, name in zip(environments, names):
             data = folder / f"uctrace.data.{name}"

@@ -4,10 +4,12 @@ overwritten, no link is written through, nothing is waited for, and the answer i
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 
-from harness import TOOL, Skip, check, check_equal, run_test, scratch
+from harness import TOOL, Skip, check, check_equal, run_test, run_well, scratch
 from stores import (
+    DISTURBED,
     ask,
     ask_well,
     check_one_line,
@@ -70,7 +72,7 @@ def files_of_the_user(good, folder):
             if name == "report.html":
                 ask_well(data, "view", "-o", data / name)  # as the user wants it
                 check("<title>uctrace" in (data / name).read_text(), "no page was written")
-                check(own.read_text() == MINE or not link, "the page was written through a link")
+                check_equal((data / name).is_symlink(), link, "a link of the user's own")
             if not link:
                 (data / name).write_text(MINE)
                 (data / "uctrace.folder").write_text("uctrace data folder, layout 1\n")
@@ -85,6 +87,61 @@ def pages_are_replaced(good, folder):
         before = identity_of(page) if page.exists() else None
         ask_well(folder, "view")
         check(identity_of(page) != before, "the page was not written")
+
+
+def pages_by_name(good, folder):
+    """What a user names may be a pipe, a device or a link of their own; its permissions stay."""
+    copy_of(good, folder)
+    page = folder.with_name("page.html")
+    page.write_text(MINE)
+    page.chmod(0o600)
+    link = folder.with_name("link.html")
+    link.symlink_to(page)
+    ask_well(folder, "view", "-o", link)
+    check(link.is_symlink(), "the link was replaced")
+    check("<title>uctrace" in page.read_text(), "no page behind the link")
+    check_equal(page.stat().st_mode & 0o777, 0o600, "permissions of the page")
+    through = folder.with_name("stdout")
+    through.symlink_to("/proc/self/fd/1")
+    for name in ("/dev/stdout", through, "-"):
+        shown = ask_well(folder, "view", "-o", name).stdout
+        check("<title>uctrace" in shown, f"no page on {name}: {shown[:200]}")
+    check(through.is_symlink(), "the link to the standard output was replaced")
+    pipe = folder.with_name("pipe")
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    ask_well(folder, "view", "-o", pipe)
+    check(b"<title>uctrace" in reader.communicate(timeout=60)[0], "no page in the pipe")
+    check(pipe.is_fifo(), "the pipe was replaced")
+    if os.geteuid() == 0:  # somebody else's link is replaced
+        link.unlink()
+        link.symlink_to(page)
+        os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
+        page.write_text(MINE)
+        ask_well(folder, "view", "-o", link)
+        check_equal((link.is_symlink(), page.read_text()), (False, MINE), "a planted link")
+
+
+def a_folder_that_is_renamed_meanwhile(good, folder):
+    """A new job is recorded there while the older run is merged: it is not kept in its place."""
+    for verb, part in (("info", "profile.db.uctrace-new"), ("info", "run.h5.uctrace-new"),
+                       ("view", "report.html.uctrace-new")):
+        data = folder.with_name(f"renamed-{part}")
+        copy_of(good, data)
+        (data / "uctrace.folder").write_text("uctrace data folder, layout 1\n")
+        env = {**os.environ, "LD_PRELOAD": str(DISTURBED), "STOP_AT_OPEN": part}
+        reader = subprocess.Popen([TOOL, verb, data], env=env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        os.waitid(os.P_PID, reader.pid, os.WSTOPPED | os.WNOWAIT)
+        run_well([TOOL, "record", "-o", data, "--", "true"])
+        kept = data.with_name(data.name + ".old.1")
+        check(kept.is_dir(), "the folder was not renamed")
+        os.kill(reader.pid, signal.SIGCONT)
+        output, errors = reader.communicate(timeout=60)
+        check("was renamed meanwhile" in errors, f"{part}: not told: {errors}")
+        for name in ("run.h5", "report.html"):
+            check(not (data / name).exists(), f"{name} of the older run is in the new folder")
+        check_one_line(ask(data), "no run in")
 
 
 def another_users_folder(good, folder):
@@ -142,21 +199,27 @@ def a_place_by_name(good, folder):
     check_equal(taken.read_text(), MINE, "a file that was named as a place")
     for log in folder.glob("*.ulog"):
         log.unlink()
-    answer = ask_well(folder, "info", "--store", place).stdout
+    # Nothing says that what lies there is of this folder; by its own name it is read.
+    check_one_line(ask(folder, "info", "--store", place), "no run in", f"kept in '{place}'")
+    answer = ask_well(place, "info").stdout
     check(answer.count(" finalized") == 4, f"not the run: {answer}")
 
 
 def what_killed_merges_left(good, folder):
     copy_of(good, folder)
-    names = ("run.h5.new-abc123", "profile.db.new-abc123", "report.html.new-zzzzzz")
-    others = ("run.h5.new-long-word", "run.h5.newer", "notes.new-abc123")
+    word = "abcdef123456"
+    names = tuple(f"{file}.uctrace-new-{word}" for file in ("run.h5", "profile.db", "report.html"))
+    others = ("run.h5.uctrace-new-long-word", "run.h5.new-backup", "run.h5.newer",
+              f"notes.uctrace-new-{word}", "page.html.new-backup", f"page.html.uctrace-new-{word}")
     for name in names + others:
         (folder / name).write_text(MINE)
-    with open(folder / "run.h5.new-inwork", "w") as held:
+    at_work = folder / "run.h5.uctrace-new-inworkinwork"
+    with open(at_work, "w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         ask_well(folder, "merge")
         ask_well(folder, "view")
-        check((folder / "run.h5.new-inwork").exists(), "the file of a merge at work was removed")
+        ask_well(folder, "view", "-o", folder / "page.html")
+        check(at_work.exists(), "the file of a merge at work was removed")
     for name in names:
         check(not (folder / name).exists(), f"{name} was left")
     for name in others:
@@ -177,7 +240,8 @@ def several_merges_at_once(good, folder):
         check_pair(folder)
 
 
-CASES = (pipes_and_devices, files_of_the_user, pages_are_replaced, a_place_by_name,
+CASES = (pipes_and_devices, files_of_the_user, pages_are_replaced, pages_by_name,
+         a_folder_that_is_renamed_meanwhile, a_place_by_name,
          what_killed_merges_left, several_merges_at_once, another_users_folder)
 
 

@@ -7,7 +7,7 @@
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #endif
-#if MPI_VERSION < 4  // Open MPI 4 has it by another name
+#if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION < 5  // which has it by another name
 #define MPI_Alltoall_init MPIX_Alltoall_init
 #endif
 

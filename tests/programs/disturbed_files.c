@@ -1,6 +1,7 @@
 /* To be preloaded. Kills its process in front of a chosen one of the calls by which it changes
  * files, as kill -9 would: CUT_SHORT_AT is which, from 1 on; what each call was is appended to
- * CUT_SHORT_LOG. Has files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO. */
+ * CUT_SHORT_LOG. Has files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO. Stops
+ * its process, once, in front of the opening of a file whose path holds STOP_AT_OPEN. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,7 +30,13 @@ static void next(const char* what) {
 }
 
 static int fails_to_open(const char* path) {
+  static int stopped;
   const char *part = getenv("FAIL_OPEN"), *number = getenv("FAIL_ERRNO");
+  const char* stop_at = getenv("STOP_AT_OPEN");
+  if (stop_at != NULL && !stopped && strstr(path, stop_at) != NULL) {
+    stopped = 1;
+    raise(SIGSTOP);
+  }
   if (part == NULL || number == NULL || strstr(path, part) == NULL) return 0;
   errno = atoi(number);
   return 1;

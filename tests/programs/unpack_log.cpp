@@ -2,6 +2,7 @@
 // them, in chunks behind the page. For tests that look at single records or change them.
 //
 //     unpack_log LOG...        each in place
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>

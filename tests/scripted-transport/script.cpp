@@ -1,5 +1,6 @@
 #include "script.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>

@@ -1,6 +1,8 @@
 // Active messages of the program's own, and streams: both go eagerly, in one operation.
 #include "tests/tracegen/one_sided.hpp"
 
+#include <algorithm>
+
 namespace uctrace::tracegen {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "tests/tracegen/messages.hpp"
 
+#include <algorithm>
+
 #include "tests/tracegen/random.hpp"
 
 namespace uctrace::tracegen {

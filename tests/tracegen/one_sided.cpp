@@ -2,6 +2,8 @@
 // target's processor carries out.
 #include "tests/tracegen/one_sided.hpp"
 
+#include <algorithm>
+
 #include "tests/tracegen/random.hpp"
 
 namespace uctrace::tracegen {

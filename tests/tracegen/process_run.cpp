@@ -1,5 +1,7 @@
 #include "tests/tracegen/process_run.hpp"
 
+#include <algorithm>
+
 #include "tests/tracegen/clock_traffic.hpp"
 #include "tests/tracegen/one_sided.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "cli/default_folder.hpp"
 #include "event-log/file_name.hpp"
+#include "log-merger/data_files.hpp"
 
 namespace uctrace::cli::test {
 namespace {
@@ -57,9 +58,9 @@ TEST_CASE("a folder is the tool's own by its marker alone") {
 
 TEST_CASE("what is no part of a run does not make an older run") {
   CHECK(kind_of(files({"uctrace.folder", "host-12345678.lease"})) == FolderKind::ours);
-  CHECK(kind_of(files({"uctrace.folder", "host-12345678.lease.new-abcdef"})) == FolderKind::ours);
+  CHECK(kind_of(files({"uctrace.folder", "host-12345678.lease.uctrace-new-abcdef123456"})) == FolderKind::ours);
   CHECK(kind_of(files({"uctrace.folder", "libuctrace.so"})) == FolderKind::ours);
-  CHECK(kind_of(files({"uctrace.folder.new-abcdef"})) == FolderKind::empty);
+  CHECK(kind_of(files({"uctrace.folder.uctrace-new-abcdef123456"})) == FolderKind::empty);
   CHECK(kind_of(files({"uctrace.folder", ".nfs000012"})) == FolderKind::ours);
   CHECK(kind_of(files({"uctrace.folder", "a.ulog.live"})) == FolderKind::older_run);
   CHECK(kind_of(files({"uctrace.folder", "launcher-file-12345678-0"})) == FolderKind::older_run);
@@ -89,6 +90,18 @@ TEST_CASE("what is no folder, or cannot be read, is foreign") {
         FolderKind::foreign);
 }
 
+TEST_CASE("the logs of a host are sources whatever its name is") {
+  for (const char* host : {"node1", "gpu1.new-york.example", "a.uctrace-new-abcdef123456.b"}) {
+    const std::string log = std::string(host) + "-12345678-1-2-3.ulog";
+    CHECK(is_data_file(log));
+    CHECK(is_log_file(log));
+    CHECK(is_log_file(log + ".live"));
+    CHECK_FALSE(is_log_file(log + kUnfinished + "abcdef123456"));
+    CHECK(is_data_file(log + kUnfinished + "abcdef123456"));
+    CHECK_FALSE(is_data_file(log + kUnfinished + "of-mine"));
+  }
+}
+
 TEST_CASE("names of hosts and jobs become parts of file names") {
   CHECK(name_part("node-17.example_2") == "node-17.example_2");
   CHECK(name_part("../../etc") == "_._.._etc");
@@ -109,6 +122,10 @@ TEST_CASE("the default folder is a batch job's own") {
   CHECK(default_in({{"FLUX_JOB_ID",
                      "\xc6\x92"
                      "2oLkTLb"}}) == "uctrace.data.__2oLkTLb");
+  CHECK(default_in({{"FLUX_URI", "local:///run/a"}, {"FLUX_JOB_ID", "f7"}}) == "uctrace.data.f7");
+  const auto instance = default_in({{"FLUX_URI", "local:///run/a"}});
+  CHECK(instance.starts_with("uctrace.data.flux-"));
+  CHECK(instance != default_in({{"FLUX_URI", "local:///run/b"}}));
   CHECK(default_in({{"SLURM_JOB_ID", ""}, {"PBS_JOBID", "../x"}}) == "uctrace.data._._x");
 }
 

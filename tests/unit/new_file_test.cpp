@@ -96,16 +96,32 @@ TEST_CASE("another file that was put in its place is not published") {
 
 TEST_CASE("what killed processes left is removed, and nothing else") {
   const Folder folder;
-  for (const char* name : {"a.new-abc123", "a.new-abcdefg", "a.new-", "b.new-abc123", "a"}) {
+  const char* leftover = "a.uctrace-new-abcdef123456";
+  for (const char* name :
+       {leftover, "a.uctrace-new-abcdef1234567", "a.uctrace-new-", "a.uctrace-new-yesterdays-x",
+        "a.new-backup", "b.uctrace-new-abcdef123456", "a"}) {
     write_text(folder / name, "");
   }
-  fs::create_directory(folder / "a.new-folder");
-  fs::create_symlink("b.new-abc123", folder / "a.new-linked");
+  fs::create_directory(folder / "a.uctrace-new-folderfolder");
+  fs::create_symlink("b.uctrace-new-abcdef123456", folder / "a.uctrace-new-linkedlinked");
+  REQUIRE(mkfifo((folder / "a.uctrace-new-pipepipepipe").c_str(), 0600) == 0);
   const NewFile at_work(folder / "a");
+  const std::size_t before = folder.files();
   remove_leftovers(folder / "a");
-  CHECK_FALSE(fs::exists(folder / "a.new-abc123"));
+  CHECK_FALSE(fs::exists(folder / leftover));
   CHECK(fs::exists(at_work.path()));
-  CHECK(folder.files() == 7);
+  CHECK(folder.files() == before - 1);
+}
+
+TEST_CASE("a file that is replaced keeps its permissions") {
+  const Folder folder;
+  write_text(folder / "a", "old");
+  fs::permissions(folder / "a", fs::perms::owner_read | fs::perms::owner_write);
+  NewFile file(folder / "a");
+  file.write("new");
+  file.publish();
+  CHECK(fs::status(folder / "a").permissions() ==
+        (fs::perms::owner_read | fs::perms::owner_write));
 }
 
 }  // namespace uctrace

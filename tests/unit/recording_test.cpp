@@ -2,6 +2,8 @@
 // accounts.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "log-merger/merge.hpp"

@@ -124,7 +124,6 @@ typedef struct CUipcMemHandle_st {
 typedef enum CUmemAllocationHandleType_enum {
   CU_MEM_HANDLE_TYPE_NONE = 0x0,
   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 0x1,
-  CU_MEM_HANDLE_TYPE_FABRIC = 0x8,
   CU_MEM_HANDLE_TYPE_MAX = 0x7FFFFFFF
 } CUmemAllocationHandleType;
 
