@@ -172,6 +172,8 @@ def a_scratch_folder_keeps_what_is_foreign():
             (left / "mine" / "file").unlink()
             (left / "mine").rmdir()
             left.rmdir()
+        pipe = 'mkfifo "$UCTRACE_FALLBACK_DIR/x.ulog"'
+        run_well(record_command(folder / "c", ["sh", "-c", pipe]), env=environment)
         run_well(record_command(folder / "b", quick_job()), env=environment)
         check_equal(list(temporary.iterdir()), [], "left in the temporary folder")
 
@@ -326,6 +328,40 @@ def jobs_in_another_namespace():
         moves(data, ["true"])
 
 
+def jobs_under_the_proc_of_the_host():
+    """In a PID namespace without a /proc of its own, whose numbers are of other processes."""
+    command = [need("unshare"), "--pid", "--fork", "--kill-child"]
+    if run([*command, "true"]).status != 0:
+        raise Skip("PID namespaces are not permitted here")
+    with scratch() as folder:
+        data, go = folder / "data", folder / "go"
+        first, second = (" ".join(str(word) for word in record_command(data, quick_job(*more)))
+                         for more in ([go], []))
+        script = (f"{first} & while [ ! -e {go}.ready ]; do :; done; rm {data}/*.lease; {second}; "
+                  f"touch {go}; wait")
+        result = run_well([*command, "sh", "-ec", script])
+        check("is still writing there" in result.stderr, f"the reason is not told: {result}")
+        check_equal(list(folder.glob("data.old*")), [], "older runs")
+
+
+def a_folder_that_is_moved():
+    """While the job runs, by its user: what the job leaves follows it."""
+    with scratch() as folder:
+        data, moved, go = folder / "data", folder / "mine", folder / "go"
+        with started(record_command(data, quick_job(go))) as process:
+            wait_for(folder / "go.ready")
+            data.rename(moved)
+            run(record_command(data, ["sh", "-c", "exit 7"]))
+            go.touch()
+            result = finish(process)
+        check_equal(result.status, 0, f"the job: {result}")
+        check(f"is called {moved} now" in result.stderr, f"not told: {result}")
+        statuses = {place: json.loads((place / "run.json").read_text())["exit_status"]
+                    for place in (data, moved)}
+        check_equal(statuses, {data: 7, moved: 0}, "exit statuses in run.json")
+        check_equal(list(moved.glob("*.lease")), [], "leases")
+
+
 def fake_elsewhere(recording, *, closed=0):
     """The run of a job on another host that did not end."""
     for log in recording.logs:
@@ -393,6 +429,12 @@ def a_job_that_waits_in_a_queue():
             silence(lease, old)
             result = run_well(record_command(data, ["true"]))
             check(because in result.stderr, f"a lease of {old} s: {result}")
+        lease.write_text(json.dumps({**text, "host": "a\x1b[31m\nuctrace: all is well"}))
+        silence(lease, 10)
+        result = run_well(record_command(data, ["true"]))
+        check("waits for its job" in result.stderr, f"a lease of a strange host: {result}")
+        check("\x1b" not in result.stderr and "\nuctrace: all" not in result.stderr,
+              f"characters that others chose reach the terminal: {result}")
         for nonsense in ("", "{", '{"pid": -1}', "[1]"):
             lease.write_text(nonsense)
             silence(lease, 10)
@@ -470,6 +512,8 @@ CASES = {
     "remote": a_remote_folder,
     "not-renamed": what_is_not_renamed,
     "namespace": jobs_in_another_namespace,
+    "proc-of-host": jobs_under_the_proc_of_the_host,
+    "moved": a_folder_that_is_moved,
     "signs": signs_of_life_decide,
     "queue": a_job_that_waits_in_a_queue,
     "at-once": two_at_once,

@@ -109,9 +109,12 @@ def pages_by_name(good, folder):
     check(through.is_symlink(), "the link to the standard output was replaced")
     pipe = folder.with_name("pipe")
     os.mkfifo(pipe)
-    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    page.write_text(MINE)
+    with page.open("w") as written:
+        reader = subprocess.Popen(["cat", pipe], stdout=written)
     ask_well(folder, "view", "-o", pipe)
-    check(b"<title>uctrace" in reader.communicate(timeout=60)[0], "no page in the pipe")
+    check_equal(reader.wait(timeout=60), 0, "exit status of the pipe's reader")
+    check("<title>uctrace" in page.read_text(), "no page in the pipe")
     check(pipe.is_fifo(), "the pipe was replaced")
     if os.geteuid() == 0:  # somebody else's link is replaced
         link.unlink()
@@ -126,7 +129,7 @@ def a_folder_that_is_renamed_meanwhile(good, folder):
     """A new job is recorded there while the older run is merged: it is not kept in its place."""
     for verb, part in (("info", "profile.db.uctrace-new"), ("info", "run.h5.uctrace-new"),
                        ("view", "report.html.uctrace-new")):
-        data = folder.with_name(f"renamed-{part}")
+        data = folder.with_name(f"renamed-{part.split(chr(46))[0]}-{verb}")
         copy_of(good, data)
         (data / "uctrace.folder").write_text("uctrace data folder, layout 1\n")
         env = {**os.environ, "LD_PRELOAD": str(DISTURBED), "STOP_AT_OPEN": part}

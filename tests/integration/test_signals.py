@@ -1,7 +1,8 @@
 """A job under `record` gets the signals that it would get without, each as often, and ends, stops and
 goes on by them in the same way. Nothing is left behind, whatever ended it.
 
-    test_signals.py alone | group | stops | killed      a program without a launcher
+    test_signals.py alone | group | stops | stopped-by-somebody | ignored | killed
+                                                        a program without a launcher
     test_signals.py launcher ompi|mpich                 in front of a launcher
     test_signals.py behind ompi|mpich                   behind it
 """
@@ -247,6 +248,25 @@ def stops():
                 job.check_nothing_left(name)
 
 
+REACTION_S = 3  # cli/run_program.cpp
+
+
+def stopped_by_somebody():
+    """A program that took Ctrl-Z for itself, and is stopped by somebody else much later, stops alone."""
+    with scratch() as folder, jobs(folder) as start:
+        job = start("later", "count")
+        job.wait_ready()
+        os.kill(job.process.pid, signal.SIGTSTP)
+        passed = time.monotonic() + REACTION_S
+        wait_until(lambda: time.monotonic() > passed, "time stands still")
+        os.kill(job.pids[0], signal.SIGSTOP)
+        wait_until(lambda: state_of(job.pids[0]) == "T", "the program does not stop")
+        os.kill(job.pids[0], signal.SIGCONT)
+        os.kill(job.pids[0], LAST)
+        check_equal(job.finish(), 7, "exit status")
+        check(int(signal.SIGTSTP) in [number for number, _, _ in job.taken()], f"{job.taken()}")
+
+
 def ignored():
     """Under nohup, and from a parent that ignores its children's ends."""
     with scratch() as folder, jobs(folder) as start:
@@ -311,6 +331,7 @@ def behind(mpi):
     check(len(found[True][1]) == 2 * len(numbers), f"signals of the ranks: {found[True]}")
 
 
-CASES = {"alone": alone, "group": group, "stops": stops, "ignored": ignored, "killed": killed,
+CASES = {"alone": alone, "group": group, "stops": stops,
+         "stopped-by-somebody": stopped_by_somebody, "ignored": ignored, "killed": killed,
          "launcher": launcher, "behind": behind}
 run_test(lambda case, *mpi: CASES[case](*mpi))

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h> /* as CUDA's own header does, which programs rely on */
 
 #ifdef __cplusplus
 extern "C" {
