@@ -9,8 +9,8 @@
 #include <atomic>
 
 #include "call-stacks/callers.hpp"
-#include "event-log/last_look.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/last_look.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::stacks {
 

@@ -14,8 +14,8 @@
 
 #include <cstdint>
 
-#include "event-log/extras.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/extras.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::stacks {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/kinds.hpp"
+#include "event-log/format/kinds.hpp"
 
 namespace uctrace::stacks {
 

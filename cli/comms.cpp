@@ -1,4 +1,4 @@
-#include "log-merger/comms.hpp"
+#include "log-merger/reports/comms.hpp"
 
 #include <iostream>
 

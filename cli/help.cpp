@@ -4,7 +4,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "cli/manual.hpp"
+#include "cli/command-line/manual.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli {
 namespace {

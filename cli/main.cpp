@@ -3,9 +3,9 @@
 #include <exception>
 #include <iostream>
 
-#include "cli/command_line.hpp"
+#include "cli/command-line/command_line.hpp"
 #include "cli/verbs.hpp"
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace {
 

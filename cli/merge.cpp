@@ -5,7 +5,7 @@
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "log-merger/info_output.hpp"
+#include "log-merger/reports/info_output.hpp"
 
 namespace uctrace::cli {
 

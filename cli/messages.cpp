@@ -5,8 +5,8 @@
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "log-merger/error.hpp"
-#include "log-merger/messages_output.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/reports/messages_output.hpp"
 
 namespace uctrace::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli {
 namespace {

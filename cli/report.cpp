@@ -1,4 +1,4 @@
-#include "log-merger/report.hpp"
+#include "log-merger/reports/report.hpp"
 
 #include <iostream>
 

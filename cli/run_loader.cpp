@@ -7,14 +7,14 @@
 #include <optional>
 #include <random>
 
-#include "cli/store_place.hpp"
-#include "event-log/version.hpp"
-#include "log-merger/data_files.hpp"
-#include "log-merger/error.hpp"
+#include "cli/data-folder/store_place.hpp"
+#include "event-log/format/version.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/folder/data_files.hpp"
+#include "log-merger/folder/sources.hpp"
 #include "log-merger/merge.hpp"
-#include "log-merger/profile_db.hpp"
-#include "log-merger/sources.hpp"
-#include "log-merger/store.hpp"
+#include "log-merger/store/profile_db.hpp"
+#include "log-merger/store/store.hpp"
 
 namespace uctrace::cli {
 namespace {

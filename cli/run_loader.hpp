@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "cli/command_line.hpp"
-#include "log-merger/model.hpp"
+#include "cli/data-folder/data_choice.hpp"
+#include "log-merger/model/model.hpp"
 
 namespace uctrace::cli {
 

@@ -1,7 +1,7 @@
 // What standard output is, and how the tool behaves on it.
 #pragma once
 
-#include "log-merger/table.hpp"
+#include "log-merger/reports/table.hpp"
 
 namespace uctrace::cli {
 

@@ -2,7 +2,7 @@
 // work; results go to standard output, everything else to standard error.
 #pragma once
 
-#include "cli/command_line.hpp"
+#include "cli/command-line/command_line.hpp"
 
 namespace uctrace::cli {
 

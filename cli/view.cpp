@@ -7,14 +7,14 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/data-folder/store_place.hpp"
 #include "cli/run_loader.hpp"
-#include "cli/store_place.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "log-merger/data_files.hpp"
-#include "log-merger/error.hpp"
-#include "log-merger/new_file.hpp"
-#include "log-merger/page_data.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/folder/data_files.hpp"
+#include "log-merger/folder/new_file.hpp"
+#include "log-merger/page-data/page_data.hpp"
 
 // The built page, carried in this program by page_template.S.
 extern "C" const char uctrace_page_html_start[];

@@ -4,8 +4,8 @@
 
 #include "device-attributor/history.hpp"
 #include "device-attributor/topology.hpp"
-#include "event-log/device_definitions.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/format/device_definitions.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::gpu {
 

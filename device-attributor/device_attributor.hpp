@@ -13,8 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/extras.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/extras.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::gpu {
 

@@ -7,8 +7,8 @@
 
 #include "device-attributor/definitions.hpp"
 #include "device-attributor/history.h"
-#include "event-log/process_identity.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/process_identity.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 
 namespace uctrace::gpu {

@@ -23,8 +23,8 @@
 #include <atomic>
 #include <cstddef>
 
-#include "event-log/open_files.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/open_files.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::gpu {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/device_kinds.hpp"
+#include "event-log/format/device_kinds.hpp"
 
 namespace uctrace::gpu {
 

@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "log-merger/describe_gpus.hpp"
-#include "log-merger/describe_windows.hpp"
-#include "log-merger/gpu_nic.hpp"
-#include "log-merger/job.hpp"
-#include "log-merger/launcher_line.hpp"
-#include "log-merger/open_calls.hpp"
-#include "log-merger/place_devices.hpp"
-#include "log-merger/plain_text.hpp"
-#include "log-merger/strangers.hpp"
-#include "log-merger/totals.hpp"
+#include "event-log/reader/plain_text.hpp"
+#include "log-merger/audit/describe_gpus.hpp"
+#include "log-merger/audit/describe_windows.hpp"
+#include "log-merger/audit/totals.hpp"
+#include "log-merger/folder/launcher_line.hpp"
+#include "log-merger/job/job.hpp"
+#include "log-merger/memory/place_devices.hpp"
+#include "log-merger/mpi/open_calls.hpp"
+#include "log-merger/mpi/requests.hpp"
+#include "log-merger/peers/unlogged_peers.hpp"
+#include "log-merger/summaries/gpu_nic.hpp"
 
 namespace uctrace {
 
@@ -36,7 +37,7 @@ Run merged(merge::Job job) {
   merge::note_recording(job);
   merge::note_disagreements(job);
   merge::note_open_calls(job);
-  merge::note_strangers(job);
+  merge::note_unlogged_peers(job);
   if (!job.logs.empty()) {
     const log::LogFile& first = job.logs.front().file;
     job.run.run_id = fmt::format("{}@{}", plain_text(first.job()), job.run.epoch_realtime_ns);

@@ -7,15 +7,12 @@
 #include <filesystem>
 #include <string>
 
-#include "log-merger/data_files.hpp"
-#include "log-merger/log_set.hpp"
-#include "log-merger/model.hpp"
+#include "log-merger/folder/data_files.hpp"
+#include "log-merger/folder/log_set.hpp"
+#include "log-merger/job/merge_options.hpp"
+#include "log-merger/model/model.hpp"
 
 namespace uctrace {
-
-struct MergeOptions {
-  std::string job;  // job key, or its beginning; empty = the newest in the folder
-};
 
 // Every log in `folder`, and which topologies of nodes are there. Throws Error where the folder cannot be read.
 LogSet read_logs(const std::filesystem::path& folder);

@@ -5,8 +5,8 @@
 
 #include <atomic>
 
-#include "event-log/last_look.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/last_look.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/original.hpp"
 #include "interpose/scope.hpp"
 #include "mpi-attribution/library.hpp"

@@ -7,7 +7,7 @@
 
 #include "call-stacks/callers.hpp"
 #include "call-stacks/stacks.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "mpi-attribution/communicators.hpp"
 #include "mpi-attribution/library.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "event-log/ticks.hpp"
+#include "event-log/recorder/ticks.hpp"
 
 namespace uctrace::mpi {
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event-log/process_identity.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/process_identity.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "mpi-attribution/clock_channel.hpp"
 #include "mpi-attribution/clock_leaders.hpp"
 

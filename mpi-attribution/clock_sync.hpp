@@ -1,6 +1,6 @@
 // Measures the clocks of the hosts of a job against each other: once MPI has started and before it
 // ends. Their times can then be compared with an error that is known
-// (log-merger/clock_offsets.hpp).
+// (log-merger/clocks/clock_offsets.hpp).
 //
 // The first process on each clock is its leader; leaders send short messages to and fro. That
 // happens on a communicator of the tool's own, which every process of MPI_COMM_WORLD has to help to

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "mpi-attribution/children.hpp"
 #include "mpi-attribution/rank_runs.hpp"
 

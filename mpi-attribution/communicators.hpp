@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/kinds.hpp"
-#include "event-log/own.hpp"
+#include "event-log/format/kinds.hpp"
+#include "event-log/recorder/own.hpp"
 #include "mpi-attribution/library.hpp"
 
 namespace uctrace::mpi {

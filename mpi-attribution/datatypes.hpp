@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/own.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/own.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "mpi-attribution/library.hpp"
 
 namespace uctrace::mpi {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "event-log/own.hpp"
+#include "event-log/recorder/own.hpp"
 #include "mpi-attribution/call.h"
 
 namespace uctrace::mpi {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/definitions.hpp"
+#include "event-log/format/definitions.hpp"
 
 namespace uctrace::mpi {
 

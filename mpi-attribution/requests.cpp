@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "event-log/codec.hpp"
+#include "event-log/format/codec.hpp"
 #include "mpi-attribution/call_record.hpp"
 
 namespace uctrace::mpi {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/scope.hpp"
 #include "mpi-attribution/library.hpp"
 

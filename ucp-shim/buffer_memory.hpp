@@ -6,8 +6,8 @@
 // then, so its parts are asked for before.
 #pragma once
 
-#include "event-log/extras.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/extras.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "ucp-shim/parameters.hpp"
 
 namespace uctrace::ucp {

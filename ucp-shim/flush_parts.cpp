@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "event-log/address_map.hpp"
+#include "event-log/recorder/address_map.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/carried.hpp"

@@ -1,6 +1,6 @@
 #include "ucp-shim/left_out.hpp"
 
-#include "event-log/ucp_names.hpp"
+#include "event-log/format/ucp_names.hpp"
 #include "interpose/leave_out.hpp"
 
 namespace uctrace::ucp {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/kinds.hpp"
-#include "event-log/own.hpp"
+#include "event-log/format/kinds.hpp"
+#include "event-log/recorder/own.hpp"
 
 namespace uctrace::ucp {
 

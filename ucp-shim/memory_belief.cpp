@@ -7,8 +7,8 @@
 #include <atomic>
 
 #include "device-attributor/device_attributor.hpp"
-#include "event-log/device_definitions.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/format/device_definitions.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/context.hpp"

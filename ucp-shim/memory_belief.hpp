@@ -3,8 +3,8 @@
 // device memory for the host's, the operation goes another way than its user thinks, or fails.
 #pragma once
 
-#include "event-log/device_kinds.hpp"
-#include "event-log/file_layout.hpp"
+#include "event-log/format/device_kinds.hpp"
+#include "event-log/format/file_layout.hpp"
 
 namespace uctrace::ucp {
 

@@ -4,7 +4,7 @@
 #include <ucp/api/ucp.h>
 
 #include "device-attributor/device_attributor.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/interfaces.hpp"

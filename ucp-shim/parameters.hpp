@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/file_layout.hpp"
+#include "event-log/format/file_layout.hpp"
 
 namespace uctrace::ucp {
 

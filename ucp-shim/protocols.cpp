@@ -9,8 +9,8 @@
 #include <atomic>
 #include <utility>
 
-#include "event-log/address_map.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/address_map.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/objects.hpp"
 #include "ucp-shim/dispatch.hpp"
 #include "uct-shim/carried.hpp"

@@ -14,9 +14,9 @@
 #include <atomic>
 
 #include "call-stacks/stacks.hpp"
-#include "event-log/extras.hpp"
-#include "event-log/own.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/extras.hpp"
+#include "event-log/recorder/own.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/buffer_memory.hpp"
 #include "ucp-shim/left_out.hpp"

@@ -1,6 +1,6 @@
 // UCP tag operations. The *_nbx calls are where operations are recorded; the older forms call them
 // inside libucp, so theirs only leave their name.
-#include "event-log/address_map.hpp"
+#include "event-log/recorder/address_map.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/active_requests.hpp"

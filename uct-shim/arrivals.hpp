@@ -10,8 +10,8 @@
 
 #include <uct/api/uct.h>
 
-#include "event-log/recorder.hpp"
-#include "event-log/ucp_wire.hpp"
+#include "event-log/format/ucp_wire.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "uct-shim/context.hpp"
 
 namespace uctrace::uct {

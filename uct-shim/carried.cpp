@@ -1,7 +1,7 @@
 #include "uct-shim/carried.hpp"
 
-#include "event-log/address_map.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/address_map.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::uct {
 

@@ -13,7 +13,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "event-log/own.hpp"
+#include "event-log/recorder/own.hpp"
 #include "uct-shim/context.hpp"
 
 namespace uctrace::uct {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <utility>
 
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/original.hpp"
 
 namespace uctrace::uct {

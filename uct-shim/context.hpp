@@ -6,7 +6,7 @@
 
 #include <uct/api/uct.h>
 
-#include "event-log/file_layout.hpp"
+#include "event-log/format/file_layout.hpp"
 
 namespace uctrace::uct {
 

@@ -2,7 +2,7 @@
 // The merger joins them with the addresses of the other processes' interfaces and endpoints.
 #include <string.h>
 
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/connections.hpp"

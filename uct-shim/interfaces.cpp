@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "device-attributor/device_attributor.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/rebuilt.hpp"

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/own.hpp"
-#include "event-log/ucp_wire.hpp"
+#include "event-log/format/ucp_wire.hpp"
+#include "event-log/recorder/own.hpp"
 
 namespace uctrace::uct {
 

@@ -4,8 +4,8 @@
 
 #include <atomic>
 
-#include "event-log/recorder.hpp"
-#include "event-log/ucp_names.hpp"
+#include "event-log/format/ucp_names.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/leave_out.hpp"
 #include "uct-shim/interfaces.hpp"
 

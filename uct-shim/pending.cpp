@@ -1,7 +1,7 @@
 #include "uct-shim/pending.hpp"
 
-#include "event-log/address_map.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/address_map.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
 #include "uct-shim/interfaces.hpp"

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "device-attributor/device_attributor.hpp"
-#include "event-log/address_map.hpp"
+#include "event-log/recorder/address_map.hpp"
 
 namespace uctrace::uct {
 

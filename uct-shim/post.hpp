@@ -10,8 +10,8 @@
 #include <uct/api/uct.h>
 
 #include "call-stacks/stacks.hpp"
-#include "event-log/extras.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/extras.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
 #include "uct-shim/interfaces.hpp"

@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/objects.hpp"
 #include "interpose/original.hpp"
 #include "interpose/patched.hpp"

@@ -4,7 +4,7 @@
 // above finds its request by the structure's address.
 #include <string.h>
 
-#include "event-log/address_map.hpp"
+#include "event-log/recorder/address_map.hpp"
 #include "uct-shim/arrivals.hpp"
 #include "uct-shim/operations.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/original.hpp"
 #include "interpose/scope.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "interpose/scope.hpp"
 #include "uct-shim/interfaces.hpp"
 #include "uct-shim/supported_ucx.hpp"

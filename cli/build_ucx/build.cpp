@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli::build_ucx {
 namespace {

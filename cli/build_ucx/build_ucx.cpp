@@ -16,11 +16,11 @@
 #include "cli/build_ucx/tools.hpp"
 #include "cli/check/child.hpp"
 #include "cli/installation.hpp"
-#include "cli/program.hpp"
+#include "cli/launching/program.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "log-merger/error.hpp"
-#include "log-merger/launcher_line.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/folder/launcher_line.hpp"
 
 namespace uctrace::cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "cli/build_ucx/source_list.hpp"
 #include "cli/check/child.hpp"
-#include "cli/program.hpp"
-#include "log-merger/error.hpp"
+#include "cli/launching/program.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli::build_ucx {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "cli/check/child.hpp"
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli::build_ucx {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli::build_ucx {
 namespace {

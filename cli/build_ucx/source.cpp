@@ -13,7 +13,7 @@
 #include "cli/build_ucx/package_source.hpp"
 #include "cli/build_ucx/supported.hpp"
 #include "cli/check/child.hpp"
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli::build_ucx {
 namespace {

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "cli/check/child.hpp"
-#include "log-merger/error.hpp"
-#include "log-merger/launcher_line.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/folder/launcher_line.hpp"
 
 namespace uctrace::cli::build_ucx {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "cli/program.hpp"
-#include "log-merger/error.hpp"
+#include "cli/launching/program.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli::build_ucx {
 namespace {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/check/checks.hpp"
-#include "cli/scratch_folder.hpp"
+#include "cli/data-folder/scratch_folder.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "log-merger/table.hpp"
+#include "log-merger/reports/table.hpp"
 
 namespace uctrace::cli {
 namespace {

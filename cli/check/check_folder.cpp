@@ -18,13 +18,13 @@
 #include <sstream>
 
 #include "cli/check/checks.hpp"
-#include "cli/data_folder.hpp"
-#include "event-log/file_systems.hpp"
-#include "log-merger/data_files.hpp"
-#include "log-merger/error.hpp"
-#include "log-merger/launcher_line.hpp"
-#include "log-merger/new_file.hpp"
-#include "log-merger/table.hpp"
+#include "cli/data-folder/data_folder.hpp"
+#include "event-log/format/file_systems.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/folder/data_files.hpp"
+#include "log-merger/folder/launcher_line.hpp"
+#include "log-merger/folder/new_file.hpp"
+#include "log-merger/reports/table.hpp"
 
 namespace uctrace::cli::check {
 namespace {

@@ -3,8 +3,8 @@
 #include "cli/check/checks.hpp"
 #include "cli/check/child.hpp"
 #include "cli/installation.hpp"
-#include "cli/launch.hpp"
-#include "log-merger/error.hpp"
+#include "cli/launching/launch.hpp"
+#include "event-log/reader/error.hpp"
 
 namespace uctrace::cli::check {
 namespace {

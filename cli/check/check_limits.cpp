@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/check/checks.hpp"
-#include "log-merger/table.hpp"
+#include "log-merger/reports/table.hpp"
 
 namespace uctrace::cli::check {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "cli/check/checks.hpp"
-#include "log-merger/launcher_line.hpp"
+#include "log-merger/folder/launcher_line.hpp"
 
 namespace uctrace::cli::check {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/check/checks.hpp"
 #include "cli/check/child.hpp"
-#include "log-merger/launcher_line.hpp"
+#include "log-merger/folder/launcher_line.hpp"
 
 namespace uctrace::cli::check {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "cli/check/checks.hpp"
 #include "cli/check/child.hpp"
+#include "cli/data-folder/job_log.hpp"
+#include "cli/data-folder/scratch_folder.hpp"
 #include "cli/installation.hpp"
-#include "cli/job_log.hpp"
-#include "cli/scratch_folder.hpp"
-#include "log-merger/error.hpp"
-#include "log-merger/info_output.hpp"
-#include "log-merger/launcher_line.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/folder/launcher_line.hpp"
 #include "log-merger/merge.hpp"
+#include "log-merger/reports/info_output.hpp"
 #include "uct-shim/supported_ucx.hpp"
 
 namespace uctrace::cli::check {

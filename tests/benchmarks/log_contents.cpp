@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "event-log/reader.hpp"
+#include "event-log/reader/reader.hpp"
 
 namespace {
 

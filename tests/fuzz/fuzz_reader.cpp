@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "event-log/reader.hpp"
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
+#include "event-log/reader/reader.hpp"
 #include "tests/fuzz/log_script.hpp"
 #include "tests/unit/touch_everything.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "event-log/block_encoder.hpp"
+#include "event-log/recorder/block_encoder.hpp"
 #include "tests/fuzz/log_script_steps.hpp"
 #include "tests/unit/log_builder.hpp"
 

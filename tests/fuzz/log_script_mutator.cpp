@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "event-log/definitions.hpp"
-#include "event-log/device_definitions.hpp"
-#include "event-log/events.hpp"
+#include "event-log/format/definitions.hpp"
+#include "event-log/format/device_definitions.hpp"
+#include "event-log/format/events.hpp"
 #include "tests/fuzz/log_script_steps.hpp"
 
 // Of libFuzzer: its own mutations of raw bytes.

@@ -6,11 +6,11 @@
 #include <sstream>
 #include <string>
 
-#include "log-merger/info_output.hpp"
-#include "log-merger/messages_output.hpp"
-#include "log-merger/page_data.hpp"
-#include "log-merger/plain_text.hpp"
-#include "log-merger/report.hpp"
+#include "event-log/reader/plain_text.hpp"
+#include "log-merger/page-data/page_data.hpp"
+#include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/messages_output.hpp"
+#include "log-merger/reports/report.hpp"
 
 namespace uctrace::fuzz {
 

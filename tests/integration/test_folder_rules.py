@@ -32,7 +32,7 @@ from harness import (
 
 REFUSED = 125
 BOOT_ID, CLOSED, HEARTBEAT = 96, 230, 744  # docs/log-format.md
-SILENCE_S = 120  # event-log/liveness.hpp
+SILENCE_S = 120  # event-log/reader/liveness.hpp
 STRANGER = 65534  # the id of another user
 WAIT_FOR = "touch {0}.ready; while [ ! -e {0} ]; do sleep 0.05; done"
 

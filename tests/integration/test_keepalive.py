@@ -5,7 +5,7 @@ from checks import check_complete
 from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
 from scripted import LIBRARY
 
-EXACT = 0  # log-merger/model.hpp
+EXACT = 0  # log-merger/model/model.hpp
 TRANSPORTS = {
     "tcp": {"UCX_TLS": "tcp,self"},
     "all": {},

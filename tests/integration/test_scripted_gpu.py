@@ -9,7 +9,7 @@ from scripted import check_recording_is, read_oracle
 
 SETTINGS = {"protocols-v1": "n", "protocols-v2": "y"}
 SIZES = (1, 100, 4000, 8000, 50000, 300000)
-LINKS = ("exact", "inferred", "ambiguous", "reason", "none")  # log-merger/model.hpp
+LINKS = ("exact", "inferred", "ambiguous", "reason", "none")  # log-merger/model/model.hpp
 FROM_DEVICE = 1  # a bit of the way of a message, as scripted_gpu.c numbers it
 
 

@@ -248,7 +248,7 @@ def stops():
                 job.check_nothing_left(name)
 
 
-REACTION_S = 3  # cli/run_program.cpp
+REACTION_S = 3  # cli/launching/run_program.cpp
 
 
 def stopped_by_somebody():

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "event-log/block_decoder.hpp"
+#include "event-log/reader/block_decoder.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "event-log/address_map.hpp"
+#include "event-log/recorder/address_map.hpp"
 
 using Map = uctrace::log::AddressMap<int, 16>;
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "event-log/reader.hpp"
+#include "event-log/reader/reader.hpp"
 
 namespace uctrace::log::test {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "event-log/file_layout.hpp"
+#include "event-log/format/file_layout.hpp"
 
 namespace uctrace::tracegen {
 

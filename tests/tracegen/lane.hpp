@@ -8,9 +8,9 @@
 #include <initializer_list>
 #include <span>
 
-#include "event-log/device_definitions.hpp"
-#include "event-log/events.hpp"
-#include "event-log/ucp_wire.hpp"
+#include "event-log/format/device_definitions.hpp"
+#include "event-log/format/events.hpp"
+#include "event-log/format/ucp_wire.hpp"
 #include "tests/tracegen/log_output.hpp"
 
 namespace uctrace::tracegen {

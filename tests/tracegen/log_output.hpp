@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "event-log/block_encoder.hpp"
+#include "event-log/recorder/block_encoder.hpp"
 #include "tests/tracegen/clocks.hpp"
 
 namespace uctrace::tracegen {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "event-log/device_definitions.hpp"
+#include "event-log/format/device_definitions.hpp"
 #include "tests/tracegen/clocks.hpp"
 #include "tests/tracegen/options.hpp"
 

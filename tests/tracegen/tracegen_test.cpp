@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "event-log/reader.hpp"
+#include "event-log/reader/reader.hpp"
 #include "tests/tracegen/process_run.hpp"
 #include "tests/tracegen/random.hpp"
 

@@ -1,4 +1,4 @@
-#include "event-log/chunk_turns.hpp"
+#include "event-log/recorder/chunk_turns.hpp"
 
 #include <doctest/doctest.h>
 

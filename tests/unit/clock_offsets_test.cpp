@@ -1,5 +1,5 @@
 // Clocks that are placed by measurements, against clocks whose truth is known.
-#include "log-merger/clock_offsets.hpp"
+#include "log-merger/clocks/clock_offsets.hpp"
 
 #include <doctest/doctest.h>
 

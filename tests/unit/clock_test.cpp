@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "event-log/reader.hpp"
+#include "event-log/reader/reader.hpp"
 
 namespace uctrace::log::test {
 TEST_CASE("clock: the line from first to last anchor, against exact arithmetic") {

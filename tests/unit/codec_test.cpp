@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "event-log/block_decoder.hpp"
-#include "event-log/block_encoder.hpp"
+#include "event-log/reader/block_decoder.hpp"
+#include "event-log/recorder/block_encoder.hpp"
 
 namespace uctrace::log::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "log-merger/communication_libraries.hpp"
+#include "log-merger/stacks/communication_libraries.hpp"
 
 #include <doctest/doctest.h>
 

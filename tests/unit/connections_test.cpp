@@ -1,6 +1,6 @@
 // Connections find their other end, and only it: small cases by hand, and random ones against the
 // truth that they were made from.
-#include "log-merger/connections.hpp"
+#include "log-merger/peers/connections.hpp"
 
 #include <doctest/doctest.h>
 

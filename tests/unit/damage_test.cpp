@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "event-log/reader.hpp"
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
+#include "event-log/reader/reader.hpp"
 #include "tests/unit/log_builder.hpp"
 #include "tests/unit/touch_everything.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "log-merger/memory.hpp"
+#include "log-merger/memory/memory.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge::test {

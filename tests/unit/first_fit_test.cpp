@@ -1,5 +1,5 @@
 // Searches that skip what cannot fit, against looking at everything.
-#include "log-merger/first_fit.hpp"
+#include "log-merger/model/first_fit.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Which folders `record` may use, and what they are called by default.
-#include "cli/folder_rules.hpp"
+#include "cli/data-folder/folder_rules.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <map>
 #include <string>
 
-#include "cli/default_folder.hpp"
-#include "event-log/file_name.hpp"
-#include "log-merger/data_files.hpp"
+#include "cli/data-folder/default_folder.hpp"
+#include "event-log/format/file_name.hpp"
+#include "log-merger/folder/data_files.hpp"
 
 namespace uctrace::cli::test {
 namespace {

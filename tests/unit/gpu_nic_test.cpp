@@ -1,5 +1,5 @@
 // Bytes between memory and network cards: the sums of what the hops carried, and where they stand.
-#include "log-merger/gpu_nic.hpp"
+#include "log-merger/summaries/gpu_nic.hpp"
 
 #include <doctest/doctest.h>
 

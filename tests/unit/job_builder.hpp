@@ -6,8 +6,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "event-log/ucp_wire.hpp"
-#include "log-merger/job.hpp"
+#include "event-log/format/ucp_wire.hpp"
+#include "log-merger/job/job.hpp"
 #include "tests/unit/log_builder.hpp"
 
 namespace uctrace::merge::test {

@@ -1,4 +1,4 @@
-#include "event-log/job_key.hpp"
+#include "event-log/recorder/job_key.hpp"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>

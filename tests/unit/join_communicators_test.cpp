@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "log-merger/mpi/communicators.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge {

@@ -1,4 +1,4 @@
-#include "log-merger/launcher_line.hpp"
+#include "log-merger/folder/launcher_line.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "event-log/input_file.hpp"
+#include "event-log/reader/input_file.hpp"
 
 namespace uctrace {
 namespace {

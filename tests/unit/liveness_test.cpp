@@ -1,5 +1,5 @@
 // Whether a process runs, told by what can be seen of it and by its signs of life.
-#include "event-log/liveness.hpp"
+#include "event-log/reader/liveness.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>

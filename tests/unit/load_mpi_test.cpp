@@ -2,7 +2,7 @@
 // is known by what its lane shows.
 #include <doctest/doctest.h>
 
-#include "log-merger/job.hpp"
+#include "log-merger/job/job.hpp"
 #include "tests/unit/log_builder.hpp"
 
 namespace uctrace::merge {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "event-log/reader.hpp"
+#include "event-log/reader/reader.hpp"
 
 namespace uctrace::log::test {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "log-merger/quiet.hpp"
+#include "log-merger/match/quiescence.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge {
@@ -255,12 +255,12 @@ TEST_CASE("parts begin and end where nothing is on its way, and at gaps") {
   builder.log(0).recorded.lane_gaps[0].counted.ucp_operations = 1;  // a flush
   const auto parts = whole_parts(builder.job, log::UcpFamily::tag_send);
   REQUIRE(parts.size() == 3);
-  CHECK(parts[0].quiet_before);
+  CHECK(parts[0].quiescent_before);
   CHECK(parts[0].end_ns == 100);  // an operation may have been under way since the last known one
-  CHECK_FALSE(parts[0].quiet_after);
+  CHECK_FALSE(parts[0].quiescent_after);
   CHECK(parts[1].begin_ns == 305);
-  CHECK(parts[1].quiet_after);
-  CHECK(parts[2].quiet_before);
+  CHECK(parts[1].quiescent_after);
+  CHECK(parts[2].quiescent_before);
   CHECK(parts[2].end_ns == INT64_MAX);
 }
 

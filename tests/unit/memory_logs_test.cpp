@@ -5,8 +5,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "log-merger/describe_gpus.hpp"
-#include "log-merger/memory.hpp"
+#include "log-merger/audit/describe_gpus.hpp"
+#include "log-merger/memory/memory.hpp"
 #include "log-merger/merge.hpp"
 #include "tests/unit/device_builder.hpp"
 

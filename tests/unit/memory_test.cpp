@@ -1,5 +1,5 @@
 // Where memory is: what ids and addresses name at which time.
-#include "log-merger/memory.hpp"
+#include "log-merger/memory/memory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,8 @@
 // Which MPI call asked, for Open MPI's tags: MPI tag << 40 | source << 20 | context.
 #include <doctest/doctest.h>
 
-#include "log-merger/mpi_call_kind.hpp"
+#include "log-merger/mpi/mpi_call_kind.hpp"
+#include "log-merger/mpi/requests.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge {

@@ -1,5 +1,5 @@
 // What mpisee counts of a call: each rule, from what one rank sent and received in it.
-#include "log-merger/mpisee.hpp"
+#include "log-merger/store/mpisee.hpp"
 
 #include <doctest/doctest.h>
 

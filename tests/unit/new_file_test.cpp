@@ -1,4 +1,4 @@
-#include "log-merger/new_file.hpp"
+#include "log-merger/folder/new_file.hpp"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "log-merger/payload.hpp"
-#include "log-merger/protocol.hpp"
+#include "log-merger/attribute/payload.hpp"
+#include "log-merger/attribute/protocol.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge {

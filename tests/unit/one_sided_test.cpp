@@ -2,8 +2,8 @@
 // they carry, and which handler got what.
 #include <doctest/doctest.h>
 
-#include "log-merger/payload.hpp"
-#include "log-merger/protocol.hpp"
+#include "log-merger/attribute/payload.hpp"
+#include "log-merger/attribute/protocol.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge {

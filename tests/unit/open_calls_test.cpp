@@ -1,5 +1,5 @@
 // Where processes sit: the notes and lists of calls and receives that are not over.
-#include "log-merger/open_calls.hpp"
+#include "log-merger/mpi/open_calls.hpp"
 
 #include <doctest/doctest.h>
 

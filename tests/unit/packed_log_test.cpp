@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "event-log/block_encoder.hpp"
-#include "event-log/reader.hpp"
-#include "event-log/reader_files.hpp"
+#include "event-log/reader/reader.hpp"
+#include "event-log/reader/reader_files.hpp"
+#include "event-log/recorder/block_encoder.hpp"
 #include "tests/unit/log_builder.hpp"
 
 namespace uctrace::log::test {

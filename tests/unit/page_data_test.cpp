@@ -1,5 +1,5 @@
 // The page's data over time against plain counts over the rows of the run.
-#include "log-merger/page_data.hpp"
+#include "log-merger/page-data/page_data.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "log-merger/filter.hpp"
-#include "log-merger/page_cells.hpp"
-#include "log-merger/page_timeline.hpp"
+#include "log-merger/page-data/page_cells.hpp"
+#include "log-merger/page-data/page_timeline.hpp"
+#include "log-merger/summaries/filter.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {

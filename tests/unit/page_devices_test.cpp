@@ -1,6 +1,6 @@
 // GPUs and network cards in the page's data: its sums, by memory and by card, are those of the
 // rows.
-#include "log-merger/page_devices.hpp"
+#include "log-merger/page-data/page_devices.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <tuple>
 
-#include "log-merger/gpu_nic.hpp"
-#include "log-merger/page_cells.hpp"
-#include "log-merger/page_data.hpp"
+#include "log-merger/page-data/page_cells.hpp"
+#include "log-merger/page-data/page_data.hpp"
+#include "log-merger/summaries/gpu_nic.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {

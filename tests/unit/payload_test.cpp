@@ -1,11 +1,11 @@
 // Which bytes of a message its transfers carry, and the protocol that they show.
-#include "log-merger/payload.hpp"
+#include "log-merger/attribute/payload.hpp"
 
 #include <doctest/doctest.h>
 
 #include <numeric>
 
-#include "log-merger/protocol.hpp"
+#include "log-merger/attribute/protocol.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "log-merger/comms.hpp"
-#include "log-merger/error.hpp"
-#include "log-merger/profile_db.hpp"
-#include "log-merger/profile_identities.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/reports/comms.hpp"
+#include "log-merger/store/profile_db.hpp"
+#include "log-merger/summaries/profile_identities.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {

@@ -1,4 +1,4 @@
-#include "event-log/reader.hpp"
+#include "event-log/reader/reader.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 #include "tests/unit/log_builder.hpp"
 
 namespace uctrace::log::test {

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "log-merger/messages_output.hpp"
+#include "log-merger/reports/messages_output.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {

@@ -1,5 +1,5 @@
 // The writing side of the event log, in processes of its own, read back by the reading side.
-#include "event-log/recorder.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "event-log/reader.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/reader/reader.hpp"
+#include "event-log/recorder/recorder.hpp"
 #include "tests/unit/recording_folder.hpp"
 
 namespace uctrace::log::test {

@@ -14,8 +14,8 @@
 #include <set>
 #include <vector>
 
-#include "event-log/reader.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/reader/reader.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::log::test {
 

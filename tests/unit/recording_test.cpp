@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "log-merger/job/recorded.hpp"
 #include "log-merger/merge.hpp"
-#include "log-merger/recorded.hpp"
 #include "tests/unit/log_builder.hpp"
 
 namespace uctrace {

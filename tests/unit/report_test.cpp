@@ -1,5 +1,5 @@
 // Tables, filters, receipts and the page's data against sums that are computed the plain way.
-#include "log-merger/report.hpp"
+#include "log-merger/reports/report.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,10 +9,10 @@
 #include <sstream>
 #include <tuple>
 
-#include "log-merger/error.hpp"
-#include "log-merger/info_output.hpp"
-#include "log-merger/messages_output.hpp"
-#include "log-merger/page_data.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/page-data/page_data.hpp"
+#include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/messages_output.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {

@@ -1,5 +1,5 @@
 // Which communicators the time of waits goes to.
-#include "log-merger/requests.hpp"
+#include "log-merger/mpi/requests.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "log-merger/model.hpp"
+#include "log-merger/model/model.hpp"
 
 namespace uctrace {
 

@@ -1,4 +1,4 @@
-#include "cli/size_option.hpp"
+#include "cli/command-line/size_option.hpp"
 
 #include <doctest/doctest.h>
 

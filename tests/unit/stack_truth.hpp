@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "call-stacks/stacks.hpp"
-#include "event-log/reader.hpp"
-#include "event-log/recorder.hpp"
+#include "event-log/reader/reader.hpp"
+#include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::stacks::test {
 

@@ -1,4 +1,4 @@
-#include "log-merger/store.hpp"
+#include "log-merger/store/store.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -12,10 +12,10 @@
 #include <tuple>
 #include <type_traits>
 
-#include "event-log/version.hpp"
-#include "log-merger/error.hpp"
-#include "log-merger/store_hdf5.hpp"
-#include "log-merger/store_tables.hpp"
+#include "event-log/format/version.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/store/store_hdf5.hpp"
+#include "log-merger/store/store_tables.hpp"
 
 namespace uctrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "log-merger/suggestion.hpp"
+#include "log-merger/model/suggestion.hpp"
 
 #include <doctest/doctest.h>
 

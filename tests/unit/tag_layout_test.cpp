@@ -1,4 +1,4 @@
-#include "log-merger/tag_layout.hpp"
+#include "log-merger/mpi/tag_layout.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/time_option.hpp"
+#include "cli/command-line/time_option.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
 // How far devices of a node are from each other, by what hwloc wrote of it; and that nothing else
 // is taken for that.
-#include "log-merger/topology.hpp"
+#include "log-merger/memory/topology.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "log-merger/error.hpp"
+#include "event-log/reader/error.hpp"
 #include "tests/unit/node_topology.hpp"
 
 namespace uctrace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "event-log/reader.hpp"
+#include "event-log/reader/reader.hpp"
 
 namespace uctrace::log::test {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "log-merger/filter.hpp"
-#include "log-merger/legs.hpp"
-#include "log-merger/memory_output.hpp"
-#include "log-merger/messages_output.hpp"
+#include "log-merger/reports/messages_output.hpp"
+#include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/legs.hpp"
+#include "log-merger/summaries/memory_output.hpp"
 #include "tests/unit/device_builder.hpp"
 
 namespace uctrace::merge {

@@ -1,4 +1,4 @@
-// The way of data from memory to memory, and over which network cards: what log-merger/legs.cpp says
+// The way of data from memory to memory, and over which network cards: what log-merger/summaries/legs.cpp says
 // of a message, of what the page knows.
 
 import type { PageData, Place, Step } from './data';

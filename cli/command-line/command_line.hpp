@@ -1,0 +1,94 @@
+// The command line, parsed: one plain struct a verb. Nothing here acts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/data-folder/data_choice.hpp"
+#include "cli/data-folder/default_folder.hpp"
+#include "event-log/format/kinds.hpp"
+#include "log-merger/page-data/page_data.hpp"
+#include "log-merger/reports/comms.hpp"
+#include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/report.hpp"
+#include "log-merger/reports/table.hpp"
+#include "log-merger/summaries/filter.hpp"
+
+namespace uctrace::cli {
+
+struct CheckCommand {
+  std::filesystem::path folder = default_folder();
+  Format format = Format::table;
+  std::optional<std::size_t> limit;
+  std::vector<std::string> program;  // a launcher line or a program; empty = this machine's MPIs
+};
+struct RecordCommand {
+  std::filesystem::path folder = default_folder();
+  bool verbose = false;
+  bool edit_line = true;            // of a launcher
+  std::filesystem::path ucx;        // prefix of a rebuilt one; empty: what the job loads by itself
+  std::vector<std::string> layers;  // that record; empty: all
+  log::StackMode stacks = log::StackMode::off;
+  std::vector<std::string> start_on, stop_on;  // when events are recorded; empty: from the start
+  std::uint64_t max_log_bytes = 0;             // of each process; 0: no bound
+  bool no_helper = false;                      // no thread of ours, for programs in a sandbox
+  bool gpu_history = false;
+  std::vector<std::string> program;  // and its arguments
+};
+struct MergeCommand {
+  DataChoice data;
+};
+struct ReportCommand {
+  DataChoice data;
+  FilterSpec filter;
+  ReportOptions options;
+};
+struct MessagesCommand {
+  DataChoice data;
+  FilterSpec filter;
+  std::vector<std::uint64_t> ids;  // empty: all
+  Format format = Format::table;
+  std::optional<std::size_t> limit;
+};
+struct CommsCommand {
+  DataChoice data;
+  CommsFilter filter;
+  CommsOptions options;
+};
+struct InfoCommand {
+  DataChoice data;
+  InfoOptions options;
+};
+struct ViewCommand {
+  DataChoice data;
+  std::filesystem::path output;  // empty = report.html in the folder, "-" = standard output
+  PageOptions page;
+};
+struct BuildUcxCommand {
+  std::filesystem::path source;        // folder or tarball; empty = of the distribution
+  std::filesystem::path prefix;        // empty = in the user's own data folder
+  std::filesystem::path ucx_info;      // of the site's UCX; empty = the one in PATH
+  std::vector<std::string> configure;  // further options
+  std::optional<std::size_t> jobs;     // empty = all cores
+  bool replace = false;                // an older build in prefix
+  bool keep = false;                   // the build folder
+  bool unpatched = false;              // without the hooks
+};
+// Help and version: what to print is all there is to do.
+struct PrintCommand {
+  std::string text;
+};
+
+using Command =
+    std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
+                 CommsCommand, InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
+
+// Throws Error for anything it does not know, with the nearest known word.
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace uctrace::cli

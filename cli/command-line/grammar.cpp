@@ -1,0 +1,300 @@
+#include "cli/command-line/grammar.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/command-line/option_kinds.hpp"
+#include "cli/command-line/size_option.hpp"
+#include "event-log/reader/error.hpp"
+#include "event-log/recorder/recording.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+const Choices<Format> kFormats = {{"table", Format::table},
+                                  {"csv", Format::csv},
+                                  {"json", Format::json},
+                                  {"ndjson", Format::ndjson}};
+const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
+                                     {"mpi", ReportBy::mpi},
+                                     {"pairs", ReportBy::pairs},
+                                     {"call-sites", ReportBy::call_sites},
+                                     {"gpu-nic", ReportBy::gpu_nic},
+                                     {"all", ReportBy::all}};
+const Choices<CommsBy> kCommsBy = {
+    {"comm", CommsBy::comm},           {"op", CommsBy::op},
+    {"kind", CommsBy::kind},           {"rank", CommsBy::rank},
+    {"bucket", CommsBy::bucket},       {"time", CommsBy::time},
+    {"call-site", CommsBy::call_site}, {"transport", CommsBy::transport}};
+const Choices<log::StackMode> kStackModes = {
+    {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
+const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
+                                      {"layers", InfoList::layers},
+                                      {"identities", InfoList::identities},
+                                      {"links", InfoList::links},
+                                      {"faults", InfoList::faults},
+                                      {"notes", InfoList::notes},
+                                      {"all", InfoList::all}};
+
+const Words kLayers = {"uct", "ucp", "mpi"};
+
+void add_format(CLI::App& verb, Format& format) {
+  add_choice(verb, "--format", format, kFormats, "How to print [table]");
+}
+
+void add_data(CLI::App& verb, DataChoice& data) {
+  add_path(verb, "DIR", data.folder, "",
+           fmt::format("Folder with the data [{}]", kDefaultFolderText));
+  add_path(verb, "--store", data.store, "DIR",
+           "Folder for the merged run [the data's; one in ~/.cache if that is not yours]");
+}
+
+void add_job(CLI::App& verb, DataChoice& data) {
+  verb.add_option("--job", data.job, "Another than the newest job of the folder")
+      ->check(not_empty("--job"))
+      ->type_name("JOB");
+}
+
+// Below, a log could not hold the newest events of a few threads.
+constexpr std::uint64_t kLeastMaxLog = std::uint64_t{1} << 20;
+
+void add_max_log(CLI::App& verb, std::uint64_t& bytes) {
+  verb.add_option_function<std::string>(
+          "--max-log", [&bytes](const std::string& text) { bytes = *parse_size_bytes(text); },
+          "Keep the newest events only, SIZE of each process, and up to 13M more while it runs "
+          "[all]")
+      ->check(CLI::Validator(
+          [](std::string& text) -> std::string {
+            const auto size = parse_size_bytes(text);
+            if (size && *size >= kLeastMaxLog) return "";
+            throw Error({.what = "--max-log " + text,
+                         .why = size ? fmt::format("'{}' is less than 1M", text)
+                                     : fmt::format("'{}' is no size", text),
+                         .to_do = "give a size such as 64M or 2G"});
+          },
+          ""))
+      ->type_name("SIZE");
+}
+
+void add_condition(CLI::App& verb, const std::string& option, Words& conditions,
+                   const std::string& help) {
+  verb.add_option(option, conditions, help)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [option](std::string& text) -> std::string {
+            if (log::parse_recording_condition(text).cause != log::SwitchCause::start) return "";
+            Words signals;
+            for (const log::RecordingSignal& signal : log::kRecordingSignals) {
+              signals.push_back(fmt::format("signal:{}", signal.name));
+            }
+            throw Error({.what = fmt::format("{} {}", option, text),
+                         .why = fmt::format("'{}' is nothing that recording can wait for", text),
+                         .to_do = fmt::format("give pcontrol, pcontrol:LEVEL, {}",
+                                              fmt::join(signals, ", "))});
+          },
+          ""))
+      ->each([option, given = std::size_t{0}](const std::string&) mutable {
+        if (++given <= log::kMostConditions) return;
+        throw Error({.what = option,
+                     .why = fmt::format("it is given more than {} times", log::kMostConditions),
+                     .to_do = "name fewer: pcontrol alone is any level"});
+      })
+      ->type_name("WHEN");
+}
+
+void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
+              std::optional<std::uint64_t>& to) {
+  add_time(verb, "--from", from, "Messages that start at TIME of the run or later");
+  add_time(verb, "--to", to, "Messages that start before TIME");
+}
+
+void add_filter(CLI::App& verb, FilterSpec& filter) {
+  const auto list = [&](const char* option, Words& values, const char* help,
+                        const char* kind = "A,B") {
+    return add_list(verb, option, values, help, kind);
+  };
+  const auto number = [&](const char* option, std::optional<std::uint64_t>& value,
+                          const char* help) {
+    verb.add_option(option, value, help)->check(a_number(option))->type_name("N")->group(kChoosing);
+  };
+  list("--kind", filter.kind, "Kinds of messages", "tag|am|stream|put|get|atomic")
+      ->check(one_of("--kind", names_of(kMessageKinds)));
+  list("--mpi", filter.mpi, "MPI functions that asked");
+  list("--comm", filter.comm, "Communicators");
+  list("--protocol", filter.protocol, "UCP protocols");
+  list("--src", filter.src, "Source ranks: where the data lay");
+  list("--dst", filter.dst, "Destination ranks: where it went");
+  list("--rank", filter.rank, "Ranks, of either end");
+  list("--host", filter.host, "Hosts, of either end");
+  list("--src-host", filter.src_host, "Hosts where the data lay");
+  list("--dst-host", filter.dst_host, "Hosts where it went");
+  list("--src-memory", filter.src_memory, "Memory that the data left", "host|gpu|managed|unknown")
+      ->check(one_of("--src-memory", names_of(kMemoryKinds)));
+  list("--dst-memory", filter.dst_memory, "Memory that it reached", "host|gpu|managed|unknown")
+      ->check(one_of("--dst-memory", names_of(kMemoryKinds)));
+  list("--gpu", filter.gpu, "GPUs of either end: HOST/UUID, UUID or PCI address");
+  list("--transport", filter.transport, "UCT transports on the path");
+  list("--op", filter.op, "UCT operations on the path");
+  list("--role", filter.role, "Roles of transfers on the path", "data|control|staging")
+      ->check(one_of("--role", names_of(kRoles)));
+  number("--min-bytes", filter.min_bytes, "Least payload of a message");
+  number("--max-bytes", filter.max_bytes, "Greatest payload of a message");
+  add_span(verb, filter.from_ns, filter.to_ns);
+}
+
+}  // namespace
+
+Grammar::Grammar() {
+  add_check();
+  add_record();
+  add_report();
+  add_messages();
+  add_comms();
+  add_info();
+  add_view();
+  add_merge();
+  add_build_ucx();
+}
+
+void Grammar::add_check() {
+  CLI::App& verb = add_verb("check", "Say before a job whether it can be recorded here", check_);
+  add_path(verb, "DIR", check_.folder, "",
+           fmt::format("Folder that will hold the data [{}]", kDefaultFolderText));
+  add_format(verb, check_.format);
+  add_limit(verb, check_.limit, "Rows to print [all]");
+}
+
+void Grammar::add_record() {
+  CLI::App& verb = add_verb("record", "Run a job and record it", record_);
+  verb.prefix_command();
+  add_path(verb, "-o,--output", record_.folder, "DIR",
+           fmt::format("Folder for the data; that of an older run becomes DIR.old.N [{}]",
+                       kDefaultFolderText));
+  verb.add_flag("-v,--verbose", record_.verbose,
+                "Say what is set up and what each process recorded");
+  add_path(verb, "--ucx", record_.ucx, "DIR",
+           "Record with the UCX that build-ucx made in DIR [the job's own]");
+  verb.add_option("--layers", record_.layers, "Record these only, which is cheaper [all]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(not_empty("--layers"))
+      ->check(one_of("--layers", kLayers))
+      ->type_name(joined(kLayers));
+  add_choice(verb, "--stacks", record_.stacks, kStackModes,
+             "Call stacks of MPI calls, or of all operations [off]");
+  add_condition(verb, "--start-on", record_.start_on,
+                "Record from pcontrol[:LEVEL] or signal:NAME on [from the start]");
+  add_condition(verb, "--stop-on", record_.stop_on,
+                "Stop recording there, until the next start [never]");
+  add_max_log(verb, record_.max_log_bytes);
+  verb.add_flag("--no-helper", record_.no_helper,
+                "No thread, and no system calls of uctrace's once MPI or UCX has started");
+  verb.add_flag("--gpu-history", record_.gpu_history,
+                "Also record all that is allocated on GPUs, and when");
+  verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
+}
+
+void Grammar::add_merge() {
+  CLI::App& verb = add_verb("merge", "Merge the logs of a run into DIR/run.h5", merge_);
+  add_data(verb, merge_.data);
+}
+
+void Grammar::add_report() {
+  CLI::App& verb =
+      add_verb("report", "Tables: transports, MPI functions, rank pairs, call sites", report_);
+  add_data(verb, report_.data);
+  add_job(verb, report_.data);
+  add_choice(verb, "--by", report_.options.by, kReportBy, "Which table [all]");
+  add_format(verb, report_.options.format);
+  add_limit(verb, report_.options.limit, "Rows of each table [all]");
+  verb.add_flag_callback(
+      "--internal", [this] { report_.options.without_message = WithoutMessage::counted; },
+      "Count transfers that serve no message, too");
+  add_filter(verb, report_.filter);
+}
+
+void Grammar::add_messages() {
+  CLI::App& verb = add_verb("messages", "Each message and the path its data took", messages_);
+  add_data(verb, messages_.data);
+  add_job(verb, messages_.data);
+  add_format(verb, messages_.format);
+  add_limit(verb, messages_.limit, "Number of messages [all]");
+  verb.add_option("--id", messages_.ids, "Messages by their number, each told in full")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(a_number("--id"))
+      ->type_name("N,M")
+      ->group(kChoosing);
+  add_filter(verb, messages_.filter);
+}
+
+void Grammar::add_comms() {
+  CLI::App& verb =
+      add_verb("comms", "Calls, volume and time by communicator, operation, rank", comms_);
+  add_data(verb, comms_.data);
+  add_job(verb, comms_.data);
+  CommsOptions& options = comms_.options;
+  add_choices(verb, "--by", options.by, kCommsBy, "What rows tell apart [comm,op]");
+  add_sizes(verb, "--buckets", options.buckets,
+            "Bounds of --by bucket [128,1K,8K,64K,256K,1M,32M]");
+  add_duration(verb, "--interval", options.interval_ns, "Length of a row of --by time [1s]");
+  add_format(verb, options.format);
+  add_limit(verb, options.limit, "Rows to print [all]");
+  CommsFilter& filter = comms_.filter;
+  add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
+  add_list(verb, "--mpi", filter.mpi, "MPI functions");
+  add_list(verb, "--rank", filter.rank, "Ranks that called");
+  add_list(verb, "--host", filter.host, "Hosts of these");
+  add_list(verb, "--kind", filter.kind, "Kinds of operations", joined(names_of(kMpiKinds)).c_str())
+      ->check(one_of("--kind", names_of(kMpiKinds)));
+  add_time(verb, "--from", filter.from_ns, "Calls that start at TIME of the run or later");
+  add_time(verb, "--to", filter.to_ns, "Calls that start before TIME");
+}
+
+void Grammar::add_info() {
+  CLI::App& verb = add_verb("info", "The run, and whether its accounts balance", info_);
+  add_data(verb, info_.data);
+  add_job(verb, info_.data);
+  add_choice(verb, "--list", info_.options.list, kInfoLists, "Which list [all]");
+  add_format(verb, info_.options.format);
+  add_limit(verb, info_.options.limit, "Rows of each list [all]");
+}
+
+void Grammar::add_view() {
+  CLI::App& verb = add_verb("view", "Write one web page, which opens without a server", view_);
+  add_data(verb, view_.data);
+  add_job(verb, view_.data);
+  add_path(verb, "-o,--output", view_.output, "FILE",
+           "The page, - for standard output [DIR/report.html]");
+  verb.add_option("--limit", view_.page.limit,
+                  fmt::format("Operations in full detail [{}]", kPageEvents))
+      ->check(a_number("--limit"))
+      ->type_name("N");
+  add_span(verb, view_.page.from_ns, view_.page.to_ns);
+}
+
+void Grammar::add_build_ucx() {
+  CLI::App& verb =
+      add_verb("build-ucx", "Build a UCX with hooks, for exact attribution", build_ucx_);
+  add_path(verb, "SOURCE", build_ucx_.source, "",
+           "Folder or tarball with UCX's sources [the package of the installed UCX]");
+  add_path(verb, "--prefix", build_ucx_.prefix, "DIR",
+           "Where to install it [~/.local/share/uctrace/ucx-VERSION]");
+  add_path(verb, "--ucx-info", build_ucx_.ucx_info, "FILE",
+           "The ucx_info of the site's UCX, whose configuration is taken [the one in PATH]");
+  verb.add_option("--configure", build_ucx_.configure,
+                  "A further option for UCX's configure, may be repeated")
+      ->allow_extra_args(false)
+      ->check(not_empty("--configure"))
+      ->type_name("OPTION");
+  verb.add_option("--jobs", build_ucx_.jobs, "Compilers at a time [one a core]")
+      ->check(a_number("--jobs"))
+      ->type_name("N");
+  verb.add_flag("--replace", build_ucx_.replace, "Replace an older build in the prefix");
+  verb.add_flag("--keep", build_ucx_.keep, "Keep the build folder, PREFIX.building");
+  verb.add_flag("--unpatched", build_ucx_.unpatched,
+                "Build it without the hooks, to compare the two");
+}
+
+}  // namespace uctrace::cli

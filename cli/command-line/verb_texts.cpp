@@ -1,0 +1,252 @@
+// The words of the manual that no option carries.
+#include <map>
+
+#include "cli/command-line/manual.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+const std::vector<Definition> kReaderStatus = {
+    {"0", "done"}, {"125", "uctrace could not do it; the reason is on standard error"}};
+
+const VerbText kOwnText = {
+    .arguments = "",
+    .description =
+        {"For every message of an unmodified MPI or UCX job, uctrace shows which MPI call and "
+         "communicator asked for it, which UCP protocol and UCT transport carried it over which "
+         "device, when, and what it cost. It needs no privileges and no rebuild, and the job "
+         "behaves as without it.",
+         "DIR is the folder with the data of a run, uctrace.data if it is left out. Inside a batch "
+         "job of Slurm, PBS, LSF or Flux that is uctrace.data.JOBID. A verb that reads a run merges "
+         "its logs first where that is needed, and keeps the result in DIR; if DIR is another "
+         "user's, below ~/.cache/uctrace; or where --store says."},
+    .examples =
+        {{"uctrace check -- mpirun -np 4 ./app", "will it work here, and what to do if not"},
+         {"uctrace record -- mpirun -np 4 ./app", "run a job and record it"},
+         {"uctrace report --mpi MPI_Allreduce --by pairs", "who talks to whom in MPI_Allreduce"},
+         {"uctrace messages --src 0 --dst 1 --min-bytes 65536", "the large messages of a pair"},
+         {"uctrace view && xdg-open uctrace.data/report.html", "the page of a run"}},
+    .exit_status = {}};
+
+const std::map<std::string, VerbText> kVerbTexts = {
+    {"check",
+     {.arguments = "[DIR] [-- COMMAND...]",
+      .description =
+          {"Looks at what a recording depends on: the preload library, UCX, MPI, the clocks, the "
+           "folder for the data, limits and the kernel. Each line says ok, warning or problem and "
+           "what was found; what is not ok has its reason and the command or line that repairs it.",
+           "With a COMMAND, which may be a launcher line, the program behind the launcher and its "
+           "libraries are looked at; it is not run. Without one, the MPIs and the UCX that are "
+           "found on this machine.",
+           "UCX is proven by a trial: two processes of uctrace's own exchange messages through it, "
+           "are recorded, merged, and their accounts must balance."},
+      .examples = {{"uctrace check", "this machine, its MPIs and UCX"},
+                   {"uctrace check -- mpirun -np 4 ./app", "a job, before it is run"},
+                   {"uctrace check /scratch/run1 --format json", "another folder, for a program"}},
+      .exit_status = {{"0", "everything is ok, or there are warnings only"},
+                      {"1", "there is a problem"},
+                      {"125", "the check itself could not be made"}}}},
+    {"record",
+     {.arguments = "-- COMMAND...",
+      .description =
+          {"Runs COMMAND and records every process of it that uses MPI or UCX. Put it in front of "
+           "a launcher line, or behind the launcher: mpirun -np 4 uctrace record -- ./app. The "
+           "program's output, its exit status and its signals are its own.",
+           "DIR must be new, empty, or made by uctrace with nothing else in it. The folder of an "
+           "older run is renamed to DIR.old.1, DIR.old.2, ...; while that job may still run, here "
+           "or elsewhere, both are recorded into DIR. Nothing is deleted.",
+           "What uctrace itself has to say goes to standard error; behind a launcher it is silent "
+           "unless -v is given.",
+           "Where a launcher would not pass on what the processes need, its line is edited: -x of "
+           "Open "
+           "MPI, -genv of Hydra, --export of srun. -v shows the line, --no-edit leaves it as it "
+           "is.",
+           "With --ucx the job runs over the UCX that uctrace build-ucx made, whichever it was "
+           "linked "
+           "with: every UCT operation then names the UCP operation it serves.",
+           "--layers leaves out what is not asked for, which is cheaper: --layers mpi,ucp records "
+           "the "
+           "calls of MPI and the operations of UCP, and not what carried them. Accounts that need "
+           "a "
+           "layer that was left out say incomplete.",
+           "--stacks mpi keeps the call stack of each MPI call, and of what the program asks of "
+           "UCX "
+           "by itself: reports and messages then tell who called the line that asked, also behind "
+           "libraries. --stacks all keeps those of the operations of UCP and UCT inside, too.",
+           "--start-on and --stop-on record the events of parts of the run: from MPI_Pcontrol with "
+           "a "
+           "level that is not 0 (pcontrol) or with LEVEL, or from a signal (signal:USR1) on, until "
+           "MPI_Pcontrol(0) or the next. Both may be given several times, and windows may open and "
+           "close many times. --max-log keeps the newest events of each process in SIZE, such as "
+           "64M. Counters are of the whole run in either case.",
+           "--no-helper is for programs that put themselves into a sandbox (seccomp) which ends a "
+           "process for a system call that it does not expect. uctrace then has no thread: who "
+           "fills its memory packs it, which is in the time of that call, and the log keeps the "
+           "newest 64 MiB of events, or what --max-log says.",
+           "--gpu-history also records what the program allocates of CUDA's driver, used or not, "
+           "with exact times. It takes a library that is built with -Dcupti, which the driver "
+           "loads "
+           "in each process by CUDA_INJECTION64_PATH. Where the job sets that itself, or another "
+           "tool watches the driver, it steps aside, and the job is recorded without."},
+      .examples =
+          {{"uctrace record -- mpirun -np 4 ./app", "a job of four ranks"},
+           {"uctrace record -o run2 -- srun -n 64 ./app", "into another folder"},
+           {"mpirun -np 4 uctrace record -o /shared/run -- ./app",
+            "on several hosts, behind the launcher"},
+           {"uctrace record --stacks mpi -- mpirun -np 4 ./app", "with the lines that call"},
+           {"uctrace record --ucx ~/ucx -- mpirun -np 4 ./app", "over a rebuilt UCX"},
+           {"uctrace record --start-on pcontrol --stop-on pcontrol -- mpirun -np 4 ./app",
+            "between MPI_Pcontrol(1) and MPI_Pcontrol(0)"},
+           {"uctrace record --max-log 64M -- mpirun -np 4 ./app", "as a flight recorder"},
+           {"uctrace record --gpu-history -- mpirun -np 4 ./app", "with all allocations on GPUs"}},
+      .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
+                      {"125", "uctrace could not do its part; COMMAND was not run"},
+                      {"126", "COMMAND may not be executed"},
+                      {"127", "COMMAND was not found"}}}},
+    {"report",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints up to five tables: top contenders (which UCT operation over which transport "
+           "carried how much), MPI functions (which asked for how much, and their time), pairs of "
+           "ranks, where call stacks were recorded the lines of the program that call, and where "
+           "GPUs are how much went from which GPU over which network card. All sums are exact. The "
+           "options that choose messages and transfers mean the "
+           "same for report and messages, and on the page."},
+      .examples = {{"uctrace report", "all tables"},
+                   {"uctrace report --by contenders --mpi MPI_Isend",
+                    "what carried the data of MPI_Isend"},
+                   {"uctrace report --by pairs --limit 10 --format csv", "for a spreadsheet"}},
+      .exit_status = kReaderStatus}},
+    {"messages",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints a receipt for each message: who sent it to whom, which MPI call asked for it, "
+           "the protocol, and each step of its path with transport, device, operation, bytes and "
+           "time.",
+           "--id tells all that is known of a message, in sentences: what carried it, whether it "
+           "was "
+           "pipelined, who copied, when, what it waited for, and how sure that is."},
+      .examples = {{"uctrace messages --limit 5", "the first five"},
+                   {"uctrace messages --id 30", "one of them in full"},
+                   {"uctrace messages --transport cma --format ndjson | jq .bytes",
+                    "one JSON object a line"}},
+      .exit_status = kReaderStatus}},
+    {"comms",
+     {.arguments = "[DIR]",
+      .description =
+          {"Sums the calls of MPI by what --by names, in any combination: their number, the bytes "
+           "that they sent and received, their time over all ranks, and the ranks with the least "
+           "and the most of it. The time of a wait belongs to the communicators of what it waited "
+           "for. With transport among them, the rows are of the transfers that carried the "
+           "messages of these calls.",
+           "Communicators are named by the letter of what made them, the world rank of their rank "
+           "0, and the how-manieth it was that this process made: s0.1 is the first one of rank 0, "
+           "by MPI_Comm_split. The program's own name stands beside it, and --comm takes either.",
+           "Each merge writes the same as an SQLite file, DIR/profile.db, too."},
+      .examples = {{"uctrace comms", "each operation on each communicator"},
+                   {"uctrace comms --by comm,rank --kind collective", "who waits for whom"},
+                   {"uctrace comms --by comm,op,transport", "what carried it"},
+                   {"uctrace comms --by op,bucket --buckets 1K,64K,1M --format csv",
+                    "sizes, for a spreadsheet"}},
+      .exit_status = kReaderStatus}},
+    {"info",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints the facts of a run: the command, versions, clocks, processes, which layers "
+           "recorded, what is missing, and the accounting identities, each of which compares a "
+           "count made in the job with one made from its records."},
+      .examples = {{"uctrace info", "everything"},
+                   {"uctrace info --list identities --format csv", "one list, for a program"}},
+      .exit_status = {{"0", "no identity is violated"},
+                      {"1", "one is"},
+                      {"125", "uctrace could not do it; the reason is on standard error"}}}},
+    {"view",
+     {.arguments = "[DIR]",
+      .description = {"Writes the run as one HTML file that opens from disk, with no server and no "
+                      "network, and prints its name."},
+      .examples = {{"uctrace view && xdg-open uctrace.data/report.html", "write it and open it"},
+                   {"uctrace view --from 1.2s --to 1.3s", "a tenth of a second, in full detail"},
+                   {"uctrace view run1 -o - | ssh laptop 'cat > run1.html'", "send it elsewhere"}},
+      .exit_status = kReaderStatus}},
+    {"merge",
+     {.arguments = "[DIR]",
+      .description =
+          {"Merges the logs of the newest job in DIR into DIR/run.h5 and DIR/profile.db, whatever "
+           "was there before. The other verbs do this by themselves when what lies there is not of "
+           "these logs."},
+      .examples = {{"uctrace merge /shared/run", "merge where the memory is"}},
+      .exit_status = kReaderStatus}},
+    {"build-ucx",
+     {.arguments = "[SOURCE]",
+      .description =
+          {"Builds UCX 1.12 to 1.22 with the hooks of uctrace, for `uctrace record --ucx`: every "
+           "UCT operation is then tied to its UCP operation while the job runs. It needs no "
+           "privileges, SOURCE is not changed, and without uctrace the result is as fast as the "
+           "UCX it is made from.",
+           "It is configured as the UCX of the site, which ucx_info tells. An option that cannot "
+           "be fulfilled on this machine is left out and named. At the end transports and devices "
+           "are compared with those of the site's UCX.",
+           "Without SOURCE, on Debian and Ubuntu, the sources of the installed libucx0 are "
+           "fetched by apt from the machine's mirrors."},
+      .examples = {{"uctrace build-ucx", "the UCX of this distribution"},
+                   {"uctrace build-ucx ucx-1.18.1.tar.gz --prefix /shared/ucx-hooks",
+                    "a release, for all hosts"},
+                   {"uctrace build-ucx ~/ucx --configure --with-cuda=/usr/local/cuda",
+                    "a work tree, with CUDA"}},
+      .exit_status = {{"0", "it was built, or is there already"},
+                      {"125", "uctrace could not do it; the reason is on standard error"},
+                      {"128 + N", "signal N ended it; nothing of the build is left"}}}},
+};
+
+}  // namespace
+
+VerbText verb_text(const std::string& verb) {
+  return verb.empty() ? kOwnText : kVerbTexts.at(verb);
+}
+
+std::vector<Definition> environment_texts() {
+  return {
+      {"XDG_CACHE_HOME",
+       "where the merged runs of other users' data are kept, below uctrace; ~/.cache if it is not "
+       "set"},
+      {"NO_COLOR", "if it is set to anything, output is never coloured"},
+      {"CLICOLOR_FORCE",
+       "if it is set to anything but 0, and NO_COLOR is not set, output is "
+       "coloured also where it is no terminal"},
+      {"TMPDIR",
+       "where record keeps the counters of processes that cannot write into DIR and, if DIR "
+       "cannot hold it, a link to a library with a space or colon in its path, and where check "
+       "makes its trial; /tmp if it is not set"},
+      {"UCTRACE_DRAIN",
+       "if it is 1, logs are written as to a network file system on every file system"},
+      {"UCTRACE_UNWINDER", "if it is libgcc, --stacks does without libunwind"},
+      {"UCTRACE_GPU_HISTORY",
+       "the library that --gpu-history has loaded, if it is not that of uctrace"},
+      {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
+      {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
+      {"UCTRACE_NO_HELPER", "if it is 1, as --no-helper"},
+      {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
+      {"UCTRACE_CLOCK",
+       "if it is off, MPI jobs do not measure the clocks of their hosts against each other; if it "
+       "is on, they do also where record cannot know that all their ranks are recorded"},
+      {"UCTRACE_DIR",
+       "where a program records that is started with LD_PRELOAD set by hand; record sets both"},
+      {"LD_PRELOAD", "record puts its library in front of what the user has there"},
+      {"SLURM_EXPORT_ENV, HYDRA_ENV, OMPI_MCA_mca_base_env_list",
+       "what launchers keep back or pass on; record takes them into account"},
+      {"UCX_*, OMPI_MCA_*", "read by UCX and Open MPI; check takes them into account"}};
+}
+
+std::vector<Definition> file_texts() {
+  return {{"DIR/*.ulog", "the logs, one of each process"},
+          {"DIR/*.topology.xml", "of each node with GPUs, how its devices lie (hwloc)"},
+          {"DIR/run.h5", "the merged run (HDF5)"},
+          {"DIR/profile.db", "its profile by communicators (SQLite)"},
+          {"DIR/run.json", "how the job was started and how it ended"},
+          {"DIR/report.html", "the page"},
+          {"DIR/uctrace.folder", "says that record made the folder, and may rename it"},
+          {"DIR/*.lease", "of each record that waits for its job, as long as it does"},
+          {"DIR.old.N", "the data of older runs in DIR, the highest number is the newest"}};
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,109 @@
+#include "cli/data-folder/folder_rules.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "log-merger/folder/data_files.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_or_becomes(std::string_view name, std::string_view file) {
+  return name == file || is_unfinished(name, file);
+}
+
+// NFS keeps a file that was removed while it was open under such a name.
+bool is_left_by_nfs(std::string_view name) { return name.starts_with(".nfs"); }
+
+bool is_ours(const Listing::Entry& entry) {
+  if (entry.type == fs::file_type::symlink) return is_or_becomes(entry.name, kLibraryLink);
+  return entry.type == fs::file_type::regular &&
+         (is_data_file(entry.name) || is_left_by_nfs(entry.name));
+}
+
+// What `record` needs to use a folder, and what of it is no part of a run.
+bool is_of_a_run(const Listing::Entry& entry) {
+  return !is_or_becomes(entry.name, kMarkerFile) && !is_or_becomes(entry.name, kLibraryLink) &&
+         !entry.name.ends_with(kLeaseSuffix) &&
+         entry.name.find(std::string(kLeaseSuffix) + kUnfinished) == std::string::npos &&
+         !is_left_by_nfs(entry.name);
+}
+
+FolderVerdict foreign(std::string why) {
+  return {.kind = FolderKind::foreign, .why = std::move(why)};
+}
+
+FolderVerdict judge_entries(const std::vector<Listing::Entry>& entries) {
+  const bool marked = std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
+    return entry.name == kMarkerFile && entry.type == fs::file_type::regular;
+  });
+  // A marker that is being made is no claim of anybody else.
+  const bool is_empty = std::all_of(entries.begin(), entries.end(), [](const auto& entry) {
+    return entry.type == fs::file_type::regular && is_unfinished(entry.name, kMarkerFile);
+  });
+  if (is_empty) return {.kind = FolderKind::empty};
+  const auto stranger = std::find_if(entries.begin(), entries.end(),
+                                     [](const auto& entry) { return !is_ours(entry); });
+  if (stranger != entries.end()) {
+    return foreign(fmt::format("it holds '{}', which is {}", stranger->name,
+                               is_data_file(stranger->name) ? "no regular file"
+                                                            : "not uctrace's"));
+  }
+  if (!marked) {
+    return foreign(fmt::format("it holds '{}' and no {}, so that `uctrace record` did not make it",
+                               entries.front().name, kMarkerFile));
+  }
+  const bool has_run = std::any_of(entries.begin(), entries.end(), is_of_a_run);
+  return {.kind = has_run ? FolderKind::older_run : FolderKind::ours};
+}
+
+}  // namespace
+
+Listing list_folder(const fs::path& path) {
+  Listing listing;
+  std::error_code error;
+  listing.is_link = fs::symlink_status(path, error).type() == fs::file_type::symlink;
+  listing.type = fs::status(path, error).type();
+  if (listing.type == fs::file_type::not_found) return listing;
+  if (error) listing.unreadable = error.message();
+  if (listing.type != fs::file_type::directory) return listing;
+  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;  // one that goes meanwhile is of no type
+    const fs::file_type type = it->symlink_status(ignored).type();
+    if (type == fs::file_type::not_found) continue;
+    listing.entries.push_back({it->path().filename().string(), type});
+  }
+  if (error) listing.unreadable = error.message();
+  std::sort(listing.entries.begin(), listing.entries.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  return listing;
+}
+
+FolderVerdict judge(const Listing& listing) {
+  if (!listing.unreadable.empty()) return foreign("it cannot be read: " + listing.unreadable);
+  if (listing.type == fs::file_type::not_found) {
+    return listing.is_link ? foreign("it is a link to nothing") : FolderVerdict{};
+  }
+  if (listing.type != fs::file_type::directory) return foreign("it is not a folder");
+  return judge_entries(listing.entries);
+}
+
+std::string obstacle_to_renaming(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_symlink(folder, error)) return "is a link";
+  struct stat own {
+  }, above{}, current{};
+  if (stat(folder.c_str(), &own) != 0 || stat((folder / "..").c_str(), &above) != 0) return "";
+  if (own.st_dev != above.st_dev || own.st_ino == above.st_ino)
+    return "is the root of a file system";
+  // It holds files only, so that the current folder cannot be further below.
+  const bool is_current =
+      stat(".", &current) == 0 && current.st_dev == own.st_dev && current.st_ino == own.st_ino;
+  return is_current ? "is the current folder" : "";
+}
+
+}  // namespace uctrace::cli

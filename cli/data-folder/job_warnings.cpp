@@ -1,0 +1,395 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cli/data-folder/job_log.hpp"
+#include "event-log/format/drop_causes.hpp"
+#include "event-log/reader/error.hpp"
+#include "event-log/reader/reader.hpp"
+#include "event-log/recorder/recording.hpp"
+#include "log-merger/model/drop_words.hpp"
+#include "log-merger/model/faults.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+using Processes = std::vector<ProcessReport>;
+
+constexpr std::size_t kNamedProcesses = 8;
+constexpr std::array<const char*, log::kLayers> kLayerNames = {"UCT", "UCP", "MPI", "GPU"};
+
+bool is(const ProcessReport& process, log::Layer layer, log::LayerState state) {
+  return process.layers[static_cast<std::size_t>(layer)] == state;
+}
+
+std::string name_of(const ProcessReport& process) {
+  return process.rank >= 0 ? fmt::format("rank {}", process.rank)
+                           : fmt::format("pid {} on {}", process.pid, process.host);
+}
+
+// "3 of 4 processes (rank 0, rank 2, rank 3)".
+std::string count_text(const Processes& some, std::size_t all) {
+  std::vector<std::string> names;
+  for (const ProcessReport& process : some) {
+    if (names.size() == kNamedProcesses) {
+      names.push_back("...");
+      break;
+    }
+    names.push_back(name_of(process));
+  }
+  return fmt::format("{} of {} process{} ({})", some.size(), all, all == 1 ? "" : "es",
+                     fmt::join(names, ", "));
+}
+
+template <typename Predicate>
+Processes select(const Processes& processes, Predicate predicate) {
+  Processes selected;
+  std::copy_if(processes.begin(), processes.end(), std::back_inserter(selected), predicate);
+  return selected;
+}
+
+// The first text of `kind` that a process defined, empty if none can be read.
+std::string defined_text(const ProcessReport& process, log::TextKind kind) {
+  std::string found;
+  try {
+    const log::LogFile file = log::LogFile::open(process.log);
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::TextView& text) {
+      if (text.kind() == kind && found.empty()) found = text.text;
+    });
+  } catch (const Error&) {
+    return "";
+  }
+  return found;
+}
+
+std::string reason_text(const log::FaultView& fault) {
+  const std::string detail(fault.detail);
+  switch (fault.code()) {
+    case log::FaultCode::unknown_ucx_version:
+      return "this version of UCX is not known to uctrace: " + detail;
+    case log::FaultCode::self_check_failed:
+      return "its self-check failed: " + detail;
+    case log::FaultCode::symbol_missing:
+      return detail;
+    case log::FaultCode::out_of_interfaces:
+      return fmt::format("more than {} interfaces were opened", fault.r.value);
+    case log::FaultCode::unknown_mpi_library:
+      return "this MPI library is not known to uctrace: " + detail;
+    case log::FaultCode::request_field_unknown:
+      return "requests have parameters that are not known: " + detail;
+    case log::FaultCode::out_of_handlers:
+      return fmt::format("more than {} active message handlers were set", fault.r.value);
+    case log::FaultCode::other_ucx_loaded:
+      return "another UCX than that of --ucx was loaded: " + detail;
+    case log::FaultCode::unknown_patch:
+      return "the UCX was rebuilt by another version of uctrace: " + detail;
+    case log::FaultCode::several_ucx:
+      return "it is not clear which of several UCX libraries is meant by calls of " + detail;
+    case log::FaultCode::ucp_bypassed:
+      return "calls of UCP went past uctrace into " + detail +
+             ", which the program opened and asked for its functions by itself; a rebuilt UCX is "
+             "seen there, too";
+    case log::FaultCode::mpi_bypassed:
+      return "calls of MPI went past uctrace into " + detail +
+             ", which the program opened with RTLD_DEEPBIND or asked for its functions by a handle";
+    case log::FaultCode::unknown_condition:
+      return "recording cannot wait for " + detail;
+    case log::FaultCode::gpu_driver_unusable:
+      return "its driver has no " + detail;
+    case log::FaultCode::gpu_history_refused:
+      if (fault.r.value != 0) return "not all that was told could be kept";
+      break;
+    case log::FaultCode::left_out:
+    case log::FaultCode::signal_taken:
+    case log::FaultCode::clock_not_measured:
+    case log::FaultCode::gpu_query_failed:
+    case log::FaultCode::gpu_events_refused:
+    case log::FaultCode::topology_not_taken:
+    case log::FaultCode::none:
+    case log::FaultCode::kCount:
+      break;
+  }
+  return detail.empty() ? "no reason was recorded" : detail;
+}
+
+bool switches_off(log::FaultCode code) {
+  return code != log::FaultCode::left_out && !loses_nothing(code);
+}
+
+std::string off_reason(const ProcessReport& process, log::Layer layer) {
+  std::string reason;
+  try {
+    const log::LogFile file = log::LogFile::open(process.log);
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
+      const bool of_layer = fault.r.layer == layer && switches_off(fault.code());
+      if (of_layer && reason.empty()) reason = reason_text(fault);
+    });
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return reason.empty() ? "no reason was recorded" : reason;
+}
+
+// Of the first fault of this kind; empty if the process has none.
+std::string fault_text(const ProcessReport& process, log::FaultCode code) {
+  std::string text;
+  try {
+    const log::LogFile file = log::LogFile::open(process.log);
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
+      if (fault.code() == code && text.empty()) text = reason_text(fault);
+    });
+  } catch (const Error&) {
+    return "";
+  }
+  return text;
+}
+
+// --- the checks, each adding a line where something is wrong ---------------------------------
+
+void check_layers(const Processes& processes, std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < log::kLayers; ++i) {
+    const auto layer = static_cast<log::Layer>(i);
+    const Processes off = select(processes, [&](const ProcessReport& process) {
+      return is(process, layer, log::LayerState::off);
+    });
+    if (off.empty()) continue;
+    lines.push_back(fmt::format(
+        "the {} layer turned itself off in {}: {}; the job ran on, that layer is missing",
+        kLayerNames[i], count_text(off, processes.size()), off_reason(off.front(), layer)));
+  }
+}
+
+// What --ucx asked for, and what the processes then loaded.
+void check_ucx_loaded(const Processes& processes, std::vector<std::string>& lines) {
+  for (const auto& [code, to_do] : {
+           std::pair{
+               log::FaultCode::other_ucx_loaded,
+               "the job was recorded with that one; see docs/rebuilt-ucx.md for programs that "
+               "bring a UCX of their own"},
+           std::pair{
+               log::FaultCode::unknown_patch,
+               "it was recorded like a stock one; build it again with this `uctrace build-ucx`"},
+           std::pair{log::FaultCode::several_ucx,
+                     "operations may be missing; load one UCX only in the processes of a job"},
+       }) {
+    std::string reason;
+    const Processes affected = select(processes, [&](const ProcessReport& process) {
+      const std::string text = fault_text(process, code);
+      if (reason.empty()) reason = text;
+      return !text.empty();
+    });
+    if (affected.empty()) continue;
+    lines.push_back(
+        fmt::format("{} in {}; {}", reason, count_text(affected, processes.size()), to_do));
+  }
+}
+
+// What --gpu-history asked for. Nothing else is missing.
+void check_gpu_history(const Processes& processes, std::vector<std::string>& lines) {
+  std::string why;
+  const Processes affected = select(processes, [&](const ProcessReport& process) {
+    const std::string text = fault_text(process, log::FaultCode::gpu_history_refused);
+    if (why.empty()) why = text;
+    return !text.empty();
+  });
+  if (affected.empty()) return;
+  lines.push_back(fmt::format(
+      "the history of GPU memory is missing, or not whole, in {}: {}; where messages lie is known "
+      "all the same",
+      count_text(affected, processes.size()), why));
+}
+
+void check_ucx_used(const Processes& processes, std::vector<std::string>& lines) {
+  const auto uses_ucx = [](const ProcessReport& process) {
+    // Cut short before its first message, with UCX at hand: no reason for advice.
+    const bool was_about_to = !process.closed && is(process, log::Layer::ucp, log::LayerState::on);
+    const auto off = [&](log::Layer layer) {
+      return log::is_off(process.layers[static_cast<std::size_t>(layer)]);
+    };
+    return process.ucp_operations != 0 || process.uct_operations != 0 || was_about_to ||
+           off(log::Layer::ucp) || off(log::Layer::uct);
+  };
+  if (std::any_of(processes.begin(), processes.end(), uses_ucx)) return;
+  const auto job = std::find_if(processes.begin(), processes.end(), [](const auto& process) {
+    return process.mpi_calls != 0 && process.world_size > 1;
+  });
+  if (job == processes.end()) return;
+  const std::string library = defined_text(*job, log::TextKind::mpi_library);
+  if (library.find("Open MPI") != std::string::npos) {
+    lines.push_back(
+        "this Open MPI job did not use UCX: Open MPI takes it by itself only on networks it "
+        "knows; to use it, run `mpirun --mca pml ucx --mca pml_ucx_tls any --mca "
+        "pml_ucx_devices any ...`");
+    return;
+  }
+  lines.push_back(fmt::format(
+      "this MPI job did not use UCX: {} sends its messages another way; run it with an MPI that is "
+      "built on UCX",
+      library.empty() ? "the MPI library" : library));
+}
+
+void check_ranks(const Processes& processes, std::vector<std::string>& lines) {
+  std::set<std::int32_t> ranks;
+  std::int32_t world_size = 0;
+  for (const ProcessReport& process : processes) {
+    if (process.rank < 0) continue;
+    ranks.insert(process.rank);
+    world_size = std::max(world_size, process.world_size);
+  }
+  if (ranks.size() >= static_cast<std::size_t>(world_size)) return;
+  lines.push_back(fmt::format(
+      "only {} of {} ranks were recorded: the others ran where uctrace was not loaded or this "
+      "folder is not seen; use a shared folder and put uctrace behind the launcher: `mpirun ... "
+      "uctrace record -o DIR -- PROGRAM`",
+      ranks.size(), world_size));
+}
+
+// Each reason that occurred, with how many records it cost where there are several.
+void check_drops(const Processes& processes, std::vector<std::string>& lines) {
+  std::uint64_t dropped = 0;
+  std::map<std::string, std::uint64_t> reasons;
+  std::set<std::string> remedies;
+  const Processes affected = select(processes, [&](const ProcessReport& process) {
+    dropped += process.dropped;
+    for (const log::DropCause cause : causes_in(process.dropped_by_cause)) {
+      const DropWords words = drop_words(cause, process.write_errno, process.file_system);
+      reasons[words.why] += process.dropped_by_cause[static_cast<std::size_t>(cause)];
+      remedies.insert(words.to_do);
+    }
+    return process.dropped != 0;
+  });
+  if (affected.empty()) return;
+  std::vector<std::string> told;
+  for (const auto& [why, count] : reasons) {
+    told.push_back(reasons.size() == 1 ? why : fmt::format("{} ({})", why, count));
+  }
+  lines.push_back(fmt::format("{} records were dropped in {}: {}; {}", dropped,
+                              count_text(affected, processes.size()), fmt::join(told, ", "),
+                              fmt::join(remedies, ", ")));
+}
+
+void check_untracked(const Processes& processes, std::vector<std::string>& lines) {
+  std::uint64_t untracked = 0;
+  const Processes affected = select(processes, [&](const ProcessReport& process) {
+    untracked += process.untracked;
+    return process.untracked != 0;
+  });
+  if (affected.empty()) return;
+  lines.push_back(fmt::format(
+      "{} operations have no recorded end in {}: more of them began at once than memory was ready "
+      "for; the counts are exact, the details incomplete",
+      untracked, count_text(affected, processes.size())));
+}
+
+// What the process was to wait for and could not; empty if it could wait for all.
+std::string start_obstacle(const ProcessReport& process) {
+  std::string obstacle;
+  try {
+    const log::LogFile file = log::LogFile::open(process.log);
+    std::set<std::int32_t> signals;  // that were to start it
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::TextView& text) {
+      if (text.kind() != log::TextKind::recording_when || text.r.id != 1) return;
+      log::each_recording_condition(text.text, [&](std::string_view condition) {
+        const log::RecordingCondition parsed = log::parse_recording_condition(condition);
+        if (parsed.cause == log::SwitchCause::signal) signals.insert(parsed.value);
+      });
+    });
+    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
+      const bool signal_taken =
+          fault.code() == log::FaultCode::signal_taken && signals.contains(fault.r.value);
+      const bool unknown = fault.code() == log::FaultCode::unknown_condition &&
+                           fault.detail.starts_with("--start-on");
+      if ((signal_taken || unknown) && obstacle.empty()) obstacle = reason_text(fault);
+    });
+  } catch (const Error&) {
+    return "";
+  }
+  return obstacle;
+}
+
+void check_recording(const Processes& processes, std::vector<std::string>& lines) {
+  const bool never = std::all_of(processes.begin(), processes.end(),
+                                 [](const auto& process) { return process.events == 0; });
+  const bool off = std::any_of(processes.begin(), processes.end(),
+                               [](const auto& process) { return process.outside_window != 0; });
+  if (!never || !off) return;
+  std::string obstacle;
+  for (const ProcessReport& process : processes) {
+    if (obstacle.empty()) obstacle = start_obstacle(process);
+  }
+  lines.push_back(fmt::format(
+      "recording was never started: {}; counters are of the whole run",
+      obstacle.empty() ? "nothing met --start-on in any process; call MPI_Pcontrol with that level "
+                         "or send that signal while the job runs"
+                       : obstacle + "; choose another signal or level for --start-on"));
+}
+
+void check_ends(const Processes& processes, std::vector<std::string>& lines) {
+  const Processes open = select(processes, [](const auto& process) { return !process.closed; });
+  if (open.empty()) return;
+  const bool alive = std::any_of(open.begin(), open.end(), [](const auto& process) {
+    return process.life == log::Life::running;
+  });
+  std::set<std::string> reasons;
+  for (const ProcessReport& process : open) {
+    if (process.write_errno == 0 || process.dropped != 0) continue;  // told with what was dropped
+    const log::DropCause cause = log::cause_of(static_cast<int>(process.write_errno));
+    reasons.insert(drop_words(cause, process.write_errno, process.file_system).why);
+  }
+  const std::string why =
+      !reasons.empty() ? fmt::format("{}", fmt::join(reasons, ", "))
+      : alive          ? "still running, or killed"
+                       : "killed, crashed, ended by _exit, or kept from writing by a sandbox";
+  lines.push_back(fmt::format("{} did not close their log: {}; what was recorded is kept",
+                              count_text(open, processes.size()), why));
+}
+
+}  // namespace
+
+std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
+  // A process may have left its last counters apart from a log that took no more.
+  Processes all = select(kept.processes, [&](const ProcessReport& process) {
+    return std::none_of(lost.processes.begin(), lost.processes.end(), [&](const auto& other) {
+      return other.log.filename() == process.log.filename();
+    });
+  });
+  all.insert(all.end(), lost.processes.begin(), lost.processes.end());
+  std::vector<std::string> lines;
+  if (all.empty() && kept.folder_gone) {
+    lines.push_back(
+        "the folder of the logs is gone: it was moved or removed while the job ran; if it was "
+        "moved, "
+        "name its place: `uctrace report DIR`");
+    return lines;
+  }
+  if (all.empty() && kept.unreadable.empty()) {
+    lines.push_back(
+        "no process used MPI or UCX, so nothing was recorded: a program that is statically linked, "
+        "set-uid, or started by another machine or service does not load uctrace, and one that "
+        "changed its user or root, or that a sandbox lets make no files, cannot write to this "
+        "folder; if it should have, put uctrace behind the launcher: `mpirun ... uctrace record -- "
+        "PROGRAM`");
+    return lines;
+  }
+  if (!kept.unreadable.empty()) {
+    lines.push_back(fmt::format(
+        "{} log{} cannot be read, the first is {}: cut off at its start, or the disk is full",
+        kept.unreadable.size(), kept.unreadable.size() == 1 ? "" : "s",
+        kept.unreadable.front().filename().string()));
+  }
+  check_layers(all, lines);
+  check_ucx_loaded(all, lines);
+  check_gpu_history(all, lines);
+  check_ucx_used(all, lines);
+  check_ranks(all, lines);
+  check_drops(all, lines);
+  check_untracked(all, lines);
+  check_recording(all, lines);
+  check_ends(all, lines);
+  return lines;
+}
+
+}  // namespace uctrace::cli

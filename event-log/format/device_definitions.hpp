@@ -1,0 +1,67 @@
+// Definitions of devices and their memory.
+#pragma once
+
+#include "event-log/format/device_kinds.hpp"
+#include "event-log/format/file_layout.hpp"
+
+namespace uctrace::log {
+
+// Where a device is on the PCI bus of its host.
+struct PciAddress {
+  std::uint32_t domain;
+  std::uint8_t bus, device, function;
+};
+
+// A driver was there at `tick`, and not yet at `not_before_tick`: what is recorded in between
+// without its memory may be anything. Before, and without a driver, all is host memory.
+struct GpuDriver {
+  Head head;  // a: Vendor, b: version
+  std::uint64_t tick;
+  std::uint64_t not_before_tick;
+};
+static_assert(sizeof(GpuDriver) == 24);
+
+struct GpuDevice {
+  Head head;  // a: number, from 1; b: ordinal, as this process counts
+  std::uint64_t tick;
+  unsigned char uuid[16];      // of an instance, where the GPU is divided (MIG)
+  unsigned char gpu_uuid[16];  // of the whole GPU
+  PciAddress pci;
+  std::uint64_t memory_bytes;
+  char name[64];
+};
+static_assert(sizeof(GpuDevice) == 128);
+
+// Memory that a driver knows of, first met at `tick`.
+struct DeviceMemory {
+  static constexpr std::uint8_t kAllocated = 1;  // `tick` is when it was allocated
+  Head head;  // a: number of the GpuDevice, 0 = on the host, or not known; b: MemoryId
+  std::uint64_t tick;
+  std::uint64_t begin;
+  std::uint64_t
+      bytes;  // 0: its extent is not known, or its end will not be; one operation names it
+  std::uint64_t buffer_id;  // by which the driver tells it from all others, 0 = none
+  DeviceMemoryKind kind;
+  std::uint8_t flags;
+  std::uint8_t reserved[6];
+};
+static_assert(sizeof(DeviceMemory) == 48);
+
+// It was over at `tick`; at `alive_tick` it was still there.
+struct DeviceMemoryEnd {
+  Head head;  // a: MemoryEnd, b: MemoryId
+  std::uint64_t tick;
+  std::uint64_t alive_tick;
+};
+static_assert(sizeof(DeviceMemoryEnd) == 24);
+
+// A device as UCX numbers them: network cards and GPUs alike.
+struct UcxDevice {
+  Head head;  // a: its number
+  std::uint64_t tick;
+  PciAddress pci;
+  char name[32];
+};
+static_assert(sizeof(UcxDevice) == 56);
+
+}  // namespace uctrace::log

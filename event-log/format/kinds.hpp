@@ -1,0 +1,409 @@
+// The enumerations of an event log: what its records and its ProcessPage number. Values are part of
+// the format: never renumber, only append (docs/log-format.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/format/fault_codes.hpp"
+
+namespace uctrace::log {
+
+enum class Clock : std::uint8_t { tsc = 1, cntvct = 2, monotonic_raw = 3 };
+
+enum class Layer : std::uint8_t { uct = 0, ucp = 1, mpi = 2, gpu = 3 };
+inline constexpr std::size_t kLayers = 4;
+
+// `unused`: the process never touched the layer. `off`: it was switched off; a Fault says why.
+// `unwanted`: the user left it out (`record --layers`).
+enum class LayerState : std::uint8_t { unused = 0, on = 1, off = 2, unwanted = 3 };
+
+// Whether the layer makes no records for good.
+constexpr bool is_off(LayerState state) {
+  return state == LayerState::off || state == LayerState::unwanted;
+}
+
+// How the process ended, as far as it could say itself. A live or killed process stays `running`.
+enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, aborted = 3 };
+
+// How records reach the file. `mapped`: they are stored into its pages, and what is recorded
+// outlives the process. `drained`: they are kept in memory and written behind; a process that is
+// killed takes along what was not written yet.
+enum class Storage : std::uint8_t { unknown = 0, mapped = 1, drained = 2 };
+
+// Whose call stacks are kept. `mpi`: of the program's own calls, to MPI or from outside of MPI to
+// UCP. `all`: of each UCP and UCT operation as well, with their libraries' frames.
+enum class StackMode : std::uint8_t { off = 0, mpi = 1, all = 2 };
+
+// What walked the stacks; `none` before the first one.
+enum class Unwinder : std::uint8_t { none = 0, libunwind = 1, libgcc = 2 };
+
+enum class Stream : std::uint8_t { events = 1, definitions = 2 };
+
+enum class RecordType : std::uint8_t {
+  unpublished = 0,
+  // events
+  uct_operation = 1,
+  uct_completion = 2,
+  uct_arrival = 3,
+  ucp_operation = 4,
+  ucp_completion = 5,
+  mpi_call = 6,
+  mpi_window_call = 7,
+  uct_pending = 8,
+  mpi_requests = 9,
+  mpi_file_call = 10,
+  // definitions
+  text = 32,
+  uct_interface = 33,
+  uct_interface_close = 34,
+  uct_endpoint = 35,
+  uct_endpoint_address = 36,
+  uct_endpoint_connect = 37,
+  uct_endpoint_destroy = 38,
+  ucp_worker = 39,
+  ucp_worker_destroy = 40,
+  ucp_endpoint = 41,
+  communicator = 43,
+  communicator_free = 44,
+  fault = 45,
+  window = 46,
+  ucp_connection = 47,
+  stack = 48,
+  module = 49,
+  recording_switch = 50,
+  datatype = 51,
+  datatype_free = 52,
+  window_free = 53,
+  file = 54,
+  file_close = 55,
+  clock_sample = 56,
+  tool_traffic = 57,
+  gpu_driver = 58,
+  gpu_device = 59,
+  device_memory = 60,
+  device_memory_end = 61,
+  ucx_device = 62,
+};
+
+enum class UctOp : std::uint8_t {
+  none = 0,
+  put_short,
+  put_bcopy,
+  put_zcopy,
+  get_short,
+  get_bcopy,
+  get_zcopy,
+  am_short,
+  am_short_iov,
+  am_bcopy,
+  am_zcopy,
+  cswap32,
+  cswap64,
+  atomic32_post,
+  atomic64_post,
+  atomic32_fetch,
+  atomic64_fetch,
+  tag_eager_short,
+  tag_eager_bcopy,
+  tag_eager_zcopy,
+  tag_rndv_zcopy,
+  tag_rndv_request,
+  ep_flush,
+  ep_fence,
+  iface_flush,
+  ep_check,
+  tag_rndv_cancel,
+  tag_recv_zcopy,  // posted to the interface: moves nothing by itself
+  tag_recv_cancel,
+  put_sgl_zcopy,
+  kCount
+};
+
+// What came up from a transport.
+enum class ArrivalKind : std::uint8_t {
+  active_message = 0,
+  // Tag offload. Unexpected: no posted receive took it. Matched: one did; of a rendezvous, so that
+  // the layer above fetches the data, or all of it is in place.
+  tag_eager_unexpected,
+  tag_rndv_unexpected,
+  tag_matched,
+  tag_rndv_matched,
+  kCount
+};
+
+// What a transport's device is (uct_device_type_t): copies between the memories of one process go
+// through an accelerator.
+enum class DeviceType : std::uint8_t {
+  network = 0,
+  shared_memory,
+  accelerator,
+  self,
+  unknown = 255
+};
+
+// What became of a request in the pending queue of an endpoint.
+enum class PendingEvent : std::uint8_t {
+  none = 0,
+  added,
+  dispatched,  // and done: it left the queue
+  purged,
+  lost_sight,  // no place was left for what is known of it; it is in the queue still
+  kCount
+};
+
+// The slots of an interface's table of operations that have a hook: bits of UctInterface::offered
+// and hooked.
+enum class UctHook : std::uint8_t {
+  ep_put_short = 0,
+  ep_put_bcopy,
+  ep_put_zcopy,
+  ep_get_short,
+  ep_get_bcopy,
+  ep_get_zcopy,
+  ep_am_short,
+  ep_am_short_iov,
+  ep_am_bcopy,
+  ep_am_zcopy,
+  ep_atomic_cswap64,
+  ep_atomic_cswap32,
+  ep_atomic32_post,
+  ep_atomic64_post,
+  ep_atomic32_fetch,
+  ep_atomic64_fetch,
+  ep_tag_eager_short,
+  ep_tag_eager_bcopy,
+  ep_tag_eager_zcopy,
+  ep_tag_rndv_zcopy,
+  ep_tag_rndv_cancel,
+  ep_tag_rndv_request,
+  iface_tag_recv_zcopy,
+  iface_tag_recv_cancel,
+  ep_pending_add,
+  ep_pending_purge,
+  ep_flush,
+  ep_fence,
+  ep_check,
+  iface_flush,
+  kCount
+};
+
+enum class UcpFunction : std::uint8_t {
+  none = 0,
+  tag_send_nb,
+  tag_send_nbr,
+  tag_send_nbx,
+  tag_send_sync_nb,
+  tag_send_sync_nbx,
+  tag_recv_nb,
+  tag_recv_nbr,
+  tag_recv_nbx,
+  tag_msg_recv_nb,
+  tag_msg_recv_nbx,
+  put,
+  put_nb,
+  put_nbi,
+  put_nbx,
+  get,
+  get_nb,
+  get_nbi,
+  get_nbx,
+  atomic_post,
+  atomic_fetch_nb,
+  atomic_op_nbx,
+  atomic_add32,
+  atomic_add64,
+  atomic_fadd32,
+  atomic_fadd64,
+  atomic_swap32,
+  atomic_swap64,
+  atomic_cswap32,
+  atomic_cswap64,
+  ep_flush,
+  ep_flush_nb,
+  ep_flush_nbx,
+  worker_flush,
+  worker_flush_nb,
+  worker_flush_nbx,
+  worker_fence,
+  am_send_nb,
+  am_send_nbx,
+  am_handler,  // a message handed to a handler of the program
+  am_recv_data_nbx,
+  ep_close_nb,
+  ep_close_nbx,
+  disconnect_nb,
+  ep_destroy,
+  stream_send_nb,
+  stream_send_nbx,
+  stream_recv_nb,
+  stream_recv_nbx,
+  stream_recv_data_nb,
+  kCount
+};
+
+// What a UCP function does, which decides what the fields of its record mean (UcpOperation).
+enum class UcpFamily : std::uint8_t {
+  none,
+  tag_send,
+  tag_receive,
+  put,
+  get,
+  atomic,
+  flush,  // fences and the closing of endpoints too
+  am_send,
+  am_receive,       // a handler's call
+  am_receive_data,  // fetches what a handler was only told of
+  stream_send,
+  stream_receive,
+};
+
+namespace detail {
+constexpr UcpFamily find_family(UcpFunction function) {
+  if (function <= UcpFunction::none || function >= UcpFunction::kCount) return UcpFamily::none;
+  if (function <= UcpFunction::tag_send_sync_nbx) return UcpFamily::tag_send;
+  if (function <= UcpFunction::tag_msg_recv_nbx) return UcpFamily::tag_receive;
+  if (function <= UcpFunction::put_nbx) return UcpFamily::put;
+  if (function <= UcpFunction::get_nbx) return UcpFamily::get;
+  if (function <= UcpFunction::atomic_cswap64) return UcpFamily::atomic;
+  if (function <= UcpFunction::worker_fence) return UcpFamily::flush;
+  if (function <= UcpFunction::am_send_nbx) return UcpFamily::am_send;
+  if (function == UcpFunction::am_handler) return UcpFamily::am_receive;
+  if (function == UcpFunction::am_recv_data_nbx) return UcpFamily::am_receive_data;
+  if (function <= UcpFunction::ep_destroy) return UcpFamily::flush;
+  return function <= UcpFunction::stream_send_nbx ? UcpFamily::stream_send
+                                                  : UcpFamily::stream_receive;
+}
+
+// A table, because the record path asks for every operation.
+struct Families {
+  UcpFamily of[static_cast<std::size_t>(UcpFunction::kCount) + 1];
+  constexpr Families() : of{} {
+    for (std::size_t i = 0; i < sizeof of / sizeof of[0]; ++i) {
+      of[i] = find_family(static_cast<UcpFunction>(i));
+    }
+  }
+};
+inline constexpr Families kFamilies;
+}  // namespace detail
+
+constexpr UcpFamily family_of(UcpFunction function) {
+  return function < UcpFunction::kCount ? detail::kFamilies.of[static_cast<std::size_t>(function)]
+                                        : UcpFamily::none;
+}
+
+enum class ConnectionSide : std::uint8_t { client = 0, server = 1 };
+
+// What led to a UCT operation: the evidence for its attribution.
+enum class Origin : std::uint8_t {
+  none = 0,     // nothing known (progress, wireup)
+  ucp = 1,      // Operation::origin is the id of a UcpOperation of this process
+  arrival = 2,  // Operation::origin is the id of a UctArrival of this process
+};
+
+// How the origin reached the operation.
+enum class Route : std::uint8_t {
+  none = 0,
+  call = 1,        // posted inside the UCP call itself, or inside the active message handler
+  pending = 2,     // dispatched from a pending queue; origin was kept from when it was queued
+  completion = 3,  // posted from the completion callback of an operation with that origin
+  request = 4,   // for a request that UCP had queued inside itself; origin was kept by its address
+  blocking = 5,  // posted inside a blocking call, which also makes progress for others
+  callback = 6,  // posted from a callback that the operation registered with UCX's progress
+};
+
+enum class TextKind : std::uint8_t {
+  command_line = 1,  // arguments separated by '\n'
+  environment = 2,   // NAME=VALUE, for UCX_*, OMPI_MCA_*, MPIR_*
+  ucx_version = 3,
+  ucx_library = 4,   // path of the libucp in use
+  mpi_library = 5,   // first line of MPI_Get_library_version
+  mpi_function = 6,  // `id` is MpiCall's function number
+  working_directory = 7,
+  executable = 8,
+  communicator_name = 9,  // `id` is the communicator handle
+  ucx_protocol = 10,      // `id` is UctOperation's protocol number
+  uct_library = 11,       // path of a libuct in use; `id` 1: it is a rebuilt one, 0: a stock one
+  recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
+  gpu_library = 13,       // path of the driver of GPUs that is asked what memory is
+  gpu_history = 14,  // of allocations; `id` 0: who tells it, 1: the library that was to tell it
+};
+
+// How a datatype was made: MPI_COMBINER_*.
+enum class Combiner : std::uint8_t {
+  unknown = 0,
+  named,  // a predefined one
+  dup,
+  contiguous,
+  vector,
+  hvector_integer,
+  hvector,
+  indexed,
+  hindexed_integer,
+  hindexed,
+  indexed_block,
+  struct_integer,
+  structure,
+  subarray,
+  darray,
+  f90_real,
+  f90_complex,
+  f90_integer,
+  resized,
+  hindexed_block,
+  kCount
+};
+
+// What switched the recording of events on or off. `start`: it began so.
+enum class SwitchCause : std::uint8_t { start = 0, pcontrol = 1, signal = 2, kCount };
+
+// Kinds of records that can be dropped; index of LaneCounters::dropped. `uncounted`: what is tried
+// again.
+enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3, uncounted = 4 };
+inline constexpr std::size_t kDropKinds = 4;
+
+// Why a record was dropped; index of LaneInfo::dropped_by_cause. log-merger/model/drop_words.cpp says it
+// in words.
+enum class DropCause : std::uint8_t {
+  helper_late = 0,  // chunks were used up before the helper came to make more
+  helper_gone,      // so they were, and the helper had not come for a second or more
+  packing_slow,     // chunks wait for being packed
+  storage_slow,     // chunks wait for the file system
+  chunks_bound,     // threads hold as many chunks as the recorder makes
+  no_memory,
+  no_room,  // on the disk, or of a quota
+  file_too_large,
+  refused,       // a system call was refused: by a sandbox, or by the file system
+  not_writable,  // the folder
+  removed,       // the log or its folder
+  no_answer,     // of the file system
+  storage_failed,
+  no_thread,  // for the helper
+  no_lane,    // more threads than kMaxLanes
+  in_switch,  // recorded by a signal handler that interrupted its thread between two chunks
+  kCount
+};
+inline constexpr std::size_t kDropCauses = static_cast<std::size_t>(DropCause::kCount);
+
+// How a record that was made and then lost is counted.
+constexpr DropKind drop_kind_of(RecordType type) {
+  switch (type) {
+    case RecordType::uct_operation:
+    case RecordType::uct_completion:
+    case RecordType::uct_arrival:
+    case RecordType::uct_pending:
+      return DropKind::uct;
+    case RecordType::ucp_operation:
+    case RecordType::ucp_completion:
+      return DropKind::ucp;
+    case RecordType::mpi_call:
+    case RecordType::mpi_window_call:
+    case RecordType::mpi_file_call:
+    case RecordType::mpi_requests:
+      return DropKind::mpi;
+    default:
+      return DropKind::definition;
+  }
+}
+
+}  // namespace uctrace::log

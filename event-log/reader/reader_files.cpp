@@ -1,0 +1,290 @@
+// Takes a snapshot of the files of a log, which its process may still be writing.
+#include "event-log/reader/reader_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "event-log/reader/input_file.hpp"
+#include "event-log/reader/reader.hpp"
+
+namespace uctrace::log {
+namespace {
+
+// What fails for a reason that passes throws.
+class LogInput {
+ public:
+  explicit LogInput(std::string name) : name_(std::move(name)), file_(name_) {}
+
+  bool is_missing() const { return file_.is_missing(); }
+  void require_open() const {
+    if (!file_.is_open()) refuse();
+  }
+  std::size_t size() const { return value_of(file_.size()); }
+  std::vector<Extent> data(std::size_t from) const { return file_.data(from); }
+  std::size_t read(void* to, std::size_t bytes, std::size_t offset) const {
+    return value_of(file_.read(to, bytes, offset));
+  }
+
+ private:
+  [[noreturn]] void refuse() const { throw file_.failure("the log " + name_); }
+  std::size_t value_of(std::optional<std::size_t> value) const {
+    if (!value) refuse();
+    return *value;
+  }
+
+  std::string name_;
+  mutable InputFile file_;
+};
+
+FileWords in_memory(Bytes bytes, const std::string& name) {
+  FileWords words(bytes.size(), bytes.size(), name);
+  words.append(0, bytes);
+  return words;
+}
+
+FileWords page_words(const LogInput& file, const std::string& name) {
+  const std::size_t bytes = std::min(file.size(), kProcessPageBytes);
+  FileWords page(kProcessPageBytes, bytes, name);
+  page.read(file, {{0, bytes}});
+  return page;
+}
+
+// All zero where the page is not whole.
+ProcessPage page_of(const FileWords& words) {
+  ProcessPage page{};
+  if (words.copy(&page, sizeof page, 0) < sizeof page) page = {};
+  return page;
+}
+
+bool is_whole_page(const FileWords& words) { return words.bytes() >= kProcessPageBytes; }
+
+// Tables of lanes that the page speaks of, as they were when it was read.
+class LaneTables {
+ public:
+  void read(const LogInput& file, const FileWords& page) {
+    tables_.clear();
+    if (!is_whole_page(page)) return;
+    for (const std::uint64_t at : page_of(page).lane_tables) {
+      if (at == 0) break;
+      if (at % kLaneTableBytes != 0) continue;  // a table lies nowhere else
+      std::vector<std::byte> table(kLaneTableBytes);
+      table.resize(file.read(table.data(), table.size(), at));
+      tables_.insert_or_assign(at, std::move(table));
+    }
+  }
+  // Over what was read of the file since.
+  void put_into(FileWords& file) const {
+    for (const auto& [at, table] : tables_) {
+      const std::span<std::uint64_t> there = file.words_at(at);
+      if (!table.empty() && table.size() <= there.size_bytes()) {
+        std::memcpy(there.data(), table.data(), table.size());
+      }
+    }
+  }
+  // Behind the page, where it says that they are; between them is a hole.
+  FileWords behind(const FileWords& page, std::size_t size, const std::string& name) const {
+    FileWords all(page.bytes() + tables_.size() * kLaneTableBytes, size, name);
+    all.append(0, std::as_bytes(page.from(0)));
+    for (const auto& [at, table] : tables_) {
+      all.append(at, table);
+    }
+    return all;
+  }
+
+ private:
+  std::map<std::uint64_t, std::vector<std::byte>> tables_;  // by their places
+};
+
+// What a log of bounded size lost while it was read.
+void update_overwritten(const LogInput& file, const FileWords& words) {
+  static_assert(offsetof(LaneCounters, overwritten_until_tick) ==
+                offsetof(LaneCounters, overwritten) + sizeof(LaneCounters::overwritten));
+  constexpr std::size_t kBytes = sizeof(LaneCounters::overwritten) + sizeof(std::uint64_t);
+  const ProcessPage page = page_of(words);
+  for (std::size_t lane = 0; lane < kMaxLanes && lane < page.lanes_used; ++lane) {
+    const std::uint64_t place = place_of_lane(page, lane);
+    const std::uint64_t at =
+        place + offsetof(LaneInfo, counters) + offsetof(LaneCounters, overwritten);
+    if (place == 0 || place % alignof(LaneInfo) != 0 || place >= words.bytes()) continue;
+    const std::span<std::uint64_t> there = words.words_at(at);
+    if (kBytes <= there.size_bytes()) file.read(there.data(), kBytes, at);
+  }
+}
+
+// Of the process that `before` names, what `page` leaves open.
+WriterState state_of(const ProcessPage& before, WriterState then, const ProcessPage& page) {
+  if (page.closed == 1) return WriterState::closed;
+  return same_writer(before, page) ? then : WriterState::unseen;
+}
+
+}  // namespace
+
+std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& name) {
+  try {
+    return std::make_unique_for_overwrite<std::uint64_t[]>(bytes / sizeof(std::uint64_t) + 1);
+  } catch (const std::bad_alloc&) {
+    throw FileError(FileError::Cause::system,
+                    {"cannot read the log " + name,
+                     "its " + std::to_string(bytes) + " bytes do not fit into memory",
+                     "merge on a machine with more memory"});
+  }
+}
+
+std::vector<FileWords::Part>::const_iterator FileWords::part_at(std::size_t offset) const {
+  return std::upper_bound(parts_.begin(), parts_.end(), offset,
+                          [](std::size_t at, const Part& part) { return at < part.end; });
+}
+
+std::span<std::uint64_t> FileWords::words_at(std::size_t offset) const {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  const auto part = part_at(offset);
+  if (part == parts_.end() || part->begin > offset) return {};
+  return {words_.get() + part->at + (offset - part->begin) / kWord, (part->end - offset) / kWord};
+}
+
+std::size_t FileWords::copy(void* to, std::size_t bytes, std::size_t offset) const {
+  const auto part = part_at(offset);
+  if (part == parts_.end() || part->begin > offset) return 0;
+  const std::size_t there = std::min(bytes, part->end - offset);
+  const auto* from = reinterpret_cast<const std::byte*>(words_.get() + part->at);
+  std::memcpy(to, from + (offset - part->begin), there);
+  return there;
+}
+
+std::size_t FileWords::next_data(std::size_t offset) const {
+  const auto part = part_at(offset);
+  return part == parts_.end() ? std::max(offset, bytes_) : std::max(offset, part->begin);
+}
+
+bool FileWords::same(const FileWords& other) const {
+  if (bytes_ != other.bytes_ || parts_.size() != other.parts_.size()) return false;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Part &a = parts_[i], &b = other.parts_[i];
+    if (a.begin != b.begin || a.end != b.end ||
+        std::memcmp(words_.get() + a.at, other.words_.get() + b.at, a.end - a.begin) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+LogFile LogFile::from_bytes(Bytes bytes, std::string name, Bytes live) {
+  FileWords file = in_memory(bytes, name), chunks = in_memory(live, name);
+  const ProcessPage page = page_of(file);
+  const WriterState state = state_of(page, look_for_writer(page), page);
+  return LogFile(std::move(file), std::move(chunks), std::move(name), state);
+}
+
+// The writer first: what it had done by then is all there is if it was dead. Then the page, and the
+// tables of lanes that it speaks of.
+LogFile LogFile::open_counters(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const LogInput file(name);
+  file.require_open();
+  const ProcessPage before = page_of(page_words(file, name));
+  const WriterState then = look_for_writer(before);
+  FileWords page = page_words(file, name);
+  const WriterState state = state_of(before, then, page_of(page));
+  LaneTables tables;
+  tables.read(file, page);
+  if (is_whole_page(page)) page = tables.behind(page, file.size(), name);
+  return LogFile(std::move(page), {}, name, state);
+}
+
+namespace {
+
+// Chunks that lie in the log itself, behind its page.
+FileWords read_own_chunks(const LogInput& file, const ProcessPage& page, const std::string& name) {
+  const std::size_t size = file.size();
+  return read_chunks(
+      file, name, kProcessPageBytes,
+      std::min<std::uint64_t>(page.chunk_bytes, size - std::min(size, kProcessPageBytes)));
+}
+
+// The page as it was read before, and what the file holds behind it now.
+FileWords read_blocks(const LogInput& file, const FileWords& page, const LaneTables& tables,
+                      const std::string& name) {
+  const ProcessPage last = page_of(page);
+  std::size_t size = file.size();
+  // The rest was for blocks that were not made.
+  const bool has_rest = last.chunk_bytes != 0 && last.closed == 1;
+  if (has_rest) size = std::min<std::uint64_t>(size, last.allocated_bytes);
+  const std::vector<Extent> extents = cut_at(file.data(kProcessPageBytes), size);
+  FileWords words(kProcessPageBytes + bytes_in(extents), size, name);
+  words.append(0, std::as_bytes(page.from(0)));
+  words.read(file, extents);
+  tables.put_into(words);
+  if (last.max_event_bytes != 0) update_overwritten(file, words);
+  return words;
+}
+
+}  // namespace
+
+// In this order: whether the writer lives, before the page that may be its last; the page, and the
+// tables of lanes, before the records that they count; and chunks before the blocks that they are
+// packed into. The file of chunks goes when the page says that all is packed: then the page is read
+// again. It was there for nothing else twice.
+LogFile LogFile::open(const std::filesystem::path& path, const AfterStep& after) {
+  const auto done = [&](SnapshotStep step) {
+    if (after) after(step);
+  };
+  const std::string name = path.string();
+  const LogInput file(name);
+  file.require_open();
+  const ProcessPage before = page_of(page_words(file, name));
+  const WriterState then = look_for_writer(before);
+  done(SnapshotStep::writer);
+
+  FileWords page, live;
+  LaneTables tables;
+  const auto take_page = [&] {
+    page = page_words(file, name);
+    tables.read(file, page);
+  };
+  take_page();
+  done(SnapshotStep::page);
+  for (int i = 0; i < 2 && page_of(page).live_bytes != 0; ++i) {
+    const LogInput chunks(name + kLiveSuffix);
+    if (!chunks.is_missing()) {
+      chunks.require_open();
+      live = read_chunks(chunks, name);
+      break;
+    }
+    take_page();
+  }
+  const ProcessPage last = page_of(page);
+  if (is_whole_page(page) && last.chunk_bytes != 0) live = read_own_chunks(file, last, name);
+  done(SnapshotStep::chunks);
+
+  if (is_whole_page(page)) page = read_blocks(file, page, tables, name);
+  done(SnapshotStep::blocks);
+  return LogFile(std::move(page), std::move(live), name, state_of(before, then, last));
+}
+
+std::uint64_t count_packed_events(const std::filesystem::path& path) {
+  const LogInput file(path.string());
+  file.require_open();
+  ProcessPage page{};
+  if (file.read(&page, sizeof page, 0) != sizeof page) return 0;
+  std::uint64_t events = 0, at = kProcessPageBytes + page.chunk_bytes, step = 0;
+  for (BlockHeader block{}; file.read(&block, sizeof block, at) >= sizeof(GapHeader); at += step) {
+    const bool is_block = block.magic == kBlockMagic;
+    if (!is_block && block.magic != kGapMagic && block.magic != kLanesMagic) break;
+    if (block.bytes < kBlockAlignment) break;
+    for (std::size_t kind = 0; is_block && kind < kDropKinds; ++kind) {
+      const bool counts = static_cast<DropKind>(kind) != DropKind::definition;
+      events += counts ? block.records[kind] : 0;
+    }
+    step = block.bytes;
+    block = {};
+  }
+  return events;
+}
+
+}  // namespace uctrace::log

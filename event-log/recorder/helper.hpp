@@ -1,0 +1,296 @@
+// The work of the helper thread: a poll has packed what was retired, makes what is missing still,
+// and keeps the process page. Private to supply.cpp.
+#pragma once
+
+#include <errno.h>
+
+#include <algorithm>
+
+#include "event-log/format/drop_causes.hpp"
+#include "event-log/recorder/futex.hpp"
+#include "event-log/recorder/lanes.hpp"
+#include "event-log/recorder/output_log.hpp"
+#include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/process_identity.hpp"
+#include "event-log/recorder/supply.hpp"
+#include "event-log/recorder/thread.hpp"
+#include "event-log/recorder/ticks.hpp"
+
+namespace uctrace::log {
+
+// Chunks that are kept ready: few at first, more once a poll finds many of them taken.
+inline constexpr std::size_t kFirstReady = 48;
+inline constexpr std::size_t kMostReady = 160;
+// The chunks of a mapped log: those that are ready or wait to be packed. Those that a thread has
+// come on top of it, and of what a drained log may have: two in each stream.
+inline constexpr std::uint64_t kMostRingBytes = 12 << 20;
+inline constexpr std::uint64_t kRingBytesOfLane = 4 * kChunkBytes;
+// A helper that did not come for so long is not just late.
+inline constexpr std::uint64_t kGoneNs = 1'000'000'000;
+inline constexpr std::size_t kFirstSlab = 64 * 1024;
+inline constexpr std::size_t kLargestSlab = 512 * 1024;
+inline constexpr std::size_t kMostSlabBytes = 64 << 20;  // of one slab a thread
+inline constexpr std::uint64_t kHungryPollNs = 100'000;
+inline constexpr std::uint64_t kIdlePollNs = 5'000'000;
+inline constexpr std::uint64_t kHousekeepingNs = 100'000'000;
+
+// Anchors fill up once, spread over the first second; after that the last one follows the clock.
+inline void refresh_anchors(ProcessPage& page) {
+  const std::uint32_t n = page.anchor_count;
+  page.anchors[n < kAnchors ? n : kAnchors - 1] = take_anchor();
+  if (n < kAnchors) {
+    __atomic_store_n(&page.anchor_count, n + 1, __ATOMIC_RELEASE);
+  }
+}
+
+// What the helper thread knows and does; lives on its stack.
+struct Helper {
+  OutputLog file;
+  std::size_t ready_target = kFirstReady;
+  std::size_t slab_bytes = kFirstSlab;
+  std::uint64_t budget = UINT64_MAX;  // for all memory together, in bytes
+  std::uint64_t slab_bytes_taken = 0;
+  std::uint64_t last_poll = 0;
+  std::uint64_t last_housekeeping = 0;
+  std::uint64_t last_heartbeat = 0;
+
+  // What the recorder may take is a part of what the program may take.
+  bool within_budget(std::size_t bytes) const {
+    return slab_bytes_taken + supply.ring_bytes.load(std::memory_order_relaxed) + bytes <= budget;
+  }
+
+  std::uint64_t most_chunk_bytes() const {
+    const std::uint64_t lanes = __atomic_load_n(&file.page->lanes_used, __ATOMIC_RELAXED);
+    return (file.storage == Storage::drained ? kMostUndrained : kMostRingBytes) +
+           lanes * kRingBytesOfLane;
+  }
+
+  // Why there can be no more chunks now; helper_late = there can.
+  DropCause obstacle() const {
+    const std::uint64_t bytes = supply.ring_bytes.load(std::memory_order_relaxed) + kChunkBytes;
+    if (const int error = packer_error(); error != 0) {
+      return cause_of(error);
+    }
+    if (!within_budget(kChunkBytes)) {
+      return DropCause::no_memory;
+    }
+    if (bytes > kMostChunkBytes) {
+      return DropCause::chunks_bound;
+    }
+    return bytes > most_chunk_bytes() ? backlog_cause() : DropCause::helper_late;
+  }
+
+  static DropCause backlog_cause() {
+    return storage_is_slow() ? DropCause::storage_slow : DropCause::packing_slow;
+  }
+
+  // So much waits to be packed that who finds no chunk now does so for that.
+  bool has_backlog() const {
+    const std::uint64_t ready = supply.ready_chunks.load(std::memory_order_relaxed) * kChunkBytes;
+    const std::uint64_t bytes = supply.ring_bytes.load(std::memory_order_relaxed);
+    return bytes - std::min(ready, bytes) > most_chunk_bytes() / 2;
+  }
+
+  ChunkHeader* make_chunk(std::uint32_t place) {
+    auto* chunk = static_cast<ChunkHeader*>(make_chunk_memory(file, kChunkBytes));
+    if (chunk == nullptr) {
+      return nullptr;
+    }
+    supply.ring_bytes.fetch_add(kChunkBytes, std::memory_order_relaxed);
+    chunk->bytes = kChunkBytes;
+    chunk->place = place;
+    chunk->anchor = take_anchor();
+    chunk->magic = kChunkMagic;
+    return chunk;
+  }
+
+  void note_error(int error) const {
+    if (file.page->write_errno == 0) {
+      file.page->write_errno = static_cast<std::uint32_t>(error);
+    }
+  }
+
+  // helper_late = there is one more.
+  DropCause supply_chunk(std::uint32_t place) {
+    if (const DropCause cause = obstacle(); cause != DropCause::helper_late) {
+      if (cause == DropCause::no_memory) {
+        note_error(ENOMEM);
+      }
+      return cause;
+    }
+    ChunkHeader* chunk = make_chunk(place);
+    if (chunk == nullptr) {
+      const int error = errno;
+      note_error(error);
+      return cause_of(error);
+    }
+    supply.places[place].chunk = chunk;
+    if (place >= supply.places_used.load(std::memory_order_relaxed)) {
+      supply.places_used.store(place + 1, std::memory_order_release);
+    }
+    make_ready(supply.places[place]);
+    return DropCause::helper_late;
+  }
+
+  std::size_t missing_chunks() const {
+    const std::size_t ready = supply.ready_chunks.load(std::memory_order_relaxed);
+    return file.grows && ready < ready_target ? ready_target - ready : 0;
+  }
+
+  // Makes up to `missing` chunks, in the lowest places. Why there are not as many, in the words of
+  // those who find none; helper_late = there are.
+  DropCause fill_chunks(std::size_t missing) {
+    DropCause shortage = DropCause::helper_late;
+    for (std::uint32_t i = 0; i < kPlaces && missing > 0 && shortage == DropCause::helper_late;
+         ++i) {
+      if (supply.places[i].state.load(std::memory_order_acquire) == PlaceState::none) {
+        shortage = supply_chunk(i);
+        --missing;
+      }
+    }
+    if (shortage == DropCause::helper_late && has_backlog()) {
+      shortage = backlog_cause();
+    }
+    if (file.grows) {
+      supply.shortage.store(shortage, std::memory_order_relaxed);
+    }
+    return shortage;
+  }
+
+  // No more chunks are made, for good.
+  void stop_growing(int error) {
+    file.grows = false;
+    note_error(error);
+    supply.shortage.store(cause_of(error), std::memory_order_relaxed);
+  }
+
+  std::size_t missing_slabs() const {
+    std::size_t ready = 0;
+    for (const auto& place : supply.ready_slabs) {
+      ready += place.load(std::memory_order_relaxed) != nullptr;
+    }
+    return kReadySlabs - ready;
+  }
+
+  // A thread takes a whole one.
+  bool may_enlarge_slabs() const {
+    return slab_bytes < kLargestSlab && 2 * slab_bytes * lanes_used() <= kMostSlabBytes;
+  }
+
+  void fill_slabs(std::size_t missing) {
+    for (auto& place : supply.ready_slabs) {
+      if (missing == 0) {
+        break;
+      }
+      if (place.load(std::memory_order_relaxed) != nullptr) {
+        continue;
+      }
+      --missing;
+      auto* slots =
+          within_budget(slab_bytes) ? static_cast<Slot*>(map_memory(slab_bytes)) : nullptr;
+      if (slots == nullptr) {
+        break;
+      }
+      slab_bytes_taken += slab_bytes;
+      for (std::size_t i = 0; i + 1 < slab_bytes / sizeof(Slot); ++i) {
+        slots[i].next = &slots[i + 1];
+      }
+      place.store(slots, std::memory_order_release);
+    }
+  }
+
+  void start_task() const {
+    auto* task = supply.task.load(std::memory_order_relaxed);
+    if (task == nullptr) {
+      return;
+    }
+    task = supply.task.exchange(nullptr, std::memory_order_acquire);
+    // No thread can be had now: the next poll tries again, unless another task came meanwhile.
+    if (!spawn_thread(task)) {
+      decltype(task) none = nullptr;
+      supply.task.compare_exchange_strong(none, task, std::memory_order_acq_rel);
+    }
+  }
+
+  // By the wall clock of the newest anchor. Nobody gives one without a helper: its end would say
+  // nothing.
+  void give_sign_of_life(std::uint64_t now_ns) {
+    if (now_ns - last_heartbeat < kHeartbeatNs) {
+      return;
+    }
+    last_heartbeat = now_ns;
+    const ProcessPage* page = file.page;
+    const Anchor& newest = page->anchors[std::min<std::uint32_t>(page->anchor_count, kAnchors) - 1];
+    __atomic_store_n(&file.page->heartbeat_realtime_ns, newest.realtime_ns, __ATOMIC_RELAXED);
+  }
+
+  void housekeeping() {
+    const std::uint64_t t = monotonic_raw_ns();
+    if (t - last_housekeeping >= kHousekeepingNs) {
+      last_housekeeping = t;
+      refresh_anchors(*file.page);
+      give_sign_of_life(t);
+      take_back_dead_lanes();
+      if (file.grows && file.storage == Storage::mapped && is_removed(file)) {
+        abandon_log();
+        stop_growing(ENOENT);  // and counted from here on
+      }
+    }
+  }
+
+  // A quarter of the time for which what is ready lasts if the demand stays as it was. Rarely where
+  // little is taken: the program may need this core, and a burst wakes the helper.
+  std::uint64_t time_to_next_poll(std::uint64_t elapsed_ns, std::size_t chunks,
+                                  std::size_t slabs) const {
+    const auto lasts = [&](std::size_t ready, std::size_t taken) {
+      return taken > 0 ? elapsed_ns * ready / taken : 4 * kIdlePollNs;
+    };
+    return std::clamp(std::min(lasts(ready_target, chunks), lasts(kReadySlabs, slabs)) / 4,
+                      kHungryPollNs, kIdlePollNs);
+  }
+
+  // While it rests long, a program that records all it can takes more than what is ready.
+  std::uint32_t wake_below(std::uint64_t next_poll_ns) const {
+    const std::size_t most = ready_target - ready_target / 4;
+    return next_poll_ns < kIdlePollNs / 5 ? 0 : static_cast<std::uint32_t>(most);
+  }
+
+  // One round; returns the time until the next, in ns.
+  std::uint64_t poll() {
+    const std::uint64_t start = monotonic_raw_ns();
+    const std::uint64_t elapsed = start - last_poll;
+    last_poll = start;
+    const std::size_t chunks = missing_chunks(), slabs = missing_slabs();
+    if (chunks > ready_target / 4 && ready_target < kMostReady) {
+      ready_target = std::min(2 * ready_target, kMostReady);
+      set_ready_target(ready_target);
+    }
+    if (slabs > kReadySlabs / 4 && may_enlarge_slabs()) {
+      slab_bytes *= 2;
+    }
+    pack_retired();
+    const DropCause shortage = fill_chunks(missing_chunks());
+    fill_slabs(slabs);
+    start_task();
+    housekeeping();
+    supply.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
+    if (supply.waiting.load(std::memory_order_acquire) != 0) {
+      futex_bump(supply.made);
+      return kHungryPollNs;
+    }
+    return may_end_soon(shortage) ? time_to_next_poll(elapsed, chunks, slabs) : kIdlePollNs;
+  }
+
+  // What cannot grow for an error is not tried again soon; a full ring has chunks to pack.
+  static bool may_end_soon(DropCause shortage) {
+    return shortage == DropCause::helper_late || shortage == DropCause::packing_slow ||
+           shortage == DropCause::storage_slow || shortage == DropCause::chunks_bound;
+  }
+
+  void finish() {
+    refresh_anchors(*file.page);
+    stop_packer();
+  }
+};
+
+}  // namespace uctrace::log

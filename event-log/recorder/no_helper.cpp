@@ -1,0 +1,90 @@
+#include "event-log/recorder/no_helper.hpp"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event-log/recorder/helper.hpp"
+#include "event-log/recorder/packer_parts.hpp"
+
+namespace uctrace::log {
+namespace {
+
+constexpr std::size_t kChunks = 64;
+constexpr std::uint64_t kDefinitionSlots = 16;
+constexpr std::uint64_t kCloseWaitNs = 2'000'000'000;
+
+// Which thread packs; as a lock that nobody waits for amid a call.
+bool begin_packing() { return !packer->busy.exchange(true, std::memory_order_acquire); }
+void end_packing() { packer->busy.store(false, std::memory_order_release); }
+
+bool begin_packing_at_end() {
+  const std::uint64_t give_up = monotonic_raw_ns() + kCloseWaitNs;
+  while (!begin_packing()) {
+    if (monotonic_raw_ns() > give_up) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool wants_no_helper() {
+  const char* wanted = getenv("UCTRACE_NO_HELPER");
+  return wanted != nullptr && wanted[0] != '\0' && strcmp(wanted, "0") != 0;
+}
+
+int prepare_packing_in_calls(Helper& helper) {
+  OutputLog& file = packer->file;
+  if (file.storage != Storage::mapped) {
+    return EOPNOTSUPP;  // what is not mapped has to be written by the system
+  }
+  helper.fill_chunks(kChunks);
+  helper.fill_slabs(kReadySlabs);
+  if (supply.ready_chunks.load(std::memory_order_relaxed) < kChunks) {
+    return helper.file.page->write_errno != 0 ? static_cast<int>(helper.file.page->write_errno)
+                                              : ENOMEM;
+  }
+  const std::uint64_t begin = kProcessPageBytes + helper.file.page->chunk_bytes;
+  const std::uint64_t bytes = (packer->blocks.most_event_slots() + kDefinitionSlots) * kSlotBytes;
+  void* memory = helper.within_budget(bytes) ? map_log_part(file, begin, bytes) : nullptr;
+  if (memory == nullptr) {
+    return errno != 0 ? errno : ENOMEM;
+  }
+  packer->blocks.start_in_memory(static_cast<unsigned char*>(memory), begin, bytes);
+  file.page->allocated_bytes = begin;
+  file.page->heartbeat_realtime_ns = 0;  // nobody refreshes it
+  // This thread's table of open files ends with it.
+  file.fd = file.live_fd = file.folder_fd = -1;
+  supply.shortage.store(DropCause::chunks_bound, std::memory_order_relaxed);
+  supply.lane_shortage.store(DropCause::no_lane, std::memory_order_relaxed);
+  return 0;
+}
+
+void pack_in_call() {
+  if (!begin_packing()) {
+    return;
+  }
+  const int saved_errno = errno;
+  if (!pack_chunks(Chunks::retired)) {
+    supply.shortage.store(cause_of(packer_error()), std::memory_order_relaxed);
+  }
+  refresh_anchors(*packer->file.page);
+  end_packing();
+  errno = saved_errno;
+}
+
+// Threads that are still within a call count in the page that is in the file: it cannot be taken
+// away from there without the system.
+void close_in_call() {
+  if (!begin_packing_at_end()) {
+    return;  // the log stays open, and is whole
+  }
+  ProcessPage* page = packer->file.page;
+  refresh_anchors(*page);
+  pack_all();  // what finds no room stays in its chunk, which is in the file
+  __atomic_store_n(&page->closed, std::uint8_t{1}, __ATOMIC_RELEASE);
+}
+
+}  // namespace uctrace::log

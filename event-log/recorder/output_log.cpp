@@ -1,0 +1,399 @@
+#include "event-log/recorder/output_log.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "event-log/format/file_name.hpp"
+#include "event-log/format/file_systems.hpp"
+#include "event-log/recorder/no_helper.hpp"
+#include "event-log/recorder/process_identity.hpp"
+
+namespace uctrace::log {
+
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+// UCM patches the libc functions of the same names to watch the program's memory; ours are none of
+// its business, hence the direct calls.
+void* raw_mmap(std::size_t bytes, int flags, int fd, std::uint64_t offset) {
+  const long at = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, offset);
+  return at == -1 ? nullptr : reinterpret_cast<void*>(at);
+}
+
+// Faults every page in for writing: MAP_POPULATE maps shared file pages read-only. False with errno
+// set: the file system has no room after all (one that copies on write).
+bool touch(void* memory, std::size_t bytes) {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+  if (syscall(SYS_madvise, memory, bytes, kPopulateWrite) == 0) {
+    return true;
+  }
+  if (errno == EFAULT) {
+    errno = ENOSPC;
+    return false;
+  }
+  auto* at = static_cast<volatile unsigned char*>(memory);
+  for (std::size_t i = 0; i < bytes; i += kPageBytes) {
+    at[i] = 0;
+  }
+  return true;
+}
+
+// The first image of a process has a name without a number (ProcessPage::image).
+bool name_log(char* out, std::size_t size, const char* folder, const ProcessPage& identity,
+              std::uint32_t image) {
+  char number[16] = "";
+  if (image > 0) {
+    snprintf(number, sizeof number, "-%u", image);
+  }
+  NamePart host;
+  const int n = snprintf(out, size, "%s/%s-%.8s-%llu-%u-%llu%s.ulog", folder,
+                         write_name_part(host, identity.host), identity.boot_id,
+                         static_cast<unsigned long long>(identity.pid_namespace), identity.pid,
+                         static_cast<unsigned long long>(identity.start_time), number);
+  return n > 0 && static_cast<std::size_t>(n) < size;
+}
+
+// The owner can always read it, whatever the program's umask says.
+int create_file(int folder, const char* path, mode_t mode) {
+  const int fd = openat(folder, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  struct stat status {};
+  if (fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & S_IRUSR) == 0) {
+    fchmod(fd, (status.st_mode & 07777) | S_IRUSR);
+  }
+  return fd;
+}
+
+// UCTRACE_DRAIN=1 spares a program the mapping where the file system would allow it.
+Storage storage_on(std::uint32_t type) {
+  const char* drain = getenv("UCTRACE_DRAIN");
+  const bool wanted = drain != nullptr && drain[0] != '\0' && strcmp(drain, "0") != 0;
+  return wanted ? Storage::drained : file_system_of(type).storage;
+}
+
+// A part of a file: allocated, filled with zeros, mapped, touched. nullptr with errno set. The
+// order matters: storing into a hole of a full disk is a SIGBUS for the program. Where allocating is
+// refused, writing does it too.
+void* map_more(int fd, std::uint64_t offset, std::size_t bytes) {
+  if (syscall(SYS_fallocate, fd, 0, offset, bytes) != 0 && !is_refused(errno)) {
+    return nullptr;
+  }
+  // Written once the plain way, also where the space is reserved: a page that is dirty in the page
+  // cache already costs the first store a fifth of one that has to be made then.
+  static constinit const char zeros[64 * 1024] = {};
+  for (std::size_t done = 0; done < bytes; done += sizeof zeros) {
+    if (write_at(fd, zeros, sizeof zeros, offset + done) != sizeof zeros) {
+      return nullptr;
+    }
+  }
+  void* memory = raw_mmap(bytes, MAP_SHARED, fd, offset);
+  if (memory == nullptr) {
+    return nullptr;
+  }
+  if (!touch(memory, bytes)) {
+    const int reason = errno;
+    unmap_memory(memory, bytes);
+    errno = reason;
+    return nullptr;
+  }
+  // A fork child has no business there.
+  syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
+  return memory;
+}
+
+// Gives an empty file its page; nullptr with errno set if there is no room.
+ProcessPage* write_page(OutputLog& file, const ProcessPage& identity, std::uint32_t image,
+                        std::uint32_t type) {
+  auto* page = static_cast<ProcessPage*>(file.storage == Storage::mapped
+                                             ? map_more(file.fd, 0, kProcessPageBytes)
+                                             : map_memory(kProcessPageBytes));
+  if (page == nullptr) {
+    return nullptr;
+  }
+  // The lanes lie behind the struct; in a page that goes on in another file they are copied, too.
+  memcpy(static_cast<void*>(page), &identity, sizeof identity);
+  page->image = image;
+  page->file_system = type;
+  page->storage = file.storage;
+  page->allocated_bytes = kProcessPageBytes;
+  if (file.storage == Storage::drained &&
+      write_at(file.fd, page, kProcessPageBytes, 0) != kProcessPageBytes) {
+    const int reason = errno;
+    unmap_memory(page, kProcessPageBytes);
+    errno = reason;
+    return nullptr;
+  }
+  return page;
+}
+
+// A file of a name that is free: a process that replaces itself stays the same one, and its earlier
+// images have their logs. `image` is counted on.
+int create_log_file(OutputLog& file, const char* folder, const ProcessPage& identity,
+                    std::uint32_t& image) {
+  constexpr std::uint32_t kMostImages = 10'000;
+  int fd = -1;
+  do {
+    if (!name_log(file.path, sizeof file.path, folder, identity, image)) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    fd = create_file(AT_FDCWD, file.path, file.storage == Storage::mapped ? 0444 : 0644);
+  } while (fd < 0 && errno == EEXIST && ++image < kMostImages);
+  return fd;
+}
+
+bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
+  if (folder == nullptr || folder[0] == '\0') {
+    errno = ENOENT;
+    return false;
+  }
+  struct statfs facts {};
+  if (statfs(folder, &facts) != 0) {
+    return false;
+  }
+  const auto type = static_cast<std::uint32_t>(facts.f_type);
+  file.storage = storage_on(type);
+  std::uint32_t image = identity.image;
+  file.fd = create_log_file(file, folder, identity, image);
+  if (file.fd < 0) {
+    return false;
+  }
+  file.page = write_page(file, identity, image, type);
+  if (file.page == nullptr) {
+    const int reason = errno;
+    close(file.fd);
+    unlink(file.path);  // nothing is in it that could be read
+    file.fd = -1;
+    errno = reason;
+    return false;
+  }
+  return true;
+}
+
+// The name of the file of chunks, in the folder of the log.
+struct LiveName {
+  char text[sizeof(OutputLog::path) + sizeof kLiveSuffix];
+  explicit LiveName(const OutputLog& file) {
+    const char* slash = strrchr(file.path, '/');
+    snprintf(text, sizeof text, "%s%s", slash != nullptr ? slash + 1 : file.path, kLiveSuffix);
+  }
+};
+
+bool open_live_file(OutputLog& file, const char* folder) {
+  file.folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file.folder_fd < 0) {
+    return false;
+  }
+  file.live_fd = create_file(file.folder_fd, LiveName(file).text, 0444);
+  if (file.live_fd < 0 ||
+      (syscall(SYS_fallocate, file.live_fd, 0, 0L, kLiveReserve) != 0 && !is_refused(errno))) {
+    return false;
+  }
+  file.live_bytes = kLiveReserve;
+  return true;
+}
+
+// UCTRACE_MAX_LOG: bytes, as `uctrace record --max-log` hands them down.
+std::uint64_t most_event_bytes() {
+  const char* most = getenv("UCTRACE_MAX_LOG");
+  const std::uint64_t bytes = most != nullptr ? strtoull(most, nullptr, 10) : 0;
+  return bytes == 0 && wants_no_helper() ? kMostWithoutHelper : bytes;
+}
+
+// Beside its page a log needs a file for its chunks, unless they are in memory, or in the log.
+bool make_room_for_chunks(OutputLog& file, const char* folder) {
+  if (file.storage == Storage::mapped && wants_no_helper()) {
+    file.chunks_in_log = true;
+    file.live_fd = file.fd;
+    file.live_bytes = kProcessPageBytes;
+    return true;
+  }
+  return file.storage == Storage::drained || open_live_file(file, folder);
+}
+
+}  // namespace
+
+OutputLog create_output_log() {
+  ProcessPage identity{};
+  fill_page(identity);
+  identity.max_event_bytes = most_event_bytes();
+  OutputLog file;
+  if (open_in(file, getenv("UCTRACE_DIR"), identity)) {
+    file.grows = make_room_for_chunks(file, getenv("UCTRACE_DIR"));
+    if (!file.grows) {
+      file.page->write_errno = static_cast<std::uint32_t>(errno);
+    }
+    return file;
+  }
+  return create_fallback_log(identity, errno);
+}
+
+OutputLog create_counters_log(int reason) {
+  rlimit file_size{};
+  if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur < kProcessPageBytes) {
+    return {};  // on this thread the signal for a file that is too large would reach the program
+  }
+  ProcessPage identity{};
+  fill_page(identity);
+  identity.heartbeat_realtime_ns = 0;  // without a helper nobody refreshes it
+  identity.write_errno = static_cast<std::uint32_t>(reason);
+  OutputLog file = create_fallback_log(identity, reason);
+  if (file.fd < 0 && reason != ETIMEDOUT) {
+    open_in(file, getenv("UCTRACE_DIR"), identity);
+  }
+  return file;
+}
+
+OutputLog create_fallback_log(const ProcessPage& page, int reason) {
+  OutputLog file;
+  if (open_in(file, getenv("UCTRACE_FALLBACK_DIR"), page)) {
+    file.page->write_errno = static_cast<std::uint32_t>(reason);
+  } else {
+    errno = reason;
+  }
+  return file;
+}
+
+void rewrite_page(const char* path, const ProcessPage& page) {
+  const int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0) {
+    write_at(fd, &page, kProcessPageBytes, 0);
+    close(fd);
+  }
+}
+
+void* make_chunk_memory(OutputLog& file, std::size_t bytes) {
+  if (file.storage == Storage::drained) {
+    void* memory = map_memory(bytes);
+    if (memory != nullptr) {
+      syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
+    }
+    return memory;
+  }
+  void* memory = map_more(file.live_fd, file.live_bytes, bytes);
+  if (memory != nullptr) {
+    file.live_bytes += bytes;
+    if (file.chunks_in_log) {
+      file.page->chunk_bytes = file.live_bytes - kProcessPageBytes;
+    } else {
+      file.page->live_bytes = file.live_bytes;
+    }
+  }
+  return memory;
+}
+
+void* map_log_part(const OutputLog& file, std::uint64_t at, std::size_t bytes) {
+  return map_more(file.fd, at, bytes);
+}
+
+void punch_live_file(const OutputLog& file, std::uint64_t offset, std::uint64_t bytes) {
+  constexpr int kPunchHole = 2, kKeepSize = 1;
+  syscall(SYS_fallocate, file.live_fd, kPunchHole | kKeepSize, offset, bytes);
+}
+
+bool freeze_memory(void* memory, std::size_t bytes) {
+  void* copy = map_memory(bytes);
+  if (copy == nullptr) {
+    return false;
+  }
+  // With whole words, for threads may count in it still.
+  const auto* from = static_cast<const std::uint64_t*>(memory);
+  auto* to = static_cast<std::uint64_t*>(copy);
+  for (std::size_t i = 0; i < bytes / sizeof *to; ++i) {
+    to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+  }
+  // In one step: other threads count in it meanwhile.
+  if (syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == -1) {
+    const int reason = errno;
+    unmap_memory(copy, bytes);
+    errno = reason;
+    return false;
+  }
+  return true;
+}
+
+void remove_live_file(const OutputLog& file) {
+  if (file.live_fd >= 0 && !file.chunks_in_log) {
+    unlinkat(file.folder_fd, LiveName(file).text, 0);
+  }
+}
+
+void remove_output_log(const OutputLog& file) {
+  remove_live_file(file);
+  unlink(file.path);
+}
+
+bool is_removed(const OutputLog& file) {
+  struct stat status {};
+  return fstat(file.fd, &status) == 0 ? status.st_nlink == 0 : errno == ESTALE;
+}
+
+void release_output_log(const OutputLog& file) {
+  struct stat status {};
+  if (file.storage == Storage::mapped && fstat(file.fd, &status) == 0) {
+    fchmod(file.fd, (status.st_mode & 07777) | S_IWUSR);
+  }
+}
+
+std::size_t write_at(int fd, const void* data, std::size_t bytes, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    errno = 0;
+    const ssize_t n = pwrite(fd, static_cast<const char*>(data) + done, bytes - done,
+                             static_cast<off_t>(offset + done));
+    if (n > 0) {
+      done += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      errno = errno != 0 ? errno : ENOSPC;  // nothing written and no reason: the rest does not fit
+      break;
+    }
+  }
+  return done;
+}
+
+bool is_refused(int error) {
+  return error == EOPNOTSUPP || error == EPERM || error == ENOSYS || error == EACCES;
+}
+
+bool read_at(int fd, void* data, std::size_t bytes, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n =
+        pread(fd, static_cast<char*>(data) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (n == 0 || (n < 0 && errno != EINTR)) return false;
+    done += n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+  return true;
+}
+
+namespace {
+
+// What was done with memory before it was given back happens before what is done with it when the
+// system gives it out again: to whoever reads this program without the system's part in it.
+constinit std::atomic<std::uint32_t> given_back{0};
+
+}  // namespace
+
+void* map_memory(std::size_t bytes) {
+  void* memory = raw_mmap(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  (void)given_back.load(std::memory_order_acquire);
+  return memory;
+}
+
+void unmap_memory(void* memory, std::size_t bytes) {
+  given_back.fetch_add(1, std::memory_order_release);
+  syscall(SYS_munmap, memory, bytes);
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,55 @@
+// Takes the chunks that threads have left, packs their records into the log, and makes them ready
+// again. Of a drained log (kinds.hpp) it also packs what threads are still recording, every
+// kDrainIntervalNs, and writes the process page behind it. It then has a thread of its own, so that
+// a file system which is slow or does not answer holds up neither the job nor the helper; of a
+// mapped log the helper packs in between.
+//
+// The file is a readable log at any time: of a mapped log together with the file of its chunks, of
+// a drained one at most kDrainIntervalNs behind while its file system answers. The page is copied
+// before the records it counts and written after them.
+//
+// Private to event-log/. The helper calls everything here but wait_for_packer().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/recorder/output_log.hpp"
+
+namespace uctrace::log {
+
+// What chunks that wait to be written may take of the memory of a drained log, beside those that
+// threads have; beyond it records are dropped and counted.
+inline constexpr std::size_t kMostUndrained = 64 << 20;
+inline constexpr long kDrainIntervalNs = 500'000'000;
+// How long the end of a process waits for a file system that takes nothing.
+inline constexpr long kDrainStallNs = 5'000'000'000;
+
+// What a fork child inherits is its parent's.
+void forget_packer();
+
+// Takes over the file. False: there is no memory for it.
+bool start_packer(const OutputLog& file);
+// Takes the room of a log of bounded size, once the first chunks are there: those that follow must
+// not take it. May take long.
+void reserve_log();
+// Packs what was retired. Where the packer has a thread this wakes it, if there is anything.
+void pack_retired();
+// The log was removed: nothing more is written.
+void abandon_log();
+// Why the last write to the file failed, 0 = it did not.
+int packer_error();
+// Whether writing, and not packing, is what takes the time.
+bool storage_is_slow();
+// How many chunks are to be ready; a drained log gives the memory of more back.
+void set_ready_target(std::size_t chunks);
+
+// Packs all that was recorded, and writes a page that says it is all: closed. What could not be
+// written stays in the file of chunks, or is counted as dropped where there is none. Where the
+// packer has a thread of its own, that does it, when it is waited for.
+void stop_packer();
+// Returns when that is done, or when the file system took nothing for kDrainStallNs: then the log
+// stays open. For the thread that ends the process.
+void wait_for_packer();
+
+}  // namespace uctrace::log

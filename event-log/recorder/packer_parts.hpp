@@ -1,0 +1,91 @@
+// What packing chunks (packer.cpp) and ending the log (packer_end.cpp) share. Private to the two.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/recorder/block_file.hpp"
+#include "event-log/recorder/chunk_turns.hpp"
+#include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/removed_log.hpp"
+#include "event-log/recorder/supply.hpp"
+
+namespace uctrace::log {
+
+// A part of the log that is written as it changes: the page, or a table of lanes.
+struct Part {
+  unsigned char* live;     // where threads count
+  unsigned char* copy;     // as it goes to the file
+  unsigned char* written;  // as it is there, of a drained log
+  std::size_t bytes;
+  std::uint64_t at;  // in the file
+  std::size_t lanes_offset;
+};
+
+struct Packer {
+  static constexpr std::uint32_t kRunning = 0, kStopAsked = 1, kStopped = 2;
+
+  OutputLog file;
+  bool threaded;
+  bool removed;
+  std::atomic<int> error;                  // of the last write; 0 = it went well
+  std::atomic<std::uint32_t> work;         // futex: moves on when a chunk was retired
+  std::atomic<std::uint32_t> state;        // futex
+  std::atomic<std::uint64_t> progress;     // moves on with every write that succeeded
+  std::atomic<std::uint64_t> write_begun;  // when the write that goes on began; 0 = none does
+  std::atomic<bool> busy;                  // where there is no helper: a thread packs
+  std::atomic<std::size_t> ready_target;
+  std::uint64_t seen_retirements;  // the helper's
+  std::uint64_t last_turn;         // of those that write all
+  std::uint64_t turn_interval_ns;
+  BlockFile blocks;
+  BlockEncoder encoder;
+  Place *order[kPlaces], *taken[kPlaces];
+  ChunkTurns turns;
+  Part parts[1 + kMostLaneTables];  // the page first
+  std::size_t part_count;
+  alignas(8) unsigned char page[kProcessPageBytes];
+  alignas(8) unsigned char written[kProcessPageBytes];
+  std::uint64_t block[kMostBlockBytes / 8];
+
+  bool is_mapped() const { return file.storage == Storage::mapped; }
+};
+extern Packer* packer;
+
+// Keeps whether a write to the file went well, with errno if not. Returns it.
+bool note_write(bool ok);
+
+// Which chunks: those that threads have left, and of those that threads have none, the ones of
+// definitions, or all.
+enum class Chunks { retired, retired_and_definitions, all };
+// Into packer->order: definitions first, each stream in the order in which its chunks retired.
+// Returns how many.
+std::size_t chunks_in_order(Chunks which);
+// False: the file takes no more now.
+bool pack_chunks(Chunks which);
+bool write_block(std::uint8_t flags);
+std::uint32_t first_unpacked(const Place& place);
+// A record was begun behind the packed ones, and is not published (yet).
+bool is_unfinished(const Place& place);
+
+// Whether threads may soon need more lanes than there are, and there can be more.
+bool wants_lanes();
+// Adds a table of lanes to the log, if so. In vain: supply.lane_shortage says why.
+void add_lane_table();
+
+// --- packer_end.cpp ------------------------------------------------------------------------------
+
+// The page and the tables as they are now become the copies.
+void copy_parts();
+// Writes the copies that say anything new: a rank that waits must not write to a shared file
+// system.
+void write_changed_parts();
+// In the copies. nullptr: there is no such lane.
+LaneInfo* copied_lane(std::size_t index);
+// Packs everything, and says where a thread was within a record. False: the file takes no more.
+bool pack_all();
+// Packs all, or counts what cannot be packed, and says that this is the end.
+void close_log();
+
+}  // namespace uctrace::log

@@ -1,0 +1,20 @@
+// Which process this is, what it may use and what its clock says. Private to event-log/.
+#pragma once
+
+#include "event-log/format/file_layout.hpp"
+
+namespace uctrace::log {
+
+// Fills a zeroed page with all that is known before the first record. Reads /proc.
+void fill_page(ProcessPage& page);
+
+// How much memory the recorder may take, in bytes. Where the address space is limited (RLIMIT_AS),
+// an eighth of what is left of it: the rest is the program's. Reads /proc.
+std::uint64_t memory_budget();
+
+Clock choose_clock();
+// The part of the page that names the clock which the process reads (clock_name()).
+void fill_clock_name(ProcessPage& page);
+Anchor take_anchor();
+
+}  // namespace uctrace::log

@@ -1,0 +1,329 @@
+#include "event-log/recorder/recorder.hpp"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "event-log/recorder/lanes.hpp"
+#include "event-log/recorder/last_look.hpp"
+#include "event-log/recorder/layers.hpp"
+#include "event-log/recorder/no_helper.hpp"
+#include "event-log/recorder/recorder_parts.hpp"
+#include "event-log/recorder/supply.hpp"
+
+namespace uctrace::log {
+
+namespace {
+
+// What a fork child must not inherit; in a page that the kernel wipes there.
+struct WipedPage {
+  detail::Armed armed;     // generation 0 = not recording
+  std::uint32_t starting;  // 1 while a thread runs start()
+  std::uint32_t failed;    // 1 after start() failed: not tried again in this process
+  std::uint32_t ended;     // 1 once the process's destructors have come to ours
+  std::uint32_t closed;    // 1 once a thread closes the log
+};
+
+constinit WipedPage before_start{};
+constinit std::atomic<WipedPage*> wiped{&before_start};
+constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's lanes are new ones
+
+constexpr std::uint64_t kStartWaitNs = 2'000'000'000;
+
+constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond every chunk
+
+std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
+
+WipedPage* make_wiped_page() {
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) {
+    return nullptr;
+  }
+  madvise(page, 4096, MADV_WIPEONFORK);
+  return static_cast<WipedPage*>(page);
+}
+
+// For kernels without MADV_WIPEONFORK.
+void wipe_in_child() { memset(wiped.load(std::memory_order_relaxed), 0, sizeof(WipedPage)); }
+
+WipedPage* wiped_page() {
+  WipedPage* page = wiped.load(std::memory_order_acquire);
+  if (page != &before_start) {
+    return page;
+  }
+  WipedPage* fresh = make_wiped_page();
+  if (fresh == nullptr) {
+    return nullptr;
+  }
+  if (!wiped.compare_exchange_strong(page, fresh)) {
+    munmap(fresh, 4096);
+    return page;
+  }
+  pthread_atfork(nullptr, nullptr, wipe_in_child);
+  return fresh;
+}
+
+void close_log() {
+  if (__atomic_exchange_n(&wiped.load(std::memory_order_acquire)->closed, 1, __ATOMIC_SEQ_CST)) {
+    return;
+  }
+  end_recording();
+  see_gpu_driver();
+  ProcessPage* page = supply.page;
+  if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
+    __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
+  }
+  // A thread that is amid a call now may have counted it, and not recorded it, or the other way
+  // round.
+  __atomic_store_n(&page->threads_at_end, count_other_threads(), __ATOMIC_RELAXED);
+  // What came from here on would be counted and never written.
+  __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
+  stop_supply();
+}
+
+// The log may begin on another thread right now: that sees the end, or is seen here. The thread
+// that ends may also be the one that begins, in a signal handler: so for a bounded time.
+void wait_for_start() {
+  const std::uint64_t give_up = monotonic_raw_ns() + kStartWaitNs;
+  const WipedPage* page = wiped.load(std::memory_order_acquire);
+  while (__atomic_load_n(&page->starting, __ATOMIC_ACQUIRE) != 0 && monotonic_raw_ns() < give_up) {
+    sched_yield();
+  }
+}
+
+constinit std::atomic<void (*)()> last_look{nullptr};
+
+__attribute__((destructor)) void finish() {
+  take_last_look();
+  __atomic_store_n(&wiped.load(std::memory_order_acquire)->ended, 1, __ATOMIC_SEQ_CST);
+  wait_for_start();
+  if (armed_now()) {
+    close_log();
+  }
+}
+
+// quick_exit() runs no destructors. What is registered first is called last, so that what the
+// program does in handlers of its own is recorded.
+__attribute__((constructor)) void watch_quick_exit() { at_quick_exit(finish); }
+
+// Tells that a thread ends, so that its lane is lent again at once. Only a key whose values lie in
+// the thread itself: glibc allocates for the others, and the first record of a thread may be made
+// in a signal handler. Threads that it does not see are found by the helper.
+constexpr pthread_key_t kKeysInThread = 32;
+constinit pthread_key_t end_of_thread_key = kKeysInThread;
+
+void on_end_of_thread(void* lane) {
+  detail::ThreadLane& mine = detail::thread_lane;
+  if (mine.lane != lane || mine.generation != detail::generation()) {
+    return;  // of the process from which this one was forked
+  }
+  mine = {nullptr, 0};  // who records even later takes a lane anew
+  give_back_lane(static_cast<Lane*>(lane));
+}
+
+void watch_ends_of_threads() {
+  pthread_key_t key;
+  if (end_of_thread_key == kKeysInThread && pthread_key_create(&key, on_end_of_thread) == 0) {
+    if (key < kKeysInThread) {
+      end_of_thread_key = key;
+    } else {
+      pthread_key_delete(key);
+    }
+  }
+}
+
+}  // namespace
+
+namespace detail {
+
+alignas(128) constinit std::atomic<Armed*> armed{&before_start.armed};
+thread_local constinit ThreadLane thread_lane{nullptr, 0};
+
+Lane* attach() {
+  const std::uint32_t generation = detail::generation();
+  if (generation == 0) {
+    return nullptr;
+  }
+  if (thread_lane.generation == generation) {
+    return nullptr;  // asked before: there was no lane
+  }
+  Lane* lane = claim_lane();
+  thread_lane = {lane, generation};
+  if (lane != nullptr) {
+    // The only system calls of a thread's recording life: the helper finds dead threads by their
+    // id, and looks at once whether several threads start together.
+    const long tid = supply.no_helper ? 0 : syscall(SYS_gettid);
+    __atomic_store_n(&lane->info->tid, static_cast<std::uint32_t>(tid), __ATOMIC_RELAXED);
+    if (end_of_thread_key < kKeysInThread) {
+      pthread_setspecific(end_of_thread_key, lane);
+    }
+    wake_supply();
+  }
+  return lane;
+}
+
+}  // namespace detail
+
+void set_last_look(void (*look)()) { last_look.store(look); }
+
+void take_last_look() {
+  if (auto* look = last_look.load()) {
+    const int saved_errno = errno;
+    look();
+    errno = saved_errno;
+  }
+}
+
+bool keeps_records() { return supply.keeps_records; }
+
+// Either page: the log may have begun on another thread meanwhile.
+bool has_ended() {
+  const WipedPage* page = wiped.load(std::memory_order_acquire);
+  return __atomic_load_n(&before_start.ended, __ATOMIC_SEQ_CST) != 0 ||
+         __atomic_load_n(&page->ended, __ATOMIC_SEQ_CST) != 0;
+}
+
+bool start() {
+  if (armed_now()) [[likely]] {
+    return true;
+  }
+  const int saved_errno = errno;
+  if (getenv("UCTRACE_DIR") == nullptr || has_ended()) {
+    errno = saved_errno;
+    return false;
+  }
+  WipedPage* page = wiped_page();
+  if (page == nullptr) {
+    errno = saved_errno;
+    return false;
+  }
+  if (__atomic_exchange_n(&page->starting, 1, __ATOMIC_ACQUIRE) != 0) {
+    while (__atomic_load_n(&page->starting, __ATOMIC_ACQUIRE) == 1) {
+      sched_yield();
+    }
+    errno = saved_errno;
+    return armed_now();
+  }
+  if (page->armed.generation == 0 && page->failed == 0 && !has_ended()) {
+    forget_slots();
+    watch_ends_of_threads();
+    if (start_supply()) {
+      leave_out_unwanted_layers(*supply.page);
+      read_recording_conditions();
+      detail::armed.store(&page->armed, std::memory_order_release);
+      __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_SEQ_CST);
+      define_process();
+      watch_recording_signals();
+      if (has_ended()) {
+        close_log();
+      }
+    } else {
+      page->failed = 1;
+    }
+  }
+  __atomic_store_n(&page->starting, 0, __ATOMIC_RELEASE);
+  errno = saved_errno;
+  return armed_now();
+}
+
+namespace {
+
+// A signal handler went on to another chunk after the place `at` was taken and before it was
+// compared. The chunk is the thread's still, and a hole in it would hide what the handler wrote
+// behind. Places at its head are none: where chunks are neighbours, one that lies behind the end
+// of its own chunk looks like them.
+bool is_in(const ChunkHeader* chunk, std::uint64_t at, std::size_t bytes) {
+  constexpr std::uint64_t kHead = 4096;
+  const auto start = reinterpret_cast<std::uint64_t>(chunk);
+  return chunk != nullptr && at >= start + kHead && at + bytes <= start + chunk->bytes;
+}
+
+}  // namespace
+
+void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes,
+                                 std::uint64_t at) {
+  const std::size_t s = index_of(stream);
+  if (!switching && is_in(previous_chunk[s], at, bytes)) {
+    counters().recorded_events += stream == Stream::events;
+    return reinterpret_cast<void*>(at);
+  }
+  ChunkHeader* chunk = switching ? nullptr : next_chunk(stream);
+  if (chunk == nullptr) {
+    drop(kind, switching ? DropCause::in_switch : chunk_shortage());
+    if (!switching) {
+      cursors[s].position = kNoRoom;  // else it would run on into memory that is not the chunk's
+    }
+    return nullptr;
+  }
+  go_on_in(chunk, stream);
+  if (supply.packs_in_calls) {
+    pack_in_call();
+  }
+  return take_bytes(stream, kind, bytes);
+}
+
+// Of its first chunk a lane may wait for the helper, once: a thread that begins to record among
+// many others would lose what it begins with.
+ChunkHeader* Lane::next_chunk(Stream stream) {
+  ChunkHeader* chunk = take_chunk();
+  const auto bit = static_cast<std::uint8_t>(1u << index_of(stream));
+  if (chunk != nullptr || (waited & bit) != 0) {
+    return chunk;
+  }
+  waited |= bit;
+  return wait_for_chunk();
+}
+
+// A signal handler that finds no room while `switching` drops its record. All that takes long is done
+// before the old room is given up or after the new one is there: the first touch of a page, and the
+// lines that the helper writes.
+void Lane::go_on_in(ChunkHeader* chunk, Stream stream) {
+  const std::size_t s = index_of(stream);
+  waited |= static_cast<std::uint8_t>(1u << s);
+  const auto start = reinterpret_cast<std::uint64_t>(chunk);
+  chunk->lane = index;
+  chunk->stream = stream;
+  const std::uint64_t end = start + chunk->bytes;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  switching = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  __atomic_store_n(&chunk->sequence, ++sequence[s], __ATOMIC_RELEASE);
+  ChunkHeader* const left_before = previous_chunk[s];
+  previous_chunk[s] = current_chunk[s];
+  current_chunk[s] = chunk;
+  // In this order: no mixture of the old and the new may look like room.
+  cursors[s].position = kNoRoom;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  cursors[s].end = end;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  cursors[s].position = start + sizeof(ChunkHeader);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (left_before != nullptr) {
+    retire_chunk(left_before);  // nobody can still be writing there
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  switching = false;
+}
+
+void Lane::drop(DropKind kind, DropCause cause) {
+  if (kind != DropKind::uncounted) {
+    ++counters().dropped[static_cast<std::size_t>(kind)];
+    ++info->dropped_by_cause[static_cast<std::size_t>(cause)];
+  }
+}
+
+void count_without_lane(DropKind kind) {
+  if (armed_now()) {
+    const auto cause = static_cast<std::size_t>(lane_shortage());
+    __atomic_fetch_add(&supply.page->dropped_without_lane[static_cast<std::size_t>(kind)], 1,
+                       __ATOMIC_RELAXED);
+    __atomic_fetch_add(&supply.page->dropped_without_lane_by_cause[cause], 1, __ATOMIC_RELAXED);
+  }
+}
+
+}  // namespace uctrace::log

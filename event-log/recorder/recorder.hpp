@@ -1,0 +1,249 @@
+// The writing side of an event log, linked into the preload library.
+//
+// Laws (docs/internals.md): nothing here that runs per record allocates, locks, makes a system
+// call, formats or throws. A helper thread keeps the next chunks and slots ready; on a miss the
+// record is dropped and counted, with its cause. The first record of a thread may wait for the
+// helper, for a bounded time. Everything is safe to call on any thread and, but for the slots,
+// in a signal handler; it does nothing before start() and in a fork child that has not started its
+// own log.
+//
+// Use:   if (Lane* lane = log::lane()) {
+//          if (auto* r = lane->reserve<UctCompletion>(DropKind::uct)) { fill; publish(r, head); }
+//        }
+// Cost: lane() 1 ns, reserve + publish 2 ns plus the stores.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "event-log/format/definitions.hpp"
+#include "event-log/format/events.hpp"
+#include "event-log/recorder/own.hpp"
+#include "event-log/recorder/recording.hpp"
+#include "event-log/recorder/ticks.hpp"
+
+// What every operation pays is inlined into its hook or wrapper, where much of it is constant.
+#define UCTRACE_HOT [[gnu::always_inline]]
+
+namespace uctrace::log {
+
+// Where the next record of one stream goes. `position` may run past `end`: that is an overflow.
+struct Cursor {
+  std::uint64_t position;
+  std::uint64_t end;
+};
+
+// A 64-byte cell that outlives the call which took it: a completion or a pending request. Slots
+// come from process-lifetime slabs; any thread may return them.
+struct alignas(64) Slot {
+  Slot* next;
+  unsigned char payload[56];
+};
+static_assert(sizeof(Slot) == 64);
+
+// Free slots of a lane. A signal handler that finds the list `busy` takes the lane's other one.
+struct SlotList {
+  Slot* first;
+  std::uint32_t count;  // of those that came back since the list was last filled
+  bool busy;
+};
+
+// A clock reading that what directly follows it may take for its own, instead of one more: while
+// nothing was recorded since, the thread has done next to nothing. docs/internals.md has the rules.
+struct Moment {
+  enum class Of : std::uint8_t {
+    nothing,
+    blocking_call,     // of MPI, which posts one operation and may wait for it
+    nonblocking_call,  // which returns once it is posted
+    arrival,           // of a short message, whose handler runs
+  };
+  std::uint64_t tick;
+  std::uint64_t position;  // of the events' cursor at `tick`
+  Of of;
+};
+
+// The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again. Two
+// cache lines apart, for processors fetch them in pairs.
+struct alignas(128) Lane {
+  Cursor cursors[2];  // by Stream - 1
+  LaneInfo* info;     // in the mapped log
+  Moment moment;
+  std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
+  ChunkHeader* current_chunk[2];
+  ChunkHeader* previous_chunk[2];  // retired one switch late, for a signal that cut a write short
+  SlotList slots[2];
+  std::uint32_t sequence[2];
+  std::uint16_t index;
+  bool switching;
+  // Bits: 1 and 2, it had its first chunk of the stream, or waited for it; 4, its own first slots.
+  std::uint8_t waited;
+  // The state of recording that this lane follows: recording, or 0 while it is off; and the newest
+  // that it has seen, 0 = none yet.
+  std::uint64_t recording;
+  std::uint64_t recording_seen;
+
+  LiveCounters& counters() { return reinterpret_cast<LiveCounters&>(info->counters); }
+
+  // Events of this lane are not recorded now. Before its first one that is not known: false.
+  bool leaves_out() const { return recording == 0 && recording_seen != 0; }
+
+  // What began at `tick` is the newest event that this thread knows of.
+  void begin_moment(Moment::Of of, std::uint64_t tick) {
+    moment.tick = tick;
+    moment.position = cursors[0].position;
+    moment.of = of;
+  }
+  // What takes its time from the clock ends the moment, also without a record yet.
+  void end_moment() { moment.of = Moment::Of::nothing; }
+  // The moment, if it is still now. A signal handler may come in between: read once, then used.
+  Moment::Of moment_now(std::uint64_t& tick) const {
+    tick = moment.tick;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return cursors[0].position == moment.position ? moment.of : Moment::Of::nothing;
+  }
+
+  // `bytes` (a multiple of 8) in `stream`, zero-filled and 8-byte aligned; nullptr = dropped or
+  // not to be recorded (recording.hpp), counted.
+  void* reserve_bytes(Stream stream, DropKind kind, std::size_t bytes) {
+    if (stream == Stream::events && recording != recording_state()) [[unlikely]] {
+      if (!follow_recording(kind)) {
+        return nullptr;
+      }
+    }
+    return take_bytes(stream, kind, bytes);
+  }
+
+  // The same of what is to be recorded in any case.
+  void* take_bytes(Stream stream, DropKind kind, std::size_t bytes) {
+    Cursor& cursor = cursors[static_cast<std::size_t>(stream) - 1];
+    const std::uint64_t at = advance(cursor.position, bytes);
+    // A signal handler may have gone on to another chunk since: then its end is before `at`, or
+    // farther from it than a chunk has room.
+    constexpr std::uint64_t kRoom = kMinChunkBytes - sizeof(ChunkHeader);
+    if (cursor.end - at - bytes <= kRoom - bytes) [[likely]] {
+      counters().recorded_events += stream == Stream::events;
+      return reinterpret_cast<void*>(at);
+    }
+    return reserve_in_new_chunk(stream, kind, bytes, at);
+  }
+
+  template <typename Record>
+  Record* reserve(DropKind kind, std::size_t extra_bytes = 0) {
+    static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % 8 == 0);
+    return static_cast<Record*>(reserve_bytes(Stream::events, kind, sizeof(Record) + extra_bytes));
+  }
+  // Handles are resolved at a tick, so that no later event may have an earlier one than this.
+  template <typename Record>
+  Record* define(std::size_t extra_bytes = 0, DropKind kind = DropKind::definition) {
+    end_moment();
+    return static_cast<Record*>(
+        reserve_bytes(Stream::definitions, kind, sizeof(Record) + extra_bytes));
+  }
+
+ private:
+  void* reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes, std::uint64_t at);
+  ChunkHeader* next_chunk(Stream stream);
+  void go_on_in(ChunkHeader* chunk, Stream stream);
+  void drop(DropKind kind, DropCause cause);
+  bool follow_recording(DropKind kind);
+};
+
+enum class IdKind : std::uint8_t { uct_operation = 0, ucp_operation = 1, arrival = 2 };
+
+// Makes a reserved record readable. `words` is the size that was reserved; `a`, `b` as the structs
+// say.
+inline void publish(void* record, RecordType type, std::size_t words, std::uint16_t a,
+                    std::uint32_t b) {
+  const std::uint64_t head =
+      static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(words & 0xff) << 8 |
+      static_cast<std::uint64_t>(a) << 16 | static_cast<std::uint64_t>(b) << 32;
+  __atomic_store_n(static_cast<std::uint64_t*>(record), head, __ATOMIC_RELEASE);
+}
+
+inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
+
+// Opens this process's log at the first UCX or MPI use; later calls cost a load. Called from slow
+// paths only (creation of interfaces, workers; resolution of MPI). False: recording is off.
+bool start();
+
+namespace detail {
+// In a page that the kernel wipes in a fork child: a child sees generation 0 and records nothing
+// until it started its own log.
+struct Armed {
+  std::uint32_t generation;
+};
+UCTRACE_OWN extern constinit std::atomic<Armed*> armed;
+inline std::uint32_t generation() {
+  return __atomic_load_n(&armed.load(std::memory_order_relaxed)->generation, __ATOMIC_ACQUIRE);
+}
+struct ThreadLane {
+  Lane* lane;
+  std::uint32_t generation;
+};
+extern thread_local constinit ThreadLane thread_lane __attribute__((tls_model("initial-exec")));
+Lane* attach();
+}  // namespace detail
+
+// Tells this process's log from that of the process it was forked from.
+inline std::uint32_t log_number() { return detail::generation(); }
+
+// False: there can be no records in this process's log, only counters (supply.hpp).
+bool keeps_records();
+
+// Counts an event of a thread that got no lane although recording is on (more than kMaxLanes
+// threads).
+void count_without_lane(DropKind kind);
+
+// This thread's lane, or nullptr while recording is off. Of a thread that has none its generation
+// says so, too: it is 0 as that of a process that does not record, or the process's if there was
+// no lane left.
+inline Lane* lane() {
+  const detail::ThreadLane& mine = detail::thread_lane;
+  if (mine.generation == detail::generation()) [[likely]] {
+    return mine.lane;
+  }
+  return detail::attach();
+}
+
+inline Id new_id(Lane& lane, IdKind kind) {
+  return advance(lane.next_id[static_cast<std::size_t>(kind)], 1) + 1;
+}
+
+// A slot for something asynchronous; nullptr if none is ready (the caller passes through untracked
+// and counts it). release_slot() may be called on any thread, with its lane if it has one.
+Slot* acquire_slot(Lane& lane);
+void release_slot(Slot* slot, Lane* lane);
+inline void release_slot(Slot* slot) { release_slot(slot, lane()); }
+
+template <typename Payload>
+Payload* payload_of(Slot* slot) {
+  static_assert(sizeof(Payload) <= sizeof(Slot::payload) && std::is_trivial_v<Payload>);
+  return reinterpret_cast<Payload*>(slot->payload);
+}
+template <typename Payload>
+Slot* slot_of(Payload* payload) {
+  return reinterpret_cast<Slot*>(reinterpret_cast<unsigned char*>(payload) -
+                                 offsetof(Slot, payload));
+}
+
+// Facts about the process. All are slow-path calls; texts are copied (cut to a record's size).
+void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length);
+void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail);
+void set_layer(Layer layer, LayerState state);
+LayerState layer_state(Layer layer);
+void set_world(std::int32_t rank, std::int32_t size);
+void set_exit(ExitKind kind);
+void see_gpu_driver();
+void set_stacks(StackMode mode, Unwinder unwinder);
+
+// "DIR/HOST-BOOT" and what is added: the name of a file beside the log that all processes of this
+// node have in common. False: it is too long, or there is no folder. Reads the environment.
+bool name_of_node(char* out, std::size_t size, const char* added);
+
+// Has the helper start a thread for the task soon, with all signals blocked. One task at a time: a
+// later one takes the place of one that waits still. A store, on any thread.
+void run_beside(void* (*task)(void*));
+
+}  // namespace uctrace::log

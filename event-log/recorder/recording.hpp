@@ -1,0 +1,110 @@
+// When events are recorded: always, or between switches that the user chose (`record --start-on,
+// --stop-on`; docs/windows.md). Definitions and counters go on meanwhile.
+//
+// The process has one state. A lane follows it at its next event, and then writes a RecordingSwitch
+// with what it had counted by then. So what a lane recorded between two of these is exactly what it
+// counted between them, without a lock and whatever other threads do.
+#pragma once
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "event-log/format/kinds.hpp"
+#include "event-log/recorder/own.hpp"
+
+namespace uctrace::log {
+
+struct Lane;
+
+namespace detail {
+// Number of the switch << 4 | SwitchCause << 1 | whether events are recorded. Never 0.
+UCTRACE_OWN extern std::uint64_t recording_state;
+}  // namespace detail
+
+inline std::uint64_t recording_state() {
+  return __atomic_load_n(&detail::recording_state, __ATOMIC_RELAXED);
+}
+
+// The parts of start() and finish() that concern recording on demand. Conditions are read before
+// the first lane is, signals are watched as soon as there is a log to say what became of that.
+void read_recording_conditions();
+void begin_recording(Lane& lane);
+void watch_recording_signals();
+void end_recording();
+
+// MPI_Pcontrol was called. Does nothing unless the user waits for it.
+void switch_recording_by_level(std::int32_t level);
+
+// --- conditions: UCTRACE_START_ON and UCTRACE_STOP_ON hold some, separated by commas -------------
+
+// Of each of the two.
+inline constexpr std::size_t kMostConditions = 16;
+
+struct RecordingSignal {
+  std::string_view name;
+  int number;
+};
+// Those that a program can do without. All but the first two are ignored where nobody watches them.
+inline constexpr RecordingSignal kRecordingSignals[] = {
+    {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"URG", SIGURG}, {"WINCH", SIGWINCH}, {"CONT", SIGCONT}};
+
+struct RecordingCondition {
+  SwitchCause cause = SwitchCause::start;  // start: it is none
+  bool any_level = false;                  // what the MPI standard means: not 0 to start, 0 to stop
+  std::int32_t value = 0;                  // level or signal
+};
+
+// Takes `prefix` away if it is there. Not by string_view's own functions, which could throw.
+constexpr bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (text.size() < prefix.size() || std::string_view(text.data(), prefix.size()) != prefix) {
+    return false;
+  }
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Each condition of a list. By no function of string_view that could throw.
+template <typename Body>
+void each_recording_condition(std::string_view list, Body body) {
+  while (!list.empty()) {
+    std::size_t length = 0;
+    while (length < list.size() && list[length] != ',') ++length;
+    body(std::string_view(list.data(), length));
+    list.remove_prefix(length < list.size() ? length + 1 : length);
+  }
+}
+
+// "pcontrol", "pcontrol:LEVEL" or "signal:NAME".
+constexpr RecordingCondition parse_recording_condition(std::string_view text) {
+  if (text == "pcontrol") {
+    return {SwitchCause::pcontrol, true, 0};
+  }
+  if (take_prefix(text, "signal:")) {
+    take_prefix(text, "SIG");
+    for (const RecordingSignal& signal : kRecordingSignals) {
+      if (text == signal.name) {
+        return {SwitchCause::signal, false, signal.number};
+      }
+    }
+    return {};
+  }
+  if (!take_prefix(text, "pcontrol:")) {
+    return {};
+  }
+  const bool negative = take_prefix(text, "-");
+  std::int64_t level = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9' || level > INT32_MAX) {
+      return {};
+    }
+    level = level * 10 + (c - '0');
+  }
+  if (text.empty() || level > INT32_MAX) {
+    return {};
+  }
+  return {SwitchCause::pcontrol, false, static_cast<std::int32_t>(negative ? -level : level)};
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,120 @@
+// Slots: how threads take and return them.
+#include <atomic>
+
+#include "event-log/recorder/recorder_parts.hpp"
+#include "event-log/recorder/supply.hpp"
+
+namespace uctrace::log {
+
+namespace {
+
+// Pushed to and taken whole, so no ABA. Apart from what every record reads.
+alignas(128) constinit std::atomic<Slot*> returned_slots{nullptr};
+
+// A lane keeps up to this many free slots, then gives half.
+constexpr std::uint32_t kOwnSlots = 512;
+
+constexpr std::size_t kFirstSlots = 128;
+constexpr std::uint8_t kHasOwnSlots = 4;  // of Lane::waited, beside those of the streams
+
+// The lane's list of free slots, or its other one in a signal handler that came while the first is
+// being changed. None for a handler that interrupts such a handler there.
+class HeldSlots {
+ public:
+  explicit HeldSlots(Lane* lane) {
+    if (lane == nullptr) {
+      return;
+    }
+    list_ = !lane->slots[0].busy ? &lane->slots[0] : &lane->slots[1];
+    if (list_->busy) [[unlikely]] {
+      list_ = nullptr;
+      return;
+    }
+    list_->busy = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~HeldSlots() {
+    if (list_ != nullptr) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      list_->busy = false;
+    }
+  }
+  HeldSlots(const HeldSlots&) = delete;
+  HeldSlots& operator=(const HeldSlots&) = delete;
+
+  SlotList* list() { return list_; }
+
+ private:
+  SlotList* list_ = nullptr;
+};
+
+// Where many threads begin together the helper cannot have as much ready: a thread that finds none
+// for its first operation makes a few. One system call.
+Slot* make_first_slots() {
+  auto* slots = supply.has_helper ? static_cast<Slot*>(map_memory(kFirstSlots * sizeof(Slot)))
+                                  : nullptr;
+  for (std::size_t i = 0; slots != nullptr && i + 1 < kFirstSlots; ++i) {
+    slots[i].next = &slots[i + 1];
+  }
+  return slots;
+}
+
+void give_back(Slot* first, Slot* last) {
+  Slot* head = returned_slots.load(std::memory_order_relaxed);
+  do {
+    last->next = head;
+  } while (!returned_slots.compare_exchange_weak(head, first, std::memory_order_release,
+                                                 std::memory_order_relaxed));
+}
+
+}  // namespace
+
+void forget_slots() { returned_slots.store(nullptr, std::memory_order_relaxed); }
+
+Slot* acquire_slot(Lane& lane) {
+  HeldSlots held(&lane);
+  SlotList* list = held.list();
+  Slot* slot = list != nullptr ? list->first : nullptr;
+  if (slot == nullptr) [[unlikely]] {
+    if (list == nullptr) {
+      return nullptr;
+    }
+    slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
+    slot = slot != nullptr ? slot : take_slab();
+    if (slot == nullptr && (lane.waited & kHasOwnSlots) == 0) {
+      lane.waited |= kHasOwnSlots;
+      slot = make_first_slots();
+    }
+    if (slot == nullptr) {
+      return nullptr;
+    }
+    list->count = 0;  // the chain's length is unknown: count what comes back from here on
+  }
+  list->first = slot->next;
+  list->count -= list->count > 0;
+  return slot;
+}
+
+void release_slot(Slot* slot, Lane* lane) {
+  HeldSlots held(lane);
+  SlotList* list = held.list();
+  if (list == nullptr) {
+    give_back(slot, slot);
+    return;
+  }
+  slot->next = list->first;
+  list->first = slot;
+  if (++list->count < kOwnSlots) {
+    return;
+  }
+  // A thread that only completes would hoard what another one posts with.
+  Slot* last = slot;
+  for (std::uint32_t i = 1; i < kOwnSlots / 2; ++i) {
+    last = last->next;
+  }
+  list->first = last->next;
+  list->count -= kOwnSlots / 2;
+  give_back(slot, last);
+}
+
+}  // namespace uctrace::log

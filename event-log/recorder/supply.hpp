@@ -1,0 +1,100 @@
+// The threads that keep the recorder supplied. The helper makes chunks and slabs, refreshes the
+// clock anchors and takes back the lanes of dead threads; the packer (packer.hpp) takes chunks that
+// are full, packs their records into the log, and makes them ready again.
+//
+// UCTRACE_NO_HELPER=1 (`record --no-helper`): the helper makes all that there will be ready, and is
+// gone when the program goes on. Who fills a chunk packs; from then on nothing here calls the
+// system (no_helper.hpp).
+//
+// Private to event-log/.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/recorder/output_log.hpp"
+#include "event-log/recorder/recorder.hpp"
+
+namespace uctrace::log {
+
+inline constexpr std::size_t kChunkBytes = kMinChunkBytes;  // Lane::reserve_bytes counts on it
+inline constexpr std::size_t kReadySlabs = 16;
+// The most that all chunks of a process take.
+inline constexpr std::uint64_t kMostChunkBytes = 512 << 20;
+inline constexpr std::size_t kPlaces = kMostChunkBytes / kChunkBytes;
+// How long the first record of a thread may wait for a lane, and for a chunk.
+inline constexpr std::uint64_t kFirstWaitNs = 1'000'000'000;
+
+// A chunk goes round: ready, taken by a thread, retired by it when it has left it, and ready again
+// when its records are in the log.
+enum class PlaceState : std::uint32_t { none = 0, ready, taken, retired };
+
+struct Place {
+  std::atomic<PlaceState> state;  // whose turn it is; all else belongs to who has that
+  std::uint32_t packed;      // how far into the chunk its records are in the log; 0 = not at all
+  std::uint64_t retired_as;  // the chunks of a lane retire in the order of their records
+  ChunkHeader* chunk;
+};
+
+// Where the chunk of a place lies in the file of chunks of a mapped log.
+constexpr std::uint64_t live_offset(std::size_t place) {
+  return kLiveReserve + place * kChunkBytes;
+}
+
+// What passes between the helper, the packer and the recording threads; every field is lock-free.
+struct Supply {
+  Place places[kPlaces];
+  std::atomic<std::uint32_t> places_used;       // those behind are none
+  std::atomic<std::uint32_t> ready_chunks;      // places in that state, so that a miss costs little
+  std::atomic<std::uint64_t> ring_bytes;        // of all chunks there are
+  std::atomic<std::uint64_t> retirements;       // so far
+  std::atomic<Slot*> ready_slabs[kReadySlabs];  // chains linked by Slot::next
+  std::atomic<std::uint32_t> ready;             // futex: 1 started, 2 failed, 3 given up
+  std::atomic<std::uint32_t> wanted;            // futex: moves on when the helper is to look
+  std::atomic<std::uint32_t> wake_below;        // ready chunks; 0 = the helper looks soon anyway
+  std::atomic<std::uint32_t> made;              // futex: moves on when who waits may find more
+  std::atomic<std::uint32_t> waiting;           // threads
+  std::atomic<DropCause> shortage;       // why there are no more chunks; helper_late = there will be
+  std::atomic<DropCause> lane_shortage;  // the same of lanes
+  std::atomic<std::uint64_t> next_look_ns;      // the helper looks again well before this
+  std::atomic<std::uint32_t> stop;              // futex: 1 = finish, 2 = the helper has finished
+  std::atomic<void* (*)(void*)> task;           // that a thread is to be started for; or nullptr
+  ProcessPage* page;
+  int start_errno;  // why the helper could not start
+  bool has_helper;  // it runs
+  bool keeps_records;
+  bool packs_in_calls;
+  bool no_helper;  // none is wanted, and no system calls once the log has begun
+};
+extern constinit Supply supply;
+
+// Starts the helper, which opens the log; waits until the first chunks are ready. Where there can
+// be no helper (no thread, or a file system that does not answer) the log holds counters only.
+// False: no log could be made, not even for the counters. Preserves errno.
+bool start_supply();
+
+// Makes the helper look at once what is missing. One system call.
+void wake_supply();
+
+// Stops helper and packer, which closes the log. Waits a bounded time.
+void stop_supply();
+
+// The ready chunk in the lowest place: the one that was used last, which is still in the cache. A
+// system call if that wakes the helper, which idles: once in a burst, whose first chunks these are.
+ChunkHeader* take_chunk();
+// The same, but waits for the helper if that is only late. For the first record of a thread.
+ChunkHeader* wait_for_chunk();
+// Wakes the helper and waits until it made something since `made` was `seen`, or the time is over.
+// False: it is, or there is no helper.
+bool wait_for_more(std::uint32_t seen, std::uint64_t give_up_ns);
+// Why there was no chunk, or no lane, now.
+DropCause chunk_shortage();
+DropCause lane_shortage();
+// Nobody writes to the chunk any more.
+void retire_chunk(ChunkHeader* chunk);
+// For helper and packer: the chunk of this place, which holds zeros, may be taken.
+void make_ready(Place& place);
+Slot* take_slab();
+
+}  // namespace uctrace::log

@@ -1,0 +1,300 @@
+#include "log-merger/attribute/payload.hpp"
+
+#include <algorithm>
+
+#include "log-merger/attribute/wire_view.hpp"
+#include "log-merger/model/first_fit.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+using wire::AmId;
+
+// A message of the program's active messages: its header comes first, then its data.
+std::uint64_t header_bytes(const UcpOp* served) {
+  return served != nullptr ? served->header_bytes : 0;
+}
+
+// What the interfaces match or fetch by themselves is moved as a whole.
+bool is_tag_offload(const UctOp& op) {
+  return op.op >= log::UctOp::tag_eager_short && op.op <= log::UctOp::tag_rndv_zcopy;
+}
+
+// Where the buffers of a rendezvous begin: what put and get addresses are relative to. The sender's
+// is announced to be fetched, the receiver's to be written; they lie in two processes, so that
+// their addresses may overlap. A receiver may announce its buffer in as many parts as fragments.
+class Buffers {
+ public:
+  void add(std::uint64_t address, std::uint64_t length, std::uint64_t offset) {
+    fits_.add({.begin = address, .end = address + length});
+    buffers_.push_back({address, offset});
+  }
+  // Where in the message the range of memory lies that an operation moves.
+  bool find(const UctOp& op, Range& range) {
+    const std::size_t place = fits_.find(0, op.remote, op.remote + op.bytes);
+    if (place == FirstFit::kNothing) {
+      return false;
+    }
+    const std::uint64_t begin = buffers_[place].offset + (op.remote - buffers_[place].address);
+    range = {begin, begin + op.bytes};
+    return true;
+  }
+
+ private:
+  struct Buffer {
+    std::uint64_t address, offset;
+  };
+  std::vector<Buffer> buffers_;
+  FirstFit fits_;
+};
+
+struct AnnouncedBuffers {
+  Buffers to_fetch, to_write;
+};
+
+AnnouncedBuffers announced_buffers(const Job& job, const std::vector<Index>& ops,
+                                   const UcpOp* served) {
+  const std::uint64_t in_front = header_bytes(served);
+  AnnouncedBuffers buffers;
+  for (const Index i : ops) {
+    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+    const auto& words = op.header.words;
+    if (op.header.count != 5) {
+      continue;
+    }
+    if (is(op, AmId::rndv_rts)) {
+      buffers.to_fetch.add(words[3], words[4], in_front);
+    } else if (is(op, AmId::rndv_rtr)) {
+      buffers.to_write.add(words[2], words[3], in_front + words[4]);
+    }
+  }
+  return buffers;
+}
+
+Range range_at(std::uint64_t begin, std::uint64_t length) { return {begin, begin + length}; }
+
+// Offsets are found in the header only of fragments that are not the first.
+bool offset_of(const UctOp& op, std::uint64_t& offset) {
+  offset = 0;
+  if (is(op, AmId::eager_middle) || is(op, AmId::rndv_data) || is(op, AmId::get_reply)) {
+    offset = op.header.words[1];
+    return op.header.count >= 2;
+  }
+  if (is(op, AmId::am_middle)) {
+    offset = op.header.words[0];
+    return op.header.count >= 1;
+  }
+  return true;
+}
+
+bool find_am_range(const UctOp& op, const UcpOp* served, Range& range) {
+  const wire::AmShape shape = wire::shape_of(op.am_id);
+  const std::uint64_t in_front = header_bytes(served);
+  if (is(op, AmId::rndv_rts) && in_front > 0) {
+    range = range_at(0, in_front);  // the program's header travels with the announcement
+    return true;
+  }
+  std::uint64_t offset;
+  if (shape.control || op.bytes < shape.header_bytes || !offset_of(op, offset)) {
+    return false;
+  }
+  const bool has_data_only = is(op, AmId::am_middle) || is(op, AmId::rndv_data);
+  range = range_at(has_data_only ? in_front + offset : offset, op.bytes - shape.header_bytes);
+  return true;
+}
+
+// What moves between the memory of the initiator and that of the target.
+bool find_one_sided_range(const UctOp& op, const UcpOp& served, Range& range) {
+  if (is(op, AmId::get_reply)) {
+    return find_am_range(op, nullptr, range);
+  }
+  if (is(op, AmId::atomic_request)) {
+    range = range_at(0, served.bytes);  // and a second operand where two are compared
+    return true;
+  }
+  RemoteRange remote;
+  if (is(op, AmId::get_request) || !remote_range(op, remote) || remote.address < served.remote) {
+    return false;
+  }
+  range = range_at(remote.address - served.remote, remote.bytes);
+  return true;
+}
+
+bool find_range(const UctOp& op, AnnouncedBuffers& buffers, const UcpOp* served, Range& range) {
+  if (served != nullptr && served->is_one_sided()) {
+    return find_one_sided_range(op, *served, range);
+  }
+  if (op.is_active_message()) {
+    return find_am_range(op, served, range);
+  }
+  if (op.moves_memory()) {
+    return (op.fetches() ? buffers.to_fetch : buffers.to_write).find(op, range);
+  }
+  range = range_at(0, op.bytes);
+  return is_tag_offload(op);
+}
+
+// The fragments of a stream name no offset: they are sent in their order.
+void find_stream_ranges(Job& job, std::vector<Index> ops) {
+  const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
+  std::stable_sort(ops.begin(), ops.end(),
+                   [&](Index a, Index b) { return at(a).start_tick < at(b).start_tick; });
+  const std::uint64_t header =
+      wire::shape_of(static_cast<std::uint8_t>(AmId::stream_data)).header_bytes;
+  std::uint64_t offset = 0;
+  for (const Index i : ops) {
+    UctOp& op = at(i);
+    op.has_range = op.status >= 0 && is(op, AmId::stream_data) && op.bytes >= header;
+    if (op.has_range) {
+      op.range = range_at(offset, op.bytes - header);
+      offset = op.range.end;
+    }
+  }
+}
+
+// Whether what an operation moves at one of its addresses lies in the buffer.
+bool is_inside(const UctOp& op, std::uint64_t address, const UcpOp& of) {
+  return address >= of.buffer && address - of.buffer <= of.bytes &&
+         op.bytes <= of.bytes - (address - of.buffer);
+}
+
+// What a process sends to itself may be copied straight from the one buffer to the other.
+void find_copies_to_itself(Job& job, const std::vector<Index>& ops, const UcpOp& send) {
+  if (send.partner == kNone || !is_to_itself(job, send)) {
+    return;
+  }
+  const UcpOp& receive = job.ucp[static_cast<std::size_t>(send.partner)];
+  for (const Index i : ops) {
+    UctOp& op = job.uct[static_cast<std::size_t>(i)];
+    const std::uint64_t source = op.fetches() ? op.remote : op.local;
+    const std::uint64_t target = op.fetches() ? op.local : op.remote;
+    if (op.staging && !op.failed() && is_inside(op, source, send) &&
+        is_inside(op, target, receive)) {
+      op.staging = false;
+      op.has_range = true;
+      op.range = range_at(source - send.buffer, op.bytes);
+    }
+  }
+}
+
+// UCX before 1.16, and protocols v2 from 1.15 on, may copy from a GPU straight into memory of the
+// receiver that both have mapped: then nothing else leads from the one process to the other, and
+// the copy is no staging.
+void find_copies_across(Job& job, const std::vector<Index>& ops, const UcpOp& send) {
+  const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
+  const bool announced =
+      std::any_of(ops.begin(), ops.end(), [&](Index i) { return is(at(i), AmId::rndv_rtr); });
+  const bool moved = std::any_of(ops.begin(), ops.end(), [&](Index i) { return at(i).has_range; });
+  if (!announced || moved) {
+    return;
+  }
+  for (const Index i : ops) {
+    UctOp& op = at(i);
+    if (op.staging && op.process == send.process && op.fetches() && !op.failed() &&
+        is_inside(op, op.remote, send)) {
+      op.staging = false;
+      op.has_range = true;
+      op.range = range_at(op.remote - send.buffer, op.bytes);
+    }
+  }
+}
+
+// The operation that the message is about: what receives serve is the sender's.
+const UcpOp* initiator_of(const Job& job, const std::vector<Index>& ops) {
+  for (const Index i : ops) {
+    const Index serves = job.uct[static_cast<std::size_t>(i)].serves;
+    if (serves != kNone && job.ucp[static_cast<std::size_t>(serves)].starts_message()) {
+      return &job.ucp[static_cast<std::size_t>(serves)];
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_to_itself(const Job& job, const UcpOp& send) {
+  const Index receiver = send.partner != kNone
+                             ? job.ucp[static_cast<std::size_t>(send.partner)].process
+                             : send.peer_process;
+  return receiver == send.process;
+}
+
+Role role_of(const UctOp& op) {
+  using log::UctOp;
+  if (op.staging) {
+    return Role::staging;
+  }
+  if (op.is_active_message()) {
+    // An announcement may carry the program's header.
+    return wire::shape_of(op.am_id).control && !op.has_range ? Role::control : Role::data;
+  }
+  switch (op.op) {
+    case UctOp::tag_rndv_zcopy:  // one that was cancelled has only announced
+      return op.failed() ? Role::control : Role::data;
+    case UctOp::tag_rndv_request:
+    case UctOp::tag_rndv_cancel:
+    case UctOp::tag_recv_zcopy:
+    case UctOp::tag_recv_cancel:
+    case UctOp::ep_flush:
+    case UctOp::ep_fence:
+    case UctOp::iface_flush:
+    case UctOp::ep_check:
+      return Role::control;
+    default:
+      return Role::data;
+  }
+}
+
+void find_payload(Job& job, const std::vector<Index>& ops) {
+  const UcpOp* served = initiator_of(job, ops);
+  if (served != nullptr && served->is_stream()) {
+    find_stream_ranges(job, ops);
+    return;
+  }
+  AnnouncedBuffers buffers = announced_buffers(job, ops, served);
+  std::uint64_t listed = 0;  // lists of buffers have an address for each: they follow each other
+  for (const Index i : ops) {
+    UctOp& op = job.uct[static_cast<std::size_t>(i)];
+    if (op.failed() || op.staging) {
+      op.has_range = false;
+    } else if (op.op == log::UctOp::put_sgl_zcopy) {
+      op.has_range = true;
+      op.range = range_at(listed, op.bytes);
+      listed += op.bytes;
+    } else {
+      op.has_range = find_range(op, buffers, served, op.range);
+    }
+  }
+  if (served != nullptr && served->is_send()) {
+    find_copies_to_itself(job, ops, *served);
+    find_copies_across(job, ops, *served);
+  }
+}
+
+std::uint64_t payload_bytes(const UctOp& op) {
+  return op.has_range ? op.range.end - op.range.begin : 0;
+}
+
+std::uint64_t covered_bytes(const Job& job, const std::vector<Index>& ops) {
+  std::vector<Range> ranges;
+  for (const Index i : ops) {
+    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+    if (op.has_range) {
+      ranges.push_back(op.range);
+    }
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::uint64_t covered = 0, reached = 0;
+  for (const Range& range : ranges) {
+    const std::uint64_t begin = std::max(range.begin, reached);
+    if (range.end > begin) {
+      covered += range.end - begin;
+      reached = range.end;
+    }
+  }
+  return covered;
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,28 @@
+// Which part of its message a UCT operation carried. Header sizes come from the AM id and the
+// version of the wire protocol, never from a subtraction that would make the sums fit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+// Whether the receive is of the process that sends.
+bool is_to_itself(const Job& job, const UcpOp& send);
+
+// After find_payload().
+Role role_of(const UctOp& op);
+
+// Sets the range of every operation of one message, by the offsets in their headers and the buffer
+// addresses in its RTS or RTR.
+void find_payload(Job& job, const std::vector<Index>& ops);
+
+// Bytes of the message that the operation carried; 0 for control messages.
+std::uint64_t payload_bytes(const UctOp& op);
+
+// Bytes covered by at least one of the operations: n log n in their number.
+std::uint64_t covered_bytes(const Job& job, const std::vector<Index>& ops);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,38 @@
+// The name of the protocol that UCP chose for a message. Protocols v2 have names, which come with
+// what they post; v1 have none, and what takes the short path in a UCP call passes no protocol.
+// There the name is derived from what was done, in the words of the UCX manual:
+//   eager/short, eager/bcopy, eager/zcopy       one active message
+//   eager/multi/bcopy, eager/multi/zcopy        several
+//   eager-sync/...                              the same, answered when matched
+//   rndv/get/zcopy, rndv/put/zcopy, rndv/am/bcopy    announced first; then fetched, written, sent
+//   rndv/rkey_ptr                               announced; the receiver's CPU copies mapped memory
+//   offload/...                                 tag matching in the device
+//   am/eager/..., am/rndv/...                   the same for active messages of the program
+//   put/offload/zcopy, get/offload/bcopy, ...   by the transport itself
+//   put/am/bcopy, get/am/bcopy                  by active messages that the target's CPU carries
+//   out amo64/post, amo32/fetch; amo/post/sw, amo/fetch/sw      atomics, likewise
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+// UCP's own name, as it came with the operation that carried most data, else with the last one that
+// is no announcement. kNoText: none came.
+TextId told_protocol(const Job& job, const std::vector<Index>& ops);
+
+inline constexpr char kRkeyPtr[] = "rndv/rkey_ptr";
+
+// Of tag messages and of active messages, which say "am/" in front.
+inline bool is_rkey_ptr(std::string_view protocol) { return protocol.ends_with(kRkeyPtr); }
+
+// "" if the operations show none. `initiator`: the UCP operation that the message is about, nullptr
+// where it left no log.
+std::string derive_protocol(const Job& job, const UcpOp* initiator, const std::vector<Index>& ops,
+                            std::uint64_t bytes);
+
+}  // namespace uctrace::merge

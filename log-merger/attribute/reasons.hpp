@@ -1,0 +1,34 @@
+// UCT operations that serve no UCP operation, each with the evidence for why it was posted. Private
+// to the attribution.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+class Reasons {
+ public:
+  explicit Reasons(Job& job) : job_(job) {}
+
+  // Told by the operation itself: before anything else.
+  void give_first();
+  // Endpoints that are given up: when it is known what was posted in a UCP call.
+  void give_discards();
+  // What holds only because no UCP operation was found.
+  void give_last();
+  // What serves an operation of uctrace itself, when all is known.
+  void give_tool();
+
+ private:
+  // The last thing that was posted on an endpoint before it was destroyed.
+  bool ends_endpoint(const UctOp& op);
+
+  Job& job_;
+  std::map<std::pair<Index, Index>, std::uint64_t> last_posts_;  // by process and endpoint
+};
+
+}  // namespace uctrace::merge

@@ -1,0 +1,260 @@
+#include "log-merger/audit/describe_gpus.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "log-merger/audit/describe_faults.hpp"
+#include "log-merger/audit/totals.hpp"
+#include "log-merger/memory/memory.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = log::DeviceMemoryKind;
+
+const ProcessLog& log_of(const Job& job, const UcpOp& op) {
+  return job.logs[static_cast<std::size_t>(op.process)];
+}
+
+// What UCX takes memory for decides how it is reached: by a CPU, by a device, or by both.
+enum class Reach { unknown, host, device, managed };
+
+Reach reach_of(log::Belief belief) {
+  switch (belief) {
+    case log::Belief::host:
+    case log::Belief::level_zero_host:
+      return Reach::host;
+    case log::Belief::cuda:
+    case log::Belief::rocm:
+    case log::Belief::level_zero_device:
+      return Reach::device;
+    case log::Belief::cuda_managed:
+    case log::Belief::rocm_managed:
+    case log::Belief::level_zero_managed:
+      return Reach::managed;
+    default:
+      return Reach::unknown;
+  }
+}
+
+Reach reach_of(MemoryPlace place) {
+  switch (place.kind) {
+    case MemoryKind::host:
+      return Reach::host;
+    case MemoryKind::gpu:
+      return Reach::device;
+    case MemoryKind::managed:
+      return Reach::managed;
+    default:
+      return Reach::unknown;
+  }
+}
+
+const char* source_name(log::BeliefFrom from) {
+  static constexpr const char* kNames[] = {"none", "cache", "detection", "caller"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(log::BeliefFrom::kCount));
+  return kNames[static_cast<std::size_t>(from)];
+}
+
+// Memory that UCX took for something else.
+struct Disagreement {
+  std::string memory;  // as in /device_memory, or host
+  log::Belief believed = log::Belief::not_asked;
+  log::BeliefFrom from = log::BeliefFrom::none;
+  TextId bus = kNoText, believed_bus = kNoText;  // where it took it for another device's
+  auto operator<=>(const Disagreement&) const = default;
+};
+
+struct Extent {
+  std::uint64_t operations = 0, bytes = 0;
+  Index message = kNone;  // the first
+};
+
+// The bus of the device that UCX took memory for, where it is another than that of its GPU.
+TextId other_bus(const Job& job, const UcpOp& op, MemoryPlace place) {
+  const auto& buses = log_of(job, op).devices.ucx_device_buses;
+  const auto believed = buses.find(op.memory.believed_device);
+  const bool known = place.gpu != kNone && believed != buses.end() &&
+                     op.memory.believed_device != log::OperationMemory::kNoDevice;
+  return known && believed->second != job.run.gpus[static_cast<std::size_t>(place.gpu)].bus
+             ? believed->second
+             : kNoText;
+}
+
+std::map<Disagreement, Extent> find_mistaken_memory(const Job& job) {
+  std::map<Disagreement, Extent> found;
+  for (const UcpOp& op : job.ucp) {
+    if (op.tool || !op.has_buffer() || !op.accepted()) continue;
+    const MemoryPlace place = place_of_buffer(log_of(job, op), op);
+    const Reach real = reach_of(place), believed = reach_of(op.memory.believed);
+    if (real == Reach::unknown || believed == Reach::unknown) continue;
+    const TextId elsewhere = real == believed ? other_bus(job, op, place) : kNoText;
+    if (real == believed && elsewhere == kNoText) continue;
+    const KnownMemory* memory = log_of(job, op).devices.find(op.memory.own);
+    Disagreement key;
+    key.memory =
+        memory == nullptr
+            ? "host"
+            : job.run.texts[job.run.device_memory[static_cast<std::size_t>(memory->row)].kind];
+    key.believed = op.memory.believed;
+    key.from = op.memory.believed_from;
+    if (elsewhere != kNoText) {
+      key.bus = job.run.gpus[static_cast<std::size_t>(place.gpu)].bus;
+      key.believed_bus = elsewhere;
+    }
+    Extent& extent = found[key];
+    ++extent.operations;
+    extent.bytes += op.bytes;
+    if (extent.message == kNone) extent.message = op.message;
+  }
+  return found;
+}
+
+Json text_json(const Job& job, TextId text) {
+  return text == kNoText ? Json(nullptr) : Json(job.run.texts[text]);
+}
+
+Json disagreements_json(const Job& job) {
+  Json list = Json::array();
+  for (const auto& [what, extent] : find_mistaken_memory(job)) {
+    list.push_back({{"memory", what.memory},
+                    {"believed", name_of(what.believed)},
+                    {"believed_from", source_name(what.from)},
+                    {"bus", text_json(job, what.bus)},
+                    {"believed_bus", text_json(job, what.believed_bus)},
+                    {"operations", extent.operations},
+                    {"bytes", extent.bytes},
+                    {"message", extent.message < 0 ? Json(nullptr) : Json(extent.message)}});
+  }
+  return list;
+}
+
+Json devices_json(const Job& job) {
+  Json list = Json::array();
+  for (const Gpu& gpu : job.run.gpus) {
+    list.push_back({{"host", job.run.texts[gpu.host]},
+                    {"uuid", job.run.texts[gpu.uuid]},
+                    {"gpu_uuid", job.run.texts[gpu.gpu_uuid]},
+                    {"bus", job.run.texts[gpu.bus]},
+                    {"name", text_json(job, gpu.name)},
+                    {"vendor", text_json(job, gpu.vendor)},
+                    {"bytes", gpu.memory_bytes},
+                    {"numa", gpu.numa < 0 ? Json(nullptr) : Json(gpu.numa)}});
+  }
+  return list;
+}
+
+Json topology_json(const Job& job) {
+  Json list = Json::array();
+  for (const HostTopology& topology : job.findings.topologies) {
+    list.push_back({{"host", topology.host},
+                    {"taken", topology.why.empty()},
+                    {"why", topology.why.empty() ? Json(nullptr) : Json(topology.why)}});
+  }
+  return list;
+}
+
+Json operations_json(const Job& job) {
+  std::map<MemoryKind, std::uint64_t> count;
+  for (const UcpOp& op : job.ucp) {
+    if (op.tool || !op.has_buffer() || !op.accepted()) continue;
+    ++count[place_of_buffer(log_of(job, op), op).kind];
+  }
+  Json json;
+  for (const MemoryKind kind :
+       {MemoryKind::host, MemoryKind::gpu, MemoryKind::managed, MemoryKind::unknown}) {
+    json[uctrace::name_of(kind)] = count[kind];
+  }
+  return json;
+}
+
+bool is_of_history(const log::Fault& fault) {
+  return static_cast<log::FaultCode>(fault.head.a) == log::FaultCode::gpu_history_refused;
+}
+
+// On: whoever uses a GPU's driver is told all that it allocates.
+Json history_json(const Job& job) {
+  bool wanted = false, refused = false;
+  std::string by, why;
+  for (const ProcessLog& log : job.logs) {
+    wanted |= !log.devices.wanted_history.empty();
+    if (by.empty()) by = log.devices.history;
+    for (const auto& [fault, detail] : log.faults) {
+      if (!is_of_history(fault)) continue;
+      refused |= fault.value == 0;
+      if (why.empty()) why = fault.value == 0 ? detail : "not all that was told could be kept";
+    }
+  }
+  if (why.empty() && by.empty() && wanted) why = "no process initialised a driver of GPUs";
+  return {{"state", refused      ? "refused"
+                    : by.empty() ? "off"
+                                 : "on"},
+          {"why", why.empty() ? Json(nullptr) : Json(why)},
+          {"by", by.empty() ? Json(nullptr) : Json(by)}};
+}
+
+}  // namespace
+
+// On: where a driver is, it was asked. A driver that cannot be asked leaves a fault.
+Json gpu_layer_json(const Job& job) {
+  constexpr auto kLayer = static_cast<std::size_t>(log::Layer::gpu);
+  bool asked = false, off = false, driver = false;
+  std::string why;
+  for (const ProcessLog& log : job.logs) {
+    const auto& layers = log.file.page().layers;
+    const bool has_driver = log.file.page().gpu_driver != 0;
+    const bool has_ucp = layers[static_cast<std::size_t>(log::Layer::ucp)] == log::LayerState::on;
+    asked |= !log.devices.drivers.empty();
+    driver |= has_driver;
+    // Who does not use UCX has nothing to ask.
+    off |= log::is_off(layers[kLayer]) || (has_driver && has_ucp && log.devices.drivers.empty());
+    for (const auto& [fault, detail] : log.faults) {
+      const auto code = static_cast<log::FaultCode>(fault.head.a);
+      const bool of_memory = fault.layer == log::Layer::gpu && !is_of_history(fault) &&
+                             code != log::FaultCode::topology_not_taken;
+      if (!of_memory || !why.empty()) continue;
+      why = name_of(code);
+      why += detail.empty() ? fmt::format(" ({})", fault.value) : fmt::format(": {}", detail);
+    }
+  }
+  if (why.empty() && off) why = "a GPU driver is loaded, of which memory could not be asked";
+  if (why.empty() && !asked && !driver) {
+    why = "no GPU driver in any process: all memory is host memory";
+  }
+  return {{"state", off     ? "off"
+                    : asked ? "on"
+                            : "unused"},
+          {"why", why.empty() ? Json(nullptr) : Json(why)}};
+}
+
+Json gpu_json(const Job& job) {
+  const log::LaneCounters counted = count_counted(job);
+  return {{"devices", devices_json(job)},       {"topology", topology_json(job)},
+          {"operations", operations_json(job)}, {"memory", job.run.device_memory.size()},
+          {"queries", counted.memory_queries},  {"unanswered", counted.memory_unknown},
+          {"history", history_json(job)},       {"disagreements", disagreements_json(job)}};
+}
+
+void note_disagreements(Job& job) {
+  for (const auto& [what, extent] : find_mistaken_memory(job)) {
+    const Texts& texts = job.run.texts;
+    const std::string mistake =
+        what.bus != kNoText ? fmt::format("memory of the GPU at {} for that of the device at {}",
+                                          texts[what.bus], texts[what.believed_bus])
+        : what.memory == "host" ? fmt::format("memory that its driver does not know for {} memory",
+                                              name_of(what.believed))
+                                : fmt::format("{} memory of a GPU's driver for {} memory",
+                                              what.memory, name_of(what.believed));
+    job.run.notes.push_back(fmt::format(
+        "UCX took {}: {} operations, {} B{}", mistake, extent.operations, extent.bytes,
+        extent.message == kNone ? "" : fmt::format("; the first is message {}", extent.message)));
+  }
+}
+
+}  // namespace uctrace::merge

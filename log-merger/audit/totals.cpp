@@ -1,0 +1,343 @@
+#include "log-merger/audit/totals.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <set>
+
+#include "log-merger/attribute/payload.hpp"
+#include "log-merger/attribute/protocol.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+constexpr std::uint64_t SendTotals::*kParts[] = {&SendTotals::matched,   &SendTotals::ambiguous,
+                                                 &SendTotals::unmatched, &SendTotals::failed,
+                                                 &SendTotals::inferred,  &SendTotals::outside};
+static_assert(sizeof(SendTotals) == std::size(kParts) * sizeof(std::uint64_t));
+
+}  // namespace
+
+SendTotals& SendTotals::operator+=(const SendTotals& more) {
+  for (const auto part : kParts) this->*part += more.*part;
+  return *this;
+}
+
+SendTotals& SendTotals::operator-=(const SendTotals& less) {
+  for (const auto part : kParts) this->*part -= less.*part;
+  return *this;
+}
+
+namespace {
+
+constexpr const char* kReasons[] = {
+    "wireup",     "keepalive", "internal_flush", "endpoint_discard", "remote_request",
+    "direct_uct", "tool"};
+
+void count_link(LinkTotals& totals, Link link) {
+  switch (link) {
+    case Link::exact:
+      ++totals.exact;
+      break;
+    case Link::inferred:
+      ++totals.inferred;
+      break;
+    case Link::ambiguous:
+      ++totals.ambiguous;
+      break;
+    default:
+      ++totals.none;
+  }
+}
+
+void count_transfers(const Job& job, Found& found) {
+  for (const UctOp& op : job.uct) {
+    if (op.status < 0) {
+      continue;
+    }
+    ++found.uct_operations;
+    found.outstanding += op.outstanding();
+    found.posted_receives += op.posted_receive();
+    if (op.link == Link::reason) {
+      ++found.reasons[op.reason];
+    } else if (op.serves == kNone) {
+      ++found.unattributed;
+      found.unattributed_with_payload += role_of(op) == Role::data && !op.failed();
+    } else {
+      ++found.attributed;
+      count_link(found.uct_ucp, op.link);
+      if (role_of(op) == Role::data) {
+        count_link(found.with_payload, op.link);
+      }
+      const UcpOp& served = job.ucp[static_cast<std::size_t>(op.serves)];
+      count_link(found.uct_mpi, served.asked_by == kNone ? Link::unattributed : served.mpi_link);
+    }
+  }
+}
+
+void count_hooks(const Job& job, Found& found) {
+  for (const ProcessLog& log : job.logs) {
+    for (const Interface& interface : log.interfaces) {
+      found.slots_offered += static_cast<std::uint64_t>(std::popcount(interface.offered));
+      found.slots_hooked +=
+          static_cast<std::uint64_t>(std::popcount(interface.offered & interface.hooked));
+    }
+    for (const auto& [fault, detail] : log.faults) {
+      found.left_out +=
+          static_cast<log::FaultCode>(fault.head.a) == log::FaultCode::left_out && fault.value != 0;
+    }
+  }
+}
+
+void count_pending(const Job& job, PendingTotals& sum) {
+  for (const ProcessLog& log : job.logs) {
+    sum.added += log.pending.added;
+    sum.dispatched += log.pending.dispatched;
+    sum.purged += log.pending.purged;
+    sum.lost_sight += log.pending.lost_sight;
+    sum.queued += log.pending.queued;
+    sum.vanished += log.pending.vanished;
+    sum.outside += log.pending.outside;
+  }
+}
+
+void count_send(const UcpOp& op, SendTotals& totals) {
+  if (!op.accepted()) {
+    return;
+  }
+  if (op.failed()) {
+    ++totals.failed;
+  } else if (op.match == Match::unmatched) {
+    ++totals.unmatched;
+  } else if (op.match == Match::outside_window) {
+    ++totals.outside;
+  } else {
+    ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
+    totals.inferred += op.match == Match::inferred;
+  }
+}
+
+void count_receive(const UcpOp& op, ReceiveTotals& totals) {
+  if (!op.accepted()) {
+    return;
+  }
+  if (op.took_unknown() || (op.is_stream() && !op.ended)) {
+    ++totals.outstanding;
+  } else if (!op.received()) {
+    ++totals.failed;
+  } else if (op.match == Match::unmatched) {
+    ++totals.unmatched;
+  } else if (op.match == Match::outside_window) {
+    ++totals.outside;
+  } else {
+    ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
+  }
+}
+
+void count_stream(const UcpOp& op, StreamTotals& totals) {
+  if (!op.accepted()) {
+    return;
+  }
+  totals.received_bytes += op.stream_known ? op.received_bytes : 0;
+  totals.taken_bytes += op.taken_bytes;
+  if (op.is_send() && !op.failed()) {
+    totals.unread_bytes += op.bytes - op.taken_bytes;
+  }
+}
+
+void count_end(const UcpOp& op, EndTotals& totals) {
+  if (op.accepted()) {
+    ++(op.implicit() ? totals.implicit : op.ended ? totals.ended : totals.outstanding);
+  }
+}
+
+// Delivered whole and matched: what the payload identity is about.
+bool delivered(const Job& job, const Message& message, const UcpOp& send) {
+  if (send.is_one_sided()) {
+    return send.match == Match::exact && message.t_end_ns >= 0 &&
+           job.run.texts[message.status] == "UCS_OK";
+  }
+  return send.partner != kNone && job.ucp[static_cast<std::size_t>(send.partner)].end_status == 0 &&
+         message.match != Match::unmatched && message.match != Match::outside_window;
+}
+
+// All that moved it was recorded.
+bool recorded_whole(const Job& job, const Message& message) {
+  for (const std::int32_t process : {message.src_process, message.dst_process}) {
+    if (process >= 0 &&
+        !job.logs[static_cast<std::size_t>(process)].whole(message.t_start_ns, message.t_end_ns)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void count_payload(const Job& job, Found& found) {
+  std::vector<std::vector<Index>> ops(job.run.messages.size());
+  for (std::size_t i = 0; i < job.uct.size(); ++i) {
+    const Index serves = job.uct[i].serves;
+    const Index message =
+        serves == kNone ? kNone : job.ucp[static_cast<std::size_t>(serves)].message;
+    if (message != kNone) {
+      ops[static_cast<std::size_t>(message)].push_back(static_cast<Index>(i));
+    }
+  }
+  for (const UcpOp& send : job.ucp) {
+    if (!send.starts_message() || send.message == kNone) {
+      continue;
+    }
+    const auto m = static_cast<std::size_t>(send.message);
+    const Message& message = job.run.messages[m];
+    if (!delivered(job, message, send) || !recorded_whole(job, message)) {
+      continue;
+    }
+    const bool by_cpu = is_rkey_ptr(job.run.texts[message.protocol]);
+    // That a CPU copied it is inferred from there being no transfer with payload: nothing may hide.
+    const bool copied = by_cpu && found.unattributed_with_payload == 0;
+    const std::uint64_t covered = copied ? message.bytes : covered_bytes(job, ops[m]);
+    found.delivered_bytes += message.bytes;
+    found.covered_bytes += covered;
+    found.messages_not_covered += covered != message.bytes;
+  }
+}
+
+SendTotals& sends_of(log::UcpFamily family, Found& found) {
+  return family == log::UcpFamily::am_send       ? found.am_sends
+         : family == log::UcpFamily::stream_send ? found.stream_sends
+                                                 : found.sends;
+}
+
+ReceiveTotals& receives_of(log::UcpFamily family, Found& found) {
+  return family == log::UcpFamily::am_receive       ? found.am_receives
+         : family == log::UcpFamily::stream_receive ? found.stream_receives
+                                                    : found.receives;
+}
+
+template <typename Sum>
+Sum sum_of_logs(const Job& job, auto&& of) {
+  Sum sum{};
+  for (const ProcessLog& log : job.logs) sum += of(log);
+  return sum;
+}
+
+}  // namespace
+
+Found count_found(const Job& job) {
+  Found found;
+  for (const char* reason : kReasons) {
+    found.reasons[reason] = 0;
+  }
+  for (const ProcessLog& log : job.logs) {
+    found.events += log.file.event_count();
+  }
+  found.ucp_operations = job.ucp.size();
+  found.mpi_calls = static_cast<std::uint64_t>(std::count_if(
+      job.calls.begin(), job.calls.end(), [](const MpiCall& call) { return !call.open; }));
+  found.arrivals = job.arrivals.size();
+  count_hooks(job, found);
+  count_pending(job, found.pending);
+  for (const ProcessLog& log : job.logs) {
+    found.uct_ends_of_outside += log.uct_ends_of_outside;
+    found.ucp_ends_of_outside += log.ucp_ends_of_outside;
+    found.memory_words += log.devices.memory_words;
+  }
+  found.used_events = found.uct_ends_of_outside + found.ucp_ends_of_outside +
+                      found.pending.records() + job.uct.size() + job.uct_completions +
+                      found.arrivals + found.ucp_operations + job.ucp_completions +
+                      found.mpi_calls + job.mpi_request_records;
+  count_transfers(job, found);
+  for (const UcpOp& op : job.ucp) {
+    found.ucp_ended += op.completed;
+    count_end(op, found.ends[op.family()]);
+    if (op.is_stream()) {
+      count_stream(op, found.streams);
+    }
+    if (op.tool && op.is_send()) {
+      count_send(op, found.tool_sends);
+    } else if (op.tool && op.is_receive()) {
+      count_receive(op, found.tool_receives);
+    }
+    if (op.is_send()) {
+      count_send(op, sends_of(op.family(), found));
+    } else if (op.is_one_sided()) {
+      count_send(op, found.one_sided);
+    } else if (op.is_receive()) {
+      count_receive(op, receives_of(op.family(), found));
+    }
+  }
+  count_payload(job, found);
+  return found;
+}
+
+log::LaneCounters count_counted(const Job& job) {
+  return sum_of_logs<log::LaneCounters>(job, [](const ProcessLog& log) { return log.totals; });
+}
+
+log::LaneCounters count_recorded(const Job& job) {
+  return sum_of_logs<log::LaneCounters>(job,
+                                        [](const ProcessLog& log) { return log.recorded.counted; });
+}
+
+std::uint64_t total_dropped(const Job& job) {
+  return sum_of_logs<std::uint64_t>(
+      job, [](const ProcessLog& log) { return log.file.dropped_records(); });
+}
+
+DropCounts total_dropped_by_cause(const Job& job) {
+  DropCounts sums{};
+  for (const ProcessLog& log : job.logs) {
+    const DropCounts counts = log.file.dropped_by_cause();
+    for (std::size_t cause = 0; cause < sums.size(); ++cause) sums[cause] += counts[cause];
+  }
+  return sums;
+}
+
+std::uint64_t total_overwritten(const Job& job) {
+  return sum_of_logs<std::uint64_t>(job,
+                                    [](const ProcessLog& log) { return log.recorded.overwritten; });
+}
+
+std::uint64_t total_outside(const Job& job) {
+  return sum_of_logs<std::uint64_t>(job,
+                                    [](const ProcessLog& log) { return log.recorded.outside; });
+}
+
+bool job_complete(const Job& job) {
+  const log::LaneCounters counted = count_counted(job);
+  if (counted.uct_untracked + counted.ucp_untracked != 0) {
+    return false;  // their ends are not known
+  }
+  if (job.findings.unreadable() != 0) {
+    return false;  // and may be any process's
+  }
+  std::set<std::int32_t> ranks;
+  std::int32_t size = 0;
+  for (const ProcessLog& log : job.logs) {
+    if (!log.file.complete()) {
+      return false;
+    }
+    const bool fresh = ranks.insert(log.rank()).second;
+    if (!fresh && log.rank() >= 0 && log.file.job().empty()) {
+      return false;  // several jobs without a name: load_job() noted it
+    }
+    size = std::max(size, log.file.page().world_size);
+  }
+  ranks.erase(-1);
+  return static_cast<std::int32_t>(ranks.size()) >= size;
+}
+
+bool was_bypassed(const ProcessLog& log, log::FaultCode bypassed) {
+  return std::any_of(log.faults.begin(), log.faults.end(), [&](const auto& fault) {
+    return static_cast<log::FaultCode>(fault.first.head.a) == bypassed;
+  });
+}
+
+bool any_was_bypassed(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const ProcessLog& log) {
+    return was_bypassed(log, log::FaultCode::mpi_bypassed) ||
+           was_bypassed(log, log::FaultCode::ucp_bypassed);
+  });
+}
+
+}  // namespace uctrace::merge

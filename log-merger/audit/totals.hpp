@@ -1,0 +1,84 @@
+// The two independent counts that the identities compare: what the shims counted in the job, and
+// what the merger found in its records.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "event-log/format/file_layout.hpp"
+#include "log-merger/job/job.hpp"
+#include "log-merger/model/drop_words.hpp"
+
+namespace uctrace::merge {
+
+struct SendTotals {
+  std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0;
+  std::uint64_t inferred = 0;  // those of `matched` that are not exact
+  std::uint64_t outside = 0;   // what took them may not have been recorded, by the user's wish
+  std::uint64_t all() const { return matched + ambiguous + unmatched + failed + outside; }
+  SendTotals& operator+=(const SendTotals& more);
+  SendTotals& operator-=(const SendTotals& less);
+};
+struct ReceiveTotals {
+  std::uint64_t matched = 0, ambiguous = 0, unmatched = 0, failed = 0, outstanding = 0;
+  std::uint64_t outside = 0;  // took what may have been sent where nothing was recorded
+  std::uint64_t took() const { return matched + ambiguous + unmatched + outside; }
+};
+struct StreamTotals {
+  std::uint64_t received_bytes = 0;  // by receives whose sending end is in the logs
+  std::uint64_t taken_bytes = 0;     // of sends, by a receive that is known
+  std::uint64_t unread_bytes = 0;    // of sends: sent, and not received until the end
+};
+// Operations whose end is known at return, by a completion record, later, or not at all.
+struct EndTotals {
+  std::uint64_t ended = 0, outstanding = 0, implicit = 0;
+};
+struct LinkTotals {
+  std::uint64_t exact = 0, inferred = 0, ambiguous = 0, none = 0;
+};
+
+// From the records.
+struct Found {
+  std::uint64_t uct_operations = 0, ucp_operations = 0, mpi_calls = 0, arrivals = 0;
+  std::uint64_t events = 0;       // in the logs
+  std::uint64_t used_events = 0;  // that are part of the merged run
+  std::uint64_t ucp_ended = 0;    // UCP operations that a completion record ended
+  std::uint64_t attributed = 0, unattributed = 0, unattributed_with_payload = 0, outstanding = 0;
+  std::map<std::string, std::uint64_t> reasons;
+  std::uint64_t uct_ends_of_outside = 0, ucp_ends_of_outside = 0;  // of what began in no window
+  std::uint64_t posted_receives = 0;                               // that interfaces still have
+  PendingTotals pending;
+  // Slots of the interfaces' tables; left_out: hooks that the user did not want.
+  std::uint64_t slots_offered = 0, slots_hooked = 0, left_out = 0;
+  SendTotals sends, am_sends, stream_sends;
+  SendTotals one_sided;  // matched = its target is known
+  ReceiveTotals receives, am_receives, stream_receives;
+  SendTotals tool_sends;  // of uctrace itself: a part of the others, as are these receives
+  ReceiveTotals tool_receives;
+  StreamTotals streams;
+  std::map<log::UcpFamily, EndTotals> ends;  // accepted operations
+  LinkTotals uct_ucp, uct_mpi;
+  LinkTotals with_payload;         // the part of uct_ucp that carries data
+  std::uint64_t memory_words = 0;  // stored with operations: where they lie
+  std::uint64_t delivered_bytes = 0, covered_bytes = 0, messages_not_covered = 0;
+};
+Found count_found(const Job& job);
+
+// From the counters of all processes: of the whole run, and of what was to be recorded of it.
+log::LaneCounters count_counted(const Job& job);
+log::LaneCounters count_recorded(const Job& job);
+std::uint64_t total_dropped(const Job& job);
+DropCounts total_dropped_by_cause(const Job& job);
+std::uint64_t total_overwritten(const Job& job);
+std::uint64_t total_outside(const Job& job);  // of the windows that the user wanted
+
+// Nothing is missing: every rank's log, all of it, closed in an orderly way.
+bool job_complete(const Job& job);
+
+// Calls of this library (MPI, UCP) went past uctrace: the logs are whole, and what was done is not in
+// them.
+bool was_bypassed(const ProcessLog& log, log::FaultCode bypassed);
+bool any_was_bypassed(const Job& job);
+
+}  // namespace uctrace::merge

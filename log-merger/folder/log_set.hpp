@@ -1,0 +1,51 @@
+// The logs that a run is made of, before anything is taken from them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "event-log/reader/error.hpp"
+#include "event-log/reader/reader.hpp"
+#include "log-merger/folder/sources.hpp"
+
+namespace uctrace {
+
+// A file that could not be read as a log.
+struct LeftOut {
+  std::string log;
+  Problem problem;
+  log::FileError::Cause cause;
+};
+
+// What hwloc saw of a node, beside the logs of its processes.
+struct TopologyFile {
+  std::string node;  // its host's name and the beginning of its boot id
+  std::filesystem::path path;
+  bool finished = true;  // it was written to the end
+};
+
+struct LogSet {
+  std::string folder;  // its name in messages
+  std::vector<log::LogFile> files;
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> notes;  // a line for each file that was left out
+  std::vector<TopologyFile> topologies = {};
+  std::vector<Source> sources = {};  // all that was looked at
+
+  // Adds what `open` returns, or notes why it cannot be read.
+  template <typename Open>
+  SourceState add(const std::string& name, Open open) {
+    try {
+      files.push_back(open());
+      return state_of(files.back().state());
+    } catch (const log::FileError& error) {
+      left_out.push_back({name, error.problem(), error.cause()});
+      notes.push_back(error.message());
+      return state_of(error.cause());
+    }
+  }
+};
+
+}  // namespace uctrace

@@ -1,0 +1,134 @@
+#include "log-merger/folder/new_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <random>
+#include <system_error>
+
+#include "log-merger/folder/data_files.hpp"
+
+namespace uctrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTries = 100;
+
+std::string random_word() {
+  static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> any(0, kLetters.size() - 1);
+  std::string word(kUnfinishedWord, '?');
+  for (char& letter : word) letter = kLetters[any(random)];
+  return word;
+}
+
+[[noreturn]] void fail(const char* doing) {
+  throw std::system_error(errno, std::generic_category(), doing);
+}
+
+// A name that holds a folder, a device or a pipe is no place for a file.
+void require_file_or_nothing(const fs::path& wanted) {
+  struct stat status {};
+  if (lstat(wanted.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
+    return;
+  errno = S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
+  fail("making the file");
+}
+
+// Whether `path` still names the open file.
+bool is_same_file(int fd, const fs::path& path) {
+  struct stat open_file {
+  }, named{};
+  return fstat(fd, &open_file) == 0 && lstat(path.c_str(), &named) == 0 &&
+         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+}  // namespace
+
+NewFile::NewFile(const fs::path& wanted) : wanted_(wanted) {
+  require_file_or_nothing(wanted_);
+  for (int i = 0; i < kTries; ++i) {
+    path_ = wanted.string() + kUnfinished + random_word();
+    fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd_ < 0 && errno == EEXIST) continue;
+    if (fd_ < 0) fail("making the file");
+    // Another process may have taken it for a leftover before it was locked: then make another one.
+    flock(fd_, LOCK_EX | LOCK_NB);
+    if (is_same_file(fd_, path_)) return;
+    close(fd_);
+    fd_ = -1;
+  }
+  errno = EEXIST;
+  fail("making the file");
+}
+
+NewFile::~NewFile() {
+  if (fd_ < 0) return;
+  if (!path_.empty() && is_same_file(fd_, path_)) unlink(path_.c_str());
+  close(fd_);
+}
+
+void NewFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail("writing");
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::string NewFile::path_to_open() const {
+  const std::string by_number = "/proc/self/fd/" + std::to_string(fd_);
+  return access(by_number.c_str(), F_OK) == 0 ? by_number : path_.string();
+}
+
+// The permissions of a file that is replaced stay.
+void NewFile::publish() {
+  require_file_or_nothing(wanted_);
+  struct stat replaced {};
+  if (lstat(wanted_.c_str(), &replaced) == 0 && S_ISREG(replaced.st_mode)) {
+    fchmod(fd_, replaced.st_mode & 0777);
+  }
+  if (!is_same_file(fd_, path_)) {
+    errno = ESTALE;  // somebody took it away, or put another one there
+    fail("renaming");
+  }
+  if (rename(path_.c_str(), wanted_.c_str()) != 0) fail("renaming");
+  path_.clear();
+}
+
+std::string why_not_written(const std::system_error& error) {
+  return error.code() == std::errc::file_exists ? "what has its name is no regular file"
+                                                : error.code().message();
+}
+
+namespace {
+
+// A leftover, if nobody holds it.
+bool may_be_leftover(int fd, const fs::path& path) {
+  struct stat status {};
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+         flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(fd, path);
+}
+
+}  // namespace
+
+void remove_leftovers(const fs::path& wanted) {
+  std::error_code error;
+  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (!is_unfinished(it->path().filename().string(), wanted.filename().string())) continue;
+    const int fd = open(it->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (may_be_leftover(fd, it->path())) unlink(it->path().c_str());
+    close(fd);
+  }
+}
+
+}  // namespace uctrace

@@ -1,0 +1,259 @@
+// One job as its logs tell it, before anything is linked. Private to log-merger/.
+//
+// Times are nanoseconds on the job clock. Operations and arrivals are addressed by index into the
+// job's vectors; ids of the logs are resolved through ProcessLog's maps.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "event-log/reader/reader.hpp"
+#include "log-merger/clocks/clock_offsets.hpp"
+#include "log-merger/folder/log_set.hpp"
+#include "log-merger/job/call_requests.hpp"
+#include "log-merger/job/communicator.hpp"
+#include "log-merger/job/devices.hpp"
+#include "log-merger/job/findings.hpp"
+#include "log-merger/job/merge_options.hpp"
+#include "log-merger/job/operations.hpp"
+#include "log-merger/job/recorded.hpp"
+#include "log-merger/job/rows_by_handle.hpp"
+#include "log-merger/model/index.hpp"
+#include "log-merger/model/model.hpp"
+
+namespace uctrace::merge {
+
+// A call stack as its process took it.
+struct TakenStack {
+  std::uint32_t id = 0;
+  bool truncated = false;
+  std::uint64_t tick = 0;
+  std::vector<std::uint64_t> addresses;
+};
+
+// Code of a process.
+struct Module {
+  std::uint64_t tick = 0, bias = 0, begin = 0, end = 0;
+  std::string path, build_id;  // the latter as its bytes
+};
+
+struct Interface {
+  std::uint16_t id = 0;
+  bool of_ucp = false;
+  bool bypassed = false;  // of a UCP whose calls are not in the log
+  TextId transport = kNoText, device = kNoText, memory_domain = kNoText;
+  std::string address;                    // device and interface address: its name for the peers
+  std::uint64_t offered = 0, hooked = 0;  // bits of log::UctHook
+  std::uint64_t tick = 0, end_tick = UINT64_MAX;
+  std::uint64_t worker = 0, worker_tick = 0;  // of UCP, for whom it was opened; names its row
+  log::DeviceType device_type = log::DeviceType::unknown;
+};
+
+// A UCT endpoint from its creation on; handles are used again, rows are not.
+struct Endpoint {
+  std::uint64_t handle = 0, tick = 0;
+  std::uint16_t interface = 0;
+  std::string remote;       // address of the remote interface or endpoint
+  std::string own_address;  // endpoint address it was asked for
+  bool to_endpoint = false;
+  std::uint64_t connected_tick = 0;
+  std::uint64_t destroyed_tick = UINT64_MAX;
+  Index peer_process = kNone;
+  std::uint64_t peer_uid = 0;  // of the UCP worker whose interface is there, 0 if none is known
+  TextId remote_device = kNoText;
+};
+
+// A worker of UCP, and the process whose it is. kNone: it left no log, or is not known.
+struct Peer {
+  Index process = kNone;
+  std::uint64_t uid = 0;
+};
+
+// How the peer of a UCP endpoint was found, in the order in which it is looked for.
+enum class PeerBy : std::uint8_t { none, worker_address, connection, transfers };
+
+// A client-server connection as one of its ends saw it: "127.0.0.1:5000", "[::1]:5000".
+struct Connection {
+  log::ConnectionSide side = log::ConnectionSide::client;
+  std::uint64_t network_namespace = 0;
+  std::int64_t connected_ns = -1;
+  std::string local, remote;
+  bool loopback = false;
+};
+
+struct UcpEndpoint {
+  std::uint64_t handle = 0, tick = 0, remote_uid = 0;
+  std::uint64_t worker = 0;
+  std::uint64_t begin_tick = 0;         // when its creation began; it ended at `tick`
+  std::uint64_t end_tick = UINT64_MAX;  // the program gave its handle up
+  std::optional<Connection> connection;
+  // results
+  Peer peer;
+  PeerBy peer_by = PeerBy::none;
+  std::uint64_t operations = 0;
+};
+
+struct Worker {
+  std::uint64_t handle = 0, tick = 0, uid = 0;
+  std::uint64_t end_tick = UINT64_MAX;
+};
+
+// A window or a file.
+struct CommObject {
+  std::uint64_t handle = 0, tick = 0;
+  Index comm = kNone;  // that it was made from, into ProcessLog::comms
+};
+
+enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
+
+// A libuct that a process recorded from.
+struct UctLibrary {
+  std::string path;
+  bool is_rebuilt;
+};
+
+// An end of a receive whose beginning was outside of what was recorded.
+struct OutsideReceive {
+  Index process = kNone;
+  log::Id operation = 0;
+  std::uint64_t sender_tag = 0;
+  std::int64_t end_ns = -1;
+};
+
+// While a lane's thread worked for uctrace itself.
+struct ToolTraffic {
+  std::uint16_t lane = 0;
+  std::uint64_t begin_tick = 0, end_tick = 0;
+  std::uint64_t sends = 0;
+};
+
+struct ProcessLog {
+  ProcessLog(log::LogFile file_in) : file(std::move(file_in)), clock(file.clock()) {}
+
+  log::LogFile file;
+  log::ClockFit clock;
+  std::vector<Interface> interfaces;              // by id
+  std::vector<Endpoint> endpoints;                // by handle, then tick
+  std::vector<UcpEndpoint> ucp_endpoints;         // by handle, then tick
+  std::vector<Worker> workers;                    // by handle, then tick
+  std::vector<Comm> comms;                        // by handle, then tick
+  std::vector<CommObject> windows, files;         // by handle, then tick
+  std::vector<TakenStack> stacks;
+  std::vector<Module> modules;                     // by tick
+  std::vector<ToolTraffic> tool_traffic;
+  std::unordered_map<std::uint32_t, Index> stack_rows;  // into Run::stacks, by their id
+  std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
+  std::unordered_map<Index, CallRequests> call_requests;
+  // By call that starts requests: which calls made them, in the order of its arguments.
+  std::unordered_map<Index, std::vector<Index>> makers_of_started;
+  std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
+  std::string ucx_version, ucx_library, mpi_library, command_line, executable;
+  std::string start_on, stop_on;  // when the user wanted events recorded
+  std::vector<UctLibrary> uct_libraries;
+  std::vector<std::string> environment;
+  std::vector<TextId> mpi_functions;      // that the process ever called
+  std::array<TextId, 256> protocols{};  // names of UCP's protocols by their number
+  std::vector<std::pair<log::Fault, std::string>> faults;
+  MpiFlavour flavour = MpiFlavour::none;
+  log::LaneCounters totals{};       // over all lanes
+  Recorded recorded;
+  std::array<std::uint64_t, log::kDropKinds> events_by_kind{};  // in the log
+  std::uint64_t uct_ends_of_outside = 0, ucp_ends_of_outside = 0;  // what began before a window did
+  std::size_t monotonic_clock = 0;  // logs with the same number read the same one
+  PendingTotals pending;
+  Devices devices;
+  std::uint64_t backward_calls = 0;
+
+  const Interface* interface(std::uint16_t id) const;
+  // In the world of MPI, else the launcher's where that is certain (load.cpp).
+  std::int32_t rank() const {
+    return file.page().world_rank >= 0 ? file.page().world_rank : launch_rank;
+  }
+  std::int32_t launch_rank = -1;
+  Index world = kNone;  // which MPI_COMM_WORLD it is in, kNone where it has none
+
+  // No event that ended in [begin, end] is missing; where one of them is not known, of the other.
+  bool whole(std::int64_t begin_ns, std::int64_t end_ns) const;
+};
+
+struct Job {
+  Run run;  // texts, notes and the launcher's command are filled while loading
+  std::vector<ProcessLog> logs;
+  std::vector<UctOp> uct;
+  std::vector<Arrival> arrivals;
+  std::vector<UcpOp> ucp;
+  std::vector<MpiCall> calls;
+  std::vector<CommInstance> comms;
+  std::vector<TimeShare> shares;  // by call
+  std::vector<OutsideReceive> outside_receives;
+  // Completion records whose operation was found: the others are of no use.
+  std::uint64_t uct_completions = 0, ucp_completions = 0;
+  std::uint64_t mpi_request_records = 0;
+  // Whether events are missing by the user's wish, of any process.
+  bool partly_recorded() const {
+    return std::any_of(logs.begin(), logs.end(),
+                       [](const ProcessLog& log) { return !log.recorded.whole(); });
+  }
+  double clock_error_ns = 0;  // the most that a time is off the job's clock, as far as that is known
+  // Of each monotonic clock, by its number: where measurements place it on that of the first rank.
+  std::vector<std::optional<PlacedClock>> clock_places;
+  std::int64_t reference_zero_ns = 0;  // on the clock of the first rank, when the job's is at zero
+  // Rows of Run::datatypes: name, combiner, size, extent, contiguous.
+  std::map<std::tuple<TextId, TextId, std::uint64_t, std::int64_t, bool>, Index> datatype_rows;
+  std::uint64_t unresolved_frames = 0;  // of distinct places of code
+  std::size_t monotonic_clocks = 0;  // how many different ones the logs were written by
+  Findings findings;
+  std::vector<TopologyFile> topologies;
+};
+
+// The MPI call that a thread was in at `tick`: its outermost calls do not overlap.
+Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick);
+
+// Whether a receive with this outcome took a message: all the same if it was shorter.
+bool took_message(std::int32_t status);
+
+// A rank in the communicator of a call as a world rank; the marks for any, null and none stay.
+std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer);
+
+// The process at the other end of an operation's endpoint; kNone where it is not known.
+Index peer_of(const Job& job, const UctOp& op);
+
+// How the clock of a process is placed on the job's; nullptr where only the wall clock does that.
+const PlacedClock* place_of(const Job& job, Index process);
+
+// Whether it is known how far times of the two may be off against each other; and that, of one time
+// of each.
+bool are_comparable(const Job& job, Index a, Index b);
+std::optional<double> clock_error_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
+                                     std::int64_t b_ns);
+// The same as a time that can be added to others.
+std::optional<std::int64_t> clock_margin_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
+                                            std::int64_t b_ns);
+
+// The steps, in this order.
+Job load_job(LogSet logs, const MergeOptions& options);
+void place_on_one_clock(Job& job);  // these are parts of load_job
+void load_process(Job& job, Index process);
+void note_anomalies(Job& job);
+void link_peers(Job& job);
+void match_messages(Job& job);
+void link_mpi(Job& job);
+void attribute_transfers(Job& job);
+void match_streams(Job& job);  // after the transfers, whose headers name the streams
+void resolve_stacks(Job& job);  // before the rows, which refer to the stacks
+void build_rows(Job& job);  // messages, hops, transfers, UCP operations, MPI calls
+void find_clock_violations(Job& job);
+void note_clock_violations(Job& job);  // a part of it
+struct Found;  // log-merger/audit/totals.hpp: what the records hold, counted once for both
+void check_identities(Job& job, const Found& found);
+void describe_run(Job& job, const Found& found);  // Run::info_json
+
+}  // namespace uctrace::merge

@@ -1,0 +1,186 @@
+// The operations, arrivals and MPI calls of a job, and what is found out of each. Private to
+// log-merger/.
+//
+// Times are nanoseconds on the job clock. Others are named by their index into the job's vectors.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "event-log/reader/reader.hpp"
+#include "log-merger/model/index.hpp"
+#include "log-merger/model/model.hpp"
+
+namespace uctrace::merge {
+
+struct HeaderWords {
+  std::array<std::uint64_t, log::kMaxHeaderWords> words{};
+  std::uint8_t count = 0;
+};
+
+// A data range of a message.
+struct Range {
+  std::uint64_t begin = 0, end = 0;
+};
+
+struct UctOp {
+  Index process = kNone;
+  std::uint16_t lane = 0, interface = 0;
+  log::UctOp op = log::UctOp::none;
+  log::Origin origin_kind = log::Origin::none;
+  log::Route route = log::Route::none;
+  std::uint8_t am_id = 0;
+  std::uint8_t protocol = 0;  // into ProcessLog::protocols, 0 = UCP did not tell
+  std::int32_t status = 0;
+  std::int32_t end_status = 0;  // of the completion, where there is one
+  log::Id id = 0, origin = 0;
+  bool has_end = false;   // a completion tells it, or none came yet
+  log::Id parent_id = 0;  // of the operation, on another endpoint, that it was posted in; 0 = none
+  bool one_tick = false;  // its end was not read from the clock: `end_ns` is its start
+  bool staging = false;   // it moves data within one process, for another operation
+  std::uint64_t start_tick = 0, endpoint = 0, bytes = 0, local = 0, remote = 0;
+  std::int64_t start_ns = -1, end_ns = -1, complete_ns = -1;
+  HeaderWords header;
+  log::TransferMemory memory{};
+  // results
+  Index serves = kNone;  // UCP operation
+  Link link = Link::unattributed;
+  const char* reason = "";
+  std::uint32_t stack = 0;     // of the log, 0 = none
+  Index endpoint_row = kNone;  // into ProcessLog::endpoints
+  bool has_range = false;
+  Range range;
+  MemoryPlace from, to;   // of what it moved
+  std::uint16_t hop = 0;  // place along the way of its message
+
+  bool failed() const { return status < 0 || end_status < 0; }
+  bool outstanding() const { return status == 1 && has_end && complete_ns < 0; }
+  // A receive that an interface still has.
+  bool posted_receive() const {
+    return op == log::UctOp::tag_recv_zcopy && status >= 0 && has_end && complete_ns < 0;
+  }
+  bool is_active_message() const {
+    return op >= log::UctOp::am_short && op <= log::UctOp::am_zcopy;
+  }
+  bool fetches() const { return op >= log::UctOp::get_short && op <= log::UctOp::get_zcopy; }
+  bool moves_memory() const { return op >= log::UctOp::put_short && op <= log::UctOp::get_zcopy; }
+};
+
+struct Arrival {
+  Index process = kNone;
+  std::uint16_t interface = 0;
+  std::uint8_t am_id = 0;
+  log::ArrivalKind kind = log::ArrivalKind::active_message;
+  std::int64_t start_ns = -1;
+  HeaderWords header;
+};
+
+// Requests in pending queues: how many entered, and what became of them.
+struct PendingTotals {
+  std::uint64_t added = 0, dispatched = 0, purged = 0, lost_sight = 0;
+  std::uint64_t queued = 0;    // still, on endpoints that exist
+  std::uint64_t vanished = 0;  // with an endpoint that was destroyed while they were in its queue
+  std::uint64_t outside = 0;   // left a queue that they entered outside of what was recorded
+  std::uint64_t records() const { return added + dispatched + purged + lost_sight; }
+};
+
+struct UcpOp {
+  Index process = kNone;
+  std::uint16_t lane = 0;
+  log::UcpFunction function = log::UcpFunction::none;
+  std::uint8_t flags = 0;
+  std::int32_t status = 0;  // at return
+  log::Id id = 0;
+  std::uint64_t start_tick = 0, handle = 0, bytes = 0, buffer = 0;
+  std::uint64_t tag = 0, tag_mask = 0;  // of active messages the handler's id and 0
+  std::uint64_t posted_tick = 0;        // the place of a receive among the others
+  std::uint64_t header_bytes = 0;       // active messages: the program's header, part of `bytes`
+  std::uint64_t remote = 0, reply_buffer = 0;  // one-sided operations
+  std::uint64_t data = 0;  // am_receive_data: what the handler got; am_receive: what it was given
+  log::Id arrival = 0;     // in whose handler it was called, 0 = none
+  std::int64_t start_ns = -1, end_ns = -1, posted_ns = -1;
+  TimeFrom start_from = TimeFrom::clock, end_from = TimeFrom::clock;
+  bool ended = false;      // its end is known
+  bool completed = false;  // by a completion record, which tells what a receive received
+  std::int32_t end_status = 0;
+  std::uint64_t sender_tag = 0, received_bytes = 0;
+  std::uint32_t stack = 0;  // of the log, 0 = none
+  log::Id ended_in = 0;     // stream_receive: the arrival in whose handler it ended, 0 = in none
+  log::OperationMemory memory{};
+  // results
+  std::uint64_t peer_uid = 0;  // sends: worker at the other end of the endpoint
+  std::uint64_t worker_uid = 0;
+  Index peer_process = kNone;
+  // The matched operation. Of streams: the receive that took a send's last byte, the send of a
+  // receive's first one.
+  Index partner = kNone;
+  Index first_taker = kNone;      // stream_send: the receive that took its first byte
+  std::uint64_t taken_bytes = 0;  // stream_send: by receives
+  bool stream_known = false;      // stream_receive: its endpoint's other end is in the logs
+  Index data_of = kNone;          // am_receive_data: the handler's call that was told of the data
+  Match match = Match::unmatched;
+  Index message = kNone;
+  Index call = kNone;  // progressed in
+  Index asked_by = kNone;
+  Link mpi_link = Link::unattributed;
+  Index comm = kNone;  // into ProcessLog::comms
+  bool tool = false;   // traffic of uctrace itself: no message of the program
+
+  log::UcpFamily family() const { return log::family_of(function); }
+  bool is(log::UcpFamily wanted) const { return family() == wanted; }
+  // Two-sided: a send and a receive make a message, or for a stream, as many receives as took some
+  // of its bytes.
+  bool is_send() const {
+    return is(log::UcpFamily::tag_send) || is(log::UcpFamily::am_send) ||
+           is(log::UcpFamily::stream_send);
+  }
+  bool is_receive() const {
+    return is(log::UcpFamily::tag_receive) || is(log::UcpFamily::am_receive) ||
+           is(log::UcpFamily::stream_receive);
+  }
+  bool is_stream() const { return family() >= log::UcpFamily::stream_send; }
+  // One-sided: it is a message by itself.
+  bool is_one_sided() const {
+    return family() >= log::UcpFamily::put && family() <= log::UcpFamily::atomic;
+  }
+  bool starts_message() const { return is_send() || is_one_sided(); }
+  // Data of the program lies in it.
+  bool has_buffer() const {
+    return starts_message() || is_receive() || is(log::UcpFamily::am_receive_data);
+  }
+  // Else its handle is a worker.
+  bool has_endpoint() const {
+    return starts_message() || is_stream() ||
+           (function >= log::UcpFunction::ep_flush && function <= log::UcpFunction::ep_flush_nbx) ||
+           (function >= log::UcpFunction::ep_close_nb && function <= log::UcpFunction::ep_destroy);
+  }
+  bool accepted() const { return status >= 0; }
+  bool failed() const { return ended && end_status < 0; }
+  bool implicit() const { return (flags & log::UcpOperation::kImplicit) != 0; }
+  bool received() const;  // a receive that took a message, and which one is known
+  // When it did, -1 = not known. A handler is called with its message.
+  std::int64_t taken_ns() const { return is(log::UcpFamily::am_receive) ? start_ns : end_ns; }
+  // A receive that may have taken a message, but of which no log says what it took.
+  bool took_unknown() const {
+    return is(log::UcpFamily::tag_receive) && accepted() && !completed && end_status >= 0;
+  }
+};
+
+struct MpiCall {
+  Index process = kNone;
+  std::uint16_t lane = 0;
+  TextId function = kNoText;
+  std::int32_t status = 0;
+  bool on_window = false;
+  bool open = false;  // it had not returned when its log ended: `end_tick` is beyond all
+  std::uint64_t start_tick = 0, end_tick = 0;
+  std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;
+  std::uint64_t bytes = 0, recv_bytes = 0;
+  Index datatype = kNone, recv_datatype = kNone;  // into Run::datatypes
+  std::uint64_t request = 0;  // that it made, started, ended or asked about; 0 = none or several
+  std::int64_t start_ns = -1, end_ns = -1;
+  Index comm = kNone;       // into ProcessLog::comms; on a window or a file: that it was made from
+  std::uint32_t stack = 0;  // of the log, 0 = none
+};
+
+}  // namespace uctrace::merge

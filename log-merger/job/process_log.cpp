@@ -1,0 +1,44 @@
+// What is asked of a loaded log and of its operations.
+#include <algorithm>
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+bool took_message(std::int32_t status) {
+  constexpr std::int32_t kTruncated = -9;  // UCS_ERR_MESSAGE_TRUNCATED
+  return status == 0 || status == kTruncated;
+}
+
+bool ProcessLog::whole(std::int64_t begin_ns, std::int64_t end_ns) const {
+  const std::int64_t begin = begin_ns >= 0 ? begin_ns : end_ns;
+  const std::int64_t end = std::max(begin, end_ns);
+  const auto first =
+      std::partition_point(recorded.gaps.begin(), recorded.gaps.end(), [&](const Gap& gap) {
+        return gap.end_tick != UINT64_MAX && clock.job_ns(gap.end_tick) < begin;
+      });
+  return first == recorded.gaps.end() ||
+         (first->begin_tick != 0 && clock.job_ns(first->begin_tick) > end);
+}
+
+const Interface* ProcessLog::interface(std::uint16_t id) const {
+  if (id >= 1 && id <= interfaces.size() && interfaces[id - 1u].id == id) {
+    return &interfaces[id - 1u];
+  }
+  const auto found =
+      std::lower_bound(interfaces.begin(), interfaces.end(), id,
+                       [](const Interface& row, std::uint16_t wanted) { return row.id < wanted; });
+  return found != interfaces.end() && found->id == id ? &*found : nullptr;
+}
+
+bool UcpOp::received() const {
+  if (is(log::UcpFamily::stream_receive)) {
+    return accepted() && ended && end_status == 0;
+  }
+  if (is(log::UcpFamily::am_receive)) {
+    return accepted();
+  }
+  return is(log::UcpFamily::tag_receive) && accepted() && completed && took_message(end_status);
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,193 @@
+// Which logs make the job, and what is odd about them.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "event-log/reader/error.hpp"
+#include "log-merger/folder/data_files.hpp"
+#include "log-merger/job/job.hpp"
+#include "log-merger/mpi/communicators.hpp"
+
+namespace uctrace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void add_topology(const fs::path& path, LogSet& logs) {
+  std::string name = path.filename().string();
+  const bool finished = path.extension() != ".part";
+  if (!finished) name.resize(name.size() - std::string_view(".part").size());
+  if (!name.ends_with(kTopologySuffix)) return;
+  name.resize(name.size() - std::string_view(kTopologySuffix).size());
+  logs.topologies.push_back({name, path, finished});
+}
+
+}  // namespace
+
+// What lies there is looked at before it is read: what is changed meanwhile is seen as changed
+// later.
+LogSet read_logs(const fs::path& folder) {
+  LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
+  logs.sources = list_sources(folder);
+  for (Source& source : logs.sources) {
+    const fs::path path = folder / source.name;
+    add_topology(path, logs);
+    if (is_log(source)) {
+      source.state = logs.add(path.string(), [&] { return log::LogFile::open(path); });
+    }
+  }
+  return logs;
+}
+
+namespace merge {
+
+namespace {
+
+std::uint64_t started_at(const log::LogFile& file) { return file.page().anchors[0].realtime_ns; }
+
+void require_logs(const LogSet& logs) {
+  if (!logs.files.empty()) {
+    return;
+  }
+  Problem problem = {.what = fmt::format("no log in '{}' can be read", logs.folder),
+                     .why = "it holds no *.ulog file",
+                     .to_do = "record a job with `uctrace record -- COMMAND`"};
+  if (const std::size_t bad = logs.left_out.size(); bad > 0) {
+    const Problem& first = logs.left_out.front().problem;
+    problem.why = bad == 1 ? "" : fmt::format("none of its {} logs; the first: ", bad);
+    problem.why += first.what + ": " + first.why;
+    problem.to_do = first.to_do;
+  }
+  throw Error(std::move(problem));
+}
+
+std::string processes_text(std::size_t count) {
+  return fmt::format("{} process{}", count, count == 1 ? "" : "es");
+}
+
+std::vector<JobInFolder> jobs_of(const std::vector<log::LogFile>& files) {
+  std::map<std::string, JobInFolder> jobs;
+  for (const log::LogFile& file : files) {
+    JobInFolder& job = jobs[std::string(file.job())];
+    job.key = file.job();
+    job.started_realtime_ns = std::max(job.started_realtime_ns, started_at(file));
+    ++job.processes;
+  }
+  std::vector<JobInFolder> list;
+  for (const auto& [key, job] : jobs) {
+    list.push_back(job);
+  }
+  return list;
+}
+
+// The logs of one job: the newest, or the one whose key begins with `wanted`.
+void choose_job(std::vector<log::LogFile>& files, const std::string& wanted, Job& job) {
+  std::vector<JobInFolder>& jobs = job.findings.jobs = jobs_of(files);
+  JobInFolder* chosen = nullptr;
+  for (JobInFolder& candidate : jobs) {
+    if (candidate.key.starts_with(wanted) &&
+        (chosen == nullptr || candidate.started_realtime_ns > chosen->started_realtime_ns)) {
+      chosen = &candidate;
+    }
+  }
+  std::string others;
+  for (const JobInFolder& other : jobs) {
+    if (&other != chosen) {
+      others += fmt::format("{}'{}' ({})", others.empty() ? "" : ", ", other.key,
+                            processes_text(other.processes));
+    }
+  }
+  if (chosen == nullptr) {
+    throw Error({fmt::format("no job '{}' in the folder", wanted), "it holds " + others,
+                 "name one of these, or leave --job out for the newest"});
+  }
+  chosen->shown = true;
+  if (jobs.size() > 1) {
+    job.run.notes.push_back(
+        fmt::format("the folder holds {} jobs; this is {}'{}' ({}); --job takes another: {}",
+                    jobs.size(), wanted.empty() ? "the newest, " : "", chosen->key,
+                    processes_text(chosen->processes), others));
+  }
+  std::erase_if(files, [&](const log::LogFile& file) { return file.job() != chosen->key; });
+}
+
+// One process may appear twice (a copied file): one log of it stays, the one with more events.
+void drop_second_logs(std::vector<log::LogFile>& files, Job& job) {
+  std::map<std::string, std::size_t> kept;
+  std::vector<log::LogFile> unique;
+  for (log::LogFile& file : files) {
+    const auto [place, fresh] = kept.try_emplace(file.process_key(), unique.size());
+    if (fresh) {
+      unique.push_back(std::move(file));
+      continue;
+    }
+    log::LogFile& known = unique[place->second];
+    if (file.event_count() > known.event_count()) {
+      std::swap(file, known);
+    }
+    const bool same = file.same_bytes(known);
+    job.findings.second_logs.push_back({file.name(), known.name(), same});
+    job.run.notes.push_back(
+        same ? fmt::format("{}: a copy of {}; it is counted once", file.name(), known.name())
+             : fmt::format("{}: a second log of the process of {}, with other content: an older "
+                           "copy, or one of them is damaged; the one with more events, {}, is used",
+                           file.name(), known.name(), known.name()));
+  }
+  files = std::move(unique);
+}
+
+// Of processes that never began MPI, such as those of OpenSHMEM: the rank that the launcher gave
+// them. What a rank starts inherits it, so it is only taken where one process has it.
+void adopt_launch_ranks(Job& job) {
+  std::map<std::int32_t, int> processes_with;
+  for (const ProcessLog& log : job.logs) {
+    const log::ProcessPage& page = log.file.page();
+    const bool launched = page.launch_size > 0;
+    if (page.world_rank >= 0 || launched) {
+      ++processes_with[page.world_rank >= 0 ? page.world_rank : page.launch_rank];
+    }
+  }
+  for (ProcessLog& log : job.logs) {
+    const log::ProcessPage& page = log.file.page();
+    const bool launched = 0 <= page.launch_rank && page.launch_rank < page.launch_size;
+    if (page.world_rank < 0 && launched && processes_with[page.launch_rank] == 1) {
+      log.launch_rank = page.launch_rank;
+    }
+  }
+}
+
+}  // namespace
+
+Job load_job(LogSet logs, const MergeOptions& options) {
+  require_logs(logs);
+  Job job;
+  job.run.notes = std::move(logs.notes);
+  job.findings.left_out = std::move(logs.left_out);
+  job.topologies = std::move(logs.topologies);
+  job.run.sources = std::move(logs.sources);
+  choose_job(logs.files, options.job, job);
+  drop_second_logs(logs.files, job);
+  for (log::LogFile& file : logs.files) {
+    job.logs.emplace_back(std::move(file));
+  }
+  adopt_launch_ranks(job);
+  std::stable_sort(job.logs.begin(), job.logs.end(), [](const ProcessLog& a, const ProcessLog& b) {
+    const auto key = [](const ProcessLog& log) {
+      return std::pair(log.rank() < 0 ? INT32_MAX : log.rank(), started_at(log.file));
+    };
+    return key(a) < key(b);
+  });
+  place_on_one_clock(job);
+  for (std::size_t i = 0; i < job.logs.size(); ++i) {
+    load_process(job, static_cast<Index>(i));
+  }
+  join_communicators(job);
+  note_anomalies(job);
+  return job;
+}
+
+}  // namespace merge
+}  // namespace uctrace

@@ -1,0 +1,38 @@
+// The datatypes of a process: which one a handle named when a call used it. A part of MpiLoader.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+class DatatypeLoader {
+ public:
+  explicit DatatypeLoader(Job& job) : job_(job) {}
+
+  // In any order; finish() before the first question.
+  void take(const log::DatatypeView& view);
+  void take_end(std::uint64_t handle, std::uint64_t tick);
+  void finish();
+
+  // Row of Run::datatypes of what a call that began at `tick` used under this handle; kNone: none.
+  Index at(std::uint64_t handle, std::uint64_t tick) const;
+
+ private:
+  struct Definition {
+    std::uint64_t handle, tick;
+    std::uint64_t end_tick;  // its handle was given up
+    Index row;
+  };
+  struct End {
+    std::uint64_t handle, tick;
+  };
+
+  Job& job_;
+  std::vector<Definition> definitions_;
+  std::vector<End> ends_;
+};
+
+}  // namespace uctrace::merge

@@ -1,0 +1,270 @@
+#include "log-merger/load/load_mpi.hpp"
+
+#include <algorithm>
+
+#include "event-log/reader/plain_text.hpp"
+
+namespace uctrace::merge {
+
+void MpiLoader::take(const log::TextView& text) {
+  switch (text.kind()) {
+    case log::TextKind::mpi_library:
+      log_.mpi_library = plain_text(text.text);
+      if (text.text.starts_with("Open MPI")) {
+        log_.flavour = MpiFlavour::open_mpi;
+      } else if (text.text.find("MPICH") != std::string_view::npos) {
+        log_.flavour = MpiFlavour::mpich;
+      }
+      break;
+    case log::TextKind::mpi_function:
+      functions_[text.r.id] = texts().intern(text.text);
+      log_.mpi_functions.push_back(functions_[text.r.id]);
+      break;
+    case log::TextKind::communicator_name:
+      comm_names_.push_back({text.r.id, text.r.tick, texts().intern(text.text)});
+      break;
+    default:
+      break;
+  }
+}
+
+void MpiLoader::take(const log::CommunicatorView& view) {
+  Comm comm;
+  comm.handle = view.r.handle;
+  comm.tick = view.r.tick;
+  comm.parent = view.r.parent;
+  comm.rank = view.r.rank;
+  comm.size = view.r.size;
+  comm.ordinal = view.r.ordinal;
+  comm.function_number = view.r.function;
+  comm.inter = view.inter();
+  comm.members = view.runs;
+  comm.has_members = view.has_members();
+  comm.truncated = view.truncated();
+  comm.leader = view.r.leader;
+  comm.remote_leader = view.r.remote_leader;
+  comm.remote_size = view.inter() ? view.r.remote_size : 0;
+  comm.group_hash = view.r.group_hash;
+  log_.comms.push_back(comm);
+}
+
+void MpiLoader::take(const log::HandleEndView& view) {
+  if (view.type() == log::RecordType::communicator_free) {
+    comm_ends_.push_back({view.r.handle, view.r.tick, kNoText});
+  } else if (view.type() == log::RecordType::datatype_free) {
+    datatypes_.take_end(view.r.handle, view.r.tick);
+  }
+}
+
+void MpiLoader::take(const log::WindowView& view) {
+  const bool is_window = view.type() == log::RecordType::window;
+  (is_window ? windows_ : files_).push_back({view.r.handle, view.r.tick, view.r.communicator});
+}
+
+// Windows and files live on when their communicator is freed: whose handle it was is asked at their
+// making.
+void MpiLoader::finish_definitions() {
+  for (const Module& module : log_.modules) {
+    module_ticks_.push_back(module.tick);
+  }
+  std::sort(module_ticks_.begin(), module_ticks_.end());
+  datatypes_.finish();
+  sort_by_handle(log_.comms);
+  take_names_and_ends();
+  const auto resolve = [&](const std::vector<NewObject>& made, std::vector<CommObject>& rows) {
+    for (const NewObject& object : made) {
+      rows.push_back(
+          {object.handle, object.tick, row_at(log_.comms, object.communicator, object.tick)});
+    }
+    sort_by_handle(rows);
+  };
+  resolve(windows_, log_.windows);
+  resolve(files_, log_.files);
+}
+
+Comm* MpiLoader::comm_at(const CommEvent& event) {
+  const Index at = row_at(log_.comms, event.handle, event.tick);
+  return at == kNone ? nullptr : &log_.comms[static_cast<std::size_t>(at)];
+}
+
+Predefined predefined_by_name(std::string_view name) {
+  return name == "MPI_COMM_WORLD"    ? Predefined::world
+         : name == "MPI_COMM_SELF"   ? Predefined::self
+         : name == "MPI_COMM_PARENT" ? Predefined::parent
+                                     : Predefined::none;
+}
+
+// The newest name of each; the first one of what nobody made is MPI's.
+void MpiLoader::take_names_and_ends() {
+  for (Comm& comm : log_.comms) {
+    comm.function = function(comm.function_number);
+  }
+  std::stable_sort(comm_names_.begin(), comm_names_.end(),
+                   [](const CommEvent& a, const CommEvent& b) { return a.tick < b.tick; });
+  for (const CommEvent& name : comm_names_) {
+    if (Comm* comm = comm_at(name)) {
+      if (comm->name == kNoText && comm->parent == 0) {
+        comm->predefined = predefined_by_name(texts()[name.text]);
+      }
+      comm->name = name.text;
+    }
+  }
+  for (const CommEvent& end : comm_ends_) {
+    if (Comm* comm = comm_at(end)) {
+      comm->freed_tick = end.tick;
+    }
+  }
+}
+
+TextId MpiLoader::function(std::uint64_t number) const {
+  const auto found = functions_.find(number);
+  return found != functions_.end() ? found->second : kNoText;
+}
+
+Index MpiLoader::comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const {
+  if (scope == 0) {
+    return kNone;
+  }
+  if (type == log::RecordType::mpi_call) {
+    return row_at(log_.comms, scope, tick);
+  }
+  const std::vector<CommObject>& objects =
+      type == log::RecordType::mpi_window_call ? log_.windows : log_.files;
+  const Index object = row_at(objects, scope, tick);
+  return object == kNone ? kNone : objects[static_cast<std::size_t>(object)].comm;
+}
+
+void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
+  MpiCall call;
+  call.lane = lane;
+  call.function = function(view.function());
+  call.status = view.status();
+  call.on_window = view.on_window();
+  call.start_tick = view.r.start_tick;
+  call.end_tick = view.r.start_tick + view.r.duration_ticks;
+  call.peer = view.peer.peer;
+  call.tag = view.peer.tag;
+  call.bytes = view.volume.bytes;
+  call.recv_peer = view.recv_peer.peer;
+  call.recv_tag = view.recv_peer.tag;
+  call.recv_bytes = view.recv_volume.bytes;
+  call.datatype = datatypes_.at(view.volume.datatype, view.r.start_tick);
+  call.recv_datatype = datatypes_.at(view.recv_volume.datatype, view.r.start_tick);
+  call.end_ns = log_.clock.job_ns(call.end_tick);
+  call.request = view.request;
+  call.stack = view.stack != 0 ? view.stack : stack_of_caller(view);
+  call.comm = comm_of(view.r.head.type, view.r.scope, call.start_tick);
+  add(call);
+}
+
+// A stack of one frame, one for all calls that return to this address while the same modules were
+// loaded. Numbered from above: those of the log count from 1.
+std::uint32_t MpiLoader::stack_of_caller(const log::MpiCallView& view) {
+  if (view.caller == 0) {
+    return 0;
+  }
+  const auto modules =
+      std::upper_bound(module_ticks_.begin(), module_ticks_.end(), view.r.start_tick) -
+      module_ticks_.begin();
+  const auto next = static_cast<std::uint32_t>(UINT32_MAX - callers_.size());
+  const auto [at, fresh] = callers_.try_emplace({view.caller, modules}, next);
+  if (fresh) {
+    log_.stacks.push_back({next, true, view.r.start_tick, {view.caller}});
+  }
+  return at->second;
+}
+
+void MpiLoader::take(std::uint16_t lane, const log::MpiRequestsView& view) {
+  CallRequests& requests = requests_[{lane, view.r.tick}];
+  if (view.completed()) {
+    requests.ended_known = true;
+    requests.ended.insert(requests.ended.end(), view.ended.begin(), view.ended.end());
+  } else {
+    requests.handles.insert(requests.handles.end(), view.handles.begin(), view.handles.end());
+  }
+}
+
+void MpiLoader::finish_requests() {
+  for (const auto& calls : log_.calls_of_lane) {
+    for (const Index index : calls) {
+      const MpiCall& call = job_.calls[static_cast<std::size_t>(index)];
+      const auto found = requests_.find({call.lane, call.start_tick});
+      if (found == requests_.end()) {
+        continue;
+      }
+      log_.call_requests[index] = std::move(found->second);
+      requests_.erase(found);
+    }
+  }
+}
+
+// The call that a lane shows as its thread's own, unless its record, or that of a later one, says
+// that it is over: its end may have been missed (a longjmp), or the two were read in between.
+void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& current) {
+  const log::RecordType type = current.head.type;
+  if ((type != log::RecordType::mpi_call && type != log::RecordType::mpi_window_call &&
+       type != log::RecordType::mpi_file_call) ||
+      function(current.head.a) == kNoText) {
+    return;
+  }
+  if (lane < log_.calls_of_lane.size()) {
+    for (const Index index : log_.calls_of_lane[lane]) {
+      if (job_.calls[static_cast<std::size_t>(index)].start_tick >= current.start_tick) {
+        return;
+      }
+    }
+  }
+  constexpr std::int32_t kNotReturned = -1;
+  MpiCall call;
+  call.lane = lane;
+  call.function = function(current.head.a);
+  call.status = kNotReturned;
+  call.on_window = type == log::RecordType::mpi_window_call;
+  call.open = true;
+  call.start_tick = current.start_tick;
+  call.end_tick = UINT64_MAX;
+  call.peer = current.peer;
+  call.tag = current.tag;
+  call.recv_peer = call.recv_tag = log::MpiCall::kNone;
+  call.comm = comm_of(type, current.scope, call.start_tick);
+  add(call);
+}
+
+void MpiLoader::add(MpiCall call) {
+  call.process = process_;
+  call.start_ns = log_.clock.job_ns(call.start_tick);
+  if (call.lane >= log_.calls_of_lane.size()) {
+    log_.calls_of_lane.resize(call.lane + 1u);
+  }
+  log_.calls_of_lane[call.lane].push_back(static_cast<Index>(job_.calls.size()));
+  job_.calls.push_back(call);
+}
+
+// The outermost calls of a thread follow each other.
+void MpiLoader::count_backward(const std::vector<Index>& calls) {
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    const auto call = [&](std::size_t at) -> const MpiCall& {
+      return job_.calls[static_cast<std::size_t>(calls[at])];
+    };
+    log_.backward_calls += call(i).start_tick < call(i - 1).end_tick;
+  }
+}
+
+void MpiLoader::finish_calls() {
+  for (const auto& calls : log_.calls_of_lane) {
+    count_backward(calls);
+  }
+  const std::vector<log::LaneInfo>& lanes = log_.file.lanes();
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    take_open_call(static_cast<std::uint16_t>(lane), lanes[lane].current_call);
+  }
+  for (auto& calls : log_.calls_of_lane) {
+    std::stable_sort(calls.begin(), calls.end(), [&](Index a, Index b) {
+      return job_.calls[static_cast<std::size_t>(a)].start_tick <
+             job_.calls[static_cast<std::size_t>(b)].start_tick;
+    });
+  }
+  finish_requests();
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,69 @@
+// What a process's log says of MPI: communicators, windows, files and calls. A part of
+// load_process().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/load/load_datatypes.hpp"
+
+namespace uctrace::merge {
+
+class MpiLoader {
+ public:
+  MpiLoader(Job& job, Index process)
+      : job_(job),
+        process_(process),
+        log_(job.logs[static_cast<std::size_t>(process)]),
+        datatypes_(job) {}
+
+  // Definitions, in any order; finish_definitions() before the first call.
+  void take(const log::TextView& text);
+  void take(const log::CommunicatorView& view);
+  void take(const log::HandleEndView& view);
+  void take(const log::WindowView& view);
+  void take(const log::DatatypeView& view) { datatypes_.take(view); }
+  void finish_definitions();
+
+  void take(std::uint16_t lane, const log::MpiCallView& view);
+  void take(std::uint16_t lane, const log::MpiRequestsView& view);
+  void finish_calls();
+
+ private:
+  struct CommEvent {
+    std::uint64_t handle, tick;
+    TextId text;
+  };
+  struct NewObject {
+    std::uint64_t handle, tick, communicator;
+  };
+
+  Texts& texts() { return job_.run.texts; }
+  Comm* comm_at(const CommEvent& event);
+  void take_names_and_ends();
+  TextId function(std::uint64_t number) const;
+  Index comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const;
+  void count_backward(const std::vector<Index>& calls);
+  void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
+  void add(MpiCall call);
+  void finish_requests();
+  std::uint32_t stack_of_caller(const log::MpiCallView& view);
+
+  Job& job_;
+  Index process_;
+  ProcessLog& log_;
+  std::unordered_map<std::uint64_t, TextId> functions_;
+  std::vector<CommEvent> comm_names_, comm_ends_;
+  std::vector<NewObject> windows_, files_;
+  DatatypeLoader datatypes_;
+  std::vector<std::uint64_t> module_ticks_;
+  std::map<std::pair<std::uint64_t, std::ptrdiff_t>, std::uint32_t> callers_;
+  // By lane and start of their call, which is recorded after them.
+  std::map<std::pair<std::uint16_t, std::uint64_t>, CallRequests> requests_;
+};
+
+}  // namespace uctrace::merge

@@ -1,0 +1,186 @@
+// From where pairs are counted:
+//   * between two instants at which nothing was on its way, what was sent is what was received:
+//   from
+//     either end, if there are as many of both. exact
+//   * from such an instant, or the beginning of the run, if all that follows is recorded, or all
+//     that was before: else a receive that nobody recorded may have taken the first. exact
+//   * back from such an instant: what was sent before was received before, and last. exact
+//   * else from the first of both, moved on as little as makes lengths and times agree: if nothing
+//     else agrees, inferred
+#include "log-merger/match/match_parts.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace uctrace::merge {
+
+namespace {
+
+constexpr std::size_t kMostMoved = 64;  // messages that may be on their way when a window opens
+
+// What took messages in a part, in posting order; kNone: what only its end is known of.
+using Takers = std::vector<Index>;
+
+std::uint16_t lane_of(log::Id id) { return static_cast<std::uint16_t>(id >> 48); }
+
+class PartMatcher {
+ public:
+  PartMatcher(Job& job, const Group& in_part, const WholePart& part)
+      : job_(job), part_(part), sends_(in_part.sends), takers_(in_part.receives) {
+    insert(in_part.outside);
+  }
+
+  Pairs pairs() {
+    const bool whole_before = part_.begin_ns == INT64_MIN, whole_after = part_.end_ns == INT64_MAX;
+    if (part_.quiescent_before && part_.quiescent_after) {
+      join(0, 0, sends_.size() == takers_.size() ? Match::exact : Match::ambiguous);
+    } else if (part_.quiescent_before) {
+      join(0, 0, whole_before || whole_after ? Match::exact : Match::inferred);
+      pairs_.may_lack_receives = !whole_after || sends_.size() > takers_.size();
+    } else if (part_.quiescent_after) {
+      const std::size_t s = sends_.size(), t = takers_.size();
+      join(s > t ? s - t : 0, t > s ? t - s : 0, Match::exact);
+    } else {
+      join_by_content();
+    }
+    if (!ordered_ && pairs_.match != Match::ambiguous) {
+      pairs_.match = Match::ambiguous;
+    }
+    mark_partnerless(whole_after);
+    return std::move(pairs_);
+  }
+
+ private:
+  UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
+
+  // Ids of a lane grow as its operations are posted.
+  void insert(const std::vector<const OutsideReceive*>& receives) {
+    for (const OutsideReceive* outside : receives) {
+      const auto later = std::find_if(takers_.begin(), takers_.end(), [&](Index taker) {
+        return taker != kNone && op(taker).id > outside->operation;
+      });
+      ordered_ = ordered_ && std::all_of(takers_.begin(), takers_.end(), [&](Index taker) {
+                   return taker == kNone || lane_of(op(taker).id) == lane_of(outside->operation);
+                 });
+      takers_.insert(later, kNone);
+    }
+  }
+
+  void join(std::size_t send, std::size_t taker, Match match) {
+    pairs_.match = match;
+    for (; send < sends_.size() && taker < takers_.size(); ++send, ++taker) {
+      if (takers_[taker] != kNone) {
+        pairs_.sends.push_back(sends_[send]);
+        pairs_.receives.push_back(takers_[taker]);
+      }
+    }
+  }
+
+  bool agree(Index send_index, Index taker) {
+    if (taker == kNone) {
+      return true;
+    }
+    const UcpOp &send = op(send_index), &receive = op(taker);
+    const std::int64_t taken = receive.taken_ns();
+    // Instants of clocks that only the wall clock joins say nothing of each other.
+    const auto margin =
+        taken < 0 ? std::nullopt
+                  : clock_margin_ns(job_, send.process, send.start_ns, receive.process, taken);
+    return (!margin || send.start_ns - *margin <= taken) && lengths_agree(send, receive);
+  }
+
+  bool agree_from(std::size_t send, std::size_t taker) {
+    for (; send < sends_.size() && taker < takers_.size(); ++send, ++taker) {
+      if (!agree(sends_[send], takers_[taker])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  struct Move {
+    std::size_t sends = 0, takers = 0;  // that are passed over
+  };
+
+  std::size_t pairs_of(Move move) const {
+    return std::min(sends_.size() - std::min(sends_.size(), move.sends),
+                    takers_.size() - std::min(takers_.size(), move.takers));
+  }
+
+  // The smallest move that agrees, which is a guess if another one does that joins not many less.
+  void join_by_content() {
+    std::vector<Move> agreeing;
+    for (std::size_t moved = 0; moved < kMostMoved && agreeing.size() < 2; ++moved) {
+      for (const Move move : {Move{0, moved}, Move{moved, 0}}) {
+        const std::size_t pairs = pairs_of(move);
+        const bool comparable = agreeing.empty() || 2 * pairs >= pairs_of(agreeing.front());
+        const bool fresh = moved != 0 || agreeing.empty();
+        if (pairs > 0 && comparable && fresh && agree_from(move.sends, move.takers)) {
+          agreeing.push_back(move);
+        }
+      }
+    }
+    const Move move = agreeing.empty() ? Move{} : agreeing.front();
+    pairs_.may_lack_receives = true;
+    join(move.sends, move.takers, agreeing.size() == 1 ? Match::inferred : Match::ambiguous);
+  }
+
+  // Where nothing was missing from a quiet instant on, what has no partner has none in the run.
+  void mark_partnerless(bool whole_after) {
+    if (part_.quiescent_before && whole_after) {
+      for (std::size_t i = takers_.size(); i < sends_.size(); ++i) {
+        op(sends_[i]).match = Match::unmatched;
+      }
+    }
+    if (part_.quiescent_before && (whole_after || part_.quiescent_after)) {
+      for (std::size_t i = sends_.size(); i < takers_.size(); ++i) {
+        if (takers_[i] != kNone) op(takers_[i]).match = Match::unmatched;
+      }
+    }
+  }
+
+  Job& job_;
+  const WholePart& part_;
+  std::vector<Index> sends_;
+  Takers takers_;
+  bool ordered_ = true;
+  Pairs pairs_;
+};
+
+}  // namespace
+
+bool lengths_agree(const UcpOp& send, const UcpOp& receive) {
+  return (send.flags & log::UcpOperation::kUnknownLength) != 0 || receive.end_status != 0 ||
+         send.bytes == receive.received_bytes;
+}
+
+std::vector<Pairs> lay_side_by_side(Job& job, const Group& group,
+                                    const std::vector<WholePart>& parts) {
+  std::map<std::size_t, Group> in_part;
+  const auto part_at = [&](std::int64_t at_ns) -> Group* {
+    const auto part = std::partition_point(parts.begin(), parts.end(),
+                                           [&](const WholePart& p) { return p.end_ns <= at_ns; });
+    return part != parts.end() && part->holds(at_ns)
+               ? &in_part[static_cast<std::size_t>(part - parts.begin())]
+               : nullptr;
+  };
+  const auto op = [&](Index index) -> UcpOp& { return job.ucp[static_cast<std::size_t>(index)]; };
+  for (const Index send : group.sends) {
+    op(send).match = Match::outside_window;
+    if (Group* of_part = part_at(op(send).start_ns)) of_part->sends.push_back(send);
+  }
+  for (const Index receive : group.receives) {
+    op(receive).match = Match::outside_window;
+    if (Group* of_part = part_at(op(receive).taken_ns())) of_part->receives.push_back(receive);
+  }
+  for (const OutsideReceive* outside : group.outside) {
+    if (Group* of_part = part_at(outside->end_ns)) of_part->outside.push_back(outside);
+  }
+  std::vector<Pairs> all;
+  for (const auto& [part, members] : in_part) {
+    all.push_back(PartMatcher(job, members, parts[part]).pairs());
+  }
+  return all;
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,33 @@
+// Sends and receives of one kind in a job of which events are missing by the user's wish: which of
+// them can be laid beside each other, part by part. Private to the matching.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/match/quiescence.hpp"
+
+namespace uctrace::merge {
+
+// What could be one another's send and receive.
+struct Group {
+  std::vector<Index> sends, receives;           // in posting order
+  std::vector<const OutsideReceive*> outside;  // receives, of which the logs hold the ends only
+};
+
+// The k-th send is the one that the k-th receive took, as far as `match` says.
+struct Pairs {
+  std::vector<Index> sends, receives;  // as many
+  Match match = Match::exact;          // at best
+  bool may_lack_receives = false;      // one posted in between may end where nothing was recorded
+};
+
+// As far as both are known.
+bool lengths_agree(const UcpOp& send, const UcpOp& receive);
+
+// Also says of each operation that has no partner whether that is because of what is missing.
+std::vector<Pairs> lay_side_by_side(Job& job, const Group& group,
+                                    const std::vector<WholePart>& parts);
+
+}  // namespace uctrace::merge

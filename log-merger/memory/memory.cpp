@@ -1,0 +1,133 @@
+#include "log-merger/memory/memory.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "log-merger/model/faults.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+bool never_had_a_driver(const ProcessLog& log) {
+  const log::ProcessPage& page = log.file.page();
+  return page.closed != 0 && page.gpu_driver == 0 && log.devices.drivers.empty();
+}
+
+bool is_before_drivers(const ProcessLog& log, std::uint64_t tick) {
+  const std::vector<log::GpuDriver>& drivers = log.devices.drivers;
+  if (drivers.empty()) return never_had_a_driver(log);
+  return std::all_of(drivers.begin(), drivers.end(),
+                     [&](const log::GpuDriver& driver) { return tick <= driver.not_before_tick; });
+}
+
+MemoryPlace memory_place(const KnownMemory& memory) {
+  switch (memory.kind) {
+    case log::DeviceMemoryKind::device:
+    case log::DeviceMemoryKind::pool:
+    case log::DeviceMemoryKind::mapped:
+    case log::DeviceMemoryKind::imported:
+      return {MemoryKind::gpu, memory.gpu};
+    case log::DeviceMemoryKind::managed:
+      return {MemoryKind::managed, memory.gpu};
+    case log::DeviceMemoryKind::mapped_host:
+    case log::DeviceMemoryKind::pinned:
+      return kHostPlace;
+    default:
+      return {};
+  }
+}
+
+bool never_ended(const KnownMemory& memory) { return memory.alive_ns == INT64_MAX; }
+
+// Whether it was surely there at some instant of the use. What an operation uses must be there from
+// its beginning to its end, so one instant tells it.
+bool was_there(const KnownMemory& memory, const Use& use, std::int64_t margin_ns) {
+  const std::int64_t from = memory.from_ns + margin_ns;
+  const std::int64_t until = never_ended(memory) ? INT64_MAX : memory.alive_ns - margin_ns;
+  return std::max(use.begin_ns, from) <= std::min(std::max(use.begin_ns, use.end_ns), until);
+}
+
+// No definition is missing, of which one may have told of other memory, or of an end.
+bool has_all_definitions(const ProcessLog& log) {
+  constexpr auto kDefinitions = static_cast<std::size_t>(log::DropKind::definition);
+  return !log.file.damage().any() && log.totals.dropped[kDefinitions] == 0;
+}
+
+// Nothing that would have told of memory is missing: UCP was seen to the end, and each question was
+// answered.
+bool tells_all(const ProcessLog& log) {
+  const bool sees_ucp = std::none_of(log.faults.begin(), log.faults.end(), [](const auto& fault) {
+    return fault.first.layer == log::Layer::ucp &&
+           !loses_nothing(static_cast<log::FaultCode>(fault.first.head.a));
+  });
+  return has_all_definitions(log) && log.file.dropped_records() == 0 && sees_ucp &&
+         log.file.page().closed != 0 && log.totals.memory_unknown == 0;
+}
+
+}  // namespace
+
+MemoryPlace memory_place(const ProcessLog& log, log::MemoryId id, std::uint64_t tick) {
+  if (id == log::kHostMemory) return kHostPlace;
+  if (id == log::kMemoryNotAsked) return is_before_drivers(log, tick) ? kHostPlace : MemoryPlace{};
+  const KnownMemory* memory = log.devices.find(id);  // none of them if it is unknown, or several
+  return memory != nullptr ? memory_place(*memory) : MemoryPlace{};
+}
+
+MemoryPlace place_of_buffer(const ProcessLog& log, const UcpOp& op) {
+  const bool has_data =
+      op.bytes != op.header_bytes || (op.flags & log::UcpOperation::kUnknownLength) != 0;
+  const bool asked = op.memory.own != log::kMemoryNotAsked;
+  return !asked && (!has_data || op.is(log::UcpFamily::am_receive))
+             ? kHostPlace
+             : memory_place(log, op.memory.own, op.start_tick);
+}
+
+const char* name_of(log::DeviceMemoryKind kind) {
+  static constexpr const char* kNames[] = {"",       "device",      "pool",   "managed",
+                                           "mapped", "mapped_host", "pinned", "imported"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(log::DeviceMemoryKind::kCount));
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* name_of(log::Belief belief) {
+  static constexpr const char* kNames[] = {"",
+                                           "host",
+                                           "cuda",
+                                           "cuda_managed",
+                                           "rocm",
+                                           "rocm_managed",
+                                           "level_zero_host",
+                                           "level_zero_device",
+                                           "level_zero_managed",
+                                           "other"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(log::Belief::kCount));
+  return kNames[static_cast<std::size_t>(belief)];
+}
+
+MemoryPlace place_without_operation(const ProcessLog& log) {
+  return never_had_a_driver(log) ? kHostPlace : MemoryPlace{};
+}
+
+MemoryPlace place_at(const ProcessLog& log, std::uint64_t address, const Use& use) {
+  if (log.devices.drivers.empty()) return place_without_operation(log);
+  const KnownMemory* found = nullptr;
+  if (use.margin_ns) {
+    for (const KnownMemory* memory :
+         log.devices.at(address, use.begin_ns, std::max(use.begin_ns, use.end_ns))) {
+      if (!was_there(*memory, use, *use.margin_ns)) continue;
+      if (found != nullptr) return {};
+      found = memory;
+    }
+  } else {
+    const KnownMemory* only = log.devices.only_at(address);
+    found = only != nullptr && never_ended(*only) ? only : nullptr;
+  }
+  if (found != nullptr) {
+    return never_ended(*found) && !has_all_definitions(log) ? MemoryPlace{} : memory_place(*found);
+  }
+  const bool claimed = log.devices.ever_at(address) || log.devices.may_have_more();
+  return !claimed && tells_all(log) ? kHostPlace : MemoryPlace{};
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,304 @@
+// Which MPI call asked for a UCP operation, and which one happened to drive it.
+//
+// The call that an operation was posted in (same thread, within its time) is `progressed_in`. It is
+// also the one that asked if the operation is that call's own:
+//   * a point-to-point call, when tag and peer in the UCP tag and endpoint agree with its
+//     arguments;
+//   * a call that starts requests, when they agree with those of a call that made one of them;
+//   * a collective (or anything that makes communicators, windows or files), when no earlier
+//     non-blocking call started with the same context and tag;
+//   * any call, when it is a one-sided operation or an active message that no handler sent.
+// Otherwise it belongs to the non-blocking or persistent collective that first used the same
+// context and tag: libraries give each outstanding one a tag of its own; or to the newest call on
+// the file that has the context. What is left is `progress`: no call is named.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "log-merger/mpi/communicators.hpp"
+#include "log-merger/mpi/started_requests.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+class ProcessLinker {
+ public:
+  ProcessLinker(Job& job, Index process, std::vector<Index> operations)
+      : job_(job),
+        log_(job.logs[static_cast<std::size_t>(process)]),
+        operations_(std::move(operations)),
+        traits_(job),
+        contexts_(log_),
+        requests_(job, log_, traits_, contexts_) {}
+
+  void link() {
+    std::sort(operations_.begin(), operations_.end(), [&](Index a, Index b) {
+      return std::pair(op(a).start_ns, a) < std::pair(op(b).start_ns, b);
+    });
+    for (const Index index : operations_) {
+      link_one(op(index));
+      learn_context(op(index));
+    }
+    for (const Index index : operations_) {
+      name_communicator(op(index));
+    }
+  }
+
+ private:
+  // What a context and a tag were begun by.
+  struct Owner {
+    Index call = kNone, comm = kNone;
+  };
+
+  UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
+  const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
+  CallKind kind(Index call) { return traits_(call).kind; }
+
+  // --- communicators: a call with one tells which context it has; where the call that asked has
+  // none, the context tells it
+
+  static bool has_tag(const UcpOp& op) {
+    return op.is(log::UcpFamily::tag_send) || op.is(log::UcpFamily::tag_receive);
+  }
+
+  static Index first_known(Index comm, Index otherwise) { return comm != kNone ? comm : otherwise; }
+
+  void learn_context(const UcpOp& op) {
+    if (!has_tag(op) || op.asked_by == kNone || op.mpi_link != Link::exact ||
+        !traits_(op.asked_by).on_its_context) {
+      return;
+    }
+    const Index comm = first_known(op.comm, call(op.asked_by).comm);
+    const auto tag = decode_tag(log_.flavour, operation_tag(op));
+    if (comm != kNone && tag) contexts_.learn(*tag, comm);
+  }
+
+  void name_communicator(UcpOp& op) {
+    if (op.asked_by == kNone) return;
+    op.comm = first_known(op.comm, call(op.asked_by).comm);
+    if (op.comm != kNone || !has_tag(op)) return;
+    if (const auto tag = decode_tag(log_.flavour, operation_tag(op))) {
+      op.comm = contexts_.comm_at(*tag, op.start_tick);
+    }
+  }
+
+  bool was_freed(Index comm, std::uint64_t tick) const {
+    return comm != kNone && log_.comms[static_cast<std::size_t>(comm)].freed_tick < tick;
+  }
+
+  // --- calls
+
+  void link_one(UcpOp& op) {
+    op.call = call_around(job_, op.process, op.lane, op.start_tick);
+    if (!has_tag(op)) {
+      link_untagged(op);
+      return;
+    }
+    const auto tag = decode_tag(log_.flavour, operation_tag(op));
+    if (op.call == kNone || !tag) {
+      if (op.call != kNone) {
+        op.asked_by = op.call;  // the library's own protocol message: the best that is known
+        op.mpi_link = Link::inferred;
+      }
+      return;
+    }
+    if (kind(op.call) == CallKind::start ? take_started(op, *tag) : is_own(op, *tag)) {
+      op.asked_by = op.call;
+      op.mpi_link = may_be_of_hidden_call(op.call) ? Link::inferred : Link::exact;
+      keep_owner(op, *tag);
+      return;
+    }
+    link_driven(op, *tag);
+  }
+
+  // What an earlier call is going on with.
+  void link_driven(UcpOp& op, const DecodedTag& tag) {
+    const auto earlier = started_.find(key_of(tag));
+    if (earlier != started_.end()) {
+      op.asked_by = earlier->second.call;
+      op.comm = earlier->second.comm;
+      op.mpi_link = Link::exact;
+      return;
+    }
+    const Index on_file = contexts_.call_on_file(tag);
+    if (on_file == kNone) return;
+    const auto begun = begun_on_files_.find(call(on_file).comm);
+    if (begun != begun_on_files_.end()) {
+      op.asked_by = begun->second;
+      op.mpi_link = Link::inferred;
+    }
+  }
+
+  void keep_owner(const UcpOp& op, const DecodedTag& tag) {
+    const CallKind of_call = kind(op.call);
+    const bool goes_on = of_call == CallKind::nonblocking_collective ||
+                         (of_call == CallKind::start && tag.collective);
+    if (goes_on) started_[key_of(tag)] = {op.call, first_known(op.comm, call(op.call).comm)};
+    if (of_call == CallKind::nonblocking_file) begun_on_files_[call(op.call).comm] = op.call;
+    if (of_call == CallKind::file || of_call == CallKind::nonblocking_file) {
+      contexts_.give_to_file(tag, op.call);
+    } else {
+      contexts_.take_from_file(tag);
+    }
+  }
+
+  bool take_started(UcpOp& op, const DecodedTag& tag) {
+    const auto maker = tag.collective ? requests_.maker_of_collective(
+                                            op, tag, !owner_is(tag, op.call, op.start_tick))
+                                      : requests_.maker_of_message(op, tag);
+    if (maker && *maker != kNone) op.comm = call(*maker).comm;
+    return maker.has_value();
+  }
+
+  // A collective call also drives the non-blocking ones that were started where nothing was
+  // recorded, if the process has any: the names of functions are in the log from their first call
+  // on.
+  bool may_be_of_hidden_call(Index caller) {
+    if (log_.recorded.whole() || kind(caller) != CallKind::collective) {
+      return false;
+    }
+    if (!uses_nonblocking_) {
+      const auto& names = log_.mpi_functions;
+      uses_nonblocking_ = std::any_of(names.begin(), names.end(), [&](TextId name) {
+        const CallTraits traits = call_traits(job_.run.texts[name]);
+        return traits.kind == CallKind::nonblocking_collective ||
+               (traits.kind == CallKind::init && traits.sends && traits.receives);
+      });
+    }
+    return *uses_nonblocking_;
+  }
+
+  // One-sided operations and active messages name nobody. Libraries ask for them in the call that
+  // wants them; what a handler asks for, or gets, is on behalf of another process.
+  void link_untagged(UcpOp& op) {
+    if (op.arrival != 0) {
+      link_to_partitions(op);
+      return;
+    }
+    if (op.call == kNone || op.is(log::UcpFamily::am_receive)) {
+      return;
+    }
+    op.asked_by = op.call;
+    op.mpi_link = kind(op.call) == CallKind::other ? Link::inferred : Link::exact;
+    if (kind(op.call) == CallKind::start && op.is_send()) {
+      const Index maker = requests_.maker_of_untagged(op);
+      if (maker != kNone) op.comm = call(maker).comm;
+    }
+  }
+
+  void link_to_partitions(UcpOp& op) {
+    if (!op.is(log::UcpFamily::am_send)) return;
+    const StartedRequests::Readied readied = requests_.readied_before(op);
+    if (readied.ready == kNone) return;
+    op.asked_by = readied.ready;
+    op.comm = call(readied.maker).comm;
+    op.mpi_link = Link::inferred;
+  }
+
+  // What a receive asked for; its sender tag where that is known, since wildcards say less.
+  static std::uint64_t operation_tag(const UcpOp& op) {
+    return op.received() ? op.sender_tag : op.tag;
+  }
+
+  bool is_own(const UcpOp& op, const DecodedTag& tag) {
+    const MpiCall& c = call(op.call);
+    const bool send = op.is_send();
+    switch (kind(op.call)) {
+      case CallKind::send:
+        return send && !tag.collective && agrees(job_, c, c.peer, c.tag, op, tag);
+      case CallKind::receive:
+        return !send && !tag.collective && agrees(job_, c, c.peer, c.tag, op, tag);
+      case CallKind::both:
+        return !tag.collective && (send ? agrees(job_, c, c.peer, c.tag, op, tag)
+                                        : agrees(job_, c, c.recv_peer, c.recv_tag, op, tag));
+      case CallKind::nonblocking_collective:
+        // A schedule that an earlier call began keeps its owner, even if driven from here.
+        return tag.collective && owner_is_call(tag, op.call);
+      case CallKind::collective:
+      case CallKind::file:
+      case CallKind::nonblocking_file:
+        // Also with a tag that looks like a user's: Open MPI's neighbourhood collectives and
+        // communicator constructors use small ones. Point-to-point calls post only from themselves.
+        return owner_is_call(tag, op.call);
+      case CallKind::start:
+      case CallKind::init:
+      case CallKind::other:
+        return false;
+    }
+    return false;
+  }
+
+  bool owner_is_call(const DecodedTag& tag, Index caller) const {
+    const Index comm = call(caller).comm;
+    return owner_is(tag, caller,
+                    comm == kNone ? 0 : log_.comms[static_cast<std::size_t>(comm)].tick);
+  }
+
+  // Whether nobody else than `caller` started with this context and tag: nobody on a communicator
+  // that was freed at `tick`, and which may have left its context to the caller's.
+  bool owner_is(const DecodedTag& tag, Index caller, std::uint64_t tick) const {
+    const auto owner = started_.find(key_of(tag));
+    return owner == started_.end() || owner->second.call == caller ||
+           was_freed(owner->second.comm, tick);
+  }
+
+  Job& job_;
+  const ProcessLog& log_;
+  std::vector<Index> operations_;
+  TraitsOfCalls traits_;
+  Contexts contexts_;
+  StartedRequests requests_;
+  std::unordered_map<ScheduleKey, Owner, ScheduleHash> started_;
+  std::unordered_map<Index, Index> begun_on_files_;  // newest non-blocking call, by communicator
+  std::optional<bool> uses_nonblocking_;
+};
+
+}  // namespace
+
+bool may_be_with(const Job& job, const MpiCall& call, std::int32_t peer, const UcpOp& op) {
+  if (peer < 0 || call.comm == kNone || op.peer_process == kNone) return true;
+  const auto world = addressed_rank(job, call.process, call.comm, peer);
+  return !world || job.logs[static_cast<std::size_t>(op.peer_process)].rank() == *world;
+}
+
+bool agrees(const Job& job, const MpiCall& call, std::int32_t peer, std::int32_t mpi_tag,
+            const UcpOp& op, const DecodedTag& tag) {
+  if (mpi_tag >= 0 && mpi_tag != tag.tag) return false;
+  if (op.is_send()) return may_be_with(job, call, peer, op);
+  return peer < 0 || call.comm == kNone || !op.received() || tag.source == peer;
+}
+
+Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick) {
+  const auto& lanes = job.logs[static_cast<std::size_t>(process)].calls_of_lane;
+  if (lane >= lanes.size()) {
+    return kNone;
+  }
+  const auto call = [&](Index c) -> const MpiCall& {
+    return job.calls[static_cast<std::size_t>(c)];
+  };
+  const auto after =
+      std::upper_bound(lanes[lane].begin(), lanes[lane].end(), tick,
+                       [&](std::uint64_t t, Index c) { return t < call(c).start_tick; });
+  if (after == lanes[lane].begin()) {
+    return kNone;
+  }
+  const Index candidate = *(after - 1);
+  return tick <= call(candidate).end_tick ? candidate : kNone;
+}
+
+void link_mpi(Job& job) {
+  std::vector<std::vector<Index>> by_process(job.logs.size());
+  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    if (job.ucp[i].tool) continue;  // no call of the program asked for it
+    by_process[static_cast<std::size_t>(job.ucp[i].process)].push_back(static_cast<Index>(i));
+  }
+  for (std::size_t p = 0; p < job.logs.size(); ++p) {
+    ProcessLinker(job, static_cast<Index>(p), std::move(by_process[p])).link();
+  }
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,216 @@
+#include "log-merger/mpi/request_table.hpp"
+
+#include <algorithm>
+
+#include "log-merger/model/mpi_names.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+RequestUse use_of(const MpiName& name) {
+  constexpr std::string_view kMakers[] = {
+      "comm_idup", "comm_idup_with_info", "mprobe",          "rput",
+      "rget",      "raccumulate",         "rget_accumulate", "grequest_start"};
+  if (name.nonblocking || name.persistent || name.base.starts_with("file_i") ||
+      std::find(std::begin(kMakers), std::end(kMakers), name.base) != std::end(kMakers)) {
+    return RequestUse::makes;
+  }
+  if (name.base == "start" || name.base == "startall" || name.base.starts_with("pready")) {
+    return RequestUse::starts;
+  }
+  if (name.base == "mrecv" || name.base == "request_free") return RequestUse::frees;
+  if (name.base == "cancel") return RequestUse::names;
+  const bool waits = name.base.starts_with("wait") || name.base.starts_with("test") ||
+                     name.base == "request_get_status" || name.base == "parrived";
+  return waits ? RequestUse::waits : RequestUse::none;
+}
+
+}  // namespace
+
+const RequestUses::Known& RequestUses::of(const MpiCall& call) {
+  const auto [place, fresh] = known_.try_emplace(call.function);
+  if (fresh) {
+    const MpiName name = parse_mpi_name(job_.run.texts[call.function]);
+    place->second = {use_of(name), name.persistent};
+  }
+  return place->second;
+}
+
+RequestUse RequestUses::operator()(const MpiCall& call) { return of(call).use; }
+
+bool RequestUses::makes_persistent(const MpiCall& call) { return of(call).persistent; }
+
+bool readies_partitions(const Job& job, const MpiCall& call) {
+  return job.run.texts[call.function].starts_with("MPI_Pready");
+}
+
+RequestTable::RequestTable(const Job& job, const ProcessLog& log, RequestUses& uses)
+    : job_(job), log_(log) {
+  std::vector<Event> events;
+  for (const auto& calls : log.calls_of_lane) {
+    for (const Index index : calls) {
+      const MpiCall& c = call(index);
+      const RequestUse use = uses(c);
+      add(index, use);
+      if (use == RequestUse::makes && c.request != 0 && !c.open) {
+        events.push_back({c.end_tick, index, true, {c.request}});
+      } else if (use == RequestUse::waits || use == RequestUse::frees) {
+        if (auto ended = ended_by(index, use); !ended.empty()) {
+          events.push_back({c.start_tick, index, false, std::move(ended)});
+        }
+      }
+    }
+  }
+  sort_by_handle(made_);
+  sort_by_handle(started_);
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return a.tick != b.tick ? a.tick < b.tick : a.makes > b.makes;
+  });
+  find_shared_handles(events, uses);
+  if (!shared_.empty()) follow_shared_handles(events);
+}
+
+void RequestTable::add(Index index, RequestUse use) {
+  const MpiCall& c = call(index);
+  if (use == RequestUse::makes && c.request != 0 && !c.open) {
+    made_.push_back({c.request, c.end_tick, index});
+  } else if (use == RequestUse::starts) {
+    for (const std::uint64_t handle : given(index)) {
+      started_.push_back({handle, c.start_tick, index});
+    }
+  }
+}
+
+// What is known to have ended in it, or of a single test may have.
+std::vector<std::uint64_t> RequestTable::ended_by(Index index, RequestUse use) const {
+  const auto several = log_.call_requests.find(index);
+  const std::string& name = job_.run.texts[call(index).function];
+  if (use == RequestUse::waits && several == log_.call_requests.end() && name != "MPI_Wait" &&
+      name != "MPI_Test") {
+    return {};  // a poll that found nothing, or one that ends nothing
+  }
+  return use == RequestUse::frees ? given(index) : waited_for(index);
+}
+
+// A request ends once. A handle that ends again, and nobody made it meanwhile, stands for several;
+// so does one that a call is given twice.
+void RequestTable::find_shared_handles(const std::vector<Event>& events, RequestUses& uses) {
+  enum class State : std::uint8_t { made, persistent, ended };
+  std::unordered_map<std::uint64_t, State> states;
+  for (const Event& event : events) {
+    const bool is_test = job_.run.texts[call(event.call).function] == "MPI_Test";
+    for (const std::uint64_t handle : event.handles) {
+      if (handle == 0) continue;
+      if (event.makes) {
+        states[handle] = uses.makes_persistent(call(event.call)) ? State::persistent : State::made;
+        continue;
+      }
+      const auto state = states.find(handle);
+      if (state == states.end() || state->second == State::persistent) continue;
+      if (state->second == State::ended && !is_test) shared_.insert(handle);
+      if (!is_test) state->second = State::ended;
+    }
+  }
+}
+
+// Of `count` requests that ended among the open ones of a handle, which are told apart by their
+// communicators only.
+std::vector<Index> RequestTable::take(std::vector<Index>& open, std::size_t count) const {
+  std::vector<Index> taken;
+  if (count >= open.size()) {
+    taken.swap(open);
+    taken.resize(count, kNone);
+    return taken;
+  }
+  const bool agree = std::all_of(open.begin(), open.end(), [&](Index maker) {
+    return maker != kNone && open.front() != kNone && call(maker).comm == call(open.front()).comm;
+  });
+  const auto end = open.begin() + static_cast<std::ptrdiff_t>(count);
+  if (agree) {
+    taken.assign(open.begin(), end);
+    open.erase(open.begin(), end);
+  } else {
+    taken.assign(count, kNone);
+    open.assign(open.size() - count, kNone);
+  }
+  return taken;
+}
+
+void RequestTable::follow_shared_handles(const std::vector<Event>& events) {
+  std::unordered_map<std::uint64_t, std::vector<Index>> open;
+  for (const Event& event : events) {
+    std::unordered_map<std::uint64_t, std::size_t> ended;
+    for (const std::uint64_t handle : event.handles) {
+      if (!shared_.contains(handle)) continue;
+      if (event.makes) {
+        open[handle].push_back(event.call);
+      } else {
+        ++ended[handle];
+      }
+    }
+    for (const auto& [handle, count] : ended) {
+      of_shared_[event.call][handle] = take(open[handle], count);
+    }
+  }
+}
+
+std::vector<std::uint64_t> RequestTable::given(Index index) const {
+  const auto several = log_.call_requests.find(index);
+  if (several != log_.call_requests.end()) return several->second.handles;
+  const std::uint64_t one = call(index).request;
+  return one == 0 ? std::vector<std::uint64_t>{} : std::vector{one};
+}
+
+std::vector<std::uint64_t> RequestTable::waited_for(Index index) const {
+  const auto several = log_.call_requests.find(index);
+  if (several == log_.call_requests.end()) return given(index);
+  const CallRequests& requests = several->second;
+  if (!requests.ended_known) {
+    // The one that ended, of a call that ends one of several; else all of them.
+    const bool ends_one = call(index).request != 0;
+    return ends_one ? std::vector{call(index).request} : requests.handles;
+  }
+  std::vector<std::uint64_t> ended;
+  for (const std::uint32_t position : requests.ended) {
+    if (position < requests.handles.size()) ended.push_back(requests.handles[position]);
+  }
+  return ended.empty() ? requests.handles : ended;
+}
+
+Index RequestTable::at(const std::vector<HandleUse>& uses, std::uint64_t handle,
+                       std::uint64_t tick) {
+  const Index row = row_at(uses, handle, tick);
+  return row == kNone ? kNone : uses[static_cast<std::size_t>(row)].call;
+}
+
+std::vector<Index> RequestTable::makers(Index index,
+                                        const std::vector<std::uint64_t>& handles) const {
+  std::vector<Index> found;
+  std::unordered_map<std::uint64_t, std::size_t> used;
+  const auto of_call = of_shared_.find(index);
+  for (const std::uint64_t handle : handles) {
+    if (handle == 0) continue;
+    if (!shared_.contains(handle)) {
+      found.push_back(at(made_, handle, call(index).start_tick));
+      continue;
+    }
+    const std::vector<Index>* all = nullptr;
+    if (of_call != of_shared_.end()) {
+      const auto of_handle = of_call->second.find(handle);
+      if (of_handle != of_call->second.end()) all = &of_handle->second;
+    }
+    const std::size_t next = used[handle]++;
+    found.push_back(all != nullptr && next < all->size() ? (*all)[next] : kNone);
+  }
+  return found;
+}
+
+Index RequestTable::starter(Index maker, std::uint64_t tick) const {
+  if (maker == kNone) return kNone;
+  const Index start = at(started_, call(maker).request, tick);
+  const bool is_of_it = start != kNone && call(start).start_tick >= call(maker).end_tick;
+  return is_of_it ? start : kNone;
+}
+
+}  // namespace uctrace::merge

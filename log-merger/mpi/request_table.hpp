@@ -1,0 +1,89 @@
+// Which calls made and started the requests that a call is given. Private to the requests' and the
+// operations' attribution.
+//
+// A handle may be used again once the call that ended its request has begun, so what a handle means
+// in a call is what the newest call made that had returned before. But libraries give all sends
+// that were complete at return one handle: of those it is known which ended only where the ones
+// that had not ended yet leave no choice.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+// What a function does with the request in its record.
+enum class RequestUse : std::uint8_t { none, makes, starts, names, frees, waits };
+
+class RequestUses {
+ public:
+  explicit RequestUses(const Job& job) : job_(job) {}
+
+  RequestUse operator()(const MpiCall& call);
+  // Whether it makes requests that are started, and that no wait ends.
+  bool makes_persistent(const MpiCall& call);
+
+ private:
+  struct Known {
+    RequestUse use = RequestUse::none;
+    bool persistent = false;
+  };
+  const Known& of(const MpiCall& call);
+
+  const Job& job_;
+  std::unordered_map<TextId, Known> known_;
+};
+
+// MPI_Pready and the like, which are among the calls that start requests.
+bool readies_partitions(const Job& job, const MpiCall& call);
+
+// The requests of one process.
+class RequestTable {
+ public:
+  RequestTable(const Job& job, const ProcessLog& log, RequestUses& uses);
+
+  // All requests that a call was given; those that the time of one that waits went to: what it
+  // ended, else what it asked about.
+  std::vector<std::uint64_t> given(Index call) const;
+  std::vector<std::uint64_t> waited_for(Index call) const;
+
+  // Which call made each of them; kNone: not known. Null requests are left out.
+  std::vector<Index> makers(Index call, const std::vector<std::uint64_t>& handles) const;
+  // The call that last started the persistent request that `maker` made; else kNone.
+  Index starter(Index maker, std::uint64_t tick) const;
+
+ private:
+  // A call that made or started what the handle stands for from then on.
+  struct HandleUse {
+    std::uint64_t handle, tick;
+    Index call;
+  };
+  // Requests that begin or end.
+  struct Event {
+    std::uint64_t tick;
+    Index call;
+    bool makes;
+    std::vector<std::uint64_t> handles;
+  };
+
+  const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
+  static Index at(const std::vector<HandleUse>& uses, std::uint64_t handle, std::uint64_t tick);
+  void add(Index index, RequestUse use);
+  std::vector<std::uint64_t> ended_by(Index index, RequestUse use) const;
+  void find_shared_handles(const std::vector<Event>& events, RequestUses& uses);
+  void follow_shared_handles(const std::vector<Event>& events);
+  std::vector<Index> take(std::vector<Index>& open, std::size_t count) const;
+
+  const Job& job_;
+  const ProcessLog& log_;
+  std::vector<HandleUse> made_, started_;
+  std::unordered_set<std::uint64_t> shared_;  // handles that several requests had at a time
+  // By call that ended some: the makers of its shared handles.
+  std::unordered_map<Index, std::unordered_map<std::uint64_t, std::vector<Index>>> of_shared_;
+};
+
+}  // namespace uctrace::merge

@@ -1,0 +1,159 @@
+#include "log-merger/mpi/requests.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "log-merger/model/mpi_names.hpp"
+#include "log-merger/mpi/request_table.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+template <typename Body>
+void each_process(Job& job, Body body) {
+  RequestUses uses(job);
+  for (ProcessLog& log : job.logs) {
+    const RequestTable table(job, log, uses);
+    for (const auto& calls : log.calls_of_lane) {
+      for (const Index index : calls) {
+        body(log, table, index, uses(job.calls[static_cast<std::size_t>(index)]));
+      }
+    }
+  }
+}
+
+// Latest end, on the job clock, of what calls asked UCP for. Of a call that starts requests of
+// several communicators, by communicator.
+class Ends {
+ public:
+  explicit Ends(const Job& job) : of_call_(job.calls.size()) {
+    for (const UcpOp& op : job.ucp) {
+      if (op.asked_by == kNone) continue;
+      const auto call = static_cast<std::size_t>(op.asked_by);
+      of_call_[call].add(op.end_ns);
+      if (job.calls[call].comm == kNone && op.comm != kNone) {
+        of_part_[{op.asked_by, op.comm}].add(op.end_ns);
+      }
+    }
+  }
+
+  // -1 = it is not known, of one of the operations at least.
+  std::int64_t of(Index call, Index comm) const {
+    const auto part = of_part_.find({call, comm});
+    const End& end =
+        part != of_part_.end() ? part->second : of_call_[static_cast<std::size_t>(call)];
+    return end.all_known ? end.latest_ns : -1;
+  }
+
+ private:
+  struct End {
+    std::int64_t latest_ns = -1;
+    bool all_known = true;
+
+    void add(std::int64_t end_ns) {
+      latest_ns = std::max(latest_ns, end_ns);
+      all_known = all_known && end_ns >= 0;
+    }
+  };
+  std::vector<End> of_call_;
+  std::map<std::pair<Index, Index>, End> of_part_;
+};
+
+struct Waited {
+  Index comm;  // into the process's comms
+  std::int64_t end_ns;
+};
+
+// The time up to the end of the first goes to the first, from there to the second, and what is left
+// to the last.
+void divide(Job& job, const ProcessLog& log, Index index, std::vector<Waited> waited) {
+  const MpiCall& call = job.calls[static_cast<std::size_t>(index)];
+  std::stable_sort(waited.begin(), waited.end(),
+                   [](const Waited& a, const Waited& b) { return a.end_ns < b.end_ns; });
+  std::map<Index, TimeShare> shares;
+  std::int64_t from = call.start_ns;
+  for (const Waited& one : waited) {
+    const Index instance =
+        one.comm == kNone ? kNone : log.comms[static_cast<std::size_t>(one.comm)].instance;
+    TimeShare& share = shares[instance];
+    share.call = index;
+    share.instance = instance;
+    ++share.requests;
+    const std::int64_t until = &one == &waited.back() ? call.end_ns : one.end_ns;
+    share.ns += until - from;
+    from = until;
+  }
+  for (const auto& [instance, share] : shares) job.shares.push_back(share);
+}
+
+bool agree(const std::vector<Waited>& waited) {
+  return std::all_of(waited.begin(), waited.end(),
+                     [&](const Waited& one) { return one.comm == waited.front().comm; });
+}
+
+// A start moves what the requests were made for; that partitions are ready adds nothing to it.
+void add_volume_of_started(const Job& job, MpiCall& start, const std::vector<Index>& makers) {
+  if (readies_partitions(job, start)) return;
+  for (const Index maker : makers) {
+    if (maker == kNone) continue;
+    const MpiCall& made = job.calls[static_cast<std::size_t>(maker)];
+    const bool receives = parse_mpi_name(job.run.texts[made.function]).only_receives;
+    start.bytes += receives ? 0 : made.bytes;
+    start.recv_bytes += receives ? made.bytes : made.recv_bytes;
+  }
+}
+
+}  // namespace
+
+void name_starts(Job& job) {
+  const auto comm_of = [&](Index maker) {
+    return maker == kNone ? kNone : job.calls[static_cast<std::size_t>(maker)].comm;
+  };
+  each_process(job, [&](ProcessLog& log, const RequestTable& table, Index index, RequestUse use) {
+    MpiCall& call = job.calls[static_cast<std::size_t>(index)];
+    // What makes a request and is given one receives a probed message.
+    const bool given_one = use == RequestUse::makes && log.call_requests.contains(index);
+    if (use == RequestUse::none || use == RequestUse::waits ||
+        (use == RequestUse::makes && !given_one)) {
+      return;
+    }
+    const std::vector<Index> makers = table.makers(index, table.given(index));
+    if (use == RequestUse::starts) {
+      log.makers_of_started[index] = makers;
+      add_volume_of_started(job, call, makers);
+    }
+    if (call.comm != kNone || makers.empty()) return;
+    const Index comm = comm_of(makers.front());
+    const bool agree = std::all_of(makers.begin(), makers.end(),
+                                   [&](Index maker) { return comm_of(maker) == comm; });
+    if (agree) call.comm = comm;
+  });
+}
+
+void share_waits(Job& job) {
+  const Ends ends(job);
+  each_process(job, [&](ProcessLog& log, const RequestTable& table, Index index, RequestUse use) {
+    MpiCall& call = job.calls[static_cast<std::size_t>(index)];
+    if (use != RequestUse::waits || call.comm != kNone) return;
+    std::vector<Waited> waited;
+    for (const Index maker : table.makers(index, table.waited_for(index))) {
+      if (maker == kNone) continue;  // it is not known which recorded call made it, if one did
+      const Index starter = table.starter(maker, call.start_tick);
+      const Index comm = job.calls[static_cast<std::size_t>(maker)].comm;
+      const std::int64_t end = ends.of(starter != kNone ? starter : maker, comm);
+      const std::int64_t last_ns = std::max(call.start_ns, call.end_ns);
+      waited.push_back({comm, end < 0 ? call.end_ns : std::clamp(end, call.start_ns, last_ns)});
+    }
+    if (waited.empty()) return;
+    if (agree(waited)) {
+      call.comm = waited.front().comm;
+    } else if (call.end_ns >= call.start_ns) {
+      divide(job, log, index, std::move(waited));
+    }
+  });
+  std::stable_sort(job.shares.begin(), job.shares.end(),
+                   [](const TimeShare& a, const TimeShare& b) { return a.call < b.call; });
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,35 @@
+// The data of the web page (docs/page-data.md): every class of traffic with its sums, for the whole
+// run and over time, and single operations up to a limit. All sums are exact.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "log-merger/model/model.hpp"
+
+namespace uctrace {
+
+inline constexpr int kPageSchema = 2;
+
+// So many operations take 5 MiB of a page (docs/performance.md).
+inline constexpr std::uint64_t kPageEvents = 500'000;
+
+struct PageOptions {
+  std::optional<std::uint64_t> from_ns = {}, to_ns = {};  // of the run, [from, to)
+  std::uint64_t limit = kPageEvents;                      // operations in detail
+};
+
+nlohmann::ordered_json page_data(const Run& run, const PageOptions& options = {});
+
+// Whether a page of uctrace lies there.
+bool is_page(const std::filesystem::path& path);
+
+// The page template with `data` as the content of its script element of id "uctrace-data". Throws
+// Error if the template has no such element.
+std::string insert_page_data(std::string_view page_template, const nlohmann::ordered_json& data);
+
+}  // namespace uctrace

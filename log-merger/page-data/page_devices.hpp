@@ -1,0 +1,14 @@
+// What the page knows of devices: the GPUs and network cards of the run, and how far they are from
+// each other. What went between them, the page sums up itself (docs/page-data.md).
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "log-merger/model/model.hpp"
+
+namespace uctrace {
+
+// {"gpus": [...], "nics": [...], "gpu_nic": [...]}.
+nlohmann::ordered_json devices_json(const Run& run);
+
+}  // namespace uctrace

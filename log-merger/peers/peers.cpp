@@ -1,0 +1,323 @@
+// Who is at the other end: of a UCT endpoint by the address of the remote interface or endpoint, of
+// a UCP endpoint by its worker's uid, by its connection's socket addresses, or by where what it
+// sent went. A process is never identified by its pid, and a name that was used again by the time
+// at which it was used.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/peers/connections.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+// From when to when something was there, on the job clock.
+struct Life {
+  std::int64_t begin_ns, end_ns;
+};
+
+Life life_of(const ProcessLog& log, std::uint64_t tick, std::uint64_t end_tick) {
+  return {log.clock.job_ns(tick), end_tick == UINT64_MAX ? INT64_MAX : log.clock.job_ns(end_tick)};
+}
+
+// Things of the whole job by a name that each should have for itself.
+template <typename Name, typename Thing>
+class Directory {
+ public:
+  void add(const Name& name, const Life& life, const Thing& thing) {
+    entries_[name].push_back({life, thing});
+  }
+
+  // The only one of this name, else the only one that was there at `ns`; nullptr: none, or several.
+  const Thing* find(const Name& name, std::int64_t ns) const {
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) {
+      return nullptr;
+    }
+    if (found->second.size() == 1) {
+      return &found->second.front().thing;
+    }
+    const Thing* there = nullptr;
+    for (const Entry& entry : found->second) {
+      if (entry.life.begin_ns <= ns && ns <= entry.life.end_ns) {
+        if (there != nullptr && !(*there == entry.thing)) {
+          return nullptr;
+        }
+        there = &entry.thing;
+      }
+    }
+    return there;
+  }
+
+ private:
+  struct Entry {
+    Life life;
+    Thing thing;
+  };
+  std::unordered_map<Name, std::vector<Entry>> entries_;
+};
+
+struct RemoteInterface {
+  Peer peer;
+  TextId device = kNoText;
+  bool operator==(const RemoteInterface& other) const {
+    return peer.process == other.peer.process && peer.uid == other.peer.uid &&
+           device == other.device;
+  }
+};
+
+// Transport and address name an interface in the whole job.
+std::string address_key(const Job& job, const Interface& interface, const std::string& address) {
+  return job.run.texts[interface.transport] + '\0' + address;
+}
+
+RemoteInterface remote_interface(const ProcessLog& log, Index process, const Interface& interface) {
+  const Index worker = row_at(log.workers, interface.worker, interface.worker_tick);
+  const std::uint64_t uid = worker == kNone ? 0 : log.workers[static_cast<std::size_t>(worker)].uid;
+  return {{process, uid}, interface.device};
+}
+
+// The peers of UCT's endpoints.
+class UctPeers {
+ public:
+  explicit UctPeers(Job& job) : job_(job) {}
+
+  void link() {
+    for (std::size_t p = 0; p < job_.logs.size(); ++p) {
+      add_addresses(static_cast<Index>(p));
+    }
+    for (ProcessLog& log : job_.logs) {
+      for (Endpoint& endpoint : log.endpoints) {
+        link(log, endpoint);
+      }
+    }
+    for (UctOp& op : job_.uct) {
+      op.endpoint_row = row_at(job_.logs[static_cast<std::size_t>(op.process)].endpoints,
+                               op.endpoint, op.start_tick);
+    }
+  }
+
+ private:
+  void add_addresses(Index process) {
+    const ProcessLog& log = job_.logs[static_cast<std::size_t>(process)];
+    for (const Interface& interface : log.interfaces) {
+      interfaces_.add(address_key(job_, interface, interface.address),
+                      life_of(log, interface.tick, interface.end_tick),
+                      remote_interface(log, process, interface));
+    }
+    for (const Endpoint& endpoint : log.endpoints) {
+      const Interface* interface = log.interface(endpoint.interface);
+      if (interface != nullptr && !endpoint.own_address.empty()) {
+        endpoints_.add(address_key(job_, *interface, endpoint.own_address),
+                       life_of(log, endpoint.tick, interface->end_tick),
+                       remote_interface(log, process, *interface));
+      }
+    }
+  }
+
+  void link(const ProcessLog& log, Endpoint& endpoint) {
+    const Interface* interface = log.interface(endpoint.interface);
+    if (interface == nullptr || endpoint.remote.empty()) {
+      return;
+    }
+    const RemoteInterface* found = (endpoint.to_endpoint ? endpoints_ : interfaces_)
+                                       .find(address_key(job_, *interface, endpoint.remote),
+                                             log.clock.job_ns(endpoint.connected_tick));
+    if (found != nullptr) {
+      endpoint.peer_process = found->peer.process;
+      endpoint.peer_uid = found->peer.uid;
+      endpoint.remote_device = found->device;
+    }
+  }
+
+  Job& job_;
+  Directory<std::string, RemoteInterface> interfaces_, endpoints_;
+};
+
+struct ProcessOf {
+  Index process = kNone;
+  bool operator==(const ProcessOf&) const = default;
+};
+
+// The peers of UCP's endpoints, and of its operations by them.
+class UcpPeers {
+ public:
+  explicit UcpPeers(Job& job) : job_(job) {}
+
+  void link() {
+    close_endpoints();
+    link_by_worker_address();
+    link_connections(job_);
+    find_endpoints_of_operations();
+    link_by_transfers();
+    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
+      tell(job_.ucp[i], places_[i]);
+    }
+  }
+
+ private:
+  // An endpoint of a process: its row, or only its handle, where UCP made it by itself (for a reply
+  // to an active message) and where its definition is lost.
+  struct Place {
+    Index row = kNone;
+    std::uint64_t handle = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  struct Destination {
+    Peer peer;
+    bool several = false;
+  };
+
+  ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
+
+  // The program gives a handle up when it closes its endpoint.
+  void close_endpoints() {
+    for (const UcpOp& op : job_.ucp) {
+      if (op.function < log::UcpFunction::ep_close_nb ||
+          op.function > log::UcpFunction::ep_destroy) {
+        continue;
+      }
+      std::vector<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
+      if (const Index at = row_at(rows, op.handle, op.start_tick); at != kNone) {
+        UcpEndpoint& row = rows[static_cast<std::size_t>(at)];
+        row.end_tick = std::min(row.end_tick, op.start_tick);
+      }
+    }
+  }
+
+  void link_by_worker_address() {
+    Directory<std::uint64_t, ProcessOf> workers;
+    for (std::size_t p = 0; p < job_.logs.size(); ++p) {
+      for (const Worker& worker : job_.logs[p].workers) {
+        if (worker.uid != 0) {
+          workers.add(worker.uid, life_of(job_.logs[p], worker.tick, worker.end_tick),
+                      {static_cast<Index>(p)});
+        }
+      }
+    }
+    for (ProcessLog& log : job_.logs) {
+      for (UcpEndpoint& endpoint : log.ucp_endpoints) {
+        endpoint.peer.uid = endpoint.remote_uid;
+        if (const ProcessOf* found =
+                workers.find(endpoint.remote_uid, log.clock.job_ns(endpoint.tick))) {
+          endpoint.peer.process = found->process;
+          endpoint.peer_by = PeerBy::worker_address;
+        }
+      }
+    }
+  }
+
+  void find_endpoints_of_operations() {
+    places_.resize(job_.ucp.size());
+    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
+      const UcpOp& op = job_.ucp[i];
+      if (!op.has_endpoint()) {
+        continue;
+      }
+      std::vector<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
+      const Index at = row_at(rows, op.handle, op.start_tick);
+      const bool there =
+          at != kNone && op.start_tick <= rows[static_cast<std::size_t>(at)].end_tick;
+      places_[i] = {there ? at : kNone, op.handle};
+      if (there) {
+        ++rows[static_cast<std::size_t>(at)].operations;
+      }
+    }
+  }
+
+  // Blocking calls make progress inside, which may post for anybody.
+  static bool posts_for_others(log::UcpFunction function) {
+    return log::family_of(function) == log::UcpFamily::flush || function == log::UcpFunction::put ||
+           function == log::UcpFunction::get ||
+           (function >= log::UcpFunction::atomic_add32 &&
+            function <= log::UcpFunction::atomic_cswap64);
+  }
+
+  // The operation that a transfer was posted for, by its id; kNone: not certain.
+  Index certain_origin(const UctOp& transfer) const {
+    if (transfer.status < 0 || transfer.origin_kind != log::Origin::ucp ||
+        transfer.endpoint_row == kNone) {
+      return kNone;
+    }
+    const auto& ids = job_.logs[static_cast<std::size_t>(transfer.process)].ucp_by_id;
+    const auto found = ids.find(transfer.origin);
+    if (found == ids.end()) {
+      return kNone;
+    }
+    const UcpOp& op = job_.ucp[static_cast<std::size_t>(found->second)];
+    return op.has_endpoint() && !posts_for_others(op.function) ? found->second : kNone;
+  }
+
+  void link_by_transfers() {
+    for (const UctOp& transfer : job_.uct) {
+      const Index operation = certain_origin(transfer);
+      if (operation == kNone) {
+        continue;
+      }
+      const Endpoint& to =
+          log_of(transfer.process).endpoints[static_cast<std::size_t>(transfer.endpoint_row)];
+      if (to.peer_process == kNone) {
+        continue;
+      }
+      const Peer peer{to.peer_process, to.peer_uid};
+      const auto [place, fresh] = destinations_.try_emplace(
+          {transfer.process, places_[static_cast<std::size_t>(operation)]}, Destination{peer});
+      place->second.several |=
+          place->second.peer.process != peer.process || place->second.peer.uid != peer.uid;
+    }
+    for (const auto& [at, destination] : destinations_) {
+      const auto& [process, place] = at;
+      if (place.row == kNone || destination.several) {
+        continue;
+      }
+      UcpEndpoint& endpoint = log_of(process).ucp_endpoints[static_cast<std::size_t>(place.row)];
+      if (endpoint.peer.process == kNone && endpoint.remote_uid == 0) {
+        endpoint.peer = destination.peer;
+        endpoint.peer_by = PeerBy::transfers;
+      }
+    }
+  }
+
+  Peer peer_at(Index process, const Place& place) {
+    if (place.row != kNone) {
+      return log_of(process).ucp_endpoints[static_cast<std::size_t>(place.row)].peer;
+    }
+    const auto found = destinations_.find({process, place});
+    return found == destinations_.end() || found->second.several ? Peer{} : found->second.peer;
+  }
+
+  void tell(UcpOp& op, const Place& place) {
+    if (op.has_endpoint()) {
+      const Peer peer = peer_at(op.process, place);
+      op.peer_uid = peer.uid;
+      op.peer_process = peer.process;
+      return;
+    }
+    const std::vector<Worker>& workers = log_of(op.process).workers;
+    if (const Index at = row_at(workers, op.handle, op.start_tick); at != kNone) {
+      op.worker_uid = workers[static_cast<std::size_t>(at)].uid;
+    }
+  }
+
+  Job& job_;
+  std::vector<Place> places_;  // by operation
+  std::map<std::pair<Index, Place>, Destination> destinations_;
+};
+
+}  // namespace
+
+Index peer_of(const Job& job, const UctOp& op) {
+  const auto& endpoints = job.logs[static_cast<std::size_t>(op.process)].endpoints;
+  return op.endpoint_row == kNone
+             ? kNone
+             : endpoints[static_cast<std::size_t>(op.endpoint_row)].peer_process;
+}
+
+void link_peers(Job& job) {
+  UctPeers(job).link();
+  UcpPeers(job).link();
+}
+
+}  // namespace uctrace::merge

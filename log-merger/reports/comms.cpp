@@ -1,0 +1,324 @@
+#include "log-merger/reports/comms.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "log-merger/reports/comms_choice.hpp"
+#include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/report.hpp"
+#include "log-merger/summaries/call_parts.hpp"
+#include "log-merger/summaries/filter.hpp"
+
+namespace uctrace {
+
+namespace {
+
+// The value of each dimension as a number that orders it: a row, a text, a bucket, an interval.
+using Key = std::vector<std::int64_t>;
+
+struct Sum {
+  std::uint64_t calls = 0;               // or transfers
+  std::uint64_t sent = 0, received = 0;  // or payload, and what was handed to UCT
+  std::uint64_t time_ns = 0;
+  std::map<std::int32_t, std::uint64_t> ns_of_process;
+
+  std::uint64_t weight(bool of_transfers) const { return of_transfers ? sent : time_ns; }
+};
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+bool in_natural_order(CommsBy by) { return by == CommsBy::bucket || by == CommsBy::time; }
+
+class Summing {
+ public:
+  Summing(const Run& run, const CommsFilter& filter, const CommsOptions& options)
+      : run_(run),
+        options_(options),
+        choice_(run, filter),
+        labels_(run),
+        of_transfers_(has(CommsBy::transport)) {
+    of_transfers_ ? add_transfers() : add_calls();
+  }
+
+  Table table() const {
+    Table table{.key = "comms",
+                .title = of_transfers_ ? "Transfers of the messages that MPI calls asked for"
+                                       : "MPI calls and their time",
+                .columns = {},
+                .rows = {}};
+    for (const CommsBy by : options_.by) add_columns(by, table.columns);
+    add_measures(table.columns);
+    std::uint64_t whole = 0;
+    for (const auto& [key, sum] : sums_) whole += sum.weight(of_transfers_);
+    for (const auto& [key, sum] : sorted()) {
+      std::vector<Cell>& row = table.rows.emplace_back();
+      std::size_t at = 0;
+      for (const CommsBy by : options_.by) add_cells(by, *key, at, row);
+      of_transfers_ ? add_transfer_cells(*sum, whole, row) : add_call_cells(*sum, whole, row);
+    }
+    return table;
+  }
+
+ private:
+  bool has(CommsBy by) const {
+    return std::find(options_.by.begin(), options_.by.end(), by) != options_.by.end();
+  }
+
+  // --- sums
+
+  void add_calls() {
+    CallParts(run_).for_each([&](const CallPart& part) {
+      const MpiCallRow& call = part.call;
+      const CommsSubject subject{part.communicator, call.function,
+                                 static_cast<std::int32_t>(call.process), call.t_start_ns};
+      if (!choice_.accepts(subject)) return;
+      const std::int32_t site = call_site_at(run_, call.stack);
+      Sum& sum = sums_[key_of(subject, std::max(call.bytes, call.recv_bytes), site, nullptr)];
+      if (part.counts) {
+        ++sum.calls;
+        sum.sent += call.bytes;
+        sum.received += call.recv_bytes;
+      }
+      sum.time_ns += part.ns;
+      sum.ns_of_process[subject.process] += part.ns;
+    });
+  }
+
+  void add_transfers() {
+    for (const Message& message : run_.messages) {
+      if (message.call < 0) continue;
+      const MpiCallRow& call = run_.mpi_calls[static_cast<std::size_t>(message.call)];
+      const CommsSubject subject{message.communicator, message.mpi,
+                                 static_cast<std::int32_t>(call.process), message.t_start_ns};
+      if (!choice_.accepts(subject)) continue;
+      const std::int32_t site = call_site_at(run_, message.stack);
+      for (std::uint32_t h = 0; h < message.hops; ++h) {
+        const Hop& hop = run_.hops[message.first_hop + h];
+        Sum& sum = sums_[key_of(subject, message.bytes, site, &hop)];
+        sum.calls += hop.count;
+        sum.sent += hop.bytes;
+        sum.received += hop.wire_bytes;
+      }
+    }
+  }
+
+  Key key_of(const CommsSubject& subject, std::uint64_t bytes, std::int32_t call_site,
+             const Hop* hop) {
+    Key key;
+    for (const CommsBy by : options_.by) {
+      switch (by) {
+        case CommsBy::comm:
+          key.push_back(subject.communicator);
+          break;
+        case CommsBy::op:
+          key.push_back(subject.function);
+          break;
+        case CommsBy::kind:
+          key.push_back(static_cast<std::int64_t>(choice_.kind_of(subject.function)));
+          break;
+        case CommsBy::rank:
+          key.push_back(subject.process);
+          break;
+        case CommsBy::bucket:
+          key.push_back(std::upper_bound(options_.buckets.begin(), options_.buckets.end(), bytes) -
+                        options_.buckets.begin());
+          break;
+        case CommsBy::time:
+          key.push_back(subject.start_ns < 0
+                            ? -1
+                            : subject.start_ns / static_cast<std::int64_t>(options_.interval_ns));
+          break;
+        case CommsBy::call_site:
+          key.push_back(call_site);
+          break;
+        case CommsBy::transport:
+          key.push_back(hop->transport);
+          key.push_back(hop->device);
+          break;
+      }
+    }
+    return key;
+  }
+
+  // What has a natural order is in it; else the greatest first, together with all that has the same
+  // first value.
+  std::vector<std::pair<const Key*, const Sum*>> sorted() const {
+    std::map<std::int64_t, std::uint64_t> of_first;
+    const auto first = [](const Key& key) { return key.empty() ? 0 : key.front(); };
+    std::vector<std::pair<const Key*, const Sum*>> rows;
+    for (const auto& [key, sum] : sums_) {
+      of_first[first(key)] += sum.weight(of_transfers_);
+      rows.emplace_back(&key, &sum);
+    }
+    const bool first_natural = !options_.by.empty() && in_natural_order(options_.by.front());
+    const bool any_natural = std::any_of(options_.by.begin(), options_.by.end(), in_natural_order);
+    std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+      const std::int64_t key_a = first(*a.first), key_b = first(*b.first);
+      if (key_a != key_b) {
+        const std::uint64_t weight_a = of_first.at(key_a), weight_b = of_first.at(key_b);
+        return first_natural || weight_a == weight_b ? key_a < key_b : weight_a > weight_b;
+      }
+      return !any_natural && a.second->weight(of_transfers_) > b.second->weight(of_transfers_);
+    });
+    return rows;
+  }
+
+  // --- columns and cells
+
+  static void add_columns(CommsBy by, std::vector<Column>& columns) {
+    switch (by) {
+      case CommsBy::comm:
+        columns.insert(columns.end(), {{"comm", "communicator"},
+                                       {"user_name", "called"},
+                                       {"size", "processes", Unit::count}});
+        break;
+      case CommsBy::op:
+        columns.push_back({"op", "operation"});
+        break;
+      case CommsBy::kind:
+        columns.push_back({"kind", "kind"});
+        break;
+      case CommsBy::rank:
+        columns.push_back({"rank", "rank"});
+        break;
+      case CommsBy::bucket:
+        columns.insert(columns.end(), {{"from_bytes", "from", Unit::bytes},
+                                       {"below_bytes", "below", Unit::bytes}});
+        break;
+      case CommsBy::time:
+        columns.push_back({"from_ns", "from", Unit::nanoseconds});
+        break;
+      case CommsBy::call_site:
+        columns.push_back({"call_site", "call site"});
+        break;
+      case CommsBy::transport:
+        columns.insert(columns.end(), {{"transport", "transport"}, {"device", "device"}});
+        break;
+    }
+  }
+
+  void add_measures(std::vector<Column>& columns) const {
+    if (of_transfers_) {
+      columns.insert(columns.end(), {{"transfers", "transfers", Unit::count},
+                                     {"bytes", "payload", Unit::bytes},
+                                     {"wire_bytes", "with headers", Unit::bytes},
+                                     {"bytes_percent", "payload %", Unit::percent}});
+      return;
+    }
+    columns.insert(columns.end(), {{"calls", "calls", Unit::count},
+                                   {"sent_bytes", "sent", Unit::bytes},
+                                   {"received_bytes", "received", Unit::bytes},
+                                   {"time_ns", "time, all ranks", Unit::nanoseconds},
+                                   {"time_percent", "of MPI %", Unit::percent}});
+    if (has(CommsBy::rank)) return;  // each row is of one
+    columns.insert(columns.end(), {{"mean_ns", "mean of ranks", Unit::nanoseconds},
+                                   {"min_ns", "least", Unit::nanoseconds},
+                                   {"min_rank", "by rank"},
+                                   {"max_ns", "most", Unit::nanoseconds},
+                                   {"max_rank", "by rank"}});
+  }
+
+  Cell text(TextId id) const { return id == kNoText ? Cell{} : Cell{run_.texts[id]}; }
+
+  void add_cells(CommsBy by, const Key& key, std::size_t& at, std::vector<Cell>& row) const {
+    const std::int64_t value = key[at++];
+    const auto index = static_cast<std::size_t>(value);
+    switch (by) {
+      case CommsBy::comm:
+        return add_communicator(value, row);
+      case CommsBy::op:
+        row.push_back(text(static_cast<TextId>(value)));
+        return;
+      case CommsBy::kind:
+        row.emplace_back(name_of(static_cast<MpiKind>(value)));
+        return;
+      case CommsBy::rank:
+        row.emplace_back(labels_.of_processes()[index]);
+        return;
+      case CommsBy::bucket:
+        row.emplace_back(value == 0 ? std::uint64_t{0} : options_.buckets[index - 1]);
+        row.push_back(index == options_.buckets.size() ? Cell{} : Cell{options_.buckets[index]});
+        return;
+      case CommsBy::time:
+        row.push_back(value < 0 ? Cell{}
+                                : Cell{static_cast<std::uint64_t>(value) * options_.interval_ns});
+        return;
+      case CommsBy::call_site:
+        row.push_back(value < 0 ? Cell{} : text(run_.call_sites[index].label));
+        return;
+      case CommsBy::transport:
+        row.push_back(text(static_cast<TextId>(value)));
+        row.push_back(text(static_cast<TextId>(key[at++])));
+        return;
+    }
+  }
+
+  void add_communicator(std::int64_t index, std::vector<Cell>& row) const {
+    if (index < 0) {
+      row.insert(row.end(), 3, Cell{});
+      return;
+    }
+    const Communicator& comm = run_.communicators[static_cast<std::size_t>(index)];
+    row.push_back(text(comm.name));
+    row.push_back(text(comm.user_name));
+    row.emplace_back(std::uint64_t{comm.size} + comm.remote_size);
+  }
+
+  static void add_transfer_cells(const Sum& sum, std::uint64_t whole, std::vector<Cell>& row) {
+    row.insert(row.end(), {sum.calls, sum.sent, sum.received, percent(sum.sent, whole)});
+  }
+
+  void add_call_cells(const Sum& sum, std::uint64_t whole, std::vector<Cell>& row) const {
+    row.insert(row.end(),
+               {sum.calls, sum.sent, sum.received, sum.time_ns, percent(sum.time_ns, whole)});
+    if (has(CommsBy::rank)) return;
+    const auto shorter = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto [least, most] =
+        std::minmax_element(sum.ns_of_process.begin(), sum.ns_of_process.end(), shorter);
+    const auto label = [&](std::int32_t process) {
+      return labels_.of_processes()[static_cast<std::size_t>(process)];
+    };
+    row.insert(row.end(), {sum.time_ns / sum.ns_of_process.size(), least->second,
+                           label(least->first), most->second, label(most->first)});
+  }
+
+  const Run& run_;
+  const CommsOptions& options_;
+  CommsChoice choice_;
+  const Labels labels_;
+  const bool of_transfers_;
+  std::map<Key, Sum> sums_;
+};
+
+}  // namespace
+
+Table comms_table(const Run& run, const CommsFilter& filter, const CommsOptions& options) {
+  Table table = Summing(run, filter, options).table();
+  if (options.limit) table.keep_first(*options.limit);
+  return table;
+}
+
+void write_comms(std::ostream& out, const Run& run, const CommsFilter& filter,
+                 const CommsOptions& options) {
+  const Table table = comms_table(run, filter, options);
+  switch (options.format) {
+    case Format::table:
+      write_run_line(out, run);
+      out << '\n';
+      write_text(out, table, options.colour);
+      out << "\n# " << identities_line(run) << '\n';
+      write_recording_note(out, run);
+      return;
+    case Format::json:
+      out << dump(to_json(table), 2) << '\n';
+      return;
+    case Format::csv:
+      return write_csv(out, table);
+    case Format::ndjson:
+      return write_ndjson(out, table, false);
+  }
+}
+
+}  // namespace uctrace

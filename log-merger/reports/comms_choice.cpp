@@ -1,0 +1,62 @@
+#include "log-merger/reports/comms_choice.hpp"
+
+#include "log-merger/summaries/call_parts.hpp"
+#include "log-merger/summaries/filter.hpp"
+
+namespace uctrace {
+
+CommsChoice::CommsChoice(const Run& run, const CommsFilter& filter)
+    : run_(run), from_ns_(filter.from_ns), to_ns_(filter.to_ns) {
+  std::multimap<std::string, std::int32_t> comms, ranks, hosts;
+  for (std::size_t i = 0; i < run.communicators.size(); ++i) {
+    const Communicator& comm = run.communicators[i];
+    comms.emplace(run.texts[comm.name], static_cast<std::int32_t>(i));
+    if (comm.user_name != kNoText && comm.user_name != comm.name) {
+      comms.emplace(run.texts[comm.user_name], static_cast<std::int32_t>(i));
+    }
+  }
+  comms.emplace("-", -1);
+  comms_ = choose(filter.comm, "comm", comms);
+  const Labels labels(run);
+  for (std::size_t i = 0; i < run.processes.size(); ++i) {
+    ranks.emplace(labels.of_processes()[i], static_cast<std::int32_t>(i));
+    hosts.emplace(run.texts[run.processes[i].host], static_cast<std::int32_t>(i));
+  }
+  processes_ = choose(filter.rank, "rank", ranks);
+  if (const auto on_hosts = choose(filter.host, "host", hosts)) {
+    if (processes_) {
+      std::erase_if(*processes_,
+                    [&](std::int32_t process) { return !on_hosts->contains(process); });
+    } else {
+      processes_ = on_hosts;
+    }
+  }
+  std::multimap<std::string, TextId> functions;
+  std::set<TextId> seen;
+  for (const MpiCallRow& call : run.mpi_calls) {
+    if (seen.insert(call.function).second) {
+      functions.emplace(run.texts[call.function], call.function);
+    }
+  }
+  functions_ = choose(filter.mpi, "mpi", functions);
+  if (!filter.kind.empty()) kinds_ = std::set<std::string>(filter.kind.begin(), filter.kind.end());
+}
+
+MpiKind CommsChoice::kind_of(TextId function) {
+  const auto [place, fresh] = kind_of_function_.try_emplace(function, MpiKind::management);
+  if (fresh) place->second = parse_mpi_name(run_.texts[function]).kind;
+  return place->second;
+}
+
+bool CommsChoice::accepts(const CommsSubject& subject) {
+  if (comms_ && !comms_->contains(subject.communicator)) return false;
+  if (processes_ && !processes_->contains(subject.process)) return false;
+  if (functions_ && !functions_->contains(subject.function)) return false;
+  if (kinds_ && !kinds_->contains(name_of(kind_of(subject.function)))) return false;
+  if (!from_ns_ && !to_ns_) return true;
+  const auto start = static_cast<std::uint64_t>(subject.start_ns);
+  return subject.start_ns >= 0 && start >= from_ns_.value_or(0) &&
+         start < to_ns_.value_or(UINT64_MAX);
+}
+
+}  // namespace uctrace

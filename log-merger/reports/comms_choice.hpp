@@ -1,0 +1,37 @@
+// What a filter of `uctrace comms` chooses. Private to comms.cpp.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "log-merger/reports/comms.hpp"
+
+namespace uctrace {
+
+// What stands for a call or a message.
+struct CommsSubject {
+  std::int32_t communicator;
+  TextId function;
+  std::int32_t process;
+  std::int64_t start_ns;
+};
+
+class CommsChoice {
+ public:
+  // Throws Error for a value that the run does not have.
+  CommsChoice(const Run& run, const CommsFilter& filter);
+
+  bool accepts(const CommsSubject& subject);
+  MpiKind kind_of(TextId function);
+
+ private:
+  const Run& run_;
+  std::optional<std::set<std::int32_t>> comms_, processes_;
+  std::optional<std::set<TextId>> functions_;
+  std::optional<std::set<std::string>> kinds_;
+  std::optional<std::uint64_t> from_ns_, to_ns_;
+  std::map<TextId, MpiKind> kind_of_function_;
+};
+
+}  // namespace uctrace

@@ -1,0 +1,199 @@
+#include "log-merger/reports/messages_output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+#include "log-merger/reports/info_output.hpp"
+#include "log-merger/summaries/memory_output.hpp"
+
+namespace uctrace {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json text_json(const Run& run, TextId id) {
+  return id == kNoText ? ordered_json(nullptr) : ordered_json(run.texts[id]);
+}
+
+// -1 is the model's "not known" for ranks and times.
+template <typename Number>
+ordered_json known_json(Number number) {
+  return number < 0 ? ordered_json(nullptr) : ordered_json(number);
+}
+
+ordered_json from_json(std::int64_t ns, TimeFrom from) {
+  return ns < 0 ? ordered_json(nullptr) : ordered_json(name_of(from));
+}
+
+ordered_json process_json(const Run& run, std::int32_t process) {
+  if (process < 0) return nullptr;
+  return run.texts[run.processes[static_cast<std::size_t>(process)].key];
+}
+
+ordered_json communicator_json(const Run& run, std::int32_t communicator) {
+  if (communicator < 0) return nullptr;
+  return run.texts[run.communicators[static_cast<std::size_t>(communicator)].name];
+}
+
+// Null where nothing moves.
+ordered_json end_json(const Run& run, const Hop& hop, MemoryPlace place) {
+  const bool moves = hop.role != Role::control || place.kind != MemoryKind::unknown;
+  return moves ? memory_json(run, place) : ordered_json(nullptr);
+}
+
+ordered_json hop_json(const Run& run, const Hop& hop) {
+  return {{"hop", hop.hop},
+          {"transport", text_json(run, hop.transport)},
+          {"device", text_json(run, hop.device)},
+          {"remote_device", text_json(run, hop.remote_device)},
+          {"op", text_json(run, hop.op)},
+          {"issued_by", name_of(hop.issued_by)},
+          {"role", name_of(hop.role)},
+          {"from", end_json(run, hop, hop.from())},
+          {"to", end_json(run, hop, hop.to())},
+          {"count", hop.count},
+          {"bytes", hop.bytes},
+          {"wire_bytes", hop.wire_bytes},
+          {"t_first_ns", known_json(hop.t_first_ns)},
+          {"t_last_ns", known_json(hop.t_last_ns)},
+          {"t_last_from", from_json(hop.t_last_ns, hop.t_last_from)},
+          {"exact", hop.exact}};
+}
+
+std::string csv_of(const ordered_json& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? csv_field(value.get<std::string>()) : dump(value);
+}
+
+// "am_bcopy posix/memory x8; ...": the path in one field.
+std::string path_field(const ordered_json& path) {
+  std::vector<std::string> hops;
+  for (const ordered_json& hop : path) {
+    hops.push_back(fmt::format(
+        "{} {}/{} x{}", hop["op"].is_null() ? "" : hop["op"].get<std::string>(),
+        hop["transport"].is_null() ? "" : hop["transport"].get<std::string>(),
+        hop["device"].is_null() ? "" : hop["device"].get<std::string>(), dump(hop["count"])));
+  }
+  return fmt::format("{}", fmt::join(hops, "; "));
+}
+
+// The keys of the JSON form; memory and the path are one field each.
+ordered_json flat(const Run& run, MessageId id) {
+  ordered_json message = message_json(run, id);
+  message["src_memory"] = memory_field(run, run.messages[id].src_place());
+  message["dst_memory"] = memory_field(run, run.messages[id].dst_place());
+  message["path"] = path_field(message["path"]);
+  return message;
+}
+
+void write_csv_line(std::ostream& out, const ordered_json& message) {
+  const char* separator = "";
+  for (const auto& [key, value] : message.items()) {
+    out << separator << csv_of(value);
+    separator = ",";
+  }
+  out << '\n';
+}
+
+void write_csv_header(std::ostream& out) {
+  Run run;  // a message of nothing has every key
+  run.messages.emplace_back();
+  const char* separator = "";
+  const ordered_json message = message_json(run, 0);
+  for (const auto& [key, value] : message.items()) {
+    out << separator << key;
+    separator = ",";
+  }
+  out << '\n';
+}
+
+}  // namespace
+
+std::vector<MessageId> selected_messages(const Run& run, const Filter& filter) {
+  std::vector<MessageId> ids;
+  for (MessageId id = 0; id < run.messages.size(); ++id) {
+    if (filter.selects(run.messages[id])) ids.push_back(id);
+  }
+  return ids;
+}
+
+ordered_json message_json(const Run& run, MessageId id) {
+  const Message& message = run.messages[id];
+  ordered_json path = ordered_json::array();
+  for (const Hop& hop : path_of(run, message)) {
+    path.push_back(hop_json(run, hop));
+  }
+  const bool has_protocol = message.protocol_from != ProtocolFrom::none;
+  const bool is_tagged = message.kind == MessageKind::tag;
+  return {{"id", id},
+          {"kind", name_of(message.kind)},
+          {"status", text_json(run, message.status)},
+          {"match", name_of(message.match)},
+          {"src", known_json(message.src)},
+          {"dst", known_json(message.dst)},
+          {"initiator", name_of(message.initiator)},
+          {"src_process", process_json(run, message.src_process)},
+          {"dst_process", process_json(run, message.dst_process)},
+          {"bytes", message.bytes},
+          {"tag", message.has_tag ? ordered_json(message.tag) : ordered_json(nullptr)},
+          {"ucp_tag",
+           is_tagged ? ordered_json(fmt::format("{:#x}", message.ucp_tag)) : ordered_json(nullptr)},
+          {"comm", text_json(run, message.comm)},
+          {"comm_id", communicator_json(run, message.communicator)},
+          {"mpi", text_json(run, message.mpi)},
+          {"mpi_recv", text_json(run, message.mpi_recv)},
+          {"call_site", text_json(run, call_site_of(run, message.stack))},
+          {"recv_call_site", text_json(run, call_site_of(run, message.recv_stack))},
+          {"protocol", text_json(run, message.protocol)},
+          {"protocol_from",
+           has_protocol ? ordered_json(name_of(message.protocol_from)) : ordered_json(nullptr)},
+          {"t_start_ns", known_json(message.t_start_ns)},
+          {"t_posted_recv_ns", known_json(message.t_posted_recv_ns)},
+          {"t_end_ns", known_json(message.t_end_ns)},
+          {"t_error_ns", known_json(message.t_error_ns)},
+          {"t_start_from", from_json(message.t_start_ns, message.t_start_from)},
+          {"t_posted_recv_from", from_json(message.t_posted_recv_ns, message.t_posted_recv_from)},
+          {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},
+          {"src_memory", memory_json(run, message.src_place())},
+          {"dst_memory", memory_json(run, message.dst_place())},
+          {"path", std::move(path)}};
+}
+
+void write_messages(std::ostream& out, const Run& run, const std::vector<MessageId>& ids,
+                    Format format, std::optional<std::size_t> limit, Detail detail) {
+  const std::size_t count = std::min(ids.size(), limit.value_or(ids.size()));
+  const std::span<const MessageId> shown = std::span(ids).first(count);
+  const Labels labels(run);
+  switch (format) {
+    case Format::table:
+      for (const MessageId id : shown) {
+        out << (detail == Detail::full ? full_receipt(run, labels, id) + '\n'
+                                       : receipt(run, labels, id));
+      }
+      out << fmt::format("# {} of {} messages", count, run.messages.size());
+      if (count < ids.size()) out << fmt::format("; {} more are selected", ids.size() - count);
+      out << '\n';
+      write_recording_note(out, run);
+      return;
+    case Format::json: {
+      const char* separator = "[\n";
+      for (const MessageId id : shown) {
+        out << separator << dump(message_json(run, id));
+        separator = ",\n";
+      }
+      out << (shown.empty() ? "[]\n" : "\n]\n");
+      return;
+    }
+    case Format::ndjson:
+      for (const MessageId id : shown) out << dump(message_json(run, id)) << '\n';
+      return;
+    case Format::csv:
+      write_csv_header(out);
+      for (const MessageId id : shown) write_csv_line(out, flat(run, id));
+  }
+}
+
+}  // namespace uctrace

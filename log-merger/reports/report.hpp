@@ -1,0 +1,84 @@
+// The five tables of `uctrace report`, exact sums over the selected rows of a run:
+// contenders  which UCT operation over which transport carried how much (payload bytes and number
+//             of transfers, over the hops of the selected messages that fit the hop criteria)
+// mpi         messages and payload by the MPI function that asked, and of its calls: their time,
+// the
+//             bytes by their arguments (which calls on windows have too) and their communicators
+// pairs       messages and payload by source and destination
+// call_sites  calls, their time and bytes, by the line of the program that makes them
+// gpu_nic     payload between memory and network cards of each host (gpu_nic.hpp)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "log-merger/model/model.hpp"
+#include "log-merger/reports/table.hpp"
+#include "log-merger/summaries/filter.hpp"
+
+namespace uctrace {
+
+// Transfers that serve no message: connection set-up, internal flushes and the like.
+enum class WithoutMessage : std::uint8_t { left_out, counted };
+
+struct Contender {
+  TextId transport = kNoText, op = kNoText;
+  std::uint64_t transfers = 0;
+  std::uint64_t bytes = 0;       // payload
+  std::uint64_t wire_bytes = 0;  // payload and headers handed to UCT
+};
+
+struct FunctionTotal {
+  TextId function = kNoText;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  // Of the calls; nullopt where the filter cannot choose calls.
+  std::optional<std::uint64_t> calls, time_ns, asked_bytes;
+  std::set<TextId> comms;
+};
+
+struct PairTotal {
+  Party source, destination;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Calls of a function from one place. Those of UCP count where they were not made inside of MPI.
+struct CallSiteTotal {
+  std::int32_t call_site = -1;  // into call_sites; -1 = in no stack outside of the libraries
+  TextId function = kNoText;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;  // by their arguments
+  std::uint64_t time_ns = 0;
+  std::set<std::uint32_t> processes;
+};
+
+// Each list is sorted, greatest payload first; ties go by the next number, then by name.
+std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutMessage rest);
+std::vector<FunctionTotal> totals_by_function(const Run& run, const Filter& filter);
+std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter);
+// Longest time first; events without a stack are left out.
+std::vector<CallSiteTotal> totals_by_call_site(const Run& run, const Filter& filter);
+
+enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, gpu_nic, all };
+
+struct ReportOptions {
+  ReportBy by = ReportBy::all;
+  Format format = Format::table;
+  WithoutMessage without_message = WithoutMessage::left_out;
+  std::optional<std::size_t> limit = {};  // rows of each table
+  Colour colour = Colour::off;
+};
+
+// "# command | MPI | UCX | when | how long | processes": the first line of what a person reads.
+void write_run_line(std::ostream& out, const Run& run);
+
+// Throws Error for CSV of all tables: a CSV file holds one.
+void write_report(std::ostream& out, const Run& run, const Filter& filter,
+                  const ReportOptions& options);
+
+}  // namespace uctrace

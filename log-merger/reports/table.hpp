@@ -1,0 +1,61 @@
+// A table of results and the ways to print it: aligned text for a person, CSV, JSON and NDJSON for
+// a program. Text carries a unit on every number; the other formats carry plain numbers whose unit
+// ends the column's key (`_bytes`, `_ns`, `_percent`) unless it is a count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "log-merger/model/json_text.hpp"
+#include "log-merger/model/quantities.hpp"
+
+namespace uctrace {
+
+enum class Format : std::uint8_t { table, csv, json, ndjson };
+
+enum class Unit : std::uint8_t { text, count, bytes, nanoseconds, percent };
+
+struct Column {
+  std::string key;    // name in CSV and JSON; stable
+  std::string title;  // heading in text
+  Unit unit = Unit::text;
+};
+
+// monostate = not known: "-" in text, empty in CSV, null in JSON.
+using Cell = std::variant<std::monostate, std::string, std::uint64_t, double>;
+
+struct Table {
+  std::string key;    // name among several tables
+  std::string title;  // one line for a person
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+  std::size_t hidden_rows = 0;  // left out by keep_first
+
+  void keep_first(std::size_t count);
+};
+
+// How text is dressed. Colour is the caller's decision: it knows what the stream is.
+enum class Colour : std::uint8_t { off, on };
+
+std::string heading(std::string_view text, Colour colour);
+
+std::string format_cell(const Cell& cell, Unit unit);
+
+// One field of CSV, quoted where RFC 4180 asks for it. A text that a spreadsheet would take for a
+// formula gets an apostrophe in front: names come from the program that was recorded.
+std::string csv_field(std::string_view text);
+
+void write_text(std::ostream& out, const Table& table, Colour colour);
+void write_csv(std::ostream& out, const Table& table);
+// One object a line. With `with_table_key` each names its table, for streams of several.
+void write_ndjson(std::ostream& out, const Table& table, bool with_table_key);
+// An array with one object a row, keys in column order.
+nlohmann::ordered_json to_json(const Table& table);
+
+}  // namespace uctrace

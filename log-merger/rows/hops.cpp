@@ -1,0 +1,123 @@
+#include "log-merger/rows/hops.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "log-merger/attribute/payload.hpp"
+#include "log-merger/attribute/protocol.hpp"
+#include "log-merger/memory/transfer_memory.hpp"
+#include "log-merger/rows/row_maker.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+class HopMaker : RowMaker {
+ public:
+  HopMaker(Job& job, Index message, const std::vector<Index>& ops)
+      : RowMaker(job),
+        index_(message),
+        message_(run_.messages[static_cast<std::size_t>(message)]),
+        ops_(ops) {}
+
+  void lay_out(const UcpOp* initiator) {
+    find_ways(job_, message_, initiator, ops_);
+    message_.first_hop = static_cast<std::uint32_t>(run_.hops.size());
+    for (const Index i : ops_) {
+      add(job_.uct[static_cast<std::size_t>(i)]);
+    }
+    for (const auto& [key, hop] : alike_) {
+      run_.hops.push_back(hop);
+    }
+    if (is_rkey_ptr(run_.texts[message_.protocol])) {
+      run_.hops.push_back(cpu_copy());
+    }
+    const auto begin = run_.hops.begin() + message_.first_hop;
+    std::sort(begin, run_.hops.end(), [](const Hop& a, const Hop& b) {
+      return std::tuple(a.hop, a.t_first_ns, a.role, a.op) <
+             std::tuple(b.hop, b.t_first_ns, b.role, b.op);
+    });
+    message_.hops = static_cast<std::uint32_t>(run_.hops.size()) - message_.first_hop;
+  }
+
+ private:
+  using Key =
+      std::tuple<TextId, TextId, TextId, TextId, Side, Role, bool, MemoryPlace, MemoryPlace>;
+
+  Side side_of(const UctOp& op) const {
+    return message_.src_process == message_.dst_process ? message_.initiator
+           : op.process == message_.src_process         ? Side::src
+                                                        : Side::dst;
+  }
+
+  void add(const UctOp& op) {
+    const Names names = names_of(op);
+    const Side side = side_of(op);
+    const Role role = role_of(op);
+    const bool exact = op.link == Link::exact;
+    Hop& hop = alike_[{names.transport, names.device, names.remote_device, names.op, side, role,
+                       exact, op.from, op.to}];
+    hop.message = static_cast<std::uint32_t>(index_);
+    hop.hop = op.hop;
+    hop.transport = names.transport;
+    hop.device = names.device;
+    hop.remote_device = names.remote_device;
+    hop.network = names.network;
+    hop.op = names.op;
+    hop.issued_by = side;
+    hop.role = role;
+    hop.exact = exact;
+    hop.from_memory = op.from.kind;
+    hop.from_gpu = op.from.gpu;
+    hop.to_memory = op.to.kind;
+    hop.to_gpu = op.to.gpu;
+    ++hop.count;
+    hop.bytes += payload_bytes(op);
+    hop.wire_bytes += op.failed() ? 0 : op.bytes;
+    hop.t_first_ns = hop.t_first_ns < 0 ? op.start_ns : std::min(hop.t_first_ns, op.start_ns);
+    end_not_before(op, hop.t_last_ns, hop.t_last_from);
+  }
+
+  // A receiver that maps the sender's memory and copies with its own CPU: no UCT operation moves
+  // the payload. Inferred from an announced message that was acknowledged without one.
+  Hop cpu_copy() {
+    Hop hop;
+    hop.message = static_cast<std::uint32_t>(index_);
+    hop.issued_by = Side::dst;
+    hop.exact = false;
+    hop.op = text("cpu_copy");
+    hop.count = 1;
+    hop.from_memory = message_.src_memory;
+    hop.from_gpu = message_.src_gpu;
+    hop.to_memory = message_.dst_memory;
+    hop.to_gpu = message_.dst_gpu;
+    hop.bytes = message_.bytes;  // but the header of an active message, which is announced with it
+    hop.t_last_ns = message_.t_end_ns;
+    hop.t_last_from = message_.t_end_from;
+    for (const Index i : ops_) {
+      const UctOp& op = job_.uct[static_cast<std::size_t>(i)];
+      const Names names = names_of(op);
+      const Role role = role_of(op);
+      if (role == Role::data) hop.bytes -= std::min(hop.bytes, payload_bytes(op));
+      if (role == Role::control) hop.hop = op.hop;
+      hop.transport = names.transport;
+      hop.device = names.device;
+      hop.t_first_ns = std::max(hop.t_first_ns, op.start_ns);
+    }
+    return hop;
+  }
+
+  const Index index_;
+  Message& message_;
+  const std::vector<Index>& ops_;
+  std::map<Key, Hop> alike_;
+};
+
+}  // namespace
+
+void lay_out_hops(Job& job, Index message, const UcpOp* initiator, const std::vector<Index>& ops) {
+  HopMaker(job, message, ops).lay_out(initiator);
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,234 @@
+// The messages: what a send and the receive that took it moved, a one-sided operation, a receive
+// whose send is not in the logs.
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "log-merger/memory/memory.hpp"
+#include "log-merger/model/ucs_names.hpp"
+#include "log-merger/mpi/communicators.hpp"
+#include "log-merger/mpi/tag_layout.hpp"
+#include "log-merger/rows/row_maker.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+class MessageMaker : RowMaker {
+ public:
+  explicit MessageMaker(Job& job) : RowMaker(job) {}
+
+  // A message for each accepted send and one-sided operation, and for each receive whose send is
+  // not in the logs; none for those of uctrace itself.
+  std::vector<Index> make() {
+    std::vector<Index> heads, initiators;
+    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
+      const UcpOp& op = job_.ucp[i];
+      if (op.data_of != kNone) data_receives_[op.data_of] = static_cast<Index>(i);
+      if (op.tool) continue;
+      if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
+        heads.push_back(static_cast<Index>(i));
+      }
+    }
+    std::sort(heads.begin(), heads.end(), [&](Index a, Index b) {
+      return std::pair(ucp(a).start_ns, a) < std::pair(ucp(b).start_ns, b);
+    });
+    for (const Index head : heads) {
+      UcpOp& op = ucp(head);
+      op.message = static_cast<Index>(run_.messages.size());
+      if (op.partner != kNone && !op.is_stream()) {
+        ucp(op.partner).message = op.message;
+      }
+      run_.messages.push_back(op.is_send()        ? message_of_send(op)
+                              : op.is_one_sided() ? message_of_one_sided(op)
+                                                  : message_of_receive(head));
+      initiators.push_back(op.starts_message() ? head : kNone);
+    }
+    for (UcpOp& op : job_.ucp) {
+      if (op.data_of != kNone) {
+        op.message = ucp(op.data_of).message;
+      } else if (op.is(log::UcpFamily::stream_receive) && op.partner != kNone) {
+        op.message = ucp(op.partner).message;
+      }
+    }
+    return initiators;
+  }
+
+ private:
+  static MessageKind kind_of(const UcpOp& op) {
+    switch (op.family()) {
+      case log::UcpFamily::put:
+        return MessageKind::put;
+      case log::UcpFamily::get:
+        return MessageKind::get;
+      case log::UcpFamily::atomic:
+        return MessageKind::atomic;
+      case log::UcpFamily::am_send:
+      case log::UcpFamily::am_receive:
+        return MessageKind::am;
+      case log::UcpFamily::stream_send:
+      case log::UcpFamily::stream_receive:
+        return MessageKind::stream;
+      default:
+        return MessageKind::tag;
+    }
+  }
+
+  void fill_common(Message& m, const UcpOp& op, std::uint64_t ucp_tag) {
+    m.kind = kind_of(op);
+    m.match = op.match;
+    if (m.kind != MessageKind::tag) {
+      return;
+    }
+    m.ucp_tag = ucp_tag;
+    if (const auto tag = decode_tag(log_of(op.process).flavour, ucp_tag)) {
+      m.has_tag = !tag->collective;  // a collective's tag is its library's own
+      m.tag = m.has_tag ? tag->tag : 0;
+    }
+  }
+
+  MemoryPlace own_memory(const UcpOp& op) { return place_of_buffer(log_of(op.process), op); }
+
+  // Of the receive that took the data; for an active message that is what its handler called for
+  // it, if it did.
+  MemoryPlace received_into(Index receive) {
+    const auto data = data_receives_.find(receive);
+    return own_memory(ucp(data != data_receives_.end() ? data->second : receive));
+  }
+
+  MemoryPlace memory_without_operation(Index process) {
+    return process == kNone ? MemoryPlace{} : place_without_operation(log_of(process));
+  }
+
+  // The target tells where its memory was, the initiator when it was used.
+  MemoryPlace target_memory(const UcpOp& op) {
+    if (op.peer_process == kNone) return {};
+    const std::int64_t end_ns = std::max(op.start_ns, op.end_ns);
+    return place_at(log_of(op.peer_process), op.remote,
+                    {op.start_ns, end_ns,
+                     clock_margin_ns(job_, op.process, op.start_ns, op.peer_process, end_ns)});
+  }
+
+  // Nothing of an empty message lies anywhere, however large the buffers are that were offered.
+  static void set_memory(Message& m, MemoryPlace src, MemoryPlace dst) {
+    if (m.bytes == 0 && m.kind != MessageKind::am) src = dst = kHostPlace;
+    m.src_memory = src.kind;
+    m.src_gpu = src.gpu;
+    m.dst_memory = dst.kind;
+    m.dst_gpu = dst.gpu;
+  }
+
+  // What is told of a message by the operation that began it, whichever way the data goes.
+  Message begun_by(const UcpOp& op) {
+    Message m;
+    fill_common(m, op, op.tag);
+    m.bytes = op.bytes;
+    m.mpi = function_of(op.asked_by);
+    m.stack = stack_of_asker(op);
+    m.call = op.asked_by;
+    m.comm = comm_name(op.process, op.comm);
+    m.communicator = communicator_of(op.process, op.comm);
+    m.progressed_in = function_of(op.call);
+    m.t_start_ns = op.start_ns;
+    m.t_start_from = op.start_from;
+    return m;
+  }
+
+  Message message_of_send(const UcpOp& send) {
+    Message m = begun_by(send);
+    m.src_process = send.process;
+    m.dst_process = send.peer_process;
+    std::int32_t status = send.ended ? send.end_status : send.status;
+    MemoryPlace dst = memory_without_operation(m.dst_process);
+    if (send.partner != kNone) {
+      const UcpOp& receive = ucp(send.partner);
+      m.dst_process = receive.process;
+      m.mpi_recv = function_of(receive.asked_by);
+      m.recv_stack = stack_of_asker(receive);
+      const Index first = send.first_taker != kNone ? send.first_taker : send.partner;
+      take_receive(m, ucp(first), receive);
+      dst = received_into(first);
+      status = receive.end_status != 0 ? receive.end_status : status;
+      if ((send.flags & log::UcpOperation::kUnknownLength) != 0 && !send.is_stream()) {
+        m.bytes = receive.received_bytes;
+      }
+    }
+    set_memory(m, own_memory(send), dst);
+    finish(m, status);
+    return m;
+  }
+
+  // Where the data lay is the source, for a get too. An atomic operation brings its operand; what
+  // it returns is part of its answer.
+  Message message_of_one_sided(const UcpOp& op) {
+    Message m = begun_by(op);
+    const bool fetched = op.is(log::UcpFamily::get);
+    m.initiator = fetched ? Side::dst : Side::src;
+    (fetched ? m.dst_process : m.src_process) = op.process;
+    (fetched ? m.src_process : m.dst_process) = op.peer_process;
+    m.t_end_ns = op.end_ns;
+    m.t_end_from = op.end_from;
+    const MemoryPlace own = own_memory(op), target = target_memory(op);
+    set_memory(m, fetched ? target : own, fetched ? own : target);
+    finish(m, op.ended ? op.end_status : op.status);
+    return m;
+  }
+
+  // World rank of a sender that left no log: MPI's tags hold its rank in the communicator.
+  std::int32_t source_in_tag(const UcpOp& receive) {
+    const ProcessLog& log = log_of(receive.process);
+    const auto tag = decode_tag(log.flavour, receive.sender_tag);
+    if (!tag) {
+      return -1;
+    }
+    return addressed_rank(job_, receive.process, receive.comm, tag->source).value_or(-1);
+  }
+
+  Message message_of_receive(Index index) {
+    const UcpOp& receive = ucp(index);
+    Message m;
+    fill_common(m, receive, receive.sender_tag);
+    m.dst_process = receive.process;
+    m.bytes = receive.received_bytes;
+    m.mpi_recv = function_of(receive.asked_by);
+    m.recv_stack = stack_of_asker(receive);
+    m.comm = comm_name(receive.process, receive.comm);
+    m.communicator = communicator_of(receive.process, receive.comm);
+    take_receive(m, receive, receive);
+    set_memory(m, {}, received_into(index));
+    finish(m, receive.end_status);
+    m.src = m.kind == MessageKind::tag ? source_in_tag(receive) : -1;
+    return m;
+  }
+
+  // Of a stream the receives that took its first and its last byte, else they are one.
+  static void take_receive(Message& m, const UcpOp& first, const UcpOp& last) {
+    m.t_posted_recv_ns = first.posted_ns;
+    // A matched receive was posted by its probe.
+    m.t_posted_recv_from =
+        first.posted_tick == first.start_tick ? first.start_from : TimeFrom::clock;
+    m.t_end_ns = last.end_ns;
+    m.t_end_from = last.end_from;
+  }
+
+  void finish(Message& m, std::int32_t status) {
+    m.src = rank_of(m.src_process);
+    m.dst = rank_of(m.dst_process);
+    m.status = text(ucs_status_name(status));
+    if (m.src_process != kNone && m.dst_process != kNone) m.t_error_ns = error_of(m);
+  }
+
+  std::int64_t error_of(const Message& m) {
+    const auto error = clock_error_ns(job_, m.src_process, std::max(m.t_start_ns, std::int64_t{0}),
+                                      m.dst_process, std::max(m.t_end_ns, m.t_start_ns));
+    return error.has_value() ? static_cast<std::int64_t>(std::ceil(*error)) : -1;
+  }
+
+  std::unordered_map<Index, Index> data_receives_;  // by the handler's call that they are part of
+};
+
+}  // namespace
+
+std::vector<Index> make_messages(Job& job) { return MessageMaker(job).make(); }
+
+}  // namespace uctrace::merge

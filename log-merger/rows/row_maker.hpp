@@ -1,0 +1,92 @@
+// What makers of rows look up in the linked job. Private to rows.cpp, message_rows.cpp and
+// hops.cpp.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/model/ucs_names.hpp"
+
+namespace uctrace::merge {
+
+class RowMaker {
+ protected:
+  explicit RowMaker(Job& job) : job_(job), run_(job.run) {}
+
+  UcpOp& ucp(Index i) { return job_.ucp[static_cast<std::size_t>(i)]; }
+  ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
+  TextId text(std::string_view value) { return run_.texts.intern(value); }
+
+  std::int32_t rank_of(Index process) { return process == kNone ? -1 : log_of(process).rank(); }
+
+  TextId function_of(Index call) {
+    return call == kNone ? kNoText : job_.calls[static_cast<std::size_t>(call)].function;
+  }
+
+  // Row of a stack that this process took.
+  std::int32_t stack_row(Index process, std::uint32_t stack) {
+    const auto& rows = log_of(process).stack_rows;
+    const auto found = rows.find(stack);
+    return found == rows.end() ? kNone : found->second;
+  }
+
+  // Of the call that asked for an operation; outside of MPI that is the operation's own.
+  std::int32_t stack_of_asker(const UcpOp& op) {
+    if (op.asked_by == kNone) return stack_row(op.process, op.stack);
+    const MpiCall& call = job_.calls[static_cast<std::size_t>(op.asked_by)];
+    return stack_row(call.process, call.stack);
+  }
+
+  TextId comm_name(Index process, Index comm) {
+    return comm == kNone ? kNoText : log_of(process).comms[static_cast<std::size_t>(comm)].name;
+  }
+
+  // Rows of Run::communicators are those of Job::comms.
+  Index communicator_of(Index process, Index comm) {
+    return comm == kNone ? kNone : log_of(process).comms[static_cast<std::size_t>(comm)].instance;
+  }
+
+  // What a UCT operation went over.
+  struct Names {
+    TextId transport, device, remote_device, memory_domain, op;
+    bool network;
+  };
+  Names names_of(const UctOp& op) {
+    Names names{};
+    const ProcessLog& log = log_of(op.process);
+    if (const Interface* interface = log.interface(op.interface)) {
+      names.transport = interface->transport;
+      names.device = interface->device;
+      names.memory_domain = interface->memory_domain;
+      names.network = interface->device_type == log::DeviceType::network;
+    }
+    if (op.endpoint_row != kNone) {
+      names.remote_device = log.endpoints[static_cast<std::size_t>(op.endpoint_row)].remote_device;
+    }
+    names.op = text(uct_op_name(op.op));
+    return names;
+  }
+
+  static TimeFrom end_from(const UctOp& op) {
+    return op.one_tick ? TimeFrom::post : TimeFrom::clock;
+  }
+
+  static void end_not_before(const UctOp& op, std::int64_t& end_ns, TimeFrom& from) {
+    const std::int64_t end = std::max(op.end_ns, op.complete_ns);
+    if (end > end_ns) {
+      end_ns = end;
+      from = end_from(op);
+    }
+  }
+
+  Job& job_;
+  Run& run_;
+};
+
+// The messages of the run, and in `UcpOp::message` which one each operation belongs to. Returns the
+// UCP operation that began each; kNone: it is not in the logs.
+std::vector<Index> make_messages(Job& job);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,35 @@
+// The store: one HDF5 file that holds a merged run, described in docs/store-schema.md.
+//
+// Threads: HDF5 is entered by one thread at a time; callers see to it. They throw
+// uctrace::Error.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "log-merger/model/model.hpp"
+
+namespace uctrace {
+
+// Writes `run` under another name and renames it into place, so that `path` is never half written,
+// and removes what merges that were killed left of it.
+// `before_publishing` is called once the file is whole under its other name; where it throws, nothing
+// is kept.
+void save_store(const Run& run, const std::filesystem::path& path,
+                const std::function<void()>& before_publishing = {});
+
+// Reads a whole store. What it returns is consistent, however damaged the file was: every text id,
+// process, message and range of hops lies within its table, and enumerations have known values.
+Run load_store(const std::filesystem::path& path);
+
+// The same if it is the one that is wanted, by the version of uctrace that made it and what stands
+// in Run without its tables but `sources`.
+using StoreWanted = std::function<bool(const Run& head, const std::string& tool_version)>;
+std::optional<Run> load_store(const std::filesystem::path& path, const StoreWanted& is_wanted);
+
+// Whether a store of uctrace lies there, of whichever schema.
+bool is_store(const std::filesystem::path& path);
+
+}  // namespace uctrace

@@ -1,0 +1,167 @@
+#include "log-merger/store/store_hdf5.hpp"
+
+#include <algorithm>
+
+namespace uctrace::hdf5 {
+namespace {
+
+constexpr hsize_t kChunkElements = 64 * 1024;
+constexpr unsigned kDeflateLevel = 2;
+// Deflate shrinks no more than this; a dataset that claims to hold more was damaged.
+constexpr hsize_t kMostExpansion = 1040;
+
+herr_t note_innermost(unsigned, const H5E_error2_t* entry, void* reason) {
+  if (entry->desc != nullptr && *entry->desc != '\0') {
+    *static_cast<std::string*>(reason) = entry->desc;
+  }
+  return 0;
+}
+
+// Which files this process makes and reads: without locks, which network file systems refuse.
+Handle file_access() {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "preparing file access");
+  check(H5Pset_file_locking(access, false, true), "switching file locks off");
+  // From 1.10 on all of HDF5's own structures carry checksums, so that damage is seen.
+  check(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the file format");
+  return access;
+}
+
+}  // namespace
+
+void fail(const std::string& doing) {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, note_innermost, &reason);
+  H5Eclear2(H5E_DEFAULT);
+  throw Failure(doing + " failed" + (reason.empty() ? "" : " (" + reason + ")"));
+}
+
+Quiet::Quiet() {
+  // Every object is closed here by its owner. What a damaged file leaves open inside of HDF5 must
+  // not make its exit handler talk to the user.
+  H5dont_atexit();
+  H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Quiet::~Quiet() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+
+Handle create_file(const std::string& path) {
+  return Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_access()), H5Fclose,
+                "creating the file");
+}
+
+Handle open_file(const std::string& path) {
+  return Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access()), H5Fclose, "opening the file");
+}
+
+Handle create_group(hid_t parent, const std::string& name) {
+  Handle plist(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "preparing a group");
+  check(H5Pset_obj_track_times(plist, false), "switching times off");
+  return Handle(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, plist, H5P_DEFAULT), H5Gclose,
+                "creating the group " + name);
+}
+
+Handle open_group(hid_t parent, const std::string& name) {
+  return Handle(H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose, "opening the group " + name);
+}
+
+namespace {
+
+void write_scalar_attribute(hid_t object, const char* name, hid_t type, const void* value) {
+  const std::string doing = std::string("writing the attribute ") + name;
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose, doing);
+  const Handle attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                         doing);
+  check(H5Awrite(attribute, type, value), doing);
+}
+
+}  // namespace
+
+void write_attribute(hid_t object, const char* name, const std::string& value) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "copying a type");
+  check(H5Tset_size(type, std::max<std::size_t>(value.size(), 1)), "setting a text's size");
+  check(H5Tset_cset(type, H5T_CSET_UTF8), "setting a text's encoding");
+  check(H5Tset_strpad(type, H5T_STR_NULLPAD), "setting a text's padding");
+  write_scalar_attribute(object, name, type, value.c_str());
+}
+
+void write_attribute(hid_t object, const char* name, std::uint32_t value) {
+  write_scalar_attribute(object, name, H5T_NATIVE_UINT32, &value);
+}
+
+std::uint32_t read_number_attribute(hid_t object, const char* name) {
+  const std::string doing = std::string("reading the attribute ") + name;
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose, doing);
+  const Handle space(H5Aget_space(attribute), H5Sclose, doing);
+  const Handle type(H5Aget_type(attribute), H5Tclose, doing);
+  if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_class(type) != H5T_INTEGER) {
+    throw Failure(doing + " failed (it is not a number)");
+  }
+  std::uint32_t value = 0;
+  check(H5Aread(attribute, H5T_NATIVE_UINT32, &value), doing);
+  return value;
+}
+
+std::string read_text_attribute(hid_t object, const char* name) {
+  const std::string doing = std::string("reading the attribute ") + name;
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose, doing);
+  const Handle space(H5Aget_space(attribute), H5Sclose, doing);
+  const Handle type(H5Aget_type(attribute), H5Tclose, doing);
+  constexpr std::size_t kMost = 4096;
+  const std::size_t size = H5Tget_size(type);
+  if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_class(type) != H5T_STRING ||
+      H5Tis_variable_str(type) != 0 || size > kMost) {
+    throw Failure(doing + " failed (it is not a text)");
+  }
+  std::string value(size, '\0');
+  check(H5Aread(attribute, type, value.data()), doing);
+  value.resize(std::min(value.find('\0'), size));
+  return value;
+}
+
+Handle write_values(hid_t group, const std::string& name, ValueType type, const void* values,
+                    std::size_t count) {
+  const std::string doing = "writing " + name;
+  const hsize_t size = count;
+  const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, doing);
+  const Handle plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, doing);
+  check(H5Pset_obj_track_times(plist, false), doing);
+  if (count != 0) {
+    const hsize_t chunk = std::min(size, kChunkElements);
+    check(H5Pset_chunk(plist, 1, &chunk), doing);
+    check(H5Pset_shuffle(plist), doing);
+    check(H5Pset_deflate(plist, kDeflateLevel), doing);
+    check(H5Pset_fletcher32(plist), doing);
+  }
+  Handle dataset(H5Dcreate2(group, name.c_str(), type.file, space, H5P_DEFAULT, plist, H5P_DEFAULT),
+                 H5Dclose, doing);
+  if (count != 0) {
+    check(H5Dwrite(dataset, type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), doing);
+  }
+  return dataset;
+}
+
+Source open_values(hid_t group, const std::string& name, ValueType type) {
+  const std::string doing = "reading " + name;
+  Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, doing);
+  const Handle space(H5Dget_space(dataset), H5Sclose, doing);
+  const Handle stored(H5Dget_type(dataset), H5Tclose, doing);
+  hsize_t count = 0;
+  if (H5Sget_simple_extent_ndims(space) != 1 ||
+      H5Sget_simple_extent_dims(space, &count, nullptr) != 1 || H5Tequal(stored, type.file) <= 0) {
+    throw Failure(doing + " failed (it has another type or shape)");
+  }
+  const hsize_t stored_bytes = H5Dget_storage_size(dataset);
+  if (count != 0 && count / kMostExpansion > stored_bytes / H5Tget_size(stored)) {
+    throw Failure(doing + " failed (it claims more values than the file holds)");
+  }
+  return {std::move(dataset), static_cast<std::size_t>(count)};
+}
+
+void read_values(const Source& source, const std::string& name, ValueType type, void* values) {
+  if (source.count == 0) return;
+  check(H5Dread(source.dataset, type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+        "reading " + name);
+}
+
+}  // namespace uctrace::hdf5

@@ -1,0 +1,383 @@
+// The tables of the store, declared once for both directions and for their attributes. A column is
+// a dataset; what its numbers refer to is part of its type here, so that loading can check it.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "log-merger/model/model.hpp"
+#include "log-merger/store/store_columns.hpp"
+#include "log-merger/store/store_gpu_tables.hpp"
+
+namespace uctrace::store {
+
+// The single values of a run, as a table of one row.
+template <>
+struct Table<Run> {
+  static constexpr const char* name = "run";
+  static constexpr auto columns = std::tuple{
+      column("run_id", &Run::run_id, "identity of the job"),
+      column("command", &Run::command, "what was recorded"),
+      column("epoch_realtime_ns", &Run::epoch_realtime_ns,
+             "origin of the job clock, nanoseconds since 1970 UTC"),
+      column("store_id", &Run::store_id, "of this store, and of the profile made with it"),
+      column("settled", &Run::settled, "1 = nothing will be added to its sources"),
+      column("info_json", &Run::info_json, "the rest of `uctrace info --format json`"),
+  };
+};
+
+template <>
+struct Table<Source> {
+  static constexpr const char* name = "sources";
+  static constexpr auto columns = std::tuple{
+      column("name", &Source::name, "of the file in the data folder"),
+      column("inode", &Source::inode, "its inode"),
+      column("bytes", &Source::bytes, "its size", Unit::bytes),
+      column("changed_ns", &Source::changed_ns, "its ctime, nanoseconds since 1970 UTC"),
+      column("state", &Source::state, "what was known of it when it was read"),
+  };
+};
+
+template <>
+struct Table<Process> {
+  static constexpr const char* name = "processes";
+  static constexpr auto columns = std::tuple{
+      column("key", &Process::key, "host:boot:pid namespace:pid:start time", Unit::text),
+      column("host", &Process::host, "host name", Unit::text),
+      column("pid", &Process::pid, "process id on its host"),
+      column("rank", &Process::rank, "-1 = not an MPI process", Unit::rank),
+      column("world_size", &Process::world_size, "ranks in MPI_COMM_WORLD"),
+      column("world", &Process::world, "which MPI_COMM_WORLD: 0, spawned ones later; -1 = none"),
+      column("complete", &Process::complete, "1 = ended in an orderly way, nothing dropped"),
+      column("exit", &Process::exit, "finalized, exited, aborted, killed, running or unseen",
+             Unit::text),
+      column("events", &Process::events, "events read from its log"),
+      column("log_bytes", &Process::log_bytes, "size of its log", Unit::bytes),
+  };
+};
+
+template <>
+struct Table<Message> {
+  static constexpr const char* name = "messages";
+  static constexpr auto columns = std::tuple{
+      column("kind", &Message::kind, "which UCP interface carried it"),
+      column("match", &Message::match, "how the send was joined with its receive"),
+      column("initiator", &Message::initiator, "the side that asked for the movement"),
+      column("protocol_from", &Message::protocol_from, "where `protocol` comes from"),
+      column("src_memory", &Message::src_memory, "memory the data left"),
+      column("dst_memory", &Message::dst_memory, "memory the data reached"),
+      column("src_gpu", &Message::src_gpu, "whose memory the data left", Unit::gpu),
+      column("dst_gpu", &Message::dst_gpu, "whose memory the data reached", Unit::gpu),
+      column("has_tag", &Message::has_tag, "1 = `tag` is known"),
+      column("tag", &Message::tag, "MPI tag where has_tag is 1"),
+      column("src", &Message::src, "where the data lay, -1 = unknown", Unit::rank),
+      column("dst", &Message::dst, "where the data went, -1 = unknown", Unit::rank),
+      column("src_process", &Message::src_process, "where the data lay", Unit::process),
+      column("dst_process", &Message::dst_process, "where the data went", Unit::process),
+      column("bytes", &Message::bytes, "payload", Unit::bytes),
+      column("ucp_tag", &Message::ucp_tag, "the sender's tag in UCP"),
+      column("status", &Message::status, "name of the UCS status", Unit::text),
+      column("comm", &Message::comm, "communicator: the program's name, else its own", Unit::text),
+      column("communicator", &Message::communicator, "communicator", Unit::communicator),
+      column("call", &Message::call, "MPI call that asked", Unit::mpi_call),
+      column("mpi", &Message::mpi, "MPI function that asked", Unit::text),
+      column("mpi_recv", &Message::mpi_recv, "MPI function that posted the receive", Unit::text),
+      column("progressed_in", &Message::progressed_in, "MPI function that started it", Unit::text),
+      column("protocol", &Message::protocol, "UCP protocol", Unit::text),
+      column("stack", &Message::stack, "of the call that asked", Unit::stack),
+      column("recv_stack", &Message::recv_stack, "of the call that posted the receive",
+             Unit::stack),
+      column("t_start_ns", &Message::t_start_ns, "the send was posted", Unit::ns),
+      column("t_posted_recv_ns", &Message::t_posted_recv_ns, "the receive was posted", Unit::ns),
+      column("t_end_ns", &Message::t_end_ns, "complete at the receiver", Unit::ns),
+      column("t_error_ns", &Message::t_error_ns,
+             "how far a time of one side may be off against the other side's", Unit::ns),
+      column("t_start_from", &Message::t_start_from, "whose instant t_start_ns is"),
+      column("t_posted_recv_from", &Message::t_posted_recv_from,
+             "whose instant t_posted_recv_ns is"),
+      column("t_end_from", &Message::t_end_from, "whose instant t_end_ns is"),
+      column("first_hop", &Message::first_hop, "its first row of hops", Unit::hop),
+      column("hops", &Message::hops, "number of its rows of hops"),
+  };
+};
+
+template <>
+struct Table<Hop> {
+  static constexpr const char* name = "hops";
+  static constexpr auto columns = std::tuple{
+      column("message", &Hop::message, "the message it is part of", Unit::message),
+      column("hop", &Hop::hop, "0, 1, ... along the way from src to dst"),
+      column("issued_by", &Hop::issued_by, "side that posted the operations"),
+      column("role", &Hop::role, "what they carried"),
+      column("exact", &Hop::exact, "1 = joined by ids, 0 = inferred"),
+      column("transport", &Hop::transport, "UCT transport", Unit::text),
+      column("device", &Hop::device, "device of the issuing side", Unit::text),
+      column("remote_device", &Hop::remote_device, "device of the other side", Unit::text),
+      column("network", &Hop::network, "1 = they are network cards"),
+      column("op", &Hop::op, "UCT operation", Unit::text),
+      column("from_memory", &Hop::from_memory, "memory that they took data from"),
+      column("to_memory", &Hop::to_memory, "memory that they brought it to"),
+      column("from_gpu", &Hop::from_gpu, "whose memory", Unit::gpu),
+      column("to_gpu", &Hop::to_gpu, "whose memory", Unit::gpu),
+      column("count", &Hop::count, "operations"),
+      column("bytes", &Hop::bytes, "payload", Unit::bytes),
+      column("wire_bytes", &Hop::wire_bytes, "payload and headers handed to UCT", Unit::bytes),
+      column("t_first_ns", &Hop::t_first_ns, "the first operation was posted", Unit::ns),
+      column("t_last_ns", &Hop::t_last_ns, "the last operation was complete", Unit::ns),
+      column("t_last_from", &Hop::t_last_from, "whose instant t_last_ns is"),
+  };
+};
+
+template <>
+struct Table<Transfer> {
+  static constexpr const char* name = "transfers";
+  static constexpr auto columns = std::tuple{
+      column("process", &Transfer::process, "process that posted it", Unit::process),
+      column("peer_process", &Transfer::peer_process, "process at the other end", Unit::process),
+      column("message", &Transfer::message, "message it served", Unit::message),
+      column("transport", &Transfer::transport, "UCT transport", Unit::text),
+      column("device", &Transfer::device, "UCT device", Unit::text),
+      column("network", &Transfer::network, "1 = it is a network card"),
+      column("memory_domain", &Transfer::memory_domain, "UCT memory domain", Unit::text),
+      column("op", &Transfer::op, "UCT operation", Unit::text),
+      column("reason", &Transfer::reason, "why it served no UCP operation", Unit::text),
+      column("link", &Transfer::link, "how it was tied to a UCP operation"),
+      column("role", &Transfer::role, "what it carried"),
+      column("am_id", &Transfer::am_id, "active message id, 0 = none"),
+      column("status", &Transfer::status, "ucs_status_t of the post"),
+      column("bytes", &Transfer::bytes, "as handed to UCT", Unit::bytes),
+      column("payload", &Transfer::payload, "bytes of the message among them", Unit::bytes),
+      column("from_memory", &Transfer::from_memory, "memory that it took data from"),
+      column("to_memory", &Transfer::to_memory, "memory that it brought it to"),
+      column("from_gpu", &Transfer::from_gpu, "whose memory", Unit::gpu),
+      column("to_gpu", &Transfer::to_gpu, "whose memory", Unit::gpu),
+      column("local_address", &Transfer::local_address, "0 = none", Unit::address),
+      column("remote_address", &Transfer::remote_address, "0 = none", Unit::address),
+      column("t_start_ns", &Transfer::t_start_ns, "start of the posting call", Unit::ns),
+      column("t_end_ns", &Transfer::t_end_ns, "end of the posting call", Unit::ns),
+      column("t_end_from", &Transfer::t_end_from, "whose instant t_end_ns is"),
+      column("t_complete_ns", &Transfer::t_complete_ns, "completion", Unit::ns),
+      column("t_connected_ns", &Transfer::t_connected_ns, "its endpoint was connected", Unit::ns),
+      column("progressed_in", &Transfer::progressed_in, "MPI function it happened in", Unit::text),
+      column("stack", &Transfer::stack, "where it was posted", Unit::stack),
+  };
+};
+
+template <>
+struct Table<UcpOperationRow> {
+  using Row = UcpOperationRow;
+  static constexpr const char* name = "ucp_operations";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process that called", Unit::process),
+      column("peer_process", &Row::peer_process, "process at the other end", Unit::process),
+      column("message", &Row::message, "message it is one side of", Unit::message),
+      column("endpoint", &Row::endpoint, "UCP endpoint, 0 = it belongs to a worker", Unit::address),
+      column("worker_uid", &Row::worker_uid, "UCP worker: the endpoint's remote one, else its own"),
+      column("function", &Row::function, "UCP function", Unit::text),
+      column("protocol", &Row::protocol, "UCP protocol", Unit::text),
+      column("asked_by", &Row::asked_by, "MPI function that wanted the data", Unit::text),
+      column("progressed_in", &Row::progressed_in, "MPI function it happened in", Unit::text),
+      column("status", &Row::status, "name of the UCS status at its end", Unit::text),
+      column("bytes", &Row::bytes, "length of the buffer", Unit::bytes),
+      column("tag", &Row::tag, "UCP tag, or id of the active message handler"),
+      column("tag_mask", &Row::tag_mask, "UCP tag mask of a receive"),
+      column("buffer", &Row::buffer, "address of the buffer", Unit::address),
+      column("memory", &Row::memory, "memory that the buffer lies in"),
+      column("gpu", &Row::gpu, "whose memory", Unit::gpu),
+      column("device_memory", &Row::device_memory, "the allocation", Unit::device_memory),
+      column("believed", &Row::believed, "what UCX took the buffer for", Unit::text),
+      column("remote_address", &Row::remote_address, "of put, get, atomic; else 0", Unit::address),
+      column("reply_buffer", &Row::reply_buffer, "of an atomic that fetches; else 0",
+             Unit::address),
+      column("header_bytes", &Row::header_bytes, "of an active message: its header", Unit::bytes),
+      column("received_bytes", &Row::received_bytes, "length that arrived", Unit::bytes),
+      column("sender_tag", &Row::sender_tag, "UCP tag that arrived"),
+      column("stack", &Row::stack, "where it was called", Unit::stack),
+      column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
+      column("t_end_ns", &Row::t_end_ns,
+             "completion; of an implicit operation the end of its last transfer", Unit::ns),
+      column("t_start_from", &Row::t_start_from, "whose instant t_start_ns is"),
+      column("t_end_from", &Row::t_end_from, "whose instant t_end_ns is"),
+  };
+};
+
+template <>
+struct Table<MpiCallRow> {
+  using Row = MpiCallRow;
+  static constexpr const char* name = "mpi_calls";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process that called", Unit::process),
+      column("lane", &Row::lane, "recording thread of that process"),
+      column("function", &Row::function, "MPI function", Unit::text),
+      column("comm", &Row::comm, "communicator; on a window or a file: that it was made from",
+             Unit::text),
+      column("communicator", &Row::communicator, "the same", Unit::communicator),
+      column("peer", &Row::peer, "or target; -1 = any, -2 = null, -2^31 = the call has none",
+             Unit::rank),
+      column("tag", &Row::tag, "MPI tag; -1 = any, -2^31 = the call has none"),
+      column("bytes", &Row::bytes,
+             "what it hands over: count * size of the datatype; a start what it starts",
+             Unit::bytes),
+      column("datatype", &Row::datatype, "of these; -1 = several, or no data", Unit::datatype),
+      column("recv_peer", &Row::recv_peer, "as peer, of the half that is received or fetched",
+             Unit::rank),
+      column("recv_tag", &Row::recv_tag, "as tag, of the half that is received"),
+      column("recv_bytes", &Row::recv_bytes, "as bytes, of what it receives or fetches",
+             Unit::bytes),
+      column("recv_datatype", &Row::recv_datatype, "as datatype, of the same", Unit::datatype),
+      column("status", &Row::status, "MPI return code; -1 = it had not returned"),
+      column("stack", &Row::stack, "where it was called", Unit::stack),
+      column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
+      column("t_end_ns", &Row::t_end_ns, "end of the call", Unit::ns),
+  };
+};
+
+template <>
+struct Table<Datatype> {
+  using Row = Datatype;
+  static constexpr const char* name = "datatypes";
+  static constexpr auto columns = std::tuple{
+      column("name", &Row::name, "by the program, or of MPI's own", Unit::text),
+      column("combiner", &Row::combiner, "how it was made: named (MPI's own), vector, ...; unknown",
+             Unit::text),
+      column("size", &Row::size, "data of an element", Unit::bytes),
+      column("extent", &Row::extent, "from one element to the next", Unit::bytes),
+      column("contiguous", &Row::contiguous, "1 = no gaps, also between elements"),
+  };
+};
+
+template <>
+struct Table<WaitShare> {
+  static constexpr const char* name = "wait_shares";
+  static constexpr auto columns = std::tuple{
+      column("call", &WaitShare::call, "the call that waited", Unit::mpi_call),
+      column("communicator", &WaitShare::communicator, "of the requests", Unit::communicator),
+      column("requests", &WaitShare::requests, "that it waited for there"),
+      column("ns", &WaitShare::ns, "time of the call that went to them", Unit::ns),
+  };
+};
+
+template <>
+struct Table<Communicator> {
+  using Row = Communicator;
+  static constexpr const char* name = "communicators";
+  static constexpr auto columns = std::tuple{
+      column("name", &Row::name, "kind letter, world rank of its rank 0, that one's count",
+             Unit::text),
+      column("user_name", &Row::user_name, "by the program or MPI", Unit::text),
+      column("function", &Row::function, "MPI function that made it", Unit::text),
+      column("parent", &Row::parent, "that it was made from", Unit::communicator),
+      column("world", &Row::world, "whose ranks its members are, -1 = not known"),
+      column("remote_world", &Row::remote_world, "of the other side of an intercommunicator"),
+      column("leader", &Row::leader, "world rank of its rank 0, -1 = not known", Unit::rank),
+      column("remote_leader", &Row::remote_leader, "of the other side", Unit::rank),
+      column("size", &Row::size, "processes"),
+      column("remote_size", &Row::remote_size, "of the other side; 0 = no intercommunicator"),
+      column("first_member", &Row::first_member, "its first row of communicator_members",
+             Unit::member),
+      column("members", &Row::members, "number of its rows of communicator_members"),
+      column("complete", &Row::complete, "1 = all members are known"),
+      column("created_ns", &Row::created_ns, "the first process had it", Unit::ns),
+      column("freed_ns", &Row::freed_ns, "the last process freed it, -1 = none did", Unit::ns),
+  };
+};
+
+template <>
+struct Table<MemberRun> {
+  static constexpr const char* name = "communicator_members";
+  static constexpr auto columns = std::tuple{
+      column("remote", &MemberRun::remote, "1 = of the other side of an intercommunicator"),
+      column("first", &MemberRun::first, "world rank of the first", Unit::rank),
+      column("stride", &MemberRun::stride, "from one to the next"),
+      column("count", &MemberRun::count, "how many"),
+  };
+};
+
+template <>
+struct Table<CodeFrame> {
+  using Row = CodeFrame;
+  static constexpr const char* name = "frames";
+  static constexpr auto columns = std::tuple{
+      column("function", &Row::function, "function that calls", Unit::text),
+      column("file", &Row::file, "source file", Unit::text),
+      column("line", &Row::line, "line of the call, 0 = not known"),
+      column("module", &Row::module, "path of the program or library", Unit::text),
+      column("build_id", &Row::build_id, "of the module, in hex", Unit::text),
+      column("offset", &Row::offset, "of the call in the module's file", Unit::address),
+      column("inlined", &Row::inlined, "1 = its code is part of the next frame's"),
+  };
+};
+
+template <>
+struct Table<CallStack> {
+  using Row = CallStack;
+  static constexpr const char* name = "stacks";
+  static constexpr auto columns = std::tuple{
+      column("first_frame", &Row::first_frame, "its first row of stack_frames", Unit::stack_frame),
+      column("frames", &Row::frames, "number of its rows of stack_frames"),
+      column("call_site", &Row::call_site, "where the program calls", Unit::call_site),
+      column("truncated", &Row::truncated, "1 = there are more frames"),
+  };
+};
+
+template <>
+struct Table<StackFrame> {
+  static constexpr const char* name = "stack_frames";
+  static constexpr auto columns =
+      std::tuple{column("frame", &StackFrame::frame, "innermost first", Unit::frame)};
+};
+
+template <>
+struct Table<CallSite> {
+  using Row = CallSite;
+  static constexpr const char* name = "call_sites";
+  static constexpr auto columns = std::tuple{
+      column("label", &Row::label, "function (file:line), or as much as is known", Unit::text),
+      column("function", &Row::function, "function that calls", Unit::text),
+      column("file", &Row::file, "source file", Unit::text),
+      column("line", &Row::line, "line of the call, 0 = not known"),
+      column("module", &Row::module, "path of the program or library", Unit::text),
+  };
+};
+
+template <>
+struct Table<Identity> {
+  static constexpr const char* name = "identities";
+  static constexpr auto columns = std::tuple{
+      column("name", &Identity::name, "short name"),
+      column("scope", &Identity::scope, "over what it was counted"),
+      column("statement", &Identity::statement, "left = right, in words"),
+      column("left", &Identity::left, "left side"),
+      column("right", &Identity::right, "right side"),
+      column("result", &Identity::result, "whether it holds"),
+  };
+};
+
+// Every table of rows, in the order in which they are written.
+inline constexpr std::tuple kTables{&Run::sources,
+                                    &Run::processes,
+                                    &Run::messages,
+                                    &Run::hops,
+                                    &Run::transfers,
+                                    &Run::ucp_operations,
+                                    &Run::mpi_calls,
+                                    &Run::datatypes,
+                                    &Run::wait_shares,
+                                    &Run::communicators,
+                                    &Run::communicator_members,
+                                    &Run::gpus,
+                                    &Run::device_memory,
+                                    &Run::nics,
+                                    &Run::gpu_nic,
+                                    &Run::frames,
+                                    &Run::stacks,
+                                    &Run::stack_frames,
+                                    &Run::call_sites,
+                                    &Run::identities};
+
+template <typename Columns, typename Visit>
+void for_each_of(const Columns& items, Visit&& visit) {
+  std::apply([&](const auto&... item) { (visit(item), ...); }, items);
+}
+
+}  // namespace uctrace::store

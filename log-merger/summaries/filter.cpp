@@ -1,0 +1,260 @@
+#include "log-merger/summaries/filter.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "event-log/reader/error.hpp"
+#include "log-merger/model/suggestion.hpp"
+
+namespace uctrace {
+namespace {
+
+constexpr const char* kUnknown = "unknown";
+constexpr std::size_t kListedValues = 24;
+
+using SeenTexts = std::vector<bool>;  // by TextId
+
+std::optional<std::vector<bool>> choose_texts(const Texts& texts, const SeenTexts& seen,
+                                              const std::vector<std::string>& asked,
+                                              const char* option) {
+  std::multimap<std::string, TextId> known;
+  for (TextId id = 0; id < seen.size(); ++id) {
+    if (seen[id]) known.emplace(id == kNoText ? kUnknown : texts[id], id);
+  }
+  const auto chosen = choose(asked, option, known);
+  if (!chosen) return std::nullopt;
+  std::vector<bool> set(seen.size());
+  for (const TextId id : *chosen) set[id] = true;
+  return set;
+}
+
+template <typename Value, std::size_t N>
+std::multimap<std::string, Value> by_name(const Value (&values)[N]) {
+  std::multimap<std::string, Value> names;
+  for (const Value value : values) names.emplace(name_of(value), value);
+  return names;
+}
+
+// By all that it may be called; several may share a bus address, on different hosts.
+std::multimap<std::string, std::int32_t> gpus_by_name(const Run& run) {
+  std::multimap<std::string, std::int32_t> names;
+  for (std::size_t i = 0; i < run.gpus.size(); ++i) {
+    const Gpu& gpu = run.gpus[i];
+    for (const std::string& name : {label_of(run, gpu), run.texts[gpu.uuid], run.texts[gpu.bus]}) {
+      names.emplace(name, static_cast<std::int32_t>(i));
+    }
+  }
+  return names;
+}
+
+enum class End { source, destination, either };
+
+std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labels, End end,
+                                              const std::vector<std::string>& asked,
+                                              const char* option) {
+  if (asked.empty()) return std::nullopt;
+  std::set<Party> parties;
+  for (std::size_t i = 0; i < run.processes.size(); ++i) {
+    parties.insert({run.processes[i].rank, static_cast<std::int32_t>(i)});
+  }
+  for (const Message& message : run.messages) {
+    if (end != End::destination) parties.insert(source_of(message));
+    if (end != End::source) parties.insert(destination_of(message));
+  }
+  if (end != End::source) {
+    const auto has_no_peer = [](const Transfer& transfer) { return transfer.peer_process < 0; };
+    if (std::any_of(run.transfers.begin(), run.transfers.end(), has_no_peer)) parties.insert({});
+  }
+  std::multimap<std::string, Party> known;
+  for (const Party& party : parties) known.emplace(labels(party), party);
+  return choose(asked, option, known);
+}
+
+bool fits(const std::optional<std::vector<bool>>& set, TextId id) { return !set || (*set)[id]; }
+
+bool fits(const std::optional<std::set<Party>>& set, Party party) {
+  return !set || set->contains(party);
+}
+
+}  // namespace
+
+void refuse_value(const std::string& value, const char* option,
+                  const std::set<std::string>& known) {
+  std::vector<std::string> listed(known.begin(), known.end());
+  const std::size_t total = listed.size();
+  listed.resize(std::min(total, kListedValues));
+  std::string have = fmt::format("{}", fmt::join(listed, ", "));
+  if (total > listed.size()) have += fmt::format(", ... ({} in all)", total);
+  const bool none = total == 0;
+  const std::string nearest = did_you_mean(value, {known.begin(), known.end()});
+  const std::string choose = nearest.empty() ? "choose among these" : nearest;
+  throw Error({.what = fmt::format("--{} {}", option, value),
+               .why = none ? "this run has no values for it" : "this run has " + have,
+               .to_do = none ? "leave the option out" : choose});
+}
+
+Labels::Labels(const Run& run) {
+  std::map<std::int32_t, int> processes_of_rank;
+  for (const Process& process : run.processes) ++processes_of_rank[process.rank];
+  for (const Process& process : run.processes) {
+    std::string label = fmt::format("{}:{}", run.texts[process.host], process.pid);
+    if (process.rank >= 0) {
+      label = processes_of_rank[process.rank] == 1 ? std::to_string(process.rank)
+                                                   : fmt::format("{}@{}", process.rank, label);
+    }
+    labels_.push_back(std::move(label));
+  }
+}
+
+std::string Labels::operator()(Party party) const {
+  if (party.process >= 0) return labels_[static_cast<std::size_t>(party.process)];
+  return party.rank >= 0 ? std::to_string(party.rank) : kUnknown;
+}
+
+Filter::Filter(const Run& run, const FilterSpec& spec)
+    : run_(run),
+      min_bytes_(spec.min_bytes),
+      max_bytes_(spec.max_bytes),
+      from_ns_(spec.from_ns),
+      to_ns_(spec.to_ns) {
+  const std::size_t texts = run.texts.all().size();
+  SeenTexts mpi(texts), comm(texts), protocol(texts), host(texts), transport(texts), op(texts);
+  for (const Message& message : run.messages) {
+    mpi[message.mpi] = comm[message.comm] = protocol[message.protocol] = true;
+  }
+  for (const MpiCallRow& call : run.mpi_calls) mpi[call.function] = comm[call.comm] = true;
+  for (const Process& process : run.processes) host[process.host] = true;
+  for (const Hop& hop : run.hops) transport[hop.transport] = op[hop.op] = true;
+  for (const Transfer& transfer : run.transfers) {
+    transport[transfer.transport] = op[transfer.op] = true;
+  }
+  mpi_ = choose_texts(run.texts, mpi, spec.mpi, "mpi");
+  choose_communicators(comm, spec.comm);
+  protocol_ = choose_texts(run.texts, protocol, spec.protocol, "protocol");
+  host_ = choose_texts(run.texts, host, spec.host, "host");
+  src_host_ = choose_texts(run.texts, host, spec.src_host, "src-host");
+  dst_host_ = choose_texts(run.texts, host, spec.dst_host, "dst-host");
+  transport_ = choose_texts(run.texts, transport, spec.transport, "transport");
+  op_ = choose_texts(run.texts, op, spec.op, "op");
+  kind_ = choose(spec.kind, "kind", by_name(kMessageKinds));
+  role_ = choose(spec.role, "role", by_name(kRoles));
+  src_memory_ = choose(spec.src_memory, "src-memory", by_name(kMemoryKinds));
+  dst_memory_ = choose(spec.dst_memory, "dst-memory", by_name(kMemoryKinds));
+  gpu_ = choose(spec.gpu, "gpu", gpus_by_name(run));
+  const Labels labels(run);
+  src_ = choose_parties(run, labels, End::source, spec.src, "src");
+  dst_ = choose_parties(run, labels, End::destination, spec.dst, "dst");
+  rank_ = choose_parties(run, labels, End::either, spec.rank, "rank");
+}
+
+// A communicator may have two names: the program's, which several may share, and its own.
+void Filter::choose_communicators(const std::vector<bool>& shown,
+                                  const std::vector<std::string>& asked) {
+  if (asked.empty()) return;
+  struct Named {
+    std::optional<TextId> text;
+    std::int32_t communicator = -1;
+    auto operator<=>(const Named&) const = default;
+  };
+  std::multimap<std::string, Named> known;
+  for (TextId id = 0; id < shown.size(); ++id) {
+    if (shown[id]) known.emplace(id == kNoText ? kUnknown : run_.texts[id], Named{id});
+  }
+  for (std::size_t i = 0; i < run_.communicators.size(); ++i) {
+    known.emplace(run_.texts[run_.communicators[i].name],
+                  Named{std::nullopt, static_cast<std::int32_t>(i)});
+  }
+  const auto chosen = choose(asked, "comm", known);
+  comm_.emplace(shown.size());
+  communicators_.emplace();
+  for (const Named& named : *chosen) {
+    if (named.text) {
+      (*comm_)[*named.text] = true;
+    } else {
+      communicators_->insert(named.communicator);
+    }
+  }
+}
+
+bool Filter::comm_fits(TextId comm, std::int32_t communicator) const {
+  return !comm_ || (*comm_)[comm] || communicators_->contains(communicator);
+}
+
+bool Filter::hosts_fit(std::int32_t src_process, std::int32_t dst_process) const {
+  const auto is_on = [&](const TextSet& chosen, std::int32_t process) {
+    return !chosen ||
+           (process >= 0 && (*chosen)[run_.processes[static_cast<std::size_t>(process)].host]);
+  };
+  return (is_on(host_, src_process) || is_on(host_, dst_process)) &&
+         is_on(src_host_, src_process) && is_on(dst_host_, dst_process);
+}
+
+bool Filter::rank_fits(Party source, Party destination) const {
+  return !rank_ || rank_->contains(source) || rank_->contains(destination);
+}
+
+bool Filter::memory_fits(const Message& message) const {
+  return (!src_memory_ || src_memory_->contains(message.src_memory)) &&
+         (!dst_memory_ || dst_memory_->contains(message.dst_memory)) &&
+         (!gpu_ || gpu_->contains(message.src_gpu) || gpu_->contains(message.dst_gpu));
+}
+
+// What has no known time lies in no span of it.
+bool Filter::time_fits(std::int64_t time_ns) const {
+  if (!from_ns_ && !to_ns_) return true;
+  const auto time = static_cast<std::uint64_t>(time_ns);
+  return time_ns >= 0 && time >= from_ns_.value_or(0) && time < to_ns_.value_or(UINT64_MAX);
+}
+
+bool Filter::hop_fits(TextId transport, TextId op, Role role) const {
+  return fits(transport_, transport) && fits(op_, op) && (!role_ || role_->contains(role));
+}
+
+bool Filter::has_hop_criteria() const { return transport_ || op_ || role_; }
+
+bool Filter::accepts(const Message& message) const {
+  return (!kind_ || kind_->contains(message.kind)) && fits(mpi_, message.mpi) &&
+         comm_fits(message.comm, message.communicator) && fits(protocol_, message.protocol) &&
+         fits(src_, source_of(message)) && fits(dst_, destination_of(message)) &&
+         rank_fits(source_of(message), destination_of(message)) &&
+         hosts_fit(message.src_process, message.dst_process) && memory_fits(message) &&
+         time_fits(time_of(message)) && message.bytes >= min_bytes_.value_or(0) &&
+         message.bytes <= max_bytes_.value_or(UINT64_MAX);
+}
+
+bool Filter::accepts(const Hop& hop) const { return hop_fits(hop.transport, hop.op, hop.role); }
+
+bool Filter::selects(const Message& message) const {
+  if (!accepts(message)) return false;
+  if (!has_hop_criteria()) return true;
+  const auto first = run_.hops.begin() + message.first_hop;
+  return std::any_of(first, first + message.hops, [&](const Hop& hop) { return accepts(hop); });
+}
+
+bool Filter::accepts_without_message(const Transfer& transfer) const {
+  if (kind_ || mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_ || has_memory_criteria()) {
+    return false;
+  }
+  const auto party = [&](std::int32_t process) {
+    return process < 0 ? Party{}
+                       : Party{run_.processes[static_cast<std::size_t>(process)].rank, process};
+  };
+  const auto process = static_cast<std::int32_t>(transfer.process);
+  return fits(src_, party(process)) && fits(dst_, party(transfer.peer_process)) &&
+         rank_fits(party(process), party(transfer.peer_process)) &&
+         time_fits(transfer.t_start_ns) && hosts_fit(process, transfer.peer_process) &&
+         hop_fits(transfer.transport, transfer.op, transfer.role);
+}
+
+std::optional<bool> Filter::accepts(const MpiCallRow& call) const {
+  if (kind_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ || dst_host_ ||
+      min_bytes_ || max_bytes_ || has_memory_criteria() || has_hop_criteria()) {
+    return std::nullopt;
+  }
+  return fits(mpi_, call.function) && comm_fits(call.comm, call.communicator) &&
+         time_fits(call.t_start_ns);
+}
+
+}  // namespace uctrace

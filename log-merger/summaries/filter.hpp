@@ -1,0 +1,131 @@
+// Which messages and transfers a report speaks of, with the same meaning as on the page:
+// kind, mpi, comm, protocol, src, dst, rank, host, the byte limits and the time choose messages
+// (rank and host: either end; time: when the message started, with all that it caused later);
+// transport, op and role choose hops, and messages that have at least one chosen hop (all three
+// must fit the same hop). Values of one criterion are alternatives, criteria are all required.
+// src-host and dst-host choose messages by the host of one end, src-memory and dst-memory by what
+// memory is there, gpu by the GPU of either end.
+// The value `unknown` stands for what could not be determined.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "log-merger/model/model.hpp"
+
+namespace uctrace {
+
+// One end of a message: the process where the data lay or went, or only its rank, or neither.
+struct Party {
+  std::int32_t rank = -1;
+  std::int32_t process = -1;
+  auto operator<=>(const Party&) const = default;
+};
+
+inline Party source_of(const Message& message) { return {message.src, message.src_process}; }
+inline Party destination_of(const Message& message) { return {message.dst, message.dst_process}; }
+
+// When a message takes place for whoever asks for a span of time: its start; where that is not
+// recorded, its end or the post of its receive. -1 = not known.
+inline std::int64_t time_of(const Message& message) {
+  if (message.t_start_ns >= 0) return message.t_start_ns;
+  return message.t_end_ns >= 0 ? message.t_end_ns : message.t_posted_recv_ns;
+}
+
+// Names of processes for a person: the world rank where it names one process, else
+// "rank@host:pid" or "host:pid"; "unknown" for nothing.
+class Labels {
+ public:
+  explicit Labels(const Run& run);
+  std::string operator()(Party party) const;
+  const std::vector<std::string>& of_processes() const { return labels_; }
+
+ private:
+  std::vector<std::string> labels_;
+};
+
+// Throws Error: the value of --option is none of `known`, which the run has.
+[[noreturn]] void refuse_value(const std::string& value, const char* option,
+                               const std::set<std::string>& known);
+
+// Looks every asked value of --option up among the known ones, by name; nothing asked = no choice.
+// Throws Error on one that the run does not have.
+template <typename Value>
+std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, const char* option,
+                                      const std::multimap<std::string, Value>& known) {
+  if (asked.empty()) return std::nullopt;
+  std::set<Value> chosen;
+  for (const std::string& name : asked) {
+    const auto [first, last] = known.equal_range(name);
+    if (first == last) {
+      std::set<std::string> names;
+      for (const auto& entry : known) names.insert(entry.first);
+      refuse_value(name, option, names);
+    }
+    for (auto it = first; it != last; ++it) chosen.insert(it->second);
+  }
+  return chosen;
+}
+
+struct FilterSpec {
+  std::vector<std::string> kind, mpi, comm, protocol, src, dst, rank, host;
+  std::vector<std::string> src_host, dst_host;
+  std::vector<std::string> src_memory, dst_memory;
+  std::vector<std::string> gpu;  // host/uuid, uuid or bus
+  std::vector<std::string> transport, op, role;
+  std::optional<std::uint64_t> min_bytes, max_bytes;
+  std::optional<std::uint64_t> from_ns, to_ns;  // [from, to) on the job clock
+};
+
+class Filter {
+ public:
+  // Keeps a reference to `run`. Throws Error for a value that the run does not have; the error
+  // lists those it has. Cost: a pass over the rows.
+  Filter(const Run& run, const FilterSpec& spec);
+
+  // Message criteria only.
+  bool accepts(const Message& message) const;
+  // Hop criteria only.
+  bool accepts(const Hop& hop) const;
+  // Both: what the tables of messages count.
+  bool selects(const Message& message) const;
+  // For a transfer that serves no message: it has no kind, function, communicator, protocol,
+  // length or memory of a message, so none of those may be asked for. Its source is its process,
+  // its destination the peer.
+  bool accepts_without_message(const Transfer& transfer) const;
+  // For an MPI call: known only where nothing but functions and communicators is chosen.
+  std::optional<bool> accepts(const MpiCallRow& call) const;
+
+ private:
+  using TextSet = std::optional<std::vector<bool>>;  // by TextId; nullopt = all
+  using PartySet = std::optional<std::set<Party>>;
+
+  bool hop_fits(TextId transport, TextId op, Role role) const;
+  bool memory_fits(const Message& message) const;
+  bool has_memory_criteria() const { return src_memory_ || dst_memory_ || gpu_; }
+  bool hosts_fit(std::int32_t src_process, std::int32_t dst_process) const;
+  bool rank_fits(Party source, Party destination) const;
+  bool time_fits(std::int64_t time_ns) const;
+  bool has_hop_criteria() const;
+
+  const Run& run_;
+  void choose_communicators(const std::vector<bool>& shown, const std::vector<std::string>& asked);
+  bool comm_fits(TextId comm, std::int32_t communicator) const;
+
+  // As `comm_` chooses by the names that are shown, by the names of communicators themselves.
+  std::optional<std::set<std::int32_t>> communicators_;
+  TextSet mpi_, comm_, protocol_, host_, transport_, op_;
+  TextSet src_host_, dst_host_;
+  PartySet src_, dst_, rank_;
+  std::optional<std::set<MessageKind>> kind_;
+  std::optional<std::set<Role>> role_;
+  std::optional<std::set<MemoryKind>> src_memory_, dst_memory_;
+  std::optional<std::set<std::int32_t>> gpu_;  // into Run::gpus
+  std::optional<std::uint64_t> min_bytes_, max_bytes_, from_ns_, to_ns_;
+};
+
+}  // namespace uctrace

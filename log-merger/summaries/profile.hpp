@@ -1,0 +1,61 @@
+// The communicator-centric profile of a run: what its processes did on which communicator, exact
+// sums over all calls and messages. docs/profile.md describes the file that is made of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "log-merger/model/model.hpp"
+#include "log-merger/model/mpi_names.hpp"
+
+namespace uctrace {
+
+// Calls that agree in all but their times.
+struct ProfileCalls {
+  std::int32_t communicator = -1;  // into Run::communicators, -1 = none
+  TextId function = kNoText;
+  std::uint32_t process = 0;
+  std::int32_t peer = INT32_MIN;                     // world rank, or the marks of MpiCallRow
+  std::int32_t call_site = -1;                       // into Run::call_sites
+  std::uint64_t sent_bytes = 0, received_bytes = 0;  // of one call
+  std::int32_t datatype = -1, recv_datatype = -1;    // into Run::datatypes
+  std::uint64_t calls = 0;
+  std::uint64_t time_ns = 0, min_ns = UINT64_MAX, max_ns = 0;
+};
+
+// Transfers of messages that agree in who asked and in what carried them.
+struct ProfileTransfers {
+  std::int32_t communicator = -1;
+  TextId function = kNoText;
+  std::int32_t process = -1;       // that asked
+  std::int32_t peer_process = -1;  // its partner
+  TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
+  Role role = Role::data;
+  std::uint64_t transfers = 0, bytes = 0, wire_bytes = 0;
+};
+
+// Messages between two processes.
+struct ProfilePeers {
+  std::int32_t communicator = -1;
+  TextId function = kNoText;
+  std::int32_t process = -1, peer_process = -1;
+  std::uint64_t messages = 0, bytes = 0;
+};
+
+struct Profile {
+  std::vector<ProfileCalls> calls;
+  std::vector<ProfileTransfers> transfers;
+  std::vector<ProfilePeers> peers;
+};
+
+// Messages that no MPI call asked for are left out.
+Profile profile_of(const Run& run);
+
+// Whether a process is on the second side of an intercommunicator.
+bool is_on_remote_side(const Run& run, const Communicator& comm, const Process& process);
+
+// Processes that the data of a collective call goes to: of an intercommunicator the other side.
+std::uint32_t group_size(const Run& run, const Communicator& comm, const Process& process);
+
+}  // namespace uctrace

@@ -1,0 +1,310 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "event-log/reader/error.hpp"
+#include "event-log/reader/plain_text.hpp"
+#include "log-merger/folder/launcher_line.hpp"
+#include "log-merger/merge.hpp"
+#include "log-merger/reports/info_output.hpp"
+#include "tests/unit/job_builder.hpp"
+#include "tests/unit/log_builder.hpp"
+
+namespace uctrace::merge::test {
+namespace {
+
+using log::test::LogBuilder;
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t kDayNs = 86'400'000'000'000;
+constexpr std::uint64_t kSomeDayNs = 19'000 * kDayNs;  // in 2022
+
+// A process of a job of MPI that made `calls` calls, each of 10 ticks.
+LogBuilder process(std::int32_t rank, std::uint64_t calls = 1) {
+  LogBuilder log;
+  log.page.world_rank = rank;
+  log.page.pid += static_cast<std::uint32_t>(rank);
+  log.page.anchors[0] = {1000, 1'000'000, kSomeDayNs};
+  log.page.anchors[1] = {2'001'000, 3'000'000, kSomeDayNs + 2'000'000};
+  log.chunk(log::Stream::events, 0, 1);
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    log::MpiCall call{};
+    call.start_tick = 1000 + 20 * i;
+    call.duration_ticks = 10;
+    log.add(call, log::RecordType::mpi_call);
+    ++log.lanes[0].counters.mpi_calls;
+  }
+  return log;
+}
+
+Run merged(std::vector<LogBuilder> builders, const MergeOptions& options = {}) {
+  LogSet logs;
+  logs.folder = "folder";
+  for (std::size_t i = 0; i < builders.size(); ++i) {
+    const std::string name = "log" + std::to_string(i);
+    logs.add(name, [&] { return log::LogFile::from_bytes(builders[i].bytes(), name); });
+  }
+  return merge_logs(std::move(logs), options);
+}
+
+bool has_note(const Run& run, std::string_view text) {
+  return std::any_of(run.notes.begin(), run.notes.end(),
+                     [&](const std::string& note) { return note.find(text) != note.npos; });
+}
+
+}  // namespace
+
+TEST_CASE("whole logs of one job have no anomaly") {
+  std::vector<LogBuilder> logs{process(0), process(1)};
+  for (LogBuilder& log : logs) log.page.world_size = 2;
+  const Run run = merged(logs);
+  CHECK(run.notes.empty());
+  const ordered_json info = info_json(run);
+  CHECK(info["folder"]["jobs"].size() == 1);
+  for (const char* list : {"left_out", "second_logs", "damaged", "contradictions"}) {
+    CHECK(info["folder"][list].empty());
+  }
+  for (const char* list :
+       {"violations_by_hosts", "backward", "wall_clock_steps", "disagreements"}) {
+    CHECK(info["clock"][list].empty());
+  }
+}
+
+TEST_CASE("several jobs in one folder: the newest is shown, the others are named") {
+  std::vector<LogBuilder> logs{process(0), process(1), process(0)};
+  std::strcpy(logs[2].page.job, "later");
+  logs[2].page.anchors[0].realtime_ns += 1000;
+  logs[2].page.pid = 99;
+  const Run run = merged(logs);
+  CHECK(run.processes.size() == 1);
+  CHECK(has_note(run,
+                 "the folder holds 2 jobs; this is the newest, 'later' (1 process); --job takes "
+                 "another: 'job' (2 processes)"));
+  const ordered_json jobs = info_json(run)["folder"]["jobs"];
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0]["job"] == "job");
+  CHECK(jobs[0]["processes"] == 2);
+  CHECK(jobs[0]["shown"] == false);
+  CHECK(jobs[1]["shown"] == true);
+  CHECK(merged(logs, {.job = "jo"}).processes.size() == 2);
+  CHECK_THROWS_AS(merged(logs, {.job = "none"}), Error);
+}
+
+TEST_CASE("a second log of a process is counted once") {
+  SUBCASE("a copy") {
+    const Run run = merged({process(0, 3), process(0, 3)});
+    CHECK(run.mpi_calls.size() == 3);
+    CHECK(has_note(run, "log1: a copy of log0; it is counted once"));
+    CHECK(info_json(run)["folder"]["second_logs"][0]["same"] == true);
+  }
+  SUBCASE("an older copy comes first: the one with more events is taken") {
+    const Run run = merged({process(0, 1), process(0, 3)});
+    CHECK(run.mpi_calls.size() == 3);
+    CHECK(has_note(run, "log0: a second log of the process of log1, with other content"));
+    CHECK(info_json(run)["folder"]["second_logs"][0]["same"] == false);
+  }
+}
+
+TEST_CASE("no log can be read: what the folder holds instead is said") {
+  const auto why_of = [](std::size_t count) {
+    LogSet logs;
+    for (std::size_t i = 0; i < count; ++i) {
+      logs.add("x", [] { return log::LogFile::from_bytes({}, "x"); });
+    }
+    try {
+      merge_logs(std::move(logs), {});
+    } catch (const Error& error) {
+      return error.problem().why;
+    }
+    return std::string("nothing");
+  };
+  CHECK(why_of(0) == "it holds no *.ulog file");
+  CHECK(why_of(1) == "cannot read the log x: its process had not begun to write it");
+  CHECK(why_of(2) ==
+        "none of its 2 logs; the first: cannot read the log x: its process had not begun to write "
+        "it");
+}
+
+TEST_CASE("missing ranks are named, whatever number a damaged log claims") {
+  LogBuilder log = process(1);
+  log.page.world_size = INT32_MAX;
+  const Run run = merged({log});
+  CHECK(has_note(run,
+                 "no log of rank 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and "
+                 "2147483630 more (of 2147483647)"));
+  CHECK(info_json(run)["folder"]["missing_ranks"] == 2147483646);
+}
+
+TEST_CASE("clocks that go backwards are named") {
+  LogBuilder log = process(0, 2);
+  SUBCASE("anchors") {
+    log.page.anchors[1].monotonic_ns = 5;
+    const Run run = merged({log});
+    CHECK(has_note(run, "log0: its clock went backwards"));
+    CHECK(info_json(run)["clock"]["backward"][0]["anchors"] == 1);
+  }
+  SUBCASE("calls of a thread") {
+    log::MpiCall call{};
+    call.start_tick = 1;
+    log.add(call, log::RecordType::mpi_call);
+    ++log.lanes[0].counters.mpi_calls;
+    const Run run = merged({log});
+    CHECK(has_note(run, "log0: 1 MPI calls begin before the one before them"));
+    CHECK(info_json(run)["clock"]["backward"][0]["calls"] == 1);
+  }
+}
+
+TEST_CASE("a wall clock that was set during the run") {
+  LogBuilder log = process(0);
+  SUBCASE("drift is none") { log.page.anchors[1].realtime_ns += 9'000'000; }
+  SUBCASE("forward") {
+    log.page.anchors[1].realtime_ns += 1'000'000'000;
+    CHECK(has_note(merged({log}), "the wall clock of host node1 was set forward by 1.0 s"));
+  }
+  SUBCASE("back") {
+    log.page.anchors[1].realtime_ns -= 60'000'000'000;
+    const Run run = merged({log});
+    CHECK(has_note(run, "the wall clock of host node1 was set back by 60.0 s"));
+    CHECK(info_json(run)["clock"]["wall_clock_steps"][0]["step_ns"] == -60'000'000'000);
+    return;
+  }
+  CHECK(merged({log}).notes.size() == (log.page.anchors[1].realtime_ns > kSomeDayNs + 500'000'000));
+}
+
+TEST_CASE("two clocks on one host") {
+  std::vector<LogBuilder> logs{process(0), process(1)};
+  for (log::Anchor* anchor : {&logs[1].page.anchors[0], &logs[1].page.anchors[1]}) {
+    anchor->monotonic_ns += 5'000'000'000;
+  }
+  const Run run = merged(logs);
+  CHECK(has_note(run, "log1: its clocks and those of log0 on the same host differ by 5.0 s"));
+  CHECK(info_json(run)["clock"]["disagreements"][0]["by_ns"] == -5'000'000'000);
+  // Another boot is another host's clock: that is what the wall clock is for.
+  std::strcpy(logs[1].page.boot_id, "other");
+  CHECK_FALSE(has_note(merged(logs), "differ by"));
+}
+
+TEST_CASE("a process of another host whose log is open is not taken for dead") {
+  std::vector<LogBuilder> logs{process(0)};
+  logs[0].page.closed = 0;
+  logs[0].page.exit = log::ExitKind::running;
+  const Run run = merged(logs);
+  CHECK(run.texts[run.processes[0].exit] == "unseen");
+}
+
+TEST_CASE("what joins the clocks of two processes") {
+  std::vector<LogBuilder> logs{process(0), process(1)};
+  for (log::Anchor* anchor : {&logs[1].page.anchors[0], &logs[1].page.anchors[1]}) {
+    anchor->monotonic_ns += 5'000'000'000;
+  }
+  const auto clock_of = [&] { return info_json(merged(logs))["clock"]; };
+  SUBCASE("a time namespace of its own: the wall clock, as between hosts") {
+    logs[1].page.time_namespace = 4026531835;
+    const Run run = merged(logs);
+    CHECK_FALSE(has_note(run, "differ by"));
+    CHECK(run.mpi_calls[0].t_start_ns == run.mpi_calls[1].t_start_ns);
+    CHECK(clock_of()["hosts_aligned_by"] == "wall clock");
+    CHECK(clock_of()["max_error_ns"].is_null());
+  }
+  SUBCASE("two host names on one kernel: its clock") {
+    std::strcpy(logs[1].page.host, "other");
+    CHECK(clock_of()["hosts_aligned_by"] == "same clock");
+    CHECK(clock_of()["max_error_ns"] == 0);
+  }
+}
+
+TEST_CASE("messages received before they were sent, by pair of hosts") {
+  Job job;
+  for (const char* host : {"a", "b"}) {
+    job.logs.emplace_back(process(static_cast<int>(job.logs.size())).read());
+    job.logs.back().monotonic_clock = job.run.processes.size();
+    job.run.processes.emplace_back().host = job.run.texts.intern(host);
+  }
+  const auto message = [&](std::int32_t src, std::int32_t dst, std::int64_t start,
+                           std::int64_t end) {
+    Message& row = job.run.messages.emplace_back();
+    row.src_process = src;
+    row.dst_process = dst;
+    row.t_start_ns = start;
+    row.t_end_ns = end;
+  };
+  message(0, 1, 100, 90);
+  message(0, 1, 5000, 2000);
+  message(0, 1, 100, 100);
+  message(0, 1, 100, -1);
+  message(1, 1, 8, 7);
+  message(-1, 1, 8, 7);
+  SUBCASE("measured: only what is beyond the error is one") {
+    PlacedClock placed;
+    placed.stretches.push_back({.end_ns = 10'000, .begin_error_ns = 500, .end_error_ns = 500});
+    job.clock_places = {PlacedClock{}, placed};
+    find_clock_violations(job);
+    CHECK(job.findings.early_within_error == 1);
+    REQUIRE(job.findings.violations.size() == 2);
+    CHECK(job.findings.violations[0].messages == 1);
+    CHECK(has_note(job.run, "more than the error of their measured clocks"));
+    return;
+  }
+  find_clock_violations(job);
+  REQUIRE(job.findings.violations.size() == 2);
+  CHECK(job.findings.violations[0].messages == 2);
+  CHECK(job.findings.violations[0].worst_ns == 3000);
+  CHECK(job.findings.violations[1].messages == 1);
+  CHECK(has_note(job.run,
+                 "2 messages from host a to host b were received before they were sent, by "
+                 "up to 3.0 us"));
+  CHECK(has_note(job.run, "1 messages on host b"));
+}
+
+TEST_CASE("a log from the future") {
+  LogBuilder log = process(0);
+  for (log::Anchor& anchor : log.page.anchors) anchor.realtime_ns += 100'000 * kDayNs;
+  CHECK(has_note(merged({log}), "began in the future (rank 0)"));
+}
+
+TEST_CASE("what a process counted and what it recorded differ") {
+  LogBuilder log = process(0, 2);
+  SUBCASE("in a whole log") {
+    log.lanes[0].counters.mpi_calls = 7;
+    const Run run = merged({log});
+    CHECK(has_note(run, "log0: it counted 7 MPI calls and holds records of 2"));
+    const ordered_json found = info_json(run)["folder"]["contradictions"];
+    REQUIRE(found.size() == 1);
+    CHECK(found[0]["counted"] == 7);
+    CHECK(found[0]["recorded"] == 2);
+  }
+  SUBCASE("not where the log is cut anyway, or the layer was off") {
+    log.lanes[0].counters.mpi_calls = 7;
+    log.page.layers[static_cast<std::size_t>(log::Layer::mpi)] = log::LayerState::off;
+    CHECK_FALSE(has_note(merged({log}), "it counted"));
+    log.page.layers[static_cast<std::size_t>(log::Layer::mpi)] = log::LayerState::on;
+    log.page.closed = 0;
+    CHECK_FALSE(has_note(merged({log}), "it counted"));
+  }
+}
+
+TEST_CASE("a job without an event says so") {
+  CHECK(has_note(merged({process(0, 0)}), "no event was recorded"));
+}
+
+TEST_CASE("text of a log is plain wherever it is shown") {
+  CHECK(plain_text("MPI_COMM_WORLD") == "MPI_COMM_WORLD");
+  CHECK(plain_text("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80") ==
+        "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+  CHECK(plain_text("a\x1b[31m\n\x7f") == "a\\x1b[31m\\x0a\\x7f");
+  CHECK(plain_text("\xc2\x9b") == "\\xc2\\x9b");           // CSI in one character
+  CHECK(plain_text("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // right to left
+  CHECK(plain_text("\xff\xc3") == "\\xff\\xc3");           // no UTF-8, and cut
+  CHECK(plain_text("\xed\xa0\x80\xc0\x80") ==
+        "\\xed\\xa0\\x80\\xc0\\x80");  // half of a pair, overlong
+  Texts texts;
+  CHECK(texts[texts.intern("\x1b")] == "\\x1b");
+  CHECK(Error({"a\x1b", "b\nc", "d"}).message() == "a\\x1b: b c; d.");
+  CHECK(shell_word("a b") == "'a b'");
+  CHECK(shell_word("a\n'\\\x1b") == R"($'a\n\'\\\x1b')");
+  CHECK(csv_field("=cmd|'/c calc'!A1") == "'=cmd|'/c calc'!A1");
+  CHECK(csv_field("@a,b") == "\"'@a,b\"");
+}
+
+}  // namespace uctrace::merge::test
