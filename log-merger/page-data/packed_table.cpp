@@ -46,12 +46,17 @@ Coded code(const PackedColumn& column) {
   return coded;
 }
 
+// Of a page of a million events: level 9 takes 8.9 s of CPU in all for 11.9 MB, this one 2.7 s for
+// 12.4 MB.
+constexpr int kLevel = 6;
+
 std::string deflated(const std::string& bytes) {
   uLongf size = compressBound(static_cast<uLong>(bytes.size()));
   std::string result(size, '\0');
   const int status =
       compress2(reinterpret_cast<Bytef*>(result.data()), &size,
-                reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()), 9);
+                reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()),
+                kLevel);
   if (status != Z_OK) {
     throw Error({.what = "cannot compress the data of the page",
                  .why = zError(status),
