@@ -51,8 +51,8 @@ class HeldSlots {
 };
 
 // Where many threads begin together the helper cannot have as much ready: a thread that finds none
-// for its first operation makes a few. One system call.
-Slot* make_first_slots() {
+// for its first operation makes a few. One system call. Apart, so that who finds some pays nothing.
+[[gnu::noinline]] Slot* make_first_slots() {
   if (!supply.has_helper) {
     return nullptr;
   }
