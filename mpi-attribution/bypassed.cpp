@@ -1,5 +1,6 @@
 // Notices an MPI that works and of which no call was ever seen here: a plug-in that was opened with
 // RTLD_DEEPBIND is bound to it directly, as is who asks for its functions by a handle.
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ namespace {
 
 constinit pid_t process = 0;  // that loaded this library; the MPI of a fork child is its parent's
 constinit std::atomic<bool> is_told{false};
+constinit std::atomic<bool> is_fork_child{false};
 
 // The one function, with MPI_Finalized, that may be called at any time, also before MPI_Init and
 // after MPI_Finalize.
@@ -24,9 +26,11 @@ bool is_at_work(void* function) {
   return reinterpret_cast<int (*)(int*)>(function)(&initialised) == 0 && initialised != 0;
 }
 
-// No system call where no MPI is loaded: the program may have forbidden it (no_helper.hpp).
+// No system call where no MPI is loaded: the program may have forbidden it (no_helper.hpp). Nor a
+// question to the loader in a fork child: its lock stays held there if another thread of the parent
+// had it at the fork.
 void look() {
-  if (was_called() || is_told.load() || getenv("UCTRACE_DIR") == nullptr) {
+  if (is_fork_child.load() || was_called() || is_told.load() || getenv("UCTRACE_DIR") == nullptr) {
     return;
   }
   void* initialized = interpose::find_anywhere("PMPI_Initialized");
@@ -40,6 +44,7 @@ void look() {
 
 __attribute__((constructor)) void watch() {
   process = getpid();
+  pthread_atfork(nullptr, nullptr, [] { is_fork_child.store(true); });
   log::set_last_look(look);
 }
 

@@ -26,6 +26,7 @@ constexpr DropCause cause_of(int error) {
     case ESTALE:
       return DropCause::removed;
     case ETIMEDOUT:
+    case ETIME:
       return DropCause::no_answer;
     case EAGAIN:
       return DropCause::no_thread;

@@ -13,16 +13,18 @@
 namespace uctrace::log {
 
 // Returns when the word has another value, when it is woken, or after `timeout_ns`. Where a sandbox
-// refuses the call it sleeps for a while instead, so that who waits does not spin.
-inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_value,
+// refuses the call, with whatever number, it sleeps for a while instead, so that who waits does not
+// spin. False: that is refused, too, and who waited in a loop would spin.
+inline bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_value,
                        long timeout_ns) {
   timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
-  if (syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_value, &timeout, nullptr, 0) != 0 &&
-      (errno == EPERM || errno == ENOSYS || errno == EACCES)) {
-    constexpr long kMostNs = 5'000'000;
-    timeout = {0, timeout_ns < kMostNs ? timeout_ns : kMostNs};
-    nanosleep(&timeout, nullptr);
+  if (syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, while_value, &timeout, nullptr, 0) == 0 ||
+      errno == EAGAIN || errno == EINTR || errno == ETIMEDOUT) {
+    return true;
   }
+  constexpr long kMostNs = 5'000'000;
+  timeout = {0, timeout_ns < kMostNs ? timeout_ns : kMostNs};
+  return nanosleep(&timeout, nullptr) == 0 || errno == EINTR;
 }
 
 inline void futex_wake(std::atomic<std::uint32_t>& word) {

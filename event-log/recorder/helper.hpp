@@ -1,5 +1,5 @@
 // The work of the helper thread: a poll has packed what was retired, makes what is missing still,
-// and keeps the process page. Private to supply.cpp.
+// and keeps the process page. Private to helper.cpp and no_helper.cpp.
 #pragma once
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include "event-log/format/drop_causes.hpp"
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
+#include "event-log/recorder/main_thread.hpp"
 #include "event-log/recorder/output_log.hpp"
 #include "event-log/recorder/packer.hpp"
 #include "event-log/recorder/process_identity.hpp"
@@ -25,8 +26,6 @@ inline constexpr std::size_t kMostReady = 160;
 // come on top of it, and of what a drained log may have: two in each stream.
 inline constexpr std::uint64_t kMostRingBytes = 12 << 20;
 inline constexpr std::uint64_t kRingBytesOfLane = 4 * kChunkBytes;
-// A helper that did not come for so long is not just late.
-inline constexpr std::uint64_t kGoneNs = 1'000'000'000;
 inline constexpr std::size_t kFirstSlab = 64 * 1024;
 inline constexpr std::size_t kLargestSlab = 512 * 1024;
 inline constexpr std::size_t kMostSlabBytes = 64 << 20;  // of one slab a thread
@@ -59,10 +58,13 @@ struct Helper {
     return slab_bytes_taken + supply.ring_bytes.load(std::memory_order_relaxed) + bytes <= budget;
   }
 
+  // Of chunks that no thread has.
+  std::uint64_t most_waiting_bytes() const {
+    return file.storage == Storage::drained ? kMostUndrained : kMostRingBytes;
+  }
   std::uint64_t most_chunk_bytes() const {
     const std::uint64_t lanes = __atomic_load_n(&file.page->lanes_used, __ATOMIC_RELAXED);
-    return (file.storage == Storage::drained ? kMostUndrained : kMostRingBytes) +
-           lanes * kRingBytesOfLane;
+    return most_waiting_bytes() + lanes * kRingBytesOfLane;
   }
 
   // Why there can be no more chunks now; helper_late = there can.
@@ -84,15 +86,25 @@ struct Helper {
     return storage_is_slow() ? DropCause::storage_slow : DropCause::packing_slow;
   }
 
-  // So much waits to be packed that who finds no chunk now does so for that.
+  // So much waits to be packed that who finds no chunk now does so for that. What threads have is
+  // not in it, however many they are. Packed after it was retired: in this order it is read.
   bool has_backlog() const {
-    const std::uint64_t ready = supply.ready_chunks.load(std::memory_order_relaxed) * kChunkBytes;
-    const std::uint64_t bytes = supply.ring_bytes.load(std::memory_order_relaxed);
-    return bytes - std::min(ready, bytes) > most_chunk_bytes() / 2;
+    const std::uint64_t packed = supply.recycled.load(std::memory_order_acquire);
+    const std::uint64_t waiting = supply.retirements.load(std::memory_order_relaxed) - packed;
+    return waiting * kChunkBytes > most_waiting_bytes() / 2;
+  }
+
+  // The memory of a drained log is not its file system's; what that does, the packer says.
+  void* make_memory() {
+    if (file.storage == Storage::drained) {
+      return make_chunk_memory(file, kChunkBytes);
+    }
+    const StorageCall call;
+    return make_chunk_memory(file, kChunkBytes);
   }
 
   ChunkHeader* make_chunk(std::uint32_t place) {
-    auto* chunk = static_cast<ChunkHeader*>(make_chunk_memory(file, kChunkBytes));
+    auto* chunk = static_cast<ChunkHeader*>(make_memory());
     if (chunk == nullptr) {
       return nullptr;
     }
@@ -152,7 +164,7 @@ struct Helper {
       shortage = backlog_cause();
     }
     if (file.grows) {
-      supply.shortage.store(shortage, std::memory_order_relaxed);
+      supply.chunks.cause.store(shortage, std::memory_order_relaxed);
     }
     return shortage;
   }
@@ -161,7 +173,12 @@ struct Helper {
   void stop_growing(int error) {
     file.grows = false;
     note_error(error);
-    supply.shortage.store(cause_of(error), std::memory_order_relaxed);
+    supply.chunks.cause.store(cause_of(error), std::memory_order_relaxed);
+  }
+  // Nor lanes: nobody is there who would.
+  void stop_supplying(int error) {
+    stop_growing(error);
+    supply.lanes.cause.store(cause_of(error), std::memory_order_relaxed);
   }
 
   std::size_t missing_slabs() const {
@@ -231,10 +248,11 @@ struct Helper {
       refresh_anchors(*file.page);
       give_sign_of_life(t);
       take_back_dead_lanes();
-      if (file.grows && file.storage == Storage::mapped && is_removed(file)) {
+      if (file.grows && file.storage == Storage::mapped && log_is_removed()) {
         abandon_log();
         stop_growing(ENOENT);  // and counted from here on
       }
+      end_with_last_thread();
     }
   }
 

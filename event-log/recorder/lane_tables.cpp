@@ -21,7 +21,7 @@ struct TableMemory {
 // A table of lanes that nobody has. In the file before a thread can see it: what is in no file
 // could not be counted.
 void* make_table(std::uint64_t at, std::size_t first_lane) {
-  void* table = packer->is_mapped() ? map_log_part(packer->file, at, kLaneTableBytes)
+  void* table = packer->is_mapped() ? map_file(packer->file.fd, at, kLaneTableBytes)
                                     : map_memory(kLaneTableBytes);
   if (table == nullptr) {
     return nullptr;
@@ -43,7 +43,6 @@ void* make_table(std::uint64_t at, std::size_t first_lane) {
 bool add_table() {
   auto* memory = static_cast<TableMemory*>(map_memory(sizeof(TableMemory)));
   if (memory == nullptr) {
-    errno = ENOMEM;
     return false;
   }
   std::uint64_t at = 0;
@@ -82,7 +81,7 @@ void add_lane_table() {
   const DropCause shortage = !added                       ? cause_of(errno)
                              : lanes_there() == kMaxLanes ? DropCause::no_lane
                                                           : DropCause::helper_late;
-  supply.lane_shortage.store(shortage, std::memory_order_relaxed);
+  supply.lanes.cause.store(shortage, std::memory_order_relaxed);
   if (supply.waiting.load(std::memory_order_acquire) != 0) {
     futex_bump(supply.made);
   }

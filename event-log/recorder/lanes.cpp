@@ -99,6 +99,7 @@ void add_lanes(Lane* lanes, LaneInfo* infos) {
   const std::uint32_t count = table_count.load(std::memory_order_relaxed);
   tables[count] = {lanes, infos};
   table_count.store(count + 1, std::memory_order_release);
+  end_shortage(supply.lanes);
 }
 
 std::size_t lanes_there() {
@@ -116,17 +117,19 @@ LaneInfo* lane_info(std::size_t index) {
   return &tables[place.table].infos[place.index];
 }
 
+Lane* claim_ready_lane() {
+  Lane* lane = claim_free_lane();
+  return lane != nullptr ? lane : claim_new_lane();
+}
+
 Lane* claim_lane() {
   const std::uint64_t give_up = monotonic_raw_ns() + kFirstWaitNs;
   for (;;) {
     const std::uint32_t seen = supply.made.load(std::memory_order_acquire);
-    Lane* lane = claim_free_lane();
-    lane = lane != nullptr ? lane : claim_new_lane();
-    if (lane != nullptr) {
+    if (Lane* lane = claim_ready_lane()) {
       return lane;
     }
-    if (supply.lane_shortage.load(std::memory_order_relaxed) != DropCause::helper_late ||
-        !wait_for_more(seen, give_up)) {
+    if (!wait_for_more(supply.lanes, seen, give_up)) {
       break;
     }
   }

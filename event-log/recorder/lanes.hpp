@@ -26,6 +26,8 @@ LaneInfo* lane_info(std::size_t index);
 // A lane of a thread that has ended, which goes on where that stopped, else a new one. May wait for
 // the helper to add lanes, for a bounded time. nullptr: there are no more.
 Lane* claim_lane();
+// The same without waiting.
+Lane* claim_ready_lane();
 // Its thread has ended.
 void give_back_lane(Lane* lane);
 // Lends the lanes of threads that ended unseen to others. A system call for each lane that is in

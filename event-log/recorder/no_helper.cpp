@@ -37,9 +37,6 @@ bool wants_no_helper() {
 
 int prepare_packing_in_calls(Helper& helper) {
   OutputLog& file = packer->file;
-  if (file.storage != Storage::mapped) {
-    return EOPNOTSUPP;  // what is not mapped has to be written by the system
-  }
   helper.fill_chunks(kChunks);
   helper.fill_slabs(kReadySlabs);
   if (supply.ready_chunks.load(std::memory_order_relaxed) < kChunks) {
@@ -48,17 +45,18 @@ int prepare_packing_in_calls(Helper& helper) {
   }
   const std::uint64_t begin = kProcessPageBytes + helper.file.page->chunk_bytes;
   const std::uint64_t bytes = (packer->blocks.most_event_slots() + kDefinitionSlots) * kSlotBytes;
-  void* memory = helper.within_budget(bytes) ? map_log_part(file, begin, bytes) : nullptr;
+  if (!helper.within_budget(bytes)) {
+    return ENOMEM;
+  }
+  void* memory = map_file(file.fd, begin, bytes);
   if (memory == nullptr) {
-    return errno != 0 ? errno : ENOMEM;
+    return errno;
   }
   packer->blocks.start_in_memory(static_cast<unsigned char*>(memory), begin, bytes);
   file.page->allocated_bytes = begin;
   file.page->heartbeat_realtime_ns = 0;  // nobody refreshes it
   // This thread's table of open files ends with it.
   file.fd = file.live_fd = file.folder_fd = -1;
-  supply.shortage.store(DropCause::chunks_bound, std::memory_order_relaxed);
-  supply.lane_shortage.store(DropCause::no_lane, std::memory_order_relaxed);
   return 0;
 }
 
@@ -68,7 +66,7 @@ void pack_in_call() {
   }
   const int saved_errno = errno;
   if (!pack_chunks(Chunks::retired)) {
-    supply.shortage.store(cause_of(packer_error()), std::memory_order_relaxed);
+    supply.chunks.cause.store(cause_of(packer_error()), std::memory_order_relaxed);
   }
   refresh_anchors(*packer->file.page);
   end_packing();

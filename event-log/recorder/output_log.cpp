@@ -23,33 +23,6 @@ namespace uctrace::log {
 
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
-
-// UCM patches the libc functions of the same names to watch the program's memory; ours are none of
-// its business, hence the direct calls.
-void* raw_mmap(std::size_t bytes, int flags, int fd, std::uint64_t offset) {
-  const long at = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, offset);
-  return at == -1 ? nullptr : reinterpret_cast<void*>(at);
-}
-
-// Faults every page in for writing: MAP_POPULATE maps shared file pages read-only. False with errno
-// set: the file system has no room after all (one that copies on write).
-bool touch(void* memory, std::size_t bytes) {
-  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
-  if (syscall(SYS_madvise, memory, bytes, kPopulateWrite) == 0) {
-    return true;
-  }
-  if (errno == EFAULT) {
-    errno = ENOSPC;
-    return false;
-  }
-  auto* at = static_cast<volatile unsigned char*>(memory);
-  for (std::size_t i = 0; i < bytes; i += kPageBytes) {
-    at[i] = 0;
-  }
-  return true;
-}
-
 // The first image of a process has a name without a number (ProcessPage::image).
 bool name_log(char* out, std::size_t size, const char* folder, const ProcessPage& identity,
               std::uint32_t image) {
@@ -75,48 +48,19 @@ int create_file(int folder, const char* path, mode_t mode) {
   return fd;
 }
 
-// UCTRACE_DRAIN=1 spares a program the mapping where the file system would allow it.
-Storage storage_on(std::uint32_t type) {
+// UCTRACE_DRAIN=1 spares a program the mapping where the file system would allow it, unless nobody
+// will write the file.
+Storage storage_on(std::uint32_t type, bool has_writer) {
   const char* drain = getenv("UCTRACE_DRAIN");
   const bool wanted = drain != nullptr && drain[0] != '\0' && strcmp(drain, "0") != 0;
-  return wanted ? Storage::drained : file_system_of(type).storage;
-}
-
-// A part of a file: allocated, filled with zeros, mapped, touched. nullptr with errno set. The
-// order matters: storing into a hole of a full disk is a SIGBUS for the program. Where allocating is
-// refused, writing does it too.
-void* map_more(int fd, std::uint64_t offset, std::size_t bytes) {
-  if (syscall(SYS_fallocate, fd, 0, offset, bytes) != 0 && !is_refused(errno)) {
-    return nullptr;
-  }
-  // Written once the plain way, also where the space is reserved: a page that is dirty in the page
-  // cache already costs the first store a fifth of one that has to be made then.
-  static constinit const char zeros[64 * 1024] = {};
-  for (std::size_t done = 0; done < bytes; done += sizeof zeros) {
-    if (write_at(fd, zeros, sizeof zeros, offset + done) != sizeof zeros) {
-      return nullptr;
-    }
-  }
-  void* memory = raw_mmap(bytes, MAP_SHARED, fd, offset);
-  if (memory == nullptr) {
-    return nullptr;
-  }
-  if (!touch(memory, bytes)) {
-    const int reason = errno;
-    unmap_memory(memory, bytes);
-    errno = reason;
-    return nullptr;
-  }
-  // A fork child has no business there.
-  syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
-  return memory;
+  return wanted && has_writer ? Storage::drained : file_system_of(type).storage;
 }
 
 // Gives an empty file its page; nullptr with errno set if there is no room.
 ProcessPage* write_page(OutputLog& file, const ProcessPage& identity, std::uint32_t image,
                         std::uint32_t type) {
   auto* page = static_cast<ProcessPage*>(file.storage == Storage::mapped
-                                             ? map_more(file.fd, 0, kProcessPageBytes)
+                                             ? map_file(file.fd, 0, kProcessPageBytes)
                                              : map_memory(kProcessPageBytes));
   if (page == nullptr) {
     return nullptr;
@@ -163,7 +107,7 @@ bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
     return false;
   }
   const auto type = static_cast<std::uint32_t>(facts.f_type);
-  file.storage = storage_on(type);
+  file.storage = storage_on(type, file.has_writer);
   std::uint32_t image = identity.image;
   file.fd = create_log_file(file, folder, identity, image);
   if (file.fd < 0) {
@@ -211,6 +155,14 @@ std::uint64_t most_event_bytes() {
   return bytes == 0 && wants_no_helper() ? kMostWithoutHelper : bytes;
 }
 
+void open_fallback(OutputLog& file, const ProcessPage& page, int reason) {
+  if (open_in(file, getenv("UCTRACE_FALLBACK_DIR"), page)) {
+    file.page->write_errno = static_cast<std::uint32_t>(reason);
+  } else {
+    errno = reason;
+  }
+}
+
 // Beside its page a log needs a file for its chunks, unless they are in memory, or in the log.
 bool make_room_for_chunks(OutputLog& file, const char* folder) {
   if (file.storage == Storage::mapped && wants_no_helper()) {
@@ -248,7 +200,9 @@ OutputLog create_counters_log(int reason) {
   fill_page(identity);
   identity.heartbeat_realtime_ns = 0;  // without a helper nobody refreshes it
   identity.write_errno = static_cast<std::uint32_t>(reason);
-  OutputLog file = create_fallback_log(identity, reason);
+  OutputLog file;
+  file.has_writer = !wants_no_helper();
+  open_fallback(file, identity, reason);
   if (file.fd < 0 && reason != ETIMEDOUT) {
     open_in(file, getenv("UCTRACE_DIR"), identity);
   }
@@ -257,11 +211,7 @@ OutputLog create_counters_log(int reason) {
 
 OutputLog create_fallback_log(const ProcessPage& page, int reason) {
   OutputLog file;
-  if (open_in(file, getenv("UCTRACE_FALLBACK_DIR"), page)) {
-    file.page->write_errno = static_cast<std::uint32_t>(reason);
-  } else {
-    errno = reason;
-  }
+  open_fallback(file, page, reason);
   return file;
 }
 
@@ -281,7 +231,7 @@ void* make_chunk_memory(OutputLog& file, std::size_t bytes) {
     }
     return memory;
   }
-  void* memory = map_more(file.live_fd, file.live_bytes, bytes);
+  void* memory = map_file(file.live_fd, file.live_bytes, bytes);
   if (memory != nullptr) {
     file.live_bytes += bytes;
     if (file.chunks_in_log) {
@@ -291,36 +241,6 @@ void* make_chunk_memory(OutputLog& file, std::size_t bytes) {
     }
   }
   return memory;
-}
-
-void* map_log_part(const OutputLog& file, std::uint64_t at, std::size_t bytes) {
-  return map_more(file.fd, at, bytes);
-}
-
-void punch_live_file(const OutputLog& file, std::uint64_t offset, std::uint64_t bytes) {
-  constexpr int kPunchHole = 2, kKeepSize = 1;
-  syscall(SYS_fallocate, file.live_fd, kPunchHole | kKeepSize, offset, bytes);
-}
-
-bool freeze_memory(void* memory, std::size_t bytes) {
-  void* copy = map_memory(bytes);
-  if (copy == nullptr) {
-    return false;
-  }
-  // With whole words, for threads may count in it still.
-  const auto* from = static_cast<const std::uint64_t*>(memory);
-  auto* to = static_cast<std::uint64_t*>(copy);
-  for (std::size_t i = 0; i < bytes / sizeof *to; ++i) {
-    to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-  }
-  // In one step: other threads count in it meanwhile.
-  if (syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == -1) {
-    const int reason = errno;
-    unmap_memory(copy, bytes);
-    errno = reason;
-    return false;
-  }
-  return true;
 }
 
 void remove_live_file(const OutputLog& file) {
@@ -344,56 +264,6 @@ void release_output_log(const OutputLog& file) {
   if (file.storage == Storage::mapped && fstat(file.fd, &status) == 0) {
     fchmod(file.fd, (status.st_mode & 07777) | S_IWUSR);
   }
-}
-
-std::size_t write_at(int fd, const void* data, std::size_t bytes, std::uint64_t offset) {
-  std::size_t done = 0;
-  while (done < bytes) {
-    errno = 0;
-    const ssize_t n = pwrite(fd, static_cast<const char*>(data) + done, bytes - done,
-                             static_cast<off_t>(offset + done));
-    if (n > 0) {
-      done += static_cast<std::size_t>(n);
-    } else if (errno != EINTR) {
-      errno = errno != 0 ? errno : ENOSPC;  // nothing written and no reason: the rest does not fit
-      break;
-    }
-  }
-  return done;
-}
-
-bool is_refused(int error) {
-  return error == EOPNOTSUPP || error == EPERM || error == ENOSYS || error == EACCES;
-}
-
-bool read_at(int fd, void* data, std::size_t bytes, std::uint64_t offset) {
-  std::size_t done = 0;
-  while (done < bytes) {
-    const ssize_t n =
-        pread(fd, static_cast<char*>(data) + done, bytes - done, static_cast<off_t>(offset + done));
-    if (n == 0 || (n < 0 && errno != EINTR)) return false;
-    done += n > 0 ? static_cast<std::size_t>(n) : 0;
-  }
-  return true;
-}
-
-namespace {
-
-// What was done with memory before it was given back happens before what is done with it when the
-// system gives it out again: to whoever reads this program without the system's part in it.
-constinit std::atomic<std::uint32_t> given_back{0};
-
-}  // namespace
-
-void* map_memory(std::size_t bytes) {
-  void* memory = raw_mmap(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  (void)given_back.load(std::memory_order_acquire);
-  return memory;
-}
-
-void unmap_memory(void* memory, std::size_t bytes) {
-  given_back.fetch_add(1, std::memory_order_release);
-  syscall(SYS_munmap, memory, bytes);
 }
 
 }  // namespace uctrace::log

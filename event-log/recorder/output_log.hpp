@@ -23,6 +23,9 @@ struct OutputLog {
   int live_fd = -1;
   int folder_fd = -1;
   std::uint64_t live_bytes = 0;
+  // What the page says at the end is written. Without a helper, and without system calls once the
+  // log has begun, it is in the file only where that is mapped.
+  bool has_writer = true;
   // The chunks lie in the log itself, behind its page: there is no helper to remove their file.
   bool chunks_in_log = false;
 };
@@ -40,9 +43,9 @@ OutputLog create_fallback_log(const ProcessPage& page, int reason);
 // Writes the page of a log whose file is not kept open. Nothing happens if it is gone.
 void rewrite_page(const char* path, const ProcessPage& page);
 
-// Maps a part of a mapped log, filled with zeros, for good; nullptr with errno set if there is no
-// room.
-void* map_log_part(const OutputLog& file, std::uint64_t at, std::size_t bytes);
+// Maps a part of a file for good: allocated, filled with zeros, touched. nullptr with errno set if
+// there is no room.
+void* map_file(int fd, std::uint64_t at, std::size_t bytes);
 // A chunk of `bytes` zeros, faulted in; nullptr with errno set if there is no room.
 void* make_chunk_memory(OutputLog& file, std::size_t bytes);
 

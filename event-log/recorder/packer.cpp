@@ -47,7 +47,11 @@ void count_time(std::uint64_t begun, std::uint64_t packed) {
   ProcessPage* page = packer->file.page;
   page->packing_ns += packed - begun;
   page->writing_ns += monotonic_raw_ns() - packed;
-  packer->write_begun.store(0, std::memory_order_relaxed);
+}
+
+bool write_full_block() {
+  const StorageCall call;
+  return write_block(0);
 }
 
 // Packs what was published since the last time. False: the file takes no more now.
@@ -61,8 +65,7 @@ bool pack_chunk(Place& place) {
       return true;
     }
     const std::uint64_t packed = monotonic_raw_ns();
-    packer->write_begun.store(packed, std::memory_order_relaxed);
-    const bool ok = write_block(0);
+    const bool ok = write_full_block();
     count_time(begun, packed);
     if (!ok) {
       return false;
@@ -75,6 +78,7 @@ bool pack_chunk(Place& place) {
 // it meanwhile sees that its records are in the log by now.
 void recycle(Place& place) {
   ChunkHeader* chunk = place.chunk;
+  supply.recycled.fetch_add(1, std::memory_order_release);
   __atomic_store_n(&chunk->sequence, 0, __ATOMIC_RELEASE);
   // No reader may see the records go before the number: a release orders what is before it only.
   order_stores();
@@ -198,12 +202,13 @@ bool pack_chunks(Chunks which) {
 namespace {
 
 void write_all_now() {
-  if (is_removed(packer->file)) {
+  if (log_is_removed()) {
     abandon_log();
     return;
   }
   copy_parts();
   if (pack_chunks(Chunks::all)) {
+    const StorageCall call;
     write_changed_parts();
   }
 }
@@ -225,6 +230,7 @@ void pack_turn() {
     return;
   }
   if (wants_lanes()) {
+    const StorageCall call;
     add_lane_table();
   }
   if (is_time_for_all()) {
@@ -235,15 +241,31 @@ void pack_turn() {
   }
 }
 
-void* packer_main(void*) {
+void take_room() {
+  const StorageCall call;
   packer->blocks.reserve();
-  while (packer->state.load(std::memory_order_acquire) == Packer::kRunning) {
+}
+
+bool is_running() { return packer->state.load(std::memory_order_acquire) == Packer::kRunning; }
+
+// Until there may be more work. False: a sandbox lets nobody wait, nor the process be told.
+bool wait_for_work(std::uint32_t seen) {
+  const bool failing = packer_error() != 0 && !packer->removed;
+  return futex_wait(packer->work, failing ? packer->work.load(std::memory_order_acquire) : seen,
+                    failing ? kRetryNs : static_cast<long>(packer->turn_interval_ns));
+}
+
+void* packer_main(void*) {
+  tell_life(packer->lives);
+  take_room();
+  while (is_running()) {
     const std::uint32_t seen = packer->work.load(std::memory_order_acquire);
     pack_turn();
-    if (packer->state.load(std::memory_order_acquire) == Packer::kRunning) {
-      const bool failing = packer_error() != 0 && !packer->removed;
-      futex_wait(packer->work, failing ? packer->work.load(std::memory_order_acquire) : seen,
-                 failing ? kRetryNs : static_cast<long>(packer->turn_interval_ns));
+    std::uint32_t running = Packer::kRunning;
+    if (is_running() && !wait_for_work(seen) &&
+        packer->state.compare_exchange_strong(running, Packer::kLeft, std::memory_order_acq_rel)) {
+      note_error(EPERM);  // whatever number the sandbox has for it
+      return nullptr;
     }
   }
   close_log();
@@ -271,13 +293,14 @@ bool start_packer(const OutputLog& file) {
                       .at = 0,
                       .lanes_offset = kLanesOffset};
   packer->part_count = 1;
+  packer->lives.store(1, std::memory_order_relaxed);
   packer->threaded = file.storage == Storage::drained && spawn_thread(packer_main);
   return true;
 }
 
 void reserve_log() {
   if (packer != nullptr && !packer->threaded) {
-    packer->blocks.reserve();
+    take_room();
   }
 }
 
@@ -296,20 +319,23 @@ void pack_retired() {
   }
 }
 
+bool log_is_removed() {
+  const StorageCall call;
+  return is_removed(packer->file);
+}
+
 void abandon_log() {
   packer->removed = true;
   note_error(ENOENT);
+  supply.lanes.cause.store(DropCause::removed, std::memory_order_relaxed);
 }
 
-bool storage_is_slow() {
-  if (packer == nullptr) {
-    return false;
-  }
-  const ProcessPage* page = packer->file.page;
-  const std::uint64_t begun = packer->write_begun.load(std::memory_order_relaxed);
-  const std::uint64_t writing = begun != 0 ? monotonic_raw_ns() - begun : 0;
-  return page->writing_ns + writing > page->packing_ns;
+bool packer_is_gone() {
+  return packer != nullptr && packer->threaded &&
+         packer->lives.load(std::memory_order_relaxed) == 0;
 }
+
+std::uint32_t packer_threads() { return packer != nullptr && packer->threaded ? 1 : 0; }
 
 int packer_error() { return packer == nullptr ? 0 : packer->error.load(std::memory_order_relaxed); }
 
@@ -325,17 +351,24 @@ void stop_packer() {
   }
 }
 
+void close_without_helper() {
+  if (packer != nullptr && packer->is_mapped()) {
+    __atomic_store_n(&packer->file.page->closed, std::uint8_t{1}, __ATOMIC_RELEASE);
+  }
+}
+
 void wait_for_packer() {
   if (packer == nullptr) {
     return;
   }
+  std::uint32_t running = Packer::kRunning;
   if (packer->threaded) {
-    packer->state.store(Packer::kStopAsked, std::memory_order_release);
+    packer->state.compare_exchange_strong(running, Packer::kStopAsked, std::memory_order_acq_rel);
     futex_bump(packer->work);
   }
   std::uint64_t seen = packer->progress.load(std::memory_order_acquire);
   for (std::uint32_t state;
-       (state = packer->state.load(std::memory_order_acquire)) != Packer::kStopped;) {
+       (state = packer->state.load(std::memory_order_acquire)) < Packer::kStopped;) {
     futex_wait(packer->state, state, kDrainStallNs);
     const std::uint64_t progress = packer->progress.load(std::memory_order_acquire);
     if (progress == seen) {

@@ -8,7 +8,7 @@
 // a drained one at most kDrainIntervalNs behind while its file system answers. The page is copied
 // before the records it counts and written after them.
 //
-// Private to event-log/. The helper calls everything here but wait_for_packer().
+// Private to event-log/. The helper calls everything here but what is said to be for others.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +35,30 @@ bool start_packer(const OutputLog& file);
 void reserve_log();
 // Packs what was retired. Where the packer has a thread this wakes it, if there is anything.
 void pack_retired();
-// The log was removed: nothing more is written.
+// Nobody can find the log any more. Calls the file system.
+bool log_is_removed();
+// It was removed: nothing more is written.
 void abandon_log();
 // Why the last write to the file failed, 0 = it did not.
 int packer_error();
 // Whether writing, and not packing, is what takes the time.
 bool storage_is_slow();
+// Whether who makes the log waits for the file system right now, and does so for long. For any
+// thread.
+bool waits_for_storage();
+// Whether its own thread was ended, by a sandbox. For any thread.
+bool packer_is_gone();
+// While it lives the calling thread, who makes the log, is in calls that its file system may hold
+// up.
+class StorageCall {
+ public:
+  StorageCall();
+  ~StorageCall();
+  StorageCall(const StorageCall&) = delete;
+  StorageCall& operator=(const StorageCall&) = delete;
+};
+// Of the packer's own: 1, or 0 where the helper packs.
+std::uint32_t packer_threads();
 // How many chunks are to be ready; a drained log gives the memory of more back.
 void set_ready_target(std::size_t chunks);
 
@@ -48,6 +66,9 @@ void set_ready_target(std::size_t chunks);
 // written stays in the file of chunks, or is counted as dropped where there is none. Where the
 // packer has a thread of its own, that does it, when it is waited for.
 void stop_packer();
+// The same where the helper has left: all that is not packed is in the file of chunks, so a mapped
+// log is closed by a store. One that is drained stays open, as its file was. On any thread.
+void close_without_helper();
 // Returns when that is done, or when the file system took nothing for kDrainStallNs: then the log
 // stays open. For the thread that ends the process.
 void wait_for_packer();

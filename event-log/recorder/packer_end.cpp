@@ -135,14 +135,17 @@ bool pack_all_in_reserve() {
   }
 }
 
-// Takes the page and the tables away from the file, and reads what they were. False, with errno
-// set: the page is still the file's.
+// Takes the page and the tables away from the file, and reads what they were. Where reading is
+// refused, what threads count in now serves: it differs by what they counted in these moments.
+// False, with errno set: the page, which is the last, is still the file's.
 bool freeze_parts() {
   for (std::size_t i = packer->part_count; i-- > 0;) {
     const Part& part = packer->parts[i];
-    if (!freeze_memory(part.live, part.bytes) ||
-        !read_at(packer->file.fd, part.copy, part.bytes, part.at)) {
+    if (!freeze_memory(part.live, part.bytes)) {
       return false;
+    }
+    if (!read_at(packer->file.fd, part.copy, part.bytes, part.at)) {
+      copy_words(part.live, part.copy, part.bytes);
     }
   }
   return true;

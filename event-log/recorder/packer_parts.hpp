@@ -25,6 +25,7 @@ struct Part {
 
 struct Packer {
   static constexpr std::uint32_t kRunning = 0, kStopAsked = 1, kStopped = 2;
+  static constexpr std::uint32_t kLeft = 3;  // its thread, which could not wait; the log stays open
 
   OutputLog file;
   bool threaded;
@@ -33,7 +34,9 @@ struct Packer {
   std::atomic<std::uint32_t> work;         // futex: moves on when a chunk was retired
   std::atomic<std::uint32_t> state;        // futex
   std::atomic<std::uint64_t> progress;     // moves on with every write that succeeded
-  std::atomic<std::uint64_t> write_begun;  // when the write that goes on began; 0 = none does
+  std::atomic<std::uint64_t>
+      write_begun;                   // when the storage call that goes on began; 0 = none does
+  std::atomic<std::uint32_t> lives;  // of its own thread: 0 once that is gone
   std::atomic<bool> busy;                  // where there is no helper: a thread packs
   std::atomic<std::size_t> ready_target;
   std::uint64_t seen_retirements;  // the helper's
@@ -71,7 +74,7 @@ bool is_unfinished(const Place& place);
 
 // Whether threads may soon need more lanes than there are, and there can be more.
 bool wants_lanes();
-// Adds a table of lanes to the log, if so. In vain: supply.lane_shortage says why.
+// Adds a table of lanes to the log, if so. In vain: supply.lanes says why.
 void add_lane_table();
 
 // --- packer_end.cpp ------------------------------------------------------------------------------

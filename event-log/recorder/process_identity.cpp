@@ -32,15 +32,24 @@ std::size_t read_file(const char* path, char* out, std::size_t size) {
   return strlen(out);
 }
 
-// Field 22 of /proc/self/stat; the command name (field 2) may hold spaces and parentheses.
-std::uint64_t process_start_time() {
+// A field of /proc/self/stat, counted from 1, behind the command name (field 2), which may hold
+// spaces and parentheses. nullptr: it cannot be read.
+struct ProcessState {
   char text[1024];
-  read_file("/proc/self/stat", text, sizeof text);
-  char* at = strrchr(text, ')');
-  for (int field = 2; at != nullptr && field < 22; ++field) {
-    at = strchr(at + 1, ' ');
+  const char* field(int wanted) {
+    read_file("/proc/self/stat", text, sizeof text);
+    const char* at = strrchr(text, ')');
+    for (int field = 2; at != nullptr && field < wanted; ++field) {
+      at = strchr(at + 1, ' ');
+    }
+    return at == nullptr ? nullptr : at + 1;
   }
-  return at == nullptr ? 0 : strtoull(at + 1, nullptr, 10);
+};
+
+std::uint64_t process_start_time() {
+  ProcessState state;
+  const char* start = state.field(22);
+  return start == nullptr ? 0 : strtoull(start, nullptr, 10);
 }
 
 // `link` names one of this process's namespaces.
@@ -71,6 +80,17 @@ void write_launch_place(ProcessPage& page) {
 }
 
 }  // namespace
+
+std::uint32_t threads_after_main() {
+  ProcessState state;
+  const char* of_main = state.field(3);
+  if (of_main == nullptr || *of_main != 'Z') {
+    return 0;
+  }
+  const char* threads = state.field(20);
+  const unsigned long count = threads == nullptr ? 0 : strtoul(threads, nullptr, 10);
+  return count == 0 ? 0 : static_cast<std::uint32_t>(count - 1);  // it is one of them still
+}
 
 void fill_clock_name(ProcessPage& page) {
   read_file("/proc/sys/kernel/random/boot_id", page.boot_id, sizeof page.boot_id);

@@ -8,6 +8,10 @@ namespace uctrace::log {
 // Fills a zeroed page with all that is known before the first record. Reads /proc.
 void fill_page(ProcessPage& page);
 
+// How many threads the process has beside its main thread, once that has left it; 0 = it is still
+// there, or it cannot be told. Reads /proc.
+std::uint32_t threads_after_main();
+
 // How much memory the recorder may take, in bytes. Where the address space is limited (RLIMIT_AS),
 // an eighth of what is left of it: the rest is the program's. Reads /proc.
 std::uint64_t memory_budget();

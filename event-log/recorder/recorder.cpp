@@ -12,6 +12,7 @@
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/last_look.hpp"
 #include "event-log/recorder/layers.hpp"
+#include "event-log/recorder/main_thread.hpp"
 #include "event-log/recorder/no_helper.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
 #include "event-log/recorder/supply.hpp"
@@ -108,7 +109,8 @@ __attribute__((destructor)) void finish() {
 }
 
 // quick_exit() runs no destructors. What is registered first is called last, so that what the
-// program does in handlers of its own is recorded.
+// program does in handlers of its own is recorded; but for those of constructors of libraries that
+// it is linked with, which run before this one.
 __attribute__((constructor)) void watch_quick_exit() { at_quick_exit(finish); }
 
 // Tells that a thread ends, so that its lane is lent again at once. Only a key whose values lie in
@@ -122,7 +124,7 @@ void on_end_of_thread(void* lane) {
   if (mine.lane != lane || mine.generation != detail::generation()) {
     return;  // of the process from which this one was forked
   }
-  mine = {nullptr, 0};  // who records even later takes a lane anew
+  mine = {};  // who records even later takes a lane anew
   give_back_lane(static_cast<Lane*>(lane));
 }
 
@@ -142,18 +144,24 @@ void watch_ends_of_threads() {
 namespace detail {
 
 alignas(128) constinit std::atomic<Armed*> armed{&before_start.armed};
-thread_local constinit ThreadLane thread_lane{nullptr, 0};
+thread_local constinit ThreadLane thread_lane{};
 
 Lane* attach() {
   const std::uint32_t generation = detail::generation();
   if (generation == 0) {
     return nullptr;
   }
-  if (thread_lane.generation == generation) {
-    return nullptr;  // asked before: there was no lane
+  ThreadLane& mine = thread_lane;
+  const auto there = static_cast<std::uint32_t>(lanes_there());
+  const bool again = mine.asked_in == generation;
+  if (again && mine.lanes_then == there) {
+    return nullptr;
   }
-  Lane* lane = claim_lane();
-  thread_lane = {lane, generation};
+  Lane* lane = again ? claim_ready_lane() : claim_lane();
+  mine = {lane, generation, generation, there};
+  if (lane == nullptr && lane_shortage() != DropCause::no_lane) {
+    mine.generation = 0;  // it asks again once there are more
+  }
   if (lane != nullptr) {
     // The only system calls of a thread's recording life: the helper finds dead threads by their
     // id, and looks at once whether several threads start together.
@@ -219,6 +227,7 @@ bool start() {
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_SEQ_CST);
       define_process();
       watch_recording_signals();
+      watch_last_thread();
       if (has_ended()) {
         close_log();
       }

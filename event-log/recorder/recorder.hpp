@@ -181,6 +181,8 @@ inline std::uint32_t generation() {
 struct ThreadLane {
   Lane* lane;
   std::uint32_t generation;
+  // A thread that got none: in which log, and how many lanes there were then.
+  std::uint32_t asked_in, lanes_then;
 };
 extern thread_local constinit ThreadLane thread_lane __attribute__((tls_model("initial-exec")));
 Lane* attach();
@@ -196,9 +198,9 @@ bool keeps_records();
 // threads).
 void count_without_lane(DropKind kind);
 
-// This thread's lane, or nullptr while recording is off. Of a thread that has none its generation
-// says so, too: it is 0 as that of a process that does not record, or the process's if there was
-// no lane left.
+// This thread's lane, or nullptr while recording is off, or where there is none left. Of a thread
+// that has none its generation says so, too: it is 0 as that of a process that does not record, or
+// the process's if there will be no more lanes. While there may be more it asks again each time.
 inline Lane* lane() {
   const detail::ThreadLane& mine = detail::thread_lane;
   if (mine.generation == detail::generation()) [[likely]] {

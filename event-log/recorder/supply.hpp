@@ -25,6 +25,8 @@ inline constexpr std::uint64_t kMostChunkBytes = 512 << 20;
 inline constexpr std::size_t kPlaces = kMostChunkBytes / kChunkBytes;
 // How long the first record of a thread may wait for a lane, and for a chunk.
 inline constexpr std::uint64_t kFirstWaitNs = 1'000'000'000;
+// A helper that did not come for so long is not just late.
+inline constexpr std::uint64_t kGoneNs = 1'000'000'000;
 
 // A chunk goes round: ready, taken by a thread, retired by it when it has left it, and ready again
 // when its records are in the log.
@@ -42,6 +44,12 @@ constexpr std::uint64_t live_offset(std::size_t place) {
   return kLiveReserve + place * kChunkBytes;
 }
 
+// What a thread may wait for before its first record.
+struct Shortage {
+  std::atomic<DropCause> cause;      // why there is no more; helper_late = there will be
+  std::atomic<bool> waited_in_vain;  // as long as a thread may: none waits again before one came
+};
+
 // What passes between the helper, the packer and the recording threads; every field is lock-free.
 struct Supply {
   Place places[kPlaces];
@@ -49,19 +57,22 @@ struct Supply {
   std::atomic<std::uint32_t> ready_chunks;      // places in that state, so that a miss costs little
   std::atomic<std::uint64_t> ring_bytes;        // of all chunks there are
   std::atomic<std::uint64_t> retirements;       // so far
+  std::atomic<std::uint64_t> recycled;          // of these chunks: packed and retired no more
   std::atomic<Slot*> ready_slabs[kReadySlabs];  // chains linked by Slot::next
-  std::atomic<std::uint32_t> ready;             // futex: 1 started, 2 failed, 3 given up
+  std::atomic<std::uint32_t> ready;             // futex: how far the start has come (helper.cpp)
   std::atomic<std::uint32_t> wanted;            // futex: moves on when the helper is to look
   std::atomic<std::uint32_t> wake_below;        // ready chunks; 0 = the helper looks soon anyway
   std::atomic<std::uint32_t> made;              // futex: moves on when who waits may find more
   std::atomic<std::uint32_t> waiting;           // threads
-  std::atomic<DropCause> shortage;       // why there are no more chunks; helper_late = there will be
-  std::atomic<DropCause> lane_shortage;  // the same of lanes
+  Shortage chunks, lanes;
   std::atomic<std::uint64_t> next_look_ns;      // the helper looks again well before this
-  std::atomic<std::uint32_t> stop;              // futex: 1 = finish, 2 = the helper has finished
+  std::atomic<std::uint32_t> stop;              // futex: what becomes of the helper (helper.cpp)
+  std::atomic<std::uint32_t> helper_lives;      // 0 once its thread is gone
+  std::atomic<std::uint32_t> keeper;            // futex: of the thread of main_thread.cpp
   std::atomic<void* (*)(void*)> task;           // that a thread is to be started for; or nullptr
   ProcessPage* page;
   int start_errno;  // why the helper could not start
+  DropCause why_counted;  // and records are only counted
   bool has_helper;  // it runs
   bool keeps_records;
   bool packs_in_calls;
@@ -86,8 +97,10 @@ ChunkHeader* take_chunk();
 // The same, but waits for the helper if that is only late. For the first record of a thread.
 ChunkHeader* wait_for_chunk();
 // Wakes the helper and waits until it made something since `made` was `seen`, or the time is over.
-// False: it is, or there is no helper.
-bool wait_for_more(std::uint32_t seen, std::uint64_t give_up_ns);
+// False: it is, or no waiting helps.
+bool wait_for_more(Shortage& shortage, std::uint32_t seen, std::uint64_t give_up_ns);
+// One came: threads may wait for the next ones.
+void end_shortage(Shortage& shortage);
 // Why there was no chunk, or no lane, now.
 DropCause chunk_shortage();
 DropCause lane_shortage();

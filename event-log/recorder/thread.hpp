@@ -2,50 +2,86 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+
+#include "event-log/recorder/futex.hpp"
 
 namespace uctrace::log {
 
 namespace detail {
 
-inline bool create_thread(void* (*run)(void*), std::size_t stack_bytes) {
+inline bool create_thread(void* (*run)(void*), std::size_t stack_bytes, pthread_t* joined) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (joined == nullptr) {
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  }
   if (stack_bytes != 0) {
     pthread_attr_setstacksize(&attributes, stack_bytes);
   }
   pthread_t thread;
-  const int failed = pthread_create(&thread, &attributes, run, nullptr);
+  const int failed =
+      pthread_create(joined != nullptr ? joined : &thread, &attributes, run, nullptr);
   pthread_attr_destroy(&attributes);
   return failed == 0;
 }
 
 }  // namespace detail
 
-// A detached thread with all signals blocked: the program's handlers never run on it, and a signal
-// that its own writing raises (SIGXFSZ) hurts nobody. False: the process may have no more threads.
-inline bool spawn_thread(void* (*run)(void*)) {
-  constexpr std::size_t kStack = 256 * 1024;
+inline constexpr std::size_t kThreadStack = 256 * 1024;
+inline constexpr std::size_t kUsualStack = 0;  // as large as those of the program's threads
+
+// A thread with all signals blocked: the program's handlers never run on it, and a signal that its
+// own writing raises (SIGXFSZ) hurts nobody. It is detached, unless `joined` is to name it. False:
+// the process may have no more threads.
+inline bool spawn_thread(void* (*run)(void*), std::size_t stack_bytes = kThreadStack,
+                         pthread_t* joined = nullptr) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   // A program's thread-local variables lie on the stack too: where they are large, a small one is
   // refused.
-  const bool created = detail::create_thread(run, kStack) || detail::create_thread(run, 0);
+  const bool created = detail::create_thread(run, stack_bytes, joined) ||
+                       detail::create_thread(run, kUsualStack, joined);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return created;
 }
 
+// Returns when the thread has made the last of its system calls. Who waits cannot be cancelled
+// here, where the program does not expect it.
+inline void join_thread(pthread_t thread) {
+  int before = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  pthread_join(thread, nullptr);
+  pthread_setcancelstate(before, nullptr);
+}
+
+// From now on the word says whether the calling thread, one of ours, lives: 1, and 0 once it is
+// gone, also where a sandbox ended it amid a call. It takes the place of the word that the C
+// library has for who joins the thread.
+inline void tell_life(std::atomic<std::uint32_t>& lives) {
+  lives.store(1, std::memory_order_relaxed);
+  syscall(SYS_set_tid_address, &lives);
+}
+
 // Ends such a thread when the process ends. Not by returning: the C library then gives parts of the
 // stack back by a function that libraries of MPI and UCX patch to watch memory, and some of them
-// (Open MPI 4.1) have left the patch in place when they were unloaded.
+// (Open MPI 4.1) have left the patch in place when they were unloaded. Where a sandbox refuses that
+// it rests until the process is gone.
 [[noreturn]] inline void leave_thread() {
-  for (;;) syscall(SYS_exit, 0);
+  std::atomic<std::uint32_t> never{0};
+  for (;;) {
+    syscall(SYS_exit, 0);
+    constexpr long kRestNs = 100'000'000;
+    if (!futex_wait(never, 0, kRestNs)) sched_yield();
+  }
 }
 
 }  // namespace uctrace::log

@@ -2,14 +2,18 @@
 interrupted. Its output and exit status are the same with the tool, and all it did is in the log."""
 
 from checks import check_complete, check_delivered, check_incomplete, results_of
+from stores import DISTURBED
+
 from harness import PROGRAMS, check, check_equal, record, run, run_test, scratch
 
 # name: (processes, messages of all)
 WHOLE = {
     "fork": (2, 12),
     "fork-amid": (1, None),
+    "fork-in-loader": (1, 4),
     "commands": (1, 12),
     "main-ends": (1, 10),
+    "last-thread": (1, 10),
     "signals": (1, 4228),
     "long-jump": (1, 20),
     "quick-exit": (1, 8),
@@ -78,12 +82,27 @@ def check_late(recording, result):
     check_equal(recording.info["messages"]["matched"], 4, "messages")
 
 
+def check_late_log(folder, program, alone):
+    """The file system answers only when the program has given its log up: that is gone again, and
+    what was recorded meanwhile and from then on is counted elsewhere."""
+    environment = {"LD_PRELOAD": str(DISTURBED), "HOLD_OPEN": "/data/", "HOLD_UNTIL": str(folder / "go")}
+    result, recording = record(folder / "data", program, env=environment)
+    check_equal((result.status, result.stdout), (alone.status, alone.stdout), "of the program")
+    check("the file system did not answer" in result.stderr, f"the reason is not told: {result}")
+    check_equal(len(recording.info["processes"]), 1, "processes")
+    check_equal(results_of(recording.info).get("violated", []), [], "violated identities")
+    check(recording.info["messages"]["sent"] >= 8, f"counted: {recording.info['messages']}")
+
+
 def life_is_recorded(case):
     program = [PROGRAMS / "process_life", case]
     switches = {"late-signal": ["--stop-on", "signal:USR1"]}.get(case, [])
     with scratch() as folder:
         if case == "exit-amid":
             check_ends_among_threads(program, folder)
+            return
+        if case == "late-log":
+            check_late_log(folder, program, run(program))
             return
         if case == "signals":
             check_signals(folder, program, run(program))

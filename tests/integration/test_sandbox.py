@@ -1,6 +1,10 @@
 """Programs that put themselves into a sandbox (seccomp). Where it refuses system calls the job runs on
 and the recording ends with its reason; where it ends who calls, `--no-helper` records all."""
 
+import os
+
+import os
+
 from checks import check_complete
 from harness import (
     MPIS,
@@ -10,6 +14,7 @@ from harness import (
     TOOL,
     check,
     check_equal,
+    need,
     run,
     run_test,
     scratch,
@@ -19,7 +24,7 @@ PROGRAM = PROGRAMS / "sandboxed"
 TRANSPORTS = {"UCX_TLS": "self"}
 NOT_HERE = 77
 SIGSYS = 31
-FEW, MANY = 1000, 40_000
+FEWER, FEW, MANY = 200, 1000, 40_000  # fewer: they fit into what is ready at the start
 
 
 def alone(program, environment):
@@ -109,6 +114,53 @@ def helper_is_killed():
         check(causes.get("helper_gone", 0) > 0, f"causes of drops: {causes}")
 
 
+def threads_have_no_helper():
+    """None of many threads that begin to record waits for a helper that is no more."""
+    program = [PROGRAMS / "ucp_threads", "orphaned", 100, 4]
+    by_itself = alone(program, TRANSPORTS)
+    with scratch() as folder:
+        check_same(recorded(folder / "data", program, TRANSPORTS), by_itself)
+        causes = Recording(folder / "data").info["events"]["dropped_by_cause"]
+        check(causes.get("helper_gone", 0) > 0, f"causes of drops: {causes}")
+
+
+def goes_there_at_once():
+    """Who prepared the log has made its last system call when the program goes on."""
+    program = [need("taskset"), "-c", min(os.sched_getaffinity(0)), PROGRAM, "ends", FEW, "at-once"]
+    alone(program, TRANSPORTS)
+    with scratch() as folder:
+        for i in range(5):
+            result = recorded(folder / str(i), program, TRANSPORTS, "--no-helper")
+            check_equal(result.status, 0, f"exit status: {result}")
+
+
+def cannot_read_there(storage):
+    """The counters of a log are read back when it ends; they are known without that, too."""
+    program = [PROGRAM, "pread", FEWER]
+    environment = TRANSPORTS | ({"UCTRACE_DRAIN": "1"} if storage == "drained" else {})
+    by_itself = alone(program, environment)
+    with scratch() as folder:
+        result = recorded(folder / "data", program, environment)
+        check_same(result, by_itself)
+        check("warning" not in result.stderr, f"record warns: {result}")
+        check_complete(Recording(folder / "data").info, layers=("uct", "ucp"), processes=1)
+
+
+def cannot_wait(storage):
+    """Neither by a futex nor by sleeping: who makes the log does not use up a core for that."""
+    program = [PROGRAM, "waits", FEW]
+    environment = TRANSPORTS | ({"UCTRACE_DRAIN": "1"} if storage == "drained" else {})
+    by_itself = alone(program, environment)
+    check("it rests" in by_itself.stdout, f"alone it does not rest: {by_itself}")
+    with scratch() as folder:
+        check_same(recorded(folder / "data", program, environment), by_itself)
+        info = Recording(folder / "data").info
+        if storage == "mapped":
+            check_equal([p["exit"] for p in info["processes"]], ["exited"], "ends of processes")
+            check_equal(info["messages"]["sent"], 2 * FEW, "messages counted")
+            check_holds(info, "drops")
+
+
 def newest_are_kept():
     """Without a helper a log of bounded size goes round as well, and all is accounted for."""
     program = [PROGRAM, "strict", MANY]
@@ -130,6 +182,9 @@ def needs_a_mapping():
         check_equal(result.status, 0, "exit status")
         check("with --no-helper a log needs a file system that it can be mapped on" in result.stderr,
               f"the reason is not told: {result}")
+        info = Recording(folder / "data").info
+        check_equal(info["messages"]["sent"], 2 * FEW, "messages counted")
+        check(info["events"]["dropped"] > 2 * FEW, f"dropped: {info['events']}")
 
 
 def mpi_job(name):
@@ -146,5 +201,7 @@ def mpi_job(name):
 
 
 CASES = {"refused": refused, "fallocate": cannot_allocate, "killed": killed,
-         "gone": helper_is_killed, "bounded": newest_are_kept, "drained": needs_a_mapping, "mpi": mpi_job}
+         "gone": helper_is_killed,
+         "orphaned": threads_have_no_helper, "at-once": goes_there_at_once,
+         "pread": cannot_read_there, "waits": cannot_wait, "bounded": newest_are_kept, "drained": needs_a_mapping, "mpi": mpi_job}
 run_test(lambda case, *arguments: CASES[case](*arguments))

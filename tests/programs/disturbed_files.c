@@ -1,7 +1,8 @@
 /* To be preloaded. Kills its process in front of a chosen one of the calls by which it changes
  * files, as kill -9 would: CUT_SHORT_AT is which, from 1 on; what each call was is appended to
- * CUT_SHORT_LOG. Has files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO. Stops
- * its process, once, in front of the opening of a file whose path holds STOP_AT_OPEN. */
+ * CUT_SHORT_LOG. Has files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO.
+ * Stops its process, once, in front of the opening of a file whose path holds STOP_AT_OPEN. Has
+ * logs whose path holds HOLD_OPEN not open before there is a file HOLD_UNTIL. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,6 +41,14 @@ static int fails_to_open(const char* path) {
   if (part == NULL || number == NULL || strstr(path, part) == NULL) return 0;
   errno = atoi(number);
   return 1;
+}
+
+static void hold(const char* path) {
+  const char *part = getenv("HOLD_OPEN"), *until = getenv("HOLD_UNTIL");
+  if (part == NULL || until == NULL || strstr(path, part) == NULL) return;
+  const size_t bytes = strlen(path);
+  if (bytes < 5 || strcmp(path + bytes - 5, ".ulog") != 0) return;
+  while (access(until, F_OK) != 0) usleep(1000);
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -97,4 +106,22 @@ int open64(const char* path, int flags, ...) {
   const mode_t mode = mode_of(flags, more);
   va_end(more);
   return fails_to_open(path) ? -1 : REAL(open64)(path, flags, mode);
+}
+
+int openat(int folder, const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  hold(path);
+  return REAL(openat)(folder, path, flags, mode);
+}
+
+int openat64(int folder, const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = mode_of(flags, more);
+  va_end(more);
+  hold(path);
+  return REAL(openat64)(folder, path, flags, mode);
 }

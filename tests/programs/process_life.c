@@ -5,17 +5,23 @@
 // exec           uses UCX, becomes another image of this program, which uses UCX, too
 // fork           uses UCX; a child uses UCX for itself; goes on
 // fork-amid      children are forked while another thread uses UCX; they do something else
-// commands       uses UCX; runs others by system(), posix_spawn() and vfork()
-// main-ends      the main thread ends; another one uses UCX and ends the process
-// thread-exits   another thread ends the process (status 3) while the main one uses UCX
-// exit-amid      the process ends while threads begin to use UCX
-// quick-exit     ends by quick_exit() (status 4); a handler that that calls uses UCX
-// late-use       a destructor that comes after uctrace's uses UCX
-// late-signal    the same raises SIGUSR1
-// signals        a handler uses UCX with a worker of its own, whenever the timer fires
-// long-jump      a handler leaves a computation by siglongjmp, whenever the timer fires
+// fork-in-loader a child is forked while another thread has a lock of the loader, and ends by
+// exit() commands       uses UCX; runs others by system(), posix_spawn() and vfork() main-ends the
+// main thread ends; another one uses UCX and ends the process last-thread    the same, and that
+// ends as the last one does: it returns late-log       uses UCX until its main thread is alone,
+// tells HOLD_UNTIL, and goes on thread-exits   another thread ends the process (status 3) while the
+// main one uses UCX exit-amid      the process ends while threads begin to use UCX quick-exit ends
+// by quick_exit() (status 4); a handler that that calls uses UCX late-use       a destructor that
+// comes after uctrace's uses UCX late-signal    the same raises SIGUSR1 signals        a handler
+// uses UCX with a worker of its own, whenever the timer fires long-jump      a handler leaves a
+// computation by siglongjmp, whenever the timer fires
 
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -78,6 +84,37 @@ static int fork_amid(void) {
   return (intptr_t)count > 0 ? 0 : 1;
 }
 
+static atomic_int in_loader, may_go_on;
+static int stay_in_loader(struct dl_phdr_info* info, size_t size, void* unused) {
+  (void)info, (void)size, (void)unused;
+  atomic_store(&in_loader, 1);
+  while (!atomic_load(&may_go_on)) sched_yield();
+  return 1;
+}
+static void* ask_loader(void* unused) {
+  dl_iterate_phdr(stay_in_loader, unused);
+  return NULL;
+}
+
+static int fork_in_loader(void) {
+  enum { kMostSeconds = 20 };
+  const int count = exchange_with_self();
+  pthread_t asking;
+  check(pthread_create(&asking, NULL, ask_loader, NULL) == 0, "pthread_create");
+  while (!atomic_load(&in_loader)) sched_yield();
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGALRM, SIG_DFL);
+    alarm(kMostSeconds);  // a child that hangs ends by it
+    exit(0);
+  }
+  wait_for(child);
+  atomic_store(&may_go_on, 1);
+  pthread_join(asking, NULL);
+  return count;
+}
+
 static int run_commands(void) {
   char* const words[] = {"true", NULL};
   pid_t child;
@@ -98,26 +135,44 @@ static int run_commands(void) {
 
 static pthread_t main_thread;
 static struct node of_process;
-static void* outlive_main(void* unused) {
-  (void)unused;
+static ucp_context_h of_process_context;
+static void* outlive_main(void* returns) {
   check(pthread_join(main_thread, NULL) == 0, "pthread_join");
   for (ucp_tag_t tag = 1; tag <= 10; ++tag) {
     send_to_self(of_process.worker, of_process.endpoint, tag, 1000);
   }
   close_node(of_process);
   printf("process_life: 10 messages are right\n");
-  exit(0);
+  if (returns == NULL) exit(0);
+  ucp_cleanup(of_process_context);  // whose thread would be the last one
+  return NULL;
 }
 
-_Noreturn static void end_main(void) {
+_Noreturn static void end_main(void* returns) {
   const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
-  ucp_context_h context;
   pthread_t other;
-  check(ucp_init(&params, NULL, &context) == UCS_OK, "ucp_init");
-  of_process = open_node(context, UCS_THREAD_MODE_SERIALIZED);
+  check(ucp_init(&params, NULL, &of_process_context) == UCS_OK, "ucp_init");
+  of_process = open_node(of_process_context, UCS_THREAD_MODE_SERIALIZED);
   main_thread = pthread_self();
-  check(pthread_create(&other, NULL, outlive_main, NULL) == 0, "pthread_create");
+  check(pthread_create(&other, NULL, outlive_main, returns) == 0, "pthread_create");
   pthread_exit(NULL);
+}
+
+static int threads_there(void) {
+  DIR* tasks = opendir("/proc/self/task");
+  int count = 0;
+  check(tasks != NULL, "opening /proc/self/task");
+  for (const struct dirent* task; (task = readdir(tasks)) != NULL;) count += task->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+static int use_with_late_log(void) {
+  const char* may_open = getenv("HOLD_UNTIL");
+  const int count = exchange_with_self();
+  if (may_open != NULL) close(open(may_open, O_CREAT | O_WRONLY, 0644));
+  while (threads_there() > 1) exchange_with_self();
+  return count + exchange_with_self();
 }
 
 static ucp_context_h shared_context;
@@ -276,8 +331,11 @@ int main(int count, char** arguments) {
   if (strncmp(wanted, "exec", 4) == 0) messages = become_another(arguments);
   if (strcmp(wanted, "fork") == 0) messages = fork_a_user();
   if (strcmp(wanted, "fork-amid") == 0) messages = fork_amid();
+  if (strcmp(wanted, "fork-in-loader") == 0) messages = fork_in_loader();
   if (strcmp(wanted, "commands") == 0) messages = run_commands();
-  if (strcmp(wanted, "main-ends") == 0) end_main();
+  if (strcmp(wanted, "main-ends") == 0) end_main(NULL);
+  if (strcmp(wanted, "last-thread") == 0) end_main(&of_process);
+  if (strcmp(wanted, "late-log") == 0) messages = use_with_late_log();
   if (strcmp(wanted, "thread-exits") == 0) exit_from_thread();
   if (strcmp(wanted, "exit-amid") == 0) end_amid();
   if (strcmp(wanted, "quick-exit") == 0) exit_quickly();

@@ -41,7 +41,8 @@ static void filter_calls(const int* listed, size_t count, unsigned of_listed, un
 
 // By name: "none"; "EPERM" and "ENOSYS" refuse what writes and shapes files and moves memory;
 // "kill" ends the process for the same, "thread" the thread; "strict" for all but the few calls
-// that a program needs which has everything open.
+// that a program needs which has everything open; "ends" for what a thread does at its end. "pread"
+// and "waits" refuse reading in a file, and waiting.
 static void enter_sandbox(const char* kind) {
   static const int kOfFiles[] = {SYS_fallocate, SYS_pwrite64, SYS_ftruncate, SYS_fchmod,
                                  SYS_unlinkat,  SYS_mremap,   SYS_tgkill};
@@ -55,6 +56,9 @@ static void enter_sandbox(const char* kind) {
       SYS_epoll_wait,
 #endif
   };
+  static const int kOfEnds[] = {SYS_madvise, SYS_exit};
+  static const int kReading[] = {SYS_pread64};
+  static const int kWaiting[] = {SYS_futex, SYS_nanosleep, SYS_clock_nanosleep};
   const size_t files = sizeof kOfFiles / sizeof *kOfFiles, few = sizeof kFew / sizeof *kFew;
   if (strcmp(kind, "EPERM") == 0) {
     filter_calls(kOfFiles, files, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
@@ -68,5 +72,11 @@ static void enter_sandbox(const char* kind) {
     filter_calls(kFew, few, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS);
   } else if (strcmp(kind, "fallocate") == 0) {
     filter_calls(kOfFiles, 1, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+  } else if (strcmp(kind, "ends") == 0) {
+    filter_calls(kOfEnds, 2, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+  } else if (strcmp(kind, "pread") == 0) {
+    filter_calls(kReading, 1, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+  } else if (strcmp(kind, "waits") == 0) {
+    filter_calls(kWaiting, 3, SECCOMP_RET_ERRNO | EINVAL, SECCOMP_RET_ALLOW);
   }
 }

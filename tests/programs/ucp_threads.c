@@ -5,6 +5,8 @@
 //     ucp_threads short THREADS MESSAGES    the same, and a thread ends after four messages; eight
 //                                           live at once
 //     ucp_threads crowd THREADS MESSAGES    one worker for all, and all live at once
+//     ucp_threads orphaned THREADS MESSAGES the same, one after the other, once a sandbox has
+//                                           ended who makes the log
 //
 // Each thread sends with tags of its own: (thread + 1) << 32 | number. Receives of `shared` may end
 // on any thread, also after the one that posted them has ended.
@@ -12,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "sandbox.h"
 #include "ucp_self.h"
 
 enum { kShortMessages = 4, kLiving = 8, kMostThreads = 1024 };
@@ -19,18 +22,29 @@ static const size_t kSizes[] = {8, 100, 8000, 20000};
 
 static ucp_context_h context;
 static struct node common;
-static int own_workers, messages, all_at_once;
+static int own_workers, messages, all_at_once, in_turn;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t all;
 
 static void* exchange(void* argument) {
   const ucp_tag_t thread = (ucp_tag_t)(uintptr_t)argument + 1;
   const struct node node = own_workers ? open_node(context, UCS_THREAD_MODE_SINGLE) : common;
+  if (in_turn) pthread_mutex_lock(&turn);
   for (int i = 0; i < messages; ++i) {
     send_to_self(node.worker, node.endpoint, thread << 32 | (ucp_tag_t)i, kSizes[i % 4]);
   }
+  if (in_turn) pthread_mutex_unlock(&turn);
   if (own_workers) close_node(node);
   if (all_at_once) pthread_barrier_wait(&all);
   return NULL;
+}
+
+// More than what is ready: then somebody has to make files or memory, and is ended.
+static void lose_helper(void) {
+  enum { kMany = 40000 };
+  const ucp_tag_t tag = (ucp_tag_t)kMostThreads << 32;
+  enter_sandbox("thread");
+  for (int i = 0; i < kMany; ++i) send_to_self(common.worker, common.endpoint, tag, 8);
 }
 
 static void run_threads(int threads, int at_once) {
@@ -45,7 +59,7 @@ static void run_threads(int threads, int at_once) {
 }
 
 int main(int count, char** arguments) {
-  check(count == 4, "usage: ucp_threads own|shared|short|crowd THREADS MESSAGES, which");
+  check(count == 4, "usage: ucp_threads own|shared|short|crowd|orphaned THREADS MESSAGES, which");
   const int threads = atoi(arguments[2]);
   const int live_shortly = strcmp(arguments[1], "short") == 0;
   own_workers = strcmp(arguments[1], "own") == 0;
@@ -57,7 +71,9 @@ int main(int count, char** arguments) {
       .mt_workers_shared = 1};
   check(ucp_init(&params, NULL, &context) == UCS_OK, "ucp_init");
   if (!own_workers) common = open_node(context, UCS_THREAD_MODE_MULTI);
-  all_at_once = strcmp(arguments[1], "crowd") == 0;
+  in_turn = strcmp(arguments[1], "orphaned") == 0;
+  if (in_turn) lose_helper();
+  all_at_once = in_turn || strcmp(arguments[1], "crowd") == 0;
   pthread_barrier_init(&all, NULL, (unsigned)threads);
   run_threads(threads, live_shortly ? kLiving : threads);
   if (!own_workers) close_node(common);

@@ -1,0 +1,149 @@
+// Memory that is a part of a file of the log, or none, and files that are written without it.
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "event-log/recorder/output_log.hpp"
+
+namespace uctrace::log {
+
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+// UCM patches the libc functions of the same names to watch the program's memory; ours are none of
+// its business, hence the direct calls.
+void* raw_mmap(std::size_t bytes, int flags, int fd, std::uint64_t offset) {
+  const long at = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, offset);
+  return at == -1 ? nullptr : reinterpret_cast<void*>(at);
+}
+
+// Faults every page in for writing: MAP_POPULATE maps shared file pages read-only. False with errno
+// set: the file system has no room after all (one that copies on write).
+bool touch(void* memory, std::size_t bytes) {
+  constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+  if (syscall(SYS_madvise, memory, bytes, kPopulateWrite) == 0) {
+    return true;
+  }
+  if (errno == EFAULT) {
+    errno = ENOSPC;
+    return false;
+  }
+  auto* at = static_cast<volatile unsigned char*>(memory);
+  for (std::size_t i = 0; i < bytes; i += kPageBytes) {
+    at[i] = 0;
+  }
+  return true;
+}
+
+}  // namespace
+
+// The order matters: storing into a hole of a full disk is a SIGBUS for the program. Where
+// allocating is refused, writing does it too.
+void* map_file(int fd, std::uint64_t offset, std::size_t bytes) {
+  if (syscall(SYS_fallocate, fd, 0, offset, bytes) != 0 && !is_refused(errno)) {
+    return nullptr;
+  }
+  // Written once the plain way, also where the space is reserved: a page that is dirty in the page
+  // cache already costs the first store a fifth of one that has to be made then.
+  static constinit const char zeros[64 * 1024] = {};
+  for (std::size_t done = 0; done < bytes; done += sizeof zeros) {
+    if (write_at(fd, zeros, sizeof zeros, offset + done) != sizeof zeros) {
+      return nullptr;
+    }
+  }
+  void* memory = raw_mmap(bytes, MAP_SHARED, fd, offset);
+  if (memory == nullptr) {
+    return nullptr;
+  }
+  if (!touch(memory, bytes)) {
+    const int reason = errno;
+    unmap_memory(memory, bytes);
+    errno = reason;
+    return nullptr;
+  }
+  // A fork child has no business there.
+  syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
+  return memory;
+}
+
+void punch_live_file(const OutputLog& file, std::uint64_t offset, std::uint64_t bytes) {
+  constexpr int kPunchHole = 2, kKeepSize = 1;
+  syscall(SYS_fallocate, file.live_fd, kPunchHole | kKeepSize, offset, bytes);
+}
+
+bool freeze_memory(void* memory, std::size_t bytes) {
+  void* copy = map_memory(bytes);
+  if (copy == nullptr) {
+    return false;
+  }
+  // With whole words, for threads may count in it still.
+  const auto* from = static_cast<const std::uint64_t*>(memory);
+  auto* to = static_cast<std::uint64_t*>(copy);
+  for (std::size_t i = 0; i < bytes / sizeof *to; ++i) {
+    to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+  }
+  // In one step: other threads count in it meanwhile.
+  if (syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == -1) {
+    const int reason = errno;
+    unmap_memory(copy, bytes);
+    errno = reason;
+    return false;
+  }
+  return true;
+}
+
+std::size_t write_at(int fd, const void* data, std::size_t bytes, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    errno = 0;
+    const ssize_t n = pwrite(fd, static_cast<const char*>(data) + done, bytes - done,
+                             static_cast<off_t>(offset + done));
+    if (n > 0) {
+      done += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      errno = errno != 0 ? errno : ENOSPC;  // nothing written and no reason: the rest does not fit
+      break;
+    }
+  }
+  return done;
+}
+
+bool is_refused(int error) {
+  return error == EOPNOTSUPP || error == EPERM || error == ENOSYS || error == EACCES;
+}
+
+bool read_at(int fd, void* data, std::size_t bytes, std::uint64_t offset) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n =
+        pread(fd, static_cast<char*>(data) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (n == 0 || (n < 0 && errno != EINTR)) return false;
+    done += n > 0 ? static_cast<std::size_t>(n) : 0;
+  }
+  return true;
+}
+
+namespace {
+
+// What was done with memory before it was given back happens before what is done with it when the
+// system gives it out again: to whoever reads this program without the system's part in it.
+constinit std::atomic<std::uint32_t> given_back{0};
+
+}  // namespace
+
+void* map_memory(std::size_t bytes) {
+  void* memory = raw_mmap(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  (void)given_back.load(std::memory_order_acquire);
+  return memory;
+}
+
+void unmap_memory(void* memory, std::size_t bytes) {
+  given_back.fetch_add(1, std::memory_order_release);
+  syscall(SYS_munmap, memory, bytes);
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,298 @@
+// The start and the end of the recorder's threads, and what the helper does between them.
+#include "event-log/recorder/helper.hpp"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "event-log/format/drop_causes.hpp"
+#include "event-log/recorder/futex.hpp"
+#include "event-log/recorder/lanes.hpp"
+#include "event-log/recorder/no_helper.hpp"
+#include "event-log/recorder/open_files.hpp"
+#include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/supply.hpp"
+#include "event-log/recorder/thread.hpp"
+
+namespace uctrace::log {
+
+namespace {
+
+constexpr std::size_t kReadyAtStart = 8;  // chunks that the program waits for
+constexpr std::size_t kSlabsAtStart = 4;
+constexpr std::uint64_t kStartWaitNs = 2'000'000'000;
+constexpr std::uint64_t kPrepareWaitNs = 30'000'000'000;
+constexpr long kStopWaitNs = 2'000'000'000;
+
+// Supply::ready. Who starts the log gives up a file system that does not answer, and counts: then
+// nothing of what the thread that makes the log knows may reach what threads use by then. So that
+// publishes its log only where it is first to say that the start is its own.
+constexpr std::uint32_t kStartOk = 1, kStartFailed = 2, kStartGivenUp = 3;
+constexpr std::uint32_t kStartOwned =
+    4;  // for a few moments: nothing in between calls the file system
+constexpr std::uint32_t kLogThere = 5;  // memory is made ready
+
+// Supply::stop.
+constexpr std::uint32_t kStopAsked = 1, kStopped = 2;
+constexpr std::uint32_t kHelperLeft = 3;  // a sandbox does not let it wait
+
+bool pass_start(std::uint32_t from, std::uint32_t to) {
+  if (!supply.ready.compare_exchange_strong(from, to, std::memory_order_acq_rel)) {
+    return false;
+  }
+  futex_wake(supply.ready);
+  return true;
+}
+
+// Where it was given up nobody asks any more.
+void* fail_to_start(std::uint32_t from, int error) {
+  supply.start_errno = error;
+  pass_start(from, kStartFailed);
+  return nullptr;
+}
+
+// The file of the log. False, with errno set: neither folder can be written.
+bool make_log(Helper& helper) {
+  leave_open_files();
+  tick_clock = choose_clock();
+  helper.budget = memory_budget();
+  helper.file = create_output_log();
+  return helper.file.fd >= 0;
+}
+
+// False: the start was given up, and the log is gone again.
+bool own_start(const Helper& helper) {
+  if (pass_start(0, kStartOwned)) {
+    return true;
+  }
+  remove_output_log(helper.file);
+  return false;
+}
+
+// Its page, its lanes and its packer.
+void publish_log(Helper& helper) {
+  supply.page = helper.file.page;
+  start_lanes(helper.file.page);
+  if (!helper.file.grows) {
+    helper.stop_growing(static_cast<int>(helper.file.page->write_errno));
+  }
+  if (!start_packer(helper.file)) {
+    helper.stop_supplying(ENOMEM);
+  }
+  set_ready_target(helper.ready_target);
+  helper.last_poll = monotonic_raw_ns();
+  supply.next_look_ns.store(helper.last_poll + kGoneNs, std::memory_order_relaxed);
+  pass_start(kStartOwned, kLogThere);
+}
+
+// Until the process ends. False: waiting is refused.
+bool supply_threads(Helper& helper) {
+  for (;;) {
+    const std::uint32_t seen = supply.wanted.load(std::memory_order_acquire);
+    if (supply.stop.load(std::memory_order_acquire) != 0) {
+      return true;
+    }
+    const std::uint64_t next_poll = helper.poll();
+    supply.wake_below.store(helper.wake_below(next_poll), std::memory_order_relaxed);
+    if (!futex_wait(supply.wanted, seen, static_cast<long>(next_poll))) {
+      return false;
+    }
+  }
+}
+
+// False: the process ends just now.
+bool leave_early(Helper& helper) {
+  helper.stop_supplying(EPERM);  // whatever number the sandbox has for it
+  std::uint32_t running = 0;
+  return supply.stop.compare_exchange_strong(running, kHelperLeft, std::memory_order_acq_rel);
+}
+
+void* helper_main(void*) {
+  tell_life(supply.helper_lives);
+  Helper helper;
+  if (!make_log(helper)) {
+    return fail_to_start(0, errno);
+  }
+  if (!own_start(helper)) {
+    return nullptr;
+  }
+  publish_log(helper);
+  helper.fill_chunks(std::min(kReadyAtStart, helper.missing_chunks()));
+  helper.fill_slabs(kSlabsAtStart);
+  pass_start(kLogThere, kStartOk);
+  reserve_log();
+  helper.fill_chunks(helper.missing_chunks());
+  helper.fill_slabs(helper.missing_slabs());
+  if (!supply_threads(helper) && leave_early(helper)) {
+    return nullptr;
+  }
+  helper.finish();
+  futex_set(supply.stop, kStopped);
+  leave_thread();
+}
+
+// What becomes of a log without a helper must be mapped. 0 = it can begin, else why not.
+int obstacle_without_helper(const OutputLog& file) {
+  return !file.grows                       ? static_cast<int>(file.page->write_errno)
+         : file.storage != Storage::mapped ? EOPNOTSUPP
+                                           : 0;
+}
+
+// Makes everything ready that a log without a helper will ever have, and ends.
+void* prepare_main(void*) {
+  Helper helper;
+  if (!make_log(helper)) {
+    return fail_to_start(0, errno);
+  }
+  if (const int error = obstacle_without_helper(helper.file); error != 0) {
+    remove_output_log(helper.file);
+    return fail_to_start(0, error);
+  }
+  if (!own_start(helper)) {
+    return nullptr;
+  }
+  publish_log(helper);
+  if (const int error = prepare_packing_in_calls(helper); error != 0) {
+    remove_output_log(helper.file);
+    return fail_to_start(kLogThere, error);
+  }
+  if (!pass_start(kLogThere, kStartOk)) {
+    remove_output_log(helper.file);
+  }
+  return nullptr;
+}
+
+// Waits for the log. Returns why there will be none, 0 = it is there. What is left to do once the
+// file is there is making memory ready: a helper may do that beside the program.
+int wait_for_log(bool alone) {
+  const std::uint64_t give_up = monotonic_raw_ns() + (alone ? kPrepareWaitNs : kStartWaitNs);
+  for (;;) {
+    const std::uint32_t seen = supply.ready.load(std::memory_order_acquire);
+    if (seen == kStartOk || seen == kStartFailed) {
+      return seen == kStartOk ? 0 : supply.start_errno;
+    }
+    if (monotonic_raw_ns() >= give_up) {
+      if (seen == kLogThere && !alone) {
+        return 0;
+      }
+      if (seen != kStartOwned && pass_start(seen, kStartGivenUp)) {
+        return seen == kLogThere ? ETIME : ETIMEDOUT;
+      }
+    }
+    futex_wait(supply.ready, seen, static_cast<long>(kStartWaitNs / 10));
+  }
+}
+
+// Starts the thread that makes the log, and waits for it. Where there is to be no helper that is
+// gone then, to its last system call: the program may soon forbid them. 0 = there is a log.
+int start_log(bool alone) {
+  if (!alone) {
+    return spawn_thread(helper_main) ? wait_for_log(alone) : EAGAIN;
+  }
+  pthread_t preparing;
+  if (!spawn_thread(prepare_main, kThreadStack, &preparing)) {
+    return EAGAIN;
+  }
+  const int reason = wait_for_log(alone);
+  if (supply.ready.load(std::memory_order_relaxed) == kStartGivenUp) {
+    pthread_detach(preparing);
+  } else {
+    join_thread(preparing);
+  }
+  return reason;
+}
+
+constinit char counters_path[sizeof(OutputLog::path)];
+
+// Without a helper there are no chunks: the page alone, which counts what is not recorded. It is
+// made on the program's thread and leaves no file open among the program's.
+bool start_counting(int reason) {
+  tick_clock = choose_clock();
+  OutputLog file = create_counters_log(reason);
+  if (file.fd < 0) {
+    return false;
+  }
+  close(file.fd);
+  memcpy(counters_path, file.path, sizeof file.path);
+  supply.page = file.page;
+  supply.why_counted = cause_of(reason);
+  start_lanes(file.page);
+  return true;
+}
+
+// The last word of a log that has no records.
+void end_counting() {
+  __atomic_store_n(&supply.page->closed, 1, __ATOMIC_RELEASE);
+  if (supply.page->storage == Storage::drained && !supply.no_helper) {
+    rewrite_page(counters_path, *supply.page);
+  }
+}
+
+// A fork child inherits its parent's. Places that were never used are not touched: they are many.
+void forget_supply() {
+  const std::size_t used = supply.places_used.load(std::memory_order_relaxed);
+  memset(static_cast<void*>(supply.places), 0, used * sizeof supply.places[0]);
+  constexpr std::size_t kBehind = offsetof(Supply, places_used);
+  memset(reinterpret_cast<char*>(&supply) + kBehind, 0, sizeof supply - kBehind);
+}
+
+}  // namespace
+
+bool start_supply() {
+  const int saved_errno = errno;
+  forget_supply();
+  forget_packer();
+  const bool alone = wants_no_helper();
+  const int reason = start_log(alone);
+  supply.no_helper = alone;
+  supply.keeps_records = reason == 0;
+  supply.packs_in_calls = reason == 0 && alone;
+  supply.has_helper = reason == 0 && !alone;
+  if (supply.packs_in_calls) {
+    supply.chunks.cause.store(DropCause::chunks_bound, std::memory_order_relaxed);
+    supply.lanes.cause.store(DropCause::no_lane, std::memory_order_relaxed);
+  }
+  const bool ok = reason == 0 || start_counting(reason);
+  errno = saved_errno;
+  return ok;
+}
+
+namespace {
+
+// False: it has left before, and its files with it.
+bool stop_helper() {
+  const bool stopped = monotonic_raw_ns() > supply.next_look_ns.load(std::memory_order_relaxed);
+  std::uint32_t running = 0;
+  if (!supply.stop.compare_exchange_strong(running, kStopAsked, std::memory_order_acq_rel)) {
+    return false;
+  }
+  wake_supply();
+  const std::uint64_t give_up = monotonic_raw_ns() + kStopWaitNs;
+  while (supply.stop.load(std::memory_order_acquire) != kStopped &&
+         supply.helper_lives.load(std::memory_order_relaxed) != 0 &&
+         monotonic_raw_ns() < give_up) {
+    futex_wait(supply.stop, kStopAsked, kStopWaitNs / 10);
+  }
+  if (!stopped || supply.stop.load(std::memory_order_acquire) == kStopped) {
+    wait_for_packer();
+  }
+  return true;
+}
+
+}  // namespace
+
+void stop_supply() {
+  const int saved_errno = errno;
+  if (supply.packs_in_calls) {
+    close_in_call();
+  } else if (!supply.has_helper) {
+    end_counting();
+  } else if (!stop_helper()) {
+    close_without_helper();
+  }
+  errno = saved_errno;
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,84 @@
+#include "event-log/recorder/main_thread.hpp"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "event-log/recorder/futex.hpp"
+#include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/process_identity.hpp"
+#include "event-log/recorder/recorder_parts.hpp"
+#include "event-log/recorder/supply.hpp"
+#include "event-log/recorder/thread.hpp"
+
+namespace uctrace::log {
+namespace {
+
+constexpr std::uint32_t kNoKeeper = 0, kKeeps = 1, kLast = 2;
+
+constinit std::atomic<bool> main_has_left{false};
+
+void* keep(void*) {
+  constexpr long kLongNs = 1'000'000'000;
+  while (supply.keeper.load(std::memory_order_acquire) == kKeeps) {
+    if (!futex_wait(supply.keeper, kKeeps, kLongNs)) {
+      return nullptr;  // a sandbox lets nobody wait: the helper leaves, too
+    }
+  }
+  exit(0);
+}
+
+// Its stack is a usual one: what the program does at its end runs on it.
+void start_keeper() {
+  std::uint32_t none = kNoKeeper;
+  if (supply.has_helper && supply.keeper.compare_exchange_strong(none, kKeeps) &&
+      !spawn_thread(keep, kUsualStack)) {
+    supply.keeper.store(kNoKeeper);
+  }
+}
+
+void on_end_of_main(void*) {
+  main_has_left.store(true);
+  if (armed_now()) {
+    start_keeper();
+  }
+}
+
+// A key of the main thread, whose values lie in the thread itself: glibc allocates for others.
+__attribute__((constructor)) void watch_main_thread() {
+  constexpr pthread_key_t kKeysInThread = 32;
+  pthread_key_t key;
+  if (getenv("UCTRACE_DIR") == nullptr || syscall(SYS_gettid) != getpid() ||
+      pthread_key_create(&key, on_end_of_main) != 0) {
+    return;
+  }
+  if (key >= kKeysInThread) {
+    pthread_key_delete(key);
+  } else {
+    static constinit char anything = 0;
+    pthread_setspecific(key, &anything);
+  }
+}
+
+}  // namespace
+
+void watch_last_thread() {
+  if (main_has_left.load()) {
+    start_keeper();
+  }
+}
+
+void end_with_last_thread() {
+  if (supply.keeper.load(std::memory_order_acquire) != kKeeps) {
+    return;
+  }
+  const std::uint32_t ours = 2 + packer_threads();  // helper and keeper
+  if (threads_after_main() == ours) {
+    futex_set(supply.keeper, kLast);
+  }
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,49 @@
+// What the file system of the log does to who writes it: threads that find no chunk are told.
+#include "event-log/recorder/packer_parts.hpp"
+#include "event-log/recorder/ticks.hpp"
+
+namespace uctrace::log {
+
+StorageCall::StorageCall() {
+  if (packer != nullptr) {
+    packer->write_begun.store(monotonic_raw_ns(), std::memory_order_relaxed);
+  }
+}
+StorageCall::~StorageCall() {
+  if (packer == nullptr) {
+    return;
+  }
+  packer->write_begun.store(0, std::memory_order_relaxed);
+  // A helper that comes back from there is not gone.
+  if (packer->is_mapped()) {
+    supply.next_look_ns.store(monotonic_raw_ns() + kGoneNs, std::memory_order_relaxed);
+  }
+}
+
+namespace {
+
+// How long the call takes that goes on now; 0 = none does.
+std::uint64_t time_in_storage() {
+  if (packer == nullptr) {
+    return 0;
+  }
+  const std::uint64_t begun = packer->write_begun.load(std::memory_order_relaxed);
+  return begun != 0 ? monotonic_raw_ns() - begun : 0;
+}
+
+}  // namespace
+
+bool storage_is_slow() {
+  if (packer == nullptr) {
+    return false;
+  }
+  const ProcessPage* page = packer->file.page;
+  return page->writing_ns + time_in_storage() > page->packing_ns;
+}
+
+bool waits_for_storage() {
+  constexpr std::uint64_t kLongNs = 10'000'000;
+  return time_in_storage() > kLongNs;
+}
+
+}  // namespace uctrace::log
