@@ -257,7 +257,8 @@ def stopped_by_somebody():
         job = start("later", "count")
         job.wait_ready()
         os.kill(job.process.pid, signal.SIGTSTP)
-        passed = time.monotonic() + REACTION_S
+        wait_until(lambda: not pending(job.process.pid, signal.SIGTSTP), "record takes no signals")
+        passed = time.monotonic() + REACTION_S + 0.5
         wait_until(lambda: time.monotonic() > passed, "time stands still")
         os.kill(job.pids[0], signal.SIGSTOP)
         wait_until(lambda: state_of(job.pids[0]) == "T", "the program does not stop")
