@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 #include <random>
+#include <thread>
 
 #include "cli/data-folder/data_folder.hpp"
 #include "cli/data-folder/default_folder.hpp"
@@ -333,7 +334,13 @@ int run(const RecordCommand& command) {
   try {
     return run_as_rank(command, line);
   } catch (const Error& error) {
-    if (speaks_for_its_host()) say(error.message());
+    // A launcher ends all ranks with the first one: who speaks is given the time for it.
+    constexpr std::chrono::milliseconds kTimeToSpeak{300};
+    if (speaks_for_its_host()) {
+      say(error.message());
+    } else {
+      std::this_thread::sleep_for(kTimeToSpeak);
+    }
     return kToolFailed;
   }
 }

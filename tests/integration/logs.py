@@ -45,7 +45,7 @@ UCP_FUNCTIONS = (
 
 def uct_op_names():
     """The names of UCT operations by their number, as the format's own header has them."""
-    text = re.sub(r"//.*", "", (SOURCE_ROOT / "event-log" / "kinds.hpp").read_text())
+    text = re.sub(r"//.*", "", (SOURCE_ROOT / "event-log" / "format" / "kinds.hpp").read_text())
     return re.findall(r"(\w+)(?: = 0)?,", re.search(r"enum class UctOp .*?kCount", text, re.S)[0])
 
 

@@ -59,7 +59,8 @@ def check_all_is_lost(folder, result, mpi):
 
 
 def check_nothing_is_lost(folder, result, mpi):
-    check("the folder of the logs is gone" in result.stderr, f"the move is not told: {result}")
+    check(f"the data folder is called {folder / 'moved'} now" in result.stderr,
+          f"the move is not told: {result}")
     moved = Recording(folder / "moved")
     check_messages_are(moved, read_truth(folder / "truth", mpi))
     check_complete(moved.info, processes=mpi.ranks)

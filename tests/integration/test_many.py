@@ -17,10 +17,10 @@ def check_endpoints(recording, count):
 
 def check_outstanding(recording, count):
     info = recording.info
-    check_accounts(info)
     check_equal(results_of(info).get("violated", []), [], "violated identities")
     lost = info["events"]["dropped"] + info["events"]["untracked"]
     if lost == 0:
+        check_accounts(info)
         check_complete(info, layers=("uct", "ucp"), processes=1)
         check_equal(info["messages"]["matched"], count + 1, "messages, with one to connect")
         check_equal(info["links"]["match"]["exact"], count + 1, "exact matches")
