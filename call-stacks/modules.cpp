@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "call-stacks/callers.hpp"
+#include "event-log/format/fnv.hpp"
 #include "event-log/recorder/last_look.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
@@ -43,13 +44,6 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};       // not all found room:
 constinit std::atomic<std::uint64_t> scanned_changes{0};  // in `scanned_log`
 constinit std::atomic<std::uint32_t> generation{1};
 constinit std::atomic<std::uint32_t> unloading{0};  // threads in dlclose()
-
-std::uint64_t hash(std::uint64_t so_far, const void* bytes, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    so_far = (so_far ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100000001b3U;
-  }
-  return so_far;
-}
 
 Range code_of(const dl_phdr_info& object) {
   Range range;
@@ -117,9 +111,11 @@ int define_module(dl_phdr_info* object, std::size_t, void* all_written) {
   BuildId id = build_id_of(*object);
   id.size = id.size < kMaxBuildId ? id.size : kMaxBuildId;
   const std::size_t path_bytes = strnlen(object->dlpi_name, kMaxPath);
-  std::uint64_t key = hash(0xcbf29ce484222325U, &code, sizeof code);
-  key = hash(key, id.bytes, id.size);
-  key = hash(key, object->dlpi_name, path_bytes);
+  log::Fnv64 hash;
+  hash.add({reinterpret_cast<const char*>(&code), sizeof code});
+  hash.add({reinterpret_cast<const char*>(id.bytes), id.size});
+  hash.add({object->dlpi_name, path_bytes});
+  const std::uint64_t key = hash.value();
   if (!is_new(key)) return 0;
   log::Lane* lane = log::lane();
   const std::size_t tail = log::padded(id.size) + log::padded(path_bytes);

@@ -111,11 +111,12 @@ std::optional<Run> stored_run(const StorePlace& place, const DataChoice& data,
   const bool kept_elsewhere = !data.store.empty() && is_store(data.store / kStoreFile);
   throw Error({.what = "no run in '" + data.folder.string() + "'",
                .why = "it holds neither logs nor a merged run",
-               .to_do = kept_elsewhere ? fmt::format("to read the run that is kept in '{}', name that "
-                                                     "folder in place of this one",
-                                                     data.store.string())
-                                       : "record a job with `uctrace record -- COMMAND`, or name "
-                                         "the folder that holds the data"});
+               .to_do = kept_elsewhere
+                            ? fmt::format("to read the run that is kept in '{}', name that "
+                                          "folder in place of this one",
+                                          data.store.string())
+                            : "record a job with `uctrace record -- COMMAND`, or name "
+                              "the folder that holds the data"});
 }
 
 }  // namespace

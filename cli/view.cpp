@@ -47,13 +47,7 @@ void write_page(const fs::path& path, std::string_view html, BeforePublishing be
 // A pipe or a device that the user named, as /dev/stdout.
 void write_into(const fs::path& path, std::string_view html) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  bool ok = fd >= 0;
-  while (ok && !html.empty()) {
-    const ssize_t written = write(fd, html.data(), html.size());
-    if (written < 0 && errno == EINTR) continue;
-    ok = written > 0;
-    if (ok) html.remove_prefix(static_cast<std::size_t>(written));
-  }
+  const bool ok = fd >= 0 && write_all(fd, html);
   const int error = errno;
   if (fd >= 0) close(fd);
   if (!ok) refuse(path, std::error_code(error, std::generic_category()).message());

@@ -14,7 +14,8 @@
 
 namespace uctrace {
 
-// Every log in `folder`, and which topologies of nodes are there. Throws Error where the folder cannot be read.
+// Every log in `folder`, and which topologies of nodes are there. Throws Error where the folder
+// cannot be read.
 LogSet read_logs(const std::filesystem::path& folder);
 
 // Throws Error where `logs` holds none.

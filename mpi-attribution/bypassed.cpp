@@ -35,7 +35,8 @@ void look() {
   }
   void* initialized = interpose::find_anywhere("PMPI_Initialized");
   if (initialized == nullptr || getpid() != process || !is_at_work(initialized) ||
-      is_told.exchange(true) || !log::start() || log::layer_state(log::Layer::mpi) == log::LayerState::unwanted) {
+      is_told.exchange(true) || !log::start() ||
+      log::layer_state(log::Layer::mpi) == log::LayerState::unwanted) {
     return;
   }
   log::fault(log::Layer::mpi, log::FaultCode::mpi_bypassed, 0, interpose::module_path(initialized));

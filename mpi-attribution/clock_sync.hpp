@@ -10,9 +10,9 @@
 
 namespace uctrace::mpi {
 
-// The last thing within MPI_Init, in the guard of its call. Waits a second at most for all processes
-// to come here, and then takes about 0.1 s where all answer; one that does not costs those who are
-// to be measured behind it two seconds each.
+// The last thing within MPI_Init, in the guard of its call. Waits a second at most for all
+// processes to come here, and then takes about 0.1 s where all answer; one that does not costs
+// those who are to be measured behind it two seconds each.
 void measure_clocks_at_start();
 
 // The first thing within MPI_Finalize: never at an exit or abort. Waits two seconds at most for

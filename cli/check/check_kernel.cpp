@@ -109,12 +109,13 @@ void check_cma(Findings& findings) {
 
 void check_proc(Findings& findings) {
   if (has_proc()) return;
-  findings.warning(kKernelNoProc,
-                   {.found = "there is no /proc here",
-                    .why = "UCX asks it for the boot and does not start without; and logs do not say "
-                           "when and where their processes started: whether a job still runs is "
-                           "not known to who reads them",
-                    .fix = "mount -t proc proc /proc, as root, or a container that has it"});
+  findings.warning(
+      kKernelNoProc,
+      {.found = "there is no /proc here",
+       .why = "UCX asks it for the boot and does not start without; and logs do not say "
+              "when and where their processes started: whether a job still runs is "
+              "not known to who reads them",
+       .fix = "mount -t proc proc /proc, as root, or a container that has it"});
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ bool resolves(Findings& findings, const fs::path& library) {
 
 // The dynamic linker complains on standard error and goes on without: only a trial shows it.
 bool is_preloaded(Findings& findings, const fs::path& library) {
-  const ChildResult tried =
-      run_child({own_program().string(), "version"}, {.environment = {{"LD_PRELOAD", library.string()}}});
+  const ChildResult tried = run_child({own_program().string(), "version"},
+                                      {.environment = {{"LD_PRELOAD", library.string()}}});
   if (tried.good() && tried.err.find("cannot be preloaded") == std::string::npos) return true;
   findings.problem(
       kLibraryNotLoaded,

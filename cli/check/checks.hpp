@@ -14,8 +14,8 @@
 
 namespace uctrace::cli::check {
 
-// The preload library, or a link to it in `scratch` where LD_PRELOAD cannot hold its own path; empty
-// if there is none that a job could load.
+// The preload library, or a link to it in `scratch` where LD_PRELOAD cannot hold its own path;
+// empty if there is none that a job could load.
 std::filesystem::path check_library(Findings& findings, const std::filesystem::path& scratch);
 
 // The program of a command line: whether it can load the preload library at all, and its libraries.

@@ -15,12 +15,10 @@ const Choices<Format> kFormats = {{"table", Format::table},
                                   {"csv", Format::csv},
                                   {"json", Format::json},
                                   {"ndjson", Format::ndjson}};
-const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
-                                     {"mpi", ReportBy::mpi},
-                                     {"pairs", ReportBy::pairs},
-                                     {"call-sites", ReportBy::call_sites},
-                                     {"gpu-nic", ReportBy::gpu_nic},
-                                     {"all", ReportBy::all}};
+const Choices<ReportBy> kReportBy = {
+    {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
+    {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
+    {"gpu-nic", ReportBy::gpu_nic},       {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},
     {"kind", CommsBy::kind},           {"rank", CommsBy::rank},

@@ -17,7 +17,8 @@ const VerbText kOwnText = {
          "device, when, and what it cost. It needs no privileges and no rebuild, and the job "
          "behaves as without it.",
          "DIR is the folder with the data of a run, uctrace.data if it is left out. Inside a batch "
-         "job of Slurm, PBS, LSF or Flux that is uctrace.data.JOBID. A verb that reads a run merges "
+         "job of Slurm, PBS, LSF or Flux that is uctrace.data.JOBID. A verb that reads a run "
+         "merges "
          "its logs first where that is needed, and keeps the result in DIR; if DIR is another "
          "user's, below ~/.cache/uctrace; or where --store says."},
     .examples =

@@ -1,4 +1,4 @@
-// Which run a verb speaks of.
+// What the options --job and --store and the folder say of the run that is read.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,6 @@
 
 namespace uctrace::cli {
 
-// Which run a reading verb speaks of.
 struct DataChoice {
   std::filesystem::path folder = default_folder();
   std::string job;              // empty = the newest

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "event-log/format/file_name.hpp"
+#include "event-log/format/fnv.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/folder/data_files.hpp"
 
@@ -18,13 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kNamed = 8;
-
-// FNV-1a.
-std::uint32_t fnv32(std::string_view text) {
-  std::uint32_t hash = 0x811c9dc5;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193u;
-  return hash;
-}
 
 using Variable = std::function<const char*(const char*)>;
 
@@ -45,7 +39,7 @@ std::string batch_job(const Variable& variable) {
   // Flux's batch scripts are not told their id, but all of a job's steps are told its instance.
   if (const std::string id = value("FLUX_JOB_ID"); !id.empty()) return id;
   const std::string instance = value("FLUX_URI");
-  return instance.empty() ? "" : fmt::format("flux-{:08x}", fnv32(instance));
+  return instance.empty() ? "" : fmt::format("flux-{:08x}", log::fnv32(instance));
 }
 
 // Folders beside the default one that `record` made, by name.
@@ -86,8 +80,8 @@ void require_choice(const fs::path& folder) {
   throw Error({.what = fmt::format("there is no {}", folder.string()),
                .why = names.size() == 1 ? "`uctrace record` made another folder"
                                         : "`uctrace record` made other folders",
-               .to_do = fmt::format("name {}{}{}", names.size() == 1 ? "it: " : "one of: ",
-                                    fmt::join(names, ", "),
+               .to_do = fmt::format("name {}{}{}",
+                                    names.size() == 1 ? "it: " : "one of: ", fmt::join(names, ", "),
                                     more != 0 ? fmt::format(", and {} more", more) : "")});
 }
 

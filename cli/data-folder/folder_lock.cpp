@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "log-merger/folder/data_files.hpp"
+#include "log-merger/folder/file_identity.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -37,11 +38,11 @@ int open_marker(const fs::path& path) {
   return -1;
 }
 
-bool is_same_file(int fd, const fs::path& path) {
-  struct stat open_file {
-  }, named{};
-  return fstat(fd, &open_file) == 0 && lstat(path.c_str(), &named) == 0 && S_ISREG(named.st_mode) &&
-         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+// Whether the open file is the folder's marker.
+bool is_marker(int fd, const fs::path& path) {
+  struct stat status {};
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+         are_same(identity_of(fd), identity_of_name(path));
 }
 
 // False: another process keeps it.
@@ -68,7 +69,7 @@ FolderLock::FolderLock(const fs::path& folder) {
   if (!lock(fd_)) {
     result_ = Result::busy;
   } else {
-    result_ = is_same_file(fd_, path) ? Result::locked : Result::changed;
+    result_ = is_marker(fd_, path) ? Result::locked : Result::changed;
   }
 }
 

@@ -1,11 +1,11 @@
 #include "cli/data-folder/folder_rules.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
 #include "log-merger/folder/data_files.hpp"
+#include "log-merger/folder/file_identity.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -50,8 +50,7 @@ FolderVerdict judge_entries(const std::vector<Listing::Entry>& entries) {
                                      [](const auto& entry) { return !is_ours(entry); });
   if (stranger != entries.end()) {
     return foreign(fmt::format("it holds '{}', which is {}", stranger->name,
-                               is_data_file(stranger->name) ? "no regular file"
-                                                            : "not uctrace's"));
+                               is_data_file(stranger->name) ? "no regular file" : "not uctrace's"));
   }
   if (!marked) {
     return foreign(fmt::format("it holds '{}' and no {}, so that `uctrace record` did not make it",
@@ -95,15 +94,11 @@ FolderVerdict judge(const Listing& listing) {
 std::string obstacle_to_renaming(const fs::path& folder) {
   std::error_code error;
   if (fs::is_symlink(folder, error)) return "is a link";
-  struct stat own {
-  }, above{}, current{};
-  if (stat(folder.c_str(), &own) != 0 || stat((folder / "..").c_str(), &above) != 0) return "";
-  if (own.st_dev != above.st_dev || own.st_ino == above.st_ino)
-    return "is the root of a file system";
+  const auto own = identity_of(folder), above = identity_of(folder / "..");
+  if (!own || !above) return "";
+  if (own->device != above->device || own == above) return "is the root of a file system";
   // It holds files only, so that the current folder cannot be further below.
-  const bool is_current =
-      stat(".", &current) == 0 && current.st_dev == own.st_dev && current.st_ino == own.st_ino;
-  return is_current ? "is the current folder" : "";
+  return are_same(own, identity_of(fs::path("."))) ? "is the current folder" : "";
 }
 
 }  // namespace uctrace::cli

@@ -26,10 +26,10 @@ struct ProcessReport {
   std::uint32_t write_errno = 0;
   std::string file_system;
   std::uint64_t packing_ns = 0,
-                writing_ns = 0;      // for making the log's blocks, and for writing them
-  std::uint64_t events = 0;          // recorded in the whole run
-  std::uint64_t kept = 0;            // of them in the log: the newest, where its size is bounded
-  std::uint64_t dropped = 0;         // lost at the writer
+                writing_ns = 0;  // for making the log's blocks, and for writing them
+  std::uint64_t events = 0;      // recorded in the whole run
+  std::uint64_t kept = 0;        // of them in the log: the newest, where its size is bounded
+  std::uint64_t dropped = 0;     // lost at the writer
   DropCounts dropped_by_cause{};
   std::uint64_t outside_window = 0;  // not recorded, because recording was off
   std::uint64_t untracked = 0;  // operations whose end is not known: no slot was ready for them

@@ -12,6 +12,7 @@
 #include "cli/data-folder/file_times.hpp"
 #include "event-log/format/file_name.hpp"
 #include "log-merger/folder/data_files.hpp"
+#include "log-merger/folder/file_identity.hpp"
 #include "log-merger/model/json_text.hpp"
 
 namespace uctrace::cli {
@@ -79,24 +80,16 @@ Lease::Lease(const fs::path& folder, const std::string& job)
 
 Lease::~Lease() {
   if (folder_ < 0) return;
-  struct stat own {
-  }, named{};
-  if (fstat(file_.fd(), &own) == 0 &&
-      fstatat(folder_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-      own.st_dev == named.st_dev && own.st_ino == named.st_ino) {
+  if (are_same(identity_of(file_.fd()), identity_of_name(folder_, name_))) {
     unlinkat(folder_, name_.c_str(), 0);
   }
   close(folder_);
 }
 
 fs::path Lease::folder(const fs::path& before) const {
-  struct stat own {
-  }, named{};
-  if (fstat(folder_, &own) != 0) return before;
-  const auto leads_here = [&](const fs::path& path) {
-    return stat(path.c_str(), &named) == 0 && own.st_dev == named.st_dev &&
-           own.st_ino == named.st_ino;
-  };
+  const auto own = identity_of(folder_);
+  if (!own) return before;
+  const auto leads_here = [&](const fs::path& path) { return are_same(own, identity_of(path)); };
   if (leads_here(before)) return before;
   std::error_code error;
   const fs::path now = fs::read_symlink("/proc/self/fd/" + std::to_string(folder_), error);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "event-log/format/fnv.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/folder/data_files.hpp"
 
@@ -28,13 +29,6 @@ bool is_own(const fs::path& folder) {
          access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
-// FNV-1a: to tell folders apart, not to keep anybody out.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
 fs::path home() {
   const char* home = std::getenv("HOME");
   if (home != nullptr && *home == '/') return home;
@@ -49,9 +43,10 @@ fs::path cache_folder_of(const fs::path& data) {
   if (!base.is_absolute()) return {};
   std::error_code error;
   const fs::path whole = fs::canonical(data, error);
-  struct stat status {};
-  if (error || stat(whole.c_str(), &status) != 0) return {};
-  const std::uint64_t name = hash_of(whole.string() + '\n' + std::to_string(status.st_ino));
+  const auto identity = identity_of(whole);
+  if (error || !identity) return {};
+  // To tell folders apart, not to keep anybody out.
+  const std::uint64_t name = log::fnv64(whole.string() + '\n' + std::to_string(identity->inode));
   return base / "uctrace" / fmt::format("{:016x}", name);
 }
 
@@ -107,17 +102,9 @@ const fs::path& StorePlace::make_folder() {
   return folder;
 }
 
-SameFolder::SameFolder(fs::path folder) : path_(std::move(folder)) {
-  struct stat status {};
-  if (stat(path_.c_str(), &status) != 0) return;
-  device_ = status.st_dev;
-  inode_ = status.st_ino;
-}
+SameFolder::SameFolder(fs::path folder) : path_(std::move(folder)), identity_(identity_of(path_)) {}
 
-bool SameFolder::is_still_there() const {
-  const SameFolder now(path_);
-  return now.inode_ != 0 && now.inode_ == inode_ && now.device_ == device_;
-}
+bool SameFolder::is_still_there() const { return are_same(identity_, identity_of(path_)); }
 
 void require_replaceable(const fs::path& path, bool (*is_ours)(const fs::path&)) {
   struct stat status {};

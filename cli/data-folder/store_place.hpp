@@ -2,11 +2,12 @@
 // write, in another one that is named by --store, or in a cache folder of the user's.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "cli/data-folder/data_choice.hpp"
+#include "log-merger/folder/file_identity.hpp"
 
 namespace uctrace::cli {
 
@@ -34,7 +35,7 @@ class SameFolder {
 
  private:
   std::filesystem::path path_;
-  std::uint64_t device_ = 0, inode_ = 0;
+  std::optional<FileIdentity> identity_;
 };
 
 // Throws Error where something lies at `path` that is not uctrace's: in a folder that `record` made

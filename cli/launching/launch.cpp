@@ -72,7 +72,8 @@ bool is_nobody_elses(const fs::path& folder) {
 bool link_at(const fs::path& link, const fs::path& target) {
   std::error_code error;
   if (fs::read_symlink(link, error) == target && !error) return true;
-  const fs::path fresh = fmt::format("{}{}{:0{}}", link.string(), kUnfinished, getpid(), kUnfinishedWord);
+  const fs::path fresh =
+      fmt::format("{}{}{:0{}}", link.string(), kUnfinished, getpid(), kUnfinishedWord);
   fs::create_symlink(target, fresh, error);
   if (!error) fs::rename(fresh, link, error);
   if (error) {

@@ -153,15 +153,14 @@ class Program {
 
   pid_t pid_;
   GroupWitness& witness_;
-  int stopped_by_ = 0;  // a signal, while it is stopped
+  int stopped_by_ = 0;                             // a signal, while it is stopped
   std::optional<Clock::time_point> told_to_stop_;  // since when it does not go on
 };
 
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& program, const HeldSignals& held,
-                       GroupWitness& witness,
-                       const std::function<void()>& every_five_seconds) {
+                       GroupWitness& witness, const std::function<void()>& every_five_seconds) {
   const ChildrenAreHeardOf heard;
   int pipe[2];
   if (pipe2(pipe, O_CLOEXEC) != 0) fail("pipe");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "event-log/format/file_layout.hpp"
+#include "event-log/format/fnv.hpp"
 
 namespace uctrace::log {
 
@@ -216,11 +217,10 @@ static_assert(sizeof(ToolTraffic) == 32);
 // Names the monotonic clock that a process reads: a time namespace shifts that of its kernel. Two
 // processes with the same boot id and time namespace have one clock.
 constexpr std::uint64_t clock_name(std::string_view boot_id, std::uint64_t time_namespace) {
-  std::uint64_t name = 0xcbf29ce484222325;
-  const auto mix = [&name](std::uint64_t byte) { name = (name ^ byte) * 0x100000001b3; };
-  for (const char c : boot_id) mix(static_cast<unsigned char>(c));
-  for (int i = 0; i < 8; ++i) mix(time_namespace >> (8 * i) & 0xff);
-  return name;
+  Fnv64 name;
+  name.add(boot_id);
+  for (int i = 0; i < 8; ++i) name.add(static_cast<std::uint8_t>(time_namespace >> (8 * i)));
+  return name.value();
 }
 
 // `length` bytes of detail follow, padded to a word.

@@ -362,8 +362,8 @@ enum class SwitchCause : std::uint8_t { start = 0, pcontrol = 1, signal = 2, kCo
 enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3, uncounted = 4 };
 inline constexpr std::size_t kDropKinds = 4;
 
-// Why a record was dropped; index of LaneInfo::dropped_by_cause. log-merger/model/drop_words.cpp says it
-// in words.
+// Why a record was dropped; index of LaneInfo::dropped_by_cause. log-merger/model/drop_words.cpp
+// says it in words.
 enum class DropCause : std::uint8_t {
   helper_late = 0,  // chunks were used up before the helper came to make more
   helper_gone,      // so they were, and the helper had not come for a second or more

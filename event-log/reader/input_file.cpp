@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <cstring>
+#include <limits>
 
 namespace uctrace::log {
 namespace {

@@ -213,7 +213,7 @@ class LogFile {
   std::uint64_t event_count_ = 0;
 };
 
-// How many events the blocks of a log hold, by their headers. 0 of what is no log.
+// How many events the whole blocks of a log hold, by their headers. 0 of what is no log.
 std::uint64_t count_packed_events(const std::filesystem::path& path);
 
 template <typename Visitor>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "event-log/reader/block_decoder.hpp"
 #include "event-log/reader/input_file.hpp"
 #include "event-log/reader/reader.hpp"
 
@@ -267,6 +268,25 @@ LogFile LogFile::open(const std::filesystem::path& path, const AfterStep& after)
   return LogFile(std::move(page), std::move(live), name, state_of(before, then, last));
 }
 
+namespace {
+
+// Of the last one, a process that is killed may have written a part only.
+bool is_whole(const LogInput& file, std::uint64_t at, std::size_t bytes) {
+  std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
+  return file.read(words.data(), bytes, at) == bytes && block_at(words) != nullptr;
+}
+
+std::uint64_t events_in(const BlockHeader& block) {
+  std::uint64_t events = 0;
+  for (std::size_t kind = 0; kind < kDropKinds; ++kind) {
+    const bool counts = static_cast<DropKind>(kind) != DropKind::definition;
+    events += counts ? block.records[kind] : 0;
+  }
+  return events;
+}
+
+}  // namespace
+
 std::uint64_t count_packed_events(const std::filesystem::path& path) {
   const LogInput file(path.string());
   file.require_open();
@@ -276,11 +296,8 @@ std::uint64_t count_packed_events(const std::filesystem::path& path) {
   for (BlockHeader block{}; file.read(&block, sizeof block, at) >= sizeof(GapHeader); at += step) {
     const bool is_block = block.magic == kBlockMagic;
     if (!is_block && block.magic != kGapMagic && block.magic != kLanesMagic) break;
-    if (block.bytes < kBlockAlignment) break;
-    for (std::size_t kind = 0; is_block && kind < kDropKinds; ++kind) {
-      const bool counts = static_cast<DropKind>(kind) != DropKind::definition;
-      events += counts ? block.records[kind] : 0;
-    }
+    if (block.bytes < kBlockAlignment || block.bytes > file.size() - at) break;
+    if (is_block && is_whole(file, at, block.bytes)) events += events_in(block);
     step = block.bytes;
     block = {};
   }

@@ -17,8 +17,8 @@ UCTRACE_OWN extern constinit std::uint8_t wanted_extras;
 }  // namespace detail
 
 // Any of these. A plain load, which the processor tests where it lies: the word only ever gains
-// bits, and a thread that sees one late does as before until then. ThreadSanitizer is told that this
-// is meant.
+// bits, and a thread that sees one late does as before until then. ThreadSanitizer is told that
+// this is meant.
 inline bool wants(std::uint8_t extras) {
 #if defined(__SANITIZE_THREAD__)
   const std::uint8_t wanted = __atomic_load_n(&detail::wanted_extras, __ATOMIC_RELAXED);

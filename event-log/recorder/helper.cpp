@@ -271,8 +271,7 @@ bool stop_helper() {
   wake_supply();
   const std::uint64_t give_up = monotonic_raw_ns() + kStopWaitNs;
   while (supply.stop.load(std::memory_order_acquire) != kStopped &&
-         supply.helper_lives.load(std::memory_order_relaxed) != 0 &&
-         monotonic_raw_ns() < give_up) {
+         supply.helper_lives.load(std::memory_order_relaxed) != 0 && monotonic_raw_ns() < give_up) {
     futex_wait(supply.stop, kStopAsked, kStopWaitNs / 10);
   }
   if (!stopped || supply.stop.load(std::memory_order_acquire) == kStopped) {

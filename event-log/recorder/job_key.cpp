@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "event-log/format/fnv.hpp"
+
 namespace uctrace::log {
 namespace {
 
@@ -15,15 +17,23 @@ constexpr std::size_t kNameBytes = 256;
 // What fits behind the 32 characters of UCTRACE_JOB; a longer name is replaced by its hash.
 constexpr std::size_t kLongestName = 30;
 
-std::uint32_t parent_of(std::uint32_t pid) {
-  char path[40], text[1024];
-  snprintf(path, sizeof path, "/proc/%u/stat", pid);
+// The beginning of /proc/PID/`file`, with a zero behind it. Its length; 0 where it cannot be read.
+std::size_t read_of_process(std::uint32_t pid, const char* file, char* text, std::size_t size) {
+  char path[40];
+  snprintf(path, sizeof path, "/proc/%u/%s", pid, file);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+  const ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
   if (fd >= 0) {
     close(fd);
   }
-  text[n > 0 ? n : 0] = '\0';
+  const std::size_t length = n > 0 ? static_cast<std::size_t>(n) : 0;
+  text[length] = '\0';
+  return length;
+}
+
+std::uint32_t parent_of(std::uint32_t pid) {
+  char text[1024];
+  read_of_process(pid, "stat", text, sizeof text);
   // The command name in front may hold spaces and parentheses.
   const char* name_end = strrchr(text, ')');
   unsigned parent = 0;
@@ -37,16 +47,9 @@ bool find_hydra_port(char* out, std::size_t size) {
   constexpr int kGenerations = 32;              // shells and wrappers may lie in between
   std::uint32_t pid = static_cast<std::uint32_t>(getppid());
   for (int i = 0; i < kGenerations && pid > 1; ++i, pid = parent_of(pid)) {
-    char path[40], text[2048];
-    snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    if (fd >= 0) {
-      close(fd);
-    }
-    text[n > 0 ? n : 0] = '\0';
-    const void* option =
-        n > 0 ? memmem(text, static_cast<std::size_t>(n), kOption, sizeof kOption) : nullptr;
+    char text[2048];
+    const std::size_t length = read_of_process(pid, "cmdline", text, sizeof text);
+    const void* option = memmem(text, length, kOption, sizeof kOption);
     if (option != nullptr) {
       snprintf(out, size, "hydra-%s", static_cast<const char*>(option) + sizeof kOption);
       return true;
@@ -108,10 +111,7 @@ void write_job_key(char* out, std::size_t size) {
   char name[kNameBytes];
   write_launch_name(name, sizeof name);
   if (strlen(name) > kLongestName) {
-    std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-    for (const char* at = name; *at != '\0'; ++at) {
-      hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100000001b3u;
-    }
+    const std::uint64_t hash = fnv64(name);
     snprintf(name, sizeof name, "launch-%016llx", static_cast<unsigned long long>(hash));
   }
   const char* job = getenv("UCTRACE_JOB");

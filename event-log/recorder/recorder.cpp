@@ -288,9 +288,9 @@ ChunkHeader* Lane::next_chunk(Stream stream) {
   return wait_for_chunk();
 }
 
-// A signal handler that finds no room while `switching` drops its record. All that takes long is done
-// before the old room is given up or after the new one is there: the first touch of a page, and the
-// lines that the helper writes.
+// A signal handler that finds no room while `switching` drops its record. All that takes long is
+// done before the old room is given up or after the new one is there: the first touch of a page,
+// and the lines that the helper writes.
 void Lane::go_on_in(ChunkHeader* chunk, Stream stream) {
   const std::size_t s = index_of(stream);
   waited |= static_cast<std::uint8_t>(1u << s);

@@ -7,8 +7,8 @@
 
 namespace uctrace::log {
 
-// What was stored before is there before what is stored after. Not std::atomic_thread_fence: nothing
-// of this process reads there, and ThreadSanitizer does not know fences.
+// What was stored before is there before what is stored after. Not std::atomic_thread_fence:
+// nothing of this process reads there, and ThreadSanitizer does not know fences.
 inline void order_stores() {
 #if defined(__x86_64__)
   asm volatile("" ::: "memory");

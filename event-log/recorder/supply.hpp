@@ -65,15 +65,15 @@ struct Supply {
   std::atomic<std::uint32_t> made;              // futex: moves on when who waits may find more
   std::atomic<std::uint32_t> waiting;           // threads
   Shortage chunks, lanes;
-  std::atomic<std::uint64_t> next_look_ns;      // the helper looks again well before this
-  std::atomic<std::uint32_t> stop;              // futex: what becomes of the helper (helper.cpp)
-  std::atomic<std::uint32_t> helper_lives;      // 0 once its thread is gone
-  std::atomic<std::uint32_t> keeper;            // futex: of the thread of main_thread.cpp
-  std::atomic<void* (*)(void*)> task;           // that a thread is to be started for; or nullptr
+  std::atomic<std::uint64_t> next_look_ns;  // the helper looks again well before this
+  std::atomic<std::uint32_t> stop;          // futex: what becomes of the helper (helper.cpp)
+  std::atomic<std::uint32_t> helper_lives;  // 0 once its thread is gone
+  std::atomic<std::uint32_t> keeper;        // futex: of the thread of main_thread.cpp
+  std::atomic<void* (*)(void*)> task;       // that a thread is to be started for; or nullptr
   ProcessPage* page;
-  int start_errno;  // why the helper could not start
+  int start_errno;        // why the helper could not start
   DropCause why_counted;  // and records are only counted
-  bool has_helper;  // it runs
+  bool has_helper;        // it runs
   bool keeps_records;
   bool packs_in_calls;
   bool no_helper;  // none is wanted, and no system calls once the log has begun

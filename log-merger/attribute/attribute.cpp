@@ -3,14 +3,15 @@
 // In this order, each step using what the earlier ones found:
 //   1. the UCP call, pending queue or completion that the shim saw it come from       exact
 //   2. what UCP queued inside itself (wireup): the header or address is that of one operation that
-//      has no fragment yet (log-merger/attribute/deferred.cpp); a flush: the one in progress      inferred
+//      has no fragment yet (log-merger/attribute/deferred.cpp); a flush: the one in progress
+//      inferred
 //   3. an active message handler: the arrival's header names the message it serves    exact
 //   4. ids in the operation's own header: message id, request ids                     exact
 //   5. the address range of a rendezvous that the peer announced                      inferred
 // What was posted inside another operation, to stage its data, serves what that one serves; other
 // copies to stage data: log-merger/attribute/staging.cpp.
-// Operations that serve none have a reason, each with evidence (log-merger/attribute/reasons.cpp); what is
-// left is unattributed.
+// Operations that serve none have a reason, each with evidence (log-merger/attribute/reasons.cpp);
+// what is left is unattributed.
 //
 // A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation, and
 // what answers a put, get or atomic request that needs the target's CPU serves its initiator's.

@@ -269,7 +269,9 @@ bool remote_range(const UctOp& op, RemoteRange& range) {
   return op.header.count > 0 || op.am_id == 0;
 }
 
-void attribute_deferred(Job& job, std::vector<bool>& started) { Deferred(job, started).attribute(); }
+void attribute_deferred(Job& job, std::vector<bool>& started) {
+  Deferred(job, started).attribute();
+}
 
 void attribute_flushes(Job& job) {
   std::vector<std::vector<Index>> flushes(job.logs.size());  // by process, then start

@@ -102,8 +102,8 @@ class Checker {
          counted_.recorded_events, found_.used_events + overwritten_, verdict(equal, false)});
   }
 
-  // What was dropped makes the rest incomplete, not this. A process that was cut off may have counted
-  // one of the two, and of a damaged log the counts may be damaged.
+  // What was dropped makes the rest incomplete, not this. A process that was cut off may have
+  // counted one of the two, and of a damaged log the counts may be damaged.
   void add_drops() {
     std::uint64_t by_cause = 0;
     for (const std::uint64_t count : total_dropped_by_cause(job_)) by_cause += count;
@@ -113,11 +113,11 @@ class Checker {
                        });
     const std::uint64_t by_kind = total_dropped(job_);
     const bool equal = by_kind == by_cause;
-    job_.run.identities.push_back(
-        {"drops", "job", "records dropped, by kind = by cause", by_kind, by_cause,
-         !ended || (!equal && ended_among_threads_) ? Verdict::incomplete
-         : equal                                    ? Verdict::holds
-                                                    : Verdict::violated});
+    job_.run.identities.push_back({"drops", "job", "records dropped, by kind = by cause", by_kind,
+                                   by_cause,
+                                   !ended || (!equal && ended_among_threads_) ? Verdict::incomplete
+                                   : equal                                    ? Verdict::holds
+                                                                              : Verdict::violated});
   }
 
   // What ended in a window and began in none may be either of the two.
@@ -237,7 +237,8 @@ class Checker {
   void add_received(const char* name, const ReceiveTotals& receives, const SendTotals& sends) {
     const std::uint64_t received = receives.took() - receives.outside;
     const std::uint64_t taken = sends.matched + sends.ambiguous;
-    const bool cut = layer_off(log::Layer::ucp) || (received != taken && may_have_unlogged_peers(job_));
+    const bool cut =
+        layer_off(log::Layer::ucp) || (received != taken && may_have_unlogged_peers(job_));
     job_.run.identities.push_back({name, scope(),
                                    "receives that took a message = sends that a receive took",
                                    received, taken, verdict(received == taken, cut)});

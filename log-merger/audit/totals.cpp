@@ -102,18 +102,26 @@ void count_pending(const Job& job, PendingTotals& sum) {
   }
 }
 
+// What the matcher made of a message, the same for both of its ends.
+template <typename Totals>
+void count_match(Match match, Totals& totals) {
+  if (match == Match::unmatched) {
+    ++totals.unmatched;
+  } else if (match == Match::outside_window) {
+    ++totals.outside;
+  } else {
+    ++(match == Match::ambiguous ? totals.ambiguous : totals.matched);
+  }
+}
+
 void count_send(const UcpOp& op, SendTotals& totals) {
   if (!op.accepted()) {
     return;
   }
   if (op.failed()) {
     ++totals.failed;
-  } else if (op.match == Match::unmatched) {
-    ++totals.unmatched;
-  } else if (op.match == Match::outside_window) {
-    ++totals.outside;
   } else {
-    ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
+    count_match(op.match, totals);
     totals.inferred += op.match == Match::inferred;
   }
 }
@@ -126,12 +134,8 @@ void count_receive(const UcpOp& op, ReceiveTotals& totals) {
     ++totals.outstanding;
   } else if (!op.received()) {
     ++totals.failed;
-  } else if (op.match == Match::unmatched) {
-    ++totals.unmatched;
-  } else if (op.match == Match::outside_window) {
-    ++totals.outside;
   } else {
-    ++(op.match == Match::ambiguous ? totals.ambiguous : totals.matched);
+    count_match(op.match, totals);
   }
 }
 

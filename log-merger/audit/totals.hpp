@@ -76,8 +76,8 @@ std::uint64_t total_outside(const Job& job);  // of the windows that the user wa
 // Nothing is missing: every rank's log, all of it, closed in an orderly way.
 bool job_complete(const Job& job);
 
-// Calls of this library (MPI, UCP) went past uctrace: the logs are whole, and what was done is not in
-// them.
+// Calls of this library (MPI, UCP) went past uctrace: the logs are whole, and what was done is not
+// in them.
 bool was_bypassed(const ProcessLog& log, log::FaultCode bypassed);
 bool any_was_bypassed(const Job& job);
 

@@ -19,7 +19,8 @@ bool has_suffix(std::string_view name, std::string_view suffix, std::string_view
 
 bool is_whole(std::string_view name) {
   return std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole) ||
-         is_log_file(name) || is_topology_file(name) || has_suffix(name, kLeaseSuffix) || name.starts_with(kLauncherFilePrefix);
+         is_log_file(name) || is_topology_file(name) || has_suffix(name, kLeaseSuffix) ||
+         name.starts_with(kLauncherFilePrefix);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace uctrace {
 
 inline constexpr char kMarkerFile[] =
-    "uctrace.folder";                                 // says that `record` made the folder its own
+    "uctrace.folder";  // says that `record` made the folder its own
 // What is in it, for people: its name is what counts.
 inline constexpr char kMarkerText[] =
     "uctrace data folder, layout 1\n"

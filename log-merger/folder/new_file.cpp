@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "log-merger/folder/data_files.hpp"
+#include "log-merger/folder/file_identity.hpp"
 
 namespace uctrace {
 namespace {
@@ -41,15 +42,21 @@ void require_file_or_nothing(const fs::path& wanted) {
   fail("making the file");
 }
 
-// Whether `path` still names the open file.
-bool is_same_file(int fd, const fs::path& path) {
-  struct stat open_file {
-  }, named{};
-  return fstat(fd, &open_file) == 0 && lstat(path.c_str(), &named) == 0 &&
-         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+bool still_names(const fs::path& path, int fd) {
+  return are_same(identity_of(fd), identity_of_name(path));
 }
 
 }  // namespace
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 NewFile::NewFile(const fs::path& wanted) : wanted_(wanted) {
   require_file_or_nothing(wanted_);
@@ -60,7 +67,7 @@ NewFile::NewFile(const fs::path& wanted) : wanted_(wanted) {
     if (fd_ < 0) fail("making the file");
     // Another process may have taken it for a leftover before it was locked: then make another one.
     flock(fd_, LOCK_EX | LOCK_NB);
-    if (is_same_file(fd_, path_)) return;
+    if (still_names(path_, fd_)) return;
     close(fd_);
     fd_ = -1;
   }
@@ -70,17 +77,12 @@ NewFile::NewFile(const fs::path& wanted) : wanted_(wanted) {
 
 NewFile::~NewFile() {
   if (fd_ < 0) return;
-  if (!path_.empty() && is_same_file(fd_, path_)) unlink(path_.c_str());
+  if (!path_.empty() && still_names(path_, fd_)) unlink(path_.c_str());
   close(fd_);
 }
 
 void NewFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail("writing");
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(fd_, bytes)) fail("writing");
 }
 
 std::string NewFile::path_to_open() const {
@@ -95,7 +97,7 @@ void NewFile::publish() {
   if (lstat(wanted_.c_str(), &replaced) == 0 && S_ISREG(replaced.st_mode)) {
     fchmod(fd_, replaced.st_mode & 0777);
   }
-  if (!is_same_file(fd_, path_)) {
+  if (!still_names(path_, fd_)) {
     errno = ESTALE;  // somebody took it away, or put another one there
     fail("renaming");
   }
@@ -114,7 +116,7 @@ namespace {
 bool may_be_leftover(int fd, const fs::path& path) {
   struct stat status {};
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-         flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(fd, path);
+         flock(fd, LOCK_EX | LOCK_NB) == 0 && still_names(path, fd);
 }
 
 }  // namespace

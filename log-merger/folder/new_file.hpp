@@ -11,6 +11,9 @@
 
 namespace uctrace {
 
+// False, with errno set, where not all of it could be written.
+bool write_all(int fd, std::string_view bytes);
+
 class NewFile {
  public:
   // Makes an empty file `wanted` + kUnfinished + a random word (O_EXCL, O_NOFOLLOW), which
@@ -41,7 +44,8 @@ class NewFile {
 std::string why_not_written(const std::system_error& error);
 
 // Removes what was left of `wanted` by processes of this user that were killed while they wrote it:
-// regular files of the name that NewFile gives which nobody holds locked. Keeps what it cannot tell.
+// regular files of the name that NewFile gives which nobody holds locked. Keeps what it cannot
+// tell.
 void remove_leftovers(const std::filesystem::path& wanted);
 
 }  // namespace uctrace

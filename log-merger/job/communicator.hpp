@@ -1,5 +1,5 @@
-// A communicator as one process has it, and as all its processes do (log-merger/mpi/communicators.hpp
-// joins them).
+// A communicator as one process has it, and as all its processes do
+// (log-merger/mpi/communicators.hpp joins them).
 #pragma once
 
 #include <cstdint>

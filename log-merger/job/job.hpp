@@ -140,17 +140,17 @@ struct ProcessLog {
 
   log::LogFile file;
   log::ClockFit clock;
-  std::vector<Interface> interfaces;              // by id
-  std::vector<Endpoint> endpoints;                // by handle, then tick
-  std::vector<UcpEndpoint> ucp_endpoints;         // by handle, then tick
-  std::vector<Worker> workers;                    // by handle, then tick
-  std::vector<Comm> comms;                        // by handle, then tick
-  std::vector<CommObject> windows, files;         // by handle, then tick
+  std::vector<Interface> interfaces;       // by id
+  std::vector<Endpoint> endpoints;         // by handle, then tick
+  std::vector<UcpEndpoint> ucp_endpoints;  // by handle, then tick
+  std::vector<Worker> workers;             // by handle, then tick
+  std::vector<Comm> comms;                 // by handle, then tick
+  std::vector<CommObject> windows, files;  // by handle, then tick
   std::vector<TakenStack> stacks;
-  std::vector<Module> modules;                     // by tick
+  std::vector<Module> modules;  // by tick
   std::vector<ToolTraffic> tool_traffic;
   std::unordered_map<std::uint32_t, Index> stack_rows;  // into Run::stacks, by their id
-  std::vector<std::vector<Index>> calls_of_lane;  // MPI calls by start
+  std::vector<std::vector<Index>> calls_of_lane;        // MPI calls by start
   std::unordered_map<Index, CallRequests> call_requests;
   // By call that starts requests: which calls made them, in the order of its arguments.
   std::unordered_map<Index, std::vector<Index>> makers_of_started;
@@ -159,13 +159,13 @@ struct ProcessLog {
   std::string start_on, stop_on;  // when the user wanted events recorded
   std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
-  std::vector<TextId> mpi_functions;      // that the process ever called
+  std::vector<TextId> mpi_functions;    // that the process ever called
   std::array<TextId, 256> protocols{};  // names of UCP's protocols by their number
   std::vector<std::pair<log::Fault, std::string>> faults;
   MpiFlavour flavour = MpiFlavour::none;
-  log::LaneCounters totals{};       // over all lanes
+  log::LaneCounters totals{};  // over all lanes
   Recorded recorded;
-  std::array<std::uint64_t, log::kDropKinds> events_by_kind{};  // in the log
+  std::array<std::uint64_t, log::kDropKinds> events_by_kind{};     // in the log
   std::uint64_t uct_ends_of_outside = 0, ucp_ends_of_outside = 0;  // what began before a window did
   std::size_t monotonic_clock = 0;  // logs with the same number read the same one
   PendingTotals pending;
@@ -202,14 +202,15 @@ struct Job {
     return std::any_of(logs.begin(), logs.end(),
                        [](const ProcessLog& log) { return !log.recorded.whole(); });
   }
-  double clock_error_ns = 0;  // the most that a time is off the job's clock, as far as that is known
+  double clock_error_ns =
+      0;  // the most that a time is off the job's clock, as far as that is known
   // Of each monotonic clock, by its number: where measurements place it on that of the first rank.
   std::vector<std::optional<PlacedClock>> clock_places;
   std::int64_t reference_zero_ns = 0;  // on the clock of the first rank, when the job's is at zero
   // Rows of Run::datatypes: name, combiner, size, extent, contiguous.
   std::map<std::tuple<TextId, TextId, std::uint64_t, std::int64_t, bool>, Index> datatype_rows;
   std::uint64_t unresolved_frames = 0;  // of distinct places of code
-  std::size_t monotonic_clocks = 0;  // how many different ones the logs were written by
+  std::size_t monotonic_clocks = 0;     // how many different ones the logs were written by
   Findings findings;
   std::vector<TopologyFile> topologies;
 };
@@ -247,9 +248,9 @@ void link_peers(Job& job);
 void match_messages(Job& job);
 void link_mpi(Job& job);
 void attribute_transfers(Job& job);
-void match_streams(Job& job);  // after the transfers, whose headers name the streams
+void match_streams(Job& job);   // after the transfers, whose headers name the streams
 void resolve_stacks(Job& job);  // before the rows, which refer to the stacks
-void build_rows(Job& job);  // messages, hops, transfers, UCP operations, MPI calls
+void build_rows(Job& job);      // messages, hops, transfers, UCP operations, MPI calls
 void find_clock_violations(Job& job);
 void note_clock_violations(Job& job);  // a part of it
 struct Found;  // log-merger/audit/totals.hpp: what the records hold, counted once for both

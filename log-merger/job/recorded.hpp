@@ -16,8 +16,8 @@
 namespace uctrace::merge {
 
 struct Gap {
-  std::uint64_t begin_tick = 0;           // 0: since the process began
-  std::uint64_t end_tick = UINT64_MAX;    // UINT64_MAX: until it ended
+  std::uint64_t begin_tick = 0;         // 0: since the process began
+  std::uint64_t end_tick = UINT64_MAX;  // UINT64_MAX: until it ended
 };
 
 struct LaneGap {
@@ -36,9 +36,9 @@ struct RecordingWindow {
 
 struct Recorded {
   bool on_demand = false;
-  std::vector<RecordingWindow> windows;  // where on_demand
-  std::vector<LaneGap> lane_gaps;        // by lane, then time
-  std::vector<Gap> gaps;                 // of any lane, joined, by time
+  std::vector<RecordingWindow> windows;        // where on_demand
+  std::vector<LaneGap> lane_gaps;              // by lane, then time
+  std::vector<Gap> gaps;                       // of any lane, joined, by time
   std::uint64_t outside = 0, overwritten = 0;  // events
   std::array<std::uint64_t, log::kDropKinds> missing_by_kind{};
   // All lanes' counters but for what they counted in gaps: to be compared with the records. Useless

@@ -74,7 +74,9 @@ class ProcessLoader {
               mpi_.take(view);
             },
             [&](std::uint16_t, const log::StackView& view) {
-              log_.stacks.push_back({view.id(), view.truncated(), view.r.tick,
+              log_.stacks.push_back({view.id(),
+                                     view.truncated(),
+                                     view.r.tick,
                                      {view.addresses.begin(), view.addresses.end()}});
             },
             [&](std::uint16_t, const log::ModuleView& view) { take_module(view); },
@@ -162,9 +164,9 @@ class ProcessLoader {
                    [&](std::uint16_t, const log::UctPendingView& view) { take(view); },
                    [&](std::uint16_t, const log::UcpCompletionView& view) {
                      ++log_.events_by_kind[kUcp];
-                     ucp_ends[view.r.operation] = {view.status(), view.r.tick, view.r.sender_tag,
-                                                   view.r.length, view.of_receive,
-                                                   view.has_arrival_tick()};
+                     ucp_ends[view.r.operation] = {view.status(),     view.r.tick,
+                                                   view.r.sender_tag, view.r.length,
+                                                   view.of_receive,   view.has_arrival_tick()};
                    }});
     for (const auto& [id, end] : uct_ends) {
       const auto found = log_.uct_by_id.find(id);
@@ -337,11 +339,10 @@ class ProcessLoader {
   }
 
   bool is_tool_traffic(std::uint16_t lane, std::uint64_t tick) const {
-    return std::any_of(log_.tool_traffic.begin(), log_.tool_traffic.end(),
-                       [&](const ToolTraffic& traffic) {
-                         return traffic.lane == lane && traffic.begin_tick <= tick &&
-                                tick <= traffic.end_tick;
-                       });
+    return std::any_of(
+        log_.tool_traffic.begin(), log_.tool_traffic.end(), [&](const ToolTraffic& traffic) {
+          return traffic.lane == lane && traffic.begin_tick <= tick && tick <= traffic.end_tick;
+        });
   }
 
   // What the words of the record mean depends on the family.

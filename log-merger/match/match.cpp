@@ -5,12 +5,12 @@
 //   posted (a matched receive: probed), the k-th receive took the k-th send.
 //
 // It is the only pairing that the ordering rules of tag matching allow as long as one endpoint and
-// one posting thread use the key on each side between two quiescent points (all that was sent so far
-// had been received before the next send began), and as long as no operation between them is
+// one posting thread use the key on each side between two quiescent points (all that was sent so
+// far had been received before the next send began), and as long as no operation between them is
 // missing; otherwise the pairs are `ambiguous`. Where the user did not want all events recorded,
-// match_parts.cpp says which sends and receives are counted against each other. Quiescent points matter
-// because MPI libraries use the context of a freed communicator, and with it the tag, again for
-// other ranks. Receives that were cancelled or failed took nothing.
+// match_parts.cpp says which sends and receives are counted against each other. Quiescent points
+// matter because MPI libraries use the context of a freed communicator, and with it the tag, again
+// for other ranks. Receives that were cancelled or failed took nothing.
 #include <algorithm>
 #include <map>
 #include <span>

@@ -12,7 +12,7 @@ namespace uctrace::merge {
 
 // What could be one another's send and receive.
 struct Group {
-  std::vector<Index> sends, receives;           // in posting order
+  std::vector<Index> sends, receives;          // in posting order
   std::vector<const OutsideReceive*> outside;  // receives, of which the logs hold the ends only
 };
 

@@ -268,8 +268,7 @@ class Streams {
   bool is_whole(const End& end) const {
     const std::vector<LaneGap>& gaps = log_of(end).recorded.lane_gaps;
     return std::none_of(gaps.begin(), gaps.end(), [](const LaneGap& gap) {
-      return gap.overwritten ||
-             gap.counted.ucp_stream_sends + gap.counted.ucp_stream_receives != 0;
+      return gap.overwritten || gap.counted.ucp_stream_sends + gap.counted.ucp_stream_receives != 0;
     });
   }
 

@@ -9,8 +9,8 @@
 
 namespace uctrace::merge {
 
-// A part of the run of which all events of all processes are in the logs. `quiescent_before`: nothing
-// was on its way when it began, so that its first receive of a kind took its first send;
+// A part of the run of which all events of all processes are in the logs. `quiescent_before`:
+// nothing was on its way when it began, so that its first receive of a kind took its first send;
 // `quiescent_after`: nor when it ended, so that the last took the last.
 struct WholePart {
   std::int64_t begin_ns = INT64_MIN, end_ns = INT64_MAX;

@@ -72,14 +72,15 @@ constexpr Obstacle kObstacles[] = {
     {EMFILE, "the limit on open files was reached", "raise it for the job (`ulimit -n`)"},
     {EOPNOTSUPP, "with --no-helper a log needs a file system that it can be mapped on",
      "record into a folder on ext4, xfs or tmpfs with -o DIR, or without --no-helper"},
-    {ETIME, "with --no-helper all room for the log is taken at its start, and that took longer than 30 s",
+    {ETIME,
+     "with --no-helper all room for the log is taken at its start, and that took longer than 30 s",
      "give it less with --max-log, or a faster folder with -o DIR"},
 };
 
 const Obstacle* obstacle_of(std::uint32_t error) {
-  const auto* known = std::find_if(std::begin(kObstacles), std::end(kObstacles), [&](const auto& o) {
-    return o.error == static_cast<int>(error);
-  });
+  const auto* known =
+      std::find_if(std::begin(kObstacles), std::end(kObstacles),
+                   [&](const auto& o) { return o.error == static_cast<int>(error); });
   return known != std::end(kObstacles) ? known : nullptr;
 }
 

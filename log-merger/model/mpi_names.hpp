@@ -16,8 +16,8 @@ const char* name_of(MpiKind);
 struct MpiName {
   std::string base;  // what it does, such as "allgatherv" of MPI_Iallgatherv_c; else as it is
   MpiKind kind = MpiKind::management;
-  bool nonblocking = false;  // MPI_I...
-  bool persistent = false;   // ..._init
+  bool nonblocking = false;    // MPI_I...
+  bool persistent = false;     // ..._init
   bool only_receives = false;  // data that another process gives, or has
 };
 

@@ -53,10 +53,9 @@ constexpr int kLevel = 6;
 std::string deflated(const std::string& bytes) {
   uLongf size = compressBound(static_cast<uLong>(bytes.size()));
   std::string result(size, '\0');
-  const int status =
-      compress2(reinterpret_cast<Bytef*>(result.data()), &size,
-                reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()),
-                kLevel);
+  const int status = compress2(reinterpret_cast<Bytef*>(result.data()), &size,
+                               reinterpret_cast<const Bytef*>(bytes.data()),
+                               static_cast<uLong>(bytes.size()), kLevel);
   if (status != Z_OK) {
     throw Error({.what = "cannot compress the data of the page",
                  .why = zError(status),

@@ -15,8 +15,8 @@ namespace uctrace {
 
 // Writes `run` under another name and renames it into place, so that `path` is never half written,
 // and removes what merges that were killed left of it.
-// `before_publishing` is called once the file is whole under its other name; where it throws, nothing
-// is kept.
+// `before_publishing` is called once the file is whole under its other name; where it throws,
+// nothing is kept.
 void save_store(const Run& run, const std::filesystem::path& path,
                 const std::function<void()>& before_publishing = {});
 

@@ -116,8 +116,7 @@ const void* internal_operations() {
              const void*) { return ep->iface->ops.ep_connect_to_ep(ep, device, address); },
       .iface_is_reachable_v2 =
           [](const uct_iface_h iface, const uct_iface_is_reachable_params* params) {
-            return iface->ops.iface_is_reachable(iface, params->device_addr,
-                                                 params->iface_addr);
+            return iface->ops.iface_is_reachable(iface, params->device_addr, params->iface_addr);
           },
       .ep_is_connected =
           [](uct_ep_h ep, const uct_ep_is_connected_params* params) {
@@ -125,8 +124,7 @@ const void* internal_operations() {
             const auto given = [&](std::uint64_t field, auto* address) {
               return (params->field_mask & field) != 0 ? address : nullptr;
             };
-            return static_cast<int>(kIsConnected(ep,
-                                                 given(kHasInterface, params->iface_addr),
+            return static_cast<int>(kIsConnected(ep, given(kHasInterface, params->iface_addr),
                                                  given(kHasEndpoint, params->ep_addr)));
           },
   };

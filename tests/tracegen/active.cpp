@@ -1,7 +1,7 @@
 // Active messages of the program's own, and streams: both go eagerly, in one operation.
-#include "tests/tracegen/one_sided.hpp"
-
 #include <algorithm>
+
+#include "tests/tracegen/one_sided.hpp"
 
 namespace uctrace::tracegen {
 namespace {

@@ -2,26 +2,7 @@
 #include "tests/tracegen/wire_form.hpp"
 
 namespace uctrace::tracegen {
-namespace {
-
-const char* eager_protocol(Way way) {
-  switch (way) {
-    case Way::eager_bcopy:
-      return "egr/single/bcopy";
-    case Way::eager_zcopy:
-      return "egr/single/zcopy";
-    case Way::multi_bcopy:
-      return "egr/multi/bcopy";
-    case Way::multi_zcopy:
-      return "egr/multi/zcopy";
-    case Way::sync_bcopy:
-      return "egrsnc/multi/bcopy";
-    default:
-      return "";  // the short way goes past the selection of protocols
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 UctPost Sender::eager_post(std::uint64_t fragment, std::int64_t at_ns) const {
   const AmId id = eager_id(m_, fragment);

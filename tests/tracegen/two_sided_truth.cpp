@@ -31,20 +31,8 @@ const char* derived_protocol(Way way) {
 }
 
 const char* told_protocol(Way way) {
-  switch (way) {
-    case Way::eager_bcopy:
-      return "egr/single/bcopy";
-    case Way::eager_zcopy:
-      return "egr/single/zcopy";
-    case Way::multi_bcopy:
-      return "egr/multi/bcopy";
-    case Way::multi_zcopy:
-      return "egr/multi/zcopy";
-    case Way::sync_bcopy:
-      return "egrsnc/multi/bcopy";
-    default:
-      return derived_protocol(way);  // those of rendezvous are the same
-  }
+  const char* eager = eager_protocol(way);
+  return *eager != '\0' ? eager : derived_protocol(way);  // those of rendezvous are the same
 }
 
 TruthHop control(const Message& m, std::uint64_t bytes, bool by_src) {

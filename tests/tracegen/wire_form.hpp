@@ -22,6 +22,25 @@ inline AmId eager_id(const Message& m, std::uint64_t fragment) {
   return fragment == 0 ? AmId::eager_first : AmId::eager_middle;
 }
 
+// As protocols v2 name it; empty for the short way, which goes past the selection of protocols, and
+// for rendezvous.
+inline const char* eager_protocol(Way way) {
+  switch (way) {
+    case Way::eager_bcopy:
+      return "egr/single/bcopy";
+    case Way::eager_zcopy:
+      return "egr/single/zcopy";
+    case Way::multi_bcopy:
+      return "egr/multi/bcopy";
+    case Way::multi_zcopy:
+      return "egr/multi/zcopy";
+    case Way::sync_bcopy:
+      return "egrsnc/multi/bcopy";
+    default:
+      return "";
+  }
+}
+
 inline std::uint64_t header_bytes(AmId id) {
   return wire::shape_of(static_cast<std::uint8_t>(id)).header_bytes;
 }

@@ -58,7 +58,8 @@ TEST_CASE("a folder is the tool's own by its marker alone") {
 
 TEST_CASE("what is no part of a run does not make an older run") {
   CHECK(kind_of(files({"uctrace.folder", "host-12345678.lease"})) == FolderKind::ours);
-  CHECK(kind_of(files({"uctrace.folder", "host-12345678.lease.uctrace-new-abcdef123456"})) == FolderKind::ours);
+  CHECK(kind_of(files({"uctrace.folder", "host-12345678.lease.uctrace-new-abcdef123456"})) ==
+        FolderKind::ours);
   CHECK(kind_of(files({"uctrace.folder", "libuctrace.so"})) == FolderKind::ours);
   CHECK(kind_of(files({"uctrace.folder.uctrace-new-abcdef123456"})) == FolderKind::empty);
   CHECK(kind_of(files({"uctrace.folder", ".nfs000012"})) == FolderKind::ours);

@@ -237,8 +237,8 @@ inline LogBuilder full_log() {
   file.handle = 0xf11e;
   log.add(file, RecordType::file);
   Datatype datatype{};
-  datatype.head.a = static_cast<std::uint16_t>(static_cast<unsigned>(Combiner::vector) |
-                                               Datatype::kContiguous);
+  datatype.head.a =
+      static_cast<std::uint16_t>(static_cast<unsigned>(Combiner::vector) | Datatype::kContiguous);
   datatype.head.b = 3;
   datatype.size = 24;
   datatype.extent = -64;

@@ -120,8 +120,7 @@ TEST_CASE("a file that is replaced keeps its permissions") {
   NewFile file(folder / "a");
   file.write("new");
   file.publish();
-  CHECK(fs::status(folder / "a").permissions() ==
-        (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(fs::status(folder / "a").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
 }
 
 }  // namespace uctrace

@@ -97,8 +97,9 @@ TEST_CASE("a process that ends while its log is read is not taken for dead, at a
         if (step == at) process.end(how);
       });
       // The last page is read only if it was written before, or where the file of chunks is gone.
-      const bool saw_end = how == End::exits && (at == SnapshotStep::writer ||
-                                                 (at == SnapshotStep::page && has_chunk_file(during)));
+      const bool saw_end =
+          how == End::exits &&
+          (at == SnapshotStep::writer || (at == SnapshotStep::page && has_chunk_file(during)));
       CHECK(during.state() == (saw_end ? WriterState::closed : WriterState::running));
       CHECK(during.complete() == saw_end);
       if (saw_end || is_mapped(during)) CHECK(totals_of(during).read == kEvents);

@@ -16,7 +16,8 @@ using namespace virtual_gpu;
 
 namespace {
 
-// CU_MEM_HANDLE_TYPE_FABRIC. Not declared in cuda.h: UCX would take it that handles for a fabric work.
+// CU_MEM_HANDLE_TYPE_FABRIC. Not declared in cuda.h: UCX would take it that handles for a fabric
+// work.
 constexpr unsigned kFabric = 0x8;
 
 // Handles of the program, and how often it must release each.
