@@ -200,6 +200,24 @@ bool is_own_code(std::uintptr_t address) {
   return address - own.begin < own.end - own.begin;
 }
 
+namespace {
+
+int unload(int (*close)(void*), void* handle) {
+  if (scanned_log.load(std::memory_order_acquire) == 0) return close(handle);
+  const auto before = changes_of_loader().unloaded;
+  unloading.fetch_add(1);
+  forget_callers();
+  const int result = close(handle);
+  const int saved_errno = errno;
+  if (changes_of_loader().unloaded != before) {
+    generation.fetch_add(1);
+  }
+  unloading.fetch_sub(1);
+  errno = saved_errno;
+  return result;
+}
+
+}  // namespace
 }  // namespace uctrace::stacks
 
 // The one moment at which code goes. A library that stays, as somebody else has it open, changes
@@ -208,17 +226,8 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   using namespace uctrace;
   static constinit interpose::Original<int (*)(void*)> original{"dlclose"};
   auto* next = original.get(__builtin_return_address(0));
-  log::take_last_look();
-  if (stacks::scanned_log.load(std::memory_order_acquire) == 0) return next(handle);
-  const auto before = stacks::changes_of_loader().unloaded;
-  stacks::unloading.fetch_add(1);
-  stacks::forget_callers();
-  const int result = next(handle);
-  const int saved_errno = errno;
-  if (stacks::changes_of_loader().unloaded != before) {
-    stacks::generation.fetch_add(1);
-  }
-  stacks::unloading.fetch_sub(1);
-  errno = saved_errno;
+  log::take_last_look(log::LookAt::before_unloading);
+  const int result = stacks::unload(next, handle);
+  log::take_last_look(log::LookAt::after_unloading);
   return result;
 }

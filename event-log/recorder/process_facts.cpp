@@ -32,11 +32,12 @@ void define_file(TextKind kind, const char* path) {
   }
 }
 
+// Level Zero's loader and OpenCL's are loaded without any driver: hwloc opens them to look around.
 int find_gpu_driver(dl_phdr_info* object, std::size_t, void* found) {
   const char* name = strrchr(object->dlpi_name, '/');
   name = name != nullptr ? name + 1 : object->dlpi_name;
   for (const char* driver :
-       {"libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"}) {
+       {"libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_intel_gpu.so"}) {
     if (strncmp(name, driver, strlen(driver)) == 0) {
       *static_cast<bool*>(found) = true;
     }

@@ -19,8 +19,13 @@ def found_by(result):
     return {mistake for mistake in MISTAKES.values() if mistake in result.stderr}
 
 
+def job_of(mpi, program="asan", *arguments):
+    """Open MPI 5 writes into the code of mprotect(), of which the sanitizer has one of its own."""
+    options = [*mpi.transport_options, "--mca", "memory", "^patcher"] if mpi.name == "ompi" else None
+    return mpi.job(program, *arguments, options=options)
+
+
 def check_same(result, alone, what):
-    check_equal(result.status, alone.status, f"{what}: exit status: {result}")
     check_equal(sorted(result.stdout.splitlines()), sorted(alone.stdout.splitlines()), f"{what}: output")
     check_equal(found_by(result), found_by(alone), f"{what}: what the sanitizer found: {result.stderr}")
 
@@ -28,23 +33,29 @@ def check_same(result, alone, what):
 def mistakes_are_found(mpi, folder):
     for action, mistake in MISTAKES.items():
         options = WITHOUT_LEAKS if action == "overflow" else {}
-        alone = run(mpi.job("asan", action), env=options)
+        alone = run(job_of(mpi, "asan", action), env=options)
         check_equal(found_by(alone), {mistake}, f"without uctrace: {alone}")
-        result, _ = record(folder / action, mpi.job("asan", action), env=options)
+        result, _ = record(folder / action, job_of(mpi, "asan", action), env=options)
         check_same(result, alone, action)
+        # MPICH's launcher reports now this, now that of ranks that fail.
+        if mpi.name == "ompi":
+            check_equal(result.status, alone.status, f"{action}: exit status: {result}")
 
 
 def job_is_recorded(mpi, folder):
-    job = mpi.job("asan", "none")
+    job = job_of(mpi, "asan", "none")
     alone = run(job, env=WITHOUT_LEAKS)
     check_equal(alone.status, 0, f"exit status: {alone}")
     result, recording = record(folder / "front", job, env=WITHOUT_LEAKS)
     check_same(result, alone, "in front")
+    check_equal(result.status, 0, f"in front: exit status: {result}")
     check_complete(recording.info, processes=mpi.ranks)
     check_delivered(recording.messages)
     at = job.index(PROGRAMS / f"asan.{mpi.name}")
     behind = [*job[:at], *record_command(folder / "behind", job[at:])]
-    check_same(run(behind, env=WITHOUT_LEAKS), alone, "behind")
+    result = run(behind, env=WITHOUT_LEAKS)
+    check_same(result, alone, "behind")
+    check_equal(result.status, 0, f"behind: exit status: {result}")
     check_complete(Recording(folder / "behind").info, processes=mpi.ranks)
 
 
@@ -56,13 +67,14 @@ def findings(job, env=None):
 def check_names_it(mpi, folder):
     """Also where a program has settings of its own, which take the place of uctrace's: what is
     printed helps."""
-    found = [f["found"] for f in findings(mpi.job("asan"))]
+    found = [f["found"] for f in findings(job_of(mpi))]
     check(any("AddressSanitizer (libasan" in text for text in found), f"not named: {found}")
-    job = mpi.job("asan_options")
+    job = job_of(mpi, "asan_options")
     trouble = [f for f in findings(job) if f["id"] == "program-sanitizer"]
     check(len(trouble) == 1 and SETTING in trouble[0]["fix"], f"not named: {findings(job)}")
     result, recording = record(folder / "own", job, env={"ASAN_OPTIONS": SETTING})
     check_same(result, run(job), "settings of its own")
+    check_equal(result.status, 0, f"settings of its own: exit status: {result}")
     check_complete(recording.info, processes=mpi.ranks)
     trouble = [f["id"] for f in findings(job, env={"ASAN_OPTIONS": SETTING})]
     check("program-sanitizer" not in trouble, f"named, although it is mended: {trouble}")

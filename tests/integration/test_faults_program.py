@@ -27,7 +27,7 @@ def check_all_until_the_fault(recording, truth):
 
 def keeping_status(command, path):
     """The command, with its exit status written to `path` as well: what MPICH's launcher reports of
-    a job that fails depends on which of its ranks it notices first."""
+    a job that fails depends on which of its ranks it notices first, and from 4.2 on it may be 0."""
     script = 'status=$1; shift; "$@"; code=$?; echo $code > "$status"; exit $code'
     return ["sh", "-c", script, "sh", path, *command]
 
@@ -40,7 +40,6 @@ def fault_is_survived(mpi_name, action):
         result, recording = record(folder / "data", keeping_status(job, folder / "status"))
         truth = read_truth(folder / "truth", mpi)
         check_equal(result.status, int((folder / "status").read_text()), "exit status of record")
-        check_equal(result.status == 0, alone.status == 0, "success with and without the tool")
         if mpi_name == "ompi":
             check_equal(result.status, alone.status, "exit status with and without the tool")
         check_equal(len(recording.logs), mpi.ranks, "logs")

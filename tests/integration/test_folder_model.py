@@ -421,9 +421,13 @@ def weed(world):
     return "weed"
 
 
+def others_may_run(program):
+    return all(path.stat().st_mode & 0o001 for path in (program, *program.parents))
+
+
 def another_user(world):
     """Somebody else records into a folder, where he may, and must not disturb it where not."""
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or not others_may_run(PROGRAMS / "plain_ucp"):
         return None  # one user only
     folder = some_folder(world)
     before = {identity(path) for path in entries(folder)}

@@ -106,6 +106,7 @@ def with_mpi(mpi, folder):
     env = {"PATH": f"{folder}/bin:{os.environ['PATH']}"}
     if mpi == "ompi":
         env["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+        env["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"  # from Open MPI 5 on
         options = OPEN_MPI_OVER_UCX[1:]
         names = [word for word in options if word != "--mca"]
         env |= {f"OMPI_MCA_{name}": value for name, value in zip(names[::2], names[1::2])}

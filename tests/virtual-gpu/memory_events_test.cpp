@@ -70,7 +70,9 @@ TEST_CASE("memory events: from when UCX has its hooks on, the end of an allocati
         }) == 0);
 }
 
-TEST_CASE("memory events: pools, which UCX 1.13 does not hook, are found to be others'") {
+// UCX 1.13 does not hook pools: what comes next at the address is found to be another allocation.
+// Later ones do.
+TEST_CASE("memory events: the memory of a pool is another one's after it was freed") {
   CHECK(run_alone({}, [] {
           use_device(0);
           Attributor& attributor = watching_attributor();
@@ -81,7 +83,8 @@ TEST_CASE("memory events: pools, which UCX 1.13 does not hook, are found to be o
           EXPECT(attributor.memory_of(pool) == memory);
           WELL(cuMemFreeAsync(pool, nullptr));
           EXPECT(allocate() == pool);
-          EXPECT(attributor.memory_of(pool) != memory && last_end == MemoryEnd::replaced);
+          EXPECT(attributor.memory_of(pool) != memory);
+          EXPECT(last_end == MemoryEnd::replaced || last_end == MemoryEnd::freed);
         }) == 0);
 }
 
