@@ -217,11 +217,22 @@ int unload(int (*close)(void*), void* handle) {
   return result;
 }
 
+using Finalize = void(void*);
+
+Finalize* next_finalize(const void* caller) {
+  static constinit interpose::Original<Finalize*> original{"__cxa_finalize"};
+  return original.get(caller);
+}
+
+// The end of a library is no time to look for it.
+__attribute__((constructor)) void find_next_finalize() {
+  next_finalize(reinterpret_cast<const void*>(&find_next_finalize));
+}
+
 }  // namespace
 }  // namespace uctrace::stacks
 
-// The one moment at which code goes. A library that stays, as somebody else has it open, changes
-// nothing.
+// The moment before code goes. A library that stays, as somebody else has it open, changes nothing.
 UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   using namespace uctrace;
   static constinit interpose::Original<int (*)(void*)> original{"dlclose"};
@@ -230,4 +241,15 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   const int result = stacks::unload(next, handle);
   log::take_last_look(log::LookAt::after_unloading);
   return result;
+}
+
+// dlclose() may go past this library: UCX replaces it in the memory of the process, and goes on to
+// the C library's where it was loaded into a scope of its own. What every library is linked with
+// calls this last, just before its code goes; at the end of the process, too.
+UCTRACE_EXPORT void __cxa_finalize(void* library) {
+  using namespace uctrace::stacks;
+  if (auto* next = next_finalize(__builtin_return_address(0))) next(library);
+  if (scanned_log.load(std::memory_order_acquire) == 0) return;
+  generation.fetch_add(1);
+  forget_callers();
 }

@@ -30,7 +30,17 @@ export OPAL_PREFIX="$usr" OPAL_SYSCONFDIR="$pack/mpi/etc/openmpi" OPAL_PKGDATADI
 export PMIX_MCA_mca_base_component_path="$lib/pmix2/lib/pmix" HWLOC_PLUGINS_PATH="$pack/none"
 export PMIX_MCA_pcompress_base_silence_warning=1
 export LD_LIBRARY_PATH="$lib/openmpi/lib:$pack/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+"""
+ORTERUN = """\
 exec "$usr/bin/orterun" --bind-to none --mca plm isolated --mca btl self --mca coll ^hcoll "$@"
+"""
+# Open MPI 5 starts jobs by PRRTE: that begins only with a command that could be ssh, and where it was
+# moved it gives ranks another LD_LIBRARY_PATH.
+PRTERUN = """\
+export PRTE_PREFIX="$usr" PRTE_SYSCONFDIR="$pack/mpi/etc/openmpi" PRTE_PKGDATADIR="$usr/share/prte"
+export PMIX_PREFIX="$usr" PMIX_SYSCONFDIR="$pack/mpi/etc/openmpi" PMIX_PKGDATADIR="$usr/share/pmix"
+export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent=false
+exec "$usr/bin/mpirun.openmpi" -x LD_LIBRARY_PATH --bind-to none --mca btl self --mca coll ^hcoll "$@"
 """
 
 
@@ -77,18 +87,23 @@ def _libraries(files, search):
 def _copy_open_mpi(pack):
     usr = Path("/usr")
     mpi = pack / "mpi" / "usr"
-    _copy(_need(usr / "bin" / "orterun"), mpi / "bin" / "orterun")
+    is_5 = (usr / "bin" / "prterun").exists()
+    for program in ("mpirun.openmpi", "prterun") if is_5 else ("orterun",):
+        _copy(_need(usr / "bin" / program), mpi / "bin" / program)
     components = Path("lib") / MULTIARCH / "openmpi" / "lib" / "openmpi3"
-    for component in sorted(_need(usr / components).glob("mca_*.so")):
+    # Those of Open MPI 5 are in its libraries.
+    for component in [] if is_5 else sorted(_need(usr / components).glob("mca_*.so")):
         if not component.name.startswith(LEFT_OUT):
             _copy(component, mpi / components / component.name)
+    if is_5:
+        _copy(_need(usr / "share" / "prte"), mpi / "share" / "prte")
     pmix = Path("lib") / MULTIARCH / "pmix2" / "lib" / "pmix"
     _copy(_need(usr / pmix), mpi / pmix)
     _copy(_need(usr / "share" / "openmpi"), mpi / "share" / "openmpi")
     _copy(_need(Path("/etc/openmpi")), pack / "mpi" / "etc" / "openmpi")
     launcher = pack / "mpi" / "bin" / "mpirun.openmpi"
     launcher.parent.mkdir(parents=True, exist_ok=True)
-    launcher.write_text(LAUNCHER.replace("MULTIARCH", MULTIARCH))
+    launcher.write_text((LAUNCHER + (PRTERUN if is_5 else ORTERUN)).replace("MULTIARCH", MULTIARCH))
     launcher.chmod(0o755)
 
 

@@ -7,8 +7,8 @@ lies at both ends on the GPU that the program says.
 from collections import Counter
 
 from checks import check_complete, check_messages_are, read_truth
-from gpu_jobs import SHARED_MEMORY, check_gpus, check_memory, place
-from harness import MPIS, check, check_equal, run_test
+from gpu_jobs import SHARED_MEMORY, UNHOOKED, check_gpus, check_memory, place
+from harness import MPIS, check, check_equal, run_test, ucx_version
 
 INSIDE = frozenset(SHARED_MEMORY.split(","))
 TRANSPORTS = f"cuda_copy,cuda_ipc,{SHARED_MEMORY},tcp"
@@ -19,8 +19,9 @@ PACKED = ("get_short", "cuda_copy", "staging", "src")  # inside the pack functio
 EAGER = {PACKED, ("am_bcopy", "memory", "data", "src"), ("put_short", "cuda_copy", "staging", "dst")}
 STAGED = {("get_zcopy", "cuda_copy", "staging", "src"), ("put_zcopy", "memory", "data", "src"),
           ("put_zcopy", "cuda_copy", "staging", "dst")}
-# UCX before 1.16 copies into memory that it has mapped of the other process.
+# Into memory that it has mapped of the other process.
 MAPPED = {("get_zcopy", "cuda_copy", "data", "src"), ("put_zcopy", "cuda_copy", "staging", "dst")}
+MAPPED_BY_V2 = MAPPED if ucx_version() >= (1, 15) else STAGED
 IPC_PUT = {("put_zcopy", "cuda_ipc", "data", "src")}
 IPC_GET = {("get_zcopy", "cuda_ipc", "data", "dst")}
 
@@ -29,22 +30,25 @@ def between_hosts(way):
     return {(op, "tcp" if over == "memory" else over, role, side) for op, over, role, side in way}
 
 
+# From UCX 1.16 on v2 is the default.
+V1 = {"UCX_PROTO_ENABLE": "n"}
 # Large messages between hosts are announced from this size on, as v1 does by itself.
 V2 = {"UCX_PROTO_ENABLE": "y", "UCX_RNDV_THRESH": "10000"}
+NOT_MAPPED = {"UCX_RNDV_PIPELINE_SHM_ENABLE": "n"}
 
 # By cell: the settings, and the way of small and of large messages, on one host and between two.
 SMALL = 4000
 CELLS = {
-    "eager": ({"UCX_RNDV_THRESH": "inf"}, EAGER, EAGER, EAGER),
-    "ipc-put": ({}, EAGER, IPC_PUT, STAGED),
-    "ipc-get": ({"VIRTUAL_GPU_NVLINKS": "4"}, EAGER, IPC_GET, STAGED),
-    # Without its hooks UCX asks the driver each time, and nobody tells that memory is freed.
-    "unhooked": ({"UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none"}, EAGER, IPC_PUT, STAGED),
-    "mapped": ({"UCX_TLS": WITHOUT_IPC}, EAGER, MAPPED, STAGED),
-    "staged": ({"UCX_TLS": WITHOUT_IPC, "UCX_RNDV_PIPELINE_SHM_ENABLE": "n"}, EAGER, STAGED, STAGED),
-    "staged-v2": ({"UCX_TLS": WITHOUT_IPC, **V2}, EAGER, STAGED, STAGED),
+    "eager": ({**V1, "UCX_RNDV_THRESH": "inf"}, EAGER, EAGER, EAGER),
+    "ipc-put": (V1, EAGER, IPC_PUT, STAGED),
+    "ipc-get": ({**V1, "VIRTUAL_GPU_NVLINKS": "4"}, EAGER, IPC_GET, STAGED),
+    "unhooked": ({**V1, **UNHOOKED}, EAGER, IPC_PUT, STAGED),
+    "mapped": ({"UCX_TLS": WITHOUT_IPC, **V1}, EAGER, MAPPED, STAGED),
+    "staged": ({"UCX_TLS": WITHOUT_IPC, **V1, **NOT_MAPPED}, EAGER, STAGED, STAGED),
+    "mapped-v2": ({"UCX_TLS": WITHOUT_IPC, **V2}, EAGER, MAPPED_BY_V2, STAGED),
+    "staged-v2": ({"UCX_TLS": WITHOUT_IPC, **V2, **NOT_MAPPED}, EAGER, STAGED, STAGED),
     # Only what is put from where it lies is put: all else is announced, and goes in pieces as if not.
-    "pieces": ({"UCX_TLS": WITHOUT_IPC, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, EAGER, EAGER),
+    "pieces": ({"UCX_TLS": WITHOUT_IPC, **V1, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, EAGER, EAGER),
     "pieces-v2": ({"UCX_TLS": WITHOUT_IPC, **V2, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, EAGER, EAGER),
     "ipc-put-v2": ({**V2, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, IPC_PUT, EAGER),
     "ipc-get-v2": ({**V2, "UCX_RNDV_SCHEME": "get_zcopy", "VIRTUAL_GPU_NVLINKS": "4"},

@@ -7,7 +7,7 @@ Where it cannot be had the job runs and is attributed as ever, and why is said.
 import json
 
 from checks import check_complete, check_messages_are, read_truth
-from gpu_jobs import SHARED_MEMORY, check_memory, gpu_environment, place
+from gpu_jobs import SHARED_MEMORY, UNHOOKED, check_memory, gpu_environment, place
 from harness import MPIS, VIRTUAL_GPUS, check, check_equal, record_command, run, run_test, scratch
 
 PLUGIN = VIRTUAL_GPUS / "libuctrace-cupti.so"
@@ -17,13 +17,12 @@ EARLY = 4  # allocations before MPI_Init; one of them is freed there
 FREED_EARLY = 1
 STORED = {"vmm": "mapped", "registered": "pinned"}  # what the store calls them
 
-# UCX 1.13 sees neither pools nor mapped memory: its cache takes them for the host's.
-UNHOOKED = {"UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none"}
 ALL = ["device", "pool", "vmm", "device", "managed", "vmm", "pinned", "pool", "device", "registered",
        "pool", "vmm", "device"]
 # By case: settings, kinds of memory that are sent from, and why there is no history, where there is none.
 CASES = {
     "hooked": ({}, ["device", "managed", "device", "device"], None),
+    # UCX 1.13 sees neither pools nor mapped memory: its cache takes them for the host's.
     "unhooked": (UNHOOKED, ALL, None),
     "taken": ({"CUDA_INJECTION64_PATH": str(ANOTHER)}, ["device", "managed", "device"],
               f"CUDA_INJECTION64_PATH is taken by {ANOTHER}"),

@@ -8,6 +8,7 @@ from gpu_jobs import (
     KINDS,
     SHARED_MEMORY,
     PROTOCOLS,
+    UNHOOKED,
     check_messages_lie,
     record_pair,
 )
@@ -19,7 +20,7 @@ WITHOUT_IPC = f"cuda_copy,{SHARED_MEMORY}"
 # or has neither hooks nor a cache and asks the driver each time.
 SETTINGS = {
     "told": {"UCX_TLS": WITHOUT_IPC},
-    "asked": {"UCX_TLS": WITHOUT_IPC, "UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none"},
+    "asked": {"UCX_TLS": WITHOUT_IPC, **UNHOOKED},
     "seen": {"UCX_TLS": f"cuda_ipc,{WITHOUT_IPC}"},
 }
 # What followed what at one address.

@@ -4,7 +4,7 @@ ends, though the target takes no part; memory that is mapped in pieces is told a
     test_gpu_rma.py SETTING"""
 
 from checks import check_complete, check_delivered, check_same_multiset
-from gpu_jobs import SHARED_MEMORY, record_pair
+from gpu_jobs import SHARED_MEMORY, UNHOOKED, record_pair
 from harness import check_equal, run_test, scratch
 from plain import as_called, read_calls
 
@@ -12,8 +12,7 @@ from plain import as_called, read_calls
 SETTINGS = {
     "messages": ("all", {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": "y"}),
     "tcp": ("all", {"UCX_TLS": "cuda_copy,tcp,self", "UCX_PROTO_ENABLE": "y"}),
-    "unhooked": ("all", {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": "y",
-                         "UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none"}),
+    "unhooked": ("all", {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": "y", **UNHOOKED}),
     "ipc": ("seen", {"UCX_TLS": f"cuda_ipc,cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": "y"}),
 }
 COLUMNS = ("kind", "by", "to", "bytes", "src", "dst")

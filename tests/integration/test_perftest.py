@@ -47,10 +47,17 @@ def free_port():
     raise Failure(f"no port below {lowest} is free")
 
 
+def is_of_mpi(perftest):
+    """Whether it was built to be an MPI program as well. It then calls MPI_Init in any case."""
+    return "libmpi" in run_well(["ldd", perftest]).stdout
+
+
 def run_pair(folder, options):
     """Records server and client as one job."""
     port = free_port()
     perftest = [need("ucx_perftest"), "-p", str(port), "-n", str(ITERATIONS), "-w", "10", *options]
+    if is_of_mpi(perftest[0]):
+        perftest += ["-P", "0"]  # else it takes itself for a job of one rank
     # Both under one record; the client begins once the server listens.
     script = folder / "pair.sh"
     script.write_text(

@@ -41,7 +41,9 @@ def open_mpi(rig):
     agent = ["--mca", "plm_rsh_agent", rig.agent, "--mca", "plm_rsh_no_tree_spawn", "1"]
     network = ["--mca", "oob_tcp_if_include", LAUNCH_NETWORK]
     hosts = ["-H", ",".join(f"{host}:2" for host in HOSTS), "-x", f"UCX_NET_DEVICES={CABLE}"]
-    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx", *agent, *network, *hosts]
+    # Each host would bind its first rank to the first core, which here is one for both.
+    binding = ["--bind-to", "none"]
+    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx", *agent, *network, *hosts, *binding]
     return Mpi("ompi", ["mpirun.openmpi"], 4, "-np", options)
 
 

@@ -75,11 +75,12 @@ exec cat  # until the test closes the other end, or ends
 """
 
 # What launchers take for ssh: AGENT [OPTION...] HOST COMMAND. Nothing of the caller's environment
-# gets to the other side. A PATH is there, as with sshd: Open MPI's daemon does not start without.
+# gets to the other side. A PATH and a HOME are there, as with sshd: without the first Open MPI's
+# daemon does not start, without the second that of Open MPI 5 crashes.
 AGENT = """#!/bin/sh
 case $1 in -*) shift ;; esac
 host=$1; shift
-exec nsenter --all --target "$(cat "{folder}/$host.pid")" env -i PATH=/usr/bin:/bin sh -c "$*"
+exec nsenter --all --target "$(cat "{folder}/$host.pid")" env -i PATH=/usr/bin:/bin HOME=/ sh -c "$*"
 """
 
 HOSTS_FILE = "127.0.0.1 localhost\n10.77.0.254 login\n10.77.0.1 node1\n10.77.0.2 node2\n"

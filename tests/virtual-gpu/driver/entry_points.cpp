@@ -75,18 +75,20 @@ VIRTUAL_GPU_EXPORT CUresult cuGetProcAddress(const char* symbol, void** function
   });
 }
 
-// UCX from 1.19 on needs them to be there.
-#define VIRTUAL_GPU_NOT_THERE(name)                                             \
-  VIRTUAL_GPU_EXPORT CUresult name() {                                          \
+// UCX is linked with these: from 1.17 on those of pools, from 1.19 on the others.
+#define VIRTUAL_GPU_NOT_THERE(name, ...)                                        \
+  VIRTUAL_GPU_EXPORT CUresult name(__VA_ARGS__) {                               \
     VIRTUAL_GPU_PATCHABLE;                                                      \
     return run(#name, Needs::nothing, [] { return CUDA_ERROR_NOT_SUPPORTED; }); \
   }
 VIRTUAL_GPU_NOT_THERE(cuLibraryGetGlobal)
-VIRTUAL_GPU_NOT_THERE(cuMemPoolExportPointer)
-VIRTUAL_GPU_NOT_THERE(cuMemPoolExportToShareableHandle)
-VIRTUAL_GPU_NOT_THERE(cuMemPoolImportFromShareableHandle)
-VIRTUAL_GPU_NOT_THERE(cuMemPoolImportPointer)
-VIRTUAL_GPU_NOT_THERE(cuMemPoolSetAccess)
+VIRTUAL_GPU_NOT_THERE(cuMemPoolExportPointer, CUmemPoolPtrExportData*, CUdeviceptr)
+VIRTUAL_GPU_NOT_THERE(cuMemPoolExportToShareableHandle, void*, CUmemoryPool,
+                      CUmemAllocationHandleType, unsigned long long)
+VIRTUAL_GPU_NOT_THERE(cuMemPoolImportFromShareableHandle, CUmemoryPool*, void*,
+                      CUmemAllocationHandleType, unsigned long long)
+VIRTUAL_GPU_NOT_THERE(cuMemPoolImportPointer, CUdeviceptr*, CUmemoryPool, CUmemPoolPtrExportData*)
+VIRTUAL_GPU_NOT_THERE(cuMemPoolSetAccess, CUmemoryPool, const CUmemAccessDesc*, std::size_t)
 VIRTUAL_GPU_NOT_THERE(cuModuleGetGlobal_v2)
 
 // UCX asks where managed memory is to lie; here nobody prefers a place.

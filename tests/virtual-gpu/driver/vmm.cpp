@@ -16,10 +16,6 @@ using namespace virtual_gpu;
 
 namespace {
 
-// CU_MEM_HANDLE_TYPE_FABRIC. Not declared in cuda.h: UCX would take it that handles for a fabric
-// work.
-constexpr unsigned kFabric = 0x8;
-
 // Handles of the program, and how often it must release each.
 struct Held {
   std::shared_ptr<Physical> physical;
@@ -97,8 +93,8 @@ VIRTUAL_GPU_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, si
   return run_watched(
       "cuMemCreate", Needs::driver, cuMemCreate_params{handle, bytes, properties, flags}, [&] {
         if (!is_whole(bytes) || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-        if (properties->requestedHandleTypes & kFabric) {
-          return CUDA_ERROR_NOT_PERMITTED;
+        if (properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_FABRIC) {
+          return CUDA_ERROR_NOT_PERMITTED;  // no machine has a fabric
         }
         if (const CUresult result = check_location(properties->location); result != CUDA_SUCCESS) {
           return result;

@@ -120,11 +120,21 @@ typedef struct CUipcMemHandle_st {
   char reserved[CU_IPC_HANDLE_SIZE];
 } CUipcMemHandle;
 
+/* What the virtual driver has none of: it refuses what asks for them. */
+typedef struct CUmemFabricHandle_st {
+  unsigned char data[CU_IPC_HANDLE_SIZE];
+} CUmemFabricHandle;
+
+typedef struct CUmemPoolPtrExportData_st {
+  unsigned char reserved[64];
+} CUmemPoolPtrExportData;
+
 /* --- virtual memory management --- */
 
 typedef enum CUmemAllocationHandleType_enum {
   CU_MEM_HANDLE_TYPE_NONE = 0x0,
   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 0x1,
+  CU_MEM_HANDLE_TYPE_FABRIC = 0x8,
   CU_MEM_HANDLE_TYPE_MAX = 0x7FFFFFFF
 } CUmemAllocationHandleType;
 
@@ -292,6 +302,15 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPoo
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties);
 CUresult cuMemPoolDestroy(CUmemoryPool pool);
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* access, size_t count);
+CUresult cuMemPoolExportToShareableHandle(void* shareable, CUmemoryPool pool,
+                                          CUmemAllocationHandleType type, unsigned long long flags);
+CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool, void* shareable,
+                                            CUmemAllocationHandleType type,
+                                            unsigned long long flags);
+CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareable, CUdeviceptr address);
+CUresult cuMemPoolImportPointer(CUdeviceptr* address, CUmemoryPool pool,
+                                CUmemPoolPtrExportData* shareable);
 
 CUresult cuMemRangeGetAttribute(void* value, size_t bytes, CUmem_range_attribute attribute,
                                 CUdeviceptr address, size_t length);
