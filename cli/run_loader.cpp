@@ -96,8 +96,7 @@ void mend_profile(const Run& run, const fs::path& folder, const SameFolder& data
 }
 
 std::optional<Run> stored_run(const StorePlace& place, const DataChoice& data,
-                              const SameFolder& source, Rows rows,
-                              const std::vector<Source>& now) {
+                              const SameFolder& source, Rows rows, const std::vector<Source>& now) {
   // Without logs nothing says that what lies elsewhere is of this folder.
   const std::vector<fs::path> folders =
       has_logs(now) ? place.folders() : std::vector<fs::path>{data.folder};

@@ -1,9 +1,8 @@
 #include "log-merger/model/model.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "event-log/reader/plain_text.hpp"

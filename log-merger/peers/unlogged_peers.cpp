@@ -106,10 +106,10 @@ void note_unlogged_peers(Job& job) {
     if (named.size() == kNamed) {
       break;
     }
-    named.push_back(fmt::format(
-        "{} (of {}{}, {} operation{})", name, process_name(job, partners.first),
-        partners.more == 0 ? "" : fmt::format(" and {} more", partners.more), partners.operations,
-        partners.operations == 1 ? "" : "s"));
+    named.push_back(
+        fmt::format("{} (of {}{}, {} operation{})", name, process_name(job, partners.first),
+                    partners.more == 0 ? "" : fmt::format(" and {} more", partners.more),
+                    partners.operations, partners.operations == 1 ? "" : "s"));
   }
   if (!peers.empty()) {
     job.run.notes.push_back(fmt::format("{} UCP peer{} left no log of this job: {}{}", peers.size(),

@@ -60,13 +60,14 @@ std::string library_name(std::string version_line) {
 
 RunFacts facts_of(const Run& run) {
   const ordered_json info = parsed_info(run);
-  RunFacts facts{.id = run.run_id,
-                 .command = run.command,
-                 .mpi = library_name(text_of(member(info, "mpi"), "library")),
-                 .ucx = text_of(member(info, "ucx"), "version"),
-                 .started = utc(run.epoch_realtime_ns),
-                 .duration_ns = static_cast<std::uint64_t>(std::max(run.last_ns, last_instant(run))),
-                 .processes = run.processes.size()};
+  RunFacts facts{
+      .id = run.run_id,
+      .command = run.command,
+      .mpi = library_name(text_of(member(info, "mpi"), "library")),
+      .ucx = text_of(member(info, "ucx"), "version"),
+      .started = utc(run.epoch_realtime_ns),
+      .duration_ns = static_cast<std::uint64_t>(std::max(run.last_ns, last_instant(run))),
+      .processes = run.processes.size()};
   std::set<TextId> hosts;
   for (const Process& process : run.processes) hosts.insert(process.host);
   facts.hosts = hosts.size();

@@ -217,8 +217,8 @@ TEST_CASE("a store that is not wanted is not read") {
   const Run run = RandomRun(5).make({20, 20});
   save_store(run, folder / "a.h5");
   for (const bool wanted : {false, true}) {
-    const std::optional<Run> loaded =
-        load_store(folder / "a.h5", Rows::all, [&](const Run& head, const std::string& tool_version) {
+    const std::optional<Run> loaded = load_store(
+        folder / "a.h5", Rows::all, [&](const Run& head, const std::string& tool_version) {
           CHECK(head.store_id == run.store_id);
           CHECK(head.settled == run.settled);
           check_same(head.sources, run.sources);
