@@ -9,7 +9,7 @@ namespace uctrace::cli {
 
 int run(const InfoCommand& command) {
   end_quietly_on_closed_pipe();
-  const Run merged = load_run(command.data);
+  const Run merged = load_run(command.data, Rows::of_run);
   InfoOptions options = command.options;
   options.colour = colour_of_output();
   write_info(std::cout, merged, options);

@@ -68,13 +68,14 @@ std::string unreadable_sources(const Run& run) {
 
 // The store in `folder` if it is of what lies in the data folder. Of a folder whose logs were
 // removed, to save room, it is all there is.
-std::optional<Run> load_if_current(const fs::path& folder, const std::vector<Source>& now) {
+std::optional<Run> load_if_current(const fs::path& folder, Rows rows,
+                                   const std::vector<Source>& now) {
   const fs::path store = folder / kStoreFile;
   std::error_code error;
   if (!fs::exists(fs::symlink_status(store, error))) return std::nullopt;
-  if (!has_logs(now)) return load_store(store);
+  if (!has_logs(now)) return load_store(store, rows);
   try {
-    return load_store(store, [&](const Run& head, const std::string& tool_version) {
+    return load_store(store, rows, [&](const Run& head, const std::string& tool_version) {
       return head.settled && tool_version == log::kToolVersion && same_files(head.sources, now);
     });
   } catch (const Error&) {
@@ -88,17 +89,19 @@ void mend_profile(const Run& run, const fs::path& folder, const SameFolder& data
   if (store_id_of_profile(profile) == run.store_id) return;
   try_to_keep("the profile of the run", [&] {
     require_replaceable(profile, is_profile);
-    save_profile(run, profile, [&] { require_same(data, profile); });
+    const Run whole = load_store(folder / kStoreFile);  // of `run` not all rows may have been read
+    if (whole.store_id != run.store_id) return;         // another merge has ended meanwhile
+    save_profile(whole, profile, [&] { require_same(data, profile); });
   });
 }
 
 std::optional<Run> stored_run(const StorePlace& place, const DataChoice& data,
-                              const SameFolder& source, const std::vector<Source>& now) {
+                              const SameFolder& source, Rows rows, const std::vector<Source>& now) {
   // Without logs nothing says that what lies elsewhere is of this folder.
   const std::vector<fs::path> folders =
       has_logs(now) ? place.folders() : std::vector<fs::path>{data.folder};
   for (const fs::path& folder : folders) {
-    std::optional<Run> run = load_if_current(folder, now);
+    std::optional<Run> run = load_if_current(folder, rows, now);
     if (!run) continue;
     if (has_logs(now) && folder == folders.back()) mend_profile(*run, folder, source);
     if (!has_logs(now) && !run->settled) {
@@ -137,7 +140,7 @@ Stored merge_and_store(const DataChoice& data) {
   return stored;
 }
 
-Run load_run(const DataChoice& data) {
+Run load_run(const DataChoice& data, Rows rows) {
   const SameFolder source(data.folder);
   const std::vector<Source> now = list_sources(data.folder);
   if (!data.job.empty()) {
@@ -146,7 +149,7 @@ Run load_run(const DataChoice& data) {
     return run;
   }
   StorePlace place(data);
-  if (std::optional<Run> run = stored_run(place, data, source, now)) return *std::move(run);
+  if (std::optional<Run> run = stored_run(place, data, source, rows, now)) return *std::move(run);
   Run run = merge_folder(data.folder, {});
   if (count_unreadable(run.sources) != 0) {
     warn("this is a part of the run, and not kept", unreadable_sources(run));

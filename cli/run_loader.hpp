@@ -5,13 +5,14 @@
 
 #include "cli/data-folder/data_choice.hpp"
 #include "log-merger/model/model.hpp"
+#include "log-merger/store/store.hpp"
 
 namespace uctrace::cli {
 
 // From the store where it is that of what lies in the folder, else merged from the logs and stored.
 // A run of a job named by hand, and one that cannot be stored or of which a log cannot be read now
-// (a warning says so), is merged in memory. Throws Error for a folder without a run.
-Run load_run(const DataChoice& data);
+// (a warning says so), is merged in memory, with all rows. Throws Error for a folder without a run.
+Run load_run(const DataChoice& data, Rows rows = Rows::all);
 
 // A run, and the file that it is stored in.
 struct Stored {

@@ -45,6 +45,7 @@ Run merged(merge::Job job) {
   for (std::string& note : job.run.notes) {
     note = plain_text(note);  // they name files and processes
   }
+  job.run.last_ns = last_instant(job.run);
   job.run.settled = are_settled(job.run.sources);
   return std::move(job.run);
 }

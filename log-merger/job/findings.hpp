@@ -84,6 +84,8 @@ struct Findings {
   std::vector<HostTopology> topologies;
   std::uint64_t early_within_error =
       0;  // messages that were, by no more than the clocks may be off
+  std::uint64_t doubtful_by_loss =
+      0;  // messages whose partner is not certain since records are lost
 };
 
 }  // namespace uctrace::merge

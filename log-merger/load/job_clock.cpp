@@ -261,8 +261,9 @@ void find_clock_violations(Job& job) {
   std::map<std::pair<TextId, TextId>, ViolationsOfPair> pairs;
   const std::vector<Process>& processes = job.run.processes;
   for (const Message& message : job.run.messages) {
-    if (message.src_process < 0 || message.dst_process < 0 || message.t_end_ns < 0 ||
-        message.t_end_ns >= message.t_start_ns) {
+    // Of a pair that may be a wrong one the times say nothing of clocks.
+    if (message.match == Match::ambiguous || message.src_process < 0 || message.dst_process < 0 ||
+        message.t_end_ns < 0 || message.t_end_ns >= message.t_start_ns) {
       continue;
     }
     const std::int64_t early = message.t_start_ns - message.t_end_ns;

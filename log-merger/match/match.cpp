@@ -11,6 +11,8 @@
 // match_parts.cpp says which sends and receives are counted against each other. Quiescent points
 // matter because MPI libraries use the context of a freed communicator, and with it the tag, again
 // for other ranks. Receives that were cancelled or failed took nothing.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
@@ -133,6 +135,31 @@ bool sends_may_lack(Job& job, const Group& group) {
   return log.flavour == MpiFlavour::none || !ends_early(log);
 }
 
+// Whether operations may be missing anywhere among those that the log has: records were dropped, or
+// parts of it cannot be read.
+bool may_lack_any(const ProcessLog& log) {
+  const log::Damage& damage = log.file.damage();
+  const auto ucp = static_cast<std::size_t>(log::DropKind::ucp);
+  return log.totals.dropped[ucp] + log.file.page().dropped_without_lane[ucp] + damage.bad_chunks +
+             damage.bad_records + damage.unreadable_tails + damage.missing_chunks !=
+         0;
+}
+
+// Whether the k-th known receive need not be the one that took the k-th known send, since either
+// need not be the k-th. Where no send can be missing, as many receives as sends are all of them.
+bool may_be_shifted(const Job& job, const Group& group) {
+  const auto log_of = [&](Index op) -> const ProcessLog& {
+    const Index process = job.ucp[static_cast<std::size_t>(op)].process;
+    return job.logs[static_cast<std::size_t>(process)];
+  };
+  const ProcessLog& sender = log_of(group.sends.front());
+  const bool one_source = sender.flavour != MpiFlavour::none;  // as its tags say
+  const bool sends_lack = one_source ? may_lack_any(sender)
+                                     : std::any_of(job.logs.begin(), job.logs.end(), may_lack_any);
+  return sends_lack || (group.sends.size() != group.receives.size() &&
+                        may_lack_any(log_of(group.receives.front())));
+}
+
 // The k at which the first k receives had all ended when the k-th send (from 0) began: they took
 // the first k sends. Ascending, with 0 in front and `pairs` at the end. Instants of clocks that
 // only the wall clock joins cannot be compared well enough.
@@ -158,6 +185,10 @@ std::vector<std::size_t> quiescent_points(Job& job, const Group& group, std::siz
 
 // Whether each pair, by its place, is the only one possible.
 std::vector<bool> sure_pairs(Job& job, const Group& group, std::size_t pairs) {
+  if (may_be_shifted(job, group)) {
+    job.findings.doubtful_by_loss += pairs;
+    return std::vector<bool>(pairs, false);
+  }
   std::vector<bool> sure(pairs, group.sends.size() == 1 && group.receives.size() == 1);
   if (sure.front() || sends_may_lack(job, group)) {
     return sure;
@@ -316,6 +347,12 @@ void match_messages(Job& job) {
     }
   }
   link_data_receives(job);
+  if (const std::uint64_t count = job.findings.doubtful_by_loss; count != 0) {
+    job.run.notes.push_back(fmt::format(
+        "{} message{} ambiguous because records were dropped, or parts of logs cannot be read: "
+        "which receive took which send is not certain then",
+        count, count == 1 ? " is" : "s are"));
+  }
 }
 
 }  // namespace uctrace::merge

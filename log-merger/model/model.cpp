@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "event-log/reader/plain_text.hpp"
@@ -80,6 +81,17 @@ const char* name_of(SourceState value) {
   static constexpr const char* kNames[] = {"closed",     "dead",    "running", "unseen",
                                            "unreadable", "foreign", "other"};
   return name_in(kNames, value);
+}
+
+std::int64_t last_instant(const Run& run) {
+  std::int64_t last = 0;
+  for (const Message& message : run.messages) last = std::max(last, message.t_end_ns);
+  for (const MpiCallRow& call : run.mpi_calls) last = std::max(last, call.t_end_ns);
+  for (const UcpOperationRow& row : run.ucp_operations) last = std::max(last, row.t_end_ns);
+  for (const Transfer& transfer : run.transfers) {
+    last = std::max({last, transfer.t_end_ns, transfer.t_complete_ns});
+  }
+  return last;
 }
 
 std::string label_of(const Run& run, const CodeFrame& frame) {

@@ -14,7 +14,7 @@
 
 namespace uctrace {
 
-inline constexpr std::uint32_t kStoreSchema = 4;
+inline constexpr std::uint32_t kStoreSchema = 5;
 
 using TextId = std::uint32_t;
 inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
@@ -373,6 +373,7 @@ struct Run {
   std::string run_id;   // of this job: key and time of the first process
   std::string command;  // as recorded by `uctrace record`, else of rank 0
   std::uint64_t epoch_realtime_ns = 0;
+  std::int64_t last_ns = 0;     // the last instant of all rows, also where not all were read
   std::string store_id;         // which its store and its profile share, and no other ones
   bool settled = false;         // nothing will be added to its sources
   std::vector<Source> sources;  // by name
@@ -398,6 +399,9 @@ struct Run {
   std::vector<std::string> notes;  // what is missing, cut or doubtful, each one line for a person
   std::string info_json;           // the rest of `info --format json`, an object without identities
 };
+
+// What Run::last_ns is to be.
+std::int64_t last_instant(const Run& run);
 
 // "function (file:line)", or as much as is known.
 std::string label_of(const Run& run, const CodeFrame& frame);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "event-log/reader/plain_text.hpp"
 
@@ -86,22 +85,36 @@ nlohmann::ordered_json peers_json(const Job& job) {
 
 void note_unlogged_peers(Job& job) {
   constexpr std::size_t kNamed = 4;
-  std::vector<std::string> named;
-  std::size_t count = 0;
+  // A peer may be that of several processes.
+  struct Partners {
+    Index first = kNone;
+    std::size_t more = 0;
+    std::uint64_t operations = 0;
+  };
+  std::map<std::string, Partners> peers;
   for (const auto& [key, peer] : find_unlogged_peers(job)) {
     const auto& [process, name] = key;
     if (name.empty() || peer.operations == 0) {
       continue;
     }
-    if (++count <= kNamed) {
-      named.push_back(fmt::format("{} (of {}, {} operation{})", name, process_name(job, process),
-                                  peer.operations, peer.operations == 1 ? "" : "s"));
-    }
+    Partners& partners = peers[name];
+    partners.first == kNone ? void(partners.first = process) : void(++partners.more);
+    partners.operations += peer.operations;
   }
-  if (count > 0) {
-    job.run.notes.push_back(fmt::format("{} UCP peer{} left no log of this job: {}{}", count,
-                                        count == 1 ? "" : "s", fmt::join(named, ", "),
-                                        count > kNamed ? ", ..." : ""));
+  std::vector<std::string> named;
+  for (const auto& [name, partners] : peers) {
+    if (named.size() == kNamed) {
+      break;
+    }
+    named.push_back(
+        fmt::format("{} (of {}{}, {} operation{})", name, process_name(job, partners.first),
+                    partners.more == 0 ? "" : fmt::format(" and {} more", partners.more),
+                    partners.operations, partners.operations == 1 ? "" : "s"));
+  }
+  if (!peers.empty()) {
+    job.run.notes.push_back(fmt::format("{} UCP peer{} left no log of this job: {}{}", peers.size(),
+                                        peers.size() == 1 ? "" : "s", fmt::join(named, ", "),
+                                        peers.size() > kNamed ? ", ..." : ""));
   }
 }
 

@@ -259,11 +259,13 @@ Run read_head(const Handle& file) {
   return std::move(single.front());
 }
 
-Run read_run(const Handle& file) {
+Run read_run(const Handle& file, Rows rows_wanted) {
   Run run = read_head(file);
   run.texts = intern_all(load_texts(file, "texts"));
   run.notes = load_texts(file, "notes");
-  for_each_of(store::kTables, [&](auto rows) { load_table(file, run.*rows); });
+  for_each_of(store::kTables, [&]<typename Row>(std::vector<Row> Run::*rows) {
+    if (rows_wanted == Rows::all || !store::kGrows<Row>) load_table(file, run.*rows);
+  });
   for_each_of(store::kTables, [&](auto rows) { check_references(run, run.*rows); });
   check_ranges(run);
   return run;
@@ -311,7 +313,8 @@ void save_store(const Run& run, const std::filesystem::path& path,
                "check that its folder exists, may be written and has space left"});
 }
 
-std::optional<Run> load_store(const std::filesystem::path& path, const StoreWanted& is_wanted) {
+std::optional<Run> load_store(const std::filesystem::path& path, Rows rows,
+                              const StoreWanted& is_wanted) {
   const hdf5::Quiet quiet;
   log::InputFile input(path.string());  // HDF5 would wait for a pipe
   if (input.is_missing()) refuse(path, "there is no such file", kMergeAgain);
@@ -329,7 +332,7 @@ std::optional<Run> load_store(const std::filesystem::path& path, const StoreWant
     if (is_wanted && !is_wanted(read_head(file), hdf5::read_text_attribute(file, kToolVersion))) {
       return std::nullopt;
     }
-    return read_run(file);
+    return read_run(file, rows);
   } catch (const Failure& failure) {
     refuse(path, failure.what(), kMergeAgain);
   } catch (const std::bad_alloc&) {
@@ -337,7 +340,7 @@ std::optional<Run> load_store(const std::filesystem::path& path, const StoreWant
   }
 }
 
-Run load_store(const std::filesystem::path& path) { return *load_store(path, {}); }
+Run load_store(const std::filesystem::path& path, Rows rows) { return *load_store(path, rows, {}); }
 
 bool is_store(const std::filesystem::path& path) {
   const hdf5::Quiet quiet;

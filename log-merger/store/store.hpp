@@ -4,6 +4,7 @@
 // uctrace::Error.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -20,14 +21,19 @@ namespace uctrace {
 void save_store(const Run& run, const std::filesystem::path& path,
                 const std::function<void()>& before_publishing = {});
 
-// Reads a whole store. What it returns is consistent, however damaged the file was: every text id,
+// Which rows are read: all, or without the tables that grow with the events of the run, which are
+// empty then (docs/store-schema.md).
+enum class Rows : std::uint8_t { all, of_run };
+
+// Reads a store. What it returns is consistent, however damaged the file was: every text id,
 // process, message and range of hops lies within its table, and enumerations have known values.
-Run load_store(const std::filesystem::path& path);
+Run load_store(const std::filesystem::path& path, Rows rows = Rows::all);
 
 // The same if it is the one that is wanted, by the version of uctrace that made it and what stands
 // in Run without its tables but `sources`.
 using StoreWanted = std::function<bool(const Run& head, const std::string& tool_version)>;
-std::optional<Run> load_store(const std::filesystem::path& path, const StoreWanted& is_wanted);
+std::optional<Run> load_store(const std::filesystem::path& path, Rows rows,
+                              const StoreWanted& is_wanted);
 
 // Whether a store of uctrace lies there, of whichever schema.
 bool is_store(const std::filesystem::path& path);

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 #include "log-merger/model/model.hpp"
 #include "log-merger/store/store_columns.hpp"
@@ -20,6 +21,7 @@ struct Table<Run> {
       column("command", &Run::command, "what was recorded"),
       column("epoch_realtime_ns", &Run::epoch_realtime_ns,
              "origin of the job clock, nanoseconds since 1970 UTC"),
+      column("last_ns", &Run::last_ns, "the last instant of all rows", Unit::ns),
       column("store_id", &Run::store_id, "of this store, and of the profile made with it"),
       column("settled", &Run::settled, "1 = nothing will be added to its sources"),
       column("info_json", &Run::info_json, "the rest of `uctrace info --format json`"),
@@ -374,6 +376,13 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::stack_frames,
                                     &Run::call_sites,
                                     &Run::identities};
+
+// Whether a table grows with the events of the run. The others refer to none of these.
+template <typename Row>
+inline constexpr bool kGrows =
+    std::is_same_v<Row, Message> || std::is_same_v<Row, Hop> || std::is_same_v<Row, Transfer> ||
+    std::is_same_v<Row, UcpOperationRow> || std::is_same_v<Row, MpiCallRow> ||
+    std::is_same_v<Row, WaitShare>;
 
 template <typename Columns, typename Visit>
 void for_each_of(const Columns& items, Visit&& visit) {

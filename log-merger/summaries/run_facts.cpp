@@ -43,17 +43,6 @@ using summaries::text_of;
 
 namespace {
 
-std::uint64_t last_instant(const Run& run) {
-  std::int64_t last = 0;
-  for (const Message& message : run.messages) last = std::max(last, message.t_end_ns);
-  for (const MpiCallRow& call : run.mpi_calls) last = std::max(last, call.t_end_ns);
-  for (const UcpOperationRow& row : run.ucp_operations) last = std::max(last, row.t_end_ns);
-  for (const Transfer& transfer : run.transfers) {
-    last = std::max({last, transfer.t_end_ns, transfer.t_complete_ns});
-  }
-  return static_cast<std::uint64_t>(last);
-}
-
 std::string utc(std::uint64_t realtime_ns) {
   if (realtime_ns == 0) return "";
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
@@ -71,13 +60,14 @@ std::string library_name(std::string version_line) {
 
 RunFacts facts_of(const Run& run) {
   const ordered_json info = parsed_info(run);
-  RunFacts facts{.id = run.run_id,
-                 .command = run.command,
-                 .mpi = library_name(text_of(member(info, "mpi"), "library")),
-                 .ucx = text_of(member(info, "ucx"), "version"),
-                 .started = utc(run.epoch_realtime_ns),
-                 .duration_ns = last_instant(run),
-                 .processes = run.processes.size()};
+  RunFacts facts{
+      .id = run.run_id,
+      .command = run.command,
+      .mpi = library_name(text_of(member(info, "mpi"), "library")),
+      .ucx = text_of(member(info, "ucx"), "version"),
+      .started = utc(run.epoch_realtime_ns),
+      .duration_ns = static_cast<std::uint64_t>(std::max(run.last_ns, last_instant(run))),
+      .processes = run.processes.size()};
   std::set<TextId> hosts;
   for (const Process& process : run.processes) hosts.insert(process.host);
   facts.hosts = hosts.size();

@@ -128,6 +128,22 @@ def compare_messages(folder):
     return sum(map(len, true.values()))
 
 
+def check_exact(folder, kind):
+    """That each message of a kind that is called exact is a true one, with its times at both ends. Returns
+    how many these are."""
+    error = folder.info["clock"]["max_error_ns"] + ROUNDING_NS
+    true = defaultdict(list)
+    for message in folder.true_messages():
+        true[message["src"], message["dst"], message["kind"], message["ucp_tag"]].append(message)
+    exact = [m for m in folder.messages() if m["kind"] == kind and m["match"] == "exact"]
+    for found in exact:
+        candidates = true[found["src"], found["dst"], kind, found["ucp_tag"]]
+        agree(any(abs(one["t_start_ns"] - found["t_start_ns"]) <= error and
+                  abs((one["t_end_ns"] or 0) - (found["t_end_ns"] or 0)) <= error for one in candidates),
+              f"no such message: {found}")
+    return len(exact)
+
+
 def compare_totals(folder):
     totals, info = folder.truth["totals"], folder.info
     pairs = {

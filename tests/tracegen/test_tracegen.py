@@ -70,6 +70,7 @@ class Case:
         compare.compare_messages(folder)
         agree(not folder.info["complete"], "the run is taken for complete")
         self.noted(folder, "no log of rank 3 (of 4)")
+        self.noted(folder, "1 UCP peer left no log of this job")
         agree(folder.truth["totals"]["unmatched_sends"] > 0, "nothing was sent to rank 3")
 
     def unclosed(self):
@@ -99,6 +100,13 @@ class Case:
         agree(list(by_kind.values()) == true and sum(true) > 0, f"{by_kind}, not {true}")
         self.noted(folder, f"{sum(true)} records were dropped")
         self.nothing_violated(folder)
+        # Messages that look alike, so that only their order tells which is which.
+        folder = self.generate("--fault", "dropped:1:6", "--sizes", "64:64")
+        exact = compare.check_exact(folder, "tag")
+        agree(exact > 300, f"only {exact} messages are exact")
+        self.noted(folder, "ambiguous because records were dropped")
+        agree(not any("received before" in note for note in folder.info["notes"]),
+              f"clocks are blamed for lost records: {folder.info['notes']}")
 
     def repeatable(self):
         """The same options make the same bytes, with as many threads as may be; a seed others."""
