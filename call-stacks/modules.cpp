@@ -237,10 +237,8 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   using namespace uctrace;
   static constinit interpose::Original<int (*)(void*)> original{"dlclose"};
   auto* next = original.get(__builtin_return_address(0));
-  log::take_last_look(log::LookAt::before_unloading);
-  const int result = stacks::unload(next, handle);
-  log::take_last_look(log::LookAt::after_unloading);
-  return result;
+  log::take_last_look();
+  return stacks::unload(next, handle);
 }
 
 // dlclose() may go past this library: UCX replaces it in the memory of the process, and goes on to

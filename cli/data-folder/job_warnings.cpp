@@ -93,11 +93,8 @@ std::string reason_text(const log::FaultView& fault) {
              ", which the program opened and asked for its functions by itself; a rebuilt UCX is "
              "seen there, too";
     case log::FaultCode::mpi_bypassed:
-      return fmt::format(
-          "calls of MPI {}went past uctrace into {}, which the program {}opened with RTLD_DEEPBIND "
-          "or asked for its functions by a handle",
-          fault.r.value != 0 ? "probably " : "", detail,
-          fault.r.value != 0 ? "unloaded again; it " : "");
+      return "calls of MPI went past uctrace into " + detail +
+             ", which the program opened with RTLD_DEEPBIND or asked for its functions by a handle";
     case log::FaultCode::unknown_condition:
       return "recording cannot wait for " + detail;
     case log::FaultCode::gpu_driver_unusable:

@@ -31,9 +31,7 @@ enum class FaultCode : std::uint16_t {
   // of it is kept.
   gpu_history_refused = 19,
   topology_not_taken = 20,  // of the node; `value` is an errno, or what its program returned
-  // MPI was called past the wrappers; the detail is the path of its library. `value` 1: probably; it
-  // was unloaded before it could be asked.
-  mpi_bypassed = 21,
+  mpi_bypassed = 21,  // MPI was called past the wrappers; the detail is the path of its library
   kCount
 };
 

@@ -4,11 +4,9 @@
 
 namespace uctrace::log {
 
-enum class LookAt { before_unloading, after_unloading, end };
-
-// `look` is called before and after a library may be unloaded and before the log is closed, on any
-// thread. It may open the log. There is one; set it in a constructor.
-void set_last_look(void (*look)(LookAt));
-void take_last_look(LookAt when);
+// `look` is called before a library may be unloaded and before the log is closed, on any thread. It
+// may open the log. There is one; set it in a constructor.
+void set_last_look(void (*look)());
+void take_last_look();
 
 }  // namespace uctrace::log

@@ -32,13 +32,23 @@ void define_file(TextKind kind, const char* path) {
   }
 }
 
-// Level Zero's loader and OpenCL's are loaded without any driver: hwloc opens them to look around.
+// What a driver's library needs in order to have any memory. UCX is linked with ROCm's and loads it
+// on machines without a GPU; Level Zero's loader, which hwloc opens to look around, is no driver.
+struct GpuDriver {
+  const char* library;
+  const char* device;  // nullptr: the driver itself is asked
+};
+constexpr GpuDriver kGpuDrivers[] = {{"libcuda.so", nullptr},
+                                     {"libamdhip64.so", "/dev/kfd"},
+                                     {"libhsa-runtime64.so", "/dev/kfd"},
+                                     {"libze_intel_gpu.so", "/dev/dri"}};
+
 int find_gpu_driver(dl_phdr_info* object, std::size_t, void* found) {
   const char* name = strrchr(object->dlpi_name, '/');
   name = name != nullptr ? name + 1 : object->dlpi_name;
-  for (const char* driver :
-       {"libcuda.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_intel_gpu.so"}) {
-    if (strncmp(name, driver, strlen(driver)) == 0) {
+  for (const GpuDriver& driver : kGpuDrivers) {
+    if (strncmp(name, driver.library, strlen(driver.library)) == 0 &&
+        (driver.device == nullptr || access(driver.device, F_OK) == 0)) {
       *static_cast<bool*>(found) = true;
     }
   }

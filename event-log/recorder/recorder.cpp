@@ -97,10 +97,10 @@ void wait_for_start() {
   }
 }
 
-constinit std::atomic<void (*)(LookAt)> last_look{nullptr};
+constinit std::atomic<void (*)()> last_look{nullptr};
 
 __attribute__((destructor)) void finish() {
-  take_last_look(LookAt::end);
+  take_last_look();
   __atomic_store_n(&wiped.load(std::memory_order_acquire)->ended, 1, __ATOMIC_SEQ_CST);
   wait_for_start();
   if (armed_now()) {
@@ -177,12 +177,12 @@ Lane* attach() {
 
 }  // namespace detail
 
-void set_last_look(void (*look)(LookAt)) { last_look.store(look); }
+void set_last_look(void (*look)()) { last_look.store(look); }
 
-void take_last_look(LookAt when) {
+void take_last_look() {
   if (auto* look = last_look.load()) {
     const int saved_errno = errno;
-    look(when);
+    look();
     errno = saved_errno;
   }
 }

@@ -23,9 +23,11 @@ from plain import pid_of
 from two_hosts import CABLE, HOSTS, LAUNCH_NETWORK, two_hosts
 
 SHARED_MEMORY = "sysv,posix,cma,self"
-# Without its hooks UCX asks the driver each time. As nobody tells that memory is freed, it must keep no
-# registrations: from 1.14 on those are of one kind of memory, and it stops where it meets another.
-UNHOOKED = {"UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none", "UCX_RCACHE_ENABLE": "n"}
+# Without its hooks UCX asks the driver each time, and nobody tells that memory is freed.
+UNHOOKED = {"UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none"}
+# For programs that then use its addresses again. UCX 1.18 would find the registration of what was
+# freed, and end the process where that was another kind of memory.
+UNREGISTERED = {**UNHOOKED, "UCX_RCACHE_ENABLE": "n"}
 PROTOCOLS = {"v1": "n", "v2": "y"}
 # What the programs call kinds of memory, in the words of the store.
 KINDS = {"device": "device", "pool": "pool", "vmm": "mapped", "managed": "managed"}

@@ -1,13 +1,19 @@
 """Launchers for tests: two "hosts" on this one machine, and a wrapper that shows what a rank gets."""
 
-from harness import MPIS, need
+import re
+from functools import cache
 
-# A remote shell: the command runs on this machine, with next to nothing in its environment.
+from harness import MPIS, need, run_well
+
+# A remote shell: the command runs on this machine, with next to nothing in its environment. Each "host"
+# has temporary files of its own: Open MPI's daemons fall out over folders that they all make.
 AGENT = """#!/bin/bash
 while [[ "$1" == -* ]]; do shift; done
+own="$(dirname "$0")/${1##*-}"
+mkdir -p "$own"
 shift
-exec env -i PATH=/usr/bin:/bin HOME=/ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \\
-  sh -c "$*"
+exec env -i PATH=/usr/bin:/bin HOME=/ TMPDIR="$own" OMPI_ALLOW_RUN_AS_ROOT=1 \\
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c "$*"
 """
 SHOW = """#!/bin/sh
 echo "preload=$LD_PRELOAD own=$OWN"
@@ -22,6 +28,20 @@ def write_script(path, text):
     return path
 
 
+@cache
+def launcher_version(mpi_name):
+    """(major, minor). Open MPI's launcher is another one from 5 on: PRRTE's."""
+    told = run_well([need(MPIS[mpi_name].launcher[0]), "--version"]).stdout
+    return tuple(map(int, re.search(r"(\d+)\.(\d+)\.\d", told).groups()))
+
+
+def open_mpi_settings():
+    """What the processes need. Open MPI 5 wants it for each part of a line between ":" anew."""
+    settings = MPIS["ompi"].transport_options
+    # Its collectives for hosts of one process each add up wrongly where both hosts have one name.
+    return [*settings, "--mca", "coll", "^han"] if launcher_version("ompi") >= (5, 0) else settings
+
+
 def two_hosts(mpi_name, folder):
     """The launcher with options for two hosts, which start with an empty environment."""
     agent = write_script(folder / "agent.sh", AGENT)
@@ -30,7 +50,11 @@ def two_hosts(mpi_name, folder):
     if mpi_name == "mpich":
         hosts = ["-launcher", "ssh", "-launcher-exec", agent, "-hosts", ",".join(HOSTS), "-ppn", 1]
     else:
-        hosts = [*mpi.transport_options, "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", agent]
-        hosts += ["--mca", "rtc", "^hwloc"]  # two daemons of one machine share its file
+        hosts = list(open_mpi_settings())
+        if launcher_version("ompi") >= (5, 0):
+            hosts += ["--prtemca", "plm", "ssh", "--prtemca", "plm_ssh_agent", agent]
+        else:
+            hosts += ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", agent]
+            hosts += ["--mca", "rtc", "^hwloc"]  # two daemons of one machine share its file
         hosts += ["--map-by", "node", "-H", ",".join(f"{host}:2" for host in HOSTS)]
     return [*mpi.launcher, *hosts]

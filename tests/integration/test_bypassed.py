@@ -2,9 +2,8 @@
 bound to MPI itself. The recording says so, and nothing of it is shown as whole. The program ends as
 without, also where it unloads the plug-in with all of MPI."""
 
-import re
-
 from harness import MPIS, PROGRAMS, check, check_equal, record, run, run_test, scratch
+from harness import ucx_version
 
 
 def check_told(recording, result, mpi):
@@ -20,8 +19,7 @@ def check_told(recording, result, mpi):
     if info["layers"]["ucp"]["state"] == "unused":  # UCX was bypassed with it
         for name in ("uct", "ucp", "tag_sends", "payload"):
             check_equal(results[name], "incomplete", f"identity {name}")
-    words = r"calls of MPI (probably )?went past uctrace"
-    check(re.search(words, result.stderr), f"record says nothing: {result}")
+    check("calls of MPI went past uctrace" in result.stderr, f"record says nothing: {result}")
     check_equal([p["exit"] for p in info["processes"]], ["exited"] * mpi.ranks, "ends of processes")
 
 
@@ -36,7 +34,11 @@ def bypass_is_told(name):
             check_equal(result.status, alone.status, f"{how}: exit status: {result}")
             check_equal(result.stdout, alone.stdout, f"{how}: output")
             check_equal(alone.status, 0, f"{how}: without uctrace: {alone}")
-            check_told(recording, result, mpi)
+            if how == "deepbind-unload" and ucx_version() >= (1, 18):
+                # Its dlclose() goes past uctrace (docs/internals.md, last looks).
+                check("nothing was recorded" in result.stderr, f"record says nothing: {result}")
+            else:
+                check_told(recording, result, mpi)
         # As before: what is loaded into a scope of its own is seen.
         result, recording = record(folder / "seen", mpi.job(PROGRAMS / "mpi_plugin_host", plugin))
         check_equal(recording.info["faults"], [], "faults of a plug-in that is not bypassed")

@@ -3,7 +3,7 @@ recorded, and the user's own LD_PRELOAD and variables are as without the tool.""
 
 from checks import check_complete
 from harness import MPIS, TOOL, check, check_equal, record_well, run_test, run_well, scratch
-from launchers import SHOW, two_hosts, write_script
+from launchers import SHOW, launcher_version, open_mpi_settings, two_hosts, write_script
 
 USERS = "libm.so.6"  # any library; loading it changes nothing
 RANKS = 2
@@ -26,11 +26,21 @@ def open_mpi_lines(folder, job):
     tune = folder / "tune.conf"
     tune.write_text(f"-x LD_PRELOAD={USERS} -x OWN=tuned\n")
     app = folder / "app file"
-    app.write_text(
-        "# two parts\n"
-        f"-np 1 {' '.join(map(str, job))}\n\n"
-        f"-np 1 -x LD_PRELOAD={USERS} -x OWN=app {' '.join(map(str, job))}\n"
-    )
+    app_lines = [
+        "# two parts",
+        f"-np 1 {' '.join(map(str, job))}",
+        "",
+        f"-np 1 -x LD_PRELOAD={USERS} -x OWN=app {' '.join(map(str, job))}",
+    ]
+    own, parts_env = [], {}
+    if launcher_version("ompi") >= (5, 0):
+        own = open_mpi_settings()
+        # 5.0.7 crashes where a line has parts: in the plug-in that tells processes of their parts.
+        parts_env = {"PMIX_MCA_pmdl": "^ompi"}
+        # It takes no comments and no empty lines.
+        settings = " ".join(own)
+        app_lines = [line.replace("-np 1", f"-np 1 {settings}") for line in app_lines[1::2]]
+    app.write_text("\n".join(app_lines) + "\n")
     listed = f"OWN=listed;LD_PRELOAD={USERS}"
     return {
         "plain": ([*mpirun, "-np", 2, *job], {}),
@@ -39,14 +49,17 @@ def open_mpi_lines(folder, job):
             [*mpirun, "-x", "LD_PRELOAD", "-np", 2, *job],
             {"LD_PRELOAD": USERS},
         ),
-        "parts": ([*mpirun, "-np", 1, *job, ":", "-x", "OWN=2", "-np", 1, *job], {}),
+        "parts": (
+            [*mpirun, "-np", 1, *job, ":", *own, "-x", "OWN=2", "-np", 1, *job],
+            parts_env,
+        ),
         "list": ([*mpirun, "--mca", "mca_base_env_list", listed, "-np", 2, *job], {}),
         "list in the environment": (
             [*mpirun, "-np", 2, *job],
             {"OMPI_MCA_mca_base_env_list": listed},
         ),
         "tune file": ([*mpirun, "--tune", tune, "-np", 2, *job], {}),
-        "app file": ([*mpirun, "--app", app], {}),
+        "app file": ([*mpirun, "--app", app], parts_env),
         "commands in front": (
             ["env", "-u", "OWN", "timeout", 50, *mpirun, "-x", f"LD_PRELOAD={USERS}", "-np", 2, *job],
             {"OWN": "1"},
@@ -57,8 +70,10 @@ def open_mpi_lines(folder, job):
 def mpich_lines(folder, job):
     mpiexec = two_hosts("mpich", folder)
     parts = folder / "parts"
+    # To MPICH 4.2 the end of a line is a blank, to 4.0 it is the end of a part.
+    colon = " :" if launcher_version("mpich") >= (4, 2) else ""
     parts.write_text(
-        f"-n 1 -env LD_PRELOAD {USERS} {' '.join(map(str, job))}\n"
+        f"-n 1 -env LD_PRELOAD {USERS} {' '.join(map(str, job))}{colon}\n"
         f"-n 1 -envnone -env OWN conf {' '.join(map(str, job))}\n"
     )
     return {

@@ -23,6 +23,7 @@ from harness import (
     run_test,
     run_well,
     scratch,
+    ucx_version,
 )
 from two_hosts import AHEAD_S, CABLE, HOSTS, LAUNCH_NETWORK, two_hosts
 
@@ -208,7 +209,8 @@ def not_accounted_for(rig, folder, *options):
         # What a cable must be: nothing is lost on it, and nobody else uses it.
         arrived = (counted[other].received_bytes, counted[other].received_packets)
         check_equal(arrived, (kernel.sent_bytes, kernel.sent_packets), f"what {other} got")
-        check(kernel.sent_bytes > 20 << 20, f"too little to compare: {kernel}")
+        # How much it is depends on the collectives of the MPI library, too.
+        check(kernel.sent_bytes > 16 << 20, f"too little to compare: {kernel}")
         accounted = (
             amounts.total()
             + AM_HEADER_BYTES * operations["am"]
@@ -229,8 +231,9 @@ def bytes_are_the_kernels(rig, folder):
     recording, parts = not_accounted_for(rig, folder / "data")
     check_complete(recording.info, processes=4)
     check(all(abs(part) < 0.01 for part in parts), f"parts not accounted for: {parts}")
-    # The same of a record that lacks what one hook sees.
-    _, parts = not_accounted_for(rig, folder / "cut", "-x", "UCTRACE_LEAVE_OUT=ep_put_zcopy")
+    # The same of a record that lacks what one hook sees. Later protocols put nothing over tcp.
+    hook = "ep_am_zcopy" if ucx_version() >= (1, 18) else "ep_put_zcopy"
+    _, parts = not_accounted_for(rig, folder / "cut", "-x", f"UCTRACE_LEAVE_OUT={hook}")
     check(all(part > 0.1 for part in parts), f"what is left out is not missed: {parts}")
 
 
