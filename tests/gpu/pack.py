@@ -34,13 +34,14 @@ export LD_LIBRARY_PATH="$lib/openmpi/lib:$pack/lib${LD_LIBRARY_PATH:+:$LD_LIBRAR
 ORTERUN = """\
 exec "$usr/bin/orterun" --bind-to none --mca plm isolated --mca btl self --mca coll ^hcoll "$@"
 """
-# Open MPI 5 starts jobs by PRRTE: that begins only with a command that could be ssh, and where it was
-# moved it gives ranks another LD_LIBRARY_PATH.
+# Open MPI 5 starts jobs by PRRTE: that begins only with a command that could be ssh, and where it
+# was moved it gives ranks another LD_LIBRARY_PATH.
 PRTERUN = """\
 export PRTE_PREFIX="$usr" PRTE_SYSCONFDIR="$pack/mpi/etc/openmpi" PRTE_PKGDATADIR="$usr/share/prte"
 export PMIX_PREFIX="$usr" PMIX_SYSCONFDIR="$pack/mpi/etc/openmpi" PMIX_PKGDATADIR="$usr/share/pmix"
 export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent=false
-exec "$usr/bin/mpirun.openmpi" -x LD_LIBRARY_PATH --bind-to none --mca btl self --mca coll ^hcoll "$@"
+set -- -x LD_LIBRARY_PATH --bind-to none --mca btl self --mca coll ^hcoll "$@"
+exec "$usr/bin/mpirun.openmpi" "$@"
 """
 
 

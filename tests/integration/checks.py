@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from harness import UCX_UNDER_TEST, check, check_equal, record_well, run_well, scratch
+from harness import uses_protocols_v2
 
 # --- truth ---------------------------------------------------------------------------------------
 
@@ -171,10 +172,11 @@ def check_ucx_under_test(info, wanted):
         check_equal(inferred, 0, "UCT operations whose UCP operation is inferred")
 
 
-def check_links(info, *, v2):
+def check_links(info, environment):
     """Every transfer is tied to its UCP operation by an id. Protocols v1 leave a few out, which are
-    the first that an endpoint posts once it is connected."""
+    the first that an endpoint posts once it is connected. `environment` is what the job was given."""
     links = info["links"]["uct_ucp"]
+    v2 = uses_protocols_v2(environment)
     check_equal(info["ucx"]["protocols"], "v2" if v2 else "v1", "protocols")
     check_equal(links["requests_not_carried"], 0, "requests without room")
     check(links["exact_with_payload"] > 0, f"nothing is exact: {links}")

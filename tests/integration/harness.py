@@ -168,6 +168,13 @@ def ucx_version():
     return tuple(map(int, run_well([sys.executable, "-c", ask]).stdout.split()))
 
 
+def uses_protocols_v2(environment):
+    """Whether a job with these changes of its environment uses them. From UCX 1.16 on they are the
+    default."""
+    asked = _job_environment(environment).get("UCX_PROTO_ENABLE")
+    return asked == "y" if asked else ucx_version() >= (1, 16)
+
+
 # --- running -------------------------------------------------------------------------------------
 
 
@@ -204,6 +211,13 @@ def _stop(process):
             os.kill(pid, signal.SIGKILL)
 
 
+def _ucx_of_machine():
+    """The thread of UCX's virtual file system, where it has one, holds a lock of UCX for a while at
+    the start: a program that forks meanwhile hangs in the child, with uctrace and without."""
+    module = any(Path("/usr/lib").glob("*/ucx/libucs_fuse.so.0"))
+    return {"UCX_VFS_ENABLE": "n"} if module else {}
+
+
 def _job_environment(changes=None):
     environment = {
         name: value
@@ -212,6 +226,7 @@ def _job_environment(changes=None):
     }
     if UCX_UNDER_TEST:
         environment.update(UCX_UNDER_TEST.environment)
+    environment.update(_ucx_of_machine())
     environment["XDG_CACHE_HOME"] = str(BUILD_ROOT / "test-cache")  # where other users' runs are kept
     environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
     environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"

@@ -100,8 +100,8 @@ def expected_disagreements(truth, which):
     in_pools = [row for row in truth if row["kind"] == "pool"]
     if which != "asked" or ucx_version() < (1, 15):
         return []
-    return [{"memory": "pool", "believed": "cuda_managed", "believed_from": "detection", "bus": None,
-             "believed_bus": None, "operations": len(in_pools),
+    return [{"memory": "pool", "believed": "cuda_managed", "believed_from": "detection",
+             "bus": None, "believed_bus": None, "operations": len(in_pools),
              "bytes": sum(SIZES[row["tag"] & 0xff] for row in in_pools)}]
 
 

@@ -12,7 +12,8 @@ from plain import as_called, read_calls
 SETTINGS = {
     "messages": ("all", {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": "y"}),
     "tcp": ("all", {"UCX_TLS": "cuda_copy,tcp,self", "UCX_PROTO_ENABLE": "y"}),
-    "unhooked": ("all", {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": "y", **UNHOOKED}),
+    "unhooked": ("all", {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": "y",
+                         **UNHOOKED}),
     "ipc": ("seen", {"UCX_TLS": f"cuda_ipc,cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": "y"}),
 }
 COLUMNS = ("kind", "by", "to", "bytes", "src", "dst")

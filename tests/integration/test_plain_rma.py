@@ -31,7 +31,7 @@ def plain_rma_is_recorded(setting):
         )
         check_equal(result.stdout, alone.stdout, "output of the program")
         check_complete(recording.info, layers=("uct", "ucp"), processes=2)
-        check_links(recording.info, v2="UCX_PROTO_ENABLE" in environment)
+        check_links(recording.info, environment)
         check_delivered(recording.messages)
 
         truth = read_calls(folder / "truth")

@@ -2,7 +2,7 @@
 
 from checks import check_complete, check_delivered, check_links, check_same_multiset
 from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
-from harness import ucx_version
+from harness import uses_protocols_v2
 
 ROUNDS = 3
 SIZES = (0, 1, 8, 100, 4000, 8192, 20000, 100000, 1048576)
@@ -35,11 +35,10 @@ def plain_ucp_is_recorded(setting):
             for column in ("src", "dst", "mpi", "comm", "tag"):
                 check_equal(message[column], None, f"{column} without MPI")
         check_complete(recording.info, layers=("uct", "ucp"), processes=2)
-        v2 = "UCX_PROTO_ENABLE" in environment or ucx_version() >= (1, 16)  # by default from there on
-        check_links(recording.info, v2=v2)
+        check_links(recording.info, environment)
         named = {m["protocol"] for m in messages if m["protocol_from"] == "ucx"}
         eager = [name for name in named if name.startswith("egr/")]  # which depends on the version
-        check_equal(bool(eager), v2, f"named by UCX: {named}")
+        check_equal(bool(eager), uses_protocols_v2(environment), f"named by UCX: {named}")
 
 
 run_test(plain_ucp_is_recorded)

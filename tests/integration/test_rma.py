@@ -33,7 +33,7 @@ def rma_is_recorded(mpi_name, setting):
         if mpi_name == "mpich":  # writes memory that was attached by active messages
             truth = [row for row in truth if row["comm"] != "dynamic"]
         check_complete(recording.info, processes=mpi.ranks)
-        check_links(recording.info, v2="UCX_PROTO_ENABLE" in environment)
+        check_links(recording.info, environment)
         for operation in recording.table("ucp_operations"):
             check(operation["t_end_ns"] >= operation["t_start_ns"] >= 0, f"no end: {operation}")
         check_copies(recording, truth)

@@ -23,7 +23,7 @@ def body(setting):
         _, recording = record_well(folder / "data", job, env=environment)
         check_messages_are(recording, read_truth(folder / "truth", mpi))
         check_complete(recording.info, processes=mpi.ranks)
-        check_links(recording.info, v2="UCX_PROTO_ENABLE" in environment)
+        check_links(recording.info, environment)
         seen = {message["protocol"] for message in recording.messages}
         check(protocol in seen, f"no message went by {protocol}: {sorted(seen, key=str)}")
 

@@ -321,16 +321,23 @@ def clocks_are_placed(rig, folder):
 
 
 DRIFT_PPM = 60
+DRIFT_ATTEMPTS = 5  # on a busy machine a measurement may be too bad to tell a drift
 DRIFTS = f'[ "$(hostname)" = node1 ] || export UCTRACE_TEST_CLOCK={DRIFT_PPM}; exec "$@"'
 
 
 def clocks_drift(rig, folder):
     """The clock of node2 runs too fast: in three seconds by much more than the error may be."""
-    recording, truth = clocks_job(rig, folder, [], ["sh", "-c", DRIFTS, "sh"])
-    clock = check_clocks(recording)
-    off = check_against_the_wall(recording, truth)
-    node2 = next(host for host in clock["hosts"] if host["host"] == "node2")
+    for attempt in range(DRIFT_ATTEMPTS):
+        own = folder / f"attempt-{attempt}"
+        own.mkdir()
+        recording, truth = clocks_job(rig, own, [], ["sh", "-c", DRIFTS, "sh"])
+        clock = check_clocks(recording)
+        off = check_against_the_wall(recording, truth)
+        node2 = next(host for host in clock["hosts"] if host["host"] == "node2")
+        if node2["drift_ppm"] is not None:
+            break
     print(f"error {clock['max_error_ns']:.0f} ns, seen {off} ns: {node2}")
+    check(node2["drift_ppm"] is not None, f"no drift is told: {node2}")
     check_equal(node2["measurements"], 2, "measurements, at the start and at the end")
     # Each of the two measurements may be off by the stated error, which is larger on a busy machine.
     allowed_ppm = 2 * node2["error_ns"] / (CLOCKS_SECONDS * 1e9) * 1e6

@@ -63,6 +63,10 @@ static void close_epoch(const struct window* window, enum epoch epoch) {
       MPI_Win_wait(window->win);
       break;
     case kLock:
+#if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5
+      // Open MPI 5.0's unlock does not wait for large operations that UCX has queued.
+      MPI_Win_flush(right, window->win);
+#endif
       MPI_Win_unlock(right, window->win);
       break;
     case kLockAll:
