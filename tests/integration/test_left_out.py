@@ -2,6 +2,7 @@
 violated, one about data wherever the hook has to do with data."""
 
 from harness import PROGRAMS, check, check_equal, record_well, run_test, scratch
+from harness import uses_protocols_v2
 from logs import UCP_FUNCTIONS
 from scripted import LIBRARY
 
@@ -47,7 +48,7 @@ TAG_OFFLOAD = {
     "ep_tag_rndv_zcopy": ("tags", "payload"),
     "ep_tag_rndv_cancel": ("tags", None),  # its operation stays outstanding
     "ep_tag_rndv_request": ("announced", "payload"),
-    "iface_tag_recv_zcopy": ("announced", "payload"),
+    "iface_tag_recv_zcopy": ("bounced tags" if uses_protocols_v2({}) else "announced", "payload"),
     # What they do moves no data, and nothing else counts them: a receive seems to be posted still.
     "iface_tag_recv_cancel": ("all tags", None),
     "ep_pending_add": ("all", None),

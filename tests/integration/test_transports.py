@@ -1,7 +1,7 @@
 """Every eager and rendezvous protocol over every transport of this machine is recorded whole."""
 
 from checks import check_complete, check_links, check_messages_are, read_truth
-from harness import MPIS, check, record_well, run_test, scratch
+from harness import MPIS, check, record_well, run_test, scratch, uses_protocols_v2
 
 # What the environment asks for, and a protocol that must then have carried something.
 SETTINGS = {
@@ -13,10 +13,13 @@ SETTINGS = {
     "rendezvous": ({"UCX_TLS": "all", "UCX_RNDV_THRESH": "0"}, "rndv/get/zcopy"),
     "protocols-v2": ({"UCX_TLS": "all", "UCX_PROTO_ENABLE": "y"}, "egr/multi/bcopy"),
 }
+NAMES_OF_V2 = {"eager/multi/bcopy": "egr/multi/bcopy"}  # UCX names these itself
 
 
 def body(setting):
     environment, protocol = SETTINGS[setting]
+    if uses_protocols_v2(environment):
+        protocol = NAMES_OF_V2.get(protocol, protocol)
     mpi = MPIS["ompi"]
     with scratch() as folder:
         job = mpi.job("exchange", folder / "truth")

@@ -25,6 +25,7 @@ from harness import (
     scratch,
     ucx_version,
 )
+from launchers import launcher_version
 from two_hosts import AHEAD_S, CABLE, HOSTS, LAUNCH_NETWORK, two_hosts
 
 SECOND_NS = 10**9
@@ -42,8 +43,8 @@ def open_mpi(rig):
     agent = ["--mca", "plm_rsh_agent", rig.agent, "--mca", "plm_rsh_no_tree_spawn", "1"]
     network = ["--mca", "oob_tcp_if_include", LAUNCH_NETWORK]
     hosts = ["-H", ",".join(f"{host}:2" for host in HOSTS), "-x", f"UCX_NET_DEVICES={CABLE}"]
-    # Each host would bind its first rank to the first core, which here is one for both.
-    binding = ["--bind-to", "none"]
+    # From 5 on each host binds its first rank to the first core, which here is one for both.
+    binding = ["--bind-to", "none"] if launcher_version("ompi") >= (5, 0) else []
     options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx", *agent, *network, *hosts, *binding]
     return Mpi("ompi", ["mpirun.openmpi"], 4, "-np", options)
 
