@@ -31,7 +31,7 @@ ROLE_PARAMETERS = {
     "big_counts": ("const MPI_Count*", r"sendcounts"),
     "recv_big_counts": ("const MPI_Count*", r"recvcounts"),
     "partitions": ("int", r"partitions"),
-    "tag_text": ("const char*", r"stringtag"),
+    "tag_text": ("const char*", r"(string)?tag"),
     "counts": ("const int*", r"sendcounts"),
     "recv_counts": ("const int*", r"recvcounts"),
     "types": ("const MPI_Datatype*", r"sendtypes"),
