@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <iterator>
+
 #include "event-log/format/file_name.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
 #include "event-log/recorder/supply.hpp"
@@ -43,12 +46,26 @@ constexpr GpuDriver kGpuDrivers[] = {{"libcuda.so", nullptr},
                                      {"libhsa-runtime64.so", "/dev/kfd"},
                                      {"libze_intel_gpu.so", "/dev/dri"}};
 
+// A bit for each of them whose device is not there. Looked up at the start: at the end a sandbox may
+// not permit the question.
+constinit std::atomic<unsigned> without_device{0};
+
+void look_for_gpu_devices() {
+  unsigned missing = 0;
+  for (unsigned i = 0; i < std::size(kGpuDrivers); ++i) {
+    const char* device = kGpuDrivers[i].device;
+    if (device != nullptr && access(device, F_OK) != 0) missing |= 1u << i;
+  }
+  without_device.store(missing, std::memory_order_relaxed);
+}
+
 int find_gpu_driver(dl_phdr_info* object, std::size_t, void* found) {
   const char* name = strrchr(object->dlpi_name, '/');
   name = name != nullptr ? name + 1 : object->dlpi_name;
-  for (const GpuDriver& driver : kGpuDrivers) {
-    if (strncmp(name, driver.library, strlen(driver.library)) == 0 &&
-        (driver.device == nullptr || access(driver.device, F_OK) == 0)) {
+  const unsigned missing = without_device.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < std::size(kGpuDrivers); ++i) {
+    const char* library = kGpuDrivers[i].library;
+    if ((missing >> i & 1) == 0 && strncmp(name, library, strlen(library)) == 0) {
       *static_cast<bool*>(found) = true;
     }
   }
@@ -59,6 +76,7 @@ int find_gpu_driver(dl_phdr_info* object, std::size_t, void* found) {
 
 void define_process() {
   char path[1900];
+  look_for_gpu_devices();
   define_file(TextKind::command_line, "/proc/self/cmdline");
   const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
   if (n > 0) {
