@@ -46,8 +46,8 @@ constexpr GpuDriver kGpuDrivers[] = {{"libcuda.so", nullptr},
                                      {"libhsa-runtime64.so", "/dev/kfd"},
                                      {"libze_intel_gpu.so", "/dev/dri"}};
 
-// A bit for each of them whose device is not there. Looked up at the start: at the end a sandbox may
-// not permit the question.
+// A bit for each of them whose device is not there. Looked up at the start: at the end a sandbox
+// may not permit the question.
 constinit std::atomic<unsigned> without_device{0};
 
 void look_for_gpu_devices() {
