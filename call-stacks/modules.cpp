@@ -40,8 +40,9 @@ constinit std::size_t known_count = 0;
 // its parent had begun is none of its own.
 constinit std::atomic<std::uint32_t> scanning{0};
 constinit std::atomic<std::uint32_t> scanned_log{0};
-constexpr std::uint64_t kNever = ~std::uint64_t{0};       // not all found room: looked at again
-constinit std::atomic<std::uint64_t> scanned_changes{0};  // in `scanned_log`
+constexpr std::uint64_t kNever = ~std::uint64_t{0};           // not all found room: looked at again
+constinit std::atomic<std::uint64_t> scanned_changes{0};      // in `scanned_log`
+constinit std::atomic<unsigned long long> known_unloaded{0};  // when it was last looked
 constinit std::atomic<std::uint32_t> generation{1};
 constinit std::atomic<std::uint32_t> unloading{0};  // threads in dlclose()
 
@@ -165,6 +166,10 @@ bool define_new_modules() {
   const std::uint64_t count = changes.loaded + changes.unloaded;
   const bool same_log = scanned_log.load(std::memory_order_acquire) == log_number;
   if (same_log && count == scanned_changes.load(std::memory_order_acquire)) return true;
+  if (changes.unloaded != known_unloaded.exchange(changes.unloaded)) {  // also past our dlclose()
+    generation.fetch_add(1);
+    forget_callers();
+  }
   // Another thread that does it just now does it for this one, too: a reader looks forward from a
   // stack where it finds nothing behind it.
   if (scanning.exchange(log_number, std::memory_order_acq_rel) == log_number) return false;
@@ -219,15 +224,18 @@ int unload(int (*close)(void*), void* handle) {
 
 using Finalize = void(void*);
 
-Finalize* next_finalize(const void* caller) {
-  static constinit interpose::Original<Finalize*> original{"__cxa_finalize"};
-  return original.get(caller);
+Finalize* next_finalize() {
+  static constinit std::atomic<Finalize*> found{nullptr};
+  Finalize* next = found.load(std::memory_order_acquire);
+  if (next == nullptr) {
+    next = reinterpret_cast<Finalize*>(dlsym(RTLD_NEXT, "__cxa_finalize"));
+    found.store(next, std::memory_order_release);
+  }
+  return next;
 }
 
 // The end of a library is no time to look for it.
-__attribute__((constructor)) void find_next_finalize() {
-  next_finalize(reinterpret_cast<const void*>(&find_next_finalize));
-}
+__attribute__((constructor)) void find_next_finalize() { next_finalize(); }
 
 }  // namespace
 }  // namespace uctrace::stacks
@@ -246,7 +254,7 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
 // calls this last, just before its code goes; at the end of the process, too.
 UCTRACE_EXPORT void __cxa_finalize(void* library) {
   using namespace uctrace::stacks;
-  if (auto* next = next_finalize(__builtin_return_address(0))) next(library);
+  if (auto* next = next_finalize()) next(library);
   if (scanned_log.load(std::memory_order_acquire) == 0) return;
   generation.fetch_add(1);
   forget_callers();

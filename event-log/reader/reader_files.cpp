@@ -270,7 +270,10 @@ LogFile LogFile::open(const std::filesystem::path& path, const AfterStep& after)
 
 namespace {
 
-// Of the last one, a process that is killed may have written a part only.
+// More than any block has: its records packed, which may grow a little, and its header.
+constexpr std::size_t kMostBlockBytes = 2 * kMaxChunkBytes;
+
+// A process that is killed may have written a part only of its last block.
 bool is_whole(const LogInput& file, std::uint64_t at, std::size_t bytes) {
   std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
   return file.read(words.data(), bytes, at) == bytes && block_at(words) != nullptr;
@@ -292,16 +295,22 @@ std::uint64_t count_packed_events(const std::filesystem::path& path) {
   file.require_open();
   ProcessPage page{};
   if (file.read(&page, sizeof page, 0) != sizeof page) return 0;
-  std::uint64_t events = 0, at = kProcessPageBytes + page.chunk_bytes, step = 0;
+  std::uint64_t events = 0, in_last = 0, last = 0, step = 0;
+  std::uint64_t at = kProcessPageBytes + page.chunk_bytes;
   for (BlockHeader block{}; file.read(&block, sizeof block, at) >= sizeof(GapHeader); at += step) {
     const bool is_block = block.magic == kBlockMagic;
     if (!is_block && block.magic != kGapMagic && block.magic != kLanesMagic) break;
-    if (block.bytes < kBlockAlignment || block.bytes > file.size() - at) break;
-    if (is_block && is_whole(file, at, block.bytes)) events += events_in(block);
+    const bool fits = block.bytes >= kBlockAlignment && block.bytes <= file.size() - at;
+    const bool can_be =
+        !is_block || (block.bytes % kBlockAlignment == 0 && block.bytes <= kMostBlockBytes);
+    if (!fits || !can_be) break;
+    events += in_last;
+    in_last = is_block ? events_in(block) : 0;
+    last = at;
     step = block.bytes;
     block = {};
   }
-  return events;
+  return in_last != 0 && is_whole(file, last, step) ? events + in_last : events;
 }
 
 }  // namespace uctrace::log

@@ -1,4 +1,5 @@
 // What the log says of the process: definitions that hold for all of it, and its page.
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -41,20 +42,26 @@ struct GpuDriver {
   const char* library;
   const char* device;  // nullptr: the driver itself is asked
 };
+constexpr const char* kWindowsDevice = "/dev/dxg";  // of all GPUs where Linux runs inside Windows
 constexpr GpuDriver kGpuDrivers[] = {{"libcuda.so", nullptr},
                                      {"libamdhip64.so", "/dev/kfd"},
                                      {"libhsa-runtime64.so", "/dev/kfd"},
-                                     {"libze_intel_gpu.so", "/dev/dri"}};
+                                     {"libze_intel_gpu", "/dev/dri"}};
 
 // A bit for each of them whose device is not there. Looked up at the start: at the end a sandbox
 // may not permit the question.
 constinit std::atomic<unsigned> without_device{0};
 
+// What must not be asked may be there.
+bool is_missing(const char* device) {
+  return access(device, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 void look_for_gpu_devices() {
   unsigned missing = 0;
   for (unsigned i = 0; i < std::size(kGpuDrivers); ++i) {
     const char* device = kGpuDrivers[i].device;
-    if (device != nullptr && access(device, F_OK) != 0) missing |= 1u << i;
+    if (device != nullptr && is_missing(device) && is_missing(kWindowsDevice)) missing |= 1u << i;
   }
   without_device.store(missing, std::memory_order_relaxed);
 }

@@ -136,28 +136,34 @@ bool sends_may_lack(Job& job, const Group& group) {
 }
 
 // Whether operations may be missing anywhere among those that the log has: records were dropped, or
-// parts of it cannot be read.
+// parts of it cannot be read. Without its endpoint's or worker's definition one is in no group.
 bool may_lack_any(const ProcessLog& log) {
   const log::Damage& damage = log.file.damage();
-  const auto ucp = static_cast<std::size_t>(log::DropKind::ucp);
-  return log.totals.dropped[ucp] + log.file.page().dropped_without_lane[ucp] + damage.bad_chunks +
-             damage.bad_records + damage.unreadable_tails + damage.missing_chunks !=
-         0;
+  std::uint64_t lost =
+      damage.bad_chunks + damage.bad_records + damage.unreadable_tails + damage.missing_chunks;
+  for (const log::DropKind kind : {log::DropKind::ucp, log::DropKind::definition}) {
+    const auto at = static_cast<std::size_t>(kind);
+    lost += log.totals.dropped[at] + log.file.page().dropped_without_lane[at];
+  }
+  return lost != 0;
 }
 
 // Whether the k-th known receive need not be the one that took the k-th known send, since either
-// need not be the k-th. Where no send can be missing, as many receives as sends are all of them.
-bool may_be_shifted(const Job& job, const Group& group) {
+// need not be the k-th. Where no send can be missing, and all that were sent were taken by receives
+// that are known, none of these can be.
+bool may_be_shifted(const Job& job, const Group& group, bool all_taken) {
   const auto log_of = [&](Index op) -> const ProcessLog& {
     const Index process = job.ucp[static_cast<std::size_t>(op)].process;
     return job.logs[static_cast<std::size_t>(process)];
   };
   const ProcessLog& sender = log_of(group.sends.front());
-  const bool one_source = sender.flavour != MpiFlavour::none;  // as its tags say
+  // As tags of MPI say, unless the context of a freed communicator was used again.
+  const bool one_source = sender.flavour != MpiFlavour::none &&
+                          std::all_of(group.sends.begin(), group.sends.end(),
+                                      [&](Index send) { return &log_of(send) == &sender; });
   const bool sends_lack = one_source ? may_lack_any(sender)
                                      : std::any_of(job.logs.begin(), job.logs.end(), may_lack_any);
-  return sends_lack || (group.sends.size() != group.receives.size() &&
-                        may_lack_any(log_of(group.receives.front())));
+  return sends_lack || (!all_taken && may_lack_any(log_of(group.receives.front())));
 }
 
 // The k at which the first k receives had all ended when the k-th send (from 0) began: they took
@@ -184,8 +190,8 @@ std::vector<std::size_t> quiescent_points(Job& job, const Group& group, std::siz
 }
 
 // Whether each pair, by its place, is the only one possible.
-std::vector<bool> sure_pairs(Job& job, const Group& group, std::size_t pairs) {
-  if (may_be_shifted(job, group)) {
+std::vector<bool> sure_pairs(Job& job, const Group& group, std::size_t pairs, bool all_taken) {
+  if (may_be_shifted(job, group, all_taken)) {
     job.findings.doubtful_by_loss += pairs;
     return std::vector<bool>(pairs, false);
   }
@@ -231,13 +237,15 @@ void pair(Job& job, Index send_index, Index receive_index, Match match) {
 }
 
 // The first sends with the first receives. `certain`: what a pair is that is the only one possible;
-// `doubtful`: the place of a receive from which on none is.
-void match_group(Job& job, const Group& group, std::uint64_t doubtful, Match certain) {
+// `doubtful`: the place of a receive from which on none is. `all_taken`: as many were sent as
+// taken.
+void match_group(Job& job, const Group& group, std::uint64_t doubtful, Match certain,
+                 bool all_taken) {
   const std::size_t pairs = std::min(group.sends.size(), group.receives.size());
   if (pairs == 0) {
     return;
   }
-  const std::vector<bool> only_pair = sure_pairs(job, group, pairs);
+  const std::vector<bool> only_pair = sure_pairs(job, group, pairs, all_taken);
   for (std::size_t k = 0; k < pairs; ++k) {
     const UcpOp& send = at(job, group.sends[k]);
     const UcpOp& receive = at(job, group.receives[k]);
@@ -252,7 +260,8 @@ void match_whole(Job& job, const Key& key, Group& group, const UnknownReceives& 
   // With as many receives as sends, every send has its receive.
   const std::uint64_t doubtful =
       group.sends.size() > group.receives.size() ? first_doubtful_tick(key, unknown) : UINT64_MAX;
-  match_group(job, group, doubtful, Match::exact);
+  const bool all_taken = group.sends.size() == group.receives.size();
+  match_group(job, group, doubtful, Match::exact, all_taken);
 }
 
 // A receive whose operation is not recorded may be any worker's of its process.
@@ -278,7 +287,7 @@ void match_parts(Job& job, Groups& groups,
       const std::uint64_t doubtful =
           pairs.may_lack_receives ? first_doubtful_tick(key, unknown[key.worker_uid]) : UINT64_MAX;
       match_group(job, {std::move(pairs.sends), std::move(pairs.receives), {}}, doubtful,
-                  pairs.match);
+                  pairs.match, false);  // some were on their way when the part began
     }
   }
 }

@@ -205,6 +205,36 @@ TEST_CASE("what is called exact in windows is what happened in the whole run") {
   CHECK(sum.outside > 1000);
 }
 
+TEST_CASE("in windows, too, no wrong pair is exact, whichever records were dropped") {
+  constexpr auto kUcp = static_cast<std::size_t>(log::DropKind::ucp);
+  std::size_t exact = 0, doubtful = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    CAPTURE(seed);
+    Truth truth(seed);
+    Job& job = truth.builder.job;
+    Random random(seed * 77);
+    const std::vector<Gap> gaps = random_gaps(random);
+    cut(job, {gaps, gaps, gaps});
+    const auto only = static_cast<Index>(random() % 4);  // of one process alone, or of all
+    for (UcpOp& op : job.ucp) {
+      if (random() % 30 != 0 || (only < 3 && op.process != only)) continue;
+      (op.is_send() ? op.peer_uid : op.worker_uid) = 0;  // as if it was not there
+      ++truth.builder.log(op.process).totals.dropped[kUcp];
+    }
+    match_messages(job);
+    for (const UcpOp& op : job.ucp) {
+      if (!op.is_send() || op.match != Match::exact) continue;
+      const auto found = truth.taken_by.find(op.id);
+      REQUIRE(found != truth.taken_by.end());
+      REQUIRE(job.ucp[static_cast<std::size_t>(op.partner)].id == found->second);
+      ++exact;
+    }
+    doubtful += job.findings.doubtful_by_loss;
+  }
+  CHECK(exact > 1000);
+  CHECK(doubtful > 1000);
+}
+
 TEST_CASE("without whole counts nothing is exact behind a gap") {
   for (const bool whole : {true, false}) {
     JobBuilder builder(2);

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -188,6 +191,14 @@ TEST_CASE("a drained log that is cut off early has the definitions before the ev
     std::filesystem::resize_file(folder.log_path(), size - 8);
     CHECK(count_packed_events(folder.log_path()) == totals_of(folder.log()).read);
   }
+  // As no block can be.
+  const std::uint32_t odd_bytes = 0x65;
+  std::fstream file(folder.log_path(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(kProcessPageBytes + folder.log().page().chunk_bytes +
+                                         offsetof(BlockHeader, bytes)));
+  file.write(reinterpret_cast<const char*>(&odd_bytes), sizeof odd_bytes);
+  file.close();
+  CHECK(count_packed_events(folder.log_path()) == 0);
 }
 
 namespace {
