@@ -69,8 +69,11 @@ namespace detail {
 }
 }  // namespace detail
 
+// At the end of a process once for each library: what is clear already costs no store.
 void forget_callers() {
-  for (std::uint64_t& page : detail::caller_pages) store(page, 0);
+  for (std::uint64_t& page : detail::caller_pages) {
+    if (load(page) != 0) store(page, 0);
+  }
 }
 
 }  // namespace uctrace::stacks
