@@ -154,6 +154,16 @@ Changes changes_of_loader() {
   return changes;
 }
 
+// Whether code was unloaded since this was last asked, also past our dlclose().
+bool is_new_unloading(const Changes& now) {
+  return known_unloaded.exchange(now.unloaded) != now.unloaded;
+}
+
+void code_is_gone() {
+  generation.fetch_add(1);
+  forget_callers();
+}
+
 }  // namespace
 
 std::uint32_t code_generation() { return generation.load(std::memory_order_acquire); }
@@ -166,10 +176,7 @@ bool define_new_modules() {
   const std::uint64_t count = changes.loaded + changes.unloaded;
   const bool same_log = scanned_log.load(std::memory_order_acquire) == log_number;
   if (same_log && count == scanned_changes.load(std::memory_order_acquire)) return true;
-  if (changes.unloaded != known_unloaded.exchange(changes.unloaded)) {  // also past our dlclose()
-    generation.fetch_add(1);
-    forget_callers();
-  }
+  if (is_new_unloading(changes)) code_is_gone();
   // Another thread that does it just now does it for this one, too: a reader looks forward from a
   // stack where it finds nothing behind it.
   if (scanning.exchange(log_number, std::memory_order_acq_rel) == log_number) return false;
@@ -209,14 +216,11 @@ namespace {
 
 int unload(int (*close)(void*), void* handle) {
   if (scanned_log.load(std::memory_order_acquire) == 0) return close(handle);
-  const auto before = changes_of_loader().unloaded;
   unloading.fetch_add(1);
   forget_callers();
   const int result = close(handle);
   const int saved_errno = errno;
-  if (changes_of_loader().unloaded != before) {
-    generation.fetch_add(1);
-  }
+  if (is_new_unloading(changes_of_loader())) generation.fetch_add(1);
   unloading.fetch_sub(1);
   errno = saved_errno;
   return result;
@@ -250,12 +254,10 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
 }
 
 // dlclose() may go past this library: UCX replaces it in the memory of the process, and goes on to
-// the C library's where it was loaded into a scope of its own. What every library is linked with
-// calls this last, just before its code goes; at the end of the process, too.
+// the C library's where it was loaded into a scope of its own. The start-up code that a library is
+// linked with calls this when its code goes; at the end of the process, too.
 UCTRACE_EXPORT void __cxa_finalize(void* library) {
   using namespace uctrace::stacks;
   if (auto* next = next_finalize()) next(library);
-  if (scanned_log.load(std::memory_order_acquire) == 0) return;
-  generation.fetch_add(1);
-  forget_callers();
+  if (scanned_log.load(std::memory_order_acquire) != 0) code_is_gone();
 }

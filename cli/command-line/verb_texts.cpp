@@ -18,9 +18,8 @@ const VerbText kOwnText = {
          "behaves as without it.",
          "DIR is the folder with the data of a run, uctrace.data if it is left out. Inside a batch "
          "job of Slurm, PBS, LSF or Flux that is uctrace.data.JOBID. A verb that reads a run "
-         "merges "
-         "its logs first where that is needed, and keeps the result in DIR; if DIR is another "
-         "user's, below ~/.cache/uctrace; or where --store says."},
+         "merges its logs first where that is needed, and keeps the result in DIR; if DIR is "
+         "another user's, below ~/.cache/uctrace; or where --store says."},
     .examples =
         {{"uctrace check -- mpirun -np 4 ./app", "will it work here, and what to do if not"},
          {"uctrace record -- mpirun -np 4 ./app", "run a job and record it"},

@@ -5,8 +5,15 @@ import json
 import re
 from collections import Counter
 
-from harness import UCX_UNDER_TEST, check, check_equal, record_well, run_well, scratch
-from harness import uses_protocols_v2
+from harness import (
+    UCX_UNDER_TEST,
+    check,
+    check_equal,
+    record_well,
+    run_well,
+    scratch,
+    uses_protocols_v2,
+)
 
 # --- truth ---------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@ missing is said in plain sentences."""
 
 import json
 import os
+import re
 
 from harness import MPIS, TOOL, Skip, check, check_equal, need, record_command, run, run_test, scratch
 
@@ -15,7 +16,7 @@ def without_proc(command, **options):
 
 def said(result):
     """Without the lines of UCX's log, which have times and numbers of processes."""
-    return [line for line in result.stdout.splitlines() if not line.startswith("[")]
+    return re.sub(r"^\[[\d.]+\] \[.*\] .* UCX .*\n", "", result.stdout, flags=re.MULTILINE)
 
 
 def plain_sentences(result):

@@ -3,8 +3,6 @@ and the recording ends with its reason; where it ends who calls, `--no-helper` r
 
 import os
 
-import os
-
 from checks import check_complete
 from harness import (
     MPIS,

@@ -11,7 +11,6 @@ from collections import Counter
 
 from checks import check_complete, check_copies, check_messages_are, read_truth
 from harness import (
-    MPIS,
     OPEN_MPI_OVER_UCX,
     PROGRAMS,
     Mpi,
@@ -210,8 +209,8 @@ def not_accounted_for(rig, folder, *options):
         # What a cable must be: nothing is lost on it, and nobody else uses it.
         arrived = (counted[other].received_bytes, counted[other].received_packets)
         check_equal(arrived, (kernel.sent_bytes, kernel.sent_packets), f"what {other} got")
-        # How much it is depends on the collectives of the MPI library, too.
-        check(kernel.sent_bytes > 16 << 20, f"too little to compare: {kernel}")
+        least = 16 << 20 if launcher_version("ompi") >= (5, 0) else 20 << 20  # its collectives send less
+        check(kernel.sent_bytes > least, f"too little to compare: {kernel}")
         accounted = (
             amounts.total()
             + AM_HEADER_BYTES * operations["am"]
@@ -322,7 +321,8 @@ def clocks_are_placed(rig, folder):
 
 
 DRIFT_PPM = 60
-DRIFT_ATTEMPTS = 5  # on a busy machine a measurement may be too bad to tell a drift
+# Where ranks are not bound, a measurement on a busy machine may be too bad to tell a drift.
+DRIFT_ATTEMPTS = 5 if launcher_version("ompi") >= (5, 0) else 1
 DRIFTS = f'[ "$(hostname)" = node1 ] || export UCTRACE_TEST_CLOCK={DRIFT_PPM}; exec "$@"'
 
 

@@ -109,6 +109,18 @@ class JobBuilder {
     return add(op);
   }
 
+  // As if the records of some operations were dropped: of one process alone, or of all.
+  template <typename Random>
+  void drop_some(Random& random) {
+    constexpr auto kUcp = static_cast<std::size_t>(log::DropKind::ucp);
+    const auto only = static_cast<Index>(random() % 4);
+    for (UcpOp& op : job.ucp) {
+      if (random() % 30 != 0 || (only < 3 && op.process != only)) continue;
+      (op.is_send() ? op.peer_uid : op.worker_uid) = 0;
+      ++log(op.process).totals.dropped[kUcp];
+    }
+  }
+
   Index cancelled_receive(Index at, std::uint64_t tag, std::uint64_t mask, std::uint64_t tick) {
     const Index index = open_receive(at, tag, mask, tick);
     ucp(index).ended = ucp(index).completed = true;
