@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <type_traits>
 
 namespace uctrace::store {
 
@@ -61,5 +63,23 @@ constexpr Column<Row, Value> column(const char* name, Value Row::*member, const 
 
 template <typename Row>
 struct Table;  // name, columns
+
+// How a member lies in the file: enumerations and truth values as one byte.
+template <typename Value>
+using Stored =
+    std::conditional_t<std::is_enum_v<Value> || std::is_same_v<Value, bool>,
+                       std::type_identity<std::uint8_t>, std::type_identity<Value>>::type;
+
+// How many values an enumeration of the model has: those that have a name.
+template <typename Enum>
+std::uint32_t enumerators() {
+  std::uint32_t count = 0;
+  while (std::string_view(name_of(static_cast<Enum>(count))) != "?") ++count;
+  return count;
+}
+
+// The attribute by which a store is known, and that of the version that made it.
+inline constexpr const char* kSchemaAttribute = "uctrace_schema";
+inline constexpr const char* kToolVersionAttribute = "tool_version";
 
 }  // namespace uctrace::store
