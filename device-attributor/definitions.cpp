@@ -139,7 +139,7 @@ void on_failed(int error) {
 
 void on_asked() {
   if (Lane* lane = log::lane()) {
-    lane->end_moment();
+    lane->end_shared_tick();
     ++lane->counters().memory_queries;
   }
 }

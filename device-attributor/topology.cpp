@@ -50,7 +50,7 @@ constinit std::atomic<std::uint32_t> asked_in_log{0};
 constexpr std::size_t kStack = 16 * 1024;
 
 // How the program fares; shared by the processes, of which one runs at a time.
-struct Errand {
+struct ChildProgram {
   char* arguments[3] = {};
   char* environment[kMostPassedOn + 2] = {};
   int error = 0;   // errno where it could not be started
@@ -61,34 +61,37 @@ struct Errand {
 
 // Starts a process that shares this one's memory, and returns when it has ended or is another
 // program's. It sends no signal when it ends. -1: there is none.
-int run_sharing_memory(int (*run)(void*), Errand& errand, char (&stack)[kStack]) {
-  return clone(run, stack + kStack, CLONE_VM | CLONE_VFORK, &errand);
+int run_sharing_memory(int (*run)(void*), ChildProgram& child_program, char (&stack)[kStack]) {
+  return clone(run, stack + kStack, CLONE_VM | CLONE_VFORK, &child_program);
 }
 
 int become_program(void* data) {
-  auto& errand = *static_cast<Errand*>(data);
+  auto& child_program = *static_cast<ChildProgram*>(data);
   log::leave_open_files();
   constexpr int kStandardFiles = 3;
   for (int i = 0; i < kStandardFiles; ++i) {
     syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
   }
-  syscall(SYS_execve, errand.arguments[0], errand.arguments, errand.environment);
-  errand.error = errno;
+  syscall(SYS_execve, child_program.arguments[0], child_program.arguments,
+          child_program.environment);
+  child_program.error = errno;
   return 1;
 }
 
 int wait_for_program(void* data) {
-  auto& errand = *static_cast<Errand*>(data);
+  auto& child_program = *static_cast<ChildProgram*>(data);
   // Of a program that ignores the signal nobody could be waited for.
   const unsigned long by_default[8] = {};
   constexpr std::size_t kSignalSetBytes = 8;
   syscall(SYS_rt_sigaction, SIGCHLD, by_default, nullptr, kSignalSetBytes);
-  const int program = run_sharing_memory(become_program, errand, errand.stack_of_program);
+  const int program =
+      run_sharing_memory(become_program, child_program, child_program.stack_of_program);
   if (program < 0) {
-    errand.error = errno;
+    child_program.error = errno;
     return 1;
   }
-  while (syscall(SYS_wait4, program, &errand.status, __WALL, nullptr) < 0 && errno == EINTR) {
+  while (syscall(SYS_wait4, program, &child_program.status, __WALL, nullptr) < 0 &&
+         errno == EINTR) {
   }
   return 0;
 }
@@ -97,39 +100,41 @@ void say_not_taken(int value, const char* why) {
   log::fault(log::Layer::gpu, log::FaultCode::topology_not_taken, value, why);
 }
 
-void say_how_it_ended(const Errand& errand) {
+void say_how_it_ended(const ChildProgram& child_program) {
   char why[PATH_MAX + 128];
-  if (errand.error != 0) {
-    snprintf(why, sizeof why, "%s could not be started (errno %d)", request.program, errand.error);
-    say_not_taken(errand.error, why);
-  } else if (WIFSIGNALED(errand.status)) {
+  if (child_program.error != 0) {
+    snprintf(why, sizeof why, "%s could not be started (errno %d)", request.program,
+             child_program.error);
+    say_not_taken(child_program.error, why);
+  } else if (WIFSIGNALED(child_program.status)) {
     snprintf(why, sizeof why, "%s was ended by signal %d", request.program,
-             WTERMSIG(errand.status));
-    say_not_taken(WTERMSIG(errand.status), why);
-  } else if (WEXITSTATUS(errand.status) != 0) {
+             WTERMSIG(child_program.status));
+    say_not_taken(WTERMSIG(child_program.status), why);
+  } else if (WEXITSTATUS(child_program.status) != 0) {
     snprintf(why, sizeof why, "%s ended with status %d", request.program,
-             WEXITSTATUS(errand.status));
-    say_not_taken(WEXITSTATUS(errand.status), why);
+             WEXITSTATUS(child_program.status));
+    say_not_taken(WEXITSTATUS(child_program.status), why);
   }
 }
 
 void run_program() {
   static char no_plug_ins[] = "HWLOC_PLUGINS_PATH=/dev/null";
-  Errand errand;
-  errand.arguments[0] = request.program;
-  errand.arguments[1] = request.file;
+  ChildProgram child_program;
+  child_program.arguments[0] = request.program;
+  child_program.arguments[1] = request.file;
   for (std::size_t i = 0; i < request.variable_count; ++i) {
-    errand.environment[i] = request.variables[i];
+    child_program.environment[i] = request.variables[i];
   }
-  errand.environment[request.variable_count] = no_plug_ins;
-  const int child = run_sharing_memory(wait_for_program, errand, errand.stack_of_child);
+  child_program.environment[request.variable_count] = no_plug_ins;
+  const int child =
+      run_sharing_memory(wait_for_program, child_program, child_program.stack_of_child);
   if (child < 0) {
-    errand.error = errno;
+    child_program.error = errno;
   } else {
     while (syscall(SYS_wait4, child, nullptr, __WCLONE, nullptr) < 0 && errno == EINTR) {
     }
   }
-  say_how_it_ended(errand);
+  say_how_it_ended(child_program);
 }
 
 // The one process of the node that can make the file takes the topology. It is made without being

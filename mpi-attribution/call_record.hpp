@@ -58,13 +58,13 @@ void show(Value& field, Value value) {
 
 // What an operation that the call begins with may take its start from. Not where several threads
 // call MPI at once: the call may wait for a lock first, and the order of posting is another then.
-inline log::Moment::Of moment_of(const UctraceCall& call) {
-  static_assert(static_cast<int>(log::Moment::Of::nothing) == kUctracePostsNothing &&
-                static_cast<int>(log::Moment::Of::blocking_call) == kUctracePostsAndWaits &&
-                static_cast<int>(log::Moment::Of::nonblocking_call) == kUctracePosts);
+inline log::SharedTick::Of shared_tick_of(const UctraceCall& call) {
+  static_assert(static_cast<int>(log::SharedTick::Of::nothing) == kUctracePostsNothing &&
+                static_cast<int>(log::SharedTick::Of::blocking_call) == kUctracePostsAndWaits &&
+                static_cast<int>(log::SharedTick::Of::nonblocking_call) == kUctracePosts);
   return one_thread_at_a_time.load(std::memory_order_relaxed)
-             ? static_cast<log::Moment::Of>(call.posting)
-             : log::Moment::Of::nothing;
+             ? static_cast<log::SharedTick::Of>(call.posting)
+             : log::SharedTick::Of::nothing;
 }
 
 // Takes the start time, and shows the call to whoever looks at a job that hangs or died.
@@ -76,7 +76,7 @@ UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t
   if (lane == nullptr) [[unlikely]] {
     return;
   }
-  lane->begin_moment(moment_of(call), call.start_tick);
+  lane->begin_shared_tick(shared_tick_of(call), call.start_tick);
   log::CurrentCall& shown = lane->info->current_call;
   show(shown.start_tick, call.start_tick);
   show(shown.scope, library.handle(call.scope));
@@ -98,7 +98,7 @@ class CallRecord {
       log::count_without_lane(log::DropKind::mpi);
       return;
     }
-    lane->end_moment();
+    lane->end_shared_tick();
     log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
     ++lane->counters().mpi_calls;
     const std::size_t words = head_ >> 8 & 0xff;

@@ -1,7 +1,7 @@
 #include "ucp-shim/dispatch.hpp"
 
 #include "ucp-shim/protocols.hpp"
-#include "uct-shim/carried.hpp"
+#include "uct-shim/deferred.hpp"
 
 namespace uctrace::ucp {
 
@@ -21,9 +21,9 @@ ucs_status_t run(uct_pending_req_t* request, uct_pending_callback_t function,
       !state.refused && (status == UCS_ERR_NO_RESOURCE || (status == UCS_OK && !state.posted));
   if (state.context.definite()) {
     if (waits) {
-      uct::carry(request, state.context);
+      uct::defer(request, state.context);
     } else if (status == UCS_OK) {
-      uct::forget_carried(request);
+      uct::forget_deferred(request);
     }
   }
   state.protocol = outer.protocol;
@@ -37,7 +37,7 @@ ucs_status_t run(uct_pending_req_t* request, uct_pending_callback_t function,
 ucs_status_t dispatch_as(uct_pending_req_t* request, uct_pending_callback_t function,
                          std::uint8_t protocol) {
   uct::Context context;
-  if (!uct::thread_state.context.definite() && uct::find_carried(request, context)) {
+  if (!uct::thread_state.context.definite() && uct::find_deferred(request, context)) {
     const uct::ContextScope scope(context);
     return run(request, function, protocol);
   }

@@ -2,7 +2,7 @@
 //
 // Called on a patched UCX for every request (through its ucp_tool_dispatch), on a stock one for
 // those of protocols v2 (by the thunks of protocols.cpp). A request that is started on somebody's
-// behalf and posts nothing waits inside UCP: its context is kept (uct-shim/carried.hpp), and is
+// behalf and posts nothing waits inside UCP: its context is kept (uct-shim/deferred.hpp), and is
 // that of its next start from progress. Cost: 2 ns for a request that posts at once.
 #pragma once
 

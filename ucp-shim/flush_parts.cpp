@@ -7,7 +7,7 @@
 #include "event-log/recorder/address_map.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
-#include "uct-shim/carried.hpp"
+#include "uct-shim/deferred.hpp"
 
 namespace uctrace::ucp {
 
@@ -44,7 +44,7 @@ constexpr unsigned kRepeatedly = 0;  // flags: neither fast nor once
 
 unsigned call_in_context(void* argument) {
   const Kept entry = static_cast<const KeptCallbacks::Entry*>(argument)->value;
-  const uct::ContextScope scope(entry.context.carried_by(log::Route::callback));
+  const uct::ContextScope scope(entry.context.by_way_of(log::Route::callback));
   return entry.callback(entry.argument);  // it may unregister itself
 }
 
@@ -108,7 +108,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_ep_flush_internal(ucp::Word endpoint, ucp::W
   }
   // While the endpoint connects, some or all of it waits inside UCP.
   if (UCS_PTR_IS_PTR(request) && owner.definite()) {
-    uct::carry(uct::request_of_handle(request), owner);
+    uct::defer(uct::request_of_handle(request), owner);
   }
   return request;
 }

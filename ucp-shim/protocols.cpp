@@ -13,7 +13,7 @@
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/objects.hpp"
 #include "ucp-shim/dispatch.hpp"
-#include "uct-shim/carried.hpp"
+#include "uct-shim/deferred.hpp"
 
 namespace uctrace::ucp {
 

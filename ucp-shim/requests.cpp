@@ -3,8 +3,8 @@
 #include "call-stacks/stacks.hpp"
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/left_out.hpp"
-#include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
+#include "uct-shim/deferred.hpp"
 
 namespace uctrace::ucp {
 
@@ -28,11 +28,11 @@ void detail::report_unknown_fields(std::uint32_t fields) {
 namespace {
 
 // A request that ends may have waited inside UCP to the last. Where one fails, others do, too.
-void end_of_carried(void* request, ucs_status_t status) {
-  if (uct::any_carried()) [[unlikely]] {
-    uct::forget_carried(uct::request_of_handle(request));
+void end_of_deferred(void* request, ucs_status_t status) {
+  if (uct::any_deferred()) [[unlikely]] {
+    uct::forget_deferred(uct::request_of_handle(request));
     if (status < 0) {
-      uct::forget_all_carried();
+      uct::forget_all_deferred();
     }
   }
 }
@@ -53,7 +53,7 @@ UCTRACE_HOT inline void record_end(log::Lane* lane, log::Id operation, UcpFamily
   lane->counters().ucp_messages_taken += family == UcpFamily::tag_receive && took_message(status);
   // What a short message ends has ended as it arrived: its handler has done nothing else yet.
   std::uint64_t tick;
-  const bool at_arrival = lane->moment_now(tick) == log::Moment::Of::arrival;
+  const bool at_arrival = lane->shared_tick_now(tick) == log::SharedTick::Of::arrival;
   const std::size_t bytes =
       received != nullptr ? sizeof(log::UcpCompletion) : log::kSendCompletionWords * 8;
   auto* record = static_cast<log::UcpCompletion*>(
@@ -132,7 +132,7 @@ UCTRACE_HOT inline Ended end(TrackedRequest* tracked, void* request, UcpFamily f
 }  // namespace
 
 void on_send_end(void* request, ucs_status_t status, void* user_data) {
-  end_of_carried(request, status);
+  end_of_deferred(request, status);
   const Ended ended =
       end(static_cast<TrackedRequest*>(user_data), request, UcpFamily::none, status, nullptr);
   if (ended.callback.send != nullptr && ended.tell) {

@@ -21,8 +21,8 @@
 #include "ucp-shim/buffer_memory.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "ucp-shim/parameters.hpp"
-#include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
+#include "uct-shim/deferred.hpp"
 
 namespace uctrace::ucp {
 
@@ -224,17 +224,17 @@ inline Call::Call(log::UcpFunction function, log::UcpFamily family,
 }
 
 // The first thing that a point-to-point call of MPI does is to post its operation: both begin at
-// one tick. What the thread did in between would have ended the moment.
+// one tick. What the thread did in between would have ended the sharing.
 inline void Call::take_start() {
   std::uint64_t tick;
-  const log::Moment::Of moment = lane_->moment_now(tick);
-  lane_->end_moment();
-  const bool begins_call =
-      moment == log::Moment::Of::blocking_call || moment == log::Moment::Of::nonblocking_call;
+  const log::SharedTick::Of shared = lane_->shared_tick_now(tick);
+  lane_->end_shared_tick();
+  const bool begins_call = shared == log::SharedTick::Of::blocking_call ||
+                           shared == log::SharedTick::Of::nonblocking_call;
   if (begins_call && family_ <= log::UcpFamily::tag_receive) {
     start_ = tick;
     flags_ = log::UcpOperation::kCallStart;
-    within_nonblocking_ = moment == log::Moment::Of::nonblocking_call;
+    within_nonblocking_ = shared == log::SharedTick::Of::nonblocking_call;
   } else {
     start_ = log::now();
   }
@@ -298,7 +298,7 @@ inline bool Call::settle(void* request) {
   // Nothing was posted in the call, whose scope was the last: it waits inside UCP, where only
   // protocols v2 tell of its start (ucp-shim/dispatch.hpp).
   if (detail::posts(family_) && uct::thread_state.inner_idle) {
-    uct::carry(uct::request_of_handle(request), {id_, log::Origin::ucp, log::Route::call});
+    uct::defer(uct::request_of_handle(request), {id_, log::Origin::ucp, log::Route::call});
   }
   if (tracked_ == nullptr) [[unlikely]] {
     if (tracking_ == Tracking::callback) {
@@ -311,8 +311,8 @@ inline bool Call::settle(void* request) {
     return false;
   }
   end_ = {tracked_->status, tracked_->received};
-  if (uct::any_carried()) [[unlikely]] {
-    uct::forget_carried(uct::request_of_handle(request));
+  if (uct::any_deferred()) [[unlikely]] {
+    uct::forget_deferred(uct::request_of_handle(request));
   }
   log::release_slot(log::slot_of(tracked_));
   return true;

@@ -12,7 +12,7 @@
 #include "ucp-shim/protocols.hpp"
 #include "ucp-shim/requests.hpp"
 #include "ucp-shim/worker_uid.hpp"
-#include "uct-shim/carried.hpp"
+#include "uct-shim/deferred.hpp"
 #include "uct-shim/interfaces.hpp"
 #include "uct-shim/rebuilt.hpp"
 

@@ -57,8 +57,8 @@ inline Delivery::Delivery(const Arrived& arrived)
   }
   tick_ = log::now();
   id_ = log::new_id(*lane_, log::IdKind::arrival);
-  lane_->begin_moment(arrived.is_short() ? log::Moment::Of::arrival : log::Moment::Of::nothing,
-                      tick_);
+  lane_->begin_shared_tick(
+      arrived.is_short() ? log::SharedTick::Of::arrival : log::SharedTick::Of::nothing, tick_);
   // When an endpoint is connected, UCP sends what was queued for it, whoever asked: the message
   // that connects it is nobody's context.
   thread_state = {};
@@ -71,7 +71,7 @@ inline Delivery::~Delivery() {
   thread_state = outer_;
   // Else the program forked in its handler, and this is the child.
   if (lane_ != nullptr && log::lane() == lane_) [[likely]] {
-    lane_->end_moment();
+    lane_->end_shared_tick();
     record();
   }
 }

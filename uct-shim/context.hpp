@@ -19,8 +19,8 @@ struct Context {
   // blocking call, whose progress posts for anybody.
   bool definite() const { return kind != log::Origin::none && route != log::Route::blocking; }
 
-  // The same when something carried it to a later moment.
-  Context carried_by(log::Route by) const {
+  // The same when something kept it for later.
+  Context by_way_of(log::Route by) const {
     return {origin, kind, route == log::Route::blocking ? route : by};
   }
 };

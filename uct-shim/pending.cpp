@@ -2,8 +2,8 @@
 
 #include "event-log/recorder/address_map.hpp"
 #include "event-log/recorder/recorder.hpp"
-#include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
+#include "uct-shim/deferred.hpp"
 #include "uct-shim/interfaces.hpp"
 
 namespace uctrace::uct {
@@ -69,7 +69,7 @@ bool take_out(uct_pending_req_t* request, Queued& what) {
 ucs_status_t dispatch(uct_pending_req_t* request) {
   Queued what{};
   take_out(request, what);
-  const ContextScope scope(what.context.carried_by(log::Route::pending));
+  const ContextScope scope(what.context.by_way_of(log::Route::pending));
   const ucs_status_t status = request->func(request);
   if (status == UCS_OK) {
     record(log::PendingEvent::dispatched, request, what);
@@ -93,11 +93,11 @@ void purge_one(uct_pending_req_t* request, void* argument) {
   if (purge->callback == nullptr) {
     return;  // many transports only forget the request then
   }
-  const Context context = what.context.carried_by(log::Route::pending);
+  const Context context = what.context.by_way_of(log::Route::pending);
   if (!moves_requests(purge->callback)) {
-    forget_all_carried();  // an endpoint fails: UCP throws away what it queued itself, too
+    forget_all_deferred();  // an endpoint fails: UCP throws away what it queued itself, too
   } else if (context.definite()) {
-    carry(request, context);
+    defer(request, context);
   }
   const ContextScope scope(context);
   purge->callback(request, purge->argument);
@@ -109,14 +109,14 @@ ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t* request, unsigned flags
   const Interface* interface = find_open_interface(ep->iface);
   if (interface == nullptr) {  // UCP's own (post.hpp): it keeps the request
     if (thread_state.context.definite()) {
-      carry(request, thread_state.context);
+      defer(request, thread_state.context);
     }
     return ep->iface->ops.ep_pending_add(ep, request, flags);
   }
   Queued what{nullptr, thread_state.context, interface->id, ep};
   // UCP queues a request after its dispatch has returned: what that was for is found again.
-  if (Context carried; !what.context.definite() && find_carried(request, carried)) {
-    what.context = carried;
+  if (Context deferred; !what.context.definite() && find_deferred(request, deferred)) {
+    what.context = deferred;
   }
   // Before it is queued: another thread may dispatch it at once.
   const bool watched = put_in_between(request, what);

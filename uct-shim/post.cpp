@@ -164,8 +164,8 @@ void on_completion(uct_completion_t* own) {
     original->status = status;
   }
   if (--original->count == 0) {
-    forget_carried(request_of_completion(original));  // nothing of it waits any more
-    const ContextScope scope(context.carried_by(log::Route::completion));
+    forget_deferred(request_of_completion(original));  // nothing of it waits any more
+    const ContextScope scope(context.by_way_of(log::Route::completion));
     original->func(original);
   }
 }

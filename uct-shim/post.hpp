@@ -12,8 +12,8 @@
 #include "call-stacks/stacks.hpp"
 #include "event-log/recorder/extras.hpp"
 #include "event-log/recorder/recorder.hpp"
-#include "uct-shim/carried.hpp"
 #include "uct-shim/context.hpp"
+#include "uct-shim/deferred.hpp"
 #include "uct-shim/interfaces.hpp"
 
 namespace uctrace::uct {
@@ -72,7 +72,7 @@ class Post {
   // way to know for whom it is, when this thread does not know.
   void is_for(Request request) {
     Context found;
-    if (!context().definite() && find_carried(request, found)) {
+    if (!context().definite() && find_deferred(request, found)) {
       found_ = found;
       is_found_ = true;
       request_ = request;
@@ -127,7 +127,7 @@ class Post {
   UCTRACE_HOT void begin() {
     lane_ = log::lane();
     if (lane_ != nullptr) [[likely]] {
-      lane_->end_moment();
+      lane_->end_shared_tick();
     }
     if (outer_.busy != nullptr) [[unlikely]] {
       parent_ = outer_.id != 0 ? outer_.id : new_id(lane_);
@@ -233,7 +233,7 @@ inline bool Post::is_over_at_once(ucs_status_t status, const Handed& handed) con
 // Of an operation with a completion, or with an id.
 inline void Post::finish_tracked(ucs_status_t status) {
   if (is_found_ && last_of_flush_ && status >= 0) {
-    forget_carried(request_);  // all its lanes are flushed: the completion leads to what follows
+    forget_deferred(request_);  // all its lanes are flushed: the completion leads to what follows
   }
   if (tracked_ != nullptr && status != UCS_INPROGRESS) {
     log::release_slot(log::slot_of(tracked_));  // complete at return: the transport never saw it

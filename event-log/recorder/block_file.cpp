@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "event-log/recorder/lanes.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/store_order.hpp"
-#include "event-log/recorder/supply.hpp"
 
 namespace uctrace::log {
 namespace {
@@ -170,7 +170,7 @@ void BlockFile::count_overwritten(std::uint64_t slot, std::uint64_t times) {
       __atomic_store_n(&counters.overwritten_until_tick, block.last_tick, __ATOMIC_RELAXED);
     }
     // The page of a drained log, and its tables, are only written later.
-    const std::uint64_t at = place_of_lane(*supply.page, block.lane);
+    const std::uint64_t at = place_of_lane(*pool.page, block.lane);
     if (memory_ == nullptr && at != 0) {
       write_at(fd_, counters.overwritten, kOverwrittenBytes, at + kOverwrittenOffset);
     }

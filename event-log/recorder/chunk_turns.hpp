@@ -1,6 +1,6 @@
 // In which order the chunks of a thread may be packed: as it filled them. Private to event-log/.
 //
-// Who packs looks at one place of the supply after the other, while threads go on. A thread may
+// Who packs looks at one place of the pool after the other, while threads go on. A thread may
 // leave the chunk in a place that was looked at before, and go on in one that was not: the chunk
 // found then must not be packed before the one that was missed.
 #pragma once

@@ -13,7 +13,7 @@
 #include "event-log/recorder/no_helper.hpp"
 #include "event-log/recorder/open_files.hpp"
 #include "event-log/recorder/packer.hpp"
-#include "event-log/recorder/supply.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/thread.hpp"
 
 namespace uctrace::log {
@@ -26,7 +26,7 @@ constexpr std::uint64_t kStartWaitNs = 2'000'000'000;
 constexpr std::uint64_t kPrepareWaitNs = 30'000'000'000;
 constexpr long kStopWaitNs = 2'000'000'000;
 
-// Supply::ready. Who starts the log gives up a file system that does not answer, and counts: then
+// Pool::ready. Who starts the log gives up a file system that does not answer, and counts: then
 // nothing of what the thread that makes the log knows may reach what threads use by then. So that
 // publishes its log only where it is first to say that the start is its own.
 constexpr std::uint32_t kStartOk = 1, kStartFailed = 2, kStartGivenUp = 3;
@@ -34,21 +34,21 @@ constexpr std::uint32_t kStartOwned =
     4;  // for a few moments: nothing in between calls the file system
 constexpr std::uint32_t kLogThere = 5;  // memory is made ready
 
-// Supply::stop.
+// Pool::stop.
 constexpr std::uint32_t kStopAsked = 1, kStopped = 2;
 constexpr std::uint32_t kHelperLeft = 3;  // a sandbox does not let it wait
 
 bool pass_start(std::uint32_t from, std::uint32_t to) {
-  if (!supply.ready.compare_exchange_strong(from, to, std::memory_order_acq_rel)) {
+  if (!pool.ready.compare_exchange_strong(from, to, std::memory_order_acq_rel)) {
     return false;
   }
-  futex_wake(supply.ready);
+  futex_wake(pool.ready);
   return true;
 }
 
 // Where it was given up nobody asks any more.
 void* fail_to_start(std::uint32_t from, int error) {
-  supply.start_errno = error;
+  pool.start_errno = error;
   pass_start(from, kStartFailed);
   return nullptr;
 }
@@ -73,30 +73,30 @@ bool own_start(const Helper& helper) {
 
 // Its page, its lanes and its packer.
 void publish_log(Helper& helper) {
-  supply.page = helper.file.page;
+  pool.page = helper.file.page;
   start_lanes(helper.file.page);
   if (!helper.file.grows) {
     helper.stop_growing(static_cast<int>(helper.file.page->write_errno));
   }
   if (!start_packer(helper.file)) {
-    helper.stop_supplying(ENOMEM);
+    helper.stop_providing(ENOMEM);
   }
   set_ready_target(helper.ready_target);
   helper.last_poll = monotonic_raw_ns();
-  supply.next_look_ns.store(helper.last_poll + kGoneNs, std::memory_order_relaxed);
+  pool.next_look_ns.store(helper.last_poll + kGoneNs, std::memory_order_relaxed);
   pass_start(kStartOwned, kLogThere);
 }
 
 // Until the process ends. False: waiting is refused.
-bool supply_threads(Helper& helper) {
+bool serve_threads(Helper& helper) {
   for (;;) {
-    const std::uint32_t seen = supply.wanted.load(std::memory_order_acquire);
-    if (supply.stop.load(std::memory_order_acquire) != 0) {
+    const std::uint32_t seen = pool.wanted.load(std::memory_order_acquire);
+    if (pool.stop.load(std::memory_order_acquire) != 0) {
       return true;
     }
     const std::uint64_t next_poll = helper.poll();
-    supply.wake_below.store(helper.wake_below(next_poll), std::memory_order_relaxed);
-    if (!futex_wait(supply.wanted, seen, static_cast<long>(next_poll))) {
+    pool.wake_below.store(helper.wake_below(next_poll), std::memory_order_relaxed);
+    if (!futex_wait(pool.wanted, seen, static_cast<long>(next_poll))) {
       return false;
     }
   }
@@ -104,13 +104,13 @@ bool supply_threads(Helper& helper) {
 
 // False: the process ends just now.
 bool leave_early(Helper& helper) {
-  helper.stop_supplying(EPERM);  // whatever number the sandbox has for it
+  helper.stop_providing(EPERM);  // whatever number the sandbox has for it
   std::uint32_t running = 0;
-  return supply.stop.compare_exchange_strong(running, kHelperLeft, std::memory_order_acq_rel);
+  return pool.stop.compare_exchange_strong(running, kHelperLeft, std::memory_order_acq_rel);
 }
 
 void* helper_main(void*) {
-  tell_life(supply.helper_lives);
+  tell_life(pool.helper_lives);
   Helper helper;
   if (!make_log(helper)) {
     return fail_to_start(0, errno);
@@ -125,11 +125,11 @@ void* helper_main(void*) {
   reserve_log();
   helper.fill_chunks(helper.missing_chunks());
   helper.fill_slabs(helper.missing_slabs());
-  if (!supply_threads(helper) && leave_early(helper)) {
+  if (!serve_threads(helper) && leave_early(helper)) {
     return nullptr;
   }
   helper.finish();
-  futex_set(supply.stop, kStopped);
+  futex_set(pool.stop, kStopped);
   leave_thread();
 }
 
@@ -169,9 +169,9 @@ void* prepare_main(void*) {
 int wait_for_log(bool alone) {
   const std::uint64_t give_up = monotonic_raw_ns() + (alone ? kPrepareWaitNs : kStartWaitNs);
   for (;;) {
-    const std::uint32_t seen = supply.ready.load(std::memory_order_acquire);
+    const std::uint32_t seen = pool.ready.load(std::memory_order_acquire);
     if (seen == kStartOk || seen == kStartFailed) {
-      return seen == kStartOk ? 0 : supply.start_errno;
+      return seen == kStartOk ? 0 : pool.start_errno;
     }
     if (monotonic_raw_ns() >= give_up) {
       if (seen == kLogThere && !alone) {
@@ -181,7 +181,7 @@ int wait_for_log(bool alone) {
         return seen == kLogThere ? ETIME : ETIMEDOUT;
       }
     }
-    futex_wait(supply.ready, seen, static_cast<long>(kStartWaitNs / 10));
+    futex_wait(pool.ready, seen, static_cast<long>(kStartWaitNs / 10));
   }
 }
 
@@ -196,7 +196,7 @@ int start_log(bool alone) {
     return EAGAIN;
   }
   const int reason = wait_for_log(alone);
-  if (supply.ready.load(std::memory_order_relaxed) == kStartGivenUp) {
+  if (pool.ready.load(std::memory_order_relaxed) == kStartGivenUp) {
     pthread_detach(preparing);
   } else {
     join_thread(preparing);
@@ -216,43 +216,43 @@ bool start_counting(int reason) {
   }
   close(file.fd);
   memcpy(counters_path, file.path, sizeof file.path);
-  supply.page = file.page;
-  supply.why_counted = cause_of(reason);
+  pool.page = file.page;
+  pool.why_counted = cause_of(reason);
   start_lanes(file.page);
   return true;
 }
 
 // The last word of a log that has no records.
 void end_counting() {
-  __atomic_store_n(&supply.page->closed, 1, __ATOMIC_RELEASE);
-  if (supply.page->storage == Storage::drained && !supply.no_helper) {
-    rewrite_page(counters_path, *supply.page);
+  __atomic_store_n(&pool.page->closed, 1, __ATOMIC_RELEASE);
+  if (pool.page->storage == Storage::drained && !pool.no_helper) {
+    rewrite_page(counters_path, *pool.page);
   }
 }
 
 // A fork child inherits its parent's. Places that were never used are not touched: they are many.
-void forget_supply() {
-  const std::size_t used = supply.places_used.load(std::memory_order_relaxed);
-  memset(static_cast<void*>(supply.places), 0, used * sizeof supply.places[0]);
-  constexpr std::size_t kBehind = offsetof(Supply, places_used);
-  memset(reinterpret_cast<char*>(&supply) + kBehind, 0, sizeof supply - kBehind);
+void forget_pool() {
+  const std::size_t used = pool.places_used.load(std::memory_order_relaxed);
+  memset(static_cast<void*>(pool.places), 0, used * sizeof pool.places[0]);
+  constexpr std::size_t kBehind = offsetof(Pool, places_used);
+  memset(reinterpret_cast<char*>(&pool) + kBehind, 0, sizeof pool - kBehind);
 }
 
 }  // namespace
 
-bool start_supply() {
+bool start_pool() {
   const int saved_errno = errno;
-  forget_supply();
+  forget_pool();
   forget_packer();
   const bool alone = wants_no_helper();
   const int reason = start_log(alone);
-  supply.no_helper = alone;
-  supply.keeps_records = reason == 0;
-  supply.packs_in_calls = reason == 0 && alone;
-  supply.has_helper = reason == 0 && !alone;
-  if (supply.packs_in_calls) {
-    supply.chunks.cause.store(DropCause::chunks_bound, std::memory_order_relaxed);
-    supply.lanes.cause.store(DropCause::no_lane, std::memory_order_relaxed);
+  pool.no_helper = alone;
+  pool.keeps_records = reason == 0;
+  pool.packs_in_calls = reason == 0 && alone;
+  pool.has_helper = reason == 0 && !alone;
+  if (pool.packs_in_calls) {
+    pool.chunks.cause.store(DropCause::chunks_bound, std::memory_order_relaxed);
+    pool.lanes.cause.store(DropCause::no_lane, std::memory_order_relaxed);
   }
   const bool ok = reason == 0 || start_counting(reason);
   errno = saved_errno;
@@ -263,18 +263,18 @@ namespace {
 
 // False: it has left before, and its files with it.
 bool stop_helper() {
-  const bool stopped = monotonic_raw_ns() > supply.next_look_ns.load(std::memory_order_relaxed);
+  const bool stopped = monotonic_raw_ns() > pool.next_look_ns.load(std::memory_order_relaxed);
   std::uint32_t running = 0;
-  if (!supply.stop.compare_exchange_strong(running, kStopAsked, std::memory_order_acq_rel)) {
+  if (!pool.stop.compare_exchange_strong(running, kStopAsked, std::memory_order_acq_rel)) {
     return false;
   }
-  wake_supply();
+  wake_helper();
   const std::uint64_t give_up = monotonic_raw_ns() + kStopWaitNs;
-  while (supply.stop.load(std::memory_order_acquire) != kStopped &&
-         supply.helper_lives.load(std::memory_order_relaxed) != 0 && monotonic_raw_ns() < give_up) {
-    futex_wait(supply.stop, kStopAsked, kStopWaitNs / 10);
+  while (pool.stop.load(std::memory_order_acquire) != kStopped &&
+         pool.helper_lives.load(std::memory_order_relaxed) != 0 && monotonic_raw_ns() < give_up) {
+    futex_wait(pool.stop, kStopAsked, kStopWaitNs / 10);
   }
-  if (!stopped || supply.stop.load(std::memory_order_acquire) == kStopped) {
+  if (!stopped || pool.stop.load(std::memory_order_acquire) == kStopped) {
     wait_for_packer();
   }
   return true;
@@ -282,11 +282,11 @@ bool stop_helper() {
 
 }  // namespace
 
-void stop_supply() {
+void stop_pool() {
   const int saved_errno = errno;
-  if (supply.packs_in_calls) {
+  if (pool.packs_in_calls) {
     close_in_call();
-  } else if (!supply.has_helper) {
+  } else if (!pool.has_helper) {
     end_counting();
   } else if (!stop_helper()) {
     close_without_helper();

@@ -12,8 +12,8 @@
 #include "event-log/recorder/main_thread.hpp"
 #include "event-log/recorder/output_log.hpp"
 #include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/process_identity.hpp"
-#include "event-log/recorder/supply.hpp"
 #include "event-log/recorder/thread.hpp"
 #include "event-log/recorder/ticks.hpp"
 
@@ -55,7 +55,7 @@ struct Helper {
 
   // What the recorder may take is a part of what the program may take.
   bool within_budget(std::size_t bytes) const {
-    return slab_bytes_taken + supply.ring_bytes.load(std::memory_order_relaxed) + bytes <= budget;
+    return slab_bytes_taken + pool.ring_bytes.load(std::memory_order_relaxed) + bytes <= budget;
   }
 
   // Of chunks that no thread has.
@@ -69,7 +69,7 @@ struct Helper {
 
   // Why there can be no more chunks now; helper_late = there can.
   DropCause obstacle() const {
-    const std::uint64_t bytes = supply.ring_bytes.load(std::memory_order_relaxed) + kChunkBytes;
+    const std::uint64_t bytes = pool.ring_bytes.load(std::memory_order_relaxed) + kChunkBytes;
     if (const int error = packer_error(); error != 0) {
       return cause_of(error);
     }
@@ -89,8 +89,8 @@ struct Helper {
   // So much waits to be packed that who finds no chunk now does so for that. What threads have is
   // not in it, however many they are. Packed after it was retired: in this order it is read.
   bool has_backlog() const {
-    const std::uint64_t packed = supply.recycled.load(std::memory_order_acquire);
-    const std::uint64_t waiting = supply.retirements.load(std::memory_order_relaxed) - packed;
+    const std::uint64_t packed = pool.recycled.load(std::memory_order_acquire);
+    const std::uint64_t waiting = pool.retirements.load(std::memory_order_relaxed) - packed;
     return waiting * kChunkBytes > most_waiting_bytes() / 2;
   }
 
@@ -108,7 +108,7 @@ struct Helper {
     if (chunk == nullptr) {
       return nullptr;
     }
-    supply.ring_bytes.fetch_add(kChunkBytes, std::memory_order_relaxed);
+    pool.ring_bytes.fetch_add(kChunkBytes, std::memory_order_relaxed);
     chunk->bytes = kChunkBytes;
     chunk->place = place;
     chunk->anchor = take_anchor();
@@ -123,7 +123,7 @@ struct Helper {
   }
 
   // helper_late = there is one more.
-  DropCause supply_chunk(std::uint32_t place) {
+  DropCause provide_chunk(std::uint32_t place) {
     if (const DropCause cause = obstacle(); cause != DropCause::helper_late) {
       if (cause == DropCause::no_memory) {
         note_error(ENOMEM);
@@ -136,16 +136,16 @@ struct Helper {
       note_error(error);
       return cause_of(error);
     }
-    supply.places[place].chunk = chunk;
-    if (place >= supply.places_used.load(std::memory_order_relaxed)) {
-      supply.places_used.store(place + 1, std::memory_order_release);
+    pool.places[place].chunk = chunk;
+    if (place >= pool.places_used.load(std::memory_order_relaxed)) {
+      pool.places_used.store(place + 1, std::memory_order_release);
     }
-    make_ready(supply.places[place]);
+    make_ready(pool.places[place]);
     return DropCause::helper_late;
   }
 
   std::size_t missing_chunks() const {
-    const std::size_t ready = supply.ready_chunks.load(std::memory_order_relaxed);
+    const std::size_t ready = pool.ready_chunks.load(std::memory_order_relaxed);
     return file.grows && ready < ready_target ? ready_target - ready : 0;
   }
 
@@ -155,8 +155,8 @@ struct Helper {
     DropCause shortage = DropCause::helper_late;
     for (std::uint32_t i = 0; i < kPlaces && missing > 0 && shortage == DropCause::helper_late;
          ++i) {
-      if (supply.places[i].state.load(std::memory_order_acquire) == PlaceState::none) {
-        shortage = supply_chunk(i);
+      if (pool.places[i].state.load(std::memory_order_acquire) == PlaceState::none) {
+        shortage = provide_chunk(i);
         --missing;
       }
     }
@@ -164,7 +164,7 @@ struct Helper {
       shortage = backlog_cause();
     }
     if (file.grows) {
-      supply.chunks.cause.store(shortage, std::memory_order_relaxed);
+      pool.chunks.cause.store(shortage, std::memory_order_relaxed);
     }
     return shortage;
   }
@@ -173,17 +173,17 @@ struct Helper {
   void stop_growing(int error) {
     file.grows = false;
     note_error(error);
-    supply.chunks.cause.store(cause_of(error), std::memory_order_relaxed);
+    pool.chunks.cause.store(cause_of(error), std::memory_order_relaxed);
   }
   // Nor lanes: nobody is there who would.
-  void stop_supplying(int error) {
+  void stop_providing(int error) {
     stop_growing(error);
-    supply.lanes.cause.store(cause_of(error), std::memory_order_relaxed);
+    pool.lanes.cause.store(cause_of(error), std::memory_order_relaxed);
   }
 
   std::size_t missing_slabs() const {
     std::size_t ready = 0;
-    for (const auto& place : supply.ready_slabs) {
+    for (const auto& place : pool.ready_slabs) {
       ready += place.load(std::memory_order_relaxed) != nullptr;
     }
     return kReadySlabs - ready;
@@ -195,7 +195,7 @@ struct Helper {
   }
 
   void fill_slabs(std::size_t missing) {
-    for (auto& place : supply.ready_slabs) {
+    for (auto& place : pool.ready_slabs) {
       if (missing == 0) {
         break;
       }
@@ -217,15 +217,15 @@ struct Helper {
   }
 
   void start_task() const {
-    auto* task = supply.task.load(std::memory_order_relaxed);
+    auto* task = pool.task.load(std::memory_order_relaxed);
     if (task == nullptr) {
       return;
     }
-    task = supply.task.exchange(nullptr, std::memory_order_acquire);
+    task = pool.task.exchange(nullptr, std::memory_order_acquire);
     // No thread can be had now: the next poll tries again, unless another task came meanwhile.
     if (!spawn_thread(task)) {
       decltype(task) none = nullptr;
-      supply.task.compare_exchange_strong(none, task, std::memory_order_acq_rel);
+      pool.task.compare_exchange_strong(none, task, std::memory_order_acq_rel);
     }
   }
 
@@ -291,9 +291,9 @@ struct Helper {
     fill_slabs(slabs);
     start_task();
     housekeeping();
-    supply.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
-    if (supply.waiting.load(std::memory_order_acquire) != 0) {
-      futex_bump(supply.made);
+    pool.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
+    if (pool.waiting.load(std::memory_order_acquire) != 0) {
+      futex_bump(pool.made);
       return kHungryPollNs;
     }
     return may_end_soon(shortage) ? time_to_next_poll(elapsed, chunks, slabs) : kIdlePollNs;

@@ -81,9 +81,9 @@ void add_lane_table() {
   const DropCause shortage = !added                       ? cause_of(errno)
                              : lanes_there() == kMaxLanes ? DropCause::no_lane
                                                           : DropCause::helper_late;
-  supply.lanes.cause.store(shortage, std::memory_order_relaxed);
-  if (supply.waiting.load(std::memory_order_acquire) != 0) {
-    futex_bump(supply.made);
+  pool.lanes.cause.store(shortage, std::memory_order_relaxed);
+  if (pool.waiting.load(std::memory_order_acquire) != 0) {
+    futex_bump(pool.made);
   }
 }
 

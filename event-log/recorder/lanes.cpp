@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "event-log/recorder/supply.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/ticks.hpp"
 
 namespace uctrace::log {
@@ -69,7 +69,7 @@ Lane* claim_free_lane() {
 }
 
 Lane* claim_new_lane() {
-  ProcessPage* page = supply.page;
+  ProcessPage* page = pool.page;
   const std::size_t there = lanes_there();
   for (std::size_t i = lanes_used(); i < there; ++i) {
     if (claim(i, 0)) {
@@ -99,7 +99,7 @@ void add_lanes(Lane* lanes, LaneInfo* infos) {
   const std::uint32_t count = table_count.load(std::memory_order_relaxed);
   tables[count] = {lanes, infos};
   table_count.store(count + 1, std::memory_order_release);
-  end_shortage(supply.lanes);
+  end_shortage(pool.lanes);
 }
 
 std::size_t lanes_there() {
@@ -108,7 +108,7 @@ std::size_t lanes_there() {
 }
 
 std::size_t lanes_used() {
-  const std::size_t used = __atomic_load_n(&supply.page->lanes_used, __ATOMIC_ACQUIRE);
+  const std::size_t used = __atomic_load_n(&pool.page->lanes_used, __ATOMIC_ACQUIRE);
   return std::min(used, lanes_there());
 }
 
@@ -125,11 +125,11 @@ Lane* claim_ready_lane() {
 Lane* claim_lane() {
   const std::uint64_t give_up = monotonic_raw_ns() + kFirstWaitNs;
   for (;;) {
-    const std::uint32_t seen = supply.made.load(std::memory_order_acquire);
+    const std::uint32_t seen = pool.made.load(std::memory_order_acquire);
     if (Lane* lane = claim_ready_lane()) {
       return lane;
     }
-    if (!wait_for_more(supply.lanes, seen, give_up)) {
+    if (!wait_for_more(pool.lanes, seen, give_up)) {
       break;
     }
   }

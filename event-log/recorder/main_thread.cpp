@@ -9,9 +9,9 @@
 
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/process_identity.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
-#include "event-log/recorder/supply.hpp"
 #include "event-log/recorder/thread.hpp"
 
 namespace uctrace::log {
@@ -23,8 +23,8 @@ constinit std::atomic<bool> main_has_left{false};
 
 void* keep(void*) {
   constexpr long kLongNs = 1'000'000'000;
-  while (supply.keeper.load(std::memory_order_acquire) == kKeeps) {
-    if (!futex_wait(supply.keeper, kKeeps, kLongNs)) {
+  while (pool.keeper.load(std::memory_order_acquire) == kKeeps) {
+    if (!futex_wait(pool.keeper, kKeeps, kLongNs)) {
       return nullptr;  // a sandbox lets nobody wait: the helper leaves, too
     }
   }
@@ -34,9 +34,9 @@ void* keep(void*) {
 // Its stack is a usual one: what the program does at its end runs on it.
 void start_keeper() {
   std::uint32_t none = kNoKeeper;
-  if (supply.has_helper && supply.keeper.compare_exchange_strong(none, kKeeps) &&
+  if (pool.has_helper && pool.keeper.compare_exchange_strong(none, kKeeps) &&
       !spawn_thread(keep, kUsualStack)) {
-    supply.keeper.store(kNoKeeper);
+    pool.keeper.store(kNoKeeper);
   }
 }
 
@@ -72,12 +72,12 @@ void watch_last_thread() {
 }
 
 void end_with_last_thread() {
-  if (supply.keeper.load(std::memory_order_acquire) != kKeeps) {
+  if (pool.keeper.load(std::memory_order_acquire) != kKeeps) {
     return;
   }
   const std::uint32_t ours = 2 + packer_threads();  // helper and keeper
   if (threads_after_main() == ours) {
-    futex_set(supply.keeper, kLast);
+    futex_set(pool.keeper, kLast);
   }
 }
 

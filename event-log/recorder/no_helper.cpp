@@ -39,7 +39,7 @@ int prepare_packing_in_calls(Helper& helper) {
   OutputLog& file = packer->file;
   helper.fill_chunks(kChunks);
   helper.fill_slabs(kReadySlabs);
-  if (supply.ready_chunks.load(std::memory_order_relaxed) < kChunks) {
+  if (pool.ready_chunks.load(std::memory_order_relaxed) < kChunks) {
     return helper.file.page->write_errno != 0 ? static_cast<int>(helper.file.page->write_errno)
                                               : ENOMEM;
   }
@@ -66,7 +66,7 @@ void pack_in_call() {
   }
   const int saved_errno = errno;
   if (!pack_chunks(Chunks::retired)) {
-    supply.chunks.cause.store(cause_of(packer_error()), std::memory_order_relaxed);
+    pool.chunks.cause.store(cause_of(packer_error()), std::memory_order_relaxed);
   }
   refresh_anchors(*packer->file.page);
   end_packing();

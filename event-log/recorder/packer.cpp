@@ -8,11 +8,11 @@
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/packer_parts.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/process_identity.hpp"
 #include "event-log/recorder/record_walk.hpp"
 #include "event-log/recorder/removed_log.hpp"
 #include "event-log/recorder/store_order.hpp"
-#include "event-log/recorder/supply.hpp"
 #include "event-log/recorder/thread.hpp"
 #include "event-log/recorder/ticks.hpp"
 
@@ -78,17 +78,17 @@ bool pack_chunk(Place& place) {
 // it meanwhile sees that its records are in the log by now.
 void recycle(Place& place) {
   ChunkHeader* chunk = place.chunk;
-  supply.recycled.fetch_add(1, std::memory_order_release);
+  pool.recycled.fetch_add(1, std::memory_order_release);
   __atomic_store_n(&chunk->sequence, 0, __ATOMIC_RELEASE);
   // No reader may see the records go before the number: a release orders what is before it only.
   order_stores();
   const bool surplus =
-      !packer->is_mapped() && supply.ready_chunks.load(std::memory_order_relaxed) >=
+      !packer->is_mapped() && pool.ready_chunks.load(std::memory_order_relaxed) >=
                                   packer->ready_target.load(std::memory_order_relaxed);
   if (surplus) {
     unmap_memory(chunk, chunk->bytes);
     place.chunk = nullptr;
-    supply.ring_bytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
+    pool.ring_bytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
     place.state.store(PlaceState::none, std::memory_order_release);
     return;
   }
@@ -110,10 +110,10 @@ bool holds_records_of(const Place& place, Stream stream) {
 // these are now.
 std::size_t add_chunks(Stream stream, bool taken_too, std::size_t count) {
   Place** const first = packer->order + count;
-  const std::uint32_t used = supply.places_used.load(std::memory_order_acquire);
+  const std::uint32_t used = pool.places_used.load(std::memory_order_acquire);
   std::size_t taken = 0;
   for (std::uint32_t i = 0; i < used; ++i) {
-    Place& place = supply.places[i];
+    Place& place = pool.places[i];
     const PlaceState state = state_of(place);
     if (state == PlaceState::retired && holds_records_of(place, stream)) {
       packer->order[count++] = &place;
@@ -312,7 +312,7 @@ void pack_retired() {
     pack_turn();
     return;
   }
-  const std::uint64_t retirements = supply.retirements.load(std::memory_order_relaxed);
+  const std::uint64_t retirements = pool.retirements.load(std::memory_order_relaxed);
   if (retirements != packer->seen_retirements || wants_lanes()) {
     packer->seen_retirements = retirements;
     futex_bump(packer->work);
@@ -327,7 +327,7 @@ bool log_is_removed() {
 void abandon_log() {
   packer->removed = true;
   note_error(ENOENT);
-  supply.lanes.cause.store(DropCause::removed, std::memory_order_relaxed);
+  pool.lanes.cause.store(DropCause::removed, std::memory_order_relaxed);
 }
 
 bool packer_is_gone() {

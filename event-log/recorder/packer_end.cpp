@@ -108,12 +108,12 @@ namespace {
 
 // Gives the room of chunks that no thread has back to the file system.
 void release_ready_chunks() {
-  const std::uint32_t used = supply.places_used.load(std::memory_order_acquire);
+  const std::uint32_t used = pool.places_used.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < used; ++i) {
     PlaceState expected = PlaceState::ready;
-    if (supply.places[i].state.compare_exchange_strong(expected, PlaceState::none,
-                                                       std::memory_order_acq_rel)) {
-      supply.ready_chunks.fetch_sub(1, std::memory_order_relaxed);
+    if (pool.places[i].state.compare_exchange_strong(expected, PlaceState::none,
+                                                     std::memory_order_acq_rel)) {
+      pool.ready_chunks.fetch_sub(1, std::memory_order_relaxed);
       punch_live_file(packer->file, live_offset(i), kChunkBytes);
     }
   }

@@ -8,8 +8,8 @@
 #include "event-log/recorder/block_file.hpp"
 #include "event-log/recorder/chunk_turns.hpp"
 #include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/removed_log.hpp"
-#include "event-log/recorder/supply.hpp"
 
 namespace uctrace::log {
 
@@ -74,7 +74,7 @@ bool is_unfinished(const Place& place);
 
 // Whether threads may soon need more lanes than there are, and there can be more.
 bool wants_lanes();
-// Adds a table of lanes to the log, if so. In vain: supply.lanes says why.
+// Adds a table of lanes to the log, if so. In vain: pool.lanes says why.
 void add_lane_table();
 
 // --- packer_end.cpp ------------------------------------------------------------------------------

@@ -11,8 +11,8 @@
 #include <iterator>
 
 #include "event-log/format/file_name.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
-#include "event-log/recorder/supply.hpp"
 
 extern char** environ;
 
@@ -139,7 +139,7 @@ void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail) 
 
 void set_layer(Layer layer, LayerState state) {
   if (armed_now()) {
-    LayerState& place = supply.page->layers[static_cast<std::size_t>(layer)];
+    LayerState& place = pool.page->layers[static_cast<std::size_t>(layer)];
     LayerState before = __atomic_load_n(&place, __ATOMIC_RELAXED);
     while (!is_off(before) &&  // off is final
            !__atomic_compare_exchange_n(&place, &before, state, false, __ATOMIC_RELEASE,
@@ -149,28 +149,28 @@ void set_layer(Layer layer, LayerState state) {
 }
 
 LayerState layer_state(Layer layer) {
-  return armed_now() ? __atomic_load_n(&supply.page->layers[static_cast<std::size_t>(layer)],
+  return armed_now() ? __atomic_load_n(&pool.page->layers[static_cast<std::size_t>(layer)],
                                        __ATOMIC_ACQUIRE)
                      : LayerState::unused;
 }
 
 void set_world(std::int32_t rank, std::int32_t size) {
   if (armed_now()) {
-    __atomic_store_n(&supply.page->world_size, size, __ATOMIC_RELAXED);
-    __atomic_store_n(&supply.page->world_rank, rank, __ATOMIC_RELEASE);
+    __atomic_store_n(&pool.page->world_size, size, __ATOMIC_RELAXED);
+    __atomic_store_n(&pool.page->world_rank, rank, __ATOMIC_RELEASE);
   }
 }
 
 void set_exit(ExitKind kind) {
   if (armed_now()) {
-    __atomic_store_n(&supply.page->exit, kind, __ATOMIC_RELAXED);
+    __atomic_store_n(&pool.page->exit, kind, __ATOMIC_RELAXED);
   }
 }
 
 void set_stacks(StackMode mode, Unwinder unwinder) {
   if (armed_now()) {
-    supply.page->unwinder = unwinder;
-    supply.page->stacks = mode;
+    pool.page->unwinder = unwinder;
+    pool.page->stacks = mode;
   }
 }
 
@@ -180,19 +180,19 @@ bool name_of_node(char* out, std::size_t size, const char* added) {
     return false;
   }
   NamePart host;
-  const int n = snprintf(out, size, "%s/%s-%.8s%s", folder,
-                         write_name_part(host, supply.page->host), supply.page->boot_id, added);
+  const int n = snprintf(out, size, "%s/%s-%.8s%s", folder, write_name_part(host, pool.page->host),
+                         pool.page->boot_id, added);
   return n > 0 && static_cast<std::size_t>(n) < size;
 }
 
-void run_beside(void* (*task)(void*)) { supply.task.store(task, std::memory_order_release); }
+void run_beside(void* (*task)(void*)) { pool.task.store(task, std::memory_order_release); }
 
 void see_gpu_driver() {
   if (armed_now()) {
     bool found = false;
     dl_iterate_phdr(find_gpu_driver, &found);
     if (found) {
-      __atomic_store_n(&supply.page->gpu_driver, std::uint8_t{1}, __ATOMIC_RELAXED);
+      __atomic_store_n(&pool.page->gpu_driver, std::uint8_t{1}, __ATOMIC_RELAXED);
     }
   }
 }

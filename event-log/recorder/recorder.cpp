@@ -14,8 +14,8 @@
 #include "event-log/recorder/layers.hpp"
 #include "event-log/recorder/main_thread.hpp"
 #include "event-log/recorder/no_helper.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
-#include "event-log/recorder/supply.hpp"
 
 namespace uctrace::log {
 
@@ -75,7 +75,7 @@ void close_log() {
   }
   end_recording();
   see_gpu_driver();
-  ProcessPage* page = supply.page;
+  ProcessPage* page = pool.page;
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
     __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
   }
@@ -84,7 +84,7 @@ void close_log() {
   __atomic_store_n(&page->threads_at_end, count_other_threads(), __ATOMIC_RELAXED);
   // What came from here on would be counted and never written.
   __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
-  stop_supply();
+  stop_pool();
 }
 
 // The log may begin on another thread right now: that sees the end, or is seen here. The thread
@@ -165,12 +165,12 @@ Lane* attach() {
   if (lane != nullptr) {
     // The only system calls of a thread's recording life: the helper finds dead threads by their
     // id, and looks at once whether several threads start together.
-    const long tid = supply.no_helper ? 0 : syscall(SYS_gettid);
+    const long tid = pool.no_helper ? 0 : syscall(SYS_gettid);
     __atomic_store_n(&lane->info->tid, static_cast<std::uint32_t>(tid), __ATOMIC_RELAXED);
     if (end_of_thread_key < kKeysInThread) {
       pthread_setspecific(end_of_thread_key, lane);
     }
-    wake_supply();
+    wake_helper();
   }
   return lane;
 }
@@ -187,7 +187,7 @@ void take_last_look() {
   }
 }
 
-bool keeps_records() { return supply.keeps_records; }
+bool keeps_records() { return pool.keeps_records; }
 
 // Either page: the log may have begun on another thread meanwhile.
 bool has_ended() {
@@ -220,8 +220,8 @@ bool start() {
   if (page->armed.generation == 0 && page->failed == 0 && !has_ended()) {
     forget_slots();
     watch_ends_of_threads();
-    if (start_supply()) {
-      leave_out_unwanted_layers(*supply.page);
+    if (start_pool()) {
+      leave_out_unwanted_layers(*pool.page);
       read_recording_conditions();
       detail::armed.store(&page->armed, std::memory_order_release);
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_SEQ_CST);
@@ -270,7 +270,7 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
     return nullptr;
   }
   go_on_in(chunk, stream);
-  if (supply.packs_in_calls) {
+  if (pool.packs_in_calls) {
     pack_in_call();
   }
   return take_bytes(stream, kind, bytes);
@@ -329,9 +329,9 @@ void Lane::drop(DropKind kind, DropCause cause) {
 void count_without_lane(DropKind kind) {
   if (armed_now()) {
     const auto cause = static_cast<std::size_t>(lane_shortage());
-    __atomic_fetch_add(&supply.page->dropped_without_lane[static_cast<std::size_t>(kind)], 1,
+    __atomic_fetch_add(&pool.page->dropped_without_lane[static_cast<std::size_t>(kind)], 1,
                        __ATOMIC_RELAXED);
-    __atomic_fetch_add(&supply.page->dropped_without_lane_by_cause[cause], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&pool.page->dropped_without_lane_by_cause[cause], 1, __ATOMIC_RELAXED);
   }
 }
 

@@ -52,7 +52,7 @@ struct SlotList {
 
 // A clock reading that what directly follows it may take for its own, instead of one more: while
 // nothing was recorded since, the thread has done next to nothing. docs/internals.md has the rules.
-struct Moment {
+struct SharedTick {
   enum class Of : std::uint8_t {
     nothing,
     blocking_call,     // of MPI, which posts one operation and may wait for it
@@ -69,7 +69,7 @@ struct Moment {
 struct alignas(128) Lane {
   Cursor cursors[2];  // by Stream - 1
   LaneInfo* info;     // in the mapped log
-  Moment moment;
+  SharedTick shared_tick;
   std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
   ChunkHeader* current_chunk[2];
   ChunkHeader* previous_chunk[2];  // retired one switch late, for a signal that cut a write short
@@ -90,18 +90,19 @@ struct alignas(128) Lane {
   bool leaves_out() const { return recording == 0 && recording_seen != 0; }
 
   // What began at `tick` is the newest event that this thread knows of.
-  void begin_moment(Moment::Of of, std::uint64_t tick) {
-    moment.tick = tick;
-    moment.position = cursors[0].position;
-    moment.of = of;
+  void begin_shared_tick(SharedTick::Of of, std::uint64_t tick) {
+    shared_tick.tick = tick;
+    shared_tick.position = cursors[0].position;
+    shared_tick.of = of;
   }
-  // What takes its time from the clock ends the moment, also without a record yet.
-  void end_moment() { moment.of = Moment::Of::nothing; }
-  // The moment, if it is still now. A signal handler may come in between: read once, then used.
-  Moment::Of moment_now(std::uint64_t& tick) const {
-    tick = moment.tick;
+  // What takes its time from the clock ends the sharing, also without a record yet.
+  void end_shared_tick() { shared_tick.of = SharedTick::Of::nothing; }
+  // What it is of, if it may still be shared. A signal handler may come in between: read once, then
+  // used.
+  SharedTick::Of shared_tick_now(std::uint64_t& tick) const {
+    tick = shared_tick.tick;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return cursors[0].position == moment.position ? moment.of : Moment::Of::nothing;
+    return cursors[0].position == shared_tick.position ? shared_tick.of : SharedTick::Of::nothing;
   }
 
   // `bytes` (a multiple of 8) in `stream`, zero-filled and 8-byte aligned; nullptr = dropped or
@@ -137,7 +138,7 @@ struct alignas(128) Lane {
   // Handles are resolved at a tick, so that no later event may have an earlier one than this.
   template <typename Record>
   Record* define(std::size_t extra_bytes = 0, DropKind kind = DropKind::definition) {
-    end_moment();
+    end_shared_tick();
     return static_cast<Record*>(
         reserve_bytes(Stream::definitions, kind, sizeof(Record) + extra_bytes));
   }
@@ -191,7 +192,7 @@ Lane* attach();
 // Tells this process's log from that of the process it was forked from.
 inline std::uint32_t log_number() { return detail::generation(); }
 
-// False: there can be no records in this process's log, only counters (supply.hpp).
+// False: there can be no records in this process's log, only counters (pool.hpp).
 bool keeps_records();
 
 // Counts an event of a thread that got no lane although recording is on (more than kMaxLanes

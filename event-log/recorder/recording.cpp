@@ -263,7 +263,7 @@ bool Lane::follow_recording(DropKind kind) {
   const std::uint64_t state = log::recording_state();
   const bool first = is_fresh(*this);
   bool records = recording != 0;
-  end_moment();  // what is left out moves no position by which its end is told
+  end_shared_tick();  // what is left out moves no position by which its end is told
   if (first) {
     follow(*this, state, true);  // the event at hand is not among its counters
     records = recording != 0;

@@ -3,8 +3,8 @@
 
 #include <atomic>
 
+#include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
-#include "event-log/recorder/supply.hpp"
 
 namespace uctrace::log {
 
@@ -53,7 +53,7 @@ class HeldSlots {
 // Where many threads begin together the helper cannot have as much ready: a thread that finds none
 // for its first operation makes a few. One system call. Apart, so that who finds some pays nothing.
 [[gnu::noinline]] Slot* make_first_slots() {
-  if (!supply.has_helper) {
+  if (!pool.has_helper) {
     return nullptr;
   }
   const int saved_errno = errno;

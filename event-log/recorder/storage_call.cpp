@@ -16,7 +16,7 @@ StorageCall::~StorageCall() {
   packer->write_begun.store(0, std::memory_order_relaxed);
   // A helper that comes back from there is not gone.
   if (packer->is_mapped()) {
-    supply.next_look_ns.store(monotonic_raw_ns() + kGoneNs, std::memory_order_relaxed);
+    pool.next_look_ns.store(monotonic_raw_ns() + kGoneNs, std::memory_order_relaxed);
   }
 }
 

@@ -4,7 +4,7 @@
 #include "tests/sanitizers/stand_in.hpp"
 #include "tests/sanitizers/traffic.hpp"
 #include "tests/unit/recording_folder.hpp"
-#include "uct-shim/carried.hpp"
+#include "uct-shim/deferred.hpp"
 
 namespace uctrace::log::test {
 namespace {
@@ -104,15 +104,15 @@ TEST_CASE("what waiting requests are for: each thread has its own, all forget at
         uct::carry(request, {first + i, Origin::ucp, Route::call});
         uct::Context found{};
         // Another thread may have made all void in between; but it is never another's.
-        if (uct::find_carried(request, found) && found.origin != first + i) well = false;
-        if (i % 3 != 0) uct::forget_carried(request);
-        if (thread == 0 && i % 50 == 0) uct::forget_all_carried();
+        if (uct::find_deferred(request, found) && found.origin != first + i) well = false;
+        if (i % 3 != 0) uct::forget_deferred(request);
+        if (thread == 0 && i % 50 == 0) uct::forget_all_deferred();
       }
       for (std::uint64_t i = 0; i < 100; ++i) {
-        uct::forget_carried(reinterpret_cast<uct::Request>(first + i * 264));
+        uct::forget_deferred(reinterpret_cast<uct::Request>(first + i * 264));
       }
     });
-    return well && !uct::any_carried();
+    return well && !uct::any_deferred();
   });
 }
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "uct-shim/carried.hpp"
+#include "uct-shim/deferred.hpp"
 
 namespace uctrace::ucp {
 
@@ -58,15 +58,15 @@ TEST_CASE("dispatch: a request that waits inside UCP starts again for whom it wa
   // Inside a blocking call, whose progress is for anybody.
   CHECK(start(request, {5, Origin::ucp, Route::blocking}, Does::post) == 11);
   CHECK(start(request, kNobody, Does::post) == 0);  // it was done
-  CHECK_FALSE(uct::any_carried());
+  CHECK_FALSE(uct::any_deferred());
 }
 
 TEST_CASE("dispatch: what posts or waits in a transport's queue is not kept") {
   uct_pending_req_t request{};
   start(request, call(12), Does::post);
-  CHECK_FALSE(uct::any_carried());
+  CHECK_FALSE(uct::any_deferred());
   start(request, call(13), Does::refuse);
-  CHECK_FALSE(uct::any_carried());
+  CHECK_FALSE(uct::any_deferred());
   CHECK(start(request, kNobody, Does::post) == 0);
 }
 
@@ -76,13 +76,13 @@ TEST_CASE("dispatch: an address that is used again does not speak for the reques
   CHECK(start(request, call(15), Does::post) == 15);
   CHECK(start(request, kNobody, Does::post) == 0);
   start(request, call(16), Does::nothing);
-  uct::forget_carried(&request);  // it ended
+  uct::forget_deferred(&request);  // it ended
   CHECK(start(request, kNobody, Does::post) == 0);
   start(request, call(17), Does::nothing);
-  uct::forget_all_carried();  // an endpoint failed
+  uct::forget_all_deferred();  // an endpoint failed
   CHECK(start(request, kNobody, Does::post) == 0);
-  uct::forget_carried(&request);
-  CHECK_FALSE(uct::any_carried());
+  uct::forget_deferred(&request);
+  CHECK_FALSE(uct::any_deferred());
 }
 
 TEST_CASE("dispatch: posts of others inside a start are not its own") {
@@ -99,7 +99,7 @@ TEST_CASE("dispatch: posts of others inside a start are not its own") {
   does = Does::post;
   dispatch(&outer);
   CHECK(seen.back().origin == 18);
-  CHECK_FALSE(uct::any_carried());
+  CHECK_FALSE(uct::any_deferred());
 }
 
 TEST_CASE("carried: the table agrees with a naive one") {
@@ -114,33 +114,33 @@ TEST_CASE("carried: the table agrees with a naive one") {
         naive[request] = static_cast<log::Id>(i) + 1;
         break;
       case 1:
-        uct::forget_carried(request);
+        uct::forget_deferred(request);
         naive.erase(request);
         break;
       default: {
         Context context{};
-        const bool known = uct::find_carried(request, context);
+        const bool known = uct::find_deferred(request, context);
         REQUIRE(known == (naive.count(request) != 0));
         if (known) {
           REQUIRE(context.origin == naive[request]);
         }
       }
     }
-    REQUIRE(uct::carried_requests.load() == naive.size());
+    REQUIRE(uct::deferred_requests.load() == naive.size());
     if (random() % 10000 == 0) {
-      uct::forget_all_carried();
+      uct::forget_all_deferred();
       for (const auto& [left, id] : naive) {
         Context context{};
-        REQUIRE_FALSE(uct::find_carried(left, context));
-        uct::forget_carried(left);
+        REQUIRE_FALSE(uct::find_deferred(left, context));
+        uct::forget_deferred(left);
       }
       naive.clear();
     }
   }
   for (const auto& [left, id] : naive) {
-    uct::forget_carried(left);
+    uct::forget_deferred(left);
   }
-  CHECK_FALSE(uct::any_carried());
+  CHECK_FALSE(uct::any_deferred());
 }
 
 TEST_CASE("carried: parts of a request by version and size") {

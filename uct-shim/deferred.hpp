@@ -21,15 +21,15 @@ namespace uctrace::uct {
 // A UCP request is named by the uct_pending_req_t in it. nullptr names none, everywhere here.
 using Request = const void*;
 
-void carry(Request request, const Context& context);
-void forget_carried(Request request);
-void forget_all_carried();
+void defer(Request request, const Context& context);
+void forget_deferred(Request request);
+void forget_all_deferred();
 
 // True if the request is known: `context` is what it was queued for.
-bool find_carried(Request request, Context& context);
+bool find_deferred(Request request, Context& context);
 
-UCTRACE_OWN extern constinit std::atomic<std::uint32_t> carried_requests;
-inline bool any_carried() { return carried_requests.load(std::memory_order_relaxed) != 0; }
+UCTRACE_OWN extern constinit std::atomic<std::uint32_t> deferred_requests;
+inline bool any_deferred() { return deferred_requests.load(std::memory_order_relaxed) != 0; }
 
 // The function with which a libucp purges a transport's queue to take the requests into its own;
 // what is purged by others is thrown away.

@@ -51,7 +51,7 @@ struct Shortage {
 };
 
 // What passes between the helper, the packer and the recording threads; every field is lock-free.
-struct Supply {
+struct Pool {
   Place places[kPlaces];
   std::atomic<std::uint32_t> places_used;       // those behind are none
   std::atomic<std::uint32_t> ready_chunks;      // places in that state, so that a miss costs little
@@ -78,18 +78,18 @@ struct Supply {
   bool packs_in_calls;
   bool no_helper;  // none is wanted, and no system calls once the log has begun
 };
-extern constinit Supply supply;
+extern constinit Pool pool;
 
 // Starts the helper, which opens the log; waits until the first chunks are ready. Where there can
 // be no helper (no thread, or a file system that does not answer) the log holds counters only.
 // False: no log could be made, not even for the counters. Preserves errno.
-bool start_supply();
+bool start_pool();
 
 // Makes the helper look at once what is missing. One system call.
-void wake_supply();
+void wake_helper();
 
 // Stops helper and packer, which closes the log. Waits a bounded time.
-void stop_supply();
+void stop_pool();
 
 // The ready chunk in the lowest place: the one that was used last, which is still in the cache. A
 // system call if that wakes the helper, which idles: once in a burst, whose first chunks these are.

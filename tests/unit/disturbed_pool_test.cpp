@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "event-log/recorder/packer.hpp"
-#include "event-log/recorder/supply.hpp"
+#include "event-log/recorder/pool.hpp"
 #include "tests/unit/recording_folder.hpp"
 
 namespace {
@@ -147,7 +147,7 @@ TEST_CASE("while the file system holds up the helper that is the cause, however 
     };
     // Longer than a helper may stay away.
     if (!comes_true(is_held) ||
-        !comes_true([] { return monotonic_raw_ns() > supply.next_look_ns.load(); })) {
+        !comes_true([] { return monotonic_raw_ns() > pool.next_look_ns.load(); })) {
       holds_writes = false;
       return false;
     }

@@ -1,4 +1,4 @@
-#include "event-log/recorder/supply.hpp"
+#include "event-log/recorder/pool.hpp"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -12,25 +12,25 @@
 
 namespace uctrace::log {
 
-constinit Supply supply{};
+constinit Pool pool{};
 
-void wake_supply() {
-  if (!supply.has_helper) {
+void wake_helper() {
+  if (!pool.has_helper) {
     return;
   }
   const int saved_errno = errno;
-  supply.wanted.fetch_add(1, std::memory_order_release);
-  syscall(SYS_futex, &supply.wanted, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  pool.wanted.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, &pool.wanted, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   errno = saved_errno;
 }
 
 namespace {
 
 void wake_if_short() {
-  const std::uint32_t below = supply.wake_below.load(std::memory_order_relaxed);
-  if (supply.ready_chunks.load(std::memory_order_relaxed) < below &&
-      supply.wake_below.exchange(0, std::memory_order_relaxed) != 0) {
-    wake_supply();
+  const std::uint32_t below = pool.wake_below.load(std::memory_order_relaxed);
+  if (pool.ready_chunks.load(std::memory_order_relaxed) < below &&
+      pool.wake_below.exchange(0, std::memory_order_relaxed) != 0) {
+    wake_helper();
   }
 }
 
@@ -38,18 +38,18 @@ void wake_if_short() {
 
 ChunkHeader* take_chunk() {
   // What a thread that comes late with its log makes ready is nobody's.
-  if (supply.ready_chunks.load(std::memory_order_relaxed) == 0 || !supply.keeps_records) {
+  if (pool.ready_chunks.load(std::memory_order_relaxed) == 0 || !pool.keeps_records) {
     wake_if_short();
     return nullptr;
   }
-  const std::uint32_t used = supply.places_used.load(std::memory_order_acquire);
+  const std::uint32_t used = pool.places_used.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < used; ++i) {
-    Place& place = supply.places[i];
+    Place& place = pool.places[i];
     PlaceState expected = PlaceState::ready;
     if (place.state.load(std::memory_order_relaxed) == expected &&
         place.state.compare_exchange_strong(expected, PlaceState::taken,
                                             std::memory_order_acq_rel)) {
-      supply.ready_chunks.fetch_sub(1, std::memory_order_relaxed);
+      pool.ready_chunks.fetch_sub(1, std::memory_order_relaxed);
       wake_if_short();
       return place.chunk;
     }
@@ -62,26 +62,26 @@ namespace {
 // Of a helper that does not look any more nothing is to be expected, whatever it last said of what
 // is missing; while it, or the packer, waits for the file system, it is that which is slow.
 DropCause cause_now(DropCause shortage) {
-  const bool waits_for_helper = supply.has_helper && (shortage == DropCause::helper_late ||
-                                                      shortage == DropCause::packing_slow ||
-                                                      shortage == DropCause::chunks_bound);
+  const bool waits_for_helper = pool.has_helper && (shortage == DropCause::helper_late ||
+                                                    shortage == DropCause::packing_slow ||
+                                                    shortage == DropCause::chunks_bound);
   if (!waits_for_helper) {
     return shortage;
   }
-  if (supply.helper_lives.load(std::memory_order_relaxed) == 0 || packer_is_gone()) {
+  if (pool.helper_lives.load(std::memory_order_relaxed) == 0 || packer_is_gone()) {
     return DropCause::helper_gone;
   }
   if (waits_for_storage()) {
     return DropCause::storage_slow;
   }
-  return monotonic_raw_ns() > supply.next_look_ns.load(std::memory_order_relaxed)
+  return monotonic_raw_ns() > pool.next_look_ns.load(std::memory_order_relaxed)
              ? DropCause::helper_gone
              : shortage;
 }
 
 bool will_end(const Shortage& shortage) {
   const DropCause cause = shortage.cause.load(std::memory_order_relaxed);
-  return supply.has_helper && cause == DropCause::helper_late &&
+  return pool.has_helper && cause == DropCause::helper_late &&
          cause_now(cause) != DropCause::helper_gone &&
          !shortage.waited_in_vain.load(std::memory_order_relaxed);
 }
@@ -98,11 +98,11 @@ bool wait_for_more(Shortage& shortage, std::uint32_t seen, std::uint64_t give_up
     return false;
   }
   const int saved_errno = errno;
-  if (supply.waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
-    wake_supply();  // while any thread waits it looks soon
+  if (pool.waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
+    wake_helper();  // while any thread waits it looks soon
   }
-  const bool waited = futex_wait(supply.made, seen, static_cast<long>(give_up_ns - t));
-  supply.waiting.fetch_sub(1, std::memory_order_acq_rel);
+  const bool waited = futex_wait(pool.made, seen, static_cast<long>(give_up_ns - t));
+  pool.waiting.fetch_sub(1, std::memory_order_acq_rel);
   errno = saved_errno;
   return waited;
 }
@@ -116,11 +116,11 @@ void end_shortage(Shortage& shortage) {
 ChunkHeader* wait_for_chunk() {
   const std::uint64_t give_up = monotonic_raw_ns() + kFirstWaitNs;
   for (;;) {
-    const std::uint32_t seen = supply.made.load(std::memory_order_acquire);
+    const std::uint32_t seen = pool.made.load(std::memory_order_acquire);
     if (ChunkHeader* chunk = take_chunk()) {
       return chunk;
     }
-    if (!wait_for_more(supply.chunks, seen, give_up)) {
+    if (!wait_for_more(pool.chunks, seen, give_up)) {
       return nullptr;
     }
   }
@@ -129,30 +129,30 @@ ChunkHeader* wait_for_chunk() {
 namespace {
 
 DropCause cause_of_drops(const Shortage& shortage) {
-  return supply.keeps_records ? cause_now(shortage.cause.load(std::memory_order_relaxed))
-                              : supply.why_counted;
+  return pool.keeps_records ? cause_now(shortage.cause.load(std::memory_order_relaxed))
+                            : pool.why_counted;
 }
 
 }  // namespace
 
-DropCause chunk_shortage() { return cause_of_drops(supply.chunks); }
-DropCause lane_shortage() { return cause_of_drops(supply.lanes); }
+DropCause chunk_shortage() { return cause_of_drops(pool.chunks); }
+DropCause lane_shortage() { return cause_of_drops(pool.lanes); }
 
 void retire_chunk(ChunkHeader* chunk) {
-  Place& place = supply.places[chunk->place];
-  place.retired_as = supply.retirements.fetch_add(1, std::memory_order_relaxed);
+  Place& place = pool.places[chunk->place];
+  place.retired_as = pool.retirements.fetch_add(1, std::memory_order_relaxed);
   place.state.store(PlaceState::retired, std::memory_order_release);
 }
 
 void make_ready(Place& place) {
   place.packed = 0;
-  supply.ready_chunks.fetch_add(1, std::memory_order_relaxed);
-  end_shortage(supply.chunks);
+  pool.ready_chunks.fetch_add(1, std::memory_order_relaxed);
+  end_shortage(pool.chunks);
   place.state.store(PlaceState::ready, std::memory_order_release);
 }
 
 Slot* take_slab() {
-  for (auto& place : supply.ready_slabs) {
+  for (auto& place : pool.ready_slabs) {
     if (Slot* slots = place.exchange(nullptr, std::memory_order_acquire)) {
       return slots;
     }

@@ -1,4 +1,4 @@
-#include "uct-shim/carried.hpp"
+#include "uct-shim/deferred.hpp"
 
 #include "event-log/recorder/address_map.hpp"
 #include "event-log/recorder/recorder.hpp"
@@ -6,16 +6,16 @@
 namespace uctrace::uct {
 
 // Apart from what every post reads besides.
-alignas(128) constinit std::atomic<std::uint32_t> carried_requests{0};
+alignas(128) constinit std::atomic<std::uint32_t> deferred_requests{0};
 
 namespace {
 
-struct Carried {
+struct Deferred {
   log::Id origin;
   log::Origin kind;
   std::uint32_t era;
 };
-constinit log::AddressMap<Carried, 1 << 16> carried;
+constinit log::AddressMap<Deferred, 1 << 16> deferred;
 alignas(128) constinit std::atomic<std::uint32_t> era{0};  // entries of an older one are void
 
 constinit std::atomic<RequestLayout> layout{RequestLayout{}};
@@ -33,37 +33,37 @@ Request offset(const void* address, std::uint16_t distance, std::ptrdiff_t direc
 
 }  // namespace
 
-void carry(Request request, const Context& context) {
+void defer(Request request, const Context& context) {
   if (request == nullptr) {
     return;
   }
-  const bool fresh = carried.find(request) == nullptr;
-  if (auto* entry = carried.claim(request)) {
+  const bool fresh = deferred.find(request) == nullptr;
+  if (auto* entry = deferred.claim(request)) {
     entry->value = {context.origin, context.kind, era.load(std::memory_order_relaxed)};
     if (fresh) {
-      carried_requests.fetch_add(1, std::memory_order_relaxed);
+      deferred_requests.fetch_add(1, std::memory_order_relaxed);
     }
   } else if (log::Lane* lane = log::lane()) {
     ++lane->counters().ucp_requests_not_carried;
   }
 }
 
-void forget_carried(Request request) {
-  auto* entry = request != nullptr && any_carried() ? carried.find(request) : nullptr;
+void forget_deferred(Request request) {
+  auto* entry = request != nullptr && any_deferred() ? deferred.find(request) : nullptr;
   if (entry != nullptr) {
-    carried.free(entry);
-    carried_requests.fetch_sub(1, std::memory_order_relaxed);
+    deferred.free(entry);
+    deferred_requests.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
-void forget_all_carried() {
-  if (any_carried()) {
+void forget_all_deferred() {
+  if (any_deferred()) {
     era.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
-bool find_carried(Request request, Context& context) {
-  const auto* entry = request != nullptr && any_carried() ? carried.find(request) : nullptr;
+bool find_deferred(Request request, Context& context) {
+  const auto* entry = request != nullptr && any_deferred() ? deferred.find(request) : nullptr;
   if (entry == nullptr || entry->value.era != era.load(std::memory_order_relaxed)) {
     return false;
   }
