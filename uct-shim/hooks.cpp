@@ -1,6 +1,7 @@
 // Which hook belongs into which slot of an interface's table of operations.
 #include <string.h>
 
+#include "event-log/format/ucx_functions.hpp"
 #include "interpose/leave_out.hpp"
 #include "uct-shim/operations.hpp"
 #include "uct-shim/pending.hpp"
@@ -13,37 +14,8 @@ using log::UctHook;
 
 template <typename Visitor>
 void each_hook(uct_iface_ops_t& table, Visitor visit) {
-#define UCTRACE_HOOK(slot, hook) visit(UctHook::slot, #slot, table.slot, hook)
-  UCTRACE_HOOK(ep_put_short, put_short);
-  UCTRACE_HOOK(ep_put_bcopy, put_bcopy);
-  UCTRACE_HOOK(ep_put_zcopy, put_zcopy);
-  UCTRACE_HOOK(ep_get_short, get_short);
-  UCTRACE_HOOK(ep_get_bcopy, get_bcopy);
-  UCTRACE_HOOK(ep_get_zcopy, get_zcopy);
-  UCTRACE_HOOK(ep_am_short, am_short);
-  UCTRACE_HOOK(ep_am_short_iov, am_short_iov);
-  UCTRACE_HOOK(ep_am_bcopy, am_bcopy);
-  UCTRACE_HOOK(ep_am_zcopy, am_zcopy);
-  UCTRACE_HOOK(ep_atomic_cswap64, cswap64);
-  UCTRACE_HOOK(ep_atomic_cswap32, cswap32);
-  UCTRACE_HOOK(ep_atomic32_post, atomic32_post);
-  UCTRACE_HOOK(ep_atomic64_post, atomic64_post);
-  UCTRACE_HOOK(ep_atomic32_fetch, atomic32_fetch);
-  UCTRACE_HOOK(ep_atomic64_fetch, atomic64_fetch);
-  UCTRACE_HOOK(ep_tag_eager_short, tag_eager_short);
-  UCTRACE_HOOK(ep_tag_eager_bcopy, tag_eager_bcopy);
-  UCTRACE_HOOK(ep_tag_eager_zcopy, tag_eager_zcopy);
-  UCTRACE_HOOK(ep_tag_rndv_zcopy, tag_rndv_zcopy);
-  UCTRACE_HOOK(ep_tag_rndv_cancel, tag_rndv_cancel);
-  UCTRACE_HOOK(ep_tag_rndv_request, tag_rndv_request);
-  UCTRACE_HOOK(iface_tag_recv_zcopy, tag_recv_zcopy);
-  UCTRACE_HOOK(iface_tag_recv_cancel, tag_recv_cancel);
-  UCTRACE_HOOK(ep_pending_add, pending_add);
-  UCTRACE_HOOK(ep_pending_purge, pending_purge);
-  UCTRACE_HOOK(ep_flush, ep_flush);
-  UCTRACE_HOOK(ep_fence, ep_fence);
-  UCTRACE_HOOK(ep_check, ep_check);
-  UCTRACE_HOOK(iface_flush, iface_flush);
+#define UCTRACE_HOOK(slot, hook) visit(UctHook::slot, #slot, table.slot, hook);
+  UCTRACE_UCT_SLOTS(UCTRACE_HOOK)
 #undef UCTRACE_HOOK
 }
 

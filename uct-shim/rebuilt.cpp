@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "event-log/format/ucx_functions.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/objects.hpp"
 #include "interpose/original.hpp"
@@ -41,23 +42,11 @@ struct PassOn<slot> {
   }
 };
 
-template <auto... slots>
-void pass_on(uct_iface_ops_t& table) {
-  ((table.*slots = PassOn<slots>::call), ...);
-}
-
 // The operations that a patched UCX calls through the table.
 void make_table(uct_iface_ops_t& table) {
-  using Ops = uct_iface_ops_t;
-  pass_on<&Ops::ep_put_short, &Ops::ep_put_bcopy, &Ops::ep_put_zcopy, &Ops::ep_get_short,
-          &Ops::ep_get_bcopy, &Ops::ep_get_zcopy, &Ops::ep_am_short, &Ops::ep_am_short_iov,
-          &Ops::ep_am_bcopy, &Ops::ep_am_zcopy, &Ops::ep_atomic_cswap64, &Ops::ep_atomic_cswap32,
-          &Ops::ep_atomic32_post, &Ops::ep_atomic64_post, &Ops::ep_atomic32_fetch,
-          &Ops::ep_atomic64_fetch, &Ops::ep_tag_eager_short, &Ops::ep_tag_eager_bcopy,
-          &Ops::ep_tag_eager_zcopy, &Ops::ep_tag_rndv_zcopy, &Ops::ep_tag_rndv_cancel,
-          &Ops::ep_tag_rndv_request, &Ops::iface_tag_recv_zcopy, &Ops::iface_tag_recv_cancel,
-          &Ops::ep_pending_add, &Ops::ep_pending_purge, &Ops::ep_flush, &Ops::ep_fence,
-          &Ops::ep_check, &Ops::iface_flush>(table);
+#define UCTRACE_PASS_ON(slot, hook) table.slot = PassOn<&uct_iface_ops_t::slot>::call;
+  UCTRACE_UCT_SLOTS(UCTRACE_PASS_ON)
+#undef UCTRACE_PASS_ON
   swap_operations(table);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "event-log/format/fault_codes.hpp"
+#include "event-log/format/ucx_functions.hpp"
 
 namespace uctrace::log {
 
@@ -86,39 +87,8 @@ enum class RecordType : std::uint8_t {
   ucx_device = 62,
 };
 
-enum class UctOp : std::uint8_t {
-  none = 0,
-  put_short,
-  put_bcopy,
-  put_zcopy,
-  get_short,
-  get_bcopy,
-  get_zcopy,
-  am_short,
-  am_short_iov,
-  am_bcopy,
-  am_zcopy,
-  cswap32,
-  cswap64,
-  atomic32_post,
-  atomic64_post,
-  atomic32_fetch,
-  atomic64_fetch,
-  tag_eager_short,
-  tag_eager_bcopy,
-  tag_eager_zcopy,
-  tag_rndv_zcopy,
-  tag_rndv_request,
-  ep_flush,
-  ep_fence,
-  iface_flush,
-  ep_check,
-  tag_rndv_cancel,
-  tag_recv_zcopy,  // posted to the interface: moves nothing by itself
-  tag_recv_cancel,
-  put_sgl_zcopy,
-  kCount
-};
+#define UCTRACE_ENUMERATOR(name, ...) name,
+enum class UctOp : std::uint8_t { none = 0, UCTRACE_UCT_OPS(UCTRACE_ENUMERATOR) kCount };
 
 // What came up from a transport.
 enum class ArrivalKind : std::uint8_t {
@@ -154,93 +124,13 @@ enum class PendingEvent : std::uint8_t {
 
 // The slots of an interface's table of operations that have a hook: bits of UctInterface::offered
 // and hooked.
-enum class UctHook : std::uint8_t {
-  ep_put_short = 0,
-  ep_put_bcopy,
-  ep_put_zcopy,
-  ep_get_short,
-  ep_get_bcopy,
-  ep_get_zcopy,
-  ep_am_short,
-  ep_am_short_iov,
-  ep_am_bcopy,
-  ep_am_zcopy,
-  ep_atomic_cswap64,
-  ep_atomic_cswap32,
-  ep_atomic32_post,
-  ep_atomic64_post,
-  ep_atomic32_fetch,
-  ep_atomic64_fetch,
-  ep_tag_eager_short,
-  ep_tag_eager_bcopy,
-  ep_tag_eager_zcopy,
-  ep_tag_rndv_zcopy,
-  ep_tag_rndv_cancel,
-  ep_tag_rndv_request,
-  iface_tag_recv_zcopy,
-  iface_tag_recv_cancel,
-  ep_pending_add,
-  ep_pending_purge,
-  ep_flush,
-  ep_fence,
-  ep_check,
-  iface_flush,
-  kCount
-};
+enum class UctHook : std::uint8_t { UCTRACE_UCT_SLOTS(UCTRACE_ENUMERATOR) kCount };
 
 enum class UcpFunction : std::uint8_t {
   none = 0,
-  tag_send_nb,
-  tag_send_nbr,
-  tag_send_nbx,
-  tag_send_sync_nb,
-  tag_send_sync_nbx,
-  tag_recv_nb,
-  tag_recv_nbr,
-  tag_recv_nbx,
-  tag_msg_recv_nb,
-  tag_msg_recv_nbx,
-  put,
-  put_nb,
-  put_nbi,
-  put_nbx,
-  get,
-  get_nb,
-  get_nbi,
-  get_nbx,
-  atomic_post,
-  atomic_fetch_nb,
-  atomic_op_nbx,
-  atomic_add32,
-  atomic_add64,
-  atomic_fadd32,
-  atomic_fadd64,
-  atomic_swap32,
-  atomic_swap64,
-  atomic_cswap32,
-  atomic_cswap64,
-  ep_flush,
-  ep_flush_nb,
-  ep_flush_nbx,
-  worker_flush,
-  worker_flush_nb,
-  worker_flush_nbx,
-  worker_fence,
-  am_send_nb,
-  am_send_nbx,
-  am_handler,  // a message handed to a handler of the program
-  am_recv_data_nbx,
-  ep_close_nb,
-  ep_close_nbx,
-  disconnect_nb,
-  ep_destroy,
-  stream_send_nb,
-  stream_send_nbx,
-  stream_recv_nb,
-  stream_recv_nbx,
-  stream_recv_data_nb,
-  kCount
+  UCTRACE_UCP_FUNCTIONS(UCTRACE_ENUMERATOR) kCount
 };
+#undef UCTRACE_ENUMERATOR
 
 // What a UCP function does, which decides what the fields of its record mean (UcpOperation).
 enum class UcpFamily : std::uint8_t {
@@ -259,36 +149,18 @@ enum class UcpFamily : std::uint8_t {
 };
 
 namespace detail {
-constexpr UcpFamily find_family(UcpFunction function) {
-  if (function <= UcpFunction::none || function >= UcpFunction::kCount) return UcpFamily::none;
-  if (function <= UcpFunction::tag_send_sync_nbx) return UcpFamily::tag_send;
-  if (function <= UcpFunction::tag_msg_recv_nbx) return UcpFamily::tag_receive;
-  if (function <= UcpFunction::put_nbx) return UcpFamily::put;
-  if (function <= UcpFunction::get_nbx) return UcpFamily::get;
-  if (function <= UcpFunction::atomic_cswap64) return UcpFamily::atomic;
-  if (function <= UcpFunction::worker_fence) return UcpFamily::flush;
-  if (function <= UcpFunction::am_send_nbx) return UcpFamily::am_send;
-  if (function == UcpFunction::am_handler) return UcpFamily::am_receive;
-  if (function == UcpFunction::am_recv_data_nbx) return UcpFamily::am_receive_data;
-  if (function <= UcpFunction::ep_destroy) return UcpFamily::flush;
-  return function <= UcpFunction::stream_send_nbx ? UcpFamily::stream_send
-                                                  : UcpFamily::stream_receive;
-}
-
 // A table, because the record path asks for every operation.
-struct Families {
-  UcpFamily of[static_cast<std::size_t>(UcpFunction::kCount) + 1];
-  constexpr Families() : of{} {
-    for (std::size_t i = 0; i < sizeof of / sizeof of[0]; ++i) {
-      of[i] = find_family(static_cast<UcpFunction>(i));
-    }
-  }
+inline constexpr UcpFamily kFamilies[] = {
+    UcpFamily::none,
+#define UCTRACE_FAMILY(function, family) UcpFamily::family,
+    UCTRACE_UCP_FUNCTIONS(UCTRACE_FAMILY)
+#undef UCTRACE_FAMILY
+        UcpFamily::none,
 };
-inline constexpr Families kFamilies;
 }  // namespace detail
 
 constexpr UcpFamily family_of(UcpFunction function) {
-  return function < UcpFunction::kCount ? detail::kFamilies.of[static_cast<std::size_t>(function)]
+  return function < UcpFunction::kCount ? detail::kFamilies[static_cast<std::size_t>(function)]
                                         : UcpFamily::none;
 }
 

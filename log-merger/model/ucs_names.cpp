@@ -1,6 +1,6 @@
 #include "log-merger/model/ucs_names.hpp"
 
-#include <array>
+#include <iterator>
 
 #include "event-log/format/ucp_names.hpp"
 
@@ -45,49 +45,10 @@ constexpr StatusName kStatusNames[] = {
     {-80, "UCS_ERR_ENDPOINT_TIMEOUT"},
 };
 
-// In the order of log::UctOp.
-constexpr std::array<std::string_view, static_cast<std::size_t>(log::UctOp::kCount)> kUctOps = {
-    "none",           "put_short",        "put_bcopy",       "put_zcopy",       "get_short",
-    "get_bcopy",      "get_zcopy",        "am_short",        "am_short_iov",    "am_bcopy",
-    "am_zcopy",       "cswap32",          "cswap64",         "atomic32_post",   "atomic64_post",
-    "atomic32_fetch", "atomic64_fetch",   "tag_eager_short", "tag_eager_bcopy", "tag_eager_zcopy",
-    "tag_rndv_zcopy", "tag_rndv_request", "ep_flush",        "ep_fence",        "iface_flush",
-    "ep_check",       "tag_rndv_cancel",  "tag_recv_zcopy",  "tag_recv_cancel", "put_sgl_zcopy",
-};
-
-// In the order of log::UctHook.
-constexpr std::array<std::string_view, static_cast<std::size_t>(log::UctHook::kCount)> kUctHooks = {
-    "ep_put_short",
-    "ep_put_bcopy",
-    "ep_put_zcopy",
-    "ep_get_short",
-    "ep_get_bcopy",
-    "ep_get_zcopy",
-    "ep_am_short",
-    "ep_am_short_iov",
-    "ep_am_bcopy",
-    "ep_am_zcopy",
-    "ep_atomic_cswap64",
-    "ep_atomic_cswap32",
-    "ep_atomic32_post",
-    "ep_atomic64_post",
-    "ep_atomic32_fetch",
-    "ep_atomic64_fetch",
-    "ep_tag_eager_short",
-    "ep_tag_eager_bcopy",
-    "ep_tag_eager_zcopy",
-    "ep_tag_rndv_zcopy",
-    "ep_tag_rndv_cancel",
-    "ep_tag_rndv_request",
-    "iface_tag_recv_zcopy",
-    "iface_tag_recv_cancel",
-    "ep_pending_add",
-    "ep_pending_purge",
-    "ep_flush",
-    "ep_fence",
-    "ep_check",
-    "iface_flush",
-};
+#define UCTRACE_NAME(name, ...) #name,
+constexpr std::string_view kUctOps[] = {"none", UCTRACE_UCT_OPS(UCTRACE_NAME)};
+constexpr std::string_view kUctSlots[] = {UCTRACE_UCT_SLOTS(UCTRACE_NAME)};
+#undef UCTRACE_NAME
 
 }  // namespace
 
@@ -102,11 +63,11 @@ std::string ucs_status_name(std::int32_t status) {
 
 std::string_view uct_op_name(log::UctOp op) {
   const auto i = static_cast<std::size_t>(op);
-  return i < kUctOps.size() ? kUctOps[i] : "unknown";
+  return i < std::size(kUctOps) ? kUctOps[i] : "unknown";
 }
 
 std::string_view uct_hook_name(log::UctHook hook) {
-  return kUctHooks[static_cast<std::size_t>(hook)];
+  return kUctSlots[static_cast<std::size_t>(hook)];
 }
 
 std::string_view ucp_function_name(log::UcpFunction function) {

@@ -28,25 +28,20 @@ CHUNK_HEADER_BYTES = 64
 EVENTS, DEFINITIONS = 1, 2
 UCT_OPERATION, UCT_COMPLETION, UCP_OPERATION, UCT_PENDING, UCT_INTERFACE = 1, 2, 4, 8, 33
 
-# Function of a ucp_operation, from 1 on.
-UCP_FUNCTIONS = (
-    "ucp_tag_send_nb ucp_tag_send_nbr ucp_tag_send_nbx ucp_tag_send_sync_nb ucp_tag_send_sync_nbx"
-    " ucp_tag_recv_nb ucp_tag_recv_nbr ucp_tag_recv_nbx ucp_tag_msg_recv_nb ucp_tag_msg_recv_nbx"
-    " ucp_put ucp_put_nb ucp_put_nbi ucp_put_nbx ucp_get ucp_get_nb ucp_get_nbi ucp_get_nbx"
-    " ucp_atomic_post ucp_atomic_fetch_nb ucp_atomic_op_nbx ucp_atomic_add32 ucp_atomic_add64"
-    " ucp_atomic_fadd32 ucp_atomic_fadd64 ucp_atomic_swap32 ucp_atomic_swap64 ucp_atomic_cswap32"
-    " ucp_atomic_cswap64 ucp_ep_flush ucp_ep_flush_nb ucp_ep_flush_nbx ucp_worker_flush"
-    " ucp_worker_flush_nb ucp_worker_flush_nbx ucp_worker_fence ucp_am_send_nb ucp_am_send_nbx"
-    " active_message_handler ucp_am_recv_data_nbx ucp_ep_close_nb ucp_ep_close_nbx"
-    " ucp_disconnect_nb ucp_ep_destroy ucp_stream_send_nb ucp_stream_send_nbx ucp_stream_recv_nb"
-    " ucp_stream_recv_nbx ucp_stream_recv_data_nb"
-).split()
+
+def documented(what):
+    """[name of 1, name of 2, ...] as docs/log-format.md lists the numbers of `what`."""
+    text = (SOURCE_ROOT / "docs" / "log-format.md").read_text()
+    listed = " ".join(re.search(rf"^\* {what}: (.*?)\n(?:\*|$)", text, re.S | re.M)[1].split())
+    numbered = re.findall(r"(\d+) (.+?)(?:, (?=\d)| \(|$)", listed)
+    assert [int(number) for number, _ in numbered] == list(range(1, len(numbered) + 1)), listed
+    return [name for _, name in numbered]
 
 
-def uct_op_names():
-    """The names of UCT operations by their number, as the format's own header has them."""
-    text = re.sub(r"//.*", "", (SOURCE_ROOT / "event-log" / "format" / "kinds.hpp").read_text())
-    return re.findall(r"(\w+)(?: = 0)?,", re.search(r"enum class UctOp .*?kCount", text, re.S)[0])
+HANDLER_CALL = "a call of a handler of active messages"
+UCP_FUNCTIONS = ["active_message_handler" if name == HANDLER_CALL else f"ucp_{name}"
+                 for name in documented("function of a ucp_operation")]
+UCT_OPS = ["none", *documented("op")]
 
 
 def unpack(*logs):
@@ -105,7 +100,7 @@ class Log:
 
     def uct_operations(self):
         """What each UCT operation's record says, in the order in which their calls returned."""
-        names, transports = uct_op_names(), self.uct_interfaces()
+        transports = self.uct_interfaces()
         ends = {}
         for offset, _, status in self.records(UCT_COMPLETION):
             ends[self.u64(offset + 16)] = status
@@ -123,7 +118,7 @@ class Log:
                 {
                     "returned": start + duration,
                     "transport": transports[interface],
-                    "op": names[op],
+                    "op": UCT_OPS[op],
                     "am_id": am_id,
                     "status": status,
                     "endpoint": endpoint,
