@@ -57,7 +57,7 @@ Run merge_logs(LogSet logs, const MergeOptions& options) {
 }
 
 Run merge_folder(const std::filesystem::path& folder, const MergeOptions& options) {
-  merge::Job job = merge::load_job(read_logs(folder), options);
+  merge::Job job = merge::load_job(read_logs(folder, options.job), options);
   try {
     job.run.command = merge::launcher_line(folder, job.logs.front().file.job());
   } catch (const log::FileError& error) {

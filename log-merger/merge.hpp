@@ -14,9 +14,10 @@
 
 namespace uctrace {
 
-// Every log in `folder`, and which topologies of nodes are there. Throws Error where the folder
-// cannot be read.
-LogSet read_logs(const std::filesystem::path& folder);
+// The logs of one job in `folder`: the newest, or the one whose key begins with `wanted_job`. Of
+// the others only whose they are. And which topologies of nodes are there. Throws Error where the
+// folder cannot be read.
+LogSet read_logs(const std::filesystem::path& folder, const std::string& wanted_job = "");
 
 // Throws Error where `logs` holds none.
 Run merge_logs(LogSet logs, const MergeOptions& options);

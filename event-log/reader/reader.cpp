@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "event-log/reader/log_head.hpp"
+
 namespace uctrace::log {
 
 // --- damage --------------------------------------------------------------------------------------
@@ -48,57 +50,11 @@ LogFile::LogFile(FileWords file, FileWords live, std::string name, WriterState s
   check_records();
 }
 
-namespace {
-
-constexpr const char* kMakeAgain = "record the run again, or leave this file out";
-
-using Cause = FileError::Cause;
-
-[[noreturn]] void refuse(const std::string& name, Cause cause, std::string why, std::string to_do) {
-  throw FileError(cause, {"cannot read the log " + name, std::move(why), std::move(to_do)});
-}
-
-}  // namespace
-
 // --- process page --------------------------------------------------------------------------------
 
 void LogFile::read_page() {
-  std::uint64_t magic = 0;
-  file_.copy(&magic, sizeof magic, 0);
-  if (magic == 0) {
-    refuse(name_, Cause::unfinished, "its process had not begun to write it",
-           "leave this file out");
-  }
-  if (magic == __builtin_bswap64(kMagic)) {
-    refuse(name_, Cause::foreign, "it comes from a machine of the other byte order",
-           "merge it on a machine like the one that recorded it");
-  }
-  if (magic != kMagic) {
-    refuse(name_, Cause::foreign, "it is not a uctrace log", "name a folder of logs");
-  }
-  if (file_.bytes() < offsetof(ProcessPage, tool_version)) {
-    refuse(name_, Cause::unfinished, "it is cut short within its first page", kMakeAgain);
-  }
   file_.copy(&page_, sizeof page_, 0);
-  if (page_.version != kFormatVersion) {
-    refuse(name_, page_.version == 0 ? Cause::unfinished : Cause::foreign,
-           "it has format " + std::to_string(page_.version) + ", this uctrace reads format " +
-               std::to_string(kFormatVersion),
-           page_.version > kFormatVersion ? "merge it with the newer uctrace that recorded it"
-                                          : "merge it with the older uctrace that recorded it");
-  }
-  if (file_.bytes() < kProcessPageBytes) {
-    refuse(name_, Cause::unfinished, "it is cut short within its first page", kMakeAgain);
-  }
-  const bool layers_valid = std::all_of(std::begin(page_.layers), std::end(page_.layers),
-                                        [](LayerState s) { return s <= LayerState::unwanted; });
-  if (page_.page_bytes != kProcessPageBytes || page_.clock < Clock::tsc ||
-      page_.clock > Clock::monotonic_raw || page_.exit > ExitKind::aborted || !layers_valid ||
-      page_.lanes_used > kMaxLanes || page_.anchor_count > kAnchors || page_.world_rank < -1 ||
-      page_.world_size < 0 || page_.closed > 1 || page_.storage > Storage::drained ||
-      page_.chunk_bytes % kMinChunkBytes != 0) {
-    refuse(name_, Cause::unfinished, "its first page is damaged", kMakeAgain);
-  }
+  check_page(page_, file_.bytes(), name_);
   read_lanes();
   anchors_.assign(page_.anchors, page_.anchors + page_.anchor_count);
 }

@@ -12,6 +12,7 @@
 
 #include "event-log/reader/block_decoder.hpp"
 #include "event-log/reader/input_file.hpp"
+#include "event-log/reader/log_head.hpp"
 #include "event-log/reader/reader.hpp"
 
 namespace uctrace::log {
@@ -118,12 +119,6 @@ void update_overwritten(const LogInput& file, const FileWords& words) {
   }
 }
 
-// Of the process that `before` names, what `page` leaves open.
-WriterState state_of(const ProcessPage& before, WriterState then, const ProcessPage& page) {
-  if (page.closed == 1) return WriterState::closed;
-  return same_writer(before, page) ? then : WriterState::unseen;
-}
-
 }  // namespace
 
 std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& name) {
@@ -173,6 +168,25 @@ bool FileWords::same(const FileWords& other) const {
     }
   }
   return true;
+}
+
+WriterState state_of(const ProcessPage& before, WriterState then, const ProcessPage& page) {
+  if (page.closed == 1) return WriterState::closed;
+  return same_writer(before, page) ? then : WriterState::unseen;
+}
+
+LogHead read_log_head(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const LogInput file(name);
+  file.require_open();
+  ProcessPage before{};
+  file.read(&before, sizeof before, 0);
+  const WriterState then = look_for_writer(before);
+  LogHead head;
+  file.read(&head.page, sizeof head.page, 0);
+  check_page(head.page, file.size(), name);
+  head.state = state_of(before, then, head.page);
+  return head;
 }
 
 LogFile LogFile::from_bytes(Bytes bytes, std::string name, Bytes live) {

@@ -1,6 +1,7 @@
 // The logs that a run is made of, before anything is taken from them.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -26,20 +27,33 @@ struct TopologyFile {
   bool finished = true;  // it was written to the end
 };
 
+struct JobInFolder {
+  std::string key;
+  std::uint64_t started_realtime_ns = 0;  // its last process
+  std::size_t processes = 0;
+  bool shown = false;
+};
+
 struct LogSet {
   std::string folder;  // its name in messages
   std::vector<log::LogFile> files;
   std::vector<LeftOut> left_out;
   std::vector<std::string> notes;  // a line for each file that was left out
   std::vector<TopologyFile> topologies = {};
-  std::vector<Source> sources = {};  // all that was looked at
+  std::vector<Source> sources = {};    // all that was looked at
+  std::vector<JobInFolder> jobs = {};  // by key; none where `files` says it
 
   // Adds what `open` returns, or notes why it cannot be read.
   template <typename Open>
   SourceState add(const std::string& name, Open open) {
+    return look_at(name, [&] { return files.emplace_back(open()).state(); });
+  }
+
+  // `look` looks at a log, and returns what is known of its writer.
+  template <typename Look>
+  SourceState look_at(const std::string& name, Look look) {
     try {
-      files.push_back(open());
-      return state_of(files.back().state());
+      return state_of(look());
     } catch (const log::FileError& error) {
       left_out.push_back({name, error.problem(), error.cause()});
       notes.push_back(error.message());

@@ -11,13 +11,6 @@
 
 namespace uctrace::merge {
 
-struct JobInFolder {
-  std::string key;
-  std::uint64_t started_realtime_ns = 0;
-  std::size_t processes = 0;
-  bool shown = false;
-};
-
 // A further log of a process that has one. `same`: byte for byte.
 struct SecondLog {
   std::string log, of;

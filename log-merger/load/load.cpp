@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "event-log/reader/error.hpp"
+#include "event-log/reader/log_head.hpp"
 #include "log-merger/folder/data_files.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/mpi/communicators.hpp"
@@ -25,19 +27,65 @@ void add_topology(const fs::path& path, LogSet& logs) {
   logs.topologies.push_back({name, path, finished});
 }
 
+void add_to(std::map<std::string, JobInFolder>& jobs, std::string_view key,
+            const log::ProcessPage& page) {
+  JobInFolder& job = jobs[std::string(key)];
+  job.key = key;
+  job.started_realtime_ns = std::max(job.started_realtime_ns, page.anchors[0].realtime_ns);
+  ++job.processes;
+}
+
+std::vector<JobInFolder> listed(std::map<std::string, JobInFolder>& jobs) {
+  std::vector<JobInFolder> list;
+  for (auto& [key, job] : jobs) list.push_back(std::move(job));
+  return list;
+}
+
+// The newest whose key begins with `wanted`; nullptr if there is none.
+JobInFolder* find_job(std::vector<JobInFolder>& jobs, const std::string& wanted) {
+  JobInFolder* found = nullptr;
+  for (JobInFolder& job : jobs) {
+    if (job.key.starts_with(wanted) &&
+        (found == nullptr || job.started_realtime_ns > found->started_realtime_ns)) {
+      found = &job;
+    }
+  }
+  return found;
+}
+
+// At the head of each. Returns of which job each source is a log; nothing of what is none.
+std::vector<std::optional<std::string>> look_at_logs(const fs::path& folder, LogSet& logs) {
+  std::map<std::string, JobInFolder> jobs;
+  std::vector<std::optional<std::string>> job_of(logs.sources.size());
+  for (std::size_t i = 0; i < logs.sources.size(); ++i) {
+    Source& source = logs.sources[i];
+    if (!is_log(source)) continue;
+    const fs::path path = folder / source.name;
+    source.state = logs.look_at(path.string(), [&] {
+      const log::LogHead head = log::read_log_head(path);
+      job_of[i] = head.job();
+      add_to(jobs, head.job(), head.page);
+      return head.state;
+    });
+  }
+  logs.jobs = listed(jobs);
+  return job_of;
+}
+
 }  // namespace
 
 // What lies there is looked at before it is read: what is changed meanwhile is seen as changed
 // later.
-LogSet read_logs(const fs::path& folder) {
+LogSet read_logs(const fs::path& folder, const std::string& wanted_job) {
   LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
   logs.sources = list_sources(folder);
-  for (Source& source : logs.sources) {
-    const fs::path path = folder / source.name;
-    add_topology(path, logs);
-    if (is_log(source)) {
-      source.state = logs.add(path.string(), [&] { return log::LogFile::open(path); });
-    }
+  for (const Source& source : logs.sources) add_topology(folder / source.name, logs);
+  const std::vector<std::optional<std::string>> job_of = look_at_logs(folder, logs);
+  const JobInFolder* const job = find_job(logs.jobs, wanted_job);
+  for (std::size_t i = 0; i < logs.sources.size(); ++i) {
+    if (job == nullptr || job_of[i] != job->key) continue;
+    const fs::path path = folder / logs.sources[i].name;
+    logs.sources[i].state = logs.add(path.string(), [&] { return log::LogFile::open(path); });
   }
   return logs;
 }
@@ -70,29 +118,18 @@ std::string processes_text(std::size_t count) {
 
 std::vector<JobInFolder> jobs_of(const std::vector<log::LogFile>& files) {
   std::map<std::string, JobInFolder> jobs;
-  for (const log::LogFile& file : files) {
-    JobInFolder& job = jobs[std::string(file.job())];
-    job.key = file.job();
-    job.started_realtime_ns = std::max(job.started_realtime_ns, started_at(file));
-    ++job.processes;
-  }
-  std::vector<JobInFolder> list;
-  for (const auto& [key, job] : jobs) {
-    list.push_back(job);
-  }
-  return list;
+  for (const log::LogFile& file : files) add_to(jobs, file.job(), file.page());
+  return listed(jobs);
 }
 
 // The logs of one job: the newest, or the one whose key begins with `wanted`.
-void choose_job(std::vector<log::LogFile>& files, const std::string& wanted, Job& job) {
-  std::vector<JobInFolder>& jobs = job.findings.jobs = jobs_of(files);
-  JobInFolder* chosen = nullptr;
-  for (JobInFolder& candidate : jobs) {
-    if (candidate.key.starts_with(wanted) &&
-        (chosen == nullptr || candidate.started_realtime_ns > chosen->started_realtime_ns)) {
-      chosen = &candidate;
-    }
+void choose_job(LogSet& logs, const std::string& wanted, Job& job) {
+  if (logs.jobs.empty()) {
+    require_logs(logs);
+    logs.jobs = jobs_of(logs.files);
   }
+  std::vector<JobInFolder>& jobs = job.findings.jobs = std::move(logs.jobs);
+  JobInFolder* const chosen = find_job(jobs, wanted);
   std::string others;
   for (const JobInFolder& other : jobs) {
     if (&other != chosen) {
@@ -111,7 +148,8 @@ void choose_job(std::vector<log::LogFile>& files, const std::string& wanted, Job
                     jobs.size(), wanted.empty() ? "the newest, " : "", chosen->key,
                     processes_text(chosen->processes), others));
   }
-  std::erase_if(files, [&](const log::LogFile& file) { return file.job() != chosen->key; });
+  std::erase_if(logs.files, [&](const log::LogFile& file) { return file.job() != chosen->key; });
+  require_logs(logs);
 }
 
 // One process may appear twice (a copied file): one log of it stays, the one with more events.
@@ -162,13 +200,12 @@ void adopt_launch_ranks(Job& job) {
 }  // namespace
 
 Job load_job(LogSet logs, const MergeOptions& options) {
-  require_logs(logs);
   Job job;
   job.run.notes = std::move(logs.notes);
+  choose_job(logs, options.job, job);
   job.findings.left_out = std::move(logs.left_out);
   job.topologies = std::move(logs.topologies);
   job.run.sources = std::move(logs.sources);
-  choose_job(logs.files, options.job, job);
   drop_second_logs(logs.files, job);
   for (log::LogFile& file : logs.files) {
     job.logs.emplace_back(std::move(file));

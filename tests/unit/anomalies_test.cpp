@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "event-log/reader/error.hpp"
@@ -10,6 +11,7 @@
 #include "log-merger/reports/info_output.hpp"
 #include "tests/unit/job_builder.hpp"
 #include "tests/unit/log_builder.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace::merge::test {
 namespace {
@@ -89,6 +91,34 @@ TEST_CASE("several jobs in one folder: the newest is shown, the others are named
   CHECK(jobs[1]["shown"] == true);
   CHECK(merged(logs, {.job = "jo"}).processes.size() == 2);
   CHECK_THROWS_AS(merged(logs, {.job = "none"}), Error);
+}
+
+TEST_CASE("of the logs of other jobs only the heads are read") {
+  const uctrace::test::TemporaryFolder folder;
+  std::vector<LogBuilder> logs{process(0), process(1), process(0)};
+  std::strcpy(logs[2].page.job, "later");
+  logs[2].page.anchors[0].realtime_ns += 1000;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const std::vector<std::byte> bytes = logs[i].bytes();
+    std::ofstream(folder / (std::to_string(i) + ".ulog"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
+  std::ofstream(folder / "3.ulog") << "no log";
+  const LogSet newest = read_logs(folder.path()), older = read_logs(folder.path(), "jo");
+  CHECK(newest.files.size() == 1);
+  CHECK(newest.files.front().job() == "later");
+  CHECK(older.files.size() == 2);
+  CHECK(read_logs(folder.path(), "none").files.empty());
+  for (const LogSet* set : {&newest, &older}) {
+    REQUIRE(set->jobs.size() == 2);
+    CHECK(set->jobs[0].processes == 2);
+    CHECK(set->left_out.size() == 1);
+    CHECK(are_settled(set->sources));  // of all that lies there it is known how it ended
+    CHECK(set->sources.back().state == SourceState::foreign);
+  }
+  CHECK_THROWS_WITH_AS(merge_folder(folder.path(), {.job = "none"}), doctest::Contains("no job"),
+                       Error);
 }
 
 TEST_CASE("a second log of a process is counted once") {

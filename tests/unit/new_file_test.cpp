@@ -1,35 +1,19 @@
 #include "log-merger/folder/new_file.hpp"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
+
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/uctrace-new-file-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path operator/(const char* name) const { return path_ / name; }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
-  }
-
- private:
-  fs::path path_;
-};
+using Folder = test::TemporaryFolder;
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path);
