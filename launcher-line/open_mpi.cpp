@@ -151,7 +151,21 @@ std::string edited_app_line(const std::string& text, const Editor& editor, std::
   return line.is_edited() ? join(line.result(), ' ') : text;
 }
 
-void edit_app_file(Editor& editor, const FoundOption& option) {
+bool sets_preload(const Line& line, const Part& part) {
+  return std::any_of(part.scan.options.begin(), part.scan.options.end(),
+                     [&](const FoundOption& option) {
+                       return option.name == "x" && name_part(value_of(line, option)) == kPreload;
+                     });
+}
+
+// With an app file Open MPI 4 ignores all other options, Open MPI 5 does not.
+void edit_app_file(Editor& editor, const std::vector<Part>& parts, const FoundOption& option) {
+  if (std::any_of(parts.begin(), parts.end(),
+                  [&](const Part& part) { return sets_preload(editor.line, part); })) {
+    editor.result.unclear =
+        "whether -x LD_PRELOAD counts beside an app file depends on the version";
+    return;
+  }
   const std::string name = value_of(editor.line, option);
   const std::optional<std::string> text = editor.around.file(name);
   if (!text) {
@@ -208,8 +222,7 @@ void edit_open_mpi(Editor& editor) {
 
   for (const Part& part : parts) {
     for (const FoundOption& option : part.scan.options) {
-      // With an app file all other options are ignored.
-      if (option.name == "app") return edit_app_file(editor, option);
+      if (option.name == "app") return edit_app_file(editor, parts, option);
     }
   }
   std::string tuned_preload;

@@ -127,6 +127,10 @@ TEST_CASE("Open MPI's app files and tune files") {
   CHECK(app.copies[0].text ==
         "# both\n-x LD_PRELOAD=/u/lib.so -x UCTRACE_DIR=/d -np 1 ./a \"x y\"\n\n"
         "-x UCTRACE_DIR=/d -np 2 -x LD_PRELOAD=/u/lib.so:q.so ./b\n");
+  const Edit mixed =
+      edit(Kind::open_mpi, "mpirun -x LD_PRELOAD=q.so --app f", {}, {{"f", "./a\n"}});
+  CHECK(mixed.unclear.find("beside an app file") != mixed.unclear.npos);
+  CHECK_FALSE(mixed.is_edited);
 
   const Edit tuned = edit(Kind::open_mpi, "mpirun --tune t ./app", {},
                           {{"t", "-x A=1 -x LD_PRELOAD='q.so'\n--mca btl self\n"}});
