@@ -123,13 +123,13 @@ Lane* claim_ready_lane() {
 }
 
 Lane* claim_lane() {
-  const std::uint64_t give_up = monotonic_raw_ns() + kFirstWaitNs;
+  FirstWait first(pool.lanes);
   for (;;) {
     const std::uint32_t seen = pool.made.load(std::memory_order_acquire);
     if (Lane* lane = claim_ready_lane()) {
       return lane;
     }
-    if (!wait_for_more(pool.lanes, seen, give_up)) {
+    if (!first.wait(seen)) {
       break;
     }
   }

@@ -79,31 +79,41 @@ DropCause cause_now(DropCause shortage) {
              : shortage;
 }
 
+// Not of a helper that ended, as a sandbox may do it. One that is only slow still makes some.
 bool will_end(const Shortage& shortage) {
-  const DropCause cause = shortage.cause.load(std::memory_order_relaxed);
-  return pool.has_helper && cause == DropCause::helper_late &&
-         cause_now(cause) != DropCause::helper_gone &&
+  return pool.has_helper &&
+         shortage.cause.load(std::memory_order_relaxed) == DropCause::helper_late &&
+         pool.helper_lives.load(std::memory_order_relaxed) != 0 && !packer_is_gone() &&
          !shortage.waited_in_vain.load(std::memory_order_relaxed);
 }
 
 }  // namespace
 
-bool wait_for_more(Shortage& shortage, std::uint32_t seen, std::uint64_t give_up_ns) {
-  if (!will_end(shortage)) {
+FirstWait::FirstWait(Shortage& shortage) : shortage_(shortage) {
+  const std::uint64_t now = monotonic_raw_ns();
+  latest_ns_ = now + kLongestFirstWaitNs;
+  give_up_ns_ = now + kFirstWaitNs;
+}
+
+bool FirstWait::wait(std::uint32_t seen) {
+  if (!will_end(shortage_)) {
     return false;
   }
   const std::uint64_t t = monotonic_raw_ns();
-  if (t >= give_up_ns) {
-    shortage.waited_in_vain.store(true, std::memory_order_relaxed);
+  if (t >= give_up_ns_) {
+    shortage_.waited_in_vain.store(true, std::memory_order_relaxed);
     return false;
   }
   const int saved_errno = errno;
   if (pool.waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
     wake_helper();  // while any thread waits it looks soon
   }
-  const bool waited = futex_wait(pool.made, seen, static_cast<long>(give_up_ns - t));
+  const bool waited = futex_wait(pool.made, seen, static_cast<long>(give_up_ns_ - t));
   pool.waiting.fetch_sub(1, std::memory_order_acq_rel);
   errno = saved_errno;
+  if (pool.made.load(std::memory_order_acquire) != seen) {
+    give_up_ns_ = std::min(monotonic_raw_ns() + kFirstWaitNs, latest_ns_);
+  }
   return waited;
 }
 
@@ -114,13 +124,13 @@ void end_shortage(Shortage& shortage) {
 }
 
 ChunkHeader* wait_for_chunk() {
-  const std::uint64_t give_up = monotonic_raw_ns() + kFirstWaitNs;
+  FirstWait first(pool.chunks);
   for (;;) {
     const std::uint32_t seen = pool.made.load(std::memory_order_acquire);
     if (ChunkHeader* chunk = take_chunk()) {
       return chunk;
     }
-    if (!wait_for_more(pool.chunks, seen, give_up)) {
+    if (!first.wait(seen)) {
       return nullptr;
     }
   }

@@ -23,8 +23,11 @@ inline constexpr std::size_t kReadySlabs = 16;
 // The most that all chunks of a process take.
 inline constexpr std::uint64_t kMostChunkBytes = 512 << 20;
 inline constexpr std::size_t kPlaces = kMostChunkBytes / kChunkBytes;
-// How long the first record of a thread may wait for a lane, and for a chunk.
+// How long the first record of a thread may wait for a lane, and for a chunk: while nothing is
+// made, and in all. Where many threads start at once and spin for a lock, the helper gets little of
+// a core.
 inline constexpr std::uint64_t kFirstWaitNs = 1'000'000'000;
+inline constexpr std::uint64_t kLongestFirstWaitNs = 5 * kFirstWaitNs;
 // A helper that did not come for so long is not just late.
 inline constexpr std::uint64_t kGoneNs = 1'000'000'000;
 
@@ -96,9 +99,18 @@ void stop_pool();
 ChunkHeader* take_chunk();
 // The same, but waits for the helper if that is only late. For the first record of a thread.
 ChunkHeader* wait_for_chunk();
-// Wakes the helper and waits until it made something since `made` was `seen`, or the time is over.
-// False: it is, or no waiting helps.
-bool wait_for_more(Shortage& shortage, std::uint32_t seen, std::uint64_t give_up_ns);
+// A thread's wait for what the helper has yet to make.
+class FirstWait {
+ public:
+  explicit FirstWait(Shortage& shortage);
+  // Wakes the helper and waits until it made something since `made` was `seen`. False: the time is
+  // over, or no waiting helps.
+  bool wait(std::uint32_t seen);
+
+ private:
+  Shortage& shortage_;
+  std::uint64_t latest_ns_, give_up_ns_;
+};
 // One came: threads may wait for the next ones.
 void end_shortage(Shortage& shortage);
 // Why there was no chunk, or no lane, now.

@@ -171,6 +171,7 @@ Lane* attach() {
       pthread_setspecific(end_of_thread_key, lane);
     }
     wake_helper();
+    lane->take_first_chunk();
   }
   return lane;
 }
@@ -286,6 +287,16 @@ ChunkHeader* Lane::next_chunk(Stream stream) {
   }
   waited |= bit;
   return wait_for_chunk();
+}
+
+void Lane::take_first_chunk() {
+  const bool may_wait = pool.has_helper && (recording_state() & 1) != 0;
+  if (!may_wait || switching || current_chunk[index_of(Stream::events)] != nullptr) {
+    return;
+  }
+  if (ChunkHeader* chunk = next_chunk(Stream::events)) {
+    go_on_in(chunk, Stream::events);
+  }
 }
 
 // A signal handler that finds no room while `switching` drops its record. All that takes long is

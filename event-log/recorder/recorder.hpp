@@ -89,6 +89,10 @@ struct alignas(128) Lane {
   // Events of this lane are not recorded now. Before its first one that is not known: false.
   bool leaves_out() const { return recording == 0 && recording_seen != 0; }
 
+  // Takes the first chunk of a new lane. For where the thread is not inside of UCX yet: who waits
+  // for a chunk with the lock of a worker lets all other threads spin, and the helper gets no core.
+  void take_first_chunk();
+
   // What began at `tick` is the newest event that this thread knows of.
   void begin_shared_tick(SharedTick::Of of, std::uint64_t tick) {
     shared_tick.tick = tick;

@@ -99,6 +99,33 @@ TEST_CASE("a thread that got no lane gets one once there are more") {
   });
 }
 
+TEST_CASE("threads that begin together under one lock, for which they spin, lose nothing") {
+  if (!has_helper()) return;
+  constexpr int kThreads = 200;
+  const Folder folder;
+  folder.run([&] {
+    alarm(kMostSeconds);
+    std::atomic_flag taken = ATOMIC_FLAG_INIT;
+    std::atomic<int> with_room{0};
+    std::barrier all(kThreads);
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        const Lane* mine = lane();
+        if (mine != nullptr && mine->current_chunk[0] != nullptr) ++with_room;
+        while (taken.test_and_set(std::memory_order_acquire)) {
+        }
+        record_one();
+        taken.clear(std::memory_order_release);
+        all.arrive_and_wait();
+      });
+    }
+    threads.clear();
+    return with_room == kThreads;
+  });
+  CHECK(folder.log().dropped_records() == 0);
+}
+
 TEST_CASE("who finds no lane in a log that was removed does not wait for one") {
   if (!has_helper()) return;
   const Folder folder;

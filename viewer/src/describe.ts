@@ -6,7 +6,8 @@ import { formatBytes, formatCount, formatDuration, formatExactBytes } from './fo
 import { wayText, type Moving } from './legs';
 import { fullPlaceText, isDeviceMemory, placeOf, placeText } from './memory';
 import type { Table } from './packed';
-import { kNotKnown, processLabel } from './words';
+import { processLabel } from './choices';
+import { kNotKnown } from './words';
 
 export type Line = readonly [name: string, value: string];
 

@@ -1,6 +1,7 @@
 // What a filter selects, and what a measure adds up. Each function states the naive definition
 // that it equals; tests/kernels.test.ts holds it to that.
 
+import { choicesOf } from './choices';
 import type { Columns } from './columns';
 import type { MemoryKind, Role, TrafficClass } from './data';
 
@@ -70,22 +71,11 @@ export function filtersTime(filter: Filter): boolean {
 
 /** Whether it asks for what a transfer that serves no message cannot have, not even as unknown. */
 export function filtersMessages(filter: Filter): boolean {
-  const names = [
-    'kind',
-    'mpi',
-    'comm',
-    'protocol',
-    'min_size',
-    'max_size',
-    'src_memory',
-    'dst_memory',
-    'gpu',
-  ] as const;
-  return names.some((name) => filter[name] !== undefined);
+  return choicesOf('message').some((choice) => filter[choice] !== undefined);
 }
 
 export function filtersPath(filter: Filter): boolean {
-  return filter.transport !== undefined || filter.op !== undefined || filter.role !== undefined;
+  return choicesOf('path').some((choice) => filter[choice] !== undefined);
 }
 
 /**

@@ -6,7 +6,8 @@ import type { Details } from './details';
 import type { Measure, Selection } from './filter';
 import type { Tables } from './packed';
 import type { Activity, ActivityChoice, TimeAxis } from './slabs';
-import type { Choices, State } from './state';
+import type { Choices } from './choices';
+import type { State } from './state';
 import type { Tooltip } from './views/tooltip';
 
 export interface Context {

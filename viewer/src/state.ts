@@ -1,6 +1,6 @@
 // What the reader has chosen, and its form in the page's address, so that a view can be shared.
 
-import { kUnknownProcess, type PageData, type Place, type Role } from './data';
+import { kChoices, type Choice, type Choices, type ChoiceValue } from './choices';
 import { kMeasures, type Filter, type Measure } from './filter';
 import type { Scale } from './matrix';
 import { endOf, wholeSlabs, type TimeAxis } from './slabs';
@@ -12,81 +12,6 @@ export interface State {
 }
 
 export const kInitialState: State = { filter: {}, measure: 'bytes', scale: 'log' };
-
-/** The filters that are chosen from a list. */
-export const kChoices = [
-  'kind',
-  'mpi',
-  'comm',
-  'protocol',
-  'min_size',
-  'max_size',
-  'src',
-  'dst',
-  'rank',
-  'host',
-  'src_host',
-  'dst_host',
-  'src_memory',
-  'dst_memory',
-  'gpu',
-  'transport',
-  'op',
-  'role',
-] as const;
-export type Choice = (typeof kChoices)[number];
-export type ChoiceValue = string | number | null;
-
-/** What each filter can be set to in this run, in the order in which it is offered. */
-export type Choices = { readonly [K in Choice]: readonly ChoiceValue[] };
-
-export function makeChoices(data: PageData): Choices {
-  const messages = data.classes.filter((c) => c.reason === null);
-  const steps = data.classes.flatMap((c) => c.path);
-  const used = new Set(data.cells.flatMap((cell) => [cell.src, cell.dst]));
-  const processes = [
-    ...data.processes.keys(),
-    ...(used.has(kUnknownProcess) ? [kUnknownProcess] : []),
-  ];
-  const sizes = [...new Set(messages.map((c) => c.size ?? 0))].sort((a, b) => a - b);
-  const hosts = distinct(data.processes.map((p) => p.host));
-  const { gpus } = data.devices;
-  const kinds = (end: 'src_memory' | 'dst_memory') => {
-    const places = messages.map((c) => c[end]).filter((place): place is Place => place !== null);
-    return distinct(places.map(({ kind }) => kind));
-  };
-  return {
-    kind: distinct(messages.map((c) => c.kind)),
-    mpi: distinct(messages.map((c) => c.mpi)),
-    comm: distinct(messages.map((c) => c.comm)),
-    protocol: distinct(messages.map((c) => c.protocol)),
-    min_size: sizes,
-    max_size: sizes,
-    src: processes,
-    dst: processes,
-    rank: [...data.processes.keys()],
-    host: hosts,
-    src_host: hosts,
-    dst_host: hosts,
-    // Without a GPU all memory is the host's.
-    src_memory: gpus.length > 0 ? kinds('src_memory') : [],
-    dst_memory: gpus.length > 0 ? kinds('dst_memory') : [],
-    gpu: gpus.map(({ label }) => label),
-    transport: distinct(steps.map((s) => s.transport)),
-    op: distinct(steps.map((s) => s.op)),
-    role: (['data', 'control', 'staging'] satisfies Role[]).filter((role) =>
-      steps.some((s) => s.role === role),
-    ),
-  };
-}
-
-/** Sorted, with null ("not known") last. */
-function distinct(values: (string | null)[]): (string | null)[] {
-  return [...new Set(values)].sort((a, b) => {
-    if (a === null || b === null) return Number(a === null) - Number(b === null);
-    return a.localeCompare(b, 'en', { numeric: true });
-  });
-}
 
 export function withChoice(state: State, choice: Choice, value: ChoiceValue | undefined): State {
   const filter: Record<string, unknown> = { ...state.filter };

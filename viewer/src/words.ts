@@ -1,7 +1,7 @@
 // The words of the page: names of measures and processes, and the sentence that says what the
 // numbers on the page are.
 
-import { leastBytes, mostBytes } from './command';
+import { choicesOf, choiceWords, kChoices, processLabel } from './choices';
 import { kUnknownProcess, type PageData } from './data';
 import { filtersPath, filtersTime, type Filter, type Measure } from './filter';
 import { formatBytes, formatCount, formatExactBytes, formatShortCount } from './format';
@@ -42,16 +42,6 @@ export function formatExactValue(measure: Measure, value: number): string {
   return `${formatCount(value)} ${nounFor(measure, value)}`;
 }
 
-export function processLabel(data: PageData, process: number): string {
-  return data.processes[process]?.label ?? 'unknown';
-}
-
-/** "GPU 0000:10:00.0 of node1", by its label. */
-export function gpuLabel(data: PageData, label: string): string {
-  const gpu = data.devices.gpus.find((candidate) => candidate.label === label);
-  return gpu ? `GPU ${gpu.bus} of ${gpu.host}` : `GPU ${label}`;
-}
-
 /** "3", "8–11" where ranks share a row, "unknown" */
 export function rowLabel(data: PageData, axis: Axis, row: number): string {
   const { first, last } = processesOf(axis, row);
@@ -64,28 +54,14 @@ function pathWords(filter: Filter, article: string): string {
   return filter.transport === undefined ? words : `${words} over ${filter.transport}`;
 }
 
+const pathChoices = choicesOf('path');
+
 function messageWords(data: PageData, filter: Filter): string {
   const words: string[] = [];
-  const add = (value: string | null | undefined, known: string, unknown: string) => {
-    if (value !== undefined) words.push(value === null ? unknown : `${known} ${value}`);
-  };
-  add(filter.kind, 'of kind', 'of no kind');
-  add(filter.mpi, 'asked for by', 'of no known MPI function');
-  add(filter.comm, 'on', 'of no known communicator');
-  add(filter.protocol, 'sent by protocol', 'of no known protocol');
-  if (filter.min_size !== undefined) words.push(`of ${formatBytes(leastBytes(filter.min_size))} or more`);
-  if (filter.max_size !== undefined) {
-    words.push(`of less than ${formatBytes(mostBytes(filter.max_size) + 1)}`);
+  for (const choice of [...kChoices].filter((choice) => !pathChoices.includes(choice))) {
+    const value = filter[choice];
+    if (value !== undefined) words.push(choiceWords(data, choice, value));
   }
-  if (filter.src !== undefined) words.push(`from rank ${processLabel(data, filter.src)}`);
-  if (filter.dst !== undefined) words.push(`to rank ${processLabel(data, filter.dst)}`);
-  if (filter.rank !== undefined) words.push(`with an end at rank ${processLabel(data, filter.rank)}`);
-  if (filter.host !== undefined) words.push(`with an end on host ${filter.host}`);
-  if (filter.src_host !== undefined) words.push(`from host ${filter.src_host}`);
-  if (filter.dst_host !== undefined) words.push(`to host ${filter.dst_host}`);
-  add(filter.src_memory, 'from memory of kind', '');
-  add(filter.dst_memory, 'to memory of kind', '');
-  if (filter.gpu !== undefined) words.push(`with an end on ${gpuLabel(data, filter.gpu)}`);
   if (filtersTime(filter)) words.push('that start in the chosen time');
   return words.length === 0 ? '' : ` ${words.join(', ')}`;
 }

@@ -8,7 +8,7 @@ import { kMemoryKinds, type Cell, type PageData, type Place, type Step, type Tra
 import { cellValues, kMeasures, select, totals, type Filter, type Measure } from '../src/filter';
 import { cellsAt, makeAxis, makeMatrix, position, processesOf, valueAt } from '../src/matrix';
 import { largestPairs } from '../src/pairs';
-import { makeChoices } from '../src/state';
+import { makeChoices } from '../src/choices';
 import { makeRandom, makeRun } from './make_run.mjs';
 
 type Random = () => number;

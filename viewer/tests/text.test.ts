@@ -12,7 +12,8 @@ import {
   formatShortCount,
   formatTime,
 } from '../src/format';
-import { fromHash, kInitialState, makeChoices, toHash } from '../src/state';
+import { makeChoices } from '../src/choices';
+import { fromHash, kInitialState, toHash } from '../src/state';
 import { describe as describeView } from '../src/words';
 import { makeRun, written } from './make_run.mjs';
 

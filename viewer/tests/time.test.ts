@@ -21,7 +21,8 @@ import {
   makePyramid,
   makeTimeAxis,
 } from '../src/slabs';
-import { fromHash, makeChoices, toHash, withSpan, kInitialState } from '../src/state';
+import { makeChoices } from '../src/choices';
+import { fromHash, toHash, withSpan, kInitialState } from '../src/state';
 import { inside, panned, showing, ticks, zoomed } from '../src/time_range';
 import { makeView } from '../src/view';
 import { makeRandom, makeRun, written } from './make_run.mjs';

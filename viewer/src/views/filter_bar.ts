@@ -1,47 +1,22 @@
 // The filters and the measure, shared by all views, with what they select in words and in totals.
 
-import { kUnknownProcess } from '../data';
-import { leastBytes, mostBytes, selectionCommand } from '../command';
+import { choiceName, isOffered, kChoices, valueLabel, type Choice, type ChoiceValue } from '../choices';
+import { selectionCommand } from '../command';
 import { formatInstant } from '../describe';
 import { button, element } from '../dom';
 import { filtersTime, kMeasures, type Filter, type Measure } from '../filter';
-import { formatBytes, formatShare } from '../format';
+import { formatShare } from '../format';
 import type { Context, Panel, Update, View } from '../page';
 import { endOf } from '../slabs';
-import { encodeValue, kChoices, kInitialState, withChoice, withSpan } from '../state';
-import type { Choice } from '../state';
-import type { ChoiceValue } from '../state';
+import { encodeValue, kInitialState, withChoice, withSpan } from '../state';
 import {
   describe,
   formatExactValue,
   formatValue,
-  gpuLabel,
   kMeasureNames,
   kNotKnown,
-  processLabel,
 } from '../words';
 import { copyButton } from './tooltip';
-
-const kChoiceNames: Record<Choice, string> = {
-  kind: 'Kind',
-  mpi: 'MPI function',
-  comm: 'Communicator',
-  protocol: 'Protocol',
-  min_size: 'Size from',
-  max_size: 'Size to',
-  src: 'Source rank',
-  dst: 'Destination rank',
-  rank: 'Rank, either end',
-  host: 'Host, either end',
-  src_host: 'Source host',
-  dst_host: 'Destination host',
-  src_memory: 'Source memory',
-  dst_memory: 'Destination memory',
-  gpu: 'GPU, either end',
-  transport: 'UCT transport',
-  op: 'UCT operation',
-  role: 'Role',
-};
 
 /** The value of the option that filters nothing; no name begins with a line break. */
 const kAny = '\n';
@@ -70,7 +45,7 @@ export function makeFilterBar(context: Context, update: Update): Panel {
   const measures = makeMeasures(update);
   const rules = context.data.devices.gpus.length > 0 ? [...kRules, kMemoryRule] : kRules;
   const selects = kChoices
-    .filter((choice) => isOffered(context, choice))
+    .filter((choice) => isOffered(context.data, choice))
     .map((choice) => makeSelect(context, choice, update));
   const withoutMessage = element('input', {
     type: 'checkbox',
@@ -151,13 +126,6 @@ export function makeFilterBar(context: Context, update: Update): Panel {
   };
 }
 
-/** With one host, which end lies on it is no choice; nor is any memory without a GPU. */
-function isOffered({ choices, data }: Context, choice: Choice): boolean {
-  if (choice === 'src_host' || choice === 'dst_host') return choices.host.length > 1;
-  const ofMemory = choice === 'src_memory' || choice === 'dst_memory' || choice === 'gpu';
-  return !ofMemory || data.devices.gpus.length > 0;
-}
-
 function describeSpan({ axis }: Context, { from, to }: Filter): string {
   if (from === undefined && to === undefined) return 'Time: all';
   const [first, last] = [from ?? axis.from, to ?? endOf(axis)];
@@ -190,30 +158,21 @@ function makeMeasures(update: Update) {
 
 function makeSelect(context: Context, choice: Choice, update: Update) {
   const offered = context.choices[choice];
+  const label = (value: ChoiceValue) =>
+    value === null ? kNotKnown : valueLabel(context.data, choice, value);
   const select = element(
     'select',
     { 'data-testid': `filter-${choice}` },
     element('option', { value: kAny }, 'all'),
     ...offered.map((value) =>
-      element('option', { value: encodeValue(value) }, choiceLabel(context, choice, value)),
+      element('option', { value: encodeValue(value) }, label(value)),
     ),
   );
   select.addEventListener('change', () => {
     const value = offered.find((candidate) => encodeValue(candidate) === select.value);
     update((state) => withChoice(state, choice, value));
   });
-  return { choice, select, label: element('label', {}, kChoiceNames[choice], select) };
-}
-
-function choiceLabel({ data }: Context, choice: Choice, value: ChoiceValue): string {
-  if (value === null) return kNotKnown;
-  if (choice === 'min_size') return formatBytes(leastBytes(Number(value)));
-  if (choice === 'max_size') return `below ${formatBytes(mostBytes(Number(value)) + 1)}`;
-  if (choice === 'gpu') return gpuLabel(data, String(value));
-  if (choice !== 'src' && choice !== 'dst' && choice !== 'rank') return String(value);
-  const process = Number(value);
-  const label = processLabel(data, process);
-  return process === kUnknownProcess ? label : `${label} (${data.processes[process]!.host})`;
+  return { choice, select, label: element('label', {}, choiceName(choice), select) };
 }
 
 function makeTotal({ runTotals }: Context, view: View, measure: Measure): HTMLElement {

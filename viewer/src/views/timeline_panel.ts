@@ -8,7 +8,7 @@ import { endOf } from '../slabs';
 import { withSpan } from '../state';
 import { darkScheme, theme } from '../theme';
 import { inside, panned, showing, zoomed, type Range } from '../time_range';
-import { processLabel } from '../words';
+import { processLabel } from '../choices';
 import { makeOverviewStrip } from './overview_strip';
 import { drawRuler } from './ruler';
 import { kRulerHeight, paint, timeAt, visibleProcesses, type LaneLayout } from './timeline_painter';
