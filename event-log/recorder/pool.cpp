@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,32 +90,55 @@ bool will_end(const Shortage& shortage) {
 
 }  // namespace
 
+namespace {
+
+// CPU time of the helper so far; 0 where that cannot be told. The id of the clock is the kernel's:
+// that of a thread (4), as the scheduler counts (2).
+std::uint64_t cpu_ns_of_helper() {
+  const auto tid = static_cast<clockid_t>(pool.helper_lives.load(std::memory_order_relaxed));
+  timespec time{};
+  if (syscall(SYS_clock_gettime, static_cast<clockid_t>(~tid * 8 | 4 | 2), &time) != 0) {
+    return 0;
+  }
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
 FirstWait::FirstWait(Shortage& shortage) : shortage_(shortage) {
   const std::uint64_t now = monotonic_raw_ns();
   latest_ns_ = now + kLongestFirstWaitNs;
-  give_up_ns_ = now + kFirstWaitNs;
+  give_up_ns_ = now;
 }
 
 bool FirstWait::wait(std::uint32_t seen) {
   if (!will_end(shortage_)) {
     return false;
   }
+  const int saved_errno = errno;
   const std::uint64_t t = monotonic_raw_ns();
-  if (t >= give_up_ns_) {
+  if (t >= give_up_ns_ && !gets_on(t)) {
     shortage_.waited_in_vain.store(true, std::memory_order_relaxed);
+    errno = saved_errno;
     return false;
   }
-  const int saved_errno = errno;
   if (pool.waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
     wake_helper();  // while any thread waits it looks soon
   }
   const bool waited = futex_wait(pool.made, seen, static_cast<long>(give_up_ns_ - t));
   pool.waiting.fetch_sub(1, std::memory_order_acq_rel);
   errno = saved_errno;
-  if (pool.made.load(std::memory_order_acquire) != seen) {
-    give_up_ns_ = std::min(monotonic_raw_ns() + kFirstWaitNs, latest_ns_);
-  }
   return waited;
+}
+
+// A helper that has a core now and then gets on, however slowly; one that the file system holds up
+// does not.
+bool FirstWait::gets_on(std::uint64_t now) {
+  const std::uint64_t before = helper_ns_;
+  helper_ns_ = cpu_ns_of_helper();
+  give_up_ns_ = std::min(now + kFirstWaitNs, latest_ns_);
+  return helper_ns_ != before && now < latest_ns_;
 }
 
 void end_shortage(Shortage& shortage) {

@@ -23,11 +23,11 @@ inline constexpr std::size_t kReadySlabs = 16;
 // The most that all chunks of a process take.
 inline constexpr std::uint64_t kMostChunkBytes = 512 << 20;
 inline constexpr std::size_t kPlaces = kMostChunkBytes / kChunkBytes;
-// How long the first record of a thread may wait for a lane, and for a chunk: while nothing is
-// made, and in all. Where many threads start at once and spin for a lock, the helper gets little of
-// a core.
-inline constexpr std::uint64_t kFirstWaitNs = 1'000'000'000;
-inline constexpr std::uint64_t kLongestFirstWaitNs = 5 * kFirstWaitNs;
+// How long the first record of a thread may wait for a lane, and for a chunk: while the helper does
+// not get on, and in all. Where many threads start at once and spin for a lock, it gets little of a
+// core.
+inline constexpr std::uint64_t kFirstWaitNs = 3'000'000'000;
+inline constexpr std::uint64_t kLongestFirstWaitNs = 10 * kFirstWaitNs;
 // A helper that did not come for so long is not just late.
 inline constexpr std::uint64_t kGoneNs = 1'000'000'000;
 
@@ -70,7 +70,7 @@ struct Pool {
   Shortage chunks, lanes;
   std::atomic<std::uint64_t> next_look_ns;  // the helper looks again well before this
   std::atomic<std::uint32_t> stop;          // futex: what becomes of the helper (helper.cpp)
-  std::atomic<std::uint32_t> helper_lives;  // 0 once its thread is gone
+  std::atomic<std::uint32_t> helper_lives;  // its thread's id; 0 once that is gone
   std::atomic<std::uint32_t> keeper;        // futex: of the thread of main_thread.cpp
   std::atomic<void* (*)(void*)> task;       // that a thread is to be started for; or nullptr
   ProcessPage* page;
@@ -108,8 +108,11 @@ class FirstWait {
   bool wait(std::uint32_t seen);
 
  private:
+  bool gets_on(std::uint64_t now);
+
   Shortage& shortage_;
   std::uint64_t latest_ns_, give_up_ns_;
+  std::uint64_t helper_ns_ = UINT64_MAX;  // CPU time that the helper had when it was looked at
 };
 // One came: threads may wait for the next ones.
 void end_shortage(Shortage& shortage);

@@ -68,7 +68,8 @@ inline void join_thread(pthread_t thread) {
 // library has for who joins the thread.
 inline void tell_life(std::atomic<std::uint32_t>& lives) {
   lives.store(1, std::memory_order_relaxed);
-  syscall(SYS_set_tid_address, &lives);
+  const long tid = syscall(SYS_set_tid_address, &lives);
+  if (tid > 0) lives.store(static_cast<std::uint32_t>(tid), std::memory_order_relaxed);
 }
 
 // Ends such a thread when the process ends. Not by returning: the C library then gives parts of the
