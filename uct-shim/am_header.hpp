@@ -26,14 +26,19 @@ inline std::uint8_t words_to_keep(std::uint8_t am_id, std::uint64_t bytes) {
   return available < wanted ? static_cast<std::uint8_t>(available) : wanted;
 }
 
+// The program's header and UCP's footer.
+inline std::size_t end_bytes(std::uint8_t am_id, std::uint64_t first_word) {
+  return wire::shape_of(am_id).header_bytes - sizeof first_word +
+         wire::program_header_bytes(am_id, first_word);
+}
+
 struct Part {
   std::size_t begin, bytes;
 };
 
 // What the digest is of, among the `bytes` behind the first word.
 inline Part digested_part(std::uint8_t am_id, std::uint64_t first_word, std::size_t bytes) {
-  const std::size_t footer = wire::shape_of(am_id).header_bytes - sizeof first_word;
-  const std::size_t end = footer + wire::program_header_bytes(am_id, first_word);
+  const std::size_t end = end_bytes(am_id, first_word);
   const std::size_t begin = 0 < end && end < bytes ? bytes - end : 0;
   const std::size_t rest = bytes - begin;
   return {begin, rest < kDigested ? rest : kDigested};
@@ -60,13 +65,12 @@ inline std::uint64_t digest_of(const void* part, std::size_t bytes) {
 inline std::uint8_t keep_words(std::uint64_t* words, std::uint8_t am_id, const void* message,
                                std::size_t bytes) {
   const std::uint8_t keep = words_to_keep(am_id, bytes);
-  if (keep > 1 && wire::shape_of(am_id).digest) [[unlikely]] {
-    wire::copy_words(words, message, 1);
+  const bool digest = keep > 1 && wire::shape_of(am_id).digest;
+  wire::copy_words(words, message, digest ? 1 : keep);
+  if (digest) [[unlikely]] {
     const Part part = digested_part(am_id, words[0], bytes - sizeof *words);
     words[1] =
         digest_of(static_cast<const char*>(message) + sizeof *words + part.begin, part.bytes);
-  } else {
-    wire::copy_words(words, message, keep);
   }
   return keep;
 }

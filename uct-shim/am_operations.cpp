@@ -29,6 +29,12 @@ void gather(void* to, const uct_iov_t* iov, std::size_t count, Part part) {
   }
 }
 
+std::uint64_t gathered_digest(const uct_iov_t* iov, std::size_t count, Part part) {
+  unsigned char digested[kDigested];
+  gather(digested, iov, count, part);
+  return digest_of(digested, part.bytes);
+}
+
 // What is kept of a message in several pieces, which the processor can read.
 std::uint8_t gather_words(std::uint64_t* words, std::uint8_t am_id, const uct_iov_t* iov,
                           std::size_t count, std::uint64_t bytes) {
@@ -37,11 +43,37 @@ std::uint8_t gather_words(std::uint64_t* words, std::uint8_t am_id, const uct_io
   gather(words, iov, count, {0, (digest ? 1 : keep) * sizeof *words});
   if (digest) {
     const Part part = digested_part(am_id, words[0], bytes - sizeof *words);
-    unsigned char digested[kDigested];
-    gather(digested, iov, count, {sizeof *words + part.begin, part.bytes});
-    words[1] = digest_of(digested, part.bytes);
+    words[1] = gathered_digest(iov, count, {sizeof *words + part.begin, part.bytes});
   }
   return keep;
+}
+
+// Whether the end of a list is UCP's own: the program's header and its footer, which UCX 1.11 to
+// 1.22 copy into memory of theirs and put last, where nothing but the first word is in front.
+bool ends_in_ucp_memory(const uct_iov_t* iov, std::size_t count, std::size_t end) {
+  return end > 0 && count > 0 && iov[count - 1].length == end && iov[count - 1].count == 1;
+}
+
+// What is kept of a zcopy. Its data may lie in memory of a device, unless the transport hands it to
+// the system's calls: only what surely does not is looked at.
+std::uint8_t keep_zcopy_words(std::uint64_t* words, std::uint8_t am_id, const void* header,
+                              std::size_t header_length, const uct_iov_t* iov, std::size_t count,
+                              const Interface& interface) {
+  const std::uint8_t keep = words_to_keep(am_id, header_length);
+  if (!wire::shape_of(am_id).digest || keep == 0) {
+    wire::copy_words(words, header, keep);
+    return keep;
+  }
+  wire::copy_words(words, header, 1);
+  const bool readable =
+      interface.by_system ||
+      (interface.of_ucp && ends_in_ucp_memory(iov, count, end_bytes(am_id, words[0])));
+  if (header_length != sizeof *words || !readable) {
+    return 1;
+  }
+  const Part part = digested_part(am_id, words[0], total_bytes(iov, count));
+  words[1] = gathered_digest(iov, count, part);
+  return 2;
 }
 
 // Looks at the header just after it was packed: the only moment when a bcopy's content is visible.
@@ -119,12 +151,14 @@ ucs_status_t am_zcopy(uct_ep_h ep, std::uint8_t id, const void* header, unsigned
                       const uct_iov_t* iov, std::size_t count, unsigned flags,
                       uct_completion_t* completion) {
   Post post(ep->iface, ep, UctOp::am_zcopy);
-  // Copied first: the caller may reuse its header as soon as the operation is posted. There is no
-  // digest: what the list points to may be memory of a device.
+  if (post.passes_through()) {
+    return post.original().ep_am_zcopy(ep, id, header, header_length, iov, count, flags,
+                                       completion);
+  }
+  // Copied first: the caller may reuse its header as soon as the operation is posted.
   std::uint64_t words[log::kMaxHeaderWords]{};
-  const std::uint8_t wanted = words_to_keep(id, header_length);
-  const std::uint8_t keep = wire::shape_of(id).digest && wanted > 1 ? 1 : wanted;
-  wire::copy_words(words, header, keep);
+  const std::uint8_t keep =
+      keep_zcopy_words(words, id, header, header_length, iov, count, post.interface());
   const ucs_status_t status = post.original().ep_am_zcopy(ep, id, header, header_length, iov, count,
                                                           flags, post.track(completion));
   return post.done(status, {.bytes = header_length + total_bytes(iov, count),
