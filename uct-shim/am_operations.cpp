@@ -1,6 +1,7 @@
 // Active messages. Their first words are kept: the layer above puts its ids there.
 #include <string.h>
 
+#include "uct-shim/am_header.hpp"
 #include "uct-shim/operations.hpp"
 
 namespace uctrace::uct {
@@ -9,26 +10,70 @@ using log::UctOp;
 
 namespace {
 
-// Words of `bytes` of header worth keeping for this AM id.
-std::uint8_t words_to_keep(std::uint8_t am_id, std::uint64_t bytes) {
-  const std::uint64_t available = bytes / sizeof(std::uint64_t);
-  const std::uint8_t wanted = wire::shape_of(am_id).words;
-  return available < wanted ? static_cast<std::uint8_t>(available) : wanted;
-}
-
-// The first `wanted` words of what the list holds; there are as many.
-void gather_words(std::uint64_t* words, const uct_iov_t* iov, std::size_t count,
-                  std::size_t wanted) {
-  auto* to = reinterpret_cast<unsigned char*>(words);
-  std::size_t left = wanted * sizeof *words;
-  for (std::size_t i = 0; i < count && left > 0; ++i) {
-    for (unsigned block = 0; block < iov[i].count && left > 0; ++block) {
-      const std::size_t bytes = iov[i].length < left ? iov[i].length : left;
-      memcpy(to, static_cast<const unsigned char*>(iov[i].buffer) + block * iov[i].stride, bytes);
-      to += bytes;
-      left -= bytes;
+// A part of what the list holds, in one piece.
+void gather(void* to, const uct_iov_t* iov, std::size_t count, Part part) {
+  auto* next = static_cast<unsigned char*>(to);
+  for (std::size_t i = 0; i < count && part.bytes > 0; ++i) {
+    for (unsigned block = 0; block < iov[i].count && part.bytes > 0; ++block) {
+      if (part.begin >= iov[i].length) {
+        part.begin -= iov[i].length;
+        continue;
+      }
+      const std::size_t here = iov[i].length - part.begin;
+      const std::size_t bytes = here < part.bytes ? here : part.bytes;
+      const auto* from = static_cast<const unsigned char*>(iov[i].buffer);
+      memcpy(next, from + block * iov[i].stride + part.begin, bytes);
+      next += bytes;
+      part = {0, part.bytes - bytes};
     }
   }
+}
+
+std::uint64_t gathered_digest(const uct_iov_t* iov, std::size_t count, Part part) {
+  unsigned char digested[kDigested];
+  gather(digested, iov, count, part);
+  return digest_of(digested, part.bytes);
+}
+
+// What is kept of a message in several pieces, which the processor can read.
+std::uint8_t gather_words(std::uint64_t* words, std::uint8_t am_id, const uct_iov_t* iov,
+                          std::size_t count, std::uint64_t bytes) {
+  const std::uint8_t keep = words_to_keep(am_id, bytes);
+  const bool digest = keep > 1 && wire::shape_of(am_id).digest;
+  gather(words, iov, count, {0, (digest ? 1 : keep) * sizeof *words});
+  if (digest) {
+    const Part part = digested_part(am_id, words[0], bytes - sizeof *words);
+    words[1] = gathered_digest(iov, count, {sizeof *words + part.begin, part.bytes});
+  }
+  return keep;
+}
+
+// Whether the end of a list is UCP's own: the program's header and its footer, which UCX 1.11 to
+// 1.22 copy into memory of theirs and put last, where nothing but the first word is in front.
+bool ends_in_ucp_memory(const uct_iov_t* iov, std::size_t count, std::size_t end) {
+  return end > 0 && count > 0 && iov[count - 1].length == end && iov[count - 1].count == 1;
+}
+
+// What is kept of a zcopy. Its data may lie in memory of a device, unless the transport hands it to
+// the system's calls: only what surely does not is looked at.
+std::uint8_t keep_zcopy_words(std::uint64_t* words, std::uint8_t am_id, const void* header,
+                              std::size_t header_length, const uct_iov_t* iov, std::size_t count,
+                              const Interface& interface) {
+  const std::uint8_t keep = words_to_keep(am_id, header_length);
+  if (!wire::shape_of(am_id).digest || keep == 0) {
+    wire::copy_words(words, header, keep);
+    return keep;
+  }
+  wire::copy_words(words, header, 1);
+  const bool readable =
+      interface.by_system ||
+      (interface.of_ucp && ends_in_ucp_memory(iov, count, end_bytes(am_id, words[0])));
+  if (header_length != sizeof *words || !readable) {
+    return 1;
+  }
+  const Part part = digested_part(am_id, words[0], total_bytes(iov, count));
+  words[1] = gathered_digest(iov, count, part);
+  return 2;
 }
 
 // Looks at the header just after it was packed: the only moment when a bcopy's content is visible.
@@ -43,8 +88,7 @@ struct PackCapture {
 std::size_t pack_and_capture(void* destination, void* argument) {
   auto* capture = static_cast<PackCapture*>(argument);
   const std::size_t length = capture->pack(destination, capture->argument);
-  capture->header_words = words_to_keep(capture->am_id, length);
-  wire::copy_words(capture->header, destination, capture->header_words);
+  capture->header_words = keep_words(capture->header, capture->am_id, destination, length);
   return length;
 }
 
@@ -60,7 +104,10 @@ ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const 
   // handled inside the call, where the payload may be given away.
   std::uint64_t words[1 + wire::kMaxWords] = {header};
   const std::uint8_t keep = words_to_keep(id, sizeof header + length);
-  if (keep > 1) {
+  if (keep > 1 && wire::shape_of(id).digest) {
+    const Part part = digested_part(id, header, length);
+    words[1] = digest_of(static_cast<const char*>(payload) + part.begin, part.bytes);
+  } else if (keep > 1) {
     wire::copy_words(words + 1, payload, keep - 1);
   }
   const ucs_status_t status = post.original().ep_am_short(ep, id, header, payload, length);
@@ -76,8 +123,7 @@ ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, st
   Post post(ep->iface, ep, UctOp::am_short_iov);
   const std::uint64_t bytes = total_bytes(iov, count);
   std::uint64_t words[log::kMaxHeaderWords]{};
-  const std::uint8_t keep = words_to_keep(id, bytes);
-  gather_words(words, iov, count, keep);
+  const std::uint8_t keep = gather_words(words, id, iov, count, bytes);
   const ucs_status_t status = post.original().ep_am_short_iov(ep, id, iov, count);
   return post.done(status, {.bytes = bytes,
                             .local = first_address(iov, count),
@@ -105,10 +151,14 @@ ucs_status_t am_zcopy(uct_ep_h ep, std::uint8_t id, const void* header, unsigned
                       const uct_iov_t* iov, std::size_t count, unsigned flags,
                       uct_completion_t* completion) {
   Post post(ep->iface, ep, UctOp::am_zcopy);
+  if (post.passes_through()) {
+    return post.original().ep_am_zcopy(ep, id, header, header_length, iov, count, flags,
+                                       completion);
+  }
   // Copied first: the caller may reuse its header as soon as the operation is posted.
   std::uint64_t words[log::kMaxHeaderWords]{};
-  const std::uint8_t keep = words_to_keep(id, header_length);
-  wire::copy_words(words, header, keep);
+  const std::uint8_t keep =
+      keep_zcopy_words(words, id, header, header_length, iov, count, post.interface());
   const ucs_status_t status = post.original().ep_am_zcopy(ep, id, header, header_length, iov, count,
                                                           flags, post.track(completion));
   return post.done(status, {.bytes = header_length + total_bytes(iov, count),

@@ -5,6 +5,7 @@
 #include "interpose/export.hpp"
 #include "interpose/leave_out.hpp"
 #include "interpose/original.hpp"
+#include "uct-shim/am_header.hpp"
 #include "uct-shim/interfaces.hpp"
 
 namespace uctrace::uct {
@@ -20,10 +21,7 @@ ucs_status_t on_arrival(void* argument, void* data, std::size_t length, unsigned
   arrived.bytes = length;
   arrived.am_id = handler->am_id;
   arrived.interface = handler->interface->id;
-  const std::size_t available = length / sizeof(std::uint64_t);
-  const std::size_t wanted = wire::shape_of(handler->am_id).words;
-  arrived.words = static_cast<std::uint8_t>(available < wanted ? available : wanted);
-  wire::copy_words(arrived.header, data, arrived.words);
+  arrived.words = keep_words(arrived.header, handler->am_id, data, length);
   arrived.connects = handler->interface->of_ucp && wire::connects(handler->am_id);
   const Delivery delivery(arrived);
   return handler->callback(handler->argument, data, length, flags);

@@ -246,6 +246,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   const log::DeviceType device_type = device_type_of(domain, params, opener.caller);
   entry->in_memory =
       device_type == log::DeviceType::shared_memory || device_type == log::DeviceType::self;
+  entry->by_system = strcmp(params.mode.device.tl_name, "tcp") == 0;
   entry->copies = device_type == log::DeviceType::accelerator;
   // Last: from here on hooks find it, also those that a transport's own thread calls.
   __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);

@@ -31,7 +31,8 @@ struct Interface {
   UnexpectedTags* tags;      // our callbacks for tag offload, nullptr: none were set
   bool swapped;              // its table has our hooks; else its UCX calls them by itself
   bool in_memory;            // short operations are a few stores to memory that both sides share
-  bool copies;  // within this process, to or from an accelerator: both addresses are its
+  bool by_system;  // it sends by calls of the system (tcp): no memory but what the processor reads
+  bool copies;     // within this process, to or from an accelerator: both addresses are its
   std::uint16_t device_address_bytes, interface_address_bytes, endpoint_address_bytes;
   AmHandler handlers[wire::kAmIds];
 };

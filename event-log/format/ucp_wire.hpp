@@ -59,15 +59,18 @@ inline constexpr std::uint8_t kWireupEndpointCheck = 4;
 //   atomic_request                address, ep_id, req_id (all ones: no reply is wanted)
 //   atomic_reply                  req_id
 //   completion                    ep_id, of the side that waits for it
-//   am_single, am_first           handler id | flags << 16 | length of the user's header << 32
-//   am_middle                     offset
+//   am_single, am_first           handler id | flags << 16 | length of the user's header << 32,
+//                                 digest
+//   am_middle                     offset, digest
 // ep_id is the receiver's own name for its endpoint back to the sender. Active messages of the user
-// end with a footer, which counts as header bytes: ep_id; message id, ep_id, total length; message
-// id, ep_id.
+// end with the user's header and a footer, which counts as header bytes: ep_id; message id, ep_id,
+// total length; message id, ep_id. `digest`: the last word is not one of the header but a digest of
+// both (uct-shim/am_header.hpp).
 struct AmShape {
   std::uint8_t header_bytes;
   std::uint8_t words;
   bool control;
+  bool digest = false;
 };
 
 namespace detail {
@@ -89,13 +92,13 @@ constexpr AmShape make_shape(std::uint8_t am_id) {
     case AmId::stream_data:
       return {8, 1, false};
     case AmId::am_single:
-      return {8, 1, false};
+      return {8, 2, false, true};
     case AmId::am_single_reply:
-      return {8 + 8, 1, false};
+      return {8 + 8, 2, false, true};
     case AmId::am_first:
-      return {8 + 24, 1, false};
+      return {8 + 24, 2, false, true};
     case AmId::am_middle:
-      return {8 + 16, 1, false};
+      return {8 + 16, 2, false, true};
     case AmId::put:
       return {20, 2, false};
     case AmId::get_request:
@@ -170,6 +173,11 @@ inline void copy_words(std::uint64_t* to, const void* from, std::size_t count) {
 }
 
 constexpr const AmShape& shape_of(std::uint8_t am_id) { return detail::kShapes.of[am_id]; }
+
+// Of a fragment of the user's active messages, by its first word: the user's header in it.
+constexpr std::uint64_t program_header_bytes(std::uint8_t am_id, std::uint64_t first_word) {
+  return am_id == static_cast<std::uint8_t>(AmId::am_middle) ? 0 : first_word >> 32;
+}
 
 // Connects an endpoint, for whoever uses it.
 constexpr bool connects(std::uint8_t am_id) {

@@ -1,4 +1,4 @@
-// What a UCT operation or arrival is on UCP's wire. Private to the attribution.
+// What a UCT operation or arrival is on UCP's wire. Private to log-merger/.
 #pragma once
 
 #include "event-log/format/ucp_wire.hpp"
@@ -45,10 +45,11 @@ inline bool starts_tag_send(const UctOp& op) {
 }
 
 // The first fragment of an active message of the program; a rendezvous is announced as for tags.
-inline bool starts_am_send(const UctOp& op) {
+template <typename Event>
+bool starts_am_send(const Event& event) {
   using wire::AmId;
-  return is(op, AmId::am_single) || is(op, AmId::am_single_reply) || is(op, AmId::am_first) ||
-         is(op, AmId::rndv_rts);
+  return is(event, AmId::am_single) || is(event, AmId::am_single_reply) ||
+         is(event, AmId::am_first) || is(event, AmId::rndv_rts);
 }
 
 // A request that the target's handler carries out. Its header is told apart from others of its

@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "log-merger/job/job.hpp"
+#include "log-merger/match/am_contents.hpp"
 #include "log-merger/match/match_parts.hpp"
 
 namespace uctrace::merge {
@@ -26,7 +27,8 @@ namespace uctrace::merge {
 namespace {
 
 // Messages that could be one another. What an active message's handler got tells more than its id:
-// the lengths, and whether it came from the process itself, which has a transport of its own.
+// the lengths, and whether it came from the process itself, which has a transport of its own. What
+// is left is laid apart by content (am_contents.hpp).
 struct Key {
   std::uint64_t worker_uid, tag;
   log::UcpFamily sent_by = log::UcpFamily::tag_send;
@@ -189,12 +191,17 @@ std::vector<std::size_t> quiescent_points(Job& job, const Group& group, std::siz
   return points;
 }
 
+// What of an active message was dropped that may have told it from others: its fragments.
+bool may_lack_content(const Job& job, const UcpOp& send, const UcpOp& receive) {
+  const auto lost = [&](const UcpOp& op) {
+    const log::LaneCounters& counted = job.logs[static_cast<std::size_t>(op.process)].totals;
+    return counted.dropped[static_cast<std::size_t>(log::DropKind::uct)] != 0;
+  };
+  return send.is(log::UcpFamily::am_send) && (lost(send) || lost(receive));
+}
+
 // Whether each pair, by its place, is the only one possible.
-std::vector<bool> sure_pairs(Job& job, const Group& group, std::size_t pairs, bool all_taken) {
-  if (may_be_shifted(job, group, all_taken)) {
-    job.findings.doubtful_by_loss += pairs;
-    return std::vector<bool>(pairs, false);
-  }
+std::vector<bool> sure_pairs(Job& job, const Group& group, std::size_t pairs) {
   std::vector<bool> sure(pairs, group.sends.size() == 1 && group.receives.size() == 1);
   if (sure.front() || sends_may_lack(job, group)) {
     return sure;
@@ -245,14 +252,26 @@ void match_group(Job& job, const Group& group, std::uint64_t doubtful, Match cer
   if (pairs == 0) {
     return;
   }
-  const std::vector<bool> only_pair = sure_pairs(job, group, pairs, all_taken);
+  const bool shifted = may_be_shifted(job, group, all_taken);
+  const std::vector<bool> only_pair =
+      shifted ? std::vector<bool>(pairs, false) : sure_pairs(job, group, pairs);
   for (std::size_t k = 0; k < pairs; ++k) {
     const UcpOp& send = at(job, group.sends[k]);
     const UcpOp& receive = at(job, group.receives[k]);
     const bool sure =
         only_pair[k] && receive.posted_tick < doubtful && lengths_agree(send, receive);
+    job.findings.doubtful_by_loss += shifted || (!sure && may_lack_content(job, send, receive));
     pair(job, group.sends[k], group.receives[k], sure ? certain : Match::ambiguous);
   }
+}
+
+// Tags order all that has the same one.
+std::vector<Group> apart(const AmContents& contents, const Key& key, Group& group,
+                         bool all_recorded) {
+  if (key.sent_by == log::UcpFamily::tag_send) {
+    return {std::move(group)};
+  }
+  return contents.apart(group, all_recorded);
 }
 
 void match_whole(Job& job, const Key& key, Group& group, const UnknownReceives& unknown) {
@@ -276,18 +295,25 @@ void add_outside_receives(const Job& job, Groups& groups) {
 }
 
 // Of a run of which events are missing by the user's wish.
-void match_parts(Job& job, Groups& groups,
+void match_in_parts(Job& job, const Key& key, Group& group, const UnknownReceives& unknown,
+                    const std::vector<WholePart>& whole) {
+  put_in_order(job, group);
+  for (Pairs& pairs : lay_side_by_side(job, group, whole)) {
+    const std::uint64_t doubtful =
+        pairs.may_lack_receives ? first_doubtful_tick(key, unknown) : UINT64_MAX;
+    match_group(job, {std::move(pairs.sends), std::move(pairs.receives), {}}, doubtful, pairs.match,
+                false);  // some were on their way when the part began
+  }
+}
+
+void match_parts(Job& job, Groups& groups, const AmContents& contents,
                  std::unordered_map<std::uint64_t, UnknownReceives>& unknown) {
   const std::vector<WholePart> tag_parts = whole_parts(job, log::UcpFamily::tag_send);
   const std::vector<WholePart> am_parts = whole_parts(job, log::UcpFamily::am_send);
   for (auto& [key, group] : groups) {
-    put_in_order(job, group);
     const bool is_tag = key.sent_by == log::UcpFamily::tag_send;
-    for (Pairs& pairs : lay_side_by_side(job, group, is_tag ? tag_parts : am_parts)) {
-      const std::uint64_t doubtful =
-          pairs.may_lack_receives ? first_doubtful_tick(key, unknown[key.worker_uid]) : UINT64_MAX;
-      match_group(job, {std::move(pairs.sends), std::move(pairs.receives), {}}, doubtful,
-                  pairs.match, false);  // some were on their way when the part began
+    for (Group& part : apart(contents, key, group, false)) {
+      match_in_parts(job, key, part, unknown[key.worker_uid], is_tag ? tag_parts : am_parts);
     }
   }
 }
@@ -347,12 +373,15 @@ void match_messages(Job& job) {
       add_unknown(unknown[op.worker_uid], op);
     }
   }
+  const AmContents contents(job);
   if (job.partly_recorded()) {
     add_outside_receives(job, groups);
-    match_parts(job, groups, unknown);
+    match_parts(job, groups, contents, unknown);
   } else {
     for (auto& [key, group] : groups) {
-      match_whole(job, key, group, unknown[key.worker_uid]);
+      for (Group& part : apart(contents, key, group, true)) {
+        match_whole(job, key, part, unknown[key.worker_uid]);
+      }
     }
   }
   link_data_receives(job);

@@ -290,8 +290,12 @@ class FullReceipt : ReceiptPart {
         return fmt::format("{} is certain.", pair);
       case Match::inferred:
         return fmt::format("{} was found by the content.", pair);
-      case Match::ambiguous:
-        return fmt::format("{} is a guess: several fit.", pair);
+      case Match::ambiguous: {
+        const std::string why = incomplete_text(run_, labels_, message_);
+        return fmt::format(
+            "{} is a guess: several fit{}.", pair,
+            why.empty() ? "" : ", and records that would tell may be missing: " + why);
+      }
       case Match::outside_window:
         return process_of(message_.initiator) >= 0 ? "Its receive is outside of what was recorded."
                                                    : "Its send is outside of what was recorded.";

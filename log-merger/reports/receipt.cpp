@@ -2,6 +2,8 @@
 // message?".
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "log-merger/reports/messages_output.hpp"
 #include "log-merger/reports/receipt_words.hpp"
 #include "log-merger/summaries/memory_output.hpp"
@@ -26,6 +28,18 @@ std::string error_text(const Run& run, const Message& message) {
 std::string party_text(const Labels& labels, Party party) {
   const std::string label = labels(party);
   return party.rank >= 0 ? "rank " + label : label;
+}
+
+// Its own two sides say most; what any other process sent may look the same.
+std::string incomplete_text(const Run& run, const Labels& labels, const Message& message) {
+  const auto is_incomplete = [](const Process& process) { return !process.complete; };
+  for (const Party side : {source_of(message), destination_of(message)}) {
+    if (side.process >= 0 && is_incomplete(run.processes[static_cast<std::size_t>(side.process)])) {
+      return fmt::format("the log of {} is incomplete", party_text(labels, side));
+    }
+  }
+  const auto count = std::count_if(run.processes.begin(), run.processes.end(), is_incomplete);
+  return count == 0 ? "" : fmt::format("{} log{} incomplete", count, count == 1 ? " is" : "s are");
 }
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -67,7 +81,7 @@ std::string duration_text(const Run& run, const Message& message) {
 }
 
 // What is not as it should be, or not certain; empty for an ordinary message.
-std::string doubts_text(const Run& run, const Message& message) {
+std::string doubts_text(const Run& run, const Labels& labels, const Message& message) {
   std::string text;
   const auto add = [&](const std::string& doubt) {
     text += (text.empty() ? "  note: " : "; ") + doubt;
@@ -76,8 +90,10 @@ std::string doubts_text(const Run& run, const Message& message) {
     add("status " + run.texts[message.status]);
   }
   if (message.match == Match::inferred) add("send and receive paired by their content");
-  if (message.match == Match::ambiguous)
+  if (message.match == Match::ambiguous) {
     add("several sends and receives fit, the pairing is a guess");
+    if (const std::string why = incomplete_text(run, labels, message); !why.empty()) add(why);
+  }
   if (message.match == Match::unmatched) {
     add(message.src_process >= 0 ? "no receive took it" : "its send is not in the logs");
   }
@@ -154,7 +170,7 @@ std::string receipt(const Run& run, const Labels& labels, MessageId id) {
     lead = "        ";
   }
   if (message.hops == 0) text += "  path: not recorded\n";
-  return text + doubts_text(run, message);
+  return text + doubts_text(run, labels, message);
 }
 
 }  // namespace uctrace

@@ -24,6 +24,10 @@ std::string error_text(const Run& run, const Message& message);
 // "rank 1", or the process where it has no rank.
 std::string party_text(const Labels& labels, Party party);
 
+// "the log of rank 1 is incomplete", "2 logs are incomplete": where records are missing that might
+// tell which receive took which send. Empty if all are there.
+std::string incomplete_text(const Run& run, const Labels& labels, const Message& message);
+
 // "73728 B (72.0 KiB)": never rounded only.
 std::string bytes_text(std::uint64_t bytes);
 

@@ -32,6 +32,7 @@ KINDS = {
     "uct_put_short": "UCT put_short",
     "uct_bcopy": "UCT am_bcopy",
     "uct_zcopy": "UCT am_zcopy and its completion",
+    "uct_active": "UCT am_bcopy of an active message with a header of 88 bytes",
     "uct_arrival": "UCT arrival",
     "ucp_send": "UCP send that ends at once",
     "ucp_send_pending": "UCP send and its completion",

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tests/tracegen/one_sided.hpp"
+#include "tests/tracegen/random.hpp"
 
 namespace uctrace::tracegen {
 namespace {
@@ -83,12 +84,21 @@ std::uint64_t handler_of(const Shape& shape, const Step& step, const Message& m)
          m.lane;
 }
 
+// In every other step what calls the shared handler is the same of all senders, also by content.
+bool is_alike(const Step& step) {
+  return step.kind == StepKind::am_shared && (step.choice >> 20) % 2 == 0;
+}
+
 // Several threads or processes send to one handler what looks alike. What comes from the process
 // itself has a transport of its own.
 bool is_ambiguous(const Shape& shape, const Step& step, const Message& m) {
   const auto others = static_cast<std::int32_t>(step.slots) - 1;
-  return step.kind == StepKind::am_shared &&
-         (shape.options().lanes > 1 || (m.src != m.dst && others > 1));
+  return is_alike(step) && (shape.options().lanes > 1 || (m.src != m.dst && others > 1));
+}
+
+// What both sides keep of what the program put into a message.
+std::uint64_t content_digest(const Step& step, const Message& m) {
+  return is_alike(step) ? kSharedBytes : hash_of(m.serial, m.src);
 }
 
 void send_active(ProcessLog& log, const Step& step, const Message& m) {
@@ -101,7 +111,7 @@ void send_active(ProcessLog& log, const Step& step, const Message& m) {
   post.am_id = AmId::am_single;
   const char* told = m.way == Way::eager_short ? "" : "am/egr/single/bcopy";
   post.protocol = log.protocol(told);
-  lane.uct(post, {handler | kProgramHeader << 32});
+  lane.uct(post, {handler | kProgramHeader << 32, content_digest(step, m)});
   UcpCall call{.function = log::UcpFunction::am_send_nbx,
                .handle = endpoint,
                .bytes = m.bytes,
@@ -124,8 +134,9 @@ void handle_active(ProcessLog& log, const Step& step, const Message& m) {
   const std::int64_t at = Times(step, m, m.dst).receiver(0);
   log.ucp_endpoint(m.src, at);
   const std::uint64_t handler = handler_of(log.shape(), step, m);
-  const log::Id arrival = lane.arrival(m.control, AmId::am_single, 8 + kProgramHeader + m.bytes, at,
-                                       200, {handler | kProgramHeader << 32});
+  const log::Id arrival =
+      lane.arrival(m.control, AmId::am_single, 8 + kProgramHeader + m.bytes, at, 200,
+                   {handler | kProgramHeader << 32, content_digest(step, m)});
   lane.ucp(lane.next_ucp_id(), {.function = log::UcpFunction::am_handler,
                                 .handle = handle::kWorker,
                                 .bytes = m.bytes,

@@ -24,7 +24,7 @@ enum class StepKind : std::uint8_t {
   am,           // active messages of the program's own
   stream,
   shared_tag,  // two threads use one tag at once: which receive took which send is ambiguous
-  am_shared,   // all senders call one handler alike: which call was whose is ambiguous
+  am_shared,   // all senders call one handler alike: content tells which call was whose, or nothing
   kCount
 };
 inline constexpr auto kStepKinds = static_cast<std::size_t>(StepKind::kCount);

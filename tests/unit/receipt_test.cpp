@@ -99,6 +99,25 @@ TEST_SUITE("receipt") {
     }
   }
 
+  TEST_CASE("a guess names the log that lacks what would tell") {
+    Run run = two_lanes();
+    const auto check = [&](const char* full, const char* short_text) {
+      const std::string text = told(run);
+      CHECK_MESSAGE(text.find(full) != std::string::npos, text);
+      const std::string listed = receipt(run, Labels(run), 0);
+      CHECK_MESSAGE(listed.find(short_text) != std::string::npos, listed);
+    };
+    run.processes[1].complete = false;
+    check(
+        "several fit, and records that would tell may be missing: the log of rank 1 is incomplete.",
+        "the pairing is a guess; the log of rank 1 is incomplete\n");
+    run.processes[1].complete = true;
+    Process other = run.processes[0];
+    other.complete = false;
+    run.processes.push_back(other);
+    check("may be missing: 1 log is incomplete.", "the pairing is a guess; 1 log is incomplete\n");
+  }
+
   TEST_CASE("between hosts whose clocks were measured, times of both sides have an error") {
     Run run = two_lanes();
     run.messages[0].t_error_ns = 310;

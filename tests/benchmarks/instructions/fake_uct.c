@@ -19,7 +19,7 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header, const voi
 static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack, void* argument,
                         unsigned flags) {
   (void)ep, (void)id, (void)flags;
-  static uint64_t room[8];
+  static uint64_t room[16];
   return (ssize_t)pack(room, argument);
 }
 
