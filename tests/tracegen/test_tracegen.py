@@ -133,6 +133,31 @@ class Case:
             agree(0.7 * events < made < 1.4 * events, f"{made} events, not {events}")
             agree("messages" not in truth["by_process"][0], "messages are listed")
 
+    def damaged_store(self):
+        """However late it turns out that a store is damaged: what is told is what the logs say, and
+        without the logs a beginning of it and an error."""
+        path = self.generate("--events", 120000, "--truth", "totals").path
+        alone = self.folder / "alone"
+        alone.mkdir()
+        verbs = [("messages", "--format", "ndjson"), ("report", "--from", "1ms"), ("comms",)]
+        expected = {verb: compare.uctrace(self.uctrace, *verb, path) for verb in verbs}
+        store = (path / "run.h5").read_bytes()
+        begun = 0
+        for place in range(len(store) // 24, len(store), len(store) // 12):
+            damaged = store[:place] + bytes(byte ^ 0x5a for byte in store[place:place + 64])
+            damaged += store[place + 64:]
+            for verb in verbs:
+                (path / "run.h5").write_bytes(damaged)
+                told = compare.uctrace(self.uctrace, *verb, path)
+                agree(told == expected[verb], f"{verb}: something else is told of byte {place}")
+                (alone / "run.h5").write_bytes(damaged)
+                done = subprocess.run([self.uctrace, *verb, alone], capture_output=True, text=True)
+                agree(expected[verb].startswith(done.stdout), f"{verb}: no beginning, byte {place}")
+                agree(done.returncode == 0 and done.stdout == expected[verb]
+                      or done.returncode == 125 and done.stderr.count("\n") == 1, f"{verb}: {done}")
+                begun += done.returncode != 0 and done.stdout != ""
+        agree(begun > 0, "all damage turned out before anything was told")
+
     def refused(self):
         """What cannot be is said in one line, and nothing is written over."""
         self.generate()
