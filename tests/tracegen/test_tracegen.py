@@ -136,27 +136,38 @@ class Case:
     def damaged_store(self):
         """However late it turns out that a store is damaged: what is told is what the logs say, and
         without the logs a beginning of it and an error."""
-        path = self.generate("--events", 120000, "--truth", "totals").path
+        path = self.generate("--events", 700000, "--truth", "totals").path
         alone = self.folder / "alone"
         alone.mkdir()
-        verbs = [("messages", "--format", "ndjson"), ("report", "--from", "1ms"), ("comms",)]
+        verbs = [("messages", "--format", "csv"), ("report", "--from", "1ms"), ("comms",)]
         expected = {verb: compare.uctrace(self.uctrace, *verb, path) for verb in verbs}
         store = (path / "run.h5").read_bytes()
-        begun = 0
-        for place in range(len(store) // 24, len(store), len(store) // 12):
-            damaged = store[:place] + bytes(byte ^ 0x5a for byte in store[place:place + 64])
-            damaged += store[place + 64:]
+
+        def damaged(place):
+            return (store[:place] + bytes(byte ^ 0x5a for byte in store[place:place + 64])
+                    + store[place + 64:])
+
+        def ask_alone(verb, place):
+            (alone / "run.h5").write_bytes(damaged(place))
+            done = subprocess.run([self.uctrace, *verb, alone], capture_output=True, text=True)
+            agree(expected[verb].startswith(done.stdout), f"{verb}: no beginning, byte {place}")
+            agree(done.returncode == 0 and done.stdout == expected[verb]
+                  or done.returncode == 125 and done.stderr.count("\n") == 1, f"{verb}: {done}")
+            return done
+
+        def turns_out_late(place):
+            done = ask_alone(verbs[0], place)
+            return done.returncode != 0 and done.stdout != ""
+
+        places = range(len(store) // 100, len(store), len(store) // 50)
+        late = next(filter(turns_out_late, places), None)
+        agree(late is not None, "all damage turned out before anything was told")
+        for place in (late, places[5], places[30]):
             for verb in verbs:
-                (path / "run.h5").write_bytes(damaged)
+                ask_alone(verb, place)
+                (path / "run.h5").write_bytes(damaged(place))
                 told = compare.uctrace(self.uctrace, *verb, path)
                 agree(told == expected[verb], f"{verb}: something else is told of byte {place}")
-                (alone / "run.h5").write_bytes(damaged)
-                done = subprocess.run([self.uctrace, *verb, alone], capture_output=True, text=True)
-                agree(expected[verb].startswith(done.stdout), f"{verb}: no beginning, byte {place}")
-                agree(done.returncode == 0 and done.stdout == expected[verb]
-                      or done.returncode == 125 and done.stderr.count("\n") == 1, f"{verb}: {done}")
-                begun += done.returncode != 0 and done.stdout != ""
-        agree(begun > 0, "all damage turned out before anything was told")
 
     def refused(self):
         """What cannot be is said in one line, and nothing is written over."""
