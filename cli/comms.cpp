@@ -10,10 +10,11 @@ namespace uctrace::cli {
 
 int run(const CommsCommand& command) {
   end_quietly_on_closed_pipe();
-  const Run merged = load_run(command.data);
   CommsOptions options = command.options;
   options.colour = colour_of_output();
-  write_comms(std::cout, merged, command.filter, options);
+  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+    write_comms(out, rows, command.filter, options);
+  });
   return kOk;
 }
 

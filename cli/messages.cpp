@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <optional>
+#include <vector>
 
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
@@ -19,24 +21,28 @@ Error no_message(std::uint64_t id, std::size_t messages) {
        .to_do = "take the number behind the # of a message, or its id in the other formats"});
 }
 
-std::vector<MessageId> chosen(const Run& run, const MessagesCommand& command) {
-  const Filter filter(run, command.filter);
-  if (command.ids.empty()) return selected_messages(run, filter);
-  std::vector<MessageId> ids;
+std::optional<std::vector<MessageId>> chosen(const RowSource& rows,
+                                             const MessagesCommand& command) {
+  if (command.ids.empty()) return std::nullopt;
+  const std::size_t messages = rows.count<Message>();
   for (const std::uint64_t id : command.ids) {
-    if (id >= run.messages.size()) throw no_message(id, run.messages.size());
-    if (filter.selects(run.messages[id])) ids.push_back(id);
+    if (id >= messages) throw no_message(id, messages);
   }
-  return ids;
+  return std::vector<MessageId>(command.ids.begin(), command.ids.end());
 }
 
 }  // namespace
 
 int run(const MessagesCommand& command) {
   end_quietly_on_closed_pipe();
-  const Run merged = load_run(command.data);
-  write_messages(std::cout, merged, chosen(merged, command), command.format, command.limit,
-                 command.ids.empty() ? Detail::brief : Detail::full);
+  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+    const Filter filter(rows, command.filter);
+    write_messages(out, rows, filter,
+                   {.format = command.format,
+                    .limit = command.limit,
+                    .detail = command.ids.empty() ? Detail::brief : Detail::full,
+                    .ids = chosen(rows, command)});
+  });
   return kOk;
 }
 

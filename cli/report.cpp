@@ -10,10 +10,11 @@ namespace uctrace::cli {
 
 int run(const ReportCommand& command) {
   end_quietly_on_closed_pipe();
-  const Run merged = load_run(command.data);
   ReportOptions options = command.options;
   options.colour = colour_of_output();
-  write_report(std::cout, merged, Filter(merged, command.filter), options);
+  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+    write_report(out, rows, Filter(rows, command.filter), options);
+  });
   return kOk;
 }
 

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <optional>
 #include <random>
+#include <streambuf>
 
 #include "cli/data-folder/store_place.hpp"
 #include "event-log/format/version.hpp"
@@ -66,16 +67,17 @@ std::string unreadable_sources(const Run& run) {
                      count == 1 ? "" : "the first: ", first);
 }
 
-// The store in `folder` if it is of what lies in the data folder. Of a folder whose logs were
-// removed, to save room, it is all there is.
-std::optional<Run> load_if_current(const fs::path& folder, Rows rows,
-                                   const std::vector<Source>& now) {
+// The store in `folder`, as `load` gives it, if it is of what lies in the data folder. Of a folder
+// whose logs were removed, to save room, it is all there is.
+template <typename Load>
+auto load_if_current(const fs::path& folder, const Load& load, const std::vector<Source>& now)
+    -> decltype(load(fs::path(), StoreWanted())) {
   const fs::path store = folder / kStoreFile;
   std::error_code error;
   if (!fs::exists(fs::symlink_status(store, error))) return std::nullopt;
-  if (!has_logs(now)) return load_store(store, rows);
+  if (!has_logs(now)) return load(store, StoreWanted());
   try {
-    return load_store(store, rows, [&](const Run& head, const std::string& tool_version) {
+    return load(store, [&](const Run& head, const std::string& tool_version) {
       return head.settled && tool_version == log::kToolVersion && same_files(head.sources, now);
     });
   } catch (const Error&) {
@@ -95,32 +97,102 @@ void mend_profile(const Run& run, const fs::path& folder, const SameFolder& data
   });
 }
 
-std::optional<Run> stored_run(const StorePlace& place, const DataChoice& data,
-                              const SameFolder& source, Rows rows, const std::vector<Source>& now) {
-  // Without logs nothing says that what lies elsewhere is of this folder.
-  const std::vector<fs::path> folders =
-      has_logs(now) ? place.folders() : std::vector<fs::path>{data.folder};
-  for (const fs::path& folder : folders) {
-    std::optional<Run> run = load_if_current(folder, rows, now);
-    if (!run) continue;
-    if (has_logs(now) && folder == folders.back()) mend_profile(*run, folder, source);
-    if (!has_logs(now) && !run->settled) {
-      run->notes.insert(run->notes.begin(),
-                        "the logs are gone; this was merged before they were whole");
+Run& head_of(Run& run) { return run; }
+Run& head_of(StoredRun& run) { return run.head; }
+
+// Finds the run of a data folder, or makes it.
+class RunFinder {
+ public:
+  explicit RunFinder(const DataChoice& data)
+      : data_(data), source_(data.folder), now_(list_sources(data.folder)), place_(data) {}
+
+  bool can_merge() const { return has_logs(now_); }
+
+  // A run that is kept and of what lies in the folder, as `load` gives it. Throws Error where
+  // there is neither such a run nor anything to merge.
+  template <typename Load>
+  auto stored(const Load& load) const -> decltype(load(fs::path(), StoreWanted())) {
+    if (!data_.job.empty()) return std::nullopt;
+    // Without logs nothing says that what lies elsewhere is of this folder.
+    const std::vector<fs::path> folders =
+        can_merge() ? place_.folders() : std::vector<fs::path>{data_.folder};
+    for (const fs::path& folder : folders) {
+      auto run = load_if_current(folder, load, now_);
+      if (!run) continue;
+      Run& head = head_of(*run);
+      if (can_merge() && folder == folders.back()) mend_profile(head, folder, source_);
+      if (!can_merge() && !head.settled) {
+        head.notes.insert(head.notes.begin(),
+                          "the logs are gone; this was merged before they were whole");
+      }
+      return run;
     }
+    if (can_merge()) return std::nullopt;
+    refuse_empty();
+  }
+
+  // Merges the logs and keeps what comes of it.
+  Run merged() {
+    Run run = merge_folder(data_.folder, {.job = data_.job});
+    const bool is_part = count_unreadable(run.sources) != 0;
+    if (!data_.job.empty()) {
+      if (is_part) warn("a part of the run", unreadable_sources(run));
+      return run;
+    }
+    if (is_part) {
+      warn("this is a part of the run, and not kept", unreadable_sources(run));
+      return run;
+    }
+    try_to_keep("the merged run", [&] {
+      run.store_id = new_store_id();
+      save(run, place_.make_folder(), source_);
+    });
     return run;
   }
-  if (has_logs(now)) return std::nullopt;
-  const bool kept_elsewhere = !data.store.empty() && is_store(data.store / kStoreFile);
-  throw Error({.what = "no run in '" + data.folder.string() + "'",
-               .why = "it holds neither logs nor a merged run",
-               .to_do = kept_elsewhere
-                            ? fmt::format("to read the run that is kept in '{}', name that "
-                                          "folder in place of this one",
-                                          data.store.string())
-                            : "record a job with `uctrace record -- COMMAND`, or name "
-                              "the folder that holds the data"});
-}
+
+ private:
+  [[noreturn]] void refuse_empty() const {
+    const bool kept_elsewhere = !data_.store.empty() && is_store(data_.store / kStoreFile);
+    throw Error({.what = "no run in '" + data_.folder.string() + "'",
+                 .why = "it holds neither logs nor a merged run",
+                 .to_do = kept_elsewhere
+                              ? fmt::format("to read the run that is kept in '{}', name that "
+                                            "folder in place of this one",
+                                            data_.store.string())
+                              : "record a job with `uctrace record -- COMMAND`, or name "
+                                "the folder that holds the data"});
+  }
+
+  const DataChoice& data_;
+  const SameFolder source_;
+  const std::vector<Source> now_;
+  StorePlace place_;
+};
+
+// Passes on what it is given, and what it is given again after begin_again() from where it had
+// come to.
+class WrittenOnce : public std::streambuf {
+ public:
+  explicit WrittenOnce(std::ostream& out) : out_(out) {}
+  void begin_again() { again_ = passed_; }
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize count) override {
+    const std::streamsize known = std::min(count, again_);
+    again_ -= known;
+    out_.write(text + known, count - known);
+    passed_ += count - known;
+    return out_ ? count : 0;
+  }
+  int_type overflow(int_type c) override {
+    const char one = traits_type::to_char_type(c);
+    return xsputn(&one, 1) == 1 ? c : traits_type::eof();
+  }
+
+ private:
+  std::ostream& out_;
+  std::streamsize passed_ = 0, again_ = 0;
+};
 
 }  // namespace
 
@@ -141,25 +213,32 @@ Stored merge_and_store(const DataChoice& data) {
 }
 
 Run load_run(const DataChoice& data, Rows rows) {
-  const SameFolder source(data.folder);
-  const std::vector<Source> now = list_sources(data.folder);
-  if (!data.job.empty()) {
-    Run run = merge_folder(data.folder, {.job = data.job});
-    if (count_unreadable(run.sources) != 0) warn("a part of the run", unreadable_sources(run));
-    return run;
+  RunFinder finder(data);
+  std::optional<Run> run =
+      finder.stored([rows](const fs::path& path, const StoreWanted& is_wanted) {
+        return load_store(path, rows, is_wanted);
+      });
+  return run ? *std::move(run) : finder.merged();
+}
+
+void tell_run(const DataChoice& data, std::ostream& out, const TellRun& tell) {
+  RunFinder finder(data);
+  WrittenOnce written(out);
+  std::ostream once(&written);
+  std::optional<StoredRun> stored =
+      finder.stored([](const fs::path& path, const StoreWanted& is_wanted) {
+        return open_store(path, is_wanted);
+      });
+  if (stored) {
+    try {
+      return tell(once, RowSource(std::move(stored->head), std::move(stored->readers)));
+    } catch (const UnreadableStore&) {
+      if (!finder.can_merge()) throw;
+    }
+    written.begin_again();
   }
-  StorePlace place(data);
-  if (std::optional<Run> run = stored_run(place, data, source, rows, now)) return *std::move(run);
-  Run run = merge_folder(data.folder, {});
-  if (count_unreadable(run.sources) != 0) {
-    warn("this is a part of the run, and not kept", unreadable_sources(run));
-    return run;
-  }
-  try_to_keep("the merged run", [&] {
-    run.store_id = new_store_id();
-    save(run, place.make_folder(), source);
-  });
-  return run;
+  const Run run = finder.merged();
+  tell(once, run);
 }
 
 }  // namespace uctrace::cli

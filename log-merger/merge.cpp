@@ -12,7 +12,9 @@
 #include "log-merger/mpi/open_calls.hpp"
 #include "log-merger/mpi/requests.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
+#include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/sums.hpp"
 
 namespace uctrace {
 
@@ -46,6 +48,8 @@ Run merged(merge::Job job) {
     note = plain_text(note);  // they name files and processes
   }
   job.run.last_ns = last_instant(job.run);
+  job.run.facets = find_facets(job.run);
+  lay_out_sums(job.run);
   job.run.settled = are_settled(job.run.sources);
   return std::move(job.run);
 }

@@ -66,6 +66,12 @@ const char* name_of(Distance value) {
   return name_in(kNames, value);
 }
 
+const char* name_of(FacetOf value) {
+  static constexpr const char* kNames[] = {"mpi",       "called", "comm",   "protocol",
+                                           "transport", "op",     "source", "destination"};
+  return name_in(kNames, value);
+}
+
 const char* name_of(Link value) {
   static constexpr const char* kNames[] = {"exact", "inferred", "ambiguous", "reason",
                                            "unattributed"};

@@ -12,12 +12,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "log-merger/model/kinds.hpp"
+#include "log-merger/model/sum_rows.hpp"
+
 namespace uctrace {
 
-inline constexpr std::uint32_t kStoreSchema = 5;
-
-using TextId = std::uint32_t;
-inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
+inline constexpr std::uint32_t kStoreSchema = 6;
 
 // Interned texts. Ids are dense and start at 0 with the empty text. Texts are plain
 // (plain_text.hpp): they may be shown as they are.
@@ -32,48 +32,6 @@ class Texts {
   std::vector<std::string> texts_;
   std::unordered_map<std::string, TextId> ids_;
 };
-
-enum class MessageKind : std::uint8_t { tag, am, stream, put, get, atomic };
-// `outside_window`: its partner may be among the events that the user did not want recorded.
-enum class Match : std::uint8_t { exact, inferred, ambiguous, unmatched, outside_window };
-enum class Side : std::uint8_t { src, dst };
-enum class Role : std::uint8_t { data, control, staging };
-inline constexpr MessageKind kMessageKinds[] = {MessageKind::tag,    MessageKind::am,
-                                                MessageKind::stream, MessageKind::put,
-                                                MessageKind::get,    MessageKind::atomic};
-inline constexpr Role kRoles[] = {Role::data, Role::control, Role::staging};
-// Whose instant a time is. The shims read the clock once for what happens together.
-enum class TimeFrom : std::uint8_t {
-  clock,     // its own
-  mpi_call,  // the start, or end, of the MPI call around it
-  arrival,   // of the short message that ended it
-  post,      // of a short transfer, which ended before one could look
-};
-const char* name_of(TimeFrom);
-
-enum class ProtocolFrom : std::uint8_t { none, ucx, derived };
-enum class MemoryKind : std::uint8_t { unknown, host, gpu, managed };
-inline constexpr MemoryKind kMemoryKinds[] = {MemoryKind::unknown, MemoryKind::host,
-                                              MemoryKind::gpu, MemoryKind::managed};
-// Where memory is. `gpu`: into Run::gpus, -1 = none, or not known. Managed memory moves between the
-// host and devices; its GPU is the one that it was allocated on.
-struct MemoryPlace {
-  MemoryKind kind = MemoryKind::unknown;
-  std::int32_t gpu = -1;
-  auto operator<=>(const MemoryPlace&) const = default;
-};
-inline constexpr MemoryPlace kHostPlace{MemoryKind::host, -1};
-// How a UCT operation was tied to the UCP operation it serves. `reason`: to none, by one of the
-// closed list of reasons in Transfer::reason. `unattributed`: an open question, counted.
-enum class Link : std::uint8_t { exact, inferred, ambiguous, reason, unattributed };
-
-const char* name_of(MessageKind);
-const char* name_of(Match);
-const char* name_of(Side);
-const char* name_of(Role);
-const char* name_of(ProtocolFrom);
-const char* name_of(MemoryKind);
-const char* name_of(Link);
 
 struct Process {
   TextId key = kNoText;  // unique name in the job: host, boot, pid namespace, pid, start time
@@ -395,6 +353,13 @@ struct Run {
   std::vector<CallStack> stacks;
   std::vector<StackFrame> stack_frames;  // by stack
   std::vector<CallSite> call_sites;
+  std::vector<Facet> facets;  // in their order
+  bool is_summed = false;     // the tables of sums are there
+  std::vector<MessageSum> message_sums;
+  std::vector<HopSum> hop_sums;  // by message sum
+  std::vector<CallSum> call_sums;
+  std::vector<OperationSum> operation_sums;
+  std::vector<TransferSum> transfer_sums;
   std::vector<Identity> identities;
   std::vector<std::string> notes;  // what is missing, cut or doubtful, each one line for a person
   std::string info_json;           // the rest of `info --format json`, an object without identities

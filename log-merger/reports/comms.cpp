@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
+#include "log-merger/model/size_class.hpp"
 #include "log-merger/reports/comms_choice.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/report.hpp"
 #include "log-merger/summaries/call_parts.hpp"
+#include "log-merger/summaries/callers.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
@@ -33,11 +36,12 @@ bool in_natural_order(CommsBy by) { return by == CommsBy::bucket || by == CommsB
 
 class Summing {
  public:
-  Summing(const Run& run, const CommsFilter& filter, const CommsOptions& options)
-      : run_(run),
+  Summing(const RowSource& source, const CommsFilter& filter, const CommsOptions& options)
+      : source_(source),
+        run_(source.run()),
         options_(options),
-        choice_(run, filter),
-        labels_(run),
+        choice_(source, filter),
+        labels_(run_),
         of_transfers_(has(CommsBy::transport)) {
     of_transfers_ ? add_transfers() : add_calls();
   }
@@ -68,44 +72,91 @@ class Summing {
 
   // --- sums
 
+  bool can_ask_sums() const {
+    return run_.is_summed && !choice_.asks_for_time() && !has(CommsBy::time) &&
+           (!has(CommsBy::bucket) ||
+            std::all_of(options_.buckets.begin(), options_.buckets.end(), is_between_classes));
+  }
+
   void add_calls() {
-    CallParts(run_).for_each([&](const CallPart& part) {
+    if (can_ask_sums()) {
+      for_each_row(source_, Wanted<CallSum>::all(), [&](const CallSum& sum, std::size_t) {
+        const CommsSubject subject{sum.part_communicator, sum.function,
+                                   static_cast<std::int32_t>(sum.process), -1};
+        add_part(subject, length_of(sum.size), sum.call_site,
+                 {sum.calls, sum.bytes, sum.recv_bytes, sum.part_ns, {}});
+      });
+      return;
+    }
+    const Wanted<MpiCallRow> wanted{&MpiCallRow::bytes, &MpiCallRow::recv_bytes,
+                                    &MpiCallRow::stack};
+    CallParts(source_).for_each(wanted, [&](const CallPart& part) {
       const MpiCallRow& call = part.call;
       const CommsSubject subject{part.communicator, call.function,
                                  static_cast<std::int32_t>(call.process), call.t_start_ns};
-      if (!choice_.accepts(subject)) return;
-      const std::int32_t site = call_site_at(run_, call.stack);
-      Sum& sum = sums_[key_of(subject, std::max(call.bytes, call.recv_bytes), site, nullptr)];
-      if (part.counts) {
-        ++sum.calls;
-        sum.sent += call.bytes;
-        sum.received += call.recv_bytes;
-      }
-      sum.time_ns += part.ns;
-      sum.ns_of_process[subject.process] += part.ns;
+      Sum of_part{0, 0, 0, part.ns, {}};
+      if (part.counts) of_part = {1, call.bytes, call.recv_bytes, part.ns, {}};
+      add_part(subject, std::max(call.bytes, call.recv_bytes), call_site_at(run_, call.stack),
+               of_part);
     });
   }
 
+  // `bytes`: of a call.
+  void add_part(const CommsSubject& subject, std::uint64_t bytes, std::int32_t call_site,
+                const Sum& part) {
+    if (!choice_.accepts(subject)) return;
+    Sum& sum = sums_[key_of(subject, bytes, call_site, {})];
+    sum.calls += part.calls;
+    sum.sent += part.sent;
+    sum.received += part.received;
+    sum.time_ns += part.time_ns;
+    sum.ns_of_process[subject.process] += part.time_ns;
+  }
+
   void add_transfers() {
-    for (const Message& message : run_.messages) {
-      if (message.call < 0) continue;
-      const MpiCallRow& call = run_.mpi_calls[static_cast<std::size_t>(message.call)];
-      const CommsSubject subject{message.communicator, message.mpi,
-                                 static_cast<std::int32_t>(call.process), message.t_start_ns};
-      if (!choice_.accepts(subject)) continue;
-      const std::int32_t site = call_site_at(run_, message.stack);
-      for (std::uint32_t h = 0; h < message.hops; ++h) {
-        const Hop& hop = run_.hops[message.first_hop + h];
-        Sum& sum = sums_[key_of(subject, message.bytes, site, &hop)];
-        sum.calls += hop.count;
-        sum.sent += hop.bytes;
-        sum.received += hop.wire_bytes;
-      }
+    if (can_ask_sums()) {
+      RowWindow<HopSum> hops(source_, Wanted<HopSum>::all());
+      for_each_row(source_, Wanted<MessageSum>::all(), [&](const MessageSum& sum, std::size_t) {
+        if (sum.caller < 0) return;
+        const CommsSubject subject{sum.communicator, sum.mpi, sum.caller, -1};
+        add_path(subject, length_of(sum.size), sum.call_site, hops.rows(sum.first_hop, sum.hops));
+      });
+      return;
+    }
+    using M = Message;
+    const Callers callers(source_);
+    const Wanted<M> wanted{&M::call,  &M::communicator, &M::mpi,
+                           &M::bytes, &M::t_start_ns,   &M::stack};
+    const Wanted<Hop> of_path{&Hop::transport, &Hop::device, &Hop::count, &Hop::bytes,
+                              &Hop::wire_bytes};
+    for_each_message(
+        source_, wanted, of_path, [&](const M& message, std::span<const Hop> path, std::size_t) {
+          if (message.call < 0) return;
+          const CommsSubject subject{message.communicator, message.mpi,
+                                     callers.process_of(message.call), message.t_start_ns};
+          add_path(subject, message.bytes, call_site_at(run_, message.stack), path);
+        });
+  }
+
+  // `bytes`: of a message. `path`: hops, or their sums.
+  template <typename Hops>
+  void add_path(const CommsSubject& subject, std::uint64_t bytes, std::int32_t call_site,
+                Hops path) {
+    if (!choice_.accepts(subject)) return;
+    for (const auto& hop : path) {
+      Sum& sum = sums_[key_of(subject, bytes, call_site, Way{hop.transport, hop.device})];
+      sum.calls += hop.count;
+      sum.sent += hop.bytes;
+      sum.received += hop.wire_bytes;
     }
   }
 
+  struct Way {
+    TextId transport = kNoText, device = kNoText;
+  };
+
   Key key_of(const CommsSubject& subject, std::uint64_t bytes, std::int32_t call_site,
-             const Hop* hop) {
+             const Way& way) {
     Key key;
     for (const CommsBy by : options_.by) {
       switch (by) {
@@ -134,8 +185,8 @@ class Summing {
           key.push_back(call_site);
           break;
         case CommsBy::transport:
-          key.push_back(hop->transport);
-          key.push_back(hop->device);
+          key.push_back(way.transport);
+          key.push_back(way.device);
           break;
       }
     }
@@ -284,6 +335,7 @@ class Summing {
                            label(least->first), most->second, label(most->first)});
   }
 
+  const RowSource& source_;
   const Run& run_;
   const CommsOptions& options_;
   CommsChoice choice_;
@@ -294,22 +346,22 @@ class Summing {
 
 }  // namespace
 
-Table comms_table(const Run& run, const CommsFilter& filter, const CommsOptions& options) {
-  Table table = Summing(run, filter, options).table();
+Table comms_table(const RowSource& source, const CommsFilter& filter, const CommsOptions& options) {
+  Table table = Summing(source, filter, options).table();
   if (options.limit) table.keep_first(*options.limit);
   return table;
 }
 
-void write_comms(std::ostream& out, const Run& run, const CommsFilter& filter,
+void write_comms(std::ostream& out, const RowSource& source, const CommsFilter& filter,
                  const CommsOptions& options) {
-  const Table table = comms_table(run, filter, options);
+  const Table table = comms_table(source, filter, options);
   switch (options.format) {
     case Format::table:
-      write_run_line(out, run);
+      write_run_line(out, source.run());
       out << '\n';
       write_text(out, table, options.colour);
-      out << "\n# " << identities_line(run) << '\n';
-      write_recording_note(out, run);
+      out << "\n# " << identities_line(source.run()) << '\n';
+      write_recording_note(out, source.run());
       return;
     case Format::json:
       out << dump(to_json(table), 2) << '\n';

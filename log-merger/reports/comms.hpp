@@ -11,6 +11,7 @@
 #include "log-merger/model/model.hpp"
 #include "log-merger/model/mpi_names.hpp"
 #include "log-merger/reports/table.hpp"
+#include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace {
 
@@ -33,8 +34,8 @@ struct CommsOptions {
 };
 
 // Throws Error for a value of the filter that the run does not have.
-Table comms_table(const Run& run, const CommsFilter& filter, const CommsOptions& options);
-void write_comms(std::ostream& out, const Run& run, const CommsFilter& filter,
+Table comms_table(const RowSource& source, const CommsFilter& filter, const CommsOptions& options);
+void write_comms(std::ostream& out, const RowSource& source, const CommsFilter& filter,
                  const CommsOptions& options);
 
 }  // namespace uctrace

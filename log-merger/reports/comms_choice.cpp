@@ -1,12 +1,13 @@
 #include "log-merger/reports/comms_choice.hpp"
 
-#include "log-merger/summaries/call_parts.hpp"
+#include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
 
-CommsChoice::CommsChoice(const Run& run, const CommsFilter& filter)
-    : run_(run), from_ns_(filter.from_ns), to_ns_(filter.to_ns) {
+CommsChoice::CommsChoice(const RowSource& source, const CommsFilter& filter)
+    : run_(source.run()), from_ns_(filter.from_ns), to_ns_(filter.to_ns) {
+  const Run& run = source.run();
   std::multimap<std::string, std::int32_t> comms, ranks, hosts;
   for (std::size_t i = 0; i < run.communicators.size(); ++i) {
     const Communicator& comm = run.communicators[i];
@@ -31,14 +32,13 @@ CommsChoice::CommsChoice(const Run& run, const CommsFilter& filter)
       processes_ = on_hosts;
     }
   }
-  std::multimap<std::string, TextId> functions;
-  std::set<TextId> seen;
-  for (const MpiCallRow& call : run.mpi_calls) {
-    if (seen.insert(call.function).second) {
-      functions.emplace(run.texts[call.function], call.function);
+  if (!filter.mpi.empty()) {
+    std::multimap<std::string, TextId> functions;
+    for (const TextId id : Facets(source).texts({FacetOf::called})) {
+      functions.emplace(run.texts[id], id);
     }
+    functions_ = choose(filter.mpi, "mpi", functions);
   }
-  functions_ = choose(filter.mpi, "mpi", functions);
   if (!filter.kind.empty()) kinds_ = std::set<std::string>(filter.kind.begin(), filter.kind.end());
 }
 

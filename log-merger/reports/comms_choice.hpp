@@ -20,8 +20,9 @@ struct CommsSubject {
 class CommsChoice {
  public:
   // Throws Error for a value that the run does not have.
-  CommsChoice(const Run& run, const CommsFilter& filter);
+  CommsChoice(const RowSource& source, const CommsFilter& filter);
 
+  bool asks_for_time() const { return from_ns_ || to_ns_; }
   bool accepts(const CommsSubject& subject);
   MpiKind kind_of(TextId function);
 

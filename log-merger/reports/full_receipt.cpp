@@ -30,8 +30,8 @@ std::string_view copy_words(std::string_view op) {
 
 class FullReceipt : ReceiptPart {
  public:
-  FullReceipt(const Run& run, const Labels& labels, MessageId id)
-      : ReceiptPart(run, labels, id), id_(id) {}
+  FullReceipt(const Run& run, const Labels& labels, const MessageWithPath& told)
+      : ReceiptPart(run, labels, told), id_(told.id) {}
 
   std::string text() {
     text_ = fmt::format("Message #{}: {} from {} to {}\n", id_, bytes_text(message_.bytes),
@@ -238,7 +238,7 @@ class FullReceipt : ReceiptPart {
     const bool by_gpu = std::any_of(hops_.begin(), hops_.end(), [](const Hop& hop) {
       return is_device_memory(hop.from()) || is_device_memory(hop.to());
     });
-    return by_gpu ? legs_text(run_, message_) + "." : "";
+    return by_gpu ? legs_text(run_, message_, hops_) + "." : "";
   }
 
   // What UCX copied within a side, since the transport does not reach the memory.
@@ -312,8 +312,8 @@ class FullReceipt : ReceiptPart {
 
 }  // namespace
 
-std::string full_receipt(const Run& run, const Labels& labels, MessageId id) {
-  return FullReceipt(run, labels, id).text();
+std::string full_receipt(const Run& run, const Labels& labels, const MessageWithPath& told) {
+  return FullReceipt(run, labels, told).text();
 }
 
 }  // namespace uctrace

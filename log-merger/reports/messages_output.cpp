@@ -81,10 +81,10 @@ std::string path_field(const ordered_json& path) {
 }
 
 // The keys of the JSON form; memory and the path are one field each.
-ordered_json flat(const Run& run, MessageId id) {
-  ordered_json message = message_json(run, id);
-  message["src_memory"] = memory_field(run, run.messages[id].src_place());
-  message["dst_memory"] = memory_field(run, run.messages[id].dst_place());
+ordered_json flat(const Run& run, const MessageWithPath& told) {
+  ordered_json message = message_json(run, told);
+  message["src_memory"] = memory_field(run, told.message.src_place());
+  message["dst_memory"] = memory_field(run, told.message.dst_place());
   message["path"] = path_field(message["path"]);
   return message;
 }
@@ -99,10 +99,9 @@ void write_csv_line(std::ostream& out, const ordered_json& message) {
 }
 
 void write_csv_header(std::ostream& out) {
-  Run run;  // a message of nothing has every key
-  run.messages.emplace_back();
+  const Message nothing;  // has every key
   const char* separator = "";
-  const ordered_json message = message_json(run, 0);
+  const ordered_json message = message_json(Run{}, {0, nothing, {}});
   for (const auto& [key, value] : message.items()) {
     out << separator << key;
     separator = ",";
@@ -110,25 +109,74 @@ void write_csv_header(std::ostream& out) {
   out << '\n';
 }
 
+// The messages that are asked for, with their paths, in the order in which they are told. Selecting
+// reads no more than the filter looks at.
+class Selection {
+ public:
+  Selection(const RowSource& source, const Filter& filter,
+            const std::optional<std::vector<MessageId>>& ids)
+      : source_(source),
+        filter_(filter),
+        ids_(ids),
+        messages_(source, Wanted<Message>::all()),
+        paths_(source, Wanted<Hop>::all()) {}
+
+  // Calls visit(told) for the first `limit` of them, and returns how many there are. Where that is
+  // not wanted, those behind the limit are not looked for.
+  template <typename Visit>
+  std::size_t tell(std::size_t limit, bool count_all, Visit visit) {
+    std::size_t selected = 0;
+    const auto take = [&](MessageId id) {
+      if (++selected <= limit) {
+        const Message& message = messages_.row(id);
+        visit(MessageWithPath{id, message, paths_(message)});
+      }
+      return count_all || selected < limit;
+    };
+    if (limit == 0 && !count_all) return 0;
+    ids_ ? among_named(take) : among_all(take, limit, selected);
+    return selected;
+  }
+
+ private:
+  template <typename Take>
+  void among_named(Take take) {
+    for (const MessageId id : *ids_) {
+      const Message& message = messages_.row(id);
+      if (filter_.selects(message, paths_(message)) && !take(id)) return;
+    }
+  }
+
+  template <typename Take>
+  void among_all(Take take, std::size_t limit, std::size_t& selected) {
+    if (filter_.takes_all()) {
+      const std::size_t count = source_.count<Message>();
+      for (MessageId id = 0; id < std::min(count, limit); ++id) take(id);
+      selected = count;
+      return;
+    }
+    for_each_message(source_, filter_.of_messages(), filter_.of_paths(),
+                     [&](const Message& message, std::span<const Hop> path, MessageId id) {
+                       return !filter_.selects(message, path) || take(id);
+                     });
+  }
+
+  const RowSource& source_;
+  const Filter& filter_;
+  const std::optional<std::vector<MessageId>>& ids_;
+  RowWindow<Message> messages_;
+  Paths paths_;
+};
+
 }  // namespace
 
-std::vector<MessageId> selected_messages(const Run& run, const Filter& filter) {
-  std::vector<MessageId> ids;
-  for (MessageId id = 0; id < run.messages.size(); ++id) {
-    if (filter.selects(run.messages[id])) ids.push_back(id);
-  }
-  return ids;
-}
-
-ordered_json message_json(const Run& run, MessageId id) {
-  const Message& message = run.messages[id];
+ordered_json message_json(const Run& run, const MessageWithPath& told) {
+  const Message& message = told.message;
   ordered_json path = ordered_json::array();
-  for (const Hop& hop : path_of(run, message)) {
-    path.push_back(hop_json(run, hop));
-  }
+  for (const Hop& hop : told.path) path.push_back(hop_json(run, hop));
   const bool has_protocol = message.protocol_from != ProtocolFrom::none;
   const bool is_tagged = message.kind == MessageKind::tag;
-  return {{"id", id},
+  return {{"id", told.id},
           {"kind", name_of(message.kind)},
           {"status", text_json(run, message.status)},
           {"match", name_of(message.match)},
@@ -162,37 +210,45 @@ ordered_json message_json(const Run& run, MessageId id) {
           {"path", std::move(path)}};
 }
 
-void write_messages(std::ostream& out, const Run& run, const std::vector<MessageId>& ids,
-                    Format format, std::optional<std::size_t> limit, Detail detail) {
-  const std::size_t count = std::min(ids.size(), limit.value_or(ids.size()));
-  const std::span<const MessageId> shown = std::span(ids).first(count);
-  const Labels labels(run);
-  switch (format) {
-    case Format::table:
-      for (const MessageId id : shown) {
-        out << (detail == Detail::full ? full_receipt(run, labels, id) + '\n'
-                                       : receipt(run, labels, id));
-      }
-      out << fmt::format("# {} of {} messages", count, run.messages.size());
-      if (count < ids.size()) out << fmt::format("; {} more are selected", ids.size() - count);
+void write_messages(std::ostream& out, const RowSource& source, const Filter& filter,
+                    const MessagesOptions& options) {
+  const Run& run = source.run();
+  Selection selection(source, filter, options.ids);
+  const std::size_t limit = options.limit.value_or(SIZE_MAX);
+  switch (options.format) {
+    case Format::table: {
+      const Labels labels(run);
+      std::size_t shown = 0;
+      const std::size_t selected = selection.tell(limit, true, [&](const MessageWithPath& told) {
+        ++shown;
+        out << (options.detail == Detail::full ? full_receipt(run, labels, told) + '\n'
+                                               : receipt(run, labels, told));
+      });
+      out << fmt::format("# {} of {} messages", shown, source.count<Message>());
+      if (shown < selected) out << fmt::format("; {} more are selected", selected - shown);
       out << '\n';
       write_recording_note(out, run);
       return;
+    }
     case Format::json: {
-      const char* separator = "[\n";
-      for (const MessageId id : shown) {
-        out << separator << dump(message_json(run, id));
+      const char* const first = "[\n";
+      const char* separator = first;
+      selection.tell(limit, false, [&](const MessageWithPath& told) {
+        out << separator << dump(message_json(run, told));
         separator = ",\n";
-      }
-      out << (shown.empty() ? "[]\n" : "\n]\n");
+      });
+      out << (separator == first ? "[]\n" : "\n]\n");
       return;
     }
     case Format::ndjson:
-      for (const MessageId id : shown) out << dump(message_json(run, id)) << '\n';
+      selection.tell(limit, false, [&](const MessageWithPath& told) {
+        out << dump(message_json(run, told)) << '\n';
+      });
       return;
     case Format::csv:
       write_csv_header(out);
-      for (const MessageId id : shown) write_csv_line(out, flat(run, id));
+      selection.tell(limit, false,
+                     [&](const MessageWithPath& told) { write_csv_line(out, flat(run, told)); });
   }
 }
 

@@ -5,34 +5,48 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "log-merger/model/model.hpp"
 #include "log-merger/reports/table.hpp"
+#include "log-merger/row-source/row_source.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
 
-// A message is known by its place in Run::messages: the same id in every format and selection.
+// A message is known by its row of `messages`: the same id in every format and selection.
 using MessageId = std::size_t;
 
-std::vector<MessageId> selected_messages(const Run& run, const Filter& filter);
+// A message with what is told of it.
+struct MessageWithPath {
+  MessageId id;
+  const Message& message;
+  std::span<const Hop> path;
+};
 
 // For a person: a line that says who sent what, then a line for each hop.
-std::string receipt(const Run& run, const Labels& labels, MessageId id);
+std::string receipt(const Run& run, const Labels& labels, const MessageWithPath& told);
 
 // The same with all that is known, in sentences.
-std::string full_receipt(const Run& run, const Labels& labels, MessageId id);
+std::string full_receipt(const Run& run, const Labels& labels, const MessageWithPath& told);
 
 enum class Detail : std::uint8_t { brief, full };
 
 // For a program: all keys of the contract in its order, null where unknown.
-nlohmann::ordered_json message_json(const Run& run, MessageId id);
+nlohmann::ordered_json message_json(const Run& run, const MessageWithPath& told);
 
-// Prints the first `limit` of `ids`, one at a time: memory does not grow with their number.
-// `detail` is for people: the other formats say all in any case.
-void write_messages(std::ostream& out, const Run& run, const std::vector<MessageId>& ids,
-                    Format format, std::optional<std::size_t> limit, Detail detail = Detail::brief);
+struct MessagesOptions {
+  Format format = Format::table;
+  std::optional<std::size_t> limit = {};
+  Detail detail = Detail::brief;  // for people: the other formats say all in any case
+  std::optional<std::vector<MessageId>> ids = {};  // only these, in this order
+};
+
+// Prints the messages that the filter selects, one at a time: neither memory nor, where nobody is
+// told how many there are, time grows with those that are not shown.
+void write_messages(std::ostream& out, const RowSource& source, const Filter& filter,
+                    const MessagesOptions& options);
 
 }  // namespace uctrace

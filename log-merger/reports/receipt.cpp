@@ -150,9 +150,9 @@ std::string call_sites_text(const Run& run, const Message& message) {
   return text;
 }
 
-std::string receipt(const Run& run, const Labels& labels, MessageId id) {
-  const Message& message = run.messages[id];
-  std::string text = fmt::format("#{} {} -> {}, ", id, party_text(labels, source_of(message)),
+std::string receipt(const Run& run, const Labels& labels, const MessageWithPath& told) {
+  const Message& message = told.message;
+  std::string text = fmt::format("#{} {} -> {}, ", told.id, party_text(labels, source_of(message)),
                                  labels(destination_of(message)));
   // Most messages have a tag, and say so by it.
   if (message.kind != MessageKind::tag) text += fmt::format("{}, ", name_of(message.kind));
@@ -165,7 +165,7 @@ std::string receipt(const Run& run, const Labels& labels, MessageId id) {
   const std::string sites = call_sites_text(run, message);
   if (!sites.empty()) text += "  called in " + sites + '\n';
   const char* lead = "  path: ";
-  for (const Hop& hop : path_of(run, message)) {
+  for (const Hop& hop : told.path) {
     text += lead + hop_text(run, message, hop) + '\n';
     lead = "        ";
   }

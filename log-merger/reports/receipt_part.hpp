@@ -16,8 +16,8 @@ inline std::uint64_t distance(std::int64_t from, std::int64_t to) {
 
 class ReceiptPart {
  public:
-  ReceiptPart(const Run& run, const Labels& labels, MessageId id)
-      : run_(run), labels_(labels), message_(run.messages[id]), hops_(path_of(run, message_)) {}
+  ReceiptPart(const Run& run, const Labels& labels, const MessageWithPath& told)
+      : run_(run), labels_(labels), message_(told.message), hops_(told.path) {}
 
  protected:
   const std::string& word(TextId id) const { return run_.texts[id]; }

@@ -10,6 +10,7 @@
 #include "log-merger/reports/gpu_nic_table.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/traffic.hpp"
 
 namespace uctrace {
 namespace {
@@ -220,21 +221,23 @@ Table call_site_text(const Run& run, const std::vector<CallSiteTotal>& rows) {
 
 // --- output ------------------------------------------------------------------------------------
 
-std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOptions& options) {
+std::vector<Table> tables(const RowSource& source, const Filter& filter,
+                          const ReportOptions& options) {
+  const Run& run = source.run();
   const auto wanted = [&](ReportBy by) { return options.by == by || options.by == ReportBy::all; };
   std::vector<Table> all;
   if (wanted(ReportBy::contenders)) {
-    const auto rows = contenders(run, filter, options.without_message);
+    const auto rows = contenders(source, filter, options.without_message);
     const bool for_person = options.format == Format::table;
     all.push_back(for_person ? contender_matrix(run, rows, options.limit)
                              : contender_table(run, rows));
   }
   if (wanted(ReportBy::mpi)) {
-    all.push_back(function_table(run, totals_by_function(run, filter)));
+    all.push_back(function_table(run, totals_by_function(source, filter)));
   }
-  if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals_by_pair(run, filter)));
+  if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals_by_pair(source, filter)));
   if (wanted(ReportBy::call_sites)) {
-    const auto rows = totals_by_call_site(run, filter);
+    const auto rows = totals_by_call_site(source, filter);
     const bool for_person = options.format == Format::table;
     // Nobody misses it where there is no MPI, and no stacks were asked for.
     if (!for_person || options.by == ReportBy::call_sites || !run.stacks.empty()) {
@@ -245,7 +248,7 @@ std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOpti
   const bool for_person = options.format == Format::table;
   if (wanted(ReportBy::gpu_nic) &&
       (!for_person || options.by == ReportBy::gpu_nic || !run.gpus.empty())) {
-    const auto rows = gpu_nic_totals(run, filter);
+    const auto rows = gpu_nic_totals(source, filter);
     all.push_back(for_person ? gpu_nic_text(run, rows) : gpu_nic_table(run, rows));
   }
   for (Table& table : all) {
@@ -256,9 +259,8 @@ std::vector<Table> tables(const Run& run, const Filter& filter, const ReportOpti
   return all;
 }
 
-void write_left_out(std::ostream& out, const Run& run) {
-  std::uint64_t count = 0;
-  for (const Transfer& transfer : run.transfers) count += transfer.message < 0 ? 1 : 0;
+void write_left_out(std::ostream& out, const RowSource& source) {
+  const std::uint64_t count = count_without_message(source);
   if (count == 0) return;
   out << fmt::format(
       "# left out: {} transfers that serve no message (connection set-up, flushes); "
@@ -277,15 +279,16 @@ void write_missing_stacks(std::ostream& out, const Run& run) {
   }
 }
 
-void write_text_report(std::ostream& out, const Run& run, const std::vector<Table>& all,
+void write_text_report(std::ostream& out, const RowSource& source, const std::vector<Table>& all,
                        const ReportOptions& options) {
+  const Run& run = source.run();
   write_run_line(out, run);
   for (const Table& table : all) {
     out << '\n';
     write_text(out, table, options.colour);
   }
   out << '\n';
-  if (options.without_message == WithoutMessage::left_out) write_left_out(out, run);
+  if (options.without_message == WithoutMessage::left_out) write_left_out(out, source);
   if (options.by == ReportBy::call_sites) write_missing_stacks(out, run);
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';
   out << "# " << identities_line(run) << '\n';
@@ -314,7 +317,7 @@ void write_run_line(std::ostream& out, const Run& run) {
                      facts.hosts == 1 ? "" : "s");
 }
 
-void write_report(std::ostream& out, const Run& run, const Filter& filter,
+void write_report(std::ostream& out, const RowSource& source, const Filter& filter,
                   const ReportOptions& options) {
   if (options.format == Format::csv && options.by == ReportBy::all) {
     throw Error({.what = "report as CSV",
@@ -322,12 +325,12 @@ void write_report(std::ostream& out, const Run& run, const Filter& filter,
                  .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites or "
                           "--by gpu-nic"});
   }
-  const std::vector<Table> all = tables(run, filter, options);
+  const std::vector<Table> all = tables(source, filter, options);
   switch (options.format) {
     case Format::table:
-      return write_text_report(out, run, all, options);
+      return write_text_report(out, source, all, options);
     case Format::json:
-      return write_json_report(out, run, all);
+      return write_json_report(out, source.run(), all);
     case Format::csv:
       return write_csv(out, all.front());
     case Format::ndjson:

@@ -18,6 +18,7 @@
 
 #include "log-merger/model/model.hpp"
 #include "log-merger/reports/table.hpp"
+#include "log-merger/row-source/row_source.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
@@ -58,11 +59,12 @@ struct CallSiteTotal {
 };
 
 // Each list is sorted, greatest payload first; ties go by the next number, then by name.
-std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutMessage rest);
-std::vector<FunctionTotal> totals_by_function(const Run& run, const Filter& filter);
-std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter);
+std::vector<Contender> contenders(const RowSource& source, const Filter& filter,
+                                  WithoutMessage rest);
+std::vector<FunctionTotal> totals_by_function(const RowSource& source, const Filter& filter);
+std::vector<PairTotal> totals_by_pair(const RowSource& source, const Filter& filter);
 // Longest time first; events without a stack are left out.
-std::vector<CallSiteTotal> totals_by_call_site(const Run& run, const Filter& filter);
+std::vector<CallSiteTotal> totals_by_call_site(const RowSource& source, const Filter& filter);
 
 enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, gpu_nic, all };
 
@@ -78,7 +80,7 @@ struct ReportOptions {
 void write_run_line(std::ostream& out, const Run& run);
 
 // Throws Error for CSV of all tables: a CSV file holds one.
-void write_report(std::ostream& out, const Run& run, const Filter& filter,
+void write_report(std::ostream& out, const RowSource& source, const Filter& filter,
                   const ReportOptions& options);
 
 }  // namespace uctrace

@@ -4,10 +4,13 @@
 #include <tuple>
 
 #include "log-merger/reports/report.hpp"
+#include "log-merger/summaries/traffic.hpp"
 
 namespace uctrace {
 
-std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutMessage rest) {
+std::vector<Contender> contenders(const RowSource& source, const Filter& filter,
+                                  WithoutMessage rest) {
+  const Run& run = source.run();
   std::map<std::pair<TextId, TextId>, Contender> sums;
   const auto sum_of = [&](TextId transport, TextId op) -> Contender& {
     Contender& sum = sums[{transport, op}];
@@ -15,24 +18,23 @@ std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutM
     sum.op = op;
     return sum;
   };
-  for (const Message& message : run.messages) {
-    if (!filter.accepts(message)) continue;
-    for (const Hop& hop : path_of(run, message)) {
+  const Wanted<Hop> of_path{&Hop::transport, &Hop::op, &Hop::count, &Hop::bytes, &Hop::wire_bytes};
+  for_each_traffic(source, filter, {}, of_path, [&](const Traffic& traffic) {
+    for (const Hop& hop : traffic.path) {
       if (!filter.accepts(hop)) continue;
       Contender& sum = sum_of(hop.transport, hop.op);
       sum.transfers += hop.count;
       sum.bytes += hop.bytes;
       sum.wire_bytes += hop.wire_bytes;
     }
-  }
+  });
   if (rest == WithoutMessage::counted) {
-    for (const Transfer& transfer : run.transfers) {
-      if (transfer.message >= 0 || !filter.accepts_without_message(transfer)) continue;
-      Contender& sum = sum_of(transfer.transport, transfer.op);
-      ++sum.transfers;
-      sum.bytes += transfer.payload;
-      sum.wire_bytes += transfer.bytes;
-    }
+    for_each_without_message(source, filter, [&](const TransfersWithoutMessage& others) {
+      Contender& sum = sum_of(others.like.transport, others.like.op);
+      sum.transfers += others.transfers;
+      sum.bytes += others.payload;
+      sum.wire_bytes += others.bytes;
+    });
   }
   std::vector<Contender> rows;
   for (const auto& [key, sum] : sums) rows.push_back(sum);
@@ -44,24 +46,23 @@ std::vector<Contender> contenders(const Run& run, const Filter& filter, WithoutM
   return rows;
 }
 
-std::vector<FunctionTotal> totals_by_function(const Run& run, const Filter& filter) {
+std::vector<FunctionTotal> totals_by_function(const RowSource& source, const Filter& filter) {
+  const Run& run = source.run();
   std::map<TextId, FunctionTotal> sums;
-  for (const Message& message : run.messages) {
-    if (!filter.selects(message)) continue;
-    FunctionTotal& sum = sums[message.mpi];
-    ++sum.messages;
-    sum.bytes += message.bytes;
-  }
-  for (const MpiCallRow& call : run.mpi_calls) {
-    if (!filter.accepts(call).value_or(false)) continue;
-    FunctionTotal& sum = sums[call.function];
-    sum.calls = sum.calls.value_or(0) + 1;
-    sum.asked_bytes = sum.asked_bytes.value_or(0) + call.bytes + call.recv_bytes;
-    if (call.comm != kNoText) sum.comms.insert(call.comm);
-    if (call.t_start_ns < 0 || call.t_end_ns < call.t_start_ns) continue;
-    sum.time_ns =
-        sum.time_ns.value_or(0) + static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns);
-  }
+  for_each_traffic(source, filter, {&Message::mpi, &Message::bytes}, {},
+                   [&](const Traffic& traffic) {
+                     if (!filter.selects(traffic.like, traffic.path)) return;
+                     FunctionTotal& sum = sums[traffic.like.mpi];
+                     sum.messages += traffic.messages;
+                     sum.bytes += traffic.bytes;
+                   });
+  for_each_calls(source, filter, [&](const Calls& calls) {
+    FunctionTotal& sum = sums[calls.function];
+    sum.calls = sum.calls.value_or(0) + calls.calls;
+    sum.asked_bytes = sum.asked_bytes.value_or(0) + calls.bytes;
+    if (calls.comm != kNoText) sum.comms.insert(calls.comm);
+    if (calls.is_timed) sum.time_ns = sum.time_ns.value_or(0) + calls.ns;
+  });
   std::vector<FunctionTotal> rows;
   for (auto& [function, sum] : sums) {
     sum.function = function;
@@ -76,17 +77,19 @@ std::vector<FunctionTotal> totals_by_function(const Run& run, const Filter& filt
   return rows;
 }
 
-std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter) {
+std::vector<PairTotal> totals_by_pair(const RowSource& source, const Filter& filter) {
+  using M = Message;
   std::map<std::pair<Party, Party>, PairTotal> sums;
-  for (const Message& message : run.messages) {
-    if (!filter.selects(message)) continue;
-    const Party source = source_of(message), destination = destination_of(message);
-    PairTotal& sum = sums[{source, destination}];
-    sum.source = source;
-    sum.destination = destination;
-    ++sum.messages;
-    sum.bytes += message.bytes;
-  }
+  const Wanted<M> wanted{&M::src, &M::src_process, &M::dst, &M::dst_process, &M::bytes};
+  for_each_traffic(source, filter, wanted, {}, [&](const Traffic& traffic) {
+    if (!filter.selects(traffic.like, traffic.path)) return;
+    const Party from = source_of(traffic.like), to = destination_of(traffic.like);
+    PairTotal& sum = sums[{from, to}];
+    sum.source = from;
+    sum.destination = to;
+    sum.messages += traffic.messages;
+    sum.bytes += traffic.bytes;
+  });
   std::vector<PairTotal> rows;
   for (const auto& [key, sum] : sums) rows.push_back(sum);
   const auto rank = [](const PairTotal& row) {
@@ -97,29 +100,22 @@ std::vector<PairTotal> totals_by_pair(const Run& run, const Filter& filter) {
   return rows;
 }
 
-std::vector<CallSiteTotal> totals_by_call_site(const Run& run, const Filter& filter) {
+std::vector<CallSiteTotal> totals_by_call_site(const RowSource& source, const Filter& filter) {
+  const Run& run = source.run();
+  if (run.stacks.empty()) return {};  // there are no places
   std::map<std::pair<std::int32_t, TextId>, CallSiteTotal> sums;
-  const auto add = [&](const auto& call, std::uint64_t bytes) {
-    const std::int32_t site = call_site_at(run, call.stack);
-    CallSiteTotal& sum = sums[{site, call.function}];
-    sum.call_site = site;
-    sum.function = call.function;
-    ++sum.calls;
-    sum.bytes += bytes;
-    sum.processes.insert(call.process);
-    if (call.t_start_ns < 0 || call.t_end_ns < call.t_start_ns) return;
-    sum.time_ns += static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns);
+  const auto add = [&](const Calls& calls) {
+    if (!calls.call_site) return;
+    CallSiteTotal& sum = sums[{*calls.call_site, calls.function}];
+    sum.call_site = *calls.call_site;
+    sum.function = calls.function;
+    sum.calls += calls.calls;
+    sum.bytes += calls.bytes;
+    sum.processes.insert(calls.process);
+    sum.time_ns += calls.ns;
   };
-  for (const MpiCallRow& call : run.mpi_calls) {
-    if (call.stack < 0 || !filter.accepts(call).value_or(false)) continue;
-    add(call, call.bytes + call.recv_bytes);
-  }
-  for (const UcpOperationRow& operation : run.ucp_operations) {
-    if (operation.stack < 0 || operation.progressed_in != kNoText) continue;
-    const bool selected = operation.message < 0 ||
-                          filter.selects(run.messages[static_cast<std::size_t>(operation.message)]);
-    if (selected) add(operation, operation.bytes);
-  }
+  for_each_calls(source, filter, add);
+  for_each_operations(source, filter, add);
   std::vector<CallSiteTotal> rows;
   for (const auto& [key, sum] : sums) rows.push_back(sum);
   const auto rank = [&](const CallSiteTotal& row) {

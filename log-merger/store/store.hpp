@@ -10,7 +10,9 @@
 #include <optional>
 #include <string>
 
+#include "event-log/reader/error.hpp"
 #include "log-merger/model/model.hpp"
+#include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace {
 
@@ -20,6 +22,20 @@ namespace uctrace {
 // nothing is kept.
 void save_store(const Run& run, const std::filesystem::path& path,
                 const std::function<void()>& before_publishing = {});
+
+// There is no store, or none that can be read. Damage may turn out late: of the tables that grow
+// only what somebody asks for is read, and checked.
+class UnreadableStore : public Error {
+ public:
+  using Error::Error;
+};
+
+// A run whose rows are read where they are asked for, with references and enumerations checked as
+// by load_store(). To be made a RowSource.
+struct StoredRun {
+  Run head;  // without the tables that grow
+  RowSource::Readers readers;
+};
 
 // Which rows are read: all, or without the tables that grow with the events of the run, which are
 // empty then (docs/store-schema.md).
@@ -32,6 +48,8 @@ Run load_store(const std::filesystem::path& path, Rows rows = Rows::all);
 // The same if it is the one that is wanted, by the version of uctrace that made it and what stands
 // in Run without its tables but `sources`.
 using StoreWanted = std::function<bool(const Run& head, const std::string& tool_version)>;
+std::optional<StoredRun> open_store(const std::filesystem::path& path,
+                                    const StoreWanted& is_wanted = {});
 std::optional<Run> load_store(const std::filesystem::path& path, Rows rows,
                               const StoreWanted& is_wanted);
 

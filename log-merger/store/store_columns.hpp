@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 namespace uctrace::store {
@@ -30,13 +31,16 @@ enum class Unit : std::uint8_t {
   gpu,            // row of `gpus`, -1 = none
   device_memory,  // row of `device_memory`, -1 = none
   nic,            // row of `nics`, -1 = none
+  message_sum,    // row of `message_sums`, -1 = none
+  hop_sum,        // row of `hop_sums`
 };
 
 constexpr const char* name_of(Unit unit) {
   constexpr const char* kNames[] = {
       "",        "bytes",    "ns",       "rank",  "address",       "text",      "process",
       "message", "hop",      "stack",    "frame", "stack_frame",   "call_site", "communicator",
-      "member",  "mpi_call", "datatype", "gpu",   "device_memory", "nic"};
+      "member",  "mpi_call", "datatype", "gpu",   "device_memory", "nic",       "message_sum",
+      "hop_sum"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -45,7 +49,7 @@ constexpr bool is_reference(Unit unit) {
   return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
          unit == Unit::frame || unit == Unit::call_site || unit == Unit::communicator ||
          unit == Unit::mpi_call || unit == Unit::datatype || unit == Unit::gpu ||
-         unit == Unit::device_memory || unit == Unit::nic;
+         unit == Unit::device_memory || unit == Unit::nic || unit == Unit::message_sum;
 }
 
 template <typename Row, typename Value>
@@ -63,6 +67,14 @@ constexpr Column<Row, Value> column(const char* name, Value Row::*member, const 
 
 template <typename Row>
 struct Table;  // name, columns
+
+template <typename Row, typename... Rows>
+inline constexpr bool kIsOneOf = (std::is_same_v<Row, Rows> || ...);
+
+template <typename Columns, typename Visit>
+void for_each_of(const Columns& items, Visit&& visit) {
+  std::apply([&](const auto&... item) { (visit(item), ...); }, items);
+}
 
 // How a member lies in the file: enumerations and truth values as one byte.
 template <typename Value>

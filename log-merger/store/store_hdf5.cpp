@@ -164,4 +164,15 @@ void read_values(const Source& source, const std::string& name, ValueType type, 
         "reading " + name);
 }
 
+void read_part(const Source& source, const std::string& name, ValueType type, std::size_t first,
+               std::size_t count, void* values) {
+  if (count == 0) return;
+  const std::string doing = "reading " + name;
+  const hsize_t start = first, size = count;
+  const Handle file_space(H5Dget_space(source.dataset), H5Sclose, doing);
+  check(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, nullptr, &size, nullptr), doing);
+  const Handle memory_space(H5Screate_simple(1, &size, nullptr), H5Sclose, doing);
+  check(H5Dread(source.dataset, type.memory, memory_space, file_space, H5P_DEFAULT, values), doing);
+}
+
 }  // namespace uctrace::hdf5

@@ -106,6 +106,9 @@ struct Source {
 };
 Source open_values(hid_t group, const std::string& name, ValueType type);
 void read_values(const Source& source, const std::string& name, ValueType type, void* values);
+// `count` of its values, from `first` on.
+void read_part(const Source& source, const std::string& name, ValueType type, std::size_t first,
+               std::size_t count, void* values);
 
 template <typename T>
 std::vector<T> read_column(hid_t group, const std::string& name) {

@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <memory>
 #include <new>
+#include <span>
+#include <tuple>
 
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/input_file.hpp"
 #include "log-merger/store/store.hpp"
 #include "log-merger/store/store_hdf5.hpp"
 #include "log-merger/store/store_tables.hpp"
+#include "log-merger/store/stored_table.hpp"
 
 namespace uctrace {
 namespace {
@@ -13,11 +17,11 @@ namespace {
 using hdf5::Failure;
 using hdf5::Handle;
 using store::Column;
-using store::enumerators;
 using store::for_each_of;
+using store::RowCounts;
 using store::Stored;
+using store::StoredTable;
 using store::Table;
-using store::Unit;
 
 // --- columns -------------------------------------------------------------------------------------
 
@@ -41,9 +45,7 @@ std::vector<std::string> load_texts(hid_t parent, const std::string& name) {
 template <typename Row>
 void expect_rows(std::vector<Row>& rows, std::size_t count, bool first, const char* column) {
   if (first) rows.resize(count);
-  if (rows.size() != count) {
-    throw Failure(std::string("reading ") + column + " failed (it is not as long as its table)");
-  }
+  if (rows.size() != count) store::refuse_length(column);
 }
 
 template <typename Row, typename Value>
@@ -56,15 +58,7 @@ void load_column(hid_t group, const Column<Row, Value>& column, bool first,
   } else {
     const auto values = hdf5::read_column<Stored<Value>>(group, column.name);
     expect_rows(rows, values.size(), first, column.name);
-    if constexpr (std::is_enum_v<Value>) {
-      const std::uint32_t end = enumerators<Value>();
-      if (std::any_of(values.begin(), values.end(), [&](auto value) { return value >= end; })) {
-        throw Failure(std::string("reading ") + column.name + " failed (it holds unknown values)");
-      }
-    }
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      rows[i].*column.member = static_cast<Value>(values[i]);
-    }
+    store::fill(column, values, std::span(rows));
   }
 }
 
@@ -78,63 +72,7 @@ void load_table(hid_t file, std::vector<Row>& rows) {
   });
 }
 
-// --- references ----------------------------------------------------------------------------------
-
-std::size_t rows_behind(const Run& run, Unit unit) {
-  switch (unit) {
-    case Unit::text:
-      return run.texts.all().size();
-    case Unit::process:
-      return run.processes.size();
-    case Unit::message:
-      return run.messages.size();
-    case Unit::stack:
-      return run.stacks.size();
-    case Unit::frame:
-      return run.frames.size();
-    case Unit::call_site:
-      return run.call_sites.size();
-    case Unit::communicator:
-      return run.communicators.size();
-    case Unit::mpi_call:
-      return run.mpi_calls.size();
-    case Unit::datatype:
-      return run.datatypes.size();
-    case Unit::gpu:
-      return run.gpus.size();
-    case Unit::device_memory:
-      return run.device_memory.size();
-    case Unit::nic:
-      return run.nics.size();
-    default:
-      return 0;
-  }
-}
-
-template <typename Row>
-void check_references(const Run& run, const std::vector<Row>& rows) {
-  for_each_of(Table<Row>::columns, [&]<typename Value>(const Column<Row, Value>& column) {
-    if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
-      if (column.unit != Unit::text && !store::is_reference(column.unit)) return;
-      const std::size_t end = rows_behind(run, column.unit);
-      for (const Row& row : rows) {
-        const Value value = row.*column.member;
-        const bool is_none = std::is_signed_v<Value> && value == static_cast<Value>(-1);
-        if (!is_none && static_cast<std::uint64_t>(value) >= end) {
-          throw Failure(std::string("checking ") + Table<Row>::name + "/" + column.name +
-                        " failed (it points outside of its table)");
-        }
-      }
-    }
-  });
-}
-
 void check_ranges(const Run& run) {
-  for (const Message& message : run.messages) {
-    if (std::uint64_t{message.first_hop} + message.hops > run.hops.size()) {
-      throw Failure("checking messages/first_hop failed (it points outside of its table)");
-    }
-  }
   for (const Communicator& comm : run.communicators) {
     if (std::uint64_t{comm.first_member} + comm.members > run.communicator_members.size()) {
       throw Failure("checking communicators/first_member failed (it points outside of its table)");
@@ -159,7 +97,8 @@ Texts intern_all(const std::vector<std::string>& stored) {
   return texts;
 }
 
-Run read_head(const Handle& file) {
+// What tells whether a store is the one that is wanted.
+Run read_identity(hid_t file) {
   std::vector<Run> single;
   load_table(file, single);
   if (single.size() != 1) throw Failure("reading run failed (it does not have one row)");
@@ -167,14 +106,20 @@ Run read_head(const Handle& file) {
   return std::move(single.front());
 }
 
-Run read_run(const Handle& file, Rows rows_wanted) {
-  Run run = read_head(file);
+// All but the tables that grow.
+Run read_head(hid_t file) {
+  Run run = read_identity(file);
   run.texts = intern_all(load_texts(file, "texts"));
   run.notes = load_texts(file, "notes");
   for_each_of(store::kTables, [&]<typename Row>(std::vector<Row> Run::*rows) {
-    if (rows_wanted == Rows::all || !store::kGrows<Row>) load_table(file, run.*rows);
+    if (!store::kGrows<Row>) load_table(file, run.*rows);
   });
-  for_each_of(store::kTables, [&](auto rows) { check_references(run, run.*rows); });
+  const RowCounts counts(run);
+  for_each_of(store::kTables, [&]<typename Row>(std::vector<Row> Run::*rows) {
+    if (!store::kGrows<Row>) {
+      store::check_references<Row>(counts, run.*rows, Wanted<Row>::all());
+    }
+  });
   check_ranges(run);
   return run;
 }
@@ -182,7 +127,21 @@ Run read_run(const Handle& file, Rows rows_wanted) {
 constexpr const char* kMergeAgain = "merge the logs again with `uctrace merge`";
 
 [[noreturn]] void refuse(const std::filesystem::path& path, std::string why, std::string to_do) {
-  throw Error({"cannot read the store " + path.string(), std::move(why), std::move(to_do)});
+  throw UnreadableStore(
+      {"cannot read the store " + path.string(), std::move(why), std::move(to_do)});
+}
+
+// What HDF5, or a check of ours, finds wrong in the store is told of its path.
+template <typename Read>
+auto reading(const std::filesystem::path& path, Read read) {
+  const hdf5::Quiet quiet;
+  try {
+    return read();
+  } catch (const Failure& failure) {
+    refuse(path, failure.what(), kMergeAgain);
+  } catch (const std::bad_alloc&) {
+    refuse(path, "it does not fit into memory", "use a machine with more memory");
+  }
 }
 
 void check_schema(const Handle& file, const std::filesystem::path& path) {
@@ -199,34 +158,107 @@ void check_schema(const Handle& file, const std::filesystem::path& path) {
          schema > kStoreSchema ? "use the newer uctrace that made it" : kMergeAgain);
 }
 
-}  // namespace
+// --- tables that grow ----------------------------------------------------------------------------
 
-std::optional<Run> load_store(const std::filesystem::path& path, Rows rows,
-                              const StoreWanted& is_wanted) {
-  const hdf5::Quiet quiet;
+// What the tables of an open store share. It is closed when nobody reads it any more.
+struct StoreFile {
+  std::filesystem::path path;
+  Handle file;
+  RowCounts counts;
+};
+
+template <typename Row>
+class StoredRows final : public TableReader<Row> {
+ public:
+  explicit StoredRows(std::shared_ptr<StoreFile> store)
+      : store_(std::move(store)), table_(store_->file) {}
+
+  std::size_t count() const override { return table_.count(); }
+
+  std::span<const Row> read(std::size_t first, std::size_t end, const Wanted<Row>& wanted,
+                            std::vector<Row>& buffer) const override {
+    return reading(store_->path, [&]() -> std::span<const Row> {
+      buffer.assign(end - first, Row{});
+      table_.read(first, buffer, wanted);
+      store::check_references<Row>(store_->counts, buffer, wanted);
+      return buffer;
+    });
+  }
+
+ private:
+  std::shared_ptr<StoreFile> store_;
+  mutable StoredTable<Row> table_;
+};
+
+template <typename Row>
+RowSource::Reader<Row> rows_of(const std::shared_ptr<StoreFile>& store) {
+  auto rows = std::make_shared<const StoredRows<Row>>(store);
+  store->counts.set<Row>(rows->count());
+  return rows;
+}
+
+std::shared_ptr<StoreFile> open_file(const std::filesystem::path& path) {
   log::InputFile input(path.string());  // HDF5 would wait for a pipe
   if (input.is_missing()) refuse(path, "there is no such file", kMergeAgain);
   if (!input.is_open()) {
     const Problem problem = input.failure("").problem();
     refuse(path, problem.why, problem.to_do);
   }
-  const std::string open_file = input.path_to_open(path.string());
-  if (H5Fis_hdf5(open_file.c_str()) <= 0) {
+  const std::string name = input.path_to_open(path.string());
+  if (H5Fis_hdf5(name.c_str()) <= 0) {
     refuse(path, "it is not an HDF5 file, or not a readable one", kMergeAgain);
   }
-  try {
-    const Handle file = hdf5::open_file(open_file);
-    check_schema(file, path);
-    if (is_wanted && !is_wanted(read_head(file),
-                                hdf5::read_text_attribute(file, store::kToolVersionAttribute))) {
-      return std::nullopt;
-    }
-    return read_run(file, rows);
-  } catch (const Failure& failure) {
-    refuse(path, failure.what(), kMergeAgain);
-  } catch (const std::bad_alloc&) {
-    refuse(path, "it does not fit into memory", "use a machine with more memory");
+  std::shared_ptr<StoreFile> store(new StoreFile{path, hdf5::open_file(name), {}});
+  check_schema(store->file, path);
+  return store;
+}
+
+// Nothing where the store is not the one that is wanted.
+std::optional<Run> head_of(const StoreFile& store, const StoreWanted& is_wanted) {
+  if (is_wanted &&
+      !is_wanted(read_identity(store.file),
+                 hdf5::read_text_attribute(store.file, store::kToolVersionAttribute))) {
+    return std::nullopt;
   }
+  return read_head(store.file);
+}
+
+StoredRun with_rows(Run head, const std::shared_ptr<StoreFile>& store) {
+  store->counts = RowCounts(head);
+  return std::apply(
+      [&]<typename... Row>(const RowSource::Reader<Row>&...) {
+        return StoredRun{std::move(head), {rows_of<Row>(store)...}};
+      },
+      RowSource::Readers());
+}
+
+}  // namespace
+
+std::optional<StoredRun> open_store(const std::filesystem::path& path,
+                                    const StoreWanted& is_wanted) {
+  return reading(path, [&]() -> std::optional<StoredRun> {
+    const std::shared_ptr<StoreFile> store = open_file(path);
+    std::optional<Run> head = head_of(*store, is_wanted);
+    if (!head) return std::nullopt;
+    return with_rows(std::move(*head), store);
+  });
+}
+
+std::optional<Run> load_store(const std::filesystem::path& path, Rows rows,
+                              const StoreWanted& is_wanted) {
+  return reading(path, [&] {
+    const std::shared_ptr<StoreFile> store = open_file(path);
+    std::optional<Run> run = head_of(*store, is_wanted);
+    if (!run || rows == Rows::of_run) return run;
+    StoredRun stored = with_rows(std::move(*run), store);
+    std::apply(
+        [&]<typename... Row>(const RowSource::Reader<Row>&... readers) {
+          (readers->read(0, readers->count(), Wanted<Row>::all(), stored.head.*store::kRows<Row>),
+           ...);
+        },
+        stored.readers);
+    return std::optional<Run>(std::move(stored.head));
+  });
 }
 
 Run load_store(const std::filesystem::path& path, Rows rows) { return *load_store(path, rows, {}); }

@@ -9,6 +9,7 @@
 #include "log-merger/model/model.hpp"
 #include "log-merger/store/store_columns.hpp"
 #include "log-merger/store/store_gpu_tables.hpp"
+#include "log-merger/store/store_sum_tables.hpp"
 
 namespace uctrace::store {
 
@@ -24,6 +25,7 @@ struct Table<Run> {
       column("last_ns", &Run::last_ns, "the last instant of all rows", Unit::ns),
       column("store_id", &Run::store_id, "of this store, and of the profile made with it"),
       column("settled", &Run::settled, "1 = nothing will be added to its sources"),
+      column("is_summed", &Run::is_summed, "1 = the tables of sums are there"),
       column("info_json", &Run::info_json, "the rest of `uctrace info --format json`"),
   };
 };
@@ -375,18 +377,23 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::stacks,
                                     &Run::stack_frames,
                                     &Run::call_sites,
+                                    &Run::facets,
+                                    &Run::message_sums,
+                                    &Run::hop_sums,
+                                    &Run::call_sums,
+                                    &Run::operation_sums,
+                                    &Run::transfer_sums,
                                     &Run::identities};
 
-// Whether a table grows with the events of the run. The others refer to none of these.
+// Whether a table grows with the events of the run, if slowly where it holds sums. The others refer
+// to none of these.
 template <typename Row>
 inline constexpr bool kGrows =
-    std::is_same_v<Row, Message> || std::is_same_v<Row, Hop> || std::is_same_v<Row, Transfer> ||
-    std::is_same_v<Row, UcpOperationRow> || std::is_same_v<Row, MpiCallRow> ||
-    std::is_same_v<Row, WaitShare>;
+    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, MessageSum,
+             HopSum, CallSum, OperationSum, TransferSum>;
 
-template <typename Columns, typename Visit>
-void for_each_of(const Columns& items, Visit&& visit) {
-  std::apply([&](const auto&... item) { (visit(item), ...); }, items);
-}
+// Where the rows of a table that grows are in a run.
+template <typename Row>
+inline constexpr std::vector<Row> Run::*kRows = std::get<std::vector<Row> Run::*>(kTables);
 
 }  // namespace uctrace::store

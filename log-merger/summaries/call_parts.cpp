@@ -11,7 +11,9 @@ constexpr std::string_view kOfWorld[] = {"MPI_Init", "MPI_Init_thread", "MPI_Fin
 
 }  // namespace
 
-CallParts::CallParts(const Run& run) : run_(run), is_of_world_(run.texts.all().size()) {
+CallParts::CallParts(const RowSource& source)
+    : source_(source), is_of_world_(source.run().texts.all().size()) {
+  const Run& run = source.run();
   std::map<std::int32_t, std::int32_t> communicator_of_world;
   for (std::size_t i = 0; i < run.communicators.size(); ++i) {
     const Communicator& comm = run.communicators[i];

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "log-merger/model/model.hpp"
+#include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace {
 
@@ -19,41 +21,54 @@ struct CallPart {
 
 class CallParts {
  public:
-  // Keeps a reference to `run`. Costs a pass over the communicators.
-  explicit CallParts(const Run& run);
+  // Costs a pass over the communicators. The run of `source` is one that outlives this.
+  explicit CallParts(const RowSource& source);
 
+  // `wanted` of the calls, besides what the parts are made from. A call and its parts are valid
+  // during body(part).
   template <typename Body>
-  void for_each(Body body) const {
-    auto share = run_.wait_shares.begin();
-    const auto end = run_.wait_shares.end();
-    for (std::size_t i = 0; i < run_.mpi_calls.size(); ++i) {
-      const MpiCallRow& call = run_.mpi_calls[i];
-      const auto first = share;
-      while (share != end && share->call == i) ++share;
-      if (first == share) {
-        body(CallPart{call, communicator_of(call), duration_of(call), true});
-        continue;
+  void for_each(Wanted<MpiCallRow> wanted, Body body) const {
+    using Call = MpiCallRow;
+    wanted |=
+        {&Call::process, &Call::function, &Call::communicator, &Call::t_start_ns, &Call::t_end_ns};
+    RowWindow<WaitShare> shares(source_, Wanted<WaitShare>::all());
+    const std::size_t end = source_.count<WaitShare>();
+    std::size_t next = 0;
+    std::vector<WaitShare> of_call;
+    for_each_row(source_, wanted, [&](const Call& call, std::size_t number) {
+      of_call.clear();
+      for (; next < end && shares.row(next).call == number; ++next) {
+        of_call.push_back(shares.row(next));
       }
-      const auto longest = std::max_element(
-          first, share, [](const WaitShare& a, const WaitShare& b) { return a.ns < b.ns; });
-      for (auto part = first; part != share; ++part) {
+      if (of_call.empty()) {
+        body(CallPart{call, communicator_of(call), duration_of(call), true});
+        return;
+      }
+      const auto longest =
+          std::max_element(of_call.begin(), of_call.end(),
+                           [](const WaitShare& a, const WaitShare& b) { return a.ns < b.ns; });
+      for (auto part = of_call.begin(); part != of_call.end(); ++part) {
         body(CallPart{call, part->communicator,
                       static_cast<std::uint64_t>(std::max<std::int64_t>(part->ns, 0)),
                       part == longest});
       }
-    }
+    });
   }
 
-  static std::uint64_t duration_of(const MpiCallRow& call) {
-    return call.t_start_ns < 0 || call.t_end_ns < call.t_start_ns
-               ? 0
-               : static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns);
+  // Of a call, or an operation: whether it is known from when to when it went on, and how long.
+  template <typename Call>
+  static bool is_timed(const Call& call) {
+    return call.t_start_ns >= 0 && call.t_end_ns >= call.t_start_ns;
+  }
+  template <typename Call>
+  static std::uint64_t duration_of(const Call& call) {
+    return is_timed(call) ? static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns) : 0;
   }
 
  private:
   std::int32_t communicator_of(const MpiCallRow& call) const;
 
-  const Run& run_;
+  const RowSource source_;
   std::vector<std::int32_t> world_of_process_;  // rows of communicators
   std::vector<bool> is_of_world_;               // by function: start and end of MPI
 };

@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "event-log/reader/error.hpp"
+#include "log-merger/model/size_class.hpp"
 #include "log-merger/model/suggestion.hpp"
+#include "log-merger/summaries/facets.hpp"
 
 namespace uctrace {
 namespace {
@@ -14,18 +16,28 @@ namespace {
 constexpr const char* kUnknown = "unknown";
 constexpr std::size_t kListedValues = 24;
 
-using SeenTexts = std::vector<bool>;  // by TextId
+using KnownTexts = std::multimap<std::string, TextId>;
 
-std::optional<std::vector<bool>> choose_texts(const Texts& texts, const SeenTexts& seen,
+KnownTexts texts_by_name(const Texts& texts, const std::set<TextId>& ids) {
+  KnownTexts known;
+  for (const TextId id : ids) known.emplace(id == kNoText ? kUnknown : texts[id], id);
+  return known;
+}
+
+KnownTexts hosts_by_name(const Run& run) {
+  std::set<TextId> hosts;
+  for (const Process& process : run.processes) hosts.insert(process.host);
+  return texts_by_name(run.texts, hosts);
+}
+
+// `known_texts` gives the values that the run has; it is asked only where one is looked for.
+template <typename Known>
+std::optional<std::vector<bool>> choose_texts(const Texts& texts, const Known& known_texts,
                                               const std::vector<std::string>& asked,
                                               const char* option) {
-  std::multimap<std::string, TextId> known;
-  for (TextId id = 0; id < seen.size(); ++id) {
-    if (seen[id]) known.emplace(id == kNoText ? kUnknown : texts[id], id);
-  }
-  const auto chosen = choose(asked, option, known);
-  if (!chosen) return std::nullopt;
-  std::vector<bool> set(seen.size());
+  if (asked.empty()) return std::nullopt;
+  const auto chosen = choose(asked, option, known_texts());
+  std::vector<bool> set(texts.all().size());
   for (const TextId id : *chosen) set[id] = true;
   return set;
 }
@@ -49,9 +61,10 @@ std::multimap<std::string, std::int32_t> gpus_by_name(const Run& run) {
   return names;
 }
 
-enum class End { source, destination, either };
-
-std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labels, End end,
+// `ends`: whose parties they may be, besides the processes of the run.
+std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labels,
+                                              const Facets& facets,
+                                              std::initializer_list<FacetOf> ends,
                                               const std::vector<std::string>& asked,
                                               const char* option) {
   if (asked.empty()) return std::nullopt;
@@ -59,14 +72,7 @@ std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labe
   for (std::size_t i = 0; i < run.processes.size(); ++i) {
     parties.insert({run.processes[i].rank, static_cast<std::int32_t>(i)});
   }
-  for (const Message& message : run.messages) {
-    if (end != End::destination) parties.insert(source_of(message));
-    if (end != End::source) parties.insert(destination_of(message));
-  }
-  if (end != End::source) {
-    const auto has_no_peer = [](const Transfer& transfer) { return transfer.peer_process < 0; };
-    if (std::any_of(run.transfers.begin(), run.transfers.end(), has_no_peer)) parties.insert({});
-  }
+  for (const FacetOf end : ends) parties.merge(facets.parties(end));
   std::multimap<std::string, Party> known;
   for (const Party& party : parties) known.emplace(labels(party), party);
   return choose(asked, option, known);
@@ -113,45 +119,45 @@ std::string Labels::operator()(Party party) const {
   return party.rank >= 0 ? std::to_string(party.rank) : kUnknown;
 }
 
-Filter::Filter(const Run& run, const FilterSpec& spec)
-    : run_(run),
+Filter::Filter(const RowSource& source, const FilterSpec& spec)
+    : run_(source.run()),
       min_bytes_(spec.min_bytes),
       max_bytes_(spec.max_bytes),
       from_ns_(spec.from_ns),
       to_ns_(spec.to_ns) {
-  const std::size_t texts = run.texts.all().size();
-  SeenTexts mpi(texts), comm(texts), protocol(texts), host(texts), transport(texts), op(texts);
-  for (const Message& message : run.messages) {
-    mpi[message.mpi] = comm[message.comm] = protocol[message.protocol] = true;
-  }
-  for (const MpiCallRow& call : run.mpi_calls) mpi[call.function] = comm[call.comm] = true;
-  for (const Process& process : run.processes) host[process.host] = true;
-  for (const Hop& hop : run.hops) transport[hop.transport] = op[hop.op] = true;
-  for (const Transfer& transfer : run.transfers) {
-    transport[transfer.transport] = op[transfer.op] = true;
-  }
-  mpi_ = choose_texts(run.texts, mpi, spec.mpi, "mpi");
-  choose_communicators(comm, spec.comm);
-  protocol_ = choose_texts(run.texts, protocol, spec.protocol, "protocol");
-  host_ = choose_texts(run.texts, host, spec.host, "host");
-  src_host_ = choose_texts(run.texts, host, spec.src_host, "src-host");
-  dst_host_ = choose_texts(run.texts, host, spec.dst_host, "dst-host");
-  transport_ = choose_texts(run.texts, transport, spec.transport, "transport");
-  op_ = choose_texts(run.texts, op, spec.op, "op");
+  const Texts& texts = run_.texts;
+  const Facets facets(source);
+  const auto choose_facets = [&](std::initializer_list<FacetOf> of,
+                                 const std::vector<std::string>& asked, const char* option) {
+    return choose_texts(
+        texts, [&] { return texts_by_name(texts, facets.texts(of)); }, asked, option);
+  };
+  const auto choose_hosts = [&](const std::vector<std::string>& asked, const char* option) {
+    return choose_texts(
+        texts, [&] { return hosts_by_name(run_); }, asked, option);
+  };
+  mpi_ = choose_facets({FacetOf::mpi, FacetOf::called}, spec.mpi, "mpi");
+  choose_communicators(facets, spec.comm);
+  protocol_ = choose_facets({FacetOf::protocol}, spec.protocol, "protocol");
+  host_ = choose_hosts(spec.host, "host");
+  src_host_ = choose_hosts(spec.src_host, "src-host");
+  dst_host_ = choose_hosts(spec.dst_host, "dst-host");
+  transport_ = choose_facets({FacetOf::transport}, spec.transport, "transport");
+  op_ = choose_facets({FacetOf::op}, spec.op, "op");
   kind_ = choose(spec.kind, "kind", by_name(kMessageKinds));
   role_ = choose(spec.role, "role", by_name(kRoles));
   src_memory_ = choose(spec.src_memory, "src-memory", by_name(kMemoryKinds));
   dst_memory_ = choose(spec.dst_memory, "dst-memory", by_name(kMemoryKinds));
-  gpu_ = choose(spec.gpu, "gpu", gpus_by_name(run));
-  const Labels labels(run);
-  src_ = choose_parties(run, labels, End::source, spec.src, "src");
-  dst_ = choose_parties(run, labels, End::destination, spec.dst, "dst");
-  rank_ = choose_parties(run, labels, End::either, spec.rank, "rank");
+  gpu_ = choose(spec.gpu, "gpu", gpus_by_name(run_));
+  const Labels labels(run_);
+  constexpr FacetOf kSource = FacetOf::source, kDestination = FacetOf::destination;
+  src_ = choose_parties(run_, labels, facets, {kSource}, spec.src, "src");
+  dst_ = choose_parties(run_, labels, facets, {kDestination}, spec.dst, "dst");
+  rank_ = choose_parties(run_, labels, facets, {kSource, kDestination}, spec.rank, "rank");
 }
 
 // A communicator may have two names: the program's, which several may share, and its own.
-void Filter::choose_communicators(const std::vector<bool>& shown,
-                                  const std::vector<std::string>& asked) {
+void Filter::choose_communicators(const Facets& facets, const std::vector<std::string>& asked) {
   if (asked.empty()) return;
   struct Named {
     std::optional<TextId> text;
@@ -159,15 +165,15 @@ void Filter::choose_communicators(const std::vector<bool>& shown,
     auto operator<=>(const Named&) const = default;
   };
   std::multimap<std::string, Named> known;
-  for (TextId id = 0; id < shown.size(); ++id) {
-    if (shown[id]) known.emplace(id == kNoText ? kUnknown : run_.texts[id], Named{id});
+  for (const auto& [name, id] : texts_by_name(run_.texts, facets.texts({FacetOf::comm}))) {
+    known.emplace(name, Named{id});
   }
   for (std::size_t i = 0; i < run_.communicators.size(); ++i) {
     known.emplace(run_.texts[run_.communicators[i].name],
                   Named{std::nullopt, static_cast<std::int32_t>(i)});
   }
   const auto chosen = choose(asked, "comm", known);
-  comm_.emplace(shown.size());
+  comm_.emplace(run_.texts.all().size());
   communicators_.emplace();
   for (const Named& named : *chosen) {
     if (named.text) {
@@ -226,11 +232,39 @@ bool Filter::accepts(const Message& message) const {
 
 bool Filter::accepts(const Hop& hop) const { return hop_fits(hop.transport, hop.op, hop.role); }
 
-bool Filter::selects(const Message& message) const {
+bool Filter::selects(const Message& message, std::span<const Hop> path) const {
   if (!accepts(message)) return false;
-  if (!has_hop_criteria()) return true;
-  const auto first = run_.hops.begin() + message.first_hop;
-  return std::any_of(first, first + message.hops, [&](const Hop& hop) { return accepts(hop); });
+  return !has_hop_criteria() ||
+         std::any_of(path.begin(), path.end(), [&](const Hop& hop) { return accepts(hop); });
+}
+
+Wanted<Message> Filter::of_messages() const {
+  using M = Message;
+  Wanted<M> wanted;
+  const auto add = [&](bool asked, const Wanted<M>& members) {
+    if (asked) wanted |= members;
+  };
+  add(kind_.has_value(), {&M::kind});
+  add(mpi_.has_value(), {&M::mpi});
+  add(comm_.has_value(), {&M::comm, &M::communicator});
+  add(protocol_.has_value(), {&M::protocol});
+  add(src_ || rank_, {&M::src, &M::src_process});
+  add(dst_ || rank_, {&M::dst, &M::dst_process});
+  add(host_ || src_host_ || dst_host_, {&M::src_process, &M::dst_process});
+  add(src_memory_ || gpu_, {&M::src_memory, &M::src_gpu});
+  add(dst_memory_ || gpu_, {&M::dst_memory, &M::dst_gpu});
+  add(from_ns_ || to_ns_, {&M::t_start_ns, &M::t_end_ns, &M::t_posted_recv_ns});
+  add(min_bytes_ || max_bytes_, {&M::bytes});
+  return wanted;
+}
+
+bool Filter::can_ask_sums() const {
+  return !from_ns_ && !to_ns_ && is_between_classes(min_bytes_.value_or(0)) &&
+         is_between_classes(max_bytes_.value_or(UINT64_MAX) + 1);
+}
+
+Wanted<Hop> Filter::of_paths() const {
+  return has_hop_criteria() ? Wanted<Hop>{&Hop::transport, &Hop::op, &Hop::role} : Wanted<Hop>();
 }
 
 bool Filter::accepts_without_message(const Transfer& transfer) const {
@@ -248,11 +282,13 @@ bool Filter::accepts_without_message(const Transfer& transfer) const {
          hop_fits(transfer.transport, transfer.op, transfer.role);
 }
 
+bool Filter::can_choose_calls() const {
+  return !(kind_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ || dst_host_ ||
+           min_bytes_ || max_bytes_ || has_memory_criteria() || has_hop_criteria());
+}
+
 std::optional<bool> Filter::accepts(const MpiCallRow& call) const {
-  if (kind_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ || dst_host_ ||
-      min_bytes_ || max_bytes_ || has_memory_criteria() || has_hop_criteria()) {
-    return std::nullopt;
-  }
+  if (!can_choose_calls()) return std::nullopt;
   return fits(mpi_, call.function) && comm_fits(call.comm, call.communicator) &&
          time_fits(call.t_start_ns);
 }

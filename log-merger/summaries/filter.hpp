@@ -12,10 +12,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "log-merger/model/model.hpp"
+#include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace {
 
@@ -71,6 +73,8 @@ std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, con
   return chosen;
 }
 
+class Facets;
+
 struct FilterSpec {
   std::vector<std::string> kind, mpi, comm, protocol, src, dst, rank, host;
   std::vector<std::string> src_host, dst_host;
@@ -83,22 +87,34 @@ struct FilterSpec {
 
 class Filter {
  public:
-  // Keeps a reference to `run`. Throws Error for a value that the run does not have; the error
-  // lists those it has. Cost: a pass over the rows.
-  Filter(const Run& run, const FilterSpec& spec);
+  // Keeps a reference to the run of `source`. Throws Error for a value that the run does not have;
+  // the error lists those it has.
+  Filter(const RowSource& source, const FilterSpec& spec);
+
+  // What of messages and hops has to be read for the tests below.
+  Wanted<Message> of_messages() const;
+  Wanted<Hop> of_paths() const;
+
+  // Nothing is asked of messages and hops: all of them fit.
+  bool takes_all() const { return !of_messages().any() && !of_paths().any(); }
+
+  // Sums of rows that are alike can tell what is chosen: neither times nor lengths within a class
+  // of sizes are asked for.
+  bool can_ask_sums() const;
 
   // Message criteria only.
   bool accepts(const Message& message) const;
   // Hop criteria only.
   bool accepts(const Hop& hop) const;
-  // Both: what the tables of messages count.
-  bool selects(const Message& message) const;
+  // Both: what the tables of messages count. `path`: the hops of the message.
+  bool selects(const Message& message, std::span<const Hop> path) const;
   // For a transfer that serves no message: it has no kind, function, communicator, protocol,
   // length or memory of a message, so none of those may be asked for. Its source is its process,
   // its destination the peer.
   bool accepts_without_message(const Transfer& transfer) const;
   // For an MPI call: known only where nothing but functions and communicators is chosen.
   std::optional<bool> accepts(const MpiCallRow& call) const;
+  bool can_choose_calls() const;
 
  private:
   using TextSet = std::optional<std::vector<bool>>;  // by TextId; nullopt = all
@@ -113,7 +129,7 @@ class Filter {
   bool has_hop_criteria() const;
 
   const Run& run_;
-  void choose_communicators(const std::vector<bool>& shown, const std::vector<std::string>& asked);
+  void choose_communicators(const Facets& facets, const std::vector<std::string>& asked);
   bool comm_fits(TextId comm, std::int32_t communicator) const;
 
   // As `comm_` chooses by the names that are shown, by the names of communicators themselves.

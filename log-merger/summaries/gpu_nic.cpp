@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "log-merger/summaries/legs.hpp"
 #include "log-merger/summaries/memory_output.hpp"
+#include "log-merger/summaries/traffic.hpp"
 
 namespace uctrace {
 namespace {
@@ -18,15 +20,13 @@ bool is_pair(const Run& run, const GpuNic& row) {
              run.nics[static_cast<std::size_t>(row.nic)].host;
 }
 
-bool goes_over_network(const Run& run, const Message& message) {
-  const auto path = path_of(run, message);
+bool goes_over_network(std::span<const Hop> path) {
   return std::any_of(path.begin(), path.end(), [](const Hop& hop) { return hop.network; });
 }
 
 // Whether that side copied data of the message between a GPU and the host. Without a copy, what
 // lies in the host's memory there is what the program has beside the data, such as a header.
-bool copies_at(const Run& run, const Message& message, Side side) {
-  const auto path = path_of(run, message);
+bool copies_at(std::span<const Hop> path, Side side) {
   return std::any_of(path.begin(), path.end(), [side](const Hop& hop) {
     return hop.role == Role::staging && hop.issued_by == side;
   });
@@ -47,17 +47,17 @@ class Rows {
     }
   }
 
-  void add(const Message& message, const Leg& leg) {
+  void add(const Message& message, std::span<const Hop> path, const Leg& leg) {
     const bool out = leg.to.kind == Stop::Kind::network_card;
     const Stop &memory = out ? leg.from : leg.to, &card = out ? leg.to : leg.from;
     if (memory.kind == card.kind) return;  // between cards, or within memory
     GpuNic& row = row_of(memory.host, memory.place, nic_of(card));
-    const Hop& hop = run_.hops[leg.hop];
+    const Hop& hop = path[leg.hop];
     (out ? row.out_operations : row.in_operations) += hop.count;
     (out ? row.out_bytes : row.in_bytes) += hop.bytes;
     const MemoryPlace end = out ? message.src_place() : message.dst_place();
     if (is_device_memory(end) && memory.place == kHostPlace &&
-        copies_at(run_, message, out ? Side::src : Side::dst)) {
+        copies_at(path, out ? Side::src : Side::dst)) {
       GpuNic& of_gpu = row_of(memory.host, end, row.nic);
       (out ? of_gpu.out_staged_bytes : of_gpu.in_staged_bytes) += hop.bytes;
     }
@@ -105,15 +105,22 @@ class Rows {
 
 }  // namespace
 
-std::vector<GpuNic> gpu_nic_totals(const Run& run, const Filter& filter) {
+std::vector<GpuNic> gpu_nic_totals(const RowSource& source, const Filter& filter) {
+  using M = Message;
+  const Run& run = source.run();
   Rows rows(run);
-  for (const Message& message : run.messages) {
-    if (!goes_over_network(run, message) || !filter.accepts(message)) continue;
-    for (const Leg& leg : legs_of(run, message)) {
-      const Hop& hop = run.hops[leg.hop];
-      if (hop.network && filter.accepts(hop)) rows.add(message, leg);
+  const Wanted<M> wanted{&M::src_process, &M::dst_process, &M::src_memory,
+                         &M::src_gpu,     &M::dst_memory,  &M::dst_gpu};
+  const Wanted<Hop> of_path{&Hop::role,          &Hop::issued_by,   &Hop::network,  &Hop::device,
+                            &Hop::remote_device, &Hop::from_memory, &Hop::from_gpu, &Hop::to_memory,
+                            &Hop::to_gpu,        &Hop::count,       &Hop::bytes};
+  for_each_traffic(source, filter, wanted, of_path, [&](const Traffic& traffic) {
+    if (!goes_over_network(traffic.path)) return;
+    for (const Leg& leg : legs_of(run, traffic.like, traffic.path)) {
+      const Hop& hop = traffic.path[leg.hop];
+      if (hop.network && filter.accepts(hop)) rows.add(traffic.like, traffic.path, leg);
     }
-  }
+  });
   return rows.take();
 }
 

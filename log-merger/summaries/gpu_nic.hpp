@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "log-merger/model/model.hpp"
+#include "log-merger/row-source/row_source.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
@@ -14,7 +15,7 @@ namespace uctrace {
 // network that carry data; so are those that come in. Bytes that are staged are counted twice:
 // where the card took them, or brought them to, and apart from these at the GPU. They are those of
 // a message that this side copied in or out of the GPU.
-std::vector<GpuNic> gpu_nic_totals(const Run& run, const Filter& filter);
+std::vector<GpuNic> gpu_nic_totals(const RowSource& source, const Filter& filter);
 
 namespace merge {
 

@@ -29,11 +29,11 @@ std::string stop_text(const Run& run, const Stop& stop) {
 
 }  // namespace
 
-std::vector<Leg> legs_of(const Run& run, const Message& message) {
+std::vector<Leg> legs_of(const Run& run, const Message& message, std::span<const Hop> path) {
   const TextId src = host_of(run, message.src_process), dst = host_of(run, message.dst_process);
   std::vector<Leg> legs;
-  for (std::uint32_t i = message.first_hop; i < message.first_hop + message.hops; ++i) {
-    const Hop& hop = run.hops[i];
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const Hop& hop = path[i];
     if (hop.role == Role::control) continue;
     const bool by_source = hop.issued_by == Side::src;
     if (hop.role == Role::staging) {
@@ -55,11 +55,11 @@ std::vector<Leg> legs_of(const Run& run, const Message& message) {
   return legs;
 }
 
-std::string legs_text(const Run& run, const Message& message) {
+std::string legs_text(const Run& run, const Message& message, std::span<const Hop> path) {
   std::string text;
   std::set<std::pair<Stop, Stop>> told;
   const Stop* last = nullptr;
-  const std::vector<Leg> legs = legs_of(run, message);
+  const std::vector<Leg> legs = legs_of(run, message, path);
   for (const Leg& leg : legs) {
     if (!told.emplace(leg.from, leg.to).second) continue;  // another operation took it, too
     if (last == nullptr || *last != leg.from) {

@@ -1,7 +1,9 @@
 // The way of a message's data from memory to memory, and over which network cards.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,15 +23,16 @@ struct Stop {
 
 struct Leg {
   Stop from, to;
-  std::uint32_t hop = 0;  // into Run::hops: what moved how much there
+  std::size_t hop = 0;  // of the path: what moved how much there
 };
 
-// In the order of the way, of what carried data or copied it. What goes over a network has three
-// legs: to the card of the source, from there to that of the destination, and out of it.
-std::vector<Leg> legs_of(const Run& run, const Message& message);
+// `path`: the hops of the message. In the order of the way, of what carried data or copied it. What
+// goes over a network has three legs: to the card of the source, from there to that of the
+// destination, and out of it.
+std::vector<Leg> legs_of(const Run& run, const Message& message, std::span<const Hop> path);
 
 // "GPU 0000:10:00.0 of node1 -> eth0 of node1 -> eth0 of node2 -> host memory of node2"; parts that
 // do not follow each other stand apart. Empty: nothing moved.
-std::string legs_text(const Run& run, const Message& message);
+std::string legs_text(const Run& run, const Message& message, std::span<const Hop> path);
 
 }  // namespace uctrace

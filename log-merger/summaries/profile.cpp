@@ -22,7 +22,7 @@ std::vector<ProfileCalls> calls_of(const Run& run) {
   using Key = std::tuple<std::int32_t, TextId, std::uint32_t, std::int32_t, std::int32_t,
                          std::uint64_t, std::uint64_t, std::int32_t, std::int32_t>;
   std::map<Key, ProfileCalls> groups;
-  CallParts(run).for_each([&](const CallPart& part) {
+  CallParts(run).for_each(Wanted<MpiCallRow>::all(), [&](const CallPart& part) {
     const MpiCallRow& call = part.call;
     const std::int32_t site = call_site_at(run, call.stack);
     ProfileCalls& group = groups[{part.communicator, call.function, call.process, call.peer, site,

@@ -29,7 +29,7 @@ inline void show(const Run& run) {
   for (const Format format : {Format::table, Format::csv, Format::json, Format::ndjson}) {
     std::ostringstream messages, report;
     const Filter all(run, {});
-    write_messages(messages, run, selected_messages(run, all), format, {});
+    write_messages(messages, run, all, {.format = format});
     require_plain(messages.str(), "messages");
     ReportOptions options;
     options.format = format;
@@ -38,8 +38,7 @@ inline void show(const Run& run) {
     require_plain(report.str(), "report");
   }
   std::ostringstream receipts, info;
-  write_messages(receipts, run, selected_messages(run, Filter(run, {})), Format::table, 20,
-                 Detail::full);
+  write_messages(receipts, run, Filter(run, {}), {.limit = 20, .detail = Detail::full});
   require_plain(receipts.str(), "messages --id");
   write_info_text(info, run, {});
   require_plain(info.str(), "info");

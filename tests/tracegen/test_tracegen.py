@@ -133,6 +133,42 @@ class Case:
             agree(0.7 * events < made < 1.4 * events, f"{made} events, not {events}")
             agree("messages" not in truth["by_process"][0], "messages are listed")
 
+    def damaged_store(self):
+        """However late it turns out that a store is damaged: what is told is what the logs say, and
+        without the logs a beginning of it and an error."""
+        path = self.generate("--events", 700000, "--truth", "totals").path
+        alone = self.folder / "alone"
+        alone.mkdir()
+        verbs = [("messages", "--format", "csv"), ("report", "--from", "1ms"), ("comms",)]
+        expected = {verb: compare.uctrace(self.uctrace, *verb, path) for verb in verbs}
+        store = (path / "run.h5").read_bytes()
+
+        def damaged(place):
+            return (store[:place] + bytes(byte ^ 0x5a for byte in store[place:place + 64])
+                    + store[place + 64:])
+
+        def ask_alone(verb, place):
+            (alone / "run.h5").write_bytes(damaged(place))
+            done = subprocess.run([self.uctrace, *verb, alone], capture_output=True, text=True)
+            agree(expected[verb].startswith(done.stdout), f"{verb}: no beginning, byte {place}")
+            agree(done.returncode == 0 and done.stdout == expected[verb]
+                  or done.returncode == 125 and done.stderr.count("\n") == 1, f"{verb}: {done}")
+            return done
+
+        def turns_out_late(place):
+            done = ask_alone(verbs[0], place)
+            return done.returncode != 0 and done.stdout != ""
+
+        places = range(len(store) // 100, len(store), len(store) // 50)
+        late = next(filter(turns_out_late, places), None)
+        agree(late is not None, "all damage turned out before anything was told")
+        for place in (late, places[5], places[30]):
+            for verb in verbs:
+                ask_alone(verb, place)
+                (path / "run.h5").write_bytes(damaged(place))
+                told = compare.uctrace(self.uctrace, *verb, path)
+                agree(told == expected[verb], f"{verb}: something else is told of byte {place}")
+
     def refused(self):
         """What cannot be is said in one line, and nothing is written over."""
         self.generate()

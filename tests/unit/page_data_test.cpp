@@ -244,7 +244,7 @@ TEST_SUITE("unit") {
     std::int64_t messages = 0, bytes = 0;
     for (const Message& message : run.messages) {
       const bool within = message.t_start_ns >= 200'000 && message.t_start_ns < 600'000;
-      CHECK(filter.selects(message) == within);
+      CHECK(filter.selects(message, path_of(run, message)) == within);
       messages += within;
       if (within) bytes += static_cast<std::int64_t>(message.bytes);
     }
@@ -265,7 +265,7 @@ TEST_SUITE("unit") {
     for (const Message& message : run.messages) {
       const bool is_end =
           message.src == 1 || message.dst == 1 || message.src < 0 || message.dst < 0;
-      CHECK(filter.selects(message) == is_end);
+      CHECK(filter.selects(message, path_of(run, message)) == is_end);
     }
     for (const Transfer& transfer : run.transfers) {
       if (transfer.message >= 0) continue;

@@ -3,13 +3,13 @@
 
 #include <sstream>
 
-#include "log-merger/reports/messages_output.hpp"
+#include "tests/unit/message_at.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {
 namespace {
 
-std::string told(const Run& run) { return full_receipt(run, Labels(run), 0); }
+std::string told(const Run& run) { return full_receipt(run, Labels(run), message_at(run, 0)); }
 
 // The rendezvous of small_run() with all its times.
 Run timed_run() {
@@ -127,7 +127,7 @@ TEST_SUITE("receipt") {
     CHECK_MESSAGE(text.find("Not for its receive, which was posted 600 ns +- 310 ns before the "
                             "send.") != std::string::npos,
                   text);
-    CHECK(receipt(run, Labels(run), 0).find(" +- 310 ns\n") != std::string::npos);
+    CHECK(receipt(run, Labels(run), message_at(run, 0)).find(" +- 310 ns\n") != std::string::npos);
     run.messages[0].t_error_ns = 700;
     CHECK(told(run).find("Whether for its receive is not known") != std::string::npos);
     run.processes[1].host = run.processes[0].host;
@@ -190,12 +190,13 @@ TEST_SUITE("receipt") {
     const Run run = random_run(3);
     const Labels labels(run);
     for (MessageId id = 0; id < run.messages.size(); ++id) {
-      const std::string text = full_receipt(run, labels, id);
+      const std::string text = full_receipt(run, labels, message_at(run, id));
       CHECK(text.starts_with("Message #" + std::to_string(id) + ": "));
       CHECK(text.ends_with("\n"));
     }
     std::ostringstream out;
-    write_messages(out, run, {5, 9}, Format::table, std::nullopt, Detail::full);
+    write_messages(out, run, Filter(run, {}),
+                   {.detail = Detail::full, .ids = std::vector<MessageId>{5, 9}});
     CHECK(out.str().find("\n\nMessage #9: ") != std::string::npos);
     CHECK(out.str().ends_with("# 2 of 200 messages\n"));
   }

@@ -13,6 +13,8 @@
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/messages_output.hpp"
+#include "log-merger/summaries/sums.hpp"
+#include "tests/unit/message_at.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {
@@ -76,7 +78,9 @@ std::vector<FilterSpec> some_specs() {
 
 void for_each_case(const std::function<void(const Run&, const FilterSpec&)>& check) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Run run = random_run(seed);
+    Run run = random_run(seed);
+    for (const FilterSpec& spec : some_specs()) check(run, spec);
+    lay_out_sums(run);
     for (const FilterSpec& spec : some_specs()) check(run, spec);
   }
 }
@@ -241,7 +245,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a receipt says which transport carried the message") {
     const Run run = small_run();
-    CHECK(receipt(run, Labels(run), 0) ==
+    CHECK(receipt(run, Labels(run), message_at(run, 0)) ==
           "#0 rank 0 -> 1, 65536 B (64.0 KiB), tag 7, MPI_Isend on MPI_COMM_WORLD, rndv/get, "
           "83.1 us\n"
           "  path: 1 x am_bcopy over posix/memory, control, 54 B\n"
@@ -251,19 +255,19 @@ TEST_SUITE("unit") {
   TEST_CASE("a receipt names what is no tag message, and the sides of a one-sided operation") {
     Run run = small_run();
     Message& message = run.messages[0];
+    const auto told = [&] { return receipt(run, Labels(run), message_at(run, 0)); };
     message.has_tag = false;
     message.kind = MessageKind::put;
-    CHECK(
-        receipt(run, Labels(run), 0).starts_with("#0 rank 0 -> 1, put, 65536 B (64.0 KiB), MPI_"));
-    CHECK(receipt(run, Labels(run), 0).ends_with(", issued by the destination\n"));
+    CHECK(told().starts_with("#0 rank 0 -> 1, put, 65536 B (64.0 KiB), MPI_"));
+    CHECK(told().ends_with(", issued by the destination\n"));
     message.kind = MessageKind::get;
     message.initiator = Side::dst;
-    CHECK(receipt(run, Labels(run), 0).starts_with("#0 rank 0 -> 1, get, 65536 B"));
-    CHECK(receipt(run, Labels(run), 0).find("54 B, issued by the source\n") != std::string::npos);
+    CHECK(told().starts_with("#0 rank 0 -> 1, get, 65536 B"));
+    CHECK(told().find("54 B, issued by the source\n") != std::string::npos);
     message.kind = MessageKind::am;
     message.initiator = Side::src;
-    CHECK(receipt(run, Labels(run), 0).starts_with("#0 rank 0 -> 1, am, 65536 B"));
-    CHECK(receipt(run, Labels(run), 0).ends_with(", issued by the receiver\n"));
+    CHECK(told().starts_with("#0 rank 0 -> 1, am, 65536 B"));
+    CHECK(told().ends_with(", issued by the receiver\n"));
   }
 
   TEST_CASE("a message as JSON has every key, in order, with null for the unknown") {
@@ -272,7 +276,7 @@ TEST_SUITE("unit") {
     run.communicators.emplace_back().name = run.texts.intern("s0.1");
     run.messages[0].communicator = 0;
     std::vector<std::string> keys;
-    const ordered_json unknown = message_json(run, 1);
+    const ordered_json unknown = message_json(run, message_at(run, 1));
     for (const auto& [key, value] : unknown.items()) keys.push_back(key);
     CHECK(keys == std::vector<std::string>{"id",           "kind",
                                            "status",       "match",
@@ -292,7 +296,7 @@ TEST_SUITE("unit") {
     for (const char* key : {"src", "dst_process", "tag", "comm", "comm_id", "t_end_ns"}) {
       CHECK(unknown[key].is_null());
     }
-    const ordered_json known = message_json(run, 0);
+    const ordered_json known = message_json(run, message_at(run, 0));
     CHECK(known["ucp_tag"] == "0x700000001");
     CHECK(known["comm_id"] == "s0.1");
     CHECK(known["src_process"] == "key0");
@@ -303,10 +307,14 @@ TEST_SUITE("unit") {
     const Run run = random_run(2);
     FilterSpec spec;
     spec.transport = {"tcp"};
-    const std::vector<MessageId> ids = selected_messages(run, Filter(run, spec));
+    std::vector<MessageId> ids;
+    for (MessageId id = 0; id < run.messages.size(); ++id) {
+      if (Oracle{run, spec}.selects(run.messages[id])) ids.push_back(id);
+    }
+    const Filter filter(run, spec);
     std::ostringstream json, lines;
-    write_messages(json, run, ids, Format::json, 3);
-    write_messages(lines, run, ids, Format::ndjson, std::nullopt);
+    write_messages(json, run, filter, {.format = Format::json, .limit = 3});
+    write_messages(lines, run, filter, {.format = Format::ndjson});
     const ordered_json all = ordered_json::parse(json.str());
     REQUIRE(all.size() == 3);
     std::istringstream stream(lines.str());

@@ -1,14 +1,15 @@
 // From which memory to which the parts of a message's way lead, and in which order they stand.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "log-merger/reports/messages_output.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/legs.hpp"
 #include "log-merger/summaries/memory_output.hpp"
 #include "tests/unit/device_builder.hpp"
+#include "tests/unit/message_at.hpp"
 
 namespace uctrace::merge {
 namespace {
@@ -225,11 +226,12 @@ TEST_CASE("over a network, the way leads through the cards of both hosts") {
   SUBCASE("fetched by the destination") { reaches(1, get(), "eth0"); }
   build_rows(builder.job);
   const Run& run = builder.job.run;
-  CHECK(legs_text(run, run.messages[0]) ==
+  CHECK(legs_text(run, run.messages[0], path_of(run, run.messages[0])) ==
         "GPU 0000:10:00.0 of node1 -> eth0 of node1 -> eth1 of node1 -> GPU 0000:20:00.0 of node1");
-  const std::vector<Leg> legs = legs_of(run, run.messages[0]);
+  const auto path = path_of(run, run.messages[0]);
+  const std::vector<Leg> legs = legs_of(run, run.messages[0], path);
   REQUIRE(legs.size() == 3);
-  for (const Leg& leg : legs) CHECK(run.hops[leg.hop].role == Role::data);
+  for (const Leg& leg : legs) CHECK(path[leg.hop].role == Role::data);
 }
 
 TEST_CASE("legs that do not follow each other stand apart; the same one is told once") {
@@ -239,7 +241,8 @@ TEST_CASE("legs that do not follow each other stand apart; the same one is told 
   job.copy(0, UctOp::get_short, {log::kHostMemory, kDevice}, 4);
   const auto way = [&] {
     build_rows(job.builder.job);
-    return legs_text(job.builder.job.run, job.builder.job.run.messages[0]);
+    const Run& run = job.builder.job.run;
+    return legs_text(run, run.messages[0], path_of(run, run.messages[0]));
   };
   SUBCASE("one after the other") {
     CHECK(way() ==
@@ -259,21 +262,22 @@ TEST_CASE("as it is shown: JSON, receipts, and the filters by memory") {
   job.copy(0, UctOp::get_short, {log::kHostMemory, kDevice}, 4);
   build_rows(job.builder.job);
   const Run& run = job.builder.job.run;
-  const auto json = message_json(run, 0);
+  const MessageWithPath first = message_at(run, 0);
+  const auto json = message_json(run, first);
   CHECK(json["src_memory"] == nlohmann::ordered_json{{"kind", "gpu"},
                                                      {"gpu", "node1/GPU-0000:10:00.0"},
                                                      {"bus", "0000:10:00.0"}});
   CHECK(json["path"][0]["to"] ==
         nlohmann::ordered_json{{"kind", "host"}, {"gpu", nullptr}, {"bus", nullptr}});
   const Labels labels(run);
-  CHECK(receipt(run, labels, 0).find(", GPU 0000:10:00.0 to GPU 0000:20:00.0") !=
+  CHECK(receipt(run, labels, first).find(", GPU 0000:10:00.0 to GPU 0000:20:00.0") !=
         std::string::npos);
   CHECK(
-      receipt(run, labels, 0)
+      receipt(run, labels, first)
           .find(
               "1 x get_short over tcp/unknown, staging, 5000 B (4.9 KiB), GPU 0000:10:00.0 to host "
               "memory\n") != std::string::npos);
-  CHECK(full_receipt(run, labels, 0)
+  CHECK(full_receipt(run, labels, first)
             .find("From GPU 0000:10:00.0 of node1 (GPU-0000:10:00.0) to GPU 0000:20:00.0 of node1 "
                   "(GPU-0000:20:00.0). rank 0 copied it from GPU 0000:10:00.0 to host memory: 1 x "
                   "get_short over tcp/unknown.") != std::string::npos);
@@ -283,7 +287,10 @@ TEST_CASE("as it is shown: JSON, receipts, and the filters by memory") {
     spec.src_memory = src;
     spec.dst_memory = dst;
     spec.gpu = gpu;
-    return !selected_messages(run, Filter(run, spec)).empty();
+    const Filter filter(run, spec);
+    return std::any_of(run.messages.begin(), run.messages.end(), [&](const Message& message) {
+      return filter.selects(message, path_of(run, message));
+    });
   };
   CHECK(selects({"gpu"}, {"host", "gpu"}, {}));
   CHECK(!selects({}, {"host"}, {}));

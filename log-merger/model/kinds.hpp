@@ -1,0 +1,54 @@
+// What rows of a run tell things apart by: texts, kinds, and places of memory.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace uctrace {
+
+using TextId = std::uint32_t;
+inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
+
+enum class MessageKind : std::uint8_t { tag, am, stream, put, get, atomic };
+// `outside_window`: its partner may be among the events that the user did not want recorded.
+enum class Match : std::uint8_t { exact, inferred, ambiguous, unmatched, outside_window };
+enum class Side : std::uint8_t { src, dst };
+enum class Role : std::uint8_t { data, control, staging };
+inline constexpr MessageKind kMessageKinds[] = {MessageKind::tag,    MessageKind::am,
+                                                MessageKind::stream, MessageKind::put,
+                                                MessageKind::get,    MessageKind::atomic};
+inline constexpr Role kRoles[] = {Role::data, Role::control, Role::staging};
+// Whose instant a time is. The shims read the clock once for what happens together.
+enum class TimeFrom : std::uint8_t {
+  clock,     // its own
+  mpi_call,  // the start, or end, of the MPI call around it
+  arrival,   // of the short message that ended it
+  post,      // of a short transfer, which ended before one could look
+};
+const char* name_of(TimeFrom);
+
+enum class ProtocolFrom : std::uint8_t { none, ucx, derived };
+enum class MemoryKind : std::uint8_t { unknown, host, gpu, managed };
+inline constexpr MemoryKind kMemoryKinds[] = {MemoryKind::unknown, MemoryKind::host,
+                                              MemoryKind::gpu, MemoryKind::managed};
+// Where memory is. `gpu`: into Run::gpus, -1 = none, or not known. Managed memory moves between the
+// host and devices; its GPU is the one that it was allocated on.
+struct MemoryPlace {
+  MemoryKind kind = MemoryKind::unknown;
+  std::int32_t gpu = -1;
+  auto operator<=>(const MemoryPlace&) const = default;
+};
+inline constexpr MemoryPlace kHostPlace{MemoryKind::host, -1};
+// How a UCT operation was tied to the UCP operation it serves. `reason`: to none, by one of the
+// closed list of reasons in Transfer::reason. `unattributed`: an open question, counted.
+enum class Link : std::uint8_t { exact, inferred, ambiguous, reason, unattributed };
+
+const char* name_of(MessageKind);
+const char* name_of(Match);
+const char* name_of(Side);
+const char* name_of(Role);
+const char* name_of(ProtocolFrom);
+const char* name_of(MemoryKind);
+const char* name_of(Link);
+
+}  // namespace uctrace

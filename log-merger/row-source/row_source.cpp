@@ -1,0 +1,37 @@
+#include "log-merger/row-source/row_source.hpp"
+
+namespace uctrace {
+namespace {
+
+template <typename Row>
+class RowsInMemory final : public TableReader<Row> {
+ public:
+  explicit RowsInMemory(const std::vector<Row>& rows) : rows_(rows) {}
+  std::size_t count() const override { return rows_.size(); }
+  std::span<const Row> read(std::size_t first, std::size_t end, const Wanted<Row>&,
+                            std::vector<Row>&) const override {
+    return std::span(rows_).subspan(first, end - first);
+  }
+
+ private:
+  const std::vector<Row>& rows_;
+};
+
+template <typename Row>
+RowSource::Reader<Row> in_memory(const std::vector<Row>& rows) {
+  return std::make_shared<RowsInMemory<Row>>(rows);
+}
+
+}  // namespace
+
+RowSource::RowSource(const Run& run)
+    : run_(std::shared_ptr<const Run>(), &run),
+      readers_(in_memory(run.messages), in_memory(run.hops), in_memory(run.transfers),
+               in_memory(run.ucp_operations), in_memory(run.mpi_calls), in_memory(run.wait_shares),
+               in_memory(run.message_sums), in_memory(run.hop_sums), in_memory(run.call_sums),
+               in_memory(run.operation_sums), in_memory(run.transfer_sums)) {}
+
+RowSource::RowSource(Run head, Readers readers)
+    : run_(std::make_shared<const Run>(std::move(head))), readers_(std::move(readers)) {}
+
+}  // namespace uctrace
