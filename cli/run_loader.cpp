@@ -8,6 +8,7 @@
 #include <random>
 
 #include "cli/data-folder/store_place.hpp"
+#include "cli/progress_line.hpp"
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/folder/data_files.hpp"
@@ -35,12 +36,16 @@ void require_same(const SameFolder& data, const fs::path& path) {
 
 // The profile first: the store says that there is a run, and of which profile. `data` is the folder
 // that the run was read from.
-void save(const Run& run, const fs::path& folder, const SameFolder& data) {
+void save(const Run& run, const fs::path& folder, const SameFolder& data,
+          const MergeOptions& options) {
+  if (options.progress != nullptr) options.progress->begin("storing", 1);
   const fs::path profile = folder / kProfileFile, store = folder / kStoreFile;
   require_replaceable(store, is_store);
   require_replaceable(profile, is_profile);
   save_profile(run, profile, [&] { require_same(data, profile); });
-  save_store(run, store, [&] { require_same(data, store); });
+  save_store(
+      run, store, [&] { require_same(data, store); },
+      workers_for(run.sources, options.threads, options.progress));
 }
 
 void warn(const std::string& what, const std::string& why) {
@@ -48,10 +53,11 @@ void warn(const std::string& what, const std::string& why) {
 }
 
 template <typename Keep>
-void try_to_keep(const char* what, Keep keep) {
+void try_to_keep(const char* what, ProgressLine& line, Keep keep) {
   try {
     keep();
   } catch (const Error& error) {
+    line.erase();
     warn(std::string(what) + " is not kept", error.message());
   }
 }
@@ -87,7 +93,8 @@ std::optional<Run> load_if_current(const fs::path& folder, Rows rows,
 void mend_profile(const Run& run, const fs::path& folder, const SameFolder& data) {
   const fs::path profile = folder / kProfileFile;
   if (store_id_of_profile(profile) == run.store_id) return;
-  try_to_keep("the profile of the run", [&] {
+  ProgressLine line;
+  try_to_keep("the profile of the run", line, [&] {
     require_replaceable(profile, is_profile);
     const Run whole = load_store(folder / kStoreFile);  // of `run` not all rows may have been read
     if (whole.store_id != run.store_id) return;         // another merge has ended meanwhile
@@ -122,11 +129,17 @@ std::optional<Run> stored_run(const StorePlace& place, const DataChoice& data,
                               "the folder that holds the data"});
 }
 
+MergeOptions options_for(const DataChoice& data, ProgressLine& line) {
+  return {.job = data.job, .threads = data.threads, .progress = line.progress()};
+}
+
 }  // namespace
 
 Stored merge_and_store(const DataChoice& data) {
   const SameFolder source(data.folder);
-  Stored stored{merge_folder(data.folder, {}), {}};
+  ProgressLine line;
+  const MergeOptions options = options_for(data, line);
+  Stored stored{merge_folder(data.folder, options), {}};
   if (count_unreadable(stored.run.sources) != 0) {
     throw Error({.what = "cannot merge '" + data.folder.string() + "'",
                  .why = unreadable_sources(stored.run),
@@ -135,7 +148,7 @@ Stored merge_and_store(const DataChoice& data) {
   StorePlace place(data);
   const fs::path& folder = place.make_folder();
   stored.run.store_id = new_store_id();
-  save(stored.run, folder, source);
+  save(stored.run, folder, source, options);
   stored.path = folder / kStoreFile;
   return stored;
 }
@@ -144,20 +157,25 @@ Run load_run(const DataChoice& data, Rows rows) {
   const SameFolder source(data.folder);
   const std::vector<Source> now = list_sources(data.folder);
   if (!data.job.empty()) {
-    Run run = merge_folder(data.folder, {.job = data.job});
+    ProgressLine line;
+    Run run = merge_folder(data.folder, options_for(data, line));
+    line.erase();
     if (count_unreadable(run.sources) != 0) warn("a part of the run", unreadable_sources(run));
     return run;
   }
   StorePlace place(data);
   if (std::optional<Run> run = stored_run(place, data, source, rows, now)) return *std::move(run);
-  Run run = merge_folder(data.folder, {});
+  ProgressLine line;
+  const MergeOptions options = options_for(data, line);
+  Run run = merge_folder(data.folder, options);
   if (count_unreadable(run.sources) != 0) {
+    line.erase();
     warn("this is a part of the run, and not kept", unreadable_sources(run));
     return run;
   }
-  try_to_keep("the merged run", [&] {
+  try_to_keep("the merged run", line, [&] {
     run.store_id = new_store_id();
-    save(run, place.make_folder(), source);
+    save(run, place.make_folder(), source, options);
   });
   return run;
 }

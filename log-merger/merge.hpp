@@ -16,7 +16,7 @@ namespace uctrace {
 
 // Every log in `folder`, and which topologies of nodes are there. Throws Error where the folder
 // cannot be read.
-LogSet read_logs(const std::filesystem::path& folder);
+LogSet read_logs(const std::filesystem::path& folder, const MergeOptions& options);
 
 // Throws Error where `logs` holds none.
 Run merge_logs(LogSet logs, const MergeOptions& options);

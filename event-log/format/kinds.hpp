@@ -85,6 +85,7 @@ enum class RecordType : std::uint8_t {
   device_memory_end = 61,
   ucx_device = 62,
 };
+inline constexpr std::size_t kEventTypes = 16;  // all types of events are less
 
 enum class UctOp : std::uint8_t {
   none = 0,

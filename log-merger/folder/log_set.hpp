@@ -9,6 +9,7 @@
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/reader.hpp"
 #include "log-merger/folder/sources.hpp"
+#include "log-merger/parallel/workers.hpp"
 
 namespace uctrace {
 
@@ -33,6 +34,7 @@ struct LogSet {
   std::vector<std::string> notes;  // a line for each file that was left out
   std::vector<TopologyFile> topologies = {};
   std::vector<Source> sources = {};  // all that was looked at
+  Workers workers = Workers();       // that they are worth
 
   // Adds what `open` returns, or notes why it cannot be read.
   template <typename Open>

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
+#include <optional>
 
 #include "event-log/reader/error.hpp"
 #include "log-merger/folder/data_files.hpp"
@@ -25,18 +27,43 @@ void add_topology(const fs::path& path, LogSet& logs) {
   logs.topologies.push_back({name, path, finished});
 }
 
+// A log, or why it cannot be read.
+struct ReadLog {
+  std::optional<log::LogFile> file;
+  std::exception_ptr failure;
+};
+
+ReadLog read_log(const fs::path& path) {
+  ReadLog read;
+  try {
+    read.file.emplace(log::LogFile::open(path));
+  } catch (const log::FileError&) {
+    read.failure = std::current_exception();
+  }
+  return read;
+}
+
 }  // namespace
 
 // What lies there is looked at before it is read: what is changed meanwhile is seen as changed
 // later.
-LogSet read_logs(const fs::path& folder) {
+LogSet read_logs(const fs::path& folder, const MergeOptions& options) {
   LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
   logs.sources = list_sources(folder);
-  for (Source& source : logs.sources) {
+  logs.workers = workers_for(logs.sources, options.threads, options.progress);
+  std::vector<ReadLog> read(logs.sources.size());
+  logs.workers.each(read.size(), [&](std::size_t i) {
+    if (is_log(logs.sources[i])) read[i] = read_log(folder / logs.sources[i].name);
+  });
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    Source& source = logs.sources[i];
     const fs::path path = folder / source.name;
     add_topology(path, logs);
     if (is_log(source)) {
-      source.state = logs.add(path.string(), [&] { return log::LogFile::open(path); });
+      source.state = logs.add(path.string(), [&]() -> log::LogFile {
+        if (!read[i].file) std::rethrow_exception(read[i].failure);
+        return *std::move(read[i].file);
+      });
     }
   }
   return logs;
@@ -168,6 +195,7 @@ Job load_job(LogSet logs, const MergeOptions& options) {
   job.findings.left_out = std::move(logs.left_out);
   job.topologies = std::move(logs.topologies);
   job.run.sources = std::move(logs.sources);
+  job.workers = logs.workers;
   choose_job(logs.files, options.job, job);
   drop_second_logs(logs.files, job);
   for (log::LogFile& file : logs.files) {
@@ -181,9 +209,7 @@ Job load_job(LogSet logs, const MergeOptions& options) {
     return key(a) < key(b);
   });
   place_on_one_clock(job);
-  for (std::size_t i = 0; i < job.logs.size(); ++i) {
-    load_process(job, static_cast<Index>(i));
-  }
+  load_processes(job);
   join_communicators(job);
   note_anomalies(job);
   return job;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ namespace uctrace {
 inline constexpr std::uint32_t kStoreSchema = 5;
 
 using TextId = std::uint32_t;
-inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
+inline constexpr TextId kNoText = 0;                // texts[0] is "", shown as null
+inline constexpr TextId kUnknownText = UINT32_MAX;  // no row of texts
 
 // Interned texts. Ids are dense and start at 0 with the empty text. Texts are plain
 // (plain_text.hpp): they may be shown as they are.
@@ -25,12 +27,17 @@ class Texts {
  public:
   Texts() { intern(""); }
   TextId intern(std::string_view text);
+  // The id of a text that was interned before, which is shown as it is; else kUnknownText.
+  TextId find(std::string_view text) const;
   const std::string& operator[](TextId id) const { return texts_[id]; }
   const std::vector<std::string>& all() const { return texts_; }
 
  private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
   std::vector<std::string> texts_;
-  std::unordered_map<std::string, TextId> ids_;
+  std::unordered_map<std::string, TextId, Hash, std::equal_to<>> ids_;
 };
 
 enum class MessageKind : std::uint8_t { tag, am, stream, put, get, atomic };

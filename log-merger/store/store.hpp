@@ -11,15 +11,17 @@
 #include <string>
 
 #include "log-merger/model/model.hpp"
+#include "log-merger/parallel/workers.hpp"
 
 namespace uctrace {
 
 // Writes `run` under another name and renames it into place, so that `path` is never half written,
 // and removes what merges that were killed left of it.
 // `before_publishing` is called once the file is whole under its other name; where it throws,
-// nothing is kept.
+// nothing is kept. The bytes are the same whatever the number of threads.
 void save_store(const Run& run, const std::filesystem::path& path,
-                const std::function<void()>& before_publishing = {});
+                const std::function<void()>& before_publishing = {},
+                const Workers& workers = Workers());
 
 // Which rows are read: all, or without the tables that grow with the events of the run, which are
 // empty then (docs/store-schema.md).
