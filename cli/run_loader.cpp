@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <future>
 #include <iostream>
 #include <optional>
 #include <random>
@@ -34,18 +36,33 @@ void require_same(const SameFolder& data, const fs::path& path) {
                .to_do = "name the folder that the older run has now"});
 }
 
-// The profile first: the store says that there is a run, and of which profile. `data` is the folder
-// that the run was read from.
+// Both are made at once, and the profile is published first: the store says that there is a run,
+// and of which profile. `data` is the folder that the run was read from.
 void save(const Run& run, const fs::path& folder, const SameFolder& data,
           const MergeOptions& options) {
   if (options.progress != nullptr) options.progress->begin("storing", 1);
   const fs::path profile = folder / kProfileFile, store = folder / kStoreFile;
   require_replaceable(store, is_store);
   require_replaceable(profile, is_profile);
-  save_profile(run, profile, [&] { require_same(data, profile); });
-  save_store(
-      run, store, [&] { require_same(data, store); },
-      workers_for(run.sources, options.threads, options.progress));
+  const Workers workers = workers_for(run.sources, options.threads, options.progress);
+  std::promise<void> published;
+  workers.each(2, [&](std::size_t piece) {
+    if (piece == 0) {
+      try {
+        save_profile(run, profile, [&] { require_same(data, profile); });
+        published.set_value();
+      } catch (...) {
+        published.set_exception(std::current_exception());
+        throw;
+      }
+    } else {
+      const auto profile_and_folder = [&] {
+        published.get_future().get();
+        require_same(data, store);
+      };
+      save_store(run, store, profile_and_folder, workers);
+    }
+  });
 }
 
 void warn(const std::string& what, const std::string& why) {

@@ -13,6 +13,7 @@
 #include "log-merger/mpi/requests.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/profile_identities.hpp"
 
 namespace uctrace {
 
@@ -58,8 +59,17 @@ Run merged(merge::Job job) {
   merge::place_devices(job);
   merge::lay_out_gpu_nic(job.run);
   merge::find_clock_violations(job);
-  const merge::Found found = merge::count_found(job);
+  merge::Found found;
+  std::vector<Identity> of_profile;
+  job.workers.each(2, [&](std::size_t piece) {
+    if (piece == 0) {
+      found = merge::count_found(job);
+    } else {
+      of_profile = profile_identities(job.run, profile_of(job.run));
+    }
+  });
   merge::check_identities(job, found);
+  job.run.identities.insert(job.run.identities.end(), of_profile.begin(), of_profile.end());
   merge::describe_run(job, found);
   merge::note_recording(job);
   merge::note_disagreements(job);

@@ -46,7 +46,9 @@ Quiet::Quiet() {
 Quiet::~Quiet() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
 
 Handle create_file(const std::string& path) {
-  return Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_access()), H5Fclose,
+  const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "preparing a file");
+  check(H5Pset_obj_track_times(creation, false), "switching times off");  // of the root group
+  return Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, file_access()), H5Fclose,
                 "creating the file");
 }
 

@@ -252,8 +252,7 @@ TEST_CASE("a column that is not stored holds no more values than one that is") {
     if (*counted_by != '\0')
       hdf5::write_attribute(group, hdf5::kCountedBy, std::string(counted_by));
     try {
-      CHECK(hdf5::read_column<std::uint64_t>(group, "column").size() == claimed);
-      return true;
+      return hdf5::read_column<std::uint64_t>(group, "column").size() == claimed;
     } catch (const hdf5::Failure&) {
       return false;
     }
