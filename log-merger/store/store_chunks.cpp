@@ -10,7 +10,7 @@ namespace uctrace::store {
 namespace {
 
 // docs/performance.md has what other levels cost and save.
-constexpr int kDeflateLevel = 1;
+constexpr int kDeflateLevel = 4;
 constexpr std::size_t kChecksumBytes = 4;
 
 struct FreeCompressor {
