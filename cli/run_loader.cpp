@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <future>
 #include <iostream>
 #include <optional>
 #include <random>
 #include <streambuf>
 
 #include "cli/data-folder/store_place.hpp"
+#include "cli/progress_line.hpp"
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/folder/data_files.hpp"
@@ -34,14 +37,33 @@ void require_same(const SameFolder& data, const fs::path& path) {
                .to_do = "name the folder that the older run has now"});
 }
 
-// The profile first: the store says that there is a run, and of which profile. `data` is the folder
-// that the run was read from.
-void save(const Run& run, const fs::path& folder, const SameFolder& data) {
+// Both are made at once, and the profile is published first: the store says that there is a run,
+// and of which profile. `data` is the folder that the run was read from.
+void save(const Run& run, const fs::path& folder, const SameFolder& data,
+          const MergeOptions& options) {
+  if (options.progress != nullptr) options.progress->begin("storing", 1);
   const fs::path profile = folder / kProfileFile, store = folder / kStoreFile;
   require_replaceable(store, is_store);
   require_replaceable(profile, is_profile);
-  save_profile(run, profile, [&] { require_same(data, profile); });
-  save_store(run, store, [&] { require_same(data, store); });
+  const Workers workers = workers_for(run.sources, options.threads, options.progress);
+  std::promise<void> published;
+  workers.each(2, [&](std::size_t piece) {
+    if (piece == 0) {
+      try {
+        save_profile(run, profile, [&] { require_same(data, profile); });
+        published.set_value();
+      } catch (...) {
+        published.set_exception(std::current_exception());
+        throw;
+      }
+    } else {
+      const auto profile_and_folder = [&] {
+        published.get_future().get();
+        require_same(data, store);
+      };
+      save_store(run, store, profile_and_folder, workers);
+    }
+  });
 }
 
 void warn(const std::string& what, const std::string& why) {
@@ -49,10 +71,11 @@ void warn(const std::string& what, const std::string& why) {
 }
 
 template <typename Keep>
-void try_to_keep(const char* what, Keep keep) {
+void try_to_keep(const char* what, ProgressLine& line, Keep keep) {
   try {
     keep();
   } catch (const Error& error) {
+    line.erase();
     warn(std::string(what) + " is not kept", error.message());
   }
 }
@@ -89,12 +112,17 @@ auto load_if_current(const fs::path& folder, const Load& load, const std::vector
 void mend_profile(const Run& run, const fs::path& folder, const SameFolder& data) {
   const fs::path profile = folder / kProfileFile;
   if (store_id_of_profile(profile) == run.store_id) return;
-  try_to_keep("the profile of the run", [&] {
+  ProgressLine line;
+  try_to_keep("the profile of the run", line, [&] {
     require_replaceable(profile, is_profile);
     const Run whole = load_store(folder / kStoreFile);  // of `run` not all rows may have been read
     if (whole.store_id != run.store_id) return;         // another merge has ended meanwhile
     save_profile(whole, profile, [&] { require_same(data, profile); });
   });
+}
+
+MergeOptions options_for(const DataChoice& data, ProgressLine& line) {
+  return {.job = data.job, .threads = data.threads, .progress = line.progress()};
 }
 
 Run& head_of(Run& run) { return run; }
@@ -133,19 +161,20 @@ class RunFinder {
 
   // Merges the logs and keeps what comes of it.
   Run merged() {
-    Run run = merge_folder(data_.folder, {.job = data_.job});
+    ProgressLine line;
+    const MergeOptions options = options_for(data_, line);
+    Run run = merge_folder(data_.folder, options);
     const bool is_part = count_unreadable(run.sources) != 0;
-    if (!data_.job.empty()) {
-      if (is_part) warn("a part of the run", unreadable_sources(run));
+    if (is_part || !data_.job.empty()) {
+      line.erase();
+      const char* const what =
+          data_.job.empty() ? "this is a part of the run, and not kept" : "a part of the run";
+      if (is_part) warn(what, unreadable_sources(run));
       return run;
     }
-    if (is_part) {
-      warn("this is a part of the run, and not kept", unreadable_sources(run));
-      return run;
-    }
-    try_to_keep("the merged run", [&] {
+    try_to_keep("the merged run", line, [&] {
       run.store_id = new_store_id();
-      save(run, place_.make_folder(), source_);
+      save(run, place_.make_folder(), source_, options);
     });
     return run;
   }
@@ -198,7 +227,9 @@ class WrittenOnce : public std::streambuf {
 
 Stored merge_and_store(const DataChoice& data) {
   const SameFolder source(data.folder);
-  Stored stored{merge_folder(data.folder, {}), {}};
+  ProgressLine line;
+  const MergeOptions options = options_for(data, line);
+  Stored stored{merge_folder(data.folder, options), {}};
   if (count_unreadable(stored.run.sources) != 0) {
     throw Error({.what = "cannot merge '" + data.folder.string() + "'",
                  .why = unreadable_sources(stored.run),
@@ -207,7 +238,7 @@ Stored merge_and_store(const DataChoice& data) {
   StorePlace place(data);
   const fs::path& folder = place.make_folder();
   stored.run.store_id = new_store_id();
-  save(stored.run, folder, source);
+  save(stored.run, folder, source, options);
   stored.path = folder / kStoreFile;
   return stored;
 }

@@ -14,27 +14,64 @@
 #include "log-merger/peers/unlogged_peers.hpp"
 #include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/profile_identities.hpp"
 #include "log-merger/summaries/sums.hpp"
 
 namespace uctrace {
 
 namespace {
 
+// A stage begins, which takes the merge to `until`, by the time that it takes.
+void begin(Progress* progress, const char* stage, double until) {
+  if (progress != nullptr) progress->begin(stage, until);
+}
+
+merge::Job loaded(LogSet logs, const MergeOptions& options) {
+  begin(options.progress, "reading events", 0.35);
+  merge::Job job = merge::load_job(std::move(logs), options);
+  std::uint64_t events = 0;
+  for (const merge::ProcessLog& log : job.logs) events += log.file.event_count();
+  if (options.progress != nullptr) options.progress->set_events(events);
+  return job;
+}
+
+// What is linked names each other by row.
+void forget_ids(merge::Job& job) {
+  for (merge::ProcessLog& log : job.logs) {
+    log.uct_by_id = log.ucp_by_id = log.arrival_by_id = merge::IdMap();
+  }
+}
+
 Run merged(merge::Job job) {
+  Progress* const progress = job.workers.progress();
+  begin(progress, "matching", 0.5);
   merge::link_peers(job);
   merge::match_messages(job);
+  begin(progress, "linking", 0.6);
   merge::name_starts(job);
   merge::link_mpi(job);
   merge::share_waits(job);
+  begin(progress, "attributing", 0.7);
   merge::attribute_transfers(job);
   merge::match_streams(job);
   merge::resolve_stacks(job);
+  forget_ids(job);
+  begin(progress, "making rows", 0.85);
   merge::build_rows(job);
   merge::place_devices(job);
   merge::lay_out_gpu_nic(job.run);
   merge::find_clock_violations(job);
-  const merge::Found found = merge::count_found(job);
+  merge::Found found;
+  std::vector<Identity> of_profile;
+  job.workers.each(2, [&](std::size_t piece) {
+    if (piece == 0) {
+      found = merge::count_found(job);
+    } else {
+      of_profile = profile_identities(job.run, profile_of(job.run));
+    }
+  });
   merge::check_identities(job, found);
+  job.run.identities.insert(job.run.identities.end(), of_profile.begin(), of_profile.end());
   merge::describe_run(job, found);
   merge::note_recording(job);
   merge::note_disagreements(job);
@@ -57,11 +94,12 @@ Run merged(merge::Job job) {
 }  // namespace
 
 Run merge_logs(LogSet logs, const MergeOptions& options) {
-  return merged(merge::load_job(std::move(logs), options));
+  return merged(loaded(std::move(logs), options));
 }
 
 Run merge_folder(const std::filesystem::path& folder, const MergeOptions& options) {
-  merge::Job job = merge::load_job(read_logs(folder, options.job), options);
+  begin(options.progress, "opening logs", 0.15);
+  merge::Job job = loaded(read_logs(folder, options), options);
   try {
     job.run.command = merge::launcher_line(folder, job.logs.front().file.job());
   } catch (const log::FileError& error) {

@@ -14,10 +14,10 @@
 
 namespace uctrace {
 
-// The logs of one job in `folder`: the newest, or the one whose key begins with `wanted_job`. Of
-// the others only whose they are. And which topologies of nodes are there. Throws Error where the
-// folder cannot be read.
-LogSet read_logs(const std::filesystem::path& folder, const std::string& wanted_job = "");
+// The logs of one job in `folder`: the one that the options name, else the newest. Of the others
+// only whose they are. And which topologies of nodes are there. Throws Error where the folder
+// cannot be read.
+LogSet read_logs(const std::filesystem::path& folder, const MergeOptions& options);
 
 // Throws Error where `logs` holds none.
 Run merge_logs(LogSet logs, const MergeOptions& options);

@@ -45,6 +45,7 @@ void add_data(CLI::App& verb, DataChoice& data) {
            fmt::format("Folder with the data [{}]", kDefaultFolderText));
   add_path(verb, "--store", data.store, "DIR",
            "Folder for the merged run [the data's; one in ~/.cache if that is not yours]");
+  add_threads(verb, data.threads);
 }
 
 void add_job(CLI::App& verb, DataChoice& data) {

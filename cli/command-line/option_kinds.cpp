@@ -76,6 +76,20 @@ CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem
   return verb.add_option(option, path, help)->check(not_empty(name))->type_name(kind);
 }
 
+void add_threads(CLI::App& verb, std::size_t& threads) {
+  verb.add_option("--threads", threads, "Threads that merge the logs, at most [one a CPU]")
+      ->check(a_number("--threads"))
+      ->check(CLI::Validator(
+          [](std::string& number) -> std::string {
+            if (number.find_first_not_of('0') != std::string::npos) return "";
+            throw Error({.what = "--threads " + number,
+                         .why = fmt::format("'{}' is less than 1", number),
+                         .to_do = "give a whole number, such as 2"});
+          },
+          ""))
+      ->type_name("N");
+}
+
 void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help) {
   verb.add_option("--limit", limit, help)->check(a_number("--limit"))->type_name("N");
 }

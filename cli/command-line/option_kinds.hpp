@@ -44,6 +44,7 @@ CLI::Validator a_number(const std::string& option);
 
 CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem::path& path,
                       const std::string& kind, const std::string& help);
+void add_threads(CLI::App& verb, std::size_t& threads);
 void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help);
 void add_time(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& value,
               const std::string& help);

@@ -1,6 +1,7 @@
-// What the options --job and --store and the folder say of the run that is read.
+// What the folder and the options --job, --store and --threads say of the run that is read.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
@@ -12,6 +13,7 @@ struct DataChoice {
   std::filesystem::path folder = default_folder();
   std::string job;              // empty = the newest
   std::filesystem::path store;  // folder of the merged run; empty = the data folder, or a cache
+  std::size_t threads = 0;      // that merge it, at most; 0 = one a CPU
 };
 
 }  // namespace uctrace::cli

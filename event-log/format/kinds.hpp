@@ -86,6 +86,7 @@ enum class RecordType : std::uint8_t {
   device_memory_end = 61,
   ucx_device = 62,
 };
+inline constexpr std::size_t kEventTypes = 16;  // all types of events are less
 
 #define UCTRACE_ENUMERATOR(name, ...) name,
 enum class UctOp : std::uint8_t { none = 0, UCTRACE_UCT_OPS(UCTRACE_ENUMERATOR) kCount };

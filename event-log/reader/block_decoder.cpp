@@ -29,6 +29,15 @@ class Decoder {
     return true;
   }
 
+  // The same of the lower bytes of a number. But at the end eight are there to be read at once.
+  bool take_value(std::uint64_t& value, std::size_t bytes) {
+    if (packed_.size() < sizeof value) return take(&value, bytes);
+    std::memcpy(&value, packed_.data(), sizeof value);
+    value &= UINT64_MAX >> (64 - 8 * bytes);
+    packed_ = packed_.subspan(bytes);
+    return true;
+  }
+
   bool decode_record() {
     std::uint8_t token = 0;
     if (!take(&token, 1)) return false;
@@ -73,7 +82,7 @@ class Decoder {
       const std::size_t code = slot.codes >> i * kCodeBits & 7;
       if (code != 0) {
         std::uint64_t value = 0;
-        if (!take(&value, kBytesOfCode[code])) return false;
+        if (!take_value(value, kBytesOfCode[code])) return false;
         slot.steps[i] = unzigzag(value);
       }
       records_[i] = slot.words[i] += slot.steps[i];

@@ -95,6 +95,9 @@ void LogFile::check_records() {
     const Counted counted = chunk.block != nullptr ? chunk.counted : count(chunk, chunk.records);
     damage_.bad_records += counted.bad;
     if (chunk.stream == Stream::events) events_read[chunk.lane] += counted.good;
+    for (std::size_t type = 0; type < kEventTypes; ++type) {
+      events_of_type_[type] += counted.events[type];
+    }
     if (counted.end == End::unpublished) ++damage_.unpublished_records;
     if (counted.end == End::impossible_size) ++damage_.unreadable_tails;
   }
@@ -106,7 +109,12 @@ LogFile::Counted LogFile::count(const Chunk& chunk, Words records) {
   auto accept_all = [](std::uint16_t, const auto&) {};
   RecordWalk walk(records);
   for (Words record = walk.next(); !record.empty(); record = walk.next()) {
-    ++(visit(chunk, record, accept_all) ? counted.good : counted.bad);
+    if (visit(chunk, record, accept_all)) {
+      ++counted.good;
+      if (const std::size_t type = record[0] & 0xff; type < kEventTypes) ++counted.events[type];
+    } else {
+      ++counted.bad;
+    }
   }
   counted.end = walk.end();
   return counted;

@@ -116,6 +116,10 @@ class LogFile {
   // lane: LaneCounters::overwritten_until_tick.
   std::uint64_t window_start_tick() const;
   std::uint64_t event_count() const { return event_count_; }
+  // How many records of a type of events for_each_record() visits.
+  std::uint64_t event_count(RecordType type) const {
+    return events_of_type_[static_cast<std::size_t>(type)];
+  }
   // The process ended its log in an orderly way, and all of it was recorded and read.
   bool complete() const { return page_.closed == 1 && dropped_records() == 0 && !damage_.any(); }
 
@@ -141,6 +145,7 @@ class LogFile {
   enum class End : std::uint8_t { none, clean, unpublished, impossible_size };
   struct Counted {
     std::uint64_t good = 0, bad = 0;
+    std::array<std::uint32_t, kEventTypes> events{};  // by type
     End end = End::none;
   };
 
@@ -211,6 +216,7 @@ class LogFile {
   std::vector<Anchor> anchors_;
   Damage damage_;
   std::uint64_t event_count_ = 0;
+  std::array<std::uint64_t, kEventTypes> events_of_type_{};
 };
 
 // How many events the whole blocks of a log hold, by their headers. 0 of what is no log.

@@ -14,7 +14,11 @@ constexpr std::size_t words_for(std::size_t bytes) { return (bytes + kWordBytes 
 template <typename Record>
 bool copy_fixed(Words record, Record& fixed, std::size_t least_words = sizeof(Record) / 8) {
   if (record.size() < least_words) return false;
-  std::memcpy(&fixed, record.data(), std::min(record.size_bytes(), sizeof(Record)));
+  if (record.size_bytes() >= sizeof fixed) {
+    std::memcpy(&fixed, record.data(), sizeof fixed);  // of a known size: some instructions
+  } else {
+    std::memcpy(&fixed, record.data(), record.size_bytes());
+  }
   return true;
 }
 

@@ -35,7 +35,8 @@ using wire::AmId;
 
 class Attributor {
  public:
-  explicit Attributor(Job& job) : job_(job), reasons_(job), started_(job.ucp.size()) {}
+  explicit Attributor(Job& job)
+      : job_(job), open_(job), reasons_(job, open_), started_(job.ucp.size()) {}
 
   void run() {
     find_device_copies(job_);
@@ -48,7 +49,7 @@ class Attributor {
     resolve_arrivals();
     by_arrival();
     by_header_ids();
-    attribute_delivered_copies(job_);
+    attribute_delivered_copies(job_, open_);
     by_address();
     reasons_.give_last();
     by_parent();
@@ -64,7 +65,7 @@ class Attributor {
   const UcpOp& ucp(Index index) const { return job_.ucp[static_cast<std::size_t>(index)]; }
 
   void by_origin() {
-    each_open(job_, [&](UctOp& op) { by_origin(op); });
+    open_.each_at_once([&](UctOp& op) { by_origin(op); });
   }
 
   void by_origin(UctOp& op) {
@@ -82,9 +83,9 @@ class Attributor {
   // Ids on the wire repeat: where events are missing in between, by the user's wish, the newest one
   // that is known need not be the newest that was.
   void doubt_across_gaps() {
-    for (UctOp& op : job_.uct) {
+    each_at_once(job_, [&](UctOp& op) {
       if (op.link != Link::exact || op.origin_kind == log::Origin::ucp || op.serves == kNone) {
-        continue;
+        return;
       }
       const UcpOp& served = ucp(op.serves);
       for (const Index process : {op.process, served.process}) {
@@ -92,14 +93,14 @@ class Attributor {
           op.link = Link::inferred;
         }
       }
-    }
+    });
   }
 
   // Staging is for the operation that it was posted in, whatever that one turned out to serve.
   void by_parent() {
-    for (UctOp& op : job_.uct) {
+    each_at_once(job_, [&](UctOp& op) {
       if (!accepted(op) || op.parent_id == 0) {
-        continue;
+        return;
       }
       const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].uct_by_id;
       const auto found = ids.find(op.parent_id);
@@ -112,7 +113,7 @@ class Attributor {
       } else {
         by_origin(op);  // the operation around it was refused
       }
-    }
+    });
   }
 
   static bool speaks_for(const UctOp& op, const UcpOp& origin) {
@@ -151,11 +152,12 @@ class Attributor {
   // The ids that first fragments put on the wire. In the order of time, not of recording threads: a
   // header may be the same again, when a buffer and a request are used again.
   void learn_posts() {
-    for (const Index index : in_time_order(job_.uct)) {
+    const auto begins_message = [](const UctOp& op) {
+      return accepted(op) && op.serves != kNone &&
+             (is_announcement(op) || is(op, AmId::eager_first));
+    };
+    for (const Index index : in_time_order(job_.uct, begins_message)) {
       const UctOp& op = this->op(index);
-      if (!accepted(op) || op.serves == kNone) {
-        continue;
-      }
       const auto& words = op.header.words;
       if (is(op, AmId::eager_first) || is(op, AmId::eager_sync_first)) {
         message_ids_.add({op.process}, words[2], op.start_ns, op.serves);
@@ -191,7 +193,10 @@ class Attributor {
   void resolve_arrivals() {
     arrival_serves_.assign(job_.arrivals.size(), kNone);
     std::map<HeaderKey, std::size_t> seen;
-    for (const Index index : in_time_order(job_.arrivals)) {
+    const auto tells = [](const Arrival& arrival) {
+      return is_announcement(arrival) || is(arrival, AmId::rndv_rtr) || is(arrival, AmId::rndv_ats);
+    };
+    for (const Index index : in_time_order(job_.arrivals, tells)) {
       const auto i = static_cast<std::size_t>(index);
       const Arrival& arrival = job_.arrivals[i];
       if (is_of_bypassed_ucp(job_, arrival)) {
@@ -287,7 +292,7 @@ class Attributor {
   }
 
   void by_arrival() {
-    each_open(job_, [&](UctOp& op) {
+    open_.each_at_once([&](UctOp& op) {
       if (op.origin_kind != log::Origin::arrival) {
         return;
       }
@@ -305,7 +310,7 @@ class Attributor {
   }
 
   void by_header_ids() {
-    each_open(job_, [&](UctOp& op) {
+    open_.each_at_once([&](UctOp& op) {
       const auto& words = op.header.words;
       if (op.header.count == 0) {
         return;
@@ -324,7 +329,7 @@ class Attributor {
   }
 
   void by_address() {
-    each_open(job_, [&](UctOp& op) {
+    open_.each([&](UctOp& op) {
       if (op.remote != 0 && op.moves_memory()) {
         attribute(op, offers_.find(op, peer_of(job_, op)), Link::inferred);
       }
@@ -332,6 +337,7 @@ class Attributor {
   }
 
   Job& job_;
+  OpenOperations open_;
   Reasons reasons_;
   IdTable message_ids_;       // sender's message id
   IdTable send_requests_;     // sender's own request id, from its RTS
@@ -340,7 +346,7 @@ class Attributor {
   std::map<HeaderKey, std::vector<Post>> posts_;  // by time
   OfferTable offers_;
   std::vector<Index> arrival_serves_;
-  std::vector<bool> started_;  // UCP operations of which a first UCT operation is known
+  StartedOperations started_;  // UCP operations of which a first UCT operation is known
 };
 
 }  // namespace

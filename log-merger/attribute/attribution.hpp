@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <tuple>
 #include <vector>
 
@@ -22,16 +21,70 @@ bool is_of_bypassed_ucp(const Job& job, const Event& event) {
   return interface != nullptr && interface->bypassed;
 }
 
-// Those that a step may still attribute; staging inside another operation gets the result of that.
-template <typename Body>
-void each_open(Job& job, Body body) {
-  for (UctOp& op : job.uct) {
-    if (accepted(op) && op.link == Link::unattributed && op.parent_id == 0 &&
-        !is_of_bypassed_ucp(job, op)) {
-      body(op);
-    }
+// The UCT operations that a step may still attribute: fewer from step to step, so that those that
+// are left are listed. Staging inside another operation gets the result of that.
+class OpenOperations {
+ public:
+  explicit OpenOperations(Job& job) : job_(job) {}
+
+  template <typename Body>
+  void each(Body body) {
+    visit(Workers(), body);
   }
+  // Of several processes at once: for what writes to nothing but the operation and what is of its
+  // process alone.
+  template <typename Body>
+  void each_at_once(Body body) {
+    visit(job_.workers, body);
+  }
+
+ private:
+  bool is_open(const UctOp& op) const {
+    return op.link == Link::unattributed && accepted(op) && op.parent_id == 0 &&
+           !is_of_bypassed_ucp(job_, op);
+  }
+
+  template <typename Body>
+  void visit(const Workers& workers, Body& body) {
+    const std::vector<RowSpan> spans =
+        spans_of_processes(job_, job_.uct.size(), &ProcessLog::uct_rows);
+    const bool listed = !open_.empty();
+    open_.resize(spans.size());
+    workers.each(spans.size(), [&](std::size_t part) {
+      std::vector<Index> left;
+      const auto look_at = [&](Index index) {
+        UctOp& op = job_.uct[static_cast<std::size_t>(index)];
+        if (!is_open(op)) return;
+        body(op);
+        if (op.link == Link::unattributed) left.push_back(index);
+      };
+      if (listed) {
+        for (const Index index : open_[part]) look_at(index);
+      } else {
+        for (std::size_t i = spans[part].begin; i < spans[part].end; ++i) {
+          look_at(static_cast<Index>(i));
+        }
+      }
+      open_[part] = std::move(left);
+    });
+  }
+
+  Job& job_;
+  std::vector<std::vector<Index>> open_;  // by part of the job's vector; none before the first step
+};
+
+// All of them, of several processes at once.
+template <typename Body>
+void each_at_once(Job& job, Body body) {
+  each_process_of(job, job.uct.size(), &ProcessLog::uct_rows,
+                  [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = begin; i < end; ++i) body(job.uct[i]);
+                  });
 }
+
+// By UCP operation: whether one of its UCT operations is known. A byte each, since those of several
+// processes are set at once.
+using StartedOperations = std::vector<std::uint8_t>;
 
 inline void attribute(UctOp& op, Index serves, Link link) {
   if (serves != kNone) {
@@ -60,10 +113,12 @@ inline HeaderKey key_of(Index destination, std::uint8_t am_id, const HeaderWords
   return {destination, am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
 }
 
-template <typename Event>
-std::vector<Index> in_time_order(const std::vector<Event>& events) {
-  std::vector<Index> order(events.size());
-  std::iota(order.begin(), order.end(), 0);
+template <typename Event, typename Wanted>
+std::vector<Index> in_time_order(const JobRows<Event>& events, Wanted wanted) {
+  std::vector<Index> order;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (wanted(events[i])) order.push_back(static_cast<Index>(i));
+  }
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
     return events[static_cast<std::size_t>(a)].start_ns <
            events[static_cast<std::size_t>(b)].start_ns;

@@ -69,7 +69,7 @@ Description describe_am_send(const UctOp& op, std::uint64_t header_bytes) {
 
 class Deferred {
  public:
-  Deferred(Job& job, std::vector<bool>& started)
+  Deferred(Job& job, StartedOperations& started)
       : job_(job), started_(started), remaining_(job.ucp.size()) {}
 
   void attribute() {
@@ -243,7 +243,7 @@ class Deferred {
   }
 
   Job& job_;
-  std::vector<bool>& started_;
+  StartedOperations& started_;
   std::vector<std::uint64_t> remaining_;  // by UCP operation: bytes without a fragment
   std::map<Key, Candidates> candidates_;
   std::map<std::pair<Index, std::uint64_t>, Index> am_first_;  // by process and endpoint
@@ -269,7 +269,7 @@ bool remote_range(const UctOp& op, RemoteRange& range) {
   return op.header.count > 0 || op.am_id == 0;
 }
 
-void attribute_deferred(Job& job, std::vector<bool>& started) {
+void attribute_deferred(Job& job, StartedOperations& started) {
   Deferred(job, started).attribute();
 }
 

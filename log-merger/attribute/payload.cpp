@@ -1,6 +1,7 @@
 #include "log-merger/attribute/payload.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "log-merger/attribute/wire_view.hpp"
 #include "log-merger/model/first_fit.hpp"
@@ -53,7 +54,7 @@ struct AnnouncedBuffers {
   Buffers to_fetch, to_write;
 };
 
-AnnouncedBuffers announced_buffers(const Job& job, const std::vector<Index>& ops,
+AnnouncedBuffers announced_buffers(const Job& job, std::span<const Index> ops,
                                    const UcpOp* served) {
   const std::uint64_t in_front = header_bytes(served);
   AnnouncedBuffers buffers;
@@ -136,7 +137,8 @@ bool find_range(const UctOp& op, AnnouncedBuffers& buffers, const UcpOp* served,
 }
 
 // The fragments of a stream name no offset: they are sent in their order.
-void find_stream_ranges(Job& job, std::vector<Index> ops) {
+void find_stream_ranges(Job& job, std::span<const Index> of_message) {
+  std::vector<Index> ops(of_message.begin(), of_message.end());
   const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
   std::stable_sort(ops.begin(), ops.end(),
                    [&](Index a, Index b) { return at(a).start_tick < at(b).start_tick; });
@@ -160,7 +162,7 @@ bool is_inside(const UctOp& op, std::uint64_t address, const UcpOp& of) {
 }
 
 // What a process sends to itself may be copied straight from the one buffer to the other.
-void find_copies_to_itself(Job& job, const std::vector<Index>& ops, const UcpOp& send) {
+void find_copies_to_itself(Job& job, std::span<const Index> ops, const UcpOp& send) {
   if (send.partner == kNone || !is_to_itself(job, send)) {
     return;
   }
@@ -181,7 +183,7 @@ void find_copies_to_itself(Job& job, const std::vector<Index>& ops, const UcpOp&
 // UCX before 1.16, and protocols v2 from 1.15 on, may copy from a GPU straight into memory of the
 // receiver that both have mapped: then nothing else leads from the one process to the other, and
 // the copy is no staging.
-void find_copies_across(Job& job, const std::vector<Index>& ops, const UcpOp& send) {
+void find_copies_across(Job& job, std::span<const Index> ops, const UcpOp& send) {
   const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
   const bool announced =
       std::any_of(ops.begin(), ops.end(), [&](Index i) { return is(at(i), AmId::rndv_rtr); });
@@ -201,7 +203,7 @@ void find_copies_across(Job& job, const std::vector<Index>& ops, const UcpOp& se
 }
 
 // The operation that the message is about: what receives serve is the sender's.
-const UcpOp* initiator_of(const Job& job, const std::vector<Index>& ops) {
+const UcpOp* initiator_of(const Job& job, std::span<const Index> ops) {
   for (const Index i : ops) {
     const Index serves = job.uct[static_cast<std::size_t>(i)].serves;
     if (serves != kNone && job.ucp[static_cast<std::size_t>(serves)].starts_message()) {
@@ -246,7 +248,7 @@ Role role_of(const UctOp& op) {
   }
 }
 
-void find_payload(Job& job, const std::vector<Index>& ops) {
+void find_payload(Job& job, std::span<const Index> ops) {
   const UcpOp* served = initiator_of(job, ops);
   if (served != nullptr && served->is_stream()) {
     find_stream_ranges(job, ops);
@@ -276,7 +278,7 @@ std::uint64_t payload_bytes(const UctOp& op) {
   return op.has_range ? op.range.end - op.range.begin : 0;
 }
 
-std::uint64_t covered_bytes(const Job& job, const std::vector<Index>& ops) {
+std::uint64_t covered_bytes(const Job& job, std::span<const Index> ops) {
   std::vector<Range> ranges;
   for (const Index i : ops) {
     const UctOp& op = job.uct[static_cast<std::size_t>(i)];

@@ -26,8 +26,7 @@ std::string_view family(log::UctOp op) {
   return name.substr(0, name.find('_'));
 }
 
-std::string one_sided_protocol(const Job& job, const UcpOp& initiator,
-                               const std::vector<Index>& ops) {
+std::string one_sided_protocol(const Job& job, const UcpOp& initiator, std::span<const Index> ops) {
   for (const Index i : ops) {
     const UctOp& op = job.uct[static_cast<std::size_t>(i)];
     if (op.status < 0 || !op.has_range) {
@@ -44,7 +43,7 @@ std::string one_sided_protocol(const Job& job, const UcpOp& initiator,
   return "";
 }
 
-std::string two_sided_protocol(const Job& job, const UcpOp* send, const std::vector<Index>& ops,
+std::string two_sided_protocol(const Job& job, const UcpOp* send, std::span<const Index> ops,
                                std::uint64_t bytes) {
   bool rendezvous = false, sync = false, acknowledged = false;
   const UctOp* data = nullptr;
@@ -109,7 +108,7 @@ std::string two_sided_protocol(const Job& job, const UcpOp* send, const std::vec
 
 }  // namespace
 
-TextId told_protocol(const Job& job, const std::vector<Index>& ops) {
+TextId told_protocol(const Job& job, std::span<const Index> ops) {
   const UctOp* data = nullptr;
   const UctOp* last = nullptr;
   for (const Index i : ops) {
@@ -128,7 +127,7 @@ TextId told_protocol(const Job& job, const std::vector<Index>& ops) {
              : job.logs[static_cast<std::size_t>(telling->process)].protocols[telling->protocol];
 }
 
-std::string derive_protocol(const Job& job, const UcpOp* initiator, const std::vector<Index>& ops,
+std::string derive_protocol(const Job& job, const UcpOp* initiator, std::span<const Index> ops,
                             std::uint64_t bytes) {
   if (initiator != nullptr && initiator->is_one_sided()) {
     return one_sided_protocol(job, *initiator, ops);

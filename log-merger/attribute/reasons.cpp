@@ -21,7 +21,7 @@ bool is_endpoint_check(const UctOp& op) {
 }  // namespace
 
 void Reasons::give_first() {
-  each_open(job_, [&](UctOp& op) {
+  open_.each_at_once([&](UctOp& op) {
     const Interface* interface =
         job_.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
     if (interface != nullptr && !interface->of_ucp) {
@@ -38,7 +38,8 @@ void Reasons::give_first() {
 // for it, and the endpoint's destruction came next. When a connection fails while the program
 // closes its endpoint, UCP discards what is below without such flags.
 void Reasons::give_discards() {
-  each_open(job_, [&](UctOp& op) {
+  find_last_posts();
+  open_.each_at_once([&](UctOp& op) {
     const bool cancels = op.op == log::UctOp::ep_flush && op.header.count > 0 &&
                          (op.header.words[0] & kFlushCancels) != 0;
     if (cancels || (op.origin_kind == log::Origin::none && ends_endpoint(op))) {
@@ -48,24 +49,31 @@ void Reasons::give_discards() {
 }
 
 bool Reasons::ends_endpoint(const UctOp& op) {
-  if (last_posts_.empty()) {
-    for (const UctOp& other : job_.uct) {
-      if (accepted(other) && other.endpoint_row != kNone) {
-        std::uint64_t& last = last_posts_[{other.process, other.endpoint_row}];
-        last = std::max(last, other.start_tick);
-      }
-    }
-  }
   if (op.op != log::UctOp::ep_flush || op.endpoint_row == kNone) {
     return false;
   }
   const auto& endpoints = job_.logs[static_cast<std::size_t>(op.process)].endpoints;
   return endpoints[static_cast<std::size_t>(op.endpoint_row)].destroyed_tick != UINT64_MAX &&
-         last_posts_.at({op.process, op.endpoint_row}) == op.start_tick;
+         last_posts_[static_cast<std::size_t>(op.process)]
+                    [static_cast<std::size_t>(op.endpoint_row)] == op.start_tick;
+}
+
+void Reasons::find_last_posts() {
+  for (const ProcessLog& log : job_.logs) last_posts_.emplace_back(log.endpoints.size());
+  each_process_of(job_, job_.uct.size(), &ProcessLog::uct_rows,
+                  [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = begin; i < end; ++i) {
+                      const UctOp& op = job_.uct[i];
+                      if (!accepted(op) || op.endpoint_row == kNone) continue;
+                      std::uint64_t& last = last_posts_[static_cast<std::size_t>(op.process)]
+                                                       [static_cast<std::size_t>(op.endpoint_row)];
+                      last = std::max(last, op.start_tick);
+                    }
+                  });
 }
 
 void Reasons::give_last() {
-  each_open(job_, [&](UctOp& op) {
+  open_.each_at_once([&](UctOp& op) {
     if (ends_endpoint(op)) {
       give_reason(op, "endpoint_discard");  // evidence: the endpoint's destruction came next
     } else if (is_flush(op)) {
@@ -77,11 +85,11 @@ void Reasons::give_last() {
 }
 
 void Reasons::give_tool() {
-  for (UctOp& op : job_.uct) {
+  each_at_once(job_, [&](UctOp& op) {
     if (accepted(op) && op.serves != kNone && job_.ucp[static_cast<std::size_t>(op.serves)].tool) {
       give_reason(op, "tool");  // evidence: when and where its UCP operation was called
     }
-  }
+  });
 }
 
 }  // namespace uctrace::merge

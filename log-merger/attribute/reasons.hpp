@@ -3,16 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <vector>
 
+#include "log-merger/attribute/attribution.hpp"
 #include "log-merger/job/job.hpp"
 
 namespace uctrace::merge {
 
 class Reasons {
  public:
-  explicit Reasons(Job& job) : job_(job) {}
+  Reasons(Job& job, OpenOperations& open) : job_(job), open_(open) {}
 
   // Told by the operation itself: before anything else.
   void give_first();
@@ -26,9 +26,11 @@ class Reasons {
  private:
   // The last thing that was posted on an endpoint before it was destroyed.
   bool ends_endpoint(const UctOp& op);
+  void find_last_posts();
 
   Job& job_;
-  std::map<std::pair<Index, Index>, std::uint64_t> last_posts_;  // by process and endpoint
+  OpenOperations& open_;
+  std::vector<std::vector<std::uint64_t>> last_posts_;  // by process and endpoint
 };
 
 }  // namespace uctrace::merge

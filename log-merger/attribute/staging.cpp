@@ -62,37 +62,37 @@ Index destination_of(const Job& job, const UctOp& op) {
 }
 
 void learn_deliveries(const Job& job, std::map<HeaderKey, Delivered>& wanted) {
-  for (const Index index : in_time_order(job.uct)) {
+  const auto key = [&](const UctOp& op) {
+    return key_of(destination_of(job, op), op.am_id, op.header);
+  };
+  const auto is_wanted = [&](const UctOp& op) {
+    return accepted(op) && op.serves != kNone && wanted.contains(key(op));
+  };
+  for (const Index index : in_time_order(job.uct, is_wanted)) {
     const UctOp& op = job.uct[static_cast<std::size_t>(index)];
-    if (!accepted(op) || op.serves == kNone) {
-      continue;
-    }
-    const auto place = wanted.find(key_of(destination_of(job, op), op.am_id, op.header));
-    if (place != wanted.end()) {
-      Delivered& delivered = place->second;
-      delivered.several |= delivered.sender != kNone && delivered.sender != op.process;
-      delivered.sender = op.process;
-      delivered.serves.push_back(op.serves);
-    }
+    Delivered& delivered = wanted.at(key(op));
+    delivered.several |= delivered.sender != kNone && delivered.sender != op.process;
+    delivered.sender = op.process;
+    delivered.serves.push_back(op.serves);
   }
 }
 
 }  // namespace
 
 void find_device_copies(Job& job) {
-  for (UctOp& op : job.uct) {
+  each_at_once(job, [&](UctOp& op) {
     const Interface* interface =
         job.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
     op.staging = op.staging || (interface != nullptr && interface->of_ucp && op.moves_memory() &&
                                 interface->device_type == log::DeviceType::accelerator &&
                                 peer_of(job, op) == op.process);
-  }
+  });
 }
 
-void attribute_delivered_copies(Job& job) {
+void attribute_delivered_copies(Job& job, OpenOperations& open) {
   const IdTable requests = receive_requests(job);
   std::map<HeaderKey, Delivered> wanted;
-  each_open(job, [&](UctOp& op) {
+  open.each([&](UctOp& op) {
     const Index index = op.staging ? arrival_of(job, op) : kNone;
     if (index == kNone) {
       return;
@@ -111,15 +111,17 @@ void attribute_delivered_copies(Job& job) {
   }
   learn_deliveries(job, wanted);
   std::unordered_map<Index, std::pair<Index, Link>> serves_of;  // by arrival
-  for (const Index index : in_time_order(job.arrivals)) {
-    const auto place = wanted.find(key_of_arrival(arrival(job, index)));
-    if (place != wanted.end() && place->second.next < place->second.serves.size()) {
-      Delivered& delivered = place->second;
+  const auto is_wanted = [&](const Arrival& arrival) {
+    return wanted.contains(key_of_arrival(arrival));
+  };
+  for (const Index index : in_time_order(job.arrivals, is_wanted)) {
+    Delivered& delivered = wanted.at(key_of_arrival(arrival(job, index)));
+    if (delivered.next < delivered.serves.size()) {
       serves_of[index] = {delivered.serves[delivered.next++],
                           delivered.several ? Link::inferred : Link::exact};
     }
   }
-  each_open(job, [&](UctOp& op) {
+  open.each([&](UctOp& op) {
     const auto found = op.staging ? serves_of.find(arrival_of(job, op)) : serves_of.end();
     if (found != serves_of.end()) {
       attribute(op, found->second.first, found->second.second);
@@ -128,13 +130,13 @@ void attribute_delivered_copies(Job& job) {
 }
 
 void find_copies(Job& job) {
-  for (UctOp& op : job.uct) {
+  each_at_once(job, [&](UctOp& op) {
     if (!op.moves_memory() || op.serves == kNone || peer_of(job, op) != op.process) {
-      continue;
+      return;
     }
     const Index other = receiver_of(job, ucp(job, op.serves));
     op.staging |= other != kNone && other != ucp(job, op.serves).process;
-  }
+  });
 }
 
 }  // namespace uctrace::merge

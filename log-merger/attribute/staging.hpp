@@ -2,7 +2,7 @@
 // attribution.
 #pragma once
 
-#include "log-merger/job/job.hpp"
+#include "log-merger/attribute/attribution.hpp"
 
 namespace uctrace::merge {
 
@@ -13,7 +13,7 @@ void find_device_copies(Job& job);
 // Copies out of a message that its handler delivers. What answers an announcement of the receiver
 // names it by an id. Other messages with the same header arrive in the order in which they were
 // sent, as long as one process sends them.
-void attribute_delivered_copies(Job& job);
+void attribute_delivered_copies(Job& job, OpenOperations& open);
 
 // Puts and gets that stay in their process while the data go to another one: copies between the
 // memory of a GPU and the host's, on the way there.

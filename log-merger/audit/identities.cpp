@@ -9,7 +9,6 @@
 
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
-#include "log-merger/summaries/profile_identities.hpp"
 
 namespace uctrace::merge {
 
@@ -78,8 +77,6 @@ class Checker {
     if (partly_recorded_) {
       add_kinds();
     }
-    const auto of_profile = profile_identities(job_.run, profile_of(job_.run));
-    job_.run.identities.insert(job_.run.identities.end(), of_profile.begin(), of_profile.end());
   }
 
  private:

@@ -178,15 +178,6 @@ bool recorded_whole(const Job& job, const Message& message) {
 }
 
 void count_payload(const Job& job, Found& found) {
-  std::vector<std::vector<Index>> ops(job.run.messages.size());
-  for (std::size_t i = 0; i < job.uct.size(); ++i) {
-    const Index serves = job.uct[i].serves;
-    const Index message =
-        serves == kNone ? kNone : job.ucp[static_cast<std::size_t>(serves)].message;
-    if (message != kNone) {
-      ops[static_cast<std::size_t>(message)].push_back(static_cast<Index>(i));
-    }
-  }
   for (const UcpOp& send : job.ucp) {
     if (!send.starts_message() || send.message == kNone) {
       continue;
@@ -199,7 +190,8 @@ void count_payload(const Job& job, Found& found) {
     const bool by_cpu = is_rkey_ptr(job.run.texts[message.protocol]);
     // That a CPU copied it is inferred from there being no transfer with payload: nothing may hide.
     const bool copied = by_cpu && found.unattributed_with_payload == 0;
-    const std::uint64_t covered = copied ? message.bytes : covered_bytes(job, ops[m]);
+    const std::uint64_t covered =
+        copied ? message.bytes : covered_bytes(job, job.operations_of.of(m));
     found.delivered_bytes += message.bytes;
     found.covered_bytes += covered;
     found.messages_not_covered += covered != message.bytes;

@@ -10,6 +10,7 @@
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/reader.hpp"
 #include "log-merger/folder/sources.hpp"
+#include "log-merger/parallel/workers.hpp"
 
 namespace uctrace {
 
@@ -42,6 +43,7 @@ struct LogSet {
   std::vector<TopologyFile> topologies = {};
   std::vector<Source> sources = {};    // all that was looked at
   std::vector<JobInFolder> jobs = {};  // by key; none where `files` says it
+  Workers workers = Workers();         // that they are worth
 
   // Adds what `open` returns, or notes why it cannot be read.
   template <typename Open>

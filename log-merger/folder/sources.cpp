@@ -63,6 +63,18 @@ bool has_logs(std::span<const Source> sources) {
   return std::any_of(sources.begin(), sources.end(), is_log);
 }
 
+Workers workers_for(std::span<const Source> sources, std::size_t most, Progress* progress) {
+  constexpr std::uint64_t kWorthThreads = std::uint64_t{1} << 20;  // of events, packed
+  constexpr std::size_t kMostThreads = 256;
+  std::uint64_t bytes = 0;
+  for (const Source& source : sources) {
+    if (is_log(source))
+      bytes += source.bytes - std::min(source.bytes, std::uint64_t{log::kProcessPageBytes});
+  }
+  const std::size_t wanted = most != 0 ? std::min(most, kMostThreads) : usable_cpus();
+  return Workers(bytes < kWorthThreads ? 1 : wanted, progress);
+}
+
 bool same_files(std::span<const Source> a, std::span<const Source> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Source& x, const Source& y) {
     return x.name == y.name && x.inode == y.inode && x.bytes == y.bytes &&

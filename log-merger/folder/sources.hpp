@@ -8,6 +8,7 @@
 
 #include "event-log/reader/reader.hpp"
 #include "log-merger/model/model.hpp"
+#include "log-merger/parallel/workers.hpp"
 
 namespace uctrace {
 
@@ -17,6 +18,11 @@ std::vector<Source> list_sources(const std::filesystem::path& folder);
 
 bool is_log(const Source& source);
 bool has_logs(std::span<const Source> sources);
+
+// Threads to merge them with: one for each CPU that may be used, or `most` if that is not 0. A run
+// of a few thousand events is done sooner than further threads are made.
+Workers workers_for(std::span<const Source> sources, std::size_t most,
+                    Progress* progress = nullptr);
 
 // Whether these are the same files, and none was changed. No clock is asked for that: a file that
 // is changed, copied or replaced has another time of change, or another inode. The device is not

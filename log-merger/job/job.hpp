@@ -22,12 +22,16 @@
 #include "log-merger/job/communicator.hpp"
 #include "log-merger/job/devices.hpp"
 #include "log-merger/job/findings.hpp"
+#include "log-merger/job/id_map.hpp"
+#include "log-merger/job/job_rows.hpp"
 #include "log-merger/job/merge_options.hpp"
 #include "log-merger/job/operations.hpp"
+#include "log-merger/job/operations_of_messages.hpp"
 #include "log-merger/job/recorded.hpp"
 #include "log-merger/job/rows_by_handle.hpp"
 #include "log-merger/model/index.hpp"
 #include "log-merger/model/model.hpp"
+#include "log-merger/parallel/workers.hpp"
 
 namespace uctrace::merge {
 
@@ -135,6 +139,11 @@ struct ToolTraffic {
   std::uint64_t sends = 0;
 };
 
+// Rows [begin, end) of one of the job's vectors.
+struct RowSpan {
+  std::size_t begin = 0, end = 0;
+};
+
 struct ProcessLog {
   ProcessLog(log::LogFile file_in) : file(std::move(file_in)), clock(file.clock()) {}
 
@@ -154,7 +163,8 @@ struct ProcessLog {
   std::unordered_map<Index, CallRequests> call_requests;
   // By call that starts requests: which calls made them, in the order of its arguments.
   std::unordered_map<Index, std::vector<Index>> makers_of_started;
-  std::unordered_map<log::Id, Index> ucp_by_id, arrival_by_id, uct_by_id;
+  RowSpan uct_rows, ucp_rows;  // its own
+  IdMap ucp_by_id, arrival_by_id, uct_by_id;
   std::string ucx_version, ucx_library, mpi_library, command_line, executable;
   std::string start_on, stop_on;  // when the user wanted events recorded
   std::vector<UctLibrary> uct_libraries;
@@ -187,13 +197,16 @@ struct ProcessLog {
 struct Job {
   Run run;  // texts, notes and the launcher's command are filled while loading
   std::vector<ProcessLog> logs;
-  std::vector<UctOp> uct;
-  std::vector<Arrival> arrivals;
-  std::vector<UcpOp> ucp;
-  std::vector<MpiCall> calls;
+  Workers workers;  // that share the work
+  // By process, and of each in the order of its log.
+  JobRows<UctOp> uct;
+  JobRows<Arrival> arrivals;
+  JobRows<UcpOp> ucp;
+  JobRows<MpiCall> calls;
   std::vector<CommInstance> comms;
   std::vector<TimeShare> shares;  // by call
   std::vector<OutsideReceive> outside_receives;
+  OperationsOfMessages operations_of;  // when the messages have been made
   // Completion records whose operation was found: the others are of no use.
   std::uint64_t uct_completions = 0, ucp_completions = 0;
   std::uint64_t mpi_request_records = 0;
@@ -217,6 +230,18 @@ struct Job {
 
 // The MPI call that a thread was in at `tick`: its outermost calls do not overlap.
 Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick);
+
+// Where the rows of each process lie. A job that was not loaded from logs does not say it: then one
+// span is all of them.
+std::vector<RowSpan> spans_of_processes(const Job& job, std::size_t rows,
+                                        RowSpan ProcessLog::*of_process);
+
+// Calls body(begin, end) for the rows of each process, of several processes at once.
+template <typename Body>
+void each_process_of(const Job& job, std::size_t rows, RowSpan ProcessLog::*of_process, Body body) {
+  const std::vector<RowSpan> spans = spans_of_processes(job, rows, of_process);
+  job.workers.each(spans.size(), [&](std::size_t i) { body(spans[i].begin, spans[i].end); });
+}
 
 // Whether a receive with this outcome took a message: all the same if it was shorter.
 bool took_message(std::int32_t status);
@@ -242,7 +267,7 @@ std::optional<std::int64_t> clock_margin_ns(const Job& job, Index a, std::int64_
 // The steps, in this order.
 Job load_job(LogSet logs, const MergeOptions& options);
 void place_on_one_clock(Job& job);  // these are parts of load_job
-void load_process(Job& job, Index process);
+void load_processes(Job& job);
 void note_anomalies(Job& job);
 void link_peers(Job& job);
 void match_messages(Job& job);

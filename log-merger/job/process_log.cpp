@@ -31,6 +31,15 @@ const Interface* ProcessLog::interface(std::uint16_t id) const {
   return found != interfaces.end() && found->id == id ? &*found : nullptr;
 }
 
+std::vector<RowSpan> spans_of_processes(const Job& job, std::size_t rows,
+                                        RowSpan ProcessLog::*of_process) {
+  std::vector<RowSpan> spans;
+  for (const ProcessLog& log : job.logs) spans.push_back(log.*of_process);
+  const bool told = std::any_of(spans.begin(), spans.end(),
+                                [&](const RowSpan& span) { return span.end == rows; });
+  return told ? spans : std::vector<RowSpan>{{0, rows}};
+}
+
 bool UcpOp::received() const {
   if (is(log::UcpFamily::stream_receive)) {
     return accepted() && ended && end_status == 0;

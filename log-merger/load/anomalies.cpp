@@ -80,24 +80,28 @@ class Noter {
     if (!log.file.complete() || log.recorded.overwritten != 0) {
       return;  // of what was overwritten the number of events alone is known
     }
-    const auto process = static_cast<Index>(&log - job_.logs.data());
     const auto compare = [&](log::Layer layer, const char* what, std::uint64_t counted,
-                             const auto& rows, const auto& counts) {
+                             std::uint64_t recorded) {
       const bool off = log::is_off(log.file.page().layers[static_cast<std::size_t>(layer)]);
-      const auto recorded =
-          static_cast<std::uint64_t>(std::count_if(rows.begin(), rows.end(), [&](const auto& row) {
-            return row.process == process && counts(row);
-          }));
       if (!off && counted != recorded) {
         job_.findings.contradictions.push_back({log.file.name(), what, counted, recorded});
       }
     };
-    const auto any = [](const auto&) { return true; };
-    compare(log::Layer::uct, "UCT operations", log.recorded.counted.uct_posted_ok, job_.uct,
-            [](const UctOp& op) { return op.status >= 0; });
-    compare(log::Layer::uct, "UCT arrivals", log.recorded.counted.uct_arrivals, job_.arrivals, any);
-    compare(log::Layer::ucp, "UCP operations", log.recorded.counted.ucp_operations, job_.ucp, any);
-    compare(log::Layer::mpi, "MPI calls", log.recorded.counted.mpi_calls, job_.calls, any);
+    const auto rows = [&](std::size_t at) {
+      return job_.uct.begin() + static_cast<std::ptrdiff_t>(at);
+    };
+    const auto posted = std::count_if(rows(log.uct_rows.begin), rows(log.uct_rows.end),
+                                      [](const UctOp& op) { return op.status >= 0; });
+    std::uint64_t calls = 0;
+    for (const auto& of_lane : log.calls_of_lane) calls += of_lane.size();
+    const log::LaneCounters& counted = log.recorded.counted;
+    compare(log::Layer::uct, "UCT operations", counted.uct_posted_ok,
+            static_cast<std::uint64_t>(posted));
+    compare(log::Layer::uct, "UCT arrivals", counted.uct_arrivals,
+            log.file.event_count(log::RecordType::uct_arrival));
+    compare(log::Layer::ucp, "UCP operations", counted.ucp_operations,
+            log.ucp_rows.end - log.ucp_rows.begin);
+    compare(log::Layer::mpi, "MPI calls", counted.mpi_calls, calls);
   }
 
   void note_contradictions() {

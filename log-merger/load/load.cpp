@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <optional>
 
@@ -72,20 +73,45 @@ std::vector<std::optional<std::string>> look_at_logs(const fs::path& folder, Log
   return job_of;
 }
 
+// A log, or why it cannot be read.
+struct ReadLog {
+  std::optional<log::LogFile> file;
+  std::exception_ptr failure;
+};
+
+ReadLog read_log(const fs::path& path) {
+  ReadLog read;
+  try {
+    read.file.emplace(log::LogFile::open(path));
+  } catch (const log::FileError&) {
+    read.failure = std::current_exception();
+  }
+  return read;
+}
+
 }  // namespace
 
 // What lies there is looked at before it is read: what is changed meanwhile is seen as changed
 // later.
-LogSet read_logs(const fs::path& folder, const std::string& wanted_job) {
+LogSet read_logs(const fs::path& folder, const MergeOptions& options) {
   LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
   logs.sources = list_sources(folder);
   for (const Source& source : logs.sources) add_topology(folder / source.name, logs);
   const std::vector<std::optional<std::string>> job_of = look_at_logs(folder, logs);
-  const JobInFolder* const job = find_job(logs.jobs, wanted_job);
-  for (std::size_t i = 0; i < logs.sources.size(); ++i) {
-    if (job == nullptr || job_of[i] != job->key) continue;
-    const fs::path path = folder / logs.sources[i].name;
-    logs.sources[i].state = logs.add(path.string(), [&] { return log::LogFile::open(path); });
+  const JobInFolder* const job = find_job(logs.jobs, options.job);
+  const auto is_wanted = [&](std::size_t i) { return job != nullptr && job_of[i] == job->key; };
+  logs.workers = workers_for(logs.sources, options.threads, options.progress);
+  std::vector<ReadLog> read(logs.sources.size());
+  logs.workers.each(read.size(), [&](std::size_t i) {
+    if (is_wanted(i)) read[i] = read_log(folder / logs.sources[i].name);
+  });
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (!is_wanted(i)) continue;
+    Source& source = logs.sources[i];
+    source.state = logs.add((folder / source.name).string(), [&]() -> log::LogFile {
+      if (!read[i].file) std::rethrow_exception(read[i].failure);
+      return *std::move(read[i].file);
+    });
   }
   return logs;
 }
@@ -206,6 +232,7 @@ Job load_job(LogSet logs, const MergeOptions& options) {
   job.findings.left_out = std::move(logs.left_out);
   job.topologies = std::move(logs.topologies);
   job.run.sources = std::move(logs.sources);
+  job.workers = logs.workers;
   drop_second_logs(logs.files, job);
   for (log::LogFile& file : logs.files) {
     job.logs.emplace_back(std::move(file));
@@ -218,9 +245,7 @@ Job load_job(LogSet logs, const MergeOptions& options) {
     return key(a) < key(b);
   });
   place_on_one_clock(job);
-  for (std::size_t i = 0; i < job.logs.size(); ++i) {
-    load_process(job, static_cast<Index>(i));
-  }
+  load_processes(job);
   join_communicators(job);
   note_anomalies(job);
   return job;

@@ -184,7 +184,8 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiRequestsView& view) {
   }
 }
 
-void MpiLoader::finish_requests() {
+void MpiLoader::name_requests() {
+  if (requests_.empty()) return;
   for (const auto& calls : log_.calls_of_lane) {
     for (const Index index : calls) {
       const MpiCall& call = job_.calls[static_cast<std::size_t>(index)];
@@ -209,7 +210,7 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   }
   if (lane < log_.calls_of_lane.size()) {
     for (const Index index : log_.calls_of_lane[lane]) {
-      if (job_.calls[static_cast<std::size_t>(index)].start_tick >= current.start_tick) {
+      if (calls_[static_cast<std::size_t>(index)].start_tick >= current.start_tick) {
         return;
       }
     }
@@ -236,15 +237,15 @@ void MpiLoader::add(MpiCall call) {
   if (call.lane >= log_.calls_of_lane.size()) {
     log_.calls_of_lane.resize(call.lane + 1u);
   }
-  log_.calls_of_lane[call.lane].push_back(static_cast<Index>(job_.calls.size()));
-  job_.calls.push_back(call);
+  log_.calls_of_lane[call.lane].push_back(static_cast<Index>(calls_.size()));
+  calls_.push_back(call);
 }
 
 // The outermost calls of a thread follow each other.
 void MpiLoader::count_backward(const std::vector<Index>& calls) {
   for (std::size_t i = 1; i < calls.size(); ++i) {
     const auto call = [&](std::size_t at) -> const MpiCall& {
-      return job_.calls[static_cast<std::size_t>(calls[at])];
+      return calls_[static_cast<std::size_t>(calls[at])];
     };
     log_.backward_calls += call(i).start_tick < call(i - 1).end_tick;
   }
@@ -260,11 +261,19 @@ void MpiLoader::finish_calls() {
   }
   for (auto& calls : log_.calls_of_lane) {
     std::stable_sort(calls.begin(), calls.end(), [&](Index a, Index b) {
-      return job_.calls[static_cast<std::size_t>(a)].start_tick <
-             job_.calls[static_cast<std::size_t>(b)].start_tick;
+      return calls_[static_cast<std::size_t>(a)].start_tick <
+             calls_[static_cast<std::size_t>(b)].start_tick;
     });
   }
-  finish_requests();
+}
+
+void MpiLoader::place_calls(std::size_t first) {
+  std::copy(calls_.begin(), calls_.end(), job_.calls.begin() + static_cast<std::ptrdiff_t>(first));
+  calls_ = {};
+  for (auto& calls : log_.calls_of_lane) {
+    for (Index& index : calls) index += static_cast<Index>(first);
+  }
+  name_requests();
 }
 
 }  // namespace uctrace::merge

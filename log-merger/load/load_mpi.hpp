@@ -1,5 +1,5 @@
 // What a process's log says of MPI: communicators, windows, files and calls. A part of
-// load_process().
+// load_processes().
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,12 @@ class MpiLoader {
 
   void take(std::uint16_t lane, const log::MpiCallView& view);
   void take(std::uint16_t lane, const log::MpiRequestsView& view);
+  // When all are taken. Until they are placed, calls are counted from the process's first.
   void finish_calls();
+  void make_room(std::size_t calls) { calls_.reserve(calls); }
+  std::size_t calls() const { return calls_.size(); }
+  // Puts them into Job::calls, from `first` on.
+  void place_calls(std::size_t first);
 
  private:
   struct CommEvent {
@@ -50,7 +55,7 @@ class MpiLoader {
   void count_backward(const std::vector<Index>& calls);
   void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
   void add(MpiCall call);
-  void finish_requests();
+  void name_requests();
   std::uint32_t stack_of_caller(const log::MpiCallView& view);
 
   Job& job_;
@@ -60,6 +65,7 @@ class MpiLoader {
   std::vector<CommEvent> comm_names_, comm_ends_;
   std::vector<NewObject> windows_, files_;
   DatatypeLoader datatypes_;
+  std::vector<MpiCall> calls_;
   std::vector<std::uint64_t> module_ticks_;
   std::map<std::pair<std::uint64_t, std::ptrdiff_t>, std::uint32_t> callers_;
   // By lane and start of their call, which is recorded after them.

@@ -1,8 +1,11 @@
-// One process's log into the job's vectors: definitions first, then events, which refer to them.
+// The logs of the processes into the job's vectors: definitions first, one process after the other,
+// since they add to what all share; then events, which refer to them, of several processes at once.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
+#include <unordered_set>
 
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/job/job.hpp"
@@ -15,6 +18,7 @@ namespace uctrace::merge {
 namespace {
 
 using log::Overloaded;
+using log::RecordType;
 using log::Stream;
 
 HeaderWords words_of(log::Words header) {
@@ -28,8 +32,14 @@ constexpr auto kUct = static_cast<std::size_t>(log::DropKind::uct);
 constexpr auto kUcp = static_cast<std::size_t>(log::DropKind::ucp);
 constexpr auto kMpi = static_cast<std::size_t>(log::DropKind::mpi);
 
-// What a completion of a UCP operation tells.
+// What completions tell.
+struct UctEnd {
+  log::Id operation;
+  std::uint64_t tick;
+  std::int32_t status;
+};
 struct UcpEnd {
+  log::Id operation;
   std::int32_t status;
   std::uint64_t tick, sender_tag, length;
   bool of_receive, has_arrival_tick;
@@ -41,20 +51,14 @@ class ProcessLoader {
       : job_(job),
         process_(process),
         log_(job.logs[static_cast<std::size_t>(process)]),
-        first_ucp_(job.ucp.size()),
         mpi_(job, process),
         peers_(job, log_),
         devices_(job, process) {}
 
-  void load() {
-    load_definitions();
-    load_events();
-    finish_pending();
-    sum_counters();
-  }
-
- private:
-  std::int64_t time(std::uint64_t tick) const { return log_.clock.job_ns(tick); }
+  // How many rows the log has for the job.
+  struct Rows {
+    std::size_t uct = 0, arrivals = 0, ucp = 0, calls = 0;
+  };
 
   void load_definitions() {
     log_.file.for_each_record(
@@ -95,6 +99,44 @@ class ProcessLoader {
     mpi_.finish_definitions();
     devices_.finish();
   }
+
+  Rows rows() const {
+    const log::LogFile& file = log_.file;
+    return {file.event_count(RecordType::uct_operation), file.event_count(RecordType::uct_arrival),
+            file.event_count(RecordType::ucp_operation), mpi_.calls()};
+  }
+
+  // Fills the rows from `first` on, but for those of calls, of which only the end of the log tells
+  // how many there are.
+  void load_events(const Rows& first) {
+    first_ = next_ = first;
+    log_.uct_rows = {first.uct, first.uct + rows().uct};
+    log_.ucp_rows = {first.ucp, first.ucp + rows().ucp};
+    make_room();
+    read_events();
+    end_uct_operations();
+    end_ucp_operations();
+    mpi_.finish_calls();
+    finish_pending();
+    sum_counters();
+  }
+
+  void place_calls(std::size_t first) {
+    mpi_.place_calls(first);
+    end_with_calls();
+  }
+
+  // What is counted for the job, in the order of the processes.
+  void add_totals() {
+    job_.mpi_request_records += mpi_request_records_;
+    job_.uct_completions += uct_completions_;
+    job_.ucp_completions += ucp_completions_;
+    job_.outside_receives.insert(job_.outside_receives.end(), outside_receives_.begin(),
+                                 outside_receives_.end());
+  }
+
+ private:
+  std::int64_t time(std::uint64_t tick) const { return log_.clock.job_ns(tick); }
 
   void take_module(const log::ModuleView& view) {
     const auto* id = reinterpret_cast<const char*>(view.build_id.data());
@@ -140,9 +182,19 @@ class ProcessLoader {
     }
   }
 
-  void load_events() {
-    std::unordered_map<log::Id, UcpEnd> ucp_ends;
-    std::unordered_map<log::Id, std::pair<std::uint64_t, std::int32_t>> uct_ends;
+  void make_room() {
+    const log::LogFile& file = log_.file;
+    log_.uct_by_id.reserve(file.event_count(RecordType::uct_completion));
+    log_.arrival_by_id.reserve(file.event_count(RecordType::uct_arrival));
+    log_.ucp_by_id.reserve(file.event_count(RecordType::ucp_operation));
+    uct_ends_.reserve(file.event_count(RecordType::uct_completion));
+    ucp_ends_.reserve(file.event_count(RecordType::ucp_completion));
+    mpi_.make_room(file.event_count(RecordType::mpi_call) +
+                   file.event_count(RecordType::mpi_window_call) +
+                   file.event_count(RecordType::mpi_file_call));
+  }
+
+  void read_events() {
     log_.file.for_each_record(
         Stream::events,
         Overloaded{[&](std::uint16_t lane, const log::UctOperationView& view) { take(lane, view); },
@@ -153,58 +205,84 @@ class ProcessLoader {
                    },
                    [&](std::uint16_t lane, const log::MpiRequestsView& view) {
                      ++log_.events_by_kind[kMpi];
-                     ++job_.mpi_request_records;
+                     ++mpi_request_records_;
                      mpi_.take(lane, view);
                    },
                    [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
                    [&](std::uint16_t, const log::UctCompletionView& view) {
                      ++log_.events_by_kind[kUct];
-                     uct_ends[view.r.operation] = {view.r.tick, view.status()};
+                     uct_ends_.push_back({view.r.operation, view.r.tick, view.status()});
                    },
                    [&](std::uint16_t, const log::UctPendingView& view) { take(view); },
                    [&](std::uint16_t, const log::UcpCompletionView& view) {
                      ++log_.events_by_kind[kUcp];
-                     ucp_ends[view.r.operation] = {view.status(),     view.r.tick,
-                                                   view.r.sender_tag, view.r.length,
-                                                   view.of_receive,   view.has_arrival_tick()};
+                     ucp_ends_.push_back({view.r.operation, view.status(), view.r.tick,
+                                          view.r.sender_tag, view.r.length, view.of_receive,
+                                          view.has_arrival_tick()});
                    }});
-    for (const auto& [id, end] : uct_ends) {
-      const auto found = log_.uct_by_id.find(id);
-      if (found == log_.uct_by_id.end()) {
-        log_.uct_ends_of_outside += !log_.recorded.whole();
+    const Rows rows = this->rows();
+    if (next_.uct != first_.uct + rows.uct || next_.ucp != first_.ucp + rows.ucp ||
+        next_.arrivals != first_.arrivals + rows.arrivals) {
+      throw std::logic_error("a log was read twice and did not hold the same");
+    }
+  }
+
+  // Calls take(row, end) for the last of the ends that name an operation: only a damaged log has
+  // several. Those of which the log has no operation go to outside(end), once each.
+  template <typename End, typename Take, typename Outside>
+  static void each_last(const std::vector<End>& ends, const IdMap& rows_by_id, std::size_t first,
+                        std::size_t rows, Take take, Outside outside) {
+    std::vector<bool> ended(rows);
+    std::unordered_set<log::Id> ended_outside;
+    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+      const auto found = rows_by_id.find(end->operation);
+      if (found == rows_by_id.end()) {
+        if (ended_outside.insert(end->operation).second) outside(*end);
         continue;
       }
-      if (UctOp& op = job_.uct[static_cast<std::size_t>(found->second)]; op.has_end) {
-        op.complete_ns = time(end.first);
-        op.end_status = end.second;
-        ++job_.uct_completions;
-      }
+      const auto row = static_cast<std::size_t>(found->second);
+      if (!ended[row - first]) take(row, *end);
+      ended[row - first] = true;
     }
-    for (const auto& [id, end] : ucp_ends) {
-      const auto found = log_.ucp_by_id.find(id);
-      if (found == log_.ucp_by_id.end()) {
-        take_end_of_outside(id, end);
-      } else {
-        UcpOp& op = job_.ucp[static_cast<std::size_t>(found->second)];
-        op.ended = op.completed = true;
-        ++job_.ucp_completions;
-        op.end_status = end.status;
-        op.end_ns = time(end.tick);
-        op.end_from = end.has_arrival_tick ? TimeFrom::arrival : TimeFrom::clock;
-        if (op.is_receive()) {
-          (op.is_stream() ? op.ended_in : op.sender_tag) = end.sender_tag;
-          op.received_bytes = end.length;
-        }
-      }
-    }
-    mpi_.finish_calls();
-    end_with_calls();
+  }
+
+  void end_uct_operations() {
+    each_last(
+        uct_ends_, log_.uct_by_id, first_.uct, rows().uct,
+        [&](std::size_t row, const UctEnd& end) {
+          UctOp& op = job_.uct[row];
+          if (!op.has_end) return;
+          op.complete_ns = time(end.tick);
+          op.end_status = end.status;
+          ++uct_completions_;
+        },
+        [&](const UctEnd&) { log_.uct_ends_of_outside += !log_.recorded.whole(); });
+    uct_ends_ = {};
+  }
+
+  void end_ucp_operations() {
+    each_last(
+        ucp_ends_, log_.ucp_by_id, first_.ucp, rows().ucp,
+        [&](std::size_t row, const UcpEnd& end) {
+          UcpOp& op = job_.ucp[row];
+          op.ended = op.completed = true;
+          ++ucp_completions_;
+          op.end_status = end.status;
+          op.end_ns = time(end.tick);
+          op.end_from = end.has_arrival_tick ? TimeFrom::arrival : TimeFrom::clock;
+          if (op.is_receive()) {
+            (op.is_stream() ? op.ended_in : op.sender_tag) = end.sender_tag;
+            op.received_bytes = end.length;
+          }
+        },
+        [&](const UcpEnd& end) { take_end_of_outside(end); });
+    ucp_ends_ = {};
   }
 
   // Operations that end with the MPI call they begin with. If its record was lost, or it had not
   // returned, their end is not known.
   void end_with_calls() {
-    for (std::size_t i = first_ucp_; i < job_.ucp.size(); ++i) {
+    for (std::size_t i = first_.ucp; i < next_.ucp; ++i) {
       UcpOp& op = job_.ucp[i];
       if ((op.flags & log::UcpOperation::kCallEnd) == 0 || op.completed || !op.ended) {
         continue;
@@ -218,13 +296,13 @@ class ProcessLoader {
   }
 
   // What began before a window did: of a receive its end tells all the same what it took.
-  void take_end_of_outside(log::Id id, const UcpEnd& end) {
+  void take_end_of_outside(const UcpEnd& end) {
     if (log_.recorded.whole()) {
       return;
     }
     ++log_.ucp_ends_of_outside;
     if (end.of_receive && took_message(end.status)) {
-      job_.outside_receives.push_back({process_, id, end.sender_tag, time(end.tick)});
+      outside_receives_.push_back({process_, end.operation, end.sender_tag, time(end.tick)});
     }
   }
 
@@ -259,16 +337,17 @@ class ProcessLoader {
     log_.devices.memory_words += (view.r.marks & log::UctOperation::kMemory) != 0;
     op.stack = view.stack;
     if (op.id != 0) {
-      log_.uct_by_id[op.id] = static_cast<Index>(job_.uct.size());
+      log_.uct_by_id.set(op.id, static_cast<Index>(next_.uct));
     }
-    job_.uct.push_back(op);
+    job_.uct.at(next_.uct++) = op;
   }
 
   void take(const log::UctArrivalView& view) {
     ++log_.events_by_kind[kUct];
-    log_.arrival_by_id[view.r.id] = static_cast<Index>(job_.arrivals.size());
-    job_.arrivals.push_back({process_, view.interface_id(), view.r.am_id, view.r.kind,
-                             time(view.r.start_tick), words_of(view.header)});
+    log_.arrival_by_id.set(view.r.id, static_cast<Index>(next_.arrivals));
+    job_.arrivals.at(next_.arrivals++) = {
+        process_,    view.interface_id(),     view.r.am_id,
+        view.r.kind, time(view.r.start_tick), words_of(view.header)};
   }
 
   void take(const log::UctPendingView& view) {
@@ -334,8 +413,8 @@ class ProcessLoader {
     log_.devices.memory_words += (op.flags & log::UcpOperation::kMemory) != 0;
     op.stack = view.stack;
     op.tool = is_tool_traffic(lane, op.start_tick);
-    log_.ucp_by_id[op.id] = static_cast<Index>(job_.ucp.size());
-    job_.ucp.push_back(op);
+    log_.ucp_by_id.set(op.id, static_cast<Index>(next_.ucp));
+    job_.ucp.at(next_.ucp++) = op;
   }
 
   bool is_tool_traffic(std::uint16_t lane, std::uint64_t tick) const {
@@ -379,11 +458,15 @@ class ProcessLoader {
   Job& job_;
   Index process_;
   ProcessLog& log_;
-  const std::size_t first_ucp_;  // of this process in the job
+  Rows first_, next_;  // of this process in the job: its first ones, and the next to be filled
   MpiLoader mpi_;
   PeerLoader peers_;
   DeviceLoader devices_;
   RecordedLoader recorded_;
+  std::vector<UctEnd> uct_ends_;
+  std::vector<UcpEnd> ucp_ends_;
+  std::uint64_t uct_completions_ = 0, ucp_completions_ = 0, mpi_request_records_ = 0;
+  std::vector<OutsideReceive> outside_receives_;
   // By endpoint and request: how often it was added and did not leave, and when it was last added.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::int64_t, std::uint64_t>>
       in_queue_;
@@ -391,6 +474,31 @@ class ProcessLoader {
 
 }  // namespace
 
-void load_process(Job& job, Index process) { ProcessLoader(job, process).load(); }
+void load_processes(Job& job) {
+  std::vector<ProcessLoader> loaders;
+  std::vector<ProcessLoader::Rows> first;
+  loaders.reserve(job.logs.size());
+  ProcessLoader::Rows rows;
+  for (std::size_t i = 0; i < job.logs.size(); ++i) {
+    ProcessLoader& loader = loaders.emplace_back(job, static_cast<Index>(i));
+    loader.load_definitions();
+    first.push_back(rows);
+    const ProcessLoader::Rows more = loader.rows();
+    rows.uct += more.uct;
+    rows.arrivals += more.arrivals;
+    rows.ucp += more.ucp;
+  }
+  job.uct.resize(rows.uct);
+  job.arrivals.resize(rows.arrivals);
+  job.ucp.resize(rows.ucp);
+  job.workers.each(loaders.size(), [&](std::size_t i) { loaders[i].load_events(first[i]); });
+  for (std::size_t i = 0; i < loaders.size(); ++i) {
+    first[i].calls = rows.calls;
+    rows.calls += loaders[i].rows().calls;
+    loaders[i].add_totals();
+  }
+  job.calls.resize(rows.calls);
+  job.workers.each(loaders.size(), [&](std::size_t i) { loaders[i].place_calls(first[i].calls); });
+}
 
 }  // namespace uctrace::merge

@@ -63,7 +63,7 @@ struct End {
 
 class Ways {
  public:
-  Ways(Job& job, const Message& message, const UcpOp* initiator, const std::vector<Index>& ops)
+  Ways(Job& job, const Message& message, const UcpOp* initiator, std::span<const Index> ops)
       : job_(job), ops_(ops) {
     src_.process = message.src_process;
     dst_.process = message.dst_process;
@@ -141,14 +141,14 @@ class Ways {
   }
 
   Job& job_;
-  const std::vector<Index>& ops_;
+  const std::span<const Index> ops_;
   End src_, dst_;
 };
 
 }  // namespace
 
 void find_ways(Job& job, const Message& message, const UcpOp* initiator,
-               const std::vector<Index>& ops) {
+               std::span<const Index> ops) {
   Ways(job, message, initiator, ops).find();
 }
 

@@ -7,7 +7,8 @@
 namespace uctrace {
 
 using TextId = std::uint32_t;
-inline constexpr TextId kNoText = 0;  // texts[0] is "", shown as null
+inline constexpr TextId kNoText = 0;                // texts[0] is "", shown as null
+inline constexpr TextId kUnknownText = UINT32_MAX;  // no row of texts
 
 enum class MessageKind : std::uint8_t { tag, am, stream, put, get, atomic };
 // `outside_window`: its partner may be among the events that the user did not want recorded.

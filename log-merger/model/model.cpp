@@ -19,7 +19,13 @@ const char* name_in(const char* const (&names)[kCount], Enum value) {
 
 }  // namespace
 
+TextId Texts::find(std::string_view text) const {
+  const auto found = ids_.find(text);
+  return found != ids_.end() ? found->second : kUnknownText;
+}
+
 TextId Texts::intern(std::string_view text) {
+  if (const TextId known = find(text); known != kUnknownText) return known;
   const auto [at, is_new] = ids_.try_emplace(plain_text(text), static_cast<TextId>(texts_.size()));
   if (is_new) texts_.push_back(at->first);
   return at->second;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,12 +26,17 @@ class Texts {
  public:
   Texts() { intern(""); }
   TextId intern(std::string_view text);
+  // The id of a text that was interned before, which is shown as it is; else kUnknownText.
+  TextId find(std::string_view text) const;
   const std::string& operator[](TextId id) const { return texts_[id]; }
   const std::vector<std::string>& all() const { return texts_; }
 
  private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
   std::vector<std::string> texts_;
-  std::unordered_map<std::string, TextId> ids_;
+  std::unordered_map<std::string, TextId, Hash, std::equal_to<>> ids_;
 };
 
 struct Process {

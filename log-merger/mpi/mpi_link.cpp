@@ -296,9 +296,9 @@ void link_mpi(Job& job) {
     if (job.ucp[i].tool) continue;  // no call of the program asked for it
     by_process[static_cast<std::size_t>(job.ucp[i].process)].push_back(static_cast<Index>(i));
   }
-  for (std::size_t p = 0; p < job.logs.size(); ++p) {
+  job.workers.each(job.logs.size(), [&](std::size_t p) {
     ProcessLinker(job, static_cast<Index>(p), std::move(by_process[p])).link();
-  }
+  });
 }
 
 }  // namespace uctrace::merge

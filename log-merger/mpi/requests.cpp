@@ -10,17 +10,19 @@ namespace uctrace::merge {
 
 namespace {
 
+// For the calls of each process, of several processes at once.
 template <typename Body>
-void each_process(Job& job, Body body) {
-  RequestUses uses(job);
-  for (ProcessLog& log : job.logs) {
+void each_call(Job& job, Body body) {
+  job.workers.each(job.logs.size(), [&](std::size_t process) {
+    ProcessLog& log = job.logs[process];
+    RequestUses uses(job);
     const RequestTable table(job, log, uses);
     for (const auto& calls : log.calls_of_lane) {
       for (const Index index : calls) {
-        body(log, table, index, uses(job.calls[static_cast<std::size_t>(index)]));
+        body(process, table, index, uses(job.calls[static_cast<std::size_t>(index)]));
       }
     }
-  }
+  });
 }
 
 // Latest end, on the job clock, of what calls asked UCP for. Of a call that starts requests of
@@ -67,7 +69,8 @@ struct Waited {
 
 // The time up to the end of the first goes to the first, from there to the second, and what is left
 // to the last.
-void divide(Job& job, const ProcessLog& log, Index index, std::vector<Waited> waited) {
+void divide(const Job& job, const ProcessLog& log, Index index, std::vector<Waited> waited,
+            std::vector<TimeShare>& divided) {
   const MpiCall& call = job.calls[static_cast<std::size_t>(index)];
   std::stable_sort(waited.begin(), waited.end(),
                    [](const Waited& a, const Waited& b) { return a.end_ns < b.end_ns; });
@@ -84,7 +87,7 @@ void divide(Job& job, const ProcessLog& log, Index index, std::vector<Waited> wa
     share.ns += until - from;
     from = until;
   }
-  for (const auto& [instance, share] : shares) job.shares.push_back(share);
+  for (const auto& [instance, share] : shares) divided.push_back(share);
 }
 
 bool agree(const std::vector<Waited>& waited) {
@@ -110,7 +113,8 @@ void name_starts(Job& job) {
   const auto comm_of = [&](Index maker) {
     return maker == kNone ? kNone : job.calls[static_cast<std::size_t>(maker)].comm;
   };
-  each_process(job, [&](ProcessLog& log, const RequestTable& table, Index index, RequestUse use) {
+  each_call(job, [&](std::size_t process, const RequestTable& table, Index index, RequestUse use) {
+    ProcessLog& log = job.logs[process];
     MpiCall& call = job.calls[static_cast<std::size_t>(index)];
     // What makes a request and is given one receives a probed message.
     const bool given_one = use == RequestUse::makes && log.call_requests.contains(index);
@@ -133,7 +137,8 @@ void name_starts(Job& job) {
 
 void share_waits(Job& job) {
   const Ends ends(job);
-  each_process(job, [&](ProcessLog& log, const RequestTable& table, Index index, RequestUse use) {
+  std::vector<std::vector<TimeShare>> shares(job.logs.size());
+  each_call(job, [&](std::size_t process, const RequestTable& table, Index index, RequestUse use) {
     MpiCall& call = job.calls[static_cast<std::size_t>(index)];
     if (use != RequestUse::waits || call.comm != kNone) return;
     std::vector<Waited> waited;
@@ -149,9 +154,12 @@ void share_waits(Job& job) {
     if (agree(waited)) {
       call.comm = waited.front().comm;
     } else if (call.end_ns >= call.start_ns) {
-      divide(job, log, index, std::move(waited));
+      divide(job, job.logs[process], index, std::move(waited), shares[process]);
     }
   });
+  for (const auto& of_process : shares) {
+    job.shares.insert(job.shares.end(), of_process.begin(), of_process.end());
+  }
   std::stable_sort(job.shares.begin(), job.shares.end(),
                    [](const TimeShare& a, const TimeShare& b) { return a.call < b.call; });
 }

@@ -93,10 +93,14 @@ class UctPeers {
         link(log, endpoint);
       }
     }
-    for (UctOp& op : job_.uct) {
-      op.endpoint_row = row_at(job_.logs[static_cast<std::size_t>(op.process)].endpoints,
-                               op.endpoint, op.start_tick);
-    }
+    each_process_of(
+        job_, job_.uct.size(), &ProcessLog::uct_rows, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            UctOp& op = job_.uct[i];
+            op.endpoint_row = row_at(job_.logs[static_cast<std::size_t>(op.process)].endpoints,
+                                     op.endpoint, op.start_tick);
+          }
+        });
   }
 
  private:
@@ -144,17 +148,16 @@ struct ProcessOf {
 // The peers of UCP's endpoints, and of its operations by them.
 class UcpPeers {
  public:
-  explicit UcpPeers(Job& job) : job_(job) {}
+  explicit UcpPeers(Job& job)
+      : job_(job), places_(job.ucp.size()), destinations_(job.logs.size()) {}
 
   void link() {
     close_endpoints();
     link_by_worker_address();
     link_connections(job_);
-    find_endpoints_of_operations();
+    each_operation([&](std::size_t i) { find_endpoint(i); });
     link_by_transfers();
-    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
-      tell(job_.ucp[i], places_[i]);
-    }
+    each_operation([&](std::size_t i) { tell(job_.ucp[i], places_[i]); });
   }
 
  private:
@@ -172,19 +175,28 @@ class UcpPeers {
 
   ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
 
+  template <typename Body>
+  void each_operation(Body body) {
+    each_process_of(job_, job_.ucp.size(), &ProcessLog::ucp_rows,
+                    [&](std::size_t begin, std::size_t end) {
+                      for (std::size_t i = begin; i < end; ++i) body(i);
+                    });
+  }
+
   // The program gives a handle up when it closes its endpoint.
   void close_endpoints() {
-    for (const UcpOp& op : job_.ucp) {
+    each_operation([&](std::size_t i) {
+      const UcpOp& op = job_.ucp[i];
       if (op.function < log::UcpFunction::ep_close_nb ||
           op.function > log::UcpFunction::ep_destroy) {
-        continue;
+        return;
       }
       std::vector<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
       if (const Index at = row_at(rows, op.handle, op.start_tick); at != kNone) {
         UcpEndpoint& row = rows[static_cast<std::size_t>(at)];
         row.end_tick = std::min(row.end_tick, op.start_tick);
       }
-    }
+    });
   }
 
   void link_by_worker_address() {
@@ -209,21 +221,17 @@ class UcpPeers {
     }
   }
 
-  void find_endpoints_of_operations() {
-    places_.resize(job_.ucp.size());
-    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
-      const UcpOp& op = job_.ucp[i];
-      if (!op.has_endpoint()) {
-        continue;
-      }
-      std::vector<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
-      const Index at = row_at(rows, op.handle, op.start_tick);
-      const bool there =
-          at != kNone && op.start_tick <= rows[static_cast<std::size_t>(at)].end_tick;
-      places_[i] = {there ? at : kNone, op.handle};
-      if (there) {
-        ++rows[static_cast<std::size_t>(at)].operations;
-      }
+  void find_endpoint(std::size_t i) {
+    const UcpOp& op = job_.ucp[i];
+    if (!op.has_endpoint()) {
+      return;
+    }
+    std::vector<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
+    const Index at = row_at(rows, op.handle, op.start_tick);
+    const bool there = at != kNone && op.start_tick <= rows[static_cast<std::size_t>(at)].end_tick;
+    places_[i] = {there ? at : kNone, op.handle};
+    if (there) {
+      ++rows[static_cast<std::size_t>(at)].operations;
     }
   }
 
@@ -251,41 +259,50 @@ class UcpPeers {
   }
 
   void link_by_transfers() {
-    for (const UctOp& transfer : job_.uct) {
-      const Index operation = certain_origin(transfer);
-      if (operation == kNone) {
-        continue;
-      }
-      const Endpoint& to =
-          log_of(transfer.process).endpoints[static_cast<std::size_t>(transfer.endpoint_row)];
-      if (to.peer_process == kNone) {
-        continue;
-      }
-      const Peer peer{to.peer_process, to.peer_uid};
-      const auto [place, fresh] = destinations_.try_emplace(
-          {transfer.process, places_[static_cast<std::size_t>(operation)]}, Destination{peer});
-      place->second.several |=
-          place->second.peer.process != peer.process || place->second.peer.uid != peer.uid;
-    }
-    for (const auto& [at, destination] : destinations_) {
-      const auto& [process, place] = at;
-      if (place.row == kNone || destination.several) {
-        continue;
-      }
-      UcpEndpoint& endpoint = log_of(process).ucp_endpoints[static_cast<std::size_t>(place.row)];
-      if (endpoint.peer.process == kNone && endpoint.remote_uid == 0) {
-        endpoint.peer = destination.peer;
-        endpoint.peer_by = PeerBy::transfers;
+    each_process_of(job_, job_.uct.size(), &ProcessLog::uct_rows,
+                    [&](std::size_t begin, std::size_t end) {
+                      for (std::size_t i = begin; i < end; ++i) learn_destination(job_.uct[i]);
+                    });
+    for (std::size_t process = 0; process < job_.logs.size(); ++process) {
+      for (const auto& [place, destination] : destinations_[process]) {
+        if (place.row == kNone || destination.several) {
+          continue;
+        }
+        UcpEndpoint& endpoint =
+            job_.logs[process].ucp_endpoints[static_cast<std::size_t>(place.row)];
+        if (endpoint.peer.process == kNone && endpoint.remote_uid == 0) {
+          endpoint.peer = destination.peer;
+          endpoint.peer_by = PeerBy::transfers;
+        }
       }
     }
+  }
+
+  void learn_destination(const UctOp& transfer) {
+    const Index operation = certain_origin(transfer);
+    if (operation == kNone) {
+      return;
+    }
+    const Endpoint& to =
+        log_of(transfer.process).endpoints[static_cast<std::size_t>(transfer.endpoint_row)];
+    if (to.peer_process == kNone) {
+      return;
+    }
+    const Peer peer{to.peer_process, to.peer_uid};
+    const auto [place, fresh] =
+        destinations_[static_cast<std::size_t>(transfer.process)].try_emplace(
+            places_[static_cast<std::size_t>(operation)], Destination{peer});
+    place->second.several |=
+        place->second.peer.process != peer.process || place->second.peer.uid != peer.uid;
   }
 
   Peer peer_at(Index process, const Place& place) {
     if (place.row != kNone) {
       return log_of(process).ucp_endpoints[static_cast<std::size_t>(place.row)].peer;
     }
-    const auto found = destinations_.find({process, place});
-    return found == destinations_.end() || found->second.several ? Peer{} : found->second.peer;
+    const auto& known = destinations_[static_cast<std::size_t>(process)];
+    const auto found = known.find(place);
+    return found == known.end() || found->second.several ? Peer{} : found->second.peer;
   }
 
   void tell(UcpOp& op, const Place& place) {
@@ -302,8 +319,8 @@ class UcpPeers {
   }
 
   Job& job_;
-  std::vector<Place> places_;  // by operation
-  std::map<std::pair<Index, Place>, Destination> destinations_;
+  std::vector<Place> places_;                               // by operation
+  std::vector<std::map<Place, Destination>> destinations_;  // of each process
 };
 
 }  // namespace

@@ -15,30 +15,28 @@ namespace {
 
 class HopMaker : RowMaker {
  public:
-  HopMaker(Job& job, Index message, const std::vector<Index>& ops)
-      : RowMaker(job),
+  HopMaker(Job& job, NewTexts& texts, Index message)
+      : RowMaker(job, texts),
         index_(message),
         message_(run_.messages[static_cast<std::size_t>(message)]),
-        ops_(ops) {}
+        ops_(job.operations_of.of(static_cast<std::size_t>(message))) {}
 
-  void lay_out(const UcpOp* initiator) {
+  void lay_out(const UcpOp* initiator, std::vector<Hop>& hops) {
+    const auto first = static_cast<std::ptrdiff_t>(hops.size());
     find_ways(job_, message_, initiator, ops_);
-    message_.first_hop = static_cast<std::uint32_t>(run_.hops.size());
     for (const Index i : ops_) {
       add(job_.uct[static_cast<std::size_t>(i)]);
     }
     for (const auto& [key, hop] : alike_) {
-      run_.hops.push_back(hop);
+      hops.push_back(hop);
     }
     if (is_rkey_ptr(run_.texts[message_.protocol])) {
-      run_.hops.push_back(cpu_copy());
+      hops.push_back(cpu_copy());
     }
-    const auto begin = run_.hops.begin() + message_.first_hop;
-    std::sort(begin, run_.hops.end(), [](const Hop& a, const Hop& b) {
+    std::sort(hops.begin() + first, hops.end(), [](const Hop& a, const Hop& b) {
       return std::tuple(a.hop, a.t_first_ns, a.role, a.op) <
              std::tuple(b.hop, b.t_first_ns, b.role, b.op);
     });
-    message_.hops = static_cast<std::uint32_t>(run_.hops.size()) - message_.first_hop;
   }
 
  private:
@@ -86,7 +84,7 @@ class HopMaker : RowMaker {
     hop.message = static_cast<std::uint32_t>(index_);
     hop.issued_by = Side::dst;
     hop.exact = false;
-    hop.op = text("cpu_copy");
+    hop.op = text(kCpuCopy);
     hop.count = 1;
     hop.from_memory = message_.src_memory;
     hop.from_gpu = message_.src_gpu;
@@ -109,15 +107,16 @@ class HopMaker : RowMaker {
   }
 
   const Index index_;
-  Message& message_;
-  const std::vector<Index>& ops_;
+  const Message& message_;
+  const std::span<const Index> ops_;
   std::map<Key, Hop> alike_;
 };
 
 }  // namespace
 
-void lay_out_hops(Job& job, Index message, const UcpOp* initiator, const std::vector<Index>& ops) {
-  HopMaker(job, message, ops).lay_out(initiator);
+void lay_out_hops(Job& job, NewTexts& texts, Index message, const UcpOp* initiator,
+                  std::vector<Hop>& hops) {
+  HopMaker(job, texts, message).lay_out(initiator, hops);
 }
 
 }  // namespace uctrace::merge

@@ -5,11 +5,16 @@
 #include <vector>
 
 #include "log-merger/job/job.hpp"
+#include "log-merger/rows/new_texts.hpp"
 
 namespace uctrace::merge {
 
-// Appends the hops of a message that `ops` moved, in the order of its way; after find_payload().
+// Appends the hops of a message to `hops`, in the order of its way; after find_payload().
 // `initiator` began it; nullptr: it is not in the logs.
-void lay_out_hops(Job& job, Index message, const UcpOp* initiator, const std::vector<Index>& ops);
+void lay_out_hops(Job& job, NewTexts& texts, Index message, const UcpOp* initiator,
+                  std::vector<Hop>& hops);
+
+// The operation of a hop that no UCT operation made: of a receiver that maps the sender's memory.
+inline constexpr const char* kCpuCopy = "cpu_copy";
 
 }  // namespace uctrace::merge

@@ -2,7 +2,9 @@
 // whose send is not in the logs.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <unordered_map>
+#include <utility>
 
 #include "log-merger/memory/memory.hpp"
 #include "log-merger/model/ucs_names.hpp"
@@ -14,44 +16,20 @@ namespace uctrace::merge {
 
 namespace {
 
+// By the handler's call that they are part of.
+using DataReceives = std::unordered_map<Index, Index>;
+
 class MessageMaker : RowMaker {
  public:
-  explicit MessageMaker(Job& job) : RowMaker(job) {}
+  MessageMaker(Job& job, NewTexts& texts, const DataReceives& data_receives)
+      : RowMaker(job, texts), data_receives_(data_receives) {}
 
-  // A message for each accepted send and one-sided operation, and for each receive whose send is
-  // not in the logs; none for those of uctrace itself.
-  std::vector<Index> make() {
-    std::vector<Index> heads, initiators;
-    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
-      const UcpOp& op = job_.ucp[i];
-      if (op.data_of != kNone) data_receives_[op.data_of] = static_cast<Index>(i);
-      if (op.tool) continue;
-      if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
-        heads.push_back(static_cast<Index>(i));
-      }
-    }
-    std::sort(heads.begin(), heads.end(), [&](Index a, Index b) {
-      return std::pair(ucp(a).start_ns, a) < std::pair(ucp(b).start_ns, b);
-    });
-    for (const Index head : heads) {
-      UcpOp& op = ucp(head);
-      op.message = static_cast<Index>(run_.messages.size());
-      if (op.partner != kNone && !op.is_stream()) {
-        ucp(op.partner).message = op.message;
-      }
-      run_.messages.push_back(op.is_send()        ? message_of_send(op)
-                              : op.is_one_sided() ? message_of_one_sided(op)
-                                                  : message_of_receive(head));
-      initiators.push_back(op.starts_message() ? head : kNone);
-    }
-    for (UcpOp& op : job_.ucp) {
-      if (op.data_of != kNone) {
-        op.message = ucp(op.data_of).message;
-      } else if (op.is(log::UcpFamily::stream_receive) && op.partner != kNone) {
-        op.message = ucp(op.partner).message;
-      }
-    }
-    return initiators;
+  // Of the operation that begins it, or of a receive whose send is not in the logs.
+  Message make(Index head) {
+    const UcpOp& op = ucp(head);
+    return op.is_send()        ? message_of_send(op)
+           : op.is_one_sided() ? message_of_one_sided(op)
+                               : message_of_receive(head);
   }
 
  private:
@@ -224,11 +202,71 @@ class MessageMaker : RowMaker {
     return error.has_value() ? static_cast<std::int64_t>(std::ceil(*error)) : -1;
   }
 
-  std::unordered_map<Index, Index> data_receives_;  // by the handler's call that they are part of
+  const DataReceives& data_receives_;
 };
+
+// A message begins with each accepted send and one-sided operation, and with each receive whose
+// send is not in the logs; none with those of uctrace itself. By time.
+std::vector<Index> heads_of_messages(const Job& job) {
+  std::vector<std::pair<std::int64_t, Index>> heads;
+  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    const UcpOp& op = job.ucp[i];
+    if (op.tool) continue;
+    if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
+      heads.emplace_back(op.start_ns, static_cast<Index>(i));
+    }
+  }
+  std::sort(heads.begin(), heads.end());
+  std::vector<Index> sorted;
+  sorted.reserve(heads.size());
+  for (const auto& [start_ns, head] : heads) sorted.push_back(head);
+  return sorted;
+}
+
+// Which message each operation belongs to.
+void number_messages(Job& job, const std::vector<Index>& heads) {
+  const auto ucp = [&](Index index) -> UcpOp& { return job.ucp[static_cast<std::size_t>(index)]; };
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    UcpOp& op = ucp(heads[i]);
+    op.message = static_cast<Index>(i);
+    if (op.partner != kNone && !op.is_stream()) ucp(op.partner).message = op.message;
+  }
+  for (UcpOp& op : job.ucp) {
+    if (op.data_of != kNone) {
+      op.message = ucp(op.data_of).message;
+    } else if (op.is(log::UcpFamily::stream_receive) && op.partner != kNone) {
+      op.message = ucp(op.partner).message;
+    }
+  }
+}
 
 }  // namespace
 
-std::vector<Index> make_messages(Job& job) { return MessageMaker(job).make(); }
+std::vector<Index> make_messages(Job& job) {
+  constexpr std::size_t kPart = 4096;
+  std::vector<Index> heads = heads_of_messages(job);
+  number_messages(job, heads);
+  DataReceives data_receives;
+  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    if (const Index call = job.ucp[i].data_of; call != kNone) {
+      data_receives[call] = static_cast<Index>(i);
+    }
+  }
+  std::vector<Message>& messages = job.run.messages;
+  messages.resize(heads.size());
+  std::deque<NewTexts> texts((heads.size() + kPart - 1) / kPart, NewTexts(job.run.texts));
+  job.workers.each_part(heads.size(), kPart, [&](std::size_t begin, std::size_t end) {
+    MessageMaker maker(job, texts[begin / kPart], data_receives);
+    for (std::size_t i = begin; i < end; ++i) messages[i] = maker.make(heads[i]);
+  });
+  for (NewTexts& of_part : texts) of_part.intern_in(job.run.texts);
+  job.workers.each_part(heads.size(), kPart, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) texts[begin / kPart].settle(messages[i].status);
+  });
+  for (Index& head : heads) {
+    if (!job.ucp[static_cast<std::size_t>(head)].starts_message()) head = kNone;
+  }
+  return heads;
+}
 
 }  // namespace uctrace::merge

@@ -1,5 +1,4 @@
-// What makers of rows look up in the linked job. Private to rows.cpp, message_rows.cpp and
-// hops.cpp.
+// What makers of rows look up in the linked job. Private to log-merger/rows/.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +7,17 @@
 
 #include "log-merger/job/job.hpp"
 #include "log-merger/model/ucs_names.hpp"
+#include "log-merger/rows/new_texts.hpp"
 
 namespace uctrace::merge {
 
 class RowMaker {
  protected:
-  explicit RowMaker(Job& job) : job_(job), run_(job.run) {}
+  RowMaker(Job& job, NewTexts& texts) : job_(job), run_(job.run), new_texts_(texts) {}
 
   UcpOp& ucp(Index i) { return job_.ucp[static_cast<std::size_t>(i)]; }
   ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
-  TextId text(std::string_view value) { return run_.texts.intern(value); }
+  TextId text(std::string_view value) { return new_texts_.id_of(value); }
 
   std::int32_t rank_of(Index process) { return process == kNone ? -1 : log_of(process).rank(); }
 
@@ -83,6 +83,9 @@ class RowMaker {
 
   Job& job_;
   Run& run_;
+
+ private:
+  NewTexts& new_texts_;
 };
 
 // The messages of the run, and in `UcpOp::message` which one each operation belongs to. Returns the

@@ -12,6 +12,7 @@
 
 #include "event-log/reader/error.hpp"
 #include "log-merger/model/model.hpp"
+#include "log-merger/parallel/workers.hpp"
 #include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace {
@@ -19,9 +20,10 @@ namespace uctrace {
 // Writes `run` under another name and renames it into place, so that `path` is never half written,
 // and removes what merges that were killed left of it.
 // `before_publishing` is called once the file is whole under its other name; where it throws,
-// nothing is kept.
+// nothing is kept. The bytes are the same whatever the number of threads.
 void save_store(const Run& run, const std::filesystem::path& path,
-                const std::function<void()>& before_publishing = {});
+                const std::function<void()>& before_publishing = {},
+                const Workers& workers = Workers());
 
 // There is no store, or none that can be read. Damage may turn out late: of the tables that grow
 // only what somebody asks for is read, and checked.

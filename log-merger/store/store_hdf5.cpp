@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "log-merger/store/store_chunks.hpp"
+
 namespace uctrace::hdf5 {
 namespace {
 
-constexpr hsize_t kChunkElements = 64 * 1024;
-constexpr unsigned kDeflateLevel = 2;
 // Deflate shrinks no more than this; a dataset that claims to hold more was damaged.
 constexpr hsize_t kMostExpansion = 1040;
 
@@ -46,7 +46,9 @@ Quiet::Quiet() {
 Quiet::~Quiet() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
 
 Handle create_file(const std::string& path) {
-  return Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_access()), H5Fclose,
+  const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "preparing a file");
+  check(H5Pset_obj_track_times(creation, false), "switching times off");  // of the root group
+  return Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, file_access()), H5Fclose,
                 "creating the file");
 }
 
@@ -119,41 +121,77 @@ std::string read_text_attribute(hid_t object, const char* name) {
   return value;
 }
 
-Handle write_values(hid_t group, const std::string& name, ValueType type, const void* values,
-                    std::size_t count) {
+std::size_t chunk_values(std::size_t count) { return std::min(count, store::kChunkValues); }
+
+Handle create_values(hid_t group, const std::string& name, ValueType type, std::size_t count,
+                     const void* fill) {
   const std::string doing = "writing " + name;
   const hsize_t size = count;
   const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, doing);
   const Handle plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, doing);
   check(H5Pset_obj_track_times(plist, false), doing);
   if (count != 0) {
-    const hsize_t chunk = std::min(size, kChunkElements);
+    constexpr unsigned kAnyLevel = 6;  // of what HDF5 itself would deflate
+    const hsize_t chunk = chunk_values(count);
     check(H5Pset_chunk(plist, 1, &chunk), doing);
+    check(H5Pset_fill_value(plist, type.memory, fill), doing);
     check(H5Pset_shuffle(plist), doing);
-    check(H5Pset_deflate(plist, kDeflateLevel), doing);
+    check(H5Pset_deflate(plist, kAnyLevel), doing);
     check(H5Pset_fletcher32(plist), doing);
   }
-  Handle dataset(H5Dcreate2(group, name.c_str(), type.file, space, H5P_DEFAULT, plist, H5P_DEFAULT),
-                 H5Dclose, doing);
-  if (count != 0) {
-    check(H5Dwrite(dataset, type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), doing);
-  }
-  return dataset;
+  return Handle(H5Dcreate2(group, name.c_str(), type.file, space, H5P_DEFAULT, plist, H5P_DEFAULT),
+                H5Dclose, doing);
 }
 
-Source open_values(hid_t group, const std::string& name, ValueType type) {
+void write_chunk(const Handle& dataset, const std::string& name, std::size_t chunk,
+                 std::span<const std::uint8_t> packed) {
+  constexpr std::uint32_t kNoFilterLeftOut = 0;
+  const hsize_t first = chunk * store::kChunkValues;
+  check(
+      H5Dwrite_chunk(dataset, H5P_DEFAULT, kNoFilterLeftOut, &first, packed.size(), packed.data()),
+      "writing " + name);
+}
+
+namespace {
+
+Handle open_dataset(hid_t group, const std::string& name) {
+  return Handle(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "reading " + name);
+}
+
+// Of a dataset of one dimension and of this type, or of any; what it claims to hold.
+hsize_t count_of(const Handle& dataset, const std::string& name, hid_t type = H5I_INVALID_HID) {
   const std::string doing = "reading " + name;
-  Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, doing);
   const Handle space(H5Dget_space(dataset), H5Sclose, doing);
   const Handle stored(H5Dget_type(dataset), H5Tclose, doing);
   hsize_t count = 0;
   if (H5Sget_simple_extent_ndims(space) != 1 ||
-      H5Sget_simple_extent_dims(space, &count, nullptr) != 1 || H5Tequal(stored, type.file) <= 0) {
+      H5Sget_simple_extent_dims(space, &count, nullptr) != 1 ||
+      (type != H5I_INVALID_HID && H5Tequal(stored, type) <= 0)) {
     throw Failure(doing + " failed (it has another type or shape)");
   }
-  const hsize_t stored_bytes = H5Dget_storage_size(dataset);
-  if (count != 0 && count / kMostExpansion > stored_bytes / H5Tget_size(stored)) {
-    throw Failure(doing + " failed (it claims more values than the file holds)");
+  return count;
+}
+
+// Whether the file can hold so many values of it.
+bool holds(const Handle& dataset, const std::string& name, hsize_t count) {
+  const Handle stored(H5Dget_type(dataset), H5Tclose, "reading " + name);
+  return count / kMostExpansion <= H5Dget_storage_size(dataset) / H5Tget_size(stored);
+}
+
+bool is_counted_elsewhere(hid_t group, hsize_t count) {
+  if (H5Aexists(group, kCountedBy) <= 0) return false;
+  const std::string name = read_text_attribute(group, kCountedBy);
+  const Handle dataset = open_dataset(group, name);
+  return count_of(dataset, name) == count && holds(dataset, name, count);
+}
+
+}  // namespace
+
+Source open_values(hid_t group, const std::string& name, ValueType type) {
+  Handle dataset = open_dataset(group, name);
+  const hsize_t count = count_of(dataset, name, type.file);
+  if (count != 0 && !holds(dataset, name, count) && !is_counted_elsewhere(group, count)) {
+    throw Failure("reading " + name + " failed (it claims more values than the file holds)");
   }
   return {std::move(dataset), static_cast<std::size_t>(count)};
 }

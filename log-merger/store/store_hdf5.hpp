@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -95,11 +96,22 @@ ValueType value_type() {
             kSigned ? H5T_STD_I64LE : H5T_STD_U64LE};
 }
 
-// One-dimensional datasets. The returned handle takes attributes.
-Handle write_values(hid_t group, const std::string& name, ValueType type, const void* values,
-                    std::size_t count);
+// A one-dimensional dataset in chunks of kChunkValues, of which those that were not written hold
+// `fill` everywhere. The returned handle takes chunks and attributes.
+Handle create_values(hid_t group, const std::string& name, ValueType type, std::size_t count,
+                     const void* fill);
+// `packed` as store::pack_chunk() makes it. All chunks are equally long, the last one too.
+void write_chunk(const Handle& dataset, const std::string& name, std::size_t chunk,
+                 std::span<const std::uint8_t> packed);
+// Values in a chunk of a dataset of so many.
+std::size_t chunk_values(std::size_t count);
 
-// A dataset that is about to be read. `count` is checked: it has been stored, not only claimed.
+// The attribute of a group that names the one of its datasets that is stored in whole. Of the
+// others chunks may be missing, and what they claim to hold is believed if it is as much.
+inline constexpr const char* kCountedBy = "counted_by";
+
+// A dataset that is about to be read. `count` is checked: so many values have been stored, there or
+// in the dataset that kCountedBy names, and not only claimed.
 struct Source {
   Handle dataset;
   std::size_t count;

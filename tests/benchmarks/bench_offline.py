@@ -1,16 +1,21 @@
 """What comes after the job: merging its logs and making its page."""
 
+import json
+import shutil
 import statistics
 
 from jobs import OPEN_MPI, info, record, run
 from rows import Row, Target
 
 MIB = 1024 * 1024
+PROCESSES = 16
+THREADS = (1, 2)
 
 
 class OfflineBenchmarks:
-    def __init__(self, build, scratch, rounds):
+    def __init__(self, build, scratch, rounds, events):
         self.build = build
+        self.events = events
         self.scratch = scratch
         self.data = scratch / "data"
         self.rounds = rounds
@@ -28,24 +33,34 @@ class OfflineBenchmarks:
                    statistic=statistic, value=value, targets=targets)
 
     def measure_merge(self):
-        """A log of about a million events: 8 B messages between two ranks."""
-        events = self.record("message_costs", 2, "pingpong", 8, 280, 500, 2000)
-        subject = f"log of {events:,} events, 2 ranks"
+        """Generated jobs: steps of all kinds, and a stencil alone. With one thread and with two in
+        turns, so that a slow minute of the machine hits both."""
+        for name, mix in (("steps of all kinds", ()), ("stencil", ("--mix", "only,nonblocking=1"))):
+            shutil.rmtree(self.data, ignore_errors=True)
+            run([self.build.generator, "-o", self.data, "--processes", PROCESSES,
+                 "--events", self.events, "--truth", "totals", *mix])
+            events = json.loads((self.data / "truth.json").read_text())["totals"]["events"]
+            merges = {threads: [] for threads in THREADS}
+            for _ in range(self.rounds):
+                for threads, runs in merges.items():
+                    runs.append(run([self.build.tool, "merge", self.data, "--threads", threads]))
+            subject = f"{name}: {events:,} events, {PROCESSES} processes"
+            yield from self.rows_of_merges(subject, events, merges)
+
+    def rows_of_merges(self, subject, events, merges):
+        of_runs = f"of {self.rounds} runs"
+        for threads, runs in merges.items():
+            walls = [merge.wall_s for merge in runs]
+            memory = 1024 * statistics.median(merge.max_rss_kib for merge in runs)
+            by = f"by {threads} thread{'s' if threads > 1 else ''}"
+            for quantity, unit, statistic, value in (
+                (f"merge {by}", "events/s", f"max {of_runs}", events / min(walls)),
+                (f"merge {by}", "events/s", f"median {of_runs}", events / statistics.median(walls)),
+                (f"memory {by}", "B an event", f"median {of_runs}", memory / events),
+            ):
+                yield self.row("merge", subject, quantity, unit, value, statistic)
         store = self.data / "run.h5"
-        merges = []
-        for _ in range(self.rounds):
-            store.unlink(missing_ok=True)
-            merges.append(run([self.build.tool, "merge", self.data]))
-        walls = [merge.wall_s for merge in merges]
-        memory = 1024 * statistics.median(merge.max_rss_kib for merge in merges)
-        of_runs = f"of {len(walls)} runs"
-        for quantity, unit, statistic, value in (
-            ("merge", "events/s", f"max {of_runs}", events / min(walls)),
-            ("merge", "events/s", f"median {of_runs}", events / statistics.median(walls)),
-            ("memory of the merge", "B an event", f"median {of_runs}", memory / events),
-            ("store", "B an event", "one run", store.stat().st_size / events),
-        ):
-            yield self.row("merge", subject, quantity, unit, value, statistic)
+        yield self.row("merge", subject, "store", "B an event", store.stat().st_size / events)
 
     def measure_page(self):
         """The page of about a million operations and messages of 16 ranks, in Chromium."""

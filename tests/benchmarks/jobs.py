@@ -23,6 +23,11 @@ class Build:
         return self.root / "uctrace"
 
     @property
+    def generator(self):
+        """Of logs of whole jobs: tests/tracegen."""
+        return self.root / "uctrace-tracegen"
+
+    @property
     def library(self):
         return self.root / "libuctrace.so"
 

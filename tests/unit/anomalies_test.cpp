@@ -105,11 +105,12 @@ TEST_CASE("of the logs of other jobs only the heads are read") {
                static_cast<std::streamsize>(bytes.size()));
   }
   std::ofstream(folder / "3.ulog") << "no log";
-  const LogSet newest = read_logs(folder.path()), older = read_logs(folder.path(), "jo");
+  const LogSet newest = read_logs(folder.path(), {}),
+               older = read_logs(folder.path(), {.job = "jo"});
   CHECK(newest.files.size() == 1);
   CHECK(newest.files.front().job() == "later");
   CHECK(older.files.size() == 2);
-  CHECK(read_logs(folder.path(), "none").files.empty());
+  CHECK(read_logs(folder.path(), {.job = "none"}).files.empty());
   for (const LogSet* set : {&newest, &older}) {
     REQUIRE(set->jobs.size() == 2);
     CHECK(set->jobs[0].processes == 2);

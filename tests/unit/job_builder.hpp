@@ -154,7 +154,7 @@ class JobBuilder {
   log::Id arrival(Index at, wire::AmId id, std::int64_t at_ns,
                   std::initializer_list<std::uint64_t> header) {
     const log::Id number = ++last_id_;
-    log(at).arrival_by_id[number] = static_cast<Index>(job.arrivals.size());
+    log(at).arrival_by_id.set(number, static_cast<Index>(job.arrivals.size()));
     Arrival row;
     row.process = at;
     row.interface = kInterface;
@@ -231,7 +231,7 @@ class JobBuilder {
   }
 
   Index add(const UcpOp& op) {
-    log(op.process).ucp_by_id[op.id] = static_cast<Index>(job.ucp.size());
+    log(op.process).ucp_by_id.set(op.id, static_cast<Index>(job.ucp.size()));
     job.ucp.push_back(op);
     return static_cast<Index>(job.ucp.size()) - 1;
   }

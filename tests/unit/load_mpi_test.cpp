@@ -131,7 +131,7 @@ struct Writer {
   Job job() {
     Job result;
     result.logs.emplace_back(log.read());
-    load_process(result, 0);
+    load_processes(result);
     return result;
   }
 

@@ -151,7 +151,7 @@ void cut(Job& job, const std::vector<std::vector<Gap>>& gaps) {
     }
     if (begun == nullptr) kept.push_back(op);
   }
-  job.ucp = std::move(kept);
+  job.ucp.assign(kept.begin(), kept.end());
 }
 
 struct Outcome {

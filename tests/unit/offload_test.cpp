@@ -157,7 +157,7 @@ TEST_CASE("staging serves what the operation around it serves, and is no payload
   builder.from_ucp(outer, send);
   builder.uct(staging).staging = true;
   builder.uct(staging).parent_id = builder.uct(outer).id = 77;
-  builder.log(0).uct_by_id[77] = outer;
+  builder.log(0).uct_by_id.set(77, outer);
   attribute_transfers(builder.job);
   CHECK(builder.uct(staging).serves == send);
   CHECK(builder.uct(staging).link == Link::exact);
@@ -318,8 +318,8 @@ TEST_CASE("a copy from buffer to buffer carries what a process sends to itself")
       CHECK(covered(builder) == (to_buffer ? kLength : 0));
       CHECK(role_of(builder.uct(copy)) == (to_buffer ? Role::data : Role::staging));
       if (to_buffer) {
-        CHECK(derive_protocol(builder.job, &builder.ucp(send), {rts, copy}, kLength) ==
-              (by_put ? "rndv/put/zcopy" : "rndv/get/zcopy"));
+        CHECK(derive_protocol(builder.job, &builder.ucp(send), std::vector<Index>{rts, copy},
+                              kLength) == (by_put ? "rndv/put/zcopy" : "rndv/get/zcopy"));
       }
     }
   }

@@ -12,6 +12,7 @@ namespace {
 using log::UcpFunction;
 using test::JobBuilder;
 using wire::AmId;
+using Ops = std::vector<Index>;
 
 void check_serves(JobBuilder& builder, Index op, Index served, Link link) {
   CHECK(builder.uct(op).serves == served);
@@ -95,9 +96,9 @@ TEST_CASE("queued: an active message in fragments") {
   check_serves(builder, first, send, Link::inferred);
   check_serves(builder, middle, send, Link::inferred);
   CHECK(builder.uct(other).link == Link::unattributed);
-  find_payload(builder.job, {first, middle});
-  CHECK(covered_bytes(builder.job, {first, middle}) == 316);
-  CHECK(derive_protocol(builder.job, &builder.ucp(send), {first, middle}, 316) ==
+  find_payload(builder.job, Ops{first, middle});
+  CHECK(covered_bytes(builder.job, Ops{first, middle}) == 316);
+  CHECK(derive_protocol(builder.job, &builder.ucp(send), Ops{first, middle}, 316) ==
         "am/eager/multi/bcopy");
 }
 
@@ -174,8 +175,8 @@ TEST_CASE("payload: the parts of one-sided operations") {
   CHECK(covered({compare}) == 8);
   CHECK(role_of(builder.uct(request)) == Role::control);
   CHECK(role_of(builder.uct(reply)) == Role::data);
-  CHECK(derive_protocol(builder.job, &builder.ucp(get), {request, reply}, 50) == "get/am/bcopy");
-  CHECK(derive_protocol(builder.job, &builder.ucp(fetch), {compare}, 8) == "amo/fetch/sw");
+  CHECK(derive_protocol(builder.job, &builder.ucp(get), Ops{request, reply}, 50) == "get/am/bcopy");
+  CHECK(derive_protocol(builder.job, &builder.ucp(fetch), Ops{compare}, 8) == "amo/fetch/sw");
 }
 
 TEST_CASE("payload: an announcement carries the header of an active message") {
@@ -185,9 +186,10 @@ TEST_CASE("payload: an announcement carries the header of an active message") {
                                            {5 | std::uint64_t{16} << 32, 1, 2, 0x5000, 1000});
   const Index get = builder.memory_operation(1, 0, log::UctOp::get_zcopy, 0x5000, 1000, 3);
   for (const Index op : {rts, get}) builder.uct(op).serves = send;
-  find_payload(builder.job, {rts, get});
-  CHECK(covered_bytes(builder.job, {rts, get}) == 1016);
-  CHECK(derive_protocol(builder.job, &builder.ucp(send), {rts, get}, 1016) == "am/rndv/get/zcopy");
+  find_payload(builder.job, Ops{rts, get});
+  CHECK(covered_bytes(builder.job, Ops{rts, get}) == 1016);
+  CHECK(derive_protocol(builder.job, &builder.ucp(send), Ops{rts, get}, 1016) ==
+        "am/rndv/get/zcopy");
 }
 
 TEST_CASE("match: an active message reaches a handler of its id and length") {

@@ -12,6 +12,7 @@
 
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
+#include "log-merger/store/store_chunks.hpp"
 #include "log-merger/store/store_hdf5.hpp"
 #include "log-merger/store/store_tables.hpp"
 #include "tests/unit/stored_runs.hpp"
@@ -78,6 +79,94 @@ TEST_CASE("a store gives back the run that was saved") {
   save_store(large, folder / "a.h5");
   check_same(large, load_store(folder / "a.h5"));
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("the bytes of a store do not depend on the number of threads") {
+  const Folder folder;
+  Run run = RandomRun(7).make({100, 1000});
+  run.transfers.resize(3 * store::kChunkValues + 17);
+  for (std::size_t i = 0; i < run.transfers.size(); ++i) {
+    run.transfers[i].bytes = i < store::kChunkValues ? 0 : i;  // its first chunk is not stored
+  }
+  save_store(run, folder / "one.h5");
+  const std::string by_one = bytes_of(folder / "one.h5");
+  for (const std::size_t threads : {2, 5}) {
+    save_store(run, folder / "several.h5", {}, Workers(threads));
+    CHECK(bytes_of(folder / "several.h5") == by_one);
+  }
+  check_same(run, load_store(folder / "several.h5"));
+}
+
+std::uint64_t stored_bytes(const fs::path& path, const std::string& table, const char* column) {
+  const hdf5::Quiet quiet;
+  const hdf5::Handle file = hdf5::open_file(path.string());
+  const hdf5::Handle group = hdf5::open_group(file, table);
+  return H5Dget_storage_size(
+      hdf5::open_values(group, column, hdf5::value_type<std::uint64_t>()).dataset);
+}
+
+TEST_CASE(
+    "a column in which all is one value takes no room, but for the one that counts the rows") {
+  const Folder folder;
+  Run run;
+  run.processes.resize(1);
+  run.transfers.resize(100000, {.bytes = 77});
+  save_store(run, folder / "a.h5");
+  CHECK(stored_bytes(folder / "a.h5", "transfers", "bytes") == 0);
+  run.transfers.back().bytes = 78;  // in the second chunk
+  save_store(run, folder / "a.h5");
+  const std::uint64_t one_chunk = stored_bytes(folder / "a.h5", "transfers", "bytes");
+  CHECK(one_chunk > 0);
+  CHECK(one_chunk < 4096);
+  check_same(run, load_store(folder / "a.h5"));
+}
+
+// A dataset of nothing but its fill value claims any number of values for some bytes.
+TEST_CASE("a column that is not stored holds no more values than one that is") {
+  constexpr std::size_t kCounted = 10000, kMany = std::size_t{1} << 40;
+  const Folder folder;
+  const hdf5::Quiet quiet;
+  const hdf5::Handle file = hdf5::create_file((folder / "a.h5").string());
+  const auto type = hdf5::value_type<std::uint64_t>();
+  const std::uint64_t zero = 0;
+  const std::vector<std::uint8_t> values(kCounted * sizeof zero);
+  const std::vector<std::uint8_t> chunk = store::pack_chunk(values, sizeof zero);
+  const auto can_be_read = [&](std::size_t claimed, const char* counted_by, std::size_t counted) {
+    static int number = 0;
+    const hdf5::Handle group = hdf5::create_group(file, "table" + std::to_string(++number));
+    hdf5::create_values(group, "column", type, claimed, &zero);
+    const hdf5::Handle other = hdf5::create_values(group, "other", type, counted, &zero);
+    if (counted == kCounted) hdf5::write_chunk(other, "other", 0, chunk);
+    if (*counted_by != '\0')
+      hdf5::write_attribute(group, hdf5::kCountedBy, std::string(counted_by));
+    try {
+      return hdf5::read_column<std::uint64_t>(group, "column").size() == claimed;
+    } catch (const hdf5::Failure&) {
+      return false;
+    }
+  };
+  CHECK(can_be_read(kCounted, "other", kCounted));
+  CHECK_FALSE(can_be_read(kCounted, "", kCounted));
+  CHECK_FALSE(can_be_read(kCounted + 1, "other", kCounted));
+  CHECK_FALSE(can_be_read(kMany, "other", kMany));       // it is not stored either
+  CHECK_FALSE(can_be_read(kMany, "column", kCounted));   // itself
+  CHECK_FALSE(can_be_read(kMany, "nothing", kCounted));  // not there
+}
+
+TEST_CASE("bytes of values are put together, and words summed up, as HDF5 does") {
+  const std::uint8_t values[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::uint8_t planes[8];
+  const auto shuffled = [&](std::size_t value_bytes) {
+    store::shuffle(values, value_bytes, planes);
+    return std::vector<int>(planes, planes + 8);
+  };
+  CHECK(shuffled(1) == std::vector{1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(shuffled(2) == std::vector{1, 3, 5, 7, 2, 4, 6, 8});
+  CHECK(shuffled(4) == std::vector{1, 5, 2, 6, 3, 7, 4, 8});
+  CHECK(shuffled(8) == std::vector{1, 2, 3, 4, 5, 6, 7, 8});
+  // 0x0102 + 0x0304 = 0x0406; 0x0102 + 0x0406 = 0x0508. An odd byte is the upper one of its word.
+  CHECK(store::fletcher32(std::span(values).first(4)) == 0x05080406);
+  CHECK(store::fletcher32(std::span(values).first(3)) == 0x05040402);
 }
 
 TEST_CASE("without the rows that grow with the events the rest of a run is the same") {

@@ -1,0 +1,55 @@
+#include "cli/progress_line.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+namespace uctrace::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 1s;  // of who waits: what is done sooner needs no line
+constexpr auto kBetween = 100ms;
+constexpr const char* kErase = "\r\033[K";
+
+std::string time_left(double seconds) {
+  const auto rounded = static_cast<long>(std::ceil(seconds));
+  return rounded < 60 ? fmt::format("{} s", rounded)
+                      : fmt::format("{}:{:02} min", rounded / 60, rounded % 60);
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine() {
+  if (isatty(STDERR_FILENO) == 1) {
+    progress_.emplace([this](const Progress::Now& now) { show(now); });
+  }
+}
+
+void ProgressLine::erase() {
+  if (shown_) std::cerr << kErase << std::flush;
+  shown_ = false;
+}
+
+void ProgressLine::show(const Progress::Now& now) {
+  const Clock::time_point at = Clock::now();
+  if (at - begun_ < kPatience || at - shown_at_ < kBetween) return;
+  const double seconds = std::chrono::duration<double>(at - begun_).count();
+  std::string line =
+      fmt::format("{}uctrace: merging, {:.0f} %: {}", kErase, 100 * now.share, now.stage);
+  if (now.events != 0) {
+    line += fmt::format(", {:.1f} million events/s",
+                        static_cast<double>(now.events) * now.share / seconds / 1e6);
+  }
+  if (now.share > 0) line += ", " + time_left(seconds / now.share - seconds) + " left";
+  std::cerr << line << std::flush;
+  shown_at_ = at;
+  shown_ = true;
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,33 @@
+// The rows of a job, of which so many are made room for as its logs say they hold, to be filled
+// from several threads. Private to log-merger/.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace uctrace::merge {
+
+// Leaves the rows that resize() adds as the memory is: who made room for them fills each of them,
+// and is the first to touch its memory.
+template <typename Row>
+struct UnfilledRows : std::allocator<Row> {
+  template <typename Other>
+  struct rebind {
+    using other = UnfilledRows<Other>;
+  };
+  template <typename Made>
+  void construct(Made*) noexcept {
+    static_assert(std::is_trivially_copyable_v<Made>);
+  }
+  template <typename Made, typename... From>
+  void construct(Made* at, From&&... from) {
+    ::new (static_cast<void*>(at)) Made(std::forward<From>(from)...);
+  }
+};
+
+template <typename Row>
+using JobRows = std::vector<Row, UnfilledRows<Row>>;
+
+}  // namespace uctrace::merge

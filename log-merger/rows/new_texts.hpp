@@ -1,0 +1,48 @@
+// The texts of rows that are made in parts, several at once: they get the ids that they would get
+// if one part were made after the other. Private to log-merger/rows/.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "log-merger/model/model.hpp"
+
+namespace uctrace::merge {
+
+// Of one part. Nobody adds to `known` while parts are made.
+class NewTexts {
+ public:
+  explicit NewTexts(const Texts& known) : known_(&known) {}
+
+  // The id of a text that is known; else one that is good within this part, until settle().
+  TextId id_of(std::string_view text) {
+    if (text.empty()) return kNoText;
+    if (const TextId id = known_->find(text); id != kUnknownText) return id;
+    const auto next = static_cast<TextId>(kFirst + texts_.size());
+    const auto [at, fresh] = ids_.try_emplace(std::string(text), next);
+    if (fresh) texts_.push_back(at->first);
+    return at->second;
+  }
+
+  bool empty() const { return texts_.empty(); }
+  // Adds them where all look for texts: those of one part after those of the part before it.
+  void intern_in(Texts& texts) {
+    for (const std::string& text : texts_) final_.push_back(texts.intern(text));
+  }
+  // After intern_in(): in place of what id_of() returned.
+  void settle(TextId& id) const {
+    if (id >= kFirst) id = final_[id - kFirst];
+  }
+
+ private:
+  static constexpr TextId kFirst = TextId{1} << 31;
+
+  const Texts* known_;
+  std::vector<std::string> texts_;  // as they came
+  std::unordered_map<std::string, TextId> ids_;
+  std::vector<TextId> final_;
+};
+
+}  // namespace uctrace::merge

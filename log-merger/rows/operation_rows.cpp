@@ -1,0 +1,234 @@
+// The rows of single operations: transfers, UCP operations, MPI calls. Each is made of one record
+// and of what the earlier steps found of it.
+#include "log-merger/rows/operation_rows.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <unordered_map>
+
+#include "log-merger/attribute/payload.hpp"
+#include "log-merger/memory/memory.hpp"
+#include "log-merger/memory/transfer_memory.hpp"
+#include "log-merger/model/mpi_names.hpp"
+#include "log-merger/model/ucs_names.hpp"
+#include "log-merger/rows/row_maker.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+class TransferMaker : RowMaker {
+ public:
+  TransferMaker(Job& job, NewTexts& texts) : RowMaker(job, texts) {}
+
+  static bool has_row(const UctOp& op) { return op.status >= 0; }
+
+  Transfer row_of(UctOp& op) {
+    const Names names = names_of(op);
+    Transfer row;
+    row.process = static_cast<std::uint32_t>(op.process);
+    row.peer_process = peer_of(job_, op);
+    row.message = op.serves == kNone ? kNone : ucp(op.serves).message;
+    if (row.message == kNone) find_way_alone(job_, op);
+    row.from_memory = op.from.kind;
+    row.from_gpu = op.from.gpu;
+    row.to_memory = op.to.kind;
+    row.to_gpu = op.to.gpu;
+    row.transport = names.transport;
+    row.device = names.device;
+    row.network = names.network;
+    row.memory_domain = names.memory_domain;
+    row.op = names.op;
+    row.reason = text(op.reason);
+    row.link = op.link;
+    row.role = role_of(op);
+    row.am_id = op.am_id;
+    row.status = op.end_status < 0 ? op.end_status : op.status;
+    row.bytes = op.failed() ? 0 : op.bytes;  // it was not traffic
+    row.payload = payload_bytes(op);
+    row.local_address = op.local;
+    row.remote_address = op.remote;
+    row.t_start_ns = op.start_ns;
+    row.t_end_ns = op.end_ns;
+    row.t_end_from = end_from(op);
+    row.t_complete_ns = op.complete_ns;
+    if (op.endpoint_row != kNone) {
+      const ProcessLog& log = log_of(op.process);
+      const Endpoint& endpoint = log.endpoints[static_cast<std::size_t>(op.endpoint_row)];
+      row.t_connected_ns =
+          endpoint.connected_tick != 0 ? log.clock.job_ns(endpoint.connected_tick) : -1;
+    }
+    row.progressed_in = function_of(call_around(job_, op.process, op.lane, op.start_tick));
+    row.stack = stack_row(op.process, op.stack);
+    return row;
+  }
+
+  static void settle(const NewTexts& texts, Transfer& row) {
+    texts.settle(row.op);
+    texts.settle(row.reason);
+  }
+};
+
+class UcpOperationMaker : RowMaker {
+ public:
+  UcpOperationMaker(Job& job, NewTexts& texts) : RowMaker(job, texts) {}
+
+  static bool has_row(const UcpOp& op) { return !op.tool; }
+
+  UcpOperationRow row_of(const UcpOp& op) {
+    UcpOperationRow row;
+    row.process = static_cast<std::uint32_t>(op.process);
+    row.peer_process = op.peer_process;
+    row.message = op.message;
+    row.endpoint = op.has_endpoint() ? op.handle : 0;
+    row.worker_uid = op.has_endpoint() ? op.peer_uid : op.worker_uid;
+    row.function = text(ucp_function_name(op.function));
+    row.asked_by = function_of(op.asked_by);
+    row.progressed_in = function_of(op.call);
+    row.status = text(ucs_status_name(op.ended ? op.end_status : op.status));
+    row.bytes = op.bytes;
+    row.tag = op.tag;
+    row.tag_mask = op.tag_mask;
+    row.buffer = op.buffer;
+    if (op.has_buffer()) add_memory(op, row);
+    row.remote_address = op.remote;
+    row.reply_buffer = op.reply_buffer;
+    row.header_bytes = op.header_bytes;
+    row.received_bytes = op.received_bytes;
+    row.sender_tag = op.sender_tag;
+    row.stack = stack_row(op.process, op.stack);
+    row.t_start_ns = op.start_ns;
+    row.t_end_ns = op.end_ns;
+    row.t_start_from = op.start_from;
+    row.t_end_from = op.end_from;
+    if (op.message != kNone) take_from_message(op, row);
+    return row;
+  }
+
+  static void settle(const NewTexts& texts, UcpOperationRow& row) {
+    texts.settle(row.function);
+    texts.settle(row.status);
+    texts.settle(row.believed);
+  }
+
+ private:
+  void add_memory(const UcpOp& op, UcpOperationRow& row) {
+    const ProcessLog& log = log_of(op.process);
+    const MemoryPlace place = place_of_buffer(log, op);
+    const KnownMemory* memory = log.devices.find(op.memory.own);
+    row.memory = place.kind;
+    row.gpu = place.gpu;
+    row.device_memory = memory != nullptr ? memory->row : kNone;
+    row.believed = text(name_of(op.memory.believed));
+  }
+
+  // What only the path of an operation tells.
+  void take_from_message(const UcpOp& op, UcpOperationRow& row) {
+    const Message& message = run_.messages[static_cast<std::size_t>(op.message)];
+    row.protocol = message.protocol;
+    if (op.implicit()) {
+      row.status = message.status;
+      row.t_end_ns = message.t_end_ns;
+      row.t_end_from = message.t_end_from;
+    }
+  }
+};
+
+class MpiCallMaker : RowMaker {
+ public:
+  MpiCallMaker(Job& job, NewTexts& texts) : RowMaker(job, texts) {}
+
+  static bool has_row(const MpiCall&) { return true; }
+
+  MpiCallRow row_of(const MpiCall& call) {
+    MpiCallRow row;
+    row.process = static_cast<std::uint32_t>(call.process);
+    row.lane = call.lane;
+    row.function = call.function;
+    row.comm = comm_name(call.process, call.comm);
+    row.communicator = communicator_of(call.process, call.comm);
+    row.peer = world_rank(job_, call, call.peer);
+    row.tag = call.tag;
+    row.recv_peer = world_rank(job_, call, call.recv_peer);
+    row.recv_tag = call.recv_tag;
+    add_volume(call, row);
+    row.status = call.status;
+    row.stack = stack_row(call.process, call.stack);
+    row.t_start_ns = call.start_ns;
+    row.t_end_ns = call.end_ns;
+    return row;
+  }
+
+  static void settle(const NewTexts&, MpiCallRow&) {}  // its texts were known
+
+ private:
+  // What only receives has one half, which its record tells as it does that of a send. A persistent
+  // request moves nothing when it is made: each start of it does.
+  void add_volume(const MpiCall& call, MpiCallRow& row) {
+    const auto [name, fresh] = names_.try_emplace(call.function);
+    if (fresh) name->second = parse_mpi_name(run_.texts[call.function]);
+    row.datatype = call.datatype;
+    row.recv_datatype = call.recv_datatype;
+    if (!name->second.persistent) {
+      row.bytes = call.bytes;
+      row.recv_bytes = call.recv_bytes;
+    }
+    if (name->second.only_receives) {
+      std::swap(row.bytes, row.recv_bytes);
+      std::swap(row.datatype, row.recv_datatype);
+    }
+  }
+
+  std::unordered_map<TextId, MpiName> names_;
+};
+
+// Adds a row for each operation that has one, in their order.
+template <typename Maker, typename Operation, typename Row>
+void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows) {
+  constexpr std::size_t kPart = 16 * 1024;
+  const std::size_t parts = (operations.size() + kPart - 1) / kPart;
+  std::vector<std::size_t> first(parts + 1, rows.size());  // row of each part
+  const auto each_part = [&](auto body) { job.workers.each_part(operations.size(), kPart, body); };
+  each_part([&](std::size_t begin, std::size_t end) {
+    first[begin / kPart + 1] = static_cast<std::size_t>(
+        std::count_if(operations.begin() + static_cast<std::ptrdiff_t>(begin),
+                      operations.begin() + static_cast<std::ptrdiff_t>(end), Maker::has_row));
+  });
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  rows.resize(first.back());
+  std::deque<NewTexts> texts(parts, NewTexts(job.run.texts));
+  each_part([&](std::size_t begin, std::size_t end) {
+    Maker maker(job, texts[begin / kPart]);
+    std::size_t row = first[begin / kPart];
+    for (std::size_t i = begin; i < end; ++i) {
+      if (Maker::has_row(operations[i])) rows[row++] = maker.row_of(operations[i]);
+    }
+  });
+  for (NewTexts& of_part : texts) of_part.intern_in(job.run.texts);
+  each_part([&](std::size_t begin, std::size_t) {
+    const std::size_t part = begin / kPart;
+    if (texts[part].empty()) return;
+    for (std::size_t row = first[part]; row < first[part + 1]; ++row) {
+      Maker::settle(texts[part], rows[row]);
+    }
+  });
+}
+
+}  // namespace
+
+void add_transfers(Job& job) { add_rows<TransferMaker>(job, job.uct, job.run.transfers); }
+
+void add_ucp_operations(Job& job) {
+  add_rows<UcpOperationMaker>(job, job.ucp, job.run.ucp_operations);
+}
+
+void add_mpi_calls(Job& job) {
+  add_rows<MpiCallMaker>(job, job.calls, job.run.mpi_calls);
+  for (const TimeShare& share : job.shares) {
+    job.run.wait_shares.push_back(
+        {static_cast<std::uint32_t>(share.call), share.instance, share.requests, share.ns});
+  }
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,86 @@
+#include "log-merger/store/store_chunks.hpp"
+
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+namespace uctrace::store {
+namespace {
+
+// docs/performance.md has what other levels cost and save.
+constexpr int kDeflateLevel = 4;
+constexpr std::size_t kChecksumBytes = 4;
+
+struct FreeCompressor {
+  void operator()(libdeflate_compressor* compressor) const {
+    libdeflate_free_compressor(compressor);
+  }
+};
+
+template <std::size_t kBytes>
+void shuffle_of(const std::uint8_t* values, std::size_t count, std::uint8_t* planes) {
+  for (std::size_t byte = 0; byte < kBytes; ++byte) {
+    for (std::size_t i = 0; i < count; ++i) planes[byte * count + i] = values[i * kBytes + byte];
+  }
+}
+
+}  // namespace
+
+void shuffle(std::span<const std::uint8_t> values, std::size_t value_bytes, std::uint8_t* planes) {
+  const std::size_t count = values.size() / value_bytes;
+  switch (value_bytes) {
+    case 2:
+      return shuffle_of<2>(values.data(), count, planes);
+    case 4:
+      return shuffle_of<4>(values.data(), count, planes);
+    case 8:
+      return shuffle_of<8>(values.data(), count, planes);
+    default:
+      std::copy(values.begin(), values.end(), planes);
+  }
+}
+
+std::uint32_t fletcher32(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kWordsWithoutOverflow = 360;
+  const auto fold = [](std::uint32_t sum) { return (sum & 0xffff) + (sum >> 16); };
+  std::uint32_t sum = 0, sum_of_sums = 0;
+  std::size_t at = 0;
+  while (at + 1 < bytes.size()) {
+    const std::size_t words = std::min(kWordsWithoutOverflow, (bytes.size() - at) / 2);
+    for (const std::size_t end = at + 2 * words; at < end; at += 2) {
+      sum += static_cast<std::uint32_t>(bytes[at] << 8 | bytes[at + 1]);
+      sum_of_sums += sum;
+    }
+    sum = fold(sum);
+    sum_of_sums = fold(sum_of_sums);
+  }
+  if (at < bytes.size()) {
+    sum = fold(sum + static_cast<std::uint32_t>(bytes[at] << 8));
+    sum_of_sums = fold(sum_of_sums + sum);
+  }
+  return fold(sum_of_sums) << 16 | fold(sum);
+}
+
+std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values,
+                                     std::size_t value_bytes) {
+  std::vector<std::uint8_t> planes(values.size());
+  shuffle(values, value_bytes, planes.data());
+  const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(
+      libdeflate_alloc_compressor(kDeflateLevel));
+  if (compressor == nullptr) throw std::bad_alloc();
+  std::vector<std::uint8_t> packed(libdeflate_zlib_compress_bound(compressor.get(), planes.size()) +
+                                   kChecksumBytes);
+  const std::size_t bytes = libdeflate_zlib_compress(compressor.get(), planes.data(), planes.size(),
+                                                     packed.data(), packed.size());
+  const std::uint32_t checksum = fletcher32(std::span(packed).first(bytes));
+  for (std::size_t i = 0; i < kChecksumBytes; ++i) {
+    packed[bytes + i] = static_cast<std::uint8_t>(checksum >> 8 * i);
+  }
+  packed.resize(bytes + kChecksumBytes);
+  packed.shrink_to_fit();
+  return packed;
+}
+
+}  // namespace uctrace::store

@@ -1,0 +1,23 @@
+// Values as HDF5 stores them: in chunks that its filters pack one by one. Packing is done here, so
+// that several threads share it; HDF5 itself is entered by one thread and packs with one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace uctrace::store {
+
+inline constexpr std::size_t kChunkValues = 64 * 1024;
+
+// How a chunk lies in the file behind the filters shuffle, deflate and fletcher32, in this order.
+std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values, std::size_t value_bytes);
+
+// Byte 0 of all values, then byte 1 of all, and so on.
+void shuffle(std::span<const std::uint8_t> values, std::size_t value_bytes, std::uint8_t* planes);
+
+// As HDF5 counts it, over words of two bytes of which the first is the upper one.
+std::uint32_t fletcher32(std::span<const std::uint8_t> bytes);
+
+}  // namespace uctrace::store
