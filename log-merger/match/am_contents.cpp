@@ -1,6 +1,7 @@
 #include "log-merger/match/am_contents.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "log-merger/attribute/wire_view.hpp"
 
@@ -52,40 +53,50 @@ std::uint64_t bytes_of_send(const UctOp& fragment) {
 
 }  // namespace
 
+std::size_t AmContents::ContentHash::operator()(const Content& content) const {
+  std::uint64_t hash = content.am_id;
+  for (const std::uint64_t word : content.words) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
 AmContents::AmContents(const Job& job) : job_(job) {
   const bool any = std::any_of(job.ucp.begin(), job.ucp.end(),
                                [](const UcpOp& op) { return op.is(log::UcpFamily::am_receive); });
   if (any) {
+    names_.assign(job.ucp.size(), kUnknown);
     name_sends();
     name_calls();
   }
 }
 
 AmContents::Name AmContents::content_of(std::uint8_t am_id, const HeaderWords& header) {
-  const auto& w = header.words;
   const auto next = static_cast<Name>(contents_.size());
-  return contents_.try_emplace({am_id, w[0], w[1], w[2], w[3], w[4]}, next).first->second;
+  return contents_.try_emplace({am_id, header.words}, next).first->second;
 }
 
-std::unordered_map<Index, AmContents::Fragments> AmContents::fragments_of_sends() {
-  std::unordered_map<Index, Fragments> sends;
+std::vector<AmContents::Told> AmContents::read_fragments(Posted& posted) {
+  std::vector<Told> sends(job_.ucp.size());
   for (const UctOp& op : job_.uct) {
     const Index index = is_fragment(op) ? send_that_posted(job_, op) : kNone;
     if (index == kNone) {
       continue;
     }
-    Fragments& fragments = sends[index];
+    Told& told = sends[static_cast<std::size_t>(index)];
+    ++told.fragments;
     if (!tells_content(op)) {
-      fragments.known = false;
+      told.all_known = false;
       continue;
     }
     const Name content = content_of(op.am_id, op.header);
-    fragments.all.push_back(content);
-    fragments.bytes += bytes_of_send(op);
+    posted.emplace_back(index, content);
+    told.bytes += bytes_of_send(op);
     if (starts_am_send(op)) {
-      fragments.known = fragments.known && fragments.name == kUnknown &&
-                        is_first_word_of(job_.ucp[static_cast<std::size_t>(index)], op);
-      fragments.name = content;
+      told.all_known = told.all_known && told.name == kUnknown &&
+                       is_first_word_of(job_.ucp[static_cast<std::size_t>(index)], op);
+      told.name = content;
     }
   }
   return sends;
@@ -93,17 +104,21 @@ std::unordered_map<Index, AmContents::Fragments> AmContents::fragments_of_sends(
 
 // A content of several names says nothing of either.
 void AmContents::name_sends() {
-  for (const auto& [index, fragments] : fragments_of_sends()) {
-    const UcpOp& send = job_.ucp[static_cast<std::size_t>(index)];
+  Posted posted;
+  const std::vector<Told> sends = read_fragments(posted);
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    const UcpOp& send = job_.ucp[i];
     const bool length_known = (send.flags & log::UcpOperation::kUnknownLength) == 0;
-    const bool whole = length_known ? fragments.bytes == send.bytes : fragments.all.size() == 1;
-    if (!fragments.known || fragments.name == kUnknown || !whole) {
-      continue;
+    const bool whole = length_known ? sends[i].bytes == send.bytes : sends[i].fragments == 1;
+    if (sends[i].all_known && whole) {
+      names_[i] = sends[i].name;
     }
-    names_[index] = fragments.name;
-    for (const Name content : fragments.all) {
-      const auto [place, fresh] = sent_as_.try_emplace(content, fragments.name);
-      place->second = fresh || place->second == fragments.name ? fragments.name : kUnknown;
+  }
+  sent_as_.assign(contents_.size(), kNotSent);
+  for (const auto& [send, content] : posted) {
+    if (const Name name = name_of(send); name != kUnknown) {
+      Name& sent_as = sent_as_[static_cast<std::size_t>(content)];
+      sent_as = sent_as == kNotSent || sent_as == name ? name : kUnknown;
     }
   }
 }
@@ -123,15 +138,15 @@ void AmContents::name_calls() {
     const Arrival& arrival = job_.arrivals[static_cast<std::size_t>(found->second)];
     if (tells_content(arrival)) {
       const Name content = content_of(arrival.am_id, arrival.header);
-      const auto sent_as = sent_as_.find(content);
-      names_[static_cast<Index>(i)] = sent_as == sent_as_.end() ? content : sent_as->second;
+      const auto at = static_cast<std::size_t>(content);
+      const bool sent = at < sent_as_.size() && sent_as_[at] != kNotSent;
+      names_[i] = sent ? sent_as_[at] : content;
     }
   }
 }
 
 AmContents::Name AmContents::name_of(Index op) const {
-  const auto found = names_.find(op);
-  return found == names_.end() ? kUnknown : found->second;
+  return names_.empty() ? kUnknown : names_[static_cast<std::size_t>(op)];
 }
 
 // A send and the call that took it have the same name where both have one: where all do, they can

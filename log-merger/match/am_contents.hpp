@@ -8,10 +8,10 @@
 // fragment.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
-#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "log-merger/job/job.hpp"
@@ -31,26 +31,35 @@ class AmContents {
  private:
   using Name = Index;
   static constexpr Name kUnknown = -1;  // any
-  // AM id, then the words that are kept.
-  using Content = std::tuple<std::uint8_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                             std::uint64_t, std::uint64_t>;
-  struct Fragments {
-    Name name = kUnknown;  // of the first
-    std::uint64_t bytes = 0;
-    std::vector<Name> all;
-    bool known = true;
+  static constexpr Name kNotSent = -2;
+  struct Content {
+    std::uint8_t am_id = 0;
+    std::array<std::uint64_t, log::kMaxHeaderWords> words{};
+    bool operator==(const Content&) const = default;
   };
+  struct ContentHash {
+    std::size_t operator()(const Content& content) const;
+  };
+  // What the fragments of a send tell together.
+  struct Told {
+    Name name = kUnknown;  // the content of the first
+    std::uint32_t fragments = 0;
+    bool all_known = true;
+    std::uint64_t bytes = 0;
+  };
+  // Sends, with the contents of their fragments.
+  using Posted = std::vector<std::pair<Index, Name>>;
 
   Name content_of(std::uint8_t am_id, const HeaderWords& header);
-  std::unordered_map<Index, Fragments> fragments_of_sends();
+  std::vector<Told> read_fragments(Posted& posted);
   void name_sends();
   void name_calls();
   Name name_of(Index op) const;
 
   const Job& job_;
-  std::map<Content, Name> contents_;
-  std::unordered_map<Name, Name> sent_as_;  // by the content of a fragment: the name of its sends
-  std::unordered_map<Index, Name> names_;   // of sends and calls
+  std::unordered_map<Content, Name, ContentHash> contents_;
+  std::vector<Name> sent_as_;  // by the content of a fragment: the name of its sends
+  std::vector<Name> names_;    // by UCP operation; empty: there is no active message
 };
 
 }  // namespace uctrace::merge

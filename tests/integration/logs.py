@@ -26,7 +26,9 @@ COUNTERS = (
 CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64
 EVENTS, DEFINITIONS = 1, 2
-UCT_OPERATION, UCT_COMPLETION, UCP_OPERATION, UCT_PENDING, UCT_INTERFACE = 1, 2, 4, 8, 33
+UCT_OPERATION, UCT_COMPLETION, UCT_ARRIVAL, UCP_OPERATION = 1, 2, 3, 4
+UCT_PENDING, UCT_INTERFACE = 8, 33
+ACTIVE_MESSAGES = range(23, 27)  # AM ids of what the program sends
 
 
 def documented(what):
@@ -128,6 +130,23 @@ class Log:
                 }
             )
         return sorted(found, key=lambda operation: operation["returned"])
+
+    def active_sent(self):
+        """(operation, its bytes, AM id, header words) of the program's active messages."""
+        names = uct_op_names()
+        for offset, _, status in self.records(UCT_OPERATION):
+            op, am_id, flags = struct.unpack_from("=BBB", self.bytes, offset + 8)
+            if am_id in ACTIVE_MESSAGES and status >= 0:
+                at = offset + 56 + 8 * (flags & 15).bit_count()
+                size = self.u64(offset + 40)
+                yield names[op], size, am_id, struct.unpack_from(f"={flags >> 4 & 7}Q", self.bytes, at)
+
+    def active_arrived(self):
+        """(AM id, header words) of those that came."""
+        for offset, _, _ in self.records(UCT_ARRIVAL):
+            am_id, words = struct.unpack_from("=BB", self.bytes, offset + 28)
+            if am_id in ACTIVE_MESSAGES:
+                yield am_id, struct.unpack_from(f"={words}Q", self.bytes, offset + 32)
 
     def save(self):
         self.path.write_bytes(self.bytes)

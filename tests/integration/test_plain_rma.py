@@ -4,7 +4,7 @@ each call is recorded once under its own name, and each movement of data is one 
 from collections import Counter
 
 from checks import check_complete, check_delivered, check_links, check_same_multiset
-from harness import PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
 from logs import Log
 from plain import SETTINGS, as_called, read_calls
 
@@ -19,6 +19,24 @@ def check_functions(recording, truth):
     expected = Counter((row["by"], row["function"].replace(" ", "_")) for row in truth)
     check_equal(found - expected, Counter(), "operations by function that nobody called")
     check_equal(expected - found, Counter(), "calls by function without an operation")
+
+
+def check_digests(recording):
+    """What was kept of an active message when it was sent is what was kept when it arrived."""
+    sent, arrived, without, ways = Counter(), Counter(), Counter(), set()
+    for log in map(Log, recording.logs):
+        arrived.update(log.active_arrived())
+        for op, size, am_id, words in log.active_sent():
+            if len(words) == 2:
+                sent[am_id, words] += 1
+                ways.add(op)
+            else:
+                check(op == "am_zcopy" or size < 16, f"no digest of {size} bytes by {op}")
+                without[am_id, words] += 1
+    check_equal(sent - arrived, Counter(), "sent, and not arrived")
+    rest = Counter((am_id, words[:1]) for am_id, words in (arrived - sent).elements())
+    check_equal(rest, without, "arrived, and not sent")
+    check({"am_short_iov", "am_bcopy"} <= ways, f"digests are only of {ways}")
 
 
 def plain_rma_is_recorded(setting):
@@ -36,6 +54,7 @@ def plain_rma_is_recorded(setting):
 
         truth = read_calls(folder / "truth")
         check_functions(recording, truth)
+        check_digests(recording)
         called = [row for row in truth if row["kind"] in MESSAGES]
         messages = [as_called(message) for message in recording.messages]
         check_same_multiset(messages, called, ("kind", "by", "bytes"), "messages")
