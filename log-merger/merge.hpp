@@ -1,7 +1,7 @@
 // From a folder of logs to a Run: load, place on one clock, link peers, match messages, attribute
 // UCT operations to UCP operations and those to MPI calls, lay out data paths, check identities.
 //
-// Everything of one job is held in memory: about 530 bytes an event.
+// Everything of one job is held in memory: about 350 bytes an event.
 #pragma once
 
 #include <filesystem>
