@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -12,6 +11,7 @@
 #include "log-merger/load/load_devices.hpp"
 #include "log-merger/load/load_mpi.hpp"
 #include "log-merger/load/load_peers.hpp"
+#include "log-merger/load/load_pending.hpp"
 
 namespace uctrace::merge {
 
@@ -117,7 +117,7 @@ class ProcessLoader {
     end_uct_operations();
     end_ucp_operations();
     mpi_.finish_calls();
-    finish_pending();
+    pending_.finish(log_);
     sum_counters();
   }
 
@@ -213,7 +213,10 @@ class ProcessLoader {
                      ++log_.events_by_kind[kUct];
                      uct_ends_.push_back({view.r.operation, view.r.tick, view.status()});
                    },
-                   [&](std::uint16_t, const log::UctPendingView& view) { take(view); },
+                   [&](std::uint16_t, const log::UctPendingView& view) {
+                     ++log_.events_by_kind[kUct];
+                     pending_.take(view);
+                   },
                    [&](std::uint16_t, const log::UcpCompletionView& view) {
                      ++log_.events_by_kind[kUcp];
                      ucp_ends_.push_back({view.r.operation, view.status(), view.r.tick,
@@ -350,43 +353,6 @@ class ProcessLoader {
         view.r.kind, time(view.r.start_tick), words_of(view.header)};
   }
 
-  void take(const log::UctPendingView& view) {
-    ++log_.events_by_kind[kUct];
-    auto& [balance, since] = in_queue_[{view.r.endpoint, view.r.request}];
-    switch (view.event()) {
-      case log::PendingEvent::added:
-        ++log_.pending.added;
-        ++balance;
-        since = std::max(since, view.r.tick);
-        return;
-      case log::PendingEvent::dispatched:
-        ++log_.pending.dispatched;
-        break;
-      case log::PendingEvent::purged:
-        ++log_.pending.purged;
-        break;
-      default:
-        ++log_.pending.lost_sight;
-    }
-    --balance;
-  }
-
-  // A queue ends with its endpoint: what is in it then, nobody will be told of.
-  void finish_pending() {
-    for (const auto& [key, entry] : in_queue_) {
-      const auto& [balance, since] = entry;
-      if (balance <= 0) {
-        log_.pending.outside += static_cast<std::uint64_t>(-balance);
-        continue;
-      }
-      const Index at = row_at(log_.endpoints, key.first, since);
-      const bool destroyed =
-          at != kNone && log_.endpoints[static_cast<std::size_t>(at)].destroyed_tick != UINT64_MAX;
-      (destroyed ? log_.pending.vanished : log_.pending.queued) +=
-          static_cast<std::uint64_t>(balance);
-    }
-  }
-
   void take(std::uint16_t lane, const log::UcpOperationView& view) {
     ++log_.events_by_kind[kUcp];
     UcpOp op;
@@ -467,9 +433,7 @@ class ProcessLoader {
   std::vector<UcpEnd> ucp_ends_;
   std::uint64_t uct_completions_ = 0, ucp_completions_ = 0, mpi_request_records_ = 0;
   std::vector<OutsideReceive> outside_receives_;
-  // By endpoint and request: how often it was added and did not leave, and when it was last added.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::int64_t, std::uint64_t>>
-      in_queue_;
+  PendingQueues pending_;
 };
 
 }  // namespace

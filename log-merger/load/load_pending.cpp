@@ -1,0 +1,43 @@
+#include "log-merger/load/load_pending.hpp"
+
+#include <algorithm>
+
+namespace uctrace::merge {
+
+void PendingQueues::take(const log::UctPendingView& view) {
+  auto& [balance, since] = in_queue_[{view.r.endpoint, view.r.request}];
+  switch (view.event()) {
+    case log::PendingEvent::added:
+      ++totals_.added;
+      ++balance;
+      since = std::max(since, view.r.tick);
+      return;
+    case log::PendingEvent::dispatched:
+      ++totals_.dispatched;
+      break;
+    case log::PendingEvent::purged:
+      ++totals_.purged;
+      break;
+    default:
+      ++totals_.lost_sight;
+  }
+  --balance;
+}
+
+// A queue ends with its endpoint: what is in it then, nobody will be told of.
+void PendingQueues::finish(ProcessLog& log) {
+  for (const auto& [key, entry] : in_queue_) {
+    const auto& [balance, since] = entry;
+    if (balance <= 0) {
+      totals_.outside += static_cast<std::uint64_t>(-balance);
+      continue;
+    }
+    const Index at = row_at(log.endpoints, key.first, since);
+    const bool destroyed =
+        at != kNone && log.endpoints[static_cast<std::size_t>(at)].destroyed_tick != UINT64_MAX;
+    (destroyed ? totals_.vanished : totals_.queued) += static_cast<std::uint64_t>(balance);
+  }
+  log.pending = totals_;
+}
+
+}  // namespace uctrace::merge
