@@ -18,6 +18,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kSeveral = 4;  // also where there are fewer CPUs
 
+MergeOptions by_threads(std::size_t threads) {
+  MergeOptions options;
+  options.threads = threads;
+  return options;
+}
+
 std::string bytes_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -32,9 +38,9 @@ std::string stored(const Run& run, const fs::path& path, std::size_t threads) {
 
 int main(int, char** argv) {
   const fs::path logs = argv[1], scratch = argv[2];
-  const std::string by_one = stored(merge_folder(logs, {.threads = 1}), scratch / "one.h5", 1);
+  const std::string by_one = stored(merge_folder(logs, by_threads(1)), scratch / "one.h5", 1);
   const std::string by_several =
-      stored(merge_folder(logs, {.threads = kSeveral}), scratch / "several.h5", kSeveral);
+      stored(merge_folder(logs, by_threads(kSeveral)), scratch / "several.h5", kSeveral);
   if (by_one != by_several) {
     std::cerr << "several threads made another store than one\n";
     return 1;

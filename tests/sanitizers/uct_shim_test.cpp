@@ -101,7 +101,7 @@ TEST_CASE("what waiting requests are for: each thread has its own, all forget at
       for (std::uint64_t i = 0; i < 10 * kRounds; ++i) {
         // Never read: addresses of requests, 264 bytes apart as UCP's are.
         const auto request = reinterpret_cast<uct::Request>(first + i % 100 * 264);
-        uct::carry(request, {first + i, Origin::ucp, Route::call});
+        uct::defer(request, {first + i, Origin::ucp, Route::call});
         uct::Context found{};
         // Another thread may have made all void in between; but it is never another's.
         if (uct::find_deferred(request, found) && found.origin != first + i) well = false;

@@ -9,6 +9,7 @@
 #include "event-log/reader/reader.hpp"
 #include "tests/tracegen/process_run.hpp"
 #include "tests/tracegen/random.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace::tracegen {
 namespace {
@@ -24,20 +25,6 @@ Options some_options(std::int32_t processes, std::uint64_t seed) {
   options.seed = seed;
   return options;
 }
-
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("tracegen-test-" + std::to_string(::getpid()))) {
-    fs::create_directory(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
 
 TEST_CASE("tracegen: whom a rank sends to receives from it") {
   for (const Pattern pattern : {Pattern::stencil, Pattern::ring, Pattern::pairs, Pattern::random,
@@ -144,7 +131,7 @@ TEST_CASE("tracegen: clocks of hosts run at their own rates") {
 }
 
 TEST_CASE("tracegen: the log that a process leaves is whole, and holds what was counted") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const Shape shape(some_options(4, 7));
   Plan plan{.steps = 200, .begin_ns = first_step_ns(shape)};
   ProcessTruth truth(shape, 1, false);
@@ -170,7 +157,7 @@ TEST_CASE("tracegen: the log that a process leaves is whole, and holds what was 
 }
 
 TEST_CASE("tracegen: records that are dropped are counted by kind") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   Options options = some_options(4, 7);
   options.faults.push_back({Fault::Kind::dropped, 1, 20});
   const Shape shape(options);

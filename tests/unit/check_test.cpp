@@ -10,6 +10,7 @@
 #include "cli/check/elf_file.hpp"
 #include "cli/check/finding.hpp"
 #include "cli/check/target.hpp"
+#include "tests/unit/temporary_folder.hpp"
 #include "uct-shim/supported_ucx.hpp"
 
 using namespace uctrace::cli::check;
@@ -21,25 +22,19 @@ namespace {
 class Programs {
  public:
   explicit Programs(const std::vector<std::string>& names) {
-    std::string name = (fs::temp_directory_path() / "uctrace-unit-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder = name;
     for (const std::string& program : names) write(program, "#!/bin/sh\n");
-    setenv("PATH", name.c_str(), 1);
+    setenv("PATH", folder.path().c_str(), 1);
   }
   Programs(const Programs&) = delete;
   Programs& operator=(const Programs&) = delete;
-  ~Programs() {
-    fs::remove_all(folder);
-    setenv("PATH", before.c_str(), 1);
-  }
+  ~Programs() { setenv("PATH", before.c_str(), 1); }
   fs::path write(const std::string& name, const std::string& content) {
     std::ofstream(folder / name, std::ios::binary) << content;
     chmod((folder / name).c_str(), 0755);
     return folder / name;
   }
 
-  fs::path folder;
+  const uctrace::test::TemporaryFolder folder;
   std::string before = std::getenv("PATH");
 };
 
@@ -90,7 +85,7 @@ TEST_CASE("check: the program behind launchers, their options, and wrappers") {
 TEST_CASE("check: kinds of files, also of those cut anywhere") {
   Programs files({});
   CHECK(look_at_file(files.folder / "none").kind == FileKind::unreadable);
-  CHECK(look_at_file(files.folder).kind == FileKind::unreadable);
+  CHECK(look_at_file(files.folder.path()).kind == FileKind::unreadable);
   CHECK(look_at_file(files.write("empty", "")).kind == FileKind::other);
   CHECK(look_at_file(files.write("text", "hello")).kind == FileKind::other);
   const FileFacts script = look_at_file(files.write("script", "#! /usr/bin/env sh\necho\n"));

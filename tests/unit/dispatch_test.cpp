@@ -110,7 +110,7 @@ TEST_CASE("carried: the table agrees with a naive one") {
     const void* request = requests + random() % 500 * 264;
     switch (random() % 4) {
       case 0:
-        uct::carry(request, call(static_cast<log::Id>(i) + 1));
+        uct::defer(request, call(static_cast<log::Id>(i) + 1));
         naive[request] = static_cast<log::Id>(i) + 1;
         break;
       case 1:

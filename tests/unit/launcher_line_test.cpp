@@ -2,32 +2,23 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "event-log/reader/input_file.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Folder {
+class Folder : public test::TemporaryFolder {
  public:
-  Folder() : path(fs::temp_directory_path() / ("uctrace-launcher-" + std::to_string(getpid()))) {
-    fs::create_directories(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
   std::string line_of(const char* json, const char* job) const {
-    std::ofstream(path / "run.json") << json;
-    return merge::launcher_line(path, job);
+    std::ofstream(*this / "run.json") << json;
+    return merge::launcher_line(path(), job);
   }
-
-  const fs::path path;
 };
 
 TEST_CASE("the launcher's line is taken where run.json is of this job") {
@@ -47,14 +38,14 @@ TEST_CASE("a run.json that cannot be used is as none") {
     CAPTURE(json);
     CHECK(folder.line_of(json, "ab").empty());
   }
-  fs::remove(folder.path / "run.json");
-  CHECK(merge::launcher_line(folder.path, "ab").empty());
+  fs::remove(folder / "run.json");
+  CHECK(merge::launcher_line(folder.path(), "ab").empty());
 }
 
 TEST_CASE("a pipe as run.json is not waited for") {
   const Folder folder;
-  REQUIRE(mkfifo((folder.path / "run.json").c_str(), 0600) == 0);
-  CHECK_THROWS_WITH_AS(merge::launcher_line(folder.path, "ab"),
+  REQUIRE(mkfifo((folder / "run.json").c_str(), 0600) == 0);
+  CHECK_THROWS_WITH_AS(merge::launcher_line(folder.path(), "ab"),
                        doctest::Contains("it is not a regular file"), log::FileError);
 }
 

@@ -214,7 +214,7 @@ TEST_CASE("the second of two may arrive first") {
 TEST_CASE("without UCT's records nothing tells two apart, and what was dropped is the reason") {
   TwoSenders two;
   Job& job = two.builder.job;
-  for (ProcessLog& log : job.logs) log.arrival_by_id.clear();
+  for (ProcessLog& log : job.logs) log.arrival_by_id = {};
   for (UctOp& op : job.uct) op.origin_kind = log::Origin::none;
   SUBCASE("left out") {
     match_messages(job);

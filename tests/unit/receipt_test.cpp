@@ -104,7 +104,7 @@ TEST_SUITE("receipt") {
     const auto check = [&](const char* full, const char* short_text) {
       const std::string text = told(run);
       CHECK_MESSAGE(text.find(full) != std::string::npos, text);
-      const std::string listed = receipt(run, Labels(run), 0);
+      const std::string listed = receipt(run, Labels(run), message_at(run, 0));
       CHECK_MESSAGE(listed.find(short_text) != std::string::npos, listed);
     };
     run.processes[1].complete = false;

@@ -16,6 +16,7 @@
 
 #include "event-log/reader/reader.hpp"
 #include "event-log/recorder/recorder.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace::log::test {
 
@@ -27,22 +28,11 @@ inline bool has_helper() {
   return none == nullptr || none[0] != '1';
 }
 
-class Folder {
+class Folder : public uctrace::test::TemporaryFolder {
  public:
-  Folder() {
-    char name[] = "/tmp/uctrace-recorder-XXXXXX";
-    REQUIRE(mkdtemp(name) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  fs::path operator/(const char* name) const { return path_ / name; }
-
   std::vector<fs::path> log_paths() const {
     std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(path_)) {
+    for (const auto& entry : fs::directory_iterator(path())) {
       if (entry.path().extension() == ".ulog") found.push_back(entry.path());
     }
     return found;
@@ -76,7 +66,7 @@ class Folder {
     const pid_t child = fork();
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that fails leaves nothing behind
-      setenv("UCTRACE_DIR", path_.c_str(), 1);
+      setenv("UCTRACE_DIR", path().c_str(), 1);
       exit(program() ? 0 : 1);
     }
     REQUIRE(child > 0);
@@ -94,8 +84,6 @@ class Folder {
     REQUIRE(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
   }
-
-  fs::path path_;
 };
 
 inline void record_one() {

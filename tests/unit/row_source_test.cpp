@@ -13,8 +13,12 @@
 #include "log-merger/summaries/facets.hpp"
 #include "tests/unit/sample_runs.hpp"
 #include "tests/unit/stored_runs.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 // A run whose messages and hops lie in several chunks of the store.
@@ -90,7 +94,7 @@ std::string refusal(const RowSource& source, const FilterSpec& spec) {
 }  // namespace
 
 TEST_CASE("rows of a store are those that were saved, in parts and by their numbers") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const Run run = long_run();
   save_store(run, folder / "a.h5");
   const RowSource source = open_source(folder / "a.h5");
@@ -136,7 +140,7 @@ TEST_CASE("a walk ends where the visitor has enough") {
 }
 
 TEST_CASE("only the columns that are asked for are read, and checked") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   Run run = RandomRun(14).make({20, 20});
   run.messages[3].comm = 1000;
   run.messages[4] = {.first_hop = 20, .hops = 1};
@@ -158,7 +162,7 @@ TEST_CASE("only the columns that are asked for are read, and checked") {
 }
 
 TEST_CASE("what is told of a store is what is told of the run in memory") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Run run = seed == 3 ? RandomRun(seed).make({8, 60}) : random_run(seed);
     run.info_json = "{}";

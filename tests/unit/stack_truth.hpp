@@ -19,6 +19,7 @@
 #include "call-stacks/stacks.hpp"
 #include "event-log/reader/reader.hpp"
 #include "event-log/recorder/recorder.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace::stacks::test {
 
@@ -100,13 +101,12 @@ inline std::string disagreement() {
 // Runs `body` in a process that keeps stacks, by this unwinder.
 template <typename Body>
 void run(const char* unwinder, Body body) {
-  char name[] = "/tmp/uctrace-stacks-XXXXXX";
-  REQUIRE(mkdtemp(name) != nullptr);
-  folder = name;
+  const uctrace::test::TemporaryFolder own;
+  folder = own.path();
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    setenv("UCTRACE_DIR", name, 1);
+    setenv("UCTRACE_DIR", folder.c_str(), 1);
     setenv("UCTRACE_UNWINDER", unwinder, 1);
     std::string wrong = log::start() ? "" : "no log";
     if (wrong.empty()) wrong = body();
@@ -116,7 +116,6 @@ void run(const char* unwinder, Body body) {
   }
   int status = -1;
   REQUIRE(waitpid(child, &status, 0) == child);
-  fs::remove_all(folder);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }

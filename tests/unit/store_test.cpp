@@ -16,8 +16,12 @@
 #include "log-merger/store/store_hdf5.hpp"
 #include "log-merger/store/store_tables.hpp"
 #include "tests/unit/stored_runs.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 std::string message_of_load(const fs::path& path) {
@@ -65,7 +69,7 @@ static_assert(declared_bytes<GpuNic>() + alignof(GpuNic) > sizeof(GpuNic));
 }  // namespace
 
 TEST_CASE("a store gives back the run that was saved") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   for (const Sizes sizes : {Sizes{0, 0}, Sizes{1, 1}, Sizes{50, 7}, Sizes{300, 1000}}) {
     CAPTURE(sizes.rows);
     Run run = RandomRun(sizes.rows).make(sizes);
@@ -82,7 +86,7 @@ TEST_CASE("a store gives back the run that was saved") {
 }
 
 TEST_CASE("the bytes of a store do not depend on the number of threads") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   Run run = RandomRun(7).make({100, 1000});
   run.transfers.resize(3 * store::kChunkValues + 17);
   for (std::size_t i = 0; i < run.transfers.size(); ++i) {
@@ -107,7 +111,7 @@ std::uint64_t stored_bytes(const fs::path& path, const std::string& table, const
 
 TEST_CASE(
     "a column in which all is one value takes no room, but for the one that counts the rows") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   Run run;
   run.processes.resize(1);
   run.transfers.resize(100000, {.bytes = 77});
@@ -124,7 +128,7 @@ TEST_CASE(
 // A dataset of nothing but its fill value claims any number of values for some bytes.
 TEST_CASE("a column that is not stored holds no more values than one that is") {
   constexpr std::size_t kCounted = 10000, kMany = std::size_t{1} << 40;
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const hdf5::Quiet quiet;
   const hdf5::Handle file = hdf5::create_file((folder / "a.h5").string());
   const auto type = hdf5::value_type<std::uint64_t>();
@@ -170,7 +174,7 @@ TEST_CASE("bytes of values are put together, and words summed up, as HDF5 does")
 }
 
 TEST_CASE("without the rows that grow with the events the rest of a run is the same") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   Run run = RandomRun(6).make({20, 20});
   save_store(run, folder / "a.h5");
   const Run facts = load_store(folder / "a.h5", Rows::of_run);
@@ -183,7 +187,7 @@ TEST_CASE("without the rows that grow with the events the rest of a run is the s
 }
 
 TEST_CASE("a store that is not wanted is not read") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const Run run = RandomRun(5).make({20, 20});
   save_store(run, folder / "a.h5");
   for (const bool wanted : {false, true}) {
@@ -202,7 +206,7 @@ TEST_CASE("a store that is not wanted is not read") {
 }
 
 TEST_CASE("a store is known by its attribute, whatever else is wrong with it") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const fs::path path = folder / "a.h5";
   CHECK_FALSE(is_store(path));
   write_bytes(path, "a,b\n1,2\n");
@@ -217,7 +221,7 @@ TEST_CASE("a store is known by its attribute, whatever else is wrong with it") {
 }
 
 TEST_CASE("a pipe in the place of a store is neither waited for nor replaced") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const fs::path path = folder / "a.h5";
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
   CHECK_FALSE(is_store(path));
@@ -238,7 +242,7 @@ TEST_CASE("interned texts") {
 }
 
 TEST_CASE("what is not a store of this version is refused with a reason") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const fs::path path = folder / "a.h5";
   CHECK(message_of_load(path).find("there is no such file; merge the logs again") !=
         std::string::npos);
@@ -261,7 +265,7 @@ TEST_CASE("what is not a store of this version is refused with a reason") {
 }
 
 TEST_CASE("references that leave their table are refused") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const auto message_after = [&](auto change) {
     Run run = RandomRun(2).make({20, 20});
     change(run);
@@ -305,7 +309,7 @@ TEST_CASE("references that leave their table are refused") {
 }
 
 TEST_CASE("a store that cannot be written leaves nothing behind") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   CHECK_THROWS_WITH_AS(save_store(Run{}, folder / "none/a.h5"),
                        doctest::Contains("cannot write the store"), Error);
   fs::create_directory(folder / "taken");
@@ -314,7 +318,7 @@ TEST_CASE("a store that cannot be written leaves nothing behind") {
 }
 
 TEST_CASE("damaged stores are refused or read, never a crash") {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const fs::path path = folder / "a.h5";
   Run run = RandomRun(3).make({10, 10});
   run.info_json = "{}";

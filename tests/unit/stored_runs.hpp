@@ -2,12 +2,9 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <iterator>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -17,26 +14,6 @@
 #include "log-merger/store/store_tables.hpp"
 
 namespace uctrace {
-
-namespace fs = std::filesystem;
-
-// A folder that lives as long as a test.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("uctrace-store-" + std::to_string(::getpid()))) {
-    fs::create_directory(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-  fs::path operator/(const char* name) const { return path_ / name; }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
-  }
-
- private:
-  fs::path path_;
-};
 
 struct Sizes {
   std::size_t texts, rows;
