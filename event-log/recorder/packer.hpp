@@ -43,9 +43,9 @@ void abandon_log();
 int packer_error();
 // Whether writing, and not packing, is what takes the time.
 bool storage_is_slow();
-// Whether who makes the log waits for the file system right now, and does so for long. For any
-// thread.
-bool waits_for_storage();
+// Whether who makes the log has waited for the file system for longer than this, and still does.
+// For any thread.
+bool waits_for_storage(std::uint64_t for_ns = 10'000'000);
 // Whether its own thread was ended, by a sandbox. For any thread.
 bool packer_is_gone();
 // While it lives the calling thread, who makes the log, is in calls that its file system may hold

@@ -133,12 +133,12 @@ bool FirstWait::wait(std::uint32_t seen) {
 }
 
 // A helper that has a core now and then gets on, however slowly; one that the file system holds up
-// does not.
+// does not, nor one whose packer it holds up.
 bool FirstWait::gets_on(std::uint64_t now) {
   const std::uint64_t before = helper_ns_;
   helper_ns_ = cpu_ns_of_helper();
   give_up_ns_ = std::min(now + kFirstWaitNs, latest_ns_);
-  return helper_ns_ != before && now < latest_ns_;
+  return helper_ns_ != before && now < latest_ns_ && !waits_for_storage(kFirstWaitNs / 2);
 }
 
 void end_shortage(Shortage& shortage) {

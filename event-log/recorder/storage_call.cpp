@@ -41,9 +41,6 @@ bool storage_is_slow() {
   return page->writing_ns + time_in_storage() > page->packing_ns;
 }
 
-bool waits_for_storage() {
-  constexpr std::uint64_t kLongNs = 10'000'000;
-  return time_in_storage() > kLongNs;
-}
+bool waits_for_storage(std::uint64_t for_ns) { return time_in_storage() > for_ns; }
 
 }  // namespace uctrace::log
