@@ -22,6 +22,7 @@ namespace uctrace::log {
 // Chunks that are kept ready: few at first, more once a poll finds many of them taken.
 inline constexpr std::size_t kFirstReady = 48;
 inline constexpr std::size_t kMostReady = 160;
+inline constexpr std::size_t kMappedAtOnce = 16;
 // The chunks of a mapped log: those that are ready or wait to be packed. Those that a thread has
 // come on top of it, and of what a drained log may have: two in each stream.
 inline constexpr std::uint64_t kMostRingBytes = 12 << 20;
@@ -49,6 +50,8 @@ struct Helper {
   std::size_t slab_bytes = kFirstSlab;
   std::uint64_t budget = UINT64_MAX;  // for all memory together, in bytes
   std::uint64_t slab_bytes_taken = 0;
+  unsigned char* mapped = nullptr;  // chunks to be, in the order of their places
+  std::size_t mapped_bytes = 0;
   std::uint64_t last_poll = 0;
   std::uint64_t last_housekeeping = 0;
   std::uint64_t last_heartbeat = 0;
@@ -95,19 +98,31 @@ struct Helper {
   }
 
   // The memory of a drained log is not its file system's; what that does, the packer says.
-  void* make_memory() {
+  bool map_chunks(std::size_t count) {
+    const std::size_t bytes = count * kChunkBytes;
+    void* memory = nullptr;
     if (file.storage == Storage::drained) {
-      return make_chunk_memory(file, kChunkBytes);
+      memory = make_chunk_memory(file, bytes);
+    } else {
+      const StorageCall call;
+      memory = make_chunk_memory(file, bytes);
     }
-    const StorageCall call;
-    return make_chunk_memory(file, kChunkBytes);
+    if (memory != nullptr) {
+      mapped = static_cast<unsigned char*>(memory);
+      mapped_bytes = bytes;
+    }
+    return memory != nullptr;
   }
 
-  ChunkHeader* make_chunk(std::uint32_t place) {
-    auto* chunk = static_cast<ChunkHeader*>(make_memory());
-    if (chunk == nullptr) {
+  // Several chunks are mapped at once. Each time the helper waits for its turn among all threads
+  // that map memory or touch it first: where many start at once, that takes longer than the rest.
+  ChunkHeader* make_chunk(std::uint32_t place, std::size_t missing) {
+    if (mapped_bytes == 0 && !map_chunks(std::min(missing, kMappedAtOnce)) && !map_chunks(1)) {
       return nullptr;
     }
+    auto* chunk = reinterpret_cast<ChunkHeader*>(mapped);
+    mapped += kChunkBytes;
+    mapped_bytes -= kChunkBytes;
     pool.ring_bytes.fetch_add(kChunkBytes, std::memory_order_relaxed);
     chunk->bytes = kChunkBytes;
     chunk->place = place;
@@ -122,15 +137,15 @@ struct Helper {
     }
   }
 
-  // helper_late = there is one more.
-  DropCause provide_chunk(std::uint32_t place) {
+  // One of `missing`. helper_late = there is one more.
+  DropCause provide_chunk(std::uint32_t place, std::size_t missing) {
     if (const DropCause cause = obstacle(); cause != DropCause::helper_late) {
       if (cause == DropCause::no_memory) {
         note_error(ENOMEM);
       }
       return cause;
     }
-    ChunkHeader* chunk = make_chunk(place);
+    ChunkHeader* chunk = make_chunk(place, missing);
     if (chunk == nullptr) {
       const int error = errno;
       note_error(error);
@@ -156,7 +171,7 @@ struct Helper {
     for (std::uint32_t i = 0; i < kPlaces && missing > 0 && shortage == DropCause::helper_late;
          ++i) {
       if (pool.places[i].state.load(std::memory_order_acquire) == PlaceState::none) {
-        shortage = provide_chunk(i);
+        shortage = provide_chunk(i, missing);
         --missing;
       }
     }
@@ -194,25 +209,31 @@ struct Helper {
     return slab_bytes < kLargestSlab && 2 * slab_bytes * lanes_used() <= kMostSlabBytes;
   }
 
+  // Chains the slots of a slab.
+  Slot* make_slab(unsigned char* memory) const {
+    auto* slots = reinterpret_cast<Slot*>(memory);
+    for (std::size_t i = 0; i + 1 < slab_bytes / sizeof(Slot); ++i) {
+      slots[i].next = &slots[i + 1];
+    }
+    return slots;
+  }
+
+  // All or none of them, which are mapped at once, as chunks are.
   void fill_slabs(std::size_t missing) {
+    const std::size_t bytes = missing * slab_bytes;
+    auto* memory = missing != 0 && within_budget(bytes)
+                       ? static_cast<unsigned char*>(map_memory(bytes))
+                       : nullptr;
+    if (memory == nullptr) {
+      return;
+    }
+    slab_bytes_taken += bytes;
     for (auto& place : pool.ready_slabs) {
-      if (missing == 0) {
-        break;
+      if (missing != 0 && place.load(std::memory_order_relaxed) == nullptr) {
+        place.store(make_slab(memory), std::memory_order_release);
+        memory += slab_bytes;
+        --missing;
       }
-      if (place.load(std::memory_order_relaxed) != nullptr) {
-        continue;
-      }
-      --missing;
-      auto* slots =
-          within_budget(slab_bytes) ? static_cast<Slot*>(map_memory(slab_bytes)) : nullptr;
-      if (slots == nullptr) {
-        break;
-      }
-      slab_bytes_taken += slab_bytes;
-      for (std::size_t i = 0; i + 1 < slab_bytes / sizeof(Slot); ++i) {
-        slots[i].next = &slots[i + 1];
-      }
-      place.store(slots, std::memory_order_release);
     }
   }
 

@@ -14,6 +14,7 @@ namespace {
 // What a table takes beside its part of the file.
 struct TableMemory {
   Lane lanes[kTableLanes];
+  FirstSlots slots[kTableLanes];
   alignas(8) unsigned char copy[kLaneTableBytes];
   alignas(8) unsigned char written[kLaneTableBytes];
 };
@@ -66,7 +67,8 @@ bool add_table() {
                                          .bytes = kLaneTableBytes,
                                          .at = at,
                                          .lanes_offset = sizeof(LaneTableHeader)};
-  add_lanes(memory->lanes, reinterpret_cast<LaneInfo*>(static_cast<LaneTableHeader*>(table) + 1));
+  add_lanes(memory->lanes, memory->slots,
+            reinterpret_cast<LaneInfo*>(static_cast<LaneTableHeader*>(table) + 1));
   return true;
 }
 

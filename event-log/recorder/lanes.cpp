@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/ticks.hpp"
@@ -15,11 +16,15 @@ namespace uctrace::log {
 namespace {
 
 struct LaneTable {
-  Lane* lanes;      // what their threads know
+  Lane* lanes;  // what their threads know
+  FirstSlots* slots;
   LaneInfo* infos;  // what the log says of them
 };
 
 constinit Lane page_lanes[kPageLanes]{};
+constinit FirstSlots page_slots[kPageLanes]{};
+// Not forgotten by a fork child: what its parent's operations have goes on to be theirs.
+constinit bool page_slots_lent[kPageLanes]{};
 constinit LaneTable tables[1 + kMostLaneTables]{};
 constinit std::atomic<std::uint32_t> table_count{0};
 constinit std::atomic<std::uint32_t> free_lanes{0};  // so that no thread searches for nothing
@@ -91,15 +96,27 @@ void start_lanes(ProcessPage* page) {
   memset(static_cast<void*>(page_lanes), 0, sizeof page_lanes);
   free_lanes.store(0, std::memory_order_relaxed);
   auto* infos = reinterpret_cast<LaneInfo*>(reinterpret_cast<char*>(page) + kLanesOffset);
-  tables[0] = {page_lanes, infos};
+  tables[0] = {page_lanes, page_slots, infos};
   table_count.store(1, std::memory_order_release);
 }
 
-void add_lanes(Lane* lanes, LaneInfo* infos) {
+void add_lanes(Lane* lanes, FirstSlots* slots, LaneInfo* infos) {
   const std::uint32_t count = table_count.load(std::memory_order_relaxed);
-  tables[count] = {lanes, infos};
+  tables[count] = {lanes, slots, infos};
   table_count.store(count + 1, std::memory_order_release);
   end_shortage(pool.lanes);
+}
+
+Slot* lend_first_slots(std::size_t lane) {
+  if (lane < kPageLanes && std::exchange(page_slots_lent[lane], true)) {
+    return nullptr;
+  }
+  const LanePlace place = place_of(lane);
+  FirstSlots& slots = tables[place.table].slots[place.index];
+  for (std::size_t i = 0; i + 1 < kFirstSlots; ++i) {
+    slots[i].next = &slots[i + 1];
+  }
+  return slots;
 }
 
 std::size_t lanes_there() {

@@ -14,8 +14,16 @@ inline constexpr std::size_t kLanesAhead = 64;
 
 // The log begins: its lanes are those of `page`, and nobody has one.
 void start_lanes(ProcessPage* page);
+// The slots that a lane has before the helper gives it any: where many threads begin together the
+// helper cannot have as much ready, and a thread that maps memory waits for all that do.
+inline constexpr std::size_t kFirstSlots = 32;
+using FirstSlots = Slot[kFirstSlots];
+
 // Adds a table of kTableLanes. By one thread.
-void add_lanes(Lane* lanes, LaneInfo* infos);
+void add_lanes(Lane* lanes, FirstSlots* slots, LaneInfo* infos);
+// Those of a lane, once. nullptr: they are lent, also to a thread of the process that this one was
+// forked from.
+Slot* lend_first_slots(std::size_t lane);
 
 // How many there are, and how many of them were ever used.
 std::size_t lanes_there();

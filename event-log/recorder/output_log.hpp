@@ -46,7 +46,7 @@ void rewrite_page(const char* path, const ProcessPage& page);
 // Maps a part of a file for good: allocated, filled with zeros, touched. nullptr with errno set if
 // there is no room.
 void* map_file(int fd, std::uint64_t at, std::size_t bytes);
-// A chunk of `bytes` zeros, faulted in; nullptr with errno set if there is no room.
+// Room for chunks, `bytes` of zeros, faulted in; nullptr with errno set if there is no room.
 void* make_chunk_memory(OutputLog& file, std::size_t bytes);
 
 // The file of chunks begins with room that nothing is written to. On a full disk it is given up for

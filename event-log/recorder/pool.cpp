@@ -138,7 +138,7 @@ bool FirstWait::gets_on(std::uint64_t now) {
   const std::uint64_t before = helper_ns_;
   helper_ns_ = cpu_ns_of_helper();
   give_up_ns_ = std::min(now + kFirstWaitNs, latest_ns_);
-  return helper_ns_ != before && now < latest_ns_ && !waits_for_storage(kFirstWaitNs / 2);
+  return helper_ns_ != before && now < latest_ns_ && !waits_for_storage(kFirstWaitNs);
 }
 
 void end_shortage(Shortage& shortage) {

@@ -1,8 +1,7 @@
 // Slots: how threads take and return them.
-#include <errno.h>
-
 #include <atomic>
 
+#include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
 
@@ -16,7 +15,6 @@ alignas(128) constinit std::atomic<Slot*> returned_slots{nullptr};
 // A lane keeps up to this many free slots, then gives half.
 constexpr std::uint32_t kOwnSlots = 512;
 
-constexpr std::size_t kFirstSlots = 128;
 constexpr std::uint8_t kHasOwnSlots = 4;  // of Lane::waited, beside those of the streams
 
 // The lane's list of free slots, or its other one in a signal handler that came while the first is
@@ -50,19 +48,11 @@ class HeldSlots {
   SlotList* list_ = nullptr;
 };
 
-// Where many threads begin together the helper cannot have as much ready: a thread that finds none
-// for its first operation makes a few. One system call. Apart, so that who finds some pays nothing.
-[[gnu::noinline]] Slot* make_first_slots() {
-  if (!pool.has_helper) {
-    return nullptr;
-  }
-  const int saved_errno = errno;
-  auto* slots = static_cast<Slot*>(map_memory(kFirstSlots * sizeof(Slot)));
-  errno = saved_errno;
-  for (std::size_t i = 0; slots != nullptr && i + 1 < kFirstSlots; ++i) {
-    slots[i].next = &slots[i + 1];
-  }
-  return slots;
+// For a thread's first operation. Apart, so that who finds some pays nothing.
+[[gnu::noinline]] Slot* take_first_slots(Lane& lane) {
+  const std::uint8_t before = lane.waited;
+  lane.waited |= kHasOwnSlots;
+  return (before & kHasOwnSlots) == 0 ? lend_first_slots(lane.index) : nullptr;
 }
 
 void give_back(Slot* first, Slot* last) {
@@ -85,12 +75,9 @@ Slot* acquire_slot(Lane& lane) {
     if (list == nullptr) {
       return nullptr;
     }
-    slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
+    slot = take_first_slots(lane);
+    slot = slot != nullptr ? slot : returned_slots.exchange(nullptr, std::memory_order_acquire);
     slot = slot != nullptr ? slot : take_slab();
-    if (slot == nullptr && (lane.waited & kHasOwnSlots) == 0) {
-      lane.waited |= kHasOwnSlots;
-      slot = make_first_slots();
-    }
     if (slot == nullptr) {
       return nullptr;
     }
