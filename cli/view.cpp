@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <iostream>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -89,9 +90,12 @@ fs::path default_page(const DataChoice& data) {
 int run(const ViewCommand& command) {
   end_quietly_on_closed_pipe();
   const SameFolder folder(command.data.folder);
-  const Run merged = load_run(command.data);
   const std::string_view page(uctrace_page_html_start, uctrace_page_html_end);
-  const std::string html = insert_page_data(page, page_data(merged, command.page));
+  std::ostringstream made;
+  tell_run(command.data, made, [&](std::ostream& out, const RowSource& rows) {
+    out << insert_page_data(page, page_data(rows, command.page));
+  });
+  const std::string html = std::move(made).str();
   if (command.output == "-") {
     std::cout << html;
     return kOk;

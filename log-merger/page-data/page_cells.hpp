@@ -1,49 +1,64 @@
 // The traffic of a run as cells: source x destination x class, where a class is everything that a
 // filter can ask of a message. Sums are exact; the number of cells goes by the number of different
-// classes and pairs, not of events.
+// classes and pairs, not of events. Of each message four bytes are kept: its cell.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "log-merger/model/model.hpp"
+#include "log-merger/page-data/page_window.hpp"
+#include "log-merger/row-source/wanted.hpp"
 
 namespace uctrace {
 
 struct PathTotals {
   std::uint64_t count = 0, bytes = 0, wire_bytes = 0;
+
+  PathTotals& operator+=(const PathTotals& more) {
+    count += more.count;
+    bytes += more.bytes;
+    wire_bytes += more.wire_bytes;
+    return *this;
+  }
 };
 
-// Where the traffic of one message, or of one transfer that serves none, is counted. Indexes into
-// PageCells: `transfers` is the first transfer total of the cell.
-struct CellPlace {
-  std::size_t cell = 0, transfers = 0;
+// Where traffic is counted: a cell, and a step of its path.
+struct CellStep {
+  std::uint32_t cell = 0, step = 0;
+  auto operator<=>(const CellStep&) const = default;
 };
 
 class PageCells {
  public:
-  // The messages and transfers that belong to [from_ns, to_ns). What has no known time belongs to
-  // the whole run alone, as for the command line.
-  // Keeps a reference to `run`.
-  PageCells(const Run& run, std::int64_t from_ns, std::int64_t to_ns, bool is_part = false);
+  // Keeps a reference to `run`, but asks it for no rows.
+  PageCells(const Run& run, const PageWindow& window) : run_(run), window_(window) {}
 
-  // Messages and transfers outside of the window have the place kNowhere.
-  static constexpr std::size_t kNowhere = SIZE_MAX;
-  std::size_t cell_of_message(std::size_t message) const { return cell_of_message_[message]; }
-  // Of the transfers in Run::transfers: the total that counts it, or kNowhere.
-  std::size_t total_of_transfer(const Transfer& transfer, std::size_t index) const;
+  // What add() looks at.
+  static Wanted<Message> of_messages();
+  static Wanted<Hop> of_paths();
+  static Wanted<Transfer> of_transfers();
 
-  // Calls visit(total, sums) for each transfer total of a message that is in the window.
-  template <typename Visit>
-  void visit_path(std::size_t message, Visit visit) const {
-    const std::size_t first = first_total(cell_of_message_[message]);
-    std::size_t step = 0;
-    for (const auto& [key, sums] : path_sums(run_.messages[message])) visit(first + step++, sums);
-  }
+  // All messages in their order, then all transfers in theirs. Where each is counted; nowhere: it
+  // is not in the window.
+  struct Placed {
+    std::uint32_t cell;
+    std::span<const PathTotals> path;  // by step; valid until the next call
+  };
+  std::optional<Placed> add(const Message& message, std::span<const Hop> path);
+  std::optional<CellStep> add(const Transfer& transfer);
+
+  // Of what was added: a message by its number.
+  std::optional<std::uint32_t> cell_of_message(std::size_t message) const;
+  std::optional<CellStep> place_of(const Transfer& transfer) const;
+  // The steps of all cells have one number each, cell after cell. Once all is added.
+  std::size_t total_of(CellStep place) const;
 
   // What the paths of classes are made of, each once.
   nlohmann::ordered_json steps_json() const;
@@ -51,6 +66,8 @@ class PageCells {
   nlohmann::ordered_json cells_json() const;
 
  private:
+  static constexpr std::uint32_t kNowhere = UINT32_MAX;
+
   // The order of members is the order along the path.
   struct Step {
     std::uint16_t hop = 0;
@@ -62,18 +79,21 @@ class PageCells {
     TextId remote_device = kNoText;
     auto operator<=>(const Step&) const = default;
   };
-  // `match` and `kind` are empty for transfers without a message.
+  // What a class is of. Of transfers that serve no message, why.
+  enum class Of : std::uint8_t { message, reason, unattributed, no_message };
   struct TrafficClass {
+    Of of = Of::message;
+    MessageKind kind = MessageKind::tag;
+    Match match = Match::unmatched;
     MemoryPlace src, dst;  // of the message's data
-    TextId mpi = kNoText, comm = kNoText, protocol = kNoText;
-    std::string kind, match, reason;
+    TextId mpi = kNoText, comm = kNoText, protocol = kNoText, reason = kNoText;
     int size = -1;  // bits of the payload's length: 2^(size-1) <= bytes < 2^size; 0 for none
-    std::vector<std::size_t> path;  // into steps_
+    std::vector<std::uint32_t> path;  // into steps_
     auto operator<=>(const TrafficClass&) const = default;
   };
   struct CellKey {
     std::int32_t src = -1, dst = -1;
-    std::size_t traffic_class = 0;
+    std::uint32_t traffic_class = 0;
     auto operator<=>(const CellKey&) const = default;
   };
   struct Cell {
@@ -84,27 +104,30 @@ class PageCells {
 
   static Step step_of(const Hop& hop);
   static Step step_of(const Transfer& transfer);
-  std::map<Step, PathTotals> path_sums(const Message& message) const;
-  std::size_t first_total(std::size_t cell) const { return first_total_[cell]; }
-  std::size_t number_of(const Step& step);
-  std::size_t add(const Message& message);
-  std::size_t add(const Transfer& transfer);
-  std::size_t cell_at(std::int32_t src, std::int32_t dst, TrafficClass traffic_class);
+  static TrafficClass class_of(const Message& message);
+  static TrafficClass class_of(const Transfer& transfer);
+  void sum_path(std::span<const Hop> path);
+  std::uint32_t number_of(const Step& step);
+  std::uint32_t cell_at(std::int32_t src, std::int32_t dst, TrafficClass traffic_class);
+  std::optional<CellStep> step_of_message(const Transfer& transfer) const;
   nlohmann::ordered_json step_json(const Step& step) const;
   nlohmann::ordered_json class_json(const TrafficClass& traffic_class) const;
   nlohmann::ordered_json text(TextId id) const;
   std::string name(TextId id) const;
 
   const Run& run_;
-  std::map<Step, std::size_t> step_numbers_;
+  const PageWindow window_;
+  std::map<Step, std::uint32_t> step_numbers_;
   std::vector<const Step*> steps_;  // by number: in order of first appearance
-  std::map<TrafficClass, std::size_t> class_numbers_;
+  std::map<TrafficClass, std::uint32_t> class_numbers_;
   std::vector<const TrafficClass*> classes_;  // by number: in order of first appearance
-  std::map<CellKey, std::size_t> cell_numbers_;
+  std::map<CellKey, std::uint32_t> cell_numbers_;
   std::vector<Cell> cells_;
-  std::vector<std::size_t> first_total_;  // of each cell, and the end
-  std::vector<std::size_t> cell_of_message_;
-  std::map<std::size_t, std::size_t> cell_of_transfer_;  // of those that serve no message
+  std::vector<std::size_t> first_total_;        // of each cell
+  std::vector<std::uint32_t> cell_of_message_;  // or kNowhere
+  // Of the message that is added, in the order of the path.
+  std::vector<std::pair<Step, PathTotals>> path_steps_;
+  std::vector<PathTotals> path_totals_;
 };
 
 }  // namespace uctrace

@@ -1,7 +1,9 @@
 #include "log-merger/page-data/page_data.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
@@ -10,7 +12,7 @@
 #include "log-merger/page-data/page_cells.hpp"
 #include "log-merger/page-data/page_details.hpp"
 #include "log-merger/page-data/page_devices.hpp"
-#include "log-merger/page-data/page_timeline.hpp"
+#include "log-merger/page-data/page_slabs.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/run_facts.hpp"
 
@@ -67,73 +69,165 @@ std::string safe_in_script(const std::string& json) {
   return safe;
 }
 
-bool is_part(const PageOptions& options) { return options.from_ns || options.to_ns; }
+// The ends that are no recorded process.
+class UnrecordedEnds {
+ public:
+  static Wanted<Message> of_messages() {
+    return {&Message::src, &Message::dst, &Message::src_process, &Message::dst_process};
+  }
 
-// What the command line calls the ends that are no recorded process, each apart: a rank whose log
-// is missing keeps its number there.
-ordered_json unrecorded_json(const Run& run) {
-  const Labels labels(run);
-  std::set<std::string> src, dst;
-  for (const Message& message : run.messages) {
-    if (message.src_process < 0) src.insert(labels(source_of(message)));
-    if (message.dst_process < 0) dst.insert(labels(destination_of(message)));
+  void add(const Message& message) {
+    if (message.src_process < 0) src_.insert(source_of(message));
+    if (message.dst_process < 0) dst_.insert(destination_of(message));
   }
-  for (const Transfer& transfer : run.transfers) {
-    if (transfer.message < 0 && transfer.peer_process < 0) dst.insert(labels({}));
+  void add(const Transfer& transfer) {
+    if (transfer.message < 0 && transfer.peer_process < 0) dst_.insert(Party{});
   }
-  return {{"src", src}, {"dst", dst}};
-}
 
-ordered_json time_json(const Run& run, const PageOptions& options, std::int64_t to_ns,
-                       const Slabs& slabs, const Details& details) {
-  ordered_json call_kinds = ordered_json::array();
-  const auto text = [&](TextId id) { return or_null(run.texts[id]); };
-  for (const auto& [function, comm] : slabs.call_kinds) {
-    call_kinds.push_back({{"mpi", text(function)}, {"comm", text(comm)}});
+  // As the command line calls them, each apart: a rank whose log is missing keeps its number there.
+  ordered_json json(const Run& run) const {
+    const Labels labels(run);
+    const auto names = [&](const std::set<Party>& ends) {
+      std::set<std::string> names;
+      for (const Party& end : ends) names.insert(labels(end));
+      return names;
+    };
+    return {{"src", names(src_)}, {"dst", names(dst_)}};
   }
-  const auto without_time =
-      std::count_if(run.messages.begin(), run.messages.end(),
-                    [](const Message& message) { return time_of(message) < 0; });
-  return {{"from_ns", slabs.axis.from_ns},
-          {"to_ns", to_ns},
-          {"slab_ns", slabs.axis.slab_ns},
-          {"slabs", slabs.axis.slabs},
-          {"is_part", is_part(options)},
-          {"clock_error_ns", clock_error_ns(run)},
-          {"messages_without_time", is_part(options) ? 0 : without_time},
-          {"events", details.events},
-          {"embedded", details.embedded},
-          {"details_to_ns", details.to_ns},
-          {"call_kinds", std::move(call_kinds)}};
+
+ private:
+  std::set<Party> src_, dst_;
+};
+
+// What the page says, out of all rows of the run, each read once; and then of what is told in
+// detail.
+class PageBuilder {
+ public:
+  PageBuilder(const RowSource& source, const PageWindow& window, std::uint64_t limit)
+      : source_(source),
+        window_(window),
+        cells_(source.run(), window),
+        slabs_(window, source.run().processes.size()),
+        choice_(window, limit) {
+    read_messages();
+    read_transfers();
+    read_ucp_operations();
+    read_mpi_calls();
+    chosen_ = choice_.finish();
+  }
+
+  ordered_json build() {
+    const Run& run = source_.run();
+    std::vector<PackedTable> tables = slabs_.tables(cells_);
+    for (PackedTable& table : make_details(source_, cells_, chosen_)) {
+      tables.push_back(std::move(table));
+    }
+    return {{"schema", kPageSchema},
+            {"run", run_json(run)},
+            {"processes", processes_json(run)},
+            {"devices", devices_json(run)},
+            {"unrecorded", unrecorded_.json(run)},
+            {"steps", cells_.steps_json()},
+            {"classes", cells_.classes_json()},
+            {"cells", cells_.cells_json()},
+            {"identities", identities_json(run)},
+            {"notes", run.notes},
+            {"texts", run.texts.all()},
+            {"time", time_json()},
+            {"packed", pack(tables)}};
+  }
+
+ private:
+  void read_messages() {
+    const auto wanted = PageCells::of_messages() | UnrecordedEnds::of_messages();
+    for_each_message(source_, wanted, PageCells::of_paths(),
+                     [&](const Message& message, std::span<const Hop> path, std::size_t number) {
+                       unrecorded_.add(message);
+                       without_time_ += time_of(message) < 0;
+                       if (const auto placed = cells_.add(message, path)) {
+                         slabs_.add(message, *placed);
+                       }
+                       choice_.note(message, number);
+                     });
+  }
+
+  void read_transfers() {
+    const auto wanted =
+        PageCells::of_transfers() | Wanted<Transfer>(&Transfer::t_end_ns, &Transfer::t_complete_ns);
+    for_each_row(source_, wanted, [&](const Transfer& transfer, std::size_t number) {
+      unrecorded_.add(transfer);
+      const auto placed = cells_.add(transfer);
+      if (placed && transfer.message < 0) slabs_.add_without_message(transfer, *placed);
+      slabs_.add(transfer, placed);
+      choice_.note(transfer, number);
+    });
+  }
+
+  void read_ucp_operations() {
+    using Row = UcpOperationRow;
+    const Wanted<Row> wanted(&Row::process, &Row::message, &Row::t_start_ns, &Row::t_end_ns);
+    for_each_row(source_, wanted, [&](const Row& row, std::size_t number) {
+      slabs_.add(row, row.message < 0
+                          ? std::nullopt
+                          : cells_.cell_of_message(static_cast<std::size_t>(row.message)));
+      choice_.note(row, number);
+    });
+  }
+
+  void read_mpi_calls() {
+    using Row = MpiCallRow;
+    const Wanted<Row> wanted(&Row::process, &Row::function, &Row::comm, &Row::t_start_ns,
+                             &Row::t_end_ns);
+    for_each_row(source_, wanted, [&](const Row& row, std::size_t number) {
+      slabs_.add(row);
+      choice_.note(row, number);
+    });
+  }
+
+  ordered_json time_json() const {
+    const Run& run = source_.run();
+    ordered_json call_kinds = ordered_json::array();
+    const auto text = [&](TextId id) { return or_null(run.texts[id]); };
+    for (const auto& [function, comm] : slabs_.call_kinds()) {
+      call_kinds.push_back({{"mpi", text(function)}, {"comm", text(comm)}});
+    }
+    std::size_t embedded = 0;
+    for (const DetailChoice::Numbers& rows : chosen_.rows) embedded += rows.size();
+    return {{"from_ns", slabs_.axis().from_ns},
+            {"to_ns", window_.to_ns},
+            {"slab_ns", slabs_.axis().slab_ns},
+            {"slabs", slabs_.axis().slabs},
+            {"is_part", window_.is_part},
+            {"clock_error_ns", clock_error_ns(run)},
+            {"messages_without_time", window_.is_part ? 0 : without_time_},
+            {"events", chosen_.events},
+            {"embedded", embedded},
+            {"details_to_ns", chosen_.to_ns},
+            {"call_kinds", std::move(call_kinds)}};
+  }
+
+  const RowSource& source_;
+  const PageWindow window_;
+  PageCells cells_;
+  PageSlabs slabs_;
+  DetailChoice choice_;
+  DetailChoice::Chosen chosen_;
+  UnrecordedEnds unrecorded_;
+  std::uint64_t without_time_ = 0;
+};
+
+PageWindow window_of(const Run& run, const PageOptions& options) {
+  const auto from = static_cast<std::int64_t>(options.from_ns.value_or(0));
+  // The last instant recorded belongs to the run.
+  const auto last = static_cast<std::int64_t>(
+      std::min(facts_of(run).duration_ns + 1, options.to_ns.value_or(UINT64_MAX)));
+  return {from, std::max(from + 1, last), options.from_ns || options.to_ns};
 }
 
 }  // namespace
 
-ordered_json page_data(const Run& run, const PageOptions& options) {
-  const RunFacts facts = facts_of(run);
-  const auto from = static_cast<std::int64_t>(options.from_ns.value_or(0));
-  // The last instant recorded belongs to the run.
-  const auto last = static_cast<std::int64_t>(
-      std::min(facts.duration_ns + 1, options.to_ns.value_or(UINT64_MAX)));
-  const std::int64_t to = std::max(from + 1, last);
-  const PageCells cells(run, from, to, is_part(options));
-  const Slabs slabs = make_slabs(run, cells, from, to);
-  const Details details = make_details(run, cells, from, to, options.limit);
-  std::vector<PackedTable> tables = slabs.tables;
-  tables.insert(tables.end(), details.tables.begin(), details.tables.end());
-  return {{"schema", kPageSchema},
-          {"run", run_json(run)},
-          {"processes", processes_json(run)},
-          {"devices", devices_json(run)},
-          {"unrecorded", unrecorded_json(run)},
-          {"steps", cells.steps_json()},
-          {"classes", cells.classes_json()},
-          {"cells", cells.cells_json()},
-          {"identities", identities_json(run)},
-          {"notes", run.notes},
-          {"texts", run.texts.all()},
-          {"time", time_json(run, options, to, slabs, details)},
-          {"packed", pack(tables)}};
+ordered_json page_data(const RowSource& source, const PageOptions& options) {
+  return PageBuilder(source, window_of(source.run(), options), options.limit).build();
 }
 
 bool is_page(const std::filesystem::path& path) {

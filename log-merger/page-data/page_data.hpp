@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "log-merger/model/model.hpp"
+#include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace {
 
@@ -23,7 +23,8 @@ struct PageOptions {
   std::uint64_t limit = kPageEvents;                      // operations in detail
 };
 
-nlohmann::ordered_json page_data(const Run& run, const PageOptions& options = {});
+// Reads each row of the run once, and those that are told in detail once more.
+nlohmann::ordered_json page_data(const RowSource& source, const PageOptions& options = {});
 
 // Whether a page of uctrace lies there.
 bool is_page(const std::filesystem::path& path);

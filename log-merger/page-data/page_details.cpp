@@ -2,27 +2,13 @@
 
 #include <algorithm>
 #include <functional>
-#include <span>
-
-#include "log-merger/page-data/page_timeline.hpp"
-#include "log-merger/summaries/filter.hpp"
+#include <numeric>
+#include <optional>
 
 namespace uctrace {
 namespace {
 
-std::int64_t start_of(const MpiCallRow& call) { return call.t_start_ns; }
-std::int64_t start_of(const UcpOperationRow& row) { return row.t_start_ns; }
-std::int64_t start_of(const Transfer& transfer) { return transfer.t_start_ns; }
-std::int64_t start_of(const Message& message) { return time_of(message); }
-
-std::int64_t last_of(const MpiCallRow& call) { return call.t_end_ns; }
-std::int64_t last_of(const UcpOperationRow& row) { return row.t_end_ns; }
-std::int64_t last_of(const Transfer& transfer) { return end_of(transfer); }
-std::int64_t last_of(const Message& message) { return message.t_end_ns; }
-
-std::int64_t number(std::size_t value) {
-  return value == PageCells::kNowhere ? -1 : static_cast<std::int64_t>(value);
-}
+constexpr std::int64_t kCountedNowhere = -1;
 
 // From a start to a later instant; -1 if that is not known. An end before the start, as clocks of
 // two hosts can make it, is told as -2 - difference.
@@ -31,7 +17,29 @@ std::int64_t since(std::int64_t start, std::int64_t instant) {
   return instant >= start ? instant - start : -2 - (start - instant);
 }
 
-// The rows of one kind in the span, and what is said of each.
+// Rows by their numbers, and where each stands among those that are chosen: read in the order of
+// their table.
+class InTableOrder {
+ public:
+  explicit InTableOrder(const DetailChoice::Numbers& chosen) : chosen_(chosen) {
+    order_.resize(chosen.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::sort(order_.begin(), order_.end(),
+              [&](std::size_t a, std::size_t b) { return chosen_[a] < chosen_[b]; });
+  }
+
+  // Calls visit(number, place).
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (const std::size_t place : order_) visit(chosen_[place], place);
+  }
+
+ private:
+  const DetailChoice::Numbers& chosen_;
+  std::vector<std::size_t> order_;
+};
+
+// What is said of rows of one kind.
 template <typename Row>
 class Columns {
  public:
@@ -52,13 +60,23 @@ class Columns {
     });
   }
 
-  PackedTable make(const char* name, const std::vector<Row>& rows,
-                   const std::vector<std::size_t>& chosen) && {
+  void make_room(std::size_t rows) {
+    for (PackedColumn& column : columns_) column.values.resize(rows);
+  }
+  void put(std::size_t place, const Row& row, std::size_t number) {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      columns_[c].values.reserve(chosen.size());
-      for (const std::size_t i : chosen) columns_[c].values.push_back(values_[c](rows[i], i));
+      columns_[c].values[place] = values_[c](row, number);
     }
-    return {name, std::move(columns_)};
+  }
+  PackedTable named(const char* name) && { return {name, std::move(columns_)}; }
+
+  PackedTable make(const char* name, const RowSource& source,
+                   const DetailChoice::Numbers& chosen) && {
+    RowWindow<Row> rows(source, Wanted<Row>::all());
+    make_room(chosen.size());
+    InTableOrder(chosen).each(
+        [&](std::size_t number, std::size_t place) { put(place, rows.row(number), number); });
+    return std::move(*this).named(name);
   }
 
  private:
@@ -73,62 +91,18 @@ class Columns {
 
 class DetailBuilder {
  public:
-  DetailBuilder(const Run& run, const PageCells& cells, std::int64_t from_ns, std::int64_t to_ns)
-      : run_(run), cells_(cells), from_ns_(from_ns), to_ns_(to_ns) {}
+  DetailBuilder(const RowSource& source, const PageCells& cells, const DetailChoice::Chosen& chosen)
+      : source_(source), cells_(cells), chosen_(chosen) {}
 
-  Details build(std::uint64_t limit) {
-    std::vector<std::int64_t> starts;
-    note(run_.mpi_calls, starts);
-    note(run_.ucp_operations, starts);
-    note(run_.transfers, starts);
-    note(run_.messages, starts);
-    Details details{.events = starts.size(), .embedded = 0, .to_ns = to_ns_, .tables = {}};
-    if (starts.size() > limit) {
-      const auto cut = starts.begin() + static_cast<std::ptrdiff_t>(limit);
-      std::nth_element(starts.begin(), cut, starts.end());
-      details.to_ns = *cut;
-    }
-    cut_ns_ = details.to_ns;
-    details.tables = {mpi_calls(), ucp_operations(), transfers()};
-    add_messages(details.tables);
-    for (const PackedTable& table : details.tables) {
-      if (table.name != "hops") details.embedded += table.columns.front().values.size();
-    }
-    return details;
+  std::vector<PackedTable> build() const {
+    std::vector<PackedTable> tables = {mpi_calls(), ucp_operations(), transfers()};
+    add_messages(tables);
+    return tables;
   }
 
  private:
-  template <typename Row>
-  bool overlaps(const Row& row, std::int64_t until) const {
-    const std::int64_t start = start_of(row);
-    return start >= 0 && start < until && end_or(last_of(row), to_ns_) >= from_ns_;
-  }
-
-  template <typename Row>
-  void note(const std::vector<Row>& rows, std::vector<std::int64_t>& starts) const {
-    for (const Row& row : rows) {
-      if (overlaps(row, to_ns_)) starts.push_back(start_of(row));
-    }
-  }
-
-  // By process, then start: what the page searches by.
-  template <typename Row>
-  std::vector<std::size_t> choose(const std::vector<Row>& rows) const {
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (overlaps(rows[i], cut_ns_)) chosen.push_back(i);
-    }
-    if constexpr (requires(const Row& row) { row.process; }) {
-      std::stable_sort(chosen.begin(), chosen.end(), [&](std::size_t a, std::size_t b) {
-        return std::pair(rows[a].process, start_of(rows[a])) <
-               std::pair(rows[b].process, start_of(rows[b]));
-      });
-    } else {
-      std::stable_sort(chosen.begin(), chosen.end(), [&](std::size_t a, std::size_t b) {
-        return start_of(rows[a]) < start_of(rows[b]);
-      });
-    }
-    return chosen;
+  const DetailChoice::Numbers& chosen(DetailTable table) const {
+    return chosen_.rows[static_cast<std::size_t>(table)];
   }
 
   template <typename Row>
@@ -150,7 +124,9 @@ class DetailBuilder {
   }
 
   std::int64_t cell_of(std::int64_t message) const {
-    return message < 0 ? -1 : number(cells_.cell_of_message(static_cast<std::size_t>(message)));
+    const auto cell =
+        message < 0 ? std::nullopt : cells_.cell_of_message(static_cast<std::size_t>(message));
+    return cell ? std::int64_t{*cell} : kCountedNowhere;
   }
 
   PackedTable mpi_calls() const {
@@ -167,7 +143,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, recv_tag, "recv_tag");
     UCTRACE_MEMBER(columns, recv_bytes, "recv_bytes");
     UCTRACE_MEMBER(columns, status, "status");
-    return std::move(columns).make("mpi_calls", run_.mpi_calls, choose(run_.mpi_calls));
+    return std::move(columns).make("mpi_calls", source_, chosen(DetailTable::mpi_calls));
   }
 
   PackedTable ucp_operations() const {
@@ -197,8 +173,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, memory, "memory");
     UCTRACE_MEMBER(columns, gpu, "gpu");
     UCTRACE_MEMBER(columns, believed, "believed");
-    return std::move(columns).make("ucp_operations", run_.ucp_operations,
-                                   choose(run_.ucp_operations));
+    return std::move(columns).make("ucp_operations", source_, chosen(DetailTable::ucp_operations));
   }
 
   PackedTable transfers() const {
@@ -209,8 +184,9 @@ class DetailBuilder {
       return since(row.t_start_ns, row.t_end_ns);
     });
     UCTRACE_MEMBER(columns, t_end_from, "end_from");
-    columns.add("total", [this](const Transfer& row, std::size_t i) {
-      return number(cells_.total_of_transfer(row, i));
+    columns.add("total", [this](const Transfer& row, std::size_t) {
+      const auto place = cells_.place_of(row);
+      return place ? static_cast<std::int64_t>(cells_.total_of(*place)) : kCountedNowhere;
     });
     UCTRACE_MEMBER(columns, peer_process, "peer");
     columns.add(
@@ -231,21 +207,24 @@ class DetailBuilder {
     columns.add_wide("remote_address", [](const Transfer& row) { return row.remote_address; });
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
     add_way(columns);
-    return std::move(columns).make("transfers", run_.transfers, choose(run_.transfers));
+    return std::move(columns).make("transfers", source_, chosen(DetailTable::transfers));
   }
 
   void add_messages(std::vector<PackedTable>& tables) const {
-    const std::vector<std::size_t> chosen = choose(run_.messages);
+    const DetailChoice::Numbers& chosen = this->chosen(DetailTable::messages);
     Columns<Message> columns;
     columns.add(
-        "id", [](const Message&, std::size_t i) { return number(i); }, Coding::differences);
+        "id", [](const Message&, std::size_t i) { return static_cast<std::int64_t>(i); },
+        Coding::differences);
     add_times(columns);
     columns.add("sent",
                 [](const Message& row, std::size_t) { return row.t_start_ns >= 0 ? 1 : 0; });
     columns.add("receive_posted_ns", [](const Message& row, std::size_t) {
       return since(time_of(row), row.t_posted_recv_ns);
     });
-    columns.add("cell", [this](const Message&, std::size_t i) { return cell_of(number(i)); });
+    columns.add("cell", [this](const Message&, std::size_t i) {
+      return cell_of(static_cast<std::int64_t>(i));
+    });
     UCTRACE_MEMBER(columns, src_process, "src_process");
     UCTRACE_MEMBER(columns, dst_process, "dst_process");
     UCTRACE_MEMBER(columns, src, "src");
@@ -272,19 +251,36 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
     UCTRACE_MEMBER(columns, protocol, "protocol");
     UCTRACE_MEMBER(columns, hops, "hops");
-    tables.push_back(std::move(columns).make("messages", run_.messages, chosen));
+    tables.push_back(std::move(columns).make("messages", source_, chosen));
     tables.push_back(hops_of(chosen));
   }
 
   // Those of the first message, of the second one, and so on.
-  PackedTable hops_of(const std::vector<std::size_t>& messages) const {
-    std::vector<std::size_t> chosen;
-    for (const std::size_t i : messages) {
-      for (std::uint32_t k = 0; k < run_.messages[i].hops; ++k) {
-        chosen.push_back(run_.messages[i].first_hop + k);
-      }
+  PackedTable hops_of(const DetailChoice::Numbers& messages) const {
+    const InTableOrder order(messages);
+    std::vector<std::size_t> first_of(messages.size() + 1);  // place of the hops of each
+    {
+      RowWindow<Message> rows(source_, Paths::of_messages());
+      order.each([&](std::size_t number, std::size_t place) {
+        first_of[place + 1] = rows.row(number).hops;
+      });
     }
-    const auto sent = [this](const Hop& hop) { return time_of(run_.messages[hop.message]); };
+    std::partial_sum(first_of.begin(), first_of.end(), first_of.begin());
+    std::int64_t sent_ns = 0;  // of the message whose hops are put
+    Columns<Hop> columns = hop_columns(sent_ns);
+    columns.make_room(first_of.back());
+    RowWindow<Message> rows(source_, Wanted<Message>::all());
+    Paths paths(source_, Wanted<Hop>::all());
+    order.each([&](std::size_t number, std::size_t place) {
+      const Message& message = rows.row(number);
+      sent_ns = time_of(message);
+      std::size_t at = first_of[place];
+      for (const Hop& hop : paths(message)) columns.put(at++, hop, 0);
+    });
+    return std::move(columns).named("hops");
+  }
+
+  static Columns<Hop> hop_columns(const std::int64_t& sent_ns) {
     Columns<Hop> columns;
     UCTRACE_MEMBER(columns, hop, "hop");
     UCTRACE_MEMBER(columns, issued_by, "issued_by");
@@ -298,27 +294,26 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, bytes, "bytes");
     UCTRACE_MEMBER(columns, wire_bytes, "wire_bytes");
     columns.add("first_ns",
-                [sent](const Hop& hop, std::size_t) { return since(sent(hop), hop.t_first_ns); });
+                [&](const Hop& hop, std::size_t) { return since(sent_ns, hop.t_first_ns); });
     columns.add("last_ns",
-                [sent](const Hop& hop, std::size_t) { return since(sent(hop), hop.t_last_ns); });
+                [&](const Hop& hop, std::size_t) { return since(sent_ns, hop.t_last_ns); });
     UCTRACE_MEMBER(columns, t_last_from, "last_from");
     add_way(columns);
-    return std::move(columns).make("hops", run_.hops, chosen);
+    return columns;
   }
 
-  const Run& run_;
+  const RowSource& source_;
   const PageCells& cells_;
-  const std::int64_t from_ns_, to_ns_;
-  std::int64_t cut_ns_ = 0;
+  const DetailChoice::Chosen& chosen_;
 };
 
 #undef UCTRACE_MEMBER
 
 }  // namespace
 
-Details make_details(const Run& run, const PageCells& cells, std::int64_t from_ns,
-                     std::int64_t to_ns, std::uint64_t limit) {
-  return DetailBuilder(run, cells, from_ns, to_ns).build(limit);
+std::vector<PackedTable> make_details(const RowSource& source, const PageCells& cells,
+                                      const DetailChoice::Chosen& chosen) {
+  return DetailBuilder(source, cells, chosen).build();
 }
 
 }  // namespace uctrace

@@ -66,11 +66,15 @@ std::vector<Facet> find_facets(const RowSource& source) {
     found.add(FacetOf::transport, hop.transport);
     found.add(FacetOf::op, hop.op);
   });
-  for_each_row<Transfer>(source, {&Transfer::transport, &Transfer::op},
-                         [&](const Transfer& transfer, std::size_t) {
-                           found.add(FacetOf::transport, transfer.transport);
-                           found.add(FacetOf::op, transfer.op);
-                         });
+  using T = Transfer;
+  for_each_row<T>(source, {&T::transport, &T::op, &T::message, &T::peer_process},
+                  [&](const T& transfer, std::size_t) {
+                    found.add(FacetOf::transport, transfer.transport);
+                    found.add(FacetOf::op, transfer.op);
+                    if (transfer.message < 0 && transfer.peer_process < 0) {
+                      found.add(FacetOf::destination, Party{});
+                    }
+                  });
   return found.facets();
 }
 

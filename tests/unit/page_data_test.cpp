@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "log-merger/page-data/page_cells.hpp"
-#include "log-merger/page-data/page_timeline.hpp"
+#include "log-merger/page-data/page_choice.hpp"
+#include "log-merger/page-data/page_slabs.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "tests/unit/sample_runs.hpp"
 
@@ -121,6 +122,27 @@ Run timed_run(std::uint64_t seed) {
   return run;
 }
 
+// All of a run in slabs.
+struct Laid {
+  Laid(const Run& run, std::size_t budget)
+      : cells(run, kWindow), slabs(kWindow, run.processes.size(), budget) {
+    for (const Message& message : run.messages) {
+      if (const auto placed = cells.add(message, path_of(run, message))) {
+        slabs.add(message, *placed);
+      }
+    }
+    for (const Transfer& transfer : run.transfers) slabs.add(transfer, cells.add(transfer));
+    for (const UcpOperationRow& row : run.ucp_operations) {
+      slabs.add(row, cells.cell_of_message(static_cast<std::size_t>(row.message)));
+    }
+    for (const MpiCallRow& call : run.mpi_calls) slabs.add(call);
+  }
+
+  static constexpr PageWindow kWindow{0, kDuration, false};
+  PageCells cells;
+  PageSlabs slabs;
+};
+
 std::int64_t sum(const Column& column) {
   std::int64_t total = 0;
   for (const std::int64_t value : column) total += value;
@@ -206,15 +228,15 @@ TEST_SUITE("unit") {
 
   TEST_CASE("activity is the time in progress, with any number of slabs") {
     const Run run = timed_run(7);
-    const PageCells cells(run, 0, kDuration);
     std::vector<std::uint32_t> counts;
     for (const std::size_t budget : {std::size_t{1'000'000}, std::size_t{2'500}, std::size_t{1}}) {
-      const Slabs slabs = make_slabs(run, cells, 0, kDuration, budget);
-      counts.push_back(slabs.axis.slabs);
-      const Tables tables = unpack(pack(slabs.tables));
+      Laid laid(run, budget);
+      const Tables tables = unpack(pack(laid.slabs.tables(laid.cells)));
+      const TimeAxis& axis = laid.slabs.axis();
+      counts.push_back(axis.slabs);
       for (std::uint32_t process = 0; process < run.processes.size(); ++process) {
-        for (std::uint32_t slab = 0; slab < slabs.axis.slabs; slab += 1 + slabs.axis.slabs / 60) {
-          const std::int64_t begin = slabs.axis.slab_ns * slab, end = begin + slabs.axis.slab_ns;
+        for (std::uint32_t slab = 0; slab < axis.slabs; slab += 1 + axis.slabs / 60) {
+          const std::int64_t begin = axis.slab_ns * slab, end = begin + axis.slab_ns;
           const auto check = [&](const char* name, const auto& rows, auto end_of_row) {
             CHECK(busy_of(tables.at(name), process, slab) ==
                   busy_in(rows, process, begin, end, kDuration, end_of_row));
@@ -232,6 +254,67 @@ TEST_SUITE("unit") {
     CHECK(counts.front() == 4096);
     CHECK(std::is_sorted(counts.rbegin(), counts.rend()));
     CHECK(counts.back() == 16);
+  }
+
+  TEST_CASE("the sums of a coarser axis are those of the finer one") {
+    const Run run = timed_run(9);
+    const auto laid = [&](std::size_t budget) {
+      Laid all(run, budget);
+      Tables tables = unpack(pack(all.slabs.tables(all.cells)));
+      return std::pair(all.slabs.axis(), std::move(tables));
+    };
+    const auto [fine_axis, fine] = laid(1'000'000);
+    for (const std::size_t budget : {std::size_t{500}, std::size_t{1}}) {
+      const auto [axis, coarse] = laid(budget);
+      const std::int64_t times = fine_axis.slabs / axis.slabs;
+      REQUIRE(times > 1);
+      CHECK(axis.slab_ns == times * fine_axis.slab_ns);
+      for (const auto& [name, column] :
+           {std::pair("slab_cells", "bytes"), std::pair("slab_cells", "messages"),
+            std::pair("slab_transfers", "wire_bytes"), std::pair("slab_transfers", "count")}) {
+        std::map<std::int64_t, std::int64_t> expected, found;
+        const auto& from = fine.at(name);
+        const auto& to = coarse.at(name);
+        for (std::size_t row = 0; row < from.at("slab").size(); ++row) {
+          expected[from.at("slab")[row] / times] += from.at(column)[row];
+        }
+        for (std::size_t row = 0; row < to.at("slab").size(); ++row) {
+          found[to.at("slab")[row]] += to.at(column)[row];
+        }
+        CHECK(found == expected);
+      }
+    }
+  }
+
+  TEST_CASE("what is told in detail are the first ones, of however many") {
+    Random random(3);
+    for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{700},
+                                      std::uint64_t{19'999}, std::uint64_t{20'000}, UINT64_MAX}) {
+      CAPTURE(limit);
+      DetailChoice choice({0, 5'000, false}, limit);
+      std::vector<MpiCallRow> calls(20'000);
+      std::vector<std::int64_t> starts;
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        calls[i].process = static_cast<std::uint32_t>(below(random, 3));
+        calls[i].t_start_ns = static_cast<std::int64_t>(below(random, 5'000));  // several at once
+        starts.push_back(calls[i].t_start_ns);
+        choice.note(calls[i], i);
+      }
+      const DetailChoice::Chosen chosen = choice.finish();
+      std::sort(starts.begin(), starts.end());
+      const std::int64_t cut = limit < starts.size() ? starts[limit] : 5'000;
+      CHECK(chosen.events == calls.size());
+      CHECK(chosen.to_ns == cut);
+      DetailChoice::Numbers expected;
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (calls[i].t_start_ns < cut) expected.push_back(i);
+      }
+      std::stable_sort(expected.begin(), expected.end(), [&](std::size_t a, std::size_t b) {
+        return std::pair(calls[a].process, calls[a].t_start_ns) <
+               std::pair(calls[b].process, calls[b].t_start_ns);
+      });
+      CHECK(chosen.rows[static_cast<std::size_t>(DetailTable::mpi_calls)] == expected);
+    }
   }
 
   TEST_CASE("a page of a span holds what the filter of the command line selects") {

@@ -175,7 +175,8 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("each step is written once, and some class has it") {
-    const ordered_json data = page_data(run_with_gpus(4));
+    const Run run = run_with_gpus(4);
+    const ordered_json data = page_data(run);
     std::set<std::string> texts;
     for (const ordered_json& step : data["steps"]) CHECK(texts.insert(step.dump()).second);
     std::set<std::size_t> used;
@@ -193,7 +194,9 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a transfer is counted where its own memory is") {
     const Run run = run_with_gpus(5);
-    const PageCells cells(run, 0, 1'000'000);
+    PageCells cells(run, {0, 1'000'000, false});
+    for (const Message& message : run.messages) cells.add(message, path_of(run, message));
+    for (const Transfer& transfer : run.transfers) cells.add(transfer);
     const ordered_json all_steps = cells.steps_json(), all_classes = cells.classes_json();
     std::vector<const ordered_json*> steps;  // by transfer total
     const ordered_json all_cells = cells.cells_json();
@@ -217,7 +220,9 @@ TEST_SUITE("unit") {
         transfer.from_gpu = hop.from_gpu;
         transfer.to_memory = hop.to_memory;
         transfer.to_gpu = hop.to_gpu;
-        const std::size_t total = cells.total_of_transfer(transfer, 0);
+        const auto place = cells.place_of(transfer);
+        REQUIRE(place);
+        const std::size_t total = cells.total_of(*place);
         REQUIRE(total < steps.size());
         CHECK(place_of((*steps[total])["from"]) == place_of(hop.from()));
         CHECK(place_of((*steps[total])["to"]) == place_of(hop.to()));

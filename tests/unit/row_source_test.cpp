@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "log-merger/page-data/page_data.hpp"
 #include "log-merger/reports/comms.hpp"
 #include "log-merger/reports/messages_output.hpp"
 #include "log-merger/reports/report.hpp"
@@ -173,6 +174,10 @@ TEST_CASE("what is told of a store is what is told of the run in memory") {
       run.facets = keeps_facets ? find_facets(run) : std::vector<Facet>();
       save_store(run, folder / "a.h5");
       const RowSource source = open_source(folder / "a.h5");
+      for (const PageOptions& options : {PageOptions{}, PageOptions{10, {}, 3}}) {
+        const bool same_page = page_data(source, options) == page_data(run, options);
+        CHECK(same_page);
+      }
       std::vector<FilterSpec> specs(5);
       specs[1].transport = {run.texts[run.hops[0].transport]};
       specs[2].mpi = {run.texts[run.messages[1].mpi]};
@@ -214,6 +219,9 @@ TEST_CASE("facets are the values that rows have") {
     for (const Transfer& transfer : run.transfers) {
       add(FacetOf::transport, transfer.transport);
       add(FacetOf::op, transfer.op);
+      if (transfer.message < 0 && transfer.peer_process < 0) {
+        expected.insert({FacetOf::destination, kNoText, -1, -1});
+      }
     }
     run.facets.clear();
     CHECK(find_facets(run) == std::vector<Facet>(expected.begin(), expected.end()));
