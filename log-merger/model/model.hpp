@@ -103,7 +103,7 @@ struct Hop {
   std::int32_t from_gpu = -1, to_gpu = -1;  // into gpus
   TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
   std::uint64_t count = 0;
-  std::uint64_t bytes = 0;       // payload
+  std::uint64_t payload_bytes = 0;
   std::uint64_t wire_bytes = 0;  // payload and headers handed to UCT
   std::int64_t t_first_ns = -1, t_last_ns = -1;
 
@@ -126,8 +126,8 @@ struct Transfer {
   std::int32_t from_gpu = -1, to_gpu = -1;                                        // into gpus
   TimeFrom t_end_from = TimeFrom::clock;
   std::int32_t status = 0;                              // ucs_status_t of the post
-  std::uint64_t bytes = 0;                              // as handed to UCT
-  std::uint64_t payload = 0;                            // bytes of the message among them
+  std::uint64_t wire_bytes = 0;                         // as handed to UCT
+  std::uint64_t payload_bytes = 0;                      // of the message among them
   std::uint64_t local_address = 0, remote_address = 0;  // 0 = the operation has none
   std::int64_t t_start_ns = -1, t_end_ns = -1;          // of the posting call
   std::int64_t t_complete_ns = -1;   // by its completion; t_end_ns if complete at return

@@ -56,7 +56,7 @@ struct HopSum {
   MemoryKind from_memory = MemoryKind::unknown, to_memory = MemoryKind::unknown;
   std::int32_t from_gpu = -1, to_gpu = -1;
   TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
-  std::uint64_t count = 0, bytes = 0, wire_bytes = 0;
+  std::uint64_t count = 0, payload_bytes = 0, wire_bytes = 0;
 };
 
 // MPI calls, and what of their time went to one communicator: a call is counted where the greatest
@@ -92,7 +92,7 @@ struct TransferSum {
   std::int32_t peer_process = -1;
   TextId transport = kNoText, op = kNoText;
   Role role = Role::data;
-  std::uint64_t transfers = 0, payload = 0, bytes = 0;
+  std::uint64_t transfers = 0, payload_bytes = 0, wire_bytes = 0;
 };
 
 }  // namespace uctrace

@@ -17,19 +17,19 @@ Wanted<Message> PageCells::of_messages() {
 }
 
 Wanted<Hop> PageCells::of_paths() {
-  return {&Hop::hop,      &Hop::role,      &Hop::transport, &Hop::device,
-          &Hop::op,       &Hop::issued_by, &Hop::network,   &Hop::from_memory,
-          &Hop::from_gpu, &Hop::to_memory, &Hop::to_gpu,    &Hop::remote_device,
-          &Hop::count,    &Hop::bytes,     &Hop::wire_bytes};
+  return {&Hop::hop,      &Hop::role,          &Hop::transport, &Hop::device,
+          &Hop::op,       &Hop::issued_by,     &Hop::network,   &Hop::from_memory,
+          &Hop::from_gpu, &Hop::to_memory,     &Hop::to_gpu,    &Hop::remote_device,
+          &Hop::count,    &Hop::payload_bytes, &Hop::wire_bytes};
 }
 
 Wanted<Transfer> PageCells::of_transfers() {
-  return {&Transfer::process,   &Transfer::peer_process, &Transfer::message,
-          &Transfer::transport, &Transfer::device,       &Transfer::op,
-          &Transfer::reason,    &Transfer::link,         &Transfer::role,
-          &Transfer::network,   &Transfer::from_memory,  &Transfer::to_memory,
-          &Transfer::from_gpu,  &Transfer::to_gpu,       &Transfer::bytes,
-          &Transfer::payload,   &Transfer::t_start_ns};
+  return {&Transfer::process,       &Transfer::peer_process, &Transfer::message,
+          &Transfer::transport,     &Transfer::device,       &Transfer::op,
+          &Transfer::reason,        &Transfer::link,         &Transfer::role,
+          &Transfer::network,       &Transfer::from_memory,  &Transfer::to_memory,
+          &Transfer::from_gpu,      &Transfer::to_gpu,       &Transfer::wire_bytes,
+          &Transfer::payload_bytes, &Transfer::t_start_ns};
 }
 
 PageCells::Step PageCells::step_of(const Hop& hop) {
@@ -76,7 +76,7 @@ void PageCells::sum_path(std::span<const Hop> path) {
     auto same = std::find_if(path_steps_.begin(), path_steps_.end(),
                              [&](const auto& known) { return known.first == step; });
     if (same == path_steps_.end()) same = path_steps_.insert(same, {step, PathTotals{}});
-    same->second += {hop.count, hop.bytes, hop.wire_bytes};
+    same->second += {hop.count, hop.payload_bytes, hop.wire_bytes};
   }
   std::sort(path_steps_.begin(), path_steps_.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -134,7 +134,7 @@ std::optional<CellStep> PageCells::add(const Transfer& transfer) {
   traffic_class.path = {number_of(step_of(transfer))};
   const std::uint32_t number = cell_at(static_cast<std::int32_t>(transfer.process),
                                        transfer.peer_process, std::move(traffic_class));
-  cells_[number].transfers.front() += {1, transfer.payload, transfer.bytes};
+  cells_[number].transfers.front() += {1, transfer.payload_bytes, transfer.wire_bytes};
   return CellStep{number, 0};
 }
 

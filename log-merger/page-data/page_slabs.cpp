@@ -101,8 +101,9 @@ void PageSlabs::add(const Message& message, const PageCells::Placed& placed) {
 
 void PageSlabs::add_without_message(const Transfer& transfer, CellStep placed) {
   if (transfer.t_start_ns < 0) return;
-  paths_of(placed.cell, placed.step + 1)[placed.step].at(
-      axis_.slab_of(transfer.t_start_ns), sums_) += {1, transfer.payload, transfer.bytes};
+  paths_of(placed.cell, placed.step + 1)[placed.step].at(axis_.slab_of(transfer.t_start_ns),
+                                                         sums_) +=
+      {1, transfer.payload_bytes, transfer.wire_bytes};
   keep_within_bound();
 }
 

@@ -127,7 +127,7 @@ class Summing {
     const Callers callers(source_);
     const Wanted<M> wanted{&M::call,  &M::communicator, &M::mpi,
                            &M::bytes, &M::t_start_ns,   &M::stack};
-    const Wanted<Hop> of_path{&Hop::transport, &Hop::device, &Hop::count, &Hop::bytes,
+    const Wanted<Hop> of_path{&Hop::transport, &Hop::device, &Hop::count, &Hop::payload_bytes,
                               &Hop::wire_bytes};
     for_each_message(
         source_, wanted, of_path, [&](const M& message, std::span<const Hop> path, std::size_t) {
@@ -146,7 +146,7 @@ class Summing {
     for (const auto& hop : path) {
       Sum& sum = sums_[key_of(subject, bytes, call_site, Way{hop.transport, hop.device})];
       sum.calls += hop.count;
-      sum.sent += hop.bytes;
+      sum.sent += hop.payload_bytes;
       sum.received += hop.wire_bytes;
     }
   }

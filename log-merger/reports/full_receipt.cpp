@@ -201,14 +201,15 @@ class FullReceipt : ReceiptPart {
     std::string text;
     for (const Hop& hop : hops_) {
       if (hop.role != Role::data) continue;
-      const bool all = hop.bytes == message_.bytes;
+      const bool all = hop.payload_bytes == message_.bytes;
       text += fmt::format("{}{} carried {}: {} x {} by {}", text.empty() ? "" : " ",
-                          way_text(run_, hop), all ? "all of it" : bytes_text(hop.bytes), hop.count,
-                          word(hop.op), party(hop.issued_by));
+                          way_text(run_, hop), all ? "all of it" : bytes_text(hop.payload_bytes),
+                          hop.count, word(hop.op), party(hop.issued_by));
       const std::string_view copy = copy_words(word(hop.op));
       if (!copy.empty()) text += fmt::format(", {}", copy);
-      if (hop.wire_bytes > hop.bytes) {
-        text += fmt::format(", with {} of headers", format_bytes(hop.wire_bytes - hop.bytes));
+      if (hop.wire_bytes > hop.payload_bytes) {
+        text +=
+            fmt::format(", with {} of headers", format_bytes(hop.wire_bytes - hop.payload_bytes));
       }
       text += speed(hop) + ".";
     }
@@ -218,9 +219,10 @@ class FullReceipt : ReceiptPart {
   static std::string speed(const Hop& hop) {
     if (hop.t_first_ns < 0 || hop.t_last_ns <= hop.t_first_ns) return "";
     const std::uint64_t ns = distance(hop.t_first_ns, hop.t_last_ns);
-    if (hop.bytes < kLeastBytesForSpeed)
+    if (hop.payload_bytes < kLeastBytesForSpeed)
       return fmt::format(", in {}{}", least(hop), format_duration(ns));
-    const double per_second = static_cast<double>(hop.bytes) * 1e9 / static_cast<double>(ns);
+    const double per_second =
+        static_cast<double>(hop.payload_bytes) * 1e9 / static_cast<double>(ns);
     return fmt::format(", in {} ({}/s)", format_duration(ns),
                        format_bytes(static_cast<std::uint64_t>(per_second)));
   }

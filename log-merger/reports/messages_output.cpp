@@ -55,7 +55,7 @@ ordered_json hop_json(const Run& run, const Hop& hop) {
           {"from", end_json(run, hop, hop.from())},
           {"to", end_json(run, hop, hop.to())},
           {"count", hop.count},
-          {"bytes", hop.bytes},
+          {"bytes", hop.payload_bytes},
           {"wire_bytes", hop.wire_bytes},
           {"t_first_ns", known_json(hop.t_first_ns)},
           {"t_last_ns", known_json(hop.t_last_ns)},

@@ -121,9 +121,9 @@ std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
     text += fmt::format(", staging, {}", bytes_text(hop.wire_bytes));
     text += way_of_memory(run, hop.from(), hop.to());
   } else {
-    text += ", " + bytes_text(hop.bytes);
-    if (hop.wire_bytes > hop.bytes) {
-      text += fmt::format(" + {} headers", format_bytes(hop.wire_bytes - hop.bytes));
+    text += ", " + bytes_text(hop.payload_bytes);
+    if (hop.wire_bytes > hop.payload_bytes) {
+      text += fmt::format(" + {} headers", format_bytes(hop.wire_bytes - hop.payload_bytes));
     }
     text += way_of_memory(run, hop.from(), hop.to());
   }

@@ -118,7 +118,7 @@ class Times : ReceiptPart {
     std::string text = fmt::format("{}: {} x {} over {}, ", party(hop.issued_by), hop.count,
                                    word(hop.op), way_text(run_, hop));
     text += hop.role == Role::data
-                ? bytes_text(hop.bytes)
+                ? bytes_text(hop.payload_bytes)
                 : fmt::format("{}, {}", name_of(hop.role), format_bytes(hop.wire_bytes));
     if (hop.t_last_ns > hop.t_first_ns) {
       text += fmt::format(", for {}{}", least(hop),

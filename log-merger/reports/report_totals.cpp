@@ -18,13 +18,14 @@ std::vector<Contender> contenders(const RowSource& source, const Filter& filter,
     sum.op = op;
     return sum;
   };
-  const Wanted<Hop> of_path{&Hop::transport, &Hop::op, &Hop::count, &Hop::bytes, &Hop::wire_bytes};
+  const Wanted<Hop> of_path{&Hop::transport, &Hop::op, &Hop::count, &Hop::payload_bytes,
+                            &Hop::wire_bytes};
   for_each_traffic(source, filter, {}, of_path, [&](const Traffic& traffic) {
     for (const Hop& hop : traffic.path) {
       if (!filter.accepts(hop)) continue;
       Contender& sum = sum_of(hop.transport, hop.op);
       sum.transfers += hop.count;
-      sum.bytes += hop.bytes;
+      sum.bytes += hop.payload_bytes;
       sum.wire_bytes += hop.wire_bytes;
     }
   });
@@ -32,8 +33,8 @@ std::vector<Contender> contenders(const RowSource& source, const Filter& filter,
     for_each_without_message(source, filter, [&](const TransfersWithoutMessage& others) {
       Contender& sum = sum_of(others.like.transport, others.like.op);
       sum.transfers += others.transfers;
-      sum.bytes += others.payload;
-      sum.wire_bytes += others.bytes;
+      sum.bytes += others.payload_bytes;
+      sum.wire_bytes += others.wire_bytes;
     });
   }
   std::vector<Contender> rows;

@@ -71,7 +71,7 @@ class HopMaker : RowMaker {
     hop.to_memory = op.to.kind;
     hop.to_gpu = op.to.gpu;
     ++hop.count;
-    hop.bytes += payload_bytes(op);
+    hop.payload_bytes += payload_bytes(op);
     hop.wire_bytes += op.failed() ? 0 : op.bytes;
     hop.t_first_ns = hop.t_first_ns < 0 ? op.start_ns : std::min(hop.t_first_ns, op.start_ns);
     end_not_before(op, hop.t_last_ns, hop.t_last_from);
@@ -90,14 +90,15 @@ class HopMaker : RowMaker {
     hop.from_gpu = message_.src_gpu;
     hop.to_memory = message_.dst_memory;
     hop.to_gpu = message_.dst_gpu;
-    hop.bytes = message_.bytes;  // but the header of an active message, which is announced with it
+    hop.payload_bytes =
+        message_.bytes;  // but the header of an active message, which is announced with it
     hop.t_last_ns = message_.t_end_ns;
     hop.t_last_from = message_.t_end_from;
     for (const Index i : ops_) {
       const UctOp& op = job_.uct[static_cast<std::size_t>(i)];
       const Names names = names_of(op);
       const Role role = role_of(op);
-      if (role == Role::data) hop.bytes -= std::min(hop.bytes, payload_bytes(op));
+      if (role == Role::data) hop.payload_bytes -= std::min(hop.payload_bytes, payload_bytes(op));
       if (role == Role::control) hop.hop = op.hop;
       hop.transport = names.transport;
       hop.device = names.device;

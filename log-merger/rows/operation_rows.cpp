@@ -45,8 +45,8 @@ class TransferMaker : RowMaker {
     row.role = role_of(op);
     row.am_id = op.am_id;
     row.status = op.end_status < 0 ? op.end_status : op.status;
-    row.bytes = op.failed() ? 0 : op.bytes;  // it was not traffic
-    row.payload = payload_bytes(op);
+    row.wire_bytes = op.failed() ? 0 : op.bytes;  // it was not traffic
+    row.payload_bytes = payload_bytes(op);
     row.local_address = op.local;
     row.remote_address = op.remote;
     row.t_start_ns = op.start_ns;

@@ -64,7 +64,7 @@ struct Table<HopSum> {
       column("from_gpu", &Row::from_gpu, "whose memory", Unit::gpu),
       column("to_gpu", &Row::to_gpu, "whose memory", Unit::gpu),
       column("count", &Row::count, "operations"),
-      column("bytes", &Row::bytes, "payload", Unit::bytes),
+      column("payload_bytes", &Row::payload_bytes, "of the messages", Unit::bytes),
       column("wire_bytes", &Row::wire_bytes, "payload and headers handed to UCT", Unit::bytes),
   };
 };
@@ -119,8 +119,8 @@ struct Table<TransferSum> {
       column("op", &Row::op, "UCT operation", Unit::text),
       column("role", &Row::role, "what they carried"),
       column("transfers", &Row::transfers, "how many"),
-      column("payload", &Row::payload, "payload", Unit::bytes),
-      column("bytes", &Row::bytes, "as handed to UCT", Unit::bytes),
+      column("payload_bytes", &Row::payload_bytes, "of messages among them", Unit::bytes),
+      column("wire_bytes", &Row::wire_bytes, "as handed to UCT", Unit::bytes),
   };
 };
 

@@ -54,12 +54,12 @@ class Rows {
     GpuNic& row = row_of(memory.host, memory.place, nic_of(card));
     const Hop& hop = path[leg.hop];
     (out ? row.out_operations : row.in_operations) += hop.count;
-    (out ? row.out_bytes : row.in_bytes) += hop.bytes;
+    (out ? row.out_bytes : row.in_bytes) += hop.payload_bytes;
     const MemoryPlace end = out ? message.src_place() : message.dst_place();
     if (is_device_memory(end) && memory.place == kHostPlace &&
         copies_at(path, out ? Side::src : Side::dst)) {
       GpuNic& of_gpu = row_of(memory.host, end, row.nic);
-      (out ? of_gpu.out_staged_bytes : of_gpu.in_staged_bytes) += hop.bytes;
+      (out ? of_gpu.out_staged_bytes : of_gpu.in_staged_bytes) += hop.payload_bytes;
     }
   }
 
@@ -111,9 +111,10 @@ std::vector<GpuNic> gpu_nic_totals(const RowSource& source, const Filter& filter
   Rows rows(run);
   const Wanted<M> wanted{&M::src_process, &M::dst_process, &M::src_memory,
                          &M::src_gpu,     &M::dst_memory,  &M::dst_gpu};
-  const Wanted<Hop> of_path{&Hop::role,          &Hop::issued_by,   &Hop::network,  &Hop::device,
-                            &Hop::remote_device, &Hop::from_memory, &Hop::from_gpu, &Hop::to_memory,
-                            &Hop::to_gpu,        &Hop::count,       &Hop::bytes};
+  const Wanted<Hop> of_path{&Hop::role,     &Hop::issued_by,     &Hop::network,
+                            &Hop::device,   &Hop::remote_device, &Hop::from_memory,
+                            &Hop::from_gpu, &Hop::to_memory,     &Hop::to_gpu,
+                            &Hop::count,    &Hop::payload_bytes};
   for_each_traffic(source, filter, wanted, of_path, [&](const Traffic& traffic) {
     if (!goes_over_network(traffic.path)) return;
     for (const Leg& leg : legs_of(run, traffic.like, traffic.path)) {

@@ -105,7 +105,7 @@ Profile profile_of(const Run& run) {
       sum.op = hop.op;
       sum.role = hop.role;
       sum.transfers += hop.count;
-      sum.bytes += hop.bytes;
+      sum.bytes += hop.payload_bytes;
       sum.wire_bytes += hop.wire_bytes;
     }
   }

@@ -14,7 +14,7 @@ std::uint64_t payload_of_calls(const Run& run) {
   for (const Transfer& transfer : run.transfers) {
     const bool asked =
         transfer.message >= 0 && run.messages[static_cast<std::size_t>(transfer.message)].call >= 0;
-    if (asked && transfer.role == Role::data) bytes += transfer.payload;
+    if (asked && transfer.role == Role::data) bytes += transfer.payload_bytes;
   }
   return bytes;
 }

@@ -109,7 +109,7 @@ class MessageSums {
       const auto at = std::lower_bound(kinds_.begin(), kinds_.end(), steps_[i]) - kinds_.begin();
       HopSum& hops = run_.hop_sums[sum.first_hop + static_cast<std::size_t>(at)];
       hops.count += path[i].count;
-      hops.bytes += path[i].bytes;
+      hops.payload_bytes += path[i].payload_bytes;
       hops.wire_bytes += path[i].wire_bytes;
     }
     return static_cast<std::uint32_t>(&sum - run_.message_sums.data());
@@ -242,8 +242,8 @@ void add_transfers(Run& run) {
     }
     TransferSum& sum = run.transfer_sums[number];
     ++sum.transfers;
-    sum.payload += transfer.payload;
-    sum.bytes += transfer.bytes;
+    sum.payload_bytes += transfer.payload_bytes;
+    sum.wire_bytes += transfer.wire_bytes;
   }
 }
 

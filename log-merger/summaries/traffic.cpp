@@ -88,7 +88,7 @@ Hop hop_of(const HopSum& sum) {
   hop.remote_device = sum.remote_device;
   hop.op = sum.op;
   hop.count = sum.count;
-  hop.bytes = sum.bytes;
+  hop.payload_bytes = sum.payload_bytes;
   hop.wire_bytes = sum.wire_bytes;
   return hop;
 }
@@ -172,16 +172,16 @@ void for_each_without_message(const RowSource& source, const Filter& filter,
     for_each_row(source, Wanted<TransferSum>::all(), [&](const TransferSum& sum, std::size_t) {
       const Transfer transfer = like(sum);
       if (!filter.accepts_without_message(transfer)) return;
-      visit({transfer, sum.transfers, sum.payload, sum.bytes});
+      visit({transfer, sum.transfers, sum.payload_bytes, sum.wire_bytes});
     });
     return;
   }
   using T = Transfer;
-  const Wanted<T> wanted{&T::message, &T::process,    &T::peer_process, &T::transport, &T::op,
-                         &T::role,    &T::t_start_ns, &T::payload,      &T::bytes};
+  const Wanted<T> wanted{&T::message, &T::process,    &T::peer_process,  &T::transport, &T::op,
+                         &T::role,    &T::t_start_ns, &T::payload_bytes, &T::wire_bytes};
   for_each_row(source, wanted, [&](const T& transfer, std::size_t) {
     if (transfer.message >= 0 || !filter.accepts_without_message(transfer)) return;
-    visit({transfer, 1, transfer.payload, transfer.bytes});
+    visit({transfer, 1, transfer.payload_bytes, transfer.wire_bytes});
   });
 }
 

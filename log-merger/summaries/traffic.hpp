@@ -44,7 +44,7 @@ void for_each_operations(const RowSource& source, const Filter& filter,
 
 struct TransfersWithoutMessage {
   const Transfer& like;
-  std::uint64_t transfers, payload, bytes;
+  std::uint64_t transfers, payload_bytes, wire_bytes;
 };
 // Those that the filter accepts.
 void for_each_without_message(const RowSource& source, const Filter& filter,

@@ -100,17 +100,17 @@ std::map<Key, Sums> expected(const Run& run) {
         return kind == MemoryKind::gpu || kind == MemoryKind::managed;
       };
       if (hop.from_memory == MemoryKind::host && on_device(message.src_memory) && out_copied) {
-        sums[{src, message.src_memory, message.src_gpu, out_card}].out_staged += hop.bytes;
+        sums[{src, message.src_memory, message.src_gpu, out_card}].out_staged += hop.payload_bytes;
       }
       if (hop.to_memory == MemoryKind::host && on_device(message.dst_memory) && in_copied) {
-        sums[{dst, message.dst_memory, message.dst_gpu, in_card}].in_staged += hop.bytes;
+        sums[{dst, message.dst_memory, message.dst_gpu, in_card}].in_staged += hop.payload_bytes;
       }
       Sums& out = sums[{src, hop.from_memory, hop.from_gpu, out_card}];
       out.out_operations += hop.count;
-      out.out_bytes += hop.bytes;
+      out.out_bytes += hop.payload_bytes;
       Sums& in = sums[{dst, hop.to_memory, hop.to_gpu, in_card}];
       in.in_operations += hop.count;
-      in.in_bytes += hop.bytes;
+      in.in_bytes += hop.payload_bytes;
     }
   }
   return sums;
@@ -134,7 +134,8 @@ TEST_CASE("the matrix is the sums over the hops") {
     const Run run = run_of_two_hosts(seed);
     std::map<Key, Sums> sums = expected(run);
     std::uint64_t data = 0, out = 0, in = 0;
-    for (const Hop& hop : run.hops) data += hop.network && hop.role == Role::data ? hop.bytes : 0;
+    for (const Hop& hop : run.hops)
+      data += hop.network && hop.role == Role::data ? hop.payload_bytes : 0;
     for (const GpuNic& row : run.gpu_nic) {
       out += row.out_bytes;
       in += row.in_bytes;
@@ -156,7 +157,7 @@ Hop data_hop(Run& run, MemoryPlace from, MemoryPlace to, std::uint64_t bytes) {
   hop.network = true;
   hop.device = hop.remote_device = run.texts.intern("mlx5_0:1");
   hop.count = 1;
-  hop.bytes = bytes;
+  hop.payload_bytes = bytes;
   std::tie(hop.from_memory, hop.from_gpu) = std::tie(from.kind, from.gpu);
   std::tie(hop.to_memory, hop.to_gpu) = std::tie(to.kind, to.gpu);
   return hop;
@@ -230,7 +231,7 @@ TEST_CASE("only what is chosen is in it, and all pairs of GPUs and cards are") {
   std::uint64_t expected_bytes = 0, out = 0;
   for (const Hop& hop : run.hops) {
     const bool chosen = hop.network && hop.role == Role::data && run.texts[hop.transport] == "tcp";
-    expected_bytes += chosen ? hop.bytes : 0;
+    expected_bytes += chosen ? hop.payload_bytes : 0;
   }
   for (const GpuNic& row : gpu_nic_totals(run, Filter(run, tcp))) out += row.out_bytes;
   CHECK(out == expected_bytes);

@@ -211,7 +211,7 @@ TEST_SUITE("unit") {
       }
       for (const Transfer& transfer : run.transfers) {
         if (transfer.message >= 0) continue;
-        wire_bytes += static_cast<std::int64_t>(transfer.bytes);
+        wire_bytes += static_cast<std::int64_t>(transfer.wire_bytes);
         ++count;
       }
       for (std::size_t row = 0; row < slabs.at("slab").size(); ++row) {

@@ -176,7 +176,7 @@ TEST_CASE("transfers are under the communicator and the operation that asked") {
   hop.device = run.texts.intern("memory");
   hop.op = run.texts.intern("am_bcopy");
   hop.count = 2;
-  hop.bytes = 500;
+  hop.payload_bytes = 500;
   hop.wire_bytes = 520;
   run.messages = {message, message};
   run.hops = {hop};
@@ -197,12 +197,12 @@ TEST_CASE("identities of the profile tell what it has lost") {
   message.call = 4;
   message.hops = 1;
   run.messages = {message};
-  run.hops.emplace_back().bytes = 500;
+  run.hops.emplace_back().payload_bytes = 500;
   Transfer transfer;
   transfer.message = 0;
-  transfer.payload = 300;
+  transfer.payload_bytes = 300;
   run.transfers = {transfer, transfer};
-  run.transfers[1].payload = 200;
+  run.transfers[1].payload_bytes = 200;
   const auto violated = [](const Run& run, const Profile& profile) {
     std::vector<std::string> names;
     for (const Identity& identity : profile_identities(run, profile)) {

@@ -43,7 +43,7 @@ Run two_lanes() {
     hop.device = run.texts.intern("mlx5_0:1");
     hop.remote_device = run.texts.intern("mlx5_1:1");
     hop.count = 3;
-    hop.bytes = 32768;
+    hop.payload_bytes = 32768;
     hop.wire_bytes = 32768 + 24;
   }
   run.hops[1].device = run.hops[1].remote_device;

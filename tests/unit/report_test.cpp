@@ -97,7 +97,7 @@ TEST_SUITE("unit") {
           auto& sum = expected[{run.texts[hop.transport], run.texts[hop.op]}];
           sum.resize(3);
           sum[0] += hop.count;
-          sum[1] += hop.bytes;
+          sum[1] += hop.payload_bytes;
           sum[2] += hop.wire_bytes;
         }
       }
@@ -208,7 +208,7 @@ TEST_SUITE("unit") {
         wire_bytes += hop.wire_bytes;
         count += hop.count;
       }
-      for (const Transfer& transfer : run.transfers) wire_bytes += transfer.bytes;
+      for (const Transfer& transfer : run.transfers) wire_bytes += transfer.wire_bytes;
       for (const ordered_json& cell : data["cells"]) {
         const ordered_json& traffic_class = data["classes"][cell["class"].get<std::size_t>()];
         REQUIRE(traffic_class["path"].size() == cell["transfers"].size());

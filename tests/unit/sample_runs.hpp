@@ -44,8 +44,8 @@ inline Hop random_hop(Run& run, Random& random) {
   hop.op = any_of(run, random, kOperations);
   hop.device = run.texts.intern("memory");
   hop.count = 1 + below(random, 9);
-  hop.bytes = below(random, 4096);
-  hop.wire_bytes = hop.bytes + below(random, 64);
+  hop.payload_bytes = below(random, 4096);
+  hop.wire_bytes = hop.payload_bytes + below(random, 64);
   return hop;
 }
 
@@ -78,7 +78,7 @@ inline void add_transfer_without_message(Run& run, Random& random) {
   transfer.link = below(random, 2) == 0 ? Link::reason : Link::unattributed;
   if (transfer.link == Link::reason) transfer.reason = run.texts.intern("wireup");
   transfer.role = Role::control;
-  transfer.bytes = below(random, 256);
+  transfer.wire_bytes = below(random, 256);
   run.transfers.push_back(transfer);
 }
 
@@ -132,13 +132,13 @@ inline Run small_run() {
   data.op = run.texts.intern("get_zcopy");
   data.issued_by = Side::dst;
   data.count = 1;
-  data.bytes = data.wire_bytes = 65536;
+  data.payload_bytes = data.wire_bytes = 65536;
   Hop control = data;
   control.role = Role::control;
   control.issued_by = Side::src;
   control.op = run.texts.intern("am_bcopy");
   control.transport = run.texts.intern("posix");
-  control.bytes = 0;
+  control.payload_bytes = 0;
   control.wire_bytes = 54;
   run.hops = {control, data};
   return run;

@@ -79,7 +79,7 @@ TEST_CASE("a store gives back the run that was saved") {
   Run large;
   large.transfers.resize(200000);  // several chunks
   large.processes.resize(1);
-  for (std::size_t i = 0; i < large.transfers.size(); ++i) large.transfers[i].bytes = i * i;
+  for (std::size_t i = 0; i < large.transfers.size(); ++i) large.transfers[i].wire_bytes = i * i;
   save_store(large, folder / "a.h5");
   check_same(large, load_store(folder / "a.h5"));
   CHECK(folder.files() == 1);
@@ -90,7 +90,7 @@ TEST_CASE("the bytes of a store do not depend on the number of threads") {
   Run run = RandomRun(7).make({100, 1000});
   run.transfers.resize(3 * store::kChunkValues + 17);
   for (std::size_t i = 0; i < run.transfers.size(); ++i) {
-    run.transfers[i].bytes = i < store::kChunkValues ? 0 : i;  // its first chunk is not stored
+    run.transfers[i].wire_bytes = i < store::kChunkValues ? 0 : i;  // its first chunk is not stored
   }
   save_store(run, folder / "one.h5");
   const std::string by_one = bytes_of(folder / "one.h5");
@@ -114,12 +114,12 @@ TEST_CASE(
   const test::TemporaryFolder folder;
   Run run;
   run.processes.resize(1);
-  run.transfers.resize(100000, {.bytes = 77});
+  run.transfers.resize(100000, {.wire_bytes = 77});
   save_store(run, folder / "a.h5");
-  CHECK(stored_bytes(folder / "a.h5", "transfers", "bytes") == 0);
-  run.transfers.back().bytes = 78;  // in the second chunk
+  CHECK(stored_bytes(folder / "a.h5", "transfers", "wire_bytes") == 0);
+  run.transfers.back().wire_bytes = 78;  // in the second chunk
   save_store(run, folder / "a.h5");
-  const std::uint64_t one_chunk = stored_bytes(folder / "a.h5", "transfers", "bytes");
+  const std::uint64_t one_chunk = stored_bytes(folder / "a.h5", "transfers", "wire_bytes");
   CHECK(one_chunk > 0);
   CHECK(one_chunk < 4096);
   check_same(run, load_store(folder / "a.h5"));

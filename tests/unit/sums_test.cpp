@@ -108,7 +108,7 @@ Run crowded_run(std::uint64_t seed) {
   add_operations(run, random);
   for (Transfer& transfer : run.transfers) {
     transfer.role = static_cast<Role>(below(random, 3));
-    transfer.payload = below(random, 100);
+    transfer.payload_bytes = below(random, 100);
     if (below(random, 4) == 0) transfer.message = 0;
     if (below(random, 4) == 0) transfer.peer_process = -1;
   }
