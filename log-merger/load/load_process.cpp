@@ -184,11 +184,14 @@ class ProcessLoader {
 
   void make_room() {
     const log::LogFile& file = log_.file;
-    log_.uct_by_id.reserve(file.event_count(RecordType::uct_completion));
-    log_.arrival_by_id.reserve(file.event_count(RecordType::uct_arrival));
-    log_.ucp_by_id.reserve(file.event_count(RecordType::ucp_operation));
-    uct_ends_.reserve(file.event_count(RecordType::uct_completion));
-    ucp_ends_.reserve(file.event_count(RecordType::ucp_completion));
+    // Of ends no more than can be of operations in the log.
+    const std::size_t uct_ends = std::min(file.event_count(RecordType::uct_completion), rows().uct);
+    const std::size_t ucp_ends = std::min(file.event_count(RecordType::ucp_completion), rows().ucp);
+    log_.uct_by_id.reserve(uct_ends);
+    log_.arrival_by_id.reserve(rows().arrivals);
+    log_.ucp_by_id.reserve(rows().ucp);
+    uct_ends_.reserve(uct_ends);
+    ucp_ends_.reserve(ucp_ends);
     mpi_.make_room(file.event_count(RecordType::mpi_call) +
                    file.event_count(RecordType::mpi_window_call) +
                    file.event_count(RecordType::mpi_file_call));
@@ -211,7 +214,8 @@ class ProcessLoader {
                    [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
                    [&](std::uint16_t, const log::UctCompletionView& view) {
                      ++log_.events_by_kind[kUct];
-                     uct_ends_.push_back({view.r.operation, view.r.tick, view.status()});
+                     add_end(uct_ends_, {view.r.operation, view.r.tick, view.status()},
+                             log_.uct_by_id, log_.uct_rows.end - next_.uct);
                    },
                    [&](std::uint16_t, const log::UctPendingView& view) {
                      ++log_.events_by_kind[kUct];
@@ -219,15 +223,24 @@ class ProcessLoader {
                    },
                    [&](std::uint16_t, const log::UcpCompletionView& view) {
                      ++log_.events_by_kind[kUcp];
-                     ucp_ends_.push_back({view.r.operation, view.status(), view.r.tick,
-                                          view.r.sender_tag, view.r.length, view.of_receive,
-                                          view.has_arrival_tick()});
+                     add_end(ucp_ends_,
+                             {view.r.operation, view.status(), view.r.tick, view.r.sender_tag,
+                              view.r.length, view.of_receive, view.has_arrival_tick()},
+                             log_.ucp_by_id, log_.ucp_rows.end - next_.ucp);
                    }});
     const Rows rows = this->rows();
     if (next_.uct != first_.uct + rows.uct || next_.ucp != first_.ucp + rows.ucp ||
         next_.arrivals != first_.arrivals + rows.arrivals) {
       throw std::logic_error("a log was read twice and did not hold the same");
     }
+  }
+
+  // The log has `left` more operations to come. An end whose operation is not among them is of no
+  // use, but for what it tells of the time before a window: a damaged log may have any number.
+  template <typename End>
+  void add_end(std::vector<End>& ends, const End& end, const IdMap& rows_by_id, std::size_t left) {
+    const bool is_of_log = left != 0 || rows_by_id.find(end.operation) != rows_by_id.end();
+    if (is_of_log || !log_.recorded.whole()) ends.push_back(end);
   }
 
   // Calls take(row, end) for the last of the ends that name an operation: only a damaged log has

@@ -201,8 +201,8 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, role, "role");
     UCTRACE_MEMBER(columns, am_id, "am_id");
     UCTRACE_MEMBER(columns, status, "status");
-    UCTRACE_MEMBER(columns, bytes, "wire_bytes");
-    UCTRACE_MEMBER(columns, payload, "bytes");
+    UCTRACE_MEMBER(columns, wire_bytes, "wire_bytes");
+    UCTRACE_MEMBER(columns, payload_bytes, "bytes");
     columns.add_wide("local_address", [](const Transfer& row) { return row.local_address; });
     columns.add_wide("remote_address", [](const Transfer& row) { return row.remote_address; });
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
@@ -291,7 +291,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, remote_device, "remote_device");
     UCTRACE_MEMBER(columns, op, "op");
     UCTRACE_MEMBER(columns, count, "count");
-    UCTRACE_MEMBER(columns, bytes, "bytes");
+    UCTRACE_MEMBER(columns, payload_bytes, "bytes");
     UCTRACE_MEMBER(columns, wire_bytes, "wire_bytes");
     columns.add("first_ns",
                 [&](const Hop& hop, std::size_t) { return since(sent_ns, hop.t_first_ns); });

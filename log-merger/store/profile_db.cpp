@@ -17,6 +17,7 @@
 #include "log-merger/store/mpisee.hpp"
 #include "log-merger/store/profile_schema.hpp"
 #include "log-merger/store/sqlite_file.hpp"
+#include "log-merger/store/store_room.hpp"
 #include "log-merger/summaries/call_parts.hpp"
 #include "log-merger/summaries/profile.hpp"
 #include "log-merger/summaries/run_facts.hpp"
@@ -331,8 +332,7 @@ void save_profile(const Run& run, const std::filesystem::path& path,
   } catch (const std::system_error& error) {
     why = why_not_written(error);
   }
-  throw Error({"cannot write the profile " + path.string(), why,
-               "check that its folder exists, may be written and has space left"});
+  throw no_store("cannot write the profile " + path.string(), why, run, path);
 }
 
 // The header of SQLite's files has the number of the application.

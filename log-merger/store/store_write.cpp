@@ -12,6 +12,7 @@
 #include "log-merger/store/store.hpp"
 #include "log-merger/store/store_chunks.hpp"
 #include "log-merger/store/store_hdf5.hpp"
+#include "log-merger/store/store_room.hpp"
 #include "log-merger/store/store_tables.hpp"
 
 namespace uctrace {
@@ -236,8 +237,7 @@ void save_store(const Run& run, const std::filesystem::path& path,
   } catch (const std::system_error& error) {
     why = why_not_written(error);
   }
-  throw Error({"cannot write the store " + path.string(), why,
-               "check that its folder exists, may be written and has space left"});
+  throw no_store("cannot write the store " + path.string(), why, run, path);
 }
 
 }  // namespace uctrace

@@ -133,13 +133,12 @@ class Log:
 
     def active_sent(self):
         """(operation, its bytes, AM id, header words) of the program's active messages."""
-        names = uct_op_names()
         for offset, _, status in self.records(UCT_OPERATION):
             op, am_id, flags = struct.unpack_from("=BBB", self.bytes, offset + 8)
             if am_id in ACTIVE_MESSAGES and status >= 0:
                 at = offset + 56 + 8 * (flags & 15).bit_count()
                 size = self.u64(offset + 40)
-                yield names[op], size, am_id, struct.unpack_from(f"={flags >> 4 & 7}Q", self.bytes, at)
+                yield UCT_OPS[op], size, am_id, struct.unpack_from(f"={flags >> 4 & 7}Q", self.bytes, at)
 
     def active_arrived(self):
         """(AM id, header words) of those that came."""

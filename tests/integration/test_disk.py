@@ -1,5 +1,7 @@
 """A full disk, an exceeded quota, or a folder that cannot be written: the job runs on, and losses are counted."""
 
+import re
+
 from checks import check_incomplete, check_losses_are_told
 from harness import (
     MPIS,
@@ -15,6 +17,7 @@ from harness import (
     run_well,
     scratch,
 )
+from stores import TOOL_FAILURE
 
 # A private mount namespace with a small tmpfs on $1; what is there at the end is copied to $2.
 FULL = """
@@ -106,5 +109,25 @@ def newest_are_kept():
         check(newest > since, f"the newest message, at {newest} ns, is older than {since} ns")
 
 
-CASES = {"bounded": newest_are_kept}
+def store_tells_what_it_needs():
+    """A merge whose store finds no room: one line with how much it takes, and nothing is left."""
+    if run(in_private_mounts("mount -t tmpfs tmpfs /mnt")).status != 0:
+        raise Skip("private mounts are not permitted here")
+    with scratch() as folder:
+        disk, copy = folder / "disk", folder / "copy"
+        disk.mkdir()
+        copy.mkdir()
+        run_well([TOOL.with_name("uctrace-tracegen"), "-o", folder / "data", "--events", 100000])
+        merge = [TOOL, "merge", folder / "data", "--store", disk / "store"]
+        result = run(in_private_mounts(FULL.replace("size=1m", "size=256k"), disk, copy, *merge))
+        check_equal(result.status, TOOL_FAILURE, f"the status of {result}")
+        told = re.search(r"; ([0-9.]+) KiB are free there, and it takes up to ([0-9.]+) MiB",
+                         result.stderr)
+        check(told is not None, f"what it needs is not told: {result}")
+        check(0 < float(told[1]) <= 256 and float(told[2]) > 1, f"as what it needs: {told[0]}")
+        check_equal(len(result.stderr.splitlines()), 1, f"lines of {result}")
+        check_equal(list((copy / "store").iterdir()), [], "what is left of the store")
+
+
+CASES = {"bounded": newest_are_kept, "store": store_tells_what_it_needs}
 run_test(lambda case: CASES[case]() if case in CASES else job_survives(case))
