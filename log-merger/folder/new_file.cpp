@@ -65,9 +65,12 @@ NewFile::NewFile(const fs::path& wanted) : wanted_(wanted) {
     fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd_ < 0 && errno == EEXIST) continue;
     if (fd_ < 0) fail("making the file");
-    // Another process may have taken it for a leftover before it was locked: then make another one.
-    flock(fd_, LOCK_EX | LOCK_NB);
-    if (still_names(path_, fd_)) return;
+    // Another process may have taken it for a leftover before it was locked, and remove it, or do
+    // so soon: then make another one.
+    const bool is_taken = flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool is_there = still_names(path_, fd_);
+    if (is_there && !is_taken) return;
+    if (is_there) unlink(path_.c_str());
     close(fd_);
     fd_ = -1;
   }

@@ -6,6 +6,7 @@
 
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/input_file.hpp"
+#include "log-merger/folder/file_identity.hpp"
 #include "log-merger/store/store.hpp"
 #include "log-merger/store/store_hdf5.hpp"
 #include "log-merger/store/store_tables.hpp"
@@ -263,8 +264,9 @@ std::optional<Run> load_store(const std::filesystem::path& path, Rows rows,
 
 Run load_store(const std::filesystem::path& path, Rows rows) { return *load_store(path, rows, {}); }
 
-bool is_store(const std::filesystem::path& path) {
-  const hdf5::Quiet quiet;
+namespace {
+
+bool looks_like_store(const std::filesystem::path& path) {
   const log::InputFile input(path.string());
   if (!input.is_open()) return false;
   const std::string open_file = input.path_to_open(path.string());
@@ -275,6 +277,20 @@ bool is_store(const std::filesystem::path& path) {
   } catch (const Failure&) {
     return false;
   }
+}
+
+}  // namespace
+
+// HDF5 cannot open a file that another merge has just replaced.
+bool is_store(const std::filesystem::path& path) {
+  constexpr int kTries = 100;
+  const hdf5::Quiet quiet;
+  for (int i = 0; i < kTries; ++i) {
+    const auto before = identity_of_name(path);
+    if (looks_like_store(path)) return true;
+    if (!before || are_same(before, identity_of_name(path))) return false;
+  }
+  return false;
 }
 
 }  // namespace uctrace

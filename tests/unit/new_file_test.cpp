@@ -1,8 +1,12 @@
 #include "log-merger/folder/new_file.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 
@@ -22,7 +26,35 @@ std::string text_of(const fs::path& path) {
 
 void write_text(const fs::path& path, const char* text) { std::ofstream(path) << text; }
 
+// How often a lock is refused, as where somebody else has it for a moment.
+int refused_locks = 0;
+
 }  // namespace
+}  // namespace uctrace
+
+// In place of the C library's.
+extern "C" int flock(int fd, int operation) {
+  if (uctrace::refused_locks > 0) {
+    --uctrace::refused_locks;
+    errno = EWOULDBLOCK;
+    return -1;
+  }
+  return static_cast<int>(syscall(SYS_flock, fd, operation));
+}
+
+namespace uctrace {
+
+TEST_CASE("a file that others may take for a leftover is not used") {
+  const Folder folder;
+  refused_locks = 2;
+  NewFile file(folder / "a");
+  CHECK(refused_locks == 0);
+  CHECK(folder.files() == 1);
+  remove_leftovers(folder / "a");
+  file.write("new");
+  file.publish();
+  CHECK(text_of(folder / "a") == "new");
+}
 
 TEST_CASE("a new file is seen when it is whole, and leaves nothing if it never is") {
   const Folder folder;
