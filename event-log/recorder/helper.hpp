@@ -57,9 +57,11 @@ struct Helper {
   std::uint64_t last_heartbeat = 0;
 
   // What the recorder may take is a part of what the program may take.
-  bool within_budget(std::size_t bytes) const {
-    return slab_bytes_taken + pool.ring_bytes.load(std::memory_order_relaxed) + bytes <= budget;
+  std::uint64_t budget_left() const {
+    const std::uint64_t taken = slab_bytes_taken + pool.ring_bytes.load(std::memory_order_relaxed);
+    return budget - std::min(budget, taken);
   }
+  bool within_budget(std::size_t bytes) const { return bytes <= budget_left(); }
 
   // Of chunks that no thread has.
   std::uint64_t most_waiting_bytes() const {
@@ -114,10 +116,18 @@ struct Helper {
     return memory != nullptr;
   }
 
+  // As many as all bounds allow, at least the one that was found to be allowed.
+  std::size_t chunks_at_once(std::size_t missing) const {
+    const std::uint64_t bytes = pool.ring_bytes.load(std::memory_order_relaxed);
+    const std::uint64_t most = std::min(kMostChunkBytes, most_chunk_bytes());
+    const std::uint64_t left = std::min(most - std::min(most, bytes), budget_left());
+    return std::clamp<std::size_t>(left / kChunkBytes, 1, std::min(missing, kMappedAtOnce));
+  }
+
   // Several chunks are mapped at once. Each time the helper waits for its turn among all threads
   // that map memory or touch it first: where many start at once, that takes longer than the rest.
   ChunkHeader* make_chunk(std::uint32_t place, std::size_t missing) {
-    if (mapped_bytes == 0 && !map_chunks(std::min(missing, kMappedAtOnce)) && !map_chunks(1)) {
+    if (mapped_bytes == 0 && !map_chunks(chunks_at_once(missing)) && !map_chunks(1)) {
       return nullptr;
     }
     auto* chunk = reinterpret_cast<ChunkHeader*>(mapped);
@@ -218,16 +228,19 @@ struct Helper {
     return slots;
   }
 
-  // All or none of them, which are mapped at once, as chunks are.
+  // As many as can be had, which are mapped at once, as chunks are.
   void fill_slabs(std::size_t missing) {
-    const std::size_t bytes = missing * slab_bytes;
-    auto* memory = missing != 0 && within_budget(bytes)
-                       ? static_cast<unsigned char*>(map_memory(bytes))
-                       : nullptr;
+    missing = std::min<std::uint64_t>(missing, budget_left() / slab_bytes);
+    auto* memory =
+        missing != 0 ? static_cast<unsigned char*>(map_memory(missing * slab_bytes)) : nullptr;
+    if (memory == nullptr && missing > 1) {
+      missing = 1;
+      memory = static_cast<unsigned char*>(map_memory(slab_bytes));
+    }
     if (memory == nullptr) {
       return;
     }
-    slab_bytes_taken += bytes;
+    slab_bytes_taken += missing * slab_bytes;
     for (auto& place : pool.ready_slabs) {
       if (missing != 0 && place.load(std::memory_order_relaxed) == nullptr) {
         place.store(make_slab(memory), std::memory_order_release);

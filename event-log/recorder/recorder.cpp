@@ -172,6 +172,7 @@ Lane* attach() {
     }
     wake_helper();
     lane->take_first_chunk();
+    give_first_slots(*lane);
   }
   return lane;
 }
@@ -285,7 +286,7 @@ ChunkHeader* Lane::next_chunk(Stream stream) {
   if (chunk != nullptr || (waited & bit) != 0) {
     return chunk;
   }
-  waited |= bit;
+  __atomic_fetch_or(&waited, bit, __ATOMIC_RELAXED);  // signal handlers do so, too
   return wait_for_chunk();
 }
 
@@ -304,7 +305,7 @@ void Lane::take_first_chunk() {
 // and the lines that the helper writes.
 void Lane::go_on_in(ChunkHeader* chunk, Stream stream) {
   const std::size_t s = index_of(stream);
-  waited |= static_cast<std::uint8_t>(1u << s);
+  __atomic_fetch_or(&waited, static_cast<std::uint8_t>(1u << s), __ATOMIC_RELAXED);
   const auto start = reinterpret_cast<std::uint64_t>(chunk);
   chunk->lane = index;
   chunk->stream = stream;

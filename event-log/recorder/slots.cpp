@@ -48,13 +48,6 @@ class HeldSlots {
   SlotList* list_ = nullptr;
 };
 
-// For a thread's first operation. Apart, so that who finds some pays nothing.
-[[gnu::noinline]] Slot* take_first_slots(Lane& lane) {
-  const std::uint8_t before = lane.waited;
-  lane.waited |= kHasOwnSlots;
-  return (before & kHasOwnSlots) == 0 ? lend_first_slots(lane.index) : nullptr;
-}
-
 void give_back(Slot* first, Slot* last) {
   Slot* head = returned_slots.load(std::memory_order_relaxed);
   do {
@@ -67,6 +60,17 @@ void give_back(Slot* first, Slot* last) {
 
 void forget_slots() { returned_slots.store(nullptr, std::memory_order_relaxed); }
 
+void give_first_slots(Lane& lane) {
+  if ((__atomic_fetch_or(&lane.waited, kHasOwnSlots, __ATOMIC_RELAXED) & kHasOwnSlots) != 0) {
+    return;
+  }
+  HeldSlots held(&lane);
+  SlotList* list = held.list();
+  if (list != nullptr && list->first == nullptr) {
+    list->first = lend_first_slots(lane.index);
+  }
+}
+
 Slot* acquire_slot(Lane& lane) {
   HeldSlots held(&lane);
   SlotList* list = held.list();
@@ -75,8 +79,7 @@ Slot* acquire_slot(Lane& lane) {
     if (list == nullptr) {
       return nullptr;
     }
-    slot = take_first_slots(lane);
-    slot = slot != nullptr ? slot : returned_slots.exchange(nullptr, std::memory_order_acquire);
+    slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
     slot = slot != nullptr ? slot : take_slab();
     if (slot == nullptr) {
       return nullptr;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <unordered_set>
 
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/job/job.hpp"
@@ -12,6 +11,7 @@
 #include "log-merger/load/load_mpi.hpp"
 #include "log-merger/load/load_peers.hpp"
 #include "log-merger/load/load_pending.hpp"
+#include "log-merger/load/operation_ends.hpp"
 
 namespace uctrace::merge {
 
@@ -32,19 +32,6 @@ constexpr auto kUct = static_cast<std::size_t>(log::DropKind::uct);
 constexpr auto kUcp = static_cast<std::size_t>(log::DropKind::ucp);
 constexpr auto kMpi = static_cast<std::size_t>(log::DropKind::mpi);
 
-// What completions tell.
-struct UctEnd {
-  log::Id operation;
-  std::uint64_t tick;
-  std::int32_t status;
-};
-struct UcpEnd {
-  log::Id operation;
-  std::int32_t status;
-  std::uint64_t tick, sender_tag, length;
-  bool of_receive, has_arrival_tick;
-};
-
 class ProcessLoader {
  public:
   ProcessLoader(Job& job, Index process)
@@ -53,7 +40,8 @@ class ProcessLoader {
         log_(job.logs[static_cast<std::size_t>(process)]),
         mpi_(job, process),
         peers_(job, log_),
-        devices_(job, process) {}
+        devices_(job, process),
+        ends_(job, process) {}
 
   // How many rows the log has for the job.
   struct Rows {
@@ -114,8 +102,7 @@ class ProcessLoader {
     log_.ucp_rows = {first.ucp, first.ucp + rows().ucp};
     make_room();
     read_events();
-    end_uct_operations();
-    end_ucp_operations();
+    ends_.finish();
     mpi_.finish_calls();
     pending_.finish(log_);
     sum_counters();
@@ -123,16 +110,13 @@ class ProcessLoader {
 
   void place_calls(std::size_t first) {
     mpi_.place_calls(first);
-    end_with_calls();
+    ends_.end_with_calls();
   }
 
   // What is counted for the job, in the order of the processes.
   void add_totals() {
     job_.mpi_request_records += mpi_request_records_;
-    job_.uct_completions += uct_completions_;
-    job_.ucp_completions += ucp_completions_;
-    job_.outside_receives.insert(job_.outside_receives.end(), outside_receives_.begin(),
-                                 outside_receives_.end());
+    ends_.add_totals();
   }
 
  private:
@@ -184,14 +168,8 @@ class ProcessLoader {
 
   void make_room() {
     const log::LogFile& file = log_.file;
-    // Of ends no more than can be of operations in the log.
-    const std::size_t uct_ends = std::min(file.event_count(RecordType::uct_completion), rows().uct);
-    const std::size_t ucp_ends = std::min(file.event_count(RecordType::ucp_completion), rows().ucp);
-    log_.uct_by_id.reserve(uct_ends);
     log_.arrival_by_id.reserve(rows().arrivals);
-    log_.ucp_by_id.reserve(rows().ucp);
-    uct_ends_.reserve(uct_ends);
-    ucp_ends_.reserve(ucp_ends);
+    ends_.make_room();
     mpi_.make_room(file.event_count(RecordType::mpi_call) +
                    file.event_count(RecordType::mpi_window_call) +
                    file.event_count(RecordType::mpi_file_call));
@@ -214,8 +192,7 @@ class ProcessLoader {
                    [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
                    [&](std::uint16_t, const log::UctCompletionView& view) {
                      ++log_.events_by_kind[kUct];
-                     add_end(uct_ends_, {view.r.operation, view.r.tick, view.status()},
-                             log_.uct_by_id, log_.uct_rows.end - next_.uct);
+                     ends_.take(view, log_.uct_rows.end - next_.uct);
                    },
                    [&](std::uint16_t, const log::UctPendingView& view) {
                      ++log_.events_by_kind[kUct];
@@ -223,102 +200,12 @@ class ProcessLoader {
                    },
                    [&](std::uint16_t, const log::UcpCompletionView& view) {
                      ++log_.events_by_kind[kUcp];
-                     add_end(ucp_ends_,
-                             {view.r.operation, view.status(), view.r.tick, view.r.sender_tag,
-                              view.r.length, view.of_receive, view.has_arrival_tick()},
-                             log_.ucp_by_id, log_.ucp_rows.end - next_.ucp);
+                     ends_.take(view, log_.ucp_rows.end - next_.ucp);
                    }});
     const Rows rows = this->rows();
     if (next_.uct != first_.uct + rows.uct || next_.ucp != first_.ucp + rows.ucp ||
         next_.arrivals != first_.arrivals + rows.arrivals) {
       throw std::logic_error("a log was read twice and did not hold the same");
-    }
-  }
-
-  // The log has `left` more operations to come. An end whose operation is not among them is of no
-  // use, but for what it tells of the time before a window: a damaged log may have any number.
-  template <typename End>
-  void add_end(std::vector<End>& ends, const End& end, const IdMap& rows_by_id, std::size_t left) {
-    const bool is_of_log = left != 0 || rows_by_id.find(end.operation) != rows_by_id.end();
-    if (is_of_log || !log_.recorded.whole()) ends.push_back(end);
-  }
-
-  // Calls take(row, end) for the last of the ends that name an operation: only a damaged log has
-  // several. Those of which the log has no operation go to outside(end), once each.
-  template <typename End, typename Take, typename Outside>
-  static void each_last(const std::vector<End>& ends, const IdMap& rows_by_id, std::size_t first,
-                        std::size_t rows, Take take, Outside outside) {
-    std::vector<bool> ended(rows);
-    std::unordered_set<log::Id> ended_outside;
-    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
-      const auto found = rows_by_id.find(end->operation);
-      if (found == rows_by_id.end()) {
-        if (ended_outside.insert(end->operation).second) outside(*end);
-        continue;
-      }
-      const auto row = static_cast<std::size_t>(found->second);
-      if (!ended[row - first]) take(row, *end);
-      ended[row - first] = true;
-    }
-  }
-
-  void end_uct_operations() {
-    each_last(
-        uct_ends_, log_.uct_by_id, first_.uct, rows().uct,
-        [&](std::size_t row, const UctEnd& end) {
-          UctOp& op = job_.uct[row];
-          if (!op.has_end) return;
-          op.complete_ns = time(end.tick);
-          op.end_status = end.status;
-          ++uct_completions_;
-        },
-        [&](const UctEnd&) { log_.uct_ends_of_outside += !log_.recorded.whole(); });
-    uct_ends_ = {};
-  }
-
-  void end_ucp_operations() {
-    each_last(
-        ucp_ends_, log_.ucp_by_id, first_.ucp, rows().ucp,
-        [&](std::size_t row, const UcpEnd& end) {
-          UcpOp& op = job_.ucp[row];
-          op.ended = op.completed = true;
-          ++ucp_completions_;
-          op.end_status = end.status;
-          op.end_ns = time(end.tick);
-          op.end_from = end.has_arrival_tick ? TimeFrom::arrival : TimeFrom::clock;
-          if (op.is_receive()) {
-            (op.is_stream() ? op.ended_in : op.sender_tag) = end.sender_tag;
-            op.received_bytes = end.length;
-          }
-        },
-        [&](const UcpEnd& end) { take_end_of_outside(end); });
-    ucp_ends_ = {};
-  }
-
-  // Operations that end with the MPI call they begin with. If its record was lost, or it had not
-  // returned, their end is not known.
-  void end_with_calls() {
-    for (std::size_t i = first_.ucp; i < next_.ucp; ++i) {
-      UcpOp& op = job_.ucp[i];
-      if ((op.flags & log::UcpOperation::kCallEnd) == 0 || op.completed || !op.ended) {
-        continue;
-      }
-      const Index index = call_around(job_, process_, op.lane, op.start_tick);
-      const MpiCall* call = index == kNone ? nullptr : &job_.calls[static_cast<std::size_t>(index)];
-      const bool known = call != nullptr && call->start_tick == op.start_tick && !call->open;
-      op.end_ns = known ? call->end_ns : -1;
-      op.end_from = TimeFrom::mpi_call;
-    }
-  }
-
-  // What began before a window did: of a receive its end tells all the same what it took.
-  void take_end_of_outside(const UcpEnd& end) {
-    if (log_.recorded.whole()) {
-      return;
-    }
-    ++log_.ucp_ends_of_outside;
-    if (end.of_receive && took_message(end.status)) {
-      outside_receives_.push_back({process_, end.operation, end.sender_tag, time(end.tick)});
     }
   }
 
@@ -442,10 +329,8 @@ class ProcessLoader {
   PeerLoader peers_;
   DeviceLoader devices_;
   RecordedLoader recorded_;
-  std::vector<UctEnd> uct_ends_;
-  std::vector<UcpEnd> ucp_ends_;
-  std::uint64_t uct_completions_ = 0, ucp_completions_ = 0, mpi_request_records_ = 0;
-  std::vector<OutsideReceive> outside_receives_;
+  OperationEnds ends_;
+  std::uint64_t mpi_request_records_ = 0;
   PendingQueues pending_;
 };
 

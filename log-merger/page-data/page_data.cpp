@@ -217,11 +217,14 @@ class PageBuilder {
 };
 
 PageWindow window_of(const Run& run, const PageOptions& options) {
-  const auto from = static_cast<std::int64_t>(options.from_ns.value_or(0));
+  // Longer than any run: of one whose store is damaged no more is shown.
+  constexpr std::int64_t kLongest = std::int64_t{1} << 53;
+  const auto from = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(options.from_ns.value_or(0), INT64_MAX - kLongest));
   // The last instant recorded belongs to the run.
   const auto last = static_cast<std::int64_t>(
       std::min(facts_of(run).duration_ns + 1, options.to_ns.value_or(UINT64_MAX)));
-  return {from, std::max(from + 1, last), options.from_ns || options.to_ns};
+  return {from, std::clamp(last, from + 1, from + kLongest), options.from_ns || options.to_ns};
 }
 
 }  // namespace

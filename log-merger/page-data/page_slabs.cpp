@@ -22,7 +22,7 @@ TimeAxis first_axis(const PageWindow& window, std::size_t processes) {
   std::uint32_t slabs = kMostSlabs;
   while (slabs > kFewestSlabs && lanes * slabs > kMostNumbers) slabs /= kCoarser;
   const std::int64_t span = std::max<std::int64_t>(1, window.to_ns - window.from_ns);
-  return {window.from_ns, (span + slabs - 1) / slabs, slabs};
+  return {window.from_ns, (span - 1) / slabs + 1, slabs};
 }
 
 constexpr std::int64_t kCountedNowhere = -1;

@@ -43,7 +43,7 @@ def check_transfers(recording):
         if row["t_end_from"] == POST:
             untimed += 1
             check_equal(row["t_end_ns"], row["t_start_ns"], f"end of the untimed {row}")
-            check(row["op"] in SHORT and row["bytes"] <= 256, f"this one is not short: {row}")
+            check(row["op"] in SHORT and row["wire_bytes"] <= 256, f"this one is not short: {row}")
             check(row["transport"] in ("self", "sysv", "posix"), f"not within memory: {row}")
             check_equal(row["status"], 0, f"status of {row}")
     return untimed

@@ -54,7 +54,8 @@ def libuct():
 
 # --- the same program both ways -------------------------------------------------------------------
 
-UCT_COLUMNS = ("op", "am_id", "bytes", "payload", "transport", "device", "reason", "role", "status")
+UCT_COLUMNS = ("op", "am_id", "wire_bytes", "payload_bytes", "transport", "device", "reason", "role",
+               "status")
 UCP_COLUMNS = ("function", "bytes", "tag", "status", "received_bytes", "sender_tag")
 
 

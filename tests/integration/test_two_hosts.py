@@ -185,10 +185,10 @@ def handed_to_tcp(recording, host):
         check_equal(transfer["device"], CABLE, "device of the tcp transport")
         check(transfer["status"] >= 0, f"refused, but a transfer: {transfer}")
         kind = transfer["op"].partition("_")[0]
-        if transfer["bytes"] > 0:
+        if transfer["wire_bytes"] > 0:
             check(kind in ("am", "put"), f"the tcp transport has no {transfer['op']}")
             operations[kind] += 1
-            amounts[kind] += transfer["bytes"]
+            amounts[kind] += transfer["wire_bytes"]
     return operations, amounts
 
 
