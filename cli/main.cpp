@@ -1,9 +1,10 @@
-// The `uctrace` command: parses, runs one verb, and is the one place where errors become text.
+// The `uctrace` command: parses, runs one verb, and tells what failed.
 #include <cstdio>
 #include <exception>
 #include <iostream>
 
 #include "cli/command-line/command_line.hpp"
+#include "cli/failure_text.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/reader/error.hpp"
 
@@ -32,12 +33,8 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   try {
     return run_verb({argv + 1, argv + argc});
-  } catch (const uctrace::Error& error) {
-    std::cerr << "uctrace: " << error.message() << '\n';
-  } catch (const std::bad_alloc&) {
-    std::cerr << "uctrace: out of memory: the run does not fit; use a machine with more memory.\n";
-  } catch (const std::exception& error) {
-    std::cerr << "uctrace: unexpected failure: " << error.what() << "; please report it.\n";
+  } catch (const std::exception& failure) {
+    uctrace::cli::tell_failure(failure);
   }
   return uctrace::cli::kToolFailed;
 }

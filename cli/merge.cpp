@@ -2,6 +2,8 @@
 
 #include <iostream>
 
+#include "cli/failure_text.hpp"
+#include "cli/launched_ranks.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
@@ -9,14 +11,31 @@
 
 namespace uctrace::cli {
 
+namespace {
+
+void print(const Stored& stored) {
+  const Run& run = stored.run;
+  std::cout << fmt::format("{}: {} messages, {} transfers of {} processes\n", stored.path.string(),
+                           run.messages.size(), run.transfers.size(), run.processes.size());
+  for (const std::string& note : run.notes) std::cout << "note: " << note << '\n';
+  std::cout << identities_line(run) << '\n';
+}
+
+}  // namespace
+
 int run(const MergeCommand& command) {
   end_quietly_on_closed_pipe();
-  const auto [merged, path] = merge_and_store(command.data);
-  std::cout << fmt::format("{}: {} messages, {} transfers of {} processes\n", path.string(),
-                           merged.messages.size(), merged.transfers.size(),
-                           merged.processes.size());
-  for (const std::string& note : merged.notes) std::cout << "note: " << note << '\n';
-  std::cout << identities_line(merged) << '\n';
+  const LaunchedRanks launched;
+  if (launched.is_idle()) return kOk;
+  if (!launched.why_alone().empty()) warn("one process merges alone", launched.why_alone());
+  try {
+    const Stored stored = merge_and_store(command.data, launched.ranks());
+    if (launched.ranks().is_first()) print(stored);
+  } catch (const OtherRankFailed&) {
+    // It says why, and gives the job its status. A launcher that sees this one fail first may end
+    // that one before it has spoken.
+    return kOk;
+  }
   return kOk;
 }
 

@@ -5,18 +5,21 @@
 #include <algorithm>
 #include <exception>
 #include <future>
-#include <iostream>
 #include <optional>
+#include <ostream>
 #include <random>
 #include <streambuf>
 
 #include "cli/data-folder/store_place.hpp"
+#include "cli/failure_text.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/verbs.hpp"
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/folder/data_files.hpp"
 #include "log-merger/folder/sources.hpp"
 #include "log-merger/merge.hpp"
+#include "log-merger/spill/resident.hpp"
 #include "log-merger/store/profile_db.hpp"
 #include "log-merger/store/store.hpp"
 
@@ -40,7 +43,7 @@ void require_same(const SameFolder& data, const fs::path& path) {
 // Both are made at once, and the profile is published first: the store says that there is a run,
 // and of which profile. `data` is the folder that the run was read from.
 void save(const Run& run, const fs::path& folder, const SameFolder& data,
-          const MergeOptions& options) {
+          const MergeOptions& options, const Ranks& ranks = Ranks()) {
   if (options.progress != nullptr) options.progress->begin("storing", 1);
   const fs::path profile = folder / kProfileFile, store = folder / kStoreFile;
   require_replaceable(store, is_store);
@@ -61,13 +64,9 @@ void save(const Run& run, const fs::path& folder, const SameFolder& data,
         published.get_future().get();
         require_same(data, store);
       };
-      save_store(run, store, profile_and_folder, workers);
+      save_store(run, store, profile_and_folder, workers, ranks);
     }
   });
-}
-
-void warn(const std::string& what, const std::string& why) {
-  std::cerr << "uctrace: warning: " << what << ": " << why << '\n';
 }
 
 template <typename Keep>
@@ -121,8 +120,20 @@ void mend_profile(const Run& run, const fs::path& folder, const SameFolder& data
   });
 }
 
+// Beside the store; where none can be kept, with other temporary files.
+fs::path folder_for_spilling(const DataChoice& data) {
+  try {
+    return StorePlace(data).make_folder();
+  } catch (const Error&) {
+    return fs::temp_directory_path();
+  }
+}
+
 MergeOptions options_for(const DataChoice& data, ProgressLine& line) {
-  return {.job = data.job, .threads = data.threads, .progress = line.progress()};
+  return {.job = data.job,
+          .threads = data.threads,
+          .progress = line.progress(),
+          .memory = {data.memory_bytes, [&data] { return folder_for_spilling(data); }}};
 }
 
 Run& head_of(Run& run) { return run; }
@@ -223,23 +234,72 @@ class WrittenOnce : public std::streambuf {
   std::streamsize passed_ = 0, again_ = 0;
 };
 
+Run merge_whole(const DataChoice& data, const MergeOptions& options) {
+  Run run = merge_folder(data.folder, options);
+  if (count_unreadable(run.sources) == 0) return run;
+  throw Error({.what = "cannot merge '" + data.folder.string() + "'",
+               .why = unreadable_sources(run),
+               .to_do = "make it readable, or move it out of the folder"});
+}
+
+// By all ranks, or by none. Until all have told whether they could, none throws.
+Run merge_with(const Ranks& ranks, const DataChoice& data, const MergeOptions& options) {
+  std::optional<Run> run;
+  std::exception_ptr failure;
+  try {
+    run = merge_whole(data, options);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const std::size_t failed = ranks.first_that(failure != nullptr);
+  if (failed == ranks.rank()) std::rethrow_exception(failure);
+  if (failed != ranks.size()) throw OtherRankFailed();
+  if (ranks.size() == 1 || ranks.all_same(digest_of(*run))) return *std::move(run);
+  if (!ranks.is_first()) throw OtherRankFailed();
+  throw Error({.what = "cannot merge '" + data.folder.string() + "' by several processes",
+               .why = "they did not all see the same: the job still runs, or a process that was "
+                      "killed can be looked for on its own node only, or a file system shows its "
+                      "changes late",
+               .to_do = "merge without the launcher, or again later"});
+}
+
+// Where one rank fails while the others wait for what it packed, all end.
+template <typename Work>
+void together(const Ranks& ranks, ProgressLine& line, Work work) {
+  try {
+    work();
+  } catch (const std::exception& failure) {
+    if (ranks.size() == 1) throw;
+    line.erase();
+    tell_failure(failure);
+    ranks.abort(kToolFailed);
+    throw;
+  }
+}
+
 }  // namespace
 
-Stored merge_and_store(const DataChoice& data) {
+Stored merge_and_store(const DataChoice& data, const Ranks& ranks) {
   const SameFolder source(data.folder);
   ProgressLine line;
-  const MergeOptions options = options_for(data, line);
-  Stored stored{merge_folder(data.folder, options), {}};
-  if (count_unreadable(stored.run.sources) != 0) {
-    throw Error({.what = "cannot merge '" + data.folder.string() + "'",
-                 .why = unreadable_sources(stored.run),
-                 .to_do = "make it readable, or move it out of the folder"});
+  MergeOptions options = options_for(data, line);
+  if (!ranks.is_first()) options.progress = nullptr;
+  // Each holds the whole job.
+  if (data.memory_bytes == 0 && ranks.on_this_host() > 1) {
+    options.memory.most_bytes = spill::available_bytes() / 4 * 3 / ranks.on_this_host();
   }
-  StorePlace place(data);
-  const fs::path& folder = place.make_folder();
-  stored.run.store_id = new_store_id();
-  save(stored.run, folder, source, options);
-  stored.path = folder / kStoreFile;
+  Stored stored{merge_with(ranks, data, options), {}};
+  together(ranks, line, [&] {
+    stored.run.store_id = ranks.from_first(new_store_id());
+    if (!ranks.is_first()) {
+      help_to_store(stored.run, workers_for(stored.run.sources, options.threads, nullptr), ranks);
+      return;
+    }
+    StorePlace place(data);
+    const fs::path& folder = place.make_folder();
+    save(stored.run, folder, source, options, ranks);
+    stored.path = folder / kStoreFile;
+  });
   return stored;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/data-folder/data_choice.hpp"
 #include "log-merger/model/model.hpp"
+#include "log-merger/ranks/ranks.hpp"
 #include "log-merger/row-source/row_source.hpp"
 #include "log-merger/store/store.hpp"
 
@@ -29,8 +30,12 @@ struct Stored {
   std::filesystem::path path;
 };
 
+// Another rank of this merge failed, and tells why.
+struct OtherRankFailed {};
+
 // Merges the newest job of the folder and stores it, whatever was stored before. Throws Error where
-// it cannot, or where a log cannot be read now.
-Stored merge_and_store(const DataChoice& data);
+// it cannot, or where a log cannot be read now. Several ranks share the work, and the first one
+// stores it: each reads and links the whole job, and packs its part of the columns.
+Stored merge_and_store(const DataChoice& data, const Ranks& ranks);
 
 }  // namespace uctrace::cli

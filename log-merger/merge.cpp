@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <vector>
+
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/audit/describe_gpus.hpp"
 #include "log-merger/audit/describe_windows.hpp"
@@ -16,6 +21,7 @@
 #include "log-merger/summaries/gpu_nic.hpp"
 #include "log-merger/summaries/profile_identities.hpp"
 #include "log-merger/summaries/sums.hpp"
+#include "log-merger/summaries/traffic_tables.hpp"
 
 namespace uctrace {
 
@@ -38,8 +44,32 @@ merge::Job loaded(LogSet logs, const MergeOptions& options) {
 // What is linked names each other by row.
 void forget_ids(merge::Job& job) {
   for (merge::ProcessLog& log : job.logs) {
-    log.uct_by_id = log.ucp_by_id = log.arrival_by_id = merge::IdMap();
+    log.uct_by_id = {};
+    log.ucp_by_id = {};
+    log.arrival_by_id = {};
   }
+}
+
+// What is summed up of the rows, each sum by itself: for the audit and the run's identities, and
+// what the run keeps. What takes longest comes first.
+merge::Found counted(merge::Job& job) {
+  merge::Found found;
+  std::vector<Identity> of_profile;
+  const std::function<void()> sums[] = {
+      [&] { lay_out_traffic(job.run); },
+      [&] {
+        job.run.profile = std::make_shared<const Profile>(profile_of(job.run));
+        of_profile = profile_identities(job.run, *job.run.profile);
+      },
+      [&] { found = merge::count_found(job); },
+      [&] {
+        job.run.facets = find_facets(job.run);
+        lay_out_sums(job.run);
+      }};
+  job.workers.each(std::size(sums), [&](std::size_t i) { sums[i](); });
+  merge::check_identities(job, found);
+  job.run.identities.insert(job.run.identities.end(), of_profile.begin(), of_profile.end());
+  return found;
 }
 
 Run merged(merge::Job job) {
@@ -61,17 +91,8 @@ Run merged(merge::Job job) {
   merge::place_devices(job);
   merge::lay_out_gpu_nic(job.run);
   merge::find_clock_violations(job);
-  merge::Found found;
-  std::vector<Identity> of_profile;
-  job.workers.each(2, [&](std::size_t piece) {
-    if (piece == 0) {
-      found = merge::count_found(job);
-    } else {
-      of_profile = profile_identities(job.run, profile_of(job.run));
-    }
-  });
-  merge::check_identities(job, found);
-  job.run.identities.insert(job.run.identities.end(), of_profile.begin(), of_profile.end());
+  job.run.last_ns = last_instant(job.run);
+  const merge::Found found = counted(job);
   merge::describe_run(job, found);
   merge::note_recording(job);
   merge::note_disagreements(job);
@@ -84,9 +105,6 @@ Run merged(merge::Job job) {
   for (std::string& note : job.run.notes) {
     note = plain_text(note);  // they name files and processes
   }
-  job.run.last_ns = last_instant(job.run);
-  job.run.facets = find_facets(job.run);
-  lay_out_sums(job.run);
   job.run.settled = are_settled(job.run.sources);
   return std::move(job.run);
 }

@@ -40,12 +40,18 @@ void add_format(CLI::App& verb, Format& format) {
   add_choice(verb, "--format", format, kFormats, "How to print [table]");
 }
 
+// A command and the definitions of a run of many processes lie in memory whatever is spilled.
+constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
+
 void add_data(CLI::App& verb, DataChoice& data) {
   add_path(verb, "DIR", data.folder, "",
            fmt::format("Folder with the data [{}]", kDefaultFolderText));
   add_path(verb, "--store", data.store, "DIR",
            "Folder for the merged run [the data's; one in ~/.cache if that is not yours]");
   add_threads(verb, data.threads);
+  add_size(verb, "--memory", data.memory_bytes, kLeastMemory,
+           "Memory that merging takes at most: more goes to a file beside the merged run [3/4 of "
+           "what is available]");
 }
 
 void add_job(CLI::App& verb, DataChoice& data) {
@@ -56,24 +62,6 @@ void add_job(CLI::App& verb, DataChoice& data) {
 
 // Below, a log could not hold the newest events of a few threads.
 constexpr std::uint64_t kLeastMaxLog = std::uint64_t{1} << 20;
-
-void add_max_log(CLI::App& verb, std::uint64_t& bytes) {
-  verb.add_option_function<std::string>(
-          "--max-log", [&bytes](const std::string& text) { bytes = *parse_size_bytes(text); },
-          "Keep the newest events only, SIZE of each process, and up to 13M more while it runs "
-          "[all]")
-      ->check(CLI::Validator(
-          [](std::string& text) -> std::string {
-            const auto size = parse_size_bytes(text);
-            if (size && *size >= kLeastMaxLog) return "";
-            throw Error({.what = "--max-log " + text,
-                         .why = size ? fmt::format("'{}' is less than 1M", text)
-                                     : fmt::format("'{}' is no size", text),
-                         .to_do = "give a size such as 64M or 2G"});
-          },
-          ""))
-      ->type_name("SIZE");
-}
 
 void add_condition(CLI::App& verb, const std::string& option, Words& conditions,
                    const std::string& help) {
@@ -109,34 +97,18 @@ void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
 }
 
 void add_filter(CLI::App& verb, FilterSpec& filter) {
-  const auto list = [&](const char* option, Words& values, const char* help,
-                        const char* kind = "A,B") {
-    return add_list(verb, option, values, help, kind);
-  };
   const auto number = [&](const char* option, std::optional<std::uint64_t>& value,
                           const char* help) {
     verb.add_option(option, value, help)->check(a_number(option))->type_name("N")->group(kChoosing);
   };
-  list("--kind", filter.kind, "Kinds of messages", "tag|am|stream|put|get|atomic")
-      ->check(one_of("--kind", names_of(kMessageKinds)));
-  list("--mpi", filter.mpi, "MPI functions that asked");
-  list("--comm", filter.comm, "Communicators");
-  list("--protocol", filter.protocol, "UCP protocols");
-  list("--src", filter.src, "Source ranks: where the data lay");
-  list("--dst", filter.dst, "Destination ranks: where it went");
-  list("--rank", filter.rank, "Ranks, of either end");
-  list("--host", filter.host, "Hosts, of either end");
-  list("--src-host", filter.src_host, "Hosts where the data lay");
-  list("--dst-host", filter.dst_host, "Hosts where it went");
-  list("--src-memory", filter.src_memory, "Memory that the data left", "host|gpu|managed|unknown")
-      ->check(one_of("--src-memory", names_of(kMemoryKinds)));
-  list("--dst-memory", filter.dst_memory, "Memory that it reached", "host|gpu|managed|unknown")
-      ->check(one_of("--dst-memory", names_of(kMemoryKinds)));
-  list("--gpu", filter.gpu, "GPUs of either end: HOST/UUID, UUID or PCI address");
-  list("--transport", filter.transport, "UCT transports on the path");
-  list("--op", filter.op, "UCT operations on the path");
-  list("--role", filter.role, "Roles of transfers on the path", "data|control|staging")
-      ->check(one_of("--role", names_of(kRoles)));
+  for (const NamedCriterion& criterion : kNamedCriteria) {
+    const std::string option = fmt::format("--{}", criterion.name);
+    const Words values = criterion.values != nullptr ? criterion.values() : Words();
+    CLI::Option* const added =
+        add_list(verb, option.c_str(), filter.*criterion.asked, criterion.meaning,
+                 values.empty() ? "A,B" : joined(values).c_str());
+    if (!values.empty()) added->check(one_of(option, values));
+  }
   number("--min-bytes", filter.min_bytes, "Least payload of a message");
   number("--max-bytes", filter.max_bytes, "Greatest payload of a message");
   add_span(verb, filter.from_ns, filter.to_ns);
@@ -186,7 +158,9 @@ void Grammar::add_record() {
                 "Record from pcontrol[:LEVEL] or signal:NAME on [from the start]");
   add_condition(verb, "--stop-on", record_.stop_on,
                 "Stop recording there, until the next start [never]");
-  add_max_log(verb, record_.max_log_bytes);
+  add_size(verb, "--max-log", record_.max_log_bytes, kLeastMaxLog,
+           "Keep the newest events only, SIZE of each process, and up to 13M more while it runs "
+           "[all]");
   verb.add_flag("--no-helper", record_.no_helper,
                 "No thread, and no system calls of uctrace's once MPI or UCX has started");
   verb.add_flag("--gpu-history", record_.gpu_history,
@@ -245,8 +219,9 @@ void Grammar::add_comms() {
   add_list(verb, "--mpi", filter.mpi, "MPI functions");
   add_list(verb, "--rank", filter.rank, "Ranks that called");
   add_list(verb, "--host", filter.host, "Hosts of these");
-  add_list(verb, "--kind", filter.kind, "Kinds of operations", joined(names_of(kMpiKinds)).c_str())
-      ->check(one_of("--kind", names_of(kMpiKinds)));
+  const Words kinds = names_of_all<kMpiKinds>();
+  add_list(verb, "--kind", filter.kind, "Kinds of operations", joined(kinds).c_str())
+      ->check(one_of("--kind", kinds));
   add_time(verb, "--from", filter.from_ns, "Calls that start at TIME of the run or later");
   add_time(verb, "--to", filter.to_ns, "Calls that start before TIME");
 }

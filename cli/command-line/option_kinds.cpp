@@ -90,6 +90,24 @@ void add_threads(CLI::App& verb, std::size_t& threads) {
       ->type_name("N");
 }
 
+void add_size(CLI::App& verb, const std::string& option, std::uint64_t& bytes, std::uint64_t least,
+              const std::string& help) {
+  verb.add_option_function<std::string>(
+          option, [&bytes](const std::string& text) { bytes = *parse_size_bytes(text); }, help)
+      ->check(CLI::Validator(
+          [=](std::string& text) -> std::string {
+            const auto size = parse_size_bytes(text);
+            if (size && *size >= least) return "";
+            throw Error({.what = fmt::format("{} {}", option, text),
+                         .why = size ? fmt::format("'{}' is less than {}M", text, least >> 20)
+                                     : fmt::format("'{}' is no size", text),
+                         .to_do = fmt::format("give a size such as {}M or 2G",
+                                              std::max<std::uint64_t>(least >> 20, 64))});
+          },
+          ""))
+      ->type_name("SIZE");
+}
+
 void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help) {
   verb.add_option("--limit", limit, help)->check(a_number("--limit"))->type_name("N");
 }

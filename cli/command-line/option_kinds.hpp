@@ -28,13 +28,6 @@ Words names_of(const Choices<Value>& choices) {
   return names;
 }
 
-template <typename Value, std::size_t N>
-Words names_of(const Value (&values)[N]) {
-  Words names;
-  for (const Value value : values) names.push_back(name_of(value));
-  return names;
-}
-
 // What a help text, a manual page and a completion show as "a|b|c".
 std::string joined(const Words& names);
 
@@ -45,6 +38,9 @@ CLI::Validator a_number(const std::string& option);
 CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem::path& path,
                       const std::string& kind, const std::string& help);
 void add_threads(CLI::App& verb, std::size_t& threads);
+// At least `least` bytes, whole MiB.
+void add_size(CLI::App& verb, const std::string& option, std::uint64_t& bytes, std::uint64_t least,
+              const std::string& help);
 void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help);
 void add_time(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& value,
               const std::string& help);

@@ -1,7 +1,8 @@
-// What the folder and the options --job, --store and --threads say of the run that is read.
+// What the folder and the options --job, --store, --threads and --memory say of the run that is read.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -14,6 +15,7 @@ struct DataChoice {
   std::string job;              // empty = the newest
   std::filesystem::path store;  // folder of the merged run; empty = the data folder, or a cache
   std::size_t threads = 0;      // that merge it, at most; 0 = one a CPU
+  std::uint64_t memory_bytes = 0;  // that a merge may take; 0 = most of what is available
 };
 
 }  // namespace uctrace::cli

@@ -15,13 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-log::Life life_of(const log::LogFile& log, const fs::path& path, std::uint64_t now_ns) {
-  return log::life_of(log.state() == log::WriterState::closed, log::sight_of_writer(log.page()),
-                      {.heartbeat = log.page().heartbeat_realtime_ns,
-                       .modified = modified_ns(path),
-                       .now = now_ns});
-}
-
 ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint64_t now_ns) {
   const log::ProcessPage& page = log.page();
   ProcessReport report{.log = path,
@@ -30,7 +23,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint
                        .rank = page.world_rank,
                        .world_size = page.world_size,
                        .closed = page.closed == 1,
-                       .life = life_of(log, path, now_ns),
+                       .life = life_of(log.state(), page, path, now_ns),
                        .write_errno = page.write_errno,
                        .file_system = log::file_system_of(page.file_system).name,
                        .packing_ns = page.packing_ns,
@@ -58,6 +51,17 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint
   return report;
 }
 
+}  // namespace
+
+log::Life life_of(log::WriterState state, const log::ProcessPage& page, const fs::path& path,
+                  std::uint64_t now_ns) {
+  const bool closed = state == log::WriterState::closed;
+  // Of a log that is closed nobody needs to look for the writer.
+  return log::life_of(
+      closed, closed ? log::Sight::gone : log::sight_of_writer(page),
+      {.heartbeat = page.heartbeat_realtime_ns, .modified = modified_ns(path), .now = now_ns});
+}
+
 std::vector<fs::path> logs_in(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code error;
@@ -67,8 +71,6 @@ std::vector<fs::path> logs_in(const fs::path& folder) {
   std::sort(paths.begin(), paths.end());
   return paths;
 }
-
-}  // namespace
 
 JobLog read_job_log(const fs::path& folder, const std::string& recording, std::uint64_t now_ns) {
   if (now_ns == 0) {

@@ -10,6 +10,7 @@
 
 #include "event-log/format/file_layout.hpp"
 #include "event-log/reader/liveness.hpp"
+#include "event-log/reader/writer_state.hpp"
 #include "log-merger/model/drop_words.hpp"
 
 namespace uctrace::cli {
@@ -43,6 +44,13 @@ struct JobLog {
   std::vector<std::filesystem::path> unreadable;  // logs without a valid page
   bool folder_gone = false;
 };
+
+// The logs in `folder`, by name; of one that cannot be read none.
+std::vector<std::filesystem::path> logs_in(const std::filesystem::path& folder);
+
+// Whether the process whose log leads with `page` may still write to it.
+log::Life life_of(log::WriterState state, const log::ProcessPage& page,
+                  const std::filesystem::path& log, std::uint64_t now_ns);
 
 // The processes in `folder` of the `uctrace record` with this key; with an empty key, all. A folder
 // that cannot be read has none. `now_ns`: the time of the folder's file server; 0 = this host's.

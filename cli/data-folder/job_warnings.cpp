@@ -5,13 +5,13 @@
 #include <map>
 #include <set>
 
+#include "cli/data-folder/definitions.hpp"
 #include "cli/data-folder/job_log.hpp"
 #include "event-log/format/drop_causes.hpp"
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/reader.hpp"
 #include "event-log/recorder/recording.hpp"
 #include "log-merger/model/drop_words.hpp"
-#include "log-merger/model/faults.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -51,105 +51,10 @@ Processes select(const Processes& processes, Predicate predicate) {
   return selected;
 }
 
-// The first text of `kind` that a process defined, empty if none can be read.
-std::string defined_text(const ProcessReport& process, log::TextKind kind) {
-  std::string found;
-  try {
-    const log::LogFile file = log::LogFile::open(process.log);
-    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::TextView& text) {
-      if (text.kind() == kind && found.empty()) found = text.text;
-    });
-  } catch (const Error&) {
-    return "";
-  }
-  return found;
-}
-
-std::string reason_text(const log::FaultView& fault) {
-  const std::string detail(fault.detail);
-  switch (fault.code()) {
-    case log::FaultCode::unknown_ucx_version:
-      return "this version of UCX is not known to uctrace: " + detail;
-    case log::FaultCode::self_check_failed:
-      return "its self-check failed: " + detail;
-    case log::FaultCode::symbol_missing:
-      return detail;
-    case log::FaultCode::out_of_interfaces:
-      return fmt::format("more than {} interfaces were opened", fault.r.value);
-    case log::FaultCode::unknown_mpi_library:
-      return "this MPI library is not known to uctrace: " + detail;
-    case log::FaultCode::request_field_unknown:
-      return "requests have parameters that are not known: " + detail;
-    case log::FaultCode::out_of_handlers:
-      return fmt::format("more than {} active message handlers were set", fault.r.value);
-    case log::FaultCode::other_ucx_loaded:
-      return "another UCX than that of --ucx was loaded: " + detail;
-    case log::FaultCode::unknown_patch:
-      return "the UCX was rebuilt by another version of uctrace: " + detail;
-    case log::FaultCode::several_ucx:
-      return "it is not clear which of several UCX libraries is meant by calls of " + detail;
-    case log::FaultCode::ucp_bypassed:
-      return "calls of UCP went past uctrace into " + detail +
-             ", which the program opened and asked for its functions by itself; a rebuilt UCX is "
-             "seen there, too";
-    case log::FaultCode::mpi_bypassed:
-      return "calls of MPI went past uctrace into " + detail +
-             ", which the program opened with RTLD_DEEPBIND or asked for its functions by a handle";
-    case log::FaultCode::unknown_condition:
-      return "recording cannot wait for " + detail;
-    case log::FaultCode::gpu_driver_unusable:
-      return "its driver has no " + detail;
-    case log::FaultCode::gpu_history_refused:
-      if (fault.r.value != 0) return "not all that was told could be kept";
-      break;
-    case log::FaultCode::left_out:
-    case log::FaultCode::signal_taken:
-    case log::FaultCode::clock_not_measured:
-    case log::FaultCode::gpu_query_failed:
-    case log::FaultCode::gpu_events_refused:
-    case log::FaultCode::topology_not_taken:
-    case log::FaultCode::none:
-    case log::FaultCode::kCount:
-      break;
-  }
-  return detail.empty() ? "no reason was recorded" : detail;
-}
-
-bool switches_off(log::FaultCode code) {
-  return code != log::FaultCode::left_out && !loses_nothing(code);
-}
-
-std::string off_reason(const ProcessReport& process, log::Layer layer) {
-  std::string reason;
-  try {
-    const log::LogFile file = log::LogFile::open(process.log);
-    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
-      const bool of_layer = fault.r.layer == layer && switches_off(fault.code());
-      if (of_layer && reason.empty()) reason = reason_text(fault);
-    });
-  } catch (const Error& error) {
-    return error.message();
-  }
-  return reason.empty() ? "no reason was recorded" : reason;
-}
-
-// Of the first fault of this kind; empty if the process has none.
-std::string fault_text(const ProcessReport& process, log::FaultCode code) {
-  std::string text;
-  try {
-    const log::LogFile file = log::LogFile::open(process.log);
-    file.for_each_record(log::Stream::definitions, [&](std::uint16_t, const log::FaultView& fault) {
-      if (fault.code() == code && text.empty()) text = reason_text(fault);
-    });
-  } catch (const Error&) {
-    return "";
-  }
-  return text;
-}
-
 // --- the checks, each adding a line where something is wrong ---------------------------------
 
-void check_layers(const Processes& processes, std::vector<std::string>& lines) {
+void check_layers(const Processes& processes, const Definitions& defined,
+                  std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < log::kLayers; ++i) {
     const auto layer = static_cast<log::Layer>(i);
     const Processes off = select(processes, [&](const ProcessReport& process) {
@@ -158,12 +63,13 @@ void check_layers(const Processes& processes, std::vector<std::string>& lines) {
     if (off.empty()) continue;
     lines.push_back(fmt::format(
         "the {} layer turned itself off in {}: {}; the job ran on, that layer is missing",
-        kLayerNames[i], count_text(off, processes.size()), off_reason(off.front(), layer)));
+        kLayerNames[i], count_text(off, processes.size()), defined.off_reason(off.front(), layer)));
   }
 }
 
 // What --ucx asked for, and what the processes then loaded.
-void check_ucx_loaded(const Processes& processes, std::vector<std::string>& lines) {
+void check_ucx_loaded(const Processes& processes, const Definitions& defined,
+                      std::vector<std::string>& lines) {
   for (const auto& [code, to_do] : {
            std::pair{
                log::FaultCode::other_ucx_loaded,
@@ -177,7 +83,7 @@ void check_ucx_loaded(const Processes& processes, std::vector<std::string>& line
        }) {
     std::string reason;
     const Processes affected = select(processes, [&](const ProcessReport& process) {
-      const std::string text = fault_text(process, code);
+      const std::string text = defined.fault(process, code);
       if (reason.empty()) reason = text;
       return !text.empty();
     });
@@ -188,10 +94,11 @@ void check_ucx_loaded(const Processes& processes, std::vector<std::string>& line
 }
 
 // What --gpu-history asked for. Nothing else is missing.
-void check_gpu_history(const Processes& processes, std::vector<std::string>& lines) {
+void check_gpu_history(const Processes& processes, const Definitions& defined,
+                       std::vector<std::string>& lines) {
   std::string why;
   const Processes affected = select(processes, [&](const ProcessReport& process) {
-    const std::string text = fault_text(process, log::FaultCode::gpu_history_refused);
+    const std::string text = defined.fault(process, log::FaultCode::gpu_history_refused);
     if (why.empty()) why = text;
     return !text.empty();
   });
@@ -202,7 +109,8 @@ void check_gpu_history(const Processes& processes, std::vector<std::string>& lin
       count_text(affected, processes.size()), why));
 }
 
-void check_ucx_used(const Processes& processes, std::vector<std::string>& lines) {
+void check_ucx_used(const Processes& processes, const Definitions& defined,
+                    std::vector<std::string>& lines) {
   const auto uses_ucx = [](const ProcessReport& process) {
     // Cut short before its first message, with UCX at hand: no reason for advice.
     const bool was_about_to = !process.closed && is(process, log::Layer::ucp, log::LayerState::on);
@@ -217,7 +125,7 @@ void check_ucx_used(const Processes& processes, std::vector<std::string>& lines)
     return process.mpi_calls != 0 && process.world_size > 1;
   });
   if (job == processes.end()) return;
-  const std::string library = defined_text(*job, log::TextKind::mpi_library);
+  const std::string library = defined.mpi_library(*job);
   if (library.find("Open MPI") != std::string::npos) {
     lines.push_back(
         "this Open MPI job did not use UCX: Open MPI takes it by itself only on networks it "
@@ -380,10 +288,11 @@ std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
         kept.unreadable.size(), kept.unreadable.size() == 1 ? "" : "s",
         kept.unreadable.front().filename().string()));
   }
-  check_layers(all, lines);
-  check_ucx_loaded(all, lines);
-  check_gpu_history(all, lines);
-  check_ucx_used(all, lines);
+  const Definitions defined(all);
+  check_layers(all, defined, lines);
+  check_ucx_loaded(all, defined, lines);
+  check_gpu_history(all, defined, lines);
+  check_ucx_used(all, defined, lines);
   check_ranks(all, lines);
   check_drops(all, lines);
   check_untracked(all, lines);

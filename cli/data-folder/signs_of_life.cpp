@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "cli/data-folder/file_times.hpp"
 #include "cli/data-folder/job_log.hpp"
 #include "cli/data-folder/lease.hpp"
+#include "event-log/reader/error.hpp"
+#include "event-log/reader/log_head.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -26,14 +30,20 @@ std::string sign_of_life(const fs::path& folder) {
       return words(lease.life, lease.host, "a `uctrace record`{} waits for its job there");
     }
   }
-  const JobLog logs = read_job_log(folder, "", now);
-  for (const ProcessReport& process : logs.processes) {
-    if (log::may_run(process.life)) {
-      return words(process.life, process.host, "a job{} is still writing there");
+  std::vector<fs::path> unreadable;
+  for (const fs::path& path : logs_in(folder)) {
+    try {
+      const log::LogHead head = log::read_log_head(path);
+      const log::Life life = life_of(head.state, head.page, path, now);
+      if (log::may_run(life)) {
+        return words(life, std::string(head.host()), "a job{} is still writing there");
+      }
+    } catch (const Error&) {
+      unreadable.push_back(path);
     }
   }
   // One that is being made cannot be read yet.
-  for (const fs::path& log : logs.unreadable) {
+  for (const fs::path& log : unreadable) {
     const std::uint64_t written = modified_ns(log);
     const log::Life life = log::life_of(false, log::Sight::hidden,
                                         {.heartbeat = written, .modified = written, .now = now});

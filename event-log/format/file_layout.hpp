@@ -67,8 +67,14 @@ struct Head {
 static_assert(sizeof(Head) == 8);
 inline constexpr std::size_t kMaxRecordBytes = 255 * 8;
 
-// Ids are unique within a process: lane << 48 | counter (from 1) of that lane and record type.
+// Ids are unique within a process: the lane, and a counter (from 1) of that lane and record type.
 using Id = std::uint64_t;
+inline constexpr unsigned kIdLaneShift = 48;
+constexpr Id make_id(std::uint64_t lane, std::uint64_t number) {
+  return lane << kIdLaneShift | number;
+}
+constexpr std::uint64_t lane_of(Id id) { return id >> kIdLaneShift; }
+constexpr std::uint64_t number_in_lane(Id id) { return id & ((Id{1} << kIdLaneShift) - 1); }
 
 // Totals of one lane, counted where the event happens and independently of the records, so that
 // the accounting identities compare two separate counts. Never reset, never overwritten.

@@ -1,8 +1,8 @@
 #include "event-log/reader/log_head.hpp"
 
 #include <algorithm>
-#include <cstring>
 
+#include "event-log/reader/fixed_text.hpp"
 #include "event-log/reader/input_file.hpp"
 
 namespace uctrace::log {
@@ -19,7 +19,8 @@ using Cause = FileError::Cause;
 
 }  // namespace
 
-std::string_view LogHead::job() const { return {page.job, strnlen(page.job, sizeof page.job)}; }
+std::string_view LogHead::job() const { return text_in(page.job); }
+std::string_view LogHead::host() const { return text_in(page.host); }
 
 void check_page(const ProcessPage& page, std::size_t file_bytes, const std::string& name) {
   if (page.magic == 0) {

@@ -16,6 +16,7 @@ struct LogHead {
   WriterState state = WriterState::unseen;  // as of LogFile::state()
 
   std::string_view job() const;
+  std::string_view host() const;
 };
 
 // Reads 8 KiB, however large the log is. Throws FileError as LogFile::open does.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "event-log/reader/fixed_text.hpp"
 #include "event-log/reader/log_head.hpp"
 
 namespace uctrace::log {
@@ -90,8 +91,9 @@ std::uint64_t sum_of(const std::uint64_t (&counts)[kDropKinds]) {
 }  // namespace
 
 void LogFile::check_records() {
-  std::vector<std::uint64_t> events_read(kMaxLanes);
+  std::vector<std::uint64_t> events_read(lanes_.size());
   for (const Chunk& chunk : chunks_) {
+    if (chunk.lane >= events_read.size()) events_read.resize(chunk.lane + 1u);
     const Counted counted = chunk.block != nullptr ? chunk.counted : count(chunk, chunk.records);
     damage_.bad_records += counted.bad;
     if (chunk.stream == Stream::events) events_read[chunk.lane] += counted.good;
@@ -121,7 +123,7 @@ LogFile::Counted LogFile::count(const Chunk& chunk, Words records) {
 }
 
 void LogFile::check_lane_counters(const std::vector<std::uint64_t>& events_read) {
-  for (std::size_t lane = 0; lane < kMaxLanes; ++lane) {
+  for (std::size_t lane = 0; lane < events_read.size(); ++lane) {
     const std::uint64_t read = events_read[lane];
     event_count_ += read;
     const LaneCounters none{};
@@ -163,15 +165,6 @@ std::uint64_t LogFile::window_start_tick() const {
 }
 
 // --- identity ------------------------------------------------------------------------------------
-
-namespace {
-
-template <std::size_t kCapacity>
-std::string_view text_in(const char (&array)[kCapacity]) {
-  return {array, strnlen(array, kCapacity)};
-}
-
-}  // namespace
 
 std::string_view LogFile::host() const { return text_in(page_.host); }
 std::string_view LogFile::boot_id() const { return text_in(page_.boot_id); }

@@ -75,6 +75,8 @@ class LogFile {
   static LogFile open(const std::filesystem::path& path, const AfterStep& after = {});
   // What leads the log, and its lanes: all that its process counted, without records.
   static LogFile open_counters(const std::filesystem::path& path);
+  // What its process defined, and no event: what else lies there is looked at by its headers.
+  static LogFile open_definitions(const std::filesystem::path& path);
   // The same as open() of a copy of `bytes`; `name` stands for the path in messages. `live` is what
   // the file of chunks holds.
   static LogFile from_bytes(Bytes bytes, std::string name, Bytes live = {});
@@ -85,6 +87,8 @@ class LogFile {
   std::uint64_t size_bytes() const {
     return file_.bytes() + (page_.chunk_bytes == 0 ? live_.bytes() : 0);
   }
+  // What of them is held in memory.
+  std::size_t memory_bytes() const { return file_.memory_bytes() + live_.memory_bytes(); }
   const ProcessPage& page() const { return page_; }
   std::string_view host() const;
   std::string_view boot_id() const;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -50,10 +51,24 @@ FileWords in_memory(Bytes bytes, const std::string& name) {
   return words;
 }
 
+// How much of a page says anything: most processes use few of its lanes.
+std::size_t used_bytes(std::span<const std::byte> page) {
+  const auto is_used = [](std::byte byte) { return byte != std::byte{}; };
+  const auto last = std::find_if(page.rbegin(), page.rend(), is_used);
+  const auto used = static_cast<std::size_t>(page.rend() - last);
+  const std::size_t lanes = used - std::min(used, kLanesOffset);
+  const std::size_t whole = (lanes + sizeof(LaneInfo) - 1) / sizeof(LaneInfo) * sizeof(LaneInfo);
+  return std::min(kLanesOffset + whole, page.size());
+}
+
+// Unused lanes at its end are a hole: of a folder with thousands of logs they would be most.
 FileWords page_words(const LogInput& file, const std::string& name) {
   const std::size_t bytes = std::min(file.size(), kProcessPageBytes);
-  FileWords page(kProcessPageBytes, bytes, name);
-  page.read(file, {{0, bytes}});
+  std::vector<std::byte> read(bytes);
+  read.resize(file.read(read.data(), bytes, 0));
+  const std::size_t used = used_bytes(read);
+  FileWords page(used, read.size(), name);
+  page.append(0, std::span(read).first(used));
   return page;
 }
 
@@ -64,7 +79,23 @@ ProcessPage page_of(const FileWords& words) {
   return page;
 }
 
+// The same of a file that nothing more is wanted of.
+ProcessPage page_of(const LogInput& file) {
+  ProcessPage page{};
+  if (file.read(&page, sizeof page, 0) < sizeof page) page = {};
+  return page;
+}
+
 bool is_whole_page(const FileWords& words) { return words.bytes() >= kProcessPageBytes; }
+
+// The page, and room for `bytes` of what is behind it in a file of `size`.
+FileWords page_with_room(const FileWords& page, std::size_t bytes, std::size_t size,
+                         const std::string& name) {
+  const auto first = std::as_bytes(page.from(0));
+  FileWords words(first.size() + bytes, size, name);
+  words.append(0, first);
+  return words;
+}
 
 // Tables of lanes that the page speaks of, as they were when it was read.
 class LaneTables {
@@ -91,8 +122,7 @@ class LaneTables {
   }
   // Behind the page, where it says that they are; between them is a hole.
   FileWords behind(const FileWords& page, std::size_t size, const std::string& name) const {
-    FileWords all(page.bytes() + tables_.size() * kLaneTableBytes, size, name);
-    all.append(0, std::as_bytes(page.from(0)));
+    FileWords all = page_with_room(page, tables_.size() * kLaneTableBytes, size, name);
     for (const auto& [at, table] : tables_) {
       all.append(at, table);
     }
@@ -119,16 +149,21 @@ void update_overwritten(const LogInput& file, const FileWords& words) {
   }
 }
 
+[[noreturn]] void throw_no_memory(std::size_t bytes, const std::string& name) {
+  throw FileError(FileError::Cause::system,
+                  {"cannot read the log " + name,
+                   "its " + std::to_string(bytes) + " bytes do not fit into memory",
+                   "merge on a machine with more memory"});
+}
+
 }  // namespace
 
 std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& name) {
   try {
     return std::make_unique_for_overwrite<std::uint64_t[]>(bytes / sizeof(std::uint64_t) + 1);
-  } catch (const std::bad_alloc&) {
-    throw FileError(FileError::Cause::system,
-                    {"cannot read the log " + name,
-                     "its " + std::to_string(bytes) + " bytes do not fit into memory",
-                     "merge on a machine with more memory"});
+  } catch (const std::bad_alloc& error) {
+    if (typeid(error) == typeid(std::bad_alloc)) throw_no_memory(bytes, name);
+    throw;  // of another kind, which tells more
   }
 }
 
@@ -202,7 +237,7 @@ LogFile LogFile::open_counters(const std::filesystem::path& path) {
   const std::string name = path.string();
   const LogInput file(name);
   file.require_open();
-  const ProcessPage before = page_of(page_words(file, name));
+  const ProcessPage before = page_of(file);
   const WriterState then = look_for_writer(before);
   FileWords page = page_words(file, name);
   const WriterState state = state_of(before, then, page_of(page));
@@ -231,8 +266,7 @@ FileWords read_blocks(const LogInput& file, const FileWords& page, const LaneTab
   const bool has_rest = last.chunk_bytes != 0 && last.closed == 1;
   if (has_rest) size = std::min<std::uint64_t>(size, last.allocated_bytes);
   const std::vector<Extent> extents = cut_at(file.data(kProcessPageBytes), size);
-  FileWords words(kProcessPageBytes + bytes_in(extents), size, name);
-  words.append(0, std::as_bytes(page.from(0)));
+  FileWords words = page_with_room(page, bytes_in(extents), size, name);
   words.read(file, extents);
   tables.put_into(words);
   if (last.max_event_bytes != 0) update_overwritten(file, words);
@@ -252,7 +286,7 @@ LogFile LogFile::open(const std::filesystem::path& path, const AfterStep& after)
   const std::string name = path.string();
   const LogInput file(name);
   file.require_open();
-  const ProcessPage before = page_of(page_words(file, name));
+  const ProcessPage before = page_of(file);
   const WriterState then = look_for_writer(before);
   done(SnapshotStep::writer);
 
@@ -302,29 +336,53 @@ std::uint64_t events_in(const BlockHeader& block) {
   return events;
 }
 
-}  // namespace
-
-std::uint64_t count_packed_events(const std::filesystem::path& path) {
-  const LogInput file(path.string());
-  file.require_open();
-  ProcessPage page{};
-  if (file.read(&page, sizeof page, 0) != sizeof page) return 0;
-  std::uint64_t events = 0, in_last = 0, last = 0, step = 0;
+// Calls take(at, header) for the blocks of a log, as far as what lies behind its page makes sense.
+template <typename Take>
+void each_block(const LogInput& file, const ProcessPage& page, Take take) {
   std::uint64_t at = kProcessPageBytes + page.chunk_bytes;
-  for (BlockHeader block{}; file.read(&block, sizeof block, at) >= sizeof(GapHeader); at += step) {
+  for (BlockHeader block{}; file.read(&block, sizeof block, at) >= sizeof(GapHeader);) {
     const bool is_block = block.magic == kBlockMagic;
     if (!is_block && block.magic != kGapMagic && block.magic != kLanesMagic) break;
     const bool fits = block.bytes >= kBlockAlignment && block.bytes <= file.size() - at;
     const bool can_be =
         !is_block || (block.bytes % kBlockAlignment == 0 && block.bytes <= kMostBlockBytes);
     if (!fits || !can_be) break;
-    events += in_last;
-    in_last = is_block ? events_in(block) : 0;
-    last = at;
-    step = block.bytes;
+    if (is_block) take(at, block);
+    at += block.bytes;
     block = {};
   }
-  return in_last != 0 && is_whole(file, last, step) ? events + in_last : events;
+}
+
+}  // namespace
+
+std::uint64_t count_packed_events(const std::filesystem::path& path) {
+  const LogInput file(path.string());
+  file.require_open();
+  std::uint64_t events = 0, in_last = 0, last = 0, bytes = 0;
+  each_block(file, page_of(file), [&](std::uint64_t at, const BlockHeader& block) {
+    events += in_last;
+    in_last = events_in(block);
+    last = at;
+    bytes = block.bytes;
+  });
+  return in_last != 0 && is_whole(file, last, bytes) ? events + in_last : events;
+}
+
+// What is not in blocks yet is found by reading all.
+LogFile LogFile::open_definitions(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const LogInput file(name);
+  file.require_open();
+  const FileWords page = page_words(file, name);
+  const ProcessPage head = page_of(page);
+  if (!is_whole_page(page) || head.live_bytes != 0 || head.chunk_bytes != 0) return open(path);
+  std::vector<Extent> extents;
+  each_block(file, head, [&](std::uint64_t at, const BlockHeader& block) {
+    if (block.stream == Stream::definitions) extents.push_back({at, at + block.bytes});
+  });
+  FileWords words = page_with_room(page, bytes_in(extents), file.size(), name);
+  words.read(file, extents);
+  return LogFile(std::move(words), {}, name, state_of(head, look_for_writer(head), head));
 }
 
 }  // namespace uctrace::log

@@ -55,6 +55,7 @@ class FileWords {
   // The same as from(), to be changed.
   std::span<std::uint64_t> words_at(std::size_t offset) const;
 
+  std::size_t memory_bytes() const { return used_ * sizeof(std::uint64_t); }
   bool same(const FileWords& other) const;
 
   bool changed = false;  // a chunk changed hands, or was made, while it was read

@@ -1,17 +1,12 @@
 #include "event-log/reader/writer_state.hpp"
 
 #include <chrono>
-#include <cstring>
 #include <string>
-#include <string_view>
+
+#include "event-log/reader/fixed_text.hpp"
 
 namespace uctrace::log {
 namespace {
-
-template <std::size_t kCapacity>
-std::string_view text_in(const char (&array)[kCapacity]) {
-  return {array, strnlen(array, kCapacity)};
-}
 
 std::uint64_t realtime_now_ns() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(

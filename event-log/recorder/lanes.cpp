@@ -54,7 +54,7 @@ void start_lane(Lane& lane, std::size_t index) {
   lane.index = static_cast<std::uint16_t>(index);
   lane.info = lane_info(index);
   for (Id& id : lane.next_id) {
-    id = static_cast<Id>(index) << 48;
+    id = make_id(index, 0);
   }
   begin_recording(lane);
 }

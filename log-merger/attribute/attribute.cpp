@@ -16,12 +16,11 @@
 // A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation, and
 // what answers a put, get or atomic request that needs the target's CPU serves its initiator's.
 // Ids on the wire repeat over time, so every look-up takes the newest that is not later.
-#include <map>
-
 #include "log-merger/attribute/attribution.hpp"
 #include "log-merger/attribute/deferred.hpp"
 #include "log-merger/attribute/id_table.hpp"
 #include "log-merger/attribute/offers.hpp"
+#include "log-merger/attribute/posts.hpp"
 #include "log-merger/attribute/reasons.hpp"
 #include "log-merger/attribute/staging.hpp"
 #include "log-merger/attribute/wire_view.hpp"
@@ -36,7 +35,11 @@ using wire::AmId;
 class Attributor {
  public:
   explicit Attributor(Job& job)
-      : job_(job), open_(job), reasons_(job, open_), started_(job.ucp.size()) {}
+      : job_(job),
+        partly_recorded_(job.partly_recorded()),
+        open_(job),
+        reasons_(job, open_),
+        started_(job.ucp.size()) {}
 
   void run() {
     find_device_copies(job_);
@@ -54,15 +57,15 @@ class Attributor {
     reasons_.give_last();
     by_parent();
     find_copies(job_);
-    if (job_.partly_recorded()) {
+    if (partly_recorded_) {
       doubt_across_gaps();
     }
     reasons_.give_tool();
   }
 
  private:
-  UctOp& op(Index index) { return job_.uct[static_cast<std::size_t>(index)]; }
-  const UcpOp& ucp(Index index) const { return job_.ucp[static_cast<std::size_t>(index)]; }
+  UctOp& op(UctIndex index) { return job_.uct[index]; }
+  const UcpOp& ucp(UcpIndex index) const { return job_.ucp[index]; }
 
   void by_origin() {
     open_.each_at_once([&](UctOp& op) { by_origin(op); });
@@ -72,7 +75,7 @@ class Attributor {
     if (op.origin_kind != log::Origin::ucp) {
       return;
     }
-    const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].ucp_by_id;
+    const auto& ids = job_.logs[op.process].ucp_by_id;
     const auto found = ids.find(op.origin);
     if (found != ids.end() && speaks_for(op, ucp(found->second))) {
       attribute(op, found->second, Link::exact);
@@ -88,8 +91,8 @@ class Attributor {
         return;
       }
       const UcpOp& served = ucp(op.serves);
-      for (const Index process : {op.process, served.process}) {
-        if (!job_.logs[static_cast<std::size_t>(process)].whole(served.start_ns, op.start_ns)) {
+      for (const ProcessIndex process : {op.process, served.process}) {
+        if (!job_.logs[process].whole(served.start_ns, op.start_ns)) {
           op.link = Link::inferred;
         }
       }
@@ -102,10 +105,9 @@ class Attributor {
       if (!accepted(op) || op.parent_id == 0) {
         return;
       }
-      const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].uct_by_id;
+      const auto& ids = job_.logs[op.process].uct_by_id;
       const auto found = ids.find(op.parent_id);
-      const UctOp* parent =
-          found != ids.end() ? &job_.uct[static_cast<std::size_t>(found->second)] : nullptr;
+      const UctOp* parent = found != ids.end() ? &job_.uct[found->second] : nullptr;
       if (parent != nullptr && parent->link != Link::unattributed) {
         op.serves = parent->serves;
         op.link = parent->link;
@@ -145,7 +147,7 @@ class Attributor {
 
   void mark_started(const UctOp& op) {
     if (starts_tag_send(op) || !ucp(op.serves).is(log::UcpFamily::tag_send)) {
-      started_[static_cast<std::size_t>(op.serves)] = true;
+      started_[op.serves] = true;
     }
   }
 
@@ -156,7 +158,7 @@ class Attributor {
       return accepted(op) && op.serves != kNone &&
              (is_announcement(op) || is(op, AmId::eager_first));
     };
-    for (const Index index : in_time_order(job_.uct, begins_message)) {
+    for (const UctIndex index : in_time_order(job_.uct, begins_message)) {
       const UctOp& op = this->op(index);
       const auto& words = op.header.words;
       if (is(op, AmId::eager_first) || is(op, AmId::eager_sync_first)) {
@@ -167,12 +169,13 @@ class Attributor {
       }
       if (is_announcement(op) && !taken_by_interface(op) &&
           (op.header.count == wire::shape_of(op.am_id).words || is_tag_eager_sync(op))) {
-        posts_[key_of(ucp(op.serves).peer_process, op.am_id, op.header)].push_back(
-            {op.start_ns, op.serves});
+        posts_.add(key_of(ucp(op.serves).peer_process, op.am_id, op.header), op.start_ns,
+                   op.serves);
       }
     }
     message_ids_.seal();
     send_requests_.seal();
+    posts_.seal();
   }
 
   // What a handler acts upon and whose header tells it from others.
@@ -192,18 +195,16 @@ class Attributor {
   // What each arrival serves: for what its handler posts, and for the ids and buffers it announces.
   void resolve_arrivals() {
     arrival_serves_.assign(job_.arrivals.size(), kNone);
-    std::map<HeaderKey, std::size_t> seen;
     const auto tells = [](const Arrival& arrival) {
       return is_announcement(arrival) || is(arrival, AmId::rndv_rtr) || is(arrival, AmId::rndv_ats);
     };
-    for (const Index index : in_time_order(job_.arrivals, tells)) {
-      const auto i = static_cast<std::size_t>(index);
+    for (const ArrivalIndex i : in_time_order(job_.arrivals, tells)) {
       const Arrival& arrival = job_.arrivals[i];
       if (is_of_bypassed_ucp(job_, arrival)) {
         continue;
       }
       if (is_announcement(arrival)) {
-        arrival_serves_[i] = post_of(arrival, seen);
+        arrival_serves_[i] = post_of(arrival);
         learn_announcement(arrival, arrival_serves_[i]);
       } else if (is(arrival, AmId::rndv_rtr)) {
         arrival_serves_[i] =
@@ -219,33 +220,19 @@ class Attributor {
     receive_requests_.seal();
   }
 
-  struct Post {
-    std::int64_t at_ns;
-    Index serves;
-  };
-
-  Index post_of(const Arrival& arrival, std::map<HeaderKey, std::size_t>& seen) {
-    HeaderKey key = key_of(arrival.process, arrival.am_id, arrival.header);
-    auto posts = posts_.find(key);
-    if (posts == posts_.end()) {
-      key = key_of(kNone, arrival.am_id, arrival.header);
-      posts = posts_.find(key);
-    }
-    if (posts == posts_.end()) {
-      return kNone;
-    }
-    const std::vector<Post>& known = posts->second;
-    if (job_.partly_recorded()) {
-      return newest_post(arrival, known);
-    }
-    const std::size_t k = seen[key]++;
+  UcpIndex post_of(const Arrival& arrival) {
+    std::span<const Post> known = posts_.of(key_of(arrival.process, arrival.am_id, arrival.header));
+    if (known.empty()) known = posts_.of(key_of(kNone, arrival.am_id, arrival.header));
+    if (known.empty()) return kNone;
+    if (partly_recorded_) return newest_post(arrival, known);
+    const std::size_t k = posts_.count_arrival(known);
     return k < known.size() ? known[k].serves : known.back().serves;
   }
 
   // They cannot be counted. But a request id is not used again while its message is on its way: it
   // is the newest post before the arrival. Where the clocks let open which one that is, it is not
   // known.
-  Index newest_post(const Arrival& arrival, const std::vector<Post>& known) {
+  UcpIndex newest_post(const Arrival& arrival, std::span<const Post> known) {
     const UcpOp& first = ucp(known.front().serves);
     const std::optional<std::int64_t> margin =
         clock_margin_ns(job_, arrival.process, arrival.start_ns, first.process, arrival.start_ns);
@@ -262,7 +249,7 @@ class Attributor {
     return one && maybe != known.begin() ? (maybe - 1)->serves : kNone;
   }
 
-  void learn_announcement(const Arrival& arrival, Index serves) {
+  void learn_announcement(const Arrival& arrival, UcpIndex serves) {
     if (serves == kNone) {
       return;
     }
@@ -282,7 +269,7 @@ class Attributor {
     return is(arrival, AmId::eager_sync_first) ? 4 : is(arrival, AmId::get_request) ? 3 : 2;
   }
 
-  void learn_offer(const Arrival& rtr, Index serves) {
+  void learn_offer(const Arrival& rtr, UcpIndex serves) {
     if (serves != kNone && rtr.header.count == 5) {
       const auto& words = rtr.header.words;
       const IdScope scope{rtr.process, receiver_of(job_, ucp(serves))};
@@ -296,13 +283,13 @@ class Attributor {
       if (op.origin_kind != log::Origin::arrival) {
         return;
       }
-      const auto& ids = job_.logs[static_cast<std::size_t>(op.process)].arrival_by_id;
+      const auto& ids = job_.logs[op.process].arrival_by_id;
       const auto found = ids.find(op.origin);
       if (found == ids.end()) {
         return;
       }
-      const Arrival& arrival = job_.arrivals[static_cast<std::size_t>(found->second)];
-      attribute(op, arrival_serves_[static_cast<std::size_t>(found->second)], Link::exact);
+      const Arrival& arrival = job_.arrivals[found->second];
+      attribute(op, arrival_serves_[found->second], Link::exact);
       if (op.link == Link::unattributed && is_remote_request(arrival)) {
         give_reason(op, "remote_request");  // evidence: the AM id that asked
       }
@@ -315,7 +302,7 @@ class Attributor {
       if (op.header.count == 0) {
         return;
       }
-      Index serves = kNone;
+      UcpIndex serves = kNone;
       if (is(op, AmId::eager_middle)) {
         serves = message_ids_.find({op.process}, words[0], op.start_ns);
       } else if (is(op, AmId::rndv_ats) || is(op, AmId::rndv_rtr) || is(op, AmId::eager_sync_ack) ||
@@ -337,15 +324,16 @@ class Attributor {
   }
 
   Job& job_;
+  const bool partly_recorded_;
   OpenOperations open_;
   Reasons reasons_;
   IdTable message_ids_;       // sender's message id
   IdTable send_requests_;     // sender's own request id, from its RTS
   IdTable remote_requests_;   // receiver: the sender's request id, from arrivals that announce it
   IdTable receive_requests_;  // sender: the receiver's request id, from RTR arrivals
-  std::map<HeaderKey, std::vector<Post>> posts_;  // by time
+  Posts posts_;
   OfferTable offers_;
-  std::vector<Index> arrival_serves_;
+  ByIndex<Arrival, UcpIndex> arrival_serves_;
   StartedOperations started_;  // UCP operations of which a first UCT operation is known
 };
 

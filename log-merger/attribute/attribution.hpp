@@ -16,8 +16,7 @@ namespace uctrace::merge {
 // serves, and the ids in its headers and its addresses may be the same as those of another UCP.
 template <typename Event>
 bool is_of_bypassed_ucp(const Job& job, const Event& event) {
-  const Interface* interface =
-      job.logs[static_cast<std::size_t>(event.process)].interface(event.interface);
+  const Interface* interface = job.logs[event.process].interface(event.interface);
   return interface != nullptr && interface->bypassed;
 }
 
@@ -51,18 +50,18 @@ class OpenOperations {
     const bool listed = !open_.empty();
     open_.resize(spans.size());
     workers.each(spans.size(), [&](std::size_t part) {
-      std::vector<Index> left;
-      const auto look_at = [&](Index index) {
-        UctOp& op = job_.uct[static_cast<std::size_t>(index)];
+      std::vector<UctIndex> left;
+      const auto look_at = [&](UctIndex index) {
+        UctOp& op = job_.uct[index];
         if (!is_open(op)) return;
         body(op);
         if (op.link == Link::unattributed) left.push_back(index);
       };
       if (listed) {
-        for (const Index index : open_[part]) look_at(index);
+        for (const UctIndex index : open_[part]) look_at(index);
       } else {
-        for (std::size_t i = spans[part].begin; i < spans[part].end; ++i) {
-          look_at(static_cast<Index>(i));
+        for (const UctIndex index : Indexes<UctOp>(spans[part].begin, spans[part].end)) {
+          look_at(index);
         }
       }
       open_[part] = std::move(left);
@@ -70,7 +69,8 @@ class OpenOperations {
   }
 
   Job& job_;
-  std::vector<std::vector<Index>> open_;  // by part of the job's vector; none before the first step
+  std::vector<std::vector<UctIndex>>
+      open_;  // by part of the job's vector; none before the first step
 };
 
 // All of them, of several processes at once.
@@ -84,9 +84,9 @@ void each_at_once(Job& job, Body body) {
 
 // By UCP operation: whether one of its UCT operations is known. A byte each, since those of several
 // processes are set at once.
-using StartedOperations = std::vector<std::uint8_t>;
+using StartedOperations = ByIndex<UcpOp, std::uint8_t>;
 
-inline void attribute(UctOp& op, Index serves, Link link) {
+inline void attribute(UctOp& op, UcpIndex serves, Link link) {
   if (serves != kNone) {
     op.serves = serves;
     op.link = link;
@@ -99,29 +99,27 @@ inline void give_reason(UctOp& op, const char* why) {
 }
 
 // The process at the other end.
-inline Index receiver_of(const Job& job, const UcpOp& send) {
-  return send.partner != kNone ? job.ucp[static_cast<std::size_t>(send.partner)].process
-                               : send.peer_process;
+inline ProcessIndex receiver_of(const Job& job, const UcpOp& send) {
+  return send.partner != kNone ? job.ucp[send.partner].process : send.peer_process;
 }
 
 // A header that both sides saw: the k-th arrival at a process with it is the k-th post to that
 // process with it. kNone: the sender's endpoint does not tell its peer.
-using HeaderKey = std::tuple<Index, std::uint8_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                             std::uint64_t, std::uint64_t>;
+using HeaderKey = std::tuple<ProcessIndex, std::uint8_t, std::uint64_t, std::uint64_t,
+                             std::uint64_t, std::uint64_t, std::uint64_t>;
 
-inline HeaderKey key_of(Index destination, std::uint8_t am_id, const HeaderWords& h) {
+inline HeaderKey key_of(ProcessIndex destination, std::uint8_t am_id, const HeaderWords& h) {
   return {destination, am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
 }
 
 template <typename Event, typename Wanted>
-std::vector<Index> in_time_order(const JobRows<Event>& events, Wanted wanted) {
-  std::vector<Index> order;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (wanted(events[i])) order.push_back(static_cast<Index>(i));
+std::vector<IndexOf<Event>> in_time_order(const JobRows<Event>& events, Wanted wanted) {
+  std::vector<IndexOf<Event>> order;
+  for (const IndexOf<Event> index : events.indexes()) {
+    if (wanted(events[index])) order.push_back(index);
   }
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    return events[static_cast<std::size_t>(a)].start_ns <
-           events[static_cast<std::size_t>(b)].start_ns;
+  std::stable_sort(order.begin(), order.end(), [&](IndexOf<Event> a, IndexOf<Event> b) {
+    return events[a].start_ns < events[b].start_ns;
   });
   return order;
 }

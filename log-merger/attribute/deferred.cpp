@@ -18,15 +18,15 @@ using wire::AmId;
 bool length_known(const UcpOp& op) { return (op.flags & log::UcpOperation::kUnknownLength) == 0; }
 
 // What of an operation a look-up may name, or leave open.
-constexpr Index kAnyPeer = -2;
+constexpr ProcessIndex kAnyPeer{-2};
 enum class Length : std::uint8_t { any, known, unknown };
 
 // Operations that one look-up takes for the same. kNone is a peer of its own: one not known.
 struct Key {
-  Index process;
+  ProcessIndex process;
   UcpFamily family;
   std::uint64_t tag, header_bytes;  // active messages: the handler's id
-  Index peer = kAnyPeer;
+  ProcessIndex peer = kAnyPeer;
   Length length = Length::any;
   std::uint64_t bytes = 0;
   bool named_buffer = false;
@@ -73,10 +73,10 @@ class Deferred {
       : job_(job), started_(started), remaining_(job.ucp.size()) {}
 
   void attribute() {
-    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
+    for (const UcpIndex i : job_.ucp.indexes()) {
       const UcpOp& op = job_.ucp[i];
       if (op.accepted() && !started_[i] && op.starts_message()) {
-        add_candidate(op, static_cast<Index>(i));
+        add_candidate(op, i);
         remaining_[i] = op.bytes;
       }
     }
@@ -89,7 +89,7 @@ class Deferred {
   }
 
  private:
-  const UcpOp& ucp(Index index) const { return job_.ucp[static_cast<std::size_t>(index)]; }
+  const UcpOp& ucp(UcpIndex index) const { return job_.ucp[index]; }
 
   void attribute(UctOp& op) {
     RemoteRange range;
@@ -107,7 +107,7 @@ class Deferred {
 
   void attribute_send(UctOp& op) {
     const std::uint64_t first_word = op.header.words[0];
-    Index found = kNone;
+    UcpIndex found;
     if (starts_tag_send(op)) {
       found =
           first_send({op.process, UcpFamily::tag_send, first_word, 0}, op, describe_tag_send(op));
@@ -122,7 +122,7 @@ class Deferred {
     }
     give(op, found);
     if (found != kNone) {
-      started_[static_cast<std::size_t>(found)] = true;
+      started_[found] = true;
     }
   }
 
@@ -134,21 +134,20 @@ class Deferred {
 
   // All fragments of a queued operation are posted from progress; each takes its part of it.
   void attribute_one_sided(UctOp& op, const RemoteRange& range) {
-    const Index found = first_of_peers({op.process, range.family, 0, 0}, op, range.address,
-                                       range.address + range.bytes);
+    const UcpIndex found = first_of_peers({op.process, range.family, 0, 0}, op, range.address,
+                                          range.address + range.bytes);
     take_part(op, found, range.bytes);
   }
 
-  void take_part(UctOp& op, Index found, std::uint64_t bytes) {
+  void take_part(UctOp& op, UcpIndex found, std::uint64_t bytes) {
     give(op, found);
     if (found != kNone) {
-      const auto i = static_cast<std::size_t>(found);
-      remaining_[i] -= std::min(remaining_[i], std::max<std::uint64_t>(bytes, 1));
-      started_[i] = remaining_[i] == 0;
+      remaining_[found] -= std::min(remaining_[found], std::max<std::uint64_t>(bytes, 1));
+      started_[found] = remaining_[found] == 0;
     }
   }
 
-  void give(UctOp& op, Index serves) {
+  void give(UctOp& op, UcpIndex serves) {
     if (serves != kNone) {
       op.serves = serves;
       op.link = Link::inferred;
@@ -156,12 +155,12 @@ class Deferred {
   }
 
   struct Candidates {
-    std::vector<Index> ops;
+    std::vector<UcpIndex> ops;
     FirstFit fits;
   };
 
   // Under each key that a look-up may use for it.
-  void add_candidate(const UcpOp& op, Index index) {
+  void add_candidate(const UcpOp& op, UcpIndex index) {
     if (op.is_one_sided()) {
       add_for_peers({op.process, op.family(), 0, 0}, index,
                     {op.start_ns, op.remote, op.remote + op.bytes});
@@ -184,8 +183,8 @@ class Deferred {
     add_for_peers(key, index, {op.start_ns});
   }
 
-  void add_for_peers(Key key, Index index, const FirstFit::Entry& entry) {
-    for (const Index peer : {kAnyPeer, ucp(index).peer_process}) {
+  void add_for_peers(Key key, UcpIndex index, const FirstFit::Entry& entry) {
+    for (const ProcessIndex peer : {kAnyPeer, ucp(index).peer_process}) {
       key.peer = peer;
       Candidates& candidates = candidates_[key];
       candidates.ops.push_back(index);
@@ -193,7 +192,7 @@ class Deferred {
     }
   }
 
-  Index first_send(Key key, const UctOp& op, const Description& told) {
+  UcpIndex first_send(Key key, const UctOp& op, const Description& told) {
     if (!told.valid) {
       return kNone;
     }
@@ -203,7 +202,7 @@ class Deferred {
     key.named_buffer = told.buffer != 0;
     key.buffer = told.buffer;
     key.length = Length::unknown;
-    Index found = first_of_peers(key, op);
+    UcpIndex found = first_of_peers(key, op);
     if (told.has_bytes) {
       key.length = Length::known;
       key.bytes = told.bytes;
@@ -212,30 +211,31 @@ class Deferred {
     return found;
   }
 
-  Index first_of_peers(Key key, const UctOp& op, std::uint64_t begin = 0, std::uint64_t end = 0) {
+  UcpIndex first_of_peers(Key key, const UctOp& op, std::uint64_t begin = 0,
+                          std::uint64_t end = 0) {
     key.peer = peer_of(job_, op);
     if (key.peer == kNone) {
       key.peer = kAnyPeer;
       return first_that(key, op, begin, end);
     }
-    const Index of_peer = first_that(key, op, begin, end);
+    const UcpIndex of_peer = first_that(key, op, begin, end);
     key.peer = kNone;
     return older(of_peer, first_that(key, op, begin, end));
   }
 
-  static Index older(Index a, Index b) {
+  static UcpIndex older(UcpIndex a, UcpIndex b) {
     return a == kNone || b == kNone ? std::max(a, b) : std::min(a, b);
   }
 
   // The oldest that is not started, began before the operation and holds the range.
-  Index first_that(const Key& key, const UctOp& op, std::uint64_t begin, std::uint64_t end) {
+  UcpIndex first_that(const Key& key, const UctOp& op, std::uint64_t begin, std::uint64_t end) {
     const auto found = candidates_.find(key);
     if (found == candidates_.end()) {
       return kNone;
     }
     auto& [ops, fits] = found->second;
     std::size_t place = fits.find(op.start_ns, begin, end);
-    while (place != FirstFit::kNothing && started_[static_cast<std::size_t>(ops[place])]) {
+    while (place != FirstFit::kNothing && started_[ops[place]]) {
       fits.remove(place);  // found under another key
       place = fits.find(op.start_ns, begin, end);
     }
@@ -244,9 +244,9 @@ class Deferred {
 
   Job& job_;
   StartedOperations& started_;
-  std::vector<std::uint64_t> remaining_;  // by UCP operation: bytes without a fragment
+  ByIndex<UcpOp, std::uint64_t> remaining_;  // bytes without a fragment
   std::map<Key, Candidates> candidates_;
-  std::map<std::pair<Index, std::uint64_t>, Index> am_first_;  // by process and endpoint
+  std::map<std::pair<ProcessIndex, std::uint64_t>, UcpIndex> am_first_;  // by process and endpoint
 };
 
 }  // namespace
@@ -274,30 +274,28 @@ void attribute_deferred(Job& job, StartedOperations& started) {
 }
 
 void attribute_flushes(Job& job) {
-  std::vector<std::vector<Index>> flushes(job.logs.size());  // by process, then start
-  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+  ByIndex<ProcessLog, std::vector<UcpIndex>> flushes(job.logs.size());  // by process, then start
+  for (const UcpIndex i : job.ucp.indexes()) {
     const UcpOp& op = job.ucp[i];
     if (op.is(UcpFamily::flush) && op.function != log::UcpFunction::worker_fence) {
-      flushes[static_cast<std::size_t>(op.process)].push_back(static_cast<Index>(i));
+      flushes[op.process].push_back(i);
     }
   }
-  const auto ucp = [&](Index index) -> const UcpOp& {
-    return job.ucp[static_cast<std::size_t>(index)];
-  };
+  const auto ucp = [&](UcpIndex index) -> const UcpOp& { return job.ucp[index]; };
   for (auto& of_process : flushes) {
     std::stable_sort(of_process.begin(), of_process.end(),
-                     [&](Index a, Index b) { return ucp(a).start_ns < ucp(b).start_ns; });
+                     [&](UcpIndex a, UcpIndex b) { return ucp(a).start_ns < ucp(b).start_ns; });
   }
   for (UctOp& op : job.uct) {
     if (!accepted(op) || op.link != Link::unattributed || !is_flush(op) ||
         is_of_bypassed_ucp(job, op)) {
       continue;
     }
-    const auto& candidates = flushes[static_cast<std::size_t>(op.process)];
+    const auto& candidates = flushes[op.process];
     auto candidate =
         std::upper_bound(candidates.begin(), candidates.end(), op.start_ns,
-                         [&](std::int64_t t, Index index) { return t < ucp(index).start_ns; });
-    const Index peer = peer_of(job, op);
+                         [&](std::int64_t t, UcpIndex index) { return t < ucp(index).start_ns; });
+    const ProcessIndex peer = peer_of(job, op);
     constexpr int kAtOnce = 64;  // flushes of one process in progress; older ones are not looked at
     for (int i = 0; i < kAtOnce && candidate != candidates.begin(); ++i) {
       const UcpOp& flush = ucp(*--candidate);

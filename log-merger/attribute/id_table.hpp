@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <tuple>
 #include <vector>
 
@@ -11,49 +10,47 @@
 
 namespace uctrace::merge {
 
-// An instant and the UCP operation that an id meant from then on.
-struct Meaning {
-  std::int64_t since_ns;
-  Index serves;
-};
-
 // Whose id it is: chosen by `peer` for use in messages from `process` to it. Two peers of one
 // process may choose the same (ids are often addresses).
 struct IdScope {
-  Index process;
-  Index peer = kNone;
+  ProcessIndex process;
+  ProcessIndex peer = {};
 };
 
-// Meanings of one kind of id, by scope and value.
+// Meanings of one kind of id, by scope and value: a list that is sorted once.
 class IdTable {
  public:
-  void add(IdScope scope, std::uint64_t id, std::int64_t since_ns, Index serves) {
-    table_[{scope.process, scope.peer, id}].push_back({since_ns, serves});
-    if (scope.peer != kNone) {
-      table_[{scope.process, kNone, id}].push_back({since_ns, serves});
-    }
+  // From `since_ns` on, as long as nothing newer is known.
+  void add(IdScope scope, std::uint64_t id, std::int64_t since_ns, UcpIndex serves) {
+    meanings_.push_back({scope.process, scope.peer, id, since_ns, serves});
+    if (scope.peer != kNone) meanings_.push_back({scope.process, kNone, id, since_ns, serves});
   }
-  // Sorts; after it, find() may be used.
-  void seal() {
-    for (auto& [key, meanings] : table_) {
-      std::stable_sort(meanings.begin(), meanings.end(),
-                       [](const Meaning& a, const Meaning& b) { return a.since_ns < b.since_ns; });
-    }
-  }
+  // After it, find() may be used.
+  void seal() { std::stable_sort(meanings_.begin(), meanings_.end(), comes_before); }
   // A scope without a peer takes the newest of all peers.
-  Index find(IdScope scope, std::uint64_t id, std::int64_t at_ns) const {
-    const auto found = table_.find({scope.process, scope.peer, id});
-    if (found == table_.end()) {
-      return kNone;
-    }
-    const auto after =
-        std::upper_bound(found->second.begin(), found->second.end(), at_ns,
-                         [](std::int64_t t, const Meaning& m) { return t < m.since_ns; });
-    return after == found->second.begin() ? kNone : (after - 1)->serves;
+  UcpIndex find(IdScope scope, std::uint64_t id, std::int64_t at_ns) const {
+    const Meaning wanted{scope.process, scope.peer, id, at_ns, kNone};
+    const auto after = std::upper_bound(meanings_.begin(), meanings_.end(), wanted, comes_before);
+    if (after == meanings_.begin()) return kNone;
+    const Meaning& newest = *(after - 1);
+    const bool same =
+        newest.process == scope.process && newest.peer == scope.peer && newest.id == id;
+    return same ? newest.serves : kNone;
   }
 
  private:
-  std::map<std::tuple<Index, Index, std::uint64_t>, std::vector<Meaning>> table_;
+  struct Meaning {
+    ProcessIndex process, peer;
+    std::uint64_t id;
+    std::int64_t since_ns;
+    UcpIndex serves;
+  };
+  static bool comes_before(const Meaning& a, const Meaning& b) {
+    return std::tie(a.process, a.peer, a.id, a.since_ns) <
+           std::tie(b.process, b.peer, b.id, b.since_ns);
+  }
+
+  std::vector<Meaning> meanings_;
 };
 
 }  // namespace uctrace::merge

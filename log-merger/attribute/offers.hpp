@@ -16,11 +16,11 @@ namespace uctrace::merge {
 // [address, address + length) until superseded.
 struct Offer {
   std::int64_t since_ns;
-  Index process;  // it was offered to
+  ProcessIndex process;  // it was offered to
   bool to_fetch;
-  Index peer;  // kNone: not known
+  ProcessIndex peer;  // kNone: not known
   std::uint64_t address, length;
-  Index serves;
+  UcpIndex serves;
 };
 
 class OfferTable {
@@ -32,7 +32,7 @@ class OfferTable {
     std::stable_sort(offers_.begin(), offers_.end(),
                      [](const Offer& a, const Offer& b) { return a.since_ns > b.since_ns; });
     for (const Offer& offer : offers_) {
-      for (const Index peer : {kAnyPeer, offer.peer}) {
+      for (const ProcessIndex peer : {kAnyPeer, offer.peer}) {
         Group& group = groups_[{offer.process, offer.to_fetch, peer}];
         group.offers.push_back(static_cast<std::size_t>(&offer - offers_.data()));
         group.fits.add({offer.since_ns, offer.address, offer.address + offer.length});
@@ -41,7 +41,7 @@ class OfferTable {
   }
 
   // What the newest offer that holds the operation's range serves.
-  Index find(const UctOp& op, Index peer) {
+  UcpIndex find(const UctOp& op, ProcessIndex peer) {
     std::size_t newest = newest_in(op, peer == kNone ? kAnyPeer : peer);
     if (peer != kNone) {
       newest = std::min(newest, newest_in(op, kNone));
@@ -50,13 +50,13 @@ class OfferTable {
   }
 
  private:
-  static constexpr Index kAnyPeer = -2;
+  static constexpr ProcessIndex kAnyPeer{-2};
   struct Group {
     std::vector<std::size_t> offers;  // into offers_
     FirstFit fits;
   };
 
-  std::size_t newest_in(const UctOp& op, Index peer) {
+  std::size_t newest_in(const UctOp& op, ProcessIndex peer) {
     const auto found = groups_.find({op.process, op.fetches(), peer});
     if (found == groups_.end()) {
       return FirstFit::kNothing;
@@ -66,7 +66,7 @@ class OfferTable {
   }
 
   std::vector<Offer> offers_;  // sealed: the newest first
-  std::map<std::tuple<Index, bool, Index>, Group> groups_;
+  std::map<std::tuple<ProcessIndex, bool, ProcessIndex>, Group> groups_;
 };
 
 }  // namespace uctrace::merge

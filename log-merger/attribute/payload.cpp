@@ -54,12 +54,12 @@ struct AnnouncedBuffers {
   Buffers to_fetch, to_write;
 };
 
-AnnouncedBuffers announced_buffers(const Job& job, std::span<const Index> ops,
+AnnouncedBuffers announced_buffers(const Job& job, std::span<const UctIndex> ops,
                                    const UcpOp* served) {
   const std::uint64_t in_front = header_bytes(served);
   AnnouncedBuffers buffers;
-  for (const Index i : ops) {
-    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+  for (const UctIndex i : ops) {
+    const UctOp& op = job.uct[i];
     const auto& words = op.header.words;
     if (op.header.count != 5) {
       continue;
@@ -137,15 +137,15 @@ bool find_range(const UctOp& op, AnnouncedBuffers& buffers, const UcpOp* served,
 }
 
 // The fragments of a stream name no offset: they are sent in their order.
-void find_stream_ranges(Job& job, std::span<const Index> of_message) {
-  std::vector<Index> ops(of_message.begin(), of_message.end());
-  const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
+void find_stream_ranges(Job& job, std::span<const UctIndex> of_message) {
+  std::vector<UctIndex> ops(of_message.begin(), of_message.end());
+  const auto at = [&](UctIndex i) -> UctOp& { return job.uct[i]; };
   std::stable_sort(ops.begin(), ops.end(),
-                   [&](Index a, Index b) { return at(a).start_tick < at(b).start_tick; });
+                   [&](UctIndex a, UctIndex b) { return at(a).start_tick < at(b).start_tick; });
   const std::uint64_t header =
       wire::shape_of(static_cast<std::uint8_t>(AmId::stream_data)).header_bytes;
   std::uint64_t offset = 0;
-  for (const Index i : ops) {
+  for (const UctIndex i : ops) {
     UctOp& op = at(i);
     op.has_range = op.status >= 0 && is(op, AmId::stream_data) && op.bytes >= header;
     if (op.has_range) {
@@ -162,13 +162,13 @@ bool is_inside(const UctOp& op, std::uint64_t address, const UcpOp& of) {
 }
 
 // What a process sends to itself may be copied straight from the one buffer to the other.
-void find_copies_to_itself(Job& job, std::span<const Index> ops, const UcpOp& send) {
+void find_copies_to_itself(Job& job, std::span<const UctIndex> ops, const UcpOp& send) {
   if (send.partner == kNone || !is_to_itself(job, send)) {
     return;
   }
-  const UcpOp& receive = job.ucp[static_cast<std::size_t>(send.partner)];
-  for (const Index i : ops) {
-    UctOp& op = job.uct[static_cast<std::size_t>(i)];
+  const UcpOp& receive = job.ucp[send.partner];
+  for (const UctIndex i : ops) {
+    UctOp& op = job.uct[i];
     const std::uint64_t source = op.fetches() ? op.remote : op.local;
     const std::uint64_t target = op.fetches() ? op.local : op.remote;
     if (op.staging && !op.failed() && is_inside(op, source, send) &&
@@ -183,15 +183,16 @@ void find_copies_to_itself(Job& job, std::span<const Index> ops, const UcpOp& se
 // UCX before 1.16, and protocols v2 from 1.15 on, may copy from a GPU straight into memory of the
 // receiver that both have mapped: then nothing else leads from the one process to the other, and
 // the copy is no staging.
-void find_copies_across(Job& job, std::span<const Index> ops, const UcpOp& send) {
-  const auto at = [&](Index i) -> UctOp& { return job.uct[static_cast<std::size_t>(i)]; };
+void find_copies_across(Job& job, std::span<const UctIndex> ops, const UcpOp& send) {
+  const auto at = [&](UctIndex i) -> UctOp& { return job.uct[i]; };
   const bool announced =
-      std::any_of(ops.begin(), ops.end(), [&](Index i) { return is(at(i), AmId::rndv_rtr); });
-  const bool moved = std::any_of(ops.begin(), ops.end(), [&](Index i) { return at(i).has_range; });
+      std::any_of(ops.begin(), ops.end(), [&](UctIndex i) { return is(at(i), AmId::rndv_rtr); });
+  const bool moved =
+      std::any_of(ops.begin(), ops.end(), [&](UctIndex i) { return at(i).has_range; });
   if (!announced || moved) {
     return;
   }
-  for (const Index i : ops) {
+  for (const UctIndex i : ops) {
     UctOp& op = at(i);
     if (op.staging && op.process == send.process && op.fetches() && !op.failed() &&
         is_inside(op, op.remote, send)) {
@@ -203,11 +204,11 @@ void find_copies_across(Job& job, std::span<const Index> ops, const UcpOp& send)
 }
 
 // The operation that the message is about: what receives serve is the sender's.
-const UcpOp* initiator_of(const Job& job, std::span<const Index> ops) {
-  for (const Index i : ops) {
-    const Index serves = job.uct[static_cast<std::size_t>(i)].serves;
-    if (serves != kNone && job.ucp[static_cast<std::size_t>(serves)].starts_message()) {
-      return &job.ucp[static_cast<std::size_t>(serves)];
+const UcpOp* initiator_of(const Job& job, std::span<const UctIndex> ops) {
+  for (const UctIndex i : ops) {
+    const UcpIndex serves = job.uct[i].serves;
+    if (serves != kNone && job.ucp[serves].starts_message()) {
+      return &job.ucp[serves];
     }
   }
   return nullptr;
@@ -216,9 +217,8 @@ const UcpOp* initiator_of(const Job& job, std::span<const Index> ops) {
 }  // namespace
 
 bool is_to_itself(const Job& job, const UcpOp& send) {
-  const Index receiver = send.partner != kNone
-                             ? job.ucp[static_cast<std::size_t>(send.partner)].process
-                             : send.peer_process;
+  const ProcessIndex receiver =
+      send.partner != kNone ? job.ucp[send.partner].process : send.peer_process;
   return receiver == send.process;
 }
 
@@ -248,7 +248,7 @@ Role role_of(const UctOp& op) {
   }
 }
 
-void find_payload(Job& job, std::span<const Index> ops) {
+void find_payload(Job& job, std::span<const UctIndex> ops) {
   const UcpOp* served = initiator_of(job, ops);
   if (served != nullptr && served->is_stream()) {
     find_stream_ranges(job, ops);
@@ -256,8 +256,8 @@ void find_payload(Job& job, std::span<const Index> ops) {
   }
   AnnouncedBuffers buffers = announced_buffers(job, ops, served);
   std::uint64_t listed = 0;  // lists of buffers have an address for each: they follow each other
-  for (const Index i : ops) {
-    UctOp& op = job.uct[static_cast<std::size_t>(i)];
+  for (const UctIndex i : ops) {
+    UctOp& op = job.uct[i];
     if (op.failed() || op.staging) {
       op.has_range = false;
     } else if (op.op == log::UctOp::put_sgl_zcopy) {
@@ -278,10 +278,10 @@ std::uint64_t payload_bytes(const UctOp& op) {
   return op.has_range ? op.range.end - op.range.begin : 0;
 }
 
-std::uint64_t covered_bytes(const Job& job, std::span<const Index> ops) {
+std::uint64_t covered_bytes(const Job& job, std::span<const UctIndex> ops) {
   std::vector<Range> ranges;
-  for (const Index i : ops) {
-    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+  for (const UctIndex i : ops) {
+    const UctOp& op = job.uct[i];
     if (op.has_range) {
       ranges.push_back(op.range);
     }

@@ -17,12 +17,12 @@ Role role_of(const UctOp& op);
 
 // Sets the range of every operation of one message, by the offsets in their headers and the buffer
 // addresses in its RTS or RTR.
-void find_payload(Job& job, std::span<const Index> ops);
+void find_payload(Job& job, std::span<const UctIndex> ops);
 
 // Bytes of the message that the operation carried; 0 for control messages.
 std::uint64_t payload_bytes(const UctOp& op);
 
 // Bytes covered by at least one of the operations: n log n in their number.
-std::uint64_t covered_bytes(const Job& job, std::span<const Index> ops);
+std::uint64_t covered_bytes(const Job& job, std::span<const UctIndex> ops);
 
 }  // namespace uctrace::merge

@@ -26,9 +26,10 @@ std::string_view family(log::UctOp op) {
   return name.substr(0, name.find('_'));
 }
 
-std::string one_sided_protocol(const Job& job, const UcpOp& initiator, std::span<const Index> ops) {
-  for (const Index i : ops) {
-    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+std::string one_sided_protocol(const Job& job, const UcpOp& initiator,
+                               std::span<const UctIndex> ops) {
+  for (const UctIndex i : ops) {
+    const UctOp& op = job.uct[i];
     if (op.status < 0 || !op.has_range) {
       continue;
     }
@@ -43,13 +44,13 @@ std::string one_sided_protocol(const Job& job, const UcpOp& initiator, std::span
   return "";
 }
 
-std::string two_sided_protocol(const Job& job, const UcpOp* send, std::span<const Index> ops,
+std::string two_sided_protocol(const Job& job, const UcpOp* send, std::span<const UctIndex> ops,
                                std::uint64_t bytes) {
   bool rendezvous = false, sync = false, acknowledged = false;
   const UctOp* data = nullptr;
   std::size_t eager_fragments = 0;
-  for (const Index i : ops) {
-    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+  for (const UctIndex i : ops) {
+    const UctOp& op = job.uct[i];
     if (op.status < 0) {
       continue;
     }
@@ -108,11 +109,11 @@ std::string two_sided_protocol(const Job& job, const UcpOp* send, std::span<cons
 
 }  // namespace
 
-TextId told_protocol(const Job& job, std::span<const Index> ops) {
+TextId told_protocol(const Job& job, std::span<const UctIndex> ops) {
   const UctOp* data = nullptr;
   const UctOp* last = nullptr;
-  for (const Index i : ops) {
-    const UctOp& op = job.uct[static_cast<std::size_t>(i)];
+  for (const UctIndex i : ops) {
+    const UctOp& op = job.uct[i];
     if (op.status < 0 || is(op, AmId::rndv_rts)) {
       continue;
     }
@@ -122,12 +123,10 @@ TextId told_protocol(const Job& job, std::span<const Index> ops) {
     last = op.protocol != 0 ? &op : last;
   }
   const UctOp* telling = data != nullptr ? data : last;
-  return telling == nullptr
-             ? kNoText
-             : job.logs[static_cast<std::size_t>(telling->process)].protocols[telling->protocol];
+  return telling == nullptr ? kNoText : job.logs[telling->process].protocols[telling->protocol];
 }
 
-std::string derive_protocol(const Job& job, const UcpOp* initiator, std::span<const Index> ops,
+std::string derive_protocol(const Job& job, const UcpOp* initiator, std::span<const UctIndex> ops,
                             std::uint64_t bytes) {
   if (initiator != nullptr && initiator->is_one_sided()) {
     return one_sided_protocol(job, *initiator, ops);

@@ -23,7 +23,7 @@ namespace uctrace::merge {
 
 // UCP's own name, as it came with the operation that carried most data, else with the last one that
 // is no announcement. kNoText: none came.
-TextId told_protocol(const Job& job, std::span<const Index> ops);
+TextId told_protocol(const Job& job, std::span<const UctIndex> ops);
 
 inline constexpr char kRkeyPtr[] = "rndv/rkey_ptr";
 
@@ -32,7 +32,7 @@ inline bool is_rkey_ptr(std::string_view protocol) { return protocol.ends_with(k
 
 // "" if the operations show none. `initiator`: the UCP operation that the message is about, nullptr
 // where it left no log.
-std::string derive_protocol(const Job& job, const UcpOp* initiator, std::span<const Index> ops,
+std::string derive_protocol(const Job& job, const UcpOp* initiator, std::span<const UctIndex> ops,
                             std::uint64_t bytes);
 
 }  // namespace uctrace::merge

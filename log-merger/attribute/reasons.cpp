@@ -22,8 +22,7 @@ bool is_endpoint_check(const UctOp& op) {
 
 void Reasons::give_first() {
   open_.each_at_once([&](UctOp& op) {
-    const Interface* interface =
-        job_.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
+    const Interface* interface = job_.logs[op.process].interface(op.interface);
     if (interface != nullptr && !interface->of_ucp) {
       give_reason(op, "direct_uct");  // evidence: who opened the interface
     } else if (op.op == log::UctOp::ep_check || is_endpoint_check(op)) {
@@ -52,10 +51,9 @@ bool Reasons::ends_endpoint(const UctOp& op) {
   if (op.op != log::UctOp::ep_flush || op.endpoint_row == kNone) {
     return false;
   }
-  const auto& endpoints = job_.logs[static_cast<std::size_t>(op.process)].endpoints;
-  return endpoints[static_cast<std::size_t>(op.endpoint_row)].destroyed_tick != UINT64_MAX &&
-         last_posts_[static_cast<std::size_t>(op.process)]
-                    [static_cast<std::size_t>(op.endpoint_row)] == op.start_tick;
+  const auto& endpoints = job_.logs[op.process].endpoints;
+  return endpoints[op.endpoint_row].destroyed_tick != UINT64_MAX &&
+         last_posts_[op.process][op.endpoint_row] == op.start_tick;
 }
 
 void Reasons::find_last_posts() {
@@ -65,8 +63,7 @@ void Reasons::find_last_posts() {
                     for (std::size_t i = begin; i < end; ++i) {
                       const UctOp& op = job_.uct[i];
                       if (!accepted(op) || op.endpoint_row == kNone) continue;
-                      std::uint64_t& last = last_posts_[static_cast<std::size_t>(op.process)]
-                                                       [static_cast<std::size_t>(op.endpoint_row)];
+                      std::uint64_t& last = last_posts_[op.process][op.endpoint_row];
                       last = std::max(last, op.start_tick);
                     }
                   });
@@ -86,7 +83,7 @@ void Reasons::give_last() {
 
 void Reasons::give_tool() {
   each_at_once(job_, [&](UctOp& op) {
-    if (accepted(op) && op.serves != kNone && job_.ucp[static_cast<std::size_t>(op.serves)].tool) {
+    if (accepted(op) && op.serves != kNone && job_.ucp[op.serves].tool) {
       give_reason(op, "tool");  // evidence: when and where its UCP operation was called
     }
   });

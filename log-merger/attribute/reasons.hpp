@@ -30,7 +30,7 @@ class Reasons {
 
   Job& job_;
   OpenOperations& open_;
-  std::vector<std::vector<std::uint64_t>> last_posts_;  // by process and endpoint
+  ByIndex<ProcessLog, ByIndex<Endpoint, std::uint64_t>> last_posts_;
 };
 
 }  // namespace uctrace::merge

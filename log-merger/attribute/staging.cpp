@@ -1,6 +1,8 @@
 #include "log-merger/attribute/staging.hpp"
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -13,26 +15,20 @@ namespace uctrace::merge {
 
 namespace {
 
-const UcpOp& ucp(const Job& job, Index index) { return job.ucp[static_cast<std::size_t>(index)]; }
+const UcpOp& ucp(const Job& job, UcpIndex index) { return job.ucp[index]; }
 
 // What was sent with one header to one process, and how much of that has arrived.
 struct Delivered {
-  std::vector<Index> serves;  // in order
+  std::vector<UcpIndex> serves;  // in order
   std::size_t next = 0;
-  Index sender = kNone;
+  ProcessIndex sender;
   bool several = false;  // processes that sent them
 };
 
-const Arrival& arrival(const Job& job, Index index) {
-  return job.arrivals[static_cast<std::size_t>(index)];
-}
+const Arrival& arrival(const Job& job, ArrivalIndex index) { return job.arrivals[index]; }
 
-HeaderKey key_of_arrival(const Arrival& arrival) {
-  return key_of(arrival.process, arrival.am_id, arrival.header);
-}
-
-Index arrival_of(const Job& job, const UctOp& op) {
-  const auto& ids = job.logs[static_cast<std::size_t>(op.process)].arrival_by_id;
+ArrivalIndex arrival_of(const Job& job, const UctOp& op) {
+  const auto& ids = job.logs[op.process].arrival_by_id;
   const auto found = op.origin_kind == log::Origin::arrival ? ids.find(op.origin) : ids.end();
   return found != ids.end() ? found->second : kNone;
 }
@@ -56,20 +52,67 @@ bool answers_announcement(const Arrival& arrival) {
 }
 
 // Where an operation went: to the other end of what it serves, or, as an answer, to who had asked.
-Index destination_of(const Job& job, const UctOp& op) {
+ProcessIndex destination_of(const Job& job, const UctOp& op) {
   const UcpOp& served = ucp(job, op.serves);
   return op.process == served.process ? receiver_of(job, served) : served.process;
 }
 
-void learn_deliveries(const Job& job, std::map<HeaderKey, Delivered>& wanted) {
-  const auto key = [&](const UctOp& op) {
-    return key_of(destination_of(job, op), op.am_id, op.header);
-  };
+// The same header on both sides. A sender cannot look at what lies in the memory of a device, so it
+// may lack the digest of a message whose receiver has it: of all that look alike but for that, the
+// digest tells nothing then.
+class HeaderKeys {
+ public:
+  explicit HeaderKeys(const Job& job) {
+    for (const UctOp& op : job.uct) {
+      if (accepted(op) && op.serves != kNone && lacks_digest(op)) {
+        without_digest_.insert(key_without_digest(destination_of(job, op), op));
+      }
+    }
+    for (const Arrival& arrival : job.arrivals) {
+      if (lacks_digest(arrival)) {
+        without_digest_.insert(key_without_digest(arrival.process, arrival));
+      }
+    }
+  }
+
+  template <typename Event>
+  HeaderKey of(ProcessIndex destination, const Event& event) const {
+    if (has_digest(event)) {
+      const HeaderKey key = key_without_digest(destination, event);
+      if (without_digest_.contains(key)) return key;
+    }
+    return key_of(destination, event.am_id, event.header);
+  }
+  HeaderKey of(const Arrival& arrival) const { return of(arrival.process, arrival); }
+
+ private:
+  static bool may_have_digest(std::uint8_t am_id) { return wire::shape_of(am_id).digest; }
+  template <typename Event>
+  static bool has_digest(const Event& event) {
+    return may_have_digest(event.am_id) && event.header.count == wire::shape_of(event.am_id).words;
+  }
+  template <typename Event>
+  static bool lacks_digest(const Event& event) {
+    return may_have_digest(event.am_id) && event.header.count < wire::shape_of(event.am_id).words;
+  }
+  template <typename Event>
+  static HeaderKey key_without_digest(ProcessIndex destination, const Event& event) {
+    HeaderWords words = event.header;
+    words.words[wire::shape_of(event.am_id).words - 1u] = 0;
+    return key_of(destination, event.am_id, words);
+  }
+
+  std::set<HeaderKey> without_digest_;
+};
+
+void learn_deliveries(const Job& job, const HeaderKeys& keys,
+                      std::map<HeaderKey, Delivered>& wanted) {
+  const auto key = [&](const UctOp& op) { return keys.of(destination_of(job, op), op); };
   const auto is_wanted = [&](const UctOp& op) {
     return accepted(op) && op.serves != kNone && wanted.contains(key(op));
   };
-  for (const Index index : in_time_order(job.uct, is_wanted)) {
-    const UctOp& op = job.uct[static_cast<std::size_t>(index)];
+  for (const UctIndex index : in_time_order(job.uct, is_wanted)) {
+    const UctOp& op = job.uct[index];
     Delivered& delivered = wanted.at(key(op));
     delivered.several |= delivered.sender != kNone && delivered.sender != op.process;
     delivered.sender = op.process;
@@ -77,12 +120,55 @@ void learn_deliveries(const Job& job, std::map<HeaderKey, Delivered>& wanted) {
   }
 }
 
+bool may_lack_transfers(const Job& job) {
+  return job.partly_recorded() ||
+         std::any_of(job.logs.begin(), job.logs.end(), [](const ProcessLog& log) {
+           return log.file.dropped_records() != 0 || log.file.damage().any();
+         });
+}
+
+struct Served {
+  UcpIndex by;
+  Link link = Link::exact;
+};
+
+// The k-th arrival is of the k-th that was sent.
+Served next_in_order(Delivered& delivered) {
+  if (delivered.next == delivered.serves.size()) return {};
+  return {delivered.serves[delivered.next++], delivered.several ? Link::inferred : Link::exact};
+}
+
+// Where events are missing, either may be another one than the k-th. But what had been received
+// before, or was sent later, is not what arrives.
+Served next_in_time(const Job& job, const Arrival& arrival, Delivered& delivered) {
+  const auto began_by = [&](UcpIndex index) {
+    const UcpOp& op = ucp(job, index);
+    const auto margin =
+        clock_margin_ns(job, arrival.process, arrival.start_ns, op.process, op.start_ns);
+    return !margin || op.start_ns <= arrival.start_ns + *margin;
+  };
+  const std::vector<UcpIndex>& serves = delivered.serves;
+  const auto has_receive = [&](UcpIndex index) { return ucp(job, index).partner != kNone; };
+  const auto is_over = [&](UcpIndex index) {
+    const std::int64_t end = has_receive(index) ? ucp(job, ucp(job, index).partner).end_ns : -1;
+    return end >= 0 && end < arrival.start_ns;
+  };
+  std::size_t& next = delivered.next;
+  while (next < serves.size() && is_over(serves[next])) ++next;
+  // Of what has no known receive, the arrival mostly is not known either.
+  std::size_t paired = next;
+  const auto may_be = [&](std::size_t at) { return at < serves.size() && began_by(serves[at]); };
+  while (may_be(paired) && (!has_receive(serves[paired]) || is_over(serves[paired]))) ++paired;
+  if (may_be(paired)) next = paired;
+  if (!may_be(next)) return {};
+  return {serves[next++], Link::inferred};
+}
+
 }  // namespace
 
 void find_device_copies(Job& job) {
   each_at_once(job, [&](UctOp& op) {
-    const Interface* interface =
-        job.logs[static_cast<std::size_t>(op.process)].interface(op.interface);
+    const Interface* interface = job.logs[op.process].interface(op.interface);
     op.staging = op.staging || (interface != nullptr && interface->of_ucp && op.moves_memory() &&
                                 interface->device_type == log::DeviceType::accelerator &&
                                 peer_of(job, op) == op.process);
@@ -91,9 +177,9 @@ void find_device_copies(Job& job) {
 
 void attribute_delivered_copies(Job& job, OpenOperations& open) {
   const IdTable requests = receive_requests(job);
-  std::map<HeaderKey, Delivered> wanted;
+  std::vector<ArrivalIndex> unknown;
   open.each([&](UctOp& op) {
-    const Index index = op.staging ? arrival_of(job, op) : kNone;
+    const ArrivalIndex index = op.staging ? arrival_of(job, op) : kNone;
     if (index == kNone) {
       return;
     }
@@ -103,28 +189,28 @@ void attribute_delivered_copies(Job& job, OpenOperations& open) {
       attribute(op, requests.find({from.process}, request, from.start_ns), Link::exact);
     }
     if (op.serves == kNone) {
-      wanted[key_of_arrival(from)];
+      unknown.push_back(index);
     }
   });
-  if (wanted.empty()) {
+  if (unknown.empty()) {
     return;
   }
-  learn_deliveries(job, wanted);
-  std::unordered_map<Index, std::pair<Index, Link>> serves_of;  // by arrival
-  const auto is_wanted = [&](const Arrival& arrival) {
-    return wanted.contains(key_of_arrival(arrival));
-  };
-  for (const Index index : in_time_order(job.arrivals, is_wanted)) {
-    Delivered& delivered = wanted.at(key_of_arrival(arrival(job, index)));
-    if (delivered.next < delivered.serves.size()) {
-      serves_of[index] = {delivered.serves[delivered.next++],
-                          delivered.several ? Link::inferred : Link::exact};
-    }
+  const HeaderKeys keys(job);
+  std::map<HeaderKey, Delivered> wanted;
+  for (const ArrivalIndex index : unknown) wanted[keys.of(arrival(job, index))];
+  learn_deliveries(job, keys, wanted);
+  std::unordered_map<ArrivalIndex, Served> served;
+  const bool whole = !may_lack_transfers(job);
+  const auto is_wanted = [&](const Arrival& arrival) { return wanted.contains(keys.of(arrival)); };
+  for (const ArrivalIndex index : in_time_order(job.arrivals, is_wanted)) {
+    const Arrival& from = arrival(job, index);
+    Delivered& delivered = wanted.at(keys.of(from));
+    served[index] = whole ? next_in_order(delivered) : next_in_time(job, from, delivered);
   }
   open.each([&](UctOp& op) {
-    const auto found = op.staging ? serves_of.find(arrival_of(job, op)) : serves_of.end();
-    if (found != serves_of.end()) {
-      attribute(op, found->second.first, found->second.second);
+    const auto found = op.staging ? served.find(arrival_of(job, op)) : served.end();
+    if (found != served.end() && found->second.by != kNone) {
+      attribute(op, found->second.by, found->second.link);
     }
   });
 }
@@ -134,7 +220,7 @@ void find_copies(Job& job) {
     if (!op.moves_memory() || op.serves == kNone || peer_of(job, op) != op.process) {
       return;
     }
-    const Index other = receiver_of(job, ucp(job, op.serves));
+    const ProcessIndex other = receiver_of(job, ucp(job, op.serves));
     op.staging |= other != kNone && other != ucp(job, op.serves).process;
   });
 }

@@ -58,7 +58,7 @@ Json layer_json(const Job& job, std::size_t layer) {
 }
 
 Json processes_json(const Job& job) {
-  const std::vector<Open> open = find_open(job);
+  const auto open = find_open(job);
   Json list = Json::array();
   for (std::size_t i = 0; i < job.run.processes.size(); ++i) {
     const Process& p = job.run.processes[i];
@@ -108,7 +108,7 @@ bool uses_protocols_v2(const Job& job) {
     return true;
   }
   const bool v1 = std::any_of(job.uct.begin(), job.uct.end(), [&](const UctOp& op) {
-    const ProcessLog& log = job.logs[static_cast<std::size_t>(op.process)];
+    const ProcessLog& log = job.logs[op.process];
     const bool names_known = log.protocols[1] != kNoText;
     return names_known && op.serves != kNone && op.op == log::UctOp::am_bcopy;
   });

@@ -61,10 +61,10 @@ std::string why_not_measured(const Job& job, std::size_t clock) {
 
 // Of each host's clock, how it is to that of the first rank.
 Json host_clocks_json(const Job& job) {
-  std::map<std::pair<std::size_t, std::string_view>, Index> first_of_host;
+  std::map<std::pair<std::size_t, std::string_view>, ProcessIndex> first_of_host;
   for (std::size_t i = 0; i < job.logs.size(); ++i) {
     const ProcessLog& log = job.logs[i];
-    first_of_host.try_emplace({log.monotonic_clock, log.file.host()}, static_cast<Index>(i));
+    first_of_host.try_emplace({log.monotonic_clock, log.file.host()}, ProcessIndex(i));
   }
   Json list = Json::array();
   for (const auto& [host, process] : first_of_host) {
@@ -125,7 +125,8 @@ Json clock_json(const Job& job) {
                                  [](const BackwardClock& clock) -> Json {
                                    return {{"log", plain_text(clock.log)},
                                            {"anchors", clock.anchors},
-                                           {"calls", clock.calls}};
+                                           {"calls", clock.calls},
+                                           {"events", clock.events}};
                                  })},
           {"wall_clock_steps",
            list_json(job.findings.wall_clock_steps,
@@ -168,6 +169,12 @@ Json folder_json(const Job& job) {
       {"unreadable", found.unreadable()},
       {"missing_ranks", found.missing_ranks},
       {"damaged", damaged_json(job)},
+      {"impossible", list_json(found.impossible,
+                               [](const ImpossibleRecords& records) -> Json {
+                                 return {{"log", plain_text(records.log)},
+                                         {"what", records.what},
+                                         {"records", records.records}};
+                               })},
       {"contradictions", list_json(found.contradictions, [](const Contradiction& c) -> Json {
          return {{"log", plain_text(c.log)},
                  {"what", c.what},

@@ -18,9 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = log::DeviceMemoryKind;
 
-const ProcessLog& log_of(const Job& job, const UcpOp& op) {
-  return job.logs[static_cast<std::size_t>(op.process)];
-}
+const ProcessLog& log_of(const Job& job, const UcpOp& op) { return job.logs[op.process]; }
 
 // What UCX takes memory for decides how it is reached: by a CPU, by a device, or by both.
 enum class Reach { unknown, host, device, managed };
@@ -73,7 +71,7 @@ struct Disagreement {
 
 struct Extent {
   std::uint64_t operations = 0, bytes = 0;
-  Index message = kNone;  // the first
+  MessageIndex message;  // the first
 };
 
 // The bus of the device that UCX took memory for, where it is another than that of its GPU.
@@ -123,14 +121,15 @@ Json text_json(const Job& job, TextId text) {
 Json disagreements_json(const Job& job) {
   Json list = Json::array();
   for (const auto& [what, extent] : find_mistaken_memory(job)) {
-    list.push_back({{"memory", what.memory},
-                    {"believed", name_of(what.believed)},
-                    {"believed_from", source_name(what.from)},
-                    {"bus", text_json(job, what.bus)},
-                    {"believed_bus", text_json(job, what.believed_bus)},
-                    {"operations", extent.operations},
-                    {"bytes", extent.bytes},
-                    {"message", extent.message < 0 ? Json(nullptr) : Json(extent.message)}});
+    list.push_back(
+        {{"memory", what.memory},
+         {"believed", name_of(what.believed)},
+         {"believed_from", source_name(what.from)},
+         {"bus", text_json(job, what.bus)},
+         {"believed_bus", text_json(job, what.believed_bus)},
+         {"operations", extent.operations},
+         {"bytes", extent.bytes},
+         {"message", extent.message == kNone ? Json(nullptr) : Json(extent.message.number())}});
   }
   return list;
 }
@@ -251,9 +250,11 @@ void note_disagreements(Job& job) {
                                               name_of(what.believed))
                                 : fmt::format("{} memory of a GPU's driver for {} memory",
                                               what.memory, name_of(what.believed));
-    job.run.notes.push_back(fmt::format(
-        "UCX took {}: {} operations, {} B{}", mistake, extent.operations, extent.bytes,
-        extent.message == kNone ? "" : fmt::format("; the first is message {}", extent.message)));
+    job.run.notes.push_back(
+        fmt::format("UCX took {}: {} operations, {} B{}", mistake, extent.operations, extent.bytes,
+                    extent.message == kNone
+                        ? ""
+                        : fmt::format("; the first is message {}", extent.message.number())));
   }
 }
 

@@ -39,13 +39,12 @@ struct LogSet {
   std::string folder;  // its name in messages
   std::vector<log::LogFile> files;
   std::vector<LeftOut> left_out;
-  std::vector<std::string> notes;  // a line for each file that was left out
   std::vector<TopologyFile> topologies = {};
   std::vector<Source> sources = {};    // all that was looked at
   std::vector<JobInFolder> jobs = {};  // by key; none where `files` says it
   Workers workers = Workers();         // that they are worth
 
-  // Adds what `open` returns, or notes why it cannot be read.
+  // Adds what `open` returns, or keeps why it cannot be read.
   template <typename Open>
   SourceState add(const std::string& name, Open open) {
     return look_at(name, [&] { return files.emplace_back(open()).state(); });
@@ -58,7 +57,6 @@ struct LogSet {
       return state_of(look());
     } catch (const log::FileError& error) {
       left_out.push_back({name, error.problem(), error.cause()});
-      notes.push_back(error.message());
       return state_of(error.cause());
     }
   }

@@ -17,8 +17,8 @@ struct CallRequests {
 
 // Part of the time of a call.
 struct TimeShare {
-  Index call = kNone;
-  Index instance = kNone;  // into Job::comms
+  CallIndex call;
+  InstanceIndex instance;
   std::uint32_t requests = 0;
   std::int64_t ns = 0;
 };

@@ -29,16 +29,16 @@ struct Comm {
   std::vector<log::RankRun> members;  // world ranks of the process's own group
   TextId name = kNoText;              // the program's, else that of the instance
   // results
-  Index instance = kNone;  // into Job::comms
+  InstanceIndex instance;
   std::uint8_t side = 0;
 };
 
 // A group of processes that are in it: all, or one side of an intercommunicator.
 struct CommSide {
   Index world = kNone;
-  std::int32_t leader = -1;      // world rank of its rank 0, -1 = not known
-  Index leader_process = kNone;  // its log
-  Index leader_comm = kNone;     // into that log's comms
+  std::int32_t leader = -1;     // world rank of its rank 0, -1 = not known
+  ProcessIndex leader_process;  // its log
+  CommIndex leader_comm;        // into that log's comms
   std::uint32_t size = 0;
   bool complete = false;              // all members are known
   std::vector<log::RankRun> members;  // world ranks of `world`
@@ -47,7 +47,7 @@ struct CommSide {
 struct CommInstance {
   char letter = '?';
   bool inter = false;
-  Index parent = kNone;
+  InstanceIndex parent;
   TextId function = kNoText;   // that made it, kNoText for the predefined ones
   TextId name = kNoText;       // W0.0, s0.1
   TextId user_name = kNoText;  // of the program or MPI

@@ -23,11 +23,18 @@ struct Contradiction {
   std::uint64_t counted = 0, recorded = 0;
 };
 
-// A clock of a log that goes back: anchors against each other, and MPI calls that begin before the
-// one before them in their thread ended.
+// A clock of a log that goes back: anchors against each other, MPI calls that begin before the one
+// before them in their thread ended, and events that are over before an earlier one of their thread
+// began.
 struct BackwardClock {
   std::string log;
-  std::uint64_t anchors = 0, calls = 0;
+  std::uint64_t anchors = 0, calls = 0, events = 0;
+};
+
+// Records of a log that no process writes so.
+struct ImpossibleRecords {
+  std::string log, what;
+  std::uint64_t records = 0;
 };
 
 // The wall clock of a host against its monotonic clock: how much it jumped while the job ran.
@@ -70,6 +77,7 @@ struct Findings {
   std::vector<SecondLog> second_logs;
   std::uint64_t missing_ranks = 0;
   std::vector<Contradiction> contradictions;
+  std::vector<ImpossibleRecords> impossible;
   std::vector<BackwardClock> backward_clocks;
   std::vector<WallClockStep> wall_clock_steps;
   std::vector<ClockDisagreement> clock_disagreements;

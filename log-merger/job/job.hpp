@@ -70,14 +70,14 @@ struct Endpoint {
   bool to_endpoint = false;
   std::uint64_t connected_tick = 0;
   std::uint64_t destroyed_tick = UINT64_MAX;
-  Index peer_process = kNone;
+  ProcessIndex peer_process;
   std::uint64_t peer_uid = 0;  // of the UCP worker whose interface is there, 0 if none is known
   TextId remote_device = kNoText;
 };
 
 // A worker of UCP, and the process whose it is. kNone: it left no log, or is not known.
 struct Peer {
-  Index process = kNone;
+  ProcessIndex process;
   std::uint64_t uid = 0;
 };
 
@@ -113,7 +113,7 @@ struct Worker {
 // A window or a file.
 struct CommObject {
   std::uint64_t handle = 0, tick = 0;
-  Index comm = kNone;  // that it was made from, into ProcessLog::comms
+  CommIndex comm;  // that it was made from
 };
 
 enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
@@ -126,7 +126,7 @@ struct UctLibrary {
 
 // An end of a receive whose beginning was outside of what was recorded.
 struct OutsideReceive {
-  Index process = kNone;
+  ProcessIndex process;
   log::Id operation = 0;
   std::uint64_t sender_tag = 0;
   std::int64_t end_ns = -1;
@@ -139,6 +139,15 @@ struct ToolTraffic {
   std::uint64_t sends = 0;
 };
 
+// What of the records of a log, each by itself well-formed, does not fit the others.
+struct RecordFaults {
+  std::uint64_t backward = 0;      // over before an earlier one of their lane began
+  std::uint64_t repeated_ids = 0;  // that another record has
+  std::uint64_t foreign_ids = 0;   // that their lane does not give
+  std::uint64_t unknown_interfaces = 0, unknown_endpoints = 0;  // operations and arrivals there
+  std::uint64_t useless_ends = 0;  // of no operation, or of one that ended before
+};
+
 // Rows [begin, end) of one of the job's vectors.
 struct RowSpan {
   std::size_t begin = 0, end = 0;
@@ -149,22 +158,24 @@ struct ProcessLog {
 
   log::LogFile file;
   log::ClockFit clock;
-  std::vector<Interface> interfaces;       // by id
-  std::vector<Endpoint> endpoints;         // by handle, then tick
-  std::vector<UcpEndpoint> ucp_endpoints;  // by handle, then tick
-  std::vector<Worker> workers;             // by handle, then tick
-  std::vector<Comm> comms;                 // by handle, then tick
-  std::vector<CommObject> windows, files;  // by handle, then tick
+  std::vector<Interface> interfaces;  // by id
+  Rows<Endpoint> endpoints;           // by handle, then tick
+  Rows<UcpEndpoint> ucp_endpoints;    // by handle, then tick
+  Rows<Worker> workers;               // by handle, then tick
+  Rows<Comm> comms;                   // by handle, then tick
+  Rows<CommObject> windows, files;    // by handle, then tick
   std::vector<TakenStack> stacks;
   std::vector<Module> modules;  // by tick
   std::vector<ToolTraffic> tool_traffic;
-  std::unordered_map<std::uint32_t, Index> stack_rows;  // into Run::stacks, by their id
-  std::vector<std::vector<Index>> calls_of_lane;        // MPI calls by start
-  std::unordered_map<Index, CallRequests> call_requests;
+  std::unordered_map<std::uint32_t, StackIndex> stack_rows;  // by their id
+  std::vector<std::vector<CallIndex>> calls_of_lane;         // MPI calls by start
+  std::unordered_map<CallIndex, CallRequests> call_requests;
   // By call that starts requests: which calls made them, in the order of its arguments.
-  std::unordered_map<Index, std::vector<Index>> makers_of_started;
+  std::unordered_map<CallIndex, std::vector<CallIndex>> makers_of_started;
   RowSpan uct_rows, ucp_rows;  // its own
-  IdMap ucp_by_id, arrival_by_id, uct_by_id;
+  IdMap<UcpIndex> ucp_by_id;
+  IdMap<ArrivalIndex> arrival_by_id;
+  IdMap<UctIndex> uct_by_id;
   std::string ucx_version, ucx_library, mpi_library, command_line, executable;
   std::string start_on, stop_on;  // when the user wanted events recorded
   std::vector<UctLibrary> uct_libraries;
@@ -181,6 +192,7 @@ struct ProcessLog {
   PendingTotals pending;
   Devices devices;
   std::uint64_t backward_calls = 0;
+  RecordFaults record_faults;
 
   const Interface* interface(std::uint16_t id) const;
   // In the world of MPI, else the launcher's where that is certain (load.cpp).
@@ -196,14 +208,14 @@ struct ProcessLog {
 
 struct Job {
   Run run;  // texts, notes and the launcher's command are filled while loading
-  std::vector<ProcessLog> logs;
+  Rows<ProcessLog> logs;
   Workers workers;  // that share the work
   // By process, and of each in the order of its log.
   JobRows<UctOp> uct;
   JobRows<Arrival> arrivals;
   JobRows<UcpOp> ucp;
   JobRows<MpiCall> calls;
-  std::vector<CommInstance> comms;
+  Rows<CommInstance> comms;
   std::vector<TimeShare> shares;  // by call
   std::vector<OutsideReceive> outside_receives;
   OperationsOfMessages operations_of;  // when the messages have been made
@@ -221,7 +233,8 @@ struct Job {
   std::vector<std::optional<PlacedClock>> clock_places;
   std::int64_t reference_zero_ns = 0;  // on the clock of the first rank, when the job's is at zero
   // Rows of Run::datatypes: name, combiner, size, extent, contiguous.
-  std::map<std::tuple<TextId, TextId, std::uint64_t, std::int64_t, bool>, Index> datatype_rows;
+  std::map<std::tuple<TextId, TextId, std::uint64_t, std::int64_t, bool>, DatatypeIndex>
+      datatype_rows;
   std::uint64_t unresolved_frames = 0;  // of distinct places of code
   std::size_t monotonic_clocks = 0;     // how many different ones the logs were written by
   Findings findings;
@@ -229,7 +242,7 @@ struct Job {
 };
 
 // The MPI call that a thread was in at `tick`: its outermost calls do not overlap.
-Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick);
+CallIndex call_around(const Job& job, ProcessIndex process, std::uint16_t lane, std::uint64_t tick);
 
 // Where the rows of each process lie. A job that was not loaded from logs does not say it: then one
 // span is all of them.
@@ -250,19 +263,19 @@ bool took_message(std::int32_t status);
 std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer);
 
 // The process at the other end of an operation's endpoint; kNone where it is not known.
-Index peer_of(const Job& job, const UctOp& op);
+ProcessIndex peer_of(const Job& job, const UctOp& op);
 
 // How the clock of a process is placed on the job's; nullptr where only the wall clock does that.
-const PlacedClock* place_of(const Job& job, Index process);
+const PlacedClock* place_of(const Job& job, ProcessIndex process);
 
 // Whether it is known how far times of the two may be off against each other; and that, of one time
 // of each.
-bool are_comparable(const Job& job, Index a, Index b);
-std::optional<double> clock_error_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
-                                     std::int64_t b_ns);
+bool are_comparable(const Job& job, ProcessIndex a, ProcessIndex b);
+std::optional<double> clock_error_ns(const Job& job, ProcessIndex a, std::int64_t a_ns,
+                                     ProcessIndex b, std::int64_t b_ns);
 // The same as a time that can be added to others.
-std::optional<std::int64_t> clock_margin_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
-                                            std::int64_t b_ns);
+std::optional<std::int64_t> clock_margin_ns(const Job& job, ProcessIndex a, std::int64_t a_ns,
+                                            ProcessIndex b, std::int64_t b_ns);
 
 // The steps, in this order.
 Job load_job(LogSet logs, const MergeOptions& options);

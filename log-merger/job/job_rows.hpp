@@ -5,7 +5,8 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
-#include <vector>
+
+#include "log-merger/model/index.hpp"
 
 namespace uctrace::merge {
 
@@ -28,6 +29,6 @@ struct UnfilledRows : std::allocator<Row> {
 };
 
 template <typename Row>
-using JobRows = std::vector<Row, UnfilledRows<Row>>;
+using JobRows = ByIndex<Row, Row, UnfilledRows<Row>>;
 
 }  // namespace uctrace::merge

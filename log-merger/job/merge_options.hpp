@@ -5,6 +5,7 @@
 #include <string>
 
 #include "log-merger/parallel/progress.hpp"
+#include "log-merger/spill/merge_memory.hpp"
 
 namespace uctrace {
 
@@ -12,6 +13,7 @@ struct MergeOptions {
   std::string job;          // job key, or its beginning; empty = the newest in the folder
   std::size_t threads = 0;  // at most; 0 = as many as CPUs that may be used
   Progress* progress = nullptr;
+  spill::MemoryChoice memory = {};
 };
 
 }  // namespace uctrace

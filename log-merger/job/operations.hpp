@@ -24,7 +24,7 @@ struct Range {
 };
 
 struct UctOp {
-  Index process = kNone;
+  ProcessIndex process;
   std::uint16_t lane = 0, interface = 0;
   log::UctOp op = log::UctOp::none;
   log::Origin origin_kind = log::Origin::none;
@@ -43,11 +43,11 @@ struct UctOp {
   HeaderWords header;
   log::TransferMemory memory{};
   // results
-  Index serves = kNone;  // UCP operation
+  UcpIndex serves;
   Link link = Link::unattributed;
   const char* reason = "";
-  std::uint32_t stack = 0;     // of the log, 0 = none
-  Index endpoint_row = kNone;  // into ProcessLog::endpoints
+  std::uint32_t stack = 0;  // of the log, 0 = none
+  EndpointIndex endpoint_row;
   bool has_range = false;
   Range range;
   MemoryPlace from, to;   // of what it moved
@@ -67,7 +67,7 @@ struct UctOp {
 };
 
 struct Arrival {
-  Index process = kNone;
+  ProcessIndex process;
   std::uint16_t interface = 0;
   std::uint8_t am_id = 0;
   log::ArrivalKind kind = log::ArrivalKind::active_message;
@@ -85,7 +85,7 @@ struct PendingTotals {
 };
 
 struct UcpOp {
-  Index process = kNone;
+  ProcessIndex process;
   std::uint16_t lane = 0;
   log::UcpFunction function = log::UcpFunction::none;
   std::uint8_t flags = 0;
@@ -110,21 +110,21 @@ struct UcpOp {
   // results
   std::uint64_t peer_uid = 0;  // sends: worker at the other end of the endpoint
   std::uint64_t worker_uid = 0;
-  Index peer_process = kNone;
+  ProcessIndex peer_process;
   // The matched operation. Of streams: the receive that took a send's last byte, the send of a
   // receive's first one.
-  Index partner = kNone;
-  Index first_taker = kNone;      // stream_send: the receive that took its first byte
+  UcpIndex partner;
+  UcpIndex first_taker;           // stream_send: the receive that took its first byte
   std::uint64_t taken_bytes = 0;  // stream_send: by receives
   bool stream_known = false;      // stream_receive: its endpoint's other end is in the logs
-  Index data_of = kNone;          // am_receive_data: the handler's call that was told of the data
+  UcpIndex data_of;               // am_receive_data: the handler's call that was told of the data
   Match match = Match::unmatched;
-  Index message = kNone;
-  Index call = kNone;  // progressed in
-  Index asked_by = kNone;
+  MessageIndex message;
+  CallIndex call;  // progressed in
+  CallIndex asked_by;
   Link mpi_link = Link::unattributed;
-  Index comm = kNone;  // into ProcessLog::comms
-  bool tool = false;   // traffic of uctrace itself: no message of the program
+  CommIndex comm;     // into ProcessLog::comms
+  bool tool = false;  // traffic of uctrace itself: no message of the program
 
   log::UcpFamily family() const { return log::family_of(function); }
   bool is(log::UcpFamily wanted) const { return family() == wanted; }
@@ -167,7 +167,7 @@ struct UcpOp {
 };
 
 struct MpiCall {
-  Index process = kNone;
+  ProcessIndex process;
   std::uint16_t lane = 0;
   TextId function = kNoText;
   std::int32_t status = 0;
@@ -176,10 +176,10 @@ struct MpiCall {
   std::uint64_t start_tick = 0, end_tick = 0;
   std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;
   std::uint64_t bytes = 0, recv_bytes = 0;
-  Index datatype = kNone, recv_datatype = kNone;  // into Run::datatypes
+  DatatypeIndex datatype, recv_datatype;
   std::uint64_t request = 0;  // that it made, started, ended or asked about; 0 = none or several
   std::int64_t start_ns = -1, end_ns = -1;
-  Index comm = kNone;       // into ProcessLog::comms; on a window or a file: that it was made from
+  CommIndex comm;           // on a window or a file: that it was made from
   std::uint32_t stack = 0;  // of the log, 0 = none
 };
 

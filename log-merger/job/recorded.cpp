@@ -87,7 +87,8 @@ void RecordedLoader::add_lane(std::uint16_t lane, const log::LaneInfo& info,
   static const Switch kBegun{false, 0, {}};  // of a lane that follows switches, before its first
   const auto add_gap = [&](const Switch& off, std::uint64_t end, const log::LaneCounters& at_end) {
     log::LaneCounters missed = difference(at_end, off.counters);
-    missed.recorded_events = 0;  // but for that of the event at hand, which belongs to the window
+    // What is counted where a record is published: the event at hand belongs to the window.
+    missed.recorded_events = missed.memory_words = 0;
     if (sum_of(missed.outside_window) != 0) {
       recorded.lane_gaps.push_back({{off.tick, std::max(off.tick, end)}, lane, false, missed});
       counted = difference(counted, missed);

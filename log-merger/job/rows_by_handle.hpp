@@ -19,14 +19,14 @@ void sort_by_handle(std::vector<Row>& rows) {
 
 // Newest row of `rows` (sorted by handle, then tick) with this handle, not later than `tick`.
 template <typename Row>
-Index row_at(const std::vector<Row>& rows, std::uint64_t handle, std::uint64_t tick) {
-  Index found = kNone;
-  Index low = 0, high = static_cast<Index>(rows.size());
+IndexOf<Row> row_at(const Rows<Row>& rows, std::uint64_t handle, std::uint64_t tick) {
+  IndexOf<Row> found;
+  std::size_t low = 0, high = rows.size();
   while (low < high) {
-    const Index middle = (low + high) / 2;
-    const Row& row = rows[static_cast<std::size_t>(middle)];
+    const std::size_t middle = (low + high) / 2;
+    const Row& row = rows[middle];
     if (row.handle < handle || (row.handle == handle && row.tick <= tick)) {
-      found = row.handle == handle ? middle : found;
+      if (row.handle == handle) found = IndexOf<Row>(middle);
       low = middle + 1;
     } else {
       high = middle;

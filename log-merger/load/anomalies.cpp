@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "event-log/format/file_systems.hpp"
 #include "log-merger/job/job.hpp"
+#include "log-merger/job/long_lists.hpp"
 #include "log-merger/model/drop_words.hpp"
 #include "log-merger/model/quantities.hpp"
+#include "log-merger/mpi/communicators.hpp"
 
 namespace uctrace::merge {
 
@@ -18,22 +23,29 @@ namespace {
 
 using std::chrono::system_clock;
 
-constexpr std::size_t kNamed = 16;  // of a long list
+// Behind what is said of those that get no note of their own.
+constexpr const char* kListed = ": `uctrace info --format json` lists them";
 
 class Noter {
  public:
   explicit Noter(Job& job) : job_(job) {}
 
   void note_all() {
-    for (const ProcessLog& log : job_.logs) {
+    note_each("more logs are damaged", [](const ProcessLog& log) {
+      std::vector<std::string> lines;
       for (const std::string& sentence : log.file.damage().sentences()) {
-        note("{}: {}", log.file.name(), sentence);
+        lines.push_back(fmt::format("{}: {}", log.file.name(), sentence));
       }
-      note_losses(log);
-      note_backward(log);
-      find_contradictions(log);
-    }
+      return lines;
+    });
+    note_each("more logs lost records", losses_of);
+    note_each("more logs have clocks that went backwards",
+              [&](const ProcessLog& log) { return find_backward(log); });
+    note_each("more logs hold what no process writes so",
+              [&](const ProcessLog& log) { return find_impossible(log); });
+    for (const ProcessLog& log : job_.logs) find_contradictions(log);
     note_contradictions();
+    note_without_events();
     note_missing_ranks();
     note_repeated_ranks();
     note_running();
@@ -48,31 +60,74 @@ class Noter {
     job_.run.notes.push_back(fmt::format(form, std::forward<Arguments>(arguments)...));
   }
 
-  void note_losses(const ProcessLog& log) {
+  // The lines that `lines_of` has for each log.
+  template <typename LinesOf>
+  void note_each(const char* rest, LinesOf lines_of) {
+    NotesOfKind notes(job_.run.notes, std::string(rest) + kListed);
+    for (const ProcessLog& log : job_.logs) {
+      std::vector<std::string> lines = lines_of(log);
+      if (!lines.empty()) notes.add(std::move(lines));
+    }
+  }
+
+  static std::vector<std::string> losses_of(const ProcessLog& log) {
+    std::vector<std::string> lines;
     const DropCounts dropped = log.file.dropped_by_cause();
     const log::ProcessPage& page = log.file.page();
     for (const log::DropCause cause : causes_in(dropped)) {
       const DropWords words =
           drop_words(cause, page.write_errno, log::file_system_of(page.file_system).name);
-      note("{}: {} records were dropped: {}; {}", log.file.name(),
-           dropped[static_cast<std::size_t>(cause)], words.why, words.to_do);
+      lines.push_back(fmt::format("{}: {} records were dropped: {}; {}", log.file.name(),
+                                  dropped[static_cast<std::size_t>(cause)], words.why,
+                                  words.to_do));
     }
+    return lines;
   }
 
-  void note_backward(const ProcessLog& log) {
-    const std::uint64_t anchors = log.clock.backward_anchors(), calls = log.backward_calls;
-    if (anchors + calls == 0) {
-      return;
-    }
-    job_.findings.backward_clocks.push_back({log.file.name(), anchors, calls});
-    if (anchors != 0) {
-      note("{}: its clock went backwards; do not trust its times", log.file.name());
-    } else {
-      note(
-          "{}: {} MPI calls begin before the one before them in their thread ended: its clock went "
-          "backwards; do not trust its times",
-          log.file.name(), calls);
-    }
+  std::vector<std::string> find_backward(const ProcessLog& log) {
+    const std::uint64_t anchors = log.clock.backward_anchors(), calls = log.backward_calls,
+                        events = log.record_faults.backward;
+    if (anchors + calls + events == 0) return {};
+    job_.findings.backward_clocks.push_back({log.file.name(), anchors, calls, events});
+    const std::string what =
+        anchors != 0 ? ""
+        : calls != 0
+            ? fmt::format("{} MPI calls begin before the one before them in their thread ended: ",
+                          calls)
+            : fmt::format(
+                  "{} events are over more than 1 ms before an earlier one of their thread began: ",
+                  events);
+    return {fmt::format("{}: {}its clock went backwards; do not trust its times", log.file.name(),
+                        what)};
+  }
+
+  // What a log lacks, or had no hook for, may be what others of its records refer to.
+  static bool lacks_definitions(const ProcessLog& log) {
+    return !log.file.complete() ||
+           std::any_of(log.faults.begin(), log.faults.end(), [](const auto& fault) {
+             const auto code = static_cast<log::FaultCode>(fault.first.head.a);
+             return code == log::FaultCode::left_out || code == log::FaultCode::out_of_interfaces;
+           });
+  }
+
+  std::vector<std::string> find_impossible(const ProcessLog& log) {
+    const RecordFaults& faults = log.record_faults;
+    std::vector<std::string> lines;
+    const auto add = [&](std::uint64_t records, const char* what) {
+      if (records == 0) return;
+      job_.findings.impossible.push_back({log.file.name(), what, records});
+      lines.push_back(fmt::format("{}: {} {}: the file is damaged, or it is a defect of uctrace",
+                                  log.file.name(), records, what));
+    };
+    add(faults.repeated_ids, "operations or arrivals have an id that an earlier one has");
+    add(faults.foreign_ids,
+        "operations or arrivals have an id that their thread cannot have given");
+    if (lacks_definitions(log)) return lines;
+    add(faults.unknown_interfaces,
+        "UCT operations or arrivals are of interfaces that the log does not define");
+    add(faults.unknown_endpoints, "UCT operations are on endpoints that the log does not define");
+    add(faults.useless_ends, "completions are of no operation, or of one that had ended");
+    return lines;
   }
 
   // A log that says it is whole must hold what its process counted.
@@ -105,50 +160,65 @@ class Noter {
   }
 
   void note_contradictions() {
+    NotesOfKind notes(job_.run.notes, std::string("more such contradictions") + kListed);
     for (const Contradiction& c : job_.findings.contradictions) {
-      note(
-          "{}: it counted {} {} and holds records of {}, although it looks whole: the file is "
-          "damaged, or it is a defect of uctrace",
-          c.log, c.counted, c.what, c.recorded);
+      notes.add(
+          fmt::format("{}: it counted {} {} and holds records of {}, although it looks whole: the "
+                      "file is damaged, or it is a defect of uctrace",
+                      c.log, c.counted, c.what, c.recorded));
     }
   }
 
-  void note_missing_ranks() {
+  // Beside others that did. What was not to be recorded is told of in another place.
+  void note_without_events() {
+    const auto is_empty = [](const ProcessLog& log) { return log.file.event_count() == 0; };
+    if (job_.partly_recorded() || std::all_of(job_.logs.begin(), job_.logs.end(), is_empty)) return;
+    const std::string empty = processes_that(is_empty);
+    if (empty.empty()) return;
+    note(
+        "no event of {}: a process that used neither MPI nor UCX, or whose layers are off, or that "
+        "ended before",
+        empty);
+  }
+
+  struct Ranks {
     std::set<std::int32_t> present;
     std::int32_t size = 0;
+  };
+
+  // Each spawned world has ranks of its own.
+  void note_missing_ranks() {
+    std::map<Index, Ranks> worlds;
     for (const ProcessLog& log : job_.logs) {
+      Ranks& ranks = worlds[was_spawned(log) ? log.world : kNone];
       if (log.rank() >= 0) {
-        present.insert(log.rank());
+        ranks.present.insert(log.rank());
       }
-      size = std::max(size, log.file.page().world_size);
+      ranks.size = std::max(ranks.size, log.file.page().world_size);
     }
+    for (const auto& [world, ranks] : worlds) {
+      note_missing_ranks(ranks, world == kNone ? "" : " of a spawned world");
+    }
+  }
+
+  void note_missing_ranks(const Ranks& ranks, const char* of_world) {
     // A damaged size may be anything: the cost is that of the ranks that are there.
-    const auto here =
-        static_cast<std::uint64_t>(std::distance(present.begin(), present.lower_bound(size)));
-    const std::uint64_t missing = static_cast<std::uint64_t>(size) - here;
-    job_.findings.missing_ranks = missing;
+    const auto here = static_cast<std::uint64_t>(
+        std::distance(ranks.present.begin(), ranks.present.lower_bound(ranks.size)));
+    const std::uint64_t missing = static_cast<std::uint64_t>(ranks.size) - here;
+    job_.findings.missing_ranks += missing;
     if (missing == 0) {
       return;
     }
-    std::vector<std::string> named;
-    for (std::int32_t rank = 0; named.size() < std::min<std::uint64_t>(missing, kNamed); ++rank) {
-      if (!present.contains(rank)) {
-        named.push_back(std::to_string(rank));
-      }
+    NamedList named;
+    for (std::int32_t rank = 0; rank < ranks.size && !named.is_full(); ++rank) {
+      if (!ranks.present.contains(rank)) named.add(std::to_string(rank));
     }
     const char* why = job_.findings.unreadable() == 0
                           ? "its file is missing, or the process could not write one"
                           : "a log of the folder could not be read, which may be its";
-    note("no log of rank {} (of {}): {}; what it sent and received is unmatched",
-         list_of(named, missing), size, why);
-  }
-
-  static std::string list_of(const std::vector<std::string>& named, std::uint64_t count) {
-    std::string list;
-    for (const std::string& name : named) {
-      list += (list.empty() ? "" : ", ") + name;
-    }
-    return count > named.size() ? list + fmt::format(" and {} more", count - named.size()) : list;
+    note("no log of rank {} (of {}){}: {}; what it sent and received is unmatched",
+         named.text_of(missing), ranks.size, of_world, why);
   }
 
   // Without a name for their job, processes of several jobs cannot be told apart.
@@ -168,14 +238,13 @@ class Noter {
   // The processes that `is_one` says yes to, by rank or log; none = empty.
   template <typename Predicate>
   std::string processes_that(Predicate is_one) {
-    std::vector<std::string> named;
-    std::uint64_t count = 0;
+    NamedList named;
     for (const ProcessLog& log : job_.logs) {
-      if (is_one(log) && ++count <= kNamed) {
-        named.push_back(log.rank() >= 0 ? fmt::format("rank {}", log.rank()) : log.file.name());
+      if (is_one(log)) {
+        named.add(log.rank() >= 0 ? fmt::format("rank {}", log.rank()) : log.file.name());
       }
     }
-    return list_of(named, count);
+    return named.text();
   }
 
   void note_running() {
@@ -200,19 +269,20 @@ class Noter {
   }
 
   void note_clocks() {
+    NotesOfKind steps(job_.run.notes, std::string("more wall clocks were set") + kListed);
     for (const WallClockStep& step : job_.findings.wall_clock_steps) {
-      note(
-          "the wall clock of host {} was set {} by {} during the run: its times against other "
-          "hosts "
-          "are off by up to that",
-          step.host, step.step_ns < 0 ? "back" : "forward", duration(step.step_ns));
+      steps.add(
+          fmt::format("the wall clock of host {} was set {} by {} during the run: its times "
+                      "against other hosts are off by up to that",
+                      step.host, step.step_ns < 0 ? "back" : "forward", duration(step.step_ns)));
     }
+    NotesOfKind disagreements(job_.run.notes, std::string("more clocks differ so") + kListed);
     for (const ClockDisagreement& d : job_.findings.clock_disagreements) {
-      note(
-          "{}: its clocks and those of {} on the same host differ by {}: a container with clocks "
-          "of "
-          "its own, or the wall clock was set in between; do not compare their times",
-          d.log, d.with, duration(d.by_ns));
+      disagreements.add(
+          fmt::format("{}: its clocks and those of {} on the same host differ by {}: a container "
+                      "with clocks of its own, or the wall clock was set in between; do not "
+                      "compare their times",
+                      d.log, d.with, duration(d.by_ns)));
     }
   }
 
@@ -237,9 +307,10 @@ class Noter {
 void note_anomalies(Job& job) { Noter(job).note_all(); }
 
 void note_clock_violations(Job& job) {
+  NotesOfKind notes(job.run.notes, std::string("more pairs of hosts have such messages") + kListed);
   for (const ViolationsOfPair& pair : job.findings.violations) {
     const std::string worst = format_duration(static_cast<std::uint64_t>(pair.worst_ns));
-    job.run.notes.push_back(
+    notes.add(
         pair.src_host == pair.dst_host
             ? fmt::format(
                   "{} messages on host {} were received before they were sent, by up to {}: "

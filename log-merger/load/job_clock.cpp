@@ -156,18 +156,18 @@ std::int64_t largest_step(const log::ClockFit& clock) {
 
 // Of a time of one process against the job's clock. Where its own clock has no place there, only
 // how far it is from itself is known.
-double error_at(const Job& job, Index process, std::int64_t at_ns) {
+double error_at(const Job& job, ProcessIndex process, std::int64_t at_ns) {
   const PlacedClock* place = place_of(job, process);
-  return static_cast<double>(job.logs[static_cast<std::size_t>(process)].clock.max_deviation_ns()) +
+  return static_cast<double>(job.logs[process].clock.max_deviation_ns()) +
          (place != nullptr ? place->error_at(at_ns + job.reference_zero_ns) : 0);
 }
 
 void find_largest_error(Job& job) {
-  for (std::size_t i = 0; i < job.logs.size(); ++i) {
-    const log::ClockFit& clock = job.logs[i].clock;
+  for (const ProcessIndex process : job.logs.indexes()) {
+    const log::ClockFit& clock = job.logs[process].clock;
     for (const log::Anchor& anchor : clock.anchors()) {
-      job.clock_error_ns = std::max(
-          job.clock_error_ns, error_at(job, static_cast<Index>(i), clock.job_ns(anchor.tick)));
+      job.clock_error_ns =
+          std::max(job.clock_error_ns, error_at(job, process, clock.job_ns(anchor.tick)));
     }
   }
 }
@@ -222,33 +222,31 @@ void place_on_one_clock(Job& job) {
   find_disagreements(job);
 }
 
-const PlacedClock* place_of(const Job& job, Index process) {
-  const std::size_t clock = job.logs[static_cast<std::size_t>(process)].monotonic_clock;
+const PlacedClock* place_of(const Job& job, ProcessIndex process) {
+  const std::size_t clock = job.logs[process].monotonic_clock;
   const bool placed = clock < job.clock_places.size() && job.clock_places[clock].has_value();
   return placed ? &*job.clock_places[clock] : nullptr;
 }
 
-bool are_comparable(const Job& job, Index a, Index b) {
-  const auto clock_of = [&](Index process) {
-    return job.logs[static_cast<std::size_t>(process)].monotonic_clock;
-  };
+bool are_comparable(const Job& job, ProcessIndex a, ProcessIndex b) {
+  const auto clock_of = [&](ProcessIndex process) { return job.logs[process].monotonic_clock; };
   return clock_of(a) == clock_of(b) || (place_of(job, a) != nullptr && place_of(job, b) != nullptr);
 }
 
-std::optional<double> clock_error_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
-                                     std::int64_t b_ns) {
+std::optional<double> clock_error_ns(const Job& job, ProcessIndex a, std::int64_t a_ns,
+                                     ProcessIndex b, std::int64_t b_ns) {
   if (!are_comparable(job, a, b)) {
     return std::nullopt;
   }
-  const ProcessLog& of_a = job.logs[static_cast<std::size_t>(a)];
-  const ProcessLog& of_b = job.logs[static_cast<std::size_t>(b)];
+  const ProcessLog& of_a = job.logs[a];
+  const ProcessLog& of_b = job.logs[b];
   return of_a.monotonic_clock == of_b.monotonic_clock
              ? static_cast<double>(of_a.clock.max_deviation_ns() + of_b.clock.max_deviation_ns())
              : error_at(job, a, a_ns) + error_at(job, b, b_ns);
 }
 
-std::optional<std::int64_t> clock_margin_ns(const Job& job, Index a, std::int64_t a_ns, Index b,
-                                            std::int64_t b_ns) {
+std::optional<std::int64_t> clock_margin_ns(const Job& job, ProcessIndex a, std::int64_t a_ns,
+                                            ProcessIndex b, std::int64_t b_ns) {
   const std::optional<double> error = clock_error_ns(job, a, a_ns, b, b_ns);
   if (!error) {
     return std::nullopt;
@@ -267,8 +265,9 @@ void find_clock_violations(Job& job) {
       continue;
     }
     const std::int64_t early = message.t_start_ns - message.t_end_ns;
-    const std::optional<double> error = clock_error_ns(job, message.src_process, message.t_start_ns,
-                                                       message.dst_process, message.t_end_ns);
+    const std::optional<double> error =
+        clock_error_ns(job, ProcessIndex(message.src_process), message.t_start_ns,
+                       ProcessIndex(message.dst_process), message.t_end_ns);
     if (error.has_value() && static_cast<double>(early) <= *error) {
       ++job.findings.early_within_error;
       continue;

@@ -11,6 +11,7 @@
 #include "event-log/reader/log_head.hpp"
 #include "log-merger/folder/data_files.hpp"
 #include "log-merger/job/job.hpp"
+#include "log-merger/job/long_lists.hpp"
 #include "log-merger/mpi/communicators.hpp"
 
 namespace uctrace {
@@ -94,12 +95,17 @@ ReadLog read_log(const fs::path& path) {
 // What lies there is looked at before it is read: what is changed meanwhile is seen as changed
 // later.
 LogSet read_logs(const fs::path& folder, const MergeOptions& options) {
-  LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}, .notes = {}};
+  LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}};
   logs.sources = list_sources(folder);
   for (const Source& source : logs.sources) add_topology(folder / source.name, logs);
   const std::vector<std::optional<std::string>> job_of = look_at_logs(folder, logs);
   const JobInFolder* const job = find_job(logs.jobs, options.job);
   const auto is_wanted = [&](std::size_t i) { return job != nullptr && job_of[i] == job->key; };
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < logs.sources.size(); ++i) {
+    if (is_wanted(i)) bytes += logs.sources[i].bytes;
+  }
+  spill::begin_if_needed(spill::needed_for_logs(bytes), options.memory);
   logs.workers = workers_for(logs.sources, options.threads, options.progress);
   std::vector<ReadLog> read(logs.sources.size());
   logs.workers.each(read.size(), [&](std::size_t i) {
@@ -156,15 +162,14 @@ void choose_job(LogSet& logs, const std::string& wanted, Job& job) {
   }
   std::vector<JobInFolder>& jobs = job.findings.jobs = std::move(logs.jobs);
   JobInFolder* const chosen = find_job(jobs, wanted);
-  std::string others;
+  NamedList others;
   for (const JobInFolder& other : jobs) {
     if (&other != chosen) {
-      others += fmt::format("{}'{}' ({})", others.empty() ? "" : ", ", other.key,
-                            processes_text(other.processes));
+      others.add(fmt::format("'{}' ({})", other.key, processes_text(other.processes)));
     }
   }
   if (chosen == nullptr) {
-    throw Error({fmt::format("no job '{}' in the folder", wanted), "it holds " + others,
+    throw Error({fmt::format("no job '{}' in the folder", wanted), "it holds " + others.text(),
                  "name one of these, or leave --job out for the newest"});
   }
   chosen->shown = true;
@@ -172,16 +177,26 @@ void choose_job(LogSet& logs, const std::string& wanted, Job& job) {
     job.run.notes.push_back(
         fmt::format("the folder holds {} jobs; this is {}'{}' ({}); --job takes another: {}",
                     jobs.size(), wanted.empty() ? "the newest, " : "", chosen->key,
-                    processes_text(chosen->processes), others));
+                    processes_text(chosen->processes), others.text()));
   }
   std::erase_if(logs.files, [&](const log::LogFile& file) { return file.job() != chosen->key; });
   require_logs(logs);
+}
+
+void note_left_out(const std::vector<LeftOut>& files, Run& run) {
+  NotesOfKind notes(run.notes,
+                    "more files cannot be read as logs: `uctrace info --format json` lists them");
+  for (const LeftOut& file : files) notes.add(Error(file.problem).message());
 }
 
 // One process may appear twice (a copied file): one log of it stays, the one with more events.
 void drop_second_logs(std::vector<log::LogFile>& files, Job& job) {
   std::map<std::string, std::size_t> kept;
   std::vector<log::LogFile> unique;
+  unique.reserve(files.size());
+  NotesOfKind notes(
+      job.run.notes,
+      "more logs are of processes that have another one: `uctrace info --format json` lists them");
   for (log::LogFile& file : files) {
     const auto [place, fresh] = kept.try_emplace(file.process_key(), unique.size());
     if (fresh) {
@@ -194,7 +209,7 @@ void drop_second_logs(std::vector<log::LogFile>& files, Job& job) {
     }
     const bool same = file.same_bytes(known);
     job.findings.second_logs.push_back({file.name(), known.name(), same});
-    job.run.notes.push_back(
+    notes.add(
         same ? fmt::format("{}: a copy of {}; it is counted once", file.name(), known.name())
              : fmt::format("{}: a second log of the process of {}, with other content: an older "
                            "copy, or one of them is damaged; the one with more events, {}, is used",
@@ -223,21 +238,29 @@ void adopt_launch_ranks(Job& job) {
   }
 }
 
+std::uint64_t count_events(const Job& job) {
+  std::uint64_t events = 0;
+  for (const ProcessLog& log : job.logs) events += log.file.event_count();
+  return events;
+}
+
 }  // namespace
 
 Job load_job(LogSet logs, const MergeOptions& options) {
   Job job;
-  job.run.notes = std::move(logs.notes);
+  note_left_out(logs.left_out, job.run);
   choose_job(logs, options.job, job);
   job.findings.left_out = std::move(logs.left_out);
   job.topologies = std::move(logs.topologies);
   job.run.sources = std::move(logs.sources);
   job.workers = logs.workers;
   drop_second_logs(logs.files, job);
+  job.logs.reserve(logs.files.size());
   for (log::LogFile& file : logs.files) {
     job.logs.emplace_back(std::move(file));
   }
   adopt_launch_ranks(job);
+  spill::begin_if_needed(spill::needed_for_events(count_events(job)), options.memory);
   std::stable_sort(job.logs.begin(), job.logs.end(), [](const ProcessLog& a, const ProcessLog& b) {
     const auto key = [](const ProcessLog& log) {
       return std::pair(log.rank() < 0 ? INT32_MAX : log.rank(), started_at(log.file));

@@ -28,7 +28,7 @@ void DatatypeLoader::take(const log::DatatypeView& view) {
   datatype.size = view.r.size;
   datatype.extent = view.r.extent;
   datatype.contiguous = view.contiguous();
-  const auto next = static_cast<Index>(job_.run.datatypes.size());
+  const DatatypeIndex next(job_.run.datatypes.size());
   const auto [at, fresh] = job_.datatype_rows.try_emplace(
       {datatype.name, datatype.combiner, datatype.size, datatype.extent, datatype.contiguous},
       next);
@@ -45,9 +45,9 @@ void DatatypeLoader::take_end(std::uint64_t handle, std::uint64_t tick) {
 void DatatypeLoader::finish() {
   sort_by_handle(definitions_);
   for (const End& end : ends_) {
-    const Index at = row_at(definitions_, end.handle, end.tick);
+    const auto at = row_at(definitions_, end.handle, end.tick);
     if (at != kNone) {
-      definitions_[static_cast<std::size_t>(at)].end_tick = end.tick;
+      definitions_[at].end_tick = end.tick;
     }
   }
 }
@@ -55,13 +55,13 @@ void DatatypeLoader::finish() {
 // A definition has the start of the call that made it. Where several threads use a datatype that is
 // new, another one's call may have begun before: then what follows is meant, not what the handle
 // named earlier.
-Index DatatypeLoader::at(std::uint64_t handle, std::uint64_t tick) const {
+DatatypeIndex DatatypeLoader::at(std::uint64_t handle, std::uint64_t tick) const {
   if (handle == 0) {
     return kNone;
   }
-  const Index found = row_at(definitions_, handle, tick);
+  const auto found = row_at(definitions_, handle, tick);
   if (found != kNone) {
-    const Definition& definition = definitions_[static_cast<std::size_t>(found)];
+    const Definition& definition = definitions_[found];
     if (definition.end_tick > tick) {
       return definition.row;
     }

@@ -18,20 +18,20 @@ class DatatypeLoader {
   void finish();
 
   // Row of Run::datatypes of what a call that began at `tick` used under this handle; kNone: none.
-  Index at(std::uint64_t handle, std::uint64_t tick) const;
+  DatatypeIndex at(std::uint64_t handle, std::uint64_t tick) const;
 
  private:
   struct Definition {
     std::uint64_t handle, tick;
     std::uint64_t end_tick;  // its handle was given up
-    Index row;
+    DatatypeIndex row;
   };
   struct End {
     std::uint64_t handle, tick;
   };
 
   Job& job_;
-  std::vector<Definition> definitions_;
+  Rows<Definition> definitions_;
   std::vector<End> ends_;
 };
 

@@ -93,7 +93,7 @@ KnownMemory DeviceLoader::known(const log::DeviceMemory& r) {
   memory.from_ns = log_.clock.job_ns(r.tick);
   memory.row = static_cast<Index>(job_.run.device_memory.size());
   DeviceMemoryRow row;
-  row.process = static_cast<std::uint32_t>(process_);
+  row.process = static_cast<std::uint32_t>(process_.number());
   row.gpu = memory.gpu;
   row.kind = job_.run.texts.intern(name_of(r.kind));
   row.allocated = (r.flags & log::DeviceMemory::kAllocated) != 0;

@@ -17,8 +17,8 @@ concept DeviceDefinition = std::same_as<View, log::GpuDriverView> ||
 // Takes the definitions of one log in any order; finish() at their end.
 class DeviceLoader {
  public:
-  DeviceLoader(Job& job, Index process)
-      : job_(job), process_(process), log_(job.logs[static_cast<std::size_t>(process)]) {}
+  DeviceLoader(Job& job, ProcessIndex process)
+      : job_(job), process_(process), log_(job.logs[process]) {}
 
   void take(const log::GpuDriverView& view) { log_.devices.drivers.push_back(view.r); }
   void take(const log::GpuDeviceView& view);
@@ -34,7 +34,7 @@ class DeviceLoader {
   TextId vendor() const;
 
   Job& job_;
-  const Index process_;
+  const ProcessIndex process_;
   ProcessLog& log_;
   std::map<std::uint16_t, Gpu> gpus_;  // by their numbers in the log
   std::map<std::uint16_t, Index> gpu_rows_;

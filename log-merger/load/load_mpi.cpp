@@ -83,8 +83,8 @@ void MpiLoader::finish_definitions() {
 }
 
 Comm* MpiLoader::comm_at(const CommEvent& event) {
-  const Index at = row_at(log_.comms, event.handle, event.tick);
-  return at == kNone ? nullptr : &log_.comms[static_cast<std::size_t>(at)];
+  const CommIndex at = row_at(log_.comms, event.handle, event.tick);
+  return at == kNone ? nullptr : &log_.comms[at];
 }
 
 Predefined predefined_by_name(std::string_view name) {
@@ -121,17 +121,17 @@ TextId MpiLoader::function(std::uint64_t number) const {
   return found != functions_.end() ? found->second : kNoText;
 }
 
-Index MpiLoader::comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const {
+CommIndex MpiLoader::comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const {
   if (scope == 0) {
     return kNone;
   }
   if (type == log::RecordType::mpi_call) {
     return row_at(log_.comms, scope, tick);
   }
-  const std::vector<CommObject>& objects =
+  const Rows<CommObject>& objects =
       type == log::RecordType::mpi_window_call ? log_.windows : log_.files;
-  const Index object = row_at(objects, scope, tick);
-  return object == kNone ? kNone : objects[static_cast<std::size_t>(object)].comm;
+  const auto object = row_at(objects, scope, tick);
+  return object == kNone ? kNone : objects[object].comm;
 }
 
 void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
@@ -187,8 +187,8 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiRequestsView& view) {
 void MpiLoader::name_requests() {
   if (requests_.empty()) return;
   for (const auto& calls : log_.calls_of_lane) {
-    for (const Index index : calls) {
-      const MpiCall& call = job_.calls[static_cast<std::size_t>(index)];
+    for (const CallIndex index : calls) {
+      const MpiCall& call = job_.calls[index];
       const auto found = requests_.find({call.lane, call.start_tick});
       if (found == requests_.end()) {
         continue;
@@ -209,8 +209,8 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
     return;
   }
   if (lane < log_.calls_of_lane.size()) {
-    for (const Index index : log_.calls_of_lane[lane]) {
-      if (calls_[static_cast<std::size_t>(index)].start_tick >= current.start_tick) {
+    for (const CallIndex index : log_.calls_of_lane[lane]) {
+      if (calls_[index].start_tick >= current.start_tick) {
         return;
       }
     }
@@ -237,17 +237,13 @@ void MpiLoader::add(MpiCall call) {
   if (call.lane >= log_.calls_of_lane.size()) {
     log_.calls_of_lane.resize(call.lane + 1u);
   }
-  log_.calls_of_lane[call.lane].push_back(static_cast<Index>(calls_.size()));
-  calls_.push_back(call);
+  log_.calls_of_lane[call.lane].push_back(calls_.add(call));
 }
 
 // The outermost calls of a thread follow each other.
-void MpiLoader::count_backward(const std::vector<Index>& calls) {
+void MpiLoader::count_backward(const std::vector<CallIndex>& calls) {
   for (std::size_t i = 1; i < calls.size(); ++i) {
-    const auto call = [&](std::size_t at) -> const MpiCall& {
-      return calls_[static_cast<std::size_t>(calls[at])];
-    };
-    log_.backward_calls += call(i).start_tick < call(i - 1).end_tick;
+    log_.backward_calls += calls_[calls[i]].start_tick < calls_[calls[i - 1]].end_tick;
   }
 }
 
@@ -260,9 +256,8 @@ void MpiLoader::finish_calls() {
     take_open_call(static_cast<std::uint16_t>(lane), lanes[lane].current_call);
   }
   for (auto& calls : log_.calls_of_lane) {
-    std::stable_sort(calls.begin(), calls.end(), [&](Index a, Index b) {
-      return calls_[static_cast<std::size_t>(a)].start_tick <
-             calls_[static_cast<std::size_t>(b)].start_tick;
+    std::stable_sort(calls.begin(), calls.end(), [&](CallIndex a, CallIndex b) {
+      return calls_[a].start_tick < calls_[b].start_tick;
     });
   }
 }
@@ -271,7 +266,7 @@ void MpiLoader::place_calls(std::size_t first) {
   std::copy(calls_.begin(), calls_.end(), job_.calls.begin() + static_cast<std::ptrdiff_t>(first));
   calls_ = {};
   for (auto& calls : log_.calls_of_lane) {
-    for (Index& index : calls) index += static_cast<Index>(first);
+    for (CallIndex& index : calls) index = CallIndex(first + index.place());
   }
   name_requests();
 }

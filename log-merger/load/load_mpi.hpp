@@ -15,11 +15,8 @@ namespace uctrace::merge {
 
 class MpiLoader {
  public:
-  MpiLoader(Job& job, Index process)
-      : job_(job),
-        process_(process),
-        log_(job.logs[static_cast<std::size_t>(process)]),
-        datatypes_(job) {}
+  MpiLoader(Job& job, ProcessIndex process)
+      : job_(job), process_(process), log_(job.logs[process]), datatypes_(job) {}
 
   // Definitions, in any order; finish_definitions() before the first call.
   void take(const log::TextView& text);
@@ -51,21 +48,21 @@ class MpiLoader {
   Comm* comm_at(const CommEvent& event);
   void take_names_and_ends();
   TextId function(std::uint64_t number) const;
-  Index comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const;
-  void count_backward(const std::vector<Index>& calls);
+  CommIndex comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const;
+  void count_backward(const std::vector<CallIndex>& calls);
   void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
   void add(MpiCall call);
   void name_requests();
   std::uint32_t stack_of_caller(const log::MpiCallView& view);
 
   Job& job_;
-  Index process_;
+  ProcessIndex process_;
   ProcessLog& log_;
   std::unordered_map<std::uint64_t, TextId> functions_;
   std::vector<CommEvent> comm_names_, comm_ends_;
   std::vector<NewObject> windows_, files_;
   DatatypeLoader datatypes_;
-  std::vector<MpiCall> calls_;
+  Rows<MpiCall> calls_;
   std::vector<std::uint64_t> module_ticks_;
   std::map<std::pair<std::uint64_t, std::ptrdiff_t>, std::uint32_t> callers_;
   // By lane and start of their call, which is recorded after them.

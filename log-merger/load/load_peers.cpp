@@ -152,8 +152,8 @@ void PeerLoader::finish_definitions() {
   }
   sort_by_handle(log_.workers);
   for (const End& end : worker_ends_) {
-    if (const Index at = row_at(log_.workers, end.handle, end.tick); at != kNone) {
-      log_.workers[static_cast<std::size_t>(at)].end_tick = end.tick;
+    if (const auto at = row_at(log_.workers, end.handle, end.tick); at != kNone) {
+      log_.workers[at].end_tick = end.tick;
     }
   }
   finish_endpoints();
@@ -163,21 +163,21 @@ void PeerLoader::finish_definitions() {
 void PeerLoader::finish_endpoints() {
   sort_by_handle(log_.endpoints);
   for (const Endpoint& address : own_addresses_) {
-    if (const Index at = row_at(log_.endpoints, address.handle, address.tick); at != kNone) {
-      log_.endpoints[static_cast<std::size_t>(at)].own_address = address.own_address;
+    if (const auto at = row_at(log_.endpoints, address.handle, address.tick); at != kNone) {
+      log_.endpoints[at].own_address = address.own_address;
     }
   }
   for (const Endpoint& connect : connects_) {
-    if (const Index at = row_at(log_.endpoints, connect.handle, connect.tick); at != kNone) {
-      Endpoint& row = log_.endpoints[static_cast<std::size_t>(at)];
+    if (const auto at = row_at(log_.endpoints, connect.handle, connect.tick); at != kNone) {
+      Endpoint& row = log_.endpoints[at];
       row.remote = connect.remote;
       row.to_endpoint = true;
       row.connected_tick = connect.tick;
     }
   }
   for (const End& end : endpoint_ends_) {
-    if (const Index at = row_at(log_.endpoints, end.handle, end.tick); at != kNone) {
-      log_.endpoints[static_cast<std::size_t>(at)].destroyed_tick = end.tick;
+    if (const auto at = row_at(log_.endpoints, end.handle, end.tick); at != kNone) {
+      log_.endpoints[at].destroyed_tick = end.tick;
     }
   }
 }
@@ -193,7 +193,7 @@ void PeerLoader::finish_ucp_endpoints() {
 
 // The one being made when it was told, else the newest that is not later.
 UcpEndpoint* PeerLoader::endpoint_of(const ConnectionOf& connection) {
-  std::vector<UcpEndpoint>& rows = log_.ucp_endpoints;
+  Rows<UcpEndpoint>& rows = log_.ucp_endpoints;
   const auto next = std::partition_point(rows.begin(), rows.end(), [&](const UcpEndpoint& row) {
     return row.handle < connection.handle ||
            (row.handle == connection.handle && row.tick <= connection.tick);
@@ -202,8 +202,8 @@ UcpEndpoint* PeerLoader::endpoint_of(const ConnectionOf& connection) {
       next->begin_tick <= connection.tick) {
     return &*next;
   }
-  const Index at = row_at(rows, connection.handle, connection.tick);
-  return at == kNone ? nullptr : &rows[static_cast<std::size_t>(at)];
+  const auto at = row_at(rows, connection.handle, connection.tick);
+  return at == kNone ? nullptr : &rows[at];
 }
 
 }  // namespace uctrace::merge

@@ -32,9 +32,8 @@ void PendingQueues::finish(ProcessLog& log) {
       totals_.outside += static_cast<std::uint64_t>(-balance);
       continue;
     }
-    const Index at = row_at(log.endpoints, key.first, since);
-    const bool destroyed =
-        at != kNone && log.endpoints[static_cast<std::size_t>(at)].destroyed_tick != UINT64_MAX;
+    const EndpointIndex at = row_at(log.endpoints, key.first, since);
+    const bool destroyed = at != kNone && log.endpoints[at].destroyed_tick != UINT64_MAX;
     (destroyed ? totals_.vanished : totals_.queued) += static_cast<std::uint64_t>(balance);
   }
   log.pending = totals_;

@@ -12,6 +12,7 @@
 #include "log-merger/load/load_peers.hpp"
 #include "log-merger/load/load_pending.hpp"
 #include "log-merger/load/operation_ends.hpp"
+#include "log-merger/load/record_checks.hpp"
 
 namespace uctrace::merge {
 
@@ -34,14 +35,15 @@ constexpr auto kMpi = static_cast<std::size_t>(log::DropKind::mpi);
 
 class ProcessLoader {
  public:
-  ProcessLoader(Job& job, Index process)
+  ProcessLoader(Job& job, ProcessIndex process)
       : job_(job),
         process_(process),
-        log_(job.logs[static_cast<std::size_t>(process)]),
+        log_(job.logs[process]),
         mpi_(job, process),
         peers_(job, log_),
         devices_(job, process),
-        ends_(job, process) {}
+        ends_(job, process),
+        checks_(log_) {}
 
   // How many rows the log has for the job.
   struct Rows {
@@ -105,6 +107,8 @@ class ProcessLoader {
     ends_.finish();
     mpi_.finish_calls();
     pending_.finish(log_);
+    log_.record_faults = checks_.faults();
+    log_.record_faults.useless_ends = ends_.useless();
     sum_counters();
   }
 
@@ -121,6 +125,12 @@ class ProcessLoader {
 
  private:
   std::int64_t time(std::uint64_t tick) const { return log_.clock.job_ns(tick); }
+
+  // `ticks`: how long it went on, at the least; UINT64_MAX: not known.
+  void check_time(std::uint16_t lane, std::uint64_t start, std::uint64_t ticks = 0) {
+    const std::uint64_t last = start + ticks;
+    checks_.time(lane, start, last < start ? UINT64_MAX : last);
+  }
 
   void take_module(const log::ModuleView& view) {
     const auto* id = reinterpret_cast<const char*>(view.build_id.data());
@@ -182,6 +192,7 @@ class ProcessLoader {
                    [&](std::uint16_t lane, const log::UcpOperationView& view) { take(lane, view); },
                    [&](std::uint16_t lane, const log::MpiCallView& view) {
                      ++log_.events_by_kind[kMpi];
+                     check_time(lane, view.r.start_tick, view.r.duration_ticks);
                      mpi_.take(lane, view);
                    },
                    [&](std::uint16_t lane, const log::MpiRequestsView& view) {
@@ -189,17 +200,20 @@ class ProcessLoader {
                      ++mpi_request_records_;
                      mpi_.take(lane, view);
                    },
-                   [&](std::uint16_t, const log::UctArrivalView& view) { take(view); },
-                   [&](std::uint16_t, const log::UctCompletionView& view) {
+                   [&](std::uint16_t lane, const log::UctArrivalView& view) { take(lane, view); },
+                   [&](std::uint16_t lane, const log::UctCompletionView& view) {
                      ++log_.events_by_kind[kUct];
+                     check_time(lane, view.r.tick);
                      ends_.take(view, log_.uct_rows.end - next_.uct);
                    },
-                   [&](std::uint16_t, const log::UctPendingView& view) {
+                   [&](std::uint16_t lane, const log::UctPendingView& view) {
                      ++log_.events_by_kind[kUct];
+                     check_time(lane, view.r.tick);
                      pending_.take(view);
                    },
-                   [&](std::uint16_t, const log::UcpCompletionView& view) {
+                   [&](std::uint16_t lane, const log::UcpCompletionView& view) {
                      ++log_.events_by_kind[kUcp];
+                     check_time(lane, view.r.tick);
                      ends_.take(view, log_.ucp_rows.end - next_.ucp);
                    }});
     const Rows rows = this->rows();
@@ -240,14 +254,21 @@ class ProcessLoader {
     log_.devices.memory_words += (view.r.marks & log::UctOperation::kMemory) != 0;
     op.stack = view.stack;
     if (op.id != 0) {
-      log_.uct_by_id.set(op.id, static_cast<Index>(next_.uct));
+      checks_.id(lane, op.id, log_.uct_by_id.set(op.id, UctIndex(next_.uct)));
     }
+    // One that was not timed may have been handled inside its call, by the process itself.
+    check_time(lane, op.start_tick, op.one_tick ? UINT64_MAX : view.r.duration_ticks);
+    checks_.interface(op.interface);
+    checks_.endpoint(op.endpoint);
     job_.uct.at(next_.uct++) = op;
   }
 
-  void take(const log::UctArrivalView& view) {
+  void take(std::uint16_t lane, const log::UctArrivalView& view) {
     ++log_.events_by_kind[kUct];
-    log_.arrival_by_id.set(view.r.id, static_cast<Index>(next_.arrivals));
+    checks_.id(lane, view.r.id, log_.arrival_by_id.set(view.r.id, ArrivalIndex(next_.arrivals)));
+    const bool is_timed = !view.one_tick() && view.duration_ticks() != UINT32_MAX;
+    check_time(lane, view.r.start_tick, is_timed ? view.duration_ticks() : UINT64_MAX);
+    checks_.interface(view.interface_id());
     job_.arrivals.at(next_.arrivals++) = {
         process_,    view.interface_id(),     view.r.am_id,
         view.r.kind, time(view.r.start_tick), words_of(view.header)};
@@ -279,7 +300,10 @@ class ProcessLoader {
     log_.devices.memory_words += (op.flags & log::UcpOperation::kMemory) != 0;
     op.stack = view.stack;
     op.tool = is_tool_traffic(lane, op.start_tick);
-    log_.ucp_by_id.set(op.id, static_cast<Index>(next_.ucp));
+    checks_.id(lane, op.id, log_.ucp_by_id.set(op.id, UcpIndex(next_.ucp)));
+    // The end of one that ends with its call stands in the call's record.
+    const bool ends_with_call = (op.flags & log::UcpOperation::kCallEnd) != 0;
+    check_time(lane, op.start_tick, ends_with_call ? UINT64_MAX : view.r.duration_ticks);
     job_.ucp.at(next_.ucp++) = op;
   }
 
@@ -322,7 +346,7 @@ class ProcessLoader {
   }
 
   Job& job_;
-  Index process_;
+  ProcessIndex process_;
   ProcessLog& log_;
   Rows first_, next_;  // of this process in the job: its first ones, and the next to be filled
   MpiLoader mpi_;
@@ -330,6 +354,7 @@ class ProcessLoader {
   DeviceLoader devices_;
   RecordedLoader recorded_;
   OperationEnds ends_;
+  RecordChecks checks_;
   std::uint64_t mpi_request_records_ = 0;
   PendingQueues pending_;
 };
@@ -342,7 +367,7 @@ void load_processes(Job& job) {
   loaders.reserve(job.logs.size());
   ProcessLoader::Rows rows;
   for (std::size_t i = 0; i < job.logs.size(); ++i) {
-    ProcessLoader& loader = loaders.emplace_back(job, static_cast<Index>(i));
+    ProcessLoader& loader = loaders.emplace_back(job, ProcessIndex(i));
     loader.load_definitions();
     first.push_back(rows);
     const ProcessLoader::Rows more = loader.rows();

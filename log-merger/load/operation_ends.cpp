@@ -13,9 +13,9 @@ std::size_t count(const RowSpan& rows) { return rows.end - rows.begin; }
 
 // Calls take(row, end) for the last of the ends that name an operation: only a damaged log has
 // several. Those of which the log has no operation go to outside(end), once each.
-template <typename End, typename Take, typename Outside>
-void each_last(const std::vector<End>& ends, const IdMap& rows_by_id, const RowSpan& rows,
-               Take take, Outside outside) {
+template <typename End, typename Ids, typename Take, typename Outside>
+void each_last(const std::vector<End>& ends, const Ids& rows_by_id, const RowSpan& rows, Take take,
+               Outside outside) {
   std::vector<bool> ended(count(rows));
   std::unordered_set<log::Id> ended_outside;
   for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
@@ -24,7 +24,7 @@ void each_last(const std::vector<End>& ends, const IdMap& rows_by_id, const RowS
       if (ended_outside.insert(end->operation).second) outside(*end);
       continue;
     }
-    const auto row = static_cast<std::size_t>(found->second);
+    const auto row = found->second.place();
     if (!ended[row - rows.begin]) take(row, *end);
     ended[row - rows.begin] = true;
   }
@@ -32,8 +32,8 @@ void each_last(const std::vector<End>& ends, const IdMap& rows_by_id, const RowS
 
 }  // namespace
 
-OperationEnds::OperationEnds(Job& job, Index process)
-    : job_(job), process_(process), log_(job.logs[static_cast<std::size_t>(process)]) {}
+OperationEnds::OperationEnds(Job& job, ProcessIndex process)
+    : job_(job), process_(process), log_(job.logs[process]) {}
 
 void OperationEnds::make_room() {
   const log::LogFile& file = log_.file;
@@ -49,9 +49,10 @@ void OperationEnds::make_room() {
 
 // Once all operations are there, an end of another one is of no use, but for what it tells of the
 // time before a window: a damaged log may have any number of them.
-template <typename End>
-void OperationEnds::keep(std::vector<End>& ends, const End& end, const IdMap& rows_by_id,
+template <typename End, typename Ids>
+void OperationEnds::keep(std::vector<End>& ends, const End& end, const Ids& rows_by_id,
                          std::size_t left) {
+  ++taken_;
   const bool may_be_of_log = left != 0 || rows_by_id.find(end.operation) != rows_by_id.end();
   if (may_be_of_log || !log_.recorded.whole()) ends.push_back(end);
 }
@@ -70,6 +71,7 @@ void OperationEnds::take(const log::UcpCompletionView& view, std::size_t left) {
 void OperationEnds::finish() {
   end_uct_operations();
   end_ucp_operations();
+  if (log_.recorded.whole()) useless_ = taken_ - uct_completions_ - ucp_completions_;
 }
 
 void OperationEnds::end_uct_operations() {
@@ -119,8 +121,8 @@ void OperationEnds::end_with_calls() {
   for (std::size_t i = log_.ucp_rows.begin; i < log_.ucp_rows.end; ++i) {
     UcpOp& op = job_.ucp[i];
     if ((op.flags & log::UcpOperation::kCallEnd) == 0 || op.completed || !op.ended) continue;
-    const Index index = call_around(job_, process_, op.lane, op.start_tick);
-    const MpiCall* call = index == kNone ? nullptr : &job_.calls[static_cast<std::size_t>(index)];
+    const CallIndex index = call_around(job_, process_, op.lane, op.start_tick);
+    const MpiCall* call = index == kNone ? nullptr : &job_.calls[index];
     const bool known = call != nullptr && call->start_tick == op.start_tick && !call->open;
     op.end_ns = known ? call->end_ns : -1;
     op.end_from = TimeFrom::mpi_call;

@@ -25,15 +25,14 @@ bool tells_content(const Event& event) {
 
 // kNone: it was not seen to come from a call that sends an active message. What a blocking call
 // posts may be anybody's.
-Index send_that_posted(const Job& job, const UctOp& op) {
+UcpIndex send_that_posted(const Job& job, const UctOp& op) {
   if (!accepted(op) || op.origin_kind != log::Origin::ucp || op.route == log::Route::blocking ||
       op.parent_id != 0) {
     return kNone;
   }
-  const auto& ids = job.logs[static_cast<std::size_t>(op.process)].ucp_by_id;
+  const auto& ids = job.logs[op.process].ucp_by_id;
   const auto found = ids.find(op.origin);
-  const bool is_send = found != ids.end() &&
-                       job.ucp[static_cast<std::size_t>(found->second)].is(log::UcpFamily::am_send);
+  const bool is_send = found != ids.end() && job.ucp[found->second].is(log::UcpFamily::am_send);
   return is_send ? found->second : kNone;
 }
 
@@ -53,15 +52,6 @@ std::uint64_t bytes_of_send(const UctOp& fragment) {
 
 }  // namespace
 
-std::size_t AmContents::ContentHash::operator()(const Content& content) const {
-  std::uint64_t hash = content.am_id;
-  for (const std::uint64_t word : content.words) {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
 AmContents::AmContents(const Job& job) : job_(job) {
   const bool any = std::any_of(job.ucp.begin(), job.ucp.end(),
                                [](const UcpOp& op) { return op.is(log::UcpFamily::am_receive); });
@@ -73,29 +63,33 @@ AmContents::AmContents(const Job& job) : job_(job) {
 }
 
 AmContents::Name AmContents::content_of(std::uint8_t am_id, const HeaderWords& header) {
-  const auto next = static_cast<Name>(contents_.size());
-  return contents_.try_emplace({am_id, header.words}, next).first->second;
+  std::uint64_t hash = am_id;
+  for (const std::uint64_t word : header.words) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  }
+  return std::max(hash, kNotSent + 1);  // what is below has a meaning of its own
 }
 
-std::vector<AmContents::Told> AmContents::read_fragments(Posted& posted) {
-  std::vector<Told> sends(job_.ucp.size());
+ByIndex<UcpOp, AmContents::Told> AmContents::read_fragments(std::vector<Posted>& posted) const {
+  ByIndex<UcpOp, Told> sends(job_.ucp.size());
   for (const UctOp& op : job_.uct) {
-    const Index index = is_fragment(op) ? send_that_posted(job_, op) : kNone;
+    const UcpIndex index = is_fragment(op) ? send_that_posted(job_, op) : kNone;
     if (index == kNone) {
       continue;
     }
-    Told& told = sends[static_cast<std::size_t>(index)];
+    Told& told = sends[index];
     ++told.fragments;
     if (!tells_content(op)) {
       told.all_known = false;
       continue;
     }
     const Name content = content_of(op.am_id, op.header);
-    posted.emplace_back(index, content);
+    posted.push_back({content, index});
     told.bytes += bytes_of_send(op);
     if (starts_am_send(op)) {
-      told.all_known = told.all_known && told.name == kUnknown &&
-                       is_first_word_of(job_.ucp[static_cast<std::size_t>(index)], op);
+      told.all_known =
+          told.all_known && told.name == kUnknown && is_first_word_of(job_.ucp[index], op);
       told.name = content;
     }
   }
@@ -104,9 +98,9 @@ std::vector<AmContents::Told> AmContents::read_fragments(Posted& posted) {
 
 // A content of several names says nothing of either.
 void AmContents::name_sends() {
-  Posted posted;
-  const std::vector<Told> sends = read_fragments(posted);
-  for (std::size_t i = 0; i < sends.size(); ++i) {
+  std::vector<Posted> posted;
+  const ByIndex<UcpOp, Told> sends = read_fragments(posted);
+  for (const UcpIndex i : sends.indexes()) {
     const UcpOp& send = job_.ucp[i];
     const bool length_known = (send.flags & log::UcpOperation::kUnknownLength) == 0;
     const bool whole = length_known ? sends[i].bytes == send.bytes : sends[i].fragments == 1;
@@ -114,49 +108,59 @@ void AmContents::name_sends() {
       names_[i] = sends[i].name;
     }
   }
-  sent_as_.assign(contents_.size(), kNotSent);
-  for (const auto& [send, content] : posted) {
-    if (const Name name = name_of(send); name != kUnknown) {
-      Name& sent_as = sent_as_[static_cast<std::size_t>(content)];
-      sent_as = sent_as == kNotSent || sent_as == name ? name : kUnknown;
+  std::sort(posted.begin(), posted.end(),
+            [](const Posted& a, const Posted& b) { return a.content < b.content; });
+  for (const auto& [content, send] : posted) {
+    const Name name = name_of(send);
+    if (name == kUnknown) continue;
+    if (sent_as_.empty() || sent_as_.back().content != content) {
+      sent_as_.push_back({content, name});
+    } else if (sent_as_.back().name != name) {
+      sent_as_.back().name = kUnknown;
     }
   }
+}
+
+AmContents::Name AmContents::sent_as(Name content) const {
+  const auto found =
+      std::lower_bound(sent_as_.begin(), sent_as_.end(), content,
+                       [](const SentAs& of, Name wanted) { return of.content < wanted; });
+  return found != sent_as_.end() && found->content == content ? found->name : kNotSent;
 }
 
 // A content that none of these sends has is a name as well.
 void AmContents::name_calls() {
-  for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
+  for (const UcpIndex i : job_.ucp.indexes()) {
     const UcpOp& call = job_.ucp[i];
     if (!call.is(log::UcpFamily::am_receive)) {
       continue;
     }
-    const ProcessLog& log = job_.logs[static_cast<std::size_t>(call.process)];
+    const ProcessLog& log = job_.logs[call.process];
     const auto found = log.arrival_by_id.find(call.arrival);
     if (found == log.arrival_by_id.end()) {
       continue;
     }
-    const Arrival& arrival = job_.arrivals[static_cast<std::size_t>(found->second)];
+    const Arrival& arrival = job_.arrivals[found->second];
     if (tells_content(arrival)) {
       const Name content = content_of(arrival.am_id, arrival.header);
-      const auto at = static_cast<std::size_t>(content);
-      const bool sent = at < sent_as_.size() && sent_as_[at] != kNotSent;
-      names_[i] = sent ? sent_as_[at] : content;
+      const Name name = sent_as(content);
+      names_[i] = name == kNotSent ? content : name;
     }
   }
 }
 
-AmContents::Name AmContents::name_of(Index op) const {
-  return names_.empty() ? kUnknown : names_[static_cast<std::size_t>(op)];
+AmContents::Name AmContents::name_of(UcpIndex op) const {
+  return names_.empty() ? kUnknown : names_[op];
 }
 
 // A send and the call that took it have the same name where both have one: where all do, they can
 // be laid apart. Where only sends or only calls lack theirs, as many sends as calls of a name were
 // each other's if nothing is left over of the group: no other call took one of these sends, or no
 // other send was taken by one of these calls. What does not add up stays together.
-std::vector<Group> AmContents::apart(const Group& group, bool all_recorded) const {
+std::vector<Group> AmContents::apart(const Group& group, bool all_recorded) {
   std::map<Name, Group> of_name;
-  for (const Index send : group.sends) of_name[name_of(send)].sends.push_back(send);
-  for (const Index call : group.receives) of_name[name_of(call)].receives.push_back(call);
+  for (const HalfMessage& send : group.sends) of_name[send.content].sends.push_back(send);
+  for (const HalfMessage& call : group.receives) of_name[call.content].receives.push_back(call);
   const bool balanced = all_recorded && group.sends.size() == group.receives.size();
   const auto unnamed = of_name.find(kUnknown);
   if (unnamed != of_name.end() &&

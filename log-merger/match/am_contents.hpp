@@ -8,10 +8,7 @@
 // fragment.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "log-merger/job/job.hpp"
@@ -23,23 +20,21 @@ class AmContents {
  public:
   explicit AmContents(const Job& job);
 
-  // Sends to one handler with the same lengths, and its calls, laid apart where that is certain:
-  // each send of a part was taken by a call of this part, if by any. `all_recorded`: none of those
-  // that belong to the group is missing by the user's wish.
-  std::vector<Group> apart(const Group& group, bool all_recorded) const;
+  // A hash of a content. Different contents with one hash, of which there are hardly ever two,
+  // count as the same.
+  using Name = std::uint64_t;
+  static constexpr Name kUnknown = 0;  // any
+
+  // Of a UCP operation.
+  Name name_of(UcpIndex op) const;
+
+  // Sends to one handler with the same lengths, and its calls, laid apart by their names where that
+  // is certain: each send of a part was taken by a call of this part, if by any. `all_recorded`:
+  // none of those that belong to the group is missing by the user's wish.
+  static std::vector<Group> apart(const Group& group, bool all_recorded);
 
  private:
-  using Name = Index;
-  static constexpr Name kUnknown = -1;  // any
-  static constexpr Name kNotSent = -2;
-  struct Content {
-    std::uint8_t am_id = 0;
-    std::array<std::uint64_t, log::kMaxHeaderWords> words{};
-    bool operator==(const Content&) const = default;
-  };
-  struct ContentHash {
-    std::size_t operator()(const Content& content) const;
-  };
+  static constexpr Name kNotSent = 1;
   // What the fragments of a send tell together.
   struct Told {
     Name name = kUnknown;  // the content of the first
@@ -47,19 +42,24 @@ class AmContents {
     bool all_known = true;
     std::uint64_t bytes = 0;
   };
-  // Sends, with the contents of their fragments.
-  using Posted = std::vector<std::pair<Index, Name>>;
+  // A fragment of a send, by its content.
+  struct Posted {
+    Name content;
+    UcpIndex send;
+  };
+  struct SentAs {
+    Name content, name;
+  };
 
-  Name content_of(std::uint8_t am_id, const HeaderWords& header);
-  std::vector<Told> read_fragments(Posted& posted);
+  static Name content_of(std::uint8_t am_id, const HeaderWords& header);
+  ByIndex<UcpOp, Told> read_fragments(std::vector<Posted>& posted) const;
   void name_sends();
   void name_calls();
-  Name name_of(Index op) const;
+  Name sent_as(Name content) const;
 
   const Job& job_;
-  std::unordered_map<Content, Name, ContentHash> contents_;
-  std::vector<Name> sent_as_;  // by the content of a fragment: the name of its sends
-  std::vector<Name> names_;    // by UCP operation; empty: there is no active message
+  std::vector<SentAs> sent_as_;  // by the content of a fragment: the name of its sends
+  ByIndex<UcpOp, Name> names_;   // empty: there is no active message
 };
 
 }  // namespace uctrace::merge

@@ -18,15 +18,15 @@ namespace {
 
 constexpr std::size_t kMostMoved = 64;  // messages that may be on their way when a window opens
 
-// What took messages in a part, in posting order; kNone: what only its end is known of.
-using Takers = std::vector<Index>;
-
-std::uint16_t lane_of(log::Id id) { return static_cast<std::uint16_t>(id >> 48); }
+// What took messages in a part, in posting order; nullptr: what only its end is known of.
+using Takers = std::vector<const HalfMessage*>;
 
 class PartMatcher {
  public:
-  PartMatcher(Job& job, const Group& in_part, const WholePart& part)
-      : job_(job), part_(part), sends_(in_part.sends), takers_(in_part.receives) {
+  PartMatcher(const Job& job, const Group& in_part, const WholePart& part,
+              std::vector<Outcome>& outcomes)
+      : job_(job), part_(part), sends_(in_part.sends), outcomes_(outcomes) {
+    for (const HalfMessage& receive : in_part.receives) takers_.push_back(&receive);
     insert(in_part.outside);
   }
 
@@ -51,37 +51,35 @@ class PartMatcher {
   }
 
  private:
-  UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
-
   // Ids of a lane grow as its operations are posted.
   void insert(const std::vector<const OutsideReceive*>& receives) {
     for (const OutsideReceive* outside : receives) {
-      const auto later = std::find_if(takers_.begin(), takers_.end(), [&](Index taker) {
-        return taker != kNone && op(taker).id > outside->operation;
-      });
-      ordered_ = ordered_ && std::all_of(takers_.begin(), takers_.end(), [&](Index taker) {
-                   return taker == kNone || lane_of(op(taker).id) == lane_of(outside->operation);
-                 });
-      takers_.insert(later, kNone);
+      const auto later =
+          std::find_if(takers_.begin(), takers_.end(), [&](const HalfMessage* taker) {
+            return taker != nullptr && taker->id > outside->operation;
+          });
+      ordered_ =
+          ordered_ && std::all_of(takers_.begin(), takers_.end(), [&](const HalfMessage* taker) {
+            return taker == nullptr || log::lane_of(taker->id) == log::lane_of(outside->operation);
+          });
+      takers_.insert(later, nullptr);
     }
   }
 
   void join(std::size_t send, std::size_t taker, Match match) {
     pairs_.match = match;
     for (; send < sends_.size() && taker < takers_.size(); ++send, ++taker) {
-      if (takers_[taker] != kNone) {
+      if (takers_[taker] != nullptr) {
         pairs_.sends.push_back(sends_[send]);
-        pairs_.receives.push_back(takers_[taker]);
+        pairs_.receives.push_back(*takers_[taker]);
       }
     }
   }
 
-  bool agree(Index send_index, Index taker) {
-    if (taker == kNone) {
-      return true;
-    }
-    const UcpOp &send = op(send_index), &receive = op(taker);
-    const std::int64_t taken = receive.taken_ns();
+  bool agree(const HalfMessage& send, const HalfMessage* taker) const {
+    if (taker == nullptr) return true;
+    const HalfMessage& receive = *taker;
+    const std::int64_t taken = receive.taken_ns;
     // Instants of clocks that only the wall clock joins say nothing of each other.
     const auto margin =
         taken < 0 ? std::nullopt
@@ -89,7 +87,7 @@ class PartMatcher {
     return (!margin || send.start_ns - *margin <= taken) && lengths_agree(send, receive);
   }
 
-  bool agree_from(std::size_t send, std::size_t taker) {
+  bool agree_from(std::size_t send, std::size_t taker) const {
     for (; send < sends_.size() && taker < takers_.size(); ++send, ++taker) {
       if (!agree(sends_[send], takers_[taker])) {
         return false;
@@ -129,33 +127,34 @@ class PartMatcher {
   void mark_partnerless(bool whole_after) {
     if (part_.quiescent_before && whole_after) {
       for (std::size_t i = takers_.size(); i < sends_.size(); ++i) {
-        op(sends_[i]).match = Match::unmatched;
+        outcomes_.push_back({sends_[i].op, Match::unmatched});
       }
     }
     if (part_.quiescent_before && (whole_after || part_.quiescent_after)) {
       for (std::size_t i = sends_.size(); i < takers_.size(); ++i) {
-        if (takers_[i] != kNone) op(takers_[i]).match = Match::unmatched;
+        if (takers_[i] != nullptr) outcomes_.push_back({takers_[i]->op, Match::unmatched});
       }
     }
   }
 
-  Job& job_;
+  const Job& job_;
   const WholePart& part_;
-  std::vector<Index> sends_;
+  const std::vector<HalfMessage>& sends_;
   Takers takers_;
+  std::vector<Outcome>& outcomes_;
   bool ordered_ = true;
   Pairs pairs_;
 };
 
 }  // namespace
 
-bool lengths_agree(const UcpOp& send, const UcpOp& receive) {
-  return (send.flags & log::UcpOperation::kUnknownLength) != 0 || receive.end_status != 0 ||
-         send.bytes == receive.received_bytes;
+bool lengths_agree(const HalfMessage& send, const HalfMessage& receive) {
+  return send.any_length || receive.any_length || send.bytes == receive.bytes;
 }
 
-std::vector<Pairs> lay_side_by_side(Job& job, const Group& group,
-                                    const std::vector<WholePart>& parts) {
+std::vector<Pairs> lay_side_by_side(const Job& job, const Group& group,
+                                    const std::vector<WholePart>& parts,
+                                    std::vector<Outcome>& outcomes) {
   std::map<std::size_t, Group> in_part;
   const auto part_at = [&](std::int64_t at_ns) -> Group* {
     const auto part = std::partition_point(parts.begin(), parts.end(),
@@ -164,21 +163,20 @@ std::vector<Pairs> lay_side_by_side(Job& job, const Group& group,
                ? &in_part[static_cast<std::size_t>(part - parts.begin())]
                : nullptr;
   };
-  const auto op = [&](Index index) -> UcpOp& { return job.ucp[static_cast<std::size_t>(index)]; };
-  for (const Index send : group.sends) {
-    op(send).match = Match::outside_window;
-    if (Group* of_part = part_at(op(send).start_ns)) of_part->sends.push_back(send);
+  for (const HalfMessage& send : group.sends) {
+    outcomes.push_back({send.op, Match::outside_window});
+    if (Group* of_part = part_at(send.start_ns)) of_part->sends.push_back(send);
   }
-  for (const Index receive : group.receives) {
-    op(receive).match = Match::outside_window;
-    if (Group* of_part = part_at(op(receive).taken_ns())) of_part->receives.push_back(receive);
+  for (const HalfMessage& receive : group.receives) {
+    outcomes.push_back({receive.op, Match::outside_window});
+    if (Group* of_part = part_at(receive.taken_ns)) of_part->receives.push_back(receive);
   }
   for (const OutsideReceive* outside : group.outside) {
     if (Group* of_part = part_at(outside->end_ns)) of_part->outside.push_back(outside);
   }
   std::vector<Pairs> all;
   for (const auto& [part, members] : in_part) {
-    all.push_back(PartMatcher(job, members, parts[part]).pairs());
+    all.push_back(PartMatcher(job, members, parts[part], outcomes).pairs());
   }
   return all;
 }

@@ -6,28 +6,39 @@
 #include <vector>
 
 #include "log-merger/job/job.hpp"
+#include "log-merger/match/pairing.hpp"
 #include "log-merger/match/quiescence.hpp"
 
 namespace uctrace::merge {
 
 // What could be one another's send and receive.
 struct Group {
-  std::vector<Index> sends, receives;          // in posting order
+  std::vector<HalfMessage> sends, receives;    // in posting order
   std::vector<const OutsideReceive*> outside;  // receives, of which the logs hold the ends only
 };
 
 // The k-th send is the one that the k-th receive took, as far as `match` says.
 struct Pairs {
-  std::vector<Index> sends, receives;  // as many
-  Match match = Match::exact;          // at best
-  bool may_lack_receives = false;      // one posted in between may end where nothing was recorded
+  std::vector<HalfMessage> sends, receives;  // as many
+  Match match = Match::exact;                // at best
+  bool may_lack_receives = false;  // one posted in between may end where nothing was recorded
+};
+
+// What was found of an operation; of several that of one the last holds.
+struct Outcome {
+  UcpIndex op;
+  Match match = Match::unmatched;
+  UcpIndex partner = kNone;           // kNone: none was found
+  ProcessIndex peer_process = kNone;  // of a receive that has one
 };
 
 // As far as both are known.
-bool lengths_agree(const UcpOp& send, const UcpOp& receive);
+bool lengths_agree(const HalfMessage& send, const HalfMessage& receive);
 
-// Also says of each operation that has no partner whether that is because of what is missing.
-std::vector<Pairs> lay_side_by_side(Job& job, const Group& group,
-                                    const std::vector<WholePart>& parts);
+// Also says, into `outcomes`, of each operation that has no partner whether that is because of what
+// is missing.
+std::vector<Pairs> lay_side_by_side(const Job& job, const Group& group,
+                                    const std::vector<WholePart>& parts,
+                                    std::vector<Outcome>& outcomes);
 
 }  // namespace uctrace::merge

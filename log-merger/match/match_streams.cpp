@@ -28,14 +28,14 @@ using wire::AmId;
 
 // One direction of a UCP endpoint: all its stream sends, or all its stream receives.
 struct End {
-  Index process = kNone;
+  ProcessIndex process;
   std::uint64_t handle = 0;
-  Index row = kNone;       // into ProcessLog::ucp_endpoints
-  std::vector<Index> ops;  // in posting order
-  bool ordered = true;     // by one thread
+  IndexOf<UcpEndpoint> row;
+  std::vector<UcpIndex> ops;  // in posting order
+  bool ordered = true;        // by one thread
   // The receiver's ids for its endpoint: a receiving end's own, of a sending end those it wrote.
   std::set<std::uint64_t> ids;
-  Index peer_process = kNone;
+  ProcessIndex peer_process;
   Index other = kNone;  // the end at the other side, into the list of ends of the other direction
   bool exact = false;
 };
@@ -53,6 +53,7 @@ class Streams {
     pair_by_id();
     pair_by_connection();
     pair_the_only_ones();
+    leave_lone_ends();
     for (const End& sender : senders_) {
       if (sender.other == kNone) {
         continue;
@@ -68,26 +69,24 @@ class Streams {
   }
 
  private:
-  UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
-  const ProcessLog& log_of(const End& end) const {
-    return job_.logs[static_cast<std::size_t>(end.process)];
-  }
+  UcpOp& op(UcpIndex index) { return job_.ucp[index]; }
+  const ProcessLog& log_of(const End& end) const { return job_.logs[end.process]; }
 
   void collect() {
-    std::map<std::tuple<Index, std::uint64_t, Index>, End> sends, receives;
-    for (std::size_t i = 0; i < job_.ucp.size(); ++i) {
+    std::map<std::tuple<ProcessIndex, std::uint64_t, IndexOf<UcpEndpoint>>, End> sends, receives;
+    for (const UcpIndex i : job_.ucp.indexes()) {
       const UcpOp& op = job_.ucp[i];
       if (!op.is_stream() || !op.accepted()) {
         continue;
       }
-      const ProcessLog& log = job_.logs[static_cast<std::size_t>(op.process)];
-      const Index row = row_at(log.ucp_endpoints, op.handle, op.start_tick);
+      const ProcessLog& log = job_.logs[op.process];
+      const auto row = row_at(log.ucp_endpoints, op.handle, op.start_tick);
       End& end = (op.is_send() ? sends : receives)[{op.process, op.handle, row}];
       end.process = op.process;
       end.handle = op.handle;
       end.row = row;
       end.peer_process = op.peer_process;
-      end.ops.push_back(static_cast<Index>(i));
+      end.ops.push_back(i);
     }
     take(sends, senders_);
     take(receives, receivers_);
@@ -98,21 +97,21 @@ class Streams {
     for (auto& of_key : from) {
       End& end = of_key.second;  // clang's lambdas capture no structured bindings
       std::stable_sort(end.ops.begin(), end.ops.end(),
-                       [&](Index a, Index b) { return op(a).start_tick < op(b).start_tick; });
+                       [&](UcpIndex a, UcpIndex b) { return op(a).start_tick < op(b).start_tick; });
       end.ordered = std::all_of(end.ops.begin(), end.ops.end(),
-                                [&](Index i) { return op(i).lane == op(end.ops.front()).lane; });
+                                [&](UcpIndex i) { return op(i).lane == op(end.ops.front()).lane; });
       to.push_back(std::move(end));
     }
   }
 
   void learn_ids() {
-    std::map<Index, End*> sender_of;
+    std::map<UcpIndex, End*> sender_of;
     for (End& sender : senders_) {
-      for (const Index i : sender.ops) {
+      for (const UcpIndex i : sender.ops) {
         sender_of[i] = &sender;
       }
     }
-    std::map<Index, std::uint64_t> sent_bytes;  // by send, on the wire
+    std::map<UcpIndex, std::uint64_t> sent_bytes;  // by send, on the wire
     for (const UctOp& uct : job_.uct) {
       const auto sender = sender_of.find(uct.serves);
       if (!is(uct, AmId::stream_data) || !accepted(uct) || uct.header.count == 0 ||
@@ -120,7 +119,7 @@ class Streams {
         continue;
       }
       sender->second->ids.insert(uct.header.words[0]);
-      if (const Index peer = peer_of(job_, uct); peer != kNone) {
+      if (const ProcessIndex peer = peer_of(job_, uct); peer != kNone) {
         sender->second->peer_process = peer;
       }
       sent_bytes[uct.serves] += uct.bytes - wire::shape_of(uct.am_id).header_bytes;
@@ -138,12 +137,12 @@ class Streams {
   void learn_own_ids(End& receiver) {
     receiver.ids.insert(receiver.handle);
     const auto& arrivals = log_of(receiver).arrival_by_id;
-    for (const Index i : receiver.ops) {
+    for (const UcpIndex i : receiver.ops) {
       const auto found = arrivals.find(op(i).ended_in);
       if (found == arrivals.end()) {
         continue;
       }
-      const Arrival& arrival = job_.arrivals[static_cast<std::size_t>(found->second)];
+      const Arrival& arrival = job_.arrivals[found->second];
       if (is(arrival, AmId::stream_data) && arrival.header.count > 0) {
         receiver.ids.insert(arrival.header.words[0]);
       }
@@ -155,15 +154,13 @@ class Streams {
     if (end.row == kNone) {
       return 0;
     }
-    const UcpEndpoint& endpoint = log.ucp_endpoints[static_cast<std::size_t>(end.row)];
-    const Index worker = row_at(log.workers, endpoint.worker, endpoint.tick);
-    return worker == kNone ? 0 : log.workers[static_cast<std::size_t>(worker)].uid;
+    const UcpEndpoint& endpoint = log.ucp_endpoints[end.row];
+    const auto worker = row_at(log.workers, endpoint.worker, endpoint.tick);
+    return worker == kNone ? 0 : log.workers[worker].uid;
   }
 
   std::uint64_t remote_uid(const End& end) const {
-    return end.row == kNone
-               ? 0
-               : log_of(end).ucp_endpoints[static_cast<std::size_t>(end.row)].remote_uid;
+    return end.row == kNone ? 0 : log_of(end).ucp_endpoints[end.row].remote_uid;
   }
 
   // Whether what is known of the two does not speak against it.
@@ -227,7 +224,7 @@ class Streams {
     std::size_t place = 0;
     if (own != 0 && remote != 0) {
       const ProcessLog& log = log_of(end);
-      const UcpEndpoint& mine = log.ucp_endpoints[static_cast<std::size_t>(end.row)];
+      const UcpEndpoint& mine = log.ucp_endpoints[end.row];
       place = static_cast<std::size_t>(std::count_if(
           log.ucp_endpoints.begin(), log.ucp_endpoints.end(), [&](const UcpEndpoint& other) {
             return other.worker == mine.worker && other.remote_uid == remote &&
@@ -265,15 +262,30 @@ class Streams {
   }
 
   // Whether no operation on streams is missing by the user's wish: else bytes cannot be counted.
-  bool is_whole(const End& end) const {
-    const std::vector<LaneGap>& gaps = log_of(end).recorded.lane_gaps;
+  bool is_whole(const End& end) const { return is_whole(log_of(end)); }
+
+  static bool is_whole(const ProcessLog& log) {
+    const std::vector<LaneGap>& gaps = log.recorded.lane_gaps;
     return std::none_of(gaps.begin(), gaps.end(), [](const LaneGap& gap) {
       return gap.overwritten || gap.counted.ucp_stream_sends + gap.counted.ucp_stream_receives != 0;
     });
   }
 
+  // All that the other end did may be among what is missing.
+  void leave_lone_ends() {
+    if (std::all_of(job_.logs.begin(), job_.logs.end(),
+                    [](const ProcessLog& log) { return is_whole(log); })) {
+      return;
+    }
+    for (const std::vector<End>* ends : {&senders_, &receivers_}) {
+      for (const End& end : *ends) {
+        if (end.other == kNone) leave_open(end);
+      }
+    }
+  }
+
   void leave_open(const End& end) {
-    for (const Index index : end.ops) {
+    for (const UcpIndex index : end.ops) {
       op(index).match = Match::outside_window;
     }
   }
@@ -297,13 +309,13 @@ class Streams {
       match = left > 0 && unknown ? Match::ambiguous : match;
       return left > 0;
     };
-    for (const Index r : receiver.ops) {
+    for (const UcpIndex r : receiver.ops) {
       op(r).stream_known = true;
     }
-    for (const Index s : sender.ops) {
+    for (const UcpIndex s : sender.ops) {
       UcpOp& send = op(s);
       send.peer_process = receiver.process;
-      Index last = kNone;
+      UcpIndex last;
       while (send.taken_bytes < send.bytes && advance()) {
         const std::uint64_t part = std::min(left, send.bytes - send.taken_bytes);
         last = receiver.ops[next];
@@ -315,7 +327,7 @@ class Streams {
     }
   }
 
-  void take(UcpOp& send, Index s, Index r, std::uint64_t part, Match match) {
+  void take(UcpOp& send, UcpIndex s, UcpIndex r, std::uint64_t part, Match match) {
     UcpOp& receive = op(r);
     send.taken_bytes += part;
     send.first_taker = send.first_taker == kNone ? r : send.first_taker;
@@ -327,7 +339,7 @@ class Streams {
   }
 
   // A send without bytes has nothing that a receive could take.
-  static void finish(UcpOp& send, Index last, Match match) {
+  static void finish(UcpOp& send, UcpIndex last, Match match) {
     if (send.taken_bytes == send.bytes && !send.failed()) {
       send.partner = last;
       send.match = match;

@@ -62,7 +62,7 @@ class Timeline {
   // A message counts from the moment it is being sent to the end of what received it.
   void add_operations() {
     for (const UcpOp& op : job_.ucp) {
-      Counts& recorded = recorded_[static_cast<std::size_t>(op.process)];
+      Counts& recorded = recorded_[op.process];
       see_start(op);
       if (op.is(sent_by_) && op.accepted()) {
         ++recorded.sent;
@@ -74,7 +74,7 @@ class Timeline {
     }
     if (taken_by_ == UcpFamily::tag_receive) {
       for (const OutsideReceive& end : job_.outside_receives) {
-        ++recorded_[static_cast<std::size_t>(end.process)].taken;
+        ++recorded_[end.process].taken;
         steps_.push_back({end.end_ns, kOneLess, 0});
       }
     }
@@ -86,7 +86,7 @@ class Timeline {
     std::int64_t begin_ns, end_ns, latest_start_ns;
     Counts missed;
   };
-  using LaneKey = std::pair<Index, std::uint16_t>;
+  using LaneKey = std::pair<ProcessIndex, std::uint16_t>;
 
   void find_gaps() {
     for (std::size_t p = 0; p < job_.logs.size(); ++p) {
@@ -97,7 +97,7 @@ class Timeline {
         if (gap.overwritten) {
           overwritten_[p] = std::max(overwritten_[p], end);
         } else if (gap.counted.ucp_operations + gap.counted.ucp_completed != 0) {
-          std::vector<CountedGap>& gaps = gaps_[{static_cast<Index>(p), gap.lane}];
+          std::vector<CountedGap>& gaps = gaps_[{ProcessIndex(p), gap.lane}];
           const std::int64_t begin =
               gap.span.begin_tick == 0 ? INT64_MIN : log.clock.job_ns(gap.span.begin_tick);
           const std::int64_t earliest = gaps.empty() ? INT64_MIN : gaps.back().end_ns;
@@ -146,14 +146,14 @@ class Timeline {
 
   // False: a process counted something else than its records and gaps hold.
   bool add_gaps() {
-    std::vector<Counts> unexplained;
+    ByIndex<ProcessLog, Counts> unexplained;
     for (std::size_t p = 0; p < job_.logs.size(); ++p) {
       unexplained.push_back(counted(job_.logs[p].totals));
       unexplained[p] -= recorded_[p];
     }
     for (const auto& [lane, gaps] : gaps_) {
       for (const CountedGap& gap : gaps) {
-        unexplained[static_cast<std::size_t>(lane.first)] -= gap.missed;
+        unexplained[lane.first] -= gap.missed;
         add_missing(std::min(gap.begin_ns, gap.latest_start_ns), gap.end_ns,
                     gap.missed.on_the_way());
       }
@@ -217,7 +217,7 @@ class Timeline {
 
   const Job& job_;
   UcpFamily sent_by_, taken_by_;
-  std::vector<Counts> recorded_;           // by process
+  ByIndex<ProcessLog, Counts> recorded_;   // by process
   std::vector<std::int64_t> overwritten_;  // until when, by process
   std::map<LaneKey, std::vector<CountedGap>> gaps_;
   std::vector<Step> steps_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,11 +34,9 @@ Topology read_topology(const std::filesystem::path& path) {
 
 // As the file beside its logs names it.
 std::string node_of(const ProcessLog& log) {
-  const log::ProcessPage& page = log.file.page();
-  const std::string_view boot(page.boot_id, strnlen(page.boot_id, sizeof page.boot_id));
   log::NamePart host;
   log::write_name_part(host, std::string(log.file.host()).c_str());
-  return fmt::format("{}-{}", host, boot.substr(0, 8));
+  return fmt::format("{}-{}", host, log.file.boot_id().substr(0, 8));
 }
 
 class Places {

@@ -15,9 +15,7 @@ namespace uctrace::merge {
 
 namespace {
 
-const ProcessLog& log_of(const Job& job, Index process) {
-  return job.logs[static_cast<std::size_t>(process)];
-}
+const ProcessLog& log_of(const Job& job, ProcessIndex process) { return job.logs[process]; }
 
 MemoryPlace local_of(const Job& job, const UctOp& op) {
   return memory_place(log_of(job, op.process), op.memory.local, op.start_tick);
@@ -42,7 +40,7 @@ bool copies_within(const Job& job, const UctOp& op) {
 
 // One side of a message.
 struct End {
-  Index process = kNone;
+  ProcessIndex process;
   MemoryPlace place;
   std::uint64_t buffer = 0, bytes = 0;  // 0 bytes: where the buffer is, is not known
   // Where copies on this side take data from the way, or leave it there.
@@ -63,10 +61,10 @@ struct End {
 
 class Ways {
  public:
-  Ways(Job& job, const Message& message, const UcpOp* initiator, std::span<const Index> ops)
+  Ways(Job& job, const Message& message, const UcpOp* initiator, std::span<const UctIndex> ops)
       : job_(job), ops_(ops) {
-    src_.process = message.src_process;
-    dst_.process = message.dst_process;
+    src_.process = ProcessIndex(message.src_process);
+    dst_.process = ProcessIndex(message.dst_process);
     src_.place = message.src_place();
     dst_.place = message.dst_place();
     if (initiator != nullptr) learn_buffers(*initiator);
@@ -74,7 +72,7 @@ class Ways {
 
   void find() {
     bool moved = false;
-    for (const Index i : ops_) {
+    for (const UctIndex i : ops_) {
       UctOp& op = at(i);
       moved = moved || role_of(op) == Role::data;
       if (copies_within(job_, op)) {
@@ -84,7 +82,7 @@ class Ways {
       }
     }
     const std::uint16_t between = src_.copied.has_value() ? 1 : 0;
-    for (const Index i : ops_) {
+    for (const UctIndex i : ops_) {
       UctOp& op = at(i);
       op.hop = between;
       if (!copies_within(job_, op)) {
@@ -96,8 +94,8 @@ class Ways {
   }
 
  private:
-  UctOp& at(Index i) { return job_.uct[static_cast<std::size_t>(i)]; }
-  const UcpOp& ucp(Index i) const { return job_.ucp[static_cast<std::size_t>(i)]; }
+  UctOp& at(UctIndex i) { return job_.uct[i]; }
+  const UcpOp& ucp(UcpIndex i) const { return job_.ucp[i]; }
 
   void learn_buffers(const UcpOp& initiator) {
     const auto is_buffer = [](const UcpOp& op) {
@@ -141,14 +139,14 @@ class Ways {
   }
 
   Job& job_;
-  const std::span<const Index> ops_;
+  const std::span<const UctIndex> ops_;
   End src_, dst_;
 };
 
 }  // namespace
 
 void find_ways(Job& job, const Message& message, const UcpOp* initiator,
-               std::span<const Index> ops) {
+               std::span<const UctIndex> ops) {
   Ways(job, message, initiator, ops).find();
 }
 

@@ -10,7 +10,7 @@ namespace uctrace::merge {
 
 // Sets UctOp::from, to and hop of `ops`, which moved `message`; after find_payload().
 void find_ways(Job& job, const Message& message, const UcpOp* initiator,
-               std::span<const Index> ops);
+               std::span<const UctIndex> ops);
 
 // The same of an operation that moved no message, as far as it tells by itself.
 void find_way_alone(Job& job, UctOp& op);

@@ -78,6 +78,21 @@ const char* name_of(FacetOf value) {
   return name_in(kNames, value);
 }
 
+const char* name_of(TrafficOf value) {
+  static constexpr const char* kNames[] = {"message", "reason", "unattributed", "no_message"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(ActivityLayer value) {
+  static constexpr const char* kNames[] = {"mpi", "ucp", "uct"};
+  return name_in(kNames, value);
+}
+
+const char* name_of(RowsOf value) {
+  static constexpr const char* kNames[] = {"mpi_calls", "ucp_operations", "transfers", "messages"};
+  return name_in(kNames, value);
+}
+
 const char* name_of(Link value) {
   static constexpr const char* kNames[] = {"exact", "inferred", "ambiguous", "reason",
                                            "unattributed"};

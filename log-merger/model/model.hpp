@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,10 +16,9 @@
 
 #include "log-merger/model/kinds.hpp"
 #include "log-merger/model/sum_rows.hpp"
+#include "log-merger/model/traffic_rows.hpp"
 
 namespace uctrace {
-
-inline constexpr std::uint32_t kStoreSchema = 6;
 
 // Interned texts. Ids are dense and start at 0 with the empty text. Texts are plain
 // (plain_text.hpp): they may be shown as they are.
@@ -332,6 +332,8 @@ struct Source {
   SourceState state = SourceState::other;
 };
 
+struct Profile;  // log-merger/summaries/profile.hpp
+
 struct Run {
   Texts texts;
   std::string run_id;   // of this job: key and time of the first process
@@ -366,9 +368,25 @@ struct Run {
   std::vector<CallSum> call_sums;
   std::vector<OperationSum> operation_sums;
   std::vector<TransferSum> transfer_sums;
+  // Of the whole run, as the page shows it. slabs = 0: they are not there.
+  std::int64_t slab_ns = 0;
+  std::uint32_t slabs = 0;
+  std::vector<PathStep> path_steps;
+  std::vector<TrafficClass> traffic_classes;
+  std::vector<ClassStep> class_steps;  // by class
+  std::vector<TrafficCell> cells;
+  std::vector<CellTotal> cell_totals;  // by cell
+  std::vector<CallGroup> call_groups;
+  std::vector<CellSlab> cell_slabs;         // by slab, then cell
+  std::vector<TotalSlab> total_slabs;       // by slab, then total
+  std::vector<SlabActivity> slab_activity;  // by layer, then process, kind, slab
+  std::vector<RowBlock> row_blocks;         // by table
   std::vector<Identity> identities;
   std::vector<std::string> notes;  // what is missing, cut or doubtful, each one line for a person
   std::string info_json;           // the rest of `info --format json`, an object without identities
+  // What profile_of() gives of these rows, for whom it was summed up already; nullptr: for nobody.
+  // In no store. Who changes rows resets it.
+  std::shared_ptr<const Profile> profile;
 };
 
 // What Run::last_ns is to be.

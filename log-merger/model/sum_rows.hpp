@@ -83,7 +83,9 @@ struct OperationSum {
   TextId function = kNoText;
   std::int32_t call_site = -1;    // into call_sites
   std::int32_t message_sum = -1;  // what counts their messages, -1 = they have none
-  std::uint64_t calls = 0, bytes = 0, ns = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t timed = 0;  // of these, with known start and end
+  std::uint64_t bytes = 0, ns = 0;
 };
 
 // Transfers that serve no message.

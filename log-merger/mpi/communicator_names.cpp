@@ -14,13 +14,13 @@ namespace uctrace::merge {
 namespace {
 
 // By row of comms: 1, 2, ... in the order of their making; 0 for what the program did not make.
-std::vector<std::uint32_t> numbers_of(const ProcessLog& log) {
+ByIndex<Comm, std::uint32_t> numbers_of(const ProcessLog& log) {
   std::vector<std::size_t> order(log.comms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return log.comms[a].tick < log.comms[b].tick;
   });
-  std::vector<std::uint32_t> numbers(log.comms.size());
+  ByIndex<Comm, std::uint32_t> numbers(log.comms.size());
   std::uint32_t last = 0;
   for (const std::size_t row : order) {
     const Comm& comm = log.comms[row];
@@ -47,7 +47,7 @@ class Namer {
     take_names_of_program();
     for (ProcessLog& log : job_.logs) {
       for (Comm& comm : log.comms) {
-        const CommInstance& instance = job_.comms[static_cast<std::size_t>(comm.instance)];
+        const CommInstance& instance = job_.comms[comm.instance];
         comm.name = instance.user_name != kNoText ? instance.user_name : instance.name;
       }
     }
@@ -60,10 +60,8 @@ class Namer {
     if (instance.letter == 'W') return fmt::format("W0.0{}", of_world);
     const std::string leader = side.leader >= 0 ? std::to_string(side.leader) : "?";
     if (instance.letter == 'S') return fmt::format("S{}.0{}", leader, of_world);
-    const std::uint32_t number = side.leader_process == kNone
-                                     ? 0
-                                     : numbers_[static_cast<std::size_t>(side.leader_process)]
-                                               [static_cast<std::size_t>(side.leader_comm)];
+    const std::uint32_t number =
+        side.leader_process == kNone ? 0 : numbers_[side.leader_process][side.leader_comm];
     // What its leader counted is not known: counted here instead.
     const std::string counted = number != 0
                                     ? std::to_string(number)
@@ -74,13 +72,12 @@ class Namer {
   // The leader's, else that of any process. What MPI calls the parent says less than how the
   // parents made it.
   void take_names_of_program() {
-    for (std::size_t p = 0; p < job_.logs.size(); ++p) {
-      for (std::size_t c = 0; c < job_.logs[p].comms.size(); ++c) {
+    for (const ProcessIndex p : job_.logs.indexes()) {
+      for (const CommIndex c : job_.logs[p].comms.indexes()) {
         const Comm& comm = job_.logs[p].comms[c];
-        CommInstance& instance = job_.comms[static_cast<std::size_t>(comm.instance)];
+        CommInstance& instance = job_.comms[comm.instance];
         const CommSide& first = instance.sides[0];
-        const bool is_leader = first.leader_process == static_cast<Index>(p) &&
-                               first.leader_comm == static_cast<Index>(c);
+        const bool is_leader = first.leader_process == p && first.leader_comm == c;
         const bool by_mpi = comm.predefined == Predefined::parent && first.world != kNone;
         if (comm.name == kNoText || by_mpi) continue;
         if (is_leader || instance.user_name == kNoText) instance.user_name = comm.name;
@@ -89,7 +86,7 @@ class Namer {
   }
 
   Job& job_;
-  std::vector<std::vector<std::uint32_t>> numbers_;
+  ByIndex<ProcessLog, ByIndex<Comm, std::uint32_t>> numbers_;
   std::map<std::pair<Index, std::string>, std::uint32_t> without_number_;
   std::set<std::string> used_;
 };

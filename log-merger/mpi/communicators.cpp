@@ -78,11 +78,12 @@ using Leader = std::pair<Index, std::int32_t>;
 
 // Equal for what is one communicator: how it is told, whose (parent, world or process), the
 // how-manieth call, hash and size of the members, and the leaders of both sides in order.
-using Key = std::tuple<char, Index, Index, std::uint64_t, std::uint64_t, Leader, Leader>;
+using Key =
+    std::tuple<char, std::int32_t, std::int32_t, std::uint64_t, std::uint64_t, Leader, Leader>;
 
 // One side of an intercommunicator whose other side is looked for.
 struct OpenSide {
-  Index instance;
+  InstanceIndex instance;
   bool calls;  // it spawned, or connected; the other was spawned, or accepted
   char letter;
   std::uint32_t size, remote_size;
@@ -104,14 +105,14 @@ class Joiner {
   void join() {
     struct Definition {
       std::int64_t at_ns;
-      Index process, comm;
+      ProcessIndex process;
+      CommIndex comm;
     };
     std::vector<Definition> definitions;
-    for (std::size_t p = 0; p < job_.logs.size(); ++p) {
+    for (const ProcessIndex p : job_.logs.indexes()) {
       const ProcessLog& log = job_.logs[p];
-      for (std::size_t c = 0; c < log.comms.size(); ++c) {
-        definitions.push_back(
-            {log.clock.job_ns(log.comms[c].tick), static_cast<Index>(p), static_cast<Index>(c)});
+      for (const CommIndex c : log.comms.indexes()) {
+        definitions.push_back({log.clock.job_ns(log.comms[c].tick), p, c});
       }
     }
     // A parent comes before what was made of it.
@@ -123,18 +124,18 @@ class Joiner {
   }
 
  private:
-  ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
-  CommInstance& instance(Index index) { return job_.comms[static_cast<std::size_t>(index)]; }
+  ProcessLog& log_of(ProcessIndex process) { return job_.logs[process]; }
+  CommInstance& instance(InstanceIndex index) { return job_.comms[index]; }
 
-  void place(Index process, Index index) {
+  void place(ProcessIndex process, CommIndex index) {
     ProcessLog& log = log_of(process);
-    Comm& comm = log.comms[static_cast<std::size_t>(index)];
+    Comm& comm = log.comms[index];
     const Making making = making_of(job_, comm);
-    const Index parent_row = comm.parent == 0 ? kNone : row_at(log.comms, comm.parent, comm.tick);
-    const Comm* parent =
-        parent_row == kNone ? nullptr : &log.comms[static_cast<std::size_t>(parent_row)];
+    const CommIndex parent_row =
+        comm.parent == 0 ? kNone : row_at(log.comms, comm.parent, comm.tick);
+    const Comm* parent = parent_row == kNone ? nullptr : &log.comms[parent_row];
     comm.side = side_of(making, comm, parent);
-    const Index parent_instance = parent == nullptr ? kNone : parent->instance;
+    const InstanceIndex parent_instance = parent == nullptr ? kNone : parent->instance;
     const auto [place, fresh] =
         known_.try_emplace(key_of(making, process, index, parent_instance), kNone);
     if (fresh) {
@@ -164,10 +165,11 @@ class Joiner {
     return comm.leader > comm.remote_leader ? 1 : 0;
   }
 
-  Key key_of(const Making& making, Index process, Index index, Index parent) {
+  Key key_of(const Making& making, ProcessIndex process, CommIndex index, InstanceIndex parent) {
     const ProcessLog& log = log_of(process);
-    const Comm& comm = log.comms[static_cast<std::size_t>(index)];
-    const Index of_process = -2 - process;  // no instance has this number
+    const Comm& comm = log.comms[index];
+    const std::int32_t of_process = -2 - process.number();  // no instance has this number
+    const std::int32_t without_parent = parent == kNone ? process.number() : -1;
     Leader first{log.world, comm.leader}, second{log.world, comm.inter ? comm.remote_leader : -1};
     if (comm.inter && second < first) std::swap(first, second);
     const Leader nobody{kNone, -1};
@@ -176,12 +178,12 @@ class Joiner {
         return {making.letter, making.letter == 'W' ? log.world : of_process, 0, 0, 0, nobody,
                 nobody};
       case Told::by_call:
-        return {'1', parent, parent == kNone ? process : kNone, comm.ordinal, 0, nobody, nobody};
+        return {'1', parent.number(), without_parent, comm.ordinal, 0, nobody, nobody};
       case Told::by_leader:
-        return {'+', parent, parent == kNone ? process : kNone, comm.ordinal, 0, first, second};
+        return {'+', parent.number(), without_parent, comm.ordinal, 0, first, second};
       case Told::by_members: {
         // Of one set of members the how-manieth.
-        const Index within = making.letter == 'u' ? parent : kNone;
+        const std::int32_t within = making.letter == 'u' ? parent.number() : -1;
         Key key{making.letter, within, 0, comm.group_hash, comm.size + comm.remote_size,
                 first,         second};
         std::get<2>(key) = ++made_[{process, key}];
@@ -190,20 +192,19 @@ class Joiner {
       case Told::by_sides:
         if (comm.predefined == Predefined::parent)
           return {'p', -1, log.world, 0, 0, nobody, nobody};
-        if (making.letter == 'k') return {'k', of_process, index, 0, 0, nobody, nobody};
-        return {'1', parent, parent == kNone ? process : kNone, comm.ordinal, 0, nobody, nobody};
+        if (making.letter == 'k') return {'k', of_process, index.number(), 0, 0, nobody, nobody};
+        return {'1', parent.number(), without_parent, comm.ordinal, 0, nobody, nobody};
     }
     return {};
   }
 
-  Index make(const Making& making, Index parent, const Comm& comm) {
+  InstanceIndex make(const Making& making, InstanceIndex parent, const Comm& comm) {
     CommInstance made;
     made.letter = making.letter;
     made.inter = comm.inter;
     made.parent = parent;
     made.function = making.function.empty() ? kNoText : comm.function;
-    job_.comms.push_back(made);
-    const Index index = static_cast<Index>(job_.comms.size()) - 1;
+    const InstanceIndex index = job_.comms.add(made);
     if (making.told == Told::by_sides) {
       newest_.instance = index;
       open_.push_back(newest_);
@@ -212,7 +213,7 @@ class Joiner {
   }
 
   // The instance whose other side this is, if it is the only one that fits.
-  Index attach(const Making& making, Index process, const Comm& comm) {
+  InstanceIndex attach(const Making& making, ProcessIndex process, const Comm& comm) {
     const ProcessLog& log = log_of(process);
     const std::int64_t end_ns = log.clock.job_ns(comm.tick);
     newest_ = {.instance = kNone,
@@ -230,7 +231,7 @@ class Joiner {
     if (found == open_.end() || std::find_if(found + 1, open_.end(), fits) != open_.end()) {
       return kNone;
     }
-    const Index index = found->instance;
+    const InstanceIndex index = found->instance;
     open_.erase(found);
     if (instance(index).function == kNoText) instance(index).function = comm.function;
     return index;
@@ -244,23 +245,23 @@ class Joiner {
     }
     // It is defined right behind the call, which is the newest of its thread then.
     std::int64_t begin_ns = INT64_MIN;
-    const auto call = [&](Index index) -> const MpiCall& {
-      return job_.calls[static_cast<std::size_t>(index)];
-    };
+    const auto call = [&](CallIndex index) -> const MpiCall& { return job_.calls[index]; };
     for (const auto& calls : log.calls_of_lane) {
-      const auto later = std::partition_point(calls.begin(), calls.end(), [&](Index index) {
+      const auto later = std::partition_point(calls.begin(), calls.end(), [&](CallIndex index) {
         return call(index).start_tick <= comm.tick;
       });
       if (later == calls.begin()) continue;
       const MpiCall& newest = call(*(later - 1));
       if (newest.function == comm.function) begin_ns = std::max(begin_ns, newest.start_ns);
     }
-    return begin_ns == INT64_MIN ? end_ns : begin_ns;
+    // Where the call is not recorded by the user's wish, it may have begun at any time before.
+    const bool known = begin_ns != INT64_MIN || !log.recorded.whole();
+    return known ? begin_ns : end_ns;
   }
 
-  void take(Index process, Index index) {
+  void take(ProcessIndex process, CommIndex index) {
     const ProcessLog& log = log_of(process);
-    Comm& comm = log_of(process).comms[static_cast<std::size_t>(index)];
+    Comm& comm = log_of(process).comms[index];
     CommInstance& whole = instance(comm.instance);
     CommSide& side = whole.sides[comm.side];
     CommSide& other = whole.sides[1 - comm.side];
@@ -289,7 +290,7 @@ class Joiner {
 
   // Rank 0 lists the members. Without its log: itself, and those that left one.
   void find_lost_members() {
-    std::map<std::pair<Index, std::uint8_t>, std::map<std::uint32_t, std::int32_t>> lost;
+    std::map<std::pair<InstanceIndex, std::uint8_t>, std::map<std::uint32_t, std::int32_t>> lost;
     for (const ProcessLog& log : job_.logs) {
       for (const Comm& comm : log.comms) {
         const CommSide& side = instance(comm.instance).sides[comm.side];
@@ -326,8 +327,8 @@ class Joiner {
   }
 
   Job& job_;
-  std::map<Key, Index> known_;
-  std::map<std::pair<Index, Key>, Index> made_;
+  std::map<Key, InstanceIndex> known_;
+  std::map<std::pair<ProcessIndex, Key>, std::int32_t> made_;
   std::vector<OpenSide> open_;
   OpenSide newest_{};
 };
@@ -340,13 +341,13 @@ void join_communicators(Job& job) {
   name_communicators(job);
 }
 
-std::optional<std::int32_t> addressed_rank(const Job& job, Index process, Index comm,
+std::optional<std::int32_t> addressed_rank(const Job& job, ProcessIndex process, CommIndex comm,
                                            std::int32_t rank) {
   if (comm == kNone || rank < 0) return std::nullopt;
-  const ProcessLog& log = job.logs[static_cast<std::size_t>(process)];
-  const Comm& own = log.comms[static_cast<std::size_t>(comm)];
+  const ProcessLog& log = job.logs[process];
+  const Comm& own = log.comms[comm];
   if (own.instance == kNone) return std::nullopt;
-  const CommInstance& instance = job.comms[static_cast<std::size_t>(own.instance)];
+  const CommInstance& instance = job.comms[own.instance];
   const CommSide& side = instance.sides[instance.inter ? 1 - own.side : 0];
   auto left = static_cast<std::uint32_t>(rank);
   for (const log::RankRun& run : side.members) {

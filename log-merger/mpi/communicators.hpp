@@ -18,7 +18,10 @@
 namespace uctrace::merge {
 
 struct Job;
+struct ProcessLog;
 
+// By MPI_Comm_spawn: it has a parent.
+bool was_spawned(const ProcessLog& log);
 // Fills ProcessLog::world. Worlds are numbered from 0, those that were spawned after the others.
 void find_worlds(Job& job);
 
@@ -30,7 +33,7 @@ void name_communicators(Job& job);
 
 // World rank, in its own world, of who is addressed as `rank` in a communicator of a process: of
 // the remote group in an intercommunicator. Nothing where that is not known.
-std::optional<std::int32_t> addressed_rank(const Job& job, Index process, Index comm,
+std::optional<std::int32_t> addressed_rank(const Job& job, ProcessIndex process, CommIndex comm,
                                            std::int32_t rank);
 
 }  // namespace uctrace::merge

@@ -14,16 +14,16 @@ class Contexts {
  public:
   explicit Contexts(const ProcessLog& log) : log_(log) {}
 
-  void learn(const DecodedTag& tag, Index comm) {
+  void learn(const DecodedTag& tag, CommIndex comm) {
     std::vector<Learned>& known = comms_[context_of(tag)];
     if (known.empty() || known.back().comm != comm) {
-      const Comm& row = log_.comms[static_cast<std::size_t>(comm)];
+      const Comm& row = log_.comms[comm];
       known.push_back({row.tick, row.freed_tick, comm});
     }
   }
 
   // kNone: not known.
-  Index comm_at(const DecodedTag& tag, std::uint64_t tick) const {
+  CommIndex comm_at(const DecodedTag& tag, std::uint64_t tick) const {
     const auto known = comms_.find(context_of(tag));
     if (known == comms_.end()) return kNone;
     for (auto learned = known->second.rbegin(); learned != known->second.rend(); ++learned) {
@@ -33,10 +33,10 @@ class Contexts {
   }
 
   // Files have contexts of their own, on which nobody else communicates before they are closed.
-  void give_to_file(const DecodedTag& tag, Index call) { files_[context_of(tag)] = call; }
+  void give_to_file(const DecodedTag& tag, CallIndex call) { files_[context_of(tag)] = call; }
   void take_from_file(const DecodedTag& tag) { files_.erase(context_of(tag)); }
   // The newest call with this context on a file; kNone: it is of none.
-  Index call_on_file(const DecodedTag& tag) const {
+  CallIndex call_on_file(const DecodedTag& tag) const {
     const auto found = files_.find(context_of(tag));
     return found == files_.end() ? kNone : found->second;
   }
@@ -44,7 +44,7 @@ class Contexts {
  private:
   struct Learned {
     std::uint64_t since_tick, until_tick;  // contexts are used again after a communicator is freed
-    Index comm;
+    CommIndex comm;
   };
 
   // MPICH gives point-to-point and collective traffic of one communicator neighbouring contexts.
@@ -54,7 +54,7 @@ class Contexts {
 
   const ProcessLog& log_;
   std::unordered_map<std::uint64_t, std::vector<Learned>> comms_;
-  std::unordered_map<std::uint64_t, Index> files_;
+  std::unordered_map<std::uint64_t, CallIndex> files_;
 };
 
 }  // namespace uctrace::merge

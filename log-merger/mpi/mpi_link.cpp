@@ -27,23 +27,23 @@ namespace {
 
 class ProcessLinker {
  public:
-  ProcessLinker(Job& job, Index process, std::vector<Index> operations)
+  ProcessLinker(Job& job, ProcessIndex process, std::vector<UcpIndex> operations)
       : job_(job),
-        log_(job.logs[static_cast<std::size_t>(process)]),
+        log_(job.logs[process]),
         operations_(std::move(operations)),
         traits_(job),
         contexts_(log_),
         requests_(job, log_, traits_, contexts_) {}
 
   void link() {
-    std::sort(operations_.begin(), operations_.end(), [&](Index a, Index b) {
+    std::sort(operations_.begin(), operations_.end(), [&](UcpIndex a, UcpIndex b) {
       return std::pair(op(a).start_ns, a) < std::pair(op(b).start_ns, b);
     });
-    for (const Index index : operations_) {
+    for (const UcpIndex index : operations_) {
       link_one(op(index));
       learn_context(op(index));
     }
-    for (const Index index : operations_) {
+    for (const UcpIndex index : operations_) {
       name_communicator(op(index));
     }
   }
@@ -51,12 +51,13 @@ class ProcessLinker {
  private:
   // What a context and a tag were begun by.
   struct Owner {
-    Index call = kNone, comm = kNone;
+    CallIndex call;
+    CommIndex comm;
   };
 
-  UcpOp& op(Index index) { return job_.ucp[static_cast<std::size_t>(index)]; }
-  const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
-  CallKind kind(Index call) { return traits_(call).kind; }
+  UcpOp& op(UcpIndex index) { return job_.ucp[index]; }
+  const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
+  CallKind kind(CallIndex call) { return traits_(call).kind; }
 
   // --- communicators: a call with one tells which context it has; where the call that asked has
   // none, the context tells it
@@ -65,14 +66,16 @@ class ProcessLinker {
     return op.is(log::UcpFamily::tag_send) || op.is(log::UcpFamily::tag_receive);
   }
 
-  static Index first_known(Index comm, Index otherwise) { return comm != kNone ? comm : otherwise; }
+  static CommIndex first_known(CommIndex comm, CommIndex otherwise) {
+    return comm != kNone ? comm : otherwise;
+  }
 
   void learn_context(const UcpOp& op) {
     if (!has_tag(op) || op.asked_by == kNone || op.mpi_link != Link::exact ||
         !traits_(op.asked_by).on_its_context) {
       return;
     }
-    const Index comm = first_known(op.comm, call(op.asked_by).comm);
+    const CommIndex comm = first_known(op.comm, call(op.asked_by).comm);
     const auto tag = decode_tag(log_.flavour, operation_tag(op));
     if (comm != kNone && tag) contexts_.learn(*tag, comm);
   }
@@ -86,8 +89,8 @@ class ProcessLinker {
     }
   }
 
-  bool was_freed(Index comm, std::uint64_t tick) const {
-    return comm != kNone && log_.comms[static_cast<std::size_t>(comm)].freed_tick < tick;
+  bool was_freed(CommIndex comm, std::uint64_t tick) const {
+    return comm != kNone && log_.comms[comm].freed_tick < tick;
   }
 
   // --- calls
@@ -124,7 +127,7 @@ class ProcessLinker {
       op.mpi_link = Link::exact;
       return;
     }
-    const Index on_file = contexts_.call_on_file(tag);
+    const CallIndex on_file = contexts_.call_on_file(tag);
     if (on_file == kNone) return;
     const auto begun = begun_on_files_.find(call(on_file).comm);
     if (begun != begun_on_files_.end()) {
@@ -157,7 +160,7 @@ class ProcessLinker {
   // A collective call also drives the non-blocking ones that were started where nothing was
   // recorded, if the process has any: the names of functions are in the log from their first call
   // on.
-  bool may_be_of_hidden_call(Index caller) {
+  bool may_be_of_hidden_call(CallIndex caller) {
     if (log_.recorded.whole() || kind(caller) != CallKind::collective) {
       return false;
     }
@@ -185,7 +188,7 @@ class ProcessLinker {
     op.asked_by = op.call;
     op.mpi_link = kind(op.call) == CallKind::other ? Link::inferred : Link::exact;
     if (kind(op.call) == CallKind::start && op.is_send()) {
-      const Index maker = requests_.maker_of_untagged(op);
+      const CallIndex maker = requests_.maker_of_untagged(op);
       if (maker != kNone) op.comm = call(maker).comm;
     }
   }
@@ -232,15 +235,14 @@ class ProcessLinker {
     return false;
   }
 
-  bool owner_is_call(const DecodedTag& tag, Index caller) const {
-    const Index comm = call(caller).comm;
-    return owner_is(tag, caller,
-                    comm == kNone ? 0 : log_.comms[static_cast<std::size_t>(comm)].tick);
+  bool owner_is_call(const DecodedTag& tag, CallIndex caller) const {
+    const CommIndex comm = call(caller).comm;
+    return owner_is(tag, caller, comm == kNone ? 0 : log_.comms[comm].tick);
   }
 
   // Whether nobody else than `caller` started with this context and tag: nobody on a communicator
   // that was freed at `tick`, and which may have left its context to the caller's.
-  bool owner_is(const DecodedTag& tag, Index caller, std::uint64_t tick) const {
+  bool owner_is(const DecodedTag& tag, CallIndex caller, std::uint64_t tick) const {
     const auto owner = started_.find(key_of(tag));
     return owner == started_.end() || owner->second.call == caller ||
            was_freed(owner->second.comm, tick);
@@ -248,12 +250,13 @@ class ProcessLinker {
 
   Job& job_;
   const ProcessLog& log_;
-  std::vector<Index> operations_;
+  std::vector<UcpIndex> operations_;
   TraitsOfCalls traits_;
   Contexts contexts_;
   StartedRequests requests_;
   std::unordered_map<ScheduleKey, Owner, ScheduleHash> started_;
-  std::unordered_map<Index, Index> begun_on_files_;  // newest non-blocking call, by communicator
+  std::unordered_map<CommIndex, CallIndex>
+      begun_on_files_;  // newest non-blocking call, by communicator
   std::optional<bool> uses_nonblocking_;
 };
 
@@ -262,7 +265,7 @@ class ProcessLinker {
 bool may_be_with(const Job& job, const MpiCall& call, std::int32_t peer, const UcpOp& op) {
   if (peer < 0 || call.comm == kNone || op.peer_process == kNone) return true;
   const auto world = addressed_rank(job, call.process, call.comm, peer);
-  return !world || job.logs[static_cast<std::size_t>(op.peer_process)].rank() == *world;
+  return !world || job.logs[op.peer_process].rank() == *world;
 }
 
 bool agrees(const Job& job, const MpiCall& call, std::int32_t peer, std::int32_t mpi_tag,
@@ -272,32 +275,30 @@ bool agrees(const Job& job, const MpiCall& call, std::int32_t peer, std::int32_t
   return peer < 0 || call.comm == kNone || !op.received() || tag.source == peer;
 }
 
-Index call_around(const Job& job, Index process, std::uint16_t lane, std::uint64_t tick) {
-  const auto& lanes = job.logs[static_cast<std::size_t>(process)].calls_of_lane;
+CallIndex call_around(const Job& job, ProcessIndex process, std::uint16_t lane,
+                      std::uint64_t tick) {
+  const auto& lanes = job.logs[process].calls_of_lane;
   if (lane >= lanes.size()) {
     return kNone;
   }
-  const auto call = [&](Index c) -> const MpiCall& {
-    return job.calls[static_cast<std::size_t>(c)];
-  };
-  const auto after =
-      std::upper_bound(lanes[lane].begin(), lanes[lane].end(), tick,
-                       [&](std::uint64_t t, Index c) { return t < call(c).start_tick; });
+  const auto after = std::upper_bound(
+      lanes[lane].begin(), lanes[lane].end(), tick,
+      [&](std::uint64_t t, CallIndex call) { return t < job.calls[call].start_tick; });
   if (after == lanes[lane].begin()) {
     return kNone;
   }
-  const Index candidate = *(after - 1);
-  return tick <= call(candidate).end_tick ? candidate : kNone;
+  const CallIndex candidate = *(after - 1);
+  return tick <= job.calls[candidate].end_tick ? candidate : kNone;
 }
 
 void link_mpi(Job& job) {
-  std::vector<std::vector<Index>> by_process(job.logs.size());
-  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+  ByIndex<ProcessLog, std::vector<UcpIndex>> by_process(job.logs.size());
+  for (const UcpIndex i : job.ucp.indexes()) {
     if (job.ucp[i].tool) continue;  // no call of the program asked for it
-    by_process[static_cast<std::size_t>(job.ucp[i].process)].push_back(static_cast<Index>(i));
+    by_process[job.ucp[i].process].push_back(i);
   }
   job.workers.each(job.logs.size(), [&](std::size_t p) {
-    ProcessLinker(job, static_cast<Index>(p), std::move(by_process[p])).link();
+    ProcessLinker(job, ProcessIndex(p), std::move(by_process[p])).link();
   });
 }
 

@@ -15,8 +15,8 @@ class TraitsOfCalls {
  public:
   explicit TraitsOfCalls(const Job& job) : job_(job) {}
 
-  const CallTraits& operator()(Index call) {
-    const TextId name = job_.calls[static_cast<std::size_t>(call)].function;
+  const CallTraits& operator()(CallIndex call) {
+    const TextId name = job_.calls[call].function;
     const auto [place, fresh] = known_.try_emplace(name);
     if (fresh) place->second = call_traits(job_.run.texts[name]);
     return place->second;

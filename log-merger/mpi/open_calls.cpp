@@ -18,11 +18,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kNamedReceives = 8;  // of a process
 constexpr std::size_t kNamedRanks = 16, kNotes = 16;
 
-const ProcessLog& log_of(const Job& job, Index process) {
-  return job.logs[static_cast<std::size_t>(process)];
-}
-const Process& row_of(const Job& job, Index process) {
-  return job.run.processes[static_cast<std::size_t>(process)];
+const ProcessLog& log_of(const Job& job, ProcessIndex process) { return job.logs[process]; }
+const Process& row_of(const Job& job, ProcessIndex process) {
+  return job.run.processes[process.place()];
 }
 
 // The newest instant that the log knows of: its helper thread writes one every tenth of a second.
@@ -30,10 +28,8 @@ std::int64_t last_instant(const ProcessLog& log) {
   return log.clock.anchors().empty() ? -1 : log.clock.job_ns(log.clock.anchors().back().tick);
 }
 
-std::string comm_name(const Job& job, Index process, Index comm) {
-  return comm == kNone
-             ? std::string()
-             : job.run.texts[log_of(job, process).comms[static_cast<std::size_t>(comm)].name];
+std::string comm_name(const Job& job, ProcessIndex process, CommIndex comm) {
+  return comm == kNone ? std::string() : job.run.texts[log_of(job, process).comms[comm].name];
 }
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -50,7 +46,7 @@ Json receive_json(const Job& job, const UcpOp& receive) {
       {"peer", nullptr},        {"tag", nullptr},
       {"bytes", receive.bytes}, {"since_ns", receive.start_ns}};
   if (receive.asked_by != kNone) {
-    const MpiCall& call = job.calls[static_cast<std::size_t>(receive.asked_by)];
+    const MpiCall& call = job.calls[receive.asked_by];
     const bool both = call.recv_peer != log::MpiCall::kNone;
     json["mpi"] = or_null(job.run.texts[call.function]);
     json["peer"] = number_or_any(world_rank(job, call, both ? call.recv_peer : call.peer));
@@ -87,7 +83,7 @@ std::string place_of(const Job& job, const MpiCall& call) {
   return place;
 }
 
-void add_sitter(const Job& job, Index process, const Open& open, std::int64_t since_ns,
+void add_sitter(const Job& job, ProcessIndex process, const Open& open, std::int64_t since_ns,
                 Sitters& sitters) {
   sitters.ranks.push_back(row_of(job, process).rank);
   sitters.since_ns = std::min(sitters.since_ns, since_ns);
@@ -120,10 +116,10 @@ std::string sentence_of(const Place& place, const Sitters& sitters) {
 
 }  // namespace
 
-std::vector<Open> find_open(const Job& job) {
-  std::vector<Open> open(job.logs.size());
+ByIndex<ProcessLog, Open> find_open(const Job& job) {
+  ByIndex<ProcessLog, Open> open(job.logs.size());
   for (const MpiCall& call : job.calls) {
-    Open& of_process = open[static_cast<std::size_t>(call.process)];
+    Open& of_process = open[call.process];
     if (call.open) {
       of_process.calls.push_back(&call);
     } else {
@@ -132,7 +128,7 @@ std::vector<Open> find_open(const Job& job) {
   }
   for (const UcpOp& op : job.ucp) {
     if (op.is(log::UcpFamily::tag_receive) && op.accepted() && !op.ended && !op.tool) {
-      open[static_cast<std::size_t>(op.process)].receives.push_back(&op);
+      open[op.process].receives.push_back(&op);
     }
   }
   for (Open& of_process : open) {
@@ -167,17 +163,16 @@ Json open_receives_json(const Job& job, const Open& open) {
 
 void note_open_calls(Job& job) {
   std::map<Place, Sitters> places;
-  const std::vector<Open> all = find_open(job);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto process = static_cast<Index>(i);
+  const ByIndex<ProcessLog, Open> all = find_open(job);
+  for (const ProcessIndex process : all.indexes()) {
     const Process& row = row_of(job, process);
     const std::string& exit = job.run.texts[row.exit];
-    for (const MpiCall* call : all[i].calls) {
-      add_sitter(job, process, all[i], call->start_ns, places[{place_of(job, *call), exit}]);
+    for (const MpiCall* call : all[process].calls) {
+      add_sitter(job, process, all[process], call->start_ns, places[{place_of(job, *call), exit}]);
     }
-    const std::int64_t returned = all[i].last_return_ns;
-    if (all[i].calls.empty() && exit == "running" && row.rank >= 0 && returned >= 0) {
-      add_sitter(job, process, all[i], returned, places[{"in no MPI call", exit}]);
+    const std::int64_t returned = all[process].last_return_ns;
+    if (all[process].calls.empty() && exit == "running" && row.rank >= 0 && returned >= 0) {
+      add_sitter(job, process, all[process], returned, places[{"in no MPI call", exit}]);
     }
   }
   std::size_t noted = 0;

@@ -15,7 +15,7 @@ struct Open {
 };
 
 // By process; valid as long as the job's vectors stay as they are.
-std::vector<Open> find_open(const Job& job);
+ByIndex<ProcessLog, Open> find_open(const Job& job);
 
 // The keys `in_calls` and `open_receives` of a process in `info --format json` (docs/info.md).
 nlohmann::ordered_json in_calls_json(const Job& job, const Open& open);

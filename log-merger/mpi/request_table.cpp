@@ -49,7 +49,7 @@ RequestTable::RequestTable(const Job& job, const ProcessLog& log, RequestUses& u
     : job_(job), log_(log) {
   std::vector<Event> events;
   for (const auto& calls : log.calls_of_lane) {
-    for (const Index index : calls) {
+    for (const CallIndex index : calls) {
       const MpiCall& c = call(index);
       const RequestUse use = uses(c);
       add(index, use);
@@ -71,7 +71,7 @@ RequestTable::RequestTable(const Job& job, const ProcessLog& log, RequestUses& u
   if (!shared_.empty()) follow_shared_handles(events);
 }
 
-void RequestTable::add(Index index, RequestUse use) {
+void RequestTable::add(CallIndex index, RequestUse use) {
   const MpiCall& c = call(index);
   if (use == RequestUse::makes && c.request != 0 && !c.open) {
     made_.push_back({c.request, c.end_tick, index});
@@ -83,7 +83,7 @@ void RequestTable::add(Index index, RequestUse use) {
 }
 
 // What is known to have ended in it, or of a single test may have.
-std::vector<std::uint64_t> RequestTable::ended_by(Index index, RequestUse use) const {
+std::vector<std::uint64_t> RequestTable::ended_by(CallIndex index, RequestUse use) const {
   const auto several = log_.call_requests.find(index);
   const std::string& name = job_.run.texts[call(index).function];
   if (use == RequestUse::waits && several == log_.call_requests.end() && name != "MPI_Wait" &&
@@ -116,14 +116,14 @@ void RequestTable::find_shared_handles(const std::vector<Event>& events, Request
 
 // Of `count` requests that ended among the open ones of a handle, which are told apart by their
 // communicators only.
-std::vector<Index> RequestTable::take(std::vector<Index>& open, std::size_t count) const {
-  std::vector<Index> taken;
+std::vector<CallIndex> RequestTable::take(std::vector<CallIndex>& open, std::size_t count) const {
+  std::vector<CallIndex> taken;
   if (count >= open.size()) {
     taken.swap(open);
     taken.resize(count, kNone);
     return taken;
   }
-  const bool agree = std::all_of(open.begin(), open.end(), [&](Index maker) {
+  const bool agree = std::all_of(open.begin(), open.end(), [&](CallIndex maker) {
     return maker != kNone && open.front() != kNone && call(maker).comm == call(open.front()).comm;
   });
   const auto end = open.begin() + static_cast<std::ptrdiff_t>(count);
@@ -138,7 +138,7 @@ std::vector<Index> RequestTable::take(std::vector<Index>& open, std::size_t coun
 }
 
 void RequestTable::follow_shared_handles(const std::vector<Event>& events) {
-  std::unordered_map<std::uint64_t, std::vector<Index>> open;
+  std::unordered_map<std::uint64_t, std::vector<CallIndex>> open;
   for (const Event& event : events) {
     std::unordered_map<std::uint64_t, std::size_t> ended;
     for (const std::uint64_t handle : event.handles) {
@@ -155,14 +155,14 @@ void RequestTable::follow_shared_handles(const std::vector<Event>& events) {
   }
 }
 
-std::vector<std::uint64_t> RequestTable::given(Index index) const {
+std::vector<std::uint64_t> RequestTable::given(CallIndex index) const {
   const auto several = log_.call_requests.find(index);
   if (several != log_.call_requests.end()) return several->second.handles;
   const std::uint64_t one = call(index).request;
   return one == 0 ? std::vector<std::uint64_t>{} : std::vector{one};
 }
 
-std::vector<std::uint64_t> RequestTable::waited_for(Index index) const {
+std::vector<std::uint64_t> RequestTable::waited_for(CallIndex index) const {
   const auto several = log_.call_requests.find(index);
   if (several == log_.call_requests.end()) return given(index);
   const CallRequests& requests = several->second;
@@ -178,15 +178,14 @@ std::vector<std::uint64_t> RequestTable::waited_for(Index index) const {
   return ended.empty() ? requests.handles : ended;
 }
 
-Index RequestTable::at(const std::vector<HandleUse>& uses, std::uint64_t handle,
-                       std::uint64_t tick) {
-  const Index row = row_at(uses, handle, tick);
-  return row == kNone ? kNone : uses[static_cast<std::size_t>(row)].call;
+CallIndex RequestTable::at(const Rows<HandleUse>& uses, std::uint64_t handle, std::uint64_t tick) {
+  const auto row = row_at(uses, handle, tick);
+  return row == kNone ? kNone : uses[row].call;
 }
 
-std::vector<Index> RequestTable::makers(Index index,
-                                        const std::vector<std::uint64_t>& handles) const {
-  std::vector<Index> found;
+std::vector<CallIndex> RequestTable::makers(CallIndex index,
+                                            const std::vector<std::uint64_t>& handles) const {
+  std::vector<CallIndex> found;
   std::unordered_map<std::uint64_t, std::size_t> used;
   const auto of_call = of_shared_.find(index);
   for (const std::uint64_t handle : handles) {
@@ -195,7 +194,7 @@ std::vector<Index> RequestTable::makers(Index index,
       found.push_back(at(made_, handle, call(index).start_tick));
       continue;
     }
-    const std::vector<Index>* all = nullptr;
+    const std::vector<CallIndex>* all = nullptr;
     if (of_call != of_shared_.end()) {
       const auto of_handle = of_call->second.find(handle);
       if (of_handle != of_call->second.end()) all = &of_handle->second;
@@ -206,9 +205,9 @@ std::vector<Index> RequestTable::makers(Index index,
   return found;
 }
 
-Index RequestTable::starter(Index maker, std::uint64_t tick) const {
+CallIndex RequestTable::starter(CallIndex maker, std::uint64_t tick) const {
   if (maker == kNone) return kNone;
-  const Index start = at(started_, call(maker).request, tick);
+  const CallIndex start = at(started_, call(maker).request, tick);
   const bool is_of_it = start != kNone && call(start).start_tick >= call(maker).end_tick;
   return is_of_it ? start : kNone;
 }

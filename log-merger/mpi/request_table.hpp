@@ -48,42 +48,43 @@ class RequestTable {
 
   // All requests that a call was given; those that the time of one that waits went to: what it
   // ended, else what it asked about.
-  std::vector<std::uint64_t> given(Index call) const;
-  std::vector<std::uint64_t> waited_for(Index call) const;
+  std::vector<std::uint64_t> given(CallIndex call) const;
+  std::vector<std::uint64_t> waited_for(CallIndex call) const;
 
   // Which call made each of them; kNone: not known. Null requests are left out.
-  std::vector<Index> makers(Index call, const std::vector<std::uint64_t>& handles) const;
+  std::vector<CallIndex> makers(CallIndex call, const std::vector<std::uint64_t>& handles) const;
   // The call that last started the persistent request that `maker` made; else kNone.
-  Index starter(Index maker, std::uint64_t tick) const;
+  CallIndex starter(CallIndex maker, std::uint64_t tick) const;
 
  private:
   // A call that made or started what the handle stands for from then on.
   struct HandleUse {
     std::uint64_t handle, tick;
-    Index call;
+    CallIndex call;
   };
   // Requests that begin or end.
   struct Event {
     std::uint64_t tick;
-    Index call;
+    CallIndex call;
     bool makes;
     std::vector<std::uint64_t> handles;
   };
 
-  const MpiCall& call(Index index) const { return job_.calls[static_cast<std::size_t>(index)]; }
-  static Index at(const std::vector<HandleUse>& uses, std::uint64_t handle, std::uint64_t tick);
-  void add(Index index, RequestUse use);
-  std::vector<std::uint64_t> ended_by(Index index, RequestUse use) const;
+  const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
+  static CallIndex at(const Rows<HandleUse>& uses, std::uint64_t handle, std::uint64_t tick);
+  void add(CallIndex index, RequestUse use);
+  std::vector<std::uint64_t> ended_by(CallIndex index, RequestUse use) const;
   void find_shared_handles(const std::vector<Event>& events, RequestUses& uses);
   void follow_shared_handles(const std::vector<Event>& events);
-  std::vector<Index> take(std::vector<Index>& open, std::size_t count) const;
+  std::vector<CallIndex> take(std::vector<CallIndex>& open, std::size_t count) const;
 
   const Job& job_;
   const ProcessLog& log_;
-  std::vector<HandleUse> made_, started_;
+  Rows<HandleUse> made_, started_;
   std::unordered_set<std::uint64_t> shared_;  // handles that several requests had at a time
   // By call that ended some: the makers of its shared handles.
-  std::unordered_map<Index, std::unordered_map<std::uint64_t, std::vector<Index>>> of_shared_;
+  std::unordered_map<CallIndex, std::unordered_map<std::uint64_t, std::vector<CallIndex>>>
+      of_shared_;
 };
 
 }  // namespace uctrace::merge

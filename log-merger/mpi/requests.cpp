@@ -18,8 +18,8 @@ void each_call(Job& job, Body body) {
     RequestUses uses(job);
     const RequestTable table(job, log, uses);
     for (const auto& calls : log.calls_of_lane) {
-      for (const Index index : calls) {
-        body(process, table, index, uses(job.calls[static_cast<std::size_t>(index)]));
+      for (const CallIndex index : calls) {
+        body(process, table, index, uses(job.calls[index]));
       }
     }
   });
@@ -32,19 +32,17 @@ class Ends {
   explicit Ends(const Job& job) : of_call_(job.calls.size()) {
     for (const UcpOp& op : job.ucp) {
       if (op.asked_by == kNone) continue;
-      const auto call = static_cast<std::size_t>(op.asked_by);
-      of_call_[call].add(op.end_ns);
-      if (job.calls[call].comm == kNone && op.comm != kNone) {
+      of_call_[op.asked_by].add(op.end_ns);
+      if (job.calls[op.asked_by].comm == kNone && op.comm != kNone) {
         of_part_[{op.asked_by, op.comm}].add(op.end_ns);
       }
     }
   }
 
   // -1 = it is not known, of one of the operations at least.
-  std::int64_t of(Index call, Index comm) const {
+  std::int64_t of(CallIndex call, CommIndex comm) const {
     const auto part = of_part_.find({call, comm});
-    const End& end =
-        part != of_part_.end() ? part->second : of_call_[static_cast<std::size_t>(call)];
+    const End& end = part != of_part_.end() ? part->second : of_call_[call];
     return end.all_known ? end.latest_ns : -1;
   }
 
@@ -58,27 +56,26 @@ class Ends {
       all_known = all_known && end_ns >= 0;
     }
   };
-  std::vector<End> of_call_;
-  std::map<std::pair<Index, Index>, End> of_part_;
+  ByIndex<MpiCall, End> of_call_;
+  std::map<std::pair<CallIndex, CommIndex>, End> of_part_;
 };
 
 struct Waited {
-  Index comm;  // into the process's comms
+  CommIndex comm;
   std::int64_t end_ns;
 };
 
 // The time up to the end of the first goes to the first, from there to the second, and what is left
 // to the last.
-void divide(const Job& job, const ProcessLog& log, Index index, std::vector<Waited> waited,
+void divide(const Job& job, const ProcessLog& log, CallIndex index, std::vector<Waited> waited,
             std::vector<TimeShare>& divided) {
-  const MpiCall& call = job.calls[static_cast<std::size_t>(index)];
+  const MpiCall& call = job.calls[index];
   std::stable_sort(waited.begin(), waited.end(),
                    [](const Waited& a, const Waited& b) { return a.end_ns < b.end_ns; });
-  std::map<Index, TimeShare> shares;
+  std::map<InstanceIndex, TimeShare> shares;
   std::int64_t from = call.start_ns;
   for (const Waited& one : waited) {
-    const Index instance =
-        one.comm == kNone ? kNone : log.comms[static_cast<std::size_t>(one.comm)].instance;
+    const InstanceIndex instance = one.comm == kNone ? kNone : log.comms[one.comm].instance;
     TimeShare& share = shares[instance];
     share.call = index;
     share.instance = instance;
@@ -96,11 +93,11 @@ bool agree(const std::vector<Waited>& waited) {
 }
 
 // A start moves what the requests were made for; that partitions are ready adds nothing to it.
-void add_volume_of_started(const Job& job, MpiCall& start, const std::vector<Index>& makers) {
+void add_volume_of_started(const Job& job, MpiCall& start, const std::vector<CallIndex>& makers) {
   if (readies_partitions(job, start)) return;
-  for (const Index maker : makers) {
+  for (const CallIndex maker : makers) {
     if (maker == kNone) continue;
-    const MpiCall& made = job.calls[static_cast<std::size_t>(maker)];
+    const MpiCall& made = job.calls[maker];
     const bool receives = parse_mpi_name(job.run.texts[made.function]).only_receives;
     start.bytes += receives ? 0 : made.bytes;
     start.recv_bytes += receives ? made.bytes : made.recv_bytes;
@@ -110,53 +107,55 @@ void add_volume_of_started(const Job& job, MpiCall& start, const std::vector<Ind
 }  // namespace
 
 void name_starts(Job& job) {
-  const auto comm_of = [&](Index maker) {
-    return maker == kNone ? kNone : job.calls[static_cast<std::size_t>(maker)].comm;
+  const auto comm_of = [&](CallIndex maker) {
+    return maker == kNone ? kNone : job.calls[maker].comm;
   };
-  each_call(job, [&](std::size_t process, const RequestTable& table, Index index, RequestUse use) {
-    ProcessLog& log = job.logs[process];
-    MpiCall& call = job.calls[static_cast<std::size_t>(index)];
-    // What makes a request and is given one receives a probed message.
-    const bool given_one = use == RequestUse::makes && log.call_requests.contains(index);
-    if (use == RequestUse::none || use == RequestUse::waits ||
-        (use == RequestUse::makes && !given_one)) {
-      return;
-    }
-    const std::vector<Index> makers = table.makers(index, table.given(index));
-    if (use == RequestUse::starts) {
-      log.makers_of_started[index] = makers;
-      add_volume_of_started(job, call, makers);
-    }
-    if (call.comm != kNone || makers.empty()) return;
-    const Index comm = comm_of(makers.front());
-    const bool agree = std::all_of(makers.begin(), makers.end(),
-                                   [&](Index maker) { return comm_of(maker) == comm; });
-    if (agree) call.comm = comm;
-  });
+  each_call(
+      job, [&](std::size_t process, const RequestTable& table, CallIndex index, RequestUse use) {
+        ProcessLog& log = job.logs[process];
+        MpiCall& call = job.calls[index];
+        // What makes a request and is given one receives a probed message.
+        const bool given_one = use == RequestUse::makes && log.call_requests.contains(index);
+        if (use == RequestUse::none || use == RequestUse::waits ||
+            (use == RequestUse::makes && !given_one)) {
+          return;
+        }
+        const std::vector<CallIndex> makers = table.makers(index, table.given(index));
+        if (use == RequestUse::starts) {
+          log.makers_of_started[index] = makers;
+          add_volume_of_started(job, call, makers);
+        }
+        if (call.comm != kNone || makers.empty()) return;
+        const CommIndex comm = comm_of(makers.front());
+        const bool agree = std::all_of(makers.begin(), makers.end(),
+                                       [&](CallIndex maker) { return comm_of(maker) == comm; });
+        if (agree) call.comm = comm;
+      });
 }
 
 void share_waits(Job& job) {
   const Ends ends(job);
   std::vector<std::vector<TimeShare>> shares(job.logs.size());
-  each_call(job, [&](std::size_t process, const RequestTable& table, Index index, RequestUse use) {
-    MpiCall& call = job.calls[static_cast<std::size_t>(index)];
-    if (use != RequestUse::waits || call.comm != kNone) return;
-    std::vector<Waited> waited;
-    for (const Index maker : table.makers(index, table.waited_for(index))) {
-      if (maker == kNone) continue;  // it is not known which recorded call made it, if one did
-      const Index starter = table.starter(maker, call.start_tick);
-      const Index comm = job.calls[static_cast<std::size_t>(maker)].comm;
-      const std::int64_t end = ends.of(starter != kNone ? starter : maker, comm);
-      const std::int64_t last_ns = std::max(call.start_ns, call.end_ns);
-      waited.push_back({comm, end < 0 ? call.end_ns : std::clamp(end, call.start_ns, last_ns)});
-    }
-    if (waited.empty()) return;
-    if (agree(waited)) {
-      call.comm = waited.front().comm;
-    } else if (call.end_ns >= call.start_ns) {
-      divide(job, job.logs[process], index, std::move(waited), shares[process]);
-    }
-  });
+  each_call(
+      job, [&](std::size_t process, const RequestTable& table, CallIndex index, RequestUse use) {
+        MpiCall& call = job.calls[index];
+        if (use != RequestUse::waits || call.comm != kNone) return;
+        std::vector<Waited> waited;
+        for (const CallIndex maker : table.makers(index, table.waited_for(index))) {
+          if (maker == kNone) continue;  // it is not known which recorded call made it, if one did
+          const CallIndex starter = table.starter(maker, call.start_tick);
+          const CommIndex comm = job.calls[maker].comm;
+          const std::int64_t end = ends.of(starter != kNone ? starter : maker, comm);
+          const std::int64_t last_ns = std::max(call.start_ns, call.end_ns);
+          waited.push_back({comm, end < 0 ? call.end_ns : std::clamp(end, call.start_ns, last_ns)});
+        }
+        if (waited.empty()) return;
+        if (agree(waited)) {
+          call.comm = waited.front().comm;
+        } else if (call.end_ns >= call.start_ns) {
+          divide(job, job.logs[process], index, std::move(waited), shares[process]);
+        }
+      });
   for (const auto& of_process : shares) {
     job.shares.insert(job.shares.end(), of_process.begin(), of_process.end());
   }

@@ -13,7 +13,7 @@ StartedRequests::StartedRequests(const Job& job, const ProcessLog& log, TraitsOf
   find_partitioned();
 }
 
-StartedRequests::Started& StartedRequests::started_by(Index call) {
+StartedRequests::Started& StartedRequests::started_by(CallIndex call) {
   const auto [place, fresh] = started_.try_emplace(call);
   Started& started = place->second;
   if (!fresh) return started;
@@ -29,12 +29,12 @@ StartedRequests::Started& StartedRequests::started_by(Index call) {
 
 // Libraries start requests one after the other: of those that agree the first is meant which has no
 // operation yet.
-std::optional<Index> StartedRequests::maker_of_message(const UcpOp& op, const DecodedTag& tag) {
+std::optional<CallIndex> StartedRequests::maker_of_message(const UcpOp& op, const DecodedTag& tag) {
   Started& started = started_by(op.call);
-  std::optional<Index> again;
-  const Index on_comm = contexts_.comm_at(tag, op.start_tick);
+  std::optional<CallIndex> again;
+  const CommIndex on_comm = contexts_.comm_at(tag, op.start_tick);
   for (std::size_t i = 0; i < started.makers.size(); ++i) {
-    const Index maker = started.makers[i];
+    const CallIndex maker = started.makers[i];
     if (maker == kNone) continue;
     const CallTraits& traits = traits_(maker);
     const MpiCall& made = call(maker);
@@ -52,8 +52,9 @@ std::optional<Index> StartedRequests::maker_of_message(const UcpOp& op, const De
   return again || started.complete ? again : kNone;
 }
 
-std::optional<Index> StartedRequests::maker_of_collective(const UcpOp& op, const DecodedTag& tag,
-                                                          bool is_owned) {
+std::optional<CallIndex> StartedRequests::maker_of_collective(const UcpOp& op,
+                                                              const DecodedTag& tag,
+                                                              bool is_owned) {
   Started& started = started_by(op.call);
   const auto known = maker_of_key_.find(key_of(tag));
   if (known != maker_of_key_.end() && std::find(started.makers.begin(), started.makers.end(),
@@ -61,28 +62,28 @@ std::optional<Index> StartedRequests::maker_of_collective(const UcpOp& op, const
     return known->second;
   }
   if (is_owned) return std::nullopt;
-  const Index on_comm = contexts_.comm_at(tag, op.start_tick);
+  const CommIndex on_comm = contexts_.comm_at(tag, op.start_tick);
   for (std::size_t i = 0; i < started.makers.size(); ++i) {
-    const Index maker = started.makers[i];
+    const CallIndex maker = started.makers[i];
     if (maker == kNone || started.taken[i]) continue;
     const CallTraits& traits = traits_(maker);
-    const Index comm = call(maker).comm;
+    const CommIndex comm = call(maker).comm;
     if (!traits.sends || !traits.receives || comm == kNone) continue;
-    const Comm& of_maker = log_.comms[static_cast<std::size_t>(comm)];
+    const Comm& of_maker = log_.comms[comm];
     const bool alone = of_maker.size + of_maker.remote_size == 1;  // it has nobody to talk to
     if (alone || (on_comm != kNone && on_comm != comm)) continue;
     started.taken[i] = true;
     maker_of_key_[key_of(tag)] = maker;
     return maker;
   }
-  return started.complete ? std::nullopt : std::optional(kNone);
+  return started.complete ? std::nullopt : std::optional(CallIndex());
 }
 
 // A start of a partitioned receive tells the sender, one of a send nothing.
-Index StartedRequests::maker_of_untagged(const UcpOp& op) {
+CallIndex StartedRequests::maker_of_untagged(const UcpOp& op) {
   Started& started = started_by(op.call);
   for (std::size_t i = 0; i < started.makers.size(); ++i) {
-    const Index maker = started.makers[i];
+    const CallIndex maker = started.makers[i];
     if (maker == kNone || started.taken[i] || !traits_(maker).partitioned ||
         traits_(maker).sends != started.readies ||
         !may_be_with(job_, call(maker), call(maker).peer, op)) {
@@ -98,17 +99,19 @@ Index StartedRequests::maker_of_untagged(const UcpOp& op) {
 }
 
 void StartedRequests::find_partitioned() {
-  std::map<Index, Partitioned> found;
+  std::map<CallIndex, Partitioned> found;
   for (const auto& [starter, makers] : log_.makers_of_started) {
     const bool readies = readies_partitions(job_, call(starter));
-    for (const Index maker : makers) {
+    for (const CallIndex maker : makers) {
       if (maker == kNone || !traits_(maker).partitioned || !traits_(maker).sends) continue;
       Partitioned& send = found[maker];
       send.maker = maker;
       (readies ? send.readies : send.starts).push_back(starter);
     }
   }
-  const auto earlier = [&](Index a, Index b) { return call(a).start_tick < call(b).start_tick; };
+  const auto earlier = [&](CallIndex a, CallIndex b) {
+    return call(a).start_tick < call(b).start_tick;
+  };
   for (auto& [maker, send] : found) {
     std::sort(send.starts.begin(), send.starts.end(), earlier);
     std::sort(send.readies.begin(), send.readies.end(), earlier);
@@ -116,10 +119,11 @@ void StartedRequests::find_partitioned() {
   }
 }
 
-Index StartedRequests::last_before(const std::vector<Index>& calls, std::uint64_t tick) const {
-  const auto after =
-      std::upper_bound(calls.begin(), calls.end(), tick,
-                       [&](std::uint64_t t, Index index) { return t < call(index).start_tick; });
+CallIndex StartedRequests::last_before(const std::vector<CallIndex>& calls,
+                                       std::uint64_t tick) const {
+  const auto after = std::upper_bound(
+      calls.begin(), calls.end(), tick,
+      [&](std::uint64_t t, CallIndex index) { return t < call(index).start_tick; });
   return after == calls.begin() ? kNone : *(after - 1);
 }
 
@@ -129,8 +133,8 @@ StartedRequests::Readied StartedRequests::readied_before(const UcpOp& op) {
   Partitioned* of = nullptr;
   for (Partitioned& send : partitioned_) {
     const MpiCall& made = call(send.maker);
-    const Index start = last_before(send.starts, op.start_tick);
-    const Index ready = last_before(send.readies, op.start_tick);
+    const CallIndex start = last_before(send.starts, op.start_tick);
+    const CallIndex ready = last_before(send.readies, op.start_tick);
     if (ready == kNone || start == kNone || send.sent_tick >= call(start).start_tick ||
         call(ready).start_tick < call(start).start_tick || op.bytes < made.bytes ||
         op.bytes > made.bytes + kMostHeader || !may_be_with(job_, made, made.peer, op)) {

@@ -7,42 +7,24 @@
 #include <vector>
 
 #include "log-merger/model/model.hpp"
-#include "log-merger/page-data/page_window.hpp"
-#include "log-merger/summaries/filter.hpp"
+#include "log-merger/row-source/row_source.hpp"
+#include "log-merger/summaries/time_slabs.hpp"
+#include "log-merger/summaries/time_window.hpp"
+#include "log-merger/summaries/traffic_tables.hpp"
 
 namespace uctrace {
 
-inline std::int64_t start_of(const MpiCallRow& call) { return call.t_start_ns; }
-inline std::int64_t start_of(const UcpOperationRow& row) { return row.t_start_ns; }
-inline std::int64_t start_of(const Transfer& transfer) { return transfer.t_start_ns; }
-inline std::int64_t start_of(const Message& message) { return time_of(message); }
-
-inline std::int64_t last_of(const MpiCallRow& call) { return call.t_end_ns; }
-inline std::int64_t last_of(const UcpOperationRow& row) { return row.t_end_ns; }
-inline std::int64_t last_of(const Transfer& transfer) { return end_of(transfer); }
-inline std::int64_t last_of(const Message& message) { return message.t_end_ns; }
-
-enum class DetailTable : std::uint8_t { mpi_calls, ucp_operations, transfers, messages };
-inline constexpr std::size_t kDetailTables = 4;
-
-constexpr DetailTable table_of(const MpiCallRow&) { return DetailTable::mpi_calls; }
-constexpr DetailTable table_of(const UcpOperationRow&) { return DetailTable::ucp_operations; }
-constexpr DetailTable table_of(const Transfer&) { return DetailTable::transfers; }
-constexpr DetailTable table_of(const Message&) { return DetailTable::messages; }
+inline constexpr std::size_t kDetailTables = static_cast<std::size_t>(RowsOf::messages) + 1;
 
 // Keeps what may be chosen of the rows that it is told of: at most twice the limit.
-class DetailChoice {
+class DetailChoice final : public RowVisitor {
  public:
-  DetailChoice(const PageWindow& window, std::uint64_t limit) : window_(window), limit_(limit) {}
+  DetailChoice(const TimeWindow& window, std::uint64_t limit) : window_(window), limit_(limit) {}
 
-  template <typename Row>
-  void note(const Row& row, std::size_t number) {
-    const std::int64_t start = start_of(row);
-    if (!window_.overlaps(start, end_or(last_of(row), window_.to_ns))) return;
-    std::uint32_t process = 0;  // messages have none: they are in the order of time alone
-    if constexpr (requires { row.process; }) process = row.process;
-    add({start, number, process, table_of(row)});
-  }
+  void visit(const Message& row, std::size_t number) override { note(row, number); }
+  void visit(const Transfer& row, std::size_t number) override { note(row, number); }
+  void visit(const UcpOperationRow& row, std::size_t number) override { note(row, number); }
+  void visit(const MpiCallRow& row, std::size_t number) override { note(row, number); }
 
   // Rows by their numbers, in the order of process, then start: what the page searches by.
   using Numbers = std::vector<std::size_t>;
@@ -50,6 +32,8 @@ class DetailChoice {
     std::uint64_t events = 0;  // that there were to choose from
     std::int64_t to_ns = 0;    // everything that begins before is chosen
     std::array<Numbers, kDetailTables> rows;
+
+    const Numbers& of(RowsOf table) const { return rows[static_cast<std::size_t>(table)]; }
   };
   Chosen finish();
 
@@ -58,15 +42,28 @@ class DetailChoice {
     std::int64_t start_ns;
     std::size_t number;
     std::uint32_t process;
-    DetailTable table;
+    RowsOf table;
   };
+  template <typename Row>
+  void note(const Row& row, std::size_t number) {
+    const std::int64_t start = start_of(row);
+    if (!window_.overlaps(start, end_or(last_of(row), window_.to_ns))) return;
+    std::uint32_t process = 0;  // messages have none: they are in the order of time alone
+    if constexpr (requires { row.process; }) process = row.process;
+    add({start, number, process, table_of(row)});
+  }
   void add(const Candidate& candidate);
   void keep_first();
 
-  const PageWindow window_;
+  const TimeWindow window_;
   const std::uint64_t limit_;
   std::uint64_t events_ = 0;
   std::vector<Candidate> candidates_;
 };
+
+// The same choice of all rows of a run that keeps its traffic (traffic_tables.hpp): `slabs` tell
+// until when what is chosen begins, and no more blocks of rows are read than begin before.
+DetailChoice::Chosen choose_by_slabs(const RowSource& source, const TimeWindow& window,
+                                     const SlabTables& slabs, std::uint64_t limit);
 
 }  // namespace uctrace

@@ -3,18 +3,23 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/input_file.hpp"
 #include "log-merger/model/json_text.hpp"
-#include "log-merger/page-data/page_cells.hpp"
+#include "log-merger/page-data/cells_json.hpp"
+#include "log-merger/page-data/packed_slabs.hpp"
+#include "log-merger/page-data/page_choice.hpp"
 #include "log-merger/page-data/page_details.hpp"
 #include "log-merger/page-data/page_devices.hpp"
-#include "log-merger/page-data/page_slabs.hpp"
+#include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/run_facts.hpp"
+#include "log-merger/summaries/traffic_tables.hpp"
 
 namespace uctrace {
 namespace {
@@ -69,154 +74,70 @@ std::string safe_in_script(const std::string& json) {
   return safe;
 }
 
-// The ends that are no recorded process.
-class UnrecordedEnds {
- public:
-  static Wanted<Message> of_messages() {
-    return {&Message::src, &Message::dst, &Message::src_process, &Message::dst_process};
-  }
+// The ends that are no recorded process, as the command line calls them, each apart: a rank whose
+// log is missing keeps its number there.
+ordered_json unrecorded_json(const RowSource& source) {
+  const Labels labels(source.run());
+  const Facets facets(source);
+  const auto names = [&](FacetOf end) {
+    std::set<std::string> names;
+    for (const Party& party : facets.parties(end)) {
+      if (party.process < 0) names.insert(labels(party));
+    }
+    return names;
+  };
+  return {{"src", names(FacetOf::source)}, {"dst", names(FacetOf::destination)}};
+}
 
-  void add(const Message& message) {
-    if (message.src_process < 0) src_.insert(source_of(message));
-    if (message.dst_process < 0) dst_.insert(destination_of(message));
-  }
-  void add(const Transfer& transfer) {
-    if (transfer.message < 0 && transfer.peer_process < 0) dst_.insert(Party{});
-  }
-
-  // As the command line calls them, each apart: a rank whose log is missing keeps its number there.
-  ordered_json json(const Run& run) const {
-    const Labels labels(run);
-    const auto names = [&](const std::set<Party>& ends) {
-      std::set<std::string> names;
-      for (const Party& end : ends) names.insert(labels(end));
-      return names;
-    };
-    return {{"src", names(src_)}, {"dst", names(dst_)}};
-  }
-
- private:
-  std::set<Party> src_, dst_;
+// What the page says over time, and which operations it tells in detail.
+struct PageContents {
+  TrafficTables traffic;
+  DetailChoice::Chosen chosen;
 };
 
-// What the page says, out of all rows of the run, each read once; and then of what is told in
-// detail.
-class PageBuilder {
- public:
-  PageBuilder(const RowSource& source, const PageWindow& window, std::uint64_t limit)
-      : source_(source),
-        window_(window),
-        cells_(source.run(), window),
-        slabs_(window, source.run().processes.size()),
-        choice_(window, limit) {
-    read_messages();
-    read_transfers();
-    read_ucp_operations();
-    read_mpi_calls();
-    chosen_ = choice_.finish();
+// Out of what the run keeps; or of all rows, each read once.
+PageContents contents_of(const RowSource& source, const TimeWindow& window, std::uint64_t limit) {
+  if (has_traffic(source.run()) && !window.is_part) {
+    TrafficTables traffic = read_traffic(source);
+    DetailChoice::Chosen chosen = choose_by_slabs(source, window, traffic.slabs, limit);
+    return {std::move(traffic), std::move(chosen)};
   }
+  DetailChoice choice(window, limit);
+  TrafficTables traffic = count_traffic(source, window, choice);
+  return {std::move(traffic), choice.finish()};
+}
 
-  ordered_json build() {
-    const Run& run = source_.run();
-    std::vector<PackedTable> tables = slabs_.tables(cells_);
-    for (PackedTable& table : make_details(source_, cells_, chosen_)) {
-      tables.push_back(std::move(table));
-    }
-    return {{"schema", kPageSchema},
-            {"run", run_json(run)},
-            {"processes", processes_json(run)},
-            {"devices", devices_json(run)},
-            {"unrecorded", unrecorded_.json(run)},
-            {"steps", cells_.steps_json()},
-            {"classes", cells_.classes_json()},
-            {"cells", cells_.cells_json()},
-            {"identities", identities_json(run)},
-            {"notes", run.notes},
-            {"texts", run.texts.all()},
-            {"time", time_json()},
-            {"packed", pack(tables)}};
+// Messages are in cells with their time or without, and in slabs where it is known.
+std::uint64_t messages_without_time(const TrafficTables& traffic) {
+  std::uint64_t messages = 0;
+  for (const TrafficCell& cell : traffic.cells.cells) messages += cell.messages;
+  for (const CellSlab& slab : traffic.slabs.cell_slabs) messages -= slab.messages;
+  return messages;
+}
+
+ordered_json time_json(const Run& run, const TimeWindow& window, const PageContents& contents) {
+  const auto& [traffic, chosen] = contents;
+  ordered_json call_kinds = ordered_json::array();
+  const auto text = [&](TextId id) { return or_null(run.texts[id]); };
+  for (const auto& [function, comm] : traffic.slabs.call_groups) {
+    call_kinds.push_back({{"mpi", text(function)}, {"comm", text(comm)}});
   }
+  std::size_t embedded = 0;
+  for (const DetailChoice::Numbers& rows : chosen.rows) embedded += rows.size();
+  return {{"from_ns", traffic.slabs.axis.from_ns},
+          {"to_ns", window.to_ns},
+          {"slab_ns", traffic.slabs.axis.slab_ns},
+          {"slabs", traffic.slabs.axis.slabs},
+          {"is_part", window.is_part},
+          {"clock_error_ns", clock_error_ns(run)},
+          {"messages_without_time", messages_without_time(traffic)},
+          {"events", chosen.events},
+          {"embedded", embedded},
+          {"details_to_ns", chosen.to_ns},
+          {"call_kinds", std::move(call_kinds)}};
+}
 
- private:
-  void read_messages() {
-    const auto wanted = PageCells::of_messages() | UnrecordedEnds::of_messages();
-    for_each_message(source_, wanted, PageCells::of_paths(),
-                     [&](const Message& message, std::span<const Hop> path, std::size_t number) {
-                       unrecorded_.add(message);
-                       without_time_ += time_of(message) < 0;
-                       if (const auto placed = cells_.add(message, path)) {
-                         slabs_.add(message, *placed);
-                       }
-                       choice_.note(message, number);
-                     });
-  }
-
-  void read_transfers() {
-    const auto wanted =
-        PageCells::of_transfers() | Wanted<Transfer>(&Transfer::t_end_ns, &Transfer::t_complete_ns);
-    for_each_row(source_, wanted, [&](const Transfer& transfer, std::size_t number) {
-      unrecorded_.add(transfer);
-      const auto placed = cells_.add(transfer);
-      if (placed && transfer.message < 0) slabs_.add_without_message(transfer, *placed);
-      slabs_.add(transfer, placed);
-      choice_.note(transfer, number);
-    });
-  }
-
-  void read_ucp_operations() {
-    using Row = UcpOperationRow;
-    const Wanted<Row> wanted(&Row::process, &Row::message, &Row::t_start_ns, &Row::t_end_ns);
-    for_each_row(source_, wanted, [&](const Row& row, std::size_t number) {
-      slabs_.add(row, row.message < 0
-                          ? std::nullopt
-                          : cells_.cell_of_message(static_cast<std::size_t>(row.message)));
-      choice_.note(row, number);
-    });
-  }
-
-  void read_mpi_calls() {
-    using Row = MpiCallRow;
-    const Wanted<Row> wanted(&Row::process, &Row::function, &Row::comm, &Row::t_start_ns,
-                             &Row::t_end_ns);
-    for_each_row(source_, wanted, [&](const Row& row, std::size_t number) {
-      slabs_.add(row);
-      choice_.note(row, number);
-    });
-  }
-
-  ordered_json time_json() const {
-    const Run& run = source_.run();
-    ordered_json call_kinds = ordered_json::array();
-    const auto text = [&](TextId id) { return or_null(run.texts[id]); };
-    for (const auto& [function, comm] : slabs_.call_kinds()) {
-      call_kinds.push_back({{"mpi", text(function)}, {"comm", text(comm)}});
-    }
-    std::size_t embedded = 0;
-    for (const DetailChoice::Numbers& rows : chosen_.rows) embedded += rows.size();
-    return {{"from_ns", slabs_.axis().from_ns},
-            {"to_ns", window_.to_ns},
-            {"slab_ns", slabs_.axis().slab_ns},
-            {"slabs", slabs_.axis().slabs},
-            {"is_part", window_.is_part},
-            {"clock_error_ns", clock_error_ns(run)},
-            {"messages_without_time", window_.is_part ? 0 : without_time_},
-            {"events", chosen_.events},
-            {"embedded", embedded},
-            {"details_to_ns", chosen_.to_ns},
-            {"call_kinds", std::move(call_kinds)}};
-  }
-
-  const RowSource& source_;
-  const PageWindow window_;
-  PageCells cells_;
-  PageSlabs slabs_;
-  DetailChoice choice_;
-  DetailChoice::Chosen chosen_;
-  UnrecordedEnds unrecorded_;
-  std::uint64_t without_time_ = 0;
-};
-
-PageWindow window_of(const Run& run, const PageOptions& options) {
+TimeWindow window_of(const Run& run, const PageOptions& options) {
   // Longer than any run: of one whose store is damaged no more is shown.
   constexpr std::int64_t kLongest = std::int64_t{1} << 53;
   const auto from = static_cast<std::int64_t>(
@@ -230,7 +151,28 @@ PageWindow window_of(const Run& run, const PageOptions& options) {
 }  // namespace
 
 ordered_json page_data(const RowSource& source, const PageOptions& options) {
-  return PageBuilder(source, window_of(source.run(), options), options.limit).build();
+  const Run& run = source.run();
+  const TimeWindow window = window_of(run, options);
+  PageContents contents = contents_of(source, window, options.limit);
+  ordered_json time = time_json(run, window, contents);
+  std::vector<PackedTable> tables = pack_slabs(contents.traffic.slabs);
+  const TrafficCells cells(window, std::move(contents.traffic.cells));
+  for (PackedTable& table : make_details(source, cells, contents.chosen)) {
+    tables.push_back(std::move(table));
+  }
+  return {{"schema", kPageSchema},
+          {"run", run_json(run)},
+          {"processes", processes_json(run)},
+          {"devices", devices_json(run)},
+          {"unrecorded", unrecorded_json(source)},
+          {"steps", steps_json(run, cells.tables())},
+          {"classes", classes_json(run, cells.tables())},
+          {"cells", cells_json(cells.tables())},
+          {"identities", identities_json(run)},
+          {"notes", run.notes},
+          {"texts", run.texts.all()},
+          {"time", std::move(time)},
+          {"packed", pack(tables)}};
 }
 
 bool is_page(const std::filesystem::path& path) {

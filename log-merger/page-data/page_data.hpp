@@ -23,7 +23,8 @@ struct PageOptions {
   std::uint64_t limit = kPageEvents;                      // operations in detail
 };
 
-// Reads each row of the run once, and those that are told in detail once more.
+// Where the run keeps its traffic over time and all of it is asked for, rows are read of what is
+// told in detail alone. Else each row is read once, and these once more.
 nlohmann::ordered_json page_data(const RowSource& source, const PageOptions& options = {});
 
 // Whether a page of uctrace lies there.

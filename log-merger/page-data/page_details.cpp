@@ -5,6 +5,8 @@
 #include <numeric>
 #include <optional>
 
+#include "log-merger/page-data/message_cells.hpp"
+
 namespace uctrace {
 namespace {
 
@@ -91,8 +93,9 @@ class Columns {
 
 class DetailBuilder {
  public:
-  DetailBuilder(const RowSource& source, const PageCells& cells, const DetailChoice::Chosen& chosen)
-      : source_(source), cells_(cells), chosen_(chosen) {}
+  DetailBuilder(const RowSource& source, const TrafficCells& cells,
+                const DetailChoice::Chosen& chosen)
+      : source_(source), cells_(cells), chosen_(chosen), cell_of_message_(source, cells, chosen) {}
 
   std::vector<PackedTable> build() const {
     std::vector<PackedTable> tables = {mpi_calls(), ucp_operations(), transfers()};
@@ -101,9 +104,7 @@ class DetailBuilder {
   }
 
  private:
-  const DetailChoice::Numbers& chosen(DetailTable table) const {
-    return chosen_.rows[static_cast<std::size_t>(table)];
-  }
+  const DetailChoice::Numbers& chosen(RowsOf table) const { return chosen_.of(table); }
 
   template <typename Row>
   void add_times(Columns<Row>& columns) const {
@@ -124,8 +125,7 @@ class DetailBuilder {
   }
 
   std::int64_t cell_of(std::int64_t message) const {
-    const auto cell =
-        message < 0 ? std::nullopt : cells_.cell_of_message(static_cast<std::size_t>(message));
+    const auto cell = cell_of_message_(message);
     return cell ? std::int64_t{*cell} : kCountedNowhere;
   }
 
@@ -143,7 +143,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, recv_tag, "recv_tag");
     UCTRACE_MEMBER(columns, recv_bytes, "recv_bytes");
     UCTRACE_MEMBER(columns, status, "status");
-    return std::move(columns).make("mpi_calls", source_, chosen(DetailTable::mpi_calls));
+    return std::move(columns).make("mpi_calls", source_, chosen(RowsOf::mpi_calls));
   }
 
   PackedTable ucp_operations() const {
@@ -173,7 +173,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, memory, "memory");
     UCTRACE_MEMBER(columns, gpu, "gpu");
     UCTRACE_MEMBER(columns, believed, "believed");
-    return std::move(columns).make("ucp_operations", source_, chosen(DetailTable::ucp_operations));
+    return std::move(columns).make("ucp_operations", source_, chosen(RowsOf::ucp_operations));
   }
 
   PackedTable transfers() const {
@@ -185,8 +185,8 @@ class DetailBuilder {
     });
     UCTRACE_MEMBER(columns, t_end_from, "end_from");
     columns.add("total", [this](const Transfer& row, std::size_t) {
-      const auto place = cells_.place_of(row);
-      return place ? static_cast<std::int64_t>(cells_.total_of(*place)) : kCountedNowhere;
+      const auto total = cells_.find(row, cell_of_message_(row.message));
+      return total ? std::int64_t{*total} : kCountedNowhere;
     });
     UCTRACE_MEMBER(columns, peer_process, "peer");
     columns.add(
@@ -207,11 +207,11 @@ class DetailBuilder {
     columns.add_wide("remote_address", [](const Transfer& row) { return row.remote_address; });
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
     add_way(columns);
-    return std::move(columns).make("transfers", source_, chosen(DetailTable::transfers));
+    return std::move(columns).make("transfers", source_, chosen(RowsOf::transfers));
   }
 
   void add_messages(std::vector<PackedTable>& tables) const {
-    const DetailChoice::Numbers& chosen = this->chosen(DetailTable::messages);
+    const DetailChoice::Numbers& chosen = this->chosen(RowsOf::messages);
     Columns<Message> columns;
     columns.add(
         "id", [](const Message&, std::size_t i) { return static_cast<std::int64_t>(i); },
@@ -303,15 +303,16 @@ class DetailBuilder {
   }
 
   const RowSource& source_;
-  const PageCells& cells_;
+  const TrafficCells& cells_;
   const DetailChoice::Chosen& chosen_;
+  const MessageCells cell_of_message_;
 };
 
 #undef UCTRACE_MEMBER
 
 }  // namespace
 
-std::vector<PackedTable> make_details(const RowSource& source, const PageCells& cells,
+std::vector<PackedTable> make_details(const RowSource& source, const TrafficCells& cells,
                                       const DetailChoice::Chosen& chosen) {
   return DetailBuilder(source, cells, chosen).build();
 }

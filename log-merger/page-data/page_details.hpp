@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "log-merger/page-data/packed_table.hpp"
-#include "log-merger/page-data/page_cells.hpp"
 #include "log-merger/page-data/page_choice.hpp"
 #include "log-merger/row-source/row_source.hpp"
+#include "log-merger/summaries/traffic_cells.hpp"
 
 namespace uctrace {
 
 // Tables: mpi_calls, ucp_operations, transfers, messages, hops; docs/page-data.md has the columns.
-std::vector<PackedTable> make_details(const RowSource& source, const PageCells& cells,
+std::vector<PackedTable> make_details(const RowSource& source, const TrafficCells& cells,
                                       const DetailChoice::Chosen& chosen);
 
 }  // namespace uctrace

@@ -118,7 +118,7 @@ std::vector<Index> pair_connections(const std::vector<ConnectionEnd>& ends,
 
 void link_connections(Job& job) {
   struct Place {
-    Index process;
+    ProcessIndex process;
     UcpEndpoint* endpoint;
   };
   std::vector<ConnectionEnd> ends;
@@ -127,7 +127,7 @@ void link_connections(Job& job) {
     for (UcpEndpoint& endpoint : job.logs[p].ucp_endpoints) {
       if (endpoint.connection) {
         ends.push_back({*endpoint.connection, std::string(job.logs[p].file.boot_id())});
-        places.push_back({static_cast<Index>(p), &endpoint});
+        places.push_back({ProcessIndex(p), &endpoint});
       }
     }
   }
@@ -139,10 +139,9 @@ void link_connections(Job& job) {
       continue;
     }
     const Place& other = places[static_cast<std::size_t>(others[i])];
-    const ProcessLog& log = job.logs[static_cast<std::size_t>(other.process)];
-    const Index worker = row_at(log.workers, other.endpoint->worker, other.endpoint->tick);
-    places[i].endpoint->peer = {
-        other.process, worker == kNone ? 0 : log.workers[static_cast<std::size_t>(worker)].uid};
+    const ProcessLog& log = job.logs[other.process];
+    const auto worker = row_at(log.workers, other.endpoint->worker, other.endpoint->tick);
+    places[i].endpoint->peer = {other.process, worker == kNone ? 0 : log.workers[worker].uid};
     places[i].endpoint->peer_by = PeerBy::connection;
   }
 }

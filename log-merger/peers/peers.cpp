@@ -73,9 +73,10 @@ std::string address_key(const Job& job, const Interface& interface, const std::s
   return job.run.texts[interface.transport] + '\0' + address;
 }
 
-RemoteInterface remote_interface(const ProcessLog& log, Index process, const Interface& interface) {
-  const Index worker = row_at(log.workers, interface.worker, interface.worker_tick);
-  const std::uint64_t uid = worker == kNone ? 0 : log.workers[static_cast<std::size_t>(worker)].uid;
+RemoteInterface remote_interface(const ProcessLog& log, ProcessIndex process,
+                                 const Interface& interface) {
+  const auto worker = row_at(log.workers, interface.worker, interface.worker_tick);
+  const std::uint64_t uid = worker == kNone ? 0 : log.workers[worker].uid;
   return {{process, uid}, interface.device};
 }
 
@@ -85,9 +86,7 @@ class UctPeers {
   explicit UctPeers(Job& job) : job_(job) {}
 
   void link() {
-    for (std::size_t p = 0; p < job_.logs.size(); ++p) {
-      add_addresses(static_cast<Index>(p));
-    }
+    for (const ProcessIndex process : job_.logs.indexes()) add_addresses(process);
     for (ProcessLog& log : job_.logs) {
       for (Endpoint& endpoint : log.endpoints) {
         link(log, endpoint);
@@ -97,15 +96,14 @@ class UctPeers {
         job_, job_.uct.size(), &ProcessLog::uct_rows, [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             UctOp& op = job_.uct[i];
-            op.endpoint_row = row_at(job_.logs[static_cast<std::size_t>(op.process)].endpoints,
-                                     op.endpoint, op.start_tick);
+            op.endpoint_row = row_at(job_.logs[op.process].endpoints, op.endpoint, op.start_tick);
           }
         });
   }
 
  private:
-  void add_addresses(Index process) {
-    const ProcessLog& log = job_.logs[static_cast<std::size_t>(process)];
+  void add_addresses(ProcessIndex process) {
+    const ProcessLog& log = job_.logs[process];
     for (const Interface& interface : log.interfaces) {
       interfaces_.add(address_key(job_, interface, interface.address),
                       life_of(log, interface.tick, interface.end_tick),
@@ -141,7 +139,7 @@ class UctPeers {
 };
 
 struct ProcessOf {
-  Index process = kNone;
+  ProcessIndex process;
   bool operator==(const ProcessOf&) const = default;
 };
 
@@ -155,16 +153,16 @@ class UcpPeers {
     close_endpoints();
     link_by_worker_address();
     link_connections(job_);
-    each_operation([&](std::size_t i) { find_endpoint(i); });
+    each_operation([&](UcpIndex i) { find_endpoint(i); });
     link_by_transfers();
-    each_operation([&](std::size_t i) { tell(job_.ucp[i], places_[i]); });
+    each_operation([&](UcpIndex i) { tell(job_.ucp[i], places_[i]); });
   }
 
  private:
   // An endpoint of a process: its row, or only its handle, where UCP made it by itself (for a reply
   // to an active message) and where its definition is lost.
   struct Place {
-    Index row = kNone;
+    IndexOf<UcpEndpoint> row;
     std::uint64_t handle = 0;
     auto operator<=>(const Place&) const = default;
   };
@@ -173,27 +171,27 @@ class UcpPeers {
     bool several = false;
   };
 
-  ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
+  ProcessLog& log_of(ProcessIndex process) { return job_.logs[process]; }
 
   template <typename Body>
   void each_operation(Body body) {
     each_process_of(job_, job_.ucp.size(), &ProcessLog::ucp_rows,
                     [&](std::size_t begin, std::size_t end) {
-                      for (std::size_t i = begin; i < end; ++i) body(i);
+                      for (const UcpIndex i : Indexes<UcpOp>(begin, end)) body(i);
                     });
   }
 
   // The program gives a handle up when it closes its endpoint.
   void close_endpoints() {
-    each_operation([&](std::size_t i) {
+    each_operation([&](UcpIndex i) {
       const UcpOp& op = job_.ucp[i];
       if (op.function < log::UcpFunction::ep_close_nb ||
           op.function > log::UcpFunction::ep_destroy) {
         return;
       }
-      std::vector<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
-      if (const Index at = row_at(rows, op.handle, op.start_tick); at != kNone) {
-        UcpEndpoint& row = rows[static_cast<std::size_t>(at)];
+      Rows<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
+      if (const auto at = row_at(rows, op.handle, op.start_tick); at != kNone) {
+        UcpEndpoint& row = rows[at];
         row.end_tick = std::min(row.end_tick, op.start_tick);
       }
     });
@@ -201,11 +199,11 @@ class UcpPeers {
 
   void link_by_worker_address() {
     Directory<std::uint64_t, ProcessOf> workers;
-    for (std::size_t p = 0; p < job_.logs.size(); ++p) {
-      for (const Worker& worker : job_.logs[p].workers) {
+    for (const ProcessIndex process : job_.logs.indexes()) {
+      for (const Worker& worker : job_.logs[process].workers) {
         if (worker.uid != 0) {
-          workers.add(worker.uid, life_of(job_.logs[p], worker.tick, worker.end_tick),
-                      {static_cast<Index>(p)});
+          workers.add(worker.uid, life_of(job_.logs[process], worker.tick, worker.end_tick),
+                      {process});
         }
       }
     }
@@ -221,17 +219,17 @@ class UcpPeers {
     }
   }
 
-  void find_endpoint(std::size_t i) {
+  void find_endpoint(UcpIndex i) {
     const UcpOp& op = job_.ucp[i];
     if (!op.has_endpoint()) {
       return;
     }
-    std::vector<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
-    const Index at = row_at(rows, op.handle, op.start_tick);
-    const bool there = at != kNone && op.start_tick <= rows[static_cast<std::size_t>(at)].end_tick;
+    Rows<UcpEndpoint>& rows = log_of(op.process).ucp_endpoints;
+    const auto at = row_at(rows, op.handle, op.start_tick);
+    const bool there = at != kNone && op.start_tick <= rows[at].end_tick;
     places_[i] = {there ? at : kNone, op.handle};
     if (there) {
-      ++rows[static_cast<std::size_t>(at)].operations;
+      ++rows[at].operations;
     }
   }
 
@@ -244,17 +242,17 @@ class UcpPeers {
   }
 
   // The operation that a transfer was posted for, by its id; kNone: not certain.
-  Index certain_origin(const UctOp& transfer) const {
+  UcpIndex certain_origin(const UctOp& transfer) const {
     if (transfer.status < 0 || transfer.origin_kind != log::Origin::ucp ||
         transfer.endpoint_row == kNone) {
       return kNone;
     }
-    const auto& ids = job_.logs[static_cast<std::size_t>(transfer.process)].ucp_by_id;
+    const auto& ids = job_.logs[transfer.process].ucp_by_id;
     const auto found = ids.find(transfer.origin);
     if (found == ids.end()) {
       return kNone;
     }
-    const UcpOp& op = job_.ucp[static_cast<std::size_t>(found->second)];
+    const UcpOp& op = job_.ucp[found->second];
     return op.has_endpoint() && !posts_for_others(op.function) ? found->second : kNone;
   }
 
@@ -263,13 +261,12 @@ class UcpPeers {
                     [&](std::size_t begin, std::size_t end) {
                       for (std::size_t i = begin; i < end; ++i) learn_destination(job_.uct[i]);
                     });
-    for (std::size_t process = 0; process < job_.logs.size(); ++process) {
+    for (const ProcessIndex process : job_.logs.indexes()) {
       for (const auto& [place, destination] : destinations_[process]) {
         if (place.row == kNone || destination.several) {
           continue;
         }
-        UcpEndpoint& endpoint =
-            job_.logs[process].ucp_endpoints[static_cast<std::size_t>(place.row)];
+        UcpEndpoint& endpoint = job_.logs[process].ucp_endpoints[place.row];
         if (endpoint.peer.process == kNone && endpoint.remote_uid == 0) {
           endpoint.peer = destination.peer;
           endpoint.peer_by = PeerBy::transfers;
@@ -279,28 +276,26 @@ class UcpPeers {
   }
 
   void learn_destination(const UctOp& transfer) {
-    const Index operation = certain_origin(transfer);
+    const UcpIndex operation = certain_origin(transfer);
     if (operation == kNone) {
       return;
     }
-    const Endpoint& to =
-        log_of(transfer.process).endpoints[static_cast<std::size_t>(transfer.endpoint_row)];
+    const Endpoint& to = log_of(transfer.process).endpoints[transfer.endpoint_row];
     if (to.peer_process == kNone) {
       return;
     }
     const Peer peer{to.peer_process, to.peer_uid};
     const auto [place, fresh] =
-        destinations_[static_cast<std::size_t>(transfer.process)].try_emplace(
-            places_[static_cast<std::size_t>(operation)], Destination{peer});
+        destinations_[transfer.process].try_emplace(places_[operation], Destination{peer});
     place->second.several |=
         place->second.peer.process != peer.process || place->second.peer.uid != peer.uid;
   }
 
-  Peer peer_at(Index process, const Place& place) {
+  Peer peer_at(ProcessIndex process, const Place& place) {
     if (place.row != kNone) {
-      return log_of(process).ucp_endpoints[static_cast<std::size_t>(place.row)].peer;
+      return log_of(process).ucp_endpoints[place.row].peer;
     }
-    const auto& known = destinations_[static_cast<std::size_t>(process)];
+    const auto& known = destinations_[process];
     const auto found = known.find(place);
     return found == known.end() || found->second.several ? Peer{} : found->second.peer;
   }
@@ -312,24 +307,22 @@ class UcpPeers {
       op.peer_process = peer.process;
       return;
     }
-    const std::vector<Worker>& workers = log_of(op.process).workers;
-    if (const Index at = row_at(workers, op.handle, op.start_tick); at != kNone) {
-      op.worker_uid = workers[static_cast<std::size_t>(at)].uid;
+    const Rows<Worker>& workers = log_of(op.process).workers;
+    if (const auto at = row_at(workers, op.handle, op.start_tick); at != kNone) {
+      op.worker_uid = workers[at].uid;
     }
   }
 
   Job& job_;
-  std::vector<Place> places_;                               // by operation
-  std::vector<std::map<Place, Destination>> destinations_;  // of each process
+  ByIndex<UcpOp, Place> places_;
+  ByIndex<ProcessLog, std::map<Place, Destination>> destinations_;
 };
 
 }  // namespace
 
-Index peer_of(const Job& job, const UctOp& op) {
-  const auto& endpoints = job.logs[static_cast<std::size_t>(op.process)].endpoints;
-  return op.endpoint_row == kNone
-             ? kNone
-             : endpoints[static_cast<std::size_t>(op.endpoint_row)].peer_process;
+ProcessIndex peer_of(const Job& job, const UctOp& op) {
+  const auto& endpoints = job.logs[op.process].endpoints;
+  return op.endpoint_row == kNone ? kNone : endpoints[op.endpoint_row].peer_process;
 }
 
 void link_peers(Job& job) {

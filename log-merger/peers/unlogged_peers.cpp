@@ -20,7 +20,7 @@ struct UnloggedPeer {
 
 // By process and what is known of the peer: its socket address, else its worker's uid, else
 // nothing.
-using UnloggedPeers = std::map<std::pair<Index, std::string>, UnloggedPeer>;
+using UnloggedPeers = std::map<std::pair<ProcessIndex, std::string>, UnloggedPeer>;
 
 std::string name_of_peer(const UcpEndpoint& endpoint) {
   if (endpoint.connection) {
@@ -34,7 +34,7 @@ UnloggedPeers find_unlogged_peers(const Job& job) {
   for (std::size_t p = 0; p < job.logs.size(); ++p) {
     for (const UcpEndpoint& endpoint : job.logs[p].ucp_endpoints) {
       if (endpoint.peer.process == kNone) {
-        UnloggedPeer& peer = unlogged[{static_cast<Index>(p), name_of_peer(endpoint)}];
+        UnloggedPeer& peer = unlogged[{ProcessIndex(p), name_of_peer(endpoint)}];
         ++peer.endpoints;
         peer.operations += endpoint.operations;
       }
@@ -43,8 +43,8 @@ UnloggedPeers find_unlogged_peers(const Job& job) {
   return unlogged;
 }
 
-std::string process_name(const Job& job, Index process) {
-  const ProcessLog& log = job.logs[static_cast<std::size_t>(process)];
+std::string process_name(const Job& job, ProcessIndex process) {
+  const ProcessLog& log = job.logs[process];
   return log.rank() >= 0
              ? fmt::format("rank {}", log.rank())
              : fmt::format("pid {} on {}", log.file.page().pid, plain_text(log.file.host()));
@@ -70,11 +70,10 @@ nlohmann::ordered_json peers_json(const Job& job) {
   Json list = Json::array();
   for (const auto& [key, peer] : find_unlogged_peers(job)) {
     const auto& [process, name] = key;
-    list.push_back(
-        {{"process", plain_text(job.logs[static_cast<std::size_t>(process)].file.process_key())},
-         {"peer", name.empty() ? Json(nullptr) : Json(name)},
-         {"endpoints", peer.endpoints},
-         {"operations", peer.operations}});
+    list.push_back({{"process", plain_text(job.logs[process].file.process_key())},
+                    {"peer", name.empty() ? Json(nullptr) : Json(name)},
+                    {"endpoints", peer.endpoints},
+                    {"operations", peer.operations}});
   }
   return {{"by_worker_address", endpoints[PeerBy::worker_address]},
           {"by_connection", endpoints[PeerBy::connection]},
@@ -87,7 +86,7 @@ void note_unlogged_peers(Job& job) {
   constexpr std::size_t kNamed = 4;
   // A peer may be that of several processes.
   struct Partners {
-    Index first = kNone;
+    ProcessIndex first;
     std::size_t more = 0;
     std::uint64_t operations = 0;
   };

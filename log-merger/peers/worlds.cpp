@@ -10,18 +10,13 @@ namespace uctrace::merge {
 
 namespace {
 
-bool was_spawned(const ProcessLog& log) {
-  return std::any_of(log.comms.begin(), log.comms.end(),
-                     [](const Comm& comm) { return comm.predefined == Predefined::parent; });
-}
-
 // What the processes of one world have in common.
 using Kind = std::tuple<bool, std::int32_t>;  // spawned, size
 
 struct World {
   Kind kind;
   std::int64_t started_ns = INT64_MAX;
-  std::vector<Index> processes;
+  std::vector<ProcessIndex> processes;
 };
 
 std::int64_t started_ns(const ProcessLog& log) {
@@ -30,20 +25,26 @@ std::int64_t started_ns(const ProcessLog& log) {
 
 }  // namespace
 
+bool was_spawned(const ProcessLog& log) {
+  return std::any_of(log.comms.begin(), log.comms.end(),
+                     [](const Comm& comm) { return comm.predefined == Predefined::parent; });
+}
+
 // No record names a world. Several of one kind have each rank once, and the first to start of each
 // rank are taken together.
 void find_worlds(Job& job) {
-  std::vector<Index> order;
-  for (std::size_t p = 0; p < job.logs.size(); ++p) {
-    if (job.logs[p].file.page().world_rank >= 0) order.push_back(static_cast<Index>(p));
+  std::vector<ProcessIndex> order;
+  for (const ProcessIndex p : job.logs.indexes()) {
+    if (job.logs[p].file.page().world_rank >= 0) order.push_back(p);
   }
-  const auto log_of = [&](Index p) -> ProcessLog& { return job.logs[static_cast<std::size_t>(p)]; };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return started_ns(log_of(a)) < started_ns(log_of(b)); });
+  const auto log_of = [&](ProcessIndex p) -> ProcessLog& { return job.logs[p]; };
+  std::stable_sort(order.begin(), order.end(), [&](ProcessIndex a, ProcessIndex b) {
+    return started_ns(log_of(a)) < started_ns(log_of(b));
+  });
   std::vector<World> worlds;
   std::map<std::tuple<Kind, std::size_t>, std::size_t> world_at;
   std::map<std::tuple<Kind, std::int32_t>, std::size_t> with_rank;
-  for (const Index p : order) {
+  for (const ProcessIndex p : order) {
     const log::ProcessPage& page = log_of(p).file.page();
     const Kind kind{was_spawned(log_of(p)), page.world_size};
     const std::size_t how_manieth = with_rank[{kind, page.world_rank}]++;
@@ -56,7 +57,7 @@ void find_worlds(Job& job) {
            std::tuple(std::get<0>(b.kind), b.started_ns);
   });
   for (std::size_t w = 0; w < worlds.size(); ++w) {
-    for (const Index p : worlds[w].processes) log_of(p).world = static_cast<Index>(w);
+    for (const ProcessIndex p : worlds[w].processes) log_of(p).world = static_cast<Index>(w);
   }
 }
 

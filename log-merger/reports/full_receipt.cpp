@@ -221,8 +221,9 @@ class FullReceipt : ReceiptPart {
     const std::uint64_t ns = distance(hop.t_first_ns, hop.t_last_ns);
     if (hop.payload_bytes < kLeastBytesForSpeed)
       return fmt::format(", in {}{}", least(hop), format_duration(ns));
+    constexpr double kMost = 0x1p63;  // a store may say anything
     const double per_second =
-        static_cast<double>(hop.payload_bytes) * 1e9 / static_cast<double>(ns);
+        std::min(static_cast<double>(hop.payload_bytes) * 1e9 / static_cast<double>(ns), kMost);
     return fmt::format(", in {} ({}/s)", format_duration(ns),
                        format_bytes(static_cast<std::uint64_t>(per_second)));
   }

@@ -138,12 +138,15 @@ std::vector<std::string> identity_lines(const Run& run, const InfoOptions& optio
       return identity.result != Verdict::holds;
     });
   }
+  const std::string damage = damage_sentence(run);
   std::vector<std::string> lines;
   for (const Identity& identity : identities) {
-    lines.push_back(fmt::format("{} {} ({}): {}: {} {} {}",
+    const bool may_be_damage = identity.result == Verdict::violated && !damage.empty();
+    lines.push_back(fmt::format("{} {} ({}): {}: {} {} {}{}",
                                 verdict(identity.result, options.colour), identity.name,
                                 identity.scope, identity.statement, identity.left,
-                                identity.left == identity.right ? "=" : "!=", identity.right));
+                                identity.left == identity.right ? "=" : "!=", identity.right,
+                                may_be_damage ? "; " + damage : ""));
   }
   return lines;
 }

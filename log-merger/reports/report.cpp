@@ -180,7 +180,8 @@ Table pair_table(const Run& run, const std::vector<PairTotal>& rows) {
               .rows = {}};
   for (const PairTotal& row : rows) {
     table.rows.push_back({name(row.source), name(row.destination), row.messages, row.bytes,
-                          row.bytes / row.messages, host(row.source), host(row.destination)});
+                          row.bytes / std::max<std::uint64_t>(row.messages, 1), host(row.source),
+                          host(row.destination)});
   }
   return table;
 }

@@ -37,8 +37,10 @@ class RowSource {
   using Reader = std::shared_ptr<const TableReader<Row>>;
   template <typename... Row>
   using ReadersOf = std::tuple<Reader<Row>...>;
-  using Readers = ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare,
-                            MessageSum, HopSum, CallSum, OperationSum, TransferSum>;
+  using Readers =
+      ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, MessageSum, HopSum,
+                CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell,
+                CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
 
   // Rows in memory, of a run that outlives the source.
   RowSource(const Run& run);

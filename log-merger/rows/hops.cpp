@@ -15,17 +15,17 @@ namespace {
 
 class HopMaker : RowMaker {
  public:
-  HopMaker(Job& job, NewTexts& texts, Index message)
+  HopMaker(Job& job, NewTexts& texts, MessageIndex message)
       : RowMaker(job, texts),
         index_(message),
-        message_(run_.messages[static_cast<std::size_t>(message)]),
-        ops_(job.operations_of.of(static_cast<std::size_t>(message))) {}
+        message_(run_.messages[message.place()]),
+        ops_(job.operations_of.of(message)) {}
 
   void lay_out(const UcpOp* initiator, std::vector<Hop>& hops) {
     const auto first = static_cast<std::ptrdiff_t>(hops.size());
     find_ways(job_, message_, initiator, ops_);
-    for (const Index i : ops_) {
-      add(job_.uct[static_cast<std::size_t>(i)]);
+    for (const UctIndex i : ops_) {
+      add(job_.uct[i]);
     }
     for (const auto& [key, hop] : alike_) {
       hops.push_back(hop);
@@ -44,9 +44,9 @@ class HopMaker : RowMaker {
       std::tuple<TextId, TextId, TextId, TextId, Side, Role, bool, MemoryPlace, MemoryPlace>;
 
   Side side_of(const UctOp& op) const {
-    return message_.src_process == message_.dst_process ? message_.initiator
-           : op.process == message_.src_process         ? Side::src
-                                                        : Side::dst;
+    return message_.src_process == message_.dst_process  ? message_.initiator
+           : op.process.number() == message_.src_process ? Side::src
+                                                         : Side::dst;
   }
 
   void add(const UctOp& op) {
@@ -56,7 +56,7 @@ class HopMaker : RowMaker {
     const bool exact = op.link == Link::exact;
     Hop& hop = alike_[{names.transport, names.device, names.remote_device, names.op, side, role,
                        exact, op.from, op.to}];
-    hop.message = static_cast<std::uint32_t>(index_);
+    hop.message = static_cast<std::uint32_t>(index_.number());
     hop.hop = op.hop;
     hop.transport = names.transport;
     hop.device = names.device;
@@ -81,7 +81,7 @@ class HopMaker : RowMaker {
   // the payload. Inferred from an announced message that was acknowledged without one.
   Hop cpu_copy() {
     Hop hop;
-    hop.message = static_cast<std::uint32_t>(index_);
+    hop.message = static_cast<std::uint32_t>(index_.number());
     hop.issued_by = Side::dst;
     hop.exact = false;
     hop.op = text(kCpuCopy);
@@ -94,8 +94,8 @@ class HopMaker : RowMaker {
         message_.bytes;  // but the header of an active message, which is announced with it
     hop.t_last_ns = message_.t_end_ns;
     hop.t_last_from = message_.t_end_from;
-    for (const Index i : ops_) {
-      const UctOp& op = job_.uct[static_cast<std::size_t>(i)];
+    for (const UctIndex i : ops_) {
+      const UctOp& op = job_.uct[i];
       const Names names = names_of(op);
       const Role role = role_of(op);
       if (role == Role::data) hop.payload_bytes -= std::min(hop.payload_bytes, payload_bytes(op));
@@ -107,15 +107,15 @@ class HopMaker : RowMaker {
     return hop;
   }
 
-  const Index index_;
+  const MessageIndex index_;
   const Message& message_;
-  const std::span<const Index> ops_;
+  const std::span<const UctIndex> ops_;
   std::map<Key, Hop> alike_;
 };
 
 }  // namespace
 
-void lay_out_hops(Job& job, NewTexts& texts, Index message, const UcpOp* initiator,
+void lay_out_hops(Job& job, NewTexts& texts, MessageIndex message, const UcpOp* initiator,
                   std::vector<Hop>& hops) {
   HopMaker(job, texts, message).lay_out(initiator, hops);
 }

@@ -11,7 +11,7 @@ namespace uctrace::merge {
 
 // Appends the hops of a message to `hops`, in the order of its way; after find_payload().
 // `initiator` began it; nullptr: it is not in the logs.
-void lay_out_hops(Job& job, NewTexts& texts, Index message, const UcpOp* initiator,
+void lay_out_hops(Job& job, NewTexts& texts, MessageIndex message, const UcpOp* initiator,
                   std::vector<Hop>& hops);
 
 // The operation of a hop that no UCT operation made: of a receiver that maps the sender's memory.

@@ -18,7 +18,7 @@ namespace {
 // texts get theirs before any hop is made.
 class PathsOfPart : RowMaker {
  public:
-  PathsOfPart(Job& job, const std::vector<Index>& initiators, std::size_t begin, std::size_t end,
+  PathsOfPart(Job& job, const std::vector<UcpIndex>& initiators, std::size_t begin, std::size_t end,
               NewTexts& texts)
       : RowMaker(job, texts), initiators_(initiators), texts_(texts), begin_(begin), end_(end) {}
 
@@ -26,7 +26,7 @@ class PathsOfPart : RowMaker {
   void name() {
     for (std::size_t i = begin_; i < end_; ++i) {
       Message& message = run_.messages[i];
-      const std::span<const Index> ops = job_.operations_of.of(i);
+      const std::span<const UctIndex> ops = job_.operations_of.of(MessageIndex(i));
       find_payload(job_, ops);
       const UcpOp* began = initiator(i);
       if (began != nullptr && began->is_one_sided()) {
@@ -43,7 +43,7 @@ class PathsOfPart : RowMaker {
       texts_.settle(message.status);
       texts_.settle(message.protocol);
       message.first_hop = static_cast<std::uint32_t>(hops_.size());
-      lay_out_hops(job_, texts_, static_cast<Index>(i), initiator(i), hops_);
+      lay_out_hops(job_, texts_, MessageIndex(i), initiator(i), hops_);
       message.hops = static_cast<std::uint32_t>(hops_.size()) - message.first_hop;
     }
   }
@@ -61,17 +61,17 @@ class PathsOfPart : RowMaker {
 
  private:
   const UcpOp* initiator(std::size_t message) {
-    const Index index = initiators_[message];
+    const UcpIndex index = initiators_[message];
     return index == kNone ? nullptr : &ucp(index);
   }
 
   // UCP tells the end of a one-sided operation when the initiator's buffer is free, or nobody. The
   // data is in place when the last of its transfers has ended, the target's answer included.
-  void end_with_transfers(Message& m, const UcpOp& op, std::span<const Index> ops) {
+  void end_with_transfers(Message& m, const UcpOp& op, std::span<const UctIndex> ops) {
     bool outstanding = ops.empty() && !op.ended;
     std::int32_t failure = 0;
-    for (const Index i : ops) {
-      const UctOp& transfer = job_.uct[static_cast<std::size_t>(i)];
+    for (const UctIndex i : ops) {
+      const UctOp& transfer = job_.uct[i];
       outstanding = outstanding || transfer.outstanding();
       failure = std::min(failure, transfer.end_status);
       end_not_before(transfer, m.t_end_ns, m.t_end_from);
@@ -84,7 +84,7 @@ class PathsOfPart : RowMaker {
   }
 
   // Whether it is one whose data the receiver's CPU copies.
-  bool name_protocol(Message& m, const UcpOp* initiator, std::span<const Index> ops) {
+  bool name_protocol(Message& m, const UcpOp* initiator, std::span<const UctIndex> ops) {
     m.protocol = told_protocol(job_, ops);
     if (m.protocol != kNoText) {
       m.protocol_from = ProtocolFrom::ucx;
@@ -97,16 +97,16 @@ class PathsOfPart : RowMaker {
   }
 
   // The texts of the hops, in the order in which these are made.
-  void meet_operations(std::span<const Index> ops, bool copied_by_cpu) {
-    for (const Index i : ops) {
-      const auto op = static_cast<std::size_t>(job_.uct[static_cast<std::size_t>(i)].op);
+  void meet_operations(std::span<const UctIndex> ops, bool copied_by_cpu) {
+    for (const UctIndex i : ops) {
+      const auto op = static_cast<std::size_t>(job_.uct[i].op);
       if (!met_[op]) text(uct_op_name(static_cast<log::UctOp>(op)));
       met_[op] = true;
     }
     if (copied_by_cpu) text(kCpuCopy);
   }
 
-  const std::vector<Index>& initiators_;
+  const std::vector<UcpIndex>& initiators_;
   NewTexts& texts_;
   const std::size_t begin_, end_;
   std::bitset<256> met_;  // kinds of UCT operations
@@ -114,11 +114,11 @@ class PathsOfPart : RowMaker {
 };
 
 void list_operations(Job& job) {
-  std::vector<Index> message_of(job.uct.size());
+  ByIndex<UctOp, MessageIndex> message_of(job.uct.size());
   job.workers.each_part(message_of.size(), 64 * 1024, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const Index serves = job.uct[i].serves;
-      message_of[i] = serves == kNone ? kNone : job.ucp[static_cast<std::size_t>(serves)].message;
+      const UcpIndex serves = job.uct[i].serves;
+      message_of[i] = serves == kNone ? kNone : job.ucp[serves].message;
     }
   });
   job.operations_of = OperationsOfMessages(job.run.messages.size(), message_of);
@@ -126,7 +126,7 @@ void list_operations(Job& job) {
 
 }  // namespace
 
-void lay_out_paths(Job& job, const std::vector<Index>& initiators) {
+void lay_out_paths(Job& job, const std::vector<UcpIndex>& initiators) {
   constexpr std::size_t kPart = 4096;
   list_operations(job);
   const std::size_t messages = job.run.messages.size();

@@ -9,6 +9,6 @@ namespace uctrace::merge {
 
 // Names the protocol of each message and lays out its hops. `initiators`: as make_messages()
 // returns them.
-void lay_out_paths(Job& job, const std::vector<Index>& initiators);
+void lay_out_paths(Job& job, const std::vector<UcpIndex>& initiators);
 
 }  // namespace uctrace::merge

@@ -17,7 +17,7 @@ namespace uctrace::merge {
 namespace {
 
 // By the handler's call that they are part of.
-using DataReceives = std::unordered_map<Index, Index>;
+using DataReceives = std::unordered_map<UcpIndex, UcpIndex>;
 
 class MessageMaker : RowMaker {
  public:
@@ -25,7 +25,7 @@ class MessageMaker : RowMaker {
       : RowMaker(job, texts), data_receives_(data_receives) {}
 
   // Of the operation that begins it, or of a receive whose send is not in the logs.
-  Message make(Index head) {
+  Message make(UcpIndex head) {
     const UcpOp& op = ucp(head);
     return op.is_send()        ? message_of_send(op)
            : op.is_one_sided() ? message_of_one_sided(op)
@@ -69,12 +69,12 @@ class MessageMaker : RowMaker {
 
   // Of the receive that took the data; for an active message that is what its handler called for
   // it, if it did.
-  MemoryPlace received_into(Index receive) {
+  MemoryPlace received_into(UcpIndex receive) {
     const auto data = data_receives_.find(receive);
     return own_memory(ucp(data != data_receives_.end() ? data->second : receive));
   }
 
-  MemoryPlace memory_without_operation(Index process) {
+  MemoryPlace memory_without_operation(ProcessIndex process) {
     return process == kNone ? MemoryPlace{} : place_without_operation(log_of(process));
   }
 
@@ -103,9 +103,9 @@ class MessageMaker : RowMaker {
     m.bytes = op.bytes;
     m.mpi = function_of(op.asked_by);
     m.stack = stack_of_asker(op);
-    m.call = op.asked_by;
+    m.call = op.asked_by.number();
     m.comm = comm_name(op.process, op.comm);
-    m.communicator = communicator_of(op.process, op.comm);
+    m.communicator = communicator_of(op.process, op.comm).number();
     m.progressed_in = function_of(op.call);
     m.t_start_ns = op.start_ns;
     m.t_start_from = op.start_from;
@@ -114,16 +114,16 @@ class MessageMaker : RowMaker {
 
   Message message_of_send(const UcpOp& send) {
     Message m = begun_by(send);
-    m.src_process = send.process;
-    m.dst_process = send.peer_process;
+    m.src_process = send.process.number();
+    m.dst_process = send.peer_process.number();
     std::int32_t status = send.ended ? send.end_status : send.status;
-    MemoryPlace dst = memory_without_operation(m.dst_process);
+    MemoryPlace dst = memory_without_operation(send.peer_process);
     if (send.partner != kNone) {
       const UcpOp& receive = ucp(send.partner);
-      m.dst_process = receive.process;
+      m.dst_process = receive.process.number();
       m.mpi_recv = function_of(receive.asked_by);
       m.recv_stack = stack_of_asker(receive);
-      const Index first = send.first_taker != kNone ? send.first_taker : send.partner;
+      const UcpIndex first = send.first_taker != kNone ? send.first_taker : send.partner;
       take_receive(m, ucp(first), receive);
       dst = received_into(first);
       status = receive.end_status != 0 ? receive.end_status : status;
@@ -142,8 +142,8 @@ class MessageMaker : RowMaker {
     Message m = begun_by(op);
     const bool fetched = op.is(log::UcpFamily::get);
     m.initiator = fetched ? Side::dst : Side::src;
-    (fetched ? m.dst_process : m.src_process) = op.process;
-    (fetched ? m.src_process : m.dst_process) = op.peer_process;
+    (fetched ? m.dst_process : m.src_process) = op.process.number();
+    (fetched ? m.src_process : m.dst_process) = op.peer_process.number();
     m.t_end_ns = op.end_ns;
     m.t_end_from = op.end_from;
     const MemoryPlace own = own_memory(op), target = target_memory(op);
@@ -162,16 +162,16 @@ class MessageMaker : RowMaker {
     return addressed_rank(job_, receive.process, receive.comm, tag->source).value_or(-1);
   }
 
-  Message message_of_receive(Index index) {
+  Message message_of_receive(UcpIndex index) {
     const UcpOp& receive = ucp(index);
     Message m;
     fill_common(m, receive, receive.sender_tag);
-    m.dst_process = receive.process;
+    m.dst_process = receive.process.number();
     m.bytes = receive.received_bytes;
     m.mpi_recv = function_of(receive.asked_by);
     m.recv_stack = stack_of_asker(receive);
     m.comm = comm_name(receive.process, receive.comm);
-    m.communicator = communicator_of(receive.process, receive.comm);
+    m.communicator = communicator_of(receive.process, receive.comm).number();
     take_receive(m, receive, receive);
     set_memory(m, {}, received_into(index));
     finish(m, receive.end_status);
@@ -190,15 +190,16 @@ class MessageMaker : RowMaker {
   }
 
   void finish(Message& m, std::int32_t status) {
-    m.src = rank_of(m.src_process);
-    m.dst = rank_of(m.dst_process);
+    m.src = rank_of(ProcessIndex(m.src_process));
+    m.dst = rank_of(ProcessIndex(m.dst_process));
     m.status = text(ucs_status_name(status));
     if (m.src_process != kNone && m.dst_process != kNone) m.t_error_ns = error_of(m);
   }
 
   std::int64_t error_of(const Message& m) {
-    const auto error = clock_error_ns(job_, m.src_process, std::max(m.t_start_ns, std::int64_t{0}),
-                                      m.dst_process, std::max(m.t_end_ns, m.t_start_ns));
+    const auto error =
+        clock_error_ns(job_, ProcessIndex(m.src_process), std::max(m.t_start_ns, std::int64_t{0}),
+                       ProcessIndex(m.dst_process), std::max(m.t_end_ns, m.t_start_ns));
     return error.has_value() ? static_cast<std::int64_t>(std::ceil(*error)) : -1;
   }
 
@@ -207,28 +208,28 @@ class MessageMaker : RowMaker {
 
 // A message begins with each accepted send and one-sided operation, and with each receive whose
 // send is not in the logs; none with those of uctrace itself. By time.
-std::vector<Index> heads_of_messages(const Job& job) {
-  std::vector<std::pair<std::int64_t, Index>> heads;
-  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+std::vector<UcpIndex> heads_of_messages(const Job& job) {
+  std::vector<std::pair<std::int64_t, UcpIndex>> heads;
+  for (const UcpIndex i : job.ucp.indexes()) {
     const UcpOp& op = job.ucp[i];
     if (op.tool) continue;
     if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
-      heads.emplace_back(op.start_ns, static_cast<Index>(i));
+      heads.emplace_back(op.start_ns, i);
     }
   }
   std::sort(heads.begin(), heads.end());
-  std::vector<Index> sorted;
+  std::vector<UcpIndex> sorted;
   sorted.reserve(heads.size());
   for (const auto& [start_ns, head] : heads) sorted.push_back(head);
   return sorted;
 }
 
 // Which message each operation belongs to.
-void number_messages(Job& job, const std::vector<Index>& heads) {
-  const auto ucp = [&](Index index) -> UcpOp& { return job.ucp[static_cast<std::size_t>(index)]; };
+void number_messages(Job& job, const std::vector<UcpIndex>& heads) {
+  const auto ucp = [&](UcpIndex index) -> UcpOp& { return job.ucp[index]; };
   for (std::size_t i = 0; i < heads.size(); ++i) {
     UcpOp& op = ucp(heads[i]);
-    op.message = static_cast<Index>(i);
+    op.message = MessageIndex(i);
     if (op.partner != kNone && !op.is_stream()) ucp(op.partner).message = op.message;
   }
   for (UcpOp& op : job.ucp) {
@@ -242,14 +243,14 @@ void number_messages(Job& job, const std::vector<Index>& heads) {
 
 }  // namespace
 
-std::vector<Index> make_messages(Job& job) {
+std::vector<UcpIndex> make_messages(Job& job) {
   constexpr std::size_t kPart = 4096;
-  std::vector<Index> heads = heads_of_messages(job);
+  std::vector<UcpIndex> heads = heads_of_messages(job);
   number_messages(job, heads);
   DataReceives data_receives;
-  for (std::size_t i = 0; i < job.ucp.size(); ++i) {
-    if (const Index call = job.ucp[i].data_of; call != kNone) {
-      data_receives[call] = static_cast<Index>(i);
+  for (const UcpIndex i : job.ucp.indexes()) {
+    if (const UcpIndex call = job.ucp[i].data_of; call != kNone) {
+      data_receives[call] = i;
     }
   }
   std::vector<Message>& messages = job.run.messages;
@@ -263,8 +264,8 @@ std::vector<Index> make_messages(Job& job) {
   job.workers.each_part(heads.size(), kPart, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) texts[begin / kPart].settle(messages[i].status);
   });
-  for (Index& head : heads) {
-    if (!job.ucp[static_cast<std::size_t>(head)].starts_message()) head = kNone;
+  for (UcpIndex& head : heads) {
+    if (!job.ucp[head].starts_message()) head = kNone;
   }
   return heads;
 }

@@ -27,10 +27,10 @@ class TransferMaker : RowMaker {
   Transfer row_of(UctOp& op) {
     const Names names = names_of(op);
     Transfer row;
-    row.process = static_cast<std::uint32_t>(op.process);
-    row.peer_process = peer_of(job_, op);
-    row.message = op.serves == kNone ? kNone : ucp(op.serves).message;
-    if (row.message == kNone) find_way_alone(job_, op);
+    row.process = static_cast<std::uint32_t>(op.process.number());
+    row.peer_process = peer_of(job_, op).number();
+    row.message = op.serves == kNone ? -1 : ucp(op.serves).message.number();
+    if (row.message < 0) find_way_alone(job_, op);
     row.from_memory = op.from.kind;
     row.from_gpu = op.from.gpu;
     row.to_memory = op.to.kind;
@@ -55,7 +55,7 @@ class TransferMaker : RowMaker {
     row.t_complete_ns = op.complete_ns;
     if (op.endpoint_row != kNone) {
       const ProcessLog& log = log_of(op.process);
-      const Endpoint& endpoint = log.endpoints[static_cast<std::size_t>(op.endpoint_row)];
+      const Endpoint& endpoint = log.endpoints[op.endpoint_row];
       row.t_connected_ns =
           endpoint.connected_tick != 0 ? log.clock.job_ns(endpoint.connected_tick) : -1;
     }
@@ -78,9 +78,9 @@ class UcpOperationMaker : RowMaker {
 
   UcpOperationRow row_of(const UcpOp& op) {
     UcpOperationRow row;
-    row.process = static_cast<std::uint32_t>(op.process);
-    row.peer_process = op.peer_process;
-    row.message = op.message;
+    row.process = static_cast<std::uint32_t>(op.process.number());
+    row.peer_process = op.peer_process.number();
+    row.message = op.message.number();
     row.endpoint = op.has_endpoint() ? op.handle : 0;
     row.worker_uid = op.has_endpoint() ? op.peer_uid : op.worker_uid;
     row.function = text(ucp_function_name(op.function));
@@ -125,7 +125,7 @@ class UcpOperationMaker : RowMaker {
 
   // What only the path of an operation tells.
   void take_from_message(const UcpOp& op, UcpOperationRow& row) {
-    const Message& message = run_.messages[static_cast<std::size_t>(op.message)];
+    const Message& message = run_.messages[op.message.place()];
     row.protocol = message.protocol;
     if (op.implicit()) {
       row.status = message.status;
@@ -143,11 +143,11 @@ class MpiCallMaker : RowMaker {
 
   MpiCallRow row_of(const MpiCall& call) {
     MpiCallRow row;
-    row.process = static_cast<std::uint32_t>(call.process);
+    row.process = static_cast<std::uint32_t>(call.process.number());
     row.lane = call.lane;
     row.function = call.function;
     row.comm = comm_name(call.process, call.comm);
-    row.communicator = communicator_of(call.process, call.comm);
+    row.communicator = communicator_of(call.process, call.comm).number();
     row.peer = world_rank(job_, call, call.peer);
     row.tag = call.tag;
     row.recv_peer = world_rank(job_, call, call.recv_peer);
@@ -168,8 +168,8 @@ class MpiCallMaker : RowMaker {
   void add_volume(const MpiCall& call, MpiCallRow& row) {
     const auto [name, fresh] = names_.try_emplace(call.function);
     if (fresh) name->second = parse_mpi_name(run_.texts[call.function]);
-    row.datatype = call.datatype;
-    row.recv_datatype = call.recv_datatype;
+    row.datatype = call.datatype.number();
+    row.recv_datatype = call.recv_datatype.number();
     if (!name->second.persistent) {
       row.bytes = call.bytes;
       row.recv_bytes = call.recv_bytes;
@@ -226,8 +226,8 @@ void add_ucp_operations(Job& job) {
 void add_mpi_calls(Job& job) {
   add_rows<MpiCallMaker>(job, job.calls, job.run.mpi_calls);
   for (const TimeShare& share : job.shares) {
-    job.run.wait_shares.push_back(
-        {static_cast<std::uint32_t>(share.call), share.instance, share.requests, share.ns});
+    job.run.wait_shares.push_back({static_cast<std::uint32_t>(share.call.number()),
+                                   share.instance.number(), share.requests, share.ns});
   }
 }
 

@@ -15,37 +15,37 @@ class RowMaker {
  protected:
   RowMaker(Job& job, NewTexts& texts) : job_(job), run_(job.run), new_texts_(texts) {}
 
-  UcpOp& ucp(Index i) { return job_.ucp[static_cast<std::size_t>(i)]; }
-  ProcessLog& log_of(Index process) { return job_.logs[static_cast<std::size_t>(process)]; }
+  UcpOp& ucp(UcpIndex i) { return job_.ucp[i]; }
+  ProcessLog& log_of(ProcessIndex process) { return job_.logs[process]; }
   TextId text(std::string_view value) { return new_texts_.id_of(value); }
 
-  std::int32_t rank_of(Index process) { return process == kNone ? -1 : log_of(process).rank(); }
-
-  TextId function_of(Index call) {
-    return call == kNone ? kNoText : job_.calls[static_cast<std::size_t>(call)].function;
+  std::int32_t rank_of(ProcessIndex process) {
+    return process == kNone ? -1 : log_of(process).rank();
   }
 
+  TextId function_of(CallIndex call) { return call == kNone ? kNoText : job_.calls[call].function; }
+
   // Row of a stack that this process took.
-  std::int32_t stack_row(Index process, std::uint32_t stack) {
+  std::int32_t stack_row(ProcessIndex process, std::uint32_t stack) {
     const auto& rows = log_of(process).stack_rows;
     const auto found = rows.find(stack);
-    return found == rows.end() ? kNone : found->second;
+    return found == rows.end() ? -1 : found->second.number();
   }
 
   // Of the call that asked for an operation; outside of MPI that is the operation's own.
   std::int32_t stack_of_asker(const UcpOp& op) {
     if (op.asked_by == kNone) return stack_row(op.process, op.stack);
-    const MpiCall& call = job_.calls[static_cast<std::size_t>(op.asked_by)];
+    const MpiCall& call = job_.calls[op.asked_by];
     return stack_row(call.process, call.stack);
   }
 
-  TextId comm_name(Index process, Index comm) {
-    return comm == kNone ? kNoText : log_of(process).comms[static_cast<std::size_t>(comm)].name;
+  TextId comm_name(ProcessIndex process, CommIndex comm) {
+    return comm == kNone ? kNoText : log_of(process).comms[comm].name;
   }
 
   // Rows of Run::communicators are those of Job::comms.
-  Index communicator_of(Index process, Index comm) {
-    return comm == kNone ? kNone : log_of(process).comms[static_cast<std::size_t>(comm)].instance;
+  InstanceIndex communicator_of(ProcessIndex process, CommIndex comm) {
+    return comm == kNone ? kNone : log_of(process).comms[comm].instance;
   }
 
   // What a UCT operation went over.
@@ -63,7 +63,7 @@ class RowMaker {
       names.network = interface->device_type == log::DeviceType::network;
     }
     if (op.endpoint_row != kNone) {
-      names.remote_device = log.endpoints[static_cast<std::size_t>(op.endpoint_row)].remote_device;
+      names.remote_device = log.endpoints[op.endpoint_row].remote_device;
     }
     names.op = text(uct_op_name(op.op));
     return names;
@@ -90,6 +90,6 @@ class RowMaker {
 
 // The messages of the run, and in `UcpOp::message` which one each operation belongs to. Returns the
 // UCP operation that began each; kNone: it is not in the logs.
-std::vector<Index> make_messages(Job& job);
+std::vector<UcpIndex> make_messages(Job& job);
 
 }  // namespace uctrace::merge

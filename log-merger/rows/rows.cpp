@@ -52,7 +52,7 @@ class RowBuilder {
       row.name = comm.name;
       row.user_name = comm.user_name;
       row.function = comm.function;
-      row.parent = comm.parent;
+      row.parent = comm.parent.number();
       row.world = first.world;
       row.remote_world = second.world;
       row.leader = first.leader;

@@ -139,14 +139,14 @@ class Resolver {
     return rows;
   }
 
-  Index row_of(const ProcessLog& log, const TakenStack& taken) {
+  StackIndex row_of(const ProcessLog& log, const TakenStack& taken) {
     std::vector<std::uint32_t> frames;
     for (const std::uint64_t address : taken.addresses) {
       const auto& rows = places_.at(place_of(log, taken, address));
       frames.insert(frames.end(), rows.begin(), rows.end());
     }
     const auto [at, fresh] =
-        stacks_.try_emplace({frames, taken.truncated}, static_cast<Index>(run_.stacks.size()));
+        stacks_.try_emplace({frames, taken.truncated}, StackIndex(run_.stacks.size()));
     if (!fresh) return at->second;
     CallStack row;
     row.first_frame = static_cast<std::uint32_t>(run_.stack_frames.size());
@@ -205,7 +205,7 @@ class Resolver {
   std::vector<ModuleKey> modules_;
   std::map<ModuleKey, std::size_t> module_numbers_;
   std::map<Place, std::vector<std::uint32_t>> places_;  // rows of Run::frames, innermost first
-  std::map<std::pair<std::vector<std::uint32_t>, bool>, Index> stacks_;
+  std::map<std::pair<std::vector<std::uint32_t>, bool>, StackIndex> stacks_;
   std::map<std::tuple<TextId, TextId, TextId, std::uint32_t, TextId, std::uint64_t>, std::int32_t>
       sites_;
   std::map<std::string, std::string> problems_;

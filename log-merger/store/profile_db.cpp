@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <system_error>
 #include <tuple>
+#include <unordered_map>
 
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
@@ -65,8 +67,10 @@ class Operations {
  public:
   Operations(const Run& run, const Profile& profile) {
     std::map<std::string, TextId> others;
-    for (const ProfileCalls& calls : profile.calls) add(run, calls.function, others);
-    for (const ProfilePeers& peers : profile.peers) add(run, peers.function, others);
+    std::set<TextId> functions;
+    for (const ProfileCalls& calls : profile.calls) functions.insert(calls.function);
+    for (const ProfilePeers& peers : profile.peers) functions.insert(peers.function);
+    for (const TextId function : functions) add(run, function, others);
     const auto others_of = [&](std::initializer_list<MpiKind> kinds) {
       for (const auto& [name, function] : others) {
         const MpiKind kind = parse_mpi_name(run.texts[function]).kind;
@@ -79,12 +83,14 @@ class Operations {
       names_.emplace_back(name);
     }
     others_of({MpiKind::collective, MpiKind::io, MpiKind::management});
-    for (std::size_t i = 0; i < names_.size(); ++i) numbers_[names_[i]] = i;
+    std::map<std::string, std::uint64_t> numbers;
+    for (std::size_t i = 0; i < names_.size(); ++i) numbers[names_[i]] = i;
+    for (const TextId function : functions) {
+      number_of_[function] = numbers.at(mpisee::operation_name(run.texts[function]));
+    }
   }
 
-  std::uint64_t number(const Run& run, TextId function) const {
-    return numbers_.at(mpisee::operation_name(run.texts[function]));
-  }
+  std::uint64_t number(TextId function) const { return number_of_.at(function); }
   const std::vector<std::string>& names() const { return names_; }
 
  private:
@@ -95,14 +101,16 @@ class Operations {
   }
 
   std::vector<std::string> names_;
-  std::map<std::string, std::uint64_t> numbers_;
+  std::unordered_map<TextId, std::uint64_t> number_of_;
 };
 
 class Writer {
  public:
   Writer(const Run& run, const std::string& path)
       : run_(run),
-        profile_(profile_of(run)),
+        profile_of_run_(run.profile ? run.profile
+                                    : std::make_shared<const Profile>(profile_of(run))),
+        profile_(*profile_of_run_),
         operations_(run, profile_),
         numbers_(number_processes(run)),
         file_(path) {}
@@ -129,7 +137,7 @@ class Writer {
   std::optional<std::string> text_or_null(TextId id) const {
     return id == kNoText ? std::nullopt : std::optional(text(id));
   }
-  std::uint64_t operation(TextId function) const { return operations_.number(run_, function); }
+  std::uint64_t operation(TextId function) const { return operations_.number(function); }
   // mpisee's numbers of communicators begin at 1. Behind them stands what is on none.
   std::int64_t communicator(std::int32_t index) const {
     return index < 0 ? static_cast<std::int64_t>(run_.communicators.size()) + 1 : index + 1;
@@ -306,7 +314,8 @@ class Writer {
   }
 
   const Run& run_;
-  const Profile profile_;
+  const std::shared_ptr<const Profile> profile_of_run_;
+  const Profile& profile_;
   const Operations operations_;
   const std::vector<std::int64_t> numbers_;  // of processes
   File file_;

@@ -13,17 +13,28 @@
 #include "event-log/reader/error.hpp"
 #include "log-merger/model/model.hpp"
 #include "log-merger/parallel/workers.hpp"
+#include "log-merger/ranks/ranks.hpp"
 #include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace {
 
+inline constexpr std::uint32_t kStoreSchema = 7;
+
 // Writes `run` under another name and renames it into place, so that `path` is never half written,
 // and removes what merges that were killed left of it.
 // `before_publishing` is called once the file is whole under its other name; where it throws,
-// nothing is kept. The bytes are the same whatever the number of threads.
+// nothing is kept. The bytes are the same whatever the number of threads. Of several ranks, all of
+// which hold the run, the first calls this, and the others help_to_store().
 void save_store(const Run& run, const std::filesystem::path& path,
                 const std::function<void()>& before_publishing = {},
-                const Workers& workers = Workers());
+                const Workers& workers = Workers(), const Ranks& ranks = Ranks());
+
+// Equal where runs are stored alike: of all that decides how many chunks there are, and of what
+// does not grow with the events.
+std::uint64_t digest_of(const Run& run);
+
+// Packs this rank's part of the columns for the first one.
+void help_to_store(const Run& run, const Workers& workers, const Ranks& ranks);
 
 // There is no store, or none that can be read. Damage may turn out late: of the tables that grow
 // only what somebody asks for is read, and checked.

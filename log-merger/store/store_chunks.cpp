@@ -63,16 +63,20 @@ std::uint32_t fletcher32(std::span<const std::uint8_t> bytes) {
   return fold(sum_of_sums) << 16 | fold(sum);
 }
 
-std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values,
-                                     std::size_t value_bytes) {
-  std::vector<std::uint8_t> planes(values.size());
-  shuffle(values, value_bytes, planes.data());
+std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values, std::size_t value_bytes,
+                                     bool shuffled) {
+  std::vector<std::uint8_t> planes;
+  if (shuffled) {
+    planes.resize(values.size());
+    shuffle(values, value_bytes, planes.data());
+    values = planes;
+  }
   const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(
       libdeflate_alloc_compressor(kDeflateLevel));
   if (compressor == nullptr) throw std::bad_alloc();
-  std::vector<std::uint8_t> packed(libdeflate_zlib_compress_bound(compressor.get(), planes.size()) +
+  std::vector<std::uint8_t> packed(libdeflate_zlib_compress_bound(compressor.get(), values.size()) +
                                    kChecksumBytes);
-  const std::size_t bytes = libdeflate_zlib_compress(compressor.get(), planes.data(), planes.size(),
+  const std::size_t bytes = libdeflate_zlib_compress(compressor.get(), values.data(), values.size(),
                                                      packed.data(), packed.size());
   const std::uint32_t checksum = fletcher32(std::span(packed).first(bytes));
   for (std::size_t i = 0; i < kChecksumBytes; ++i) {

@@ -11,8 +11,10 @@ namespace uctrace::store {
 
 inline constexpr std::size_t kChunkValues = 64 * 1024;
 
-// How a chunk lies in the file behind the filters shuffle, deflate and fletcher32, in this order.
-std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values, std::size_t value_bytes);
+// How a chunk lies in the file behind the filters deflate and fletcher32, and before these shuffle
+// where that is wanted.
+std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values, std::size_t value_bytes,
+                                     bool shuffled = true);
 
 // Byte 0 of all values, then byte 1 of all, and so on.
 void shuffle(std::span<const std::uint8_t> values, std::size_t value_bytes, std::uint8_t* planes);

@@ -1,6 +1,7 @@
 // How a table of the store is declared: its columns, and what their numbers are.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -16,6 +17,7 @@ enum class Unit : std::uint8_t {
   ns,             // on the job clock, -1 = not known
   rank,           // world rank
   address,        // of memory
+  bits,           // 64 of them that mean something together
   text,           // row of `texts`
   process,        // row of `processes`, -1 = none where the column is signed
   message,        // row of `messages`, likewise
@@ -33,14 +35,22 @@ enum class Unit : std::uint8_t {
   nic,            // row of `nics`, -1 = none
   message_sum,    // row of `message_sums`, -1 = none
   hop_sum,        // row of `hop_sums`
+  path_step,      // row of `path_steps`
+  traffic_class,  // row of `traffic_classes`
+  class_step,     // row of `class_steps`
+  cell,           // row of `cells`, -1 = none where the column is signed
+  cell_total,     // row of `cell_totals`, likewise
+  call_group,     // row of `call_groups`, likewise
 };
 
 constexpr const char* name_of(Unit unit) {
   constexpr const char* kNames[] = {
-      "",        "bytes",    "ns",       "rank",  "address",       "text",      "process",
-      "message", "hop",      "stack",    "frame", "stack_frame",   "call_site", "communicator",
-      "member",  "mpi_call", "datatype", "gpu",   "device_memory", "nic",       "message_sum",
-      "hop_sum"};
+      "",           "bytes",       "ns",          "rank",      "address",
+      "bits",       "text",        "process",     "message",   "hop",
+      "stack",      "frame",       "stack_frame", "call_site", "communicator",
+      "member",     "mpi_call",    "datatype",    "gpu",       "device_memory",
+      "nic",        "message_sum", "hop_sum",     "path_step", "traffic_class",
+      "class_step", "cell",        "cell_total",  "call_group"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -49,20 +59,50 @@ constexpr bool is_reference(Unit unit) {
   return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
          unit == Unit::frame || unit == Unit::call_site || unit == Unit::communicator ||
          unit == Unit::mpi_call || unit == Unit::datatype || unit == Unit::gpu ||
-         unit == Unit::device_memory || unit == Unit::nic || unit == Unit::message_sum;
+         unit == Unit::device_memory || unit == Unit::nic || unit == Unit::message_sum ||
+         unit == Unit::path_step || unit == Unit::traffic_class || unit == Unit::cell ||
+         unit == Unit::cell_total || unit == Unit::call_group;
+}
+
+// Whether HDF5 puts the first bytes of all values together, then the second ones, before it packs
+// them. That helps numbers that are near each other. It hurts few different values of many bytes,
+// which repeat as a whole.
+constexpr bool is_shuffled(Unit unit) {
+  return unit != Unit::address && unit != Unit::bits && unit != Unit::datatype;
 }
 
 template <typename Row, typename Value>
 struct Column {
-  const char* name;
+  const char* name;  // of the dataset
   Value Row::*member;
   Unit unit;
   const char* meaning;
+  // The dataset holds what is left of the member without this one, of which a column stands before.
+  Value Row::*base = nullptr;
 };
 template <typename Row, typename Value>
 constexpr Column<Row, Value> column(const char* name, Value Row::*member, const char* meaning,
                                     Unit unit = Unit::none) {
   return {name, member, unit, meaning};
+}
+// Two numbers of a row that are near each other take less room as one of them and their difference.
+// The name is "A_minus_B", by the names of both.
+template <typename Row, std::integral Value>
+constexpr Column<Row, Value> difference(const char* name, Value Row::*member, Value Row::*base,
+                                        const char* meaning, Unit unit) {
+  return {name, member, unit, meaning, base};
+}
+
+// Differences may be beyond their type; they come back as they were all the same.
+template <std::integral Value>
+constexpr Value minus(Value a, Value b) {
+  using Unsigned = std::make_unsigned_t<Value>;
+  return static_cast<Value>(static_cast<Unsigned>(a) - static_cast<Unsigned>(b));
+}
+template <std::integral Value>
+constexpr Value plus(Value a, Value b) {
+  using Unsigned = std::make_unsigned_t<Value>;
+  return static_cast<Value>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
 }
 
 template <typename Row>
@@ -79,8 +119,8 @@ void for_each_of(const Columns& items, Visit&& visit) {
 // How a member lies in the file: enumerations and truth values as one byte.
 template <typename Value>
 using Stored =
-    std::conditional_t<std::is_enum_v<Value> || std::is_same_v<Value, bool>,
-                       std::type_identity<std::uint8_t>, std::type_identity<Value>>::type;
+    typename std::conditional_t<std::is_enum_v<Value> || std::is_same_v<Value, bool>,
+                                std::type_identity<std::uint8_t>, std::type_identity<Value>>::type;
 
 // How many values an enumeration of the model has: those that have a name.
 template <typename Enum>

@@ -52,6 +52,14 @@ Handle create_file(const std::string& path) {
                 "creating the file");
 }
 
+Handle create_file_in_memory() {
+  constexpr std::size_t kStep = 64 * 1024;
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "preparing a file");
+  check(H5Pset_fapl_core(access, kStep, false), "choosing memory for a file");
+  return Handle(H5Fcreate("uctrace", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose,
+                "creating a file in memory");
+}
+
 Handle open_file(const std::string& path) {
   return Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, file_access()), H5Fclose, "opening the file");
 }
@@ -124,7 +132,7 @@ std::string read_text_attribute(hid_t object, const char* name) {
 std::size_t chunk_values(std::size_t count) { return std::min(count, store::kChunkValues); }
 
 Handle create_values(hid_t group, const std::string& name, ValueType type, std::size_t count,
-                     const void* fill) {
+                     const void* fill, bool shuffled) {
   const std::string doing = "writing " + name;
   const hsize_t size = count;
   const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, doing);
@@ -135,7 +143,7 @@ Handle create_values(hid_t group, const std::string& name, ValueType type, std::
     const hsize_t chunk = chunk_values(count);
     check(H5Pset_chunk(plist, 1, &chunk), doing);
     check(H5Pset_fill_value(plist, type.memory, fill), doing);
-    check(H5Pset_shuffle(plist), doing);
+    if (shuffled) check(H5Pset_shuffle(plist), doing);
     check(H5Pset_deflate(plist, kAnyLevel), doing);
     check(H5Pset_fletcher32(plist), doing);
   }

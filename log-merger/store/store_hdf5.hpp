@@ -64,6 +64,8 @@ class Quiet {
 };
 
 Handle create_file(const std::string& path);
+// Which nobody sees, and which is gone when it is closed.
+Handle create_file_in_memory();
 Handle open_file(const std::string& path);
 Handle create_group(hid_t parent, const std::string& name);
 Handle open_group(hid_t parent, const std::string& name);
@@ -99,7 +101,7 @@ ValueType value_type() {
 // A one-dimensional dataset in chunks of kChunkValues, of which those that were not written hold
 // `fill` everywhere. The returned handle takes chunks and attributes.
 Handle create_values(hid_t group, const std::string& name, ValueType type, std::size_t count,
-                     const void* fill);
+                     const void* fill, bool shuffled = true);
 // `packed` as store::pack_chunk() makes it. All chunks are equally long, the last one too.
 void write_chunk(const Handle& dataset, const std::string& name, std::size_t chunk,
                  std::span<const std::uint8_t> packed);

@@ -3,6 +3,8 @@
 #include <new>
 #include <span>
 #include <tuple>
+#include <typeinfo>
+#include <utility>
 
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/input_file.hpp"
@@ -11,6 +13,7 @@
 #include "log-merger/store/store_hdf5.hpp"
 #include "log-merger/store/store_tables.hpp"
 #include "log-merger/store/stored_table.hpp"
+#include "log-merger/summaries/time_slabs.hpp"
 
 namespace uctrace {
 namespace {
@@ -122,6 +125,9 @@ Run read_head(hid_t file) {
     }
   });
   check_ranges(run);
+  const bool axis_can_be = run.slabs == 0 || (run.slabs <= kMostSlabs && run.slab_ns > 0 &&
+                                              run.slab_ns <= store::kFarthestNs / kMostSlabs);
+  if (!axis_can_be) throw Failure("checking run/slabs failed (no run has such slabs of time)");
   return run;
 }
 
@@ -140,7 +146,8 @@ auto reading(const std::filesystem::path& path, Read read) {
     return read();
   } catch (const Failure& failure) {
     refuse(path, failure.what(), kMergeAgain);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc& error) {
+    if (typeid(error) != typeid(std::bad_alloc)) throw;  // of another kind, which tells more
     refuse(path, "it does not fit into memory", "use a machine with more memory");
   }
 }
@@ -182,13 +189,22 @@ class StoredRows final : public TableReader<Row> {
       buffer.assign(end - first, Row{});
       table_.read(first, buffer, wanted);
       store::check_references<Row>(store_->counts, buffer, wanted);
+      check_ranges(first, buffer, wanted);
       return buffer;
     });
   }
 
  private:
+  void check_ranges(std::size_t first, std::span<const Row> rows, const Wanted<Row>& wanted) const {
+    if constexpr (store::kHasRange<Row>) {
+      const std::size_t end = std::as_const(store_->counts).of(store::range_of<Row>().unit);
+      store::check_ranges<Row>(end, first, rows, wanted, ranges_read_);
+    }
+  }
+
   std::shared_ptr<StoreFile> store_;
   mutable StoredTable<Row> table_;
+  mutable store::RangesRead ranges_read_;
 };
 
 template <typename Row>
@@ -198,7 +214,7 @@ RowSource::Reader<Row> rows_of(const std::shared_ptr<StoreFile>& store) {
   return rows;
 }
 
-std::shared_ptr<StoreFile> open_file(const std::filesystem::path& path) {
+std::shared_ptr<StoreFile> open_once(const std::filesystem::path& path) {
   log::InputFile input(path.string());  // HDF5 would wait for a pipe
   if (input.is_missing()) refuse(path, "there is no such file", kMergeAgain);
   if (!input.is_open()) {
@@ -212,6 +228,24 @@ std::shared_ptr<StoreFile> open_file(const std::filesystem::path& path) {
   std::shared_ptr<StoreFile> store(new StoreFile{path, hdf5::open_file(name), {}});
   check_schema(store->file, path);
   return store;
+}
+
+// HDF5 cannot open a file that another merge has just replaced: then the new one is looked at.
+constexpr int kMostLooks = 100;
+
+bool was_replaced(const std::filesystem::path& path, const std::optional<FileIdentity>& before) {
+  return before && !are_same(before, identity_of_name(path));
+}
+
+std::shared_ptr<StoreFile> open_file(const std::filesystem::path& path) {
+  for (int looks = 1;; ++looks) {
+    const auto before = identity_of_name(path);
+    try {
+      return open_once(path);
+    } catch (...) {
+      if (looks == kMostLooks || !was_replaced(path, before)) throw;
+    }
+  }
 }
 
 // Nothing where the store is not the one that is wanted.
@@ -281,14 +315,12 @@ bool looks_like_store(const std::filesystem::path& path) {
 
 }  // namespace
 
-// HDF5 cannot open a file that another merge has just replaced.
 bool is_store(const std::filesystem::path& path) {
-  constexpr int kTries = 100;
   const hdf5::Quiet quiet;
-  for (int i = 0; i < kTries; ++i) {
+  for (int looks = 1; looks <= kMostLooks; ++looks) {
     const auto before = identity_of_name(path);
     if (looks_like_store(path)) return true;
-    if (!before || are_same(before, identity_of_name(path))) return false;
+    if (!was_replaced(path, before)) return false;
   }
   return false;
 }

@@ -65,7 +65,8 @@ struct Table<HopSum> {
       column("to_gpu", &Row::to_gpu, "whose memory", Unit::gpu),
       column("count", &Row::count, "operations"),
       column("payload_bytes", &Row::payload_bytes, "of the messages", Unit::bytes),
-      column("wire_bytes", &Row::wire_bytes, "payload and headers handed to UCT", Unit::bytes),
+      difference("wire_bytes_minus_payload_bytes", &Row::wire_bytes, &Row::payload_bytes,
+                 "payload and headers handed to UCT", Unit::bytes),
   };
 };
 
@@ -103,6 +104,7 @@ struct Table<OperationSum> {
       column("call_site", &Row::call_site, "where the program called", Unit::call_site),
       column("message_sum", &Row::message_sum, "what counts their messages", Unit::message_sum),
       column("calls", &Row::calls, "how many"),
+      column("timed", &Row::timed, "of these, with known start and end"),
       column("bytes", &Row::bytes, "length of their buffers", Unit::bytes),
       column("ns", &Row::ns, "their time", Unit::ns),
   };

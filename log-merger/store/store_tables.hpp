@@ -9,7 +9,9 @@
 #include "log-merger/model/model.hpp"
 #include "log-merger/store/store_columns.hpp"
 #include "log-merger/store/store_gpu_tables.hpp"
+#include "log-merger/store/store_stack_tables.hpp"
 #include "log-merger/store/store_sum_tables.hpp"
+#include "log-merger/store/store_traffic_tables.hpp"
 
 namespace uctrace::store {
 
@@ -26,6 +28,8 @@ struct Table<Run> {
       column("store_id", &Run::store_id, "of this store, and of the profile made with it"),
       column("settled", &Run::settled, "1 = nothing will be added to its sources"),
       column("is_summed", &Run::is_summed, "1 = the tables of sums are there"),
+      column("slab_ns", &Run::slab_ns, "length of a slab of time"),
+      column("slabs", &Run::slabs, "how many the run has, 0 = the tables of cells are not there"),
       column("info_json", &Run::info_json, "the rest of `uctrace info --format json`"),
   };
 };
@@ -92,8 +96,9 @@ struct Table<Message> {
       column("recv_stack", &Message::recv_stack, "of the call that posted the receive",
              Unit::stack),
       column("t_start_ns", &Message::t_start_ns, "the send was posted", Unit::ns),
-      column("t_posted_recv_ns", &Message::t_posted_recv_ns, "the receive was posted", Unit::ns),
       column("t_end_ns", &Message::t_end_ns, "complete at the receiver", Unit::ns),
+      difference("t_posted_recv_ns_minus_t_end_ns", &Message::t_posted_recv_ns, &Message::t_end_ns,
+                 "the receive was posted", Unit::ns),
       column("t_error_ns", &Message::t_error_ns,
              "how far a time of one side may be off against the other side's", Unit::ns),
       column("t_start_from", &Message::t_start_from, "whose instant t_start_ns is"),
@@ -125,9 +130,11 @@ struct Table<Hop> {
       column("to_gpu", &Hop::to_gpu, "whose memory", Unit::gpu),
       column("count", &Hop::count, "operations"),
       column("payload_bytes", &Hop::payload_bytes, "of the message", Unit::bytes),
-      column("wire_bytes", &Hop::wire_bytes, "payload and headers handed to UCT", Unit::bytes),
+      difference("wire_bytes_minus_payload_bytes", &Hop::wire_bytes, &Hop::payload_bytes,
+                 "payload and headers handed to UCT", Unit::bytes),
       column("t_first_ns", &Hop::t_first_ns, "the first operation was posted", Unit::ns),
-      column("t_last_ns", &Hop::t_last_ns, "the last operation was complete", Unit::ns),
+      difference("t_last_ns_minus_t_first_ns", &Hop::t_last_ns, &Hop::t_first_ns,
+                 "the last operation was complete", Unit::ns),
       column("t_last_from", &Hop::t_last_from, "whose instant t_last_ns is"),
   };
 };
@@ -149,8 +156,10 @@ struct Table<Transfer> {
       column("role", &Transfer::role, "what it carried"),
       column("am_id", &Transfer::am_id, "active message id, 0 = none"),
       column("status", &Transfer::status, "ucs_status_t of the post"),
-      column("wire_bytes", &Transfer::wire_bytes, "as handed to UCT", Unit::bytes),
-      column("payload_bytes", &Transfer::payload_bytes, "of the message among them", Unit::bytes),
+      column("payload_bytes", &Transfer::payload_bytes, "of the message among wire_bytes",
+             Unit::bytes),
+      difference("wire_bytes_minus_payload_bytes", &Transfer::wire_bytes, &Transfer::payload_bytes,
+                 "as handed to UCT", Unit::bytes),
       column("from_memory", &Transfer::from_memory, "memory that it took data from"),
       column("to_memory", &Transfer::to_memory, "memory that it brought it to"),
       column("from_gpu", &Transfer::from_gpu, "whose memory", Unit::gpu),
@@ -158,9 +167,11 @@ struct Table<Transfer> {
       column("local_address", &Transfer::local_address, "0 = none", Unit::address),
       column("remote_address", &Transfer::remote_address, "0 = none", Unit::address),
       column("t_start_ns", &Transfer::t_start_ns, "start of the posting call", Unit::ns),
-      column("t_end_ns", &Transfer::t_end_ns, "end of the posting call", Unit::ns),
+      difference("t_end_ns_minus_t_start_ns", &Transfer::t_end_ns, &Transfer::t_start_ns,
+                 "end of the posting call", Unit::ns),
       column("t_end_from", &Transfer::t_end_from, "whose instant t_end_ns is"),
-      column("t_complete_ns", &Transfer::t_complete_ns, "completion", Unit::ns),
+      difference("t_complete_ns_minus_t_start_ns", &Transfer::t_complete_ns, &Transfer::t_start_ns,
+                 "completion", Unit::ns),
       column("t_connected_ns", &Transfer::t_connected_ns, "its endpoint was connected", Unit::ns),
       column("progressed_in", &Transfer::progressed_in, "MPI function it happened in", Unit::text),
       column("stack", &Transfer::stack, "where it was posted", Unit::stack),
@@ -176,7 +187,8 @@ struct Table<UcpOperationRow> {
       column("peer_process", &Row::peer_process, "process at the other end", Unit::process),
       column("message", &Row::message, "message it is one side of", Unit::message),
       column("endpoint", &Row::endpoint, "UCP endpoint, 0 = it belongs to a worker", Unit::address),
-      column("worker_uid", &Row::worker_uid, "UCP worker: the endpoint's remote one, else its own"),
+      column("worker_uid", &Row::worker_uid, "UCP worker: the endpoint's remote one, else its own",
+             Unit::bits),
       column("function", &Row::function, "UCP function", Unit::text),
       column("protocol", &Row::protocol, "UCP protocol", Unit::text),
       column("asked_by", &Row::asked_by, "MPI function that wanted the data", Unit::text),
@@ -184,7 +196,7 @@ struct Table<UcpOperationRow> {
       column("status", &Row::status, "name of the UCS status at its end", Unit::text),
       column("bytes", &Row::bytes, "length of the buffer", Unit::bytes),
       column("tag", &Row::tag, "UCP tag, or id of the active message handler"),
-      column("tag_mask", &Row::tag_mask, "UCP tag mask of a receive"),
+      column("tag_mask", &Row::tag_mask, "UCP tag mask of a receive", Unit::bits),
       column("buffer", &Row::buffer, "address of the buffer", Unit::address),
       column("memory", &Row::memory, "memory that the buffer lies in"),
       column("gpu", &Row::gpu, "whose memory", Unit::gpu),
@@ -198,8 +210,8 @@ struct Table<UcpOperationRow> {
       column("sender_tag", &Row::sender_tag, "UCP tag that arrived"),
       column("stack", &Row::stack, "where it was called", Unit::stack),
       column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
-      column("t_end_ns", &Row::t_end_ns,
-             "completion; of an implicit operation the end of its last transfer", Unit::ns),
+      difference("t_end_ns_minus_t_start_ns", &Row::t_end_ns, &Row::t_start_ns,
+                 "completion; of an implicit operation the end of its last transfer", Unit::ns),
       column("t_start_from", &Row::t_start_from, "whose instant t_start_ns is"),
       column("t_end_from", &Row::t_end_from, "whose instant t_end_ns is"),
   };
@@ -232,7 +244,8 @@ struct Table<MpiCallRow> {
       column("status", &Row::status, "MPI return code; -1 = it had not returned"),
       column("stack", &Row::stack, "where it was called", Unit::stack),
       column("t_start_ns", &Row::t_start_ns, "start of the call", Unit::ns),
-      column("t_end_ns", &Row::t_end_ns, "end of the call", Unit::ns),
+      difference("t_end_ns_minus_t_start_ns", &Row::t_end_ns, &Row::t_start_ns, "end of the call",
+                 Unit::ns),
   };
 };
 
@@ -298,53 +311,6 @@ struct Table<MemberRun> {
 };
 
 template <>
-struct Table<CodeFrame> {
-  using Row = CodeFrame;
-  static constexpr const char* name = "frames";
-  static constexpr auto columns = std::tuple{
-      column("function", &Row::function, "function that calls", Unit::text),
-      column("file", &Row::file, "source file", Unit::text),
-      column("line", &Row::line, "line of the call, 0 = not known"),
-      column("module", &Row::module, "path of the program or library", Unit::text),
-      column("build_id", &Row::build_id, "of the module, in hex", Unit::text),
-      column("offset", &Row::offset, "of the call in the module's file", Unit::address),
-      column("inlined", &Row::inlined, "1 = its code is part of the next frame's"),
-  };
-};
-
-template <>
-struct Table<CallStack> {
-  using Row = CallStack;
-  static constexpr const char* name = "stacks";
-  static constexpr auto columns = std::tuple{
-      column("first_frame", &Row::first_frame, "its first row of stack_frames", Unit::stack_frame),
-      column("frames", &Row::frames, "number of its rows of stack_frames"),
-      column("call_site", &Row::call_site, "where the program calls", Unit::call_site),
-      column("truncated", &Row::truncated, "1 = there are more frames"),
-  };
-};
-
-template <>
-struct Table<StackFrame> {
-  static constexpr const char* name = "stack_frames";
-  static constexpr auto columns =
-      std::tuple{column("frame", &StackFrame::frame, "innermost first", Unit::frame)};
-};
-
-template <>
-struct Table<CallSite> {
-  using Row = CallSite;
-  static constexpr const char* name = "call_sites";
-  static constexpr auto columns = std::tuple{
-      column("label", &Row::label, "function (file:line), or as much as is known", Unit::text),
-      column("function", &Row::function, "function that calls", Unit::text),
-      column("file", &Row::file, "source file", Unit::text),
-      column("line", &Row::line, "line of the call, 0 = not known"),
-      column("module", &Row::module, "path of the program or library", Unit::text),
-  };
-};
-
-template <>
 struct Table<Identity> {
   static constexpr const char* name = "identities";
   static constexpr auto columns = std::tuple{
@@ -383,6 +349,16 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::call_sums,
                                     &Run::operation_sums,
                                     &Run::transfer_sums,
+                                    &Run::path_steps,
+                                    &Run::traffic_classes,
+                                    &Run::class_steps,
+                                    &Run::cells,
+                                    &Run::cell_totals,
+                                    &Run::call_groups,
+                                    &Run::cell_slabs,
+                                    &Run::total_slabs,
+                                    &Run::slab_activity,
+                                    &Run::row_blocks,
                                     &Run::identities};
 
 // Whether a table grows with the events of the run, if slowly where it holds sums. The others refer
@@ -390,7 +366,8 @@ inline constexpr std::tuple kTables{&Run::sources,
 template <typename Row>
 inline constexpr bool kGrows =
     kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, MessageSum,
-             HopSum, CallSum, OperationSum, TransferSum>;
+             HopSum, CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep,
+             TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
 
 // Where the rows of a table that grows are in a run.
 template <typename Row>

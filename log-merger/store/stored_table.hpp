@@ -9,11 +9,13 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "log-merger/row-source/wanted.hpp"
 #include "log-merger/store/store_hdf5.hpp"
+#include "log-merger/store/store_ranges.hpp"
 #include "log-merger/store/store_tables.hpp"
 
 namespace uctrace::store {
@@ -23,7 +25,7 @@ namespace uctrace::store {
                       " failed (it is not as long as its table)");
 }
 
-// Values of a column into the rows that they are of.
+// Values of a column into the rows that they are of, which have those of its base.
 template <typename Row, typename Value>
 void fill(const Column<Row, Value>& column, const std::vector<Stored<Value>>& values,
           std::span<Row> rows) {
@@ -34,9 +36,26 @@ void fill(const Column<Row, Value>& column, const std::vector<Stored<Value>>& va
                           " failed (it holds unknown values)");
     }
   }
+  if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+    if (column.base != nullptr) {
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i].*column.member = plus(values[i], rows[i].*column.base);
+      }
+      return;
+    }
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].*column.member = static_cast<Value>(values[i]);
   }
+}
+
+// With what the wanted members are stored as differences to.
+template <typename Row>
+Wanted<Row> with_bases(Wanted<Row> wanted) {
+  for_each_of(Table<Row>::columns, [&](const auto& column) {
+    if (column.base != nullptr && wanted.has(column.member)) wanted |= Wanted<Row>(column.base);
+  });
+  return wanted;
 }
 
 // How many rows the tables have that references lead to.
@@ -68,6 +87,12 @@ class RowCounts {
     if constexpr (std::is_same_v<Row, MpiCallRow>) of(Unit::mpi_call) = count;
     if constexpr (std::is_same_v<Row, MessageSum>) of(Unit::message_sum) = count;
     if constexpr (std::is_same_v<Row, HopSum>) of(Unit::hop_sum) = count;
+    if constexpr (std::is_same_v<Row, PathStep>) of(Unit::path_step) = count;
+    if constexpr (std::is_same_v<Row, TrafficClass>) of(Unit::traffic_class) = count;
+    if constexpr (std::is_same_v<Row, ClassStep>) of(Unit::class_step) = count;
+    if constexpr (std::is_same_v<Row, TrafficCell>) of(Unit::cell) = count;
+    if constexpr (std::is_same_v<Row, CellTotal>) of(Unit::cell_total) = count;
+    if constexpr (std::is_same_v<Row, CallGroup>) of(Unit::call_group) = count;
   }
 
   std::size_t of(Unit unit) const { return counts_[static_cast<std::size_t>(unit)]; }
@@ -75,44 +100,77 @@ class RowCounts {
  private:
   std::size_t& of(Unit unit) { return counts_[static_cast<std::size_t>(unit)]; }
 
-  std::array<std::size_t, static_cast<std::size_t>(Unit::hop_sum) + 1> counts_{};
+  std::array<std::size_t, static_cast<std::size_t>(Unit::call_group) + 1> counts_{};
 };
 
-// That the hops of each row lie in their table, which has `end` rows.
-template <typename Row>
-void check_ranges(std::size_t end, std::span<const Row> rows, const Wanted<Row>& wanted) {
-  if (!wanted.has(&Row::first_hop) || !wanted.has(&Row::hops)) return;
-  for (const Row& row : rows) {
-    if (std::uint64_t{row.first_hop} + row.hops > end) {
-      throw hdf5::Failure(std::string("checking ") + Table<Row>::name +
-                          "/first_hop failed (it points outside of its table)");
-    }
-  }
+[[noreturn]] inline void refuse_reference(const std::string& table, const std::string& column) {
+  throw hdf5::Failure("checking " + table + "/" + column +
+                      " failed (it points outside of its table)");
 }
 
-// Of the wanted members: that each text id and row number leads into its table.
+// How far the ranges of the rows reach that were read last, for those that follow.
+struct RangesRead {
+  std::size_t rows = 0;  // number of the row behind them
+  std::uint64_t end = 0;
+};
+
+// The ranges of rows from `first` on lie in their table, which has `end` rows, one row's behind
+// that of the one before it: so all together are no longer than the table.
+template <typename Row>
+void check_ranges(std::size_t end, std::size_t first, std::span<const Row> rows,
+                  const Wanted<Row>& wanted, RangesRead& before) {
+  constexpr std::uint64_t kLongest = std::uint64_t{1} << 16;  // Hop::hop counts no further
+  constexpr Range<Row> range = range_of<Row>();
+  if (!wanted.has(range.first) || !wanted.has(range.count)) return;
+  const auto refuse = [&](const char* why) {
+    throw hdf5::Failure(std::string("checking ") + Table<Row>::name + "/" + range.name +
+                        " failed (" + why + ")");
+  };
+  RangesRead read{first + rows.size(), before.rows == first ? before.end : 0};
+  for (const Row& row : rows) {
+    const std::uint64_t begin = row.*range.first, count = row.*range.count;
+    if (begin + count > end) refuse("it points outside of its table");
+    if (count == 0) continue;
+    if (count > kLongest) refuse("a path is longer than any can be");
+    if (begin < read.end) refuse("two rows have a part in common");
+    read.end = begin + count;
+  }
+  before = read;
+}
+
+// Of the wanted members: that each text id and row number leads into its table, and that times are
+// such as there are.
 template <typename Row>
 void check_references(const RowCounts& counts, std::span<const Row> rows,
                       const Wanted<Row>& wanted) {
   for_each_of(Table<Row>::columns, [&]<typename Value>(const Column<Row, Value>& column) {
+    if constexpr (std::is_same_v<Value, std::int64_t>) {
+      const auto is_far = [&](const Row& row) {
+        const std::int64_t ns = row.*column.member;
+        return ns < -kFarthestNs || ns > kFarthestNs;
+      };
+      if (column.unit == Unit::ns && wanted.has(column.member) &&
+          std::any_of(rows.begin(), rows.end(), is_far)) {
+        throw hdf5::Failure(std::string("checking ") + Table<Row>::name + "/" + column.name +
+                            " failed (it holds a time that cannot be)");
+      }
+    }
     if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
       if (column.unit != Unit::text && !is_reference(column.unit)) return;
       if (!wanted.has(column.member)) return;
+      if constexpr (kHasRange<Row>) {  // an empty one may begin behind the last row
+        if (std::string_view(column.name) == range_of<Row>().name) return;
+      }
       const std::size_t end = counts.of(column.unit);
       for (const Row& row : rows) {
         const Value value = row.*column.member;
         const bool is_none = std::is_signed_v<Value> && value == static_cast<Value>(-1);
         if (!is_none && static_cast<std::uint64_t>(value) >= end) {
-          throw hdf5::Failure(std::string("checking ") + Table<Row>::name + "/" + column.name +
-                              " failed (it points outside of its table)");
+          refuse_reference(Table<Row>::name, column.name);
         }
       }
     }
   });
-  if constexpr (std::is_same_v<Row, Message>) check_ranges(counts.of(Unit::hop), rows, wanted);
-  if constexpr (std::is_same_v<Row, MessageSum>) {
-    check_ranges(counts.of(Unit::hop_sum), rows, wanted);
-  }
 }
 
 // A table of numbers. A column is opened when it is first asked for, and stays open: HDF5 keeps the
@@ -126,7 +184,8 @@ class StoredTable {
 
   std::size_t count() const { return count_; }
 
-  void read(std::size_t first, std::span<Row> rows, const Wanted<Row>& wanted) {
+  void read(std::size_t first, std::span<Row> rows, const Wanted<Row>& asked) {
+    const Wanted<Row> wanted = with_bases(asked);
     for_each_of(Table<Row>::columns, [&]<typename Value>(const Column<Row, Value>& column) {
       if (!wanted.has(column.member)) return;
       const hdf5::Source& source = opened(column);

@@ -17,6 +17,13 @@ constexpr const char* kUnknown = "unknown";
 constexpr std::size_t kListedValues = 24;
 
 using KnownTexts = std::multimap<std::string, TextId>;
+using AskedOf = std::vector<std::string> FilterSpec::*;
+
+const char* option_of(AskedOf asked) {
+  const auto found = std::find_if(std::begin(kNamedCriteria), std::end(kNamedCriteria),
+                                  [&](const NamedCriterion& one) { return one.asked == asked; });
+  return found->name;
+}
 
 KnownTexts texts_by_name(const Texts& texts, const std::set<TextId>& ids) {
   KnownTexts known;
@@ -127,33 +134,39 @@ Filter::Filter(const RowSource& source, const FilterSpec& spec)
       to_ns_(spec.to_ns) {
   const Texts& texts = run_.texts;
   const Facets facets(source);
-  const auto choose_facets = [&](std::initializer_list<FacetOf> of,
-                                 const std::vector<std::string>& asked, const char* option) {
+  const auto choose_facets = [&](std::initializer_list<FacetOf> of, AskedOf asked) {
     return choose_texts(
-        texts, [&] { return texts_by_name(texts, facets.texts(of)); }, asked, option);
+        texts, [&] { return texts_by_name(texts, facets.texts(of)); }, spec.*asked,
+        option_of(asked));
   };
-  const auto choose_hosts = [&](const std::vector<std::string>& asked, const char* option) {
+  const auto choose_hosts = [&](AskedOf asked) {
     return choose_texts(
-        texts, [&] { return hosts_by_name(run_); }, asked, option);
+        texts, [&] { return hosts_by_name(run_); }, spec.*asked, option_of(asked));
   };
-  mpi_ = choose_facets({FacetOf::mpi, FacetOf::called}, spec.mpi, "mpi");
-  choose_communicators(facets, spec.comm);
-  protocol_ = choose_facets({FacetOf::protocol}, spec.protocol, "protocol");
-  host_ = choose_hosts(spec.host, "host");
-  src_host_ = choose_hosts(spec.src_host, "src-host");
-  dst_host_ = choose_hosts(spec.dst_host, "dst-host");
-  transport_ = choose_facets({FacetOf::transport}, spec.transport, "transport");
-  op_ = choose_facets({FacetOf::op}, spec.op, "op");
-  kind_ = choose(spec.kind, "kind", by_name(kMessageKinds));
-  role_ = choose(spec.role, "role", by_name(kRoles));
-  src_memory_ = choose(spec.src_memory, "src-memory", by_name(kMemoryKinds));
-  dst_memory_ = choose(spec.dst_memory, "dst-memory", by_name(kMemoryKinds));
-  gpu_ = choose(spec.gpu, "gpu", gpus_by_name(run_));
+  const auto choose_value = [&](AskedOf asked, const auto& known) {
+    return choose(spec.*asked, option_of(asked), known);
+  };
   const Labels labels(run_);
-  constexpr FacetOf kSource = FacetOf::source, kDestination = FacetOf::destination;
-  src_ = choose_parties(run_, labels, facets, {kSource}, spec.src, "src");
-  dst_ = choose_parties(run_, labels, facets, {kDestination}, spec.dst, "dst");
-  rank_ = choose_parties(run_, labels, facets, {kSource, kDestination}, spec.rank, "rank");
+  const auto choose_ends = [&](std::initializer_list<FacetOf> ends, AskedOf asked) {
+    return choose_parties(run_, labels, facets, ends, spec.*asked, option_of(asked));
+  };
+  using Spec = FilterSpec;
+  mpi_ = choose_facets({FacetOf::mpi, FacetOf::called}, &Spec::mpi);
+  choose_communicators(facets, spec.comm);
+  protocol_ = choose_facets({FacetOf::protocol}, &Spec::protocol);
+  host_ = choose_hosts(&Spec::host);
+  src_host_ = choose_hosts(&Spec::src_host);
+  dst_host_ = choose_hosts(&Spec::dst_host);
+  transport_ = choose_facets({FacetOf::transport}, &Spec::transport);
+  op_ = choose_facets({FacetOf::op}, &Spec::op);
+  kind_ = choose_value(&Spec::kind, by_name(kMessageKinds));
+  role_ = choose_value(&Spec::role, by_name(kRoles));
+  src_memory_ = choose_value(&Spec::src_memory, by_name(kMemoryKinds));
+  dst_memory_ = choose_value(&Spec::dst_memory, by_name(kMemoryKinds));
+  gpu_ = choose_value(&Spec::gpu, gpus_by_name(run_));
+  src_ = choose_ends({FacetOf::source}, &Spec::src);
+  dst_ = choose_ends({FacetOf::destination}, &Spec::dst);
+  rank_ = choose_ends({FacetOf::source, FacetOf::destination}, &Spec::rank);
 }
 
 // A communicator may have two names: the program's, which several may share, and its own.
@@ -172,7 +185,7 @@ void Filter::choose_communicators(const Facets& facets, const std::vector<std::s
     known.emplace(run_.texts[run_.communicators[i].name],
                   Named{std::nullopt, static_cast<std::int32_t>(i)});
   }
-  const auto chosen = choose(asked, "comm", known);
+  const auto chosen = choose(asked, option_of(&FilterSpec::comm), known);
   comm_.emplace(run_.texts.all().size());
   communicators_.emplace();
   for (const Named& named : *chosen) {

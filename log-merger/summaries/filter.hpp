@@ -8,6 +8,7 @@
 // The value `unknown` stands for what could not be determined.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -84,6 +85,40 @@ struct FilterSpec {
   std::optional<std::uint64_t> min_bytes, max_bytes;
   std::optional<std::uint64_t> from_ns, to_ns;  // [from, to) on the job clock
 };
+
+// A criterion of which values are named: declared here once, for options, help and errors.
+struct NamedCriterion {
+  const char* name;  // of the option, without its dashes
+  std::vector<std::string> FilterSpec::*asked;
+  const char* meaning;
+  std::vector<std::string> (*values)() = nullptr;  // nullptr: those of the run
+};
+template <const auto& kValues>
+std::vector<std::string> names_of_all() {
+  std::vector<std::string> names;
+  for (const auto value : kValues) names.emplace_back(name_of(value));
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return name != "unknown"; });
+  return names;
+}
+inline constexpr NamedCriterion kNamedCriteria[] = {
+    {"kind", &FilterSpec::kind, "Kinds of messages", names_of_all<kMessageKinds>},
+    {"mpi", &FilterSpec::mpi, "MPI functions that asked"},
+    {"comm", &FilterSpec::comm, "Communicators"},
+    {"protocol", &FilterSpec::protocol, "UCP protocols"},
+    {"src", &FilterSpec::src, "Source ranks: where the data lay"},
+    {"dst", &FilterSpec::dst, "Destination ranks: where it went"},
+    {"rank", &FilterSpec::rank, "Ranks, of either end"},
+    {"host", &FilterSpec::host, "Hosts, of either end"},
+    {"src-host", &FilterSpec::src_host, "Hosts where the data lay"},
+    {"dst-host", &FilterSpec::dst_host, "Hosts where it went"},
+    {"src-memory", &FilterSpec::src_memory, "Memory that the data left",
+     names_of_all<kMemoryKinds>},
+    {"dst-memory", &FilterSpec::dst_memory, "Memory that it reached", names_of_all<kMemoryKinds>},
+    {"gpu", &FilterSpec::gpu, "GPUs of either end: HOST/UUID, UUID or PCI address"},
+    {"transport", &FilterSpec::transport, "UCT transports on the path"},
+    {"op", &FilterSpec::op, "UCT operations on the path"},
+    {"role", &FilterSpec::role, "Roles of transfers on the path", names_of_all<kRoles>}};
 
 class Filter {
  public:

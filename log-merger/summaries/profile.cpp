@@ -1,47 +1,33 @@
 #include "log-merger/summaries/profile.hpp"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 #include "log-merger/summaries/call_parts.hpp"
+#include "log-merger/summaries/grouped.hpp"
 
 namespace uctrace {
 
 namespace {
 
-template <typename Map>
-auto values_of(const Map& map) {
-  std::vector<typename Map::mapped_type> values;
-  values.reserve(map.size());
-  for (const auto& [key, value] : map) values.push_back(value);
-  return values;
-}
-
 std::vector<ProfileCalls> calls_of(const Run& run) {
-  using Key = std::tuple<std::int32_t, TextId, std::uint32_t, std::int32_t, std::int32_t,
-                         std::uint64_t, std::uint64_t, std::int32_t, std::int32_t>;
-  std::map<Key, ProfileCalls> groups;
+  Grouped<ProfileCalls> groups;
   CallParts(run).for_each(Wanted<MpiCallRow>::all(), [&](const CallPart& part) {
     const MpiCallRow& call = part.call;
-    const std::int32_t site = call_site_at(run, call.stack);
-    ProfileCalls& group = groups[{part.communicator, call.function, call.process, call.peer, site,
-                                  call.bytes, call.recv_bytes, call.datatype, call.recv_datatype}];
-    group.communicator = part.communicator;
-    group.function = call.function;
-    group.process = call.process;
-    group.peer = call.peer;
-    group.call_site = site;
-    group.sent_bytes = call.bytes;
-    group.received_bytes = call.recv_bytes;
-    group.datatype = call.datatype;
-    group.recv_datatype = call.recv_datatype;
-    group.calls += part.counts ? 1 : 0;
-    group.time_ns += part.ns;
-    group.min_ns = std::min(group.min_ns, part.ns);
-    group.max_ns = std::max(group.max_ns, part.ns);
+    groups.add({.communicator = part.communicator,
+                .function = call.function,
+                .process = call.process,
+                .peer = call.peer,
+                .call_site = call_site_at(run, call.stack),
+                .sent_bytes = call.bytes,
+                .received_bytes = call.recv_bytes,
+                .datatype = call.datatype,
+                .recv_datatype = call.recv_datatype,
+                .calls = part.counts ? 1u : 0u,
+                .time_ns = part.ns,
+                .min_ns = part.ns,
+                .max_ns = part.ns});
   });
-  return values_of(groups);
+  return groups.finish();
 }
 
 struct Ends {
@@ -72,46 +58,55 @@ std::uint32_t group_size(const Run& run, const Communicator& comm, const Process
                                                                         : comm.remote_size;
 }
 
+ProfileCalls& ProfileCalls::operator+=(const ProfileCalls& more) {
+  calls += more.calls;
+  time_ns += more.time_ns;
+  min_ns = std::min(min_ns, more.min_ns);
+  max_ns = std::max(max_ns, more.max_ns);
+  return *this;
+}
+
+ProfileTransfers& ProfileTransfers::operator+=(const ProfileTransfers& more) {
+  transfers += more.transfers;
+  bytes += more.bytes;
+  wire_bytes += more.wire_bytes;
+  return *this;
+}
+
+ProfilePeers& ProfilePeers::operator+=(const ProfilePeers& more) {
+  messages += more.messages;
+  bytes += more.bytes;
+  return *this;
+}
+
 Profile profile_of(const Run& run) {
-  Profile profile;
-  profile.calls = calls_of(run);
-  std::map<std::tuple<std::int32_t, TextId, std::int32_t, std::int32_t>, ProfilePeers> peers;
-  std::map<std::tuple<std::int32_t, TextId, std::int32_t, std::int32_t, TextId, TextId, TextId,
-                      TextId, Role>,
-           ProfileTransfers>
-      transfers;
+  Grouped<ProfilePeers> peers;
+  Grouped<ProfileTransfers> transfers;
   for (const Message& message : run.messages) {
     if (message.call < 0) continue;
     const Ends ends = ends_of(message);
-    ProfilePeers& pair = peers[{message.communicator, message.mpi, ends.asked, ends.partner}];
-    pair.communicator = message.communicator;
-    pair.function = message.mpi;
-    pair.process = ends.asked;
-    pair.peer_process = ends.partner;
-    ++pair.messages;
-    pair.bytes += message.bytes;
-    for (std::uint32_t h = 0; h < message.hops; ++h) {
-      const Hop& hop = run.hops[message.first_hop + h];
-      ProfileTransfers& sum =
-          transfers[{message.communicator, message.mpi, ends.asked, ends.partner, hop.transport,
-                     hop.device, hop.remote_device, hop.op, hop.role}];
-      sum.communicator = message.communicator;
-      sum.function = message.mpi;
-      sum.process = ends.asked;
-      sum.peer_process = ends.partner;
-      sum.transport = hop.transport;
-      sum.device = hop.device;
-      sum.remote_device = hop.remote_device;
-      sum.op = hop.op;
-      sum.role = hop.role;
-      sum.transfers += hop.count;
-      sum.bytes += hop.payload_bytes;
-      sum.wire_bytes += hop.wire_bytes;
+    peers.add({.communicator = message.communicator,
+               .function = message.mpi,
+               .process = ends.asked,
+               .peer_process = ends.partner,
+               .messages = 1,
+               .bytes = message.bytes});
+    for (const Hop& hop : path_of(run, message)) {
+      transfers.add({.communicator = message.communicator,
+                     .function = message.mpi,
+                     .process = ends.asked,
+                     .peer_process = ends.partner,
+                     .transport = hop.transport,
+                     .device = hop.device,
+                     .remote_device = hop.remote_device,
+                     .op = hop.op,
+                     .role = hop.role,
+                     .transfers = hop.count,
+                     .bytes = hop.payload_bytes,
+                     .wire_bytes = hop.wire_bytes});
     }
   }
-  profile.transfers = values_of(transfers);
-  profile.peers = values_of(peers);
-  return profile;
+  return {calls_of(run), transfers.finish(), peers.finish()};
 }
 
 }  // namespace uctrace

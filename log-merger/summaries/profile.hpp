@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "log-merger/model/model.hpp"
@@ -22,6 +23,12 @@ struct ProfileCalls {
   std::int32_t datatype = -1, recv_datatype = -1;    // into Run::datatypes
   std::uint64_t calls = 0;
   std::uint64_t time_ns = 0, min_ns = UINT64_MAX, max_ns = 0;
+
+  auto key() const {
+    return std::tie(communicator, function, process, peer, call_site, sent_bytes, received_bytes,
+                    datatype, recv_datatype);
+  }
+  ProfileCalls& operator+=(const ProfileCalls& more);
 };
 
 // Transfers of messages that agree in who asked and in what carried them.
@@ -33,6 +40,12 @@ struct ProfileTransfers {
   TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
   Role role = Role::data;
   std::uint64_t transfers = 0, bytes = 0, wire_bytes = 0;
+
+  auto key() const {
+    return std::tie(communicator, function, process, peer_process, transport, device, remote_device,
+                    op, role);
+  }
+  ProfileTransfers& operator+=(const ProfileTransfers& more);
 };
 
 // Messages between two processes.
@@ -41,6 +54,9 @@ struct ProfilePeers {
   TextId function = kNoText;
   std::int32_t process = -1, peer_process = -1;
   std::uint64_t messages = 0, bytes = 0;
+
+  auto key() const { return std::tie(communicator, function, process, peer_process); }
+  ProfilePeers& operator+=(const ProfilePeers& more);
 };
 
 struct Profile {

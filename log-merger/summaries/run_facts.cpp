@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <set>
 #include <vector>
 
@@ -104,6 +105,26 @@ IdentityCount count_identities(const Run& run) {
   return count;
 }
 
+std::string damage_sentence(const Run& run) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> logs;
+  std::set<std::string> known;
+  const ordered_json info = parsed_info(run);
+  for (const char* list : {"damaged", "impossible", "contradictions"}) {
+    for (const ordered_json& found : member(member(info, "folder"), list)) {
+      const std::string log = std::filesystem::path(text_of(found, "log")).filename().string();
+      if (known.insert(log).second) logs.push_back(log);
+    }
+  }
+  if (logs.empty()) return "";
+  const std::size_t more = logs.size() - std::min(logs.size(), kNamed);
+  const bool one = logs.size() == 1;
+  logs.resize(logs.size() - more);
+  return fmt::format("{}{} {} damaged or contradict{} {}", fmt::join(logs, ", "),
+                     more != 0 ? fmt::format(" and {} more logs", more) : "", one ? "is" : "are",
+                     one ? "s" : "", one ? "itself" : "themselves");
+}
+
 std::string identities_line(const Run& run) {
   const IdentityCount count = count_identities(run);
   if (run.identities.empty()) return "identities: none were checked";
@@ -115,8 +136,10 @@ std::string identities_line(const Run& run) {
     open.push_back(fmt::format("{} {} ({} against {})", identity.name, name_of(identity.result),
                                identity.left, identity.right));
   }
-  return fmt::format("identities: {} of {} hold; {}", count.holds, run.identities.size(),
-                     fmt::join(open, ", "));
+  const std::string damage = count.violated != 0 ? damage_sentence(run) : "";
+  return fmt::format("identities: {} of {} hold; {}{}", count.holds, run.identities.size(),
+                     fmt::join(open, ", "),
+                     damage.empty() ? "" : "; what is violated may be so because " + damage);
 }
 
 ordered_json identities_json(const Run& run) {

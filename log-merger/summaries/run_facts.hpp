@@ -29,7 +29,12 @@ struct IdentityCount {
 };
 IdentityCount count_identities(const Run& run);
 
-// "identities: all 12 hold", or how many do not, and which.
+// Which logs cannot be as their processes wrote them ("a.ulog, b.ulog and 7 more logs are damaged
+// or contradict themselves"); empty: none. An identity that is violated may be so for that.
+std::string damage_sentence(const Run& run);
+
+// "identities: all 12 hold", or how many do not, and which; and where one is violated, which logs
+// are damaged.
 std::string identities_line(const Run& run);
 
 // The identities as rows of {name, scope, statement, left, right, result}.

@@ -1,20 +1,20 @@
 #include "log-merger/summaries/sums.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "log-merger/model/size_class.hpp"
 #include "log-merger/summaries/call_parts.hpp"
+#include "log-merger/summaries/numbers.hpp"
 
 namespace uctrace {
 namespace {
+
+using summaries::Key;
+using summaries::key_of;
+using summaries::Numbers;
 
 // As many sums are kept in any case; more only where they stand for this many rows each.
 constexpr std::size_t kFewSums = 1 << 16;
@@ -23,38 +23,6 @@ constexpr std::size_t kRowsOfSum = 4;
 bool are_worth_it(std::size_t sums, std::size_t rows) {
   return sums <= kFewSums || sums <= rows / kRowsOfSum;
 }
-
-// What rows agree in, as numbers.
-template <std::size_t kCount>
-using Key = std::array<std::uint32_t, kCount>;
-
-template <typename... Values>
-Key<sizeof...(Values)> key_of(Values... values) {
-  return {static_cast<std::uint32_t>(values)...};
-}
-
-struct Hash {
-  template <typename Numbers>
-  std::size_t operator()(const Numbers& key) const {
-    return std::hash<std::string_view>()(
-        {reinterpret_cast<const char*>(key.data()), key.size() * sizeof(std::uint32_t)});
-  }
-};
-
-// Numbers keys in the order in which they first come.
-template <typename Of>
-class Numbers {
- public:
-  // The number, and whether it is a new one.
-  std::pair<std::uint32_t, bool> of(const Of& key) {
-    const auto [at, is_new] =
-        numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size()));
-    return {at->second, is_new};
-  }
-
- private:
-  std::unordered_map<Of, std::uint32_t, Hash> numbers_;
-};
 
 HopSum kind_of(const Hop& hop) {
   HopSum sum;
@@ -221,6 +189,7 @@ void add_operations(Run& run, const MessageSums& messages) {
     }
     OperationSum& sum = run.operation_sums[number];
     ++sum.calls;
+    sum.timed += CallParts::is_timed(operation) ? 1 : 0;
     sum.bytes += operation.bytes;
     sum.ns += CallParts::duration_of(operation);
   }

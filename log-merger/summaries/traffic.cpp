@@ -148,8 +148,8 @@ void for_each_operations(const RowSource& source, const Filter& filter,
   if (has_sums(source, filter)) {
     for_each_row(source, Wanted<OperationSum>::all(), [&](const OperationSum& sum, std::size_t) {
       if (!is_selected(sum.message_sum)) return;
-      visit(
-          {sum.function, kNoText, sum.process, sum.call_site, sum.calls, sum.bytes, sum.ns, true});
+      visit({sum.function, kNoText, sum.process, sum.call_site, sum.calls, sum.bytes, sum.ns,
+             sum.timed > 0});
     });
     return;
   }

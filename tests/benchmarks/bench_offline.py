@@ -8,14 +8,14 @@ from jobs import OPEN_MPI, info, record, run
 from rows import Row, Target
 
 MIB = 1024 * 1024
-PROCESSES = 16
-THREADS = (1, 2)
+BOUND = "256M"
+MANY_EVENTS = 3_000_000  # of which a merge takes long
 
 
 class OfflineBenchmarks:
-    def __init__(self, build, scratch, rounds, events):
+    def __init__(self, build, scratch, rounds, scales):
         self.build = build
-        self.events = events
+        self.scales = scales
         self.scratch = scratch
         self.data = scratch / "data"
         self.rounds = rounds
@@ -33,30 +33,40 @@ class OfflineBenchmarks:
                    statistic=statistic, value=value, targets=targets)
 
     def measure_merge(self):
-        """Generated jobs: steps of all kinds, and a stencil alone. With one thread and with two in
-        turns, so that a slow minute of the machine hits both."""
-        for name, mix in (("steps of all kinds", ()), ("stencil", ("--mix", "only,nonblocking=1"))):
-            shutil.rmtree(self.data, ignore_errors=True)
-            run([self.build.generator, "-o", self.data, "--processes", PROCESSES,
-                 "--events", self.events, "--truth", "totals", *mix])
-            events = json.loads((self.data / "truth.json").read_text())["totals"]["events"]
-            merges = {threads: [] for threads in THREADS}
-            for _ in range(self.rounds):
-                for threads, runs in merges.items():
-                    runs.append(run([self.build.tool, "merge", self.data, "--threads", threads]))
-            subject = f"{name}: {events:,} events, {PROCESSES} processes"
-            yield from self.rows_of_merges(subject, events, merges)
+        """Generated jobs: steps of all kinds, and a stencil alone. By one thread, by two, within a bound
+        of memory and by two ranks in turns, so that a slow minute of the machine hits all."""
+        for events, processes in self.scales:
+            for name, mix in (("steps of all kinds", ()), ("stencil", ("--mix", "only,nonblocking=1"))):
+                shutil.rmtree(self.data, ignore_errors=True)
+                run([self.build.generator, "-o", self.data, "--processes", processes,
+                     "--events", events, "--truth", "totals", *mix])
+                made = json.loads((self.data / "truth.json").read_text())["totals"]["events"]
+                subject = f"{name}: {made:,} events, {processes} processes"
+                yield from self.rows_of_merges(subject, made, self.merge_in_turns(events))
+
+    def merge_in_turns(self, events):
+        merge = [self.build.tool, "merge", self.data]
+        ways = {
+            "by 1 thread": [*merge, "--threads", 1],
+            "by 2 threads": [*merge, "--threads", 2],
+            f"within {BOUND}": [*merge, "--threads", 2, "--memory", BOUND],
+            "by 2 ranks": [*OPEN_MPI.launcher, "-np", 2, *merge, "--threads", 1],
+        }
+        merges = {way: [] for way in ways}
+        for _ in range(self.rounds if events <= MANY_EVENTS else 1):
+            for way, command in ways.items():
+                merges[way].append(run(command))
+        return merges
 
     def rows_of_merges(self, subject, events, merges):
-        of_runs = f"of {self.rounds} runs"
-        for threads, runs in merges.items():
+        for way, runs in merges.items():
             walls = [merge.wall_s for merge in runs]
             memory = 1024 * statistics.median(merge.max_rss_kib for merge in runs)
-            by = f"by {threads} thread{'s' if threads > 1 else ''}"
+            of_runs = f"of {len(runs)} runs"
             for quantity, unit, statistic, value in (
-                (f"merge {by}", "events/s", f"max {of_runs}", events / min(walls)),
-                (f"merge {by}", "events/s", f"median {of_runs}", events / statistics.median(walls)),
-                (f"memory {by}", "B an event", f"median {of_runs}", memory / events),
+                (f"merge {way}", "events/s", f"max {of_runs}", events / min(walls)),
+                (f"merge {way}", "events/s", f"median {of_runs}", events / statistics.median(walls)),
+                (f"memory {way}", "MiB", f"median {of_runs}", memory / MIB),
             ):
                 yield self.row("merge", subject, quantity, unit, value, statistic)
         store = self.data / "run.h5"

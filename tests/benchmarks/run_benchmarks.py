@@ -1,7 +1,7 @@
 """Measures what the recorder costs and prints tables, each number with its unit, statistic, spread
 and target.
 
-usage: bench [--quick] [--only GROUP ...] [--rounds N] [--events N] [--json FILE] [--into DOCUMENT ...]
+usage: bench [--quick] [--only GROUP ...] [--rounds N] [--scales EVENTSxPROCESSES ...] [--json FILE] [--into DOCUMENT ...]
        bench --from FILE [--into DOCUMENT ...]
 
 Every comparison runs its command without the recorder and with each level of it in turns. Close
@@ -26,7 +26,7 @@ from machine import describe
 from tables import as_text
 
 ROUNDS, QUICK_ROUNDS = 15, 3
-EVENTS = 1_000_000
+SCALE = "1000000x16"
 # Not part of a run that does not name them: they measure nothing of the job.
 OFFLINE = ("merge", "page")
 GROUPS = ("floor", "messages", "scaling", "gaps", "cg", "bandwidth", "log", "start-up", "end",
@@ -34,11 +34,11 @@ GROUPS = ("floor", "messages", "scaling", "gaps", "cg", "bandwidth", "log", "sta
 
 
 class Benchmarks:
-    def __init__(self, build, scratch, rounds, events):
+    def __init__(self, build, scratch, rounds, scales):
         self.prices = run([build.program("floor"), scratch / "floor"]).result
         self.messages = MessageBenchmarks(build, scratch, rounds, self.prices)
         self.jobs = JobBenchmarks(build, scratch, rounds)
-        self.offline = OfflineBenchmarks(build, scratch, rounds, events)
+        self.offline = OfflineBenchmarks(build, scratch, rounds, scales)
 
     def rows_of(self, group):
         return {
@@ -62,6 +62,12 @@ class Benchmarks:
         return list(dict.fromkeys([*self.messages.notes, *self.jobs.notes, *self.offline.notes]))
 
 
+def scale(text):
+    """'10000000x256' -> (10000000, 256)"""
+    events, _, processes = text.partition("x")
+    return int(events), int(processes)
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.splitlines()[0])
     default_build = Path(__file__).resolve().parents[2] / "build"
@@ -70,8 +76,8 @@ def parse_arguments():
                         help=f"of {', '.join(GROUPS)}; all but {' and '.join(OFFLINE)} by default")
     parser.add_argument("--quick", action="store_true", help="less than 3 minutes, and less sure")
     parser.add_argument("--rounds", type=int, help=f"of each comparison [{ROUNDS}]")
-    parser.add_argument("--events", type=int, default=EVENTS,
-                        help=f"of the jobs that are merged [{EVENTS}]")
+    parser.add_argument("--scales", type=scale, nargs="+", default=[scale(SCALE)], metavar="EVENTSxPROCESSES",
+                        help=f"of the jobs that are merged [{SCALE}]")
     parser.add_argument("--json", type=Path, help="write all that was found")
     parser.add_argument("--from", type=Path, metavar="FILE", dest="written",
                         help="measure nothing: show what --json wrote")
@@ -80,10 +86,10 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def measure(build, groups, rounds, events):
+def measure(build, groups, rounds, scales):
     started, load_before = time.time(), os.getloadavg()[0]
     with scratch_folder() as folder:
-        benchmarks = Benchmarks(build, folder, rounds, events)
+        benchmarks = Benchmarks(build, folder, rounds, scales)
         rows = []
         for group in groups:
             print(f"measuring: {group}", file=sys.stderr, flush=True)
@@ -130,7 +136,7 @@ def main():
                      "uctrace-tracegen")
         groups = arguments.only or [group for group in GROUPS if group not in OFFLINE]
         rounds = arguments.rounds or (QUICK_ROUNDS if arguments.quick else ROUNDS)
-        result = measure(build, groups, rounds, arguments.events)
+        result = measure(build, groups, rounds, arguments.scales)
     print(as_text(result))
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(result, indent=1) + "\n")

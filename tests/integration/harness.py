@@ -94,6 +94,16 @@ def need(command):
     return path
 
 
+def in_private_mounts(script, *arguments):
+    """A command that runs a shell script with mounts of its own, which go with it."""
+    return [need("unshare"), "--mount", "sh", "-ec", script, "sh", *arguments]
+
+
+def need_private_mounts():
+    if run(in_private_mounts("mount -t tmpfs tmpfs /mnt")).status != 0:
+        raise Skip("private mounts are not permitted here")
+
+
 def rebuilt_ucx():
     """The prefix of a UCX with hooks, made by `uctrace build-ucx` from the distribution's sources."""
     prefix = Path(os.environ.get("UCTRACE_TEST_REBUILT_UCX", BUILD_ROOT / "ucx-hooks"))
@@ -282,6 +292,23 @@ def run(command, *, env=None, cwd=None, timeout=JOB_TIMEOUT_S):
         return finish(process, timeout=timeout)
 
 
+# The peak of a process counts what its parent had when it was started: hence a small parent.
+MEASURE = """
+import resource, subprocess, sys
+ended = subprocess.run(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, flush=True)
+sys.exit(ended.returncode)
+"""
+
+
+def peak_kb_of(*command):
+    """Status, output and the most memory that the command had at a time."""
+    measured = subprocess.run([sys.executable, "-c", MEASURE, *map(str, command)], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    *output, peak = measured.stdout.splitlines(keepends=True)
+    return measured.returncode, "".join(output), int(peak)
+
+
 def run_well(command, **options):
     """Runs what must succeed."""
     result = run(command, **options)
@@ -369,6 +396,9 @@ class Recording:
         for column in columns:
             if units.get(column) == "text":
                 columns[column] = [texts[number] for number in columns[column]]
+        for difference in [column for column in columns if "_minus_" in column]:
+            of, base = difference.split("_minus_")
+            columns[of] = [a + b for a, b in zip(columns.pop(difference), columns[base])]
         return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
     def _datasets(self, group):

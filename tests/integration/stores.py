@@ -7,6 +7,8 @@ from harness import MPIS, PROGRAMS, Recording, TOOL, check, check_equal, need, r
 
 DISTURBED = PROGRAMS / "disturbed_files.so"
 TOOL_FAILURE = 125
+VIEWS = (["messages", "--format", "ndjson"], ["report", "--format", "json"], ["comms", "--format", "json"],
+         ["info", "--format", "json"])
 
 
 def record_four(folder):
@@ -23,6 +25,16 @@ def copy_of(recording, folder, *, ranks=slice(None), marker=False):
     if marker:
         (folder / "uctrace.folder").write_text("uctrace data folder, layout 1\n")
     return Recording(folder)
+
+
+def generate(data, events, *options):
+    """Logs of a whole job that nobody ran, of about so many events."""
+    run_well([TOOL.with_name("uctrace-tracegen"), "-o", data, "--events", events, *options])
+
+
+def views(data, store):
+    """All that is said of the run in a store."""
+    return [run_well([TOOL, verb, data, "--store", store, *options]).stdout for verb, *options in VIEWS]
 
 
 def ask(folder, verb="info", *options, **more):

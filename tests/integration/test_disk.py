@@ -10,14 +10,16 @@ from harness import (
     TOOL,
     check,
     check_equal,
+    in_private_mounts,
     need,
+    need_private_mounts,
     record_command,
     run,
     run_test,
     run_well,
     scratch,
 )
-from stores import TOOL_FAILURE
+from stores import TOOL_FAILURE, generate
 
 # A private mount namespace with a small tmpfs on $1; what is there at the end is copied to $2.
 FULL = """
@@ -50,13 +52,8 @@ exec "$@"
 """
 
 
-def in_private_mounts(script, *arguments):
-    return [need("unshare"), "--mount", "sh", "-ec", script, "sh", *arguments]
-
-
 def job_survives(case):
-    if run(in_private_mounts("mount -t tmpfs tmpfs /mnt")).status != 0:
-        raise Skip("private mounts are not permitted here")
+    need_private_mounts()
     job = MPIS["ompi"].job("allreduce", 8192, 3000)
     alone = run_well(job)
     with scratch() as folder:
@@ -92,8 +89,7 @@ def job_survives(case):
 
 def newest_are_kept():
     """--max-log on a disk that is too small for what the chunks would take beside it."""
-    if run(in_private_mounts("mount -t tmpfs tmpfs /mnt")).status != 0:
-        raise Skip("private mounts are not permitted here")
+    need_private_mounts()
     with scratch() as folder:
         disk, copy = folder / "disk", folder / "copy"
         disk.mkdir()
@@ -111,13 +107,12 @@ def newest_are_kept():
 
 def store_tells_what_it_needs():
     """A merge whose store finds no room: one line with how much it takes, and nothing is left."""
-    if run(in_private_mounts("mount -t tmpfs tmpfs /mnt")).status != 0:
-        raise Skip("private mounts are not permitted here")
+    need_private_mounts()
     with scratch() as folder:
         disk, copy = folder / "disk", folder / "copy"
         disk.mkdir()
         copy.mkdir()
-        run_well([TOOL.with_name("uctrace-tracegen"), "-o", folder / "data", "--events", 100000])
+        generate(folder / "data", 100000)
         merge = [TOOL, "merge", folder / "data", "--store", disk / "store"]
         result = run(in_private_mounts(FULL.replace("size=1m", "size=256k"), disk, copy, *merge))
         check_equal(result.status, TOOL_FAILURE, f"the status of {result}")

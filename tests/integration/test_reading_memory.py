@@ -4,9 +4,8 @@ files that are holes."""
 import shutil
 import struct
 import subprocess
-import sys
 
-from harness import TOOL, check, check_equal, run_test, scratch
+from harness import TOOL, check, check_equal, peak_kb_of, run_test, scratch
 from logs import PAGE_BYTES
 from stores import ask_well, copy_of, processes_of, record_four
 
@@ -19,15 +18,6 @@ LIVE_BYTES = 712
 MASK = (1 << 64) - 1
 HOSTILE_BYTES, SPARSE_BYTES = 4 << 20, 3 << 29
 MOST_KB = 100_000
-
-
-# The peak of a process counts what its parent had when it was started: hence a small parent.
-MEASURE = """
-import resource, subprocess, sys
-ended = subprocess.run(sys.argv[1:])
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, flush=True)
-sys.exit(ended.returncode)
-"""
 
 
 def checksum_of(block):
@@ -50,14 +40,6 @@ def block_of(sequence, kind):
     block = (BLOCK.pack(*head) + packed).ljust(size, b"\0")
     head[-1] = checksum_of(block)
     return BLOCK.pack(*head) + block[BLOCK.size:]
-
-
-def peak_kb_of(*command):
-    """Status, output and the most memory that the command had at a time."""
-    measured = subprocess.run([sys.executable, "-c", MEASURE, *map(str, command)], check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    *output, peak = measured.stdout.splitlines(keepends=True)
-    return measured.returncode, "".join(output), int(peak)
 
 
 def check_peak(folder, what):

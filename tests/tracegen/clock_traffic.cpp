@@ -8,7 +8,7 @@ namespace {
 using wire::AmId;
 using Role = mpi::ClockPartner::Role;
 
-constexpr Comm kToolComm{9};  // of its own, which the program does not know
+constexpr Comm kToolComm{12};  // of its own, which the program does not know
 constexpr std::uint64_t kBytes = 16, kOnWire = kBytes + 8;
 constexpr int kQuestions = 3;  // the last one says that there are no more
 constexpr std::int64_t kApartNs = 10'000;

@@ -20,6 +20,12 @@ struct HostClock {
   constexpr std::uint64_t tick(std::int64_t true_ns) const {
     return static_cast<std::uint64_t>(monotonic_ns(true_ns)) * 13 / 5;
   }
+  // Of a tick, within a few nanoseconds.
+  constexpr std::int64_t true_ns(std::uint64_t tick) const {
+    const std::int64_t since =
+        static_cast<std::int64_t>(tick / 13 * 5 + tick % 13 * 5 / 13) - offset_ns;
+    return since - since * drift_ppb / 1'000'000'000;
+  }
   constexpr log::Anchor anchor(std::int64_t true_ns) const {
     const std::int64_t monotonic = monotonic_ns(true_ns);
     return {tick(true_ns), static_cast<std::uint64_t>(monotonic),

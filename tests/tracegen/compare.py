@@ -2,17 +2,19 @@
 
 import json
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 EXACT = ("kind", "match", "bytes", "tag", "ucp_tag", "comm", "mpi", "mpi_recv", "protocol",
          "protocol_from", "src_memory", "dst_memory")
 TIMES = ("t_start_ns", "t_posted_recv_ns", "t_end_ns")
 HOP = ("transport", "device", "op", "issued_by", "role", "count", "bytes", "wire_bytes", "exact")
+SITES = ("call_site", "recv_call_site")  # where call stacks are kept
 # Of two threads that share a tag, which of their messages a receive took is not known.
 OF_AMBIGUOUS = ("kind", "match", "bytes", "tag", "ucp_tag", "comm", "mpi", "protocol")
 # Of a process that left no log.
 OF_UNMATCHED = ("kind", "match", "bytes", "tag", "ucp_tag")
 ROUNDING_NS = 2
+FIRST_PID = 1000
 
 
 class Disagreement(Exception):
@@ -37,10 +39,27 @@ class Folder:
         self.program, self.path = program, path
         self.truth = json.loads((path / "truth.json").read_text())
         self.info = json.loads(uctrace(program, "info", "--format", "json", path))
+        self.worlds = any("world_rank" in process for process in self.truth["by_process"])
 
     def messages(self):
         text = uctrace(self.program, "messages", "--format", "ndjson", self.path)
-        return [json.loads(line) for line in text.splitlines()]
+        messages = [json.loads(line) for line in text.splitlines()]
+        for message in messages if self.worlds else []:
+            for end in ("src", "dst"):
+                process = message[end + "_process"]  # of one that is not known a rank says little
+                message[end] = process and self.number_of(process.split(":")[3])
+        return messages
+
+    @staticmethod
+    def number_of(pid):
+        return int(pid) - FIRST_PID
+
+    def process_called(self, name):
+        """A rank, or where several worlds have it `RANK@HOST:PID`."""
+        if isinstance(name, str):
+            return self.number_of(name.split(":")[1])
+        ranks = [p.get("world_rank", p["rank"]) for p in self.truth["by_process"]]
+        return ranks.index(name)
 
     def true_messages(self):
         return [m for process in self.truth["by_process"] for m in process.get("messages", [])]
@@ -104,7 +123,8 @@ def compare_times(true, found, clock):
 def compare_message(true, found, clock):
     # A source that left no log is named by the tag alone.
     names = {"ambiguous": OF_AMBIGUOUS, "unmatched": OF_UNMATCHED}.get(true["match"], EXACT)
-    for name in names:
+    sites = [name for name in SITES if name in true and names is EXACT]
+    for name in [*names, *sites]:
         value = memory_name(found[name]) if name.endswith("memory") else found[name]
         agree(value == true[name], f"{name} is {value}, not {true[name]}: {true} {found}")
     if true["match"] != "exact":
@@ -158,6 +178,7 @@ def compare_totals(folder):
         "cancelled": (totals["cancelled"], info["messages"]["failed"]),
         "tool": (totals["tool_sends"], info["messages"]["tool"]),
         "dropped": (totals["dropped"], info["events"]["dropped"]),
+        "stacks": (totals["stacks"], info["stacks"]["captured"]),
         "events": (totals["events"], sum(p["events"] for p in info["processes"])),
         "kinds": (totals["kinds"], info["messages"]["kinds"]),
     }
@@ -191,7 +212,8 @@ def compare_report(folder):
 def compare_pairs(folder, rows):
     """Messages and bytes between ranks."""
     true = sums(cubes(folder), "src", "dst")
-    found = {(r["src"], r["dst"]): [r["messages"], r["bytes"]] for r in rows}
+    name = folder.process_called if folder.worlds else lambda rank: rank
+    found = {(name(r["src"]), name(r["dst"])): [r["messages"], r["bytes"]] for r in rows}
     agree(found == true, f"pairs: {found}, not {true}")
 
 
@@ -208,11 +230,29 @@ def compare_transports(folder, rows):
     agree(found == true, f"transports: {found}, not {true}")
 
 
+def compare_communicators(folder):
+    """An intercommunicator is one, whichever side its messages come from."""
+    rows = json.loads(uctrace(folder.program, "comms", "--format", "json", folder.path))
+    found = {(row["comm"], row["user_name"], row["size"]) for row in rows if row["comm"]}
+    spawned = {p["rank"]: p.get("world_rank", p["rank"]) != p["rank"]
+               for p in folder.truth["by_process"]}
+    sizes = Counter(spawned.values())
+    used = {(cell["comm"], spawned[cell["src"]]) for cell in cubes(folder)
+            if cell["src"] is not None}
+    expected = [("both", sizes[world]) for name, world in used if name == "both"]
+    if any(name == "children" for name, _ in used):
+        expected.append(("children", sum(sizes.values())))
+    inter = sorted((name, size) for _, name, size in found if name in ("both", "children"))
+    agree(inter == sorted(expected), f"intercommunicators: {inter}, not {expected}")
+
+
 def check_whole(folder):
     """What must be so of a run whose logs are all whole."""
     info = folder.info
     agree(info["complete"], "the run is not complete")
-    agree(info["notes"] == [], f"notes: {info['notes']}")
+    # The programs of generated jobs are no files.
+    notes = [note for note in info["notes"] if not note.startswith("call stacks: ")]
+    agree(notes == [], f"notes: {notes}")
     for identity in info["identities"]:
         agree(identity["result"] == "holds", f"identity {identity}")
     agree(info["clock"]["violations"] == 0, f"clock: {info['clock']}")

@@ -19,6 +19,7 @@ std::vector<std::uint64_t> words_of(std::string_view text) {
 
 // Slots of an interface's table that lead through the shim: all that it has.
 constexpr std::uint64_t kOffered = 0x3f00fdd3;
+constexpr std::uint64_t kOfTags = 0xff0000;
 
 }  // namespace
 
@@ -33,13 +34,17 @@ void ProcessLog::text(log::TextKind kind, std::uint64_t id, std::string_view tex
 }
 
 void ProcessLog::define_process() {
-  std::int64_t at = when::kInit;
+  std::int64_t at = begin_.init_ns;
   const Options& options = shape_.options();
   text(log::TextKind::command_line, 0, "./stencil\n--generated", at);
   text(log::TextKind::executable, 0, "/home/user/stencil", at);
   text(log::TextKind::ucx_version, 0, options.protocols == 2 ? "1.16.0" : "1.13.1", at);
   text(log::TextKind::ucx_library, 0, "/usr/lib/libucp.so.0", at);
   text(log::TextKind::uct_library, 0, "/usr/lib/libuct.so.0", at);
+  if (!options.windows.empty()) {
+    text(log::TextKind::recording_when, 0, "pcontrol", at);
+    if (options.windows.front().from > 0) text(log::TextKind::recording_when, 1, "pcontrol", at);
+  }
   text(log::TextKind::mpi_library, 0,
        options.mpi == Mpi::mpich ? "MPICH Version: 4.0.2" : "Open MPI v4.1.4", at);
   for (std::size_t i = 1; i < kMpiFunctionNames.size(); ++i) {
@@ -48,10 +53,11 @@ void ProcessLog::define_process() {
   for (std::size_t i = 0; options.protocols == 2 && i < kProtocolNames.size(); ++i) {
     text(log::TextKind::ucx_protocol, i + 1, kProtocolNames[i], at);
   }
+  stacks_.define_modules(lanes_[0], at);
   if (shape_.has_gpu(rank_)) define_gpu();
   define_interfaces();
   log::UcpWorker worker{};
-  at = when::kInit + 100'000;
+  at = begin_.init_ns + 100'000;
   worker.tick = clock_.tick(at);
   worker.handle = handle::kWorker;
   worker.uid = shape_.uid(rank_);
@@ -67,7 +73,7 @@ void ProcessLog::define_interfaces() {
   for (std::uint16_t id = 1; id <= shape_.interfaces(); ++id) {
     if (!shape_.has_interface(rank_, id)) continue;
     const InterfaceFacts facts = shape_.interface(id);
-    const std::int64_t at = when::kInit + 1000 * id;
+    const std::int64_t at = begin_.init_ns + 1000 * id;
     log::UctInterface record{};
     record.head.a = id;
     record.tick = clock_.tick(at);
@@ -78,19 +84,20 @@ void ProcessLog::define_interfaces() {
     fill_text(record.memory_domain, facts.memory_domain);
     record.device_type = facts.type;
     record.interface_address_bytes = 8;
-    record.offered = record.hooked = kOffered;
+    const bool matches = shape_.options().tag_offload && id >= kFirstCard;
+    record.offered = record.hooked = kOffered | (matches ? kOfTags : 0);
     const std::uint64_t address = shape_.interface_address(rank_, id);
     lanes_[0].define(record, RecordType::uct_interface, {&address, 1}, at);
   }
 }
 
 void ProcessLog::define_gpu() {
-  const std::int64_t at = when::kInit + 500;
+  const std::int64_t at = begin_.init_ns + 500;
   log::GpuDriver driver{};
   driver.head.a = static_cast<std::uint16_t>(log::Vendor::cuda);
   driver.head.b = 12000;
   driver.tick = clock_.tick(at);
-  driver.not_before_tick = clock_.tick(when::kFirstAnchor);
+  driver.not_before_tick = clock_.tick(begin_.anchor_ns);
   lanes_[0].define(driver, RecordType::gpu_driver, {}, at);
   log::GpuDevice device{};
   device.head.a = 1;
@@ -113,65 +120,17 @@ void ProcessLog::define_gpu() {
   lanes_[0].define(memory, RecordType::device_memory, {}, at);
 }
 
-void ProcessLog::define_communicators() {
-  const auto define = [&](std::uint64_t handle, std::uint64_t parent, std::int32_t rank,
-                          std::int32_t size, MpiFunction function, std::uint32_t ordinal,
-                          log::RankRun members, const std::string& name, std::int64_t at) {
-    log::Communicator record{};
-    const bool lists = rank == 0;
-    record.head.a = lists ? log::Communicator::kMembers : std::uint16_t{0};
-    record.head.b = lists ? 1 : 0;
-    record.tick = clock_.tick(at);
-    record.handle = handle;
-    record.parent = parent;
-    record.rank = static_cast<std::uint32_t>(rank);
-    record.size = static_cast<std::uint32_t>(size);
-    record.function = static_cast<std::uint32_t>(function);
-    record.ordinal = ordinal;
-    record.leader = members.first;
-    record.remote_leader = -1;
-    std::uint64_t tail[2];
-    std::memcpy(tail, &members, sizeof tail);
-    lanes_[0].define(record, RecordType::communicator, {tail, lists ? std::size_t{2} : 0}, at);
-    text(log::TextKind::communicator_name, handle, name, at + 50);
-  };
-  const auto size = static_cast<std::uint32_t>(shape_.size());
-  const std::uint64_t world = shape_.comm_handle(Comm::world);
-  define(world, 0, rank_, shape_.size(), MpiFunction::none, 1, {0, 1, size, 0}, "MPI_COMM_WORLD",
-         when::kDefined);
-  define(handle::kCommSelf, 0, 0, 1, MpiFunction::none, 1, {rank_, 1, 1, 0}, "MPI_COMM_SELF",
-         when::kDefined + 100);
-  const std::int64_t dup = when::kDefined + 10'000, split = when::kDefined + 20'000;
-  lanes_[0].mpi(static_cast<std::uint16_t>(MpiFunction::init), when::kInit, when::kDefined + 1000,
-                0);
-  lanes_[0].mpi(static_cast<std::uint16_t>(MpiFunction::comm_dup), dup, dup + 5000, world);
-  define(shape_.comm_handle(Comm::duplicate), world, rank_, shape_.size(), MpiFunction::comm_dup, 1,
-         {0, 1, size, 0}, shape_.comm_name(Comm::duplicate, rank_), dup + 5000);
-  const std::int32_t members = shape_.size_of(Comm::parity, rank_);
-  lanes_[0].mpi(static_cast<std::uint16_t>(MpiFunction::comm_split), split, split + 5000, world);
-  define(shape_.comm_handle(Comm::parity), world, Shape::local_rank(Comm::parity, rank_), members,
-         MpiFunction::comm_split, 2, {rank_ % 2, 2, static_cast<std::uint32_t>(members), 0},
-         shape_.comm_name(Comm::parity, rank_), split + 5000);
-  const std::int64_t window = when::kDefined + 30'000;
-  lanes_[0].mpi(static_cast<std::uint16_t>(MpiFunction::win_create), window, window + 5000, world);
-  log::Window record{};
-  record.tick = clock_.tick(window + 5000);
-  record.handle = handle::kWindow;
-  record.communicator = world;
-  lanes_[0].define(record, RecordType::window, {}, window + 5000);
-}
-
 void ProcessLog::define_datatype(std::uint64_t handle, const char* name, log::Combiner combiner,
                                  std::uint64_t size, std::int64_t extent, bool contiguous) {
   log::Datatype record{};
   record.head.a = static_cast<std::uint16_t>(static_cast<unsigned>(combiner) |
                                              (contiguous ? log::Datatype::kContiguous : 0u));
   record.head.b = static_cast<std::uint32_t>(std::strlen(name));
-  record.tick = clock_.tick(when::kDefined + 40'000);
+  record.tick = clock_.tick(begin_.defined_ns + 40'000);
   record.handle = handle;
   record.size = size;
   record.extent = extent;
-  lanes_[0].define(record, RecordType::datatype, words_of(name), when::kDefined + 40'000);
+  lanes_[0].define(record, RecordType::datatype, words_of(name), begin_.defined_ns + 40'000);
 }
 
 std::uint64_t ProcessLog::uct_endpoint(std::uint16_t interface, std::int32_t peer,
@@ -223,6 +182,21 @@ void ProcessLog::define_end_of_window(std::int64_t at_ns) {
   record.tick = clock_.tick(at_ns);
   record.handle = handle::kWindow;
   lanes_[0].define(record, RecordType::window_free, {}, at_ns);
+}
+
+void ProcessLog::define_file(Comm comm, std::int64_t at_ns) {
+  log::File record{};
+  record.tick = clock_.tick(at_ns);
+  record.handle = shape_.file_handle(comm);
+  record.communicator = shape_.comm_handle(comm);
+  lanes_[0].define(record, RecordType::file, {}, at_ns);
+}
+
+void ProcessLog::define_end_of_file(Comm comm, std::int64_t at_ns) {
+  log::HandleEnd record{};
+  record.tick = clock_.tick(at_ns);
+  record.handle = shape_.file_handle(comm);
+  lanes_[0].define(record, RecordType::file_close, {}, at_ns);
 }
 
 // Neither way of a round trip takes just half of it.

@@ -38,18 +38,51 @@ Lane::Lane(LogOutput& out, const HostClock& clock, std::uint16_t number, std::ui
   info_.tid = thread_id;
 }
 
-void Lane::publish(std::uint64_t* words, RecordType type, std::size_t count, std::uint16_t a,
+// Nothing of the lane was recorded or left out yet.
+bool Lane::is_fresh() const {
+  const auto& left_out = info_.counters.outside_window;
+  return followed_ == 0 && std::all_of(std::begin(left_out), std::end(left_out),
+                                       [](std::uint64_t count) { return count == 0; });
+}
+
+void Lane::follow(std::int64_t at_ns, bool first) {
+  log::RecordingSwitch record{};
+  record.head.a = static_cast<std::uint16_t>((order_.on ? log::RecordingSwitch::kOn : 0u) |
+                                             static_cast<unsigned>(order_.cause) << 8);
+  record.head.b = order_.number;
+  record.tick = tick(at_ns);
+  record.asked_tick = tick(order_.asked_ns);
+  if (!first) record.counters = info_.counters;
+  define(record, RecordType::recording_switch, {}, at_ns);
+  followed_ = order_.number;
+  recording_ = order_.on;
+}
+
+// As the recorder decides: an event at hand belongs to what was before, but for a lane's first.
+bool Lane::records(RecordType type, std::int64_t at_ns) {
+  const bool first = is_fresh();
+  const bool follows = followed_ != order_.number;
+  if (follows && first) follow(at_ns, true);
+  const bool recorded = recording_;
+  if (!recorded) ++info_.counters.outside_window[static_cast<std::size_t>(drop_kind_of(type))];
+  if (follows && !first) follow(at_ns, false);
+  return recorded;
+}
+
+bool Lane::publish(std::uint64_t* words, RecordType type, std::size_t count, std::uint16_t a,
                    std::uint32_t b, std::int64_t at_ns) {
+  if (!records(type, at_ns)) return false;
   if (dropping_) {
     ++info_.counters.dropped[static_cast<std::size_t>(log::drop_kind_of(type))];
     count_cause(info_);
-    return;
+    return false;
   }
   words[0] = static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(count) << 8 |
              static_cast<std::uint64_t>(a) << 16 | static_cast<std::uint64_t>(b) << 32;
   events_.add(words, at_ns);
   ++info_.counters.recorded_events;
   ++tally_.events;
+  return true;
 }
 
 log::Id Lane::uct(const UctPost& post, std::initializer_list<std::uint64_t> header) {
@@ -58,7 +91,7 @@ log::Id Lane::uct(const UctPost& post, std::initializer_list<std::uint64_t> head
   counters.uct_inprogress += post.in_progress;
   counters.uct_no_resource += post.refused;
   tally_.uct_posted += !post.refused;
-  std::uint64_t words[sizeof(log::UctOperation) / 8 + 4 + log::kMaxHeaderWords + 1];
+  std::uint64_t words[sizeof(log::UctOperation) / 8 + 4 + log::kMaxHeaderWords + 2];
   log::UctOperation record{};
   record.op = post.op;
   record.am_id = static_cast<std::uint8_t>(post.am_id);
@@ -75,6 +108,8 @@ log::Id Lane::uct(const UctPost& post, std::initializer_list<std::uint64_t> head
   record.endpoint = post.endpoint;
   record.bytes = post.bytes;
   record.origin = post.origin.id;
+  const bool is_receive = post.op == log::UctOp::tag_recv_zcopy;
+  counters.uct_tag_receives += is_receive;
   const log::Id own = post.in_progress || post.named ? id(++uct_ids_) : 0;
   std::size_t at = sizeof record / 8;
   const auto take = [&](std::uint8_t flag, std::uint64_t word) {
@@ -86,31 +121,38 @@ log::Id Lane::uct(const UctPost& post, std::initializer_list<std::uint64_t> head
   take(log::UctOperation::kHasLocal, post.local);
   take(log::UctOperation::kHasRemote, post.remote);
   take(log::UctOperation::kHasParent, post.parent);
-  if (post.named && !post.in_progress) record.flags |= log::UctOperation::kNoEnd;
+  if (post.named && !post.in_progress && !is_receive) record.flags |= log::UctOperation::kNoEnd;
   record.flags |= static_cast<std::uint8_t>(header.size() << log::UctOperation::kHeaderShift);
   for (const std::uint64_t word : header) words[at++] = word;
   if (post.has_memory) {
     std::memcpy(&words[at++], &post.memory, sizeof post.memory);
-    counters.memory_words += !dropping_;
   }
   std::memcpy(words, &record, sizeof record);
-  publish(words, RecordType::uct_operation, at, post.interface,
-          post.refused       ? kNoResource
-          : post.in_progress ? kInProgress
-                             : 0,
-          post.at_ns);
+  const std::uint32_t stack = stacks_->of_transfer(*this, post.op, post.at_ns);
+  if (stack != 0) words[at++] = stack;
+  const std::uint32_t status = post.refused ? kNoResource : post.in_progress ? kInProgress : 0;
+  const bool kept =
+      publish(words, RecordType::uct_operation, at, post.interface, status, post.at_ns);
+  counters.memory_words += kept && post.has_memory;
+  counters.stacks_captured += stack != 0;
   return own;
 }
 
-void Lane::uct_done(log::Id operation, std::int64_t at_ns) {
+void Lane::uct_done(log::Id operation, std::int64_t at_ns, std::int32_t status) {
   ++info_.counters.uct_completed;
+  std::uint64_t words[] = {0, tick(at_ns), operation};
+  publish(words, RecordType::uct_completion, 3, 0, static_cast<std::uint32_t>(status), at_ns);
+}
+
+void Lane::tag_receive_done(log::Id operation, std::int64_t at_ns) {
+  ++info_.counters.uct_tag_receives_ended;
   std::uint64_t words[] = {0, tick(at_ns), operation};
   publish(words, RecordType::uct_completion, 3, 0, 0, at_ns);
 }
 
 log::Id Lane::arrival(std::uint16_t interface, wire::AmId am_id, std::uint64_t bytes,
                       std::int64_t at_ns, std::int64_t handler_ns,
-                      std::initializer_list<std::uint64_t> header) {
+                      std::initializer_list<std::uint64_t> header, log::ArrivalKind kind) {
   ++info_.counters.uct_arrivals;
   ++tally_.uct_arrivals;
   const bool one_tick = bytes <= 256;
@@ -120,6 +162,7 @@ log::Id Lane::arrival(std::uint16_t interface, wire::AmId am_id, std::uint64_t b
   record.bytes = static_cast<std::uint32_t>(bytes);
   record.am_id = static_cast<std::uint8_t>(am_id);
   record.header_words = static_cast<std::uint8_t>(header.size());
+  record.kind = kind;
   record.marks = one_tick ? log::UctArrival::kOneTick : 0;
   std::uint64_t words[sizeof record / 8 + log::kMaxHeaderWords];
   std::memcpy(words, &record, sizeof record);
@@ -195,7 +238,7 @@ void Lane::ucp(log::Id own, const UcpCall& call) {
   record.tag_mask = call.second;
   record.buffer = call.buffer;
   record.posted_tick = call.third;
-  std::uint64_t words[sizeof record / 8 + 1];
+  std::uint64_t words[sizeof record / 8 + 2];
   std::memcpy(words, &record, sizeof record);
   std::size_t count = sizeof record / 8;
   if (has_memory) {
@@ -204,13 +247,17 @@ void Lane::ucp(log::Id own, const UcpCall& call) {
                                       log::OperationMemory::kNoDevice, log::BeliefFrom::detection,
                                       0};
     std::memcpy(&words[count++], &memory, sizeof memory);
-    info_.counters.memory_words += !dropping_;
     ++info_.counters.memory_queries;
   }
+  const std::uint32_t stack = stacks_->of_operation(*this, call.function, call.begin_ns);
+  if (stack != 0) words[count++] = stack;
   const unsigned flags = call.flags | (has_memory ? log::UcpOperation::kMemory : 0u);
-  publish(words, RecordType::ucp_operation, count,
-          static_cast<std::uint16_t>(static_cast<unsigned>(call.function) | flags << 8),
-          call.in_progress ? kInProgress : 0, call.end_ns);
+  const bool kept =
+      publish(words, RecordType::ucp_operation, count,
+              static_cast<std::uint16_t>(static_cast<unsigned>(call.function) | flags << 8),
+              call.in_progress ? kInProgress : 0, call.end_ns);
+  info_.counters.memory_words += kept && has_memory;
+  info_.counters.stacks_captured += stack != 0;
 }
 
 void Lane::sent(log::Id operation, std::int64_t at_ns) {
@@ -265,6 +312,15 @@ void Lane::mpi(std::uint16_t function, std::int64_t begin_ns, std::int64_t end_n
   if (parts.request != 0) {
     which |= log::MpiCall::kRequest;
     words[at++] = parts.request;
+  }
+  if (const std::uint64_t caller = stacks_->caller(function); caller != 0) {
+    which |= log::MpiCall::kCaller;
+    words[at++] = caller;
+  }
+  if (const std::uint32_t stack = stacks_->of_mpi_call(*this, function, begin_ns); stack != 0) {
+    which |= log::MpiCall::kStack;
+    words[at++] = stack;
+    ++info_.counters.stacks_captured;
   }
   publish(words, type, at,
           static_cast<std::uint16_t>(function | which << log::MpiCall::kFunctionBits), 0, end_ns);

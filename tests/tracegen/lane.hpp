@@ -11,6 +11,7 @@
 #include "event-log/format/device_definitions.hpp"
 #include "event-log/format/events.hpp"
 #include "event-log/format/ucp_wire.hpp"
+#include "tests/tracegen/call_stacks.hpp"
 #include "tests/tracegen/log_output.hpp"
 
 namespace uctrace::tracegen {
@@ -73,19 +74,32 @@ struct MpiParts {
   bool has_peer = false, has_volume = false, has_receive = false;
 };
 
+// Recording of events in a process is switched. Its lanes follow, each by itself.
+struct SwitchOrder {
+  std::uint32_t number = 0;  // 0: all is recorded, always
+  bool on = true;
+  log::SwitchCause cause = log::SwitchCause::start;
+  std::int64_t asked_ns = 0;
+};
+
 class Lane {
  public:
   Lane(LogOutput& out, const HostClock& clock, std::uint16_t number, std::uint32_t thread_id);
 
   std::uint16_t number() const { return number_; }
+  void set_call_stacks(CallStacks* stacks) { stacks_ = stacks; }
+  void count_unwound() { ++info_.counters.stacks_unwound; }
   log::Id next_ucp_id() { return id(++ucp_ids_); }
 
   // The id of the operation if it has one, else 0.
   log::Id uct(const UctPost& post, std::initializer_list<std::uint64_t> header = {});
-  void uct_done(log::Id operation, std::int64_t at_ns);
+  void uct_done(log::Id operation, std::int64_t at_ns, std::int32_t status = 0);
+  // A receive that was posted to an interface ended.
+  void tag_receive_done(log::Id operation, std::int64_t at_ns);
   log::Id arrival(std::uint16_t interface, wire::AmId am_id, std::uint64_t bytes,
                   std::int64_t at_ns, std::int64_t handler_ns,
-                  std::initializer_list<std::uint64_t> header);
+                  std::initializer_list<std::uint64_t> header,
+                  log::ArrivalKind kind = log::ArrivalKind::active_message);
   void pending(std::uint16_t interface, std::uint64_t endpoint, std::uint64_t request,
                log::PendingEvent event, std::int64_t at_ns);
   void ucp(log::Id id, const UcpCall& call);
@@ -113,6 +127,11 @@ class Lane {
 
   std::uint64_t tick(std::int64_t true_ns) const { return clock_.tick(true_ns); }
   void set_dropping(bool dropping) { dropping_ = dropping; }
+  // The lane follows at its next event, or at once: it is the one that called MPI_Pcontrol.
+  void switch_recording(const SwitchOrder& order) { order_ = order; }
+  void follow_recording(std::int64_t at_ns) {
+    if (followed_ != order_.number) follow(at_ns, is_fresh());
+  }
   void set_in_call(const log::CurrentCall& call) { info_.current_call = call; }
   // The recorder writes definitions before events.
   void write_definitions() { definitions_.finish(); }
@@ -124,14 +143,22 @@ class Lane {
   }
 
  private:
-  log::Id id(std::uint64_t number) const { return std::uint64_t{number_} << 48 | number; }
-  void publish(std::uint64_t* words, log::RecordType type, std::size_t count, std::uint16_t a,
+  log::Id id(std::uint64_t number) const { return log::make_id(number_, number); }
+  bool is_fresh() const;
+  void follow(std::int64_t at_ns, bool first);
+  bool records(log::RecordType type, std::int64_t at_ns);
+  // False: it was dropped, or not to be recorded.
+  bool publish(std::uint64_t* words, log::RecordType type, std::size_t count, std::uint16_t a,
                std::uint32_t b, std::int64_t at_ns);
   void count_ucp(log::UcpFunction function);
 
   const HostClock& clock_;
   std::uint16_t number_;
   bool dropping_ = false;
+  CallStacks* stacks_ = nullptr;
+  SwitchOrder order_;
+  std::uint32_t followed_ = 0;
+  bool recording_ = true;
   RecordStream events_, definitions_;
   log::LaneInfo info_{};
   Tally tally_;

@@ -12,29 +12,52 @@
 
 namespace uctrace::tracegen {
 
-// The bytes of one log, written in large parts.
+// What a log of bounded size lost of a lane.
+struct Overwritten {
+  std::uint64_t records[log::kDropKinds] = {};
+  std::uint64_t until_tick = 0;
+};
+
+// The bytes of one log, written in large parts. Of bounded size: in slots, of which those of events
+// are used again, the oldest first.
 class LogOutput {
  public:
-  // With an empty path nothing is written.
-  explicit LogOutput(const std::filesystem::path& path);
+  // With an empty path nothing is written. `max_event_bytes`: 0 = no bound.
+  explicit LogOutput(const std::filesystem::path& path, std::uint64_t max_event_bytes = 0);
   ~LogOutput();
   LogOutput(const LogOutput&) = delete;
   LogOutput& operator=(const LogOutput&) = delete;
 
-  void append(const void* from, std::size_t bytes);
+  void append(const log::BlockHeader* block);
+  // Of a lane, by its number.
+  Overwritten overwritten(std::uint16_t lane) const;
   // Writes what is not written yet, and the page in front of it. Nothing can be added afterwards.
   void finish(const log::ProcessPage& page, const std::vector<log::LaneInfo>& lanes);
   // Cuts so many bytes off the end of a finished log; returns how many it could.
   std::uint64_t cut(std::uint64_t bytes);
   std::uint64_t size() const { return size_; }
+  std::uint64_t max_event_bytes() const { return max_event_bytes_; }
 
  private:
+  using Bytes = std::vector<unsigned char>;
+  static constexpr std::size_t kSlotBytes = 64 * 1024;
+  void put(const void* from, std::size_t bytes);
+  void put_into_slot(const log::BlockHeader* block);
+  Bytes& slot_for(const log::BlockHeader& block);
+  void clear(Bytes& slot);
+  void write_slots();
   void write_buffer();
 
   int fd_;
   std::string name_;
   std::uint64_t size_ = log::kProcessPageBytes;
-  std::vector<unsigned char> buffer_;
+  Bytes buffer_;
+  std::uint64_t max_event_bytes_;
+  std::vector<Bytes> slots_;              // as they lie in the file
+  std::vector<std::size_t> of_events_;    // which of them hold events, the oldest first
+  std::size_t of_definitions_ = kNoSlot;  // the one that is being filled
+  static constexpr std::size_t kNoSlot = ~std::size_t{0};
+  std::vector<Overwritten> overwritten_;
 };
 
 // The records of one stream of one lane, chunk after chunk.

@@ -66,6 +66,15 @@ class Generator {
     if (const auto [from, to] = dropped_steps(shape_, plan_, rank); from != to) {
       extra += fmt::format(",\"dropped_steps\":[{},{}]", from, to);
     }
+    if (options.spawned > 0) extra += fmt::format(",\"world_rank\":{}", shape_.world_rank(rank));
+    std::string windows;
+    for (const auto& [from, to] : recorded_steps(shape_, rank)) {
+      windows += fmt::format("{}[{},{}]", windows.empty() ? "" : ",", from, to);
+    }
+    if (!windows.empty()) extra += fmt::format(",\"recorded_steps\":[{}]", windows);
+    if (options.max_log_bytes != 0) {
+      extra += fmt::format(",\"overwritten_until_ns\":{}", log.overwritten_until_ns());
+    }
     const std::string text = truth.text(log.lane_infos(), log.tally(), extra);
     truth_.add(rank, text, truth.totals());
   }

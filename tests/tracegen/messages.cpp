@@ -39,6 +39,13 @@ Way way_over_cards(const Shape& shape, const Message& m, std::uint64_t h) {
   return h % 4 == 0 ? Way::rndv_put : Way::rndv_get;
 }
 
+// Longer messages than one buffer holds are fetched: by the interface, or, where it has no receive
+// for them, by the receiver's UCP.
+Way way_by_interface(const Message& m) {
+  if (m.way == Way::sync_bcopy || m.bytes <= kMostEager) return m.way;
+  return m.met ? Way::rndv_offload : Way::rndv_get;
+}
+
 void choose_way(const Shape& shape, const Step& step, Message& m, std::uint64_t h) {
   const bool far = shape.host_of(m.src) != shape.host_of(m.dst);
   m.way = far ? way_over_cards(shape, m, h) : way_over_memory(shape, m, h);
@@ -46,6 +53,9 @@ void choose_way(const Shape& shape, const Step& step, Message& m, std::uint64_t 
   m.data = m.is_rendezvous() && !far ? std::uint16_t{kCma} : m.control;
   const bool acknowledged = step.kind == StepKind::blocking && (h >> 8) % 4 == 0;
   if (acknowledged && m.bytes <= kMostEager) m.way = Way::sync_bcopy;
+  m.offload = far && shape.options().tag_offload;
+  m.met = m.offload && posted_to_interface(step);
+  if (m.offload) m.way = way_by_interface(m);
   m.queued =
       far && m.way <= Way::eager_bcopy && step.kind == StepKind::nonblocking && (h >> 12) % 16 == 0;
 }
@@ -60,13 +70,13 @@ void choose_memory(const Shape& shape, Message& m, std::uint64_t h) {
       !far && m.src != m.dst && m.way == Way::rndv_get && m.src_gpu && m.dst_gpu;
   if (between_gpus) {
     m.data = kCudaIpc;
-  } else if (!direct && (m.way != Way::eager_bcopy || m.queued)) {
+  } else if (m.offload || (!direct && (m.way != Way::eager_bcopy || m.queued))) {
     m.src_gpu = m.dst_gpu = false;
   }
 }
 
 std::uint64_t bytes_of(const Shape& shape, const Step& step, std::uint64_t h) {
-  if (step.is_collective() || step.kind == StepKind::persistent) return step.base_bytes;
+  if (step.is_collective() || step.is_persistent()) return step.base_bytes;
   const std::uint64_t base = step.base_bytes;
   return std::clamp(base - base / 4 + mix(h) % (base / 2 + 1), shape.options().min_bytes,
                     shape.options().max_bytes);
@@ -76,6 +86,7 @@ std::uint64_t bytes_of(const Shape& shape, const Step& step, std::uint64_t h) {
 std::int32_t tag_of(const Step& step, std::uint16_t lane) {
   if (step.kind == StepKind::shared_tag) return kSharedTag;
   if (step.kind == StepKind::collective) return static_cast<std::int32_t>(step.collective);
+  if (step.kind == StepKind::file) return 12;
   if (step.kind == StepKind::icollective) {
     return static_cast<std::int32_t>(256 + step.number % 1'000'000);
   }
@@ -88,7 +99,7 @@ Message message_of(const Shape& shape, const Step& step, std::uint32_t window,
                    std::uint32_t pattern_slot, std::uint32_t repeat, std::int32_t src,
                    std::int32_t dst, std::uint16_t lane) {
   // Persistent requests are for the same memory each time.
-  const std::uint64_t of_step = step.kind == StepKind::persistent ? kOfPersistent : step.number;
+  const std::uint64_t of_step = step.is_persistent() ? kOfPersistent : step.number;
   const std::uint64_t which =
       std::uint64_t{pattern_slot} << 32 | std::uint64_t{repeat} << 16 | lane;
   const std::uint64_t h =
@@ -105,22 +116,24 @@ Message message_of(const Shape& shape, const Step& step, std::uint32_t window,
                : 0;
   m.bytes = bytes_of(shape, step, h);
   m.mpi_tag = tag_of(step, lane);
-  m.tag = shape.ucp_tag(step.comm, Shape::local_rank(step.comm, src), m.mpi_tag, m.collective);
+  const Comm context = step.kind == StepKind::file ? Shape::comm_of_file(step.comm) : step.comm;
+  m.tag = shape.ucp_tag(context, shape.local_rank(step.comm, src), m.mpi_tag, m.collective,
+                        shape.side_of(step.comm, src));
   choose_way(shape, step, m, h);
-  if (!m.collective && step.kind != StepKind::persistent) choose_memory(shape, m, h);
+  if (!m.collective && !step.is_persistent()) choose_memory(shape, m, h);
   m.serial = ((step.number * 64 + pattern_slot) * 1024 + repeat) * 16 + lane;
   return m;
 }
 
 Neighbours partners(const Shape& shape, const Step& step, std::uint32_t pattern_slot,
                     std::int32_t rank) {
-  const std::int32_t local = Shape::local_rank(step.comm, rank);
+  const std::int32_t local = shape.local_rank(step.comm, rank);
   const std::int32_t size = shape.size_of(step.comm, rank);
-  if (pattern_slot >= slots_of(step.pattern, size)) return {};
+  if (local >= size || pattern_slot >= slots_of(step.pattern, size)) return {};
   Neighbours found = neighbours(step.pattern, pattern_slot, local, size, step.choice);
   if (step.is_collective() && found.to == local) return {};  // copied without a message
   for (std::int32_t* other : {&found.to, &found.from}) {
-    if (*other >= 0) *other = Shape::world_rank(step.comm, rank, *other);
+    if (*other >= 0) *other = shape.member(step.comm, rank, *other);
   }
   return found;
 }
@@ -144,6 +157,11 @@ std::uint64_t most_fragments(const Shape& shape, std::uint64_t base_bytes) {
 
 bool may_rendezvous(const Shape&, std::uint64_t base_bytes) {
   return largest_of(base_bytes) > kMostEager;
+}
+
+// One from any source may come by another interface, too: UCP keeps it.
+bool posted_to_interface(const Step& step) {
+  return step.kind != StepKind::wildcard && !receives_late(step);
 }
 
 bool receives_late(const Step& step) {

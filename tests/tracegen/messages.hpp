@@ -16,11 +16,12 @@ enum class Way : std::uint8_t {
   eager_zcopy,
   multi_bcopy,  // in fragments
   multi_zcopy,
-  sync_bcopy,  // which the receiver acknowledges
-  rndv_get,    // the receiver fetches
-  rndv_put,    // the receiver asks, the sender writes
-  rndv_am,     // the receiver asks, the sender sends fragments
-  rkey_ptr     // the receiver's CPU copies
+  sync_bcopy,   // which the receiver acknowledges
+  rndv_get,     // the receiver fetches
+  rndv_put,     // the receiver asks, the sender writes
+  rndv_am,      // the receiver asks, the sender sends fragments
+  rkey_ptr,     // the receiver's CPU copies
+  rndv_offload  // the interfaces carry it out
 };
 
 struct Message {
@@ -32,7 +33,9 @@ struct Message {
   std::uint64_t tag = 0;  // of UCP
   Way way = Way::eager_short;
   std::uint16_t control = kNoInterface, data = kNoInterface;
-  bool queued = false;  // waits in a pending queue first
+  bool offload = false;  // the receiver's interface matches tags
+  bool met = false;      // by a receive that was posted to the interface
+  bool queued = false;   // waits in a pending queue first
   bool src_gpu = false, dst_gpu = false;
   bool collective = false;
   // What the ids on the wire are made of: not used again while the message is on its way.
@@ -75,6 +78,8 @@ std::uint64_t persistent_bytes(const Shape& shape);
 std::uint64_t most_fragments(const Shape& shape, std::uint64_t base_bytes);
 bool may_rendezvous(const Shape& shape, std::uint64_t base_bytes);
 
+// Whether a receive of the step is posted to an interface that matches tags.
+bool posted_to_interface(const Step& step);
 // Whether receives of a step are posted after their messages have come.
 bool receives_late(const Step& step);
 // Whether a receive of a probe step is one of a matched probe.

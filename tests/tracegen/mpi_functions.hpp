@@ -13,6 +13,8 @@ enum class MpiFunction : std::uint8_t {
   finalize,
   comm_dup,
   comm_split,
+  intercomm_create,
+  comm_spawn,
   send,
   ssend,
   recv,
@@ -25,6 +27,10 @@ enum class MpiFunction : std::uint8_t {
   waitall,
   wait,
   request_free,
+  psend_init,
+  precv_init,
+  pready,
+  parrived,
   cancel,
   probe,
   iprobe,
@@ -44,6 +50,10 @@ enum class MpiFunction : std::uint8_t {
   get,
   fetch_and_op,
   win_fence,
+  file_open,
+  file_write_at_all,
+  file_iread_at,
+  file_close,
   kCount
 };
 
@@ -53,6 +63,8 @@ inline constexpr std::array<const char*, static_cast<std::size_t>(MpiFunction::k
                          "MPI_Finalize",
                          "MPI_Comm_dup",
                          "MPI_Comm_split",
+                         "MPI_Intercomm_create",
+                         "MPI_Comm_spawn",
                          "MPI_Send",
                          "MPI_Ssend",
                          "MPI_Recv",
@@ -65,6 +77,10 @@ inline constexpr std::array<const char*, static_cast<std::size_t>(MpiFunction::k
                          "MPI_Waitall",
                          "MPI_Wait",
                          "MPI_Request_free",
+                         "MPI_Psend_init",
+                         "MPI_Precv_init",
+                         "MPI_Pready",
+                         "MPI_Parrived",
                          "MPI_Cancel",
                          "MPI_Probe",
                          "MPI_Iprobe",
@@ -83,7 +99,11 @@ inline constexpr std::array<const char*, static_cast<std::size_t>(MpiFunction::k
                          "MPI_Put",
                          "MPI_Get",
                          "MPI_Fetch_and_op",
-                         "MPI_Win_fence"};
+                         "MPI_Win_fence",
+                         "MPI_File_open",
+                         "MPI_File_write_at_all",
+                         "MPI_File_iread_at",
+                         "MPI_File_close"};
 
 constexpr const char* name_of(MpiFunction function) {
   return kMpiFunctionNames[static_cast<std::size_t>(function)];

@@ -1,6 +1,7 @@
 #include "tests/tracegen/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,8 +13,14 @@ namespace uctrace::tracegen {
 namespace {
 
 constexpr std::array<const char*, kStepKinds> kStepNames = {
-    "nonblocking", "persistent",  "sendrecv", "blocking", "probe",  "wildcard",   "cancel",
-    "collective",  "icollective", "rma",      "am",       "stream", "shared_tag", "am_shared"};
+    "nonblocking", "persistent", "sendrecv",    "blocking", "probe",    "wildcard",
+    "cancel",      "collective", "icollective", "rma",      "am",       "stream",
+    "shared_tag",  "am_shared",  "partitioned", "file",     "connected"};
+
+constexpr std::uint64_t kSlotBytes = 64 * 1024;  // in which a log of bounded size is written
+
+constexpr std::array<const char*, kComms> kCommNames = {"world", "duplicate", "parity", "inter",
+                                                        "spawned"};
 
 constexpr std::array<const char*, 4> kFaultNames = {"cut", "unclosed", "dropped", "missing"};
 
@@ -72,6 +79,18 @@ void take_mix(Options& options, const std::string& text) {
   }
 }
 
+// "NAME,...", each as often as it is named.
+void take_comms(Options& options, const std::string& text) {
+  options.comms.clear();
+  for (const std::string& part : split(text, ',')) {
+    const auto comm = std::find(kCommNames.begin(), kCommNames.end(), part);
+    if (comm == kCommNames.end()) {
+      throw UsageError(fmt::format("'{}' is none of: {}", part, fmt::join(kCommNames, ", ")));
+    }
+    options.comms.push_back(static_cast<Comm>(comm - kCommNames.begin()));
+  }
+}
+
 // "KIND:RANK[:AMOUNT]"
 void take_fault(Options& options, const std::string& text) {
   const auto parts = split(text, ':');
@@ -85,6 +104,22 @@ void take_fault(Options& options, const std::string& text) {
   const std::uint64_t otherwise = fault.kind == Fault::Kind::cut ? 1000 : 3;
   fault.amount = parts.size() == 3 ? number<std::uint64_t>(parts[2], 1) : otherwise;
   options.faults.push_back(fault);
+}
+
+// "FROM:TO[:LAG]", in the order of time.
+void take_window(Options& options, const std::string& text) {
+  const auto parts = split(text, ':');
+  if (parts.size() < 2 || parts.size() > 3) {
+    throw UsageError(fmt::format("'{}' is no FROM:TO[:LAG] of steps", text));
+  }
+  constexpr std::uint64_t kMost = 1'000'000'000;
+  const std::uint64_t least =
+      options.windows.empty() ? 0 : options.windows.back().to + options.windows.back().lag + 1;
+  RecordedSteps window;
+  window.from = number<std::uint64_t>(parts[0], least, kMost);
+  window.to = number<std::uint64_t>(parts[1], window.from + 1, kMost);
+  if (parts.size() == 3) window.lag = number<std::uint64_t>(parts[2], 0, window.to - window.from);
+  options.windows.push_back(window);
 }
 
 void take_sizes(Options& options, const std::string& text) {
@@ -128,6 +163,17 @@ const std::vector<Option>& all_options() {
              v,
              {{"rc_mlx5", Network::rc_mlx5}, {"dc_mlx5", Network::dc_mlx5}, {"tcp", Network::tcp}});
        }},
+      {"--matching", "WHERE", "of tags between hosts: software, or interface [software]",
+       [](Options& o, Text v) {
+         o.tag_offload = one_of<bool>(v, {{"software", false}, {"interface", true}});
+       }},
+      {"--stacks", "WHOSE", "call stacks: off, callers, mpi or all [off]",
+       [](Options& o, Text v) {
+         o.stacks = one_of<Stacks>(v, {{"off", Stacks::off},
+                                       {"callers", Stacks::callers},
+                                       {"mpi", Stacks::mpi},
+                                       {"all", Stacks::all}});
+       }},
       {"--sizes", "MIN:MAX", "bytes of a message [0:262144]", take_sizes},
       {"--burst", "B", "messages to each neighbour in a step [1]",
        [](Options& o, Text v) { o.burst = number<std::int32_t>(v, 1, 1024); }},
@@ -137,10 +183,20 @@ const std::vector<Option>& all_options() {
        [](Options& o, Text v) { o.skew_ns = number<std::int64_t>(v, 0, 3'600'000'000'000); }},
       {"--round-trip", "NS", "of the measurements of clocks [3000]",
        [](Options& o, Text v) { o.round_trip_ns = number<std::int64_t>(v, 100, 10'000); }},
+      {"--comms", "NAME,...", "on which messages are: world, duplicate, parity, inter, spawned",
+       take_comms},
+      {"--spawn", "N", "processes that the others start: a second MPI_COMM_WORLD [0]",
+       [](Options& o, Text v) { o.spawned = number<std::int32_t>(v, 0, 4096); }},
       {"--mix", "KIND=WEIGHT,...", "how often steps of a kind come; `only,` first: no others",
        take_mix},
       {"--fault", "KIND:RANK[:AMOUNT]",
        "cut (bytes), unclosed, dropped (steps) or missing: what is wrong with a log", take_fault},
+      {"--window", "FROM:TO[:LAG]",
+       "steps in which events are recorded; odd ranks follow LAG steps later", take_window},
+      {"--max-log", "BYTES", "of the newest events of a process, which alone are kept",
+       [](Options& o, Text v) {
+         o.max_log_bytes = number<std::uint64_t>(v, 4 * kSlotBytes, 1 << 30);
+       }},
       {"--threads", "T", "that write logs [1]",
        [](Options& o, Text v) { o.threads = number<unsigned>(v, 1, 256); }},
       {"--truth", "WHAT", "totals, full, or auto: full up to --truth-limit messages [auto]",
@@ -160,10 +216,17 @@ void check(const Options& options) {
   std::uint64_t sum = 0;
   for (const std::uint32_t weight : options.weights) sum += weight;
   if (sum == 0) throw UsageError("all weights of --mix are 0; give one that is not");
+  if (options.uses(Comm::spawned) && options.spawned == 0) {
+    throw UsageError("--comms names spawned, and there are none; give a number with --spawn");
+  }
+  if (options.tag_offload && options.network == Network::tcp) {
+    throw UsageError("tcp does not match tags; name another --network");
+  }
+  const std::int32_t processes = options.processes + options.spawned;
   for (const Fault& fault : options.faults) {
-    if (fault.rank >= options.processes) {
-      throw UsageError(fmt::format("--fault names rank {}, and there are {} processes", fault.rank,
-                                   options.processes));
+    if (fault.rank >= processes) {
+      throw UsageError(
+          fmt::format("--fault names rank {}, and there are {} processes", fault.rank, processes));
     }
   }
 }

@@ -36,7 +36,7 @@ Sample mean_sample(const Shape& shape, const Plan& plan) {
 }  // namespace
 
 std::int64_t first_step_ns(const Shape& shape) {
-  return when::kClocks + measuring_ns(shape) + 500'000;
+  return when::clocks(shape) + measuring_ns(shape) + 500'000 + making_partitioned_ns(shape);
 }
 
 std::pair<std::uint64_t, std::uint64_t> dropped_steps(const Shape& shape, const Plan& plan,
@@ -46,7 +46,29 @@ std::pair<std::uint64_t, std::uint64_t> dropped_steps(const Shape& shape, const 
   return {first, first + (fault != nullptr ? fault->amount : 0)};
 }
 
-Plan make_plan(const Shape& shape) {
+std::vector<std::pair<std::uint64_t, std::uint64_t>> recorded_steps(const Shape& shape,
+                                                                    std::int32_t rank) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;
+  for (const RecordedSteps& window : shape.options().windows) {
+    const std::uint64_t lag = rank % 2 == 0 ? 0 : window.lag;
+    // What is recorded from the start is so in all processes.
+    steps.emplace_back(window.from == 0 ? 0 : window.from + lag, window.to + lag);
+  }
+  return steps;
+}
+
+bool is_recorded(const Shape& shape, std::int32_t rank, std::uint64_t step) {
+  const auto steps = recorded_steps(shape, rank);
+  return steps.empty() || std::any_of(steps.begin(), steps.end(), [&](const auto& window) {
+           return window.first <= step && step < window.second;
+         });
+}
+
+Plan make_plan(const Shape& job) {
+  // Those that nobody records count as well: so windows leave the job as it is.
+  Options all = job.options();
+  all.windows.clear();
+  const Shape shape(all);
   constexpr std::uint64_t kMostTried = 1000;
   Plan plan{.steps = 0, .begin_ns = first_step_ns(shape)};
   const std::uint64_t wanted =

@@ -23,14 +23,18 @@ ProcessLog::ProcessLog(const Shape& shape, std::int32_t rank, const std::filesys
                        ProcessTruth& truth)
     : shape_(shape),
       rank_(rank),
+      begin_(when::begin_of(shape, rank)),
       clock_(shape.clock_of(shape.host_of(rank))),
-      out_(path),
+      out_(path, shape.options().max_log_bytes),
+      stacks_(shape, rank),
       met_(static_cast<std::size_t>(shape.size())),
+      connections_(static_cast<std::size_t>(shape.size())),
       truth_(truth) {
   // Streams refer to each other's output: they stay where they are.
   lanes_.reserve(static_cast<std::size_t>(shape.options().lanes));
   for (std::uint16_t i = 0; i < shape.options().lanes; ++i) {
     lanes_.emplace_back(out_, clock_, i, shape.pid(rank) + 100'000u * i);
+    lanes_.back().set_call_stacks(&stacks_);
   }
 }
 
@@ -50,8 +54,21 @@ std::uint8_t ProcessLog::protocol(const char* name) const {
 
 std::vector<log::LaneInfo> ProcessLog::lane_infos() const {
   std::vector<log::LaneInfo> infos;
-  for (const Lane& lane : lanes_) infos.push_back(lane.info());
+  for (const Lane& lane : lanes_) {
+    log::LaneInfo& info = infos.emplace_back(lane.info());
+    const Overwritten lost = out_.overwritten(lane.number());
+    std::copy(std::begin(lost.records), std::end(lost.records), info.counters.overwritten);
+    info.counters.overwritten_until_tick = lost.until_tick;
+  }
   return infos;
+}
+
+std::int64_t ProcessLog::overwritten_until_ns() const {
+  std::uint64_t tick = 0;
+  for (const Lane& lane : lanes_) {
+    tick = std::max(tick, out_.overwritten(lane.number()).until_tick);
+  }
+  return tick == 0 ? -1 : clock_.true_ns(tick);
 }
 
 Tally ProcessLog::tally() const {
@@ -80,12 +97,17 @@ void ProcessLog::finish(std::int64_t end_ns, bool killed) {
   page.exit = killed ? log::ExitKind::running : log::ExitKind::finalized;
   page.closed = killed ? 0 : 1;
   page.gpu_driver = shape_.has_gpu(rank_);
-  page.world_rank = page.launch_rank = rank_;
-  page.world_size = page.launch_size = shape_.size();
+  page.world_rank = page.launch_rank = shape_.world_rank(rank_);
+  page.world_size = page.launch_size = shape_.world_size(rank_);
   page.anchor_count = 2;
-  page.anchors[0] = clock_.anchor(rank_ == 0 ? when::kFirstAnchor : when::kLaterAnchor);
+  page.anchors[0] = clock_.anchor(begin_.anchor_ns);
   page.anchors[1] = clock_.anchor(end_ns);
   page.storage = log::Storage::drained;
+  const Stacks stacks = shape_.options().stacks;
+  if (stacks >= Stacks::mpi) {
+    page.stacks = stacks == Stacks::all ? log::StackMode::all : log::StackMode::mpi;
+    page.unwinder = log::Unwinder::libunwind;
+  }
   page.file_system = 0xef53;
   out_.finish(page, lane_infos());
 }

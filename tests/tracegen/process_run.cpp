@@ -7,9 +7,25 @@
 
 namespace uctrace::tracegen {
 
+// MPI_Pcontrol is called by the first thread, between two steps.
+void ProcessRun::switch_recording(bool on, log::SwitchCause cause, std::int64_t at_ns) {
+  recording_ = {recording_.number + 1, on, cause, at_ns};
+  for (std::uint16_t lane = 0; lane < log_.lanes(); ++lane) {
+    log_.lane(lane).switch_recording(recording_);
+  }
+  if (cause == log::SwitchCause::pcontrol) log_.lane(0).follow_recording(at_ns);
+}
+
 std::int64_t ProcessRun::run() {
+  constexpr std::int64_t kSwitchNs = 500;  // before a step begins
+  const bool on_demand = !shape_.options().windows.empty();
+  if (on_demand) {
+    switch_recording(is_recorded(shape_, log_.rank(), 0), log::SwitchCause::start,
+                     when::begin_of(shape_, log_.rank()).init_ns);
+  }
   log_.define_process();
-  measure_clocks(log_, log::ClockSample::at_start, when::kClocks);
+  measure_clocks(log_, log::ClockSample::at_start, when::clocks(shape_));
+  make_partitioned();
   make_persistent();
   Steps steps(shape_, plan_.begin_ns);
   const auto [drop_from, drop_to] = dropped_steps(shape_, plan_, log_.rank());
@@ -19,6 +35,9 @@ std::int64_t ProcessRun::run() {
     for (std::uint16_t l = 0; l < log_.lanes(); ++l) log_.lane(l).set_dropping(dropping);
     const Step& step = steps.next();
     log_.begin_step(step.begin_ns);
+    if (on_demand && is_recorded(shape_, log_.rank(), i) != recording_.on) {
+      switch_recording(!recording_.on, log::SwitchCause::pcontrol, step.begin_ns - kSwitchNs);
+    }
     run_step(step);
     end_ns = step.end_ns();
   }
@@ -46,14 +65,15 @@ std::int64_t ProcessRun::run() {
 }
 
 void ProcessRun::call(std::uint16_t lane, MpiFunction function, std::int64_t begin_ns,
-                      std::int64_t end_ns, std::uint64_t scope, const MpiParts& parts) {
-  log_.lane(lane).mpi(static_cast<std::uint16_t>(function), begin_ns, end_ns, scope, parts);
+                      std::int64_t end_ns, std::uint64_t scope, const MpiParts& parts,
+                      log::RecordType type) {
+  log_.lane(lane).mpi(static_cast<std::uint16_t>(function), begin_ns, end_ns, scope, parts, type);
 }
 
 MpiParts ProcessRun::message_parts(const Step& step, std::int32_t peer, const Message& m) const {
   MpiParts parts;
   parts.has_peer = parts.has_volume = true;
-  parts.peer = peer < 0 ? peer : Shape::local_rank(step.comm, peer);
+  parts.peer = peer < 0 ? peer : shape_.local_rank(step.comm, peer);
   parts.tag = m.mpi_tag;
   parts.bytes = m.bytes;
   parts.datatype = m.bytes % 8 != 0    ? handle::kByte
@@ -76,6 +96,9 @@ void ProcessRun::run_step(const Step& step) {
       case StepKind::persistent:
         persistent(step, lane);
         break;
+      case StepKind::partitioned:
+        partitioned(step, lane);
+        break;
       case StepKind::sendrecv:
         for (std::uint32_t w = 0; w < step.windows; ++w) sendrecv(step, w, lane);
         break;
@@ -87,6 +110,9 @@ void ProcessRun::run_step(const Step& step) {
       case StepKind::icollective:
         collective(step);
         break;
+      case StepKind::file:
+        file(step);
+        break;
       case StepKind::cancel:
         cancel(step, lane);
         break;
@@ -95,6 +121,7 @@ void ProcessRun::run_step(const Step& step) {
         break;
       case StepKind::am:
       case StepKind::am_shared:
+      case StepKind::connected:
         active_step(log_, step, lane);
         break;
       case StepKind::stream:
@@ -111,7 +138,8 @@ void ProcessRun::fill_window(const Step& step, std::uint32_t window, std::uint16
   window_.senders.clear();
   window_.receivers.clear();
   const bool one = !step.at_once();
-  const std::uint32_t first = one ? window : 0, last = one ? window + 1 : step.slots;
+  const std::uint32_t only = window % step.windows_of_call();
+  const std::uint32_t first = one ? only : 0, last = one ? only + 1 : step.slots;
   const auto repeats = static_cast<std::uint32_t>(one ? 1 : shape_.options().burst);
   for (std::uint32_t slot = first; slot < last; ++slot) {
     const Neighbours with = partners(shape_, step, slot, log_.rank());

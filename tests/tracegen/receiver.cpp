@@ -25,12 +25,17 @@ void Receiver::post_operation(const Calls& calls, std::int64_t at_ns, std::int64
 void Receiver::post(const Calls& calls) {
   operation_ = lane_.next_ucp_id();
   const std::int64_t at = times_.post_receive();
+  if (m_.met) post_to_interface(at + 20);
   post_operation(calls, at, at + 60);
 }
 
 void Receiver::arrive() {
   const std::int64_t at = times_.receiver(0);
   log_.ucp_endpoint(m_.src, at);
+  if (m_.offload) {
+    if (m_.way != Way::rndv_offload) arrive_at_interface(at);
+    return;
+  }
   if (m_.is_rendezvous()) {
     arrival_ =
         lane_.arrival(m_.control, AmId::rndv_rts, kRtsBytes, at, 0,
@@ -85,8 +90,15 @@ void Receiver::take(const Calls& calls) {
                     shape().buffer(m_.dst, m_.lane, m_.slot, true, m_.dst_gpu), m_.bytes, 0},
                    "rndv/rtr");
       break;
+    case Way::rndv_offload:
+      break;
     case Way::rkey_ptr:
     case Way::sync_bcopy:
+      if (m_.offload) {
+        acknowledge_to_interface(at + 40, origin);
+        end(ended, false);
+        break;
+      }
       post_control(m_.way == Way::rkey_ptr ? AmId::rndv_ats : AmId::eager_sync_ack, kAckBytes,
                    at + 40, origin, m_.src, {request_of(m_.src)}, "");
       end(ended, false);
@@ -118,6 +130,9 @@ void Receiver::reply(int part) {
       lane_.arrival(m_.control, AmId::rndv_data, f.bytes + header_bytes(AmId::rndv_data),
                     at + fragment_at(i, kArrivalNs), kHandlerNs, {request_of(m_.dst), f.offset});
     }
+    end(instants_of(shape(), step_, m_).end_ns, false);
+  } else if (part == 1 && m_.way == Way::rndv_offload) {
+    arrive_at_interface(at);
     end(instants_of(shape(), step_, m_).end_ns, false);
   } else if (part == 3 && m_.way == Way::rndv_put) {
     lane_.arrival(m_.control, AmId::rndv_atp, kAckBytes, at, 0, {request_of(m_.dst)});

@@ -3,24 +3,35 @@
 
 namespace uctrace::tracegen {
 
-namespace {
-Step persistent_step(const Shape& shape) {
+Step persistent_step(const Shape& shape, StepKind kind) {
   Step step;
-  step.kind = StepKind::persistent;
+  step.kind = kind;
   step.pattern = Pattern::stencil;
-  step.slots = slots_of(step.pattern, shape.size());
+  step.slots = slots_of(step.pattern, shape.most_size_of(Comm::world));
   step.per_window = step.slots * static_cast<std::uint32_t>(shape.options().burst);
   step.base_bytes = persistent_bytes(shape);
   return step;
 }
 
-std::uint64_t persistent_request(bool receives, std::uint16_t lane, std::uint32_t slot) {
-  return mpi_request(receives, lane, slot) + 0x1000000;
+std::uint64_t persistent_request(StepKind kind, bool receives, std::uint16_t lane,
+                                 std::uint32_t slot) {
+  return mpi_request(receives, lane, slot) + (kind == StepKind::persistent ? 0x1000000 : 0x2000000);
 }
-}  // namespace
+
+std::vector<std::uint64_t> ProcessRun::persistent_requests(StepKind kind,
+                                                           std::uint16_t lane) const {
+  std::vector<std::uint64_t> requests;
+  for (const Receiver& r : window_.receivers) {
+    requests.push_back(persistent_request(kind, true, lane, r.message().slot));
+  }
+  for (const Sender& s : window_.senders) {
+    requests.push_back(persistent_request(kind, false, lane, s.message().slot));
+  }
+  return requests;
+}
 
 void ProcessRun::make_persistent() {
-  const Step step = persistent_step(shape_);
+  const Step step = persistent_step(shape_, StepKind::persistent);
   if (shape_.options().weights[static_cast<std::size_t>(step.kind)] == 0) return;
   const std::uint64_t world = shape_.comm_handle(Comm::world);
   for (std::uint16_t lane = 0; lane < log_.lanes(); ++lane) {
@@ -28,7 +39,7 @@ void ProcessRun::make_persistent() {
     std::int64_t at = plan_.begin_ns - 100'000;
     const auto make = [&](MpiFunction function, const Message& m, bool receives) {
       MpiParts parts = message_parts(step, receives ? m.src : m.dst, m);
-      parts.request = persistent_request(receives, lane, m.slot);
+      parts.request = persistent_request(step.kind, receives, lane, m.slot);
       call(lane, function, at, at + 50, world, parts);
       at += 60;
     };
@@ -40,13 +51,7 @@ void ProcessRun::make_persistent() {
 void ProcessRun::persistent(const Step& step, std::uint16_t lane) {
   fill_window(step, 0, lane);
   const Calls calls = calls_of(shape_, step);
-  std::vector<std::uint64_t> requests;
-  for (const Receiver& r : window_.receivers) {
-    requests.push_back(persistent_request(true, lane, r.message().slot));
-  }
-  for (const Sender& s : window_.senders) {
-    requests.push_back(persistent_request(false, lane, s.message().slot));
-  }
+  const std::vector<std::uint64_t> requests = persistent_requests(step.kind, lane);
   if (requests.empty()) return;
   const std::int64_t own = jitter_of(step, log_.rank()) + kLaneNs * lane;
   const std::int64_t start = step.begin_ns + own - 50;
@@ -62,22 +67,21 @@ void ProcessRun::persistent(const Step& step, std::uint16_t lane) {
 }
 
 void ProcessRun::free_persistent(std::int64_t at_ns) {
-  const Step step = persistent_step(shape_);
+  free_requests(StepKind::persistent, at_ns);
+  free_requests(StepKind::partitioned, at_ns + 60'000);
+}
+
+void ProcessRun::free_requests(StepKind kind, std::int64_t at_ns) {
+  const Step step = persistent_step(shape_, kind);
   if (shape_.options().weights[static_cast<std::size_t>(step.kind)] == 0) return;
   for (std::uint16_t lane = 0; lane < log_.lanes(); ++lane) {
     fill_window(step, 0, lane);
     std::int64_t at = at_ns;
-    const auto free_one = [&](std::uint64_t request) {
+    for (const std::uint64_t request : persistent_requests(kind, lane)) {
       MpiParts parts;
       parts.request = request;
       call(lane, MpiFunction::request_free, at, at + 10, 0, parts);
       at += 12;
-    };
-    for (const Receiver& r : window_.receivers) {
-      free_one(persistent_request(true, lane, r.message().slot));
-    }
-    for (const Sender& s : window_.senders) {
-      free_one(persistent_request(false, lane, s.message().slot));
     }
   }
 }
@@ -88,7 +92,7 @@ void ProcessRun::cancel(const Step& step, std::uint16_t lane) {
   constexpr std::int32_t kNoMessage = -16;  // UCS_ERR_CANCELED
   constexpr std::int32_t kUnusedTag = 19;
   const std::int64_t at = step.begin_ns + jitter_of(step, log_.rank()) + kLaneNs * lane;
-  const std::int32_t local = Shape::local_rank(step.comm, log_.rank());
+  const std::int32_t local = shape_.local_rank(step.comm, log_.rank());
   const std::uint64_t tag = shape_.ucp_tag(step.comm, local, kUnusedTag, false);
   const log::Id id = log_.lane(lane).next_ucp_id();
   UcpCall receive{.function = log::UcpFunction::tag_recv_nbx,

@@ -2,7 +2,6 @@
 #include "tests/tracegen/wire_form.hpp"
 
 namespace uctrace::tracegen {
-namespace {}  // namespace
 
 UctPost Sender::eager_post(std::uint64_t fragment, std::int64_t at_ns) const {
   const AmId id = eager_id(m_, fragment);
@@ -17,7 +16,9 @@ UctPost Sender::eager_post(std::uint64_t fragment, std::int64_t at_ns) const {
                .origin = For::operation(operation_),
                .am_id = id,
                .protocol = log_.protocol(eager_protocol(m_.way))};
-  const bool by_address = post.op != UctOp::am_bcopy && part.bytes > 0;
+  if (m_.offload) take_to_interface(m_, post);
+  const bool by_address =
+      post.op != UctOp::am_bcopy && post.op != UctOp::tag_eager_bcopy && part.bytes > 0;
   if (by_address) {
     post.local = shape().buffer(m_.src, m_.lane, m_.slot, false, m_.src_gpu) + part.offset;
   }
@@ -69,7 +70,9 @@ void Sender::post(const Calls& calls) {
   const std::uint64_t endpoint = log_.ucp_endpoint(m_.dst, begin);
   operation_ = lane_.next_ucp_id();
   const std::uint64_t buffer = shape().buffer(m_.src, m_.lane, m_.slot, false, m_.src_gpu);
-  if (m_.is_rendezvous()) {
+  if (m_.is_rendezvous() && m_.offload) {
+    announce_to_interface(begin + 30);
+  } else if (m_.is_rendezvous()) {
     post_control(
         AmId::rndv_rts, kRtsBytes, begin + 30, For::operation(operation_), m_.dst,
         {m_.tag, shape().ucp_endpoint(m_.dst, m_.src), request_of(m_.src), buffer, m_.bytes},
@@ -140,6 +143,10 @@ void Sender::answer_request() {
 
 void Sender::reply(int part) {
   const std::int64_t at = times_.sender(part);
+  if (m_.offload && (m_.is_rendezvous() || m_.way == Way::sync_bcopy)) {
+    reply_to_interface(part);
+    return;
+  }
   if (part == 0 && m_.is_zcopy()) {
     const std::uint64_t n = fragments_of(m_);
     for (std::uint64_t i = 0; i < n; ++i) {

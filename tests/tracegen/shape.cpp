@@ -102,19 +102,56 @@ std::uint64_t Shape::buffer(std::int32_t rank, std::uint16_t lane, std::uint32_t
   return (on_gpu ? gpu_memory(rank) : base(rank) + 0x7000000000) + place * room;
 }
 
+bool Shape::has_comm(Comm comm, std::int32_t rank) const {
+  return comm == Comm::inter     ? world_size(rank) > 1
+         : comm == Comm::spawned ? options_.spawned > 0
+                                 : true;
+}
+
+std::int32_t Shape::size_of(Comm comm, std::int32_t rank) const {
+  switch (comm) {
+    case Comm::parity:
+      return (world_size(rank) - world_rank(rank) % 2 + 1) / 2;
+    case Comm::inter:
+      return world_size(rank) / 2;
+    case Comm::spawned:
+      return std::min(options_.processes, options_.spawned);
+    default:
+      return world_size(rank);
+  }
+}
+
+std::int32_t Shape::member(Comm comm, std::int32_t rank, std::int32_t local) const {
+  const std::int32_t own = world_rank(rank), first = first_of_world(rank);
+  switch (comm) {
+    case Comm::parity:
+      return first + 2 * local + own % 2;
+    case Comm::inter:
+      return first + 2 * local + 1 - own % 2;
+    case Comm::spawned:
+      return (is_spawned(rank) ? 0 : options_.processes) + local;
+    default:
+      return first + local;
+  }
+}
+
 std::string Shape::comm_name(Comm comm, std::int32_t rank) const {
   switch (comm) {
     case Comm::world:
       return "MPI_COMM_WORLD";
     case Comm::duplicate:
       return "work";
+    case Comm::inter:
+      return "both";
+    case Comm::spawned:
+      return "children";
     default:
-      return rank % 2 == 0 ? "even" : "odd";
+      return world_rank(rank) % 2 == 0 ? "even" : "odd";
   }
 }
 
 std::uint64_t Shape::ucp_tag(Comm comm, std::int32_t local_source, std::int32_t tag,
-                             bool collective) const {
+                             bool collective, std::uint64_t side) const {
   const auto source = static_cast<std::uint64_t>(local_source);
   const auto number = static_cast<std::uint64_t>(comm);
   if (options_.mpi == Mpi::open_mpi) {
@@ -122,7 +159,7 @@ std::uint64_t Shape::ucp_tag(Comm comm, std::int32_t local_source, std::int32_t 
     const std::int64_t signed_tag = collective ? -16 - std::int64_t{tag} : tag;
     return static_cast<std::uint64_t>(signed_tag) << 40 | source << 20 | number;
   }
-  const std::uint64_t context = 0x10 * number + (collective ? 1 : 0);
+  const std::uint64_t context = 0x10 * number + 8 * side + (collective ? 1 : 0);
   return context << 48 | source << 32 | static_cast<std::uint32_t>(tag);
 }
 

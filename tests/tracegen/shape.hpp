@@ -3,6 +3,7 @@
 // process knows what another one's log says without looking.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -28,8 +29,6 @@ struct InterfaceFacts {
   log::DeviceType type;
 };
 
-enum class Comm : std::uint8_t { world, duplicate, parity, kCount };
-
 // Fills a field of fixed size, which has zeros behind the text.
 template <std::size_t kSize>
 void fill_text(char (&field)[kSize], const std::string& text) {
@@ -49,11 +48,14 @@ class Shape {
   explicit Shape(const Options& options) : options_(options) {}
 
   const Options& options() const { return options_; }
-  std::int32_t size() const { return options_.processes; }
+  // Processes of all worlds. They are told apart by numbers, which are world ranks in the first
+  // one.
+  std::int32_t size() const { return options_.processes + options_.spawned; }
   std::uint64_t seed() const { return options_.seed; }
 
   std::int32_t host_of(std::int32_t rank) const {
-    return static_cast<std::int32_t>(std::int64_t{rank} * options_.hosts / options_.processes);
+    const std::int64_t own = rank % options_.processes;  // a spawned one is where a first one is
+    return static_cast<std::int32_t>(own * options_.hosts / options_.processes);
   }
   // The lowest rank of a host, which measures its clock.
   std::int32_t leader_of(std::int32_t host) const;
@@ -99,6 +101,9 @@ class Shape {
   std::uint64_t ucp_endpoint(std::int32_t rank, std::int32_t peer) const {
     return base(rank) + 0x20000000 + static_cast<std::uint64_t>(peer) * 88;
   }
+  std::uint64_t connected_endpoint(std::int32_t rank, std::int32_t peer) const {
+    return base(rank) + 0x30000000 + static_cast<std::uint64_t>(peer) * 88;
+  }
   std::uint64_t uct_endpoint(std::uint16_t interface, std::int32_t rank, std::int32_t peer) const {
     return base(rank) + 0x40000000 + static_cast<std::uint64_t>(peer) * 0x800 + interface * 0x40u;
   }
@@ -117,28 +122,56 @@ class Shape {
     return 0x7fa000000000 + base(rank) % 0x1000000000;
   }
   static constexpr std::uint64_t kGpuMemoryBytes = std::uint64_t{1} << 38;
+  std::uint64_t program(std::int32_t rank) const { return base(rank) & ~std::uint64_t{0xfff}; }
   std::uint64_t window_memory(std::int32_t rank) const { return base(rank) + 0x100000000; }
 
   // --- communicators
 
-  std::int32_t size_of(Comm comm, std::int32_t rank) const {
-    return comm == Comm::parity ? (size() - rank % 2 + 1) / 2 : size();
+  bool is_spawned(std::int32_t rank) const { return rank >= options_.processes; }
+  std::int32_t first_of_world(std::int32_t rank) const {
+    return is_spawned(rank) ? options_.processes : 0;
   }
-  static std::int32_t local_rank(Comm comm, std::int32_t rank) {
-    return comm == Comm::parity ? rank / 2 : rank;
+  std::int32_t world_rank(std::int32_t rank) const { return rank - first_of_world(rank); }
+  std::int32_t world_size(std::int32_t rank) const {
+    return is_spawned(rank) ? options_.spawned : options_.processes;
   }
-  static std::int32_t world_rank(Comm comm, std::int32_t rank, std::int32_t local) {
-    return comm == Comm::parity ? 2 * local + rank % 2 : local;
+  // Whether there is one that the rank is in.
+  bool has_comm(Comm comm, std::int32_t rank) const;
+  // How many ranks exchange messages; of an intercommunicator on each side.
+  std::int32_t size_of(Comm comm, std::int32_t rank) const;
+  std::int32_t most_size_of(Comm comm) const {
+    const std::int32_t first = size_of(comm, 0);
+    return options_.spawned == 0 ? first : std::max(first, size_of(comm, options_.processes));
   }
+  std::int32_t local_rank(Comm comm, std::int32_t rank) const {
+    const std::int32_t own = world_rank(rank);
+    return comm == Comm::parity || comm == Comm::inter ? own / 2 : own;
+  }
+  // Whom `rank` addresses as `local`.
+  std::int32_t member(Comm comm, std::int32_t rank, std::int32_t local) const;
   std::uint64_t comm_handle(Comm comm) const {
     return comm == Comm::world ? 0x44000000 : 0x84000000 + static_cast<std::uint64_t>(comm);
+  }
+  // MPI duplicates the communicator of a file: for its own messages.
+  static Comm comm_of_file(Comm comm) {
+    return static_cast<Comm>(kComms + static_cast<std::size_t>(comm));
+  }
+  std::uint64_t file_handle(Comm comm) const {
+    return 0x5500000000 + 0x100 * static_cast<std::uint64_t>(comm);
   }
   // As reports name it.
   std::string comm_name(Comm comm, std::int32_t rank) const;
 
   // The 64-bit tag of a message from a rank of a communicator; the mask of a receive of it.
-  std::uint64_t ucp_tag(Comm comm, std::int32_t local_source, std::int32_t tag,
-                        bool collective) const;
+  std::uint64_t ucp_tag(Comm comm, std::int32_t local_source, std::int32_t tag, bool collective,
+                        std::uint64_t side = 0) const;
+  // Of MPICH each side of an intercommunicator has a context of its own for what it sends.
+  std::uint64_t side_of(Comm comm, std::int32_t rank) const {
+    if (options_.mpi != Mpi::mpich) return 0;
+    return comm == Comm::inter     ? static_cast<std::uint64_t>(world_rank(rank) % 2)
+           : comm == Comm::spawned ? static_cast<std::uint64_t>(is_spawned(rank))
+                                   : 0;
+  }
   std::uint64_t tag_mask(bool any_source) const;
 
  private:

@@ -48,17 +48,28 @@ const Step& Steps::next() {
   if (step_.kind == StepKind::shared_tag && shape_.options().lanes < 2) {
     step_.kind = StepKind::nonblocking;
   }
+  // Open MPI 4 has none of these.
+  if (step_.kind == StepKind::partitioned && shape_.options().mpi != Mpi::mpich) {
+    step_.kind = StepKind::persistent;
+  }
   step_.begin_ns = end_ns_;
   step_.base_bytes =
       log_uniform(mix(h + 1), shape_.options().min_bytes, shape_.options().max_bytes);
-  step_.comm = static_cast<Comm>(below(mix(h + 2), static_cast<std::uint64_t>(Comm::kCount)));
+  const std::vector<Comm>& comms = shape_.options().comms;
+  step_.comm = comms[below(mix(h + 2), comms.size())];
   choose_pattern();
-  step_.slots = slots_of(step_.pattern, shape_.size_of(step_.comm, 0));
+  // Of an intercommunicator there are messages only.
+  const bool one_group = step_.is_collective() || step_.kind == StepKind::cancel;
+  if (is_inter(step_.comm) && (one_group || !shape_.has_comm(step_.comm, 0))) {
+    step_.comm = Comm::world;
+  }
+  step_.slots = slots_of(step_.pattern, shape_.most_size_of(step_.comm));
   if (step_.at_once()) {
     step_.per_window = step_.slots * static_cast<std::uint32_t>(shape_.options().burst);
   } else {
     step_.windows = std::max(step_.slots, std::uint32_t{1});
   }
+  if (step_.kind == StepKind::file) step_.windows = Step::kFileCalls * step_.windows_of_call();
   if (step_.kind == StepKind::rma) step_.windows = 2;  // the second is the fence's
   lay_out_time();
   end_ns_ = step_.end_ns();
@@ -70,6 +81,7 @@ void Steps::choose_pattern() {
   static constexpr Pattern kAtOnce[] = {Pattern::stencil, Pattern::stencil, Pattern::random,
                                         Pattern::all_to_all};
   switch (step_.kind) {
+    case StepKind::partitioned:
     case StepKind::persistent:  // their requests were made at the start
       step_.pattern = Pattern::stencil;
       step_.comm = Comm::world;
@@ -93,6 +105,13 @@ void Steps::choose_pattern() {
       if (step_.collective == Collective::barrier) step_.base_bytes = 0;
       break;
     }
+    case StepKind::file:
+      step_.pattern = Pattern::doubling;
+      break;
+    case StepKind::connected:
+      step_.comm = Comm::world;
+      step_.pattern = kAtOnce[below(h, 4)];
+      break;
     case StepKind::am_shared:
       step_.comm = Comm::world;
       step_.pattern = Pattern::all_to_all;

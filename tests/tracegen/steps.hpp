@@ -2,6 +2,7 @@
 // through the same steps and needs no more than the one at hand.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tests/tracegen/patterns.hpp"
@@ -33,11 +34,19 @@ struct Step {
   bool at_once() const {
     return kind == StepKind::nonblocking || kind == StepKind::persistent ||
            kind == StepKind::wildcard || kind == StepKind::shared_tag || kind == StepKind::rma ||
-           kind == StepKind::am || kind == StepKind::am_shared;
+           kind == StepKind::am || kind == StepKind::am_shared || kind == StepKind::partitioned ||
+           kind == StepKind::connected;
   }
   std::int64_t end_ns() const { return begin_ns + window_ns * windows; }
   bool is_collective() const {
-    return kind == StepKind::collective || kind == StepKind::icollective;
+    return kind == StepKind::collective || kind == StepKind::icollective || kind == StepKind::file;
+  }
+  // Of its calls on a file: each has as many windows.
+  static constexpr std::uint32_t kFileCalls = 3;
+  std::uint32_t windows_of_call() const { return std::max(slots, std::uint32_t{1}); }
+  // Its requests were made at the start.
+  bool is_persistent() const {
+    return kind == StepKind::persistent || kind == StepKind::partitioned;
   }
   // All threads of a process take part, or its first alone.
   bool is_threaded() const {

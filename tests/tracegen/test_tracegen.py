@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import compare
+import partly_recorded
 from compare import Disagreement, Folder, agree
 
 # Whole runs. The mixes are such that each kind of step, transport, protocol and MPI is in several.
@@ -37,7 +38,64 @@ WHOLE = {
     "rma": ["--mix", "only,rma=1,am=1,stream=1", "--seed", 19],
     "rma-tcp": ["--mix", "only,rma=1", "--network", "tcp", "--seed", 20],
     "requests": ["--mix", "only,persistent=1,cancel=1,probe=1,wildcard=1", "--seed", 21],
+    "halves": ["--comms", "inter,inter,parity", "--processes", 7, "--seed", 23],
+    "halves-open-mpi": ["--comms", "inter,world", "--mpi", "openmpi", "--burst", 2, "--seed", 24],
+    "worlds": ["--spawn", 3, "--comms", "world,spawned,parity,inter", "--processes", 5,
+               "--seed", 25],
+    "worlds-open-mpi": ["--spawn", 6, "--comms", "spawned,world", "--mpi", "openmpi", "--lanes", 2,
+                        "--protocols", "v2", "--seed", 26],
+    "spawned-one": ["--spawn", 1, "--comms", "spawned,duplicate", "--processes", 3, "--gpus", 1,
+                    "--seed", 27],
+    "partitioned": ["--mix", "only,partitioned=3,nonblocking=1", "--processes", 5, "--seed", 28],
+    "partitioned-threads": ["--mix", "partitioned=9", "--lanes", 2, "--burst", 2, "--protocols",
+                            "v2", "--network", "tcp", "--seed", 29],
+    "files": ["--mix", "only,file=2,collective=1,icollective=1", "--processes", 5, "--seed", 60],
+    "files-open-mpi": ["--mix", "only,file=1,nonblocking=1", "--mpi", "openmpi", "--spawn", 2,
+                       "--seed", 61],
+    "interfaces-match": ["--matching", "interface", "--gpus", 1, "--processes", 6, "--hosts", 3,
+                         "--seed", 62],
+    "interfaces-match-v2": ["--matching", "interface", "--network", "dc_mlx5", "--protocols", "v2",
+                            "--lanes", 2, "--mpi", "openmpi", "--mix",
+                            "only,blocking=2,nonblocking=3,wildcard=1,persistent=1", "--seed", 63],
+    "connected": ["--mix", "only,connected=3,nonblocking=1", "--processes", 7, "--hosts", 3,
+                  "--seed", 64],
+    "connected-threads": ["--mix", "connected=9", "--lanes", 2, "--burst", 2, "--network", "tcp",
+                          "--seed", 65],
+    "callers": ["--stacks", "callers", "--seed", 66],
+    "stacks": ["--stacks", "mpi", "--mix", "partitioned=2,file=2,connected=2", "--seed", 67],
+    "all-stacks": ["--stacks", "all", "--gpus", 1, "--lanes", 2, "--mpi", "openmpi", "--protocols",
+                   "v2", "--seed", 68],
     "collectives": ["--mix", "only,collective=1,icollective=1", "--processes", 6, "--seed", 22],
+}
+
+# Recorded in windows; but for one on one clock, which tells when the job was quiet.
+WINDOWS = {
+    "together": ["--window", "3:12", "--window", "20:30", "--stacks", "mpi", "--seed", 30],
+    "from-start": ["--window", "0:9", "--window", "15:40", "--seed", 31],
+    "to-end": ["--window", "5:1000", "--protocols", "v2", "--seed", 32],
+    "apart": ["--window", "3:12:2", "--window", "18:30:3", "--seed", 33],
+    "open-mpi": ["--window", "2:9:1", "--window", "12:24", "--mpi", "openmpi", "--seed", 34],
+    "threads": ["--window", "3:12:1", "--window", "18:30", "--lanes", 3, "--mix",
+                "only,nonblocking=3,wildcard=1,persistent=1", "--gpus", 2, "--seed", 35],
+    "gpus": ["--window", "3:12:1", "--window", "18:30", "--gpus", 2, "--seed", 36],
+    "partitioned": ["--window", "4:14:1", "--window", "20:32", "--mix",
+                    "only,partitioned=2,file=1,nonblocking=1", "--seed", 38],
+    "copies": ["--window", "6:10", "--window", "11:17:2", "--gpus", 1, "--processes", 2,
+               "--burst", 3, "--mpi", "openmpi", "--mix", "only,nonblocking=3,blocking=1,sendrecv=1", "--sizes",
+               "100:8000", "--seed", 5],
+    "streams": ["--window", "1:7:3", "--window", "11:16:1", "--processes", 2, "--burst", 3, "--mpi",
+                "openmpi", "--protocols", "v2", "--events", 4000, "--seed", 39],
+    "worlds": ["--window", "3:12:1", "--window", "18:30", "--spawn", 2, "--comms",
+               "world,inter,spawned", "--mix", "file=2,connected=2", "--seed", 42],
+    "hosts": ["--hosts", 3, "--window", "3:12:1", "--window", "18:30", "--seed", 39],
+    "many": ["--window", "3:8:1", "--window", "10:14", "--processes", 12, "--events", 12000,
+             "--seed", 37],
+}
+# With a bound on the size of logs.
+BOUNDED = {
+    "plain": ["--processes", 2, "--events", 150000, "--seed", 40],
+    "threads": ["--processes", 3, "--events", 200000, "--lanes", 3, "--protocols", "v2", "--mix",
+                "only,nonblocking=3,wildcard=1,persistent=1", "--gpus", 1, "--seed", 41],
 }
 
 
@@ -59,7 +117,34 @@ class Case:
                 compare.compare_totals(folder)
                 compare.compare_report(folder)
                 compare.check_whole(folder)
+                compare.compare_communicators(folder)
                 agree(compare.compare_messages(folder) > 0, "there is no message")
+            except Disagreement as why:
+                raise Disagreement(f"{name}: {why}") from None
+
+    def windows(self):
+        for name, options in WINDOWS.items():
+            try:
+                folder = self.generate("--hosts", 1, *options)
+                sure = partly_recorded.compare_windows(folder)
+                agree(sure > 20 or folder.truth["hosts"] > 1, f"only {sure} are certain")
+                agree(folder.info["complete"], "the run is not complete")
+                for identity in folder.info["identities"]:
+                    agree(identity["result"] == "holds", f"identity {identity}")
+            except Disagreement as why:
+                raise Disagreement(f"{name}: {why}") from None
+
+    def bounded(self):
+        """Of logs of bounded size the newest events are left."""
+        whole = {"events", "hooks", "drops", "recorded_uct", "recorded_ucp", "recorded_mpi"}
+        for name, options in BOUNDED.items():
+            try:
+                folder = self.generate("--hosts", 1, "--max-log", 4 * 65536, *options)
+                sure = partly_recorded.compare_bounded(folder)
+                agree(sure > 500, f"only {sure} messages are certain")
+                for identity in folder.info["identities"]:
+                    agree(identity["result"] == "holds" or identity["name"] not in whole
+                          and identity["result"] == "incomplete", f"identity {identity}")
             except Disagreement as why:
                 raise Disagreement(f"{name}: {why}") from None
 
@@ -72,6 +157,16 @@ class Case:
         self.noted(folder, "no log of rank 3 (of 4)")
         self.noted(folder, "1 UCP peer left no log of this job")
         agree(folder.truth["totals"]["unmatched_sends"] > 0, "nothing was sent to rank 3")
+
+    def missing_of_world(self):
+        """A rank of one world is missing, though another world has one of this number."""
+        for rank, said in ((1, "no log of rank 1 (of 5):"),
+                           (6, "no log of rank 1 (of 3) of a spawned world")):
+            folder = self.generate("--spawn", 3, "--processes", 5, "--mpi", "openmpi", "--comms",
+                                   "world,spawned", "--fault", f"missing:{rank}")
+            self.noted(folder, said)
+            self.nothing_violated(folder)
+            compare.compare_totals(folder)
 
     def unclosed(self):
         """Rank 2 was killed in MPI_Finalize: all its messages were over."""
@@ -107,6 +202,12 @@ class Case:
         self.noted(folder, "ambiguous because records were dropped")
         agree(not any("received before" in note for note in folder.info["notes"]),
               f"clocks are blamed for lost records: {folder.info['notes']}")
+        # Which message a copy to a GPU is for, the order of arrivals tells.
+        folder = self.generate("--hosts", 1, "--processes", 2, "--gpus", 1, "--burst", 3, "--mpi",
+                               "openmpi", "--mix", "only,nonblocking=3,blocking=1,sendrecv=1",
+                               "--events", 4000, "--sizes", "100:8000", "--fault", "dropped:1:4",
+                               "--seed", 8)
+        agree(partly_recorded.check_copies(folder) > 50, "there are no copies")
 
     def repeatable(self):
         """The same options make the same bytes, with as many threads as may be; a seed others."""

@@ -61,6 +61,36 @@ TEST_CASE("tracegen: a tree reaches every rank once") {
   }
 }
 
+TEST_CASE("tracegen: on every communicator, also between groups and worlds, receives meet sends") {
+  for (const std::int32_t spawned : {0, 1, 5}) {
+    Options options = some_options(7, 3);
+    options.spawned = spawned;
+    const Shape shape(options);
+    Step step;
+    for (std::size_t comm = 0; comm < kComms; ++comm) {
+      step.comm = static_cast<Comm>(comm);
+      if (!shape.has_comm(step.comm, 0)) continue;
+      std::size_t sends = 0;
+      for (const Pattern pattern : {Pattern::stencil, Pattern::pairs, Pattern::random}) {
+        step.pattern = pattern;
+        for (std::uint32_t slot = 0; slot < slots_of(pattern, shape.most_size_of(step.comm));
+             ++slot) {
+          for (std::int32_t rank = 0; rank < shape.size(); ++rank) {
+            const Neighbours with = partners(shape, step, slot, rank);
+            if (with.to < 0) continue;
+            ++sends;
+            REQUIRE(with.to < shape.size());
+            REQUIRE(partners(shape, step, slot, with.to).from == rank);
+            const bool other_world = shape.is_spawned(rank) != shape.is_spawned(with.to);
+            CHECK(other_world == (step.comm == Comm::spawned));
+          }
+        }
+      }
+      CHECK(sends > 0);
+    }
+  }
+}
+
 TEST_CASE("tracegen: steps follow each other and are the same for everybody") {
   const Shape shape(some_options(8, 5));
   Steps a(shape, 1000), b(shape, 1000);
@@ -176,6 +206,67 @@ TEST_CASE("tracegen: records that are dropped are counted by kind") {
   CHECK(read.dropped_records() == dropped);
 }
 
+namespace {
+
+// The same process of the same job, recorded as the options say.
+struct Written {
+  Written(const Options& options, std::uint64_t steps)
+      : shape(options), truth(shape, 1, false), log(shape, 1, folder / "a.ulog", truth) {
+    const Plan plan{.steps = steps, .begin_ns = first_step_ns(shape)};
+    log.finish(ProcessRun(log, plan).run(), false);
+  }
+  log::LogFile read() const { return log::LogFile::open(folder / "a.ulog"); }
+  std::uint64_t counted(const std::uint64_t (log::LaneCounters::*of)[log::kDropKinds]) const {
+    std::uint64_t sum = 0;
+    for (const log::LaneInfo& lane : log.lane_infos()) {
+      for (const std::uint64_t count : lane.counters.*of) sum += count;
+    }
+    return sum;
+  }
+  test::TemporaryFolder folder;
+  Shape shape;
+  ProcessTruth truth;
+  ProcessLog log;
+};
+
+}  // namespace
+
+TEST_CASE("tracegen: what is not recorded outside of windows is counted there") {
+  Options options = some_options(4, 7);
+  const Written whole(options, 60);
+  options.windows = {{5, 20, 0}, {30, 40, 3}};
+  const Written parts(options, 60);
+  const log::LogFile read = parts.read();
+  CHECK_FALSE(read.damage().any());
+  CHECK(read.event_count() == parts.log.tally().events);
+  const std::uint64_t outside = parts.counted(&log::LaneCounters::outside_window);
+  CHECK(outside > 0);
+  CHECK(parts.log.tally().events > 0);
+  CHECK(parts.log.tally().events + outside == whole.log.tally().events);
+  std::size_t switches = 0;
+  read.for_each_record(
+      log::Stream::definitions,
+      log::Overloaded{[&](std::uint16_t, const log::RecordingSwitchView&) { ++switches; },
+                      [](std::uint16_t, const auto&) {}});
+  CHECK(switches == 5u * options.lanes);
+}
+
+TEST_CASE("tracegen: a log of bounded size has the newest events, and counts the others") {
+  Options options = some_options(4, 7);
+  const Written whole(options, 3000);
+  options.max_log_bytes = 4 * 65536;
+  const Written newest(options, 3000);
+  const log::LogFile read = newest.read();
+  CHECK_FALSE(read.damage().any());
+  const std::uint64_t lost = newest.counted(&log::LaneCounters::overwritten);
+  CHECK(lost > 0);
+  CHECK(read.overwritten_events() == lost);
+  CHECK(read.event_count() + lost == whole.log.tally().events);
+  CHECK(newest.log.size() < whole.log.size());
+  CHECK(newest.log.overwritten_until_ns() > 0);
+  CHECK(whole.log.overwritten_until_ns() == -1);
+}
+
 TEST_CASE("tracegen: options") {
   const Options options = parse_options({"-o", "x", "--mix", "only,rma=2", "--sizes", "8:64",
                                          "--fault", "cut:1", "--fault", "missing:2"});
@@ -190,6 +281,14 @@ TEST_CASE("tracegen: options") {
   CHECK_THROWS_AS(parse_options({"-o", "x", "--mix", "rna=1"}), UsageError);
   CHECK_THROWS_AS(parse_options({"-o", "x", "--sizes", "9:8"}), UsageError);
   CHECK_THROWS_AS(parse_options({"-o", "x", "--fault", "cut:4"}), UsageError);
+  CHECK_THROWS_AS(parse_options({"-o", "x", "--window", "5:5"}), UsageError);
+  CHECK_THROWS_AS(parse_options({"-o", "x", "--window", "5:9:1", "--window", "10:12"}), UsageError);
+  CHECK_THROWS_AS(parse_options({"-o", "x", "--max-log", "1000"}), UsageError);
+  CHECK_THROWS_AS(parse_options({"-o", "x", "--comms", "spawned"}), UsageError);
+  CHECK_THROWS_AS(parse_options({"-o", "x", "--comms", "nobody"}), UsageError);
+  CHECK_THROWS_AS(parse_options({"-o", "x", "--matching", "interface", "--network", "tcp"}),
+                  UsageError);
+  CHECK(parse_options({"-o", "x", "--spawn", "2", "--comms", "spawned"}).uses(Comm::spawned));
 }
 
 }  // namespace

@@ -71,6 +71,9 @@ ProcessTruth::Totals& ProcessTruth::Totals::operator+=(const Totals& more) {
   cancelled += more.cancelled;
   tool_sends += more.tool_sends;
   dropped += more.dropped;
+  outside_window += more.outside_window;
+  overwritten += more.overwritten;
+  stacks += more.stacks;
   return *this;
 }
 
@@ -105,6 +108,25 @@ void ProcessTruth::add(const TruthMessage& m) {
   }
 }
 
+std::string ProcessTruth::sites_text(const TruthMessage& m) const {
+  const Stacks kept = shape_.options().stacks;
+  if (kept == Stacks::off) return "";
+  const auto of_call = [](MpiFunction function) {
+    return function == MpiFunction::none
+               ? std::string()
+               : CallStacks::site_of_mpi_call(static_cast<std::uint16_t>(function));
+  };
+  std::string sent = of_call(m.mpi), received = of_call(m.mpi_recv);
+  if (m.mpi == MpiFunction::none && kept >= Stacks::mpi) {
+    const bool stream = m.kind == Kind::stream;
+    sent = CallStacks::site_of_operation(stream ? log::UcpFunction::stream_send_nbx
+                                                : log::UcpFunction::am_send_nbx);
+    if (stream) received = CallStacks::site_of_operation(log::UcpFunction::stream_recv_nbx);
+  }
+  return fmt::format("\"call_site\":{},\"recv_call_site\":{},", text_json(sent.c_str()),
+                     text_json(received.c_str()));
+}
+
 std::string ProcessTruth::row_text(const TruthMessage& m) const {
   std::string path;
   for (const TruthHop& hop : joined(m.path)) {
@@ -132,7 +154,7 @@ std::string ProcessTruth::row_text(const TruthMessage& m) const {
       "\"ucp_tag\":{},\"comm\":{},\"mpi\":{},\"mpi_recv\":{},\"protocol\":{},"
       "\"protocol_from\":\"{}\",\"step\":{},\"t_start_ns\":{},\"t_posted_recv_ns\":{},\"t_end_ns\":"
       "{},"
-      "\"src_memory\":{},\"dst_memory\":{},\"path\":[{}]}}",
+      "\"src_memory\":{},\"dst_memory\":{},{}\"path\":[{}]}}",
       kKindNames[static_cast<std::size_t>(m.kind)], kMatches[match_of(m)], known_json(m.src),
       known_json(m.dst), m.bytes, m.has_tag ? std::to_string(m.mpi_tag) : "null",
       tagged ? fmt::format("\"{:#x}\"", m.ucp_tag) : "null",
@@ -140,7 +162,7 @@ std::string ProcessTruth::row_text(const TruthMessage& m) const {
       text_json(name_of(m.mpi)), text_json(name_of(m.mpi_recv)), text_json(m.protocol),
       m.told ? "ucx" : "derived", m.step, known_json(m.start_ns), known_json(m.posted_ns),
       known_json(m.end_ns), memory(m.src_gpu, m.src, false),
-      memory(m.dst_gpu, m.dst, m.kind == Kind::am), path);
+      memory(m.dst_gpu, m.dst, m.kind == Kind::am), sites_text(m), path);
 }
 
 std::string ProcessTruth::cubes_text() const {
@@ -177,9 +199,12 @@ std::string ProcessTruth::text(const std::vector<log::LaneInfo>& lanes, const Ta
   totals_.tool_sends = tool_sends_;
   std::uint64_t dropped[log::kDropKinds] = {};
   for (const log::LaneInfo& lane : lanes) {
+    totals_.stacks += lane.counters.stacks_captured;
     for (std::size_t kind = 0; kind < log::kDropKinds; ++kind) {
       dropped[kind] += lane.counters.dropped[kind];
       totals_.dropped += lane.counters.dropped[kind];
+      totals_.outside_window += lane.counters.outside_window[kind];
+      totals_.overwritten += lane.counters.overwritten[kind];
     }
   }
   std::string text = fmt::format(
@@ -248,10 +273,12 @@ void TruthFile::finish() {
       "\n],\n\"totals\":{{\"events\":{},\"uct_posted\":{},\"uct_arrivals\":{},"
       "\"ucp_operations\":{},\"mpi_calls\":{},\"exact\":{},\"ambiguous\":{},"
       "\"unmatched_sends\":{},\"unmatched_receives\":{},\"cancelled\":{},\"tool_sends\":{},"
-      "\"dropped\":{},\"kinds\":{{{}}}}}}}\n",
+      "\"dropped\":{},\"outside_window\":{},\"overwritten\":{},\"stacks\":{},\"kinds\":{{{}}}}}}}"
+      "\n",
       t.events, t.uct_posted, t.uct_arrivals, t.ucp_operations, t.mpi_calls, totals_.exact,
       totals_.ambiguous, totals_.unmatched_sends, totals_.unmatched_receives, totals_.cancelled,
-      totals_.tool_sends, totals_.dropped, kinds));
+      totals_.tool_sends, totals_.dropped, totals_.outside_window, totals_.overwritten,
+      totals_.stacks, kinds));
   std::FILE* file = std::exchange(file_, nullptr);
   if (std::fclose(file) != 0) throw std::system_error(errno, std::generic_category(), name_);
 }

@@ -76,13 +76,16 @@ class ProcessTruth {
     Tally tally;
     std::uint64_t messages[kKindNames.size()] = {}, bytes[kKindNames.size()] = {};
     std::uint64_t exact = 0, ambiguous = 0, unmatched_sends = 0, unmatched_receives = 0;
-    std::uint64_t cancelled = 0, tool_sends = 0, dropped = 0;
+    std::uint64_t cancelled = 0, tool_sends = 0, dropped = 0, outside_window = 0;
+    std::uint64_t overwritten = 0, stacks = 0;
     Totals& operator+=(const Totals& more);
   };
   const Totals& totals() const { return totals_; }
   Totals& totals() { return totals_; }
 
  private:
+  // What a row says of the line that sent or received.
+  std::string sites_text(const TruthMessage& message) const;
   std::string row_text(const TruthMessage& message) const;
   std::string cubes_text() const;
 

@@ -52,13 +52,16 @@ Instants instants_of(const Shape& shape, const Step& step, const Message& m) {
     const std::int64_t last = at.receiver(part) + fragment_at(n - 1, kArrivalNs);
     const Fragment f = fragment_of(m, n - 1);
     const bool is_short =
-        part == 0 && f.bytes + header_bytes(eager_id(m, n - 1)) <= kShortArrival && !m.dst_gpu;
+        part == 0 && f.bytes + eager_header_bytes(m, n - 1) <= kShortArrival && !m.dst_gpu;
     return is_short ? last : last + kHandlerNs - 20;
   };
   const std::int64_t taken = late ? called : at.receiver(0);
   switch (m.way) {
     case Way::rndv_get:
       found.end_ns = at.receiver(1) + 130;
+      break;
+    case Way::rndv_offload:
+      found.end_ns = at.receiver(1) + kHandlerNs - 20;
       break;
     case Way::rndv_put:
       found.end_ns = at.receiver(3);

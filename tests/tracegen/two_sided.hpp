@@ -58,6 +58,9 @@ class Sender : public Side {
 
  private:
   void post_eager(std::int64_t at_ns);
+  // Where the receiver's interface matches tags.
+  void announce_to_interface(std::int64_t at_ns);
+  void reply_to_interface(int part);
   void post_queued(std::int64_t at_ns);
   void dispatch_queued();
   void answer_request();
@@ -78,9 +81,14 @@ class Receiver : public Side {
  private:
   void post_operation(const Calls& calls, std::int64_t at_ns, std::int64_t end_ns);
   void end(std::int64_t at_ns, bool in_arrival);
+  // Where the interface matches tags.
+  void post_to_interface(std::int64_t at_ns);
+  void arrive_at_interface(std::int64_t at_ns);
+  void acknowledge_to_interface(std::int64_t at_ns, For origin);
   void get(std::int64_t at_ns, For origin);
 
   log::Id arrival_ = 0;
+  log::Id posted_ = 0;  // to the interface
 };
 
 }  // namespace uctrace::tracegen

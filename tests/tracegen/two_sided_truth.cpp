@@ -26,6 +26,8 @@ const char* derived_protocol(Way way) {
       return "rndv/am/bcopy";
     case Way::rkey_ptr:
       return "rndv/rkey_ptr";
+    case Way::rndv_offload:
+      return "rndv/offload/zcopy";
   }
   return "";
 }
@@ -33,6 +35,22 @@ const char* derived_protocol(Way way) {
 const char* told_protocol(Way way) {
   const char* eager = eager_protocol(way);
   return *eager != '\0' ? eager : derived_protocol(way);  // those of rendezvous are the same
+}
+
+// Where the receiver's interface matches tags.
+const char* offload_protocol(Way way) {
+  switch (way) {
+    case Way::eager_short:
+      return "offload/short";
+    case Way::eager_bcopy:
+      return "offload/bcopy";
+    case Way::eager_zcopy:
+      return "offload/zcopy";
+    case Way::sync_bcopy:
+      return "offload-sync/bcopy";
+    default:
+      return derived_protocol(way);
+  }
 }
 
 TruthHop control(const Message& m, std::uint64_t bytes, bool by_src) {
@@ -55,7 +73,36 @@ std::vector<TruthHop> eager_path(const Message& m) {
   return path;
 }
 
+std::vector<TruthHop> offload_path(const Message& m) {
+  const auto step = [&](const char* op, bool by_src, const char* role, std::uint64_t bytes,
+                        std::uint64_t wire) {
+    return TruthHop{m.control, op, by_src, role, 1, bytes, wire, true};
+  };
+  std::vector<TruthHop> path;
+  if (m.met) path.push_back(step("tag_recv_zcopy", false, "control", 0, 0));
+  switch (m.way) {
+    case Way::rndv_offload:
+      path.push_back(step("tag_rndv_zcopy", true, "data", m.bytes, m.bytes));
+      return path;
+    case Way::rndv_get:
+      path.push_back(step("tag_rndv_zcopy", true, "control", 0, 0));
+      path.push_back(step("get_zcopy", false, "data", m.bytes, m.bytes));
+      path.push_back(step("am_short", false, "control", 0, kAckBytes));
+      path.push_back(step("tag_rndv_cancel", true, "control", 0, 0));
+      return path;
+    default:
+      break;
+  }
+  path.push_back(step(m.way == Way::eager_short ? "tag_eager_short"
+                      : m.is_zcopy()            ? "tag_eager_zcopy"
+                                                : "tag_eager_bcopy",
+                      true, "data", m.bytes, m.bytes));
+  if (m.way == Way::sync_bcopy) path.push_back(step("am_short", false, "control", 0, kAckBytes));
+  return path;
+}
+
 std::vector<TruthHop> path_of(const Message& m) {
+  if (m.offload) return offload_path(m);
   switch (m.way) {
     case Way::rndv_get:
       return {control(m, kRtsBytes, true),
@@ -96,7 +143,10 @@ TruthMessage truth_of(const Shape& shape, const Step& step, const Message& m, co
   t.mpi = calls.send;
   t.mpi_recv = calls.receive;
   t.told = shape.options().protocols == 2 && m.way != Way::eager_short;
-  t.protocol = t.told ? told_protocol(m.way) : derived_protocol(m.way);
+  if (m.offload) t.told = t.told && m.way == Way::rndv_get;
+  t.protocol = t.told      ? told_protocol(m.way)
+               : m.offload ? offload_protocol(m.way)
+                           : derived_protocol(m.way);
   const Instants at = instants_of(shape, step, m);
   t.start_ns = at.send_ns;
   t.posted_ns = at.posted_ns;

@@ -45,10 +45,32 @@ inline std::uint64_t header_bytes(AmId id) {
   return wire::shape_of(static_cast<std::uint8_t>(id)).header_bytes;
 }
 
+inline std::uint64_t eager_header_bytes(const Message& m, std::uint64_t fragment) {
+  return m.offload ? 0 : header_bytes(eager_id(m, fragment));
+}
+
+// The same message as an operation of an interface that matches tags.
+inline void take_to_interface(const Message& m, UctPost& post) {
+  post.op = m.way == Way::eager_short ? UctOp::tag_eager_short
+            : m.is_zcopy()            ? UctOp::tag_eager_zcopy
+                                      : UctOp::tag_eager_bcopy;
+  post.bytes = m.bytes;
+  post.am_id = {};
+  post.protocol = 0;
+}
+
 // Calls use(words) with the header of a fragment of an eager message.
 template <typename Use>
 void with_eager_header(const Shape& shape, const Message& m, std::uint64_t fragment,
                        std::uint64_t request, Use use) {
+  if (m.offload) {
+    if (m.way == Way::sync_bcopy) {
+      use({m.tag, shape.ucp_endpoint(m.dst, m.src)});  // immediate data: it wants an answer
+    } else {
+      use({m.tag});
+    }
+    return;
+  }
   const std::uint64_t message_id = std::uint64_t{0xbd06} << 48 | m.serial;
   switch (eager_id(m, fragment)) {
     case AmId::eager_sync_only:

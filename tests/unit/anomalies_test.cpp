@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -10,52 +10,12 @@
 #include "log-merger/merge.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "tests/unit/job_builder.hpp"
-#include "tests/unit/log_builder.hpp"
+#include "tests/unit/merged_logs.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace::merge::test {
-namespace {
 
-using log::test::LogBuilder;
 using nlohmann::ordered_json;
-
-constexpr std::uint64_t kDayNs = 86'400'000'000'000;
-constexpr std::uint64_t kSomeDayNs = 19'000 * kDayNs;  // in 2022
-
-// A process of a job of MPI that made `calls` calls, each of 10 ticks.
-LogBuilder process(std::int32_t rank, std::uint64_t calls = 1) {
-  LogBuilder log;
-  log.page.world_rank = rank;
-  log.page.pid += static_cast<std::uint32_t>(rank);
-  log.page.anchors[0] = {1000, 1'000'000, kSomeDayNs};
-  log.page.anchors[1] = {2'001'000, 3'000'000, kSomeDayNs + 2'000'000};
-  log.chunk(log::Stream::events, 0, 1);
-  for (std::uint64_t i = 0; i < calls; ++i) {
-    log::MpiCall call{};
-    call.start_tick = 1000 + 20 * i;
-    call.duration_ticks = 10;
-    log.add(call, log::RecordType::mpi_call);
-    ++log.lanes[0].counters.mpi_calls;
-  }
-  return log;
-}
-
-Run merged(std::vector<LogBuilder> builders, const MergeOptions& options = {}) {
-  LogSet logs;
-  logs.folder = "folder";
-  for (std::size_t i = 0; i < builders.size(); ++i) {
-    const std::string name = "log" + std::to_string(i);
-    logs.add(name, [&] { return log::LogFile::from_bytes(builders[i].bytes(), name); });
-  }
-  return merge_logs(std::move(logs), options);
-}
-
-bool has_note(const Run& run, std::string_view text) {
-  return std::any_of(run.notes.begin(), run.notes.end(),
-                     [&](const std::string& note) { return note.find(text) != note.npos; });
-}
-
-}  // namespace
 
 TEST_CASE("whole logs of one job have no anomaly") {
   std::vector<LogBuilder> logs{process(0), process(1)};
@@ -64,7 +24,7 @@ TEST_CASE("whole logs of one job have no anomaly") {
   CHECK(run.notes.empty());
   const ordered_json info = info_json(run);
   CHECK(info["folder"]["jobs"].size() == 1);
-  for (const char* list : {"left_out", "second_logs", "damaged", "contradictions"}) {
+  for (const char* list : {"left_out", "second_logs", "damaged", "impossible", "contradictions"}) {
     CHECK(info["folder"][list].empty());
   }
   for (const char* list :
@@ -183,6 +143,53 @@ TEST_CASE("clocks that go backwards are named") {
     const Run run = merged({log});
     CHECK(has_note(run, "log0: 1 MPI calls begin before the one before them"));
     CHECK(info_json(run)["clock"]["backward"][0]["calls"] == 1);
+  }
+}
+
+TEST_CASE("processes without events are named where others have some") {
+  CHECK(
+      has_note(merged({process(0), process(1, 0), process(2, 0)}), "no event of rank 1, rank 2:"));
+  CHECK_FALSE(has_note(merged({process(0), process(1)}), "no event of"));
+  CHECK_FALSE(has_note(merged({process(0, 0), process(1, 0)}), "no event of"));
+}
+
+TEST_CASE("notes of thousands of logs are few, and nothing is left out of the lists") {
+  std::vector<LogBuilder> builders;
+  for (int i = 0; i < 40; ++i) {
+    builders.push_back(process(i, 2));
+    builders.back().lanes[0].counters.recorded_events = 3;  // one is missing
+  }
+  SUBCASE("damaged logs") {
+    const Run run = merged(builders);
+    CHECK(run.notes.size() == 17);
+    CHECK(has_note(run, "24 more logs are damaged: `uctrace info --format json` lists them"));
+    CHECK(info_json(run)["folder"]["damaged"].size() == 40);
+  }
+  SUBCASE("jobs") {
+    for (std::size_t i = 0; i < builders.size(); ++i) {
+      std::strcpy(builders[i].page.job, ("job" + std::to_string(i)).c_str());
+    }
+    const Run run = merged(builders);
+    CHECK(has_note(run, "the folder holds 40 jobs; "));
+    CHECK(has_note(run, " and 23 more"));
+    CHECK(info_json(run)["folder"]["jobs"].size() == 40);
+  }
+  SUBCASE("files that are no logs") {
+    LogSet logs;
+    for (int i = 0; i < 40; ++i) {
+      logs.add("x", [] { return log::LogFile::from_bytes({}, "x"); });
+    }
+    logs.add("a", [&] { return log::LogFile::from_bytes(process(0).bytes(), "a"); });
+    const Run run = merge_logs(std::move(logs), {});
+    CHECK(run.notes.size() == 17);
+    CHECK(has_note(run, "24 more files cannot be read as logs"));
+    CHECK(info_json(run)["folder"]["left_out"].size() == 40);
+  }
+  SUBCASE("copies") {
+    const Run run = merged(std::vector<LogBuilder>(41, process(0)));
+    CHECK(run.notes.size() == 17);
+    CHECK(has_note(run, "24 more logs are of processes that have another one"));
+    CHECK(info_json(run)["folder"]["second_logs"].size() == 40);
   }
 }
 

@@ -157,36 +157,36 @@ UcpEndpoint connected(ConnectionSide side, const char* local, const char* remote
   return row;
 }
 
-Worker worker_of(Index process) {
+Worker worker_of(Rank process) {
   return {.handle = test::JobBuilder::kWorker, .uid = test::JobBuilder::uid(process)};
 }
 
 TEST_CASE("endpoints made by socket address name each other's workers") {
   test::JobBuilder builder(2);
-  for (const Index p : {0, 1}) builder.log(p).workers.push_back(worker_of(p));
+  for (const int p : {0, 1}) builder.log(p).workers.push_back(worker_of(p));
   builder.log(0).ucp_endpoints.push_back(connected(ConnectionSide::client, kLoopC, kLoopS, 10));
   builder.log(1).ucp_endpoints.push_back(connected(ConnectionSide::server, kLoopS, kLoopC, 20));
-  const Index send = builder.send(0, 1, 7, 100, 30);
+  const UcpIndex send = builder.send(0, 1, 7, 100, 30);
   UcpOp& op = builder.ucp(send);
   op.handle = 0x2000;
   op.peer_uid = 0;
   op.peer_process = kNone;
   link_peers(builder.job);
-  CHECK(op.peer_process == 1);
+  CHECK(op.peer_process == ProcessIndex(1));
   CHECK(op.peer_uid == test::JobBuilder::uid(1));
   CHECK(builder.log(0).ucp_endpoints[0].peer_by == PeerBy::connection);
 }
 
 TEST_CASE("an operation's transfers tell the peer of an endpoint that UCP made by itself") {
   test::JobBuilder builder(2);
-  for (const Index p : {0, 1}) {
+  for (const int p : {0, 1}) {
     builder.log(p).workers.push_back(worker_of(p));
     Interface& interface = builder.log(p).interfaces.front();
     interface.address = p == 0 ? "first" : "second";
     interface.worker = test::JobBuilder::kWorker;
   }
-  const Index send = builder.send(0, 1, 7, 100, 30);
-  const Index transfer = builder.active_message(0, 1, wire::AmId::eager_only, 108, 31, {7});
+  const UcpIndex send = builder.send(0, 1, 7, 100, 30);
+  const UctIndex transfer = builder.active_message(0, 1, wire::AmId::eager_only, 108, 31, {7});
   builder.from_ucp(transfer, send);
   builder.uct(transfer).start_tick = 31;
   Endpoint& to = builder.log(0).endpoints.front();
@@ -198,7 +198,7 @@ TEST_CASE("an operation's transfers tell the peer of an endpoint that UCP made b
 
   SUBCASE("found") {
     link_peers(builder.job);
-    CHECK(op.peer_process == 1);
+    CHECK(op.peer_process == ProcessIndex(1));
     CHECK(op.peer_uid == test::JobBuilder::uid(1));
   }
   SUBCASE("not from what a blocking call posted: it makes progress for others") {
@@ -217,7 +217,7 @@ TEST_CASE("an operation's transfers tell the peer of an endpoint that UCP made b
     builder.log(1).interfaces.front().tick = 1;
     to.connected_tick = 30;
     link_peers(builder.job);
-    CHECK(op.peer_process == 1);
+    CHECK(op.peer_process == ProcessIndex(1));
   }
 }
 
@@ -229,15 +229,15 @@ TEST_CASE("a closed endpoint's handle says nothing of who has it next") {
   row.remote_uid = test::JobBuilder::uid(1);
   builder.log(0).ucp_endpoints.push_back(row);
   builder.ucp(builder.flush(log::UcpFunction::ep_close_nbx, 0, 50, 55)).handle = row.handle;
-  const Index before = builder.send(0, 1, 7, 100, 40), after = builder.send(0, 1, 7, 100, 60);
+  const UcpIndex before = builder.send(0, 1, 7, 100, 40), after = builder.send(0, 1, 7, 100, 60);
   link_peers(builder.job);
-  CHECK(builder.ucp(before).peer_process == 1);
+  CHECK(builder.ucp(before).peer_process == ProcessIndex(1));
   CHECK(builder.ucp(after).peer_process == kNone);
 }
 
 TEST_CASE("a uid that two workers have at the same time names neither") {
   test::JobBuilder builder(3);
-  for (const Index p : {1, 2}) {
+  for (const int p : {1, 2}) {
     Worker worker = worker_of(1);
     worker.tick = p == 1 ? 0 : 100;
     worker.end_tick = 200;
@@ -251,7 +251,7 @@ TEST_CASE("a uid that two workers have at the same time names neither") {
     builder.log(0).ucp_endpoints.push_back(row);
   }
   link_peers(builder.job);
-  CHECK(builder.log(0).ucp_endpoints[0].peer.process == 1);
+  CHECK(builder.log(0).ucp_endpoints[0].peer.process == ProcessIndex(1));
   CHECK(builder.log(0).ucp_endpoints[1].peer.process == kNone);
 }
 

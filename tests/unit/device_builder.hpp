@@ -9,7 +9,7 @@
 
 namespace uctrace::merge::test {
 
-inline void add_driver(JobBuilder& builder, Index process, std::uint64_t tick = 0,
+inline void add_driver(JobBuilder& builder, Rank process, std::uint64_t tick = 0,
                        std::uint64_t not_before_tick = 0) {
   log::GpuDriver driver{};
   driver.head.a = static_cast<std::uint16_t>(log::Vendor::cuda);
@@ -33,7 +33,7 @@ inline Index add_gpu(JobBuilder& builder, const std::string& bus) {
 struct Life {
   std::int64_t from_ns = 0, alive_ns = INT64_MAX;
 };
-inline void add_memory(JobBuilder& builder, Index process, log::MemoryId id, Index gpu,
+inline void add_memory(JobBuilder& builder, Rank process, log::MemoryId id, Index gpu,
                        std::uint64_t begin, std::uint64_t bytes,
                        log::DeviceMemoryKind kind = log::DeviceMemoryKind::device, Life life = {}) {
   KnownMemory memory;
@@ -46,7 +46,7 @@ inline void add_memory(JobBuilder& builder, Index process, log::MemoryId id, Ind
   memory.from_ns = life.from_ns;
   memory.alive_ns = life.alive_ns;
   DeviceMemoryRow row;
-  row.process = static_cast<std::uint32_t>(process);
+  row.process = static_cast<std::uint32_t>(process.number());
   row.gpu = gpu;
   row.kind = builder.job.run.texts.intern(name_of(kind));
   builder.job.run.device_memory.push_back(row);

@@ -44,7 +44,7 @@ TEST_CASE("the first that fits is the one that a search of all finds") {
 }
 
 // Whether the first fragment describes the send, said apart from the merger.
-bool fits(const UctOp& op, const UcpOp& send, Index receiver) {
+bool fits(const UctOp& op, const UcpOp& send, Rank receiver) {
   const auto& words = op.header.words;
   const bool unknown = (send.flags & log::UcpOperation::kUnknownLength) != 0;
   if (words[0] != send.tag || send.start_ns > op.start_ns || send.process != op.process ||
@@ -66,15 +66,15 @@ TEST_CASE("content: first fragments find the sends that a search of all finds") 
   const auto below = [&](std::uint64_t n) { return random() % n; };
   JobBuilder builder(3);
   for (int i = 0; i < 600; ++i) {
-    const Index send =
-        builder.send(0, 1 + static_cast<Index>(below(2)), below(3), 100 + below(4), below(1000));
+    const UcpIndex send =
+        builder.send(0, 1 + static_cast<int>(below(2)), below(3), 100 + below(4), below(1000));
     builder.ucp(send).buffer = 0x1000 * below(3);
     if (below(8) == 0) builder.ucp(send).flags |= log::UcpOperation::kUnknownLength;
     if (below(8) == 0) builder.ucp(send).peer_process = kNone;
   }
-  std::vector<Index> receivers;
+  std::vector<Rank> receivers;
   for (int i = 0; i < 900; ++i) {
-    const Index to = 1 + static_cast<Index>(below(2));
+    const int to = 1 + static_cast<int>(below(2));
     const auto at = static_cast<std::int64_t>(below(1500));
     const std::uint64_t tag = below(3), bytes = 100 + below(5);
     receivers.push_back(to);
@@ -95,10 +95,10 @@ TEST_CASE("content: first fragments find the sends that a search of all finds") 
   std::size_t found = 0;
   for (std::size_t i = 0; i < builder.job.uct.size(); ++i) {
     const UctOp& op = builder.job.uct[i];
-    Index expected = kNone;
+    UcpIndex expected;
     for (std::size_t s = 0; expected == kNone && s < started.size(); ++s) {
       if (!started[s] && fits(op, builder.job.ucp[s], receivers[i])) {
-        expected = static_cast<Index>(s);
+        expected = UcpIndex(s);
         started[s] = true;
         ++found;
       }
@@ -111,14 +111,14 @@ TEST_CASE("content: first fragments find the sends that a search of all finds") 
 
 TEST_CASE("50,000 first fragments that no send fits do not hold the merger up") {
   JobBuilder builder(2);
-  constexpr Index kCount = 50'000;
-  for (Index i = 0; i < kCount; ++i) {
+  constexpr int kCount = 50'000;
+  for (int i = 0; i < kCount; ++i) {
     builder.send(0, 1, 7, 100, 1);
-    const Index put = builder.one_sided(log::UcpFunction::put_nbx, 0, 1,
-                                        0x10000 + 64 * static_cast<std::uint64_t>(i), 8, 1);
+    const UcpIndex put = builder.one_sided(log::UcpFunction::put_nbx, 0, 1,
+                                           0x10000 + 64 * static_cast<std::uint64_t>(i), 8, 1);
     CHECK(builder.ucp(put).match == Match::unmatched);
   }
-  for (Index i = 0; i < kCount; ++i) {
+  for (int i = 0; i < kCount; ++i) {
     builder.active_message(0, 1, AmId::eager_only, 8 + 99, 2, {7});
     builder.active_message(0, 1, AmId::rndv_rts, 54, 2, {7, 1, 2, 0x5000, 100});
     builder.memory_operation(0, 1, log::UctOp::put_short,
@@ -134,7 +134,7 @@ TEST_CASE("200,000 messages of one key do not hold the merger up") {
   JobBuilder builder(2);
   constexpr std::uint64_t kCount = 200'000;
   for (std::uint64_t i = 0; i < kCount; ++i) {
-    const Index send = builder.send(0, 1, 7, 8, i);
+    const UcpIndex send = builder.send(0, 1, 7, 8, i);
     builder.receive(1, 7, 8, i);
     builder.from_ucp(
         builder.active_message(0, 1, AmId::eager_only, 16, static_cast<std::int64_t>(i), {7}),

@@ -2,6 +2,8 @@
 // at once; every process has one worker, whose uid is kFirstUid + process, and one interface.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -9,6 +11,24 @@
 #include "event-log/format/ucp_wire.hpp"
 #include "log-merger/job/job.hpp"
 #include "tests/unit/log_builder.hpp"
+
+namespace uctrace::merge {
+
+// For what a failed check says.
+template <typename Of>
+doctest::String toString(IndexOf<Of> index) {
+  return doctest::toString(index.number());
+}
+
+// A process of a test's job, by the number that it has there.
+struct Rank : ProcessIndex {
+  Rank(int number) : ProcessIndex(number) {}
+  Rank(ProcessIndex index) : ProcessIndex(index) {}
+
+  Rank other() const { return 1 - number(); }  // of two
+};
+
+}  // namespace uctrace::merge
 
 namespace uctrace::merge::test {
 
@@ -18,21 +38,19 @@ class JobBuilder {
   static constexpr std::uint64_t kWorker = 0x77;
   static constexpr std::uint16_t kInterface = 1;
 
-  explicit JobBuilder(Index processes) {
-    for (Index i = 0; i < processes; ++i) add_process();
+  explicit JobBuilder(int processes) {
+    for (int i = 0; i < processes; ++i) add_process();
   }
 
-  static std::uint64_t uid(Index process) {
-    return kFirstUid + static_cast<std::uint64_t>(process);
-  }
+  static std::uint64_t uid(Rank process) { return kFirstUid + process.place(); }
   // The handle of a process's endpoint to another, on both layers.
-  static std::uint64_t endpoint_to(Index peer) { return 0x1000 + static_cast<std::uint64_t>(peer); }
+  static std::uint64_t endpoint_to(Rank peer) { return 0x1000 + peer.place(); }
 
-  UcpOp& ucp(Index index) { return job.ucp[static_cast<std::size_t>(index)]; }
-  UctOp& uct(Index index) { return job.uct[static_cast<std::size_t>(index)]; }
-  ProcessLog& log(Index process) { return job.logs[static_cast<std::size_t>(process)]; }
+  UcpOp& ucp(UcpIndex index) { return job.ucp[index]; }
+  UctOp& uct(UctIndex index) { return job.uct[index]; }
+  ProcessLog& log(Rank process) { return job.logs[process]; }
 
-  Index send(Index from, Index to, std::uint64_t tag, std::uint64_t bytes, std::uint64_t tick) {
+  UcpIndex send(Rank from, Rank to, std::uint64_t tag, std::uint64_t bytes, std::uint64_t tick) {
     UcpOp op = ucp_operation(from, log::UcpFunction::tag_send_nbx, tick);
     op.handle = endpoint_to(to);
     op.tag = tag;
@@ -44,9 +62,9 @@ class JobBuilder {
   }
 
   // A one-sided operation on [remote, remote + bytes) of `to`.
-  Index one_sided(log::UcpFunction function, Index from, Index to, std::uint64_t remote,
-                  std::uint64_t bytes, std::uint64_t tick) {
-    const Index index = flush(function, from, tick, tick);
+  UcpIndex one_sided(log::UcpFunction function, Rank from, Rank to, std::uint64_t remote,
+                     std::uint64_t bytes, std::uint64_t tick) {
+    const UcpIndex index = flush(function, from, tick, tick);
     UcpOp& op = ucp(index);
     op.handle = endpoint_to(to);
     op.remote = remote;
@@ -56,18 +74,18 @@ class JobBuilder {
     return index;
   }
 
-  Index active_send(Index from, Index to, std::uint64_t handler, std::uint64_t header_bytes,
-                    std::uint64_t bytes, std::uint64_t tick) {
-    const Index index = one_sided(log::UcpFunction::am_send_nbx, from, to, 0, bytes, tick);
+  UcpIndex active_send(Rank from, Rank to, std::uint64_t handler, std::uint64_t header_bytes,
+                       std::uint64_t bytes, std::uint64_t tick) {
+    const UcpIndex index = one_sided(log::UcpFunction::am_send_nbx, from, to, 0, bytes, tick);
     ucp(index).tag = handler;
     ucp(index).header_bytes = header_bytes;
     return index;
   }
 
   // A call of a handler with a message of `bytes`, its header included.
-  Index handler_call(Index at, std::uint64_t handler, std::uint64_t header_bytes,
-                     std::uint64_t bytes, std::uint64_t tick) {
-    const Index index = flush(log::UcpFunction::am_handler, at, tick, tick);
+  UcpIndex handler_call(Rank at, std::uint64_t handler, std::uint64_t header_bytes,
+                        std::uint64_t bytes, std::uint64_t tick) {
+    const UcpIndex index = flush(log::UcpFunction::am_handler, at, tick, tick);
     UcpOp& op = ucp(index);
     op.handle = kWorker;
     op.worker_uid = uid(at);
@@ -79,7 +97,7 @@ class JobBuilder {
   }
 
   // A UCP operation that lasted from `tick` to `end`.
-  Index flush(log::UcpFunction function, Index process, std::uint64_t tick, std::uint64_t end) {
+  UcpIndex flush(log::UcpFunction function, Rank process, std::uint64_t tick, std::uint64_t end) {
     UcpOp op = ucp_operation(process, function, tick);
     op.ended = true;
     op.end_ns = static_cast<std::int64_t>(end);
@@ -87,8 +105,8 @@ class JobBuilder {
   }
 
   // A receive that took a message with `sender_tag`.
-  Index receive(Index at, std::uint64_t sender_tag, std::uint64_t bytes, std::uint64_t tick) {
-    const Index index = open_receive(at, sender_tag, ~std::uint64_t{0}, tick);
+  UcpIndex receive(Rank at, std::uint64_t sender_tag, std::uint64_t bytes, std::uint64_t tick) {
+    const UcpIndex index = open_receive(at, sender_tag, ~std::uint64_t{0}, tick);
     UcpOp& op = ucp(index);
     op.ended = op.completed = true;
     op.end_status = 0;
@@ -98,7 +116,7 @@ class JobBuilder {
   }
 
   // A receive of which no log says how it ended.
-  Index open_receive(Index at, std::uint64_t tag, std::uint64_t mask, std::uint64_t tick) {
+  UcpIndex open_receive(Rank at, std::uint64_t tag, std::uint64_t mask, std::uint64_t tick) {
     UcpOp op = ucp_operation(at, log::UcpFunction::tag_recv_nbx, tick);
     op.handle = kWorker;
     op.tag = tag;
@@ -113,48 +131,48 @@ class JobBuilder {
   template <typename Random>
   void drop_some(Random& random) {
     constexpr auto kUcp = static_cast<std::size_t>(log::DropKind::ucp);
-    const auto only = static_cast<Index>(random() % 4);
+    const ProcessIndex only(random() % 4);
     for (UcpOp& op : job.ucp) {
-      if (random() % 30 != 0 || (only < 3 && op.process != only)) continue;
+      if (random() % 30 != 0 || (only < Rank(3) && op.process != only)) continue;
       (op.is_send() ? op.peer_uid : op.worker_uid) = 0;
       ++log(op.process).totals.dropped[kUcp];
     }
   }
 
-  Index cancelled_receive(Index at, std::uint64_t tag, std::uint64_t mask, std::uint64_t tick) {
-    const Index index = open_receive(at, tag, mask, tick);
+  UcpIndex cancelled_receive(Rank at, std::uint64_t tag, std::uint64_t mask, std::uint64_t tick) {
+    const UcpIndex index = open_receive(at, tag, mask, tick);
     ucp(index).ended = ucp(index).completed = true;
     ucp(index).end_status = -16;  // UCS_ERR_CANCELED
     return index;
   }
 
-  void pair(Index send, Index receive) {
+  void pair(UcpIndex send, UcpIndex receive) {
     ucp(send).partner = receive;
     ucp(receive).partner = send;
     ucp(send).match = ucp(receive).match = Match::exact;
   }
 
   // What nothing is known of but its header.
-  Index active_message(Index from, Index to, wire::AmId id, std::uint64_t bytes, std::int64_t at_ns,
-                       std::initializer_list<std::uint64_t> header) {
+  UctIndex active_message(Rank from, Rank to, wire::AmId id, std::uint64_t bytes,
+                          std::int64_t at_ns, std::initializer_list<std::uint64_t> header) {
     UctOp op = uct_operation(from, to, log::UctOp::am_bcopy, bytes, at_ns);
     op.am_id = static_cast<std::uint8_t>(id);
     op.header = words(header);
     return add(op);
   }
 
-  Index memory_operation(Index from, Index to, log::UctOp kind, std::uint64_t remote,
-                         std::uint64_t bytes, std::int64_t at_ns) {
+  UctIndex memory_operation(Rank from, Rank to, log::UctOp kind, std::uint64_t remote,
+                            std::uint64_t bytes, std::int64_t at_ns) {
     UctOp op = uct_operation(from, to, kind, bytes, at_ns);
     op.remote = remote;
     return add(op);
   }
 
   // The arrival of a message with this header; returns its id.
-  log::Id arrival(Index at, wire::AmId id, std::int64_t at_ns,
+  log::Id arrival(Rank at, wire::AmId id, std::int64_t at_ns,
                   std::initializer_list<std::uint64_t> header) {
     const log::Id number = ++last_id_;
-    log(at).arrival_by_id.set(number, static_cast<Index>(job.arrivals.size()));
+    log(at).arrival_by_id.set(number, job.arrivals.next_index());
     Arrival row;
     row.process = at;
     row.interface = kInterface;
@@ -165,11 +183,11 @@ class JobBuilder {
     return number;
   }
 
-  void from_ucp(Index uct_operation, Index ucp_operation) {
+  void from_ucp(UctIndex uct_operation, UcpIndex ucp_operation) {
     uct(uct_operation).origin_kind = log::Origin::ucp;
     uct(uct_operation).origin = ucp(ucp_operation).id;
   }
-  void from_arrival(Index uct_operation, log::Id arrival) {
+  void from_arrival(UctIndex uct_operation, log::Id arrival) {
     uct(uct_operation).origin_kind = log::Origin::arrival;
     uct(uct_operation).origin = arrival;
   }
@@ -194,20 +212,19 @@ class JobBuilder {
     job.logs.back().interfaces.push_back(interface);
   }
 
-  Index endpoint_row(Index from, Index to) {
-    std::vector<Endpoint>& rows = log(from).endpoints;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].peer_process == to) return static_cast<Index>(i);
+  EndpointIndex endpoint_row(Rank from, Rank to) {
+    Rows<Endpoint>& rows = log(from).endpoints;
+    for (const EndpointIndex i : rows.indexes()) {
+      if (rows[i].peer_process == to) return i;
     }
     Endpoint row;
     row.handle = endpoint_to(to);
     row.interface = kInterface;
     row.peer_process = to;
-    rows.push_back(row);
-    return static_cast<Index>(rows.size()) - 1;
+    return rows.add(row);
   }
 
-  UcpOp ucp_operation(Index process, log::UcpFunction function, std::uint64_t tick) {
+  UcpOp ucp_operation(Rank process, log::UcpFunction function, std::uint64_t tick) {
     UcpOp op;
     op.process = process;
     op.function = function;
@@ -217,7 +234,7 @@ class JobBuilder {
     return op;
   }
 
-  UctOp uct_operation(Index from, Index to, log::UctOp kind, std::uint64_t bytes,
+  UctOp uct_operation(Rank from, Rank to, log::UctOp kind, std::uint64_t bytes,
                       std::int64_t at_ns) {
     UctOp op;
     op.process = from;
@@ -230,15 +247,12 @@ class JobBuilder {
     return op;
   }
 
-  Index add(const UcpOp& op) {
-    log(op.process).ucp_by_id.set(op.id, static_cast<Index>(job.ucp.size()));
-    job.ucp.push_back(op);
-    return static_cast<Index>(job.ucp.size()) - 1;
+  UcpIndex add(const UcpOp& op) {
+    const UcpIndex index = job.ucp.add(op);
+    log(op.process).ucp_by_id.set(op.id, index);
+    return index;
   }
-  Index add(const UctOp& op) {
-    job.uct.push_back(op);
-    return static_cast<Index>(job.uct.size()) - 1;
-  }
+  UctIndex add(const UctOp& op) { return job.uct.add(op); }
 
   log::Id last_id_ = 0;
 };

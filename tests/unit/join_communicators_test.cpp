@@ -23,8 +23,8 @@ struct Made {
 };
 
 struct Processes {
-  explicit Processes(Index count) : builder(count) {
-    for (Index p = 0; p < count; ++p) {
+  explicit Processes(int count) : builder(count) {
+    for (int p = 0; p < count; ++p) {
       const auto rank = static_cast<std::uint32_t>(p);
       Comm& world = add(p, {"MPI_Init", kWorld, 1, 0, 1, rank, static_cast<std::uint32_t>(count)});
       world.predefined = Predefined::world;
@@ -34,7 +34,7 @@ struct Processes {
     }
   }
 
-  Comm& add(Index process, const Made& made) {
+  Comm& add(Rank process, const Made& made) {
     Comm comm;
     comm.handle = made.handle;
     comm.tick = made.tick;
@@ -54,17 +54,17 @@ struct Processes {
   }
 
   // By the newest of this handle at that time.
-  const Comm& at(Index process, std::uint64_t handle, std::uint64_t tick = UINT64_MAX) {
+  const Comm& at(Rank process, std::uint64_t handle, std::uint64_t tick = UINT64_MAX) {
     const auto& comms = builder.log(process).comms;
-    const Index row = row_at(comms, handle, tick);
+    const CommIndex row = row_at(comms, handle, tick);
     REQUIRE(row != kNone);
-    return comms[static_cast<std::size_t>(row)];
+    return comms[row];
   }
-  std::string name(Index process, std::uint64_t handle, std::uint64_t tick = UINT64_MAX) {
+  std::string name(Rank process, std::uint64_t handle, std::uint64_t tick = UINT64_MAX) {
     return builder.job.run.texts[instance(process, handle, tick).name];
   }
-  CommInstance& instance(Index process, std::uint64_t handle, std::uint64_t tick = UINT64_MAX) {
-    return builder.job.comms[static_cast<std::size_t>(at(process, handle, tick).instance)];
+  CommInstance& instance(Rank process, std::uint64_t handle, std::uint64_t tick = UINT64_MAX) {
+    return builder.job.comms[at(process, handle, tick).instance];
   }
 
   JobBuilder builder;
@@ -76,13 +76,13 @@ TEST_CASE("the world is one, everybody's self is its own") {
   CHECK(processes.builder.job.comms.size() == 4);
   CHECK(processes.name(2, kWorld) == "W0.0");
   CHECK(processes.name(2, kSelf) == "S2.0");
-  CHECK(addressed_rank(processes.builder.job, 1, 0, 2) == 2);
-  CHECK_FALSE(addressed_rank(processes.builder.job, 1, 0, 3));
+  CHECK(addressed_rank(processes.builder.job, ProcessIndex(1), CommIndex(0), 2) == 2);
+  CHECK_FALSE(addressed_rank(processes.builder.job, ProcessIndex(1), CommIndex(0), 3));
 }
 
 TEST_CASE("halves of a split have other leaders, whatever their handles are") {
   Processes processes(4);
-  for (Index p = 0; p < 4; ++p) {
+  for (int p = 0; p < 4; ++p) {
     const auto rank = static_cast<std::uint32_t>(p % 2);
     processes.add(p, {"MPI_Comm_split", 10 + static_cast<std::uint64_t>(p), 20, kWorld, 1, rank, 2,
                       p < 2 ? 0 : 2});
@@ -96,7 +96,7 @@ TEST_CASE("halves of a split have other leaders, whatever their handles are") {
 
 TEST_CASE("what its leader counts is the number, of all kinds and on all parents") {
   Processes processes(2);
-  for (Index p = 0; p < 2; ++p) {
+  for (int p = 0; p < 2; ++p) {
     const auto rank = static_cast<std::uint32_t>(p);
     processes.add(p, {"MPI_Comm_dup", 10, 20, kWorld, 1, rank});
     processes.add(p, {"MPI_Comm_split", 11, 30, 10, 1, rank});
@@ -112,7 +112,7 @@ TEST_CASE("what its leader counts is the number, of all kinds and on all parents
 
 TEST_CASE("a handle that was freed and came again is another communicator") {
   Processes processes(2);
-  for (Index p = 0; p < 2; ++p) {
+  for (int p = 0; p < 2; ++p) {
     const auto rank = static_cast<std::uint32_t>(p);
     processes.add(p, {"MPI_Comm_dup", 10, 20, kWorld, 1, rank}).freed_tick = 25;
     processes.add(p, {"MPI_Comm_dup", 10, 30, kWorld, 2, rank});
@@ -126,7 +126,7 @@ TEST_CASE("a handle that was freed and came again is another communicator") {
 
 TEST_CASE("groups that make theirs by themselves are told apart by their members") {
   Processes processes(4);
-  for (const Index p : {0, 1, 2, 3}) {
+  for (const int p : {0, 1, 2, 3}) {
     const auto rank = static_cast<std::uint32_t>(p % 2);
     // Process 1 has made one with another group before: its count on the world is ahead.
     if (p == 1) {
@@ -150,7 +150,7 @@ TEST_CASE("groups that make theirs by themselves are told apart by their members
 
 TEST_CASE("an intercommunicator has two sides, and each addresses the other one") {
   Processes processes(4);
-  for (Index p = 0; p < 4; ++p) {
+  for (int p = 0; p < 4; ++p) {
     const bool low = p < 2;
     const auto rank = static_cast<std::uint32_t>(p % 2);
     processes.add(p, {"MPI_Comm_split", 10, 20, kWorld, 1, rank, 2, low ? 0 : 2});
@@ -168,16 +168,16 @@ TEST_CASE("an intercommunicator has two sides, and each addresses the other one"
   CHECK(processes.name(3, 11) == "I0.2");
   CHECK(processes.name(3, 12) == "m0.3");
   CHECK(processes.at(0, 12).instance == processes.at(3, 12).instance);
-  const auto row = [&](Index p) {
-    return static_cast<Index>(&processes.at(p, 11) - processes.builder.log(p).comms.data());
+  const auto row = [&](Rank p) {
+    return CommIndex(&processes.at(p, 11) - processes.builder.log(p).comms.data());
   };
-  CHECK(addressed_rank(processes.builder.job, 0, row(0), 1) == 3);
-  CHECK(addressed_rank(processes.builder.job, 3, row(3), 1) == 1);
+  CHECK(addressed_rank(processes.builder.job, ProcessIndex(0), row(0), 1) == 3);
+  CHECK(addressed_rank(processes.builder.job, ProcessIndex(3), row(3), 1) == 1);
 }
 
 TEST_CASE("without the log of its leader a communicator is numbered with a question mark") {
   Processes processes(3);
-  for (const Index p : {1, 2}) {
+  for (const int p : {1, 2}) {
     processes.add(p, {"MPI_Comm_split", 10, 20, kWorld, 1, static_cast<std::uint32_t>(p), 3, 0});
     processes.add(p, {"MPI_Comm_split", 11, 30, kWorld, 2, static_cast<std::uint32_t>(p), 3, 0});
   }
@@ -189,23 +189,23 @@ TEST_CASE("without the log of its leader a communicator is numbered with a quest
 
 TEST_CASE("members are listed once; without that list, those that left a log are known") {
   Processes processes(4);
-  for (Index p = 1; p < 4; ++p) {
+  for (int p = 1; p < 4; ++p) {
     const auto rank = static_cast<std::uint32_t>(p);
     processes.add(p, {"MPI_Comm_dup", 10, 20, kWorld, 1, rank, 5, 0});
   }
   processes.join();
   const Comm& comm = processes.at(1, 10);
-  const auto row = static_cast<Index>(&comm - processes.builder.log(1).comms.data());
+  const CommIndex row(&comm - processes.builder.log(1).comms.data());
   const Job& job = processes.builder.job;
-  CHECK(addressed_rank(job, 1, row, 0) == 0);
-  CHECK(addressed_rank(job, 1, row, 3) == 3);
-  CHECK_FALSE(addressed_rank(job, 1, row, 4));
+  CHECK(addressed_rank(job, ProcessIndex(1), row, 0) == 0);
+  CHECK(addressed_rank(job, ProcessIndex(1), row, 3) == 3);
+  CHECK_FALSE(addressed_rank(job, ProcessIndex(1), row, 4));
   CHECK_FALSE(processes.instance(1, 10).sides[0].complete);
 }
 
 TEST_CASE("the program's name is shown, and that of its leader if they differ") {
   Processes processes(2);
-  for (const Index p : {1, 0}) {
+  for (const int p : {1, 0}) {
     processes.add(p, {"MPI_Comm_dup", 10, 20, kWorld, 1, static_cast<std::uint32_t>(p)}).name =
         processes.builder.job.run.texts.intern(p == 0 ? "rows" : "others");
   }
@@ -217,7 +217,7 @@ TEST_CASE("the program's name is shown, and that of its leader if they differ") 
 // Two worlds of one job: processes 0 and 1 spawn 2 and 3.
 struct Spawned : Processes {
   Spawned() : Processes(2) {
-    for (Index p = 2; p < 4; ++p) {
+    for (int p = 2; p < 4; ++p) {
       log::test::LogBuilder log;
       log.page.world_rank = p - 2;
       log.page.pid += static_cast<std::uint32_t>(p);
@@ -228,21 +228,20 @@ struct Spawned : Processes {
     }
   }
 
-  void spawn(Index p, std::uint64_t tick, std::uint32_t children) {
+  void spawn(int p, std::uint64_t tick, std::uint32_t children) {
     Comm& comm = add(p, {"MPI_Comm_spawn", 10, tick, kWorld, 1, static_cast<std::uint32_t>(p)});
     comm.inter = true;
     comm.remote_size = children;
     MpiCall call;
-    call.process = p;
+    call.process = ProcessIndex(p);
     call.function = comm.function;
     call.start_tick = 50000;
     call.start_ns = builder.log(p).clock.job_ns(call.start_tick);
     builder.log(p).calls_of_lane.resize(1);
-    builder.log(p).calls_of_lane[0].push_back(static_cast<Index>(builder.job.calls.size()));
-    builder.job.calls.push_back(call);
+    builder.log(p).calls_of_lane[0].push_back(builder.job.calls.add(call));
   }
 
-  void parent(Index p) {
+  void parent(int p) {
     Comm& comm = add(p, {"MPI_Init", 10, 120001, 0, 1, static_cast<std::uint32_t>(p - 2)});
     comm.predefined = Predefined::parent;
     comm.inter = true;
@@ -252,8 +251,8 @@ struct Spawned : Processes {
 
 TEST_CASE("a spawned world's parent is what the parents spawned") {
   Spawned worlds;
-  for (const Index p : {0, 1}) worlds.spawn(p, 130000, 2);
-  for (const Index p : {2, 3}) worlds.parent(p);
+  for (const int p : {0, 1}) worlds.spawn(p, 130000, 2);
+  for (const int p : {2, 3}) worlds.parent(p);
   worlds.join();
   CHECK(worlds.builder.log(1).world == 0);
   CHECK(worlds.builder.log(3).world == 1);
@@ -266,20 +265,18 @@ TEST_CASE("a spawned world's parent is what the parents spawned") {
 TEST_CASE(
     "who joins whom over a socket is one communicator, of the lower rank wherever it is known") {
   Processes processes(3);
-  for (const Index p : {2, 0}) {
+  for (const int p : {2, 0}) {
     Comm& comm = processes.add(p, {"MPI_Comm_join", 10, p == 2 ? 20u : 25u, 0, 1, 0, 1, p});
     comm.inter = true;
     comm.remote_size = 1;
     comm.remote_leader = 2 - p;
     MpiCall call;
-    call.process = p;
+    call.process = ProcessIndex(p);
     call.function = comm.function;
     call.start_tick = 5;
     call.start_ns = 0;
     processes.builder.log(p).calls_of_lane.resize(1);
-    processes.builder.log(p).calls_of_lane[0] = {
-        static_cast<Index>(processes.builder.job.calls.size())};
-    processes.builder.job.calls.push_back(call);
+    processes.builder.log(p).calls_of_lane[0] = {processes.builder.job.calls.add(call)};
   }
   processes.join();
   CHECK(processes.at(0, 10).instance == processes.at(2, 10).instance);
@@ -289,8 +286,8 @@ TEST_CASE(
 
 TEST_CASE("sides of other sizes are not joined, and a note says so") {
   Spawned worlds;
-  for (const Index p : {0, 1}) worlds.spawn(p, 130000, 3);
-  for (const Index p : {2, 3}) worlds.parent(p);
+  for (const int p : {0, 1}) worlds.spawn(p, 130000, 3);
+  for (const int p : {2, 3}) worlds.parent(p);
   worlds.join();
   CHECK(worlds.at(0, 10).instance != worlds.at(3, 10).instance);
   CHECK(worlds.name(1, 10) == "p0.1");
@@ -300,7 +297,7 @@ TEST_CASE("sides of other sizes are not joined, and a note says so") {
 
 TEST_CASE("names are unique, even of logs that make no sense") {
   Processes processes(2);
-  for (const Index p : {0, 1}) {
+  for (const int p : {0, 1}) {
     for (std::uint64_t i = 0; i < 3; ++i) {
       Comm& comm = processes.add(p, {"MPI_Nothing", 10 + i, 20, 77, 1, 0, 2, 0});
       comm.predefined = i == 1 ? Predefined::self : Predefined::none;

@@ -141,7 +141,7 @@ struct Writer {
 
 std::string comm_of(const Job& job, const MpiCall& call) {
   if (call.comm == kNone) return "none";
-  return job.run.texts[job.logs[0].comms[static_cast<std::size_t>(call.comm)].name];
+  return job.run.texts[job.logs[0].comms[call.comm].name];
 }
 
 TEST_CASE("a call on a window has the communicator that the window was made from, at that time") {
@@ -186,10 +186,9 @@ TEST_CASE(
 std::vector<std::string> combiners(const Job& job) {
   std::vector<std::string> found;
   for (const MpiCall& call : job.calls) {
-    found.push_back(
-        call.datatype == kNone
-            ? "none"
-            : job.run.texts[job.run.datatypes[static_cast<std::size_t>(call.datatype)].combiner]);
+    found.push_back(call.datatype == kNone
+                        ? "none"
+                        : job.run.texts[job.run.datatypes[call.datatype.place()].combiner]);
   }
   return found;
 }
@@ -237,8 +236,8 @@ TEST_CASE("a caller is a stack of one frame, of the module that was there when i
   CHECK(job.calls[2].stack == job.calls[3].stack);
   resolve_stacks(job);
   const auto module_of = [&](std::size_t call) {
-    const Index row = job.logs[0].stack_rows.at(job.calls[call].stack);
-    const CallStack& stack = job.run.stacks[static_cast<std::size_t>(row)];
+    const StackIndex row = job.logs[0].stack_rows.at(job.calls[call].stack);
+    const CallStack& stack = job.run.stacks[row.place()];
     CHECK(stack.truncated);
     return job.run.texts[job.run.frames[job.run.stack_frames[stack.first_frame].frame].module];
   };
@@ -267,8 +266,8 @@ TEST_CASE("the call that a lane shows is open, unless a record says that it is o
     CHECK(last.peer == 3);
     CHECK(last.tag == 7);
     CHECK(last.end_ns == -1);
-    CHECK(call_around(job, 0, 0, 1000000) == 1);
-    CHECK(call_around(job, 0, 0, 29) == 0);
+    CHECK(call_around(job, ProcessIndex(0), 0, 1000000) == CallIndex(1));
+    CHECK(call_around(job, ProcessIndex(0), 0, 29) == CallIndex(0));
   }
 }
 

@@ -30,13 +30,14 @@ struct Look {
 
 class Sender {
  public:
-  Sender(JobBuilder& builder, Index process) : builder_(builder), process_(process) {}
+  Sender(JobBuilder& builder, Rank process) : builder_(builder), process_(process) {}
 
   void send(const Look& look, std::uint64_t tick) {
-    const Index op = builder_.active_send(process_, 0, kHandler, kProgramHeader, look.bytes, tick);
+    const UcpIndex op =
+        builder_.active_send(process_, 0, kHandler, kProgramHeader, look.bytes, tick);
     const auto at = static_cast<std::int64_t>(tick);
     const auto post = [&](AmId id, std::uint64_t bytes, std::uint64_t word, std::uint64_t content) {
-      const Index uct = builder_.active_message(process_, 0, id, bytes, at, {word, content});
+      const UctIndex uct = builder_.active_message(process_, 0, id, bytes, at, {word, content});
       builder_.from_ucp(uct, op);
       if (!look.told) builder_.uct(uct).header.count = 1;
     };
@@ -50,8 +51,8 @@ class Sender {
         break;
       case Look::rendezvous: {
         const std::uint64_t data = look.bytes - kProgramHeader;
-        const Index rts = builder_.active_message(process_, 0, AmId::rndv_rts, 60, at,
-                                                  {kFirstWord, 1, look.content, 0x5000, data});
+        const UctIndex rts = builder_.active_message(process_, 0, AmId::rndv_rts, 60, at,
+                                                     {kFirstWord, 1, look.content, 0x5000, data});
         builder_.from_ucp(rts, op);
       }
     }
@@ -59,7 +60,7 @@ class Sender {
   }
 
   // The receiver's side of the oldest message on its way.
-  void arrive(std::map<Index, Index>& taken, std::uint64_t tick) {
+  void arrive(std::map<UcpIndex, UcpIndex>& taken, std::uint64_t tick) {
     const auto [op, look] = on_the_way.front();
     on_the_way.pop_front();
     const auto at = static_cast<std::int64_t>(tick);
@@ -70,30 +71,30 @@ class Sender {
             ? builder_.arrival(0, AmId::am_middle, at, {look.bytes - 4, look.content})
             : builder_.arrival(0, AmId::rndv_rts, at,
                                {kFirstWord, 1, look.content, 0x5000, look.bytes - kProgramHeader});
-    const Index call = builder_.handler_call(0, kHandler, kProgramHeader, look.bytes, tick);
+    const UcpIndex call = builder_.handler_call(0, kHandler, kProgramHeader, look.bytes, tick);
     builder_.ucp(call).arrival = arrival;
     taken[op] = call;
   }
 
   struct OnTheWay {
-    Index op;
+    UcpIndex op;
     Look look;
   };
   std::deque<OnTheWay> on_the_way;
 
  private:
   JobBuilder& builder_;
-  Index process_;
+  Rank process_;
 };
 
 struct RandomJob {
-  static constexpr Index kSenders = 3;
+  static constexpr int kSenders = 3;
 
   // `untold_of`: one in so many says nothing of its content, 0 = none. `lost`: some never arrive.
   RandomJob(std::uint64_t seed, std::uint64_t untold_of, bool lost) : builder(1 + kSenders) {
     Random random(seed);
     std::deque<Sender> senders;
-    for (Index i = 1; i <= kSenders; ++i) senders.emplace_back(builder, i);
+    for (int i = 1; i <= kSenders; ++i) senders.emplace_back(builder, i);
     std::uint64_t tick = 1;
     for (int step = 0; step < 200; ++step, tick += 10) {
       const std::size_t i = random() % senders.size();
@@ -115,15 +116,14 @@ struct RandomJob {
     }
   }
 
-  bool is_true(Index send) const {
+  bool is_true(UcpIndex send) const {
     const auto truth = taken.find(send);
-    return truth != taken.end() &&
-           builder.job.ucp[static_cast<std::size_t>(send)].partner == truth->second;
+    return truth != taken.end() && builder.job.ucp[send].partner == truth->second;
   }
 
   JobBuilder builder;
-  std::map<Index, Index> taken;  // send -> call
-  std::map<Index, Look> looks;   // of the sends
+  std::map<UcpIndex, UcpIndex> taken;  // send -> call
+  std::map<UcpIndex, Look> looks;      // of the sends
   std::map<Look, std::set<std::size_t>> senders_of;
 };
 
@@ -197,18 +197,18 @@ struct TwoSenders {
     b.arrive(taken, 10);
     a.arrive(taken, 20);
   }
-  UcpOp& first() { return builder.ucp(0); }
+  UcpOp& first() { return builder.ucp(UcpIndex(0)); }
 
   JobBuilder builder;
   Sender a, b;
-  std::map<Index, Index> taken;
+  std::map<UcpIndex, UcpIndex> taken;
 };
 
 TEST_CASE("the second of two may arrive first") {
   TwoSenders two;
   match_messages(two.builder.job);
   CHECK(two.first().match == Match::exact);
-  CHECK(two.first().partner == two.taken.at(0));
+  CHECK(two.first().partner == two.taken.at(UcpIndex(0)));
 }
 
 TEST_CASE("without UCT's records nothing tells two apart, and what was dropped is the reason") {

@@ -14,7 +14,7 @@ namespace {
 
 using test::JobBuilder;
 using Random = std::mt19937_64;
-using Pairs = std::map<Index, Index>;  // send -> receive
+using Pairs = std::map<UcpIndex, UcpIndex>;  // send -> receive
 
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 
@@ -23,8 +23,8 @@ class Worker {
  public:
   explicit Worker(JobBuilder& builder) : builder_(builder) {}
 
-  void post(Index receive) {
-    const auto fits = [&](Index send) { return this->fits(receive, send); };
+  void post(UcpIndex receive) {
+    const auto fits = [&](UcpIndex send) { return this->fits(receive, send); };
     const auto found = std::find_if(unexpected_.begin(), unexpected_.end(), fits);
     if (found == unexpected_.end()) {
       posted_.push_back(receive);
@@ -34,8 +34,8 @@ class Worker {
     unexpected_.erase(found);
   }
 
-  void arrive(Index send) {
-    const auto fits = [&](Index receive) { return this->fits(receive, send); };
+  void arrive(UcpIndex send) {
+    const auto fits = [&](UcpIndex receive) { return this->fits(receive, send); };
     const auto found = std::find_if(posted_.begin(), posted_.end(), fits);
     if (found == posted_.end()) {
       unexpected_.push_back(send);
@@ -45,7 +45,7 @@ class Worker {
     posted_.erase(found);
   }
 
-  void cancel(Index receive) {
+  void cancel(UcpIndex receive) {
     const auto found = std::find(posted_.begin(), posted_.end(), receive);
     if (found == posted_.end()) return;
     posted_.erase(found);
@@ -55,17 +55,17 @@ class Worker {
   Pairs pairs;
 
  private:
-  bool fits(Index receive, Index send) const {
+  bool fits(UcpIndex receive, UcpIndex send) const {
     const UcpOp& r = builder_.ucp(receive);
     return ((r.tag ^ builder_.ucp(send).tag) & r.tag_mask) == 0;
   }
 
-  void take(Index receive, Index send) {
+  void take(UcpIndex receive, UcpIndex send) {
     end(receive, 0, builder_.ucp(send).tag, builder_.ucp(send).bytes);
     pairs[send] = receive;
   }
 
-  void end(Index receive, std::int32_t status, std::uint64_t tag, std::uint64_t bytes) {
+  void end(UcpIndex receive, std::int32_t status, std::uint64_t tag, std::uint64_t bytes) {
     UcpOp& op = builder_.ucp(receive);
     op.ended = op.completed = true;
     op.end_status = status;
@@ -74,7 +74,7 @@ class Worker {
   }
 
   JobBuilder& builder_;
-  std::deque<Index> posted_, unexpected_;
+  std::deque<UcpIndex> posted_, unexpected_;
 };
 
 // Sources 1 and 2 send to 0, each in its order. As in MPI the upper half of a tag is the source.
@@ -82,14 +82,14 @@ struct RandomJob {
   explicit RandomJob(std::uint64_t seed) : builder(3), worker(builder) {
     Random random(seed);
     std::uint64_t tick = 1;
-    std::deque<Index> on_the_way[3];
+    std::deque<UcpIndex> on_the_way[3];
     for (int step = 0; step < 400; ++step, ++tick) {
       const std::uint64_t source = 1 + random() % 2, tag = random() % 3;
       switch (random() % 5) {
         case 0:
         case 1:
           on_the_way[source].push_back(
-              builder.send(static_cast<Index>(source), 0, source << 32 | tag, random() % 4, tick));
+              builder.send(static_cast<int>(source), 0, source << 32 | tag, random() % 4, tick));
           break;
         case 2:
           if (!on_the_way[source].empty()) {
@@ -111,13 +111,13 @@ struct RandomJob {
       }
     }
     for (auto& queue : on_the_way) {
-      for (const Index send : queue) worker.arrive(send);
+      for (const UcpIndex send : queue) worker.arrive(send);
     }
   }
 
   JobBuilder builder;
   Worker worker;
-  std::vector<Index> receives;
+  std::vector<UcpIndex> receives;
 };
 
 TEST_CASE("matching is what a worker does, for any order, wildcard and cancelled receive") {
@@ -127,11 +127,11 @@ TEST_CASE("matching is what a worker does, for any order, wildcard and cancelled
     RandomJob random(seed);
     Job& job = random.builder.job;
     match_messages(job);
-    for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    for (const UcpIndex i : job.ucp.indexes()) {
       const UcpOp& op = job.ucp[i];
       if (!op.is_send()) continue;
-      const auto truth = random.worker.pairs.find(static_cast<Index>(i));
-      const Index taken_by = truth == random.worker.pairs.end() ? kNone : truth->second;
+      const auto truth = random.worker.pairs.find(i);
+      const UcpIndex taken_by = truth == random.worker.pairs.end() ? kNone : truth->second;
       REQUIRE(op.partner == taken_by);
       REQUIRE((op.match == Match::unmatched) == (taken_by == kNone));
       exact += op.match == Match::exact;
@@ -152,10 +152,10 @@ TEST_CASE("whichever records were dropped, no wrong pair is exact") {
     Job& job = random.builder.job;
     random.builder.drop_some(drops);
     match_messages(job);
-    for (std::size_t i = 0; i < job.ucp.size(); ++i) {
+    for (const UcpIndex i : job.ucp.indexes()) {
       const UcpOp& op = job.ucp[i];
       if (!op.is_send() || op.match != Match::exact) continue;
-      const auto truth = random.worker.pairs.find(static_cast<Index>(i));
+      const auto truth = random.worker.pairs.find(i);
       REQUIRE(truth != random.worker.pairs.end());
       REQUIRE(op.partner == truth->second);
       ++exact;
@@ -176,18 +176,18 @@ TEST_CASE("two sources of one key are ambiguous, one message of one key is not")
   builder.send(1, 0, 8, 8, 5);
   builder.receive(0, 8, 8, 6);
   match_messages(builder.job);
-  CHECK(builder.ucp(0).match == Match::ambiguous);
-  CHECK(builder.ucp(1).match == Match::ambiguous);
-  CHECK(builder.ucp(4).match == Match::exact);
-  CHECK(builder.ucp(4).partner == 5);
-  CHECK(builder.ucp(5).peer_process == 1);
+  CHECK(builder.ucp(UcpIndex(0)).match == Match::ambiguous);
+  CHECK(builder.ucp(UcpIndex(1)).match == Match::ambiguous);
+  CHECK(builder.ucp(UcpIndex(4)).match == Match::exact);
+  CHECK(builder.ucp(UcpIndex(4)).partner == UcpIndex(5));
+  CHECK(builder.ucp(UcpIndex(5)).peer_process == ProcessIndex(1));
 }
 
 TEST_CASE(
     "two sources of one key are told apart where one had been received before the other sent") {
   JobBuilder builder(3);
-  const Index early = builder.send(1, 0, 7, 8, 1), late = builder.send(2, 0, 7, 8, 50);
-  const Index first = builder.receive(0, 7, 8, 10), second = builder.receive(0, 7, 8, 11);
+  const UcpIndex early = builder.send(1, 0, 7, 8, 1), late = builder.send(2, 0, 7, 8, 50);
+  const UcpIndex first = builder.receive(0, 7, 8, 10), second = builder.receive(0, 7, 8, 11);
   builder.ucp(second).end_ns = 60;
 
   SUBCASE("ended before") {
@@ -219,14 +219,14 @@ TEST_CASE("threads and endpoints that share a key are ambiguous") {
     builder.receive(1, 7, 8, 3);
     builder.receive(1, 7, 8, 4);
     match_messages(builder.job);
-    CHECK(builder.ucp(0).match == Match::ambiguous);
+    CHECK(builder.ucp(UcpIndex(0)).match == Match::ambiguous);
   }
 }
 
 TEST_CASE("the place of a matched receive is its probe's") {
   JobBuilder builder(2);
-  const Index first = builder.send(0, 1, 7, 8, 1), second = builder.send(0, 1, 7, 8, 2);
-  const Index received = builder.receive(1, 7, 8, 10), probed = builder.receive(1, 7, 8, 20);
+  const UcpIndex first = builder.send(0, 1, 7, 8, 1), second = builder.send(0, 1, 7, 8, 2);
+  const UcpIndex received = builder.receive(1, 7, 8, 10), probed = builder.receive(1, 7, 8, 20);
   builder.ucp(probed).posted_tick = 5;
   match_messages(builder.job);
   CHECK(builder.ucp(first).partner == probed);
@@ -235,8 +235,8 @@ TEST_CASE("the place of a matched receive is its probe's") {
 
 TEST_CASE("a pair is not exact where another receive may have come in between") {
   JobBuilder builder(2);
-  const Index first = builder.send(0, 1, 7, 8, 1), second = builder.send(0, 1, 7, 8, 2);
-  const Index before = builder.receive(1, 7, 8, 10);
+  const UcpIndex first = builder.send(0, 1, 7, 8, 1), second = builder.send(0, 1, 7, 8, 2);
+  const UcpIndex before = builder.receive(1, 7, 8, 10);
   SUBCASE("the next receive may have taken the second") {
     builder.open_receive(1, 7, kAllBits, 20);
     match_messages(builder.job);
@@ -267,12 +267,12 @@ TEST_CASE("failed sends and receives, and lengths that differ, are no exact pair
   JobBuilder builder(2);
   builder.ucp(builder.send(0, 1, 7, 8, 1)).end_status = -25;
   builder.cancelled_receive(1, 7, kAllBits, 2);
-  const Index send = builder.send(0, 1, 7, 8, 3), receive = builder.receive(1, 7, 9, 4);
+  const UcpIndex send = builder.send(0, 1, 7, 8, 3), receive = builder.receive(1, 7, 9, 4);
   match_messages(builder.job);
   CHECK(builder.ucp(send).partner == receive);
   CHECK(builder.ucp(send).match == Match::ambiguous);
-  CHECK(builder.ucp(0).match == Match::unmatched);
-  CHECK(builder.ucp(1).match == Match::unmatched);
+  CHECK(builder.ucp(UcpIndex(0)).match == Match::unmatched);
+  CHECK(builder.ucp(UcpIndex(1)).match == Match::unmatched);
 }
 
 }  // namespace

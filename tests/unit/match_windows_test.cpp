@@ -30,13 +30,13 @@ struct Truth {
       const std::uint64_t source = 1 + random() % 2, tag = source << 32 | random() % 2;
       switch (random() % (3 + calm)) {
         case 0:
-          on_the_way[source].push_back(builder.send(static_cast<Index>(source), 0, tag, 8, tick));
+          on_the_way[source].push_back(builder.send(static_cast<int>(source), 0, tag, 8, tick));
           break;
         case 1: {
           static constexpr std::uint64_t kMasks[] = {kAllBits, kAllBits, kAllBits, 0xffffffffu};
-          const Index receive = builder.open_receive(0, tag, kMasks[random() % 4], tick);
+          const UcpIndex receive = builder.open_receive(0, tag, kMasks[random() % 4], tick);
           const auto found = std::find_if(unexpected.begin(), unexpected.end(),
-                                          [&](Index send) { return fits(receive, send); });
+                                          [&](UcpIndex send) { return fits(receive, send); });
           if (found == unexpected.end()) {
             posted.push_back(receive);
           } else {
@@ -51,17 +51,17 @@ struct Truth {
     }
   }
 
-  bool fits(Index receive, Index send) {
+  bool fits(UcpIndex receive, UcpIndex send) {
     const UcpOp& op = builder.ucp(receive);
     return ((op.tag ^ builder.ucp(send).tag) & op.tag_mask) == 0;
   }
 
   void arrive(std::uint64_t source) {
     if (on_the_way[source].empty()) return;
-    const Index send = on_the_way[source].front();
+    const UcpIndex send = on_the_way[source].front();
     on_the_way[source].pop_front();
     const auto found = std::find_if(posted.begin(), posted.end(),
-                                    [&](Index receive) { return fits(receive, send); });
+                                    [&](UcpIndex receive) { return fits(receive, send); });
     if (found == posted.end()) {
       unexpected.push_back(send);
     } else {
@@ -70,7 +70,7 @@ struct Truth {
     }
   }
 
-  void take(Index receive, Index send) {
+  void take(UcpIndex receive, UcpIndex send) {
     UcpOp& op = builder.ucp(receive);
     op.ended = op.completed = true;
     op.end_status = 0;
@@ -82,7 +82,7 @@ struct Truth {
 
   JobBuilder builder;
   std::uint64_t tick = 0;
-  std::deque<Index> on_the_way[3], posted, unexpected;
+  std::deque<UcpIndex> on_the_way[3], posted, unexpected;
   std::map<log::Id, log::Id> taken_by;  // send -> receive
 };
 
@@ -121,14 +121,14 @@ void cut(Job& job, const std::vector<std::vector<Gap>>& gaps) {
     ProcessLog& log = job.logs[p];
     log.clock = log::ClockFit(log::Clock::tsc, {{0, 0, 1}, {1'000'000, 1'000'000, 1'000'001}});
     log.flavour = MpiFlavour::open_mpi;
-    log.workers = {{JobBuilder::kWorker, 0, JobBuilder::uid(static_cast<Index>(p)), UINT64_MAX}};
+    log.workers = {{JobBuilder::kWorker, 0, JobBuilder::uid(static_cast<int>(p)), UINT64_MAX}};
     log.recorded.gaps = gaps[p];
     for (const Gap& gap : gaps[p]) log.recorded.lane_gaps.push_back({gap, 0, false, {}});
   }
   job.monotonic_clocks = 1;
   std::vector<UcpOp> kept;
   for (UcpOp op : job.ucp) {
-    ProcessLog& log = job.logs[static_cast<std::size_t>(op.process)];
+    ProcessLog& log = job.logs[op.process];
     const auto counters_at = [&](std::int64_t at_ns) -> log::LaneCounters* {
       for (LaneGap& gap : log.recorded.lane_gaps) {
         if (in_gap({gap.span}, at_ns)) return &gap.counted;
@@ -165,8 +165,7 @@ void check_against(const Truth& truth, const Job& job, Outcome& sum) {
     }
     const auto found = truth.taken_by.find(op.id);
     const log::Id truly = found == truth.taken_by.end() ? 0 : found->second;
-    const log::Id shown =
-        op.partner == kNone ? 0 : job.ucp[static_cast<std::size_t>(op.partner)].id;
+    const log::Id shown = op.partner == kNone ? 0 : job.ucp[op.partner].id;
     REQUIRE((shown == 0) == (op.match == Match::unmatched || op.match == Match::outside_window));
     if (op.match == Match::exact) REQUIRE(shown == truly);
     if (op.match == Match::unmatched) REQUIRE(truly == 0);
@@ -220,7 +219,7 @@ TEST_CASE("in windows, too, no wrong pair is exact, whichever records were dropp
       if (!op.is_send() || op.match != Match::exact) continue;
       const auto found = truth.taken_by.find(op.id);
       REQUIRE(found != truth.taken_by.end());
-      REQUIRE(job.ucp[static_cast<std::size_t>(op.partner)].id == found->second);
+      REQUIRE(job.ucp[op.partner].id == found->second);
       ++exact;
     }
     doubtful += job.findings.doubtful_by_loss;
@@ -232,7 +231,7 @@ TEST_CASE("in windows, too, no wrong pair is exact, whichever records were dropp
 TEST_CASE("without whole counts nothing is exact behind a gap") {
   for (const bool whole : {true, false}) {
     JobBuilder builder(2);
-    const Index send = builder.send(0, 1, 7, 8, 500), receive = builder.receive(1, 7, 8, 510);
+    const UcpIndex send = builder.send(0, 1, 7, 8, 500), receive = builder.receive(1, 7, 8, 510);
     builder.ucp(receive).end_ns = 520;
     builder.ucp(builder.send(0, 1, 7, 8, 900)).end_ns = 900;
     builder.ucp(builder.receive(1, 7, 8, 910)).end_ns = 920;
@@ -251,7 +250,7 @@ TEST_CASE("without whole counts nothing is exact behind a gap") {
 TEST_CASE("times of clocks that were not measured do not move what lies side by side") {
   constexpr std::uint64_t kBehind = 2'000'000, kBegin = 10'000'000;
   JobBuilder builder(2);
-  std::vector<Index> sends, receives;
+  std::vector<UcpIndex> sends, receives;
   for (std::uint64_t i = 0; i < 3; ++i) {
     const std::uint64_t at = kBegin + i * 1000;
     sends.push_back(builder.send(0, 1, 7, 8, at));

@@ -75,7 +75,7 @@ LogBuilder process_with(const log::GpuDevice& gpu, std::uint32_t rank) {
 }
 
 Run run_of(std::vector<LogBuilder> builders) {
-  LogSet logs{.folder = "folder", .files = {}, .left_out = {}, .notes = {}};
+  LogSet logs{.folder = "folder", .files = {}, .left_out = {}};
   for (LogBuilder& builder : builders) logs.files.push_back(builder.read());
   return merge_logs(std::move(logs), {});
 }

@@ -264,9 +264,9 @@ TEST_CASE("one-sided: the target's memory is what it was when the operation reac
   builder.log(1).devices = reused.builder.log(0).devices;
   add_driver(builder, 0);
   for (const std::uint64_t tick : {50, 300}) {
-    const Index put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1010, 8, tick);
+    const UcpIndex put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1010, 8, tick);
     builder.ucp(put).memory.own = log::kHostMemory;
-    const Index get = builder.one_sided(UcpFunction::get_nbx, 0, 1, 0x2000, 8, tick + 1);
+    const UcpIndex get = builder.one_sided(UcpFunction::get_nbx, 0, 1, 0x2000, 8, tick + 1);
     builder.ucp(get).memory.own = log::kUnknownMemory;
   }
   build_rows(builder.job);
@@ -281,15 +281,15 @@ TEST_CASE("one-sided: the target's memory is what it was when the operation reac
 
 TEST_CASE("nothing of an empty message lies on a device, nor what a handler is given at first") {
   JobBuilder builder(2);
-  for (const Index process : {0, 1}) add_driver(builder, process);
+  for (const int process : {0, 1}) add_driver(builder, process);
   builder.pair(builder.send(0, 1, 7, 0, 1), builder.receive(1, 7, 0, 1));
-  const Index sent = builder.active_send(0, 1, 3, 8, 8, 2);  // a header, and no data
-  const Index called = builder.handler_call(1, 3, 8, 8, 3);
+  const UcpIndex sent = builder.active_send(0, 1, 3, 8, 8, 2);  // a header, and no data
+  const UcpIndex called = builder.handler_call(1, 3, 8, 8, 3);
   builder.pair(sent, called);
   builder.pair(builder.send(0, 1, 8, 100, 4), builder.receive(1, 8, 100, 4));
   const Index gpu = add_gpu(builder, "0000:10:00.0");
   add_memory(builder, 1, 16, gpu, 0x1000, 100);
-  const Index offered = builder.receive(1, 9, 0, 6);  // of more than was sent
+  const UcpIndex offered = builder.receive(1, 9, 0, 6);  // of more than was sent
   builder.ucp(offered).bytes = 100;
   builder.ucp(offered).memory.own = 16;
   builder.pair(builder.send(0, 1, 9, 0, 6), offered);
@@ -305,12 +305,12 @@ TEST_CASE("nothing of an empty message lies on a device, nor what a handler is g
 
 TEST_CASE("an active message whose data its handler asks for goes to where that is asked to") {
   JobBuilder builder(2);
-  for (const Index process : {0, 1}) add_driver(builder, process);
+  for (const int process : {0, 1}) add_driver(builder, process);
   const Index gpu = add_gpu(builder, "0000:10:00.0");
   add_memory(builder, 1, 16, gpu, 0x1000, 100);
-  const Index called = builder.handler_call(1, 3, 8, 108, 3);
+  const UcpIndex called = builder.handler_call(1, 3, 8, 108, 3);
   builder.pair(builder.active_send(0, 1, 3, 8, 108, 2), called);
-  const Index data = builder.flush(UcpFunction::am_recv_data_nbx, 1, 4, 5);
+  const UcpIndex data = builder.flush(UcpFunction::am_recv_data_nbx, 1, 4, 5);
   builder.ucp(data).data_of = called;
   builder.ucp(data).bytes = 100;
   builder.ucp(data).memory.own = 16;

@@ -12,14 +12,14 @@ namespace {
 using log::UcpFunction;
 using test::JobBuilder;
 using wire::AmId;
-using Ops = std::vector<Index>;
+using Ops = std::vector<UctIndex>;
 
-void check_serves(JobBuilder& builder, Index op, Index served, Link link) {
+void check_serves(JobBuilder& builder, UctIndex op, UcpIndex served, Link link) {
   CHECK(builder.uct(op).serves == served);
   CHECK(builder.uct(op).link == link);
 }
 
-void check_reason(JobBuilder& builder, Index op, const std::string& reason) {
+void check_reason(JobBuilder& builder, UctIndex op, const std::string& reason) {
   CHECK(builder.uct(op).serves == kNone);
   CHECK(builder.uct(op).link == Link::reason);
   CHECK(builder.uct(op).reason == reason);
@@ -27,17 +27,18 @@ void check_reason(JobBuilder& builder, Index op, const std::string& reason) {
 
 TEST_CASE("emulated put: the target's completion serves the put whose request it answers") {
   JobBuilder builder(2);
-  const Index first = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 8, 1);
-  const Index second = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 8, 2);
-  for (const Index put : {first, second}) {
-    const Index request = builder.active_message(0, 1, AmId::put, 28, 3 + put, {0x1000, 7});
+  const UcpIndex first = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 8, 1);
+  const UcpIndex second = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 8, 2);
+  for (const UcpIndex put : {first, second}) {
+    const UctIndex request =
+        builder.active_message(0, 1, AmId::put, 28, 3 + put.number(), {0x1000, 7});
     builder.from_ucp(request, put);
   }
   const log::Id of_first = builder.arrival(1, AmId::put, 10, {0x1000, 7});
   const log::Id of_second = builder.arrival(1, AmId::put, 11, {0x1000, 7});
-  const Index answer_to_second = builder.active_message(1, 0, AmId::completion, 8, 12, {3});
+  const UctIndex answer_to_second = builder.active_message(1, 0, AmId::completion, 8, 12, {3});
   builder.from_arrival(answer_to_second, of_second);
-  const Index answer_to_first = builder.active_message(1, 0, AmId::completion, 8, 13, {3});
+  const UctIndex answer_to_first = builder.active_message(1, 0, AmId::completion, 8, 13, {3});
   builder.from_arrival(answer_to_first, of_first);
   attribute_transfers(builder.job);
   check_serves(builder, answer_to_first, first, Link::exact);
@@ -46,18 +47,18 @@ TEST_CASE("emulated put: the target's completion serves the put whose request it
 
 TEST_CASE("emulated get and fetch: replies queued at the target are tied by their request id") {
   JobBuilder builder(2);
-  const Index get = builder.one_sided(UcpFunction::get_nbx, 0, 1, 0x1000, 100, 1);
-  const Index fetch = builder.one_sided(UcpFunction::atomic_fetch_nb, 0, 1, 0x2000, 8, 2);
+  const UcpIndex get = builder.one_sided(UcpFunction::get_nbx, 0, 1, 0x1000, 100, 1);
+  const UcpIndex fetch = builder.one_sided(UcpFunction::atomic_fetch_nb, 0, 1, 0x2000, 8, 2);
   builder.from_ucp(builder.active_message(0, 1, AmId::get_request, 36, 3, {0x1000, 100, 7, 41}),
                    get);
   builder.from_ucp(builder.active_message(0, 1, AmId::atomic_request, 34, 4, {0x2000, 7, 42}),
                    fetch);
   builder.arrival(1, AmId::get_request, 5, {0x1000, 100, 7, 41});
   builder.arrival(1, AmId::atomic_request, 6, {0x2000, 7, 42});
-  const Index data = builder.active_message(1, 0, AmId::get_reply, 116, 7, {41, 0});
-  const Index result = builder.active_message(1, 0, AmId::atomic_reply, 16, 8, {42});
-  const Index unknown = builder.active_message(1, 0, AmId::get_reply, 116, 9, {43, 0});
-  const Index completion = builder.active_message(1, 0, AmId::completion, 8, 9, {3});
+  const UctIndex data = builder.active_message(1, 0, AmId::get_reply, 116, 7, {41, 0});
+  const UctIndex result = builder.active_message(1, 0, AmId::atomic_reply, 16, 8, {42});
+  const UctIndex unknown = builder.active_message(1, 0, AmId::get_reply, 116, 9, {43, 0});
+  const UctIndex completion = builder.active_message(1, 0, AmId::completion, 8, 9, {3});
   attribute_transfers(builder.job);
   check_serves(builder, data, get, Link::exact);
   check_serves(builder, result, fetch, Link::exact);
@@ -67,14 +68,14 @@ TEST_CASE("emulated get and fetch: replies queued at the target are tied by thei
 
 TEST_CASE("queued: all fragments of a put that waited for its connection") {
   JobBuilder builder(2);
-  const Index put = builder.one_sided(UcpFunction::put_nb, 0, 1, 0x1000, 200, 1);
-  const Index next = builder.one_sided(UcpFunction::put_nb, 0, 1, 0x1000, 200, 2);
+  const UcpIndex put = builder.one_sided(UcpFunction::put_nb, 0, 1, 0x1000, 200, 1);
+  const UcpIndex next = builder.one_sided(UcpFunction::put_nb, 0, 1, 0x1000, 200, 2);
   const auto fragment = [&](std::uint64_t offset, std::int64_t at) {
     return builder.active_message(0, 1, AmId::put, 120, at, {0x1000 + offset, 7});
   };
-  const Index a = fragment(0, 5), b = fragment(100, 6), c = fragment(0, 7), d = fragment(100, 8);
-  const Index outside = fragment(150, 9);
-  const Index native = builder.memory_operation(0, 1, log::UctOp::get_bcopy, 0x1000, 200, 9);
+  const UctIndex a = fragment(0, 5), b = fragment(100, 6), c = fragment(0, 7), d = fragment(100, 8);
+  const UctIndex outside = fragment(150, 9);
+  const UctIndex native = builder.memory_operation(0, 1, log::UctOp::get_bcopy, 0x1000, 200, 9);
   attribute_transfers(builder.job);
   check_serves(builder, a, put, Link::inferred);
   check_serves(builder, b, put, Link::inferred);
@@ -86,11 +87,11 @@ TEST_CASE("queued: all fragments of a put that waited for its connection") {
 
 TEST_CASE("queued: an active message in fragments") {
   JobBuilder builder(2);
-  const Index send = builder.active_send(0, 1, 5, 16, 316, 1);
+  const UcpIndex send = builder.active_send(0, 1, 5, 16, 316, 1);
   const std::uint64_t header = 5 | std::uint64_t{16} << 32;
-  const Index first = builder.active_message(0, 1, AmId::am_first, 32 + 116, 2, {header});
-  const Index middle = builder.active_message(0, 1, AmId::am_middle, 24 + 200, 3, {100});
-  const Index other =
+  const UctIndex first = builder.active_message(0, 1, AmId::am_first, 32 + 116, 2, {header});
+  const UctIndex middle = builder.active_message(0, 1, AmId::am_middle, 24 + 200, 3, {100});
+  const UctIndex other =
       builder.active_message(0, 1, AmId::am_single, 8 + 316, 4, {6 | std::uint64_t{16} << 32});
   attribute_transfers(builder.job);
   check_serves(builder, first, send, Link::inferred);
@@ -104,15 +105,15 @@ TEST_CASE("queued: an active message in fragments") {
 
 TEST_CASE("flush: it serves the UCP flush that posted it or that is in progress") {
   JobBuilder builder(2);
-  const Index blocking = builder.flush(UcpFunction::worker_flush, 0, 10, 20);
-  const Index inside = builder.memory_operation(0, 1, log::UctOp::ep_flush, 0, 0, 12);
+  const UcpIndex blocking = builder.flush(UcpFunction::worker_flush, 0, 10, 20);
+  const UctIndex inside = builder.memory_operation(0, 1, log::UctOp::ep_flush, 0, 0, 12);
   builder.from_ucp(inside, blocking);
-  const Index from_progress = builder.memory_operation(0, 1, log::UctOp::iface_flush, 0, 0, 15);
-  const Index later = builder.memory_operation(0, 1, log::UctOp::ep_flush, 0, 0, 25);
-  const Index elsewhere = builder.memory_operation(1, 0, log::UctOp::ep_flush, 0, 0, 15);
+  const UctIndex from_progress = builder.memory_operation(0, 1, log::UctOp::iface_flush, 0, 0, 15);
+  const UctIndex later = builder.memory_operation(0, 1, log::UctOp::ep_flush, 0, 0, 25);
+  const UctIndex elsewhere = builder.memory_operation(1, 0, log::UctOp::ep_flush, 0, 0, 15);
   // Progress inside a blocking flush posts for others, too.
-  const Index send = builder.send(0, 1, 7, 8, 5);
-  const Index waited = builder.active_message(0, 1, AmId::eager_only, 16, 13, {7});
+  const UcpIndex send = builder.send(0, 1, 7, 8, 5);
+  const UctIndex waited = builder.active_message(0, 1, AmId::eager_only, 16, 13, {7});
   builder.from_ucp(waited, blocking);
   builder.uct(waited).route = log::Route::blocking;
   attribute_transfers(builder.job);
@@ -125,22 +126,24 @@ TEST_CASE("flush: it serves the UCP flush that posted it or that is in progress"
 
 TEST_CASE("request: what came back by the address of its request must be of its operation") {
   JobBuilder builder(2);
-  const auto comes_back = [&](Index op, Index served) {
+  const auto comes_back = [&](UctIndex op, UcpIndex served) {
     builder.from_ucp(op, served);
     builder.uct(op).route = log::Route::request;
     return op;
   };
-  const Index put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 300, 1);
+  const UcpIndex put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 300, 1);
   builder.ucp(put).end_ns = 40;
-  const Index part =
+  const UctIndex part =
       comes_back(builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0x1064, 200, 30), put);
-  const Index beyond =
+  const UctIndex beyond =
       comes_back(builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0x1064, 201, 31), put);
-  const Index send = builder.send(0, 1, 7, 8, 5);
-  const Index first = comes_back(builder.active_message(0, 1, AmId::eager_only, 16, 32, {7}), send);
-  const Index other = comes_back(builder.active_message(0, 1, AmId::eager_only, 16, 33, {8}), send);
-  const Index ended = builder.flush(UcpFunction::ep_flush_nbx, 0, 10, 20);
-  const Index late =
+  const UcpIndex send = builder.send(0, 1, 7, 8, 5);
+  const UctIndex first =
+      comes_back(builder.active_message(0, 1, AmId::eager_only, 16, 32, {7}), send);
+  const UctIndex other =
+      comes_back(builder.active_message(0, 1, AmId::eager_only, 16, 33, {8}), send);
+  const UcpIndex ended = builder.flush(UcpFunction::ep_flush_nbx, 0, 10, 20);
+  const UctIndex late =
       comes_back(builder.memory_operation(0, 1, log::UctOp::ep_flush, 0, 0, 34), ended);
   attribute_transfers(builder.job);
   check_serves(builder, part, put, Link::exact);
@@ -152,19 +155,21 @@ TEST_CASE("request: what came back by the address of its request must be of its 
 
 TEST_CASE("payload: the parts of one-sided operations") {
   JobBuilder builder(2);
-  const Index put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 300, 1);
-  const Index short_part = builder.memory_operation(0, 1, log::UctOp::put_short, 0x1000, 100, 2);
-  const Index rest = builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0x1064, 200, 3);
-  const Index get = builder.one_sided(UcpFunction::get_nbx, 0, 1, 0x9000, 50, 4);
-  const Index request = builder.active_message(0, 1, AmId::get_request, 36, 5, {0x9000, 50, 7, 1});
-  const Index reply = builder.active_message(1, 0, AmId::get_reply, 66, 6, {1, 0});
-  const Index fetch = builder.one_sided(UcpFunction::atomic_op_nbx, 0, 1, 0x2000, 8, 7);
+  const UcpIndex put = builder.one_sided(UcpFunction::put_nbx, 0, 1, 0x1000, 300, 1);
+  const UctIndex short_part = builder.memory_operation(0, 1, log::UctOp::put_short, 0x1000, 100, 2);
+  const UctIndex rest = builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0x1064, 200, 3);
+  const UcpIndex get = builder.one_sided(UcpFunction::get_nbx, 0, 1, 0x9000, 50, 4);
+  const UctIndex request =
+      builder.active_message(0, 1, AmId::get_request, 36, 5, {0x9000, 50, 7, 1});
+  const UctIndex reply = builder.active_message(1, 0, AmId::get_reply, 66, 6, {1, 0});
+  const UcpIndex fetch = builder.one_sided(UcpFunction::atomic_op_nbx, 0, 1, 0x2000, 8, 7);
   builder.ucp(fetch).reply_buffer = 0x5000;
-  const Index compare = builder.active_message(0, 1, AmId::atomic_request, 42, 8, {0x2000, 7, 2});
-  for (const Index op : {short_part, rest}) builder.uct(op).serves = put;
-  for (const Index op : {request, reply}) builder.uct(op).serves = get;
+  const UctIndex compare =
+      builder.active_message(0, 1, AmId::atomic_request, 42, 8, {0x2000, 7, 2});
+  for (const UctIndex op : {short_part, rest}) builder.uct(op).serves = put;
+  for (const UctIndex op : {request, reply}) builder.uct(op).serves = get;
   builder.uct(compare).serves = fetch;
-  const auto covered = [&](const std::vector<Index>& ops) {
+  const auto covered = [&](const std::vector<UctIndex>& ops) {
     find_payload(builder.job, ops);
     return covered_bytes(builder.job, ops);
   };
@@ -181,11 +186,11 @@ TEST_CASE("payload: the parts of one-sided operations") {
 
 TEST_CASE("payload: an announcement carries the header of an active message") {
   JobBuilder builder(2);
-  const Index send = builder.active_send(0, 1, 5, 16, 1016, 1);
-  const Index rts = builder.active_message(0, 1, AmId::rndv_rts, 60, 2,
-                                           {5 | std::uint64_t{16} << 32, 1, 2, 0x5000, 1000});
-  const Index get = builder.memory_operation(1, 0, log::UctOp::get_zcopy, 0x5000, 1000, 3);
-  for (const Index op : {rts, get}) builder.uct(op).serves = send;
+  const UcpIndex send = builder.active_send(0, 1, 5, 16, 1016, 1);
+  const UctIndex rts = builder.active_message(0, 1, AmId::rndv_rts, 60, 2,
+                                              {5 | std::uint64_t{16} << 32, 1, 2, 0x5000, 1000});
+  const UctIndex get = builder.memory_operation(1, 0, log::UctOp::get_zcopy, 0x5000, 1000, 3);
+  for (const UctIndex op : {rts, get}) builder.uct(op).serves = send;
   find_payload(builder.job, Ops{rts, get});
   CHECK(covered_bytes(builder.job, Ops{rts, get}) == 1016);
   CHECK(derive_protocol(builder.job, &builder.ucp(send), Ops{rts, get}, 1016) ==
@@ -194,12 +199,12 @@ TEST_CASE("payload: an announcement carries the header of an active message") {
 
 TEST_CASE("match: an active message reaches a handler of its id and length") {
   JobBuilder builder(2);
-  const Index small = builder.active_send(0, 1, 5, 0, 8, 1);
-  const Index large = builder.active_send(0, 1, 5, 0, 80, 2);
-  const Index lost = builder.active_send(0, 1, 6, 0, 8, 3);
-  const Index got_large = builder.handler_call(1, 5, 0, 80, 10);
-  const Index got_small = builder.handler_call(1, 5, 0, 8, 11);
-  const Index put = builder.one_sided(UcpFunction::put_nbi, 0, 1, 0x1000, 8, 4);
+  const UcpIndex small = builder.active_send(0, 1, 5, 0, 8, 1);
+  const UcpIndex large = builder.active_send(0, 1, 5, 0, 80, 2);
+  const UcpIndex lost = builder.active_send(0, 1, 6, 0, 8, 3);
+  const UcpIndex got_large = builder.handler_call(1, 5, 0, 80, 10);
+  const UcpIndex got_small = builder.handler_call(1, 5, 0, 8, 11);
+  const UcpIndex put = builder.one_sided(UcpFunction::put_nbi, 0, 1, 0x1000, 8, 4);
   match_messages(builder.job);
   CHECK(builder.ucp(small).partner == got_small);
   CHECK(builder.ucp(large).partner == got_large);
@@ -210,7 +215,8 @@ TEST_CASE("match: an active message reaches a handler of its id and length") {
 
 TEST_CASE("match: equal active messages of two senders are ambiguous") {
   JobBuilder builder(3);
-  const Index a = builder.active_send(0, 2, 5, 0, 8, 1), b = builder.active_send(1, 2, 5, 0, 8, 2);
+  const UcpIndex a = builder.active_send(0, 2, 5, 0, 8, 1),
+                 b = builder.active_send(1, 2, 5, 0, 8, 2);
   builder.handler_call(2, 5, 0, 8, 10);
   builder.handler_call(2, 5, 0, 8, 11);
   match_messages(builder.job);

@@ -10,11 +10,11 @@ namespace {
 
 using test::JobBuilder;
 
-constexpr Index kRanks = 20;
+constexpr int kRanks = 20;
 
 struct Hung {
   explicit Hung(const char* exit) : builder(kRanks) {
-    for (Index i = 0; i < kRanks; ++i) {
+    for (int i = 0; i < kRanks; ++i) {
       Process row;
       row.rank = i;
       row.exit = texts().intern(exit);
@@ -24,7 +24,7 @@ struct Hung {
   }
   Texts& texts() { return builder.job.run.texts; }
 
-  MpiCall& call(Index process, const char* function, bool open, std::int64_t start_ns) {
+  MpiCall& call(Rank process, const char* function, bool open, std::int64_t start_ns) {
     MpiCall row;
     row.process = process;
     row.function = texts().intern(function);
@@ -48,7 +48,7 @@ struct Hung {
 
 TEST_CASE("ranks in one place share a note, which names some; a rank in no call says so") {
   Hung hung("running");
-  for (Index i = 0; i < kRanks - 2; ++i) hung.call(i, "MPI_Barrier", true, 100 + i);
+  for (int i = 0; i < kRanks - 2; ++i) hung.call(i, "MPI_Barrier", true, 100 + i);
   MpiCall& receive = hung.call(kRanks - 2, "MPI_Recv", true, 200);
   receive.peer = log::MpiCall::kAny;
   receive.tag = 5;

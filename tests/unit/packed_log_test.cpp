@@ -13,6 +13,7 @@
 #include "event-log/reader/reader_files.hpp"
 #include "event-log/recorder/block_encoder.hpp"
 #include "tests/unit/log_builder.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace uctrace::log::test {
 namespace {
@@ -81,6 +82,57 @@ LogFile read(const Bytes& log, const Bytes& live = {}) {
 }
 
 }  // namespace
+
+TEST_CASE("what a process defined is read without its events") {
+  LogBuilder definitions;
+  definitions.chunk(Stream::definitions, 0, 1);
+  Text text{};
+  text.head.a = static_cast<std::uint16_t>(TextKind::mpi_library);
+  text.head.b = 4;
+  definitions.add(text, RecordType::text, words_of("mpi!"));
+  const Bytes events = chunk_of(builder());
+  Bytes log = page_of(builder());
+  append_block(log, events, 1, 10);
+  append_block(log, chunk_of(definitions), 1, 2);
+  append_block(log, events, 10, kEvents + 1);
+  const uctrace::test::TemporaryFolder folder;
+  const auto path = folder / "a.ulog";
+  const auto texts_of = [&](std::size_t bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc)
+        .write(reinterpret_cast<const char*>(log.data()), static_cast<std::streamsize>(bytes));
+    const LogFile file = LogFile::open_definitions(path);
+    CHECK(file.event_count() == 0);
+    std::vector<std::string> texts;
+    file.for_each_record(Stream::definitions, [&](std::uint16_t, const TextView& view) {
+      texts.emplace_back(view.text);
+    });
+    return texts;
+  };
+  CHECK(texts_of(log.size()) == std::vector<std::string>{"mpi!"});
+  CHECK(texts_of(log.size() - 64) == std::vector<std::string>{"mpi!"});  // an event block is cut
+  CHECK(texts_of(kProcessPageBytes).empty());
+  CHECK(LogFile::open(path).damage().any());
+}
+
+// Thousands of logs are held at once.
+TEST_CASE("unused lanes of a page take no memory") {
+  const uctrace::test::TemporaryFolder folder;
+  const auto path = folder / "a.ulog";
+  Bytes log = page_of(builder());
+  append_block(log, chunk_of(builder()), 1, kEvents + 1);
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(log.data()), static_cast<std::streamsize>(log.size()));
+  const LogFile file = LogFile::open(path);
+  CHECK(file.complete());
+  CHECK(ticks_of(file) == all_ticks());
+  CHECK(file.size_bytes() == log.size());
+  CHECK(file.memory_bytes() < kProcessPageBytes / 4);
+  CHECK(file.same_bytes(LogFile::open(path)));
+  log[kLanesOffset + 3 * sizeof(LaneInfo) + 5] = std::byte{1};
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(log.data()), static_cast<std::streamsize>(log.size()));
+  CHECK_FALSE(file.same_bytes(LogFile::open(path)));
+}
 
 TEST_CASE("a record that is in a block and in its chunk counts once") {
   const Bytes chunk = chunk_of(builder());

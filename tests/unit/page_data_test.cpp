@@ -10,11 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "log-merger/page-data/page_cells.hpp"
+#include "log-merger/page-data/packed_slabs.hpp"
 #include "log-merger/page-data/page_choice.hpp"
-#include "log-merger/page-data/page_slabs.hpp"
 #include "log-merger/summaries/filter.hpp"
-#include "tests/unit/sample_runs.hpp"
+#include "log-merger/summaries/time_slabs.hpp"
+#include "log-merger/summaries/traffic_cells.hpp"
+#include "tests/unit/timed_run.hpp"
 
 namespace uctrace {
 namespace {
@@ -75,57 +76,10 @@ Tables unpack(const ordered_json& packed) {
   return tables;
 }
 
-constexpr std::int64_t kDuration = 1'000'000;
-
-// random_run with instants: of messages, and of the operations of all three layers.
-Run timed_run(std::uint64_t seed) {
-  Run run = random_run(seed);
-  Random random(seed + 100);
-  const auto instant = [&] { return static_cast<std::int64_t>(below(random, kDuration)); };
-  const auto length = [&] { return static_cast<std::int64_t>(below(random, kDuration / 4)); };
-  for (Message& message : run.messages) {
-    if (below(random, 20) == 0) continue;  // not known
-    message.t_start_ns = instant();
-    message.t_end_ns = message.t_start_ns + length();
-  }
-  for (Transfer& transfer : run.transfers) transfer.t_start_ns = instant();
-  for (std::size_t i = 0; i < run.messages.size(); ++i) {
-    const Message& message = run.messages[i];
-    if (message.src_process < 0 || message.t_start_ns < 0) continue;
-    UcpOperationRow row;
-    row.process = static_cast<std::uint32_t>(message.src_process);
-    row.message = static_cast<std::int64_t>(i);
-    row.t_start_ns = message.t_start_ns;
-    row.t_end_ns = below(random, 9) == 0 ? -1 : row.t_start_ns + length();
-    row.tag = 0xfedcba9876543210;
-    run.ucp_operations.push_back(row);
-    for (std::uint32_t k = 0; k < message.hops; ++k) {
-      const Hop& hop = run.hops[message.first_hop + k];
-      Transfer transfer;
-      transfer.process = row.process;
-      transfer.message = row.message;
-      transfer.transport = hop.transport;
-      transfer.device = hop.device;
-      transfer.op = hop.op;
-      transfer.role = hop.role;
-      transfer.t_start_ns = message.t_start_ns;
-      transfer.t_end_ns = transfer.t_start_ns + 10;
-      transfer.t_complete_ns = below(random, 2) == 0 ? transfer.t_start_ns + length() : -1;
-      run.transfers.push_back(transfer);
-    }
-  }
-  for (MpiCallRow& call : run.mpi_calls) {
-    call.process = static_cast<std::uint32_t>(below(random, run.processes.size()));
-    call.t_start_ns = instant();
-    call.t_end_ns = call.t_start_ns + length();
-  }
-  return run;
-}
-
 // All of a run in slabs.
 struct Laid {
   Laid(const Run& run, std::size_t budget)
-      : cells(run, kWindow), slabs(kWindow, run.processes.size(), budget) {
+      : cells(kWindow), slabs(kWindow, run.processes.size(), budget) {
     for (const Message& message : run.messages) {
       if (const auto placed = cells.add(message, path_of(run, message))) {
         slabs.add(message, *placed);
@@ -138,9 +92,9 @@ struct Laid {
     for (const MpiCallRow& call : run.mpi_calls) slabs.add(call);
   }
 
-  static constexpr PageWindow kWindow{0, kDuration, false};
-  PageCells cells;
-  PageSlabs slabs;
+  static constexpr TimeWindow kWindow{0, kDuration, false};
+  TrafficCells cells;
+  TimeSlabs slabs;
 };
 
 std::int64_t sum(const Column& column) {
@@ -231,8 +185,9 @@ TEST_SUITE("unit") {
     std::vector<std::uint32_t> counts;
     for (const std::size_t budget : {std::size_t{1'000'000}, std::size_t{2'500}, std::size_t{1}}) {
       Laid laid(run, budget);
-      const Tables tables = unpack(pack(laid.slabs.tables(laid.cells)));
-      const TimeAxis& axis = laid.slabs.axis();
+      const SlabTables slabs = laid.slabs.tables();
+      const Tables tables = unpack(pack(pack_slabs(slabs)));
+      const TimeAxis& axis = slabs.axis;
       counts.push_back(axis.slabs);
       for (std::uint32_t process = 0; process < run.processes.size(); ++process) {
         for (std::uint32_t slab = 0; slab < axis.slabs; slab += 1 + axis.slabs / 60) {
@@ -260,8 +215,8 @@ TEST_SUITE("unit") {
     const Run run = timed_run(9);
     const auto laid = [&](std::size_t budget) {
       Laid all(run, budget);
-      Tables tables = unpack(pack(all.slabs.tables(all.cells)));
-      return std::pair(all.slabs.axis(), std::move(tables));
+      const SlabTables slabs = all.slabs.tables();
+      return std::pair(slabs.axis, unpack(pack(pack_slabs(slabs))));
     };
     const auto [fine_axis, fine] = laid(1'000'000);
     for (const std::size_t budget : {std::size_t{500}, std::size_t{1}}) {
@@ -298,7 +253,7 @@ TEST_SUITE("unit") {
         calls[i].process = static_cast<std::uint32_t>(below(random, 3));
         calls[i].t_start_ns = static_cast<std::int64_t>(below(random, 5'000));  // several at once
         starts.push_back(calls[i].t_start_ns);
-        choice.note(calls[i], i);
+        choice.visit(calls[i], i);
       }
       const DetailChoice::Chosen chosen = choice.finish();
       std::sort(starts.begin(), starts.end());
@@ -313,7 +268,7 @@ TEST_SUITE("unit") {
         return std::pair(calls[a].process, calls[a].t_start_ns) <
                std::pair(calls[b].process, calls[b].t_start_ns);
       });
-      CHECK(chosen.rows[static_cast<std::size_t>(DetailTable::mpi_calls)] == expected);
+      CHECK(chosen.of(RowsOf::mpi_calls) == expected);
     }
   }
 

@@ -10,9 +10,10 @@
 #include <string>
 #include <tuple>
 
-#include "log-merger/page-data/page_cells.hpp"
+#include "log-merger/page-data/cells_json.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/traffic_cells.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {
@@ -194,12 +195,13 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a transfer is counted where its own memory is") {
     const Run run = run_with_gpus(5);
-    PageCells cells(run, {0, 1'000'000, false});
+    TrafficCells cells({0, 1'000'000, false});
     for (const Message& message : run.messages) cells.add(message, path_of(run, message));
     for (const Transfer& transfer : run.transfers) cells.add(transfer);
-    const ordered_json all_steps = cells.steps_json(), all_classes = cells.classes_json();
+    const ordered_json all_steps = steps_json(run, cells.tables());
+    const ordered_json all_classes = classes_json(run, cells.tables());
     std::vector<const ordered_json*> steps;  // by transfer total
-    const ordered_json all_cells = cells.cells_json();
+    const ordered_json all_cells = cells_json(cells.tables());
     for (const ordered_json& cell : all_cells) {
       for (const ordered_json& step : all_classes[cell["class"].get<std::size_t>()]["path"]) {
         steps.push_back(&all_steps[step.get<std::size_t>()]);
@@ -220,9 +222,10 @@ TEST_SUITE("unit") {
         transfer.from_gpu = hop.from_gpu;
         transfer.to_memory = hop.to_memory;
         transfer.to_gpu = hop.to_gpu;
-        const auto place = cells.place_of(transfer);
-        REQUIRE(place);
-        const std::size_t total = cells.total_of(*place);
+        const auto found =
+            cells.find(transfer, cells.cell_of_message(static_cast<std::size_t>(transfer.message)));
+        REQUIRE(found);
+        const std::size_t total = *found;
         REQUIRE(total < steps.size());
         CHECK(place_of((*steps[total])["from"]) == place_of(hop.from()));
         CHECK(place_of((*steps[total])["to"]) == place_of(hop.to()));

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <numeric>
-
 #include "log-merger/attribute/protocol.hpp"
 #include "tests/unit/job_builder.hpp"
 
@@ -14,11 +12,7 @@ namespace {
 using test::JobBuilder;
 using wire::AmId;
 
-std::vector<Index> all_of(const Job& job) {
-  std::vector<Index> ops(job.uct.size());
-  std::iota(ops.begin(), ops.end(), 0);
-  return ops;
-}
+std::vector<UctIndex> all_of(const Job& job) { return job.uct.indexes().list(); }
 
 std::uint64_t covered(JobBuilder& builder) {
   find_payload(builder.job, all_of(builder.job));
@@ -60,25 +54,25 @@ TEST_CASE("a lost, repeated or shortened fragment shows") {
   JobBuilder builder(2);
   add_64k_over_posix(builder);
   SUBCASE("lost: the middle one failed") {
-    builder.uct(4).status = -3;
+    builder.uct(UctIndex(4)).status = -3;
     CHECK(covered(builder) == 65536 - (8256 - 16));
   }
   SUBCASE("repeated: its bytes count once") {
-    builder.job.uct.push_back(builder.uct(4));
+    builder.job.uct.push_back(builder.uct(UctIndex(4)));
     CHECK(covered(builder) == 65536);
   }
   SUBCASE("shorter by a byte") {
-    builder.uct(4).bytes -= 1;
+    builder.uct(UctIndex(4)).bytes -= 1;
     CHECK(covered(builder) == 65535);
   }
   SUBCASE("longer than the message") {
-    builder.uct(7).bytes += 1;
+    builder.uct(UctIndex(7)).bytes += 1;
     CHECK(covered(builder) == 65537);
   }
   SUBCASE("offset not recorded: nobody knows what it carried") {
-    builder.uct(4).header.count = 1;
+    builder.uct(UctIndex(4)).header.count = 1;
     CHECK(covered(builder) == 65536 - (8256 - 16));
-    CHECK(payload_bytes(builder.uct(4)) == 0);
+    CHECK(payload_bytes(builder.uct(UctIndex(4))) == 0);
   }
 }
 
@@ -94,18 +88,19 @@ TEST_CASE("headers of single messages") {
     builder.active_message(0, 1, c.id, 100 + c.header_bytes, 1, {7, 1, 2});
     CHECK(covered(builder) == 100);
     CHECK(protocol(builder, 100) == c.protocol);
-    builder.uct(0).bytes = c.header_bytes - 1;  // shorter than its own header
+    builder.uct(UctIndex(0)).bytes = c.header_bytes - 1;  // shorter than its own header
     CHECK(covered(builder) == 0);
   }
 }
 
 TEST_CASE("a fetched rendezvous: the addresses of the sender's buffer") {
   JobBuilder builder(2);
-  const Index rts = builder.active_message(0, 1, AmId::rndv_rts, 54, 1, {7, 1, 2, 0x10000, 5000});
+  const UctIndex rts =
+      builder.active_message(0, 1, AmId::rndv_rts, 54, 1, {7, 1, 2, 0x10000, 5000});
   builder.memory_operation(1, 0, log::UctOp::get_zcopy, 0x10000, 3000, 2);
   builder.memory_operation(1, 0, log::UctOp::get_zcopy, 0x10000 + 3000, 2000, 3);
   CHECK(covered(builder) == 5000);
-  CHECK(builder.uct(2).range.begin == 3000);
+  CHECK(builder.uct(UctIndex(2)).range.begin == 3000);
   CHECK(protocol(builder, 5000) == "rndv/get/zcopy");
   CHECK(role_of(builder.uct(rts)) == Role::control);
   CHECK(payload_bytes(builder.uct(rts)) == 0);
@@ -119,7 +114,7 @@ TEST_CASE("a written rendezvous: the addresses of the receiver's buffer") {
   builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0x10000, 3000, 3);
   builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0x10000 + 3000, 2000, 4);
   CHECK(covered(builder) == 5000);
-  CHECK(builder.uct(2).range.begin == 0);
+  CHECK(builder.uct(UctIndex(2)).range.begin == 0);
   CHECK(protocol(builder, 5000) == "rndv/put/zcopy");
 }
 

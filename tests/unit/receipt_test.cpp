@@ -54,6 +54,13 @@ Run two_lanes() {
 }  // namespace
 
 TEST_SUITE("receipt") {
+  TEST_CASE("a speed beyond all numbers, as a damaged store may have it") {
+    Run run = timed_run();
+    run.hops[1].payload_bytes = UINT64_MAX;
+    run.hops[1].t_last_ns = run.hops[1].t_first_ns + 1;
+    CHECK(told(run).find("in 1 ns (8388608.0 TiB/s)") != std::string::npos);
+  }
+
   TEST_CASE("a rendezvous that waited for its receive") {
     CHECK(
         told(timed_run()) ==

@@ -69,7 +69,7 @@ LogBuilder two_windows() {
 }
 
 Run run_of(LogBuilder& log) {
-  LogSet logs{.folder = "folder", .files = {}, .left_out = {}, .notes = {}};
+  LogSet logs{.folder = "folder", .files = {}, .left_out = {}};
   logs.files.push_back(log.read());
   return merge_logs(std::move(logs), {});
 }

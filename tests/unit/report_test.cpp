@@ -369,6 +369,27 @@ TEST_SUITE("unit") {
     run.identities.push_back({"tag", "job", "c = d", 3, 2, Verdict::violated});
     CHECK(identities_line(run) == "identities: 1 of 2 hold; tag violated (3 against 2)");
     CHECK(count_identities(run).violated == 1);
+    {
+      Run damaged = run;
+      ordered_json info = ordered_json::parse(run.info_json);
+      info["folder"]["contradictions"] = {{{"log", "dir/b.ulog"}}, {{"log", "dir/b.ulog"}}};
+      damaged.info_json = info.dump();
+      CHECK(identities_line(damaged) ==
+            "identities: 1 of 2 hold; tag violated (3 against 2); what is violated may be so "
+            "because b.ulog is damaged or contradicts itself");
+      for (const char* log : {"c.ulog", "d.ulog", "e.ulog", "f.ulog"}) {
+        info["folder"]["impossible"].push_back({{"log", log}});
+      }
+      damaged.info_json = info.dump();
+      CHECK(damage_sentence(damaged) ==
+            "c.ulog, d.ulog, e.ulog and 2 more logs are damaged or contradict themselves");
+      std::ostringstream text;
+      write_info_text(text, damaged, {.list = InfoList::identities});
+      CHECK(text.str().find("c = d: 3 != 2; c.ulog") != std::string::npos);
+      CHECK(text.str().find("a = b: 3 = 3; c.ulog") == std::string::npos);
+      damaged.identities.pop_back();
+      CHECK(identities_line(damaged) == "identities: all 1 hold");
+    }
     const ordered_json info = info_json(run);
     CHECK(info["identities"][1]["result"] == "violated");
     CHECK(info["ucx"]["version"] == "1.13.1");

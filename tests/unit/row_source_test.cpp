@@ -94,6 +94,20 @@ std::string refusal(const RowSource& source, const FilterSpec& spec) {
 
 }  // namespace
 
+TEST_CASE("a member that is stored as a difference can be read alone") {
+  const test::TemporaryFolder folder;
+  const Run run = RandomRun(8).make({10, 40});
+  save_store(run, folder / "a.h5");
+  const RowSource source = open_source(folder / "a.h5");
+  for_each_row<Hop>(source, {&Hop::wire_bytes}, [&](const Hop& hop, std::size_t i) {
+    CHECK(hop.wire_bytes == run.hops[i].wire_bytes);
+  });
+  for_each_row<Transfer>(source, {&Transfer::t_complete_ns},
+                         [&](const Transfer& row, std::size_t i) {
+                           CHECK(row.t_complete_ns == run.transfers[i].t_complete_ns);
+                         });
+}
+
 TEST_CASE("rows of a store are those that were saved, in parts and by their numbers") {
   const test::TemporaryFolder folder;
   const Run run = long_run();

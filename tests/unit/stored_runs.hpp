@@ -12,6 +12,7 @@
 
 #include "log-merger/model/model.hpp"
 #include "log-merger/store/store_tables.hpp"
+#include "tests/unit/stored_ranges.hpp"
 
 namespace uctrace {
 
@@ -38,14 +39,7 @@ class RandomRun {
     for (std::size_t i = 0; i < sizes.rows; ++i) run.notes.push_back(text(i));
     store::for_each_of(store::kTables, [&](auto rows) { (run.*rows).resize(sizes.rows); });
     store::for_each_of(store::kTables, [&](auto rows) { fill(run, run.*rows); });
-    for (Message& message : run.messages) {
-      message.first_hop = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
-      message.hops = static_cast<std::uint32_t>(random_() % (sizes.rows - message.first_hop + 1));
-    }
-    for (MessageSum& sum : run.message_sums) {
-      sum.first_hop = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
-      sum.hops = static_cast<std::uint32_t>(random_() % (sizes.rows - sum.first_hop + 1));
-    }
+    lay_out_ranges(run, sizes.rows, 2, [&](std::size_t end) { return random_() % end; });
     for (Communicator& comm : run.communicators) {
       comm.first_member = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
       comm.members = static_cast<std::uint32_t>(random_() % (sizes.rows - comm.first_member + 1));
@@ -83,6 +77,8 @@ class RandomRun {
     } else if (store::is_reference(unit)) {  // all tables have as many rows
       const std::uint64_t none = std::is_signed_v<Value>;
       value = static_cast<Value>(random_() % (run.processes.size() + none) - none);
+    } else if (std::is_same_v<Value, std::int64_t> && unit == store::Unit::ns) {
+      value = static_cast<Value>(static_cast<std::int64_t>(random_()) / 4);
     } else {
       value = static_cast<Value>(random_());
     }
@@ -114,6 +110,8 @@ inline void check_same(const Run& a, const Run& b) {
   CHECK(a.store_id == b.store_id);
   CHECK(a.settled == b.settled);
   CHECK(a.is_summed == b.is_summed);
+  CHECK(a.slab_ns == b.slab_ns);
+  CHECK(a.slabs == b.slabs);
   store::for_each_of(store::kTables, [&](auto rows) { check_same(a.*rows, b.*rows); });
 }
 

@@ -11,6 +11,7 @@
 #include "log-merger/reports/comms.hpp"
 #include "log-merger/reports/report.hpp"
 #include "log-merger/summaries/facets.hpp"
+#include "log-merger/summaries/traffic.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {
@@ -237,6 +238,28 @@ TEST_CASE("a report of sums alone is the report of the rows") {
       check_same_text(report_of(sums, spec), report_of(rows, spec));
     }
   }
+}
+
+TEST_CASE("of operations without an end no time is told, from sums as from rows") {
+  Run run = crowded_run(1);
+  for (UcpOperationRow& operation : run.ucp_operations) operation.t_end_ns = -1;
+  lay_out_sums(run);
+  REQUIRE(run.is_summed);
+  for (const Run& told : {without_sums(run), without_rows(run)}) {
+    std::size_t groups = 0;
+    for_each_operations(told, Filter(told, {}), [&](const Calls& calls) {
+      ++groups;
+      CHECK_FALSE(calls.is_timed);
+    });
+    CHECK(groups > 0);
+  }
+}
+
+// As of a store that somebody damaged or made up.
+TEST_CASE("a sum of no messages is reported") {
+  Run run = without_rows(crowded_run(1));
+  for (MessageSum& sum : run.message_sums) sum.messages = 0;
+  CHECK_FALSE(report_of(run, {}).empty());
 }
 
 TEST_CASE("what sums cannot tell is asked of the rows") {

@@ -29,7 +29,7 @@ constexpr std::uint64_t kBuffer = 0x10000, kFragment = 0x900000, kBytes = 5000;
 class OnTwoGpus {
  public:
   explicit OnTwoGpus(log::MemoryId sent = kDevice, log::MemoryId received = kDevice) {
-    for (const Index process : {0, 1}) {
+    for (const int process : {0, 1}) {
       add_driver(builder, process);
       const Index gpu = add_gpu(builder, process == 0 ? "0000:10:00.0" : "0000:20:00.0");
       add_memory(builder, process, kDevice, gpu, kBuffer, kBytes);
@@ -38,9 +38,9 @@ class OnTwoGpus {
       builder.log(process).interfaces[0].transport = builder.job.run.texts.intern("tcp");
     }
     send = builder.send(0, 1, 7, kBytes, 1);
-    const Index receive = builder.receive(1, 7, kBytes, 1);
+    const UcpIndex receive = builder.receive(1, 7, kBytes, 1);
     builder.pair(send, receive);
-    for (const Index op : {send, receive}) {
+    for (const UcpIndex op : {send, receive}) {
       builder.ucp(op).buffer = kBuffer;
       builder.ucp(op).bytes = kBytes;
     }
@@ -49,23 +49,25 @@ class OnTwoGpus {
   }
 
   // All serve the message.
-  Index served(Index op) {
+  UctIndex served(UctIndex op) {
     builder.uct(op).serves = send;
     builder.uct(op).link = Link::exact;
     return op;
   }
-  Index data(Index from, UctOp kind, std::uint64_t remote, log::MemoryId local, std::int64_t at) {
-    const Index op = served(builder.memory_operation(from, 1 - from, kind, remote, kBytes, at));
+  UctIndex data(Rank from, UctOp kind, std::uint64_t remote, log::MemoryId local, std::int64_t at) {
+    const UctIndex op =
+        served(builder.memory_operation(from, from.other(), kind, remote, kBytes, at));
     builder.uct(op).memory.local = local;
     return op;
   }
-  Index message(Index from, AmId id, std::uint64_t bytes, std::int64_t at,
-                std::initializer_list<std::uint64_t> header) {
-    return served(builder.active_message(from, 1 - from, id, bytes, at, header));
+  UctIndex message(Rank from, AmId id, std::uint64_t bytes, std::int64_t at,
+                   std::initializer_list<std::uint64_t> header) {
+    return served(builder.active_message(from, from.other(), id, bytes, at, header));
   }
   // A copy within a process.
-  Index copy(Index process, UctOp kind, log::TransferMemory memory, std::int64_t at) {
-    const Index op = served(builder.memory_operation(process, process, kind, kBuffer, kBytes, at));
+  UctIndex copy(Rank process, UctOp kind, log::TransferMemory memory, std::int64_t at) {
+    const UctIndex op =
+        served(builder.memory_operation(process, process, kind, kBuffer, kBytes, at));
     builder.uct(op).staging = true;
     builder.uct(op).memory = memory;
     return op;
@@ -84,7 +86,7 @@ class OnTwoGpus {
   }
 
   JobBuilder builder{2};
-  Index send;
+  UcpIndex send;
 
  private:
   static std::string place(MemoryPlace place) {
@@ -172,7 +174,7 @@ TEST_CASE("copied straight into memory of the receiver that both have mapped") {
   accelerator.id = 2;
   accelerator.device_type = log::DeviceType::accelerator;
   job.builder.log(0).interfaces.push_back(accelerator);
-  const Index copy = job.copy(0, UctOp::get_zcopy, {log::kHostMemory, kDevice}, 4);
+  const UctIndex copy = job.copy(0, UctOp::get_zcopy, {log::kHostMemory, kDevice}, 4);
   job.builder.uct(copy).interface = 2;
   job.copy(1, UctOp::put_zcopy, {log::kHostMemory, kDevice}, 6);
   CHECK(job.way() == Way{"0 get_zcopy data gpu 0 -> host", "1 put_zcopy staging host -> gpu 1"});
@@ -189,10 +191,10 @@ TEST_CASE("copies that disagree where they leave the data tell nothing of what t
 TEST_CASE("a process that sends to itself") {
   OnTwoGpus job;
   JobBuilder& builder = job.builder;
-  const Index receive = builder.ucp(job.send).partner;
-  builder.ucp(receive).process = 0;
-  builder.ucp(job.send).peer_process = 0;
-  const Index message = builder.active_message(0, 0, AmId::eager_only, kBytes + 8, 3, {7});
+  const UcpIndex receive = builder.ucp(job.send).partner;
+  builder.ucp(receive).process = ProcessIndex(0);
+  builder.ucp(job.send).peer_process = ProcessIndex(0);
+  const UctIndex message = builder.active_message(0, 0, AmId::eager_only, kBytes + 8, 3, {7});
   job.served(message);
   job.copy(0, UctOp::get_short, {log::kHostMemory, kDevice}, 4);
   job.copy(0, UctOp::put_short, {log::kHostMemory, kDevice}, 5);
@@ -204,7 +206,7 @@ TEST_CASE("over a network, the way leads through the cards of both hosts") {
   OnTwoGpus job;
   JobBuilder& builder = job.builder;
   Texts& texts = builder.job.run.texts;
-  for (const Index process : {0, 1}) {
+  for (const int process : {0, 1}) {
     Interface& interface = builder.log(process).interfaces[0];
     interface.device_type = log::DeviceType::network;
     interface.device = texts.intern(process == 0 ? "eth0" : "eth1");
@@ -218,9 +220,9 @@ TEST_CASE("over a network, the way leads through the cards of both hosts") {
     job.message(0, AmId::rndv_rts, 54, 2, {7, 1, 2, kBuffer, kBytes});
     return job.data(1, UctOp::get_zcopy, kBuffer, kDevice, 5);
   };
-  const auto reaches = [&](Index process, Index op, const char* device) {
-    const auto row = static_cast<std::size_t>(builder.uct(op).endpoint_row);
-    builder.log(process).endpoints[row].remote_device = texts.intern(device);
+  const auto reaches = [&](Rank process, UctIndex op, const char* device) {
+    builder.log(process).endpoints[builder.uct(op).endpoint_row].remote_device =
+        texts.intern(device);
   };
   SUBCASE("written by the source") { reaches(0, put(), "eth1"); }
   SUBCASE("fetched by the destination") { reaches(1, get(), "eth0"); }

@@ -1,0 +1,112 @@
+// The traffic of a run as cells: source x destination x class, where a class is everything that the
+// page's filters can ask of a message; and what happened over time, in slabs of equal length. Sums
+// are exact. Their number goes by the number of different classes and pairs, not of events.
+#pragma once
+
+#include <cstdint>
+
+#include "log-merger/model/kinds.hpp"
+
+namespace uctrace {
+
+// What paths are made of: hops that are alike but for what they carried, or transfers that serve no
+// message.
+struct PathStep {
+  std::uint16_t hop = 0;
+  Role role = Role::data;
+  Side issued_by = Side::src;
+  bool network = false;
+  MemoryKind from_memory = MemoryKind::unknown, to_memory = MemoryKind::unknown;
+  std::int32_t from_gpu = -1, to_gpu = -1;
+  TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
+};
+
+// What a class is of: messages; or transfers that serve none, for a known reason, for none that is
+// known, or as they belong to an operation that is no message.
+enum class TrafficOf : std::uint8_t { message, reason, unattributed, no_message };
+const char* name_of(TrafficOf);
+
+// Where it is not of messages, only `reason` and the path say something.
+struct TrafficClass {
+  TrafficOf of = TrafficOf::message;
+  MessageKind kind = MessageKind::tag;
+  Match match = Match::unmatched;
+  MemoryKind src_memory = MemoryKind::unknown, dst_memory = MemoryKind::unknown;
+  std::uint8_t size = 0;  // size_class() of the payload of each
+  std::int32_t src_gpu = -1, dst_gpu = -1;
+  TextId mpi = kNoText, comm = kNoText, protocol = kNoText, reason = kNoText;
+  std::uint32_t first_step = 0, steps = 0;  // range in Run::class_steps
+};
+
+// A step of the path of a class, which has each once, along the way.
+struct ClassStep {
+  std::uint32_t step = 0;  // into path_steps
+};
+
+struct TrafficCell {
+  std::int32_t src_process = -1, dst_process = -1;
+  std::uint32_t traffic_class = 0;            // into traffic_classes
+  std::uint64_t messages = 0, bytes = 0;      // bytes: payload
+  std::uint32_t first_total = 0, totals = 0;  // range in Run::cell_totals: one for each step
+};
+
+// What the operations of a step carried.
+struct CellTotal {
+  std::uint64_t count = 0, payload_bytes = 0, wire_bytes = 0;
+
+  CellTotal& operator+=(const CellTotal& more) {
+    count += more.count;
+    payload_bytes += more.payload_bytes;
+    wire_bytes += more.wire_bytes;
+    return *this;
+  }
+};
+
+struct CallGroup {
+  TextId function = kNoText, comm = kNoText;
+  auto operator<=>(const CallGroup&) const = default;
+};
+
+// Slab i is [from + i * slab_ns, from + (i + 1) * slab_ns); in a run, from = 0. What follows has
+// rows for slabs in which something happened.
+
+// Messages of a cell that belong to the slab.
+struct CellSlab {
+  std::uint32_t slab = 0, cell = 0;
+  std::uint64_t messages = 0, bytes = 0;
+};
+
+// Their whole paths, and transfers without a message.
+struct TotalSlab {
+  std::uint32_t slab = 0, total = 0;
+  std::uint64_t count = 0, payload_bytes = 0, wire_bytes = 0;
+};
+
+enum class ActivityLayer : std::uint8_t { mpi, ucp, uct };
+const char* name_of(ActivityLayer);
+
+// In each of `length` slabs, operations of a process were in progress for together busy_ns (more
+// than the slab is long if several were at once), and so many began. What they were: an MPI call
+// its kind, a UCP operation the cell of its message, a transfer what counts it; -1 = nothing does.
+struct SlabActivity {
+  ActivityLayer layer = ActivityLayer::mpi;
+  std::uint32_t process = 0;
+  std::int32_t call_group = -1, cell = -1, total = -1;
+  std::uint32_t slab = 0, length = 1;
+  std::int64_t busy_ns = 0;
+  std::uint64_t starts = 0;
+};
+
+// The tables of which single rows are told in the page.
+enum class RowsOf : std::uint8_t { mpi_calls, ucp_operations, transfers, messages };
+const char* name_of(RowsOf);
+
+// Rows that stand together, and the first start of all of them; -1: none of them has one.
+struct RowBlock {
+  RowsOf of = RowsOf::mpi_calls;
+  std::uint64_t first_row = 0;
+  std::uint32_t rows = 0;
+  std::int64_t first_start_ns = -1;
+};
+
+}  // namespace uctrace

@@ -1,0 +1,94 @@
+#include "log-merger/page-data/cells_json.hpp"
+
+#include <span>
+#include <string>
+
+namespace uctrace {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+// As the page numbers GPUs: in the order of Run::gpus.
+ordered_json place_json(MemoryKind kind, std::int32_t gpu) {
+  return {{"kind", name_of(kind)}, {"gpu", gpu}};
+}
+
+ordered_json text_json(const Run& run, TextId id) {
+  return id == kNoText ? ordered_json(nullptr) : ordered_json(run.texts[id]);
+}
+
+// A step always has a name for a filter to choose it by.
+std::string name_in(const Run& run, TextId id) { return id == kNoText ? "unknown" : run.texts[id]; }
+
+ordered_json step_json(const Run& run, const PathStep& step) {
+  return {{"hop", step.hop},
+          {"transport", name_in(run, step.transport)},
+          {"device", name_in(run, step.device)},
+          {"remote_device", text_json(run, step.remote_device)},
+          {"network", step.network},
+          {"op", name_in(run, step.op)},
+          {"role", name_of(step.role)},
+          {"issued_by", name_of(step.issued_by)},
+          {"from", place_json(step.from_memory, step.from_gpu)},
+          {"to", place_json(step.to_memory, step.to_gpu)}};
+}
+
+ordered_json class_json(const Run& run, const CellTables& tables, const TrafficClass& of) {
+  const bool is_message = of.of == TrafficOf::message;
+  const ordered_json none = nullptr;
+  const auto of_message = [&](auto value) { return is_message ? ordered_json(value) : none; };
+  const ordered_json reason = is_message                   ? none
+                              : of.of == TrafficOf::reason ? text_json(run, of.reason)
+                                                           : ordered_json(name_of(of.of));
+  ordered_json path = ordered_json::array();
+  for (const ClassStep& step : tables.path_of(of)) path.push_back(step.step);
+  return {{"kind", of_message(name_of(of.kind))},
+          {"mpi", text_json(run, of.mpi)},
+          {"comm", text_json(run, of.comm)},
+          {"protocol", text_json(run, of.protocol)},
+          {"size", of_message(of.size)},
+          {"match", of_message(name_of(of.match))},
+          {"reason", reason},
+          {"src_memory", is_message ? place_json(of.src_memory, of.src_gpu) : none},
+          {"dst_memory", is_message ? place_json(of.dst_memory, of.dst_gpu) : none},
+          {"path", std::move(path)}};
+}
+
+}  // namespace
+
+ordered_json steps_json(const Run& run, const CellTables& tables) {
+  ordered_json steps = ordered_json::array();
+  for (const PathStep& step : tables.path_steps) steps.push_back(step_json(run, step));
+  return steps;
+}
+
+ordered_json classes_json(const Run& run, const CellTables& tables) {
+  ordered_json classes = ordered_json::array();
+  for (const TrafficClass& of : tables.traffic_classes) {
+    classes.push_back(class_json(run, tables, of));
+  }
+  return classes;
+}
+
+ordered_json cells_json(const CellTables& tables) {
+  ordered_json cells = ordered_json::array();
+  for (const TrafficCell& cell : tables.cells) {
+    ordered_json transfers = ordered_json::array();
+    for (const CellTotal& total :
+         std::span(tables.cell_totals).subspan(cell.first_total, cell.totals)) {
+      transfers.push_back({{"count", total.count},
+                           {"bytes", total.payload_bytes},
+                           {"wire_bytes", total.wire_bytes}});
+    }
+    cells.push_back({{"src", cell.src_process},
+                     {"dst", cell.dst_process},
+                     {"class", cell.traffic_class},
+                     {"messages", cell.messages},
+                     {"bytes", cell.bytes},
+                     {"transfers", std::move(transfers)}});
+  }
+  return cells;
+}
+
+}  // namespace uctrace

@@ -1,0 +1,37 @@
+// What is declared of the numbers of the store besides their units: reading checks it, and tests
+// make runs of which it holds.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "log-merger/store/store_tables.hpp"
+
+namespace uctrace::store {
+
+// Times can be subtracted from each other.
+inline constexpr std::int64_t kFarthestNs = (std::int64_t{1} << 62) - 1;
+
+// What rows have of another table: rows [first, first + count), which lie there.
+template <typename Row>
+struct Range {
+  const char* name;  // of the column `first`
+  std::uint32_t Row::*first;
+  std::uint32_t Row::*count;
+  Unit unit;
+};
+template <typename Row>
+inline constexpr bool kHasRange = kIsOneOf<Row, Message, MessageSum, TrafficClass, TrafficCell>;
+template <typename Row>
+constexpr Range<Row> range_of() {
+  if constexpr (std::is_same_v<Row, Message>)
+    return {"first_hop", &Row::first_hop, &Row::hops, Unit::hop};
+  if constexpr (std::is_same_v<Row, MessageSum>)
+    return {"first_hop", &Row::first_hop, &Row::hops, Unit::hop_sum};
+  if constexpr (std::is_same_v<Row, TrafficClass>)
+    return {"first_step", &Row::first_step, &Row::steps, Unit::class_step};
+  if constexpr (std::is_same_v<Row, TrafficCell>)
+    return {"first_total", &Row::first_total, &Row::totals, Unit::cell_total};
+}
+
+}  // namespace uctrace::store

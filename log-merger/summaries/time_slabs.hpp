@@ -1,0 +1,121 @@
+// What happens over time: the traffic of each cell in slabs of equal length, and how busy each
+// process was in each of them, in all three layers (traffic_rows.hpp). Rows are taken one after the
+// other. Where there are too many sums, four slabs become one: neither the size nor the memory
+// grows with the run, and the sums of a coarser axis are those of the finer one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "log-merger/model/model.hpp"
+#include "log-merger/summaries/numbers.hpp"
+#include "log-merger/summaries/slab_series.hpp"
+#include "log-merger/summaries/time_window.hpp"
+#include "log-merger/summaries/traffic_cells.hpp"
+
+namespace uctrace {
+
+inline constexpr std::uint32_t kMostSlabs = 4096;
+
+struct TimeAxis {
+  std::int64_t from_ns = 0, slab_ns = 1;
+  std::uint32_t slabs = 1;
+
+  std::uint32_t slab_of(std::int64_t time_ns) const {
+    return static_cast<std::uint32_t>((time_ns - from_ns) / slab_ns);
+  }
+};
+
+struct SlabTables {
+  TimeAxis axis;
+  std::vector<CallGroup> call_groups;
+  std::vector<CellSlab> cell_slabs;
+  std::vector<TotalSlab> total_slabs;
+  std::vector<SlabActivity> slab_activity;
+
+  std::size_t rows() const { return cell_slabs.size() + total_slabs.size() + slab_activity.size(); }
+};
+
+inline constexpr std::size_t kSlabRows = 300'000;
+
+class TimeSlabs {
+ public:
+  TimeSlabs(const TimeWindow& window, std::size_t processes, std::size_t row_budget = kSlabRows);
+
+  // A message that is in the window, at its instant; and a transfer that serves none, by its total.
+  void add(const Message& message, const TrafficCells::Placed& placed);
+  void add_without_message(const Transfer& transfer, std::uint32_t total);
+  // What was in progress. nullopt: it is counted nowhere.
+  void add(const MpiCallRow& call);
+  void add(const UcpOperationRow& operation, std::optional<std::uint32_t> cell);
+  void add(const Transfer& transfer, std::optional<std::uint32_t> total);
+
+  // Sums that are held. Most are a row each: more than so many for a row do not fit a budget.
+  std::size_t sums() const { return sums_; }
+  static constexpr std::size_t kSumsOfRow = 2;
+
+  // Once all is added.
+  SlabTables tables();
+
+ private:
+  static constexpr std::int32_t kCountedNowhere = -1;
+  using Totals = std::vector<SlabSeries<CellTotal>>;
+  // Whose activity: a process, and what it was busy with.
+  struct Group {
+    std::uint32_t process;
+    std::int32_t key;
+    auto operator<=>(const Group&) const = default;
+  };
+  struct GroupChange {
+    Group group;
+    std::uint32_t slab;
+    BusyChange change;
+
+    auto key() const { return std::tie(group, slab); }
+    GroupChange& operator+=(const GroupChange& more) {
+      change += more.change;
+      return *this;
+    }
+  };
+  using Series = SlabSeries<BusyChange>;
+  // Of a layer. Rows come process by process: only the groups of one are at hand, of the others
+  // there is one long list, which can be spilled.
+  struct Activity {
+    // Of processes before, by group and slab; one whose rows do not stand together has several
+    // lists until they are joined.
+    std::vector<GroupChange> earlier;
+    std::uint32_t process = 0;
+    std::vector<std::int32_t> keys;           // of the present one, in the order in which they came
+    std::vector<Series> series;               // of each of them
+    std::vector<std::uint32_t> place_of_key;  // at key + 1 the place in these + 1; 0: it has none
+  };
+
+  static std::int32_t key_of(std::optional<std::uint32_t> number) {
+    return number ? static_cast<std::int32_t>(*number) : kCountedNowhere;
+  }
+  static Series& series_of(Activity& activity, Group group);
+  static void end_process(Activity& activity);
+  void coarsen(std::vector<GroupChange>& changes);
+  void add(ActivityLayer layer, Group group, std::int64_t start_ns, std::int64_t end_ns);
+  void keep_within_bound();
+  void coarsen();
+  std::vector<CellSlab> cell_slabs() const;
+  std::vector<TotalSlab> total_slabs() const;
+  void add_activity(ActivityLayer layer, std::vector<SlabActivity>& rows);
+
+  const TimeWindow window_;
+  const std::size_t row_budget_;
+  TimeAxis axis_;
+  std::size_t sums_ = 0;              // in all series
+  Totals messages_;                   // by cell; wire_bytes is not used
+  Totals totals_;                     // by total
+  std::array<Activity, 3> activity_;  // by layer
+  std::vector<CallGroup> call_groups_;
+  summaries::Numbers<summaries::Key<2>> call_group_numbers_;
+};
+
+}  // namespace uctrace
