@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <vector>
@@ -50,23 +51,45 @@ void forget_ids(merge::Job& job) {
   }
 }
 
+using Pieces = std::initializer_list<std::function<void()>>;
+
+void each_of(const Workers& workers, Pieces pieces) {
+  workers.each(pieces.size(), [&](std::size_t i) { pieces.begin()[i](); });
+}
+
+// What the run does not refer to: freeing it takes as long as a stage.
+void forget_rows(merge::Job& job) {
+  each_of(job.workers,
+          {[&] { job.ucp = {}; }, [&] { job.calls = {}; }, [&] { job.logs = {}; }});
+}
+
 // What is summed up of the rows, each sum by itself: for the audit and the run's identities, and
-// what the run keeps. What takes longest comes first.
+// what the run keeps. What takes longest comes first. Afterwards the job has no UCT operations and
+// no arrivals.
 merge::Found counted(merge::Job& job) {
+  Run& run = job.run;
   merge::Found found;
   std::vector<Identity> of_profile;
-  const std::function<void()> sums[] = {
-      [&] { lay_out_traffic(job.run); },
-      [&] {
-        job.run.profile = std::make_shared<const Profile>(profile_of(job.run));
-        of_profile = profile_identities(job.run, *job.run.profile);
-      },
-      [&] { found = merge::count_found(job); },
-      [&] {
-        job.run.facets = find_facets(job.run);
-        lay_out_sums(job.run);
-      }};
-  job.workers.each(std::size(sums), [&](std::size_t i) { sums[i](); });
+  TrafficToKeep traffic(run);
+  each_of(job.workers,
+          {[&] { traffic.count_messages(); },
+           [&] {
+             run.profile = std::make_shared<const Profile>(profile_of(run));
+             of_profile = profile_identities(run, *run.profile);
+           },
+           [&] { found = merge::count_found(job); },
+           [&] {
+             run.facets = find_facets(run);
+             lay_out_sums(run);
+           },
+           [&] { traffic.count_mpi_calls(); }});
+  // Nobody looks at these any more.
+  each_of(job.workers, {[&] { job.uct = {}; },
+                        [&] { job.arrivals = {}, job.operations_of = {}; },
+                        [&] { traffic.count_transfers(); },
+                        [&] { traffic.count_ucp_operations(); },
+                        [&] { merge::lay_out_gpu_nic(run); }});
+  traffic.finish(job.workers);
   merge::check_identities(job, found);
   job.run.identities.insert(job.run.identities.end(), of_profile.begin(), of_profile.end());
   return found;
@@ -89,7 +112,6 @@ Run merged(merge::Job job) {
   begin(progress, "making rows", 0.85);
   merge::build_rows(job);
   merge::place_devices(job);
-  merge::lay_out_gpu_nic(job.run);
   merge::find_clock_violations(job);
   job.run.last_ns = last_instant(job.run);
   const merge::Found found = counted(job);
@@ -106,6 +128,7 @@ Run merged(merge::Job job) {
     note = plain_text(note);  // they name files and processes
   }
   job.run.settled = are_settled(job.run.sources);
+  forget_rows(job);
   return std::move(job.run);
 }
 

@@ -16,11 +16,9 @@
 // A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation, and
 // what answers a put, get or atomic request that needs the target's CPU serves its initiator's.
 // Ids on the wire repeat over time, so every look-up takes the newest that is not later.
+#include "log-merger/attribute/announcements.hpp"
 #include "log-merger/attribute/attribution.hpp"
 #include "log-merger/attribute/deferred.hpp"
-#include "log-merger/attribute/id_table.hpp"
-#include "log-merger/attribute/offers.hpp"
-#include "log-merger/attribute/posts.hpp"
 #include "log-merger/attribute/reasons.hpp"
 #include "log-merger/attribute/staging.hpp"
 #include "log-merger/attribute/wire_view.hpp"
@@ -39,6 +37,7 @@ class Attributor {
         partly_recorded_(job.partly_recorded()),
         open_(job),
         reasons_(job, open_),
+        announcements_(job),
         started_(job.ucp.size()) {}
 
   void run() {
@@ -48,8 +47,8 @@ class Attributor {
     reasons_.give_discards();
     attribute_flushes(job_);
     attribute_deferred(job_, started_);
-    learn_posts();
-    resolve_arrivals();
+    announcements_.learn_posts();
+    announcements_.resolve_arrivals();
     by_arrival();
     by_header_ids();
     attribute_delivered_copies(job_, open_);
@@ -151,133 +150,6 @@ class Attributor {
     }
   }
 
-  // The ids that first fragments put on the wire. In the order of time, not of recording threads: a
-  // header may be the same again, when a buffer and a request are used again.
-  void learn_posts() {
-    const auto begins_message = [](const UctOp& op) {
-      return accepted(op) && op.serves != kNone &&
-             (is_announcement(op) || is(op, AmId::eager_first));
-    };
-    for (const UctIndex index : in_time_order(job_.uct, begins_message)) {
-      const UctOp& op = this->op(index);
-      const auto& words = op.header.words;
-      if (is(op, AmId::eager_first) || is(op, AmId::eager_sync_first)) {
-        message_ids_.add({op.process}, words[2], op.start_ns, op.serves);
-      }
-      if (is(op, AmId::rndv_rts) && op.header.count == 5) {
-        send_requests_.add({op.process}, words[2], op.start_ns, op.serves);
-      }
-      if (is_announcement(op) && !taken_by_interface(op) &&
-          (op.header.count == wire::shape_of(op.am_id).words || is_tag_eager_sync(op))) {
-        posts_.add(key_of(ucp(op.serves).peer_process, op.am_id, op.header), op.start_ns,
-                   op.serves);
-      }
-    }
-    message_ids_.seal();
-    send_requests_.seal();
-    posts_.seal();
-  }
-
-  // What a handler acts upon and whose header tells it from others.
-  template <typename Event>
-  static bool is_announcement(const Event& event) {
-    return is(event, AmId::rndv_rts) || is(event, AmId::eager_sync_only) ||
-           is(event, AmId::eager_sync_first) || is_tag_eager_sync(event) ||
-           is_remote_request(event);
-  }
-
-  // A rendezvous that met a receive posted to the interface, which fetched the data: nothing was
-  // handed up. One that met none is cancelled when the receiver has the data another way.
-  static bool taken_by_interface(const UctOp& op) {
-    return op.op == log::UctOp::tag_rndv_zcopy && op.complete_ns >= 0 && op.end_status == 0;
-  }
-
-  // What each arrival serves: for what its handler posts, and for the ids and buffers it announces.
-  void resolve_arrivals() {
-    arrival_serves_.assign(job_.arrivals.size(), kNone);
-    const auto tells = [](const Arrival& arrival) {
-      return is_announcement(arrival) || is(arrival, AmId::rndv_rtr) || is(arrival, AmId::rndv_ats);
-    };
-    for (const ArrivalIndex i : in_time_order(job_.arrivals, tells)) {
-      const Arrival& arrival = job_.arrivals[i];
-      if (is_of_bypassed_ucp(job_, arrival)) {
-        continue;
-      }
-      if (is_announcement(arrival)) {
-        arrival_serves_[i] = post_of(arrival);
-        learn_announcement(arrival, arrival_serves_[i]);
-      } else if (is(arrival, AmId::rndv_rtr)) {
-        arrival_serves_[i] =
-            send_requests_.find({arrival.process}, arrival.header.words[0], arrival.start_ns);
-        learn_offer(arrival, arrival_serves_[i]);
-      } else if (is(arrival, AmId::rndv_ats)) {  // after which the interface's part is cancelled
-        arrival_serves_[i] =
-            send_requests_.find({arrival.process}, arrival.header.words[0], arrival.start_ns);
-      }
-    }
-    offers_.seal();
-    remote_requests_.seal();
-    receive_requests_.seal();
-  }
-
-  UcpIndex post_of(const Arrival& arrival) {
-    std::span<const Post> known = posts_.of(key_of(arrival.process, arrival.am_id, arrival.header));
-    if (known.empty()) known = posts_.of(key_of(kNone, arrival.am_id, arrival.header));
-    if (known.empty()) return kNone;
-    if (partly_recorded_) return newest_post(arrival, known);
-    const std::size_t k = posts_.count_arrival(known);
-    return k < known.size() ? known[k].serves : known.back().serves;
-  }
-
-  // They cannot be counted. But a request id is not used again while its message is on its way: it
-  // is the newest post before the arrival. Where the clocks let open which one that is, it is not
-  // known.
-  UcpIndex newest_post(const Arrival& arrival, std::span<const Post> known) {
-    const UcpOp& first = ucp(known.front().serves);
-    const std::optional<std::int64_t> margin =
-        clock_margin_ns(job_, arrival.process, arrival.start_ns, first.process, arrival.start_ns);
-    if (!margin) {
-      return known.size() == 1 ? known.front().serves : kNone;
-    }
-    const auto behind = [&](std::int64_t at_ns) {
-      return std::partition_point(known.begin(), known.end(),
-                                  [&](const Post& post) { return post.at_ns <= at_ns; });
-    };
-    const auto surely = behind(arrival.start_ns - *margin);
-    const auto maybe = behind(arrival.start_ns + *margin);
-    const bool one = maybe == surely || maybe - known.begin() == 1;
-    return one && maybe != known.begin() ? (maybe - 1)->serves : kNone;
-  }
-
-  void learn_announcement(const Arrival& arrival, UcpIndex serves) {
-    if (serves == kNone) {
-      return;
-    }
-    const auto& words = arrival.header.words;
-    const IdScope scope{arrival.process, ucp(serves).process};
-    if (is(arrival, AmId::rndv_rts)) {
-      remote_requests_.add(scope, words[2], arrival.start_ns, serves);
-      offers_.add(
-          {arrival.start_ns, arrival.process, true, scope.peer, words[3], words[4], serves});
-    } else if (!is(arrival, AmId::put) && !is_tag_eager(arrival)) {
-      remote_requests_.add(scope, words[request_word(arrival)], arrival.start_ns, serves);
-    }
-  }
-
-  // Where the header of a request has its req_id (event-log/format/ucp_wire.hpp).
-  static std::size_t request_word(const Arrival& arrival) {
-    return is(arrival, AmId::eager_sync_first) ? 4 : is(arrival, AmId::get_request) ? 3 : 2;
-  }
-
-  void learn_offer(const Arrival& rtr, UcpIndex serves) {
-    if (serves != kNone && rtr.header.count == 5) {
-      const auto& words = rtr.header.words;
-      const IdScope scope{rtr.process, receiver_of(job_, ucp(serves))};
-      receive_requests_.add(scope, words[1], rtr.start_ns, serves);
-      offers_.add({rtr.start_ns, rtr.process, false, scope.peer, words[2], words[3], serves});
-    }
-  }
-
   void by_arrival() {
     open_.each_at_once([&](UctOp& op) {
       if (op.origin_kind != log::Origin::arrival) {
@@ -289,7 +161,7 @@ class Attributor {
         return;
       }
       const Arrival& arrival = job_.arrivals[found->second];
-      attribute(op, arrival_serves_[found->second], Link::exact);
+      attribute(op, announcements_.served_by(found->second), Link::exact);
       if (op.link == Link::unattributed && is_remote_request(arrival)) {
         give_reason(op, "remote_request");  // evidence: the AM id that asked
       }
@@ -297,28 +169,14 @@ class Attributor {
   }
 
   void by_header_ids() {
-    open_.each_at_once([&](UctOp& op) {
-      const auto& words = op.header.words;
-      if (op.header.count == 0) {
-        return;
-      }
-      UcpIndex serves = kNone;
-      if (is(op, AmId::eager_middle)) {
-        serves = message_ids_.find({op.process}, words[0], op.start_ns);
-      } else if (is(op, AmId::rndv_ats) || is(op, AmId::rndv_rtr) || is(op, AmId::eager_sync_ack) ||
-                 is(op, AmId::get_reply) || is(op, AmId::atomic_reply)) {
-        serves = remote_requests_.find({op.process, peer_of(job_, op)}, words[0], op.start_ns);
-      } else if (is(op, AmId::rndv_data) || is(op, AmId::rndv_atp)) {
-        serves = receive_requests_.find({op.process, peer_of(job_, op)}, words[0], op.start_ns);
-      }
-      attribute(op, serves, Link::exact);
-    });
+    open_.each_at_once(
+        [&](UctOp& op) { attribute(op, announcements_.named_by(op), Link::exact); });
   }
 
   void by_address() {
-    open_.each([&](UctOp& op) {
+    open_.each_at_once([&](UctOp& op) {
       if (op.remote != 0 && op.moves_memory()) {
-        attribute(op, offers_.find(op, peer_of(job_, op)), Link::inferred);
+        attribute(op, announcements_.offered_to(op), Link::inferred);
       }
     });
   }
@@ -327,13 +185,7 @@ class Attributor {
   const bool partly_recorded_;
   OpenOperations open_;
   Reasons reasons_;
-  IdTable message_ids_;       // sender's message id
-  IdTable send_requests_;     // sender's own request id, from its RTS
-  IdTable remote_requests_;   // receiver: the sender's request id, from arrivals that announce it
-  IdTable receive_requests_;  // sender: the receiver's request id, from RTR arrivals
-  Posts posts_;
-  OfferTable offers_;
-  ByIndex<Arrival, UcpIndex> arrival_serves_;
+  Announcements announcements_;
   StartedOperations started_;  // UCP operations of which a first UCT operation is known
 };
 

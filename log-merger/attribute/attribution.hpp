@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "log-merger/attribute/wire_view.hpp"
@@ -112,12 +113,32 @@ inline HeaderKey key_of(ProcessIndex destination, std::uint8_t am_id, const Head
   return {destination, am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
 }
 
+// Those of some rows that are wanted. Of the same instant they stay in their order.
+template <typename Event, typename Wanted>
+std::vector<IndexOf<Event>> in_time_order(const JobRows<Event>& events, RowSpan rows,
+                                          Wanted wanted) {
+  std::vector<std::pair<std::int64_t, IndexOf<Event>>> times;
+  for (const IndexOf<Event> index : Indexes<Event>(rows.begin, rows.end)) {
+    if (wanted(events[index])) times.emplace_back(events[index].start_ns, index);
+  }
+  std::sort(times.begin(), times.end());
+  std::vector<IndexOf<Event>> order;
+  order.reserve(times.size());
+  for (const auto& [time, index] : times) order.push_back(index);
+  return order;
+}
+
 template <typename Event, typename Wanted>
 std::vector<IndexOf<Event>> in_time_order(const JobRows<Event>& events, Wanted wanted) {
+  return in_time_order(events, {0, events.size()}, wanted);
+}
+
+// All that are in lists which each are in time order.
+template <typename Event>
+std::vector<IndexOf<Event>> in_time_order(const JobRows<Event>& events,
+                                          const std::vector<std::vector<IndexOf<Event>>>& lists) {
   std::vector<IndexOf<Event>> order;
-  for (const IndexOf<Event> index : events.indexes()) {
-    if (wanted(events[index])) order.push_back(index);
-  }
+  for (const auto& list : lists) order.insert(order.end(), list.begin(), list.end());
   std::stable_sort(order.begin(), order.end(), [&](IndexOf<Event> a, IndexOf<Event> b) {
     return events[a].start_ns < events[b].start_ns;
   });

@@ -67,20 +67,25 @@ Description describe_am_send(const UctOp& op, std::uint64_t header_bytes) {
           .bytes = op.bytes - wire::shape_of(op.am_id).header_bytes};
 }
 
+// By operation: its bytes without a fragment.
+using RemainingBytes = ByIndex<UcpOp, std::uint64_t>;
+
+// Of a process: what it queued was its own.
 class Deferred {
  public:
-  Deferred(Job& job, StartedOperations& started)
-      : job_(job), started_(started), remaining_(job.ucp.size()) {}
+  Deferred(Job& job, StartedOperations& started, RemainingBytes& remaining)
+      : job_(job), started_(started), remaining_(remaining) {}
 
-  void attribute() {
-    for (const UcpIndex i : job_.ucp.indexes()) {
+  void attribute(const ProcessRows& rows) {
+    for (const UcpIndex i : Indexes<UcpOp>(rows.ucp.begin, rows.ucp.end)) {
       const UcpOp& op = job_.ucp[i];
       if (op.accepted() && !started_[i] && op.starts_message()) {
         add_candidate(op, i);
         remaining_[i] = op.bytes;
       }
     }
-    for (UctOp& op : job_.uct) {
+    for (std::size_t i = rows.uct.begin; i < rows.uct.end; ++i) {
+      UctOp& op = job_.uct[i];
       if (accepted(op) && op.link == Link::unattributed && !op.staging &&
           !is_of_bypassed_ucp(job_, op)) {
         attribute(op);
@@ -244,10 +249,44 @@ class Deferred {
 
   Job& job_;
   StartedOperations& started_;
-  ByIndex<UcpOp, std::uint64_t> remaining_;  // bytes without a fragment
+  RemainingBytes& remaining_;
   std::map<Key, Candidates> candidates_;
   std::map<std::pair<ProcessIndex, std::uint64_t>, UcpIndex> am_first_;  // by process and endpoint
 };
+
+void attribute_flushes_of(Job& job, const ProcessRows& rows) {
+  std::map<ProcessIndex, std::vector<UcpIndex>> flushes;  // by start
+  const auto is_wanted = [](const UcpOp& op) {
+    return op.is(UcpFamily::flush) && op.function != log::UcpFunction::worker_fence;
+  };
+  for (const UcpIndex i : in_time_order(job.ucp, rows.ucp, is_wanted)) {
+    flushes[job.ucp[i].process].push_back(i);
+  }
+  const auto ucp = [&](UcpIndex index) -> const UcpOp& { return job.ucp[index]; };
+  for (std::size_t row = rows.uct.begin; row < rows.uct.end; ++row) {
+    UctOp& op = job.uct[row];
+    if (!accepted(op) || op.link != Link::unattributed || !is_flush(op) ||
+        is_of_bypassed_ucp(job, op)) {
+      continue;
+    }
+    const auto& candidates = flushes[op.process];
+    auto candidate =
+        std::upper_bound(candidates.begin(), candidates.end(), op.start_ns,
+                         [&](std::int64_t t, UcpIndex index) { return t < ucp(index).start_ns; });
+    const ProcessIndex peer = peer_of(job, op);
+    constexpr int kAtOnce = 64;  // flushes of one process in progress; older ones are not looked at
+    for (int i = 0; i < kAtOnce && candidate != candidates.begin(); ++i) {
+      const UcpOp& flush = ucp(*--candidate);
+      const bool same_peer =
+          peer == kNone || flush.peer_process == kNone || peer == flush.peer_process;
+      if (same_peer && (flush.end_ns < 0 || op.start_ns <= flush.end_ns)) {
+        op.serves = *candidate;
+        op.link = Link::inferred;
+        break;
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -270,44 +309,14 @@ bool remote_range(const UctOp& op, RemoteRange& range) {
 }
 
 void attribute_deferred(Job& job, StartedOperations& started) {
-  Deferred(job, started).attribute();
+  RemainingBytes remaining(job.ucp.size());
+  each_process(job, [&](const ProcessRows& rows) {
+    Deferred(job, started, remaining).attribute(rows);
+  });
 }
 
 void attribute_flushes(Job& job) {
-  ByIndex<ProcessLog, std::vector<UcpIndex>> flushes(job.logs.size());  // by process, then start
-  for (const UcpIndex i : job.ucp.indexes()) {
-    const UcpOp& op = job.ucp[i];
-    if (op.is(UcpFamily::flush) && op.function != log::UcpFunction::worker_fence) {
-      flushes[op.process].push_back(i);
-    }
-  }
-  const auto ucp = [&](UcpIndex index) -> const UcpOp& { return job.ucp[index]; };
-  for (auto& of_process : flushes) {
-    std::stable_sort(of_process.begin(), of_process.end(),
-                     [&](UcpIndex a, UcpIndex b) { return ucp(a).start_ns < ucp(b).start_ns; });
-  }
-  for (UctOp& op : job.uct) {
-    if (!accepted(op) || op.link != Link::unattributed || !is_flush(op) ||
-        is_of_bypassed_ucp(job, op)) {
-      continue;
-    }
-    const auto& candidates = flushes[op.process];
-    auto candidate =
-        std::upper_bound(candidates.begin(), candidates.end(), op.start_ns,
-                         [&](std::int64_t t, UcpIndex index) { return t < ucp(index).start_ns; });
-    const ProcessIndex peer = peer_of(job, op);
-    constexpr int kAtOnce = 64;  // flushes of one process in progress; older ones are not looked at
-    for (int i = 0; i < kAtOnce && candidate != candidates.begin(); ++i) {
-      const UcpOp& flush = ucp(*--candidate);
-      const bool same_peer =
-          peer == kNone || flush.peer_process == kNone || peer == flush.peer_process;
-      if (same_peer && (flush.end_ns < 0 || op.start_ns <= flush.end_ns)) {
-        op.serves = *candidate;
-        op.link = Link::inferred;
-        break;
-      }
-    }
-  }
+  each_process(job, [&](const ProcessRows& rows) { attribute_flushes_of(job, rows); });
 }
 
 }  // namespace uctrace::merge

@@ -1,4 +1,4 @@
-// What the ids on the wire meant at which time. Private to attribute.cpp.
+// What the ids on the wire meant at which time. Private to log-merger/attribute/.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Buffers that peers offered for a rendezvous, to be fetched or to be written. Private to
-// attribute.cpp.
+// log-merger/attribute/.
 #pragma once
 
 #include <algorithm>

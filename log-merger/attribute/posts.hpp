@@ -1,9 +1,10 @@
-// What was posted with which header. Private to attribute.cpp.
+// What was posted with which header. Private to log-merger/attribute/.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "log-merger/attribute/attribution.hpp"
@@ -20,14 +21,15 @@ struct Post {
 // Sorted once by header; those of one header in the order of time.
 class Posts {
  public:
-  // In the order of time.
-  void add(const HeaderKey& key, std::int64_t at_ns, UcpIndex serves) {
-    posts_.push_back({key, at_ns, serves});
+  void add(const std::vector<Post>& posts) {
+    posts_.insert(posts_.end(), posts.begin(), posts.end());
   }
-  // After it, the others may be used.
+  // After it, the others may be used. In the order of time, not of recording threads: a header may
+  // be the same again, when a buffer and a request are used again.
   void seal() {
-    std::stable_sort(posts_.begin(), posts_.end(),
-                     [](const Post& a, const Post& b) { return a.key < b.key; });
+    std::stable_sort(posts_.begin(), posts_.end(), [](const Post& a, const Post& b) {
+      return std::tie(a.key, a.at_ns) < std::tie(b.key, b.at_ns);
+    });
     seen_.resize(posts_.size());
   }
 
@@ -36,7 +38,8 @@ class Posts {
     const auto [first, last] = std::equal_range(posts_.begin(), posts_.end(), key, ByKey());
     return {first, last};
   }
-  // How many arrivals with the header of `posts` were seen before, this one not counted.
+  // How many arrivals with the header of `posts` were seen before, this one not counted. Arrivals
+  // with different headers may be counted at once.
   std::size_t count_arrival(std::span<const Post> posts) {
     return seen_[static_cast<std::size_t>(posts.data() - posts_.data())]++;
   }

@@ -1,6 +1,7 @@
 #include "log-merger/attribute/staging.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -176,6 +177,11 @@ void find_device_copies(Job& job) {
 }
 
 void attribute_delivered_copies(Job& job, OpenOperations& open) {
+  std::atomic<bool> any = false;
+  open.each_at_once([&](UctOp& op) {
+    if (op.staging && arrival_of(job, op) != kNone) any = true;
+  });
+  if (!any) return;
   const IdTable requests = receive_requests(job);
   std::vector<ArrivalIndex> unknown;
   open.each([&](UctOp& op) {

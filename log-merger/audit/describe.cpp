@@ -102,17 +102,9 @@ bool proto_v2(const ProcessLog& log) {
 
 // By what was seen: of protocols v2 libucp's own names came with what they posted. With v1 none
 // did, although they are known. The configuration counts where neither was seen.
-bool uses_protocols_v2(const Job& job) {
-  const auto named = [](const UctOp& op) { return op.protocol != 0; };
-  if (std::any_of(job.uct.begin(), job.uct.end(), named)) {
-    return true;
-  }
-  const bool v1 = std::any_of(job.uct.begin(), job.uct.end(), [&](const UctOp& op) {
-    const ProcessLog& log = job.logs[op.process];
-    const bool names_known = log.protocols[1] != kNoText;
-    return names_known && op.serves != kNone && op.op == log::UctOp::am_bcopy;
-  });
-  return !v1 && std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
+bool uses_protocols_v2(const Job& job, const Found& found) {
+  if (found.protocols_told != 0) return true;
+  return found.protocols_untold == 0 && std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
 }
 
 template <typename Field>
@@ -290,8 +282,8 @@ void describe_run(Job& job, const Found& found) {
                     {{"exact", sends.matched - sends.inferred},
                      {"inferred", sends.inferred},
                      {"ambiguous", sends.ambiguous}}}};
-  info["events"] = {{"uct", job.uct.size() + job.arrivals.size()},
-                    {"ucp", job.ucp.size()},
+  info["events"] = {{"uct", found.uct_operations + found.refused_uct_operations + found.arrivals},
+                    {"ucp", found.ucp_operations},
                     {"mpi", found.mpi_calls},
                     {"dropped", total_dropped(job)},
                     {"dropped_by_kind", dropped_json(job)},
@@ -337,7 +329,7 @@ void describe_run(Job& job, const Found& found) {
                                                        : Json(static_cast<double>(log_bytes) /
                                                               static_cast<double>(found.events))}};
   const bool has_ucx = !first_of(job, &ProcessLog::ucx_version).empty();
-  const bool v2 = uses_protocols_v2(job);
+  const bool v2 = uses_protocols_v2(job, found);
   info["ucx"] = {{"version", or_null(first_of(job, &ProcessLog::ucx_version))},
                  {"mode", ucx_mode(job)},
                  {"protocols", has_ucx ? Json(v2 ? "v2" : "v1") : Json(nullptr)},

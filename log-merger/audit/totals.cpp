@@ -51,9 +51,19 @@ void count_link(LinkTotals& totals, Link link) {
   }
 }
 
+// With protocols v1 the names are known, but none comes with what it posts.
+void count_protocol(const Job& job, const UctOp& op, Found& found) {
+  const bool name_is_known = job.logs[op.process].protocols[1] != kNoText;
+  found.protocols_told += op.protocol != 0;
+  found.protocols_untold += op.protocol == 0 && name_is_known && op.serves != kNone &&
+                            op.op == log::UctOp::am_bcopy;
+}
+
 void count_transfers(const Job& job, Found& found) {
   for (const UctOp& op : job.uct) {
+    count_protocol(job, op, found);
     if (op.status < 0) {
+      ++found.refused_uct_operations;
       continue;
     }
     ++found.uct_operations;

@@ -41,6 +41,9 @@ struct LinkTotals {
 // From the records.
 struct Found {
   std::uint64_t uct_operations = 0, ucp_operations = 0, mpi_calls = 0, arrivals = 0;
+  std::uint64_t refused_uct_operations = 0;  // in the log, but UCT did not take them over
+  // UCT operations that libucp told the protocol of, by name; and those that it would have.
+  std::uint64_t protocols_told = 0, protocols_untold = 0;
   std::uint64_t events = 0;       // in the logs
   std::uint64_t used_events = 0;  // that are part of the merged run
   std::uint64_t ucp_ended = 0;    // UCP operations that a completion record ended

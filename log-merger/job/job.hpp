@@ -172,7 +172,7 @@ struct ProcessLog {
   std::unordered_map<CallIndex, CallRequests> call_requests;
   // By call that starts requests: which calls made them, in the order of its arguments.
   std::unordered_map<CallIndex, std::vector<CallIndex>> makers_of_started;
-  RowSpan uct_rows, ucp_rows;  // its own
+  RowSpan uct_rows, arrival_rows, ucp_rows;  // its own
   IdMap<UcpIndex> ucp_by_id;
   IdMap<ArrivalIndex> arrival_by_id;
   IdMap<UctIndex> uct_by_id;
@@ -254,6 +254,19 @@ template <typename Body>
 void each_process_of(const Job& job, std::size_t rows, RowSpan ProcessLog::*of_process, Body body) {
   const std::vector<RowSpan> spans = spans_of_processes(job, rows, of_process);
   job.workers.each(spans.size(), [&](std::size_t i) { body(spans[i].begin, spans[i].end); });
+}
+
+// The operations of each process. Of a job that was not loaded from logs all are one process's.
+struct ProcessRows {
+  RowSpan uct, ucp;
+};
+std::vector<ProcessRows> rows_of_processes(const Job& job);
+
+// Calls body(rows) for the operations of each process, of several processes at once.
+template <typename Body>
+void each_process(const Job& job, Body body) {
+  const std::vector<ProcessRows> rows = rows_of_processes(job);
+  job.workers.each(rows.size(), [&](std::size_t i) { body(rows[i]); });
 }
 
 // Whether a receive with this outcome took a message: all the same if it was shorter.

@@ -40,6 +40,15 @@ std::vector<RowSpan> spans_of_processes(const Job& job, std::size_t rows,
   return told ? spans : std::vector<RowSpan>{{0, rows}};
 }
 
+std::vector<ProcessRows> rows_of_processes(const Job& job) {
+  const auto uct = spans_of_processes(job, job.uct.size(), &ProcessLog::uct_rows);
+  const auto ucp = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
+  if (uct.size() != ucp.size()) return {{{0, job.uct.size()}, {0, job.ucp.size()}}};
+  std::vector<ProcessRows> rows;
+  for (std::size_t i = 0; i < uct.size(); ++i) rows.push_back({uct[i], ucp[i]});
+  return rows;
+}
+
 bool UcpOp::received() const {
   if (is(log::UcpFamily::stream_receive)) {
     return accepted() && ended && end_status == 0;

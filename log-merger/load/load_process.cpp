@@ -101,6 +101,7 @@ class ProcessLoader {
   void load_events(const Rows& first) {
     first_ = next_ = first;
     log_.uct_rows = {first.uct, first.uct + rows().uct};
+    log_.arrival_rows = {first.arrivals, first.arrivals + rows().arrivals};
     log_.ucp_rows = {first.ucp, first.ucp + rows().ucp};
     make_room();
     read_events();

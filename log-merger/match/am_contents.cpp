@@ -58,7 +58,7 @@ AmContents::AmContents(const Job& job) : job_(job) {
   if (any) {
     names_.assign(job.ucp.size(), kUnknown);
     name_sends();
-    name_calls();
+    each_process(job, [&](const ProcessRows& rows) { name_calls(rows.ucp); });
   }
 }
 
@@ -71,14 +71,17 @@ AmContents::Name AmContents::content_of(std::uint8_t am_id, const HeaderWords& h
   return std::max(hash, kNotSent + 1);  // what is below has a meaning of its own
 }
 
-ByIndex<UcpOp, AmContents::Told> AmContents::read_fragments(std::vector<Posted>& posted) const {
-  ByIndex<UcpOp, Told> sends(job_.ucp.size());
-  for (const UctOp& op : job_.uct) {
+// Those that a process sent, by their places in its rows.
+std::vector<AmContents::Told> AmContents::read_fragments(const ProcessRows& rows,
+                                                         std::vector<Posted>& posted) const {
+  std::vector<Told> sends(rows.ucp.end - rows.ucp.begin);
+  for (std::size_t i = rows.uct.begin; i < rows.uct.end; ++i) {
+    const UctOp& op = job_.uct[i];
     const UcpIndex index = is_fragment(op) ? send_that_posted(job_, op) : kNone;
     if (index == kNone) {
       continue;
     }
-    Told& told = sends[index];
+    Told& told = sends[index.place() - rows.ucp.begin];
     ++told.fragments;
     if (!tells_content(op)) {
       told.all_known = false;
@@ -96,18 +99,24 @@ ByIndex<UcpOp, AmContents::Told> AmContents::read_fragments(std::vector<Posted>&
   return sends;
 }
 
-// A content of several names says nothing of either.
-void AmContents::name_sends() {
-  std::vector<Posted> posted;
-  const ByIndex<UcpOp, Told> sends = read_fragments(posted);
-  for (const UcpIndex i : sends.indexes()) {
+void AmContents::name_sends(const ProcessRows& rows, std::vector<Posted>& posted) {
+  const std::vector<Told> sends = read_fragments(rows, posted);
+  for (const UcpIndex i : Indexes<UcpOp>(rows.ucp.begin, rows.ucp.end)) {
+    const Told& told = sends[i.place() - rows.ucp.begin];
     const UcpOp& send = job_.ucp[i];
     const bool length_known = (send.flags & log::UcpOperation::kUnknownLength) == 0;
-    const bool whole = length_known ? sends[i].bytes == send.bytes : sends[i].fragments == 1;
-    if (sends[i].all_known && whole) {
-      names_[i] = sends[i].name;
-    }
+    const bool whole = length_known ? told.bytes == send.bytes : told.fragments == 1;
+    if (told.all_known && whole) names_[i] = told.name;
   }
+}
+
+// A content of several names says nothing of either.
+void AmContents::name_sends() {
+  const std::vector<ProcessRows> rows = rows_of_processes(job_);
+  std::vector<std::vector<Posted>> of_process(rows.size());
+  job_.workers.each(rows.size(), [&](std::size_t i) { name_sends(rows[i], of_process[i]); });
+  std::vector<Posted> posted;
+  for (const auto& some : of_process) posted.insert(posted.end(), some.begin(), some.end());
   std::sort(posted.begin(), posted.end(),
             [](const Posted& a, const Posted& b) { return a.content < b.content; });
   for (const auto& [content, send] : posted) {
@@ -129,8 +138,8 @@ AmContents::Name AmContents::sent_as(Name content) const {
 }
 
 // A content that none of these sends has is a name as well.
-void AmContents::name_calls() {
-  for (const UcpIndex i : job_.ucp.indexes()) {
+void AmContents::name_calls(RowSpan rows) {
+  for (const UcpIndex i : Indexes<UcpOp>(rows.begin, rows.end)) {
     const UcpOp& call = job_.ucp[i];
     if (!call.is(log::UcpFamily::am_receive)) {
       continue;

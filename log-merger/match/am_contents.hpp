@@ -52,9 +52,10 @@ class AmContents {
   };
 
   static Name content_of(std::uint8_t am_id, const HeaderWords& header);
-  ByIndex<UcpOp, Told> read_fragments(std::vector<Posted>& posted) const;
+  std::vector<Told> read_fragments(const ProcessRows& rows, std::vector<Posted>& posted) const;
   void name_sends();
-  void name_calls();
+  void name_sends(const ProcessRows& rows, std::vector<Posted>& posted);
+  void name_calls(RowSpan rows);
   Name sent_as(Name content) const;
 
   const Job& job_;

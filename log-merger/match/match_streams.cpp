@@ -113,11 +113,9 @@ class Streams {
     }
     std::map<UcpIndex, std::uint64_t> sent_bytes;  // by send, on the wire
     for (const UctOp& uct : job_.uct) {
+      if (!is(uct, AmId::stream_data) || !accepted(uct) || uct.header.count == 0) continue;
       const auto sender = sender_of.find(uct.serves);
-      if (!is(uct, AmId::stream_data) || !accepted(uct) || uct.header.count == 0 ||
-          sender == sender_of.end()) {
-        continue;
-      }
+      if (sender == sender_of.end()) continue;
       sender->second->ids.insert(uct.header.words[0]);
       if (const ProcessIndex peer = peer_of(job_, uct); peer != kNone) {
         sender->second->peer_process = peer;

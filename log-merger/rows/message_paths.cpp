@@ -145,7 +145,7 @@ void lay_out_paths(Job& job, const std::vector<UcpIndex>& initiators) {
     first.push_back(hops);
     hops += part.hops();
   }
-  job.run.hops.resize(hops);
+  make_room(job, job.run.hops, hops);
   job.workers.each(parts.size(), [&](std::size_t i) { parts[i].place(first[i]); });
 }
 

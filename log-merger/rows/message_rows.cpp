@@ -10,6 +10,7 @@
 #include "log-merger/model/ucs_names.hpp"
 #include "log-merger/mpi/communicators.hpp"
 #include "log-merger/mpi/tag_layout.hpp"
+#include "log-merger/parallel/sorted_lists.hpp"
 #include "log-merger/rows/row_maker.hpp"
 
 namespace uctrace::merge {
@@ -209,36 +210,62 @@ class MessageMaker : RowMaker {
 // A message begins with each accepted send and one-sided operation, and with each receive whose
 // send is not in the logs; none with those of uctrace itself. By time.
 std::vector<UcpIndex> heads_of_messages(const Job& job) {
-  std::vector<std::pair<std::int64_t, UcpIndex>> heads;
-  for (const UcpIndex i : job.ucp.indexes()) {
-    const UcpOp& op = job.ucp[i];
-    if (op.tool) continue;
-    if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
-      heads.emplace_back(op.start_ns, i);
+  using Head = std::pair<std::int64_t, UcpIndex>;
+  const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
+  std::vector<std::vector<Head>> heads(spans.size());
+  job.workers.each(spans.size(), [&](std::size_t process) {
+    for (const UcpIndex i : Indexes<UcpOp>(spans[process].begin, spans[process].end)) {
+      const UcpOp& op = job.ucp[i];
+      if (op.tool) continue;
+      if ((op.starts_message() && op.accepted()) || (op.received() && op.partner == kNone)) {
+        heads[process].emplace_back(op.start_ns, i);
+      }
     }
-  }
-  std::sort(heads.begin(), heads.end());
+    std::sort(heads[process].begin(), heads[process].end());
+  });
   std::vector<UcpIndex> sorted;
-  sorted.reserve(heads.size());
-  for (const auto& [start_ns, head] : heads) sorted.push_back(head);
+  for (const auto& [start_ns, head] : merge_sorted(std::move(heads), job.workers)) {
+    sorted.push_back(head);
+  }
   return sorted;
 }
 
 // Which message each operation belongs to.
 void number_messages(Job& job, const std::vector<UcpIndex>& heads) {
+  constexpr std::size_t kPart = 64 * 1024;
   const auto ucp = [&](UcpIndex index) -> UcpOp& { return job.ucp[index]; };
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    UcpOp& op = ucp(heads[i]);
-    op.message = MessageIndex(i);
-    if (op.partner != kNone && !op.is_stream()) ucp(op.partner).message = op.message;
-  }
-  for (UcpOp& op : job.ucp) {
-    if (op.data_of != kNone) {
-      op.message = ucp(op.data_of).message;
-    } else if (op.is(log::UcpFamily::stream_receive) && op.partner != kNone) {
-      op.message = ucp(op.partner).message;
+  job.workers.each_part(heads.size(), kPart, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      UcpOp& op = ucp(heads[i]);
+      op.message = MessageIndex(i);
+      if (op.partner != kNone && !op.is_stream()) ucp(op.partner).message = op.message;
     }
+  });
+  job.workers.each_part(job.ucp.size(), kPart, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      UcpOp& op = job.ucp[i];
+      if (op.data_of != kNone) {
+        op.message = ucp(op.data_of).message;
+      } else if (op.is(log::UcpFamily::stream_receive) && op.partner != kNone) {
+        op.message = ucp(op.partner).message;
+      }
+    }
+  });
+}
+
+DataReceives data_receives_of(const Job& job) {
+  const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
+  std::vector<std::vector<UcpIndex>> found(spans.size());
+  job.workers.each(spans.size(), [&](std::size_t process) {
+    for (const UcpIndex i : Indexes<UcpOp>(spans[process].begin, spans[process].end)) {
+      if (job.ucp[i].data_of != kNone) found[process].push_back(i);
+    }
+  });
+  DataReceives receives;
+  for (const auto& of_process : found) {
+    for (const UcpIndex i : of_process) receives[job.ucp[i].data_of] = i;
   }
+  return receives;
 }
 
 }  // namespace
@@ -247,26 +274,21 @@ std::vector<UcpIndex> make_messages(Job& job) {
   constexpr std::size_t kPart = 4096;
   std::vector<UcpIndex> heads = heads_of_messages(job);
   number_messages(job, heads);
-  DataReceives data_receives;
-  for (const UcpIndex i : job.ucp.indexes()) {
-    if (const UcpIndex call = job.ucp[i].data_of; call != kNone) {
-      data_receives[call] = i;
-    }
-  }
+  const DataReceives data_receives = data_receives_of(job);
   std::vector<Message>& messages = job.run.messages;
-  messages.resize(heads.size());
+  make_room(job, messages, heads.size());
   std::deque<NewTexts> texts((heads.size() + kPart - 1) / kPart, NewTexts(job.run.texts));
   job.workers.each_part(heads.size(), kPart, [&](std::size_t begin, std::size_t end) {
     MessageMaker maker(job, texts[begin / kPart], data_receives);
-    for (std::size_t i = begin; i < end; ++i) messages[i] = maker.make(heads[i]);
+    for (std::size_t i = begin; i < end; ++i) {
+      messages[i] = maker.make(heads[i]);
+      if (!job.ucp[heads[i]].starts_message()) heads[i] = kNone;
+    }
   });
   for (NewTexts& of_part : texts) of_part.intern_in(job.run.texts);
   job.workers.each_part(heads.size(), kPart, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) texts[begin / kPart].settle(messages[i].status);
   });
-  for (UcpIndex& head : heads) {
-    if (!job.ucp[head].starts_message()) head = kNone;
-  }
   return heads;
 }
 

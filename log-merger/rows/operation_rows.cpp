@@ -183,12 +183,12 @@ class MpiCallMaker : RowMaker {
   std::unordered_map<TextId, MpiName> names_;
 };
 
-// Adds a row for each operation that has one, in their order.
+// Makes a row for each operation that has one, in their order.
 template <typename Maker, typename Operation, typename Row>
 void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows) {
   constexpr std::size_t kPart = 16 * 1024;
   const std::size_t parts = (operations.size() + kPart - 1) / kPart;
-  std::vector<std::size_t> first(parts + 1, rows.size());  // row of each part
+  std::vector<std::size_t> first(parts + 1);  // row of each part
   const auto each_part = [&](auto body) { job.workers.each_part(operations.size(), kPart, body); };
   each_part([&](std::size_t begin, std::size_t end) {
     first[begin / kPart + 1] = static_cast<std::size_t>(
@@ -196,7 +196,7 @@ void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows) 
                       operations.begin() + static_cast<std::ptrdiff_t>(end), Maker::has_row));
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
-  rows.resize(first.back());
+  make_room(job, rows, first.back());
   std::deque<NewTexts> texts(parts, NewTexts(job.run.texts));
   each_part([&](std::size_t begin, std::size_t end) {
     Maker maker(job, texts[begin / kPart]);

@@ -7,7 +7,9 @@
 
 #include "log-merger/job/job.hpp"
 #include "log-merger/model/ucs_names.hpp"
+#include "log-merger/parallel/room_for_rows.hpp"
 #include "log-merger/rows/new_texts.hpp"
+#include "log-merger/spill/spill.hpp"
 
 namespace uctrace::merge {
 
@@ -87,6 +89,13 @@ class RowMaker {
  private:
   NewTexts& new_texts_;
 };
+
+// As rows.resize(count) of a table without rows.
+template <typename Row>
+void make_room(const Job& job, std::vector<Row>& rows, std::size_t count) {
+  const bool is_spilled = spill::bound().most_bytes != 0;
+  make_room_for(rows, count, job.workers, !is_spilled);
+}
 
 // The messages of the run, and in `UcpOp::message` which one each operation belongs to. Returns the
 // UCP operation that began each; kNone: it is not in the logs.

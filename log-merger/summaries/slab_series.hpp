@@ -20,6 +20,8 @@ class SlabSeries {
     return slab == last_.slab ? last_.sum : other(slab, sums);
   }
 
+  bool empty() const { return last_.slab == kNone; }
+
   // Calls visit(slab, sum), in the order of time.
   template <typename Visit>
   void each(Visit visit) const {

@@ -1,6 +1,7 @@
 #include "log-merger/summaries/time_slabs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -172,15 +173,49 @@ void TimeSlabs::coarsen(std::vector<GroupChange>& changes) {
   changes = std::move(coarse);
 }
 
-SlabTables TimeSlabs::tables() {
-  for (;;) {
-    SlabTables tables{axis_, call_groups_, cell_slabs(), total_slabs(), {}};
-    for (const auto layer : {ActivityLayer::mpi, ActivityLayer::ucp, ActivityLayer::uct}) {
-      add_activity(layer, tables.slab_activity);
+void TimeSlabs::take(TimeSlabs&& other, std::size_t first_total) {
+  while (axis_.slabs > other.axis_.slabs) coarsen();
+  while (other.axis_.slabs > axis_.slabs) other.coarsen();
+  if (!other.totals_.empty()) {
+    totals_.resize(first_total);
+    std::move(other.totals_.begin(), other.totals_.end(), std::back_inserter(totals_));
+  }
+  for (std::size_t layer = 0; layer < activity_.size(); ++layer) {
+    end_process(other.activity_[layer]);
+    if (!other.activity_[layer].earlier.empty()) {
+      activity_[layer] = std::move(other.activity_[layer]);
     }
+  }
+  if (!other.call_groups_.empty()) call_groups_ = std::move(other.call_groups_);
+  sums_ += other.sums_;
+  keep_within_bound();
+}
+
+SlabTables TimeSlabs::tables(const Workers& workers) {
+  for (;;) {
+    SlabTables tables = tables_of_axis(workers);
     if (axis_.slabs <= kFewestSlabs || tables.rows() <= row_budget_) return tables;
     coarsen();
   }
+}
+
+SlabTables TimeSlabs::tables_of_axis(const Workers& workers) {
+  SlabTables tables{axis_, call_groups_, {}, {}, {}};
+  constexpr ActivityLayer kLayers[] = {ActivityLayer::mpi, ActivityLayer::ucp, ActivityLayer::uct};
+  std::array<std::vector<SlabActivity>, 3> activity;
+  workers.each(2 + activity.size(), [&](std::size_t i) {
+    if (i == 0) {
+      tables.total_slabs = total_slabs();
+    } else if (i == 1) {
+      tables.cell_slabs = cell_slabs();
+    } else {
+      activity[i - 2] = activity_of(kLayers[i - 2]);
+    }
+  });
+  for (const auto& rows : activity) {
+    tables.slab_activity.insert(tables.slab_activity.end(), rows.begin(), rows.end());
+  }
+  return tables;
 }
 
 std::vector<CellSlab> TimeSlabs::cell_slabs() const {
@@ -209,7 +244,8 @@ std::vector<TotalSlab> TimeSlabs::total_slabs() const {
   return rows;
 }
 
-void TimeSlabs::add_activity(ActivityLayer layer, std::vector<SlabActivity>& rows) {
+std::vector<SlabActivity> TimeSlabs::activity_of(ActivityLayer layer) {
+  std::vector<SlabActivity> rows;
   Activity& activity = activity_[static_cast<std::size_t>(layer)];
   end_process(activity);
   sort_and_join(activity.earlier);
@@ -228,6 +264,7 @@ void TimeSlabs::add_activity(ActivityLayer layer, std::vector<SlabActivity>& row
             rows.push_back(row);
           });
   });
+  return rows;
 }
 
 }  // namespace uctrace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "log-merger/model/model.hpp"
+#include "log-merger/parallel/workers.hpp"
 #include "log-merger/summaries/numbers.hpp"
 #include "log-merger/summaries/slab_series.hpp"
 #include "log-merger/summaries/time_window.hpp"
@@ -58,8 +59,12 @@ class TimeSlabs {
   std::size_t sums() const { return sums_; }
   static constexpr std::size_t kSumsOfRow = 2;
 
+  // What was added to another one, of the same window and budget: other layers of activity, and
+  // totals behind those that are here, of which `first_total` was its number 0.
+  void take(TimeSlabs&& other, std::size_t first_total = 0);
+
   // Once all is added.
-  SlabTables tables();
+  SlabTables tables(const Workers& workers = Workers());
 
  private:
   static constexpr std::int32_t kCountedNowhere = -1;
@@ -103,9 +108,10 @@ class TimeSlabs {
   void add(ActivityLayer layer, Group group, std::int64_t start_ns, std::int64_t end_ns);
   void keep_within_bound();
   void coarsen();
+  SlabTables tables_of_axis(const Workers& workers);
   std::vector<CellSlab> cell_slabs() const;
   std::vector<TotalSlab> total_slabs() const;
-  void add_activity(ActivityLayer layer, std::vector<SlabActivity>& rows);
+  std::vector<SlabActivity> activity_of(ActivityLayer layer);
 
   const TimeWindow window_;
   const std::size_t row_budget_;

@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
+#include "log-merger/parallel/workers.hpp"
 #include "log-merger/row-source/row_source.hpp"
 #include "log-merger/summaries/time_slabs.hpp"
 #include "log-merger/summaries/time_window.hpp"
@@ -27,7 +30,36 @@ class RowVisitor {
   virtual void visit(const MpiCallRow& call, std::size_t number) = 0;
 };
 
-// Reads each row once, and tells `visitor` of each. Of the rows it has process and times.
+// Counts the traffic of a source, table by table: messages first, then at once, or in any order,
+// transfers and UCP operations, which are found in the cells of their messages. MPI calls at any
+// time. Each row is read once, and `visitor` told of it.
+class TrafficCount {
+ public:
+  static constexpr std::size_t kAnyRows = SIZE_MAX / TimeSlabs::kSumsOfRow;
+
+  // Gives up where there is more than fits `most_rows`.
+  TrafficCount(const RowSource& source, const TimeWindow& window, std::size_t row_budget,
+               std::size_t most_rows = kAnyRows);
+
+  void read_messages(RowVisitor& visitor);
+  void read_transfers(RowVisitor& visitor);
+  void read_ucp_operations(RowVisitor& visitor);
+  void read_mpi_calls(RowVisitor& visitor);
+  // nullopt: it gave up.
+  std::optional<TrafficTables> finish(const Workers& workers = Workers());
+
+ private:
+  bool fits(const TimeSlabs& slabs) const { return slabs.sums() <= most_sums_; }
+  bool cells_fit() const { return cells_.tables().cells.size() <= most_rows_; }
+
+  const RowSource source_;
+  const std::size_t most_rows_, most_sums_;
+  TrafficCells cells_;
+  std::size_t message_totals_ = 0;  // of the cells of messages, in front of those of transfers
+  TimeSlabs of_messages_, of_transfers_, of_ucp_, of_mpi_;
+};
+
+// Of the rows `visitor` is told of it has process and times.
 TrafficTables count_traffic(const RowSource& source, const TimeWindow& window, RowVisitor& visitor,
                             std::size_t row_budget = kSlabRows);
 
@@ -42,7 +74,57 @@ struct KeepTraffic {
   std::size_t rows_of_row = 2;         // so many of them for a row that is kept, or more
   std::size_t row_budget = kSlabRows;
 };
-// Puts what is counted of the whole run into it.
+
+// Puts what is counted of the whole run into it, in the steps of TrafficCount.
+class TrafficToKeep {
+ public:
+  explicit TrafficToKeep(Run& run, const KeepTraffic& keep = {});
+
+  void count_messages() {
+    if (count_) count_->read_messages(of_messages_);
+  }
+  void count_transfers() {
+    if (count_) count_->read_transfers(of_transfers_);
+  }
+  void count_ucp_operations() {
+    if (count_) count_->read_ucp_operations(of_ucp_);
+  }
+  void count_mpi_calls() {
+    if (count_) count_->read_mpi_calls(of_mpi_);
+  }
+  void finish(const Workers& workers = Workers());
+
+ private:
+  // Where in time the rows of a table are, a block of them at a time.
+  class Blocks final : public RowVisitor {
+   public:
+    void visit(const Message& row, std::size_t number) override { add(row, number); }
+    void visit(const Transfer& row, std::size_t number) override { add(row, number); }
+    void visit(const UcpOperationRow& row, std::size_t number) override { add(row, number); }
+    void visit(const MpiCallRow& row, std::size_t number) override { add(row, number); }
+
+    const std::vector<RowBlock>& all() const { return blocks_; }
+
+   private:
+    template <typename Row>
+    void add(const Row& row, std::size_t number) {
+      if (number % kRowsAtOnce == 0) blocks_.push_back({table_of(row), number, 0, -1});
+      RowBlock& block = blocks_.back();
+      ++block.rows;
+      const std::int64_t start = start_of(row);
+      if (start < 0) return;
+      if (block.first_start_ns < 0 || start < block.first_start_ns) block.first_start_ns = start;
+    }
+
+    std::vector<RowBlock> blocks_;
+  };
+
+  Run& run_;
+  std::optional<TrafficCount> count_;  // nullopt: the run keeps none
+  Blocks of_messages_, of_transfers_, of_ucp_, of_mpi_;
+};
+
+// All of it.
 void lay_out_traffic(Run& run, const KeepTraffic& keep = {});
 
 }  // namespace uctrace
