@@ -362,7 +362,8 @@ struct Run {
   std::vector<StackFrame> stack_frames;  // by stack
   std::vector<CallSite> call_sites;
   std::vector<Facet> facets;  // in their order
-  bool is_summed = false;     // the tables of sums are there
+  // Which tables of sums are there: of calls; of messages, and of all that is summed beside them.
+  bool calls_are_summed = false, messages_are_summed = false;
   std::vector<MessageSum> message_sums;
   std::vector<HopSum> hop_sums;  // by message sum
   std::vector<CallSum> call_sums;

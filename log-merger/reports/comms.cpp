@@ -73,7 +73,8 @@ class Summing {
   // --- sums
 
   bool can_ask_sums() const {
-    return run_.is_summed && !choice_.asks_for_time() && !has(CommsBy::time) &&
+    const bool are_there = of_transfers_ ? run_.messages_are_summed : run_.calls_are_summed;
+    return are_there && !choice_.asks_for_time() && !has(CommsBy::time) &&
            (!has(CommsBy::bucket) ||
             std::all_of(options_.buckets.begin(), options_.buckets.end(), is_between_classes));
   }

@@ -227,16 +227,14 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
   const Run& run = source.run();
   const auto wanted = [&](ReportBy by) { return options.by == by || options.by == ReportBy::all; };
   std::vector<Table> all;
+  const TrafficTotals totals = traffic_totals(source, filter, options.by, options.without_message);
   if (wanted(ReportBy::contenders)) {
-    const auto rows = contenders(source, filter, options.without_message);
     const bool for_person = options.format == Format::table;
-    all.push_back(for_person ? contender_matrix(run, rows, options.limit)
-                             : contender_table(run, rows));
+    all.push_back(for_person ? contender_matrix(run, totals.contenders, options.limit)
+                             : contender_table(run, totals.contenders));
   }
-  if (wanted(ReportBy::mpi)) {
-    all.push_back(function_table(run, totals_by_function(source, filter)));
-  }
-  if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals_by_pair(source, filter)));
+  if (wanted(ReportBy::mpi)) all.push_back(function_table(run, totals.functions));
+  if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals.pairs));
   if (wanted(ReportBy::call_sites)) {
     const auto rows = totals_by_call_site(source, filter);
     const bool for_person = options.format == Format::table;

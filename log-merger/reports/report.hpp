@@ -58,15 +58,20 @@ struct CallSiteTotal {
   std::set<std::uint32_t> processes;
 };
 
-// Each list is sorted, greatest payload first; ties go by the next number, then by name.
-std::vector<Contender> contenders(const RowSource& source, const Filter& filter,
-                                  WithoutMessage rest);
-std::vector<FunctionTotal> totals_by_function(const RowSource& source, const Filter& filter);
-std::vector<PairTotal> totals_by_pair(const RowSource& source, const Filter& filter);
+enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, gpu_nic, all };
+
+// What the messages of a run come to. Each list is sorted, greatest payload first; ties go by the
+// next number, then by name.
+struct TrafficTotals {
+  std::vector<Contender> contenders;
+  std::vector<FunctionTotal> functions;
+  std::vector<PairTotal> pairs;
+};
+// Those that a report by this has; the rows are read once for all of them.
+TrafficTotals traffic_totals(const RowSource& source, const Filter& filter, ReportBy by,
+                             WithoutMessage rest = WithoutMessage::left_out);
 // Longest time first; events without a stack are left out.
 std::vector<CallSiteTotal> totals_by_call_site(const RowSource& source, const Filter& filter);
-
-enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, gpu_nic, all };
 
 struct ReportOptions {
   ReportBy by = ReportBy::all;

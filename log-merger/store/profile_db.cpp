@@ -271,8 +271,11 @@ class Writer {
 
   void write_data() {
     std::map<std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t>, Data> rows;
+    std::unordered_map<TextId, MpiName> names;
     for (const ProfileCalls& calls : profile_.calls) {
-      const MpiName name = parse_mpi_name(text(calls.function));
+      const auto [known, is_new] = names.try_emplace(calls.function);
+      if (is_new) known->second = parse_mpi_name(text(calls.function));
+      const MpiName& name = known->second;
       mpisee::CallBytes bytes{calls.sent_bytes, calls.received_bytes, 1};
       if (calls.communicator >= 0) {
         bytes.group =

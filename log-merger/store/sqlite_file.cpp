@@ -9,8 +9,10 @@ void File::fail(const char* doing) {
 File::File(const std::string& path) {
   sqlite3* file = nullptr;
   // Nobody else knows the file yet, and not every network file system grants locks: none are taken.
-  const int status = sqlite3_open_v2(path.c_str(), &file,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, "unix-none");
+  // One thread writes it: SQLite's own locks, at every call, are a fifth of its time.
+  const int status = sqlite3_open_v2(
+      path.c_str(), &file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX,
+      "unix-none");
   file_.reset(file);
   if (file == nullptr) throw Failure("opening the file failed (out of memory)");
   if (status != SQLITE_OK) fail("opening the file");
@@ -61,7 +63,7 @@ void Insert::bind(int column, double value) {
 }
 
 void Insert::bind(int column, std::string_view value) {
-  if (sqlite3_bind_text64(statement_.get(), column, value.data(), value.size(), SQLITE_TRANSIENT,
+  if (sqlite3_bind_text64(statement_.get(), column, value.data(), value.size(), SQLITE_STATIC,
                           SQLITE_UTF8) != SQLITE_OK) {
     file_.fail("a text");
   }

@@ -32,6 +32,9 @@ void sort_and_join(std::vector<Sum>& rows) {
 template <typename Sum>
 class Grouped {
  public:
+  // Of so many rows. Room that is not used takes no memory.
+  explicit Grouped(std::size_t rows) { rows_.reserve(std::max(rows, kAtLeast)); }
+
   void add(const Sum& row) {
     if (!rows_.empty() && rows_.back().key() == row.key()) {
       rows_.back() += row;  // alike rows often follow each other

@@ -216,24 +216,31 @@ void add_transfers(Run& run) {
   }
 }
 
-void clear_sums(Run& run) {
-  run.is_summed = false;
+void forget_message_sums(Run& run) {
+  run.messages_are_summed = false;
   run.message_sums = {};
   run.hop_sums = {};
-  run.call_sums = {};
   run.operation_sums = {};
   run.transfer_sums = {};
+}
+
+void forget_call_sums(Run& run) {
+  run.calls_are_summed = false;
+  run.call_sums = {};
 }
 
 }  // namespace
 
 void lay_out_sums(Run& run) {
-  clear_sums(run);
+  forget_call_sums(run);
+  run.calls_are_summed = add_calls(run);
+  if (!run.calls_are_summed) forget_call_sums(run);
+  forget_message_sums(run);
   MessageSums messages(run);
-  if (!messages.add_all() || !add_calls(run)) return clear_sums(run);
+  if (!messages.add_all()) return forget_message_sums(run);
   add_operations(run, messages);
   add_transfers(run);
-  run.is_summed = true;
+  run.messages_are_summed = true;
 }
 
 }  // namespace uctrace

@@ -8,8 +8,12 @@
 namespace uctrace {
 namespace {
 
-bool has_sums(const RowSource& source, const Filter& filter) {
-  return source.run().is_summed && filter.can_ask_sums();
+bool has_message_sums(const RowSource& source, const Filter& filter) {
+  return source.run().messages_are_summed && filter.can_ask_sums();
+}
+
+bool has_call_sums(const RowSource& source, const Filter& filter) {
+  return source.run().calls_are_summed && filter.can_ask_sums();
 }
 
 MpiCallRow like(const CallSum& sum) {
@@ -34,7 +38,7 @@ Transfer like(const TransferSum& sum) {
 // A bit for each message, or each row of message sums: whether the filter selects it.
 std::vector<bool> selected(const RowSource& source, const Filter& filter) {
   std::vector<bool> bits;
-  if (has_sums(source, filter)) {
+  if (has_message_sums(source, filter)) {
     RowWindow<HopSum> hops(source, Wanted<HopSum>::all());
     std::vector<Hop> path;
     for_each_row(source, Wanted<MessageSum>::all(), [&](const MessageSum& sum, std::size_t) {
@@ -96,7 +100,7 @@ Hop hop_of(const HopSum& sum) {
 void for_each_traffic(const RowSource& source, const Filter& filter, const Wanted<Message>& wanted,
                       const Wanted<Hop>& of_path,
                       const std::function<void(const Traffic&)>& visit) {
-  if (has_sums(source, filter)) {
+  if (has_message_sums(source, filter)) {
     RowWindow<HopSum> hops(source, Wanted<HopSum>::all());
     std::vector<Hop> path;
     for_each_row(source, Wanted<MessageSum>::all(), [&](const MessageSum& sum, std::size_t) {
@@ -117,7 +121,7 @@ void for_each_traffic(const RowSource& source, const Filter& filter, const Wante
 void for_each_calls(const RowSource& source, const Filter& filter,
                     const std::function<void(const Calls&)>& visit) {
   if (!filter.can_choose_calls()) return;
-  if (has_sums(source, filter)) {
+  if (has_call_sums(source, filter)) {
     for_each_row(source, Wanted<CallSum>::all(), [&](const CallSum& sum, std::size_t) {
       if (sum.calls == 0 || !filter.accepts(like(sum)).value_or(false)) return;
       visit({sum.function, sum.comm, sum.process,
@@ -145,7 +149,7 @@ void for_each_operations(const RowSource& source, const Filter& filter,
   const auto is_selected = [&](std::int64_t message) {
     return message < 0 || of_message[static_cast<std::size_t>(message)];
   };
-  if (has_sums(source, filter)) {
+  if (has_message_sums(source, filter)) {
     for_each_row(source, Wanted<OperationSum>::all(), [&](const OperationSum& sum, std::size_t) {
       if (!is_selected(sum.message_sum)) return;
       visit({sum.function, kNoText, sum.process, sum.call_site, sum.calls, sum.bytes, sum.ns,
@@ -168,7 +172,7 @@ void for_each_operations(const RowSource& source, const Filter& filter,
 
 void for_each_without_message(const RowSource& source, const Filter& filter,
                               const std::function<void(const TransfersWithoutMessage&)>& visit) {
-  if (has_sums(source, filter)) {
+  if (has_message_sums(source, filter)) {
     for_each_row(source, Wanted<TransferSum>::all(), [&](const TransferSum& sum, std::size_t) {
       const Transfer transfer = like(sum);
       if (!filter.accepts_without_message(transfer)) return;
@@ -187,7 +191,7 @@ void for_each_without_message(const RowSource& source, const Filter& filter,
 
 std::uint64_t count_without_message(const RowSource& source) {
   std::uint64_t count = 0;
-  if (source.run().is_summed) {
+  if (source.run().messages_are_summed) {
     for_each_row<TransferSum>(source, {&TransferSum::transfers},
                               [&](const TransferSum& sum, std::size_t) { count += sum.transfers; });
     return count;

@@ -75,7 +75,8 @@ class AnyRun {
     run_.info_json = info_json();
     run_.epoch_realtime_ns = numbers_.any<std::uint64_t>();
     run_.last_ns = time();
-    run_.is_summed = numbers_.below(2) != 0;
+    run_.calls_are_summed = numbers_.below(2) != 0;
+    run_.messages_are_summed = numbers_.below(2) != 0;
     set_slabs();
     store::for_each_of(store::kTables, [&](auto rows) { (run_.*rows).resize(kRows); });
     store::for_each_of(store::kTables, [&](auto rows) { fill(run_.*rows); });

@@ -102,7 +102,8 @@ TEST_SUITE("unit") {
         }
       }
       decltype(expected) found;
-      for (const Contender& row : contenders(run, Filter(run, spec), WithoutMessage::left_out)) {
+      const TrafficTotals totals = traffic_totals(run, Filter(run, spec), ReportBy::all);
+      for (const Contender& row : totals.contenders) {
         found[{run.texts[row.transport], run.texts[row.op]}] = {row.transfers, row.bytes,
                                                                 row.wire_bytes};
       }
@@ -114,7 +115,9 @@ TEST_SUITE("unit") {
     const Run run = random_run(3);
     const auto transfers = [&](const FilterSpec& spec, WithoutMessage rest) {
       std::uint64_t sum = 0;
-      for (const Contender& row : contenders(run, Filter(run, spec), rest)) sum += row.transfers;
+      const TrafficTotals totals =
+          traffic_totals(run, Filter(run, spec), ReportBy::contenders, rest);
+      for (const Contender& row : totals.contenders) sum += row.transfers;
       return sum;
     };
     FilterSpec of_function;
@@ -139,12 +142,12 @@ TEST_SUITE("unit") {
       }
       const Filter filter(run, spec);
       decltype(functions) found_functions;
-      for (const FunctionTotal& row : totals_by_function(run, filter)) {
+      for (const FunctionTotal& row : traffic_totals(run, filter, ReportBy::mpi).functions) {
         if (row.messages == 0) continue;
         found_functions[run.texts[row.function]] = {row.messages, row.bytes};
       }
       decltype(pairs) found_pairs;
-      for (const PairTotal& row : totals_by_pair(run, filter)) {
+      for (const PairTotal& row : traffic_totals(run, filter, ReportBy::pairs).pairs) {
         found_pairs[{row.source.rank, row.destination.rank}] = {row.messages, row.bytes};
       }
       CHECK(found_functions == functions);
@@ -163,7 +166,8 @@ TEST_SUITE("unit") {
         expected_bytes += call.bytes + call.recv_bytes;
       }
     }
-    for (const auto& row : totals_by_function(run, Filter(run, spec))) {
+    const TrafficTotals totals = traffic_totals(run, Filter(run, spec), ReportBy::mpi);
+    for (const FunctionTotal& row : totals.functions) {
       found += row.time_ns.value_or(0);
       found_bytes += row.asked_bytes.value_or(0);
       for (const TextId comm : row.comms) CHECK(run.texts[comm] == "split");
@@ -172,7 +176,8 @@ TEST_SUITE("unit") {
     CHECK(found == expected);
     CHECK(found_bytes == expected_bytes);
     spec.transport = {"tcp"};
-    for (const auto& row : totals_by_function(run, Filter(run, spec))) {
+    const TrafficTotals over_tcp = traffic_totals(run, Filter(run, spec), ReportBy::mpi);
+    for (const FunctionTotal& row : over_tcp.functions) {
       CHECK(!row.time_ns);
       CHECK(!row.asked_bytes);
     }

@@ -35,7 +35,8 @@ class RandomRun {
     run.last_ns = static_cast<std::int64_t>(random_() >> 1);
     run.store_id = text(2);
     run.settled = random_() % 2 != 0;
-    run.is_summed = random_() % 2 != 0;
+    run.calls_are_summed = random_() % 2 != 0;
+    run.messages_are_summed = random_() % 2 != 0;
     for (std::size_t i = 0; i < sizes.rows; ++i) run.notes.push_back(text(i));
     store::for_each_of(store::kTables, [&](auto rows) { (run.*rows).resize(sizes.rows); });
     store::for_each_of(store::kTables, [&](auto rows) { fill(run, run.*rows); });
@@ -109,7 +110,8 @@ inline void check_same(const Run& a, const Run& b) {
   CHECK(a.last_ns == b.last_ns);
   CHECK(a.store_id == b.store_id);
   CHECK(a.settled == b.settled);
-  CHECK(a.is_summed == b.is_summed);
+  CHECK(a.calls_are_summed == b.calls_are_summed);
+  CHECK(a.messages_are_summed == b.messages_are_summed);
   CHECK(a.slab_ns == b.slab_ns);
   CHECK(a.slabs == b.slabs);
   store::for_each_of(store::kTables, [&](auto rows) { check_same(a.*rows, b.*rows); });

@@ -175,7 +175,7 @@ void check_same_text(const std::string& found, const std::string& expected) {
 
 Run without_sums(const Run& run) {
   Run rows = run;
-  rows.is_summed = false;
+  rows.calls_are_summed = rows.messages_are_summed = false;
   return rows;
 }
 
@@ -195,7 +195,8 @@ Run without_rows(const Run& run) {
 TEST_CASE("sums count every row once") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Run run = crowded_run(seed);
-    REQUIRE(run.is_summed);
+    REQUIRE(run.messages_are_summed);
+    REQUIRE(run.calls_are_summed);
     std::uint64_t messages = 0, bytes = 0, hops = 0, calls = 0, ns = 0, transfers = 0;
     for (const MessageSum& sum : run.message_sums) messages += sum.messages;
     for (const MessageSum& sum : run.message_sums) bytes += sum.bytes;
@@ -244,7 +245,8 @@ TEST_CASE("of operations without an end no time is told, from sums as from rows"
   Run run = crowded_run(1);
   for (UcpOperationRow& operation : run.ucp_operations) operation.t_end_ns = -1;
   lay_out_sums(run);
-  REQUIRE(run.is_summed);
+  REQUIRE(run.messages_are_summed);
+  REQUIRE(run.calls_are_summed);
   for (const Run& told : {without_sums(run), without_rows(run)}) {
     std::size_t groups = 0;
     for_each_operations(told, Filter(told, {}), [&](const Calls& calls) {
@@ -338,12 +340,28 @@ TEST_CASE("rows that have no like are not summed") {
     run.messages[i].mpi = run.texts.intern(std::to_string(i));
   }
   lay_out_sums(run);
-  CHECK_FALSE(run.is_summed);
+  CHECK_FALSE(run.messages_are_summed);
+  CHECK(run.calls_are_summed);  // there are none, but that is known
   CHECK(run.message_sums.empty());
   for (Message& message : run.messages) message.mpi %= 10;
   lay_out_sums(run);
-  CHECK(run.is_summed);
+  CHECK(run.messages_are_summed);
   CHECK(run.message_sums.size() == 10);
+}
+
+TEST_CASE("calls that have no like are not summed, messages beside them are") {
+  Run run;
+  add_processes(run, 1);
+  run.messages.resize(10);
+  run.mpi_calls.resize(100'000);
+  for (std::size_t i = 0; i < run.mpi_calls.size(); ++i) {
+    run.mpi_calls[i].function = run.texts.intern(std::to_string(i));
+  }
+  lay_out_sums(run);
+  CHECK_FALSE(run.calls_are_summed);
+  CHECK(run.call_sums.empty());
+  CHECK(run.messages_are_summed);
+  CHECK(run.message_sums.size() == 1);
 }
 
 }  // namespace uctrace
