@@ -59,8 +59,7 @@ void each_of(const Workers& workers, Pieces pieces) {
 
 // What the run does not refer to: freeing it takes as long as a stage.
 void forget_rows(merge::Job& job) {
-  each_of(job.workers,
-          {[&] { job.ucp = {}; }, [&] { job.calls = {}; }, [&] { job.logs = {}; }});
+  each_of(job.workers, {[&] { job.ucp = {}; }, [&] { job.calls = {}; }, [&] { job.logs = {}; }});
 }
 
 // What is summed up of the rows, each sum by itself: for the audit and the run's identities, and
@@ -71,23 +70,20 @@ merge::Found counted(merge::Job& job) {
   merge::Found found;
   std::vector<Identity> of_profile;
   TrafficToKeep traffic(run);
-  each_of(job.workers,
-          {[&] { traffic.count_messages(); },
-           [&] {
-             run.profile = std::make_shared<const Profile>(profile_of(run));
-             of_profile = profile_identities(run, *run.profile);
-           },
-           [&] { found = merge::count_found(job); },
-           [&] {
-             run.facets = find_facets(run);
-             lay_out_sums(run);
-           },
-           [&] { traffic.count_mpi_calls(); }});
+  each_of(job.workers, {[&] { traffic.count_messages(); },
+                        [&] {
+                          run.profile = std::make_shared<const Profile>(profile_of(run));
+                          of_profile = profile_identities(run, *run.profile);
+                        },
+                        [&] { found = merge::count_found(job); },
+                        [&] {
+                          run.facets = find_facets(run);
+                          lay_out_sums(run);
+                        },
+                        [&] { traffic.count_mpi_calls(); }});
   // Nobody looks at these any more.
-  each_of(job.workers, {[&] { job.uct = {}; },
-                        [&] { job.arrivals = {}, job.operations_of = {}; },
-                        [&] { traffic.count_transfers(); },
-                        [&] { traffic.count_ucp_operations(); },
+  each_of(job.workers, {[&] { job.uct = {}; }, [&] { job.arrivals = {}, job.operations_of = {}; },
+                        [&] { traffic.count_transfers(); }, [&] { traffic.count_ucp_operations(); },
                         [&] { merge::lay_out_gpu_nic(run); }});
   traffic.finish(job.workers);
   merge::check_identities(job, found);

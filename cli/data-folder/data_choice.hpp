@@ -1,4 +1,5 @@
-// What the folder and the options --job, --store, --threads and --memory say of the run that is read.
+// What the folder and the options --job, --store, --threads and --memory say of the run that is
+// read.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,9 @@ namespace uctrace::cli {
 
 struct DataChoice {
   std::filesystem::path folder = default_folder();
-  std::string job;              // empty = the newest
-  std::filesystem::path store;  // folder of the merged run; empty = the data folder, or a cache
-  std::size_t threads = 0;      // that merge it, at most; 0 = one a CPU
+  std::string job;                 // empty = the newest
+  std::filesystem::path store;     // folder of the merged run; empty = the data folder, or a cache
+  std::size_t threads = 0;         // that merge it, at most; 0 = one a CPU
   std::uint64_t memory_bytes = 0;  // that a merge may take; 0 = most of what is available
 };
 

@@ -38,8 +38,8 @@ void Announcements::learn_posts() {
   job_.workers.each(spans.size(), [&](std::size_t i) {
     for (std::size_t at = spans[i].begin; at < spans[i].end; ++at) {
       const UctOp& op = job_.uct[at];
-      const bool begins_message = accepted(op) && op.serves != kNone &&
-                                  (is_announcement(op) || is(op, AmId::eager_first));
+      const bool begins_message =
+          accepted(op) && op.serves != kNone && (is_announcement(op) || is(op, AmId::eager_first));
       if (begins_message) learn_post(op, posts[i]);
     }
   });
@@ -64,8 +64,8 @@ void Announcements::learn_post(const UctOp& op, std::vector<Post>& posts) {
   }
   if (is_announcement(op) && !taken_by_interface(op) &&
       (op.header.count == wire::shape_of(op.am_id).words || is_tag_eager_sync(op))) {
-    posts.push_back({key_of(ucp(op.serves).peer_process, op.am_id, op.header), op.start_ns,
-                     op.serves});
+    posts.push_back(
+        {key_of(ucp(op.serves).peer_process, op.am_id, op.header), op.start_ns, op.serves});
   }
 }
 

@@ -169,8 +169,7 @@ class Attributor {
   }
 
   void by_header_ids() {
-    open_.each_at_once(
-        [&](UctOp& op) { attribute(op, announcements_.named_by(op), Link::exact); });
+    open_.each_at_once([&](UctOp& op) { attribute(op, announcements_.named_by(op), Link::exact); });
   }
 
   void by_address() {

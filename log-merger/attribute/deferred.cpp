@@ -310,9 +310,8 @@ bool remote_range(const UctOp& op, RemoteRange& range) {
 
 void attribute_deferred(Job& job, StartedOperations& started) {
   RemainingBytes remaining(job.ucp.size());
-  each_process(job, [&](const ProcessRows& rows) {
-    Deferred(job, started, remaining).attribute(rows);
-  });
+  each_process(job,
+               [&](const ProcessRows& rows) { Deferred(job, started, remaining).attribute(rows); });
 }
 
 void attribute_flushes(Job& job) {

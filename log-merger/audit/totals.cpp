@@ -55,8 +55,8 @@ void count_link(LinkTotals& totals, Link link) {
 void count_protocol(const Job& job, const UctOp& op, Found& found) {
   const bool name_is_known = job.logs[op.process].protocols[1] != kNoText;
   found.protocols_told += op.protocol != 0;
-  found.protocols_untold += op.protocol == 0 && name_is_known && op.serves != kNone &&
-                            op.op == log::UctOp::am_bcopy;
+  found.protocols_untold +=
+      op.protocol == 0 && name_is_known && op.serves != kNone && op.op == log::UctOp::am_bcopy;
 }
 
 void count_transfers(const Job& job, Found& found) {

@@ -15,11 +15,10 @@ void prepare_memory(std::span<std::byte> memory, const Workers& workers) {
   const std::uintptr_t first = begin - begin % page_bytes;
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size();
   if (memory.size() < kPart || first >= end) return;
-  workers.each_part((end - first) / page_bytes * page_bytes, kPart,
-                    [&](std::size_t part, std::size_t part_end) {
-                      madvise(reinterpret_cast<void*>(first + part), part_end - part,
-                              MADV_POPULATE_WRITE);
-                    });
+  workers.each_part(
+      (end - first) / page_bytes * page_bytes, kPart, [&](std::size_t part, std::size_t part_end) {
+        madvise(reinterpret_cast<void*>(first + part), part_end - part, MADV_POPULATE_WRITE);
+      });
 #else
   (void)memory, (void)workers;
 #endif
