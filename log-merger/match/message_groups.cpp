@@ -67,6 +67,19 @@ HalfMessage half_of_receive(const UcpOp& op) {
   return half;
 }
 
+// Whether a receive without an end took nothing from any part that is looked at: its log has all
+// that came after what gave way to newer events, and in that it ended. A receive that takes at once
+// what had arrived ends before it is recorded, so that its end may give way and its beginning not.
+bool ended_in_overwritten(const ProcessLog& log, const UcpOp& receive) {
+  const std::vector<LaneGap>& gaps = log.recorded.lane_gaps;
+  return log.file.complete() &&
+         std::all_of(gaps.begin(), gaps.end(),
+                     [](const LaneGap& gap) { return gap.overwritten; }) &&
+         std::any_of(gaps.begin(), gaps.end(), [&](const LaneGap& gap) {
+           return gap.lane == receive.lane && receive.posted_tick <= gap.span.end_tick;
+         });
+}
+
 }  // namespace
 
 void UnknownReceives::add(std::uint64_t mask, std::uint64_t tag, std::uint64_t tick) {
@@ -125,7 +138,8 @@ void HalfMessages::collect(Job& job, const AmContents& contents, RowSpan rows, O
       add(i, op.peer_uid, op.tag, true);
     } else if (op.received() && op.worker_uid != 0) {
       add(i, op.worker_uid, op.sender_tag, false);
-    } else if (op.took_unknown() && op.worker_uid != 0) {
+    } else if (op.took_unknown() && op.worker_uid != 0 &&
+               !ended_in_overwritten(job.logs[op.process], op)) {
       found.unknown[op.worker_uid].add(op);
     }
   }

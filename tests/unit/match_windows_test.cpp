@@ -268,6 +268,28 @@ TEST_CASE("times of clocks that were not measured do not move what lies side by 
   }
 }
 
+TEST_CASE("a receive whose end gave way to newer events took nothing of what is left") {
+  for (const bool overwritten : {true, false}) {
+    JobBuilder builder(2);
+    const UcpIndex earlier = builder.open_receive(1, 7, kAllBits, 204);  // ended at once
+    const UcpIndex send = builder.send(0, 1, 7, 8, 300);
+    const UcpIndex receive = builder.receive(1, 7, 8, 290);
+    builder.ucp(receive).end_ns = 310;
+    builder.ucp(builder.receive(1, 9, 8, 280)).end_ns = 400;  // so that no instant is quiescent
+    builder.send(0, 1, 9, 8, 150);
+    cut(builder.job, {{{0, 203}}, {{0, 203}}});
+    for (ProcessLog& log : builder.job.logs) {
+      LaneGap& gap = log.recorded.lane_gaps[0];
+      gap.overwritten = overwritten;
+      gap.span.end_tick = 205;  // the beginning was recorded behind the end
+    }
+    CHECK(builder.ucp(earlier).took_unknown());
+    match_messages(builder.job);
+    CHECK(builder.ucp(send).match == (overwritten ? Match::inferred : Match::ambiguous));
+    CHECK(builder.ucp(send).partner == receive);
+  }
+}
+
 TEST_CASE("parts begin and end where nothing is on its way, and at gaps") {
   JobBuilder builder(2);
   builder.send(0, 1, 7, 8, 100);
