@@ -197,12 +197,15 @@ typedef struct UctraceHandle {
   UctraceWord value;
 } UctraceHandle;
 
+enum { kUctraceCombiners = 20, kUctraceNoCombiner = -1 };
+
 typedef struct UctraceFlavour {
   const char* const* versions;  // ends with NULL; the version text holds one, if there are any
+  bool is_standard_abi;         // what MPI_Abi_get_version says
   uint32_t handle_bytes;
   int32_t proc_null, any_source, any_tag, undefined, root, in_place;
   int32_t cartesian, graph, distributed_graph;  // of MPI_Topo_test
-  int32_t combiner_named;  // the first of MPI_COMBINER_*, which go on as log::Combiner does
+  int32_t combiners[kUctraceCombiners];  // MPI_COMBINER_*, from log::Combiner's first known one on
   UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte,
       errors_return;
 } UctraceFlavour;
@@ -240,8 +243,9 @@ UctraceWord uctrace_mpi_request(UctraceWord request);
 // `count`, or 0 if the reduction is MPI_NO_OP, whose operands are no valid arguments.
 UctraceWord uctrace_mpi_operands(UctraceWord op, UctraceWord count);
 
-// `count` elements in each of `partitions`.
-UctraceWord uctrace_mpi_product(UctraceWord partitions, UctraceWord count);
+// `count` elements in each of `partitions`. `large`: of a function whose name says that counts have
+// 64 bits; those of the others have, too, unless the library has both.
+UctraceWord uctrace_mpi_product(UctraceWord partitions, UctraceWord count, bool large);
 
 // Takes the start time and shows the call as the one that the thread is in; the last thing before
 // the original is called.

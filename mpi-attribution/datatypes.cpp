@@ -63,6 +63,9 @@ void forget_in_children() {
 
 // --- what the library says -----------------------------------------------------------------------
 
+constexpr int kFirstCombiner = static_cast<int>(Combiner::named);
+static_assert(kFirstCombiner + kUctraceCombiners == static_cast<int>(Combiner::kCount));
+
 Combiner combiner_of(Handle datatype) {
   const Describing& ask = library.describing;
   int combiner = 0, result = 0;
@@ -74,9 +77,11 @@ Combiner combiner_of(Handle datatype) {
     int integers = 0, addresses = 0, datatypes = 0;
     result = ask.type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
   }
-  const std::int64_t number = std::int64_t{combiner} - library.combiner_named + 1;
-  const bool known = result == 0 && number > 0 && number < static_cast<int>(Combiner::kCount);
-  return known ? static_cast<Combiner>(number) : Combiner::unknown;
+  if (result != 0) return Combiner::unknown;
+  for (int i = 0; i < kUctraceCombiners; ++i) {
+    if (library.combiners[i] == combiner) return static_cast<Combiner>(kFirstCombiner + i);
+  }
+  return Combiner::unknown;
 }
 
 bool define(Handle handle, std::uint64_t tick) {

@@ -8,6 +8,7 @@ import re
 import sys
 
 from mpi_tables import (
+    COMBINERS,
     HANDLE_CONSTANTS,
     INTEGER_CONSTANTS,
     SHAPES,
@@ -35,7 +36,8 @@ def half(function, prefix=""):
     if datatype := function.argument(prefix + "datatype") or function.argument("datatype"):
         count = function.count(prefix + "count") or function.count("count") or "1"
         if partitions := function.argument("partitions"):
-            count = f"uctrace_mpi_product({partitions}, {count})"
+            count = (f"uctrace_mpi_product({partitions}, {count}, "
+                     f"{'true' if function.name.endswith('_c') else 'false'})")
         if not prefix and (op := function.argument("op")):
             count = f"uctrace_mpi_operands({op}, {count})"
         fields += [f".count = {count}", f".datatype = {datatype}"]
@@ -245,7 +247,11 @@ def flavour_initialiser(name, constants):
 
     versions = [] if constants["versions"] == "-" else constants["versions"].split("|")
     texts = ", ".join([*(f'"{version}"' for version in versions), "0"])
-    fields = [f".versions = (const char* const[]){{{texts}}}"]
+    combiners = ", ".join(constants[f"combiner_{name}"].replace("-", "kUctraceNoCombiner")
+                          for name in COMBINERS)
+    fields = [f".versions = (const char* const[]){{{texts}}}",
+              f".is_standard_abi = {'true' if constants['abi'] == 'standard' else 'false'}",
+              f".combiners = {{{combiners}}}"]
     fields += [f".{key} = {int(constants[key])}" for key in INTEGER_CONSTANTS]
     fields += [f".{key} = {handle(constants[key])}" for key in HANDLE_CONSTANTS]
     return "    {" + ",\n     ".join(fields) + f"}},  // {name}"

@@ -24,8 +24,10 @@ extern "C" UctraceWord uctrace_mpi_operands(UctraceWord op, UctraceWord count) {
   return library.handle(op) == library.no_op ? 0 : count;
 }
 
-extern "C" UctraceWord uctrace_mpi_product(UctraceWord partitions, UctraceWord count) {
-  const auto wrong =
-      static_cast<std::int32_t>(partitions) < 0 || static_cast<std::int64_t>(count) < 0;
-  return wrong ? 0 : static_cast<std::uint32_t>(partitions) * count;
+extern "C" UctraceWord uctrace_mpi_product(UctraceWord partitions, UctraceWord count, bool large) {
+  const auto number = large || !uctrace::mpi::library.int_partitions
+                          ? static_cast<std::int64_t>(count)
+                          : std::int64_t{static_cast<std::int32_t>(count)};
+  const bool wrong = static_cast<std::int32_t>(partitions) < 0 || number < 0;
+  return wrong ? 0 : static_cast<std::uint32_t>(partitions) * static_cast<std::uint64_t>(number);
 }

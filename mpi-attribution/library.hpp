@@ -41,6 +41,9 @@ struct Inquiries {
   int (*dist_graph_neighbors_count)(Word, int*, int*, int*);
 };
 
+// Says which binary interface the library has, at any time; nullptr before MPI 5.
+using AbiVersion = int (*)(int* major, int* minor);
+
 // What programs without MPI_Init are placed in the world by; nullptr before MPI 4.
 struct Sessions {
   int (*group_from_session_pset)(Word, const char*, Word*);
@@ -75,10 +78,12 @@ struct Library {
   Describing describing;
   bool can_describe;  // all of it is there
   Messaging messaging;
-  bool can_message;  // the same
-  Word handle_mask;  // the bits of a word that are a handle's
+  bool can_message;     // the same
+  bool int_partitions;  // MPI_Psend_init and MPI_Precv_init take an int, and others an MPI_Count
+  Word handle_mask;     // the bits of a word that are a handle's
   std::int32_t proc_null, any_source, any_tag, undefined, root;
-  std::int32_t cartesian, graph, distributed_graph, combiner_named;
+  std::int32_t cartesian, graph, distributed_graph;
+  const std::int32_t* combiners;  // UctraceFlavour::combiners
   Word in_place;
   Handle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte, errors_return;
   char version[128];  // first line of the library's version text

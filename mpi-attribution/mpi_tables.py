@@ -146,9 +146,15 @@ ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag
          "new_request", "request_at", "request", "requests", "request_count", "probed",
          "flag_at", "index_at", "ended_count_at", "ended"}
 INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined", "root",
-                     "in_place", "cartesian", "graph", "distributed_graph", "combiner_named")
+                     "in_place", "cartesian", "graph", "distributed_graph")
 HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op",
                     "request_null", "byte", "errors_return")
+# In the order of log::Combiner, from its first one that is known.
+COMBINERS = ("named", "dup", "contiguous", "vector", "hvector_integer", "hvector", "indexed",
+             "hindexed_integer", "hindexed", "indexed_block", "struct_integer", "structure",
+             "subarray", "darray", "f90_real", "f90_complex", "f90_integer", "resized",
+             "hindexed_block", "value_index")
+ABIS = ("native", "standard")
 
 
 MAX_FUNCTIONS = 1024  # log::MpiCall::kMaxFunctions
@@ -228,8 +234,11 @@ def read_flavours(path):
             raise TableError(f"{path}: {constant} needs {len(names)} values")
         for name, value in zip(names, values):
             flavours[name][constant] = value
-    expected = {"versions", *INTEGER_CONSTANTS, *HANDLE_CONSTANTS}
+    expected = {"abi", "versions", *INTEGER_CONSTANTS, *HANDLE_CONSTANTS,
+                *(f"combiner_{name}" for name in COMBINERS)}
     for name, constants in flavours.items():
         if set(constants) != expected:
             raise TableError(f"{path}: {name}: expected exactly {', '.join(sorted(expected))}")
+        if constants["abi"] not in ABIS:
+            raise TableError(f"{path}: {name}: abi is one of {', '.join(ABIS)}")
     return flavours

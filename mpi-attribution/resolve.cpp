@@ -85,8 +85,16 @@ bool names_version(const UctraceFlavour& flavour, const char* text) {
   return false;
 }
 
+// A library that has an ABI of its own says so by a negative version, or not at all.
+bool has_standard_abi(Scope& scope) {
+  AbiVersion abi_version = nullptr;
+  int major = -1, minor = -1;
+  return find_inquiry(scope, "PMPI_Abi_get_version", abi_version) &&
+         abi_version(&major, &minor) == 0 && major >= 1;
+}
+
 bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text) {
-  if (!names_version(flavour, version_text) ||
+  if (flavour.is_standard_abi != has_standard_abi(scope) || !names_version(flavour, version_text) ||
       !find_handle(scope, flavour.comm_null, library.comm_null) ||
       !find_handle(scope, flavour.comm_self, library.comm_self) ||
       !find_handle(scope, flavour.comm_world, library.comm_world) ||
@@ -107,7 +115,7 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
   library.cartesian = flavour.cartesian;
   library.graph = flavour.graph;
   library.distributed_graph = flavour.distributed_graph;
-  library.combiner_named = flavour.combiner_named;
+  library.combiners = flavour.combiners;
   return true;
 }
 
@@ -136,6 +144,7 @@ bool identify_library(Scope& scope) {
   find_inquiry(scope, "PMPI_Group_from_session_pset", library.sessions.group_from_session_pset);
   library.can_describe = find_describing(scope, library.describing);
   library.can_message = find_messaging(scope, library.messaging);
+  library.int_partitions = scope.find_function("PMPI_Psend_init_c") != nullptr;
   static char version_text[kMaxVersionText];
   int length = 0;
   library.ask.get_library_version(version_text, &length);

@@ -215,5 +215,18 @@ TEST_CASE("what a failed inquiry leaves open counts as nothing") {
   call.sends(static_cast<Word>(-5), 8).moves(0, 0);
 }
 
+TEST_CASE("counts of partitions have as many bits as the library reads") {
+  set_library();
+  constexpr Word kMuch = Word{1} << 33 | 5, kNegative = 0xfffffffbu;
+  library.int_partitions = false;
+  CHECK(uctrace_mpi_product(3, kMuch, false) == 3 * kMuch);
+  library.int_partitions = true;  // and what lies above an int is not defined
+  CHECK(uctrace_mpi_product(3, kMuch, false) == 15);
+  CHECK(uctrace_mpi_product(3, kNegative, false) == 0);
+  CHECK(uctrace_mpi_product(3, kMuch, true) == 3 * kMuch);
+  CHECK(uctrace_mpi_product(static_cast<Word>(-1), 4, true) == 0);
+  set_library();
+}
+
 }  // namespace
 }  // namespace uctrace::mpi

@@ -224,6 +224,7 @@ enum class Combiner : std::uint8_t {
   f90_integer,
   resized,
   hindexed_block,
+  value_index,
   kCount
 };
 

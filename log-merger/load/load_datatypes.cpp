@@ -12,9 +12,10 @@ namespace {
 
 const char* name_of(log::Combiner combiner) {
   static constexpr const char* kNames[] = {
-      "unknown", "named",    "dup",         "contiguous",    "vector",  "hvector",       "hvector",
-      "indexed", "hindexed", "hindexed",    "indexed_block", "struct",  "struct",        "subarray",
-      "darray",  "f90_real", "f90_complex", "f90_integer",   "resized", "hindexed_block"};
+      "unknown", "named",          "dup",        "contiguous", "vector",        "hvector",
+      "hvector", "indexed",        "hindexed",   "hindexed",   "indexed_block", "struct",
+      "struct",  "subarray",       "darray",     "f90_real",   "f90_complex",   "f90_integer",
+      "resized", "hindexed_block", "value_index"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(log::Combiner::kCount));
   return kNames[static_cast<std::size_t>(combiner)];
 }

@@ -76,7 +76,7 @@ class TwoHosts:
         ]
         for name, value in environment.items():
             options += ["-x", f"{name}={value}"]
-        command = Mpi("ompi", ["mpirun.openmpi"], 4, "-np", options).job(program, *arguments)
+        command = Mpi("ompi", "ompi", ["mpirun.openmpi"], 4, "-np", options).job(program, *arguments)
         alone = run_well(self.rig.on_login(command))
         data = self.folder / "data"
         result = run_well(self.rig.on_login(record_command(data, command, ["--ucx", cuda_ucx()])))

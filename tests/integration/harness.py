@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -345,7 +345,8 @@ OPEN_MPI_OVER_UCX = "--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices a
 
 @dataclass(frozen=True)
 class Mpi:
-    name: str  # also the suffix of its programs
+    name: str
+    suffix: str  # of its programs
     launcher: list
     ranks: int
     count_option: str
@@ -356,7 +357,7 @@ class Mpi:
         the place of those that make Open MPI use UCX."""
         need(self.launcher[0])
         check(PROGRAMS.is_dir(), f"there is no {PROGRAMS}; build first, or give --build DIR")
-        executable = program if isinstance(program, Path) else PROGRAMS / f"{program}.{self.name}"
+        executable = program if isinstance(program, Path) else PROGRAMS / f"{program}.{self.suffix}"
         if not executable.exists():
             raise Skip(f"{executable.name} was not built: no compiler of this MPI")
         return [
@@ -371,9 +372,11 @@ class Mpi:
 
 # MPICH's ranks poll without pause, and four of them on two cores can time out.
 MPIS = {
-    "ompi": Mpi("ompi", ["mpirun.openmpi", "--oversubscribe"], 4, "-np", OPEN_MPI_OVER_UCX),
-    "mpich": Mpi("mpich", ["mpiexec.mpich"], 2, "-n"),
+    "ompi": Mpi("ompi", "ompi", ["mpirun.openmpi", "--oversubscribe"], 4, "-np", OPEN_MPI_OVER_UCX),
+    "mpich": Mpi("mpich", "mpich", ["mpiexec.mpich"], 2, "-n"),
 }
+# The same libraries with MPI's standard ABI, from Open MPI 6 and MPICH 5 on (standard_abi.py).
+MPIS |= {f"{name}_abi": replace(mpi, suffix=f"{name}_abi") for name, mpi in MPIS.items()}
 
 
 # --- recordings ----------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def check_communicators(recording, ranks):
 
 def awkward_programs_run(mpi_name):
     mpi = MPIS[mpi_name]
-    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"] if mpi_name == "ompi" else None
+    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"] if mpi.name == "ompi" else None
     alone = run_well(mpi.job("awkward", options=options))
     with scratch() as folder:
         result, recording = record_well(folder / "data", mpi.job("awkward", options=options))

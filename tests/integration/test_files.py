@@ -24,7 +24,7 @@ def ends_are_written(recording):
 
 def files_have_communicators(mpi_name):
     mpi = MPIS[mpi_name]
-    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"] if mpi_name == "ompi" else None
+    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"] if mpi.name == "ompi" else None
     with scratch() as folder:
         job = mpi.job("files", folder / "truth", folder, options=options)
         _, recording = record_well(folder / "data", job)

@@ -22,7 +22,7 @@ def own_lines(result):
 
 def rma_is_recorded(mpi_name, setting):
     mpi, environment = MPIS[mpi_name], SETTINGS[setting]
-    options = OPEN_MPI_RMA_OVER_UCX if mpi_name == "ompi" else None
+    options = OPEN_MPI_RMA_OVER_UCX if mpi.name == "ompi" else None
     with scratch() as folder:
         alone = run_well(mpi.job("rma", options=options), env=environment)
         result, recording = record_well(
@@ -30,7 +30,7 @@ def rma_is_recorded(mpi_name, setting):
         )
         check_equal(own_lines(result), own_lines(alone), "output of the job")
         truth = read_truth(folder / "truth", mpi)
-        if mpi_name == "mpich":  # writes memory that was attached by active messages
+        if mpi.name == "mpich":  # writes memory that was attached by active messages
             truth = [row for row in truth if row["comm"] != "dynamic"]
         check_complete(recording.info, processes=mpi.ranks)
         check_links(recording.info, environment)

@@ -45,7 +45,7 @@ def open_mpi(rig):
     # From 5 on each host binds its first rank to the first core, which here is one for both.
     binding = ["--bind-to", "none"] if launcher_version("ompi") >= (5, 0) else []
     options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx", *agent, *network, *hosts, *binding]
-    return Mpi("ompi", ["mpirun.openmpi"], 4, "-np", options)
+    return Mpi("ompi", "ompi", ["mpirun.openmpi"], 4, "-np", options)
 
 
 def host_of(info):

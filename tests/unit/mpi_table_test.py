@@ -9,6 +9,7 @@ others are checked all the same).
 """
 
 import fnmatch
+import os
 import re
 import shutil
 import subprocess
@@ -17,9 +18,10 @@ import tempfile
 from pathlib import Path
 
 MPI_ROOM = Path(__file__).resolve().parents[2] / "mpi-attribution"
-sys.path.insert(0, str(MPI_ROOM))
+sys.path[:0] = [str(MPI_ROOM), str(Path(__file__).resolve().parents[1])]
 sys.dont_write_bytecode = True
 import mpi_tables as tables  # noqa: E402
+import standard_abi  # noqa: E402
 
 COMPILERS = {"Open MPI": "mpicc.openmpi", "MPICH": "mpicc.mpich"}
 
@@ -75,12 +77,13 @@ ROLE_PARAMETERS = {
 INTEGERS = {"handle_bytes": "sizeof(MPI_Comm)", "proc_null": "MPI_PROC_NULL",
             "any_source": "MPI_ANY_SOURCE", "any_tag": "MPI_ANY_TAG", "undefined": "MPI_UNDEFINED",
             "root": "MPI_ROOT", "in_place": "(long)MPI_IN_PLACE", "cartesian": "MPI_CART",
-            "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH",
-            "combiner_named": "MPI_COMBINER_NAMED"}
-# In the order of log::Combiner, which every library has.
-COMBINERS = ("DUP", "CONTIGUOUS", "VECTOR", "", "HVECTOR", "INDEXED", "", "HINDEXED",
-             "INDEXED_BLOCK", "", "STRUCT", "SUBARRAY", "DARRAY", "F90_REAL", "F90_COMPLEX",
-             "F90_INTEGER", "RESIZED", "HINDEXED_BLOCK")  # "": removed by MPI 3
+            "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH"}
+# Of MPICH 5.0: what a header declares and the library does not have.
+NOT_EXPORTED = {("MPICH, standard ABI", "PMPI_File_close")}
+# What public headers of the standard ABI declare, and no library that is supported has yet.
+ONLY_IN_THE_STANDARD = {"MPI_Psend_init_c", "MPI_Precv_init_c"}
+# Removed by MPI 3: Open MPI declares them so that nobody can use them.
+REMOVED_COMBINERS = {"hvector_integer", "hindexed_integer", "struct_integer"}
 HANDLES = {"comm_null": "MPI_COMM_NULL", "comm_self": "MPI_COMM_SELF",
            "comm_world": "MPI_COMM_WORLD", "datatype_null": "MPI_DATATYPE_NULL",
            "no_op": "MPI_NO_OP", "request_null": "MPI_REQUEST_NULL", "byte": "MPI_BYTE",
@@ -90,11 +93,41 @@ HANDLE_TYPES = {"datatype_null": "MPI_Datatype", "no_op": "MPI_Op",
                 "errors_return": "MPI_Errhandler"}  # of the others: MPI_Comm
 
 
-def prototypes(compiler):
+class Library:
+    """An MPI that is installed here."""
+
+    def __init__(self, name, flavour, compiler, libraries=(), environment=None):
+        self.name, self.flavour = name, flavour
+        self.compiler = compiler  # a command with its options
+        self.libraries = list(libraries)
+        self.environment = environment  # of programs
+
+    def preprocess(self, text, *options):
+        return subprocess.run([*self.compiler, "-E", "-P", *options, "-x", "c", "-"], input=text,
+                              capture_output=True, text=True, check=True).stdout
+
+    def build(self, source, program):
+        subprocess.run([*self.compiler, "-w", str(source), *self.libraries, "-o", str(program)],
+                       check=True)
+
+
+def installed_libraries(folder):
+    """And which that every machine of ours has are not installed."""
+    found = [Library(flavour, flavour, [compiler]) for flavour, compiler in COMPILERS.items()
+             if shutil.which(compiler)]
+    absent = [compiler for compiler in COMPILERS.values() if shutil.which(compiler) is None]
+    for abi in standard_abi.installed():
+        place = abi.link_as_soname(folder / abi.name)
+        found.append(Library(f"{abi.name}, standard ABI", "MPI standard ABI",
+                             ["cc", f"-I{abi.include}"], [str(abi.library)],
+                             {**os.environ, "LD_LIBRARY_PATH": str(place)}))
+    return found, absent
+
+
+def prototypes(library):
     """{name: [declaration of a parameter]} of mpi.h."""
-    header = "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
-    text = subprocess.run([compiler, "-E", "-P", "-x", "c", "-"], input=header,
-                          capture_output=True, text=True, check=True).stdout
+    text = library.preprocess(
+        "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n")
     # No attribute in mpi.h nests parentheses more than three deep.
     text = re.sub(r"__attribute__\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", "", text)
     found = re.findall(r"\b(?:int|double|MPI_\w+)\s+\*?\s*(P?MPIX?_[A-Z]\w*)\s*\(([^;{}]*)\)\s*;", text)
@@ -114,11 +147,10 @@ def read_not_measured(path):
     return names, problems
 
 
-def is_oldest(compiler):
+def is_oldest(library):
     """Whether this is the oldest version of its library that is supported: what it has, all have. Of
     newer ones nothing follows for the table, which holds for all versions."""
-    text = subprocess.run([compiler, "-E", "-P", "-x", "c", "-"], capture_output=True, text=True, check=True,
-                          input="#include <mpi.h>\nOMPI_MAJOR_VERSION MPICH_NUMVERSION").stdout
+    text = library.preprocess("#include <mpi.h>\nOMPI_MAJOR_VERSION MPICH_NUMVERSION")
     version = text.split()[-2:]
     return version[0] == "4" or (version[1].isdigit() and int(version[1]) < 40100000)
 
@@ -139,7 +171,7 @@ def check_coverage(declared, functions, not_measured, *, all_are_oldest):
         libraries = [library for library, names in declared.items() if name in names]
         if function.optional and len(libraries) == len(declared):
             yield f"{name} is in every library, and stands behind [optional]"
-        elif not libraries:
+        elif not libraries and name not in ONLY_IN_THE_STANDARD:
             yield f"{name} is in no library"
 
 
@@ -156,6 +188,8 @@ def check_roles(function, parameters):
             continue
         kind, name = type_and_name(declaration)
         expected_kind, expected_name = ROLE_PARAMETERS[role]
+        if role == "big_count" and "partitions" in function.roles:
+            expected_kind = "int|MPI_Count"  # uctrace_mpi_product
         kinds = re.sub(r"\*", r"\*", expected_kind)
         if not re.fullmatch(kinds, kind) or not re.fullmatch(expected_name, name):
             yield f"{function.name}: argument {position}, '{kind} {name}', cannot be its {role}"
@@ -175,7 +209,19 @@ def check_functions(declared, functions):
                 yield from check_roles(function, declared[name])
 
 
-def probe_source(functions):
+def declared_combiners(library):
+    text = (library.preprocess("#include <mpi.h>\n")
+            + library.preprocess("#include <mpi.h>\n", "-dM"))
+    declared = set(re.findall(r"\bMPI_COMBINER_(\w+)", text))
+    return [name for name in tables.COMBINERS
+            if name not in REMOVED_COMBINERS and macro_of(name) in declared]
+
+
+def macro_of(combiner):
+    return "STRUCT" if combiner == "structure" else combiner.upper()
+
+
+def probe_source(functions, combiners):
     """A program that prints the constants, and the names that the library does not export."""
     integers = "\n".join(f'printf("{key} %d\\n", (int){value});' for key, value in INTEGERS.items())
     handles = "\n".join(
@@ -184,8 +230,8 @@ def probe_source(functions):
     fields = "\n".join(
         f"{HANDLE_TYPES.get(key, 'MPI_Comm')} {key};" for key in HANDLES)
     combiners = "\n".join(
-        f'printf("combiner %s %d\\n", "{name}", MPI_COMBINER_{name} - MPI_COMBINER_NAMED);'
-        for name in COMBINERS if name)
+        f'printf("combiner_{name} %d\\n", (int)MPI_COMBINER_{macro_of(name)});'
+        for name in combiners)
     names = "\n".join(f'missing("{f.name}"); missing("P{f.name}");' for f in functions)
     return f"""
 #define _GNU_SOURCE
@@ -214,54 +260,65 @@ int main(int argc, char** argv) {{
 """
 
 
-def run_probe(compiler, functions, symbols):
+def run_probe(library, functions, symbols):
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder, "probe.c"), Path(folder, "probe")
-        source.write_text(probe_source(functions), encoding="utf-8")
-        subprocess.run([compiler, "-w", str(source), "-o", str(program)], check=True)
-        lines = subprocess.run([str(program), *symbols], capture_output=True, text=True, check=True)
+        source.write_text(probe_source(functions, declared_combiners(library)), encoding="utf-8")
+        library.build(source, program)
+        lines = subprocess.run([str(program), *symbols], capture_output=True, text=True, check=True,
+                               env=library.environment)
     return [line.split(" ", 1) for line in lines.stdout.splitlines()]
 
 
-def check_library(compiler, functions, constants):
+def check_library(library, functions, constants):
     symbols = [constants[key] for key in HANDLES if not constants[key].startswith("0x")]
-    answers = run_probe(compiler, functions, symbols)
+    answers = run_probe(library, functions, symbols)
     for name in (text for key, text in answers if key == "missing"):
+        if (library.name, name) in NOT_EXPORTED:
+            continue
         yield f"{name} is not exported"
-    actual = dict(pair for pair in answers if pair[0] not in ("missing", "symbol", "combiner"))
+    actual = dict(pair for pair in answers if pair[0] not in ("missing", "symbol"))
     address = dict(text.split() for key, text in answers if key == "symbol")
-    for key in INTEGERS:
+    combiners = {key for key in actual if key.startswith("combiner_")}
+    for key in (*INTEGERS, *combiners):
         if actual[key] != constants[key]:
             yield f"{key} is {actual[key]}, the table says {constants[key]}"
     for key in HANDLES:
         expected = address.get(constants[key], constants[key])
         if int(actual[key], 16) != int(expected, 16):
             yield f"{key} is {actual[key]}, the table says {constants[key]} ({expected})"
-    for name, number in (text.split() for key, text in answers if key == "combiner"):
-        if int(number) != COMBINERS.index(name) + 1:
-            yield f"MPI_COMBINER_{name} is not {COMBINERS.index(name) + 1} beyond the first one"
+    if len(combiners) < 16:
+        yield f"only {len(combiners)} MPI_COMBINER_* were found"
     versions = constants["versions"]
     if versions != "-" and not any(text in actual["version"] for text in versions.split("|")):
         yield f"version '{actual['version']}' holds none of {versions}"
+
+
+def check_combiners():
+    """The order in which the table gives them is that of the log's format."""
+    text = (MPI_ROOM.parent / "event-log/format/kinds.hpp").read_text(encoding="utf-8")
+    body = re.search(r"enum class Combiner[^{]*\{(.*?)\}", text, re.DOTALL)[1]
+    names = re.findall(r"^\s*(\w+)", re.sub(r"//.*", "", body), re.MULTILINE)
+    if names != ["unknown", *tables.COMBINERS, "kCount"]:
+        yield "mpi_tables.COMBINERS and log::Combiner differ"
 
 
 def main():
     functions = tables.read_functions(MPI_ROOM / "mpi_functions.txt")
     flavours = tables.read_flavours(MPI_ROOM / "mpi_flavours.txt")
     not_measured, problems = read_not_measured(MPI_ROOM / "not_measured.txt")
-    declared, absent = {}, []
-    for flavour, constants in flavours.items():
-        compiler = COMPILERS[flavour]
-        if shutil.which(compiler) is None:
-            absent.append(compiler)
-            continue
-        declared[flavour] = prototypes(compiler)
-        present = [f for f in functions if not f.optional or f.name in declared[flavour]]
-        found = [*check_functions(declared[flavour], functions),
-                 *check_library(compiler, present, constants)]
-        problems += [f"{flavour}: {problem}" for problem in found]
-        print(f"{flavour}: {len(present)} functions, {len(found)} problems")
-    all_are_oldest = not absent and all(map(is_oldest, COMPILERS.values()))
+    problems += check_combiners()
+    with tempfile.TemporaryDirectory() as folder:
+        libraries, absent = installed_libraries(Path(folder))
+        declared = {}
+        for library in libraries:
+            of_library = declared[library.name] = prototypes(library)
+            present = [f for f in functions if not f.optional or f.name in of_library]
+            found = [*check_functions(of_library, functions),
+                     *check_library(library, present, flavours[library.flavour])]
+            problems += [f"{library.name}: {problem}" for problem in found]
+            print(f"{library.name}: {len(present)} functions, {len(found)} problems")
+        all_are_oldest = not absent and all(map(is_oldest, libraries))
     problems += check_coverage(declared, functions, not_measured, all_are_oldest=all_are_oldest)
     print(*problems, sep="\n", end="\n" if problems else "")
     if problems:

@@ -1,0 +1,50 @@
+"""MPI's standard ABI (MPI 5): libraries that have it are known by what they say, whatever they are
+called and whichever symbols they have besides. With a stand-in of one process (abi_mpi.c), which
+prints nothing and moves nothing."""
+
+from harness import PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+
+PROGRAM = [PROGRAMS / "abi_mpi_user"]
+NAMES = ("Open MPI v6.0.0rc2, package: nobody's", "MPICH Version:      5.0.2", "Nobody's MPI 0.1")
+NONE, ANY, NULL = -2**31, -1, -2
+
+# function, communicator, peer, tag, bytes, received bytes
+CALLS = [
+    ("MPI_Init", "", NONE, NONE, 0, 0),
+    ("MPI_Send", "MPI_COMM_SELF", 0, 7, 5, 0),
+    ("MPI_Send", "MPI_COMM_WORLD", NULL, 8, 0, 0),
+    ("MPI_Recv", "MPI_COMM_WORLD", ANY, ANY, 0, 48),
+    ("MPI_Irecv", "MPI_COMM_WORLD", 0, 9, 0, 4),
+    ("MPI_Wait", "MPI_COMM_WORLD", NONE, NONE, 0, 0),
+    ("MPI_Wait", "", NONE, NONE, 0, 0),  # of no request
+    ("MPI_Bcast", "MPI_COMM_WORLD", 0, NONE, 2, 0),
+    ("MPI_Allgather", "MPI_COMM_WORLD", NONE, NONE, 2, 2),  # in place
+    ("MPI_Finalize", "", NONE, NONE, 0, 0),
+]
+
+
+def calls_of(recording):
+    return [(call["function"], call["comm"], call["peer"], call["tag"], call["bytes"],
+             call["recv_bytes"]) for call in recording.table("mpi_calls")]
+
+
+def standard_abi_is_known():
+    with scratch() as folder:
+        for number, name in enumerate(NAMES):
+            env = {"ABI_MPI_NAME": name}
+            alone = run_well(PROGRAM, env=env)
+            result, recording = record_well(folder / str(number), PROGRAM, env=env)
+            check_equal(result.stdout, alone.stdout, "output of the program")
+            check_equal(recording.info["faults"], [], f"faults with {name}")
+            check_equal(recording.info["layers"]["mpi"]["state"], "on", f"layer mpi with {name}")
+            check_equal(calls_of(recording), CALLS, f"calls with {name}")
+            kinds = {row["name"]: row["combiner"] for row in recording.table("datatypes")}
+            check_equal(kinds, {"MPI_BYTE": "named", "pairs": "indexed"}, "datatypes")
+        # The same calls, read as those of Open MPI's own ABI, are others.
+        env = {"ABI_MPI_NAME": NAMES[0], "ABI_MPI_IS_NATIVE": "1"}
+        _, native = record_well(folder / "native", PROGRAM, env=env)
+        by_place = [call[2:4] for call in calls_of(native)[2:4]]
+        check_equal(by_place, [(-3, 8), (ANY, -2)], "peers and tags by another ABI")
+
+
+run_test(standard_abi_is_known)
