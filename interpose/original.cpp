@@ -1,8 +1,8 @@
 #include "interpose/original.hpp"
 
 #include <dlfcn.h>
-#include <sched.h>
 
+#include "interpose/fork_lock.hpp"
 #include "interpose/patched.hpp"
 
 namespace uctrace::interpose {
@@ -13,16 +13,7 @@ namespace {
 
 // Serialises appending; held for a few stores only, never while the loader is asked: it runs
 // constructors under a lock of its own, and these may call what is interposed here.
-constinit std::atomic_flag appending = ATOMIC_FLAG_INIT;
-
-struct AppendingGuard {
-  AppendingGuard() {
-    while (appending.test_and_set(std::memory_order_acquire)) {
-      sched_yield();
-    }
-  }
-  ~AppendingGuard() { appending.clear(std::memory_order_release); }
-};
+constinit ForkLock appending;
 
 }  // namespace
 
@@ -42,7 +33,7 @@ void* OriginalBase::find_local(const void* caller) const {
 }
 
 void OriginalBase::remember_local(const void* caller, const Local& local) {
-  const AppendingGuard guard;
+  const Held guard(appending);
   const std::uint32_t n = locals_.load(std::memory_order_relaxed);
   if (n < kMaxLocals && find_local(caller) == nullptr) {
     local_[n] = local;

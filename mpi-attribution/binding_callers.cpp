@@ -1,11 +1,11 @@
 // Tells calls of PMPI functions that a Fortran binding makes for the program from those of tools
 // and libraries. The bindings of Open MPI, and mpi_f08 of MPICH, reach MPI by its PMPI names.
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <cstddef>
 
+#include "interpose/fork_lock.hpp"
 #include "interpose/scope.hpp"
 #include "mpi-attribution/call.h"
 
@@ -27,7 +27,7 @@ struct CallerObject {
 constexpr std::size_t kMaxCallers = 32;
 constinit CallerObject callers[kMaxCallers]{};
 constinit std::atomic<std::size_t> caller_count{0};
-constinit pthread_mutex_t appending = PTHREAD_MUTEX_INITIALIZER;
+constinit interpose::ForkLock appending;
 
 const CallerObject* known_caller(const void* caller) {
   const std::size_t count = caller_count.load(std::memory_order_acquire);
@@ -50,13 +50,12 @@ bool examine(const void* caller) {
   const ObjectRange range = interpose::object_at(caller);
   if (range.empty()) return false;
   const CallerObject object{range, defines_binding(range, caller)};
-  pthread_mutex_lock(&appending);
+  const interpose::Held held(appending);
   const std::size_t count = caller_count.load(std::memory_order_relaxed);
   if (known_caller(caller) == nullptr && count < kMaxCallers) {
     callers[count] = object;
     caller_count.store(count + 1, std::memory_order_release);
   }
-  pthread_mutex_unlock(&appending);
   return object.is_fortran_binding;
 }
 

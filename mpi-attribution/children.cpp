@@ -1,9 +1,9 @@
 #include "mpi-attribution/children.hpp"
 
-#include <pthread.h>
-
 #include <cstddef>
 #include <cstdlib>
+
+#include "interpose/fork_lock.hpp"
 
 namespace uctrace::mpi {
 namespace {
@@ -16,7 +16,7 @@ struct Parent {
 
 constexpr std::size_t kBuckets = 256;
 constinit Parent* buckets[kBuckets]{};
-constinit pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
+constinit interpose::ForkLock counting;
 
 // The link that holds the parent, or the empty one at the end of its bucket.
 Parent** find(Handle handle) {
@@ -29,26 +29,22 @@ Parent** find(Handle handle) {
 }  // namespace
 
 std::uint32_t next_ordinal(Handle parent, CalledBy called_by) {
-  pthread_mutex_lock(&counting);
+  const interpose::Held held(counting);
   Parent*& entry = *find(parent);
   if (entry == nullptr) {
     entry = static_cast<Parent*>(std::calloc(1, sizeof(Parent)));
     if (entry != nullptr) entry->handle = parent;
   }
-  const std::uint32_t ordinal =
-      entry != nullptr ? ++entry->made[static_cast<std::size_t>(called_by)] : 0;
-  pthread_mutex_unlock(&counting);
-  return ordinal;
+  return entry != nullptr ? ++entry->made[static_cast<std::size_t>(called_by)] : 0;
 }
 
 void forget_children(Handle handle) {
-  pthread_mutex_lock(&counting);
+  const interpose::Held held(counting);
   Parent*& link = *find(handle);
   if (Parent* entry = link) {
     link = entry->next;
     std::free(entry);
   }
-  pthread_mutex_unlock(&counting);
 }
 
 }  // namespace uctrace::mpi

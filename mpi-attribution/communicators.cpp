@@ -1,11 +1,10 @@
 #include "mpi-attribution/communicators.hpp"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstring>
 
 #include "event-log/recorder/recorder.hpp"
+#include "interpose/fork_lock.hpp"
 #include "mpi-attribution/children.hpp"
 #include "mpi-attribution/rank_runs.hpp"
 
@@ -14,7 +13,7 @@ namespace uctrace::mpi {
 constinit std::atomic<WorldBy> world_by{WorldBy::nothing};
 namespace {
 
-constinit pthread_mutex_t describing = PTHREAD_MUTEX_INITIALIZER;
+constinit interpose::ForkLock describing;
 constinit Word world_group = 0;
 
 // The finaliser of splitmix64.
@@ -251,24 +250,22 @@ void describe_initialised_world(std::uint16_t function) {
 }  // namespace
 
 void describe_world(std::uint16_t function) {
-  pthread_mutex_lock(&describing);
+  const interpose::Held held(describing);
   if (world_by.load(std::memory_order_relaxed) != WorldBy::init && is_initialised()) {
     describe_initialised_world(function);
     world_by.store(WorldBy::init, std::memory_order_release);
   }
-  pthread_mutex_unlock(&describing);
 }
 
 void open_session(Handle session) {
   if (library.sessions.group_from_session_pset == nullptr) return;
-  pthread_mutex_lock(&describing);
+  const interpose::Held held(describing);
   replace_session(0, session);
   if (world_by.load(std::memory_order_relaxed) == WorldBy::nothing) take_place_by_session(session);
-  pthread_mutex_unlock(&describing);
 }
 
 bool close_session(Handle session) {
-  pthread_mutex_lock(&describing);
+  const interpose::Held held(describing);
   replace_session(session, 0);
   const Handle other = any_session();
   if (session == world_session && world_by.load(std::memory_order_relaxed) == WorldBy::session) {
@@ -280,7 +277,6 @@ bool close_session(Handle session) {
       world_by.store(WorldBy::nothing, std::memory_order_release);
     }
   }
-  pthread_mutex_unlock(&describing);
   return other != 0;
 }
 

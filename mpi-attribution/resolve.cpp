@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "event-log/recorder/recorder.hpp"
+#include "interpose/fork_lock.hpp"
 #include "interpose/scope.hpp"
 #include "mpi-attribution/library.hpp"
 
@@ -166,6 +167,13 @@ void publish_originals(Scope& scope) {
   }
 }
 
+// The log of a fork child is another one.
+void forget_names() {
+  for (unsigned i = 0; i < uctrace_mpi_function_count; ++i) {
+    std::atomic_ref(uctrace_mpi_functions[i].described).store(false, std::memory_order_relaxed);
+  }
+}
+
 [[noreturn]] void stop_for_missing(const char* name) {
   dprintf(STDERR_FILENO,
           "uctrace: the program calls %s, but no MPI library it has loaded defines that function "
@@ -177,7 +185,7 @@ void publish_originals(Scope& scope) {
 enum class Progress : std::uint8_t { none, under_way, done };
 
 // Recursive: the library's own start-up code may call MPI functions while it is being asked.
-constinit pthread_mutex_t resolving = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+constinit interpose::RecursiveForkLock resolving;
 constinit Progress progress = Progress::none;
 constinit std::atomic<bool> called{false};
 
@@ -196,11 +204,19 @@ void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller)
     uctrace_mpi_recording = log::start() &&
                             log::layer_state(log::Layer::mpi) != log::LayerState::unwanted &&
                             identify_library(scope);
+    pthread_atfork(nullptr, nullptr, forget_names);
     publish_originals(scope);
     progress = Progress::done;
   }
   if (progress == Progress::done) return function.original[entry];
   return scope.find_function(entry == kUctracePmpi ? function.pmpi_name : function.pmpi_name + 1);
+}
+
+void* resolve_held(UctraceFunction& function, UctraceEntry entry, const void* caller) {
+  const interpose::Held held(resolving);
+  // What the parent's thread had begun it does not end here.
+  if (held.taken_over() && progress == Progress::under_way) progress = Progress::none;
+  return resolve(function, entry, caller);
 }
 
 }  // namespace
@@ -213,9 +229,7 @@ extern "C" void* uctrace_mpi_resolve(unsigned number, UctraceEntry entry, const 
   using namespace uctrace::mpi;
   UctraceFunction& function = uctrace_mpi_functions[number];
   called.store(true, std::memory_order_relaxed);
-  pthread_mutex_lock(&resolving);
-  void* original = resolve(function, entry, caller);
-  pthread_mutex_unlock(&resolving);
+  void* original = resolve_held(function, entry, caller);
   if (original == nullptr) {
     stop_for_missing(entry == kUctracePmpi ? function.pmpi_name : function.pmpi_name + 1);
   }

@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <sched.h>
 #include <string.h>
 
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "event-log/recorder/address_map.hpp"
 #include "event-log/recorder/recorder.hpp"
+#include "interpose/fork_lock.hpp"
 #include "interpose/objects.hpp"
 #include "ucp-shim/dispatch.hpp"
 #include "uct-shim/deferred.hpp"
@@ -41,15 +41,20 @@ constexpr std::size_t kMaxSlots = 512;  // of all; a libucp has up to 77
 // --- names ---------------------------------------------------------------------------------------
 
 // Only ever added to, by whoever creates a worker first; UCP does not serialise that.
-constinit std::atomic_flag busy = ATOMIC_FLAG_INIT;
+constinit interpose::ForkLock busy;
 constinit char names[kMaxNames][kMaxName]{};
 constinit std::size_t names_used = 0;
+constinit std::uint32_t names_told_in = 0;  // the number of the log that has them
 
 constexpr std::uint8_t kSeveral = 0;
 struct Number {
   std::uint8_t protocol;
 };
 constinit log::AddressMap<Number, 2048> number_of_function;
+
+void tell_name(std::size_t i) {
+  log::define_text(log::TextKind::ucx_protocol, i + 1, names[i], strlen(names[i]));
+}
 
 std::uint8_t number_of(const char* name) {
   for (std::size_t i = 0; i < names_used; ++i) {
@@ -60,11 +65,15 @@ std::uint8_t number_of(const char* name) {
   if (names_used == kMaxNames) {
     return 0;
   }
-  const std::size_t length = strlen(name);
-  memcpy(names[names_used], name, length + 1);
-  const auto number = static_cast<std::uint8_t>(++names_used);
-  log::define_text(log::TextKind::ucx_protocol, number, name, length);
-  return number;
+  memcpy(names[names_used], name, strlen(name) + 1);
+  tell_name(names_used);
+  return static_cast<std::uint8_t>(++names_used);
+}
+
+// A fork child has a log of its own, and its parent's protocols.
+void tell_names_in_new_log() {
+  if (std::exchange(names_told_in, log::log_number()) == log::log_number()) return;
+  for (std::size_t i = 0; i < names_used; ++i) tell_name(i);
 }
 
 void learn_function(uct_pending_callback_t function, std::uint8_t number) {
@@ -270,9 +279,8 @@ void use_protocols(const void* function, unsigned ucx_minor, bool dispatches) {
   if (ucx_minor < kOldestMinor || ucx_minor > kNewestMinor) {
     return;
   }
-  while (busy.test_and_set(std::memory_order_acquire)) {
-    sched_yield();
-  }
+  const interpose::Held held(busy);
+  tell_names_in_new_log();
   if (!find_table(function, table)) {
     report("libucp has no table of protocols");
   } else if (const Mapping object(table.protocols); !looks_right(table, object)) {
@@ -284,7 +292,6 @@ void use_protocols(const void* function, unsigned ucx_minor, bool dispatches) {
   } else if (!put_thunks(table, object)) {
     report("more protocols than there is room for");
   }
-  busy.clear(std::memory_order_release);
 }
 
 std::uint8_t protocol_of(uct_pending_callback_t function) {

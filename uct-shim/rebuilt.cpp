@@ -1,7 +1,6 @@
 #include "uct-shim/rebuilt.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 
 #include "event-log/format/ucx_functions.hpp"
 #include "event-log/recorder/recorder.hpp"
+#include "interpose/fork_lock.hpp"
 #include "interpose/objects.hpp"
 #include "interpose/original.hpp"
 #include "interpose/patched.hpp"
@@ -73,11 +73,9 @@ bool is_new(const void* iface_open) {
   };
   static constinit Noted noted[8]{};
   static constinit std::uint32_t next = 0;
-  static constinit std::atomic_flag busy = ATOMIC_FLAG_INIT;  // for a few loads and stores
+  static constinit interpose::ForkLock busy;  // for a few loads and stores
   const std::uint32_t log = log::log_number();
-  while (busy.test_and_set(std::memory_order_acquire)) {
-    sched_yield();
-  }
+  const interpose::Held held(busy);
   bool fresh = true;
   for (const Noted& known : noted) {
     fresh = fresh && !(known.iface_open == iface_open && known.log == log);
@@ -85,7 +83,6 @@ bool is_new(const void* iface_open) {
   if (fresh) {
     noted[next++ % 8] = {iface_open, log};
   }
-  busy.clear(std::memory_order_release);
   return fresh;
 }
 

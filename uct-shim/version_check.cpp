@@ -11,8 +11,13 @@ namespace uctrace::uct {
 
 namespace {
 
-enum class Answer : std::uint8_t { unknown, yes, no };
-constinit std::atomic<Answer> answer{Answer::unknown};
+// What was found, and in which log that is told: a fork child has a log of its own.
+enum class Answer : std::uint32_t { unknown, yes, no };
+constinit std::atomic<std::uint64_t> answer{0};
+
+constexpr std::uint64_t told(Answer answer, std::uint32_t log) {
+  return std::uint64_t{log} << 32 | static_cast<std::uint32_t>(answer);
+}
 
 bool decide(const void* caller) {
   using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
@@ -39,12 +44,13 @@ bool decide(const void* caller) {
 }  // namespace
 
 bool ucx_supported(const void* caller) {
-  Answer known = answer.load(std::memory_order_acquire);
-  if (known == Answer::unknown) {
-    known = decide(caller) ? Answer::yes : Answer::no;
-    answer.store(known, std::memory_order_release);
-  }
-  return known == Answer::yes;
+  const std::uint32_t log = log::log_number();
+  const std::uint64_t known = answer.load(std::memory_order_acquire);
+  if (known == told(Answer::yes, log)) return true;
+  if (known == told(Answer::no, log)) return false;
+  const bool is_supported = decide(caller);
+  answer.store(told(is_supported ? Answer::yes : Answer::no, log), std::memory_order_release);
+  return is_supported;
 }
 
 }  // namespace uctrace::uct

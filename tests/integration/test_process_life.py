@@ -1,12 +1,13 @@
 """What becomes of a process that uses UCX: it replaces itself, has children, ends in odd ways, is
 interrupted. Its output and exit status are the same with the tool, and all it did is in the log."""
 
+import shutil
 import signal
 
 from checks import check_complete, check_delivered, check_incomplete, results_of
 from stores import DISTURBED
 
-from harness import PROGRAMS, check, check_equal, record, run, run_test, scratch
+from harness import PROGRAMS, Recording, check, check_equal, record, run, run_test, scratch
 
 # name: (processes, messages of all)
 WHOLE = {
@@ -40,6 +41,24 @@ def check_two_images(recording):
     check_incomplete(recording.info)
     complete = sorted(process["complete"] for process in recording.info["processes"])
     check_equal(complete, [False, True], "complete")
+
+
+def check_protocols_of_child(folder, program):
+    """The log of a child names its protocols and its UCX itself, though its parent's log does, too."""
+    _, recording = record(folder / "named", program, env={"UCX_PROTO_ENABLE": "y"})
+    check(recording.info["ucx"]["version"] is not None, f"{recording.info['ucx']}")
+    by_process = {}
+    for message in recording.messages:
+        if message["protocol_from"] == "ucx":
+            by_process.setdefault(message["src_process"], set()).add(message["protocol"])
+    check_equal(len(by_process), 2, f"processes with protocols that UCX named: {by_process}")
+    check_equal(len(set(map(frozenset, by_process.values()))), 1, f"protocols: {by_process}")
+    for log in recording.logs:
+        alone = folder / log.stem
+        alone.mkdir()
+        shutil.copy(log, alone)
+        version = Recording(alone).info["ucx"]["version"]
+        check_equal(version, recording.info["ucx"]["version"], f"UCX of {log.name} alone")
 
 
 def check_until_exit(recording):
@@ -133,6 +152,8 @@ def life_is_recorded(case):
             check_until_exit(recording)
         else:
             check_whole(recording, *WHOLE[case])
+        if case == "fork":
+            check_protocols_of_child(folder, program)
 
 
 run_test(life_is_recorded)

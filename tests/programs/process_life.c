@@ -2,19 +2,21 @@
 //
 //     process_life CASE
 //
-// exec           uses UCX, becomes another image of this program, which uses UCX, too
-// fork           uses UCX; a child uses UCX for itself; goes on
-// fork-amid      children are forked while another thread uses UCX; they do something else
-// fork-in-loader a child is forked while another thread has a lock of the loader, and ends by
-// exit() commands       uses UCX; runs others by system(), posix_spawn() and vfork() main-ends the
-// main thread ends; another one uses UCX and ends the process last-thread    the same, and that
-// ends as the last one does: it returns late-log       uses UCX until its main thread is alone,
-// tells HOLD_UNTIL, and goes on thread-exits   another thread ends the process (status 3) while the
-// main one uses UCX exit-amid      the process ends while threads begin to use UCX quick-exit ends
-// by quick_exit() (status 4); a handler that that calls uses UCX late-use       a destructor that
-// comes after uctrace's uses UCX late-signal    the same raises SIGUSR1 signals        a handler
-// uses UCX with a worker of its own, whenever the timer fires long-jump      a handler leaves a
-// computation by siglongjmp, whenever the timer fires
+// * exec: uses UCX, becomes another image of this program, which uses UCX, too
+// * fork: uses UCX; a child uses UCX for itself; goes on
+// * fork-amid: children are forked while another thread uses UCX; they do something else
+// * fork-in-loader: a child is forked while another thread has a lock of the loader, and ends by exit()
+// * commands: uses UCX; runs others by system(), posix_spawn() and vfork()
+// * main-ends: the main thread ends; another one uses UCX and ends the process
+// * last-thread: the same, and that ends as the last one does: it returns
+// * late-log: uses UCX until its main thread is alone, tells HOLD_UNTIL, and goes on
+// * thread-exits: another thread ends the process (status 3) while the main one uses UCX
+// * exit-amid: the process ends while threads begin to use UCX
+// * quick-exit: ends by quick_exit() (status 4); a handler that that calls uses UCX
+// * late-use: a destructor that comes after uctrace's uses UCX
+// * late-signal: the same raises SIGUSR1
+// * signals: a handler uses UCX with a worker of its own, whenever the timer fires
+// * long-jump: a handler leaves a computation by siglongjmp, whenever the timer fires
 
 #define _GNU_SOURCE
 #include <dirent.h>
