@@ -7,7 +7,7 @@ namespace uctrace::gpu {
 namespace {
 
 // ucm_event_type_t and ucm_event_t::mem_type of ucm/api/ucm.h, which no package installs. The event
-// grew at its end in UCX 1.22; what is here is the same in 1.11 to 1.22.
+// grew at its end in UCX 1.22; what is here is the same in 1.11 to 1.23.
 constexpr int kFreed = 1 << 21, kNoInstall = 1 << 24;
 struct MemoryEvent {
   void* address;

@@ -22,7 +22,7 @@ using interpose::Scope;
 using log::Belief;
 using log::BeliefFrom;
 
-// The beginning of ucs_memory_info_t, the same in UCX 1.12 to 1.22. No package installs its header.
+// The beginning of ucs_memory_info_t, the same in UCX 1.12 to 1.23. No package installs its header.
 struct MemoryInfo {
   int type;
   std::uint8_t device;

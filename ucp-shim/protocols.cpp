@@ -32,7 +32,7 @@ struct Protocol {
 };
 static_assert(offsetof(Protocol, progress) == 40);
 
-constexpr unsigned kOldestMinor = 13, kNewestMinor = 22;
+constexpr unsigned kOldestMinor = 13, kNewestMinor = 23;
 constexpr std::size_t kMaxProtocols = 128;  // of one libucp; UCX itself allows 64
 constexpr std::size_t kMaxNames = 255;      // of all
 constexpr std::size_t kMaxName = 64, kMaxDescription = 256;

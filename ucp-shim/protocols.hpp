@@ -1,4 +1,4 @@
-// The protocols of UCX 1.13 to 1.22 (protocols v2), as libucp's table ucp_protocols[] has them:
+// The protocols of UCX 1.13 to 1.23 (protocols v2), as libucp's table ucp_protocols[] has them:
 // each has a name and up to eight functions that post for a request, one a stage.
 #pragma once
 

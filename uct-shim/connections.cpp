@@ -16,7 +16,7 @@ namespace {
 
 using log::ConnectionSide;
 
-// uct_ep_query and its attributes (UCX 1.13) are in no installed header; up to 1.22 fields were
+// uct_ep_query and its attributes (UCX 1.13) are in no installed header; up to 1.23 fields were
 // only appended.
 struct EndpointAttributes {
   static constexpr std::uint64_t kLocal = 1, kRemote = 2;

@@ -34,7 +34,8 @@ void report(const char* name, std::size_t length) {
   const bool of_ucp = strncmp(text, "ucp_", 4) == 0;
   const bool known = is_slot_name(name, length) || is_ucp_function(text) ||
                      equals(name, length, "uct_iface_set_am_handler") ||
-                     equals(name, length, "uct_ep_put_sgl_zcopy");
+                     equals(name, length, "uct_ep_put_sgl_zcopy") ||
+                     equals(name, length, "uct_ep_get_sgl_zcopy");
   log::fault(of_ucp ? log::Layer::ucp : log::Layer::uct, log::FaultCode::left_out, known, text);
 }
 

@@ -111,20 +111,50 @@ ucs_status_t atomic64_fetch(uct_ep_h ep, unsigned opcode, std::uint64_t value,
 
 namespace {
 
-// uct_ep_put_sgl_zcopy (UCX 1.22): writes the elements of a list, each to an address of its own. It
-// leads past the table of operations, to a slot that only libuct knows.
-using PutSgl = ucs_status_t (*)(uct_ep_h, void* const*, const std::size_t*, const uct_mem_h*,
-                                const std::uint64_t*, const uct_rkey_t*, const std::size_t*,
-                                const std::size_t*, std::size_t, uct_completion_t*);
-constinit interpose::Original<PutSgl> original_put_sgl{"uct_ep_put_sgl_zcopy"};
+// uct_ep_put_sgl_zcopy (UCX 1.22) and uct_ep_get_sgl_zcopy (1.23): each element of a list has an
+// address of its own at the other end. They lead past the table of operations, to slots that only
+// libuct knows.
+using ListOperation = ucs_status_t(uct_ep_h, void* const*, const std::size_t*, const uct_mem_h*,
+                                   const std::uint64_t*, const uct_rkey_t*, const std::size_t*,
+                                   const std::size_t*, std::size_t, uct_completion_t*);
+constinit interpose::Original<ListOperation*> original_put_sgl{"uct_ep_put_sgl_zcopy"};
+constinit interpose::Original<ListOperation*> original_get_sgl{"uct_ep_get_sgl_zcopy"};
 
-std::uint64_t bytes_of_list(const std::size_t* lengths, const std::size_t* counts,
-                            std::size_t count) {
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    bytes += static_cast<std::uint64_t>(lengths[i]) * (counts != nullptr ? counts[i] : 1);
+// The arguments of such a call.
+struct List {
+  uct_ep_h ep;
+  void* const* buffers;
+  const std::size_t* lengths;
+  const uct_mem_h* memory;
+  const std::uint64_t* remotes;
+  const uct_rkey_t* rkeys;
+  const std::size_t* counts;
+  const std::size_t* strides;
+  std::size_t count;
+  uct_completion_t* completion;
+
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      sum += static_cast<std::uint64_t>(lengths[i]) * (counts != nullptr ? counts[i] : 1);
+    }
+    return sum;
   }
-  return bytes;
+  ucs_status_t hand_to(ListOperation* next, uct_completion_t* told) const {
+    return next(ep, buffers, lengths, memory, remotes, rkeys, counts, strides, count, told);
+  }
+};
+
+ucs_status_t post_list(const List& list, log::UctOp op, const char* name, ListOperation* next) {
+  if (next == nullptr) return UCS_ERR_UNSUPPORTED;
+  if (interpose::left_out(name) || find_open_interface(list.ep->iface) == nullptr) {
+    return list.hand_to(next, list.completion);
+  }
+  Post post(list.ep->iface, list.ep, op);
+  const ucs_status_t status = list.hand_to(next, post.track(list.completion));
+  return post.done(status, {.bytes = list.bytes(),
+                            .local = list.count > 0 ? address_of(list.buffers[0]) : 0,
+                            .remote = list.count > 0 ? list.remotes[0] : 0});
 }
 
 }  // namespace
@@ -133,25 +163,25 @@ std::uint64_t bytes_of_list(const std::size_t* lengths, const std::size_t* count
 
 using namespace uctrace;
 
-// Not in the UCX that this is built with, hence no prototype in its headers.
+// Not in the UCX that this is built with, hence no prototypes in its headers.
 UCTRACE_EXPORT ucs_status_t uct_ep_put_sgl_zcopy(uct_ep_h ep, void* const* buffers,
                                                  const size_t* lengths, const uct_mem_h* memory,
                                                  const std::uint64_t* remotes,
                                                  const uct_rkey_t* rkeys, const size_t* counts,
                                                  const size_t* strides, size_t count,
                                                  uct_completion_t* completion) {
-  auto* next = uct::original_put_sgl.get(__builtin_return_address(0));
-  if (next == nullptr) {
-    return UCS_ERR_UNSUPPORTED;
-  }
-  if (interpose::left_out("uct_ep_put_sgl_zcopy") ||
-      uct::find_open_interface(ep->iface) == nullptr) {
-    return next(ep, buffers, lengths, memory, remotes, rkeys, counts, strides, count, completion);
-  }
-  uct::Post post(ep->iface, ep, log::UctOp::put_sgl_zcopy);
-  const ucs_status_t status = next(ep, buffers, lengths, memory, remotes, rkeys, counts, strides,
-                                   count, post.track(completion));
-  return post.done(status, {.bytes = uct::bytes_of_list(lengths, counts, count),
-                            .local = count > 0 ? uct::address_of(buffers[0]) : 0,
-                            .remote = count > 0 ? remotes[0] : 0});
+  return uct::post_list(
+      {ep, buffers, lengths, memory, remotes, rkeys, counts, strides, count, completion},
+      log::UctOp::put_sgl_zcopy, __func__, uct::original_put_sgl.get(__builtin_return_address(0)));
+}
+
+UCTRACE_EXPORT ucs_status_t uct_ep_get_sgl_zcopy(uct_ep_h ep, void* const* buffers,
+                                                 const size_t* lengths, const uct_mem_h* memory,
+                                                 const std::uint64_t* remotes,
+                                                 const uct_rkey_t* rkeys, const size_t* counts,
+                                                 const size_t* strides, size_t count,
+                                                 uct_completion_t* completion) {
+  return uct::post_list(
+      {ep, buffers, lengths, memory, remotes, rkeys, counts, strides, count, completion},
+      log::UctOp::get_sgl_zcopy, __func__, uct::original_get_sgl.get(__builtin_return_address(0)));
 }

@@ -45,6 +45,7 @@ bool is_zcopy(log::UctOp op) {
     case log::UctOp::tag_rndv_zcopy:
     case log::UctOp::tag_recv_zcopy:
     case log::UctOp::put_sgl_zcopy:
+    case log::UctOp::get_sgl_zcopy:
       return true;
     default:
       return false;

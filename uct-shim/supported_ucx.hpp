@@ -4,8 +4,8 @@
 
 namespace uctrace::uct {
 
-// Tables and calls are the same in all releases from 1.11 to 1.22; others were not looked at.
-inline constexpr unsigned kUcxMajor = 1, kOldestUcxMinor = 11, kNewestUcxMinor = 22;
+// Tables and calls are the same in all releases from 1.11 to 1.23; others were not looked at.
+inline constexpr unsigned kUcxMajor = 1, kOldestUcxMinor = 11, kNewestUcxMinor = 23;
 
 constexpr bool is_supported_ucx(unsigned major, unsigned minor) {
   return major == kUcxMajor && minor >= kOldestUcxMinor && minor <= kNewestUcxMinor;

@@ -71,7 +71,7 @@ UnexpectedTags* take_free() {
   return nullptr;
 }
 
-// No release up to 1.22 has further fields; programs built with UCX before 1.13 lack the last one.
+// No release up to 1.23 has further fields; programs built with UCX before 1.13 lack the last one.
 constexpr std::uint64_t kKnownFields = (std::uint64_t{UCT_IFACE_PARAM_FIELD_FEATURES} << 1) - 1;
 
 void copy_params(const uct_iface_params_t& from, uct_iface_params_t& to) {

@@ -179,7 +179,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
     {"build-ucx",
      {.arguments = "[SOURCE]",
       .description =
-          {"Builds UCX 1.12 to 1.22 with the hooks of uctrace, for `uctrace record --ucx`: every "
+          {"Builds UCX 1.12 to 1.23 with the hooks of uctrace, for `uctrace record --ucx`: every "
            "UCT operation is then tied to its UCP operation while the job runs. It needs no "
            "privileges, SOURCE is not changed, and without uctrace the result is as fast as the "
            "UCX it is made from.",

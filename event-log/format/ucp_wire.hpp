@@ -39,7 +39,7 @@ enum class AmId : std::uint8_t {
 inline constexpr std::size_t kAmIds = 32;
 
 // The message of UCP's connection protocol by which it asks whether a peer is alive, where the
-// transport cannot (ucp_wireup_msg_t::type; UCX 1.11 to 1.22).
+// transport cannot (ucp_wireup_msg_t::type; UCX 1.11 to 1.23).
 inline constexpr std::uint8_t kWireupEndpointCheck = 4;
 
 // How the messages of one AM id look. `header_bytes` in front of the payload; `control` messages

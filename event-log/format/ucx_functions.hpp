@@ -34,7 +34,8 @@
   X(tag_rndv_cancel)       \
   X(tag_recv_zcopy)        \
   X(tag_recv_cancel)       \
-  X(put_sgl_zcopy)
+  X(put_sgl_zcopy)         \
+  X(get_sgl_zcopy)
 
 // X(slot, hook): the slots of uct_iface_ops_t that have a hook, and its function in uct-shim/.
 #define UCTRACE_UCT_SLOTS(X)                \

@@ -260,7 +260,7 @@ void find_payload(Job& job, std::span<const UctIndex> ops) {
     UctOp& op = job.uct[i];
     if (op.failed() || op.staging) {
       op.has_range = false;
-    } else if (op.op == log::UctOp::put_sgl_zcopy) {
+    } else if (op.is_list()) {
       op.has_range = true;
       op.range = range_at(listed, op.bytes);
       listed += op.bytes;

@@ -62,7 +62,14 @@ struct UctOp {
   bool is_active_message() const {
     return op >= log::UctOp::am_short && op <= log::UctOp::am_zcopy;
   }
-  bool fetches() const { return op >= log::UctOp::get_short && op <= log::UctOp::get_zcopy; }
+  bool fetches() const {
+    return (op >= log::UctOp::get_short && op <= log::UctOp::get_zcopy) ||
+           op == log::UctOp::get_sgl_zcopy;
+  }
+  // Of buffers, each with an address of its own at the other end.
+  bool is_list() const {
+    return op == log::UctOp::put_sgl_zcopy || op == log::UctOp::get_sgl_zcopy;
+  }
   bool moves_memory() const { return op >= log::UctOp::put_short && op <= log::UctOp::get_zcopy; }
 };
 

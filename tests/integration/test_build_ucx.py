@@ -52,12 +52,12 @@ def no_sources(folder):
 
 
 def wrong_versions(folder):
-    for version in ("1.11.2", "1.23.0", "2.12.0", "0.9.0"):
+    for version in ("1.11.2", "1.24.0", "2.12.0", "0.9.0"):
         tree = make_tree(folder / version, version)
-        refused(folder, tree, saying=[f"it is UCX {version}", "UCX 1.12 to 1.22"])
+        refused(folder, tree, saying=[f"it is UCX {version}", "UCX 1.12 to 1.23"])
     check("plain `uctrace record`" in refused(folder, folder / "1.11.2", saying=[]).stderr, "1.11")
     run_well(["tar", "-czf", folder / "old.tgz", "-C", folder, "1.11.2"])
-    refused(folder, "old.tgz", saying=["it is UCX 1.11.2", "UCX 1.12 to 1.22"])
+    refused(folder, "old.tgz", saying=["it is UCX 1.11.2", "UCX 1.12 to 1.23"])
 
 
 def patched_or_foreign(folder):

@@ -148,7 +148,7 @@ def mixed_up_launchers(_):
 def strange_ucx(folder):
     told = expect("ucx-version", "problem", "--", PROGRAMS / "plain_ucp",
                   env={"LD_PRELOAD": str(PROGRAMS / "fake_ucx_version.so")})
-    check("9.9.9" in told["found"] and "1.11 to 1.22" in told["why"], f"told: {told}")
+    check("9.9.9" in told["found"] and "1.11 to 1.23" in told["why"], f"told: {told}")
     table = PROGRAMS / "fake_ucx_table.so"
     if table.exists():
         told = expect("trial-not-recorded", "problem", "--", PROGRAMS / "plain_ucp",

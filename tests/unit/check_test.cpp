@@ -127,8 +127,8 @@ TEST_CASE("check: the worst grade counts, and a trouble's name begins with its s
 TEST_CASE("check: the releases of UCX that the shims know") {
   using uctrace::uct::is_supported_ucx;
   CHECK(is_supported_ucx(1, 11));
-  CHECK(is_supported_ucx(1, 22));
+  CHECK(is_supported_ucx(1, 23));
   CHECK(!is_supported_ucx(1, 10));
-  CHECK(!is_supported_ucx(1, 23));
+  CHECK(!is_supported_ucx(1, 24));
   CHECK(!is_supported_ucx(2, 13));
 }

@@ -140,11 +140,13 @@ TEST_CASE("a transfer that ended in an error carries nothing") {
 TEST_CASE("lists of buffers follow each other") {
   JobBuilder builder(2);
   const UcpIndex put = builder.one_sided(log::UcpFunction::put_nbx, 0, 1, kBuffer, 300, 10);
+  const UcpIndex get = builder.one_sided(log::UcpFunction::get_nbx, 0, 1, kBuffer, 100, 20);
   for (const std::int64_t at : {11, 12}) {
     builder.from_ucp(operation(builder, log::UctOp::put_sgl_zcopy, 150, at), put);
+    builder.from_ucp(operation(builder, log::UctOp::get_sgl_zcopy, 50, at + 10), get);
   }
   attribute_transfers(builder.job);
-  CHECK(covered(builder) == 300);
+  CHECK(covered(builder) == 400);
 }
 
 TEST_CASE("staging serves what the operation around it serves, and is no payload") {
