@@ -39,7 +39,7 @@ def parser_takes(verb, options):
         said = run([TOOL, verb, *arguments]).stderr
         check("no such option" not in said, f"{verb} {name}: {said}")
     said = run([TOOL, verb, "--no-such-option-at-all"]).stderr
-    check("has no such option" in said or "no such option" in said, f"{verb}: {said}")
+    check("has no such option" in said, f"{verb}: {said}")
 
 
 def page_has(verb, options):

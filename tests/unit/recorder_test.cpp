@@ -71,7 +71,8 @@ TEST_CASE("threads that start together and in turn keep their records and ids ap
   });
   const LogFile log = folder.log();
   CHECK_FALSE(log.damage().any());
-  CHECK(log.lanes().size() < kThreads * kRounds);  // lanes of dead threads are lent again
+  // Lanes of dead threads are lent again, which the last ones to die may see a round late.
+  CHECK(log.lanes().size() <= 2 * kThreads + 1);
   const Totals totals = totals_of(log);
   CHECK(totals.read == totals.recorded);
   CHECK(totals.ids.size() == totals.read);

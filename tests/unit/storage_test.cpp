@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -97,6 +98,17 @@ std::filesystem::path live_path(const Folder& folder) {
   return folder.log_path().string() + kLiveSuffix;
 }
 
+// Of another process, which may be dead or stuck.
+template <typename Condition>
+void wait_until(Condition condition) {
+  constexpr auto kPatience = std::chrono::seconds(60);
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  while (!condition()) {
+    REQUIRE(std::chrono::steady_clock::now() < give_up);
+    usleep(200);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a long run is packed, leaves nothing beside its log, and loses nothing") {
@@ -120,7 +132,7 @@ TEST_CASE("a log is whole whenever it is read while threads record") {
   const Folder folder;
   Shared& all = fresh_shared();
   const pid_t child = folder.start_process([&] { return record_in_threads(all); });
-  while (all.recorded < 100'000) usleep(1000);
+  wait_until([&] { return all.recorded >= 100'000; });
   for (int i = 0; i < 6; ++i) check_live(folder.log(), kThreads);
   all.enough = true;
   CHECK(Folder::wait_for(child) == 0);
@@ -137,7 +149,7 @@ TEST_CASE("what was recorded before a process is killed is there") {
       record_at_most(all, kLongRun);
       return true;
     });
-    while (all.recorded < least) usleep(1000);
+    wait_until([&] { return all.recorded >= least; });
     kill(child, SIGKILL);
     const int status = Folder::wait_for(child);
     CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
@@ -171,16 +183,16 @@ TEST_CASE("a drained log that is cut off early has the definitions before the ev
   });
   setenv("UCTRACE_DRAIN", before.c_str(), 1);
   std::uint64_t events = 0, texts = 0;
-  while (all.recorded == 0) usleep(1000);
-  while (events == 0) {  // what was written first
-    usleep(200);
+  wait_until([&] { return all.recorded != 0; });
+  wait_until([&] {  // what was written first
     events = texts = 0;
     const LogFile log = folder.log();
     log.for_each_record(Stream::events, [&](std::uint16_t, const UctCompletionView&) { ++events; });
     log.for_each_record(Stream::definitions, [&](std::uint16_t, const TextView& view) {
       texts += view.text == "of the events behind it";
     });
-  }
+    return events != 0;
+  });
   kill(child, SIGKILL);
   Folder::wait_for(child);
   CHECK(texts > 0);
@@ -253,7 +265,7 @@ TEST_CASE("a log of bounded size is whole whenever it is read") {
   Shared& all = fresh_shared();
   const pid_t child = folder.start_process([&] { return record_in_threads(all); });
   unsetenv("UCTRACE_MAX_LOG");
-  while (all.recorded < 1'000'000) usleep(1000);
+  wait_until([&] { return all.recorded >= 1'000'000; });
   for (int i = 0; i < 6; ++i) check_live(folder.log(), kThreads);
   all.enough = true;
   CHECK(Folder::wait_for(child) == 0);
