@@ -21,16 +21,23 @@ namespace {
 
 constexpr std::size_t kStages = 8;
 
-// struct ucp_proto. 1.22 has one more field in what was padding.
+// The beginning of struct ucp_proto. What follows lies where the layout says.
 struct Protocol {
   const char* name;
   const char* description;  // nullptr: it has none
-  std::uint32_t flags, datatypes;
-  const void* init;
-  const void* query;
-  uct_pending_callback_t progress[kStages];
 };
-static_assert(offsetof(Protocol, progress) == 40);
+
+// Offsets in struct ucp_proto: of the function that adds it, the one that describes it, and the
+// first of its stages.
+struct Layout {
+  std::size_t init, query, progress;
+  constexpr std::size_t bytes() const {
+    return progress + kStages * sizeof(uct_pending_callback_t);
+  }
+};
+// Up to UCX 1.22, and of 1.23.0 rc1, which has two words more. Which of them a libucp has, its
+// table tells: nothing but functions may stand where a layout has them.
+constexpr Layout kLayouts[] = {{24, 32, 40}, {32, 40, 48}};
 
 constexpr unsigned kOldestMinor = 13, kNewestMinor = 23;
 constexpr std::size_t kMaxProtocols = 128;  // of one libucp; UCX itself allows 64
@@ -166,6 +173,17 @@ class Mapping {
 struct Table {
   Protocol** protocols;
   std::size_t count;
+  Layout layout;
+
+  const void* function(std::size_t protocol, std::size_t offset) const {
+    const void* found;
+    memcpy(&found, reinterpret_cast<const char*>(protocols[protocol]) + offset, sizeof found);
+    return found;
+  }
+  uct_pending_callback_t* stages(std::size_t protocol) const {
+    return reinterpret_cast<uct_pending_callback_t*>(reinterpret_cast<char*>(protocols[protocol]) +
+                                                     layout.progress);
+  }
 };
 
 // From that very object: another copy of libucp may be in the process.
@@ -188,15 +206,24 @@ bool looks_right(const Table& table, const Mapping& object) {
   }
   for (std::size_t i = 0; i < table.count; ++i) {
     const Protocol* protocol = table.protocols[i];
-    if (!object.has_writable(protocol, sizeof *protocol) ||
+    if (!object.has_writable(protocol, table.layout.bytes()) ||
         !object.has_text(protocol->name, kMaxName) ||
         (protocol->description != nullptr &&
          !object.has_text(protocol->description, kMaxDescription)) ||
-        !object.has_code(protocol->init) || !object.has_code(protocol->query)) {
+        !object.has_code(table.function(i, table.layout.init)) ||
+        !object.has_code(table.function(i, table.layout.query))) {
       return false;
     }
   }
   return true;
+}
+
+bool find_layout(Table& table, const Mapping& object) {
+  for (const Layout& layout : kLayouts) {
+    table.layout = layout;
+    if (looks_right(table, object)) return true;
+  }
+  return false;
 }
 
 // --- thunks --------------------------------------------------------------------------------------
@@ -245,7 +272,8 @@ std::size_t slot_for(const uct_pending_callback_t* place) {
 template <typename Body>
 void each_function(const Table& table, const Mapping& object, Body body) {
   for (std::size_t i = 0; i < table.count; ++i) {
-    for (uct_pending_callback_t& place : table.protocols[i]->progress) {
+    for (std::size_t stage = 0; stage < kStages; ++stage) {
+      uct_pending_callback_t& place = table.stages(i)[stage];
       if (object.has_code(reinterpret_cast<const void*>(place)) && !is_thunk(place)) {
         body(place, *table.protocols[i]);
       }
@@ -283,7 +311,7 @@ void use_protocols(const void* function, unsigned ucx_minor, bool dispatches) {
   tell_names_in_new_log();
   if (!find_table(function, table)) {
     report("libucp has no table of protocols");
-  } else if (const Mapping object(table.protocols); !looks_right(table, object)) {
+  } else if (const Mapping object(table.protocols); !find_layout(table, object)) {
     report("libucp's table of protocols is not as expected");
   } else if (dispatches) {
     each_function(table, object, [](uct_pending_callback_t& place, const Protocol& protocol) {
