@@ -2,6 +2,8 @@
 have, and their parents, though no process tells another anything."""
 
 from checks import check_program_is_recorded, read_truth
+from launchers import launcher_version
+
 from harness import MPIS, check, check_equal, record_well, run_test, scratch
 
 
@@ -44,7 +46,7 @@ def rare_kinds_are_named(mpi):
         _, recording = record_well(folder / "data", mpi.job("communicators_all", folder / "truth"))
         made = {c["name"][0]: c["function"] for c in recording.table("communicators")}
         expected = {"W": "", "S": "", "s": "MPI_Comm_split"}
-        if mpi.name == "mpich":
+        if mpi.name == "mpich" or launcher_version("ompi") >= (6, 0):  # those of MPI 4
             expected |= {"o": "MPI_Comm_idup_with_info", "f": "MPI_Comm_create_from_group",
                          "F": "MPI_Intercomm_create_from_groups"}
         else:
@@ -63,7 +65,10 @@ def communicators_are_named(name, kinds="common"):
         _, recording = record_well(folder / "data", mpi.job("communicators", folder / "truth"))
         check_table(recording, mpi.ranks)
         letters = {row["comm"][0] for row in read_truth(folder / "truth", mpi)}
-        expected = set("tdeiuabrgjIm") | (set("sc") if mpi.ranks > 2 else set())
+        expected = set("deiuabrgjIm") | (set("sc") if mpi.ranks > 2 else set())
+        # MPICH 5 may find no node that its ranks share: each is alone then.
+        if any(c["name"][0] == "t" and c["size"] > 1 for c in recording.table("communicators")):
+            expected.add("t")
         check_equal(letters, expected, "kinds with a message")
 
 
