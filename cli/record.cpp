@@ -15,6 +15,7 @@
 #include "cli/data-folder/job_log.hpp"
 #include "cli/data-folder/kept_counters.hpp"
 #include "cli/data-folder/scratch_folder.hpp"
+#include "cli/failure_text.hpp"
 #include "cli/installation.hpp"
 #include "cli/launching/launch.hpp"
 #include "cli/launching/program.hpp"
@@ -334,8 +335,7 @@ int run(const RecordCommand& command) {
   try {
     return run_as_rank(command, line);
   } catch (const Error& error) {
-    // A launcher ends all ranks with the first one: who speaks is given the time for it.
-    constexpr std::chrono::milliseconds kTimeToSpeak{300};
+    // Who speaks is given the time for it.
     if (speaks_for_its_host()) {
       say(error.message());
     } else {

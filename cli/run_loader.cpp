@@ -9,6 +9,7 @@
 #include <ostream>
 #include <random>
 #include <streambuf>
+#include <thread>
 
 #include "cli/data-folder/store_place.hpp"
 #include "cli/failure_text.hpp"
@@ -272,6 +273,7 @@ void together(const Ranks& ranks, ProgressLine& line, Work work) {
     if (ranks.size() == 1) throw;
     line.erase();
     tell_failure(failure);
+    std::this_thread::sleep_for(kTimeToSpeak);
     ranks.abort(kToolFailed);
     throw;
   }

@@ -233,7 +233,10 @@ class Joiner {
     }
     const InstanceIndex index = found->instance;
     open_.erase(found);
-    if (instance(index).function == kNoText) instance(index).function = comm.function;
+    // The same whichever process comes first: what the side that was called called.
+    if (instance(index).function == kNoText || making.function == "MPI_Comm_accept") {
+      instance(index).function = comm.function;
+    }
     return index;
   }
 

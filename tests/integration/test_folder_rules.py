@@ -96,7 +96,8 @@ def ranks_are_refused():
     with scratch() as folder:
         mine = project(folder / "project")
         before = contents(folder)
-        for name, mpi in MPIS.items():
+        for name in ("ompi", "mpich"):
+            mpi = MPIS[name]
             *launcher, program, size = mpi.job("allreduce", 16)
             rank = [TOOL, "record", "-o", ".", "--", program, size]
             result = run([*launcher, *rank], cwd=mine)
