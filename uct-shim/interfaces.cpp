@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include <atomic>
-#include <tuple>
 
 #include "device-attributor/device_attributor.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
+#include "interpose/fork_lock.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/rebuilt.hpp"
 #include "uct-shim/ucp_caller.hpp"
@@ -19,60 +19,11 @@ namespace uctrace::uct {
 
 thread_local constinit bool opening_for_ucp = false;
 
-namespace detail {
-constinit InterfacePlace interface_places[kPlaces]{};
-}  // namespace detail
-
 namespace {
 
-using detail::InterfacePlace;
-using detail::kPlaces;
 using interpose::Original;
 using log::FaultCode;
 using log::Layer;
-
-constexpr std::size_t kMaxInterfaces = 4096;  // 1,400 bytes each, of memory once it is used
-
-constinit Interface interfaces[kMaxInterfaces]{};
-constinit std::atomic<std::uint32_t> interfaces_used{0};
-constinit std::atomic<std::uint16_t> next_interface_id{0};
-
-// The place of `handle`, or the free one where it belongs; nullptr if the table has none.
-InterfacePlace* place_of(uct_iface_h handle) {
-  for (std::size_t i = 0, at = detail::home_of(handle); i < kPlaces; ++i, at = (at + 1) % kPlaces) {
-    InterfacePlace& place = detail::interface_places[at];
-    uct_iface_h key = place.key.load(std::memory_order_acquire);
-    if (key == handle) {
-      return &place;
-    }
-    if (key == nullptr &&
-        place.key.compare_exchange_strong(key, handle, std::memory_order_acq_rel)) {
-      return &place;
-    }
-    if (key == handle) {
-      return &place;
-    }
-  }
-  return nullptr;
-}
-
-// A handle that is used again keeps its entry: the old interface is closed by then, as the one that
-// closed it said last. nullptr: all entries are taken.
-Interface* entry_for(uct_iface_h handle) {
-  if (Interface* known = find_interface(handle)) {
-    std::ignore = __atomic_load_n(&known->handle, __ATOMIC_ACQUIRE);
-    return known;
-  }
-  const std::uint32_t index = interfaces_used.load(std::memory_order_relaxed) < kMaxInterfaces
-                                  ? interfaces_used.fetch_add(1)
-                                  : kMaxInterfaces;
-  InterfacePlace* place = index < kMaxInterfaces ? place_of(handle) : nullptr;
-  if (place == nullptr) {
-    return nullptr;
-  }
-  place->value.store(&interfaces[index], std::memory_order_release);
-  return &interfaces[index];
-}
 
 // The table's layout is the same in every tested version; this catches a build that differs: the
 // slots read as management functions must be code of a loaded module and the query must answer.
@@ -92,36 +43,38 @@ bool table_looks_right(uct_iface_h handle) {
   return true;
 }
 
-// Names of open memory domains: UCT tells them only to the one who opens.
+// Names of memory domains: UCT tells them only to the one who opens. The newest ones, since who
+// opens a domain opens its interfaces next.
 struct DomainName {
-  std::atomic<uct_md_h> handle;
+  uct_md_h handle;
   char name[16];
 };
 constexpr std::size_t kMaxDomains = 256;
+constinit interpose::ForkLock domains_lock{};
 constinit DomainName domains[kMaxDomains]{};
-constinit std::atomic<std::uint32_t> domains_used{0};
+constinit std::size_t next_domain = 0;
 
-void remember_domain(uct_md_h handle, const char* name) {
+DomainName* named_domain(uct_md_h handle) {
   for (DomainName& domain : domains) {
-    if (domain.handle.load(std::memory_order_acquire) == handle) {
-      snprintf(domain.name, sizeof domain.name, "%s", name);
-      return;
-    }
+    if (domain.handle == handle) return &domain;
   }
-  const std::uint32_t index = domains_used.fetch_add(1);
-  if (index < kMaxDomains) {
-    snprintf(domains[index].name, sizeof domains[index].name, "%s", name);
-    domains[index].handle.store(handle, std::memory_order_release);
-  }
+  return nullptr;
 }
 
-const char* domain_name(uct_md_h handle) {
-  for (const DomainName& domain : domains) {
-    if (handle != nullptr && domain.handle.load(std::memory_order_acquire) == handle) {
-      return domain.name;
-    }
-  }
-  return "";
+void remember_domain(uct_md_h handle, const char* name) {
+  const interpose::Held held(domains_lock);
+  DomainName* place = named_domain(handle);
+  if (place == nullptr) place = &domains[next_domain++ % kMaxDomains];
+  place->handle = nullptr;
+  snprintf(place->name, sizeof place->name, "%s", name);
+  place->handle = handle;
+}
+
+// Into `name`; empty where it is not known.
+void name_domain(uct_md_h handle, char (&name)[16]) {
+  const interpose::Held held(domains_lock);
+  const DomainName* const known = handle != nullptr ? named_domain(handle) : nullptr;
+  snprintf(name, sizeof name, "%s", known != nullptr ? known->name : "");
 }
 
 constinit Original<decltype(&uct_md_query_tl_resources)> original_resources{
@@ -172,7 +125,7 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
   record->hooked = slots.hooked;
   snprintf(record->transport, sizeof record->transport, "%s", params.mode.device.tl_name);
   snprintf(record->device, sizeof record->device, "%s", params.mode.device.dev_name);
-  snprintf(record->memory_domain, sizeof record->memory_domain, "%s", domain_name(domain));
+  name_domain(domain, record->memory_domain);
   record->device_address_bytes = entry.device_address_bytes;
   record->interface_address_bytes = entry.interface_address_bytes;
   auto* bytes = reinterpret_cast<unsigned char*>(record + 1);
@@ -230,14 +183,14 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
     log::set_layer(Layer::uct, log::LayerState::off);
     return nullptr;
   }
-  Interface* entry = entry_for(handle);
+  Interface* entry = take_entry();
   if (entry == nullptr) {
     log::fault(Layer::uct, FaultCode::out_of_interfaces, kMaxInterfaces,
                params.mode.device.tl_name);
     return nullptr;
   }
+  entry->handle = handle;
   entry->original = handle->ops;
-  entry->id = static_cast<std::uint16_t>(next_interface_id.fetch_add(1) + 1);
   entry->of_ucp = opener.is_ucp != 0;
   // A rebuilt UCX calls our hooks itself. A program that opens interfaces for itself may still have
   // the operations of a stock one compiled in.
@@ -248,9 +201,14 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
       device_type == log::DeviceType::shared_memory || device_type == log::DeviceType::self;
   entry->by_system = strcmp(params.mode.device.tl_name, "tcp") == 0;
   entry->copies = device_type == log::DeviceType::accelerator;
-  // Last: from here on hooks find it, also those that a transport's own thread calls.
-  __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
   read_address_sizes(*entry);
+  // Before the first hook is in its table: a transport's own thread may call it at once.
+  if (!show(*entry)) {
+    give_back(*entry);
+    log::fault(Layer::uct, FaultCode::out_of_interfaces, kMaxInterfaces,
+               params.mode.device.tl_name);
+    return nullptr;
+  }
   if (entry->swapped) {
     swap_operations(handle->ops);
   }
@@ -318,8 +276,8 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
 }
 
 UCTRACE_EXPORT void uct_iface_close(uct_iface_h handle) {
-  uct::UnexpectedTags* tags = nullptr;
-  if (uct::Interface* entry = uct::find_open_interface(handle)) {
+  uct::Interface* const entry = uct::find_open_interface(handle);
+  if (entry != nullptr) {
     if (log::Lane* lane = log::lane()) {
       if (auto* record = lane->define<log::HandleEnd>()) {
         record->tick = log::now();
@@ -331,9 +289,11 @@ UCTRACE_EXPORT void uct_iface_close(uct_iface_h handle) {
     if (entry->swapped) {
       handle->ops = entry->original;
     }
-    tags = entry->tags;
-    __atomic_store_n(&entry->handle, nullptr, __ATOMIC_RELEASE);
+    uct::hide(*entry);
   }
   uct::original_close.get(__builtin_return_address(0))(handle);
-  uct::release(tags);
+  if (entry != nullptr) {
+    uct::release(entry->tags);
+    uct::give_back(*entry);
+  }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "event-log/recorder/end_wait.hpp"
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/packer_parts.hpp"
@@ -366,15 +367,15 @@ void wait_for_packer() {
     packer->state.compare_exchange_strong(running, Packer::kStopAsked, std::memory_order_acq_rel);
     futex_bump(packer->work);
   }
-  std::uint64_t seen = packer->progress.load(std::memory_order_acquire);
+  const auto progress = [] { return packer->progress.load(std::memory_order_acquire); };
+  EndWait wait(monotonic_raw_ns(), progress());
   for (std::uint32_t state;
        (state = packer->state.load(std::memory_order_acquire)) < Packer::kStopped;) {
-    futex_wait(packer->state, state, kDrainStallNs);
-    const std::uint64_t progress = packer->progress.load(std::memory_order_acquire);
-    if (progress == seen) {
+    const std::uint64_t left = wait.left_ns(monotonic_raw_ns(), progress());
+    if (left == 0) {
       break;
     }
-    seen = progress;
+    futex_wait(packer->state, state, static_cast<long>(left));
   }
 }
 

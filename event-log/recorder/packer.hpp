@@ -22,8 +22,6 @@ namespace uctrace::log {
 // threads have; beyond it records are dropped and counted.
 inline constexpr std::size_t kMostUndrained = 64 << 20;
 inline constexpr long kDrainIntervalNs = 500'000'000;
-// How long the end of a process waits for a file system that takes nothing.
-inline constexpr long kDrainStallNs = 5'000'000'000;
 
 // What a fork child inherits is its parent's.
 void forget_packer();
@@ -69,8 +67,8 @@ void stop_packer();
 // The same where the helper has left: all that is not packed is in the file of chunks, so a mapped
 // log is closed by a store. One that is drained stays open, as its file was. On any thread.
 void close_without_helper();
-// Returns when that is done, or when the file system took nothing for kDrainStallNs: then the log
-// stays open. For the thread that ends the process.
+// Returns when that is done, or when EndWait gives up: then the log stays open. For the thread that
+// ends the process.
 void wait_for_packer();
 
 }  // namespace uctrace::log

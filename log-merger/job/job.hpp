@@ -50,9 +50,10 @@ struct Module {
 };
 
 struct Interface {
-  std::uint16_t id = 0;
+  std::uint16_t id = 0;  // used again after its end
   bool of_ucp = false;
   bool bypassed = false;  // of a UCP whose calls are not in the log
+  bool is_self = false;   // UCX's transport to the same worker
   TextId transport = kNoText, device = kNoText, memory_domain = kNoText;
   std::string address;                    // device and interface address: its name for the peers
   std::uint64_t offered = 0, hooked = 0;  // bits of log::UctHook
@@ -64,7 +65,8 @@ struct Interface {
 // A UCT endpoint from its creation on; handles are used again, rows are not.
 struct Endpoint {
   std::uint64_t handle = 0, tick = 0;
-  std::uint16_t interface = 0;
+  std::uint16_t interface_id = 0;
+  InterfaceIndex interface;
   std::string remote;       // address of the remote interface or endpoint
   std::string own_address;  // endpoint address it was asked for
   bool to_endpoint = false;
@@ -158,12 +160,12 @@ struct ProcessLog {
 
   log::LogFile file;
   log::ClockFit clock;
-  std::vector<Interface> interfaces;  // by id
-  Rows<Endpoint> endpoints;           // by handle, then tick
-  Rows<UcpEndpoint> ucp_endpoints;    // by handle, then tick
-  Rows<Worker> workers;               // by handle, then tick
-  Rows<Comm> comms;                   // by handle, then tick
-  Rows<CommObject> windows, files;    // by handle, then tick
+  Rows<Interface> interfaces;       // by id, then tick
+  Rows<Endpoint> endpoints;         // by handle, then tick
+  Rows<UcpEndpoint> ucp_endpoints;  // by handle, then tick
+  Rows<Worker> workers;             // by handle, then tick
+  Rows<Comm> comms;                 // by handle, then tick
+  Rows<CommObject> windows, files;  // by handle, then tick
   std::vector<TakenStack> stacks;
   std::vector<Module> modules;  // by tick
   std::vector<ToolTraffic> tool_traffic;
@@ -192,9 +194,14 @@ struct ProcessLog {
   PendingTotals pending;
   Devices devices;
   std::uint64_t backward_calls = 0;
+  bool ucp_has_self_transport = false;
   RecordFaults record_faults;
 
-  const Interface* interface(std::uint16_t id) const;
+  // The newest row with this id that is not later than `tick`, else its first; kNone: none has it.
+  InterfaceIndex interface_at(std::uint16_t id, std::uint64_t tick) const;
+  const Interface* interface(InterfaceIndex row) const {
+    return row == kNone ? nullptr : &interfaces[row];
+  }
   // In the world of MPI, else the launcher's where that is certain (load.cpp).
   std::int32_t rank() const {
     return file.page().world_rank >= 0 ? file.page().world_rank : launch_rank;

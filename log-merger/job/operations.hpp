@@ -25,7 +25,8 @@ struct Range {
 
 struct UctOp {
   ProcessIndex process;
-  std::uint16_t lane = 0, interface = 0;
+  InterfaceIndex interface;
+  std::uint16_t lane = 0;
   log::UctOp op = log::UctOp::none;
   log::Origin origin_kind = log::Origin::none;
   log::Route route = log::Route::none;
@@ -75,7 +76,7 @@ struct UctOp {
 
 struct Arrival {
   ProcessIndex process;
-  std::uint16_t interface = 0;
+  InterfaceIndex interface;
   std::uint8_t am_id = 0;
   log::ArrivalKind kind = log::ArrivalKind::active_message;
   std::int64_t start_ns = -1;

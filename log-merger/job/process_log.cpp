@@ -21,14 +21,13 @@ bool ProcessLog::whole(std::int64_t begin_ns, std::int64_t end_ns) const {
          (first->begin_tick != 0 && clock.job_ns(first->begin_tick) > end);
 }
 
-const Interface* ProcessLog::interface(std::uint16_t id) const {
-  if (id >= 1 && id <= interfaces.size() && interfaces[id - 1u].id == id) {
-    return &interfaces[id - 1u];
-  }
-  const auto found =
-      std::lower_bound(interfaces.begin(), interfaces.end(), id,
-                       [](const Interface& row, std::uint16_t wanted) { return row.id < wanted; });
-  return found != interfaces.end() && found->id == id ? &*found : nullptr;
+InterfaceIndex ProcessLog::interface_at(std::uint16_t id, std::uint64_t tick) const {
+  const auto later = std::partition_point(
+      interfaces.begin(), interfaces.end(),
+      [&](const Interface& row) { return row.id < id || (row.id == id && row.tick <= tick); });
+  const auto at = later - interfaces.begin();
+  if (at > 0 && later[-1].id == id) return InterfaceIndex(at - 1);
+  return later != interfaces.end() && later->id == id ? InterfaceIndex(at) : InterfaceIndex();
 }
 
 std::vector<RowSpan> spans_of_processes(const Job& job, std::size_t rows,

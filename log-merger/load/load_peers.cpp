@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace uctrace::merge {
 
@@ -56,6 +57,8 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
   row.id = view.interface_id();
   row.of_ucp = view.r.of_ucp != 0;
   row.bypassed = view.r.of_ucp == log::UctInterface::kByBypassedUcp;
+  row.is_self = view.transport == "self";
+  log_.ucp_has_self_transport |= row.of_ucp && row.is_self;
   row.transport = job_.run.texts.intern(view.transport);
   row.device = job_.run.texts.intern(view.device);
   row.memory_domain = job_.run.texts.intern(view.memory_domain);
@@ -65,7 +68,7 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
   row.device_type = view.r.device_type;
   row.tick = view.r.tick;
   if (row.of_ucp && !row.bypassed) {
-    interfaces_of_next_worker_.push_back(log_.interfaces.size());
+    interfaces_of_next_worker_.push_back(log_.interfaces.next_index());
   }
   log_.interfaces.push_back(std::move(row));
 }
@@ -73,7 +76,7 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
 void PeerLoader::take(std::uint16_t lane, const log::UcpWorkerView& view) {
   log_.workers.push_back({.handle = view.r.handle, .tick = view.r.tick, .uid = view.r.uid});
   if (lane == lane_) {
-    for (const std::size_t at : interfaces_of_next_worker_) {
+    for (const InterfaceIndex at : interfaces_of_next_worker_) {
       log_.interfaces[at].worker = view.r.handle;
       log_.interfaces[at].worker_tick = view.r.tick;
     }
@@ -85,7 +88,7 @@ void PeerLoader::take(const log::UctEndpointView& view) {
   Endpoint row;
   row.handle = view.r.handle;
   row.tick = view.r.tick;
-  row.interface = view.interface_id();
+  row.interface_id = view.interface_id();
   switch (view.type()) {
     case log::RecordType::uct_endpoint:
       if (!view.address.empty() || !view.device_address.empty()) {
@@ -135,7 +138,7 @@ void PeerLoader::take(const log::HandleEndView& view) {
       endpoint_ends_.push_back(end);
       break;
     case log::RecordType::uct_interface_close:
-      interface_ends_.push_back({view.r.head.a, view.r.tick});  // by id, which is never used again
+      interface_ends_.push_back({view.r.head.a, view.r.tick});  // by its id
       break;
     default:
       break;
@@ -144,11 +147,12 @@ void PeerLoader::take(const log::HandleEndView& view) {
 
 void PeerLoader::finish_definitions() {
   std::stable_sort(log_.interfaces.begin(), log_.interfaces.end(),
-                   [](const Interface& a, const Interface& b) { return a.id < b.id; });
+                   [](const Interface& a, const Interface& b) {
+                     return std::tie(a.id, a.tick) < std::tie(b.id, b.tick);
+                   });
   for (const End& end : interface_ends_) {
-    if (const Interface* row = log_.interface(static_cast<std::uint16_t>(end.handle))) {
-      log_.interfaces[static_cast<std::size_t>(row - log_.interfaces.data())].end_tick = end.tick;
-    }
+    const auto at = log_.interface_at(static_cast<std::uint16_t>(end.handle), end.tick);
+    if (at != kNone) log_.interfaces[at].end_tick = end.tick;
   }
   sort_by_handle(log_.workers);
   for (const End& end : worker_ends_) {
@@ -162,6 +166,9 @@ void PeerLoader::finish_definitions() {
 
 void PeerLoader::finish_endpoints() {
   sort_by_handle(log_.endpoints);
+  for (Endpoint& row : log_.endpoints) {
+    row.interface = log_.interface_at(row.interface_id, row.tick);
+  }
   for (const Endpoint& address : own_addresses_) {
     if (const auto at = row_at(log_.endpoints, address.handle, address.tick); at != kNone) {
       log_.endpoints[at].own_address = address.own_address;

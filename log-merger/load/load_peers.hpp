@@ -40,7 +40,7 @@ class PeerLoader {
   std::vector<ConnectionOf> connections_;
   std::vector<End> worker_ends_, interface_ends_, endpoint_ends_;
   // Opened in this lane since it last made a worker: a worker is told after its interfaces.
-  std::vector<std::size_t> interfaces_of_next_worker_;
+  std::vector<InterfaceIndex> interfaces_of_next_worker_;
   std::uint16_t lane_ = 0;
 };
 

@@ -229,7 +229,7 @@ class ProcessLoader {
     UctOp op;
     op.process = process_;
     op.lane = lane;
-    op.interface = view.interface_id();
+    op.interface = log_.interface_at(view.interface_id(), view.r.start_tick);
     op.op = view.r.op;
     op.origin_kind = view.origin_kind();
     op.route = view.route();
@@ -269,10 +269,14 @@ class ProcessLoader {
     checks_.id(lane, view.r.id, log_.arrival_by_id.set(view.r.id, ArrivalIndex(next_.arrivals)));
     const bool is_timed = !view.one_tick() && view.duration_ticks() != UINT32_MAX;
     check_time(lane, view.r.start_tick, is_timed ? view.duration_ticks() : UINT64_MAX);
-    checks_.interface(view.interface_id());
-    job_.arrivals.at(next_.arrivals++) = {
-        process_,    view.interface_id(),     view.r.am_id,
-        view.r.kind, time(view.r.start_tick), words_of(view.header)};
+    const InterfaceIndex interface = log_.interface_at(view.interface_id(), view.r.start_tick);
+    checks_.interface(interface);
+    job_.arrivals.at(next_.arrivals++) = {process_,
+                                          interface,
+                                          view.r.am_id,
+                                          view.r.kind,
+                                          time(view.r.start_tick),
+                                          words_of(view.header)};
   }
 
   void take(std::uint16_t lane, const log::UcpOperationView& view) {

@@ -37,7 +37,7 @@ class RecordChecks {
     faults_.repeated_ids += !is_new;
   }
 
-  void interface(std::uint16_t id) { faults_.unknown_interfaces += log_.interface(id) == nullptr; }
+  void interface(InterfaceIndex row) { faults_.unknown_interfaces += row == kNone; }
 
   // Those of one endpoint often follow each other.
   void endpoint(std::uint64_t handle) {

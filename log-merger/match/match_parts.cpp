@@ -18,16 +18,26 @@ namespace {
 
 constexpr std::size_t kMostMoved = 64;  // messages that may be on their way when a window opens
 
-// What took messages in a part, in posting order; nullptr: what only its end is known of.
-using Takers = std::vector<const HalfMessage*>;
+// Whether ids tell where the outside receives belong among the others: those of a lane grow as its
+// operations are posted.
+bool is_in_one_lane(const Group& group) {
+  if (group.receives.empty() || group.outside.empty()) return true;
+  const auto lane = log::lane_of(group.receives.front().id);
+  return std::all_of(group.receives.begin(), group.receives.end(),
+                     [&](const HalfMessage& half) { return log::lane_of(half.id) == lane; }) &&
+         std::all_of(group.outside.begin(), group.outside.end(),
+                     [&](const OutsideReceive* outside) {
+                       return log::lane_of(outside->operation) == lane;
+                     });
+}
 
 class PartMatcher {
  public:
   PartMatcher(const Job& job, const Group& in_part, const WholePart& part,
               std::vector<Outcome>& outcomes)
       : job_(job), part_(part), sends_(in_part.sends), outcomes_(outcomes) {
-    for (const HalfMessage& receive : in_part.receives) takers_.push_back(&receive);
-    insert(in_part.outside);
+    takers_ = takers_of(in_part);
+    ordered_ = is_in_one_lane(in_part);
   }
 
   Pairs pairs() {
@@ -51,21 +61,6 @@ class PartMatcher {
   }
 
  private:
-  // Ids of a lane grow as its operations are posted.
-  void insert(const std::vector<const OutsideReceive*>& receives) {
-    for (const OutsideReceive* outside : receives) {
-      const auto later =
-          std::find_if(takers_.begin(), takers_.end(), [&](const HalfMessage* taker) {
-            return taker != nullptr && taker->id > outside->operation;
-          });
-      ordered_ =
-          ordered_ && std::all_of(takers_.begin(), takers_.end(), [&](const HalfMessage* taker) {
-            return taker == nullptr || log::lane_of(taker->id) == log::lane_of(outside->operation);
-          });
-      takers_.insert(later, nullptr);
-    }
-  }
-
   void join(std::size_t send, std::size_t taker, Match match) {
     pairs_.match = match;
     for (; send < sends_.size() && taker < takers_.size(); ++send, ++taker) {
@@ -147,6 +142,25 @@ class PartMatcher {
 };
 
 }  // namespace
+
+Takers takers_of(const Group& group) {
+  // The first with a greater id is the first up to which the greatest one is greater.
+  std::vector<log::Id> greatest;
+  for (const HalfMessage& receive : group.receives) {
+    greatest.push_back(greatest.empty() ? receive.id : std::max(greatest.back(), receive.id));
+  }
+  std::vector<std::size_t> outside_before(group.receives.size() + 1);
+  for (const OutsideReceive* outside : group.outside) {
+    const auto later = std::upper_bound(greatest.begin(), greatest.end(), outside->operation);
+    ++outside_before[static_cast<std::size_t>(later - greatest.begin())];
+  }
+  Takers takers;
+  for (std::size_t i = 0; i < outside_before.size(); ++i) {
+    takers.insert(takers.end(), outside_before[i], nullptr);
+    if (i < group.receives.size()) takers.push_back(&group.receives[i]);
+  }
+  return takers;
+}
 
 bool lengths_agree(const HalfMessage& send, const HalfMessage& receive) {
   return send.any_length || receive.any_length || send.bytes == receive.bytes;

@@ -32,6 +32,13 @@ struct Outcome {
   ProcessIndex peer_process = kNone;  // of a receive that has one
 };
 
+// What took messages, in posting order; nullptr: what only its end is known of.
+using Takers = std::vector<const HalfMessage*>;
+
+// Each outside receive in turn in front of the first other one that has a greater id, else at the
+// end. Time: n log n.
+Takers takers_of(const Group& group);
+
 // As far as both are known.
 bool lengths_agree(const HalfMessage& send, const HalfMessage& receive);
 

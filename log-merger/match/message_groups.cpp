@@ -8,14 +8,6 @@
 namespace uctrace::merge {
 namespace {
 
-constexpr const char* kSelf = "self";  // UCX's transport to the same worker
-
-bool has_self_transport(const Job& job, const ProcessLog& log) {
-  return std::any_of(log.interfaces.begin(), log.interfaces.end(), [&](const Interface& interface) {
-    return interface.of_ucp && job.run.texts[interface.transport] == kSelf;
-  });
-}
-
 // A send by an endpoint of a worker to itself, a receive of what the transport to itself brought.
 bool is_from_self(const Job& job, const UcpOp& op) {
   const ProcessLog& log = job.logs[op.process];
@@ -23,15 +15,14 @@ bool is_from_self(const Job& job, const UcpOp& op) {
     const auto at = row_at(log.ucp_endpoints, op.handle, op.start_tick);
     const IndexOf<Worker> worker =
         at == kNone ? kNone : row_at(log.workers, log.ucp_endpoints[at].worker, op.start_tick);
-    return worker != kNone && log.workers[worker].uid == op.peer_uid &&
-           has_self_transport(job, log);
+    return worker != kNone && log.workers[worker].uid == op.peer_uid && log.ucp_has_self_transport;
   }
   const auto arrival = log.arrival_by_id.find(op.arrival);
   if (arrival == log.arrival_by_id.end()) {
     return false;
   }
   const Interface* interface = log.interface(job.arrivals[arrival->second].interface);
-  return interface != nullptr && job.run.texts[interface->transport] == kSelf;
+  return interface != nullptr && interface->is_self;
 }
 
 MessageKey key_of(const Job& job, const UcpOp& op, std::uint64_t worker_uid, std::uint64_t tag) {

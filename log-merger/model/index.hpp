@@ -134,6 +134,7 @@ struct Arrival;
 struct Comm;
 struct CommInstance;
 struct Endpoint;
+struct Interface;
 struct MpiCall;
 struct ProcessLog;
 struct UcpOp;
@@ -144,6 +145,7 @@ using CommIndex = IndexOf<Comm>;  // of one process
 using DatatypeIndex = IndexOf<Datatype>;
 using EndpointIndex = IndexOf<Endpoint>;      // of one process
 using InstanceIndex = IndexOf<CommInstance>;  // also of Run::communicators
+using InterfaceIndex = IndexOf<Interface>;    // of one process
 using MessageIndex = IndexOf<Message>;
 using ProcessIndex = IndexOf<ProcessLog>;  // also of Run::processes
 using StackIndex = IndexOf<CallStack>;

@@ -210,7 +210,7 @@ TEST_CASE("reasons: connection set-up, flushes, and interfaces of the program it
   own.id = 2;
   builder.log(0).interfaces.push_back(own);
   const UctIndex direct = builder.active_message(0, 1, AmId::eager_only, 100, 3, {7});
-  builder.uct(direct).interface = 2;
+  builder.uct(direct).interface = InterfaceIndex(1);
   attribute_transfers(builder.job);
   CHECK(std::string(builder.uct(wireup).reason) == "wireup");
   CHECK(std::string(builder.uct(flush).reason) == "internal_flush");

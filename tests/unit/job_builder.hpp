@@ -36,7 +36,6 @@ class JobBuilder {
  public:
   static constexpr std::uint64_t kFirstUid = 100;
   static constexpr std::uint64_t kWorker = 0x77;
-  static constexpr std::uint16_t kInterface = 1;
 
   explicit JobBuilder(int processes) {
     for (int i = 0; i < processes; ++i) add_process();
@@ -175,7 +174,7 @@ class JobBuilder {
     log(at).arrival_by_id.set(number, job.arrivals.next_index());
     Arrival row;
     row.process = at;
-    row.interface = kInterface;
+    row.interface = InterfaceIndex(0);
     row.am_id = static_cast<std::uint8_t>(id);
     row.start_ns = at_ns;
     row.header = words(header);
@@ -207,7 +206,7 @@ class JobBuilder {
     builder.page.pid += static_cast<std::uint32_t>(job.logs.size());
     job.logs.emplace_back(builder.read());
     Interface interface;
-    interface.id = kInterface;
+    interface.id = 1;
     interface.of_ucp = true;
     job.logs.back().interfaces.push_back(interface);
   }
@@ -219,7 +218,7 @@ class JobBuilder {
     }
     Endpoint row;
     row.handle = endpoint_to(to);
-    row.interface = kInterface;
+    row.interface = InterfaceIndex(0);
     row.peer_process = to;
     return rows.add(row);
   }
@@ -238,7 +237,7 @@ class JobBuilder {
                       std::int64_t at_ns) {
     UctOp op;
     op.process = from;
-    op.interface = kInterface;
+    op.interface = InterfaceIndex(0);
     op.op = kind;
     op.bytes = bytes;
     op.endpoint = endpoint_to(to);

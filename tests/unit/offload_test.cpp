@@ -271,7 +271,7 @@ TEST_CASE("copies out of a message that arrived serve it") {
   builder.arrival(1, AmId::eager_only, 20, {kTag});
   const log::Id arrival = builder.arrival(1, AmId::eager_only, 21, {kTag});
   const UctIndex copy = builder.memory_operation(1, 1, log::UctOp::put_short, kBuffer, kLength, 22);
-  builder.uct(copy).interface = 2;
+  builder.uct(copy).interface = InterfaceIndex(1);
   builder.from_arrival(copy, arrival);
   attribute_transfers(builder.job);
   CHECK(builder.uct(copy).serves == second);
@@ -299,7 +299,7 @@ TEST_CASE(
     const log::Id arrival = builder.arrival(1, AmId::rndv_atp, at + 3, {kFragment});
     copies.push_back(
         builder.memory_operation(1, 1, log::UctOp::put_zcopy, kBuffer, kLength, at + 4));
-    builder.uct(copies.back()).interface = 2;
+    builder.uct(copies.back()).interface = InterfaceIndex(1);
     builder.from_arrival(copies.back(), arrival);
   }
   attribute_transfers(builder.job);

@@ -175,7 +175,7 @@ TEST_CASE("copied straight into memory of the receiver that both have mapped") {
   accelerator.device_type = log::DeviceType::accelerator;
   job.builder.log(0).interfaces.push_back(accelerator);
   const UctIndex copy = job.copy(0, UctOp::get_zcopy, {log::kHostMemory, kDevice}, 4);
-  job.builder.uct(copy).interface = 2;
+  job.builder.uct(copy).interface = InterfaceIndex(1);
   job.copy(1, UctOp::put_zcopy, {log::kHostMemory, kDevice}, 6);
   CHECK(job.way() == Way{"0 get_zcopy data gpu 0 -> host", "1 put_zcopy staging host -> gpu 1"});
 }

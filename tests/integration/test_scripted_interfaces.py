@@ -1,0 +1,28 @@
+"""More interfaces than there are ids and entries for them: nothing is lost, and each operation is of the
+interface that it went over, not of an older one with the same id."""
+
+from checks import check_accounts, results_of
+from harness import PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+from scripted import DEVICES
+
+MESSAGES = 3  # over each device, in this order
+
+
+def many_interfaces_are_recorded():
+    program = [PROGRAMS / "scripted_interfaces"]
+    with scratch() as folder:
+        alone = run_well(program)
+        result, recording = record_well(folder / "data", program)
+        check_equal(result.stdout, alone.stdout, "output of the program")
+        info = recording.info
+        check_equal(info["faults"], [], "faults")
+        check_equal(set(results_of(info)), {"holds"}, f"identities {results_of(info)}")
+        check_accounts(info)
+        rows = sorted(recording.table("transfers"), key=lambda row: row["t_start_ns"])
+        check_equal([(row["op"], row["device"], row["reason"]) for row in rows],
+                    [("am_short", device, "direct_uct") for device in DEVICES for _ in range(MESSAGES)],
+                    "operations and their devices")
+        check_equal({row["peer_process"] for row in rows}, {0}, "their peers")
+
+
+run_test(many_interfaces_are_recorded)
