@@ -120,6 +120,7 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   if (command.max_log_bytes != 0) {
     wanted.variables.push_back({"UCTRACE_MAX_LOG", std::to_string(command.max_log_bytes)});
   }
+  if (command.never_drop) wanted.variables.push_back({"UCTRACE_NEVER_DROP", "1"});
   if (command.no_helper) wanted.variables.push_back({"UCTRACE_NO_HELPER", "1"});
 }
 

@@ -36,6 +36,7 @@ struct RecordCommand {
   log::StackMode stacks = log::StackMode::off;
   std::vector<std::string> start_on, stop_on;  // when events are recorded; empty: from the start
   std::uint64_t max_log_bytes = 0;             // of each process; 0: no bound
+  bool never_drop = false;                     // the program waits where records would be lost
   bool no_helper = false;                      // no thread of ours, for programs in a sandbox
   bool gpu_history = false;
   std::vector<std::string> program;  // and its arguments

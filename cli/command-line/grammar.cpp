@@ -161,8 +161,12 @@ void Grammar::add_record() {
   add_size(verb, "--max-log", record_.max_log_bytes, kLeastMaxLog,
            "Keep the newest events only, SIZE of each process, and up to 13M more while it runs "
            "[all]");
+  auto* const never_drop =
+      verb.add_flag("--never-drop", record_.never_drop,
+                    "Let the program wait where records would be dropped; info says for how long");
   verb.add_flag("--no-helper", record_.no_helper,
-                "No thread, and no system calls of uctrace's once MPI or UCX has started");
+                "No thread, and no system calls of uctrace's once MPI or UCX has started")
+      ->excludes(never_drop);
   verb.add_flag("--gpu-history", record_.gpu_history,
                 "Also record all that is allocated on GPUs, and when");
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");

@@ -79,6 +79,11 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "MPI_Pcontrol(0) or the next. Both may be given several times, and windows may open and "
            "close many times. --max-log keeps the newest events of each process in SIZE, such as "
            "64M. Counters are of the whole run in either case.",
+           "--never-drop is for records that must all be there: a thread that finds no memory to "
+           "record into waits until uctrace has packed some, where it would drop records, and info "
+           "says how often and for how long. The times of the program are not its own then. Where "
+           "waiting does not help, as on a full disk, or for 30 seconds, records are dropped and "
+           "counted all the same.",
            "--no-helper is for programs that put themselves into a sandbox (seccomp) which ends a "
            "process for a system call that it does not expect. uctrace then has no thread: who "
            "fills its memory packs it, which is in the time of that call, and the log keeps the "
@@ -224,6 +229,7 @@ std::vector<Definition> environment_texts() {
        "the library that --gpu-history has loaded, if it is not that of uctrace"},
       {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
       {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
+      {"UCTRACE_NEVER_DROP", "if it is 1, as --never-drop"},
       {"UCTRACE_NO_HELPER", "if it is 1, as --no-helper"},
       {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
       {"UCTRACE_CLOCK",

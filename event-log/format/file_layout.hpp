@@ -210,14 +210,17 @@ struct ProcessPage {
   StackMode stacks;
   Unwinder unwinder;
   std::uint16_t threads_at_end;  // lanes that other threads still had when this one closed the log
-  std::uint8_t reserved2[4];
+  std::uint8_t never_drops;  // 1: threads wait where they would drop records (UCTRACE_NEVER_DROP)
+  std::uint8_t reserved2[3];
   std::uint64_t live_bytes;       // of the file of chunks beside the log; 0 = it is not needed
   std::uint64_t max_event_bytes;  // bound of the blocks of events, 0 = none
   std::uint64_t packing_ns;  // wall time for making the blocks of the log, without writing them
   std::uint64_t writing_ns;  // and for writing them
   // The sign of life, CLOCK_REALTIME: when it was last given; 0 = nobody gives one (liveness.hpp).
   std::uint64_t heartbeat_realtime_ns;
-  std::uint64_t reserved1[55];
+  std::uint64_t waits;      // of threads for memory to record into, and
+  std::uint64_t waited_ns;  // how long they waited, where `never_drops` is set
+  std::uint64_t reserved1[53];
   std::uint64_t dropped_without_lane_by_cause[kDropCauses];
   // Where the tables of further lanes are in the file, in their order; 0 = there is none.
   std::uint64_t lane_tables[kMostLaneTables];

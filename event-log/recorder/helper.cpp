@@ -2,6 +2,7 @@
 #include "event-log/recorder/helper.hpp"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -230,6 +231,12 @@ void end_counting() {
   }
 }
 
+// What the user wants. Reads the environment.
+bool wants_all_records() {
+  const char* wanted = getenv("UCTRACE_NEVER_DROP");
+  return wanted != nullptr && wanted[0] != '\0' && strcmp(wanted, "0") != 0;
+}
+
 // A fork child inherits its parent's. Places that were never used are not touched: they are many.
 void forget_pool() {
   const std::size_t used = pool.places_used.load(std::memory_order_relaxed);
@@ -253,6 +260,10 @@ bool start_pool() {
   if (pool.packs_in_calls) {
     pool.chunks.cause.store(DropCause::chunks_bound, std::memory_order_relaxed);
     pool.lanes.cause.store(DropCause::no_lane, std::memory_order_relaxed);
+  }
+  pool.never_drops = pool.has_helper && wants_all_records();
+  if (pool.never_drops) {
+    pool.page->never_drops = 1;
   }
   const bool ok = reason == 0 || start_counting(reason);
   errno = saved_errno;

@@ -162,6 +162,49 @@ ChunkHeader* wait_for_chunk() {
 
 namespace {
 
+// Of what does not come back, as room on a disk, nobody waits.
+bool may_become_free() {
+  const DropCause cause = pool.chunks.cause.load(std::memory_order_relaxed);
+  return (cause == DropCause::helper_late || cause == DropCause::packing_slow ||
+          cause == DropCause::storage_slow || cause == DropCause::chunks_bound) &&
+         pool.helper_lives.load(std::memory_order_relaxed) != 0 && !packer_is_gone();
+}
+
+void count_wait(std::uint64_t ns) {
+  __atomic_fetch_add(&pool.page->waits, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&pool.page->waited_ns, ns, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+ChunkHeader* wait_for_free_chunk() {
+  const int saved_errno = errno;
+  const std::uint64_t begun = monotonic_raw_ns();
+  std::uint64_t moved = begun, recycled = pool.recycled.load(std::memory_order_relaxed);
+  ChunkHeader* chunk = nullptr;
+  for (;;) {
+    const std::uint32_t seen = pool.made.load(std::memory_order_acquire);
+    const std::uint64_t now = monotonic_raw_ns();
+    chunk = take_chunk();
+    const std::uint64_t free_now = pool.recycled.load(std::memory_order_relaxed);
+    moved = free_now != recycled ? now : moved;
+    recycled = free_now;
+    if (chunk != nullptr || !may_become_free() || now - moved > kNeverDropStallNs) {
+      break;
+    }
+    if (pool.waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
+      wake_helper();
+    }
+    futex_wait(pool.made, seen, static_cast<long>(kGoneNs));
+    pool.waiting.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  count_wait(monotonic_raw_ns() - begun);
+  errno = saved_errno;
+  return chunk;
+}
+
+namespace {
+
 DropCause cause_of_drops(const Shortage& shortage) {
   return pool.keeps_records ? cause_now(shortage.cause.load(std::memory_order_relaxed))
                             : pool.why_counted;

@@ -30,6 +30,8 @@ inline constexpr std::uint64_t kFirstWaitNs = 3'000'000'000;
 inline constexpr std::uint64_t kLongestFirstWaitNs = 10 * kFirstWaitNs;
 // A helper that did not come for so long is not just late.
 inline constexpr std::uint64_t kGoneNs = 1'000'000'000;
+// A thread that may not drop records does so after all once no chunk became free for so long.
+inline constexpr std::uint64_t kNeverDropStallNs = 30'000'000'000;
 
 // A chunk goes round: ready, taken by a thread, retired by it when it has left it, and ready again
 // when its records are in the log.
@@ -79,7 +81,8 @@ struct Pool {
   bool has_helper;        // it runs
   bool keeps_records;
   bool packs_in_calls;
-  bool no_helper;  // none is wanted, and no system calls once the log has begun
+  bool never_drops;  // threads wait for chunks instead
+  bool no_helper;    // none is wanted, and no system calls once the log has begun
 };
 extern constinit Pool pool;
 
@@ -99,6 +102,9 @@ void stop_pool();
 ChunkHeader* take_chunk();
 // The same, but waits for the helper if that is only late. For the first record of a thread.
 ChunkHeader* wait_for_chunk();
+// Waits as long as chunks become free again, and counts for how long. For programs that the user
+// wants to be slowed down instead of losing records (UCTRACE_NEVER_DROP).
+ChunkHeader* wait_for_free_chunk();
 // A thread's wait for what the helper has yet to make.
 class FirstWait {
  public:

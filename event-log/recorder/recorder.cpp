@@ -283,6 +283,9 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
 ChunkHeader* Lane::next_chunk(Stream stream) {
   ChunkHeader* chunk = take_chunk();
   const auto bit = static_cast<std::uint8_t>(1u << index_of(stream));
+  if (chunk == nullptr && pool.never_drops) {
+    return wait_for_free_chunk();
+  }
   if (chunk != nullptr || (waited & bit) != 0) {
     return chunk;
   }

@@ -142,6 +142,19 @@ Json dropped_by_cause_json(const Job& job) {
   return json;
 }
 
+// Of processes that were to wait where they would drop records; empty: there are none.
+Json waits_json(const Job& job) {
+  std::uint64_t processes = 0, waits = 0, waited_ns = 0;
+  for (const ProcessLog& log : job.logs) {
+    const log::ProcessPage& page = log.file.page();
+    processes += page.never_drops != 0;
+    waits += page.waits;
+    waited_ns += page.waited_ns;
+  }
+  if (processes == 0) return Json::object();
+  return {{"processes", processes}, {"waits", waits}, {"waited_ns", waited_ns}};
+}
+
 // The launcher's, else that of the first process: rank 0.
 std::string command_of(const Job& job) {
   if (!job.run.command.empty()) {
@@ -322,6 +335,7 @@ void describe_run(Job& job, const Found& found) {
   info["hosts"] = hosts;
   info["clock"] = clock_json(job);
   info["folder"] = folder_json(job);
+  if (const Json waits = waits_json(job); !waits.empty()) info["never_drop"] = waits;
   info["log"] = {{"written", fmt::format("{}", fmt::join(ways, ", "))},
                  {"file_system", fmt::format("{}", fmt::join(file_systems, ", "))},
                  {"bytes", log_bytes},

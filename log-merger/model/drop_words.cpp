@@ -18,7 +18,8 @@ constexpr const char* kWithRoom = "record into a folder with room with -o DIR";
 constexpr const char* kWritable = "record into a folder that the job may write to with -o DIR";
 constexpr const char* kLeaveAlone = "leave the folder alone while a job records into it";
 constexpr const char* kGiveCore =
-    "leave a core to uctrace's thread, or record less with --layers or --start-on";
+    "leave a core to uctrace's thread, record less with --layers or --start-on, or let the program "
+    "wait with --never-drop";
 constexpr const char* kMoreMemory = "raise it for the job (`ulimit -v`)";
 
 struct Cause {
@@ -34,7 +35,8 @@ constexpr Cause kCauses[] = {
      "leave it a core and do not stop it; where a sandbox killed it, use --no-helper"},
     {"packing_slow", "they came faster than they could be packed", kGiveCore},
     {"storage_slow", "they came faster than the file system ({}) took them",
-     "a faster folder, as a local one with -o /tmp/run, takes more"},
+     "a faster folder, as a local one with -o /tmp/run, takes more, and --never-drop lets the "
+     "program wait"},
     {"chunks_bound", "the threads of the process fill more memory at once than uctrace takes",
      "record fewer threads at once, and without --no-helper, which takes less"},
     {"no_memory", "the limit on memory left no more for the log", kMoreMemory},

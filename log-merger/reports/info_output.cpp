@@ -31,6 +31,14 @@ std::string members_line(const ordered_json& object) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// Of --never-drop: what it cost the program.
+std::string waits_text(const ordered_json& waits) {
+  if (!waits.is_object()) return "";
+  return fmt::format("{} waits of threads for memory to record into, {} all together",
+                     text_of(waits, "waits"),
+                     format_duration(waits.at("waited_ns").get<std::int64_t>()));
+}
+
 // Of each host whose devices' distances are not known; of the others how many there are.
 std::vector<std::string> topology_texts(const ordered_json& info) {
   std::vector<std::string> texts;
@@ -66,6 +74,7 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   line("clock", members_line(member(info, "clock")));
   line("events", members_line(member(info, "events")));
   line("log", members_line(member(info, "log")));
+  line("never drop", waits_text(member(info, "never_drop")));
   line("messages", members_line(member(info, "messages")));
   if (!member(member(info, "recording"), "sentence").is_null()) {
     line("of these", "uct, ucp, mpi, matched, unmatched, ambiguous and kinds are of what was kept");

@@ -2,6 +2,9 @@
 // What is written to any place is read at the same place of all blocks.
 #pragma once
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE  // memfd_create()
+#endif
 #include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>

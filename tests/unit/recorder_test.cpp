@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "event-log/recorder/pool.hpp"
 #include "tests/unit/recording_folder.hpp"
 
 namespace uctrace::log::test {
@@ -77,6 +78,37 @@ TEST_CASE("threads that start together and in turn keep their records and ids ap
   CHECK(totals.read == totals.recorded);
   CHECK(totals.ids.size() == totals.read);
   CHECK(totals.recorded + totals.dropped == kThreads * kRounds * kRecords);
+}
+
+TEST_CASE("threads that never drop wait for what is not packed yet, and it is counted") {
+  if (!has_helper()) return;
+  constexpr std::uint64_t kThreads = 4, kRecords = 100'000, kMostRounds = 2000;
+  constexpr auto has_waited = [] {
+    return __atomic_load_n(&pool.page->waits, __ATOMIC_RELAXED) != 0;
+  };
+  const Folder folder;
+  setenv("UCTRACE_NEVER_DROP", "1", 1);
+  folder.run([&] {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        for (std::uint64_t round = 0; round < kMostRounds && !has_waited(); ++round) {
+          for (std::uint64_t k = 0; k < kRecords; ++k) record_one();
+        }
+      });
+    }
+    return true;
+  });
+  unsetenv("UCTRACE_NEVER_DROP");
+  const LogFile log = folder.log();
+  const Totals totals = totals_of(log);
+  CHECK(totals.recorded >= kThreads * kRecords);
+  CHECK(totals.recorded % kRecords == 0);
+  CHECK(totals.dropped == 0);
+  CHECK(totals.read == totals.recorded);
+  CHECK(log.page().never_drops == 1);
+  CHECK(log.page().waits > 0);
+  CHECK(log.page().waited_ns > 0);
 }
 
 TEST_CASE("threads that live shortly, one after the other, use the same lanes") {
