@@ -12,6 +12,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/context.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::ucp {
 
@@ -22,14 +23,14 @@ using interpose::Scope;
 using log::Belief;
 using log::BeliefFrom;
 
-// The beginning of ucs_memory_info_t, the same in UCX 1.12 to 1.23. No package installs its header.
+// The beginning of ucs_memory_info_t, where the release tells of memory by it. No package installs
+// its header.
 struct MemoryInfo {
   int type;
   std::uint8_t device;
 };
 
-// Of UCX 1.MINOR; 0 = not known.
-constinit std::atomic<unsigned> ucx_minor{0};
+constinit std::atomic<const ucx::Release*> release{nullptr};
 
 // ucs_memory_type_t by its number: it grew at its end, and the number behind the last one means
 // that the memory is not known.
@@ -44,9 +45,8 @@ Belief belief_in(unsigned type) {
                                Belief::level_zero_device,
                                Belief::level_zero_managed,
                                Belief::other};  // of Gaudi
-  const unsigned minor = ucx_minor.load(std::memory_order_relaxed);
-  const unsigned types = minor < 16 ? 5 : minor < 17 ? 6 : minor < 21 ? 9 : 10;
-  return type < types ? kTypes[type] : Belief::not_asked;
+  const ucx::Release* const known = release.load(std::memory_order_relaxed);
+  return known != nullptr && type < known->memory_types ? kTypes[type] : Belief::not_asked;
 }
 
 // The answers that this thread overheard last. An operation asks for one buffer; those of a list,
@@ -157,9 +157,9 @@ void learn_devices(const void* caller) {
   const auto get_version =
       reinterpret_cast<GetVersion>(Scope(caller).find_function("ucp_get_version"));
   if (get_version != nullptr) {
-    unsigned major = 0, minor = 0, release = 0;
-    get_version(&major, &minor, &release);
-    ucx_minor.store(minor, std::memory_order_relaxed);
+    unsigned major = 0, minor = 0, patch = 0;
+    get_version(&major, &minor, &patch);
+    release.store(ucx::find_release(major, minor), std::memory_order_relaxed);
   }
   if (log::Lane* lane = log::lane(); lane != nullptr && gpu::active()) {
     define_devices(*lane, caller);
@@ -177,10 +177,9 @@ using LookUp = ucs_status_t (*)(Word, Word, Word, Word);
 using Detect = void (*)(Word, Word, Word, Word);
 static constinit interpose::Original<LookUp> original_look_up{"ucs_memtype_cache_lookup"};
 static constinit interpose::Original<Detect> original_detect{"ucp_memory_detect_slowpath"};
-constexpr unsigned kOldestMinor = 12;
-
 static bool overhears() {
-  return gpu::active() && ucp::ucx_minor.load(std::memory_order_relaxed) >= kOldestMinor;
+  const ucx::Release* const release = ucp::release.load(std::memory_order_relaxed);
+  return gpu::active() && release != nullptr && release->tells_memory;
 }
 
 UCTRACE_EXPORT ucs_status_t ucs_memtype_cache_lookup(Word address, Word bytes, Word info,

@@ -27,19 +27,12 @@ struct Protocol {
   const char* description;  // nullptr: it has none
 };
 
-// Offsets in struct ucp_proto: of the function that adds it, the one that describes it, and the
-// first of its stages.
-struct Layout {
-  std::size_t init, query, progress;
+struct Layout : ucx::ProtocolPlaces {
   constexpr std::size_t bytes() const {
     return progress + kStages * sizeof(uct_pending_callback_t);
   }
 };
-// Up to UCX 1.22, and of 1.23.0 rc1, which has two words more. Which of them a libucp has, its
-// table tells: nothing but functions may stand where a layout has them.
-constexpr Layout kLayouts[] = {{24, 32, 40}, {32, 40, 48}};
 
-constexpr unsigned kOldestMinor = 13, kNewestMinor = 23;
 constexpr std::size_t kMaxProtocols = 128;  // of one libucp; UCX itself allows 64
 constexpr std::size_t kMaxNames = 255;      // of all
 constexpr std::size_t kMaxName = 64, kMaxDescription = 256;
@@ -218,10 +211,11 @@ bool looks_right(const Table& table, const Mapping& object) {
   return true;
 }
 
-bool find_layout(Table& table, const Mapping& object) {
-  for (const Layout& layout : kLayouts) {
-    table.layout = layout;
-    if (looks_right(table, object)) return true;
+// Of those that the release may have, the one where nothing but functions stands where it has them.
+bool find_layout(Table& table, const Mapping& object, const ucx::Release& release) {
+  for (const ucx::ProtocolPlaces& places : release.protocols) {
+    table.layout = {places};
+    if (places.progress != 0 && looks_right(table, object)) return true;
   }
   return false;
 }
@@ -302,16 +296,16 @@ void report(const char* why) {
 
 }  // namespace
 
-void use_protocols(const void* function, unsigned ucx_minor, bool dispatches) {
+void use_protocols(const void* function, const ucx::Release& release, bool dispatches) {
   Table table;
-  if (ucx_minor < kOldestMinor || ucx_minor > kNewestMinor) {
+  if (!release.has_protocol_table) {
     return;
   }
   const interpose::Held held(busy);
   tell_names_in_new_log();
   if (!find_table(function, table)) {
     report("libucp has no table of protocols");
-  } else if (const Mapping object(table.protocols); !find_layout(table, object)) {
+  } else if (const Mapping object(table.protocols); !find_layout(table, object, release)) {
     report("libucp's table of protocols is not as expected");
   } else if (dispatches) {
     each_function(table, object, [](uct_pending_callback_t& place, const Protocol& protocol) {

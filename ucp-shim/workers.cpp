@@ -15,6 +15,7 @@
 #include "uct-shim/deferred.hpp"
 #include "uct-shim/interfaces.hpp"
 #include "uct-shim/rebuilt.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::ucp {
 
@@ -58,19 +59,24 @@ void define_library(const void* caller) {
 void learn_requests(ucp_context_h context, const void* caller) {
   auto* version = get_version.get(caller);
   auto* query = context_query.get(caller);
-  unsigned major = 0, minor = 0, release = 0;
+  unsigned major = 0, minor = 0, patch = 0;
   if (version == nullptr || query == nullptr) {
     return;
   }
-  version(&major, &minor, &release);
+  version(&major, &minor, &patch);
   ucp_context_attr_t attributes;
   memset(&attributes, 0, sizeof attributes);
   attributes.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE;
   const bool told = query(context, &attributes) == UCS_OK;
-  uct::use_request_layout(told ? uct::request_layout(minor, attributes.request_size)
-                               : uct::RequestLayout{});
+  const ucx::Release* const release = ucx::find_release(major, minor);
+  uct::use_request_layout(told && release != nullptr
+                              ? uct::request_layout(*release, attributes.request_size)
+                              : uct::RequestLayout{});
   const void* own = reinterpret_cast<const void*>(original_worker_create.get(caller));
-  use_protocols(own, minor, uct::attach_dispatch(own, dispatch));
+  const bool dispatches = uct::attach_dispatch(own, dispatch);
+  if (release != nullptr) {
+    use_protocols(own, *release, dispatches);
+  }
 }
 
 }  // namespace

@@ -68,10 +68,13 @@ std::uint8_t keep_zcopy_words(std::uint64_t* words, std::uint8_t am_id, const vo
   const bool readable =
       interface.by_system ||
       (interface.of_ucp && ends_in_ucp_memory(iov, count, end_bytes(am_id, words[0])));
-  if (header_length != sizeof *words || !readable) {
+  const std::size_t data_bytes = total_bytes(iov, count);
+  // As of what arrives: a message of less than two words has no second one.
+  const bool is_short = words_to_keep(am_id, header_length + data_bytes) < 2;
+  if (header_length != sizeof *words || !readable || is_short) {
     return 1;
   }
-  const Part part = digested_part(am_id, words[0], total_bytes(iov, count));
+  const Part part = digested_part(am_id, words[0], data_bytes);
   words[1] = gathered_digest(iov, count, part);
   return 2;
 }

@@ -89,20 +89,11 @@ bool moves_requests(uct_pending_purge_callback_t callback) {
   return false;
 }
 
-// What was measured of each release, in builds with and without assertions: sizeof(ucp_request_t)
-// and the offsets in it of send.state.uct_comp and send.uct.
-RequestLayout request_layout(unsigned ucx_minor, std::size_t request_size) {
-  struct Measured {
-    std::uint16_t first_minor, last_minor, size, completion, request;
-  };
-  static constexpr Measured kMeasured[] = {
-      {11, 11, 272, 160, 216}, {12, 12, 280, 160, 232}, {13, 19, 264, 144, 216},
-      {13, 19, 272, 152, 224}, {20, 21, 272, 144, 224}, {20, 23, 280, 152, 232},
-  };
-  for (const Measured& row : kMeasured) {
-    if (row.first_minor <= ucx_minor && ucx_minor <= row.last_minor && row.size == request_size) {
-      return {static_cast<std::uint16_t>(row.size - row.request),
-              static_cast<std::uint16_t>(row.request - row.completion), row.request, 0};
+RequestLayout request_layout(const ucx::Release& release, std::size_t request_size) {
+  for (const ucx::RequestPlaces& known : release.requests) {
+    if (known.size != 0 && known.size == request_size) {
+      return {static_cast<std::uint16_t>(known.size - known.request),
+              static_cast<std::uint16_t>(known.request - known.completion), known.request, 0};
     }
   }
   return {};

@@ -15,6 +15,7 @@
 
 #include "event-log/recorder/own.hpp"
 #include "uct-shim/context.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::uct {
 
@@ -46,7 +47,7 @@ struct alignas(8) RequestLayout {
   std::uint16_t reserved;
   bool operator==(const RequestLayout&) const = default;
 };
-RequestLayout request_layout(unsigned ucx_minor, std::size_t request_size);
+RequestLayout request_layout(const ucx::Release& release, std::size_t request_size);
 void use_request_layout(const RequestLayout& layout);
 
 // The request that the program's handle stands for, that a completion lies in, or that begins at an

@@ -5,7 +5,7 @@
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/scope.hpp"
 #include "uct-shim/interfaces.hpp"
-#include "uct-shim/supported_ucx.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::uct {
 
@@ -31,7 +31,7 @@ bool decide(const void* caller) {
   char text[48];
   const int n = snprintf(text, sizeof text, "%u.%u.%u", major, minor, release);
   log::define_text(log::TextKind::ucx_version, 0, text, static_cast<std::size_t>(n));
-  if (is_supported_ucx(major, minor)) {
+  if (ucx::find_release(major, minor) != nullptr) {
     return true;
   }
   for (const log::Layer layer : {log::Layer::uct, log::Layer::ucp}) {

@@ -208,13 +208,12 @@ UcxVersion require_patchable(const std::string& configure_ac, const std::string&
 
 UcxVersion require_patchable(const UcxVersion& version, const std::string& name) {
   if (is_patchable(version)) return version;
-  const bool is_older = version.major == uct::kUcxMajor && version.minor < kOldestPatchable;
+  const ucx::Release* const known = ucx::find_release(version.major, version.minor);
   refuse(name,
          fmt::format("it is UCX {}, and the patch is made for UCX {}", version.text(),
                      patchable_versions()),
-         is_older && version.minor >= uct::kOldestUcxMinor
-             ? "record it without a rebuild, by plain `uctrace record`"
-             : "take another UCX, or another version of uctrace");
+         known != nullptr ? "record it without a rebuild, by plain `uctrace record`"
+                          : "take another UCX, or another version of uctrace");
 }
 
 }  // namespace uctrace::cli::build_ucx

@@ -16,7 +16,7 @@
 #include "log-merger/folder/launcher_line.hpp"
 #include "log-merger/merge.hpp"
 #include "log-merger/reports/info_output.hpp"
-#include "uct-shim/supported_ucx.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::cli::check {
 namespace {
@@ -98,7 +98,7 @@ bool check_version(Findings& findings, const UcxFacts& ucx, const std::string& u
   if (std::sscanf(ucx.version.c_str(), "%u.%u", &major, &minor) != 2) return false;
   const auto library = ucx.libraries.find("ucp");
   const std::string where = library == ucx.libraries.end() ? "" : " at " + library->second.string();
-  if (uct::is_supported_ucx(major, minor)) {
+  if (ucx::find_release(major, minor) != nullptr) {
     findings.ok("ucx", fmt::format("UCX {}{}, for {}", ucx.version, where, users));
     return true;
   }
@@ -107,7 +107,7 @@ bool check_version(Findings& findings, const UcxFacts& ucx, const std::string& u
       {.found = fmt::format("UCX {}{}, for {}", ucx.version, where, users),
        .why = fmt::format("uctrace knows UCX {0}.{1} to {0}.{2} and turns its UCX layers off for "
                           "others; MPI calls are recorded",
-                          uct::kUcxMajor, uct::kOldestUcxMinor, uct::kNewestUcxMinor),
+                          ucx::kMajor, ucx::kOldest.minor, ucx::kNewest.minor),
        .fix = "put a UCX of these in front: export LD_LIBRARY_PATH=FOLDER/lib:$LD_LIBRARY_PATH"});
   return false;
 }

@@ -19,6 +19,7 @@
 #include "log-merger/load/ucx_mode.hpp"
 #include "log-merger/mpi/open_calls.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::merge {
 
@@ -89,7 +90,8 @@ Json processes_json(const Job& job) {
 bool proto_v2(const ProcessLog& log) {
   unsigned major = 0, minor = 0;
   std::sscanf(log.ucx_version.c_str(), "%u.%u", &major, &minor);
-  bool v2 = major > 1 || minor >= 16;
+  const ucx::Release* const release = ucx::find_release(major, minor);
+  bool v2 = release != nullptr ? release->protocols_v2 : minor > ucx::kNewest.minor;
   for (const std::string& variable : log.environment) {
     constexpr std::string_view kName = "UCX_PROTO_ENABLE=";
     if (variable.starts_with(kName)) {

@@ -11,7 +11,7 @@
 #include "cli/check/finding.hpp"
 #include "cli/check/target.hpp"
 #include "tests/unit/temporary_folder.hpp"
-#include "uct-shim/supported_ucx.hpp"
+#include "ucx-facts/releases.hpp"
 
 using namespace uctrace::cli::check;
 namespace fs = std::filesystem;
@@ -125,10 +125,10 @@ TEST_CASE("check: the worst grade counts, and a trouble's name begins with its s
 }
 
 TEST_CASE("check: the releases of UCX that the shims know") {
-  using uctrace::uct::is_supported_ucx;
-  CHECK(is_supported_ucx(1, 11));
-  CHECK(is_supported_ucx(1, 23));
-  CHECK(!is_supported_ucx(1, 10));
-  CHECK(!is_supported_ucx(1, 24));
-  CHECK(!is_supported_ucx(2, 13));
+  using uctrace::ucx::find_release;
+  CHECK(find_release(1, 11) != nullptr);
+  CHECK(find_release(1, 23) != nullptr);
+  CHECK(find_release(1, 10) == nullptr);
+  CHECK(find_release(1, 24) == nullptr);
+  CHECK(find_release(2, 13) == nullptr);
 }

@@ -145,14 +145,15 @@ TEST_CASE("carried: the table agrees with a naive one") {
 
 TEST_CASE("carried: parts of a request by version and size") {
   char request[272];
-  uct::use_request_layout(uct::request_layout(13, 272));
+  uct::use_request_layout(uct::request_layout(*ucx::find_release(1, 13), 272));
   const void* known = request + 224;  // its uct_pending_req_t
   CHECK(uct::request_at(request) == known);
   CHECK(uct::request_of_handle(request + 272) == known);
   CHECK(uct::request_of_completion(reinterpret_cast<uct_completion_t*>(request + 152)) == known);
   CHECK(uct::request_of_handle(nullptr) == nullptr);
-  CHECK(uct::request_layout(13, 273) == uct::RequestLayout{});
-  uct::use_request_layout(uct::request_layout(22, 280));  // two copies that differ: none is known
+  CHECK(uct::request_layout(*ucx::find_release(1, 13), 273) == uct::RequestLayout{});
+  uct::use_request_layout(uct::request_layout(*ucx::find_release(1, 22),
+                                              280));  // two copies that differ: none is known
   CHECK(uct::request_of_handle(request + 272) == nullptr);
 }
 

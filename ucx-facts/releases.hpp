@@ -1,0 +1,106 @@
+// What uctrace knows of each release of UCX that no installed header says: one row a release. The
+// shims in the job, `uctrace check` before it, build-ucx and the merger after it read the same
+// rows.
+//
+// A new release is a row here, once all of its members were looked at in its sources and builds; a
+// release without one switches the UCX layers off, with a sentence. tests/ucx-matrix then says
+// whether the row is right, and docs/ucx-matrix.md what it said. What is the same in all releases
+// is where it is used (event-log/format/ucp_wire.hpp: ids and headers of active messages on the
+// wire; uct-shim/operations.hpp: the slots of an interface's table): a row says that it was
+// compared.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace uctrace::ucx {
+
+inline constexpr unsigned kMajor = 1;
+
+// Of ucp_request_t, in bytes: its size, which UCP tells and which differs with assertions, and
+// where send.state.uct_comp and send.uct are in it.
+struct RequestPlaces {
+  std::uint16_t size, completion, request;
+};
+
+// Of struct ucp_proto, in bytes: where the function that adds it is, the one that describes it, and
+// the first of its stages.
+struct ProtocolPlaces {
+  std::uint8_t init, query, progress;
+};
+
+struct Release {
+  unsigned minor;
+  bool compared;              // tables of operations, and what UCP sends, are as in those before
+  RequestPlaces requests[2];  // of builds without and with assertions; size 0: not measured
+  // Of which its table may be; the table itself tells of which it is. progress 0: none, and the
+  // names of protocols are not to be had.
+  ProtocolPlaces protocols[2];
+  bool has_protocol_table;
+  std::uint8_t memory_types;  // of ucs_memory_type_t, which grows at its end
+  bool tells_memory;          // ucs_memory_info_t begins with the type and the device
+  bool protocols_v2;          // are what it uses if the user says nothing
+  bool has_patch;             // patches/ucx-hooks.patch is made for it
+
+  constexpr bool is_complete() const {
+    return compared && requests[0].size != 0 && memory_types != 0 &&
+           has_protocol_table == (protocols[0].progress != 0);
+  }
+};
+
+namespace detail {
+inline constexpr RequestPlaces k1_11{272, 160, 216}, k1_12{280, 160, 232}, k1_13{264, 144, 216},
+    k1_13Checked{272, 152, 224}, k1_20{272, 144, 224}, k1_20Checked{280, 152, 232}, kNone{};
+// 1.23.0 rc1 has two words more than its sources had two months before.
+inline constexpr ProtocolPlaces kFirst{24, 32, 40}, kLonger{32, 40, 48}, kNoTable{};
+}  // namespace detail
+
+inline constexpr Release kReleases[] = {
+    // minor, compared, requests, places of protocols, table, types, tells, v2, patch
+    {11, true, {detail::k1_11}, {}, false, 5, false, false, false},
+    {12, true, {detail::k1_12}, {}, false, 5, true, false, true},
+    {13, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 5, true, false, true},
+    {14, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 5, true, false, true},
+    {15, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 5, true, false, true},
+    {16, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 6, true, true, true},
+    {17, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 9, true, true, true},
+    {18, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 9, true, true, true},
+    {19, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 9, true, true, true},
+    {20, true, {detail::k1_20, detail::k1_20Checked}, {detail::kFirst}, true, 9, true, true, true},
+    {21, true, {detail::k1_20, detail::k1_20Checked}, {detail::kFirst}, true, 10, true, true, true},
+    {22, true, {detail::k1_20Checked}, {detail::kFirst}, true, 10, true, true, true},
+    {23,
+     true,
+     {detail::k1_20Checked},
+     {detail::kFirst, detail::kLonger},
+     true,
+     10,
+     true,
+     true,
+     true},
+};
+
+inline constexpr const Release& kOldest = kReleases[0];
+inline constexpr const Release& kNewest = kReleases[sizeof kReleases / sizeof *kReleases - 1];
+
+// nullptr: nothing is known of it, and it is left alone.
+constexpr const Release* find_release(unsigned major, unsigned minor) {
+  if (major != kMajor) return nullptr;
+  for (const Release& release : kReleases) {
+    if (release.minor == minor) return &release;
+  }
+  return nullptr;
+}
+
+namespace detail {
+constexpr bool all_are_complete() {
+  unsigned minor = kOldest.minor;
+  for (const Release& release : kReleases) {
+    if (release.minor != minor++ || !release.is_complete()) return false;
+  }
+  return true;
+}
+static_assert(all_are_complete(), "a release is accepted once its whole row is known");
+}  // namespace detail
+
+}  // namespace uctrace::ucx
