@@ -43,11 +43,16 @@ std::uint32_t fill_block(const ChunkHeader* chunk, std::uint32_t at) {
                       [](const std::uint64_t* record) { return packer->encoder.add(record); });
 }
 
+// The packer alone adds; the helper looks, too.
+void add(std::uint64_t& counter, std::uint64_t more) {
+  __atomic_store_n(&counter, counter + more, __ATOMIC_RELAXED);
+}
+
 // What holds the packer up: the file system, or its own work and too little of a core.
 void count_time(std::uint64_t begun, std::uint64_t packed) {
   ProcessPage* page = packer->file.page;
-  page->packing_ns += packed - begun;
-  page->writing_ns += monotonic_raw_ns() - packed;
+  add(page->packing_ns, packed - begun);
+  add(page->writing_ns, monotonic_raw_ns() - packed);
 }
 
 bool write_full_block() {

@@ -38,7 +38,8 @@ bool storage_is_slow() {
     return false;
   }
   const ProcessPage* page = packer->file.page;
-  return page->writing_ns + time_in_storage() > page->packing_ns;
+  return __atomic_load_n(&page->writing_ns, __ATOMIC_RELAXED) + time_in_storage() >
+         __atomic_load_n(&page->packing_ns, __ATOMIC_RELAXED);
 }
 
 bool waits_for_storage(std::uint64_t for_ns) { return time_in_storage() > for_ns; }
