@@ -63,14 +63,30 @@ InterfacePlace* place_for(uct_iface_h handle) {
   }
 }
 
-// Keys at the end of a run lead nowhere once nothing is open there.
+bool is_dead(std::size_t at) {
+  return interface_places[at].value.load(std::memory_order_relaxed) == nullptr;
+}
+
+uct_iface_h key_at(std::size_t at) {
+  return interface_places[at].key.load(std::memory_order_relaxed);
+}
+
+// Whether the search for one that is open, and lies behind this place, comes by here.
+bool leads_on(std::size_t at) {
+  for (std::size_t further = after(at); key_at(further) != nullptr; further = after(further)) {
+    const std::size_t from_home = (further - detail::home_of(key_at(further))) % kPlaces;
+    if (!is_dead(further) && from_home >= (further - at) % kPlaces) return true;
+  }
+  return false;
+}
+
+// From the place of one that was closed back to the begin of its run: a key that leads nowhere
+// would make searches longer, and in the end fill the table.
 void drop_keys(std::size_t at) {
-  if (interface_places[after(at)].key.load(std::memory_order_relaxed) != nullptr) return;
-  while (interface_places[at].key.load(std::memory_order_relaxed) != nullptr &&
-         interface_places[at].value.load(std::memory_order_relaxed) == nullptr) {
+  for (; key_at(at) != nullptr; at = before(at)) {
+    if (!is_dead(at) || leads_on(at)) continue;
     interface_places[at].key.store(nullptr, std::memory_order_release);
     --keys;
-    at = before(at);
   }
 }
 

@@ -60,7 +60,11 @@ inline Interface* find_open_interface(uct_iface_h handle) {
     const detail::InterfacePlace& place = detail::interface_places[at];
     const uct_iface_h key = place.key.load(std::memory_order_acquire);
     if (key == handle) [[likely]] {
-      return place.value.load(std::memory_order_acquire);
+      Interface* const entry = place.value.load(std::memory_order_acquire);
+      // Its place may have become that of another one since its key was read.
+      return entry != nullptr && __atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) == handle
+                 ? entry
+                 : nullptr;
     }
     if (key == nullptr) {
       return nullptr;

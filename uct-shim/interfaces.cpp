@@ -189,7 +189,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
                params.mode.device.tl_name);
     return nullptr;
   }
-  entry->handle = handle;
+  __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
   entry->original = handle->ops;
   entry->of_ucp = opener.is_ucp != 0;
   // A rebuilt UCX calls our hooks itself. A program that opens interfaces for itself may still have

@@ -47,7 +47,7 @@ void check_ucx_and_mpi(Findings& findings, const Target& target, const ProgramFa
   for (const Mpi& mpi : mpis) {
     if (!mpi.libucp.empty()) users[mpi.libucp].push_back(mpi.name);
   }
-  const LoadedLibrary* own = find_library(program.libraries, "libucp.so");
+  const LoadedLibrary* own = find_ucx(program.libraries, "libucp");
   if (own != nullptr && !users.contains(own->path)) users[own->path].push_back(target.program);
   if (users.empty()) users[kSystemUcx].push_back("programs that use it without MPI");
   std::map<std::string, UcxFacts> known;

@@ -53,10 +53,10 @@ void check_missing_libraries(Findings& findings, const fs::path& path,
 }
 
 bool uses_mpi_or_ucx(const std::vector<LoadedLibrary>& libraries) {
-  for (const char* name : {"libmpi", "libpmpi", "libucp.so", "libuct.so"}) {
+  for (const char* name : {"libmpi", "libpmpi"}) {
     if (find_library(libraries, name) != nullptr) return true;
   }
-  return false;
+  return find_ucx(libraries, "libucp") != nullptr || find_ucx(libraries, "libuct") != nullptr;
 }
 
 // It must come first of all libraries, and settles for less where it is told to

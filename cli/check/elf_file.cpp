@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -174,6 +175,18 @@ const LoadedLibrary* find_library(const std::vector<LoadedLibrary>& libraries,
     if (library.name.starts_with(beginning)) return &library;
   }
   return nullptr;
+}
+
+const LoadedLibrary* find_ucx(const std::vector<LoadedLibrary>& libraries,
+                              const std::string& name) {
+  const LoadedLibrary* const plain = find_library(libraries, name + ".so");
+  if (plain != nullptr) return plain;
+  const auto of_its_own =
+      std::find_if(libraries.begin(), libraries.end(), [&](const LoadedLibrary& library) {
+        return library.name.starts_with(name + "-") &&
+               library.name.find(".so") != std::string::npos;
+      });
+  return of_its_own != libraries.end() ? &*of_its_own : nullptr;
 }
 
 }  // namespace uctrace::cli::check

@@ -60,7 +60,7 @@ bool uses_library(const fs::path& tool, const fs::path& library) {
 std::string libucp_of(const fs::path& file) {
   std::string why;
   const auto libraries = libraries_of(file, why);
-  const LoadedLibrary* ucp = libraries ? find_library(*libraries, "libucp.so") : nullptr;
+  const LoadedLibrary* ucp = libraries ? find_ucx(*libraries, "libucp") : nullptr;
   return ucp != nullptr ? ucp->path.string() : "";
 }
 

@@ -44,9 +44,10 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint
   const std::uint64_t overwritten = log.overwritten_events();
   report.kept = report.events - std::min(report.events, overwritten);
   if (page.closed == 0 && page.storage == log::Storage::drained) {
-    // The page of a process that was killed is older than what lies behind it.
+    // The page of a process that was killed is older than what lies behind it, and may count an
+    // event that its thread had begun then and did not end.
     report.kept = log::count_packed_events(path);
-    report.events = std::max(report.events, report.kept + overwritten);
+    report.events = report.kept + overwritten;
   }
   return report;
 }

@@ -307,6 +307,17 @@ struct Helper {
     return next_poll_ns < kIdlePollNs / 5 ? 0 : static_cast<std::uint32_t>(most);
   }
 
+  // Threads that wait for each chunk wait for long, and may be many: woken are they only if there
+  // is one. Returns when to look again, in ns; 0: nobody waits.
+  std::uint64_t wake_waiting() const {
+    const bool first = pool.waiting.load(std::memory_order_acquire) != 0;
+    const bool on = pool.waiting_on.load(std::memory_order_acquire) != 0;
+    if (first || (on && pool.ready_chunks.load(std::memory_order_relaxed) != 0)) {
+      futex_bump(pool.made);
+    }
+    return first || on ? kHungryPollNs : 0;
+  }
+
   // One round; returns the time until the next, in ns.
   std::uint64_t poll() {
     const std::uint64_t start = monotonic_raw_ns();
@@ -326,9 +337,8 @@ struct Helper {
     start_task();
     housekeeping();
     pool.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
-    if (pool.waiting.load(std::memory_order_acquire) != 0) {
-      futex_bump(pool.made);
-      return kHungryPollNs;
+    if (const std::uint64_t soon = wake_waiting(); soon != 0) {
+      return soon;
     }
     return may_end_soon(shortage) ? time_to_next_poll(elapsed, chunks, slabs) : kIdlePollNs;
   }

@@ -162,12 +162,26 @@ ChunkHeader* wait_for_chunk() {
 
 namespace {
 
-// Of what does not come back, as room on a disk, nobody waits.
-bool may_become_free() {
-  const DropCause cause = pool.chunks.cause.load(std::memory_order_relaxed);
-  return (cause == DropCause::helper_late || cause == DropCause::packing_slow ||
-          cause == DropCause::storage_slow || cause == DropCause::chunks_bound) &&
-         pool.helper_lives.load(std::memory_order_relaxed) != 0 && !packer_is_gone();
+// For how long to wait for a chunk while none becomes free; 0: for what does not come back, as room
+// on a disk, not at all. Where none waits to be packed and there can be no more, threads have them
+// all, or the helper has not looked since: that is seen soon.
+std::uint64_t patience_ns() {
+  if (pool.helper_lives.load(std::memory_order_relaxed) == 0 || packer_is_gone()) {
+    return 0;
+  }
+  const std::uint64_t packed = pool.recycled.load(std::memory_order_acquire);
+  const bool some_wait = pool.retirements.load(std::memory_order_relaxed) != packed;
+  switch (pool.chunks.cause.load(std::memory_order_relaxed)) {
+    case DropCause::helper_late:
+      return kNeverDropStallNs;
+    case DropCause::packing_slow:
+    case DropCause::storage_slow:
+    case DropCause::chunks_bound:
+    case DropCause::no_memory:
+      return some_wait ? kNeverDropStallNs : kGoneNs;
+    default:
+      return 0;
+  }
 }
 
 void count_wait(std::uint64_t ns) {
@@ -189,14 +203,19 @@ ChunkHeader* wait_for_free_chunk() {
     const std::uint64_t free_now = pool.recycled.load(std::memory_order_relaxed);
     moved = free_now != recycled ? now : moved;
     recycled = free_now;
-    if (chunk != nullptr || !may_become_free() || now - moved > kNeverDropStallNs) {
+    // Once one thread waited in vain none does again before there is a chunk.
+    if (chunk != nullptr || pool.chunks.waited_in_vain.load(std::memory_order_relaxed)) {
       break;
     }
-    if (pool.waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
+    if (now - moved >= patience_ns()) {
+      pool.chunks.waited_in_vain.store(true, std::memory_order_relaxed);
+      break;
+    }
+    if (pool.waiting_on.fetch_add(1, std::memory_order_acq_rel) == 0) {
       wake_helper();
     }
     futex_wait(pool.made, seen, static_cast<long>(kGoneNs));
-    pool.waiting.fetch_sub(1, std::memory_order_acq_rel);
+    pool.waiting_on.fetch_sub(1, std::memory_order_acq_rel);
   }
   count_wait(monotonic_raw_ns() - begun);
   errno = saved_errno;

@@ -68,7 +68,8 @@ struct Pool {
   std::atomic<std::uint32_t> wanted;            // futex: moves on when the helper is to look
   std::atomic<std::uint32_t> wake_below;        // ready chunks; 0 = the helper looks soon anyway
   std::atomic<std::uint32_t> made;              // futex: moves on when who waits may find more
-  std::atomic<std::uint32_t> waiting;           // threads
+  std::atomic<std::uint32_t> waiting;           // threads, for their first lane or chunk
+  std::atomic<std::uint32_t> waiting_on;        // threads that wait for each chunk (`never_drops`)
   Shortage chunks, lanes;
   std::atomic<std::uint64_t> next_look_ns;  // the helper looks again well before this
   std::atomic<std::uint32_t> stop;          // futex: what becomes of the helper (helper.cpp)

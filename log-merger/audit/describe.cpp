@@ -91,7 +91,9 @@ bool proto_v2(const ProcessLog& log) {
   unsigned major = 0, minor = 0;
   std::sscanf(log.ucx_version.c_str(), "%u.%u", &major, &minor);
   const ucx::Release* const release = ucx::find_release(major, minor);
-  bool v2 = release != nullptr ? release->protocols_v2 : minor > ucx::kNewest.minor;
+  bool v2 = release != nullptr
+                ? release->protocols_v2
+                : std::pair(major, minor) > std::pair(ucx::kMajor, ucx::kNewest.minor);
   for (const std::string& variable : log.environment) {
     constexpr std::string_view kName = "UCX_PROTO_ENABLE=";
     if (variable.starts_with(kName)) {

@@ -152,7 +152,10 @@ void PeerLoader::finish_definitions() {
                    });
   for (const End& end : interface_ends_) {
     const auto at = log_.interface_at(static_cast<std::uint16_t>(end.handle), end.tick);
-    if (at != kNone) log_.interfaces[at].end_tick = end.tick;
+    if (at == kNone) continue;
+    // Once: a second end is that of one whose definition is lost.
+    Interface& row = log_.interfaces[at];
+    row.end_tick = std::min(row.end_tick, end.tick);
   }
   sort_by_handle(log_.workers);
   for (const End& end : worker_ends_) {

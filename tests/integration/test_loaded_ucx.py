@@ -1,11 +1,12 @@
 """UCX that a program brings into scopes of its own: by a plug-in, under other names, twice in one
 process, and through a handle, where the calls of UCP go past what is preloaded."""
 
+import json
 import shutil
 from pathlib import Path
 
 from checks import check_complete, check_delivered
-from harness import PROGRAMS, check, check_equal, need, record_well, run_test, run_well, scratch
+from harness import TOOL, PROGRAMS, check, check_equal, need, record_well, run, run_test, run_well, scratch
 
 MESSAGES = 4  # of each use; a plug-in is used twice
 LIBRARIES = ("libucm", "libucs", "libuct", "libucp")
@@ -18,21 +19,25 @@ def library_in_use(name):
     raise AssertionError(f"the plug-in does not need {name}")
 
 
-def renamed_plugin(folder):
-    """The plug-in with a copy of UCX whose libraries have names of their own."""
+def renamed(folder, user):
+    """What uses UCX, with a copy of UCX whose libraries have names of their own."""
     patchelf = need("patchelf")
     names = {f"{name}.so.0": f"{name}-copy.so.0" for name in LIBRARIES}
     for name in LIBRARIES:
         shutil.copy(library_in_use(name), folder / names[f"{name}.so.0"])
-    shutil.copy(PROGRAMS / "ucp_plugin.so", folder / "plugin.so")
-    for copy in [*names.values(), "plugin.so"]:
+    shutil.copy(PROGRAMS / user, folder / user)
+    for copy in [*names.values(), user]:
         for change in (
-            ("--set-soname", copy),
+            *((("--set-soname", copy),) if ".so" in copy else ()),
             ("--set-rpath", folder),
             *(("--replace-needed", old, new) for old, new in names.items()),
         ):
             run_well([patchelf, *change, folder / copy])
-    return folder / "plugin.so"
+    return folder / user
+
+
+def renamed_plugin(folder):
+    return renamed(folder, "ucp_plugin.so")
 
 
 def plugins_are_recorded(folder, plugins, options=(), times=1, env=None):
@@ -84,7 +89,19 @@ def bypassed_calls_are_told(folder):
     check("past uctrace" in result.stderr, f"record says nothing: {result.stderr}")
 
 
+def renamed_ucx_is_checked(folder):
+    """Before the job `check` tries the UCX of that name, and not the system's."""
+    program = renamed(folder, "plain_ucp")
+    result = run([TOOL, "check", "--format", "json", "--", program])
+    findings = json.loads(result.stdout)["findings"]
+    tried = [finding["found"] for finding in findings if finding["subject"] == "ucx"]
+    check(any("libucp-copy.so.0" in found for found in tried), f"the UCX that is tried: {findings}")
+    unused = [finding for finding in findings if "uses neither MPI" in finding["found"]]
+    check_equal(unused, [], "the program is taken for one without UCX")
+
+
 CASES = {
+    "renamed-checked": renamed_ucx_is_checked,
     "plug-in": plugin_is_recorded,
     "renamed": renamed_ucx_is_recorded,
     "two-copies": two_copies_are_recorded,

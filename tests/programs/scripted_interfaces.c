@@ -1,6 +1,6 @@
 // More interfaces than the log has ids for, as of a service that opens and closes workers all its
-// life: one message on the first device, then interfaces without end on it, then one message on the
-// second device. More than the shim has entries for, and no two alike in their addresses.
+// life: messages on the first device, then interfaces without end on the second one, then messages
+// on the first again. More than the shim has entries for, too.
 //
 //     scripted_interfaces
 
@@ -33,7 +33,7 @@ static void open_many(ucs_async_context_t* async, uct_md_h domain) {
   static struct side sides[kAtOnce];
   for (int round = 0; round < kRounds; ++round) {
     for (int i = 0; i < kAtOnce; ++i) {
-      open_interface(domain, async, "scripted", "mlx5_0:1", (uct_iface_params_t){.field_mask = 0},
+      open_interface(domain, async, "scripted", "mlx5_1:1", (uct_iface_params_t){.field_mask = 0},
                      &sides[i]);
     }
     // In another order from round to round: memory is used again in another one, too.
@@ -54,7 +54,7 @@ int main(void) {
   uct_md_h domain = open_domain("scripted");
   open_many(async, domain);
   uct_md_close(domain);
-  exchange(async, "mlx5_1:1");
+  exchange(async, "mlx5_0:1");
   ucs_async_context_destroy(async);
   printf("scripted_interfaces: %u messages\n", arrived);
   return 0;

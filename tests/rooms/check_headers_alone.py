@@ -15,8 +15,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
-# Of what else may be there is only one each time.
-OF_OTHER_VERSIONS = {"tests/scripted-transport/internals_1_13.hpp", "tests/scripted-transport/internals_1_18.hpp"}
+NOT_ALONE = {
+    # For one version of UCX each.
+    "tests/scripted-transport/internals_1_13.hpp",
+    "tests/scripted-transport/internals_1_18.hpp",
+    # With fail() and allocate() of common.h or of gpu_pair.h.
+    "tests/programs/device_memory.h",
+}
 
 
 def headers_of_the_tree():
@@ -74,7 +79,8 @@ def failure_of(header, entry):
     text = f'#include "{ROOT / header}"\n'
     language = "c" if entry["file"].endswith(".c") else "c++"
     # A header of static functions uses none of them.
-    command = [*options_of(entry), "-Wno-unused-function", "-Wno-unused-variable", "-fsyntax-only", "-x", language, "-"]
+    command = [*options_of(entry), "-Wno-unused-function", "-Wno-unused-variable", "-fsyntax-only",
+               *(["-Werror=implicit-function-declaration"] if language == "c" else []), "-x", language, "-"]
     done = subprocess.run(command, input=text, cwd=entry["directory"], check=False, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return f"{header}:\n{done.stderr}" if done.returncode != 0 else None
@@ -89,7 +95,7 @@ def main(build, *chosen):
     # A source that is compiled several times is looked through once.
     entries = {entry["file"]: entry for entry in json.loads(Path(build, "compile_commands.json").read_text())}
     known = includers(entries.values())
-    headers = [h for h in chosen or headers_of_the_tree() if h not in OF_OTHER_VERSIONS and not is_included_first(h)]
+    headers = [h for h in chosen or headers_of_the_tree() if h not in NOT_ALONE and not is_included_first(h)]
     entry_of = {h: known.get(h, FOR_C if h.endswith(".h") else FOR_CPP) for h in headers}
     with ThreadPoolExecutor(cpu_count()) as pool:
         failures = [f for f in pool.map(lambda h: failure_of(h, entry_of[h]), headers) if f]

@@ -218,6 +218,25 @@ TEST_CASE("chunks that threads have are none that wait to be packed") {
   });
 }
 
+TEST_CASE("a thread that must not drop waits for no chunk that cannot come") {
+  if (!has_helper()) return;
+  constexpr int kAgain = 20;
+  const Folder folder;
+  setenv("UCTRACE_NEVER_DROP", "1", 1);
+  folder.run([] {
+    alarm(kMostSeconds);
+    // Threads have all that there may be, and none of them will be packed.
+    while (wait_for_free_chunk() != nullptr) {
+    }
+    for (int i = 0; i < kAgain; ++i) {
+      if (wait_for_free_chunk() != nullptr) return false;
+    }
+    return true;
+  });
+  unsetenv("UCTRACE_NEVER_DROP");
+  CHECK(folder.log().page().waits > kAgain);
+}
+
 TEST_CASE("a process whose folder is gone has one log, of counters") {
   const Folder folder;
   folder.run_unstarted([&] {

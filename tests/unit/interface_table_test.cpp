@@ -66,6 +66,28 @@ TEST_CASE("interfaces are found as in a map, however many come and go") {
                     [](const detail::InterfacePlace& place) { return place.key == nullptr; }));
 }
 
+TEST_CASE("interfaces that stay open do not keep the keys of those that were closed") {
+  constexpr std::size_t kStay = 1000, kComeAndGo = 20, kSteps = 400'000;
+  std::mt19937_64 random(11);
+  const auto anywhere = [&] { return handle_at(random() % (std::size_t{1} << 40)); };
+  std::vector<Interface*> stay, others;
+  for (std::size_t i = 0; i < kStay; ++i) stay.push_back(open(anywhere()));
+  for (std::size_t i = 0; i < kComeAndGo; ++i) others.push_back(open(anywhere()));
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    Interface*& one = others[random() % kComeAndGo];
+    close(one);
+    one = open(anywhere());
+    REQUIRE(one != nullptr);
+  }
+  for (const Interface* entry : stay) REQUIRE(find_open_interface(entry->handle) == entry);
+  const auto keys =
+      std::count_if(std::begin(detail::interface_places), std::end(detail::interface_places),
+                    [](const detail::InterfacePlace& place) { return place.key != nullptr; });
+  CHECK(keys < 2 * (kStay + kComeAndGo));
+  for (Interface* entry : stay) close(entry);
+  for (Interface* entry : others) close(entry);
+}
+
 TEST_CASE("one that was closed past us makes room for what is opened at its address") {
   Interface* const first = open(handle_at(1));
   REQUIRE(first != nullptr);
