@@ -53,23 +53,28 @@ inline std::size_t home_of(const void* handle) {
 }
 }  // namespace detail
 
-// The entry of an interface that was opened as a device; nullptr for any other, also if what was at
-// this address is closed: its memory may hold an interface of UCP's own by now. Cost: 1 ns.
-inline Interface* find_open_interface(uct_iface_h handle) {
-  for (std::size_t at = detail::home_of(handle);; at = (at + 1) % detail::kPlaces) {
-    const detail::InterfacePlace& place = detail::interface_places[at];
+namespace detail {
+inline Interface* entry_at(uct_iface_h handle) {
+  for (std::size_t at = home_of(handle);; at = (at + 1) % kPlaces) {
+    const InterfacePlace& place = interface_places[at];
     const uct_iface_h key = place.key.load(std::memory_order_acquire);
     if (key == handle) [[likely]] {
-      Interface* const entry = place.value.load(std::memory_order_acquire);
-      // Its place may have become that of another one since its key was read.
-      return entry != nullptr && __atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) == handle
-                 ? entry
-                 : nullptr;
+      return place.value.load(std::memory_order_acquire);
     }
     if (key == nullptr) {
       return nullptr;
     }
   }
+}
+}  // namespace detail
+
+// The entry of an interface that was opened as a device; nullptr for any other, also if what was at
+// this address is closed: its memory may hold an interface of UCP's own by now. Its place may have
+// become that of another one since its key was read. Cost: 1 ns.
+inline Interface* find_open_interface(uct_iface_h handle) {
+  Interface* const entry = detail::entry_at(handle);
+  return entry != nullptr && __atomic_load_n(&entry->handle, __ATOMIC_ACQUIRE) == handle ? entry
+                                                                                         : nullptr;
 }
 
 // Open at a time; 1,400 bytes each, of memory once they are used.
