@@ -17,8 +17,16 @@ constexpr std::size_t kPageBytes = 4096;
 // UCM patches the libc functions of the same names to watch the program's memory; ours are none of
 // its business, hence the direct calls.
 void* raw_mmap(std::size_t bytes, int flags, int fd, std::uint64_t offset) {
+#if defined(__SANITIZE_THREAD__)
+  // ThreadSanitizer forgets what was at this address, such as the stack of a thread that has ended,
+  // only if it sees the call.
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, static_cast<off_t>(offset));
+  return memory == MAP_FAILED ? nullptr : memory;
+#else
   const long at = syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd, offset);
   return at == -1 ? nullptr : reinterpret_cast<void*>(at);
+#endif
 }
 
 // Faults every page in for writing: MAP_POPULATE maps shared file pages read-only. False with errno
