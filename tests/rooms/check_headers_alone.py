@@ -25,10 +25,10 @@ NOT_ALONE = {
 
 
 def headers_of_the_tree():
-    skipped = {".git", "build", "node_modules"}
+    skipped = {".git", "build", "node_modules", "uctrace.data"}
     for path in sorted(ROOT.rglob("*.h*")):
         name = path.relative_to(ROOT)
-        if path.suffix in (".h", ".hpp") and not skipped & set(name.parts) and not (set(name.parts[:1]) & {"uctrace.data"}):
+        if path.suffix in (".h", ".hpp") and not skipped & set(name.parts):
             yield str(name)
 
 
@@ -61,14 +61,14 @@ def includers(entries):
     included = {}
     for entry in entries:
         source = (Path(entry["directory"]) / entry["file"]).resolve()
-        seen, todo = set(), [source]
-        while todo:
-            path = todo.pop()
+        seen, unread = set(), [source]
+        while unread:
+            path = unread.pop()
             for name in INCLUDE.findall(path.read_text(errors="replace")):
                 for found in (ROOT / name, path.parent / name):
                     if found.is_file() and found not in seen:
                         seen.add(found)
-                        todo.append(found)
+                        unread.append(found)
         for path in seen:
             if path.resolve().is_relative_to(ROOT):
                 included.setdefault(str(path.resolve().relative_to(ROOT)), entry)
@@ -87,7 +87,8 @@ def failure_of(header, entry):
 
 
 # Of test programs, which are compiled for each MPI beside the build.
-FOR_C = {"directory": str(ROOT), "file": "none.c", "command": "mpicc.openmpi -I. -Itests/virtual-gpu/include -std=gnu11"}
+FOR_C = {"directory": str(ROOT), "file": "none.c",
+         "command": "mpicc.openmpi -I. -Itests/virtual-gpu/include -std=gnu11"}
 FOR_CPP = {"directory": str(ROOT), "file": "none.cpp", "command": "c++ -I. -std=c++20"}
 
 
