@@ -10,20 +10,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
 from checks import check_complete, check_messages_are, read_truth  # noqa: E402
 from gpu_jobs import SHARED_MEMORY, check_memory, check_messages_lie  # noqa: E402
-from harness import (  # noqa: E402
-    BUILD_ROOT,
-    MPIS,
-    PROGRAMS,
-    Failure,
-    Recording,
-    check_equal,
-    record_command,
-    rebuilt_ucx,
-    run,
-    run_well,
-    scratch,
-)
+from harness import BUILD_ROOT, PROGRAMS, Failure, check_equal, rebuilt_ucx, run, run_well, scratch  # noqa: E402
+from mpi_jobs import MPIS  # noqa: E402
 from plain import read_calls  # noqa: E402
+from recordings import Recording, record_command  # noqa: E402
 
 WITHOUT_IPC = f"cuda_copy,{SHARED_MEMORY}"
 # UCX 1.13 does not see how pools and mapped memory are allocated, and cannot share them by cuda_ipc.

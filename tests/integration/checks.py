@@ -5,15 +5,8 @@ import json
 import re
 from collections import Counter
 
-from harness import (
-    UCX_UNDER_TEST,
-    check,
-    check_equal,
-    record_well,
-    run_well,
-    scratch,
-    uses_protocols_v2,
-)
+from harness import UCX_UNDER_TEST, check, check_equal, run_well, scratch, uses_protocols_v2
+from recordings import record_well
 
 # --- truth ---------------------------------------------------------------------------------------
 

@@ -5,21 +5,10 @@ import contextlib
 from dataclasses import replace
 
 from checks import sent_like
-from harness import (
-    MPIS,
-    OPEN_MPI_OVER_UCX,
-    PROGRAMS,
-    VIRTUAL_GPUS,
-    Mpi,
-    Recording,
-    check,
-    check_equal,
-    cuda_ucx,
-    record_command,
-    run_well,
-    scratch,
-)
+from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, cuda_ucx, run_well, scratch
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX, Mpi
 from plain import pid_of
+from recordings import Recording, record_command
 from two_hosts import CABLE, HOSTS, LAUNCH_NETWORK, two_hosts
 
 SHARED_MEMORY = "sysv,posix,cma,self"

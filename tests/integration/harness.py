@@ -1,4 +1,4 @@
-"""Shared by the integration tests: running jobs with and without uctrace, and asking it about them.
+"""Shared by the integration tests: what a test is, the UCX that it is about, and running programs.
 
 A test is a script: it calls `run_test(body)`, fails by raising (usually through `check`), and is
 skipped by raising Skip, which exits with 77 after printing the reason. The build to test comes from
@@ -15,8 +15,8 @@ import sys
 import tempfile
 import time
 import traceback
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 SOURCE_ROOT = Path(__file__).resolve().parents[2]
@@ -336,135 +336,3 @@ def run_well(command, **options):
     result = run(command, **options)
     check(result.status == 0, f"the command failed: {result}")
     return result
-
-
-# --- MPI jobs ------------------------------------------------------------------------------------
-
-OPEN_MPI_OVER_UCX = "--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any".split()
-
-
-@dataclass(frozen=True)
-class Mpi:
-    name: str
-    suffix: str  # of its programs
-    launcher: list
-    ranks: int
-    count_option: str
-    transport_options: list = field(default_factory=list)
-
-    def job(self, program, *arguments, options=None):
-        """The command that runs a test program on this MPI's usual number of ranks. `options` take
-        the place of those that make Open MPI use UCX."""
-        need(self.launcher[0])
-        check(PROGRAMS.is_dir(), f"there is no {PROGRAMS}; build first, or give --build DIR")
-        executable = program if isinstance(program, Path) else PROGRAMS / f"{program}.{self.suffix}"
-        if not executable.exists():
-            raise Skip(f"{executable.name} was not built: no compiler of this MPI")
-        return [
-            *self.launcher,
-            *(self.transport_options if options is None else options),
-            self.count_option,
-            self.ranks,
-            executable,
-            *arguments,
-        ]
-
-
-# MPICH's ranks poll without pause, and four of them on two cores can time out.
-MPIS = {
-    "ompi": Mpi("ompi", "ompi", ["mpirun.openmpi", "--oversubscribe"], 4, "-np", OPEN_MPI_OVER_UCX),
-    "mpich": Mpi("mpich", "mpich", ["mpiexec.mpich"], 2, "-n"),
-}
-# The same libraries with MPI's standard ABI, from Open MPI 6 and MPICH 5 on (standard_abi.py).
-MPIS |= {f"{name}_abi": replace(mpi, suffix=f"{name}_abi") for name, mpi in MPIS.items()}
-
-
-# --- recordings ----------------------------------------------------------------------------------
-
-
-class Recording:
-    """A folder that `uctrace record` filled, and what the other verbs say about it."""
-
-    def __init__(self, folder):
-        self.folder = Path(folder)
-
-    def ask(self, verb, *options):
-        return run([TOOL, verb, self.folder, *options])
-
-    def _ask_json(self, verb):
-        result = self.ask(verb, "--format", "json")
-        # 1: an identity is violated; the caller finds it by name.
-        check(result.status in ((0, 1) if verb == "info" else (0,)), f"{verb} failed: {result}")
-        try:
-            return json.loads(result.stdout)
-        except json.JSONDecodeError as error:
-            raise Failure(f"{verb} wrote no JSON ({error}): {result}") from None
-
-    @cached_property
-    def info(self):
-        found = self._ask_json("info")
-        note_drops(found)
-        if UCX_UNDER_TEST:
-            UCX_UNDER_TEST.tell(found)
-        return found
-
-    @cached_property
-    def messages(self):
-        return self._ask_json("messages")
-
-    def table(self, name):
-        """The rows of a table of the merged run (docs/store-schema.md), texts as text."""
-        check(self.info, "the run is merged")
-        packed, _ = self._datasets("texts")
-        data, ends = bytes(packed["bytes"]), packed["offsets"]
-        texts = [data[a:b].decode(errors="replace") for a, b in zip(ends, ends[1:])]
-        columns, units = self._datasets(name)
-        for column in columns:
-            if units.get(column) == "text":
-                columns[column] = [texts[number] for number in columns[column]]
-        for difference in [column for column in columns if "_minus_" in column]:
-            of, base = difference.split("_minus_")
-            columns[of] = [a + b for a, b in zip(columns.pop(difference), columns[base])]
-        return [dict(zip(columns, row)) for row in zip(*columns.values())]
-
-    def _datasets(self, group):
-        """{dataset: [number]} and {dataset: unit} of a group of the store."""
-        dump = [need("h5dump"), "-y", "-w", "0", "-g", f"/{group}", self.folder / "run.h5"]
-        numbers, units, dataset, attribute = {}, {}, None, None
-        for line in run_well(dump).stdout.splitlines():
-            first, _, rest = line.strip().partition(" ")
-            if first == "DATASET":
-                dataset, attribute = rest.split('"')[1], None
-                numbers[dataset] = []
-            elif first == "ATTRIBUTE":
-                attribute = rest.split('"')[1]
-            elif dataset and not attribute and first.strip("-,").isdigit():
-                numbers[dataset] += map(int, line.replace(",", " ").split())
-            elif attribute == "unit" and first.startswith('"'):
-                units[dataset] = line.split('"')[1]
-        return numbers, units
-
-    @property
-    def logs(self):
-        return sorted(self.folder.glob("*.ulog"))
-
-    def sent_by(self, *functions):
-        return [message for message in self.messages if message["mpi"] in functions]
-
-
-def record_command(folder, command, switches=()):
-    check(TOOL.exists(), f"there is no {TOOL}; build first, or give --build DIR")
-    options = UCX_UNDER_TEST.record_options if UCX_UNDER_TEST else []
-    return [TOOL, "record", "-o", folder, *options, *switches, "--", *command]
-
-
-def record(folder, command, switches=(), **options):
-    """The job's result and its recording; `switches` are options of `record`."""
-    result = run(record_command(folder, command, switches), **options)
-    return result, Recording(folder)
-
-
-def record_well(folder, command, **options):
-    result, recording = record(folder, command, **options)
-    check(result.status == 0, f"the recorded job failed: {result}")
-    return result, recording

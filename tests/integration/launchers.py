@@ -3,7 +3,8 @@
 import re
 from functools import cache
 
-from harness import MPIS, need, run_well
+from harness import need, run_well
+from mpi_jobs import MPIS
 
 # A remote shell: the command runs on this machine, with next to nothing in its environment. Each "host"
 # has temporary files of its own: Open MPI's daemons fall out over folders that they all make.

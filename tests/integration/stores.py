@@ -3,7 +3,9 @@
 import shutil
 import sqlite3
 
-from harness import MPIS, PROGRAMS, Recording, TOOL, check, check_equal, need, record_well, run, run_well
+from harness import PROGRAMS, TOOL, check, check_equal, need, run, run_well
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 DISTURBED = PROGRAMS / "disturbed_files.so"
 TOOL_FAILURE = 125

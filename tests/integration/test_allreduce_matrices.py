@@ -3,7 +3,9 @@
 from collections import Counter
 
 from checks import check_complete, check_delivered, check_same_multiset
-from harness import MPIS, OPEN_MPI_OVER_UCX, record_well, run_test, scratch
+from harness import run_test, scratch
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from recordings import record_well
 
 BYTES = 65536
 REPETITIONS = 3

@@ -5,9 +5,10 @@ import json
 from dataclasses import replace
 
 from checks import check_complete, check_delivered
-from harness import MPIS, PROGRAMS, TOOL, Recording, check, check_equal, record, record_command, run
-from harness import run_test, scratch
+from harness import PROGRAMS, TOOL, check, check_equal, run, run_test, scratch
 from launchers import tells_failures
+from mpi_jobs import MPIS
+from recordings import Recording, record, record_command
 
 # MPI libraries leak by themselves.
 WITHOUT_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}

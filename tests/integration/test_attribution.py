@@ -5,8 +5,9 @@ import json
 from collections import Counter
 
 from checks import check_complete, check_messages_are, check_program_is_recorded, read_truth
-from harness import MPIS, OPEN_MPI_OVER_UCX, check, check_equal, record_well, run_test, run_well
-from harness import scratch
+from harness import check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from recordings import record_well
 
 SENDS = ("MPI_Send", "MPI_Start", "MPI_Startall")
 AM_HEADER = 24  # that MPICH puts before the data of partitions

@@ -4,8 +4,9 @@ nothing of it is missing."""
 from collections import Counter
 
 from checks import check_complete
-from harness import MPIS, OPEN_MPI_OVER_UCX, check, check_equal, record_well, run_test, run_well
-from harness import scratch
+from harness import check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from recordings import record_well
 
 CASES = 11  # each prints a line
 # Calls of each rank on communicators by their letters (docs/comms.md); the last MPI_Allreduce is on a

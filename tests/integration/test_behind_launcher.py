@@ -2,8 +2,9 @@
 in one folder keep to themselves, and nothing is recorded twice where both ways meet."""
 
 from checks import check_complete, check_same_multiset
-from harness import MPIS, TOOL, Recording, check, check_equal, record_well, run, run_test, run_well
-from harness import scratch
+from harness import TOOL, check, check_equal, run, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 COLUMNS = ("src", "dst", "bytes", "mpi", "comm", "protocol")
 

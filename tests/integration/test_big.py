@@ -3,8 +3,10 @@
 import json
 
 from checks import check_complete, check_delivered, check_same_multiset, read_truth, sent_like
-from harness import MPIS, PROGRAMS, check, check_equal, record_well, run_test, scratch
+from harness import PROGRAMS, check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
 from plain import as_called, read_calls
+from recordings import record_well
 
 BYTES = 9 << 28  # 2.25 GiB, in each message
 

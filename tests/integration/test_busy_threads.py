@@ -10,7 +10,9 @@ from checks import (
     results_of,
     sent_like,
 )
-from harness import MPIS, check_equal, record_well, run_test, run_well, scratch
+from harness import check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 SHARED_TAG = 6
 

@@ -2,7 +2,9 @@
 bound to MPI itself. The recording says so, and nothing of it is shown as whole. The program ends as
 without, also where it unloads the plug-in with all of MPI."""
 
-from harness import MPIS, PROGRAMS, check, check_equal, record, run, run_test, scratch, ucx_version
+from harness import PROGRAMS, check, check_equal, run, run_test, scratch, ucx_version
+from mpi_jobs import MPIS
+from recordings import record
 
 
 def check_told(recording, result, mpi):

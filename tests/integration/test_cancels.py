@@ -2,7 +2,9 @@
 cancelled and open ones match nothing, and a truncated message says so."""
 
 from checks import check_delivered, check_same_multiset, read_truth, results_of, sent_like
-from harness import MPIS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 COLUMNS = ("src", "dst", "bytes", "tag", "function", "comm", "status")
 CANCELLED, TRUNCATED = 3, 2  # receives of each rank

@@ -3,7 +3,9 @@
 import re
 
 from checks import SENT_COLUMNS, check_complete, check_messages_are
-from harness import BUILD_ROOT, MPIS, check, record_well, run_test, scratch
+from harness import BUILD_ROOT, check, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 EDGE = 24  # the default grid; its planes divide evenly among the ranks
 PLANE_BYTES = EDGE * EDGE * 8

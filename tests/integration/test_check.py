@@ -7,21 +7,9 @@ import shlex
 import shutil
 import subprocess
 
-from harness import (
-    LIBRARY,
-    MPIS,
-    PROGRAMS,
-    TOOL,
-    Skip,
-    check,
-    check_equal,
-    need,
-    record_command,
-    run,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import LIBRARY, PROGRAMS, TOOL, Skip, check, check_equal, need, run, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_command
 
 PROBLEM = 1
 GRADES = ("ok", "warning", "problem")

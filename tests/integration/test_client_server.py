@@ -2,18 +2,10 @@
 so do those that UCP made by itself to answer by. A peer that left no log is named."""
 
 from checks import check_accounts, check_delivered, check_same_multiset, results_of
-from harness import (
-    PROGRAMS,
-    Recording,
-    check,
-    check_equal,
-    record_well,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
 from logs import Log
 from plain import as_called, read_calls
+from recordings import Recording, record_well
 
 CLIENTS, CONNECTIONS = 3, 2
 SETTINGS = {

@@ -2,7 +2,9 @@
 stand for, and told as what they are."""
 
 from checks import check_complete
-from harness import MPIS, PROGRAMS, check, check_equal, record_well, run_test, scratch
+from harness import PROGRAMS, check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 CLOCK, MPI_CALL, ARRIVAL, POST = range(4)
 SHORT = {"am_short", "am_short_iov", "put_short", "tag_eager_short"}

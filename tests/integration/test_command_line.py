@@ -8,18 +8,9 @@ import os
 import pty
 import subprocess
 
-from harness import (
-    MPIS,
-    TOOL,
-    Recording,
-    check,
-    check_equal,
-    record_well,
-    run,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import TOOL, check, check_equal, run, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 TOOL_FAILURE = 125
 

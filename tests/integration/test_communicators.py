@@ -4,7 +4,9 @@ have, and their parents, though no process tells another anything."""
 from checks import check_program_is_recorded, read_truth
 from launchers import launcher_version
 
-from harness import MPIS, check, check_equal, record_well, run_test, scratch
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 
 def members_of(comm, runs):

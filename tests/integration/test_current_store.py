@@ -6,7 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-from harness import Recording, check, check_equal, run_test, scratch
+from harness import check, check_equal, run_test, scratch
+from recordings import Recording
 from stores import (
     DISTURBED,
     ask,

@@ -4,8 +4,10 @@ before, where it was freed while in use, and where its counts are of 64 bits."""
 import json
 
 from checks import check_complete
-from harness import MPIS, check, check_equal, record_well, run_test, scratch
+from harness import check, check_equal, run_test, scratch
 from logs import DEFINITIONS, Log
+from mpi_jobs import MPIS
+from recordings import record_well
 
 DATATYPE, DATATYPE_FREE = 51, 52
 FACTS = ("combiner", "size", "extent", "contiguous")

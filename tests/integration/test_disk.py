@@ -4,21 +4,10 @@ import re
 
 from checks import check_incomplete, check_losses_are_told
 from harness import (
-    MPIS,
-    Recording,
-    Skip,
-    TOOL,
-    check,
-    check_equal,
-    in_private_mounts,
-    need,
-    need_private_mounts,
-    record_command,
-    run,
-    run_test,
-    run_well,
-    scratch,
+    Skip, TOOL, check, check_equal, in_private_mounts, need, need_private_mounts, run, run_test, run_well, scratch,
 )
+from mpi_jobs import MPIS
+from recordings import Recording, record_command
 from stores import TOOL_FAILURE, generate
 
 # A private mount namespace with a small tmpfs on $1; what is there at the end is copied to $2.

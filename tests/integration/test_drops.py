@@ -3,7 +3,8 @@
 import re
 import signal
 
-from harness import PROGRAMS, Recording, check, check_equal, record_command, run, run_test, scratch
+from harness import PROGRAMS, check, check_equal, run, run_test, scratch
+from recordings import Recording, record_command
 
 MESSAGES = 20_000
 

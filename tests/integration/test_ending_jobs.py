@@ -3,7 +3,8 @@
 import threading
 
 from checks import check_complete
-from harness import PROGRAMS, Recording, check, check_equal, finish, record_command, run_test, scratch, started
+from harness import PROGRAMS, check, check_equal, finish, run_test, scratch, started
+from recordings import Recording, record_command
 
 JOBS = 20
 AT_A_TIME = 4

@@ -2,7 +2,9 @@
 program goes on as without, and so does its recording."""
 
 from checks import check_complete
-from harness import MPIS, check_equal, record_well, run_test, run_well, scratch
+from harness import check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 THROWN = 3  # calls of each rank that are left by an exception (thrown.cpp)
 

@@ -1,6 +1,7 @@
 """`record` ends as its program did: its exit status, or 128 + the signal that killed it."""
 
-from harness import check, check_equal, record, run_test, scratch
+from harness import check, check_equal, run_test, scratch
+from recordings import record
 
 
 def exit_status_is_kept():

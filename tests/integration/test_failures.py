@@ -4,7 +4,8 @@ progress when the other process dies. They are failed, and never traffic that ar
 from collections import Counter
 
 from checks import check_accounts, results_of
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 
 # From 1.16 on UCX would send what is meant as a rendezvous at once.
 QUIET = {"UCX_TLS": "tcp,self", "UCX_LOG_LEVEL": "fatal", "UCX_RNDV_THRESH": "100k"}

@@ -5,8 +5,10 @@ import shutil
 import struct
 
 from checks import SENT_COLUMNS, check_incomplete, check_same_multiset, read_truth, sent_like
-from harness import MPIS, TOOL, Recording, check, check_equal, record_well, run, run_test, scratch
+from harness import TOOL, check, check_equal, run, run_test, scratch
 from logs import PAGE_BYTES
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 TOOL_FAILURE = 125
 VERSION_OFFSET = 8  # docs/log-format.md: u32 after the magic

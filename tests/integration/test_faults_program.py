@@ -11,8 +11,10 @@ from checks import (
     read_truth,
     sent_like,
 )
-from harness import MPIS, check, check_equal, record, run, run_test, scratch
+from harness import check, check_equal, run, run_test, scratch
 from launchers import tells_failures
+from mpi_jobs import MPIS
+from recordings import record
 
 HARMLESS = ("none", "fork", "fork-mpi", "fork-exec", "commands", "interrupted")
 RANK, MESSAGES = 1, 20

@@ -4,8 +4,10 @@ by then, and when a handle is used again; and their ends are in the log."""
 import json
 
 from checks import check_complete
-from harness import MPIS, OPEN_MPI_OVER_UCX, check_equal, record_well, run_test, scratch
+from harness import check_equal, run_test, scratch
 from logs import DEFINITIONS, Log
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from recordings import record_well
 
 FUNCTIONS = ("MPI_File_", "MPI_Win_", "MPI_Put")
 # What files.c makes, and the record types of their beginnings and ends.

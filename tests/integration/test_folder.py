@@ -12,20 +12,9 @@ from checks import (
     check_messages_are,
     read_truth,
 )
-from harness import (
-    MPIS,
-    Recording,
-    check,
-    check_equal,
-    finish,
-    record_command,
-    run_test,
-    run_well,
-    scratch,
-    started,
-    wait_for,
-    wait_until,
-)
+from harness import check, check_equal, finish, run_test, run_well, scratch, started, wait_for, wait_until
+from mpi_jobs import MPIS
+from recordings import Recording, record_command
 
 MESSAGES = 20
 PAGE_BYTES = 128 * 1024  # of the page that leads a log

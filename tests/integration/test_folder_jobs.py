@@ -9,23 +9,10 @@ import time
 
 from folders import BOOT_ID, CLOSED, HEARTBEAT, SILENCE_S, WAIT_FOR, quick_job, write_at
 from harness import (
-    Recording,
-    Skip,
-    check,
-    check_equal,
-    finish,
-    need,
-    record_command,
-    record_well,
-    run,
-    run_test,
-    run_well,
-    scratch,
-    started,
-    ucx_version,
-    wait_for,
+    Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, ucx_version, wait_for,
     wait_until,
 )
+from recordings import Recording, record_command, record_well
 
 
 def waiting(go):

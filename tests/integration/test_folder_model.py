@@ -34,19 +34,8 @@ from folders import (
     process_of,
     state_of,
 )
-from harness import (
-    PROGRAMS,
-    TOOL,
-    check,
-    check_equal,
-    finish,
-    record_command,
-    run,
-    run_test,
-    scratch,
-    started,
-    wait_until,
-)
+from harness import PROGRAMS, TOOL, check, check_equal, finish, run, run_test, scratch, started, wait_until
+from recordings import record_command
 
 SEED, STEPS = 1, 80
 MARGIN_S = 20

@@ -6,24 +6,9 @@ import os
 
 from checks import check_complete
 from folders import REFUSED, STRANGER, WAIT_FOR, quick_job
-from harness import (
-    MPIS,
-    TOOL,
-    Recording,
-    Skip,
-    check,
-    check_equal,
-    finish,
-    need,
-    record_command,
-    record_well,
-    run,
-    run_test,
-    run_well,
-    scratch,
-    started,
-    wait_for,
-)
+from harness import TOOL, Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_for
+from mpi_jobs import MPIS
+from recordings import Recording, record_command, record_well
 
 
 

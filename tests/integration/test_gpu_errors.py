@@ -3,7 +3,8 @@ unknown and never taken for the host's, and each process says once why."""
 
 from checks import check_messages_are, read_truth
 from gpu_jobs import SHARED_MEMORY, place
-from harness import MPIS, check, check_equal, run_test
+from harness import check, check_equal, run_test
+from mpi_jobs import MPIS
 
 ERROR = 700  # CUDA_ERROR_ILLEGAL_ADDRESS: a kernel crashed, and took the context along
 UNKNOWN = {"kind": "unknown", "gpu": None, "bus": None}

@@ -8,7 +8,8 @@ from collections import Counter
 
 from checks import check_complete, check_messages_are, read_truth
 from gpu_jobs import SHARED_MEMORY, UNHOOKED, check_gpus, check_memory, place
-from harness import MPIS, check, check_equal, run_test, ucx_version
+from harness import check, check_equal, run_test, ucx_version
+from mpi_jobs import MPIS
 
 INSIDE = frozenset(SHARED_MEMORY.split(","))
 TRANSPORTS = f"cuda_copy,cuda_ipc,{SHARED_MEMORY},tcp"

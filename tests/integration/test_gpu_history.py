@@ -8,17 +8,9 @@ import json
 
 from checks import check_complete, check_messages_are, read_truth
 from gpu_jobs import SHARED_MEMORY, UNREGISTERED, check_memory, gpu_environment, place
-from harness import (
-    MPIS,
-    VIRTUAL_GPUS,
-    check,
-    check_equal,
-    record_command,
-    run,
-    run_test,
-    scratch,
-    ucx_version,
-)
+from harness import VIRTUAL_GPUS, check, check_equal, run, run_test, scratch, ucx_version
+from mpi_jobs import MPIS
+from recordings import record_command
 
 PLUGIN = VIRTUAL_GPUS / "libuctrace-cupti.so"
 ANOTHER = VIRTUAL_GPUS / "libnvidia-ml.so.1"  # is there, and nothing that CUDA's driver would load

@@ -5,7 +5,8 @@ they arrive, all that is done for them is known, and so is where they lie.
 
 from checks import check_complete, check_messages_are, read_truth
 from gpu_jobs import PROTOCOLS, SHARED_MEMORY, check_memory, place
-from harness import MPIS, run_test
+from harness import run_test
+from mpi_jobs import MPIS
 
 # Memory whose allocation UCX 1.13 does not see: its cache would take that for the host's.
 UNSEEN = {"pool", "vmm"}

@@ -9,19 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 from gpu_jobs import SHARED_MEMORY, check_gpus, place
-from harness import (
-    PROGRAMS,
-    VIRTUAL_GPUS,
-    Recording,
-    check,
-    check_equal,
-    record_command,
-    run_test,
-    run_well,
-    scratch,
-    wait_until,
-)
+from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, run_test, run_well, scratch, wait_until
 from node_xml import CARD_BUS, FROM_CARD, NUMA_NODES, node_xml
+from recordings import Recording, record_command
 from two_hosts import CABLE
 
 COLUMNS = ("out_operations", "out_bytes", "in_operations", "in_bytes", "out_staged_bytes", "in_staged_bytes")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from checks import check_complete, check_messages_are, read_truth
 from gpu_jobs import SHARED_MEMORY, check_gpus, check_memory, place
-from harness import MPIS, PROGRAMS, check, check_equal, run_test
+from harness import PROGRAMS, check, check_equal, run_test
+from mpi_jobs import MPIS
 
 # What each rank sees: VISIBLE_<rank>. Every rank takes one of its devices by its own rank.
 CASES = {

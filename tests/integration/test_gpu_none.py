@@ -5,16 +5,8 @@ is the host's or unknown, and never a device's.
     test_gpu_none.py WHEN"""
 
 from checks import check_complete
-from harness import (
-    PROGRAMS,
-    VIRTUAL_GPUS,
-    check,
-    check_equal,
-    record_well,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 
 HOST = {"kind": "host", "gpu": None, "bus": None}
 # By phase, as gpu_none.c numbers it: before uctrace looked for a driver in vain, since then, since the

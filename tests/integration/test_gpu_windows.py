@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from checks import check_complete, check_copies, read_truth
 from gpu_jobs import SHARED_MEMORY, check_memory, place
-from harness import MPIS, run_test
+from harness import run_test
+from mpi_jobs import MPIS
 
 # (own memory, windows, settings). Over UCX 1.13 protocols v1 reach a GPU's memory by cuda_ipc alone.
 V2 = {"UCX_PROTO_ENABLE": "y"}

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from checks import results_of
-from harness import MPIS, PROGRAMS, Recording, check, check_equal, record_well, run_test, scratch
+from harness import PROGRAMS, check, check_equal, run_test, scratch
 from logs import (
     CAUSES_OFFSET,
     COUNTERS,
@@ -16,6 +16,8 @@ from logs import (
     UCT_OPERATION,
     Log,
 )
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 IDENTITY_VIOLATED = 1  # exit status of `info`
 

@@ -5,19 +5,9 @@ import re
 import shutil
 
 from checks import check_complete
-from harness import (
-    BUILD_ROOT,
-    MPIS,
-    PROGRAMS,
-    SOURCE_ROOT,
-    Recording,
-    check,
-    check_equal,
-    need,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import BUILD_ROOT, PROGRAMS, SOURCE_ROOT, check, check_equal, need, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import Recording
 
 
 def install(folder):

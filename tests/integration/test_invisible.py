@@ -2,7 +2,9 @@
 with `record` in front of the launcher and with `record` started by the launcher on each rank."""
 
 from checks import check_complete
-from harness import MPIS, TOOL, Recording, check_equal, record, run, run_test, run_well, scratch
+from harness import TOOL, check_equal, run, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import Recording, record
 
 
 def check_same_streams(stdout, stderr, alone, way):

@@ -2,7 +2,8 @@
 they are closed by force: that is part of the program's own close."""
 
 from checks import check_complete
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 from scripted import LIBRARY
 
 EXACT = 0  # log-merger/model/model.hpp

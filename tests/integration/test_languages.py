@@ -2,7 +2,9 @@
 plug-ins in a program that knows no MPI."""
 
 from checks import check_complete, check_messages_are
-from harness import MPIS, PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 
 def ring_messages(ranks):

@@ -2,8 +2,10 @@
 recorded, and the user's own LD_PRELOAD and variables are as without the tool."""
 
 from checks import check_complete
-from harness import MPIS, TOOL, check, check_equal, record_well, run_test, run_well, scratch
+from harness import TOOL, check, check_equal, run_test, run_well, scratch
 from launchers import SHOW, launcher_version, open_mpi_settings, two_hosts, write_script
+from mpi_jobs import MPIS
+from recordings import record_well
 
 USERS = "libm.so.6"  # any library; loading it changes nothing
 RANKS = 2

@@ -4,8 +4,9 @@ violated for it."""
 import itertools
 
 from checks import results_of
-from harness import MPIS, PROGRAMS, TOOL, check, check_equal, run, run_test, run_well, scratch
-from harness import Recording
+from harness import PROGRAMS, TOOL, check, check_equal, run, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import Recording
 
 LAYERS = ("uct", "ucp", "mpi")
 # Both sides are of this layer alone, so that they hold although the others are missing.

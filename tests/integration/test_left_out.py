@@ -1,8 +1,9 @@
 """Each hook is missed: a job that is recorded without it runs as before, and at least one identity is
 violated, one about data wherever the hook has to do with data."""
 
-from harness import PROGRAMS, check, check_equal, record_well, run_test, scratch, uses_protocols_v2
+from harness import PROGRAMS, check, check_equal, run_test, scratch, uses_protocols_v2
 from logs import UCP_FUNCTIONS
+from recordings import record_well
 from scripted import LIBRARY
 
 # Over the scripted transport, which has all operations.

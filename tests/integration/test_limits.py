@@ -4,19 +4,8 @@ does what it does without, and what could not be recorded is counted with its re
 import os
 
 from checks import check_complete, check_incomplete, check_losses_are_told
-from harness import (
-    PROGRAMS,
-    Recording,
-    Skip,
-    check,
-    check_equal,
-    need,
-    record_command,
-    run,
-    run_test,
-    scratch,
-    ucx_version,
-)
+from harness import PROGRAMS, Skip, check, check_equal, need, run, run_test, scratch, ucx_version
+from recordings import Recording, record_command
 
 MESSAGES = 1000
 STRANGER = 61234  # a user who runs nothing else: a limit on threads counts all a user's

@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 from checks import check_complete, check_delivered
-from harness import TOOL, PROGRAMS, check, check_equal, need, record_well, run, run_test, run_well, scratch
+from harness import TOOL, PROGRAMS, check, check_equal, need, run, run_test, run_well, scratch
+from recordings import record_well
 
 MESSAGES = 4  # of each use; a plug-in is used twice
 LIBRARIES = ("libucm", "libucs", "libuct", "libucp")

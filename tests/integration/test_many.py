@@ -2,7 +2,8 @@
 outstanding together. Nothing is lost, or every loss is counted; peers and matches are right."""
 
 from checks import check_accounts, check_complete, check_incomplete, results_of
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 
 
 def check_endpoints(recording, count):

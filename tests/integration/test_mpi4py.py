@@ -9,18 +9,9 @@ import re
 from pathlib import Path
 
 from checks import check_accounts, results_of
-from harness import (
-    MPIS,
-    OPEN_MPI_OVER_UCX,
-    Recording,
-    Skip,
-    check,
-    check_equal,
-    record_command,
-    run,
-    run_test,
-    scratch,
-)
+from harness import Skip, check, check_equal, run, run_test, scratch
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from recordings import Recording, record_command
 
 PYTHON = "/usr/bin/python3"  # Debian's mpi4py is of Debian's Python
 RANKS = 2

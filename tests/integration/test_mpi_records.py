@@ -6,8 +6,10 @@ import json
 import struct
 
 from checks import check_complete
-from harness import MPIS, check, check_equal, record_well, run_test, scratch
+from harness import check, check_equal, run_test, scratch
 from logs import DEFINITIONS, Log
+from mpi_jobs import MPIS
+from recordings import record_well
 
 TEXT, MPI_CALL, MPI_REQUESTS = 32, 6, 9
 MPI_FUNCTION = 6  # kind of a text

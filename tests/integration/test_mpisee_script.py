@@ -8,7 +8,9 @@ import re
 import sys
 from pathlib import Path
 
-from harness import MPIS, Skip, check, check_equal, record_well, run_test, run_well, scratch
+from harness import Skip, check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 VIEWS = [[], ["-a"], ["-p"], ["-c"], ["-e"], ["-u"], ["-a", "-r", "0,1"], ["-b", "1024:8192"],
          ["-t", "0:10"], ["-c", "-s", "0"]]

@@ -6,8 +6,10 @@ import resource
 import shutil
 import subprocess
 
-from harness import BUILD_ROOT, MPIS, PROGRAMS, TOOL, check, check_equal, record_well, run_test, scratch
+from harness import BUILD_ROOT, PROGRAMS, TOOL, check, check_equal, run_test, scratch
 from logs import unpack
+from mpi_jobs import MPIS
+from recordings import record_well
 
 MUTANTS = 500  # in one process
 COMMAND_MUTANTS = 13  # through the command: one for each kind of damage

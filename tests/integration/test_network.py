@@ -10,22 +10,10 @@ from pathlib import Path
 
 from checks import check_complete, check_incomplete, check_messages_are, read_truth, sent_like
 from harness import (
-    MPIS,
-    Recording,
-    Skip,
-    check,
-    check_equal,
-    finish,
-    need,
-    record_command,
-    run,
-    run_test,
-    run_well,
-    scratch,
-    started,
-    wait_for,
-    wait_until,
+    Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_for, wait_until,
 )
+from mpi_jobs import MPIS
+from recordings import Recording, record_command
 
 MESSAGES = 20
 

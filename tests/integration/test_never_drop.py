@@ -1,7 +1,8 @@
 """Threads that record faster than their records can be packed: with --never-drop they wait for it."""
 
 from checks import check_accounts, results_of
-from harness import BUILD_ROOT, TOOL, check, check_equal, record_well, run, run_test, run_well, scratch
+from harness import BUILD_ROOT, TOOL, check, check_equal, run, run_test, run_well, scratch
+from recordings import record_well
 
 THREADS, BATCHES, OPERATIONS = 4, 8, 20_000
 PROGRAM = [BUILD_ROOT / "tests" / "benchmarks" / "thread_costs", THREADS, 8, BATCHES, OPERATIONS, 0]

@@ -5,7 +5,9 @@ import json
 import os
 import re
 
-from harness import MPIS, TOOL, Skip, check, check_equal, need, record_command, run, run_test, scratch
+from harness import TOOL, Skip, check, check_equal, need, run, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_command
 
 HIDE_PROC = 'mount -t tmpfs none /proc && exec "$@"'
 

@@ -1,15 +1,8 @@
 """`record` says when an Open MPI job did not use UCX and names the fix; else it gives no advice."""
 
-from harness import (
-    MPIS,
-    OPEN_MPI_OVER_UCX,
-    check,
-    check_equal,
-    record_well,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from recordings import record_well
 
 WITHOUT_UCX = "--mca pml ob1 --mca btl self,vader".split()
 

@@ -1,6 +1,7 @@
 """A program that touches neither UCX nor MPI leaves no log, and `record` says that it saw none."""
 
-from harness import PROGRAMS, check, check_equal, record, run, run_test, scratch
+from harness import PROGRAMS, check, check_equal, run, run_test, scratch
+from recordings import record
 
 
 def nothing_is_recorded():

@@ -6,8 +6,10 @@ import shutil
 import struct
 
 from checks import check_complete, results_of
-from harness import MPIS, Recording, check, check_equal, record_well, run_test, scratch
+from harness import check, check_equal, run_test, scratch
 from logs import unpack
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 # docs/log-format.md
 VERSION, HOST, BOOT_ID, ANCHOR_COUNT, ANCHORS = 8, 32, 96, 288, 296

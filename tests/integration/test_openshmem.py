@@ -4,19 +4,10 @@ ranks that the launcher gave them."""
 from collections import Counter
 
 from checks import check_accounts, check_delivered, check_incomplete
-from harness import (
-    OPEN_MPI_OVER_UCX,
-    PROGRAMS,
-    Skip,
-    check,
-    check_equal,
-    need,
-    record_well,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import PROGRAMS, Skip, check, check_equal, need, run_test, run_well, scratch
+from mpi_jobs import OPEN_MPI_OVER_UCX
 from plain import read_calls
+from recordings import record_well
 
 PES = 2
 

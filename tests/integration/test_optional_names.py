@@ -2,7 +2,9 @@
 those that its MPI has are recorded where it calls them."""
 
 from checks import check_complete
-from harness import MPIS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 MPI_4 = {
     "MPI_Irecv_c", "MPI_Send_c", "MPI_Bcast_init", "MPI_Precv_init", "MPI_Psend_init", "MPI_Pready",

@@ -5,8 +5,10 @@ that it wraps."""
 from collections import Counter
 
 from checks import check_accounts, check_complete, results_of
-from harness import MPIS, PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check_equal, run_test, run_well, scratch
 from launchers import write_script
+from mpi_jobs import MPIS
+from recordings import record_well
 
 CALLS = {"MPI_Init": 1, "MPI_Irecv": 7, "MPI_Send": 7, "MPI_Wait": 7, "MPI_Allreduce": 3,
          "MPI_Finalize": 1}  # of each rank (tooled.c)

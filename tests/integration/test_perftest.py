@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 
 from checks import check_accounts, results_of
-from harness import Failure, Recording, check, check_equal, need, record_command, run_well, run_test
-from harness import scratch
+from harness import Failure, check, check_equal, need, run_well, run_test, scratch
+from recordings import Recording, record_command
 
 ITERATIONS = 300
 UCP = {

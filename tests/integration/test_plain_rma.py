@@ -4,9 +4,10 @@ each call is recorded once under its own name, and each movement of data is one 
 from collections import Counter
 
 from checks import check_complete, check_delivered, check_links, check_same_multiset
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
 from logs import Log
 from plain import SETTINGS, as_called, read_calls
+from recordings import record_well
 
 MESSAGES = ("put", "get", "atomic", "am")
 UNKNOWN = -1  # whom an answer goes to: the handler knows only an endpoint

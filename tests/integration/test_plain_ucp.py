@@ -1,16 +1,8 @@
 """A program that uses UCP without any MPI: its messages are matched between its processes."""
 
 from checks import check_complete, check_delivered, check_links, check_same_multiset
-from harness import (
-    PROGRAMS,
-    check,
-    check_equal,
-    record_well,
-    run_test,
-    run_well,
-    scratch,
-    uses_protocols_v2,
-)
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch, uses_protocols_v2
+from recordings import record_well
 
 ROUNDS = 3
 SIZES = (0, 1, 8, 100, 4000, 8192, 20000, 100000, 1048576)

@@ -7,7 +7,8 @@ import signal
 from checks import check_complete, check_delivered, check_incomplete, results_of
 from stores import DISTURBED
 
-from harness import PROGRAMS, Recording, check, check_equal, record, run, run_test, scratch
+from harness import PROGRAMS, check, check_equal, run, run_test, scratch
+from recordings import Recording, record
 
 # name: (processes, messages of all)
 WHOLE = {

@@ -6,7 +6,9 @@ import sqlite3
 from collections import Counter
 
 from checks import check_complete
-from harness import MPIS, check, check_equal, record_well, run_test, scratch
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 ON_ALL, ON_HALVES, BYTES = 30, 100, 256 * 8
 

@@ -4,18 +4,9 @@ only one rank of a script runs is alone; without the library for the MPI the fir
 import shutil
 
 from harness import (
-    MPIS,
-    TOOL,
-    check,
-    check_equal,
-    in_private_mounts,
-    need,
-    need_private_mounts,
-    run,
-    run_test,
-    run_well,
-    scratch,
+    TOOL, check, check_equal, in_private_mounts, need, need_private_mounts, run, run_test, run_well, scratch,
 )
+from mpi_jobs import MPIS
 from stores import generate, views
 
 

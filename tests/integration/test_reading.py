@@ -5,7 +5,9 @@ import json
 import os
 import shutil
 
-from harness import MPIS, Recording, check, check_equal, record_well, run_test, scratch
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 TOOL_FAILURE = 125
 

@@ -12,21 +12,8 @@ import shlex
 import shutil
 import socket
 
-from harness import (
-    BUILD_ROOT,
-    MPIS,
-    OPEN_MPI_OVER_UCX,
-    PROGRAMS,
-    SOURCE_ROOT,
-    TOOL,
-    check,
-    need,
-    run,
-    run_test,
-    run_well,
-    scratch,
-    ucx_version,
-)
+from harness import BUILD_ROOT, PROGRAMS, SOURCE_ROOT, TOOL, check, need, run, run_test, run_well, scratch, ucx_version
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
 
 README = (SOURCE_ROOT / "README.md").read_text()
 SCRIPTS = ("./quickstart", "./run-tests")  # they install; what they run is tested elsewhere

@@ -11,22 +11,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from checks import check_complete, check_delivered, check_messages_are, read_truth
-from harness import (
-    MPIS,
-    PROGRAMS,
-    TOOL,
-    Recording,
-    check,
-    check_equal,
-    need,
-    rebuilt_ucx,
-    record_command,
-    record_well,
-    run,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import PROGRAMS, TOOL, check, check_equal, need, rebuilt_ucx, run, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import Recording, record_command, record_well
 
 LIBRARIES = ("ucm", "ucs", "uct", "ucp")
 

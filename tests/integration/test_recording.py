@@ -6,22 +6,10 @@ from collections import Counter
 
 from checks import check_complete, check_delivered, results_of
 from harness import (
-    MPIS,
-    PROGRAMS,
-    Recording,
-    TOOL,
-    check,
-    check_equal,
-    finish,
-    record_well,
-    run,
-    run_test,
-    run_well,
-    scratch,
-    started,
-    wait_for,
-    wait_until,
+    PROGRAMS, TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started, wait_for, wait_until,
 )
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 ROUNDS = 20
 RING_TAG = 3

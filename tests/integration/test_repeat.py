@@ -1,7 +1,9 @@
 """The same run recorded twice gives the same messages."""
 
 from checks import SENT_COLUMNS, as_sent, check_same_multiset
-from harness import MPIS, check, record_well, run_test, scratch
+from harness import check, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 
 def two_recordings_agree():

@@ -2,8 +2,9 @@
 right ranks, asked for by the right function, with all its bytes on its path; nothing is left over."""
 
 from checks import check_complete, check_copies, check_delivered, check_links, read_truth
-from harness import MPIS, OPEN_MPI_OVER_UCX, check, check_equal, record_well, run_test, run_well
-from harness import scratch
+from harness import check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from recordings import record_well
 
 OPEN_MPI_RMA_OVER_UCX = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"]
 SETTINGS = {

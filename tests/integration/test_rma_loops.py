@@ -4,7 +4,9 @@ several of them to one, and of each is known which it was."""
 from dataclasses import replace
 
 from checks import check_complete
-from harness import MPIS, check, check_equal, record_well, run_test, scratch
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 SETTINGS = {
     "any": {},

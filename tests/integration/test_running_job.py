@@ -12,19 +12,9 @@ from checks import (
     read_truth,
     sent_like,
 )
-from harness import (
-    MPIS,
-    Recording,
-    check,
-    check_equal,
-    finish,
-    record,
-    record_command,
-    run_test,
-    scratch,
-    started,
-    wait_for,
-)
+from harness import check, check_equal, finish, run_test, scratch, started, wait_for
+from mpi_jobs import MPIS
+from recordings import Recording, record, record_command
 
 SIT_TIMEOUT_S = 30
 

@@ -4,19 +4,9 @@ and the recording ends with its reason; where it ends who calls, `--no-helper` r
 import os
 
 from checks import check_complete
-from harness import (
-    MPIS,
-    PROGRAMS,
-    Recording,
-    Skip,
-    TOOL,
-    check,
-    check_equal,
-    need,
-    run,
-    run_test,
-    scratch,
-)
+from harness import PROGRAMS, Skip, TOOL, check, check_equal, need, run, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import Recording
 
 PROGRAM = PROGRAMS / "sandboxed"
 TRANSPORTS = {"UCX_TLS": "self"}

@@ -4,7 +4,8 @@ as failed, with its status, and its bytes are nobody's payload."""
 import json
 
 from checks import check_accounts, check_delivered, results_of
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 from scripted import check_recording_is, read_oracle
 
 # What the transport does in the second half, and how many of its ten sends fail for that.

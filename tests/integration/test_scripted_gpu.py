@@ -4,7 +4,8 @@ operations inside and between those of the network, which keep to their message 
 from collections import Counter
 
 from checks import check_delivered, results_of
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 from scripted import check_recording_is, read_oracle
 
 SETTINGS = {"protocols-v1": "n", "protocols-v2": "y"}

@@ -2,7 +2,8 @@
 interface that it went over, not of an older one with the same id."""
 
 from checks import check_accounts, results_of
-from harness import PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check_equal, run_test, run_well, scratch
+from recordings import record_well
 from scripted import DEVICES
 
 MESSAGES = 3  # before all the others that are opened on the second device, and after

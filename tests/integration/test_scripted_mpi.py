@@ -2,7 +2,9 @@
 they sent went over the devices of a NIC, and the recording is what the transport saw."""
 
 from checks import check_complete, check_messages_are, read_truth
-from harness import MPIS, record_well, run_test, scratch
+from harness import run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 from scripted import check_paths, check_peers, check_recording_is, environment, read_oracle
 
 

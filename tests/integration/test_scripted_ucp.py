@@ -4,7 +4,8 @@ recorded as the transport itself saw them, and their messages went over the devi
 from collections import Counter
 
 from checks import check_complete, check_delivered
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 from scripted import DEVICES, check_paths, check_peers, check_recording_is, environment, read_oracle
 
 RAILS = {"at-once", "stubborn", "put", "protocols-v2"}  # large messages are split over both devices

@@ -4,7 +4,8 @@ itself saw, operation by operation."""
 from collections import Counter
 
 from checks import check_accounts, results_of
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 from scripted import calls_of, check_recording_is, read_oracle
 
 # How a program made its operations end, as it marks them, and how many operations it has.

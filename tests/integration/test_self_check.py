@@ -3,7 +3,9 @@ warning, the others record on, and the job runs."""
 
 import platform
 
-from harness import MPIS, PROGRAMS, Skip, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, Skip, check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 FAKE_UCX = PROGRAMS / "fake_ucx_table.so"
 

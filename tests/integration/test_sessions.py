@@ -5,7 +5,9 @@ import json
 from collections import Counter
 
 from checks import check_complete
-from harness import MPIS, check_equal, record_well, run_test, scratch
+from harness import check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 
 def sessions_are_recorded(mpi_name):

@@ -4,20 +4,9 @@ alone, and each summary counts its own job."""
 import re
 
 from checks import check_complete
-from harness import (
-    MPIS,
-    Recording,
-    check,
-    check_equal,
-    finish,
-    record,
-    record_command,
-    record_well,
-    run_test,
-    scratch,
-    started,
-    wait_for,
-)
+from harness import check, check_equal, finish, run_test, scratch, started, wait_for
+from mpi_jobs import MPIS
+from recordings import Recording, record, record_command, record_well
 
 
 def summary(result):

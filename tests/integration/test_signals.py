@@ -15,8 +15,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from harness import MPIS, PROGRAMS, _job_environment, check, check_equal, record_command, run_test
-from harness import scratch, wait_until
+from harness import PROGRAMS, _job_environment, check, check_equal, run_test, scratch, wait_until
+from mpi_jobs import MPIS
+from recordings import record_command
 
 PROGRAM = PROGRAMS / "signals_taken"
 LAST = signal.SIGRTMAX  # ends the program that counts

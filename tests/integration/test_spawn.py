@@ -5,7 +5,9 @@ import json
 from collections import Counter
 
 from checks import check_complete
-from harness import MPIS, check_equal, record_well, run_test, run_well, scratch
+from harness import check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 PARENTS, CHILDREN, BYTES = 2, 3, 5000
 SPAWNED = "p0.1"  # one communicator, whichever side speaks of it

@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 from checks import check_complete
-from harness import MPIS, TOOL, check, check_equal, record_well, run_test, run_well, scratch
+from harness import TOOL, check, check_equal, run_test, run_well, scratch
 from launchers import SHOW, write_script
+from mpi_jobs import MPIS
+from recordings import record_well
 
 USERS = "libm.so.6"
 LIBRARY = TOOL.parent / "libuctrace.so"

@@ -6,20 +6,9 @@ import shutil
 from collections import Counter, defaultdict
 
 from checks import check_complete
-from harness import (
-    BUILD_ROOT,
-    MPIS,
-    PROGRAMS,
-    TOOL,
-    Recording,
-    check,
-    check_equal,
-    need,
-    record_command,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import BUILD_ROOT, PROGRAMS, TOOL, check, check_equal, need, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import Recording, record_command
 
 
 def record_with_stacks(folder, job, mode="mpi", **options):

@@ -2,7 +2,8 @@
 the operations of the network. These copies belong to the messages, and are none of their payload."""
 
 from checks import check_complete, check_delivered
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 
 SETTINGS = {
     "rendezvous": {},

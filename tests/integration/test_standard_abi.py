@@ -2,7 +2,8 @@
 called and whichever symbols they have besides. With a stand-in of one process (abi_mpi.c), which
 prints nothing and moves nothing."""
 
-from harness import PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check_equal, run_test, run_well, scratch
+from recordings import record_well
 
 PROGRAM = [PROGRAMS / "abi_mpi_user"]
 NAMES = ("Open MPI v6.0.0rc2, package: nobody's", "MPICH Version:      5.0.2", "Nobody's MPI 0.1")

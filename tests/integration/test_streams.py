@@ -5,9 +5,10 @@ import json
 from collections import Counter
 
 from checks import check_accounts, check_delivered, check_same_multiset, results_of
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
 from logs import Log
 from plain import SETTINGS, as_called, read_calls
+from recordings import record_well
 
 UNREAD_BYTES, WAYS = 77, 6  # kUnread and 2 * kWays of plain_streams.c
 RECEIVING = {"ucp_stream_recv_nb", "ucp_stream_recv_nbx", "ucp_stream_recv_data_nb"}

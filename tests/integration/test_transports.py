@@ -1,7 +1,9 @@
 """Every eager and rendezvous protocol over every transport of this machine is recorded whole."""
 
 from checks import check_complete, check_links, check_messages_are, read_truth
-from harness import MPIS, check, record_well, run_test, scratch, uses_protocols_v2
+from harness import check, run_test, scratch, uses_protocols_v2
+from mpi_jobs import MPIS
+from recordings import record_well
 
 # What the environment asks for, and a protocol that must then have carried something.
 SETTINGS = {

@@ -10,21 +10,10 @@ import time
 from collections import Counter
 
 from checks import check_complete, check_copies, check_messages_are, read_truth
-from harness import (
-    OPEN_MPI_OVER_UCX,
-    PROGRAMS,
-    Mpi,
-    Recording,
-    check,
-    check_equal,
-    record_command,
-    run,
-    run_test,
-    run_well,
-    scratch,
-    ucx_version,
-)
+from harness import PROGRAMS, check, check_equal, run, run_test, run_well, scratch, ucx_version
 from launchers import launcher_version
+from mpi_jobs import OPEN_MPI_OVER_UCX, Mpi
+from recordings import Recording, record_command
 from two_hosts import AHEAD_S, CABLE, HOSTS, LAUNCH_NETWORK, two_hosts
 
 SECOND_NS = 10**9

@@ -4,7 +4,8 @@ shortly: every message of every thread is recorded and matched, and nothing is i
 from collections import Counter
 
 from checks import check_complete, check_delivered
-from harness import PROGRAMS, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check_equal, run_test, run_well, scratch
+from recordings import record_well
 
 SHORT = 4  # messages of a thread that lives shortly
 CASES = {"own": (8, 200), "shared": (8, 200), "short": (500, SHORT),

@@ -1,6 +1,7 @@
 """An MPI that uctrace does not know: its calls pass through, and the recording says why it has none."""
 
-from harness import PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from recordings import record_well
 
 
 def unknown_library_is_passed_through():

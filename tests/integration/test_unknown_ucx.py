@@ -1,6 +1,8 @@
 """A UCX of unknown version: its layers turn themselves off with one warning each; the job runs."""
 
-from harness import MPIS, PROGRAMS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 FAKE_UCX = PROGRAMS / "fake_ucx_version.so"  # claims to be UCX 9.9.9
 

@@ -3,8 +3,10 @@
 import json
 import re
 
-from harness import MPIS, Recording, check, record_well, run_test, scratch
+from harness import check, run_test, scratch
+from mpi_jobs import MPIS
 from page import check_commands, in_browser, make_page
+from recordings import Recording, record_well
 
 
 def page_data(recording, file, *options):

@@ -5,7 +5,9 @@ import json
 from collections import Counter
 
 from checks import check_same_multiset, read_truth, results_of
-from harness import MPIS, check, check_equal, record_well, run_test, run_well, scratch
+from harness import check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 COLUMNS = ("rank", "function", "comm", "peer", "bytes", "recv_bytes")
 NO_PEER = -(2**31)

@@ -5,21 +5,10 @@ import shutil
 import sys
 
 from checks import check_complete
-from harness import (
-    LIBRARY,
-    MPIS,
-    TOOL,
-    Recording,
-    Skip,
-    check,
-    check_equal,
-    record_well,
-    run,
-    run_test,
-    run_well,
-    scratch,
-)
+from harness import LIBRARY, TOOL, Skip, check, check_equal, run, run_test, run_well, scratch
 from launchers import SHOW, write_script
+from mpi_jobs import MPIS
+from recordings import Recording, record_well
 
 PYTHON = "/usr/bin/python3"  # Debian's mpi4py is of Debian's Python
 HELLO = "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(1))\n"
