@@ -12,6 +12,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/context.hpp"
+#include "uct-shim/version_check.hpp"
 #include "ucx-facts/releases.hpp"
 
 namespace uctrace::ucp {
@@ -153,13 +154,8 @@ MemoryBelief belief_of_type(unsigned type) {
 }
 
 void learn_devices(const void* caller) {
-  using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
-  const auto get_version =
-      reinterpret_cast<GetVersion>(Scope(caller).find_function("ucp_get_version"));
-  if (get_version != nullptr) {
-    unsigned major = 0, minor = 0, patch = 0;
-    get_version(&major, &minor, &patch);
-    release.store(ucx::find_release(major, minor), std::memory_order_relaxed);
+  if (const auto version = uct::ucx_version(caller)) {
+    release.store(ucx::find_release(version->major, version->minor), std::memory_order_relaxed);
   }
   if (log::Lane* lane = log::lane(); lane != nullptr && gpu::active()) {
     define_devices(*lane, caller);

@@ -8,6 +8,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/interfaces.hpp"
+#include "uct-shim/version_check.hpp"
 
 namespace uctrace::ucp {
 

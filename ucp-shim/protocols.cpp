@@ -298,7 +298,7 @@ void report(const char* why) {
 
 void use_protocols(const void* function, const ucx::Release& release, bool dispatches) {
   Table table;
-  if (!release.has_protocol_table) {
+  if (!release.has_protocol_table()) {
     return;
   }
   const interpose::Held held(busy);

@@ -15,6 +15,7 @@
 #include "uct-shim/deferred.hpp"
 #include "uct-shim/interfaces.hpp"
 #include "uct-shim/rebuilt.hpp"
+#include "uct-shim/version_check.hpp"
 #include "ucx-facts/releases.hpp"
 
 namespace uctrace::ucp {
@@ -24,7 +25,6 @@ namespace {
 using interpose::Original;
 
 constinit Original<decltype(&::ucp_worker_create)> original_worker_create{"ucp_worker_create"};
-constinit Original<decltype(&::ucp_get_version)> get_version{"ucp_get_version"};
 constinit Original<decltype(&::ucp_context_query)> context_query{"ucp_context_query"};
 constinit Original<decltype(&::ucp_worker_destroy)> original_worker_destroy{"ucp_worker_destroy"};
 
@@ -57,18 +57,16 @@ void define_library(const void* caller) {
 
 // What this libucp tells of its requests, before it has any.
 void learn_requests(ucp_context_h context, const void* caller) {
-  auto* version = get_version.get(caller);
+  const std::optional<uct::UcxVersion> version = uct::ucx_version(caller);
   auto* query = context_query.get(caller);
-  unsigned major = 0, minor = 0, patch = 0;
-  if (version == nullptr || query == nullptr) {
+  if (!version || query == nullptr) {
     return;
   }
-  version(&major, &minor, &patch);
   ucp_context_attr_t attributes;
   memset(&attributes, 0, sizeof attributes);
   attributes.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE;
   const bool told = query(context, &attributes) == UCS_OK;
-  const ucx::Release* const release = ucx::find_release(major, minor);
+  const ucx::Release* const release = ucx::find_release(version->major, version->minor);
   uct::use_request_layout(told && release != nullptr
                               ? uct::request_layout(*release, attributes.request_size)
                               : uct::RequestLayout{});

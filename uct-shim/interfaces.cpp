@@ -14,6 +14,7 @@
 #include "uct-shim/rebuilt.hpp"
 #include "uct-shim/ucp_caller.hpp"
 #include "uct-shim/unexpected_tags.hpp"
+#include "uct-shim/version_check.hpp"
 
 namespace uctrace::uct {
 
@@ -175,6 +176,10 @@ std::uint64_t opened_by_ucp(const void* caller) {
   return log::UctInterface::kByBypassedUcp;
 }
 
+void report_no_room(const uct_iface_params_t& params) {
+  log::fault(Layer::uct, FaultCode::out_of_interfaces, kMaxInterfaces, params.mode.device.tl_name);
+}
+
 // The interface's entry; nullptr if it was left as it is.
 Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_t& params,
                           const Opener& opener) {
@@ -185,8 +190,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   }
   Interface* entry = take_entry();
   if (entry == nullptr) {
-    log::fault(Layer::uct, FaultCode::out_of_interfaces, kMaxInterfaces,
-               params.mode.device.tl_name);
+    report_no_room(params);
     return nullptr;
   }
   __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
@@ -205,8 +209,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   // Before the first hook is in its table: a transport's own thread may call it at once.
   if (!show(*entry)) {
     give_back(*entry);
-    log::fault(Layer::uct, FaultCode::out_of_interfaces, kMaxInterfaces,
-               params.mode.device.tl_name);
+    report_no_room(params);
     return nullptr;
   }
   if (entry->swapped) {

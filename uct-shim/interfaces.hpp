@@ -30,8 +30,4 @@ bool layer_wanted();
 // Set by ucp-shim around ucp_worker_create: interfaces opened now belong to this worker.
 extern thread_local constinit bool opening_for_ucp __attribute__((tls_model("initial-exec")));
 
-// True if this process's UCX may be hooked at all: a tested version, or none to ask (UCT alone).
-// Decided once; records a fault and switches UCT and UCP off otherwise.
-bool ucx_supported(const void* caller);
-
 }  // namespace uctrace::uct

@@ -1,10 +1,11 @@
+#include "uct-shim/version_check.hpp"
+
 #include <stdio.h>
 
 #include <atomic>
 
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/scope.hpp"
-#include "uct-shim/interfaces.hpp"
 #include "ucx-facts/releases.hpp"
 
 namespace uctrace::uct {
@@ -20,16 +21,13 @@ constexpr std::uint64_t told(Answer answer, std::uint32_t log) {
 }
 
 bool decide(const void* caller) {
-  using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
-  const auto get_version =
-      reinterpret_cast<GetVersion>(interpose::Scope(caller).find_function("ucp_get_version"));
-  if (get_version == nullptr) {
+  const std::optional<UcxVersion> version = ucx_version(caller);
+  if (!version) {
     return true;  // UCT without UCP: the table's self-check has to do
   }
-  unsigned major = 0, minor = 0, release = 0;
-  get_version(&major, &minor, &release);
+  const auto [major, minor, patch] = *version;
   char text[48];
-  const int n = snprintf(text, sizeof text, "%u.%u.%u", major, minor, release);
+  const int n = snprintf(text, sizeof text, "%u.%u.%u", major, minor, patch);
   log::define_text(log::TextKind::ucx_version, 0, text, static_cast<std::size_t>(n));
   if (ucx::find_release(major, minor) != nullptr) {
     return true;
@@ -42,6 +40,18 @@ bool decide(const void* caller) {
 }
 
 }  // namespace
+
+std::optional<UcxVersion> ucx_version(const void* caller) {
+  using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
+  const auto get_version =
+      reinterpret_cast<GetVersion>(interpose::Scope(caller).find_function("ucp_get_version"));
+  if (get_version == nullptr) {
+    return std::nullopt;
+  }
+  UcxVersion version{};
+  get_version(&version.major, &version.minor, &version.patch);
+  return version;
+}
 
 bool ucx_supported(const void* caller) {
   const std::uint32_t log = log::log_number();

@@ -33,53 +33,50 @@ struct Release {
   unsigned minor;
   bool compared;              // tables of operations, and what UCP sends, are as in those before
   RequestPlaces requests[2];  // of builds without and with assertions; size 0: not measured
-  // Of which its table may be; the table itself tells of which it is. progress 0: none, and the
-  // names of protocols are not to be had.
+  // Of which its table may be; the table itself tells of which it is. None: it has no table, and
+  // the names of protocols are not to be had.
   ProtocolPlaces protocols[2];
-  bool has_protocol_table;
   std::uint8_t memory_types;  // of ucs_memory_type_t, which grows at its end
   bool tells_memory;          // ucs_memory_info_t begins with the type and the device
   bool protocols_v2;          // are what it uses if the user says nothing
   bool has_patch;             // patches/ucx-hooks.patch is made for it
 
+  constexpr bool has_protocol_table() const { return protocols[0].progress != 0; }
   constexpr bool is_complete() const {
     return compared && requests[0].size != 0 && memory_types != 0 &&
-           has_protocol_table == (protocols[0].progress != 0);
+           (has_protocol_table() || !protocols_v2);
   }
 };
 
 namespace detail {
-inline constexpr RequestPlaces k1_11{272, 160, 216}, k1_12{280, 160, 232}, k1_13{264, 144, 216},
-    k1_13Checked{272, 152, 224}, k1_20{272, 144, 224}, k1_20Checked{280, 152, 232}, kNone{};
-// 1.23.0 rc1 has two words more than its sources had two months before.
-inline constexpr ProtocolPlaces kFirst{24, 32, 40}, kLonger{32, 40, 48}, kNoTable{};
-}  // namespace detail
 
-inline constexpr Release kReleases[] = {
-    // minor, compared, requests, places of protocols, table, types, tells, v2, patch
-    {11, true, {detail::k1_11}, {}, false, 5, false, false, false},
-    {12, true, {detail::k1_12}, {}, false, 5, true, false, true},
-    {13, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 5, true, false, true},
-    {14, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 5, true, false, true},
-    {15, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 5, true, false, true},
-    {16, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 6, true, true, true},
-    {17, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 9, true, true, true},
-    {18, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 9, true, true, true},
-    {19, true, {detail::k1_13, detail::k1_13Checked}, {detail::kFirst}, true, 9, true, true, true},
-    {20, true, {detail::k1_20, detail::k1_20Checked}, {detail::kFirst}, true, 9, true, true, true},
-    {21, true, {detail::k1_20, detail::k1_20Checked}, {detail::kFirst}, true, 10, true, true, true},
-    {22, true, {detail::k1_20Checked}, {detail::kFirst}, true, 10, true, true, true},
-    {23,
-     true,
-     {detail::k1_20Checked},
-     {detail::kFirst, detail::kLonger},
-     true,
-     10,
-     true,
-     true,
-     true},
+constexpr RequestPlaces k11{272, 160, 216}, k12{280, 160, 232};
+constexpr RequestPlaces k13{264, 144, 216}, k13Checked{272, 152, 224};
+constexpr RequestPlaces k20{272, 144, 224}, k20Checked{280, 152, 232};
+// 1.23.0 rc1 has two words more than its sources had two months before.
+constexpr ProtocolPlaces kFirst{24, 32, 40}, kLonger{32, 40, 48};
+
+// minor, compared, requests, places of protocols, memory types, tells memory, v2, patch
+constexpr Release kReleases[] = {
+    {11, true, {k11}, {}, 5, false, false, false},
+    {12, true, {k12}, {}, 5, true, false, true},
+    {13, true, {k13, k13Checked}, {kFirst}, 5, true, false, true},
+    {14, true, {k13, k13Checked}, {kFirst}, 5, true, false, true},
+    {15, true, {k13, k13Checked}, {kFirst}, 5, true, false, true},
+    {16, true, {k13, k13Checked}, {kFirst}, 6, true, true, true},
+    {17, true, {k13, k13Checked}, {kFirst}, 9, true, true, true},
+    {18, true, {k13, k13Checked}, {kFirst}, 9, true, true, true},
+    {19, true, {k13, k13Checked}, {kFirst}, 9, true, true, true},
+    {20, true, {k20, k20Checked}, {kFirst}, 9, true, true, true},
+    {21, true, {k20, k20Checked}, {kFirst}, 10, true, true, true},
+    {22, true, {k20Checked}, {kFirst}, 10, true, true, true},
+    {23, true, {k20Checked}, {kFirst, kLonger}, 10, true, true, true},
 };
 
+}  // namespace detail
+
+// In the order of their numbers, none left out.
+inline constexpr auto& kReleases = detail::kReleases;
 inline constexpr const Release& kOldest = kReleases[0];
 inline constexpr const Release& kNewest = kReleases[sizeof kReleases / sizeof *kReleases - 1];
 
