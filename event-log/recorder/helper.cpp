@@ -2,7 +2,6 @@
 #include "event-log/recorder/helper.hpp"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "event-log/recorder/open_files.hpp"
 #include "event-log/recorder/packer.hpp"
 #include "event-log/recorder/pool.hpp"
+#include "event-log/recorder/switched_on.hpp"
 #include "event-log/recorder/thread.hpp"
 
 namespace uctrace::log {
@@ -231,12 +231,6 @@ void end_counting() {
   }
 }
 
-// What the user wants. Reads the environment.
-bool wants_all_records() {
-  const char* wanted = getenv("UCTRACE_NEVER_DROP");
-  return wanted != nullptr && wanted[0] != '\0' && strcmp(wanted, "0") != 0;
-}
-
 // A fork child inherits its parent's. Places that were never used are not touched: they are many.
 void forget_pool() {
   const std::size_t used = pool.places_used.load(std::memory_order_relaxed);
@@ -261,7 +255,7 @@ bool start_pool() {
     pool.chunks.cause.store(DropCause::chunks_bound, std::memory_order_relaxed);
     pool.lanes.cause.store(DropCause::no_lane, std::memory_order_relaxed);
   }
-  pool.never_drops = pool.has_helper && wants_all_records();
+  pool.never_drops = pool.has_helper && is_switched_on("UCTRACE_NEVER_DROP");
   if (pool.never_drops) {
     pool.page->never_drops = 1;
   }

@@ -1,11 +1,10 @@
 #include "event-log/recorder/no_helper.hpp"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "event-log/recorder/helper.hpp"
 #include "event-log/recorder/packer_parts.hpp"
+#include "event-log/recorder/switched_on.hpp"
 
 namespace uctrace::log {
 namespace {
@@ -30,10 +29,7 @@ bool begin_packing_at_end() {
 
 }  // namespace
 
-bool wants_no_helper() {
-  const char* wanted = getenv("UCTRACE_NO_HELPER");
-  return wanted != nullptr && wanted[0] != '\0' && strcmp(wanted, "0") != 0;
-}
+bool wants_no_helper() { return is_switched_on("UCTRACE_NO_HELPER"); }
 
 int prepare_packing_in_calls(Helper& helper) {
   OutputLog& file = packer->file;

@@ -18,6 +18,7 @@
 #include "event-log/format/file_systems.hpp"
 #include "event-log/recorder/no_helper.hpp"
 #include "event-log/recorder/process_identity.hpp"
+#include "event-log/recorder/switched_on.hpp"
 
 namespace uctrace::log {
 
@@ -51,9 +52,8 @@ int create_file(int folder, const char* path, mode_t mode) {
 // UCTRACE_DRAIN=1 spares a program the mapping where the file system would allow it, unless nobody
 // will write the file.
 Storage storage_on(std::uint32_t type, bool has_writer) {
-  const char* drain = getenv("UCTRACE_DRAIN");
-  const bool wanted = drain != nullptr && drain[0] != '\0' && strcmp(drain, "0") != 0;
-  return wanted && has_writer ? Storage::drained : file_system_of(type).storage;
+  return is_switched_on("UCTRACE_DRAIN") && has_writer ? Storage::drained
+                                                       : file_system_of(type).storage;
 }
 
 // Gives an empty file its page; nullptr with errno set if there is no room.

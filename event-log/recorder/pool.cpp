@@ -104,6 +104,17 @@ std::uint64_t cpu_ns_of_helper() {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+// Until the helper made something since `made` was `seen`; `waiting` counts this thread meanwhile.
+// False: a sandbox does not let it wait.
+bool wait_for_more(std::atomic<std::uint32_t>& waiting, std::uint32_t seen, std::uint64_t most_ns) {
+  if (waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
+    wake_helper();  // while any thread waits it looks soon
+  }
+  const bool waited = futex_wait(pool.made, seen, static_cast<long>(most_ns));
+  waiting.fetch_sub(1, std::memory_order_acq_rel);
+  return waited;
+}
+
 }  // namespace
 
 FirstWait::FirstWait(Shortage& shortage) : shortage_(shortage) {
@@ -123,11 +134,7 @@ bool FirstWait::wait(std::uint32_t seen) {
     errno = saved_errno;
     return false;
   }
-  if (pool.waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
-    wake_helper();  // while any thread waits it looks soon
-  }
-  const bool waited = futex_wait(pool.made, seen, static_cast<long>(give_up_ns_ - t));
-  pool.waiting.fetch_sub(1, std::memory_order_acq_rel);
+  const bool waited = wait_for_more(pool.waiting, seen, give_up_ns_ - t);
   errno = saved_errno;
   return waited;
 }
@@ -211,11 +218,7 @@ ChunkHeader* wait_for_free_chunk() {
       pool.chunks.waited_in_vain.store(true, std::memory_order_relaxed);
       break;
     }
-    if (pool.waiting_on.fetch_add(1, std::memory_order_acq_rel) == 0) {
-      wake_helper();
-    }
-    futex_wait(pool.made, seen, static_cast<long>(kGoneNs));
-    pool.waiting_on.fetch_sub(1, std::memory_order_acq_rel);
+    wait_for_more(pool.waiting_on, seen, kGoneNs);
   }
   count_wait(monotonic_raw_ns() - begun);
   errno = saved_errno;

@@ -1,0 +1,15 @@
+// Switches that the user has in the environment. Private to event-log/.
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+namespace uctrace::log {
+
+// Whether the variable says anything but 0.
+inline bool is_switched_on(const char* variable) {
+  const char* value = getenv(variable);
+  return value != nullptr && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+}  // namespace uctrace::log
