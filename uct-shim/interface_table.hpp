@@ -51,9 +51,8 @@ UCTRACE_OWN extern constinit InterfacePlace interface_places[kPlaces];
 inline std::size_t home_of(const void* handle) {
   return (reinterpret_cast<std::uintptr_t>(handle) >> 6) * 0x9E3779B97F4A7C15u >> (64 - kPlaceBits);
 }
-}  // namespace detail
 
-namespace detail {
+// What is in the place with this key; nullptr: no place has it, or nothing is open there.
 inline Interface* entry_at(uct_iface_h handle) {
   for (std::size_t at = home_of(handle);; at = (at + 1) % kPlaces) {
     const InterfacePlace& place = interface_places[at];

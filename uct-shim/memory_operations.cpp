@@ -117,8 +117,6 @@ namespace {
 using ListOperation = ucs_status_t(uct_ep_h, void* const*, const std::size_t*, const uct_mem_h*,
                                    const std::uint64_t*, const uct_rkey_t*, const std::size_t*,
                                    const std::size_t*, std::size_t, uct_completion_t*);
-constinit interpose::Original<ListOperation*> original_put_sgl{"uct_ep_put_sgl_zcopy"};
-constinit interpose::Original<ListOperation*> original_get_sgl{"uct_ep_get_sgl_zcopy"};
 
 // The arguments of such a call.
 struct List {
@@ -163,25 +161,17 @@ ucs_status_t post_list(const List& list, log::UctOp op, const char* name, ListOp
 
 using namespace uctrace;
 
-// Not in the UCX that this is built with, hence no prototypes in its headers.
-UCTRACE_EXPORT ucs_status_t uct_ep_put_sgl_zcopy(uct_ep_h ep, void* const* buffers,
-                                                 const size_t* lengths, const uct_mem_h* memory,
-                                                 const std::uint64_t* remotes,
-                                                 const uct_rkey_t* rkeys, const size_t* counts,
-                                                 const size_t* strides, size_t count,
-                                                 uct_completion_t* completion) {
-  return uct::post_list(
-      {ep, buffers, lengths, memory, remotes, rkeys, counts, strides, count, completion},
-      log::UctOp::put_sgl_zcopy, __func__, uct::original_put_sgl.get(__builtin_return_address(0)));
-}
+// Neither is in the UCX that this is built with, hence no prototypes in its headers.
+#define LIST_OPERATION(op)                                                                  \
+  UCTRACE_EXPORT ucs_status_t uct_ep_##op(                                                  \
+      uct_ep_h ep, void* const* buffers, const size_t* lengths, const uct_mem_h* memory,    \
+      const std::uint64_t* remotes, const uct_rkey_t* rkeys, const size_t* counts,          \
+      const size_t* strides, size_t count, uct_completion_t* completion) {                  \
+    static constinit interpose::Original<uct::ListOperation*> original{"uct_ep_" #op};      \
+    return uct::post_list(                                                                  \
+        {ep, buffers, lengths, memory, remotes, rkeys, counts, strides, count, completion}, \
+        log::UctOp::op, __func__, original.get(__builtin_return_address(0)));               \
+  }
 
-UCTRACE_EXPORT ucs_status_t uct_ep_get_sgl_zcopy(uct_ep_h ep, void* const* buffers,
-                                                 const size_t* lengths, const uct_mem_h* memory,
-                                                 const std::uint64_t* remotes,
-                                                 const uct_rkey_t* rkeys, const size_t* counts,
-                                                 const size_t* strides, size_t count,
-                                                 uct_completion_t* completion) {
-  return uct::post_list(
-      {ep, buffers, lengths, memory, remotes, rkeys, counts, strides, count, completion},
-      log::UctOp::get_sgl_zcopy, __func__, uct::original_get_sgl.get(__builtin_return_address(0)));
-}
+LIST_OPERATION(put_sgl_zcopy)
+LIST_OPERATION(get_sgl_zcopy)

@@ -35,10 +35,12 @@ class PartMatcher {
  public:
   PartMatcher(const Job& job, const Group& in_part, const WholePart& part,
               std::vector<Outcome>& outcomes)
-      : job_(job), part_(part), sends_(in_part.sends), outcomes_(outcomes) {
-    takers_ = takers_of(in_part);
-    ordered_ = is_in_one_lane(in_part);
-  }
+      : job_(job),
+        part_(part),
+        sends_(in_part.sends),
+        takers_(takers_of(in_part)),
+        outcomes_(outcomes),
+        ordered_(is_in_one_lane(in_part)) {}
 
   Pairs pairs() {
     const bool whole_before = part_.begin_ns == INT64_MIN, whole_after = part_.end_ns == INT64_MAX;
@@ -135,9 +137,9 @@ class PartMatcher {
   const Job& job_;
   const WholePart& part_;
   const std::vector<HalfMessage>& sends_;
-  Takers takers_;
+  const Takers takers_;
   std::vector<Outcome>& outcomes_;
-  bool ordered_ = true;
+  const bool ordered_;
   Pairs pairs_;
 };
 
