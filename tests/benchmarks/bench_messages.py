@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from jobs import MPICH, OPEN_MPI, Build, Mpi, run
-from levels import ALL, BARE, PEER, STACKS, UCT, UCT_UCP, available, folder_of, forget, run_rounds
+from levels import ALL, BARE, NO_HELPER, PEER, STACKS, UCT, UCT_UCP, available, folder_of, forget, run_rounds
 from rows import Row, Target, least, middle
 
 OF_FLOOR = 1.4
@@ -83,11 +83,12 @@ def saturated_cases():
     """No pause: the job does nothing but make records."""
     for name, options in (("rank bound to one core", ()), ("not bound", ("--bind-to", "none"))):
         yield Case(
-            f"self 8 B without pause, {name}", "message_costs", 1, ("self", 8), (BARE, ALL),
+            f"self 8 B without pause, {name}", "message_costs", 1, ("self", 8), (BARE, ALL, NO_HELPER),
             OPEN_MPI, pause_us=0, options=options,
         )
     yield Case(
-        "ping-pong 8 B without pause", "message_costs", 2, ("pingpong", 8), (BARE, ALL), OPEN_MPI,
+        "ping-pong 8 B without pause", "message_costs", 2, ("pingpong", 8),
+        (BARE, ALL, NO_HELPER), OPEN_MPI,
         pause_us=0,
     )
     for threads in (1, 2, 4, 8):

@@ -21,6 +21,7 @@ UCT = Level("uct", "UCT only", ("--layers", "uct"), "--layers")
 UCT_UCP = Level("uct+ucp", "UCT + UCP", ("--layers", "uct,ucp"), "--layers")
 ALL = Level("all", "all three", ())
 STACKS = Level("stacks", "all, with stacks", ("--stacks", "mpi"), "--stacks")
+NO_HELPER = Level("no helper", "all, without a helper", ("--no-helper",), "--no-helper")
 PEER = Level("monitoring", "Open MPI monitoring", is_peer=True)
 
 
