@@ -1,5 +1,4 @@
 // Who measures with whom: all leaders come to the same plan, and it reaches every clock.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "mpi-attribution/clock_leaders.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
 // The parts of the communicator bookkeeping that need no MPI library.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <random>

@@ -1,5 +1,4 @@
 // The volumes of collective operations, with an MPI library that has the communicators below.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "mpi-attribution/volumes.hpp"
 
 #include <doctest/doctest.h>
