@@ -49,12 +49,22 @@ fs::path find_tool(const std::string& name, const fs::path& launcher, const fs::
   return {};
 }
 
-bool uses_library(const fs::path& tool, const fs::path& library) {
+// What the program or library `file` has of an MPI. From Open MPI 6 on, libmpi and libmpi_abi are
+// thin, and what they share is libopen_mpi. Empty: nothing.
+fs::path body_of(const fs::path& file) {
   std::string why;
-  const auto libraries = libraries_of(tool, why);
-  const LoadedLibrary* mpi = libraries ? find_library(*libraries, "libmpi.so") : nullptr;
+  const auto libraries = libraries_of(file, why);
+  if (!libraries) return {};
+  for (const char* name : {"libopen_mpi.so", "libmpi.so"}) {
+    const LoadedLibrary* body = find_library(*libraries, name);
+    if (body != nullptr && !body->path.empty()) return body->path;
+  }
+  return {};
+}
+
+bool uses_library(const fs::path& tool, const fs::path& library) {
   std::error_code error;
-  return mpi != nullptr && fs::equivalent(mpi->path, library, error);
+  return fs::equivalent(body_of(tool), library, error);
 }
 
 std::string libucp_of(const fs::path& file) {
@@ -97,7 +107,9 @@ Mpi identify(const fs::path& library, const fs::path& launcher) {
   Mpi mpi;
   mpi.name = "an MPI that uctrace does not know";
   mpi.library = library;
-  const std::string text = text_of_file(library);
+  const fs::path below = body_of(library);
+  const fs::path& body = below.empty() ? library : below;
+  const std::string text = text_of_file(body);
   for (const Mark& mark : kMarks) {
     if (text.find(mark.text) == std::string::npos) continue;
     mpi.kind = mark.kind;
@@ -107,7 +119,7 @@ Mpi identify(const fs::path& library, const fs::path& launcher) {
   mpi.libucp = libucp_of(library);
   if (mpi.kind == MpiKind::open_mpi) {
     const fs::path tool = find_tool("ompi_info", launcher, library);
-    if (!tool.empty() && uses_library(tool, library)) {
+    if (!tool.empty() && uses_library(tool, body)) {
       mpi.info_tool = tool;
       ask_open_mpi(mpi);
     }

@@ -133,6 +133,22 @@ def mixed_up_launchers(_):
     expect("mpi-other-launcher", "problem", "--", need("mpiexec.mpich"), "-n", "2", PROGRAMS / "exchange.ompi")
 
 
+def thin_open_mpi(folder):
+    """What a program loads of Open MPI 6, libmpi or libmpi_abi, is thin: whose it is says the library
+    below."""
+    compiler = [need("cc"), "-Wl,--no-as-needed", f"-Wl,-rpath,{folder}"]
+    (folder / "below.c").write_text('const char* version = "Open MPI repo revision: v6.0.0";\n')
+    (folder / "thin.c").write_text("int MPI_Init(int* count, char*** words) { return count && words; }\n")
+    (folder / "program.c").write_text("int MPI_Init(int*, char***);\nint main(void) { return MPI_Init(0, 0); }\n")
+    below, thin = folder / "libopen_mpi.so.40", folder / "libmpi_abi.so.1"
+    shared = [*compiler, "-shared", "-fPIC"]
+    run_well([*shared, folder / "below.c", f"-Wl,-soname,{below.name}", "-o", below])
+    run_well([*shared, folder / "thin.c", below, f"-Wl,-soname,{thin.name}", "-o", thin])
+    run_well([*compiler, folder / "program.c", thin, "-o", folder / "program"])
+    told = expect("mpi-not-asked", "warning", "--", folder / "program")
+    check("this Open MPI" in told["found"] and thin.name in told["found"], f"told: {told}")
+
+
 def strange_ucx(folder):
     told = expect("ucx-version", "problem", "--", PROGRAMS / "plain_ucp",
                   env={"LD_PRELOAD": str(PROGRAMS / "fake_ucx_version.so")})
@@ -288,7 +304,7 @@ def what_is_said_comes_true(folder):
 
 CASES = {
     "machine": (good_jobs, settings_count, parts_of_a_run, forms_agree, what_is_said_comes_true),
-    "mpi": (open_mpi_without_ucx, mixed_up_launchers, strange_ucx),
+    "mpi": (open_mpi_without_ucx, mixed_up_launchers, thin_open_mpi, strange_ucx),
     "surroundings": (strange_programs, strange_folders, strange_limits, missing_parts),
     "mounts": (mounted_folders,),
 }
