@@ -22,7 +22,7 @@ struct Source {
 
 // What SOURCE is; the package of the installed libucx if it is empty. Reads, and writes nothing.
 // Throws Error, also for a UCX of another version than the patch is made for.
-Source find_source(const std::filesystem::path& source);
+Source find_source(const std::filesystem::path& given);
 
 // A copy of the sources as `folder`, which must not exist; what an earlier build left in them is
 // not copied. `scratch` is an empty folder for what is needed on the way.
