@@ -1,28 +1,28 @@
 #include "cli/rebuilt_ucx.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <string_view>
 
 #include "event-log/reader/error.hpp"
+#include "ucx-facts/library_names.hpp"
 
 namespace uctrace::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Each before what needs it.
-constexpr const char* kLibraries[] = {"libucm.so.0", "libucs.so.0", "libuct.so.0", "libucp.so.0"};
-constexpr const char* kLibuct = "libuct.so.0";
-
 constexpr const char* kBuildOne = "build one with `uctrace build-ucx`, and give its prefix";
 
 // What patches/ucx-hooks.patch adds to a library: a name in its table of symbols.
-constexpr std::pair<const char*, std::string_view> kMarks[] = {
-    {"libuct.so.0", "uct_tool_attach"}, {"libucp.so.0", "ucp_tool_dispatch"}};
+constexpr std::pair<std::string_view, std::string_view> kMarks[] = {
+    {"libuct", "uct_tool_attach"}, {"libucp", "ucp_tool_dispatch"}};
 
 bool holds(const fs::path& file, std::string_view word) {
   std::ifstream in(file, std::ios::binary);
@@ -31,23 +31,46 @@ bool holds(const fs::path& file, std::string_view word) {
   return bytes.find(name) != std::string::npos;
 }
 
-bool holds_ucx(const fs::path& folder) {
-  return std::all_of(std::begin(kLibraries), std::end(kLibraries), [&](const char* name) {
-    std::error_code error;
-    return fs::is_regular_file(folder / name, error);
-  });
+fs::path file_of(const fs::path& folder, std::string_view library, std::string_view suffix) {
+  return folder / fmt::format("{}{}.so.0", library, suffix);
 }
 
-// PREFIX/lib, PREFIX/lib64, PREFIX/lib/TRIPLET; empty if none of them has UCX.
-fs::path library_folder(const fs::path& prefix) {
-  for (const char* name : {"lib", "lib64"}) {
-    if (holds_ucx(prefix / name)) return prefix / name;
+// Which UCX this folder has all of, by what is in its names besides: nothing ("") goes first, then
+// what --with-soname-suffix put there. nullopt: none.
+std::optional<std::string> suffix_of(const fs::path& folder) {
+  std::set<std::string> suffixes = {""};
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string file = it->path().filename().string();
+    if (const auto suffix = ucx::suffix_of(file, "libucp")) suffixes.emplace(*suffix);
   }
+  const auto is_whole = [&](const std::string& suffix) {
+    return std::all_of(std::begin(ucx::kLibraries), std::end(ucx::kLibraries),
+                       [&](std::string_view library) {
+                         std::error_code none;
+                         return fs::is_regular_file(file_of(folder, library, suffix), none);
+                       });
+  };
+  const auto found = std::find_if(suffixes.begin(), suffixes.end(), is_whole);
+  return found == suffixes.end() ? std::nullopt : std::optional(*found);
+}
+
+struct Place {
+  fs::path folder;
+  std::string suffix;
+};
+
+// PREFIX/lib, PREFIX/lib64, PREFIX/lib/TRIPLET.
+std::optional<Place> place_of_ucx(const fs::path& prefix) {
+  std::vector<fs::path> folders = {prefix / "lib", prefix / "lib64"};
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(prefix / "lib", error)) {
-    if (holds_ucx(entry.path())) return entry.path();
+    folders.push_back(entry.path());
   }
-  return {};
+  for (const fs::path& folder : folders) {
+    if (const auto suffix = suffix_of(folder)) return Place{folder, *suffix};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -58,28 +81,32 @@ RebuiltUcx find_rebuilt_ucx(const fs::path& prefix) {
   if (!fs::is_directory(prefix, error)) {
     throw Error({.what = what, .why = "there is no such folder", .to_do = kBuildOne});
   }
-  const fs::path folder = library_folder(fs::canonical(prefix));
-  if (folder.empty()) {
+  const std::optional<Place> place = place_of_ucx(fs::canonical(prefix));
+  if (!place) {
     throw Error({.what = what,
-                 .why = fmt::format("its lib folder has not all of {}, {}, {} and {}",
-                                    kLibraries[0], kLibraries[1], kLibraries[2], kLibraries[3]),
+                 .why = fmt::format("its lib folder has not all of {}.so.0",
+                                    fmt::join(ucx::kLibraries, ".so.0, ")),
                  .to_do = kBuildOne});
   }
   for (const auto& [library, mark] : kMarks) {
-    if (!holds(folder / library, mark)) {
-      throw Error(
-          {.what = what,
-           .why = fmt::format("its {} was not built for uctrace: it has no {}", library, mark),
-           .to_do = fmt::format("{}; without --ucx it is recorded as it is", kBuildOne)});
+    const fs::path file = file_of(place->folder, library, place->suffix);
+    if (!holds(file, mark)) {
+      throw Error({.what = what,
+                   .why = fmt::format("its {} was not built for uctrace: it has no {}",
+                                      file.filename().string(), mark),
+                   .to_do = fmt::format("{}; without --ucx it is recorded as it is", kBuildOne)});
     }
   }
-  if (folder.string().find_first_of(" :") != std::string::npos) {
+  if (place->folder.string().find_first_of(" :") != std::string::npos) {
     throw Error({.what = what,
                  .why = "LD_PRELOAD takes no path with a space or colon",
                  .to_do = "name it by a link whose path has none, or build it elsewhere"});
   }
-  RebuiltUcx ucx{.libraries = {}, .libuct = (folder / kLibuct).string()};
-  for (const char* library : kLibraries) ucx.libraries.push_back((folder / library).string());
+  RebuiltUcx ucx{.libraries = {},
+                 .libuct = file_of(place->folder, "libuct", place->suffix).string()};
+  for (const std::string_view library : ucx::kLibraries) {
+    ucx.libraries.push_back(file_of(place->folder, library, place->suffix).string());
+  }
   return ucx;
 }
 

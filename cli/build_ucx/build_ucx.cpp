@@ -15,12 +15,14 @@
 #include "cli/build_ucx/source.hpp"
 #include "cli/build_ucx/tools.hpp"
 #include "cli/check/child.hpp"
+#include "cli/check/elf_file.hpp"
 #include "cli/installation.hpp"
 #include "cli/launching/program.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/folder/launcher_line.hpp"
+#include "ucx-facts/library_names.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -75,25 +77,24 @@ Site find_site(const fs::path& given) {
 void add_modules(const fs::path& folder, Resources& resources) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    const std::size_t dot = name.find(".so");
-    if (name.starts_with("libuct_") && dot != std::string::npos) {
-      resources.insert("module " + name.substr(7, dot - 7));
-    }
+    const std::string file = it->path().filename().string();
+    const std::string_view module = ucx::module_name(file);
+    if (!module.empty()) resources.insert("module " + std::string(module));
   }
+}
+
+fs::path folder_of_libucs(const fs::path& ucx_info) {
+  std::string why;
+  const auto libraries = check::libraries_of(ucx_info, why);
+  const check::LoadedLibrary* libucs = libraries ? check::find_ucx(*libraries, "libucs") : nullptr;
+  return libucs != nullptr ? libucs->path.parent_path() : fs::path();
 }
 
 Resources resources_of(const fs::path& ucx_info, const fs::path& libraries) {
   check::ChildOptions options;
   if (!libraries.empty()) options.environment["LD_LIBRARY_PATH"] = libraries.string();
   Resources resources = parse_resources(check::run_child({ucx_info.string(), "-d"}, options).out);
-  fs::path folder = libraries;
-  for (const std::string& line :
-       check::lines_of(check::run_child({"ldd", ucx_info.string()}, options).out)) {
-    const std::size_t path = line.find("=> /");
-    if (line.find("libucs.so") == std::string::npos || path == std::string::npos) continue;
-    folder = fs::path(line.substr(path + 3, line.rfind(' ') - path - 3)).parent_path();
-  }
+  const fs::path folder = libraries.empty() ? folder_of_libucs(ucx_info) : libraries;
   if (!folder.empty()) add_modules(folder / "ucx", resources);
   return resources;
 }

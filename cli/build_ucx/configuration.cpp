@@ -43,8 +43,6 @@ constexpr std::array kOfThePackage = {"build",
                                       "doxygen-html",
                                       "doxygen-man",
                                       "valgrind",
-                                      "soname-suffix",
-                                      "module-deepbind",
                                       "mpi",
                                       "libtool-lock",
                                       "fast-install"};

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "cli/check/child.hpp"
+#include "ucx-facts/library_names.hpp"
 
 namespace uctrace::cli::check {
 namespace {
@@ -181,11 +182,9 @@ const LoadedLibrary* find_ucx(const std::vector<LoadedLibrary>& libraries,
                               const std::string& name) {
   const LoadedLibrary* const plain = find_library(libraries, name + ".so");
   if (plain != nullptr) return plain;
-  const auto of_its_own =
-      std::find_if(libraries.begin(), libraries.end(), [&](const LoadedLibrary& library) {
-        return library.name.starts_with(name + "-") &&
-               library.name.find(".so") != std::string::npos;
-      });
+  const auto of_its_own = std::find_if(
+      libraries.begin(), libraries.end(),
+      [&](const LoadedLibrary& library) { return ucx::is_library(library.name, name); });
   return of_its_own != libraries.end() ? &*of_its_own : nullptr;
 }
 

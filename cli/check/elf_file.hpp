@@ -45,8 +45,8 @@ std::optional<std::vector<LoadedLibrary>> libraries_of(const std::filesystem::pa
 const LoadedLibrary* find_library(const std::vector<LoadedLibrary>& libraries,
                                   const std::string& beginning);
 
-// A library of UCX ("libucp"), also where it has a name of its own: libucp-SUFFIX.so.0 of a UCX that
-// was configured with --with-soname-suffix, libucp-1a2b3c4d.so.0 of one in a Python package.
+// A library of UCX ("libucp"), also where it has a name of its own (ucx-facts/library_names.hpp).
+// The plain name goes first.
 const LoadedLibrary* find_ucx(const std::vector<LoadedLibrary>& libraries, const std::string& name);
 
 }  // namespace uctrace::cli::check

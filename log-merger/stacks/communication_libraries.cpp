@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ucx-facts/library_names.hpp"
+
 namespace uctrace::merge {
 namespace {
 
-// The names of files, up to the ".so". A * at the end stands for whatever follows.
+// The names of files, up to the ".so", besides those of UCX. A * at the end stands for whatever
+// follows.
 constexpr std::string_view kNames[] = {
     // Open MPI
     "libmpi", "libmpi++", "libmpi_cxx", "libmpi_java", "libmpi_mpifh", "libmpi_mpifh-*",
@@ -19,14 +22,12 @@ constexpr std::string_view kNames[] = {
     "libmpi_intel", "libmpi_nvidia", "libmpi_amd", "libmpi_aocc", "libmpifort_cray",
     "libmpifort_gnu_*", "libmpifort_intel", "libmpifort_nvidia", "libmpifort_amd",
     "libmpifort_aocc", "libmpl", "libopa",
-    // UCX
-    "libucp", "libuct", "libucs", "libucm", "libuct_*", "libucs_*", "libucm_*",
     // Others beneath MPI
     "libfabric", "libpsm2", "libpsm3", "libpsm_infinipath",
     // This one
     "libuctrace"};
 
-// Python's packages bring libraries with a hash in their names: libucp-1a2b3c4d.so.0.
+// Python's packages bring libraries with a hash in their names: libmpi-1a2b3c4d.so.40.
 std::string_view without_hash(std::string_view name) {
   constexpr std::size_t kDigits = 8;
   if (name.size() <= kDigits || name[name.size() - kDigits - 1] != '-') return name;
@@ -44,6 +45,7 @@ bool is_named(std::string_view name, std::string_view known) {
 
 bool is_communication_library(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
+  if (ucx::is_of_ucx(file)) return true;
   const std::size_t end = file.find(".so");
   if (end == std::string_view::npos) return false;
   const std::string_view name = without_hash(file.substr(0, end));

@@ -18,9 +18,9 @@ from recordings import Recording, record_command, record_well
 LIBRARIES = ("ucm", "ucs", "uct", "ucp")
 
 
-def record_rebuilt(folder, command, **options):
+def record_rebuilt(folder, command, prefix=None, **options):
     line = record_command(folder, command)
-    line[2:2] = ["--ucx", rebuilt_ucx()]
+    line[2:2] = ["--ucx", prefix or rebuilt_ucx()]
     result = run_well(line, **options)
     return result, Recording(folder)
 
@@ -153,12 +153,18 @@ def prefixes():
         refused(folder, folder / "stock", "was not built for uctrace")
 
         # A program that brings its own along, under names of its own.
-        own = rename(rebuilt_ucx() / "lib", folder / "renamed", "own")
+        own = rename(rebuilt_ucx() / "lib", folder / "renamed" / "lib", "own")
         command = [PROGRAMS / "opened_ucp", "deepbind", own]
         result, recording = record_rebuilt(folder / "data", command, env={"UCX_MODULES": " "})
         check("another UCX than that of --ucx was loaded" in result.stderr, f"not said: {result}")
         faults = {fault["fault"] for fault in recording.info["faults"]}
         check("other_ucx_loaded" in faults, f"no fault names it: {faults}")
+
+        # The prefix may have these names, too.
+        result, recording = record_rebuilt(folder / "own", command, folder / "renamed", env={"UCX_MODULES": " "})
+        check("another UCX" not in result.stderr, f"it is the one of --ucx: {result}")
+        check_mode(recording, "rebuilt", (folder / "renamed" / "lib" / "libuct-own.so.0").resolve())
+        check_all_seen(recording)
 
 
 # --- scopes ---------------------------------------------------------------------------------------

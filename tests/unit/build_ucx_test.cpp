@@ -6,6 +6,7 @@
 #include "cli/build_ucx/resources.hpp"
 #include "cli/build_ucx/source_list.hpp"
 #include "cli/build_ucx/supported.hpp"
+#include "ucx-facts/library_names.hpp"
 
 using namespace uctrace::cli::build_ucx;
 
@@ -55,9 +56,10 @@ TEST_CASE("options of a site's package: what builds UCX stays, where it was put 
        "--libdir=${prefix}/lib", "--runstatedir=/run", "--disable-maintainer-mode",
        "--disable-option-checking", "--enable-examples", "--without-java", "--enable-mt",
        "--with-verbs", "--disable-logging", "--with-cuda=/nonexistent/cuda", "CFLAGS=-O2 -g",
-       "--with-knem=/usr", "stray"});
+       "--with-knem=/usr", "--with-soname-suffix=one", "--enable-module-deepbind", "stray"});
   CHECK(taken.options == Words{"--enable-mt", "--with-verbs", "--disable-logging", "CFLAGS=-O2 -g",
-                               "--with-knem=/usr"});
+                               "--with-knem=/usr", "--with-soname-suffix=one",
+                               "--enable-module-deepbind"});
   REQUIRE(taken.dropped.size() == 1);
   CHECK(taken.dropped[0].option == "--with-cuda=/nonexistent/cuda");
   CHECK(taken.dropped[0].why == "/nonexistent/cuda is not on this machine");
@@ -132,6 +134,19 @@ TEST_CASE("transports and devices of ucx_info -d, and how two UCX differ") {
         Resources{"connections by rdmacm", "connections by tcp", "knem", "rc_mlx5/mlx5_0:1"});
   CHECK(change.added == Resources{"cma/memory"});
   CHECK(parse_resources("").empty());
+}
+
+TEST_CASE("modules by their names, whatever suffix the site gave them") {
+  using uctrace::ucx::module_name;
+  for (const char* file :
+       {"libuct_ib_mlx5.so", "libuct_ib_mlx5.so.0", "libuct_ib_mlx5-one.so.0.0.0"}) {
+    CAPTURE(file);
+    CHECK(module_name(file) == "ib_mlx5");
+  }
+  for (const char* file : {"libuct_cma.la", "libuct.so.0", "libucm_cuda.so.0", "libuct_.so"}) {
+    CAPTURE(file);
+    CHECK(module_name(file).empty());
+  }
 }
 
 TEST_CASE("a list of sources keeps mirror, suites and keys") {

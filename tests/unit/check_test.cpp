@@ -132,3 +132,16 @@ TEST_CASE("check: the releases of UCX that the shims know") {
   CHECK(find_release(1, 24) == nullptr);
   CHECK(find_release(2, 13) == nullptr);
 }
+
+TEST_CASE("check: a UCX with names of its own, and what is called nearly like it") {
+  const auto found = [](const std::vector<std::string>& names) {
+    std::vector<LoadedLibrary> libraries;
+    for (const std::string& name : names) libraries.push_back({name, "/lib/" + name});
+    const LoadedLibrary* const ucp = find_ucx(libraries, "libucp");
+    return ucp != nullptr ? ucp->name : "";
+  };
+  CHECK(found({"libucs-one.so.0", "libucp-one.so.0"}) == "libucp-one.so.0");
+  CHECK(found({"libucp-1a2b3c4d.so.0.0.0"}) == "libucp-1a2b3c4d.so.0.0.0");
+  CHECK(found({"libucp-one.so.0", "libucp.so.0"}) == "libucp.so.0");
+  CHECK(found({"libucpsolve.so.0", "libucp_solve.so.0", "libuct-one.so.0", "libucp-.so"}) == "");
+}

@@ -22,6 +22,11 @@ TEST_CASE("libraries of MPI and UCX, their bindings and plug-ins") {
                            "libucs_signal.so.0",
                            "libucm_cuda.so",
                            "site-packages/ucx.libs/libucp-9d3bd8a1.so.0.0.0",
+                           "/opt/private/lib/libucp-solver.so.0",
+                           "libucp-solver_2-b.so.0.0.0",
+                           "libucs-solver.so",
+                           "/opt/private/lib/ucx/libuct_cma-solver.so.0",
+                           "libmpi-9d3bd8a1.so.40",
                            "libfabric.so.1",
                            "libpsm2.so.2",
                            "/opt/lib/libuctrace.so"}) {
@@ -34,7 +39,8 @@ TEST_CASE("what belongs to the program, though its name begins alike") {
   for (const char* path :
        {"/opt/openmc/lib/libopenmc.so", "libopenblas.so.0", "libopenpmd.so", "libopen-solver.so",
         "libmpi_wrappers.so", "libmpi-tools.so.1", "libmpitools.so", "libucpsolve.so",
-        "libuctools.so.2", "libpsmile.so", "libpsm.py", "libmpi", "mcast.so", "libucp-solverlib.so",
+        "libuctools.so.2", "libpsmile.so", "libpsm.py", "libmpi", "mcast.so", "libucp-.so.0",
+        "libucp-a.b.so.0", "libucp-solver.soap", "libmpi-solver.so.0",
         "/opt/libmpi.so/app", "/home/user/app", "", "/"}) {
     CAPTURE(path);
     CHECK_FALSE(is_communication_library(path));
