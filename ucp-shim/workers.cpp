@@ -28,13 +28,15 @@ constinit Original<decltype(&::ucp_worker_create)> original_worker_create{"ucp_w
 constinit Original<decltype(&::ucp_context_query)> context_query{"ucp_context_query"};
 constinit Original<decltype(&::ucp_worker_destroy)> original_worker_destroy{"ucp_worker_destroy"};
 
-void define_worker(ucp_worker_h worker, std::uint64_t uid) {
+void define_worker(ucp_worker_h worker, const void* caller) {
+  const std::uint64_t uid = uid_of(worker, caller);
+  const std::uint16_t ucx = uct::ucx_number(caller);
   if (log::Lane* lane = log::lane()) {
     if (auto* record = lane->define<log::UcpWorker>()) {
       record->tick = log::now();
       record->handle = reinterpret_cast<std::uint64_t>(worker);
       record->uid = uid;
-      log::publish(record, log::RecordType::ucp_worker, sizeof *record / 8, 0, 0);
+      log::publish(record, log::RecordType::ucp_worker, sizeof *record / 8, ucx, 0);
     }
   }
 }
@@ -47,12 +49,6 @@ void define_worker_end(ucp_worker_h worker) {
       log::publish(record, log::RecordType::ucp_worker_destroy, sizeof *record / 8, 0, 0);
     }
   }
-}
-
-void define_library(const void* caller) {
-  const void* function = interpose::Scope(caller).find_function("ucp_worker_create");
-  const char* path = interpose::module_path(function);
-  log::define_text(log::TextKind::ucx_library, 0, path, strlen(path));
 }
 
 // What this libucp tells of its requests, before it has any.
@@ -102,11 +98,8 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
   const ucs_status_t status = ucp::original_worker_create.get(caller)(context, params, worker);
   uct::opening_for_ucp = false;
   if (status == UCS_OK && recording) {
-    if (!ucp::layer_on()) {
-      ucp::define_library(caller);
-    }
     ucp::switch_layer_on();
-    ucp::define_worker(*worker, ucp::uid_of(*worker, caller));
+    ucp::define_worker(*worker, caller);
     log::see_gpu_driver();
     ucp::learn_devices(caller);
   }

@@ -1,10 +1,11 @@
 #include "uct-shim/version_check.hpp"
 
 #include <stdio.h>
-
-#include <atomic>
+#include <string.h>
 
 #include "event-log/recorder/recorder.hpp"
+#include "interpose/fork_lock.hpp"
+#include "interpose/original.hpp"
 #include "interpose/scope.hpp"
 #include "ucx-facts/releases.hpp"
 
@@ -12,29 +13,69 @@ namespace uctrace::uct {
 
 namespace {
 
-// What was found, and in which log that is told: a fork child has a log of its own.
-enum class Answer : std::uint32_t { unknown, yes, no };
-constinit std::atomic<std::uint64_t> answer{0};
+using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
+constinit interpose::Original<GetVersion> original_get_version{"ucp_get_version"};
 
-constexpr std::uint64_t told(Answer answer, std::uint32_t log) {
-  return std::uint64_t{log} << 32 | static_cast<std::uint32_t>(answer);
+enum class Answer : std::uint8_t { unknown, yes, no };
+
+// A UCX of this process, told from others by its ucp_get_version. Its place is its number.
+struct Known {
+  GetVersion get_version;
+  std::uint32_t log;  // in which it is told: a fork child has a log of its own
+  Answer is_supported;
+};
+constinit Known known[kUnnumbered]{};
+constinit interpose::ForkLock busy;  // for a few loads and stores
+
+struct Place {
+  std::uint16_t number;
+  Answer is_supported;  // as was told in this log
+};
+
+Place place_of(GetVersion get_version) {
+  const std::uint32_t log = log::log_number();
+  const interpose::Held held(busy);
+  for (std::uint16_t number = 0; number < kUnnumbered; ++number) {
+    Known& one = known[number];
+    if (one.get_version == nullptr) one.get_version = get_version;
+    if (one.get_version == get_version) {
+      return {number, one.log == log ? one.is_supported : Answer::unknown};
+    }
+  }
+  return {kUnnumbered, Answer::unknown};
 }
 
-bool decide(const void* caller) {
-  const std::optional<UcxVersion> version = ucx_version(caller);
-  if (!version) {
-    return true;  // UCT without UCP: the table's self-check has to do
-  }
-  const auto [major, minor, patch] = *version;
+void remember(std::uint16_t number, bool is_supported) {
+  if (number == kUnnumbered) return;
+  const interpose::Held held(busy);
+  known[number].log = log::log_number();
+  known[number].is_supported = is_supported ? Answer::yes : Answer::no;
+}
+
+UcxVersion ask(GetVersion get_version) {
+  UcxVersion version{};
+  get_version(&version.major, &version.minor, &version.patch);
+  return version;
+}
+
+// Says in the log which UCX it is.
+bool decide(GetVersion get_version, std::uint16_t number, const void* caller) {
+  const auto [major, minor, patch] = ask(get_version);
   char text[48];
   const int n = snprintf(text, sizeof text, "%u.%u.%u", major, minor, patch);
-  log::define_text(log::TextKind::ucx_version, 0, text, static_cast<std::size_t>(n));
+  const char* path =
+      interpose::module_path(interpose::Scope(caller).find_function("ucp_worker_create"));
+  log::define_text(log::TextKind::ucx_version, number, text, static_cast<std::size_t>(n));
+  log::define_text(log::TextKind::ucx_library, number, path, strlen(path));
   if (ucx::find_release(major, minor) != nullptr) {
     return true;
   }
   for (const log::Layer layer : {log::Layer::uct, log::Layer::ucp}) {
     log::fault(layer, log::FaultCode::unknown_ucx_version, 0, text);
-    log::set_layer(layer, log::LayerState::off);
+    // Another UCX, which is known, is recorded all the same.
+    if (log::layer_state(layer) == log::LayerState::unused) {
+      log::set_layer(layer, log::LayerState::off);
+    }
   }
   return false;
 }
@@ -42,25 +83,27 @@ bool decide(const void* caller) {
 }  // namespace
 
 std::optional<UcxVersion> ucx_version(const void* caller) {
-  using GetVersion = void (*)(unsigned*, unsigned*, unsigned*);
-  const auto get_version =
-      reinterpret_cast<GetVersion>(interpose::Scope(caller).find_function("ucp_get_version"));
-  if (get_version == nullptr) {
-    return std::nullopt;
-  }
-  UcxVersion version{};
-  get_version(&version.major, &version.minor, &version.patch);
-  return version;
+  const GetVersion get_version = original_get_version.get(caller);
+  return get_version != nullptr ? std::optional(ask(get_version)) : std::nullopt;
 }
 
 bool ucx_supported(const void* caller) {
-  const std::uint32_t log = log::log_number();
-  const std::uint64_t known = answer.load(std::memory_order_acquire);
-  if (known == told(Answer::yes, log)) return true;
-  if (known == told(Answer::no, log)) return false;
-  const bool is_supported = decide(caller);
-  answer.store(told(is_supported ? Answer::yes : Answer::no, log), std::memory_order_release);
+  const GetVersion get_version = original_get_version.get(caller);
+  if (get_version == nullptr) {
+    return true;  // UCT without UCP: the table's self-check has to do
+  }
+  const Place place = place_of(get_version);
+  if (place.is_supported != Answer::unknown) {
+    return place.is_supported == Answer::yes;
+  }
+  const bool is_supported = decide(get_version, place.number, caller);
+  remember(place.number, is_supported);
   return is_supported;
+}
+
+std::uint16_t ucx_number(const void* caller) {
+  const GetVersion get_version = original_get_version.get(caller);
+  return get_version != nullptr ? place_of(get_version).number : kUnnumbered;
 }
 
 }  // namespace uctrace::uct

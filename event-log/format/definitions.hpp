@@ -62,7 +62,7 @@ struct UctEndpoint {
 static_assert(sizeof(UctEndpoint) == 32);
 
 struct UcpWorker {
-  Head head;
+  Head head;  // a: number of its libucp, as in the texts ucx_version and ucx_library
   std::uint64_t tick;
   std::uint64_t handle;
   std::uint64_t uid;  // 0 = could not be read

@@ -188,8 +188,8 @@ enum class Route : std::uint8_t {
 enum class TextKind : std::uint8_t {
   command_line = 1,  // arguments separated by '\n'
   environment = 2,   // NAME=VALUE, for UCX_*, OMPI_MCA_*, MPIR_*
-  ucx_version = 3,
-  ucx_library = 4,   // path of the libucp in use
+  ucx_version = 3,   // of a libucp; `id`: its number in the process
+  ucx_library = 4,   // its path
   mpi_library = 5,   // first line of MPI_Get_library_version
   mpi_function = 6,  // `id` is MpiCall's function number
   working_directory = 7,

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -89,7 +90,7 @@ Json processes_json(const Job& job) {
 // What the version and the environment say.
 bool proto_v2(const ProcessLog& log) {
   unsigned major = 0, minor = 0;
-  std::sscanf(log.ucx_version.c_str(), "%u.%u", &major, &minor);
+  std::sscanf(log.ucp_library().version.c_str(), "%u.%u", &major, &minor);
   const ucx::Release* const release = ucx::find_release(major, minor);
   bool v2 = release != nullptr
                 ? release->protocols_v2
@@ -114,8 +115,8 @@ bool uses_protocols_v2(const Job& job, const Found& found) {
 template <typename Field>
 std::string first_of(const Job& job, Field field) {
   for (const ProcessLog& log : job.logs) {
-    if (!(log.*field).empty()) {
-      return log.*field;
+    if (std::string text = std::invoke(field, log); !text.empty()) {
+      return text;
     }
   }
   return {};
@@ -346,12 +347,16 @@ void describe_run(Job& job, const Found& found) {
                  {"bytes_per_event", found.events == 0 ? Json(nullptr)
                                                        : Json(static_cast<double>(log_bytes) /
                                                               static_cast<double>(found.events))}};
-  const bool has_ucx = !first_of(job, &ProcessLog::ucx_version).empty();
+  const std::string ucx_version =
+      first_of(job, [](const ProcessLog& log) { return log.ucp_library().version; });
+  const std::string ucx_library =
+      first_of(job, [](const ProcessLog& log) { return log.ucp_library().path; });
   const bool v2 = uses_protocols_v2(job, found);
-  info["ucx"] = {{"version", or_null(first_of(job, &ProcessLog::ucx_version))},
+  info["ucx"] = {{"version", or_null(ucx_version)},
                  {"mode", ucx_mode(job)},
-                 {"protocols", has_ucx ? Json(v2 ? "v2" : "v1") : Json(nullptr)},
-                 {"library", or_null(first_of(job, &ProcessLog::ucx_library))},
+                 {"protocols", !ucx_version.empty() ? Json(v2 ? "v2" : "v1") : Json(nullptr)},
+                 {"library", or_null(ucx_library)},
+                 {"ucp_libraries", ucp_libraries_json(job)},
                  {"uct_libraries", uct_libraries_json(job)}};
   info["mpi"] = {{"library", or_null(first_of(job, &ProcessLog::mpi_library))}};
   job.run.command = command_of(job);

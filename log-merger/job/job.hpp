@@ -110,6 +110,9 @@ struct UcpEndpoint {
 struct Worker {
   std::uint64_t handle = 0, tick = 0, uid = 0;
   std::uint64_t end_tick = UINT64_MAX;
+  std::uint16_t library = 0;  // number of its libucp
+  // result
+  std::uint64_t operations = 0;  // posted to it, and not to an endpoint of it
 };
 
 // A window or a file.
@@ -119,6 +122,11 @@ struct CommObject {
 };
 
 enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
+
+// A libucp that a process called.
+struct UcpLibrary {
+  std::string path, version;
+};
 
 // A libuct that a process recorded from.
 struct UctLibrary {
@@ -178,7 +186,8 @@ struct ProcessLog {
   IdMap<UcpIndex> ucp_by_id;
   IdMap<ArrivalIndex> arrival_by_id;
   IdMap<UctIndex> uct_by_id;
-  std::string ucx_version, ucx_library, mpi_library, command_line, executable;
+  std::map<std::uint16_t, UcpLibrary> ucp_libraries;  // by number
+  std::string mpi_library, command_line, executable;
   std::string start_on, stop_on;  // when the user wanted events recorded
   std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
@@ -201,6 +210,10 @@ struct ProcessLog {
   InterfaceIndex interface_at(std::uint16_t id, std::uint64_t tick) const;
   const Interface* interface(InterfaceIndex row) const {
     return row == kNone ? nullptr : &interfaces[row];
+  }
+  // The libucp that it called first; without path and version where none is known.
+  UcpLibrary ucp_library() const {
+    return ucp_libraries.empty() ? UcpLibrary{} : ucp_libraries.begin()->second;
   }
   // In the world of MPI, else the launcher's where that is certain (load.cpp).
   std::int32_t rank() const {

@@ -74,7 +74,8 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
 }
 
 void PeerLoader::take(std::uint16_t lane, const log::UcpWorkerView& view) {
-  log_.workers.push_back({.handle = view.r.handle, .tick = view.r.tick, .uid = view.r.uid});
+  log_.workers.push_back(
+      {.handle = view.r.handle, .tick = view.r.tick, .uid = view.r.uid, .library = view.r.head.a});
   if (lane == lane_) {
     for (const InterfaceIndex at : interfaces_of_next_worker_) {
       log_.interfaces[at].worker = view.r.handle;

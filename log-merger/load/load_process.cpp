@@ -139,6 +139,10 @@ class ProcessLoader {
                             plain_text(view.path), std::string(id, view.build_id.size())});
   }
 
+  UcpLibrary& ucp_library(const log::TextView& text) {
+    return log_.ucp_libraries[static_cast<std::uint16_t>(text.r.id)];
+  }
+
   void take_text(const log::TextView& text) {
     const std::string value(text.text);
     switch (text.kind()) {
@@ -152,10 +156,10 @@ class ProcessLoader {
         log_.environment.push_back(value);
         break;
       case log::TextKind::ucx_version:
-        log_.ucx_version = plain_text(value);
+        ucp_library(text).version = plain_text(value);
         break;
       case log::TextKind::ucx_library:
-        log_.ucx_library = plain_text(value);
+        ucp_library(text).path = plain_text(value);
         break;
       case log::TextKind::uct_library:
         log_.uct_libraries.push_back({plain_text(value), text.r.id != 0});

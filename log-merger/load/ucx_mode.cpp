@@ -19,6 +19,44 @@ Json ucx_mode(const Job& job) {
   return rebuilt ? Json("rebuilt") : stock ? Json("stock") : Json(nullptr);
 }
 
+Json ucp_libraries_json(const Job& job) {
+  struct Use {
+    std::uint64_t processes = 0, workers = 0, operations = 0;
+  };
+  using Key = std::pair<std::string, std::string>;
+  std::map<Key, Use> uses;
+  for (const ProcessLog& log : job.logs) {
+    const auto key_of = [&](const Worker& worker) {
+      const auto found = log.ucp_libraries.find(worker.library);
+      return found == log.ucp_libraries.end() ? Key()
+                                              : Key(found->second.path, found->second.version);
+    };
+    std::set<Key> seen;
+    for (const Worker& worker : log.workers) {
+      Use& use = uses[key_of(worker)];
+      use.processes += seen.insert(key_of(worker)).second ? 1 : 0;
+      ++use.workers;
+      use.operations += worker.operations;
+    }
+    for (const UcpEndpoint& endpoint : log.ucp_endpoints) {
+      const auto worker = row_at(log.workers, endpoint.worker, endpoint.tick);
+      if (worker != kNone) uses[key_of(log.workers[worker])].operations += endpoint.operations;
+    }
+  }
+  Json list = Json::array();
+  for (const auto& [library, use] : uses) {
+    const auto or_null = [](const std::string& text) {
+      return text.empty() ? Json(nullptr) : Json(text);
+    };
+    list.push_back({{"path", or_null(library.first)},
+                    {"version", or_null(library.second)},
+                    {"processes", use.processes},
+                    {"workers", use.workers},
+                    {"operations", use.operations}});
+  }
+  return list;
+}
+
 Json uct_libraries_json(const Job& job) {
   std::map<std::pair<std::string, bool>, std::uint64_t> processes;
   for (const ProcessLog& log : job.logs) {

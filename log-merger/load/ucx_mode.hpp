@@ -11,6 +11,9 @@ namespace uctrace::merge {
 // used.
 nlohmann::ordered_json ucx_mode(const Job& job);
 
+// [{path, version, processes, workers, operations}] of each libucp.
+nlohmann::ordered_json ucp_libraries_json(const Job& job);
+
 // [{path, mode, processes}] of each libuct.
 nlohmann::ordered_json uct_libraries_json(const Job& job);
 

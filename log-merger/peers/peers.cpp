@@ -307,9 +307,10 @@ class UcpPeers {
       op.peer_process = peer.process;
       return;
     }
-    const Rows<Worker>& workers = log_of(op.process).workers;
+    Rows<Worker>& workers = log_of(op.process).workers;
     if (const auto at = row_at(workers, op.handle, op.start_tick); at != kNone) {
       op.worker_uid = workers[at].uid;
+      ++workers[at].operations;
     }
   }
 

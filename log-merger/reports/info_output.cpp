@@ -70,7 +70,12 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   line("started", facts.started);
   line("duration", format_duration(facts.duration_ns));
   line("mpi", facts.mpi);
-  line("ucx", members_line(member(info, "ucx")));
+  const ordered_json& ucx = member(info, "ucx");
+  line("ucx", members_line(ucx));
+  const ordered_json& libraries = member(ucx, "ucp_libraries");
+  for (const ordered_json& library : libraries) {
+    if (libraries.size() > 1) line("", members_line(library));
+  }
   line("clock", members_line(member(info, "clock")));
   line("events", members_line(member(info, "events")));
   line("log", members_line(member(info, "log")));
