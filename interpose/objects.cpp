@@ -49,17 +49,16 @@ bool may_hold(const GnuHash& table, std::uint32_t hash) {
   return (word >> hash % kBits & word >> (hash >> table.bloom_shift) % kBits & 1) != 0;
 }
 
-// The type of relocation that holds a symbol's address for the object's own use, set when it is
-// loaded and never changed; others stand in its data, which may hold something else by now.
-bool is_reference(std::uint32_t type) {
+// The types of relocations that hold a symbol's address for the object's own use: set when it is
+// loaded and never changed, or by a call. Others stand in its data, which may hold something else
+// by now.
 #if defined(__x86_64__)
-  return type == R_X86_64_GLOB_DAT;
+constexpr std::uint32_t kReference = R_X86_64_GLOB_DAT, kCall = R_X86_64_JUMP_SLOT;
 #elif defined(__aarch64__)
-  return type == R_AARCH64_GLOB_DAT;
+constexpr std::uint32_t kReference = R_AARCH64_GLOB_DAT, kCall = R_AARCH64_JUMP_SLOT;
 #else
 #error "which relocations hold references is not known for this machine"
 #endif
-}
 
 bool is_global(const ElfW(Sym) & symbol) {
   return ELF64_ST_BIND(symbol.st_info) != STB_LOCAL && symbol.st_other == STV_DEFAULT;
@@ -168,33 +167,59 @@ bool Object::imports(const char* name) const {
 // The linker makes _DYNAMIC for each library, which is seen by that library alone.
 bool Object::is_own() const { return dynamic_ == _DYNAMIC; }
 
-// Only variables are looked at: functions may be bound to this library's, which is no other copy.
-bool Object::is_shadowed() const {
-  const auto* relocation = static_cast<const ElfW(Rela)*>(table(DT_RELA));
-  const ElfW(Dyn)* bytes = entry(DT_RELASZ);
+// Calls visit(its type, its symbol, where it leads) for each relocation of these types until one
+// returns true.
+template <typename Visit>
+bool Object::any_relocation(ElfW(Sxword) tag, ElfW(Sxword) bytes_tag, Visit visit) const {
+  const auto* relocation = static_cast<const ElfW(Rela)*>(table(tag));
+  const ElfW(Dyn)* bytes = entry(bytes_tag);
   if (relocation == nullptr || bytes == nullptr) {
     return false;
   }
   const ElfW(Sym)* all = symbols();
   for (const auto* end = relocation + bytes->d_un.d_val / sizeof *relocation; relocation != end;
        ++relocation) {
-    const ElfW(Sym)& symbol = all[ELF64_R_SYM(relocation->r_info)];
-    if (!is_reference(ELF64_R_TYPE(relocation->r_info)) || !is_global(symbol) ||
-        !is_defined(symbol) || ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) {
+    const std::uint32_t type = ELF64_R_TYPE(relocation->r_info);
+    if (type != kReference && type != kCall) {
       continue;
     }
     const ElfW(Addr) bound = *reinterpret_cast<const ElfW(Addr)*>(base_ + relocation->r_offset) -
                              static_cast<ElfW(Addr)>(relocation->r_addend);
-    if (bound == base_ + symbol.st_value) {
-      continue;
-    }
-    // A program may hold the one copy that is valid for all (a copy relocation).
-    const Object holder = object_of(reinterpret_cast<const void*>(bound));
-    if (holder && holder.entry(DT_DEBUG) == nullptr) {
+    if (visit(type, all[ELF64_R_SYM(relocation->r_info)], bound)) {
       return true;
     }
   }
   return false;
+}
+
+const void* Object::leads_to(const char* function) const {
+  const void* found = nullptr;
+  const auto is_it = [&](std::uint32_t, const ElfW(Sym) & symbol, ElfW(Addr) bound) {
+    if (symbol.st_shndx != SHN_UNDEF || strcmp(strings() + symbol.st_name, function) != 0) {
+      return false;
+    }
+    found = reinterpret_cast<const void*>(bound);
+    return true;
+  };
+  if (!any_relocation(DT_JMPREL, DT_PLTRELSZ, is_it)) {
+    any_relocation(DT_RELA, DT_RELASZ, is_it);
+  }
+  return found;
+}
+
+// Only variables are looked at: functions may be bound to this library's, which is no other copy.
+bool Object::is_shadowed() const {
+  const auto is_bound_elsewhere = [&](std::uint32_t type, const ElfW(Sym) & symbol,
+                                      ElfW(Addr) bound) {
+    if (type != kReference || !is_global(symbol) || !is_defined(symbol) ||
+        ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || bound == base_ + symbol.st_value) {
+      return false;
+    }
+    // A program may hold the one copy that is valid for all (a copy relocation).
+    const Object holder = object_of(reinterpret_cast<const void*>(bound));
+    return holder && holder.entry(DT_DEBUG) == nullptr;
+  };
+  return any_relocation(DT_RELA, DT_RELASZ, is_bound_elsewhere);
 }
 
 namespace {

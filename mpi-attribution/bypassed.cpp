@@ -1,7 +1,5 @@
 // Notices an MPI that works and of which no call was ever seen here: a plug-in that was opened with
 // RTLD_DEEPBIND is bound to it directly, as is who asks for its functions by a handle.
-#include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,7 +15,6 @@ namespace {
 
 constinit pid_t process = 0;  // that loaded this library; the MPI of a fork child is its parent's
 constinit std::atomic<bool> is_told{false};
-constinit std::atomic<bool> is_fork_child{false};
 
 // The one function, with MPI_Finalized, that may be called at any time, also before MPI_Init and
 // after MPI_Finalize.
@@ -26,11 +23,9 @@ bool is_at_work(void* function) {
   return reinterpret_cast<int (*)(int*)>(function)(&initialised) == 0 && initialised != 0;
 }
 
-// No system call where no MPI is loaded: the program may have forbidden it (no_helper.hpp). Nor a
-// question to the loader in a fork child: its lock stays held there if another thread of the parent
-// had it at the fork.
+// No system call where no MPI is loaded: the program may have forbidden it (no_helper.hpp).
 void look() {
-  if (is_fork_child.load() || was_called() || is_told.load() || getenv("UCTRACE_DIR") == nullptr) {
+  if (was_called() || is_told.load()) {
     return;
   }
   void* initialized = interpose::find_anywhere("PMPI_Initialized");
@@ -45,8 +40,7 @@ void look() {
 
 __attribute__((constructor)) void watch() {
   process = getpid();
-  pthread_atfork(nullptr, nullptr, [] { is_fork_child.store(true); });
-  log::set_last_look(look);
+  log::add_last_look(look);
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ std::uint64_t opened_by_ucp(const void* caller) {
   if (!is_libucp(caller)) {
     return 0;
   }
-  report_bypassed(caller);
+  report_bypassed(log::Layer::ucp, caller);
   return log::UctInterface::kByBypassedUcp;
 }
 

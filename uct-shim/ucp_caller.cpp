@@ -20,15 +20,15 @@ bool is_libucp(const void* caller) {
   return function != nullptr && interpose::object_at(caller).holds(function);
 }
 
-void report_bypassed(const void* caller) {
-  static constinit std::atomic<bool> reported{false};
-  if (reported.exchange(true, std::memory_order_relaxed)) {
+void report_bypassed(log::Layer layer, const void* in_libucp) {
+  static constinit std::atomic<bool> reported[log::kLayers]{};
+  if (reported[static_cast<std::size_t>(layer)].exchange(true, std::memory_order_relaxed)) {
     return;
   }
-  log::fault(log::Layer::ucp, log::FaultCode::ucp_bypassed, 0, interpose::module_path(caller));
+  log::fault(layer, log::FaultCode::ucp_bypassed, 0, interpose::module_path(in_libucp));
   // Another copy of UCX may be recorded all the same.
-  if (log::layer_state(log::Layer::ucp) == log::LayerState::unused) {
-    log::set_layer(log::Layer::ucp, log::LayerState::off);
+  if (log::layer_state(layer) == log::LayerState::unused) {
+    log::set_layer(layer, log::LayerState::off);
   }
 }
 

@@ -42,8 +42,8 @@ std::string reason_text(const log::FaultView& fault) {
       return "it is not clear which of several UCX libraries is meant by calls of " + detail;
     case log::FaultCode::ucp_bypassed:
       return "calls of UCP went past uctrace into " + detail +
-             ", which the program opened and asked for its functions by itself; a rebuilt UCX is "
-             "seen there, too";
+             ", which the program opened with RTLD_DEEPBIND or asked for its functions by a "
+             "handle; a rebuilt UCX is seen there, too";
     case log::FaultCode::mpi_bypassed:
       return "calls of MPI went past uctrace into " + detail +
              ", which the program opened with RTLD_DEEPBIND or asked for its functions by a handle";

@@ -80,10 +80,17 @@ void check_ucx_loaded(const Processes& processes, const Definitions& defined,
                "it was recorded like a stock one; build it again with this `uctrace build-ucx`"},
            std::pair{log::FaultCode::several_ucx,
                      "operations may be missing; load one UCX only in the processes of a job"},
+           std::pair{log::FaultCode::ucp_bypassed, "what went that way is missing"},
+           std::pair{log::FaultCode::unknown_ucx_version,
+                     "what went through it is not recorded as a whole"},
        }) {
     std::string reason;
     const Processes affected = select(processes, [&](const ProcessReport& process) {
-      const std::string text = defined.fault(process, code);
+      // Where no other UCX was used the layers are off, and this may be why.
+      const bool is_told =
+          (code == log::FaultCode::ucp_bypassed || code == log::FaultCode::unknown_ucx_version) &&
+          is(process, log::Layer::ucp, log::LayerState::off);
+      const std::string text = is_told ? "" : defined.fault(process, code);
       if (reason.empty()) reason = text;
       return !text.empty();
     });

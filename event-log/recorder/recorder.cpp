@@ -97,10 +97,8 @@ void wait_for_start() {
   }
 }
 
-constinit std::atomic<void (*)()> last_look{nullptr};
-
 __attribute__((destructor)) void finish() {
-  take_last_look();
+  take_last_looks();
   __atomic_store_n(&wiped.load(std::memory_order_acquire)->ended, 1, __ATOMIC_SEQ_CST);
   wait_for_start();
   if (armed_now()) {
@@ -178,16 +176,6 @@ Lane* attach() {
 }
 
 }  // namespace detail
-
-void set_last_look(void (*look)()) { last_look.store(look); }
-
-void take_last_look() {
-  if (auto* look = last_look.load()) {
-    const int saved_errno = errno;
-    look();
-    errno = saved_errno;
-  }
-}
 
 bool keeps_records() { return pool.keeps_records; }
 

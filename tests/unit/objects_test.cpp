@@ -47,6 +47,14 @@ TEST_CASE("what is linked with a library refers to it") {
   CHECK_FALSE(first_to_define("fclose", Object()));
 }
 
+TEST_CASE("where calls of another library's function lead") {
+  const Object program = object_of(here());
+  CHECK(fclose(fopen("/dev/null", "r")) == 0);
+  CHECK(program.leads_to("fclose") == dlsym(RTLD_DEFAULT, "fclose"));
+  CHECK(program.leads_to("no_such_function") == nullptr);
+  CHECK(object_of(in_libc()).leads_to("fclose") == nullptr);  // it is its own
+}
+
 TEST_CASE("a library alone in its scope is not shadowed") {
   CHECK_FALSE(object_of(in_libc()).is_shadowed());
   CHECK_FALSE(object_of(here()).is_shadowed());
