@@ -61,19 +61,29 @@ static void close_node(struct node node) {
   ucp_worker_destroy(node.worker);
 }
 
-// Returns the number of messages.
-static inline int exchange_with_self(void) {
-  static const size_t kSizes[] = {1, 100, 8000, 100000};
-  enum { kCount = sizeof kSizes / sizeof *kSizes };
+static ucp_context_h open_context(void) {
   const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
   ucp_context_h context;
   check(ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, NULL, &context) == UCS_OK,
         "ucp_init");
-  const struct node node = open_node(context, UCS_THREAD_MODE_SINGLE);
-  for (int i = 0; i < kCount; ++i) {
+  return context;
+}
+
+enum { kSizeCount = 4 };
+// One message of each size, with the tags 1, 2, ...
+static void send_each_size(struct node node) {
+  static const size_t kSizes[kSizeCount] = {1, 100, 8000, 100000};
+  for (int i = 0; i < kSizeCount; ++i) {
     send_to_self(node.worker, node.endpoint, (ucp_tag_t)i + 1, kSizes[i]);
   }
+}
+
+// Returns the number of messages.
+static inline int exchange_with_self(void) {
+  ucp_context_h context = open_context();
+  const struct node node = open_node(context, UCS_THREAD_MODE_SINGLE);
+  send_each_size(node);
   close_node(node);
   ucp_cleanup(context);
-  return kCount;
+  return kSizeCount;
 }
