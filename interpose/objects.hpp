@@ -26,7 +26,7 @@ class Object {
 
   // True if it refers to this symbol without defining it, as what is linked with it does. About
   // 10 us: references stand in no index.
-  bool imports(const char* symbol) const;
+  bool imports(const char* name) const;
 
   // Where its own calls of a function of others lead: into this object as long as it made none and
   // is bound lazily. nullptr: it refers to none of this name. About 10 us.

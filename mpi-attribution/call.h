@@ -224,7 +224,7 @@ extern bool uctrace_mpi_recording;
 
 // The function that `caller` would have reached without this library. The first call of a process
 // finds them all and opens the log (about 1 ms). Ends the process with a message if there is none.
-void* uctrace_mpi_resolve(unsigned function, UctraceEntry entry, const void* caller);
+void* uctrace_mpi_resolve(unsigned number, UctraceEntry entry, const void* caller);
 
 // MPI_Pcontrol was called with `level`; returns its original.
 __attribute__((used)) void* uctrace_mpi_pcontrol(UctraceWord level, unsigned function,

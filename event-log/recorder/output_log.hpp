@@ -45,7 +45,7 @@ void rewrite_page(const char* path, const ProcessPage& page);
 
 // Maps a part of a file for good: allocated, filled with zeros, touched. nullptr with errno set if
 // there is no room.
-void* map_file(int fd, std::uint64_t at, std::size_t bytes);
+void* map_file(int fd, std::uint64_t offset, std::size_t bytes);
 // Room for chunks, `bytes` of zeros, faulted in; nullptr with errno set if there is no room.
 void* make_chunk_memory(OutputLog& file, std::size_t bytes);
 

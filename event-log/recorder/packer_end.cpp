@@ -88,6 +88,7 @@ void count_written_as_lost(DropCause cause) {
 
 bool pack_all() {
   // Twice: a thread that is not over may have gone on to another chunk meanwhile.
+  // NOLINTNEXTLINE(misc-redundant-expression)
   if (!pack_chunks(Chunks::all) || !pack_chunks(Chunks::all)) {
     return false;
   }

@@ -28,7 +28,6 @@ namespace uctrace::merge {
 
 namespace {
 
-using wire::AmId;
 
 class Attributor {
  public:

@@ -30,7 +30,7 @@ class DeviceLoader {
 
  private:
   Index add_gpu(const Gpu& gpu);
-  KnownMemory known(const log::DeviceMemory& memory);
+  KnownMemory known(const log::DeviceMemory& r);
   TextId vendor() const;
 
   Job& job_;

@@ -23,7 +23,6 @@ namespace uctrace::merge {
 
 namespace {
 
-using log::UcpFamily;
 using wire::AmId;
 
 // One direction of a UCP endpoint: all its stream sends, or all its stream receives.

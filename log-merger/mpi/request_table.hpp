@@ -48,7 +48,7 @@ class RequestTable {
 
   // All requests that a call was given; those that the time of one that waits went to: what it
   // ended, else what it asked about.
-  std::vector<std::uint64_t> given(CallIndex call) const;
+  std::vector<std::uint64_t> given(CallIndex index) const;
   std::vector<std::uint64_t> waited_for(CallIndex call) const;
 
   // Which call made each of them; kNone: not known. Null requests are left out.

@@ -58,6 +58,7 @@ class KeptBlocks {
   // Eight sizes from one power of two to the next, none below a page.
   BlockHead*& first_of(std::uint64_t bytes) {
     const auto octave = static_cast<std::size_t>(std::bit_width(bytes));
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a block has bytes
     return first_[octave][bytes * 8 / std::bit_floor(bytes) - 8];
   }
 

@@ -120,7 +120,7 @@ TimeSlabs::Series& TimeSlabs::series_of(Activity& activity, Group group) {
     end_process(activity);
     activity.process = group.process;
   }
-  std::uint32_t& place = grown_to(activity.place_of_key, static_cast<std::size_t>(group.key + 1));
+  std::uint32_t& place = grown_to(activity.place_of_key, static_cast<std::size_t>(group.key) + 1);
   if (place == 0) {
     activity.keys.push_back(group.key);
     activity.series.emplace_back();
@@ -132,7 +132,7 @@ TimeSlabs::Series& TimeSlabs::series_of(Activity& activity, Group group) {
 void TimeSlabs::end_process(Activity& activity) {
   std::sort(activity.keys.begin(), activity.keys.end());
   for (const std::int32_t key : activity.keys) {
-    std::uint32_t& place = activity.place_of_key[static_cast<std::size_t>(key + 1)];
+    std::uint32_t& place = activity.place_of_key[static_cast<std::size_t>(key) + 1];
     activity.series[place - 1].each([&](std::uint32_t slab, const BusyChange& change) {
       activity.earlier.push_back({{activity.process, key}, slab, change});
     });

@@ -51,7 +51,7 @@ class TrafficCells {
 
   // Where a row is counted that may have been added: its cell; its total, from the cell of the
   // message that it serves.
-  std::optional<std::uint32_t> find(const Message& message, std::span<const Hop> path) const;
+  std::optional<std::uint32_t> find(const Message& message, std::span<const Hop> hops) const;
   std::optional<std::uint32_t> find(const Transfer& transfer,
                                     std::optional<std::uint32_t> cell) const;
 
