@@ -54,7 +54,7 @@ std::vector<Definition> file_texts();
 
 // For a terminal: what `uctrace` and `uctrace help VERB` print.
 std::string overview_text(const Manual& manual);
-std::string help_text(const Manual& manual, const std::string& verb);
+std::string help_text(const Manual& manual, const std::string& name);
 
 // Manual pages, in roff's man macros: uctrace.1, or uctrace-VERB.1 of one verb.
 std::string man_page(const Manual& manual);

@@ -132,7 +132,7 @@ void check_ucx_used(const Processes& processes, const Definitions& defined,
     return process.mpi_calls != 0 && process.world_size > 1;
   });
   if (job == processes.end()) return;
-  const std::string library = defined.mpi_library(*job);
+  const std::string& library = defined.mpi_library(*job);
   if (library.find("Open MPI") != std::string::npos) {
     lines.push_back(
         "this Open MPI job did not use UCX: Open MPI takes it by itself only on networks it "
