@@ -23,6 +23,7 @@
 #include "log-merger/summaries/profile_identities.hpp"
 #include "log-merger/summaries/sums.hpp"
 #include "log-merger/summaries/traffic_tables.hpp"
+#include "log-merger/waits/waits.hpp"
 
 namespace uctrace {
 
@@ -109,6 +110,7 @@ Run merged(merge::Job job) {
   merge::build_rows(job);
   merge::place_devices(job);
   merge::find_clock_violations(job);
+  merge::find_waits(job);
   job.run.last_ns = last_instant(job.run);
   const merge::Found found = counted(job);
   merge::describe_run(job, found);

@@ -180,6 +180,7 @@ struct MpiCall {
   TextId function = kNoText;
   std::int32_t status = 0;
   bool on_window = false;
+  bool locks_alone = false;  // it asks for an exclusive lock
   bool open = false;  // it had not returned when its log ended: `end_tick` is beyond all
   std::uint64_t start_tick = 0, end_tick = 0;
   std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;
@@ -188,6 +189,7 @@ struct MpiCall {
   std::uint64_t request = 0;  // that it made, started, ended or asked about; 0 = none or several
   std::int64_t start_ns = -1, end_ns = -1;
   CommIndex comm;           // on a window or a file: that it was made from
+  WindowIndex window;       // that it is on
   std::uint32_t stack = 0;  // of the log, 0 = none
 };
 

@@ -154,6 +154,7 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.request = view.request;
   call.stack = view.stack != 0 ? view.stack : stack_of_caller(view);
   call.comm = comm_of(view.r.head.type, view.r.scope, call.start_tick);
+  if (call.on_window) call.window = row_at(log_.windows, view.r.scope, call.start_tick);
   add(call);
 }
 
@@ -228,10 +229,23 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   call.tag = current.tag;
   call.recv_peer = call.recv_tag = log::MpiCall::kNone;
   call.comm = comm_of(type, current.scope, call.start_tick);
+  if (call.on_window) call.window = row_at(log_.windows, current.scope, call.start_tick);
   add(call);
 }
 
+// MPI_LOCK_EXCLUSIVE of Open MPI, MPICH and the standard ABI, recorded in the place of a tag. None
+// of them is MPI_LOCK_SHARED of another: 2, 235, 302.
+constexpr std::int32_t kExclusiveLocks[] = {1, 234, 301};
+
+void MpiLoader::take_lock(MpiCall& call) {
+  if (texts()[call.function] != "MPI_Win_lock") return;
+  call.locks_alone = std::find(std::begin(kExclusiveLocks), std::end(kExclusiveLocks), call.tag) !=
+                     std::end(kExclusiveLocks);
+  call.tag = log::MpiCall::kNone;
+}
+
 void MpiLoader::add(MpiCall call) {
+  if (call.on_window) take_lock(call);
   call.process = process_;
   call.start_ns = log_.clock.job_ns(call.start_tick);
   if (call.lane >= log_.calls_of_lane.size()) {

@@ -51,6 +51,7 @@ class MpiLoader {
   CommIndex comm_of(log::RecordType type, std::uint64_t scope, std::uint64_t tick) const;
   void count_backward(const std::vector<CallIndex>& calls);
   void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
+  void take_lock(MpiCall& call);
   void add(MpiCall call);
   void name_requests();
   std::uint32_t stack_of_caller(const log::MpiCallView& view);

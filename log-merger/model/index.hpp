@@ -133,6 +133,7 @@ using Rows = ByIndex<Row, Row>;
 struct Arrival;
 struct Comm;
 struct CommInstance;
+struct CommObject;
 struct Endpoint;
 struct Interface;
 struct MpiCall;
@@ -151,6 +152,7 @@ using ProcessIndex = IndexOf<ProcessLog>;  // also of Run::processes
 using StackIndex = IndexOf<CallStack>;
 using UcpIndex = IndexOf<UcpOp>;
 using UctIndex = IndexOf<UctOp>;
+using WindowIndex = IndexOf<CommObject>;  // of one process
 
 }  // namespace merge
 

@@ -17,6 +17,7 @@
 #include "log-merger/model/kinds.hpp"
 #include "log-merger/model/sum_rows.hpp"
 #include "log-merger/model/traffic_rows.hpp"
+#include "log-merger/model/wait_rows.hpp"
 
 namespace uctrace {
 
@@ -350,6 +351,8 @@ struct Run {
   std::vector<UcpOperationRow> ucp_operations;
   std::vector<MpiCallRow> mpi_calls;
   std::vector<WaitShare> wait_shares;  // by call
+  std::vector<Wait> waits;             // by call
+  std::vector<RankTime> rank_times;    // by process; only of those that called MPI
   std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;
   std::vector<MemberRun> communicator_members;  // by communicator, then side

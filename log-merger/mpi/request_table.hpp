@@ -51,6 +51,10 @@ class RequestTable {
   std::vector<std::uint64_t> given(CallIndex index) const;
   std::vector<std::uint64_t> waited_for(CallIndex call) const;
 
+  // Whether it stands for several requests at a time: libraries do that for what was complete when
+  // it was made.
+  bool is_shared(std::uint64_t handle) const { return shared_.contains(handle); }
+
   // Which call made each of them; kNone: not known. Null requests are left out.
   std::vector<CallIndex> makers(CallIndex call, const std::vector<std::uint64_t>& handles) const;
   // The call that last started the persistent request that `maker` made; else kNone.

@@ -12,6 +12,7 @@
 #include "log-merger/store/store_stack_tables.hpp"
 #include "log-merger/store/store_sum_tables.hpp"
 #include "log-merger/store/store_traffic_tables.hpp"
+#include "log-merger/store/store_wait_tables.hpp"
 
 namespace uctrace::store {
 
@@ -335,6 +336,8 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::mpi_calls,
                                     &Run::datatypes,
                                     &Run::wait_shares,
+                                    &Run::waits,
+                                    &Run::rank_times,
                                     &Run::communicators,
                                     &Run::communicator_members,
                                     &Run::gpus,
@@ -367,7 +370,7 @@ inline constexpr std::tuple kTables{&Run::sources,
 // to none of these.
 template <typename Row>
 inline constexpr bool kGrows =
-    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, MessageSum,
+    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait, MessageSum,
              HopSum, CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep,
              TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
 

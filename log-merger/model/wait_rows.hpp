@@ -1,0 +1,81 @@
+// Who waited for whom: rows that log-merger/waits/ makes, the formulas are in docs/waits.md.
+//
+// Times are nanoseconds on the job clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace uctrace {
+
+// Wait states. Those up to early_scan, and those of partitions, are defined as Scalasca and its
+// papers define them.
+enum class WaitKind : std::uint8_t {
+  late_sender,              // a receive was waited for before its message was sent
+  late_receiver,            // a send was waited for before its receive was posted
+  wrong_order,              // a late sender, while a message that was sent earlier was taken later
+  wait_barrier,             // for the last to enter a barrier
+  barrier_completion,       // in a barrier that another process has left already
+  wait_nxn,                 // for the last to enter a collective operation of all with all
+  nxn_completion,           // in such an operation, after another process has left it
+  late_broadcast,           // for the root that sends
+  early_reduce,             // a root, for the last that sends
+  early_scan,               // for the last of the lower ranks
+  rma_wait_at_create,       // for the last to make or free a window
+  rma_wait_at_fence,        // for the last to enter a fence
+  rma_late_post,            // an origin, for a target's MPI_Win_post
+  rma_early_wait,           // a target, for an origin's MPI_Win_complete
+  rma_lock_contention,      // for a lock that another process holds
+  partitioned_late_sender,  // a partitioned receive, for the last partition to be ready
+  partitioned_late_receiver,  // a partitioned send, for its receive to be started
+  nonblocking_collective,     // in the wait for such an operation, for who had not begun it
+  wait_finalize,              // for the last to enter MPI_Finalize
+};
+inline constexpr std::size_t kWaitKinds = 19;
+const char* name_of(WaitKind);
+
+// Why it is not known whether a call waited, or how long.
+enum class WaitUnknown : std::uint8_t {
+  none,               // it is known
+  below_clock_bound,  // the clocks are not known well enough to claim it
+  clocks,             // how far the clocks are off against each other is not known at all
+  partner,            // the other side is not known: not matched, ambiguous, without a log
+  members,            // not every process of the operation told when it entered
+  request,            // it is not known which requests the call waited for
+};
+const char* name_of(WaitUnknown);
+
+// One wait of one MPI call for one other process. Waits of a call do not overlap.
+struct Wait {
+  WaitKind kind = WaitKind::late_sender;
+  WaitUnknown unknown = WaitUnknown::none;
+  std::uint32_t process = 0;        // that waited
+  std::int32_t cause_process = -1;  // that it waited for, -1 = not known
+  std::int64_t call = -1;           // that waited; into mpi_calls
+  std::int64_t cause_call = -1;     // that ended the wait by beginning; into mpi_calls
+  std::int64_t message = -1;        // that was late; into messages
+  std::int32_t communicator = -1;   // into communicators
+  std::int64_t t_start_ns = -1;     // the wait began
+  std::int64_t ns = 0;              // how long it was
+  std::int64_t unknown_ns = 0;      // time of the call that may have been waiting
+  std::int64_t moving_ns = 0;       // of a message: from the end of the wait to the end of the call
+};
+
+// What a process spent its time with. In MPI, but for MPI_Init and MPI_Finalize: waiting + moving +
+// unknown + other. Of several threads their sum.
+struct RankTime {
+  std::uint32_t process = 0;
+  std::uint32_t threads = 0;                    // that called MPI
+  std::uint64_t calls = 0;                      // that have a known start and end
+  std::int64_t t_begin_ns = -1, t_end_ns = -1;  // end of MPI_Init to start of MPI_Finalize, or else
+                                                // what is nearest to these
+  std::int64_t start_and_end_ns = 0;            // in MPI_Init and MPI_Finalize
+  std::int64_t mpi_ns = 0;                      // in all other calls
+  std::int64_t waiting_ns = 0;                  // of it, for other processes
+  std::int64_t moving_ns = 0;                   // of it, while data moved
+  std::int64_t unknown_ns = 0;                  // of it, one or the other
+  std::int64_t other_ns = 0;                    // of it, in calls that wait for nobody
+};
+
+}  // namespace uctrace

@@ -1,0 +1,53 @@
+// The tables of waits (docs/waits.md).
+#pragma once
+
+#include <tuple>
+
+#include "log-merger/model/wait_rows.hpp"
+#include "log-merger/store/store_columns.hpp"
+
+namespace uctrace::store {
+
+template <>
+struct Table<Wait> {
+  static constexpr const char* name = "waits";
+  static constexpr auto columns = std::tuple{
+      column("kind", &Wait::kind, "wait state"),
+      column("unknown", &Wait::unknown, "why it is not known whether, or how long"),
+      column("process", &Wait::process, "process that waited", Unit::process),
+      column("cause_process", &Wait::cause_process, "process that it waited for", Unit::process),
+      column("call", &Wait::call, "MPI call that waited", Unit::mpi_call),
+      column("cause_call", &Wait::cause_call, "MPI call that ended the wait by beginning",
+             Unit::mpi_call),
+      column("message", &Wait::message, "message that was late", Unit::message),
+      column("communicator", &Wait::communicator, "communicator", Unit::communicator),
+      column("t_start_ns", &Wait::t_start_ns, "the wait began", Unit::ns),
+      column("ns", &Wait::ns, "how long it was", Unit::ns),
+      column("unknown_ns", &Wait::unknown_ns, "time of the call that may have been waiting",
+             Unit::ns),
+      column("moving_ns", &Wait::moving_ns,
+             "of a message: from the end of the wait to the end of the call", Unit::ns),
+  };
+};
+
+template <>
+struct Table<RankTime> {
+  using Row = RankTime;
+  static constexpr const char* name = "rank_times";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process whose times they are", Unit::process),
+      column("threads", &Row::threads, "that called MPI"),
+      column("calls", &Row::calls, "MPI calls of which start and end are known"),
+      column("t_begin_ns", &Row::t_begin_ns, "end of MPI_Init, else the first call", Unit::ns),
+      column("t_end_ns", &Row::t_end_ns, "start of MPI_Finalize, else the end of the last call",
+             Unit::ns),
+      column("start_and_end_ns", &Row::start_and_end_ns, "in MPI_Init and MPI_Finalize", Unit::ns),
+      column("mpi_ns", &Row::mpi_ns, "in all other MPI calls", Unit::ns),
+      column("waiting_ns", &Row::waiting_ns, "of mpi_ns: for other processes", Unit::ns),
+      column("moving_ns", &Row::moving_ns, "of mpi_ns: while data moved", Unit::ns),
+      column("unknown_ns", &Row::unknown_ns, "of mpi_ns: one or the other", Unit::ns),
+      column("other_ns", &Row::other_ns, "of mpi_ns: in calls that wait for nobody", Unit::ns),
+  };
+};
+
+}  // namespace uctrace::store

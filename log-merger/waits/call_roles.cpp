@@ -1,0 +1,115 @@
+#include "log-merger/waits/call_roles.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "log-merger/model/mpi_names.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+using Named = std::pair<std::string_view, CallRole>;
+
+CallRole find(const Named* begin, const Named* end, std::string_view name, CallRole otherwise) {
+  const auto* found = std::find_if(begin, end, [&](const Named& one) { return one.first == name; });
+  return found != end ? found->second : otherwise;
+}
+
+// Neighbourhood collectives and those with counts for each process may have nothing to do with
+// those who are late.
+CallRole role_of_collective(std::string_view base) {
+  static constexpr Named kRoles[] = {{"barrier", CallRole::barrier},
+                                     {"allreduce", CallRole::all_with_all},
+                                     {"allgather", CallRole::all_with_all},
+                                     {"allgatherv", CallRole::all_with_all},
+                                     {"alltoall", CallRole::all_with_all},
+                                     {"reduce_scatter", CallRole::all_with_all},
+                                     {"reduce_scatter_block", CallRole::all_with_all},
+                                     {"bcast", CallRole::from_root},
+                                     {"scatter", CallRole::from_root},
+                                     {"scatterv", CallRole::from_root},
+                                     {"reduce", CallRole::to_root},
+                                     {"gather", CallRole::to_root},
+                                     {"gatherv", CallRole::to_root},
+                                     {"scan", CallRole::from_lower_ranks},
+                                     {"exscan", CallRole::from_lower_ranks}};
+  return find(std::begin(kRoles), std::end(kRoles), base, CallRole::over_counts);
+}
+
+CallRole role_of_one_sided(std::string_view base) {
+  static constexpr Named kRoles[] = {{"win_create", CallRole::makes_window},
+                                     {"win_allocate", CallRole::makes_window},
+                                     {"win_allocate_shared", CallRole::makes_window},
+                                     {"win_create_dynamic", CallRole::makes_window},
+                                     {"win_free", CallRole::frees_window},
+                                     {"win_fence", CallRole::fence},
+                                     {"win_post", CallRole::post},
+                                     {"win_start", CallRole::start_access},
+                                     {"win_complete", CallRole::complete_access},
+                                     {"win_wait", CallRole::wait_access},
+                                     {"win_lock", CallRole::lock},
+                                     {"win_unlock", CallRole::unlock},
+                                     {"win_test", CallRole::other},
+                                     {"win_attach", CallRole::other},
+                                     {"win_detach", CallRole::other},
+                                     {"win_sync", CallRole::other}};
+  return find(std::begin(kRoles), std::end(kRoles), base, CallRole::one_sided);
+}
+
+CallRole role_of_message(const MpiName& name) {
+  const bool only_begins = name.nonblocking || name.persistent || name.base.starts_with("start") ||
+                           name.base.starts_with("pready");
+  return only_begins ? CallRole::other : CallRole::message;
+}
+
+CallRole role_of_completion(const MpiName& name) {
+  if (name.base.starts_with("wait")) return CallRole::completes;
+  const bool probes = !name.nonblocking && (name.base == "probe" || name.base == "mprobe");
+  return probes ? CallRole::probe : CallRole::other;
+}
+
+CallRole role_of_management(std::string_view base) {
+  if (base == "init" || base == "init_thread") return CallRole::start_of_mpi;
+  if (base == "finalize") return CallRole::end_of_mpi;
+  const bool makes_communicator = base.starts_with("comm_") || base.ends_with("_create") ||
+                                  base == "cart_sub" || base == "dist_graph_create_adjacent" ||
+                                  base == "intercomm_merge";
+  const bool local = base == "comm_set_name" || base.starts_with("comm_idup");
+  return makes_communicator && !local ? CallRole::manages : CallRole::other;
+}
+
+}  // namespace
+
+RoleOfCall role_of_call(std::string_view function) {
+  const MpiName name = parse_mpi_name(function);
+  switch (name.kind) {
+    case MpiKind::p2p:
+      return {role_of_message(name), false};
+    case MpiKind::completion:
+      return {role_of_completion(name), false};
+    case MpiKind::collective:
+      if (name.persistent) return {};
+      return {role_of_collective(name.base), name.nonblocking};
+    case MpiKind::rma:
+      return {role_of_one_sided(name.base), false};
+    case MpiKind::io:
+      return {name.base.starts_with("file_i") ? CallRole::other : CallRole::moves, false};
+    case MpiKind::management:
+      return {role_of_management(name.base), false};
+  }
+  return {};
+}
+
+bool is_collective(CallRole role) {
+  return role >= CallRole::barrier && role <= CallRole::over_counts;
+}
+
+RoleOfCall RolesOfCalls::operator()(const MpiCall& call) {
+  const auto [place, fresh] = known_.try_emplace(call.function);
+  if (fresh) place->second = role_of_call(job_.run.texts[call.function]);
+  return place->second;
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,60 @@
+// What an MPI call does while other processes may be late: by its name alone. Private to the waits.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+enum class CallRole : std::uint8_t {
+  other,             // waits for nobody: it only begins, asks or names something
+  start_of_mpi,      // MPI_Init and the like
+  end_of_mpi,        // MPI_Finalize
+  message,           // sends or receives a message and returns when that is done
+  probe,             // returns when a message is there
+  completes,         // MPI_Wait and the like
+  barrier,           // what follows is over a communicator
+  all_with_all,      //
+  from_root,         //
+  to_root,           //
+  from_lower_ranks,  //
+  over_counts,       // who waits for whom depends on the counts, which are not recorded
+  manages,           // makes communicators: the library may synchronise
+  makes_window,      // what follows is over a window
+  frees_window,      //
+  fence,             //
+  post,              //
+  start_access,      //
+  complete_access,   //
+  wait_access,       //
+  lock,              //
+  unlock,            //
+  one_sided,         // moves data, or waits until it is moved
+  moves,             // files: data moves
+};
+
+struct RoleOfCall {
+  CallRole role = CallRole::other;
+  bool begins = false;  // a collective operation that a later call completes
+};
+
+RoleOfCall role_of_call(std::string_view function);
+
+// Whether all processes of a communicator make the call, in one order with the others of the kind.
+bool is_collective(CallRole role);
+
+// The same by call, each name read once.
+class RolesOfCalls {
+ public:
+  explicit RolesOfCalls(const Job& job) : job_(job) {}
+  RoleOfCall operator()(const MpiCall& call);
+
+ private:
+  const Job& job_;
+  std::unordered_map<TextId, RoleOfCall> known_;
+};
+
+}  // namespace uctrace::merge

@@ -1,0 +1,171 @@
+#include "log-merger/waits/one_sided.hpp"
+
+#include <algorithm>
+
+#include "log-merger/waits/windows.hpp"
+
+namespace uctrace::merge {
+
+OneSided::OneSided(const Job& job, RolesOfCalls& roles) : job_(job) {
+  for (const ProcessIndex process : job.logs.indexes()) {
+    const ProcessLog& log = job.logs[process];
+    if (log.rank() >= 0) process_of_rank_[{log.world, log.rank()}] = process;
+  }
+  for (const ProcessIndex process : job.logs.indexes()) add_calls(process, roles);
+}
+
+ProcessIndex OneSided::target_of(const MpiCall& c) const {
+  const auto found =
+      process_of_rank_.find({job_.logs[c.process].world, world_rank(job_, c, c.peer)});
+  return found == process_of_rank_.end() ? ProcessIndex() : found->second;
+}
+
+void OneSided::add_calls(ProcessIndex process, RolesOfCalls& roles) {
+  const ProcessLog& log = job_.logs[process];
+  if (log.windows.empty()) return;
+  NumbersOfWindows numbers(log);
+  std::map<Key, Access> open;
+  std::map<std::pair<Key, std::int32_t>, Access> locked;
+  for (const auto& lane : log.calls_of_lane) {
+    for (const CallIndex index : lane) {
+      const MpiCall& c = call(index);
+      if (c.window == kNone || c.comm == kNone) continue;
+      const Key key{log.comms[c.comm].instance, numbers.of(c.window)};
+      take(windows_[key], index, roles(c).role, open, locked, key);
+    }
+  }
+}
+
+void OneSided::take(Shared& shared, CallIndex index, CallRole role, std::map<Key, Access>& open,
+                    std::map<std::pair<Key, std::int32_t>, Access>& locked, const Key& key) {
+  const MpiCall& c = call(index);
+  std::vector<Exposure>& exposures = shared.exposures[c.process];
+  const auto add_to = [&](Access& access) { access.calls.push_back(index); };
+  switch (role) {
+    case CallRole::post:
+      exposures.push_back({index, {}});
+      break;
+    case CallRole::wait_access:
+      if (!exposures.empty()) exposures.back().wait = index;
+      break;
+    case CallRole::start_access:
+      open[key] = {.process = c.process, .calls = {index}, .targets = {}};
+      break;
+    case CallRole::lock:
+      locked[{key, c.peer}] = {.process = c.process,
+                               .calls = {index},
+                               .targets = {target_of(c)},
+                               .alone = c.locks_alone};
+      break;
+    case CallRole::complete_access:
+      if (const auto access = open.find(key); access != open.end()) {
+        add_to(access->second);
+        access->second.ends_ns = c.start_ns;
+        shared.accesses.push_back(std::move(access->second));
+        open.erase(access);
+      }
+      break;
+    case CallRole::unlock:
+      if (const auto access = locked.find({key, c.peer}); access != locked.end()) {
+        add_to(access->second);
+        access->second.ends_ns = c.start_ns;
+        shared.locks.push_back(std::move(access->second));
+        locked.erase(access);
+      }
+      break;
+    case CallRole::one_sided:
+      if (const auto access = open.find(key); access != open.end()) {
+        add_to(access->second);
+        std::vector<ProcessIndex>& targets = access->second.targets;
+        const ProcessIndex target = target_of(c);
+        if (std::find(targets.begin(), targets.end(), target) == targets.end()) {
+          targets.push_back(target);
+        }
+      }
+      if (const auto access = locked.find({key, c.peer}); access != locked.end()) {
+        add_to(access->second);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+// A call of the access that was entered before `ready_ns` and left afterwards is where it waited.
+// All others returned without, whatever the library did in them.
+void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) const {
+  std::map<std::pair<ProcessIndex, ProcessIndex>, std::vector<const Access*>> of_pair;
+  for (const Access& access : shared.accesses) {
+    for (const ProcessIndex target : access.targets) {
+      if (target != kNone) of_pair[{access.process, target}].push_back(&access);
+    }
+  }
+  for (const auto& [pair, accesses] : of_pair) {
+    const auto found = shared.exposures.find(pair.second);
+    if (found == shared.exposures.end() || found->second.size() != accesses.size()) {
+      for (const Access* access : accesses) {
+        awaited[access->calls.back()].push_back(
+            maker.unknown(WaitKind::rma_late_post, access->calls.back(), WaitUnknown::partner));
+      }
+      continue;
+    }
+    for (std::size_t k = 0; k < accesses.size(); ++k) {
+      const Exposure& exposure = found->second[k];
+      const Access& access = *accesses[k];
+      const std::int64_t posted_ns = call(exposure.post).start_ns;
+      for (const CallIndex index : access.calls) {
+        const MpiCall& c = call(index);
+        if (c.start_ns < posted_ns && posted_ns < c.end_ns) {
+          awaited[index].push_back(
+              maker.awaited(WaitKind::rma_late_post, index, pair.second, exposure.post, posted_ns));
+        }
+      }
+      if (exposure.wait != kNone && access.ends_ns > call(exposure.wait).start_ns) {
+        awaited[exposure.wait].push_back(maker.awaited(WaitKind::rma_early_wait, exposure.wait,
+                                                       access.process, access.calls.back(),
+                                                       access.ends_ns));
+      }
+    }
+  }
+}
+
+// Who holds a lock that excludes this one gives it back before this one's epoch ends: the call in
+// which that happened is where it waited. Of several holders the last one decided.
+void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) const {
+  std::map<ProcessIndex, std::vector<const Access*>> of_target;
+  for (const Access& lock : shared.locks) {
+    if (lock.targets.front() != kNone) of_target[lock.targets.front()].push_back(&lock);
+  }
+  for (auto& [target, locks] : of_target) {
+    std::sort(locks.begin(), locks.end(),
+              [](const Access* a, const Access* b) { return a->ends_ns < b->ends_ns; });
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+      const Access& own = *locks[i];
+      const std::int64_t began_ns = call(own.calls.front()).start_ns;
+      for (std::size_t j = i; j-- > 0 && locks[j]->ends_ns > began_ns;) {
+        const Access& holder = *locks[j];
+        if (holder.process == own.process || !(holder.alone || own.alone)) continue;
+        for (const CallIndex index : own.calls) {
+          const MpiCall& c = call(index);
+          if (c.start_ns < holder.ends_ns && holder.ends_ns < c.end_ns) {
+            awaited[index].push_back(maker.awaited(WaitKind::rma_lock_contention, index,
+                                                   holder.process, holder.calls.back(),
+                                                   holder.ends_ns));
+          }
+        }
+        break;
+      }
+    }
+  }
+}
+
+void OneSided::find_waits(const WaitMaker& maker, std::vector<Wait>& rows) {
+  AwaitedBy awaited;
+  for (const auto& [key, shared] : windows_) {
+    find_epochs(maker, shared, awaited);
+    find_locks(maker, shared, awaited);
+  }
+  for (auto& [index, of_call] : awaited) maker.add(index, std::move(of_call), rows);
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,61 @@
+// Waits of one-sided communication but for those of all processes of a window (collectives.hpp):
+// access and exposure epochs, and locks. Private to the waits.
+//
+// The groups that MPI_Win_post and MPI_Win_start name are not recorded. An access epoch has the
+// targets that its operations name, and the k-th one of an origin to a target is taken for its part
+// in the target's k-th exposure, if there are as many of the one as of the other; else it is not
+// known. An origin that moves nothing in an epoch is not seen there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/waits/call_roles.hpp"
+#include "log-merger/waits/wait_maker.hpp"
+
+namespace uctrace::merge {
+
+class OneSided {
+ public:
+  OneSided(const Job& job, RolesOfCalls& roles);
+  void find_waits(const WaitMaker& maker, std::vector<Wait>& rows);
+
+ private:
+  // Calls of one process on one window from MPI_Win_start to MPI_Win_complete, or while it holds a
+  // lock.
+  struct Access {
+    ProcessIndex process;
+    std::vector<CallIndex> calls;
+    std::vector<ProcessIndex> targets;  // each once
+    bool alone = false;                 // by an exclusive lock
+    std::int64_t ends_ns = -1;          // entered the call that ends it, -1 = it did not
+  };
+  struct Exposure {
+    CallIndex post, wait;
+  };
+  // A window, as all processes have it.
+  struct Shared {
+    std::vector<Access> accesses;
+    std::map<ProcessIndex, std::vector<Exposure>> exposures;
+    std::vector<Access> locks;  // of one target each
+  };
+  using Key = std::pair<InstanceIndex, std::int32_t>;
+  using AwaitedBy = std::map<CallIndex, std::vector<Awaited>>;
+
+  void add_calls(ProcessIndex process, RolesOfCalls& roles);
+  void take(Shared& shared, CallIndex index, CallRole role, std::map<Key, Access>& open,
+            std::map<std::pair<Key, std::int32_t>, Access>& locked, const Key& key);
+  ProcessIndex target_of(const MpiCall& call) const;
+  void find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) const;
+  void find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) const;
+  const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
+
+  const Job& job_;
+  std::map<Key, Shared> windows_;
+  std::map<std::pair<Index, std::int32_t>, ProcessIndex> process_of_rank_;  // by world and rank
+};
+
+}  // namespace uctrace::merge

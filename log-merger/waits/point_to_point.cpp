@@ -1,0 +1,135 @@
+#include "log-merger/waits/point_to_point.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "log-merger/model/mpi_names.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+// Whether it is known which operation is at the other end.
+bool has_partner(const UcpOp& op) {
+  return op.partner != kNone && (op.match == Match::exact || op.match == Match::inferred);
+}
+
+constexpr std::size_t kLaterReceives = 100;  // that are looked at for a wrong order
+
+}  // namespace
+
+// When the program began it: its call, of which the operation may be a later part.
+std::int64_t PointToPoint::began_ns(const UcpOp& op) const {
+  const std::int64_t asked_ns = op.asked_by == kNone ? -1 : job_.calls[op.asked_by].start_ns;
+  return asked_ns >= 0 ? asked_ns : op.start_ns;
+}
+
+Awaited PointToPoint::late_sender(CallIndex index, const UcpOp& receive) {
+  constexpr WaitKind kKind = WaitKind::late_sender;
+  const UcpOp& send = job_.ucp[receive.partner];
+  const std::int64_t sent_ns = began_ns(send);
+  Awaited one = maker_.awaited(kKind, index, send.process, send.asked_by, sent_ns);
+  one.wait.message = send.message.number();
+  one.done_ns = receive.end_ns;
+  received_.push_back(
+      {job_.calls[index].start_ns, began_ns(receive), sent_ns, send.process.number()});
+  return one;
+}
+
+std::vector<Awaited> PointToPoint::late_senders(CallIndex index, const Completed& completed) {
+  constexpr WaitKind kKind = WaitKind::late_sender;
+  std::vector<Awaited> awaited;
+  for (const UcpIndex at : completed.messages) {
+    const UcpOp& receive = job_.ucp[at];
+    if (!receive.is_receive()) continue;
+    if (!has_partner(receive)) {
+      const bool was_there = receive.end_ns >= 0 && receive.end_ns <= job_.calls[index].start_ns;
+      if (!was_there) awaited.push_back(maker_.unknown(kKind, index, WaitUnknown::partner));
+    } else if (job_.ucp[receive.partner].process != receive.process) {
+      awaited.push_back(late_sender(index, receive));
+    }
+  }
+  return awaited;
+}
+
+// An eager message is on its way whether the receiver is there or not.
+bool PointToPoint::waits_for_receiver(const UcpOp& send) const {
+  const std::string& function = send.asked_by == kNone
+                                    ? job_.run.texts[kNoText]
+                                    : job_.run.texts[job_.calls[send.asked_by].function];
+  if (parse_mpi_name(function).base == "ssend") return true;
+  if (send.message == kNone) return false;
+  const std::string& protocol = job_.run.texts[job_.run.messages[send.message.place()].protocol];
+  return protocol.find("eager") == std::string::npos || protocol.find("sync") != std::string::npos;
+}
+
+std::vector<Awaited> PointToPoint::late_receivers(CallIndex index, const Completed& completed) {
+  std::vector<Awaited> awaited;
+  for (const UcpIndex at : completed.messages) {
+    const UcpOp& send = job_.ucp[at];
+    if (!send.is_send() || !has_partner(send) || !waits_for_receiver(send)) continue;
+    const UcpOp& receive = job_.ucp[send.partner];
+    const std::int64_t posted_ns = began_ns(receive);
+    if (receive.process == send.process || (send.end_ns >= 0 && send.end_ns < posted_ns)) continue;
+    Awaited one = maker_.awaited(WaitKind::late_receiver, index, receive.process, receive.asked_by,
+                                 posted_ns);
+    one.wait.message = send.message.number();
+    one.done_ns = send.end_ns;
+    awaited.push_back(one);
+  }
+  return awaited;
+}
+
+void PointToPoint::take(CallIndex index) {
+  const Completed completed = completed_.of(index);
+  std::vector<Awaited> awaited = late_senders(index, completed);
+  for (const CallIndex begun : completed.operations) {
+    const std::vector<Awaited> of_operation = collectives_.awaited(maker_, index, begun);
+    awaited.insert(awaited.end(), of_operation.begin(), of_operation.end());
+  }
+  // A call that waits for a sender is not said to wait for a receiver as well.
+  const auto entered_ns = job_.calls[index].start_ns;
+  const bool is_late = std::any_of(awaited.begin(), awaited.end(), [&](const Awaited& one) {
+    return one.wait.unknown == WaitUnknown::none && one.ready_ns > entered_ns + one.margin_ns;
+  });
+  if (!is_late) {
+    const std::vector<Awaited> receivers = late_receivers(index, completed);
+    awaited.insert(awaited.end(), receivers.begin(), receivers.end());
+  }
+  if (!completed.all_known) {
+    awaited.push_back(maker_.unknown(WaitKind::late_sender, index, WaitUnknown::request));
+  }
+  maker_.add(index, std::move(awaited), rows_);
+}
+
+// A late sender is in wrong order if a message that could have been taken instead was taken later,
+// by a receive that was posted later: of the same sender, one that it sent before; of another one,
+// one that was there when the wait began. Scalasca's rule also counts messages of other senders
+// that came during the wait; in a program of several steps these are mostly the next step's.
+void PointToPoint::find_wrong_order() {
+  std::stable_sort(received_.begin(), received_.end(), [](const Received& a, const Received& b) {
+    return a.completing_ns < b.completing_ns;
+  });
+  for (Wait& wait : rows_) {
+    if (wait.kind != WaitKind::late_sender || wait.unknown != WaitUnknown::none) continue;
+    const std::int64_t entered_ns = job_.calls[CallIndex(wait.call)].start_ns;
+    const std::int64_t sent_ns = wait.t_start_ns + wait.ns;
+    const auto later = std::upper_bound(
+        received_.begin(), received_.end(), entered_ns,
+        [](std::int64_t ns, const Received& one) { return ns < one.completing_ns; });
+    const auto end = later + std::min<std::ptrdiff_t>(kLaterReceives, received_.end() - later);
+    const bool wrong = std::any_of(later, end, [&](const Received& one) {
+      const bool was_there =
+          one.source == wait.cause_process ? one.sent_ns < sent_ns : one.sent_ns < entered_ns;
+      return was_there && one.posted_ns > sent_ns;
+    });
+    if (wrong) wait.kind = WaitKind::wrong_order;
+  }
+}
+
+std::vector<Wait> PointToPoint::finish() {
+  find_wrong_order();
+  return std::move(rows_);
+}
+
+}  // namespace uctrace::merge

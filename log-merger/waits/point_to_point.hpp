@@ -1,0 +1,46 @@
+// Late senders, late receivers and wrong order, of one process. Private to the waits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "log-merger/waits/collectives.hpp"
+#include "log-merger/waits/completed_messages.hpp"
+#include "log-merger/waits/wait_maker.hpp"
+
+namespace uctrace::merge {
+
+class PointToPoint {
+ public:
+  PointToPoint(const Job& job, ProcessIndex process, RolesOfCalls& roles,
+               const Collectives& collectives)
+      : job_(job), maker_(job), completed_(job, process, roles), collectives_(collectives) {}
+
+  // For each call of a lane, in their order.
+  void take(CallIndex index);
+  // Rows of all calls that were taken.
+  std::vector<Wait> finish();
+
+ private:
+  // A message as it was received: when the call that completed it began, when it had been sent.
+  struct Received {
+    std::int64_t completing_ns, posted_ns, sent_ns;
+    std::int32_t source;
+  };
+
+  std::vector<Awaited> late_senders(CallIndex index, const Completed& completed);
+  std::vector<Awaited> late_receivers(CallIndex index, const Completed& completed);
+  Awaited late_sender(CallIndex index, const UcpOp& receive);
+  std::int64_t began_ns(const UcpOp& op) const;
+  bool waits_for_receiver(const UcpOp& send) const;
+  void find_wrong_order();
+
+  const Job& job_;
+  WaitMaker maker_;
+  CompletedMessages completed_;
+  const Collectives& collectives_;
+  std::vector<Wait> rows_;
+  std::vector<Received> received_;  // by the calls that completed them
+};
+
+}  // namespace uctrace::merge

@@ -1,0 +1,125 @@
+#include "log-merger/waits/rank_times.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace uctrace::merge {
+
+namespace {
+
+// What is waited for in these is told by rows of Run::waits; the rest of their time data moves, or
+// the library works on it.
+bool may_wait(RoleOfCall role) {
+  return role.role != CallRole::other && role.role != CallRole::probe && !role.begins;
+}
+
+// A process enters the barrier of others late, or leaves it with them: the time is the library's.
+bool is_completion(WaitKind kind) {
+  return kind == WaitKind::barrier_completion || kind == WaitKind::nxn_completion;
+}
+
+class TimesOfProcess {
+ public:
+  explicit TimesOfProcess(ProcessIndex process) {
+    times_.process = static_cast<std::uint32_t>(process.number());
+  }
+
+  void add_thread() { ++times_.threads; }
+
+  // `waits` are those of the call.
+  void add(const MpiCall& call, RoleOfCall role, std::span<const Wait> waits) {
+    if (call.open || call.start_ns < 0 || call.end_ns < call.start_ns) return;
+    ++times_.calls;
+    const std::int64_t ns = call.end_ns - call.start_ns;
+    first_ns_ = std::min(first_ns_, call.start_ns);
+    last_ns_ = std::max(last_ns_, call.end_ns);
+    if (role.role == CallRole::start_of_mpi || role.role == CallRole::end_of_mpi) {
+      times_.start_and_end_ns += ns;
+      if (role.role == CallRole::start_of_mpi) times_.t_begin_ns = call.end_ns;
+      if (role.role == CallRole::end_of_mpi) times_.t_end_ns = call.start_ns;
+      return;
+    }
+    times_.mpi_ns += ns;
+    std::int64_t waiting = 0, unknown = 0;
+    for (const Wait& wait : waits) {
+      if (!is_completion(wait.kind)) waiting += wait.ns;
+      unknown += wait.unknown_ns;
+    }
+    times_.waiting_ns += waiting;
+    if (role.role == CallRole::probe) {
+      times_.unknown_ns += ns;
+    } else if (may_wait(role)) {
+      times_.unknown_ns += unknown;
+      times_.moving_ns += std::max<std::int64_t>(0, ns - waiting - unknown);
+    } else {
+      times_.other_ns += ns;
+    }
+  }
+
+  std::optional<RankTime> finish() {
+    if (times_.calls == 0) return std::nullopt;
+    if (times_.t_begin_ns < 0) times_.t_begin_ns = first_ns_;
+    if (times_.t_end_ns < 0) times_.t_end_ns = last_ns_;
+    return times_;
+  }
+
+ private:
+  RankTime times_;
+  std::int64_t first_ns_ = INT64_MAX, last_ns_ = -1;
+};
+
+std::span<const Wait> waits_of(const Run& run, CallIndex call) {
+  const auto begin = std::partition_point(run.waits.begin(), run.waits.end(),
+                                          [&](const Wait& w) { return w.call < call.number(); });
+  auto end = begin;
+  while (end != run.waits.end() && end->call == call.number()) ++end;
+  return {begin, end};
+}
+
+// Of each process, from the rows of its calls: what the identity is held against.
+std::vector<std::int64_t> time_in_mpi(const Job& job, RolesOfCalls& roles) {
+  std::vector<std::int64_t> ns(job.logs.size());
+  for (const CallIndex index : job.calls.indexes()) {
+    const MpiCallRow& row = job.run.mpi_calls[index.place()];
+    const CallRole role = roles(job.calls[index]).role;
+    const bool counts = role != CallRole::start_of_mpi && role != CallRole::end_of_mpi;
+    if (counts && !job.calls[index].open && row.t_start_ns >= 0) {
+      ns[row.process] += std::max<std::int64_t>(0, row.t_end_ns - row.t_start_ns);
+    }
+  }
+  return ns;
+}
+
+}  // namespace
+
+void find_rank_times(Job& job, RolesOfCalls& roles) {
+  std::uint64_t accounted = 0;
+  std::vector<std::int64_t> mpi_ns = time_in_mpi(job, roles);
+  const std::int64_t all_ns = std::accumulate(mpi_ns.begin(), mpi_ns.end(), std::int64_t{0});
+  for (const ProcessIndex process : job.logs.indexes()) {
+    TimesOfProcess times(process);
+    for (const auto& lane : job.logs[process].calls_of_lane) {
+      if (!lane.empty()) times.add_thread();
+      for (const CallIndex index : lane) {
+        const MpiCall& call = job.calls[index];
+        times.add(call, roles(call), waits_of(job.run, index));
+      }
+    }
+    const std::optional<RankTime> row = times.finish();
+    if (!row) continue;
+    const std::int64_t sum = row->waiting_ns + row->moving_ns + row->unknown_ns + row->other_ns;
+    accounted += static_cast<std::uint64_t>(sum);
+    mpi_ns[process.place()] -= sum;
+    job.run.rank_times.push_back(*row);
+  }
+  const bool holds =
+      std::all_of(mpi_ns.begin(), mpi_ns.end(), [](std::int64_t left) { return left == 0; });
+  job.run.identities.push_back(
+      {"waits", "job", "time in MPI calls = waiting + moving + unknown + the rest, of each rank",
+       static_cast<std::uint64_t>(all_ns), accounted, holds ? Verdict::holds : Verdict::violated});
+}
+
+}  // namespace uctrace::merge
