@@ -21,9 +21,12 @@ Error no_message(std::uint64_t id, std::size_t messages) {
        .to_do = "take the number behind the # of a message, or its id in the other formats"});
 }
 
-std::optional<std::vector<MessageId>> chosen(const RowSource& rows,
+std::optional<std::vector<MessageId>> chosen(const RowSource& rows, const Filter& filter,
                                              const MessagesCommand& command) {
-  if (command.ids.empty()) return std::nullopt;
+  if (command.ids.empty()) {
+    if (command.order == MessageOrder::time) return std::nullopt;
+    return sorted_messages(rows, filter, command.order, command.limit);
+  }
   const std::size_t messages = rows.count<Message>();
   for (const std::uint64_t id : command.ids) {
     if (id >= messages) throw no_message(id, messages);
@@ -41,7 +44,7 @@ int run(const MessagesCommand& command) {
                    {.format = command.format,
                     .limit = command.limit,
                     .detail = command.ids.empty() ? Detail::brief : Detail::full,
-                    .ids = chosen(rows, command)});
+                    .ids = chosen(rows, filter, command)});
   });
   return kOk;
 }

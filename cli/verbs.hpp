@@ -22,6 +22,7 @@ int run(const MergeCommand& command);
 int run(const ReportCommand& command);
 int run(const MessagesCommand& command);
 int run(const CommsCommand& command);
+int run(const WaitsCommand& command);
 int run(const InfoCommand& command);  // kIdentityViolated if one is
 int run(const ViewCommand& command);
 int run(const BuildUcxCommand& command);  // 128 + signal if interrupted

@@ -15,8 +15,10 @@
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/reports/comms.hpp"
 #include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/messages_output.hpp"
 #include "log-merger/reports/report.hpp"
 #include "log-merger/reports/table.hpp"
+#include "log-merger/reports/waits.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace::cli {
@@ -53,6 +55,7 @@ struct MessagesCommand {
   DataChoice data;
   FilterSpec filter;
   std::vector<std::uint64_t> ids;  // empty: all
+  MessageOrder order = MessageOrder::time;
   Format format = Format::table;
   std::optional<std::size_t> limit;
 };
@@ -60,6 +63,11 @@ struct CommsCommand {
   DataChoice data;
   CommsFilter filter;
   CommsOptions options;
+};
+struct WaitsCommand {
+  DataChoice data;
+  WaitsFilter filter;
+  WaitsOptions options;
 };
 struct InfoCommand {
   DataChoice data;
@@ -85,9 +93,9 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
-                 CommsCommand, InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
+using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
+                             MessagesCommand, CommsCommand, WaitsCommand, InfoCommand, ViewCommand,
+                             BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -24,6 +24,15 @@ const Choices<CommsBy> kCommsBy = {
     {"kind", CommsBy::kind},           {"rank", CommsBy::rank},
     {"bucket", CommsBy::bucket},       {"time", CommsBy::time},
     {"call-site", CommsBy::call_site}, {"transport", CommsBy::transport}};
+const Choices<MessageOrder> kMessageOrders = {{"time", MessageOrder::time},
+                                              {"wait", MessageOrder::wait},
+                                              {"duration", MessageOrder::duration},
+                                              {"bytes", MessageOrder::bytes}};
+const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
+                                   {"pair", WaitsBy::pair},
+                                   {"rank", WaitsBy::rank},
+                                   {"call-site", WaitsBy::call_site},
+                                   {"kind", WaitsBy::kind}};
 const Choices<log::StackMode> kStackModes = {
     {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
 const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
@@ -122,6 +131,7 @@ Grammar::Grammar() {
   add_report();
   add_messages();
   add_comms();
+  add_waits();
   add_info();
   add_view();
   add_merge();
@@ -197,6 +207,8 @@ void Grammar::add_messages() {
   add_job(verb, messages_.data);
   add_format(verb, messages_.format);
   add_limit(verb, messages_.limit, "Number of messages [all]");
+  add_choice(verb, "--sort", messages_.order, kMessageOrders,
+             "Which come first: the greatest wait, duration or size [time]");
   verb.add_option("--id", messages_.ids, "Messages by their number, each told in full")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -228,6 +240,22 @@ void Grammar::add_comms() {
       ->check(one_of("--kind", kinds));
   add_time(verb, "--from", filter.from_ns, "Calls that start at TIME of the run or later");
   add_time(verb, "--to", filter.to_ns, "Calls that start before TIME");
+}
+
+void Grammar::add_waits() {
+  CLI::App& verb = add_verb("waits", "Who waits for whom, and whose work it comes from", waits_);
+  add_data(verb, waits_.data);
+  add_job(verb, waits_.data);
+  WaitsOptions& options = waits_.options;
+  add_choice(verb, "--by", options.by, kWaitsBy, "What rows tell apart besides their kind [all]");
+  add_format(verb, options.format);
+  add_limit(verb, options.limit, "Rows of each table [all]");
+  WaitsFilter& filter = waits_.filter;
+  add_list(verb, "--rank", filter.rank, "Ranks that waited, or were waited for");
+  add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
+  add_list(verb, "--kind", filter.kind, "Kinds of waits");
+  add_time(verb, "--from", filter.from_ns, "Waits that begin at TIME of the run or later");
+  add_time(verb, "--to", filter.to_ns, "Waits that begin before TIME");
 }
 
 void Grammar::add_info() {

@@ -45,6 +45,7 @@ class Grammar {
   void add_report();
   void add_messages();
   void add_comms();
+  void add_waits();
   void add_info();
   void add_view();
   void add_build_ucx();
@@ -55,6 +56,7 @@ class Grammar {
   ReportCommand report_;
   MessagesCommand messages_;
   CommsCommand comms_;
+  WaitsCommand waits_;
   InfoCommand info_;
   ViewCommand view_;
   BuildUcxCommand build_ucx_;

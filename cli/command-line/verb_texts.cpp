@@ -154,6 +154,25 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace comms --by op,bucket --buckets 1K,64K,1M --format csv",
                     "sizes, for a spreadsheet"}},
       .exit_status = kReaderStatus}},
+    {"waits",
+     {.arguments = "[DIR]",
+      .description =
+          {"Says which rank makes the others wait most and in which call it comes late, what each "
+           "rank spent its time with, and how long calls of MPI waited for another process: late "
+           "senders and receivers, barriers and other collective operations, windows and locks. "
+           "The time before a late process came is waiting, what follows is moving data.",
+           "A wait is claimed only where it is longer than the clocks may be off against each "
+           "other. "
+           "What cannot be told is counted as unknown, never estimated. The first table is of "
+           "whole "
+           "processes; the options choose rows of the table of waits.",
+           "Call sites need nothing more than what is recorded; record --stacks mpi finds them "
+           "behind libraries, too."},
+      .examples = {{"uctrace waits", "who delays the job"},
+                   {"uctrace waits --by pair --limit 10", "who waits for whom"},
+                   {"uctrace waits --by call-site --kind late_sender --format csv",
+                    "one kind of wait by line of the program"}},
+      .exit_status = kReaderStatus}},
     {"info",
      {.arguments = "[DIR]",
       .description =

@@ -13,6 +13,8 @@ inline constexpr TextId kUnknownText = UINT32_MAX;  // no row of texts
 enum class MessageKind : std::uint8_t { tag, am, stream, put, get, atomic };
 // `outside_window`: its partner may be among the events that the user did not want recorded.
 enum class Match : std::uint8_t { exact, inferred, ambiguous, unmatched, outside_window };
+inline constexpr Match kMatches[] = {Match::exact, Match::inferred, Match::ambiguous,
+                                     Match::unmatched, Match::outside_window};
 enum class Side : std::uint8_t { src, dst };
 enum class Role : std::uint8_t { data, control, staging };
 inline constexpr MessageKind kMessageKinds[] = {MessageKind::tag,    MessageKind::am,

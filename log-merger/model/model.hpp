@@ -82,6 +82,7 @@ struct Message {
   std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
   std::int64_t t_error_ns = -1;  // how far times of one side may be off against the other's
+  std::int64_t wait_ns = 0;      // that calls waited for its other side (Run::waits)
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
 
   MemoryPlace src_place() const { return {src_memory, src_gpu}; }
@@ -352,6 +353,7 @@ struct Run {
   std::vector<MpiCallRow> mpi_calls;
   std::vector<WaitShare> wait_shares;  // by call
   std::vector<Wait> waits;             // by call
+  std::vector<Delay> delays;           // the greatest first
   std::vector<RankTime> rank_times;    // by process; only of those that called MPI
   std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;

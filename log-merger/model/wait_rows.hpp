@@ -62,6 +62,17 @@ struct Wait {
   std::int64_t moving_ns = 0;       // of a message: from the end of the wait to the end of the call
 };
 
+// Work of a process before calls of one place, for which others waited: by how much the waits are
+// its fault, however many processes they went through (log-merger/waits/delays.hpp).
+struct Delay {
+  std::uint32_t process = 0;      // that was late
+  std::uint32_t function = 0;     // text: MPI function that it came late to
+  std::int32_t stack = -1;        // into stacks, -1 = none
+  std::uint64_t waits = 0;        // that waited for it there
+  std::int64_t direct_ns = 0;     // of these
+  std::int64_t passed_on_ns = 0;  // of those that waited for who waited for it, and so on
+};
+
 // What a process spent its time with. In MPI, but for MPI_Init and MPI_Finalize: waiting + moving +
 // unknown + other. Of several threads their sum.
 struct RankTime {
@@ -70,6 +81,7 @@ struct RankTime {
   std::uint64_t calls = 0;                      // that have a known start and end
   std::int64_t t_begin_ns = -1, t_end_ns = -1;  // end of MPI_Init to start of MPI_Finalize, or else
                                                 // what is nearest to these
+  std::int64_t ideal_ns = -1;                   // from one to the other, had data moved at once
   std::int64_t start_and_end_ns = 0;            // in MPI_Init and MPI_Finalize
   std::int64_t mpi_ns = 0;                      // in all other calls
   std::int64_t waiting_ns = 0;                  // of it, for other processes

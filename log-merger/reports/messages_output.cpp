@@ -168,6 +168,22 @@ class Selection {
   Paths paths_;
 };
 
+// What messages are sorted by; a duration that is not known is the shortest.
+std::int64_t key_of(const Message& message, MessageOrder order) {
+  switch (order) {
+    case MessageOrder::time:
+      break;
+    case MessageOrder::wait:
+      return message.wait_ns;
+    case MessageOrder::duration:
+      return message.t_start_ns < 0 || message.t_end_ns < 0 ? -1
+                                                            : message.t_end_ns - message.t_start_ns;
+    case MessageOrder::bytes:
+      return static_cast<std::int64_t>(message.bytes);
+  }
+  return 0;
+}
+
 }  // namespace
 
 ordered_json message_json(const Run& run, const MessageWithPath& told) {
@@ -202,12 +218,33 @@ ordered_json message_json(const Run& run, const MessageWithPath& told) {
           {"t_posted_recv_ns", known_json(message.t_posted_recv_ns)},
           {"t_end_ns", known_json(message.t_end_ns)},
           {"t_error_ns", known_json(message.t_error_ns)},
+          {"wait_ns", message.wait_ns},
           {"t_start_from", from_json(message.t_start_ns, message.t_start_from)},
           {"t_posted_recv_from", from_json(message.t_posted_recv_ns, message.t_posted_recv_from)},
           {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},
           {"src_memory", memory_json(run, message.src_place())},
           {"dst_memory", memory_json(run, message.dst_place())},
           {"path", std::move(path)}};
+}
+
+std::vector<MessageId> sorted_messages(const RowSource& source, const Filter& filter,
+                                       MessageOrder order, std::optional<std::size_t> limit) {
+  using M = Message;
+  std::vector<std::pair<std::int64_t, MessageId>> keyed;  // the greatest key first, then by number
+  const Wanted<M> wanted =
+      filter.of_messages() | Wanted<M>{&M::t_start_ns, &M::t_end_ns, &M::bytes, &M::wait_ns};
+  for_each_message(source, wanted, filter.of_paths(),
+                   [&](const M& message, std::span<const Hop> path, MessageId id) {
+                     if (filter.selects(message, path)) {
+                       keyed.emplace_back(-key_of(message, order), id);
+                     }
+                   });
+  const auto end = keyed.begin() + static_cast<std::ptrdiff_t>(
+                                       std::min(keyed.size(), limit.value_or(keyed.size())));
+  std::partial_sort(keyed.begin(), end, keyed.end());
+  std::vector<MessageId> ids;
+  for (auto one = keyed.begin(); one != end; ++one) ids.push_back(one->second);
+  return ids;
 }
 
 void write_messages(std::ostream& out, const RowSource& source, const Filter& filter,

@@ -31,6 +31,20 @@ struct Table<Wait> {
 };
 
 template <>
+struct Table<Delay> {
+  static constexpr const char* name = "delays";
+  static constexpr auto columns = std::tuple{
+      column("process", &Delay::process, "process that was late", Unit::process),
+      column("function", &Delay::function, "MPI function that it came late to", Unit::text),
+      column("stack", &Delay::stack, "where it called that", Unit::stack),
+      column("waits", &Delay::waits, "that waited for it there"),
+      column("direct_ns", &Delay::direct_ns, "of these, by its own work", Unit::ns),
+      column("passed_on_ns", &Delay::passed_on_ns,
+             "of those that waited for who waited for it, and so on", Unit::ns),
+  };
+};
+
+template <>
 struct Table<RankTime> {
   using Row = RankTime;
   static constexpr const char* name = "rank_times";
@@ -41,6 +55,8 @@ struct Table<RankTime> {
       column("t_begin_ns", &Row::t_begin_ns, "end of MPI_Init, else the first call", Unit::ns),
       column("t_end_ns", &Row::t_end_ns, "start of MPI_Finalize, else the end of the last call",
              Unit::ns),
+      column("ideal_ns", &Row::ideal_ns,
+             "from t_begin_ns to t_end_ns over a network that moves everything at once", Unit::ns),
       column("start_and_end_ns", &Row::start_and_end_ns, "in MPI_Init and MPI_Finalize", Unit::ns),
       column("mpi_ns", &Row::mpi_ns, "in all other MPI calls", Unit::ns),
       column("waiting_ns", &Row::waiting_ns, "of mpi_ns: for other processes", Unit::ns),

@@ -160,6 +160,7 @@ Filter::Filter(const RowSource& source, const FilterSpec& spec)
   transport_ = choose_facets({FacetOf::transport}, &Spec::transport);
   op_ = choose_facets({FacetOf::op}, &Spec::op);
   kind_ = choose_value(&Spec::kind, by_name(kMessageKinds));
+  match_ = choose_value(&Spec::match, by_name(kMatches));
   role_ = choose_value(&Spec::role, by_name(kRoles));
   src_memory_ = choose_value(&Spec::src_memory, by_name(kMemoryKinds));
   dst_memory_ = choose_value(&Spec::dst_memory, by_name(kMemoryKinds));
@@ -234,7 +235,8 @@ bool Filter::hop_fits(TextId transport, TextId op, Role role) const {
 bool Filter::has_hop_criteria() const { return transport_ || op_ || role_; }
 
 bool Filter::accepts(const Message& message) const {
-  return (!kind_ || kind_->contains(message.kind)) && fits(mpi_, message.mpi) &&
+  return (!kind_ || kind_->contains(message.kind)) &&
+         (!match_ || match_->contains(message.match)) && fits(mpi_, message.mpi) &&
          comm_fits(message.comm, message.communicator) && fits(protocol_, message.protocol) &&
          fits(src_, source_of(message)) && fits(dst_, destination_of(message)) &&
          rank_fits(source_of(message), destination_of(message)) &&
@@ -258,6 +260,7 @@ Wanted<Message> Filter::of_messages() const {
     if (asked) wanted |= members;
   };
   add(kind_.has_value(), {&M::kind});
+  add(match_.has_value(), {&M::match});
   add(mpi_.has_value(), {&M::mpi});
   add(comm_.has_value(), {&M::comm, &M::communicator});
   add(protocol_.has_value(), {&M::protocol});
@@ -272,7 +275,7 @@ Wanted<Message> Filter::of_messages() const {
 }
 
 bool Filter::can_ask_sums() const {
-  return !from_ns_ && !to_ns_ && is_between_classes(min_bytes_.value_or(0)) &&
+  return !match_ && !from_ns_ && !to_ns_ && is_between_classes(min_bytes_.value_or(0)) &&
          is_between_classes(max_bytes_.value_or(UINT64_MAX) + 1);
 }
 
@@ -281,7 +284,8 @@ Wanted<Hop> Filter::of_paths() const {
 }
 
 bool Filter::accepts_without_message(const Transfer& transfer) const {
-  if (kind_ || mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_ || has_memory_criteria()) {
+  if (kind_ || match_ || mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_ ||
+      has_memory_criteria()) {
     return false;
   }
   const auto party = [&](std::int32_t process) {
@@ -296,8 +300,8 @@ bool Filter::accepts_without_message(const Transfer& transfer) const {
 }
 
 bool Filter::can_choose_calls() const {
-  return !(kind_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ || dst_host_ ||
-           min_bytes_ || max_bytes_ || has_memory_criteria() || has_hop_criteria());
+  return !(kind_ || match_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ ||
+           dst_host_ || min_bytes_ || max_bytes_ || has_memory_criteria() || has_hop_criteria());
 }
 
 std::optional<bool> Filter::accepts(const MpiCallRow& call) const {

@@ -1,11 +1,11 @@
 // Which messages and transfers a report speaks of, with the same meaning as on the page:
-// kind, mpi, comm, protocol, src, dst, rank, host, the byte limits and the time choose messages
-// (rank and host: either end; time: when the message started, with all that it caused later);
-// transport, op and role choose hops, and messages that have at least one chosen hop (all three
-// must fit the same hop). Values of one criterion are alternatives, criteria are all required.
-// src-host and dst-host choose messages by the host of one end, src-memory and dst-memory by what
-// memory is there, gpu by the GPU of either end.
-// The value `unknown` stands for what could not be determined.
+// kind, match, mpi, comm, protocol, src, dst, rank, host, the byte limits and the time choose
+// messages (rank and host: either end; time: when the message started, with all that it caused
+// later); transport, op and role choose hops, and messages that have at least one chosen hop (all
+// three must fit the same hop). Values of one criterion are alternatives, criteria are all
+// required. src-host and dst-host choose messages by the host of one end, src-memory and dst-memory
+// by what memory is there, gpu by the GPU of either end. The value `unknown` stands for what could
+// not be determined.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,7 @@ std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, con
 class Facets;
 
 struct FilterSpec {
-  std::vector<std::string> kind, mpi, comm, protocol, src, dst, rank, host;
+  std::vector<std::string> kind, match, mpi, comm, protocol, src, dst, rank, host;
   std::vector<std::string> src_host, dst_host;
   std::vector<std::string> src_memory, dst_memory;
   std::vector<std::string> gpu;  // host/uuid, uuid or bus
@@ -103,6 +103,7 @@ std::vector<std::string> names_of_all() {
 }
 inline constexpr NamedCriterion kNamedCriteria[] = {
     {"kind", &FilterSpec::kind, "Kinds of messages", names_of_all<kMessageKinds>},
+    {"match", &FilterSpec::match, "How sends were joined with receives", names_of_all<kMatches>},
     {"mpi", &FilterSpec::mpi, "MPI functions that asked"},
     {"comm", &FilterSpec::comm, "Communicators"},
     {"protocol", &FilterSpec::protocol, "UCP protocols"},
@@ -173,6 +174,7 @@ class Filter {
   TextSet src_host_, dst_host_;
   PartySet src_, dst_, rank_;
   std::optional<std::set<MessageKind>> kind_;
+  std::optional<std::set<Match>> match_;
   std::optional<std::set<Role>> role_;
   std::optional<std::set<MemoryKind>> src_memory_, dst_memory_;
   std::optional<std::set<std::int32_t>> gpu_;  // into Run::gpus

@@ -33,6 +33,8 @@ class Collectives {
  public:
   Collectives(const Job& job, RolesOfCalls& roles);
 
+  const std::vector<CollectiveOperation>& operations() const { return operations_; }
+
   // Waits in the calls themselves.
   void find_waits(const WaitMaker& maker, std::vector<Wait>& rows) const;
 

@@ -33,6 +33,8 @@ Awaited PointToPoint::late_sender(CallIndex index, const UcpOp& receive) {
   one.done_ns = receive.end_ns;
   received_.push_back(
       {job_.calls[index].start_ns, began_ns(receive), sent_ns, send.process.number()});
+  if (send.asked_by != kNone) dependencies_.push_back({index, send.asked_by});
+  messages_.push_back({send.process, receive.process, sent_ns, job_.calls[index].end_ns});
   return one;
 }
 

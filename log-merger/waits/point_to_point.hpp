@@ -6,6 +6,8 @@
 
 #include "log-merger/waits/collectives.hpp"
 #include "log-merger/waits/completed_messages.hpp"
+#include "log-merger/waits/meetings.hpp"
+#include "log-merger/waits/replay.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
 namespace uctrace::merge {
@@ -18,8 +20,11 @@ class PointToPoint {
 
   // For each call of a lane, in their order.
   void take(CallIndex index);
-  // Rows of all calls that were taken.
+  // Rows of all calls that were taken, and the messages that they received.
   std::vector<Wait> finish();
+  std::vector<ReceivedMessage> take_received() { return std::move(messages_); }
+  // What its calls waited for, however short.
+  std::vector<Dependency> take_dependencies() { return std::move(dependencies_); }
 
  private:
   // A message as it was received: when the call that completed it began, when it had been sent.
@@ -40,6 +45,8 @@ class PointToPoint {
   CompletedMessages completed_;
   const Collectives& collectives_;
   std::vector<Wait> rows_;
+  std::vector<ReceivedMessage> messages_;
+  std::vector<Dependency> dependencies_;
   std::vector<Received> received_;  // by the calls that completed them
 };
 

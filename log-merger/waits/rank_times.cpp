@@ -1,7 +1,6 @@
 #include "log-merger/waits/rank_times.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -79,26 +78,9 @@ std::span<const Wait> waits_of(const Run& run, CallIndex call) {
   return {begin, end};
 }
 
-// Of each process, from the rows of its calls: what the identity is held against.
-std::vector<std::int64_t> time_in_mpi(const Job& job, RolesOfCalls& roles) {
-  std::vector<std::int64_t> ns(job.logs.size());
-  for (const CallIndex index : job.calls.indexes()) {
-    const MpiCallRow& row = job.run.mpi_calls[index.place()];
-    const CallRole role = roles(job.calls[index]).role;
-    const bool counts = role != CallRole::start_of_mpi && role != CallRole::end_of_mpi;
-    if (counts && !job.calls[index].open && row.t_start_ns >= 0) {
-      ns[row.process] += std::max<std::int64_t>(0, row.t_end_ns - row.t_start_ns);
-    }
-  }
-  return ns;
-}
-
 }  // namespace
 
-void find_rank_times(Job& job, RolesOfCalls& roles) {
-  std::uint64_t accounted = 0;
-  std::vector<std::int64_t> mpi_ns = time_in_mpi(job, roles);
-  const std::int64_t all_ns = std::accumulate(mpi_ns.begin(), mpi_ns.end(), std::int64_t{0});
+void find_rank_times(Job& job, RolesOfCalls& roles, const std::vector<std::int64_t>& ideal_ns) {
   for (const ProcessIndex process : job.logs.indexes()) {
     TimesOfProcess times(process);
     for (const auto& lane : job.logs[process].calls_of_lane) {
@@ -108,18 +90,11 @@ void find_rank_times(Job& job, RolesOfCalls& roles) {
         times.add(call, roles(call), waits_of(job.run, index));
       }
     }
-    const std::optional<RankTime> row = times.finish();
+    std::optional<RankTime> row = times.finish();
     if (!row) continue;
-    const std::int64_t sum = row->waiting_ns + row->moving_ns + row->unknown_ns + row->other_ns;
-    accounted += static_cast<std::uint64_t>(sum);
-    mpi_ns[process.place()] -= sum;
+    row->ideal_ns = ideal_ns[process.place()];
     job.run.rank_times.push_back(*row);
   }
-  const bool holds =
-      std::all_of(mpi_ns.begin(), mpi_ns.end(), [](std::int64_t left) { return left == 0; });
-  job.run.identities.push_back(
-      {"waits", "job", "time in MPI calls = waiting + moving + unknown + the rest, of each rank",
-       static_cast<std::uint64_t>(all_ns), accounted, holds ? Verdict::holds : Verdict::violated});
 }
 
 }  // namespace uctrace::merge

@@ -1,13 +1,16 @@
 // What the processes spent their time with. Private to the waits.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "log-merger/job/job.hpp"
 #include "log-merger/waits/call_roles.hpp"
 
 namespace uctrace::merge {
 
-// Fills Run::rank_times, and adds the identity that the time in MPI is waiting + moving + unknown +
-// other. Run::waits are there, by call.
-void find_rank_times(Job& job, RolesOfCalls& roles);
+// Fills Run::rank_times, of which `ideal_ns` is by process (replay.hpp). Run::waits are there, by
+// call.
+void find_rank_times(Job& job, RolesOfCalls& roles, const std::vector<std::int64_t>& ideal_ns);
 
 }  // namespace uctrace::merge

@@ -33,7 +33,7 @@ std::vector<Wait> divide_waits(const CallTimes& call, std::vector<Awaited> await
     const bool claimed = one->ready_ns - call.entered_ns > one->margin_ns;
     (claimed ? wait.ns : wait.unknown_ns) = until_ns - from_ns;
     if (!claimed) wait.unknown = WaitUnknown::below_clock_bound;
-    wait.moving_ns = moving_after(*one, call, until_ns);
+    if (wait.message >= 0) wait.moving_ns = moving_after(*one, call, until_ns);
     waits.push_back(wait);
     from_ns = until_ns;
   }

@@ -1,0 +1,21 @@
+#include "log-merger/reports/waits.hpp"
+
+#include <iostream>
+
+#include "cli/run_loader.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
+
+namespace uctrace::cli {
+
+int run(const WaitsCommand& command) {
+  end_quietly_on_closed_pipe();
+  WaitsOptions options = command.options;
+  options.colour = colour_of_output();
+  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+    write_waits(out, rows, command.filter, options);
+  });
+  return kOk;
+}
+
+}  // namespace uctrace::cli

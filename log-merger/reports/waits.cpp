@@ -1,0 +1,227 @@
+#include "log-merger/reports/waits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/report.hpp"
+#include "log-merger/summaries/filter.hpp"
+
+namespace uctrace {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// Length of a run in which rows of the table of delays say enough.
+constexpr std::size_t kShownDelays = 10;
+
+std::int64_t useful_ns(const RankTime& rank) {
+  return std::max<std::int64_t>(0, rank.t_end_ns - rank.t_begin_ns - rank.mpi_ns);
+}
+
+double ratio(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : -1; }
+
+std::string place_of(const Run& run, const Delay& delay) {
+  const TextId site = call_site_of(run, delay.stack);
+  std::string place = run.texts[delay.function];
+  if (site != kNoText) place += " at " + run.texts[site];
+  return place;
+}
+
+std::int64_t cost_of(const Delay& delay) { return delay.direct_ns + delay.passed_on_ns; }
+
+// By process.
+std::map<std::uint32_t, std::int64_t> delays_of_processes(const Run& run) {
+  std::map<std::uint32_t, std::int64_t> delays;
+  for (const Delay& delay : run.delays) delays[delay.process] += cost_of(delay);
+  return delays;
+}
+
+Table balance_table(const Run& run) {
+  Table table{.key = "balance",
+              .title = "What each rank spent its time with, from MPI_Init to MPI_Finalize",
+              .columns = {{"rank", "rank"},
+                          {"threads", "threads", Unit::count},
+                          {"runtime_ns", "runtime", Unit::nanoseconds},
+                          {"compute_ns", "outside MPI", Unit::nanoseconds},
+                          {"mpi_ns", "in MPI", Unit::nanoseconds},
+                          {"waiting_ns", "waiting", Unit::nanoseconds},
+                          {"moving_ns", "moving", Unit::nanoseconds},
+                          {"unknown_ns", "unknown", Unit::nanoseconds},
+                          {"other_ns", "the rest", Unit::nanoseconds},
+                          {"delay_ns", "made others wait", Unit::nanoseconds},
+                          {"start_and_end_ns", "in Init, Finalize", Unit::nanoseconds}},
+              .rows = {}};
+  const Labels labels(run);
+  const auto delays = delays_of_processes(run);
+  const auto time = [](std::int64_t ns) {
+    return Cell{static_cast<std::uint64_t>(std::max<std::int64_t>(0, ns))};
+  };
+  for (const RankTime& rank : run.rank_times) {
+    const auto delay = delays.find(rank.process);
+    table.rows.push_back(
+        {labels.of_processes()[rank.process], std::uint64_t{rank.threads},
+         time(rank.t_end_ns - rank.t_begin_ns), time(useful_ns(rank)), time(rank.mpi_ns),
+         time(rank.waiting_ns), time(rank.moving_ns), time(rank.unknown_ns), time(rank.other_ns),
+         time(delay == delays.end() ? 0 : delay->second), time(rank.start_and_end_ns)});
+  }
+  return table;
+}
+
+Table delays_table(const Run& run) {
+  Table table{.key = "delays",
+              .title = "Whose work the waits come from (by the rule of delay costs)",
+              .columns = {{"rank", "rank"},
+                          {"function", "came late to"},
+                          {"call_site", "call site"},
+                          {"waits", "waits for it", Unit::count},
+                          {"direct_ns", "directly", Unit::nanoseconds},
+                          {"passed_on_ns", "passed on", Unit::nanoseconds},
+                          {"share_percent", "of waiting %", Unit::percent}},
+              .rows = {}};
+  const Labels labels(run);
+  std::int64_t whole = 0;
+  for (const Delay& delay : run.delays) whole += cost_of(delay);
+  const auto text = [&](TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; };
+  for (const Delay& delay : run.delays) {
+    const double percent =
+        whole == 0 ? 0 : 100.0 * static_cast<double>(cost_of(delay)) / static_cast<double>(whole);
+    table.rows.push_back({labels.of_processes()[delay.process], text(delay.function),
+                          text(call_site_of(run, delay.stack)), delay.waits,
+                          static_cast<std::uint64_t>(delay.direct_ns),
+                          static_cast<std::uint64_t>(delay.passed_on_ns), percent});
+  }
+  return table;
+}
+
+// The answer to "which rank delays the others", first of all.
+std::string verdict(const Run& run) {
+  const auto delays = delays_of_processes(run);
+  std::int64_t whole = 0;
+  for (const auto& [process, ns] : delays) whole += ns;
+  if (whole == 0) return "no rank waited for another one, as far as is known";
+  const auto worst =
+      std::max_element(delays.begin(), delays.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto place = std::find_if(run.delays.begin(), run.delays.end(), [&](const Delay& delay) {
+    return delay.process == worst->first;
+  });
+  const Labels labels(run);
+  return fmt::format("rank {} makes the others wait most: {} of {} ({:.0f} %), coming late to {}",
+                     labels.of_processes()[worst->first],
+                     format_duration(static_cast<std::uint64_t>(worst->second)),
+                     format_duration(static_cast<std::uint64_t>(whole)),
+                     100.0 * static_cast<double>(worst->second) / static_cast<double>(whole),
+                     place_of(run, *place));
+}
+
+std::string percent_of(double efficiency) {
+  return efficiency < 0 ? "-" : fmt::format("{:.1f} %", 100 * efficiency);
+}
+
+std::string efficiencies_line(const Run& run) {
+  const Efficiencies e = efficiencies_of(run);
+  return fmt::format(
+      "efficiency: parallel {} = load balance {} x communication {} (= serialisation {} x transfer "
+      "{})",
+      percent_of(e.parallel), percent_of(e.load_balance), percent_of(e.communication),
+      percent_of(e.serialisation), percent_of(e.transfer));
+}
+
+std::string coverage_line(const Run& run) {
+  std::int64_t in_mpi = 0, unknown = 0;
+  for (const RankTime& rank : run.rank_times) {
+    in_mpi += rank.mpi_ns;
+    unknown += rank.unknown_ns;
+  }
+  return fmt::format("of {} in MPI, all ranks, it is not known of {} whether it was waiting",
+                     format_duration(static_cast<std::uint64_t>(in_mpi)),
+                     format_duration(static_cast<std::uint64_t>(unknown)));
+}
+
+ordered_json efficiencies_json(const Run& run) {
+  const Efficiencies e = efficiencies_of(run);
+  const auto value = [](double efficiency) {
+    return efficiency < 0 ? ordered_json(nullptr) : ordered_json(efficiency);
+  };
+  return {{"parallel", value(e.parallel)},
+          {"load_balance", value(e.load_balance)},
+          {"communication", value(e.communication)},
+          {"serialisation", value(e.serialisation)},
+          {"transfer", value(e.transfer)}};
+}
+
+void write_text_waits(std::ostream& out, const RowSource& source, const Table& waits,
+                      const WaitsOptions& options) {
+  const Run& run = source.run();
+  out << verdict(run) << '\n';
+  write_run_line(out, run);
+  out << "# " << efficiencies_line(run) << "\n# " << coverage_line(run) << "\n\n";
+  Table delays = delays_table(run);
+  delays.keep_first(options.limit.value_or(kShownDelays));
+  Table balance = balance_table(run);
+  if (options.limit) balance.keep_first(*options.limit);
+  for (const Table* table :
+       {&static_cast<const Table&>(balance), &static_cast<const Table&>(delays), &waits}) {
+    write_text(out, *table, options.colour);
+    out << '\n';
+  }
+  for (const std::string& note : run.notes) out << "# note: " << note << '\n';
+  out << "# " << identities_line(run) << '\n';
+}
+
+void write_json_waits(std::ostream& out, const Run& run, const Table& waits) {
+  ordered_json json = {{"schema", kInfoSchema}, {"run", run.run_id}};
+  json["waits"] = to_json(waits);
+  json["delays"] = to_json(delays_table(run));
+  json["balance"] = to_json(balance_table(run));
+  json["efficiency"] = efficiencies_json(run);
+  json["identities"] = identities_json(run);
+  json["notes"] = run.notes;
+  out << dump(json, 2) << '\n';
+}
+
+}  // namespace
+
+Efficiencies efficiencies_of(const Run& run) {
+  double sum = 0, greatest = 0, ideal = 0;
+  std::int64_t begin = INT64_MAX, end = INT64_MIN;
+  for (const RankTime& rank : run.rank_times) {
+    const auto useful = static_cast<double>(useful_ns(rank));
+    sum += useful;
+    greatest = std::max(greatest, useful);
+    ideal = std::max(ideal, static_cast<double>(rank.ideal_ns));
+    begin = std::min(begin, rank.t_begin_ns);
+    end = std::max(end, rank.t_end_ns);
+  }
+  Efficiencies e;
+  if (run.rank_times.empty() || end <= begin) return e;
+  const auto runtime = static_cast<double>(end - begin);
+  const double mean = sum / static_cast<double>(run.rank_times.size());
+  e.parallel = ratio(mean, runtime);
+  e.load_balance = ratio(mean, greatest);
+  e.communication = ratio(greatest, runtime);
+  e.serialisation = ratio(greatest, ideal);
+  e.transfer = ratio(ideal, runtime);
+  return e;
+}
+
+void write_waits(std::ostream& out, const RowSource& source, const WaitsFilter& filter,
+                 const WaitsOptions& options) {
+  const Table waits = waits_table(source, filter, options);
+  switch (options.format) {
+    case Format::table:
+      return write_text_waits(out, source, waits, options);
+    case Format::json:
+      return write_json_waits(out, source.run(), waits);
+    case Format::csv:
+      return write_csv(out, waits);
+    case Format::ndjson:
+      return write_ndjson(out, waits, false);
+  }
+}
+
+}  // namespace uctrace

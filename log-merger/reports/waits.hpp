@@ -1,0 +1,51 @@
+// What `uctrace waits` prints: who waits for whom, whose work it comes from, and what each rank
+// spent its time with. docs/waits.md says what the kinds of waits mean.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "log-merger/model/model.hpp"
+#include "log-merger/reports/table.hpp"
+#include "log-merger/row-source/row_source.hpp"
+
+namespace uctrace {
+
+// What rows of the table of waits tell apart, besides their kind. `all`: everything.
+enum class WaitsBy : std::uint8_t { all, pair, rank, call_site, kind };
+
+struct WaitsFilter {
+  std::vector<std::string> rank;                // that waited, or was waited for
+  std::vector<std::string> comm;                // names of either kind
+  std::vector<std::string> kind;                // names of WaitKind
+  std::optional<std::uint64_t> from_ns, to_ns;  // waits that begin in [from, to)
+};
+
+struct WaitsOptions {
+  WaitsBy by = WaitsBy::all;
+  Format format = Format::table;
+  std::optional<std::size_t> limit = {};
+  Colour colour = Colour::off;
+};
+
+// POP's efficiencies, each between 0 and 1 (https://pop-coe.eu/node/69); -1 = not known. Useful
+// time is that outside of MPI, from the end of MPI_Init to the start of MPI_Finalize:
+//   load balance = mean useful time / greatest useful time
+//   communication = greatest useful time / runtime = serialisation * transfer
+//   serialisation = greatest useful time / runtime over an ideal network
+//   transfer = runtime over an ideal network / runtime
+//   parallel = load balance * communication = mean useful time / runtime
+struct Efficiencies {
+  double parallel = -1, load_balance = -1, communication = -1, serialisation = -1, transfer = -1;
+};
+Efficiencies efficiencies_of(const Run& run);
+
+// Throws Error for a value of the filter that the run does not have.
+Table waits_table(const RowSource& source, const WaitsFilter& filter, const WaitsOptions& options);
+void write_waits(std::ostream& out, const RowSource& source, const WaitsFilter& filter,
+                 const WaitsOptions& options);
+
+}  // namespace uctrace

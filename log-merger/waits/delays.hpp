@@ -1,0 +1,22 @@
+// Whose work the waits come from. Who is waited for may be late because of its own work, or because
+// it waited itself: then its waits pass the cost on, back to the work where it began.
+//
+// After D. Boehme, M. Geimer, L. Arnold, F. Voigtlaender, F. Wolf, "Identifying the root causes of
+// wait states in large-scale parallel applications", ACM TOPC 3(2), 2016, with one category of work
+// instead of one for each call path:
+//   since the two last met, the late process spent D_work = max(0, its time without waits - that of
+//   the waiting one) more with work, and waited for D_wait. Of the cost of the wait,
+//   D_work / (D_work + D_wait) is its work's, and the rest its waits', by their length. A wait
+//   costs its own length (the short-term cost) and what was passed on to it (the long-term cost).
+// So what is laid on work adds up to the time that was waited.
+#pragma once
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/waits/meetings.hpp"
+
+namespace uctrace::merge {
+
+// Fills Run::delays from Run::waits.
+void find_delays(Job& job, const Meetings& meetings);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,55 @@
+// When two processes last heard of each other: a message of one reached the other, or both left the
+// same collective operation. Private to the waits.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/waits/collectives.hpp"
+
+namespace uctrace::merge {
+
+// An instant of each: when the one sent and the other had received, or when each left.
+struct Meeting {
+  std::int64_t own_ns = -1, other_ns = -1;
+};
+
+// A message that was received: when its send was begun, and when the receive was complete.
+struct ReceivedMessage {
+  ProcessIndex source, destination;
+  std::int64_t sent_ns = -1, received_ns = -1;
+};
+
+class Meetings {
+ public:
+  Meetings(const Job& job, const Collectives& collectives,
+           const std::vector<std::vector<ReceivedMessage>>& received);
+
+  // When it must have been over at each of them.
+  struct Until {
+    std::int64_t own_ns, other_ns;
+  };
+  std::optional<Meeting> last(ProcessIndex own, ProcessIndex other, Until until) const;
+
+ private:
+  using Pair = std::pair<ProcessIndex, ProcessIndex>;  // the lower index first
+  struct LeftOperation {
+    std::int64_t left_ns;
+    const CollectiveOperation* operation;
+  };
+
+  std::optional<Meeting> last_message(ProcessIndex own, ProcessIndex other, Until until) const;
+  std::optional<Meeting> last_operation(ProcessIndex own, ProcessIndex other, Until until) const;
+
+  const Job& job_;
+  // By the time of the first of the pair; that of the second grows with it, but for messages that
+  // are under way both ways at once.
+  std::map<Pair, std::vector<Meeting>> messages_;
+  std::vector<std::vector<LeftOperation>> operations_;  // by process, then time
+};
+
+}  // namespace uctrace::merge

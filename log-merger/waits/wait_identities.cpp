@@ -1,0 +1,88 @@
+#include "log-merger/waits/wait_identities.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "log-merger/waits/call_roles.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+bool is_completion(const Wait& wait) {
+  return wait.kind == WaitKind::barrier_completion || wait.kind == WaitKind::nxn_completion;
+}
+
+std::uint64_t number(std::int64_t ns) { return static_cast<std::uint64_t>(ns); }
+
+// Of each process, from the rows of its calls: those that have returned, but for MPI's own start
+// and end.
+std::vector<std::int64_t> time_in_mpi(const Run& run) {
+  std::vector<std::int64_t> ns(run.processes.size());
+  std::unordered_map<TextId, bool> counts;
+  for (const MpiCallRow& call : run.mpi_calls) {
+    const auto [place, fresh] = counts.try_emplace(call.function);
+    if (fresh) {
+      const CallRole role = role_of_call(run.texts[call.function]).role;
+      place->second = role != CallRole::start_of_mpi && role != CallRole::end_of_mpi;
+    }
+    if (place->second && call.t_start_ns >= 0 && call.t_end_ns >= call.t_start_ns) {
+      ns[call.process] += call.t_end_ns - call.t_start_ns;
+    }
+  }
+  return ns;
+}
+
+Identity times_of_ranks(const Run& run) {
+  std::vector<std::int64_t> in_mpi = time_in_mpi(run), waited(run.processes.size());
+  std::int64_t left = 0, right = 0;
+  for (const std::int64_t ns : in_mpi) left += ns;
+  for (const Wait& wait : run.waits) {
+    const bool counts = !is_completion(wait) && wait.kind != WaitKind::wait_finalize;
+    waited[wait.process] += counts ? wait.ns : 0;
+  }
+  for (const RankTime& rank : run.rank_times) {
+    const std::int64_t sum = rank.waiting_ns + rank.moving_ns + rank.unknown_ns + rank.other_ns;
+    right += sum;
+    in_mpi[rank.process] -= sum;
+    waited[rank.process] -= rank.waiting_ns;
+  }
+  const auto is_zero = [](std::int64_t ns) { return ns == 0; };
+  const bool holds = std::all_of(in_mpi.begin(), in_mpi.end(), is_zero) &&
+                     std::all_of(waited.begin(), waited.end(), is_zero);
+  return {"waits",
+          "job",
+          "time in MPI calls = waiting + moving + unknown + the rest, of each rank",
+          number(left),
+          number(right),
+          holds ? Verdict::holds : Verdict::violated};
+}
+
+Identity costs_of_waits(const Run& run) {
+  std::int64_t waited = 0, laid = 0;
+  for (const Wait& wait : run.waits) waited += has_cost(wait) ? wait.ns : 0;
+  for (const Delay& delay : run.delays) laid += delay.direct_ns + delay.passed_on_ns;
+  // A row has two numbers, each rounded; costs that pass through many waits lose parts of a
+  // nanosecond at each.
+  const auto lost = static_cast<std::int64_t>(run.delays.size() + run.waits.size() / 16 + 1);
+  return {"delays",
+          "job",
+          "time waited = time laid on the work of who was late, but for rounding",
+          number(waited),
+          number(laid),
+          std::abs(waited - laid) <= lost ? Verdict::holds : Verdict::violated};
+}
+
+}  // namespace
+
+bool has_cost(const Wait& wait) {
+  return wait.ns > 0 && wait.cause_process >= 0 && !is_completion(wait) &&
+         wait.kind != WaitKind::wait_finalize;
+}
+
+std::vector<Identity> wait_identities(const Run& run) {
+  return {times_of_ranks(run), costs_of_waits(run)};
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,107 @@
+"""Waits of every kind, with delays that the program measured itself; and whose work they come from."""
+
+import json
+from dataclasses import replace
+
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
+
+RANKS = 4
+# The program reads its clock before it enters a call, and may lose its core in between.
+READING_NS = 15_000_000
+# In the end all wait for each other, and nearly all of it comes from one rank's work.
+LEAST_SHARE = 60
+# Kinds that no case of the program asks for may stand beside those that it does, with little time.
+CASES = {
+    "late_sender": "late_sender",
+    "late_senders": "late_sender",
+    "late_receiver": "late_receiver",
+    "wrong_order": "wrong_order",
+    "barrier": "wait_barrier",
+    "allreduce": "wait_nxn",
+    "broadcast": "late_broadcast",
+    "reduce": "early_reduce",
+    "scan": "early_scan",
+    "nonblocking": "nonblocking_collective",
+    "fence": "rma_wait_at_fence",
+    "late_post": "rma_late_post",
+    "early_wait": "rma_early_wait",
+    "lock": "rma_lock_contention",
+}
+
+
+def truth_of(prefix):
+    rows = []
+    for rank in range(RANKS):
+        rows += [json.loads(line) for line in open(f"{prefix}.{rank}.jsonl", encoding="utf-8")]
+    return rows
+
+
+def waits_of(recording, *options):
+    result = recording.ask("waits", "--format", "json", *options)
+    check_equal(result.status, 0, f"{result}")
+    return json.loads(result.stdout)
+
+
+def check_identities(recording):
+    for identity in recording.info["identities"]:
+        if identity["name"] in ("waits", "delays"):
+            check_equal(identity["result"], "holds", f"{identity}")
+
+
+def check_waits(case, found, truth):
+    kind = CASES[case]
+    long_ones = [row for row in truth if row["ns"] > READING_NS]
+    check(long_ones, f"{case}: nobody waited: {truth}")
+    for row in long_ones:
+        ns = sum(
+            wait["time_ns"]
+            for wait in found["waits"]
+            if (wait["kind"], wait["waiting_rank"], wait["causing_rank"])
+            == (kind, row["waiting"], row["causing"])
+        )
+        check(abs(ns - row["ns"]) <= READING_NS, f"{case}: {ns} ns, in truth {row}: {found['waits']}")
+
+
+def one_case(mpi, case):
+    with scratch() as folder:
+        job = mpi.job("waits", case, folder / "truth")
+        _, recording = record_well(folder / "data", job)
+        found = waits_of(recording, "--by", "pair")
+        check_waits(case, found, truth_of(folder / "truth"))
+        check_identities(recording)
+        for name, efficiency in found["efficiency"].items():
+            check(efficiency is not None and 0 < efficiency <= 1, f"{name}: {efficiency}")
+
+
+def ring(mpi):
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", mpi.job("waits", "ring"))
+        check_identities(recording)
+        found = waits_of(recording)
+        check(found["delays"], "somebody is late")
+        culprit = {}
+        for delay in found["delays"]:
+            culprit[delay["rank"]] = culprit.get(delay["rank"], 0) + delay["share_percent"]
+        slow = str(RANKS // 2)
+        check(culprit.get(slow, 0) > LEAST_SHARE, f"rank {slow} is the slow one: {culprit}")
+        first = recording.ask("waits").stdout.splitlines()[0]
+        check(first.startswith(f"rank {slow} makes the others wait most"), first)
+        direct = waits_of(recording, "--by", "pair")["waits"]
+        causing = {row["causing_rank"] for row in direct if row["time_ns"] > 0}
+        check(len(causing) > 1, f"others were waited for, too: {direct}")
+
+
+def main(name, case):
+    mpi = replace(MPIS[name], ranks=RANKS)
+    if case == "ring":
+        ring(mpi)
+    elif case == "all":
+        for each in CASES:
+            one_case(mpi, each)
+    else:
+        one_case(mpi, case)
+
+
+run_test(main)

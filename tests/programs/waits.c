@@ -1,0 +1,311 @@
+// Waits of every kind with delays that the program measures itself, by the clock that uctrace reads.
+// usage: waits CASE [TRUTH]
+//
+// Each rank writes to TRUTH.<rank>.jsonl what it waited for: {"kind", "waiting", "causing", "ns"}.
+// Ranks are late by computing, not by sleeping in MPI: who waits has entered its call long before.
+// A rank learns of the other's times by messages after the measurement.
+#include <time.h>
+
+#include "common.h"
+
+enum { kDelayMs = 60, kTag = 7 };
+
+static int rank, ranks;
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void compute(int64_t ms) {
+  const int64_t end = now_ns() + ms * 1000000;
+  while (now_ns() < end) {
+  }
+}
+
+// When each rank entered the call that the case is about, the same on all of them.
+struct entered {
+  int64_t ns[64];
+};
+
+static struct entered share(int64_t own_ns) {
+  struct entered all = {{0}};
+  MPI_Allgather(&own_ns, 1, MPI_INT64_T, all.ns, 1, MPI_INT64_T, MPI_COMM_WORLD);
+  return all;
+}
+
+static void write_wait(const char* kind, int waiting, int causing, int64_t ns) {
+  if (rank != waiting || truth_file == NULL) return;
+  fprintf(truth_file, "{\"kind\":\"%s\",\"waiting\":%d,\"causing\":%d,\"ns\":%lld}\n", kind, waiting,
+          causing, (long long)ns);
+}
+
+static void late_sender(void) {
+  int value = rank;
+  if (rank == 0) compute(kDelayMs);
+  const int64_t at = now_ns();
+  if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const struct entered all = share(at);
+  write_wait("late_sender", 1, 0, all.ns[0] - all.ns[1]);
+}
+
+// By MPI_Waitall, of two messages: the first one is waited for until it is sent, the second one from
+// there on.
+static void late_senders(void) {
+  int values[2] = {rank, rank};
+  if (rank == 0) compute(kDelayMs);
+  if (rank == 2) compute(2 * kDelayMs);
+  const int64_t at = now_ns();
+  if (rank == 0 || rank == 2) MPI_Send(values, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+  int64_t waited_at = at;
+  if (rank == 1) {
+    MPI_Request requests[2];
+    MPI_Irecv(&values[0], 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(&values[1], 1, MPI_INT, 2, kTag, MPI_COMM_WORLD, &requests[1]);
+    waited_at = now_ns();
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  const struct entered all = share(waited_at);
+  write_wait("late_sender", 1, 0, all.ns[0] - all.ns[1]);
+  write_wait("late_sender", 1, 2, all.ns[2] - all.ns[0]);
+}
+
+static void late_receiver(void) {
+  enum { kBytes = 4 << 20 };
+  char* data = allocate(kBytes);
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  if (rank == 0) MPI_Ssend(data, kBytes, MPI_CHAR, 1, kTag, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Recv(data, kBytes, MPI_CHAR, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const struct entered all = share(at);
+  write_wait("late_receiver", 0, 1, all.ns[1] - all.ns[0]);
+  free(data);
+}
+
+// What was sent first is taken last.
+static void wrong_order(void) {
+  int first = 1, second = 2;
+  int64_t at = now_ns();
+  if (rank == 0) {
+    MPI_Send(&first, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+    compute(kDelayMs);
+    at = now_ns();
+    MPI_Send(&second, 1, MPI_INT, 1, kTag + 1, MPI_COMM_WORLD);
+  }
+  if (rank == 1) {
+    MPI_Recv(&second, 1, MPI_INT, 0, kTag + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(&first, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  const struct entered all = share(at);
+  write_wait("wrong_order", 1, 0, all.ns[0] - all.ns[1]);
+}
+
+static void all_wait_for(int late, const char* kind, const struct entered* all) {
+  for (int i = 0; i < ranks; ++i) {
+    if (i != late) write_wait(kind, i, late, all->ns[late] - all->ns[i]);
+  }
+}
+
+static void barrier(void) {
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Barrier(MPI_COMM_WORLD);
+  const struct entered all = share(at);
+  all_wait_for(1, "wait_barrier", &all);
+}
+
+static void allreduce(void) {
+  int in = rank, out;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  const struct entered all = share(at);
+  all_wait_for(1, "wait_nxn", &all);
+}
+
+static void broadcast(void) {
+  int value = rank;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Bcast(&value, 1, MPI_INT, 1, MPI_COMM_WORLD);
+  const struct entered all = share(at);
+  all_wait_for(1, "late_broadcast", &all);
+}
+
+static void reduce(void) {
+  int in = rank, out;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Reduce(&in, &out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  const struct entered all = share(at);
+  write_wait("early_reduce", 0, 1, all.ns[1] - all.ns[0]);
+}
+
+static void scan(void) {
+  int in = rank, out;
+  if (rank == 0) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Scan(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  const struct entered all = share(at);
+  all_wait_for(0, "early_scan", &all);
+}
+
+static void nonblocking(void) {
+  int in = rank, out;
+  MPI_Request request;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t begun = now_ns();
+  MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  const int64_t waiting = now_ns();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  const struct entered all_begun = share(begun), all_waiting = share(waiting);
+  for (int i = 0; i < ranks; ++i) {
+    if (i != 1) write_wait("nonblocking_collective", i, 1, all_begun.ns[1] - all_waiting.ns[i]);
+  }
+}
+
+static MPI_Win window_of(int** memory) {
+  MPI_Win window;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &window);
+  **memory = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  return window;
+}
+
+static void fence(void) {
+  int* memory;
+  MPI_Win window = window_of(&memory);
+  MPI_Win_fence(0, window);
+  if (rank == 0) MPI_Put(&rank, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Win_fence(0, window);
+  const struct entered all = share(at);
+  all_wait_for(1, "rma_wait_at_fence", &all);
+  MPI_Win_free(&window);
+}
+
+// Rank 0 puts into rank 1, which lets it late; or completes late, while rank 1 waits.
+static void epochs(int target_is_late) {
+  int* memory;
+  MPI_Win window = window_of(&memory);
+  MPI_Group world, other;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  const int partner = 1 - rank;
+  int64_t at = now_ns();
+  if (rank < 2) {
+    MPI_Group_incl(world, 1, &partner, &other);
+    if (rank == 0) {
+      at = now_ns();
+      MPI_Win_start(other, 0, window);
+      MPI_Put(&rank, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+      if (!target_is_late) {
+        compute(kDelayMs);
+        at = now_ns();
+      }
+      MPI_Win_complete(window);
+    } else {
+      if (target_is_late) compute(kDelayMs);
+      at = now_ns();
+      MPI_Win_post(other, 0, window);
+      if (!target_is_late) at = now_ns();
+      MPI_Win_wait(window);
+    }
+    MPI_Group_free(&other);
+  }
+  const struct entered all = share(at);
+  if (target_is_late) {
+    write_wait("rma_late_post", 0, 1, all.ns[1] - all.ns[0]);
+  } else {
+    write_wait("rma_early_wait", 1, 0, all.ns[0] - all.ns[1]);
+  }
+  MPI_Group_free(&world);
+  MPI_Win_free(&window);
+}
+
+static void late_post(void) { epochs(1); }
+static void early_wait(void) { epochs(0); }
+
+// Rank 0 holds the lock of rank 1's memory while rank 2 asks for it.
+static void lock(void) {
+  int* memory;
+  MPI_Win window = window_of(&memory);
+  int64_t at = now_ns(), held = 1;
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
+    MPI_Put(&rank, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_flush(1, window);
+    MPI_Send(&held, 1, MPI_INT64_T, 2, kTag, MPI_COMM_WORLD);
+    compute(kDelayMs);
+    at = now_ns();
+    MPI_Win_unlock(1, window);
+  }
+  if (rank == 2) {
+    MPI_Recv(&held, 1, MPI_INT64_T, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    at = now_ns();
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
+    MPI_Put(&rank, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(1, window);
+  }
+  const struct entered all = share(at);
+  write_wait("rma_lock_contention", 2, 0, all.ns[0] - all.ns[2]);
+  MPI_Win_free(&window);
+}
+
+// A ring of steps in which one rank has more work than the others. Every rank ends up waiting for
+// its neighbours; what is asked is whose work that comes from.
+static void ring(void) {
+  enum { kSteps = 10, kDoubles = 64 };
+  double out[kDoubles] = {0}, left[kDoubles], right[kDoubles];
+  const int before = (rank + ranks - 1) % ranks, after = (rank + 1) % ranks;
+  for (int step = 0; step < kSteps; ++step) {
+    compute(rank == ranks / 2 ? 20 : 1);
+    MPI_Request requests[4];
+    MPI_Irecv(left, kDoubles, MPI_DOUBLE, before, kTag, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(right, kDoubles, MPI_DOUBLE, after, kTag, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(out, kDoubles, MPI_DOUBLE, before, kTag, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(out, kDoubles, MPI_DOUBLE, after, kTag, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
+struct test_case {
+  const char* name;
+  void (*run)(void);
+};
+
+int main(int argc, char** argv) {
+  const struct test_case cases[] = {
+      {"late_sender", late_sender}, {"late_senders", late_senders},
+      {"late_receiver", late_receiver}, {"wrong_order", wrong_order},
+      {"barrier", barrier}, {"allreduce", allreduce},
+      {"broadcast", broadcast}, {"reduce", reduce},
+      {"scan", scan}, {"nonblocking", nonblocking},
+      {"fence", fence}, {"late_post", late_post},
+      {"early_wait", early_wait}, {"lock", lock},
+      {"ring", ring}};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  open_truth(argc > 2 ? argv[2] : NULL, rank);
+  // Connections are made before anything is measured.
+  int value = rank;
+  for (int i = 0; i < ranks; ++i) {
+    MPI_Sendrecv_replace(&value, 1, MPI_INT, (rank + i) % ranks, 0, (rank + ranks - i) % ranks, 0,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  int found = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    const int all = argc > 1 && strcmp(argv[1], "all") == 0;
+    if (argc < 2 || (!all && strcmp(argv[1], cases[i].name) != 0)) continue;
+    found = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    cases[i].run();
+  }
+  if (!found) fail("usage: waits CASE|all [TRUTH]");
+  if (truth_file != NULL) fclose(truth_file);
+  MPI_Finalize();
+  return 0;
+}
