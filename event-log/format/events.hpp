@@ -193,7 +193,7 @@ static_assert(sizeof(MpiCall) == 32);
 
 struct MpiPeer {
   std::int32_t peer;  // rank in the communicator or window, or a mark
-  std::int32_t tag;   // or kAny / kNone
+  std::int32_t tag;   // or kAny / kNone; of MPI_Win_lock its kind, as the MPI library counts
 };
 static_assert(sizeof(MpiPeer) == 8);
 

@@ -1,0 +1,104 @@
+"""Random programs: what uctrace says of their waits is what a naive evaluator makes of the recorded
+times of their calls, and of what the program knows of which call waited for which."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
+
+RANKS, STEPS = 4, 60
+
+
+def calls_of(recording):
+    """{rank: [(entered, left)]} in the order in which each made them."""
+    ranks = [process["rank"] for process in recording.table("processes")]
+    calls = {rank: [] for rank in ranks}
+    for row in recording.table("mpi_calls"):
+        calls[ranks[row["process"]]].append((row["t_start_ns"], row["t_end_ns"]))
+    return {rank: sorted(rows) for rank, rows in calls.items()}
+
+
+def divided(call, messages):
+    """{source: ns} of the nanoseconds of a call: each is the next one's of what was not sent yet."""
+    entered, left = call
+    waits = Counter()
+    at = entered
+    for sent, source in sorted(messages):
+        until = min(sent, left)
+        if until > at:
+            waits[source] += until - at
+            at = until
+    return waits
+
+
+def naive_waits(truth, calls):
+    """{(kind, waiting, causing): ns}, over every pair of calls."""
+    waits = Counter()
+    for rank, rows in truth.items():
+        for row in rows:
+            call = calls[rank][row["call"]]
+            if "messages" in row:
+                messages = [(calls[source][number][0], source) for source, number in row["messages"]]
+                for source, ns in divided(call, messages).items():
+                    waits["late_sender", rank, source] += ns
+                continue
+            entered = {
+                other: calls[other][other_row["call"]][0]
+                for other in truth
+                for other_row in truth[other]
+                if other_row.get("step") == row["step"] and other != rank
+            }
+            if row["kind"] == "late_broadcast":
+                entered = {other: ns for other, ns in entered.items() if other == row["root"]}
+            elif row["kind"] == "early_reduce":
+                entered = entered if rank == row["root"] else {}
+            elif row["kind"] == "early_scan":
+                entered = {other: ns for other, ns in entered.items() if other < rank}
+            if entered:
+                last = max(entered, key=entered.get)
+                ns = min(entered[last], call[1]) - call[0]
+                if ns > 0:
+                    waits[row["kind"], rank, last] += ns
+    return waits
+
+
+def found_waits(recording):
+    result = recording.ask("waits", "--by", "pair", "--format", "json")
+    check_equal(result.status, 0, f"{result}")
+    waits, unknown = Counter(), 0
+    for row in json.loads(result.stdout)["waits"]:
+        # Both are of a message that was sent late.
+        kind = {"wrong_order": "late_sender"}.get(row["kind"], row["kind"])
+        if kind not in ("barrier_completion", "nxn_completion", "wait_finalize"):
+            waits[kind, row["waiting_rank"], row["causing_rank"]] += row["time_ns"]
+            unknown += row["unknown_ns"]
+    return waits, unknown
+
+
+def waits_are_the_naive_ones(name, seed):
+    mpi = replace(MPIS[name], ranks=RANKS)
+    with scratch() as folder:
+        job = mpi.job("random_waits", seed, STEPS, folder / "truth")
+        _, recording = record_well(folder / "data", job)
+        truth = {
+            rank: [json.loads(line) for line in open(f"{folder / 'truth'}.{rank}.jsonl", encoding="utf-8")]
+            for rank in range(RANKS)
+        }
+        expected = naive_waits(truth, calls_of(recording))
+        found, unknown = found_waits(recording)
+        check(sum(expected.values()) > 0, "somebody waited")
+        # What is no longer than the clocks may be off is not claimed.
+        for key in set(expected) | set(found):
+            check(
+                0 <= expected[key] - found[key] <= unknown,
+                f"{key}: {found[key]} ns, naively {expected[key]} ns; unknown {unknown} ns",
+            )
+        bound = recording.info["clock"]["max_error_ns"] or 0
+        calls = sum(len(rows) for rows in truth.values())
+        check(unknown <= 2 * calls * (bound + 1), f"unknown {unknown} ns of {calls} calls, bound {bound} ns")
+
+
+run_test(waits_are_the_naive_ones)
