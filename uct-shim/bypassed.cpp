@@ -8,7 +8,6 @@
 #include "event-log/recorder/last_look.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/objects.hpp"
-#include "uct-shim/interfaces.hpp"
 #include "uct-shim/ucp_caller.hpp"
 
 namespace uctrace::uct {
@@ -65,10 +64,8 @@ void look() {
       })) {
     return;
   }
-  if (layer_wanted()) {
-    report_bypassed(log::Layer::uct, found);
-    report_bypassed(log::Layer::ucp, found);
-  }
+  report_bypassed(log::Layer::uct, found);
+  report_bypassed(log::Layer::ucp, found);
 }
 
 __attribute__((constructor)) void watch() { log::add_last_look(look); }

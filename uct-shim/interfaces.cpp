@@ -164,7 +164,8 @@ struct Opener {
   bool is_rebuilt;
 };
 
-// UCP opens interfaces only when it makes a worker: else that call did not come by us.
+// UCP opens interfaces only when it makes a worker: else that call did not come by us, which UCP's
+// layer tells also where nobody wants that of UCT.
 std::uint64_t opened_by_ucp(const void* caller) {
   if (opening_for_ucp) {
     return log::UctInterface::kByUcp;
@@ -174,6 +175,12 @@ std::uint64_t opened_by_ucp(const void* caller) {
   }
   report_bypassed(log::Layer::ucp, caller);
   return log::UctInterface::kByBypassedUcp;
+}
+
+// Only real interfaces: since 1.22 UCP opens stubs and writes their tables itself.
+bool is_of_device(const uct_iface_params_t& params) {
+  return (params.field_mask & UCT_IFACE_PARAM_FIELD_OPEN_MODE) != 0 &&
+         (params.open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0;
 }
 
 void report_no_room(const uct_iface_params_t& params) {
@@ -258,14 +265,13 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
   uct::UnexpectedTags* tags = uct::stand_in(*params, own);
   const ucs_status_t status =
       original(domain, worker, tags != nullptr ? &own : params, config, handle);
-  // Only real interfaces: since 1.22 UCP opens stubs and writes their tables itself.
-  if (status == UCS_OK && (params->field_mask & UCT_IFACE_PARAM_FIELD_OPEN_MODE) != 0 &&
-      (params->open_mode & UCT_IFACE_OPEN_MODE_DEVICE) != 0 && uct::layer_wanted() &&
-      uct::ucx_supported(caller) && !log::is_off(log::layer_state(log::Layer::uct))) {
+  const bool is_opened = status == UCS_OK && uct::is_of_device(*params) && log::start();
+  const std::uint64_t by_ucp = is_opened ? uct::opened_by_ucp(caller) : 0;
+  if (is_opened && uct::layer_wanted() && uct::ucx_supported(caller) &&
+      !log::is_off(log::layer_state(log::Layer::uct))) {
     uct::report_left_out();
     gpu::look_for_drivers(caller);
-    const uct::Opener opener{caller, uct::opened_by_ucp(caller),
-                             uct::attach(reinterpret_cast<const void*>(original))};
+    const uct::Opener opener{caller, by_ucp, uct::attach(reinterpret_cast<const void*>(original))};
     if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params, opener)) {
       entry->tags = tags;
       if (tags != nullptr) {

@@ -21,6 +21,9 @@ bool is_libucp(const void* caller) {
 }
 
 void report_bypassed(log::Layer layer, const void* in_libucp) {
+  if (!log::start() || log::layer_state(layer) == log::LayerState::unwanted) {
+    return;
+  }
   static constinit std::atomic<bool> reported[log::kLayers]{};
   if (reported[static_cast<std::size_t>(layer)].exchange(true, std::memory_order_relaxed)) {
     return;

@@ -9,7 +9,8 @@ namespace uctrace::uct {
 // About 20 us: for slow paths.
 bool is_libucp(const void* caller);
 
-// Says, once for a layer, that the libucp that holds this address is used past the shims.
+// Says, once for a layer that is wanted, that the libucp that holds this address is used past the
+// shims.
 void report_bypassed(log::Layer layer, const void* in_libucp);
 
 }  // namespace uctrace::uct

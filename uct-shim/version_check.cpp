@@ -71,6 +71,7 @@ bool decide(GetVersion get_version, std::uint16_t number, const void* caller) {
     return true;
   }
   for (const log::Layer layer : {log::Layer::uct, log::Layer::ucp}) {
+    if (log::layer_state(layer) == log::LayerState::unwanted) continue;
     log::fault(layer, log::FaultCode::unknown_ucx_version, 0, text);
     // Another UCX, which is known, is recorded all the same.
     if (log::layer_state(layer) == log::LayerState::unused) {

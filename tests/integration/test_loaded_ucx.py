@@ -90,6 +90,22 @@ def bypassed_calls_are_told(folder):
     check("past uctrace" in result.stderr, f"record says nothing: {result.stderr}")
 
 
+def bypass_is_told_of_layers_that_are_wanted(folder):
+    """`--layers`: what is not wanted cannot be missing, and what is wanted is missed also where UCT is not."""
+    deep = [PROGRAMS / "plugin_host", "deepbind", PROGRAMS / "ucp_plugin.so"]
+    by_handle = [PROGRAMS / "ucp_by_handle", library_in_use("libucp")]
+    for name, command, missing in (("deep", deep, {"uct", "ucp"}), ("by-handle", by_handle, {"ucp"})):
+        for layers in ("uct", "ucp", "uct,ucp", "mpi"):
+            result, recording = record_well(folder / f"{name}-{layers}", command, switches=["--layers", layers])
+            told = missing & set(layers.split(","))
+            if not result.stderr.count("nothing was recorded"):
+                info = recording.info
+                check_equal({fault["layer"]: fault["fault"] for fault in info["faults"]},
+                            {layer: "ucp_bypassed" for layer in told}, f"faults of {name} with {layers}")
+                check_equal(info["complete"], not told, f"complete of {name} with {layers}")
+            check_equal("past uctrace" in result.stderr, bool(told), f"what is said of {name} with {layers}: {result}")
+
+
 def renamed_ucx_is_checked(folder):
     """Before the job `check` tries the UCX of that name, and not the system's."""
     program = renamed(folder, "plain_ucp")
@@ -109,6 +125,7 @@ CASES = {
     "unloaded": unloaded_ucx_is_recorded,
     "unloaded-copy": unloaded_copy_is_recorded,
     "by-handle": bypassed_calls_are_told,
+    "bypassed-layers": bypass_is_told_of_layers_that_are_wanted,
 }
 
 

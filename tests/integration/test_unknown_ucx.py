@@ -23,6 +23,10 @@ def unknown_version_is_passed_through(mpi_name):
         check(1 <= len(warnings) <= len(off), f"not one warning for a layer: {result}")
         for name in off:
             check(layers[name]["why"], f"layer {name} does not say why: {layers}")
+        # What nobody wants is not at fault.
+        _, recording = record_well(folder / "ucp", job, env=environment, switches=["--layers", "ucp,mpi"])
+        told = {fault["layer"] for fault in recording.info["faults"]}
+        check_equal(told, {"ucp"}, "layers with faults where UCT is not wanted")
 
 
 run_test(unknown_version_is_passed_through)
