@@ -22,14 +22,16 @@ def without_comments(text):
 def declared_functions(layer, include):
     """Of all headers, also those of folders below; and of UCT the slots of an interface, as the
     functions that call them."""
-    declared = set()
+    declared, tables = set(), []
     for header in (include / layer / "api").rglob("*.h"):
         text = without_comments(header.read_text())
         declared |= set(re.findall(rf"\b({layer}_[a-z0-9_]+)\s*\(", text))
         if table := re.search(r"struct uct_iface_ops \{(.*?)\}", text, re.DOTALL):
             slots = set(re.findall(r"\b((?:ep|iface)_[a-z0-9_]+);", table[1]))
             check(len(slots) > 40, f"{header} has a table of a form that is not known: {slots}")
+            tables.append(header.name)
             declared |= {f"uct_{slot}" for slot in slots}
+    check_equal(len(tables), 1 if layer == "uct" else 0, f"tables of operations in {include}/{layer}: {tables}")
     check(KNOWN[layer] in declared, f"the headers in {include} declare no known function of {layer}")
     return declared
 
