@@ -1,8 +1,10 @@
-"""What the packages need is what scripts/install-packages installs, and all name the same version.
+"""What packages, recipes and the container need for a build is what scripts/install-packages installs; and who names
+a version names that of the sources.
 
 usage: check_packaging.py ROOT    of the sources
 """
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -12,6 +14,18 @@ root = Path(sys.argv[1])
 # Debian's builds have a compiler and certificates; the page comes with the sources; the rest is for
 # tests alone.
 NOT_FOR_DEBIAN = {"ca-certificates", "doctest-dev", "g++", "gfortran"}
+# A container is for jobs of an MPI that it does not have, and is built without tests.
+NOT_FOR_CONTAINER = {"doctest-dev", "gfortran", "libmpich-dev", "libopenmpi-dev", "mpich", "openmpi-bin"}
+FOR_CONTAINER = {"nodejs", "npm"}  # install-packages asks for them where they are missing
+# Of a cross compiler: the C and C++ libraries of the other machine, which here come with g++.
+FOR_ARM = {"libc6-dev", "libstdc++6"}
+MPIS = {"libmpich-dev", "libopenmpi-dev"}
+# Spack's names of libraries; what is not here it can do without.
+SPACK = {"libcli11-dev": "cli11", "libdeflate-dev": "libdeflate", "libdw-dev": "elfutils", "libfmt-dev": "fmt",
+         "libhdf5-dev": "hdf5", "libhwloc-dev": "hwloc", "libsqlite3-dev": "sqlite", "libucx-dev": "ucx",
+         "nlohmann-json3-dev": "nlohmann-json", "zlib1g-dev": "zlib-api"}
+NOT_FOR_SPACK = {"doctest-dev", "libunwind-dev"}  # tests; libgcc unwinds, too
+SPACK_TOOLS = {"c", "cxx", "meson", "mpi", "node-js", "npm", "python"}
 
 
 def installed_packages():
@@ -36,11 +50,36 @@ def debian_version():
     return re.match(r"uctrace \((.+)-\d+\)", first)[1]
 
 
+def words_between(path, begin, end):
+    text = (root / path).read_text()
+    return set(text.partition(begin)[2].partition(end)[0].replace("\\\n", " ").split())
+
+
+def spack_dependencies():
+    recipe = (root / "packaging/spack/spack_repo/uctrace/packages/uctrace/package.py").read_text()
+    return set(re.findall(r'^    depends_on\("([a-z0-9-]+)', recipe, re.MULTILINE)) - SPACK_TOOLS
+
+
+def page_version():
+    return json.loads((root / "viewer/package.json").read_text())["version"]
+
+
+installed = installed_packages()
+libraries = {name for name in installed if name.endswith("-dev")}
 mistakes = []
-if (asked := debian_build_dependencies()) != (needed := installed_packages() - NOT_FOR_DEBIAN):
-    mistakes.append(f"packaging/debian/control: builds need {sorted(needed - asked)}, and not "
-                    f"{sorted(asked - needed)}")
-if debian_version() != version():
-    mistakes.append(f"packaging/debian/changelog: {debian_version()}, and the sources are {version()}")
+for path, asked, needed in (
+        ("packaging/debian/control", debian_build_dependencies(), installed - NOT_FOR_DEBIAN),
+        ("packaging/container/Containerfile", words_between("packaging/container/Containerfile",
+                                                            "--no-install-recommends", "\nCOPY"),
+         installed - NOT_FOR_CONTAINER | FOR_CONTAINER),
+        ("tests/systems/aarch64", words_between("tests/systems/aarch64", "libraries=(", ")"),
+         libraries - MPIS | FOR_ARM),
+        ("Spack's package.py", spack_dependencies(),
+         {SPACK.get(name, name) for name in libraries - MPIS - NOT_FOR_SPACK})):
+    if asked != needed:
+        mistakes.append(f"{path}: builds need {sorted(needed - asked)}, and not {sorted(asked - needed)}")
+for path, named in (("packaging/debian/changelog", debian_version()), ("viewer/package.json", page_version())):
+    if named != version():
+        mistakes.append(f"{path}: {named}, and the sources are {version()}")
 print("\n".join(mistakes) or "the packages need what a build needs")
 sys.exit(bool(mistakes))
