@@ -249,7 +249,7 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   using namespace uctrace;
   static constinit interpose::Original<int (*)(void*)> original{"dlclose"};
   auto* next = original.get(__builtin_return_address(0));
-  log::take_last_looks();
+  log::take_last_looks(log::Moment::before_unload);
   return stacks::unload(next, handle);
 }
 

@@ -71,6 +71,9 @@ bool is_defined(const ElfW(Sym) & symbol) {
 }  // namespace
 
 Object::Object(const dl_phdr_info& info) : base_(info.dlpi_addr) {
+  const ObjectRange range = range_of(info);
+  begin_ = range.begin;
+  end_ = range.end;
   for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
     if (info.dlpi_phdr[i].p_type == PT_DYNAMIC) {
       dynamic_ = reinterpret_cast<const ElfW(Dyn)*>(base_ + info.dlpi_phdr[i].p_vaddr);
@@ -205,6 +208,20 @@ const void* Object::leads_to(const char* function) const {
     any_relocation(DT_RELA, DT_RELASZ, is_it);
   }
   return found;
+}
+
+bool Object::has_called(const char* function) const {
+  bool is_bound = false, others_wait = false;
+  const auto look_at = [&](std::uint32_t, const ElfW(Sym) & symbol, ElfW(Addr) bound) {
+    if (symbol.st_shndx != SHN_UNDEF) return false;  // its own, and bound into itself for good
+    const bool waits = holds(reinterpret_cast<const void*>(bound));
+    const bool is_it = strcmp(strings() + symbol.st_name, function) == 0;
+    is_bound = is_bound || (is_it && !waits);
+    others_wait = others_wait || (!is_it && waits);
+    return false;
+  };
+  any_relocation(DT_JMPREL, DT_PLTRELSZ, look_at);
+  return is_bound && others_wait;
 }
 
 // Only variables are looked at: functions may be bound to this library's, which is no other copy.

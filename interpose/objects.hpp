@@ -17,6 +17,9 @@ class Object {
 
   explicit operator bool() const { return dynamic_ != nullptr; }
   bool operator==(const Object& other) const { return dynamic_ == other.dynamic_; }
+  bool holds(const void* address) const {
+    return reinterpret_cast<ElfW(Addr)>(address) - begin_ < end_ - begin_;
+  }
 
   // True of this library itself.
   bool is_own() const;
@@ -31,6 +34,10 @@ class Object {
   // Where its own calls of a function of others lead: into this object as long as it made none and
   // is bound lazily. nullptr: it refers to none of this name. About 10 us.
   const void* leads_to(const char* function) const;
+
+  // True if it certainly called this function of another: calls of its own are bound one by one as
+  // they are made, and this one is. False where all are bound as it is loaded. About 10 us.
+  bool has_called(const char* function) const;
 
   // True if symbols that it defines are bound to another object's for its own use, too: it was
   // loaded beside another copy into a scope where that one comes first, and never runs.
@@ -57,7 +64,7 @@ class Object {
   const ElfW(Sym) * definition(const char* symbol) const;
   std::uint32_t symbol_count() const;
 
-  ElfW(Addr) base_ = 0;
+  ElfW(Addr) base_ = 0, begin_ = 0, end_ = 0;
   const ElfW(Dyn) * dynamic_ = nullptr;
 };
 

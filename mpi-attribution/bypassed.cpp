@@ -24,7 +24,7 @@ bool is_at_work(void* function) {
 }
 
 // No system call where no MPI is loaded: the program may have forbidden it (no_helper.hpp).
-void look() {
+void look(log::Moment) {
   if (was_called() || is_told.load()) {
     return;
   }

@@ -1,19 +1,25 @@
 // Notices a UCX that works and of which nothing comes by here: where a plug-in is opened with
-// RTLD_DEEPBIND, what it brings along is bound to itself.
+// RTLD_DEEPBIND, what it brings along is bound to itself. Whoever uses a UCX opens interfaces, so
+// calls of uct_iface_open that lead to another library than this one tell.
+#include <limits.h>
 #include <link.h>
 #include <string.h>
 
 #include <atomic>
+#include <iterator>
 
 #include "event-log/recorder/last_look.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/objects.hpp"
+#include "interpose/original.hpp"
 #include "uct-shim/ucp_caller.hpp"
 
 namespace uctrace::uct {
 namespace {
 
 using interpose::Object;
+using log::FaultCode;
+using log::Layer;
 
 // Calls visit(object) for each that is loaded until one returns true.
 template <typename Visit>
@@ -39,33 +45,130 @@ bool anything_came() {
   return before.exchange(loads) != loads;
 }
 
+bool needs(const Object& user, const Object& library) {
+  bool is_needed = false;
+  user.for_each_needed(
+      [&](const char* name) { is_needed = is_needed || strcmp(name, library.soname()) == 0; });
+  return is_needed;
+}
+
 // A UCX loads the modules of its transports when it is used, and not before.
-bool is_at_work(const Object& libuct) {
+bool has_modules(const Object& libuct) {
   return any_loaded([&](const Object& module) {
-    bool needs_it = false;
-    module.for_each_needed(
-        [&](const char* name) { needs_it = needs_it || strcmp(name, libuct.soname()) == 0; });
-    return needs_it && strncmp(module.soname(), "libuct_", 7) == 0;
+    return strncmp(module.soname(), "libuct_", 7) == 0 && needs(module, libuct);
   });
 }
 
-bool is_bypassed(const Object& libucp) {
-  const void* to = libucp.leads_to("uct_iface_open");
-  const Object libuct = to != nullptr ? interpose::object_of(to) : Object();
-  return libuct && !libuct.is_own() && !(libuct == libucp) && is_at_work(libuct);
+// Somebody else, whose calls come by here: the modules may be there for that.
+bool has_seen_users(const Object& libuct) {
+  return any_loaded([&](const Object& user) {
+    const void* to = needs(user, libuct) ? user.leads_to("uct_iface_open") : nullptr;
+    return to != nullptr && interpose::object_of(to).is_own();
+  });
 }
 
-void look() {
-  const void* found = nullptr;
-  if (!anything_came() || !any_loaded([&](const Object& object) {
-        const void* function = object.is_own() ? nullptr : object.find("ucp_worker_create");
-        found = function != nullptr && is_bypassed(object) ? function : nullptr;
-        return found != nullptr;
-      })) {
-    return;
+// What an object's calls of uct_iface_open tell, from the least to the most.
+enum class Use : std::uint8_t {
+  none,     // it makes none, or they come by here
+  later,    // it was not bound yet: it made none so far
+  unclear,  // they go past: all is bound since it was loaded, and its UCX has no modules of its own
+  certain   // it made one that went past, or its UCX, which nobody else uses, has modules
+};
+
+Use use_by(const Object& user, const void* to) {
+  if (to == nullptr) return Use::none;
+  if (user.holds(to)) return Use::later;
+  const Object libuct = interpose::object_of(to);
+  if (!libuct || libuct.is_own()) return Use::none;
+  const bool is_certain =
+      user.has_called("uct_iface_open") || (has_modules(libuct) && !has_seen_users(libuct));
+  return is_certain ? Use::certain : Use::unclear;
+}
+
+bool may_use_uct(const Object& object) {
+  bool is_linked = false;
+  object.for_each_needed(
+      [&](const char* name) { is_linked = is_linked || strncmp(name, "libuct", 6) == 0; });
+  return is_linked && !object.is_own();
+}
+
+struct Found {
+  Use use = Use::none;
+  const void* library = nullptr;  // an address in it
+
+  void take(Use other, const void* address) {
+    if (other > use) *this = {other, address};
   }
-  report_bypassed(log::Layer::uct, found);
-  report_bypassed(log::Layer::ucp, found);
+};
+
+struct Users {
+  Found libucp, others;
+  bool any_later = false;
+};
+
+Users look_at_users() {
+  Users users;
+  any_loaded([&](const Object& object) {
+    const void* in_libucp = object.find("ucp_worker_create");
+    if (!may_use_uct(object)) return false;
+    const void* to = object.leads_to("uct_iface_open");
+    const Use use = use_by(object, to);
+    users.any_later = users.any_later || use == Use::later;
+    (in_libucp != nullptr ? users.libucp : users.others)
+        .take(use, in_libucp != nullptr ? in_libucp : to);
+    return false;
+  });
+  return users;
+}
+
+void report(bool is_libucp, Bypass how, const char* path) {
+  const FaultCode code = is_libucp ? FaultCode::ucp_bypassed : FaultCode::uct_bypassed;
+  report_bypassed(Layer::uct, code, how, path);
+  if (is_libucp) report_bypassed(Layer::ucp, code, how, path);
+}
+
+// What is unclear may become certain, and may be gone by the end: until then its path is kept, the
+// first of each kind.
+class Unclear {
+ public:
+  constexpr explicit Unclear(bool is_libucp) : is_libucp_(is_libucp) {}
+
+  void keep(const char* path) {
+    if (!is_taken_.exchange(true)) {
+      strncpy(path_, path, sizeof path_ - 1);
+      is_kept_.store(true, std::memory_order_release);
+    }
+  }
+  void tell() const {
+    if (is_kept_.load(std::memory_order_acquire)) report(is_libucp_, Bypass::unclear, path_);
+  }
+
+ private:
+  bool is_libucp_;
+  std::atomic<bool> is_taken_{false}, is_kept_{false};
+  char path_[PATH_MAX]{};
+};
+constinit Unclear unclear[] = {Unclear(false), Unclear(true)};
+
+void look(log::Moment moment) {
+  static constinit std::atomic<bool> look_again{false};  // for what was to come later
+  if (anything_came() || look_again.load()) {
+    const Users users = look_at_users();
+    look_again.store(users.any_later);
+    for (const bool is_libucp : {true, false}) {
+      const Found& found = is_libucp ? users.libucp : users.others;
+      if (found.use < Use::unclear) continue;
+      const char* path = interpose::module_path(found.library);
+      if (found.use == Use::certain) {
+        report(is_libucp, Bypass::certain, path);
+      } else {
+        unclear[is_libucp].keep(path);
+      }
+    }
+  }
+  if (moment == log::Moment::end) {
+    for (auto kind = std::rbegin(unclear); kind != std::rend(unclear); ++kind) kind->tell();
+  }
 }
 
 __attribute__((constructor)) void watch() { log::add_last_look(look); }

@@ -173,7 +173,8 @@ std::uint64_t opened_by_ucp(const void* caller) {
   if (!is_libucp(caller)) {
     return 0;
   }
-  report_bypassed(log::Layer::ucp, caller);
+  report_bypassed(log::Layer::ucp, FaultCode::ucp_bypassed, Bypass::certain,
+                  interpose::module_path(caller));
   return log::UctInterface::kByBypassedUcp;
 }
 

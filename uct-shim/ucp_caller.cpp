@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "event-log/recorder/recorder.hpp"
-#include "interpose/original.hpp"
 #include "interpose/scope.hpp"
 
 namespace uctrace::uct {
@@ -20,7 +19,7 @@ bool is_libucp(const void* caller) {
   return function != nullptr && interpose::object_at(caller).holds(function);
 }
 
-void report_bypassed(log::Layer layer, const void* in_libucp) {
+void report_bypassed(log::Layer layer, log::FaultCode code, Bypass how, const char* path) {
   if (!log::start() || log::layer_state(layer) == log::LayerState::unwanted) {
     return;
   }
@@ -28,7 +27,7 @@ void report_bypassed(log::Layer layer, const void* in_libucp) {
   if (reported[static_cast<std::size_t>(layer)].exchange(true, std::memory_order_relaxed)) {
     return;
   }
-  log::fault(layer, log::FaultCode::ucp_bypassed, 0, interpose::module_path(in_libucp));
+  log::fault(layer, code, how == Bypass::unclear ? 1 : 0, path);
   // Another copy of UCX may be recorded all the same.
   if (log::layer_state(layer) == log::LayerState::unused) {
     log::set_layer(layer, log::LayerState::off);

@@ -1,6 +1,8 @@
 // Whether UCP is calling UCT.
 #pragma once
 
+#include <cstdint>
+
 #include "event-log/format/kinds.hpp"
 
 namespace uctrace::uct {
@@ -9,8 +11,8 @@ namespace uctrace::uct {
 // About 20 us: for slow paths.
 bool is_libucp(const void* caller);
 
-// Says, once for a layer that is wanted, that the libucp that holds this address is used past the
-// shims.
-void report_bypassed(log::Layer layer, const void* in_libucp);
+// Says, once for a layer that is wanted, that this library is used past the shims, or may be.
+enum class Bypass : std::uint8_t { certain, unclear };
+void report_bypassed(log::Layer layer, log::FaultCode code, Bypass how, const char* path);
 
 }  // namespace uctrace::uct

@@ -15,6 +15,20 @@ bool switches_off(log::FaultCode code) {
   return code != log::FaultCode::left_out && !loses_nothing(code);
 }
 
+// The loader does not say whether what it bound was ever called.
+std::string bypass_text(const char* library, const log::FaultView& fault) {
+  if (fault.r.value == 0) {
+    return fmt::format(
+        "calls of {} went past uctrace into {}, which the program opened with RTLD_DEEPBIND or "
+        "asked for its functions by a handle",
+        library, fault.detail);
+  }
+  return fmt::format(
+      "calls of {} may have gone past uctrace into {}, which the program opened with "
+      "RTLD_DEEPBIND: whether it was used cannot be seen",
+      library, fault.detail);
+}
+
 }  // namespace
 
 std::string reason_text(const log::FaultView& fault) {
@@ -41,12 +55,11 @@ std::string reason_text(const log::FaultView& fault) {
     case log::FaultCode::several_ucx:
       return "it is not clear which of several UCX libraries is meant by calls of " + detail;
     case log::FaultCode::ucp_bypassed:
-      return "calls of UCP went past uctrace into " + detail +
-             ", which the program opened with RTLD_DEEPBIND or asked for its functions by a "
-             "handle; a rebuilt UCX is seen there, too";
+      return bypass_text("UCP", fault);
+    case log::FaultCode::uct_bypassed:
+      return bypass_text("UCT", fault);
     case log::FaultCode::mpi_bypassed:
-      return "calls of MPI went past uctrace into " + detail +
-             ", which the program opened with RTLD_DEEPBIND or asked for its functions by a handle";
+      return bypass_text("MPI", fault);
     case log::FaultCode::unknown_condition:
       return "recording cannot wait for " + detail;
     case log::FaultCode::gpu_driver_unusable:
@@ -107,6 +120,16 @@ std::string Definitions::off_reason(const ProcessReport& process, log::Layer lay
     return fault.layer == layer && switches_off(fault.code);
   });
   return reason.empty() ? "no reason was recorded" : reason;
+}
+
+bool Definitions::is_off_for_ucx(const ProcessReport& process, log::Layer layer) const {
+  std::size_t reasons = 0, of_ucx = 0;
+  for (const Fault& fault : of(process).faults) {
+    if (fault.layer != layer || !switches_off(fault.code)) continue;
+    ++reasons;
+    of_ucx += misses_library(fault.code) && fault.code != log::FaultCode::mpi_bypassed;
+  }
+  return reasons != 0 && reasons == of_ucx;
 }
 
 }  // namespace uctrace::cli

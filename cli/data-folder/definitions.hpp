@@ -28,6 +28,8 @@ class Definitions {
   std::string fault(const ProcessReport& process, log::FaultCode code) const;
 
   std::string off_reason(const ProcessReport& process, log::Layer layer) const;
+  // True if there is none but a UCX that was bypassed, or is not known.
+  bool is_off_for_ucx(const ProcessReport& process, log::Layer layer) const;
 
  private:
   struct Fault {

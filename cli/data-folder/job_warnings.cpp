@@ -53,12 +53,13 @@ Processes select(const Processes& processes, Predicate predicate) {
 
 // --- the checks, each adding a line where something is wrong ---------------------------------
 
+// But for those that are off for a UCX that was left alone, which check_ucx_loaded() tells.
 void check_layers(const Processes& processes, const Definitions& defined,
                   std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < log::kLayers; ++i) {
     const auto layer = static_cast<log::Layer>(i);
     const Processes off = select(processes, [&](const ProcessReport& process) {
-      return is(process, layer, log::LayerState::off);
+      return is(process, layer, log::LayerState::off) && !defined.is_off_for_ucx(process, layer);
     });
     if (off.empty()) continue;
     lines.push_back(fmt::format(
@@ -67,36 +68,37 @@ void check_layers(const Processes& processes, const Definitions& defined,
   }
 }
 
+struct Advice {
+  log::FaultCode code;
+  const char* to_do;
+};
 // What --ucx asked for, and what the processes then loaded.
+constexpr Advice kOfUcx[] = {
+    {log::FaultCode::other_ucx_loaded,
+     "the job was recorded with that one; see docs/rebuilt-ucx.md for programs that bring a UCX of "
+     "their own"},
+    {log::FaultCode::unknown_patch,
+     "it was recorded like a stock one; build it again with this `uctrace build-ucx`"},
+    {log::FaultCode::several_ucx,
+     "operations may be missing; load one UCX only in the processes of a job"},
+    {log::FaultCode::ucp_bypassed,
+     "what went that way is missing; a rebuilt UCX is seen there, too"},
+    {log::FaultCode::uct_bypassed,
+     "what went that way is missing; a rebuilt UCX is seen there, too"},
+    {log::FaultCode::unknown_ucx_version, "what went through it is not recorded as a whole"}};
+
 void check_ucx_loaded(const Processes& processes, const Definitions& defined,
                       std::vector<std::string>& lines) {
-  for (const auto& [code, to_do] : {
-           std::pair{
-               log::FaultCode::other_ucx_loaded,
-               "the job was recorded with that one; see docs/rebuilt-ucx.md for programs that "
-               "bring a UCX of their own"},
-           std::pair{
-               log::FaultCode::unknown_patch,
-               "it was recorded like a stock one; build it again with this `uctrace build-ucx`"},
-           std::pair{log::FaultCode::several_ucx,
-                     "operations may be missing; load one UCX only in the processes of a job"},
-           std::pair{log::FaultCode::ucp_bypassed, "what went that way is missing"},
-           std::pair{log::FaultCode::unknown_ucx_version,
-                     "what went through it is not recorded as a whole"},
-       }) {
+  for (const auto& [code, to_do] : kOfUcx) {
     std::string reason;
     const Processes affected = select(processes, [&](const ProcessReport& process) {
-      // Where no other UCX was used the layers are off, and this may be why.
-      const bool is_told =
-          (code == log::FaultCode::ucp_bypassed || code == log::FaultCode::unknown_ucx_version) &&
-          is(process, log::Layer::ucp, log::LayerState::off);
-      const std::string text = is_told ? "" : defined.fault(process, code);
+      const std::string text = defined.fault(process, code);
       if (reason.empty()) reason = text;
       return !text.empty();
     });
     if (affected.empty()) continue;
     lines.push_back(
-        fmt::format("{} in {}; {}", reason, count_text(affected, processes.size()), to_do));
+        fmt::format("in {}: {}; {}", count_text(affected, processes.size()), reason, to_do));
   }
 }
 

@@ -20,8 +20,10 @@ enum class FaultCode : std::uint16_t {
       9,               // than `record --ucx` asked for; the detail is its path, `value` 1: rebuilt
   unknown_patch = 10,  // a UCX built with patches/ of another uctrace; `value` = its uct_tool_abi
   several_ucx = 11,    // the detail is a function of which it is not clear whose is meant
-  ucp_bypassed = 12,   // UCP was called past the shims; the detail is the path of its library
-  signal_taken = 13,   // `value` is a signal that should switch recording: the program has it
+  // UCP was called past the shims; the detail is the path of its library. `value` 1: it is bound
+  // past them, and whether it was used is not known.
+  ucp_bypassed = 12,
+  signal_taken = 13,         // `value` is a signal that should switch recording: the program has it
   unknown_condition = 14,    // to start or stop recording; the detail is it
   clock_not_measured = 15,   // against those of other hosts; the detail says why
   gpu_driver_unusable = 16,  // the detail is a function that the driver of GPUs lacks
@@ -32,6 +34,7 @@ enum class FaultCode : std::uint16_t {
   gpu_history_refused = 19,
   topology_not_taken = 20,  // of the node; `value` is an errno, or what its program returned
   mpi_bypassed = 21,  // MPI was called past the wrappers; the detail is the path of its library
+  uct_bypassed = 22,  // UCT was, and not by UCP; detail and `value` as of ucp_bypassed
   kCount
 };
 

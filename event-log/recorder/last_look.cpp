@@ -10,7 +10,7 @@ namespace uctrace::log {
 
 namespace {
 
-constinit std::atomic<void (*)()> looks[2]{};
+constinit std::atomic<LastLook> looks[2]{};
 constinit std::atomic<bool> is_fork_child{false};
 
 __attribute__((constructor)) void watch() {
@@ -19,20 +19,20 @@ __attribute__((constructor)) void watch() {
 
 }  // namespace
 
-void add_last_look(void (*look)()) {
+void add_last_look(LastLook look) {
   for (auto& place : looks) {
-    void (*none)() = nullptr;
+    LastLook none = nullptr;
     if (place.compare_exchange_strong(none, look)) return;
   }
 }
 
-void take_last_looks() {
+void take_last_looks(Moment moment) {
   if (is_fork_child.load() || getenv("UCTRACE_DIR") == nullptr) {
     return;
   }
   const int saved_errno = errno;
   for (const auto& place : looks) {
-    if (auto* look = place.load()) look();
+    if (auto* look = place.load()) look(moment);
   }
   errno = saved_errno;
 }

@@ -98,7 +98,7 @@ void wait_for_start() {
 }
 
 __attribute__((destructor)) void finish() {
-  take_last_looks();
+  take_last_looks(Moment::end);
   __atomic_store_n(&wiped.load(std::memory_order_acquire)->ended, 1, __ATOMIC_SEQ_CST);
   wait_for_start();
   if (armed_now()) {

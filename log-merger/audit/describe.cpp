@@ -289,7 +289,7 @@ void describe_run(Job& job, const Found& found) {
 
   const SendTotals sends = all_sends(found);
   Json info;
-  info["complete"] = job_complete(job) && !any_was_bypassed(job);
+  info["complete"] = job_complete(job) && !misses_libraries(job);
   Json uct_ucp = link_json(found.uct_ucp);
   uct_ucp["exact_with_payload"] = found.with_payload.exact;
   uct_ucp["inferred_with_payload"] = found.with_payload.inferred;

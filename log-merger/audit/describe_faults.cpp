@@ -54,6 +54,8 @@ const char* name_of(log::FaultCode code) {
       return "topology_not_taken";
     case log::FaultCode::mpi_bypassed:
       return "mpi_bypassed";
+    case log::FaultCode::uct_bypassed:
+      return "uct_bypassed";
     case log::FaultCode::kCount:
       break;
   }

@@ -7,6 +7,7 @@
 
 #include "log-merger/attribute/payload.hpp"
 #include "log-merger/attribute/protocol.hpp"
+#include "log-merger/model/faults.hpp"
 
 namespace uctrace::merge {
 
@@ -343,10 +344,11 @@ bool was_bypassed(const ProcessLog& log, log::FaultCode bypassed) {
   });
 }
 
-bool any_was_bypassed(const Job& job) {
+bool misses_libraries(const Job& job) {
   return std::any_of(job.logs.begin(), job.logs.end(), [](const ProcessLog& log) {
-    return was_bypassed(log, log::FaultCode::mpi_bypassed) ||
-           was_bypassed(log, log::FaultCode::ucp_bypassed);
+    return std::any_of(log.faults.begin(), log.faults.end(), [](const auto& fault) {
+      return misses_library(static_cast<log::FaultCode>(fault.first.head.a));
+    });
   });
 }
 

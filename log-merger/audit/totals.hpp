@@ -79,9 +79,9 @@ std::uint64_t total_outside(const Job& job);  // of the windows that the user wa
 // Nothing is missing: every rank's log, all of it, closed in an orderly way.
 bool job_complete(const Job& job);
 
-// Calls of this library (MPI, UCP) went past uctrace: the logs are whole, and what was done is not
-// in them.
+// The logs may be whole, and what was done through some library is not in them: calls of it went
+// past uctrace (this code), or its version is not known.
 bool was_bypassed(const ProcessLog& log, log::FaultCode bypassed);
-bool any_was_bypassed(const Job& job);
+bool misses_libraries(const Job& job);
 
 }  // namespace uctrace::merge

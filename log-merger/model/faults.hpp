@@ -13,4 +13,11 @@ constexpr bool loses_nothing(log::FaultCode code) {
          code == log::FaultCode::gpu_history_refused || code == log::FaultCode::topology_not_taken;
 }
 
+// True of those that tell of a library that was used, or may have been, and of which nothing, or
+// not all, is in the log.
+constexpr bool misses_library(log::FaultCode code) {
+  return code == log::FaultCode::mpi_bypassed || code == log::FaultCode::ucp_bypassed ||
+         code == log::FaultCode::uct_bypassed || code == log::FaultCode::unknown_ucx_version;
+}
+
 }  // namespace uctrace

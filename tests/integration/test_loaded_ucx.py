@@ -5,7 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
-from checks import check_complete, check_delivered
+from checks import check_complete, check_delivered, results_of
 from harness import TOOL, PROGRAMS, check, check_equal, need, run, run_test, run_well, scratch
 from recordings import record_well
 
@@ -92,9 +92,8 @@ def bypassed_calls_are_told(folder):
 
 def bypass_is_told_of_layers_that_are_wanted(folder):
     """`--layers`: what is not wanted cannot be missing, and what is wanted is missed also where UCT is not."""
-    deep = [PROGRAMS / "plugin_host", "deepbind", PROGRAMS / "ucp_plugin.so"]
     by_handle = [PROGRAMS / "ucp_by_handle", library_in_use("libucp")]
-    for name, command, missing in (("deep", deep, {"uct", "ucp"}), ("by-handle", by_handle, {"ucp"})):
+    for name, command, missing in (("deep", host("deepbind"), {"uct", "ucp"}), ("by-handle", by_handle, {"ucp"})):
         for layers in ("uct", "ucp", "uct,ucp", "mpi"):
             result, recording = record_well(folder / f"{name}-{layers}", command, switches=["--layers", layers])
             told = missing & set(layers.split(","))
@@ -104,6 +103,75 @@ def bypass_is_told_of_layers_that_are_wanted(folder):
                             {layer: "ucp_bypassed" for layer in told}, f"faults of {name} with {layers}")
                 check_equal(info["complete"], not told, f"complete of {name} with {layers}")
             check_equal("past uctrace" in result.stderr, bool(told), f"what is said of {name} with {layers}: {result}")
+
+
+def host(*words, plugin="ucp_plugin.so"):
+    return [PROGRAMS / "plugin_host", *words, PROGRAMS / plugin]
+
+
+def check_faults(folder, command, expected, said, **options):
+    """The faults are (layer, fault, value); value 1: whether it was used is not known."""
+    alone = run_well(command, **options)
+    result, recording = record_well(folder, command, **options)
+    check_equal(result.stdout, alone.stdout, "output of the program")
+    check(said in result.stderr, f"record does not say '{said}': {result}")
+    info = recording.info
+    told = [(fault["layer"], fault["fault"], fault["value"]) for fault in info["faults"]]
+    check_equal(told, expected, f"faults of {command}")
+    check_equal(info["complete"], False, "complete")
+    check("violated" not in results_of(info), f"identities: {results_of(info)}")
+    return recording
+
+
+def both_layers(value):
+    return [(layer, "ucp_bypassed", value) for layer in ("uct", "ucp")]
+
+
+NO_MODULES = {"UCX_MODULES": " "}
+WENT_PAST = "calls of UCP went past uctrace"
+MAY_HAVE = "calls of UCP may have gone past uctrace"
+
+
+def bypass_without_modules_is_told(folder):
+    """A UCX that has no modules is noticed by what it has called, where the loader tells that."""
+    check_faults(folder / "lazy", host("lazy", "deepbind"), both_layers(0), WENT_PAST, env=NO_MODULES)
+    check_faults(folder / "now", host("deepbind"), both_layers(1), MAY_HAVE, env=NO_MODULES)
+    check_faults(folder / "gone", host("unload", "deepbind"), both_layers(1), MAY_HAVE, env=NO_MODULES)
+    copy = renamed(folder, "ucp_plugin.so")
+    beside = check_faults(folder / "beside", [PROGRAMS / "opened_ucp", "global", library_in_use("libucp"), "deepbind",
+                                              copy.parent / "libucp-copy.so.0"], both_layers(1), MAY_HAVE,
+                          env=NO_MODULES)
+    check_equal([beside.info["layers"][layer]["state"] for layer in ("uct", "ucp")], ["on", "on"], "layers")
+
+
+def idle_copy_is_no_fault(folder):
+    """What is bound when it calls, and calls nothing, is not missed."""
+    result = run_well([TOOL, "record", "-o", folder / "data", "--", *host("lazy", "deepbind", "unused")])
+    check("nothing was recorded" in result.stderr, f"a UCX that was not used: {result}")
+
+
+def bypassed_uct_is_told(folder):
+    """Also without a libucp."""
+    uct = host("deepbind", plugin="uct_plugin.so")
+    said = "calls of UCT went past uctrace"
+    recording = check_faults(folder / "modules", uct, [("uct", "uct_bypassed", 0)], said)
+    check("libuct" in recording.info["faults"][0]["detail"], f"which library: {recording.info['faults']}")
+    check_equal(recording.info["layers"]["uct"]["state"], "off", "the layer of UCT")
+    lazy = host("lazy", "deepbind", plugin="uct_plugin.so")
+    check_faults(folder / "lazy", lazy, [("uct", "uct_bypassed", 0)], said, env=NO_MODULES)
+    may_have = "calls of UCT may have gone past uctrace"
+    check_faults(folder / "now", uct, [("uct", "uct_bypassed", 1)], may_have, env=NO_MODULES)
+    # The modules are there for who comes by.
+    shared = [*host(), "deepbind", "unused", PROGRAMS / "uct_plugin.so"]
+    check_faults(folder / "shared", shared, [("uct", "uct_bypassed", 1)], may_have)
+    _, recording = record_well(folder / "seen", host(plugin="uct_plugin.so"))
+    check_equal((recording.info["faults"], recording.info["complete"]), ([], True), "UCT that comes by")
+
+
+def look_amid_hides_nothing(folder):
+    """The program unloads something after UCX has loaded its modules, and before UCP calls UCT."""
+    for how in ([], ["lazy"]):
+        check_faults(folder / f"data-{len(how)}", host(*how, "deepbind", "staged"), both_layers(0), WENT_PAST)
 
 
 def renamed_ucx_is_checked(folder):
@@ -125,6 +193,10 @@ CASES = {
     "unloaded": unloaded_ucx_is_recorded,
     "unloaded-copy": unloaded_copy_is_recorded,
     "by-handle": bypassed_calls_are_told,
+    "bypassed-bare": bypass_without_modules_is_told,
+    "bypassed-uct": bypassed_uct_is_told,
+    "bypassed-staged": look_amid_hides_nothing,
+    "idle": idle_copy_is_no_fault,
     "bypassed-layers": bypass_is_told_of_layers_that_are_wanted,
 }
 

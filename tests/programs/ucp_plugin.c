@@ -3,7 +3,20 @@
 
 #define PLUGIN __attribute__((visibility("default")))
 
-PLUGIN int use_ucp(void) { return exchange_with_self(); }
+PLUGIN int use_ucx(void) { return exchange_with_self(); }
+
+// The same in two steps, for who does something else in between.
+static ucp_context_h context;
+
+PLUGIN void begin_ucx(void) { context = open_context(); }
+
+PLUGIN int go_on(void) {
+  const struct node node = open_node(context, UCS_THREAD_MODE_SINGLE);
+  send_each_size(node);
+  close_node(node);
+  ucp_cleanup(context);
+  return kSizeCount;
+}
 
 // For who goes on as long as it lives (ucp_service.py).
 static struct node service;

@@ -55,6 +55,28 @@ TEST_CASE("where calls of another library's function lead") {
   CHECK(object_of(in_libc()).leads_to("fclose") == nullptr);  // it is its own
 }
 
+TEST_CASE("which calls were made, where they are bound as they are made") {
+  for (const char* path : {LAZY_PLUGIN, BOUND_PLUGIN}) {
+    CAPTURE(path);
+    const bool is_lazy = path == std::string(LAZY_PLUGIN);
+    void* plugin = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    REQUIRE(plugin != nullptr);
+    auto* call = reinterpret_cast<int (*)()>(dlsym(plugin, "call_getppid"));
+    REQUIRE(call != nullptr);
+    const Object object = object_of(reinterpret_cast<const void*>(call));
+    CHECK(object.holds(reinterpret_cast<const void*>(call)));
+    CHECK_FALSE(object.holds(in_libc()));
+    CHECK(object.holds(object.leads_to("getppid")) == is_lazy);
+    CHECK_FALSE(object.has_called("getppid"));
+    CHECK(call() > 0);
+    CHECK(object.leads_to("getppid") == dlsym(RTLD_DEFAULT, "getppid"));
+    CHECK(object.has_called("getppid") == is_lazy);
+    CHECK_FALSE(object.has_called("getpgrp"));
+    CHECK_FALSE(object.has_called("no_such_function"));
+    dlclose(plugin);
+  }
+}
+
 TEST_CASE("a library alone in its scope is not shadowed") {
   CHECK_FALSE(object_of(in_libc()).is_shadowed());
   CHECK_FALSE(object_of(here()).is_shadowed());
