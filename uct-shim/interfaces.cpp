@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "device-attributor/device_attributor.hpp"
+#include "event-log/recorder/left_layer.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/fork_lock.hpp"
@@ -269,7 +270,7 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
   const bool is_opened = status == UCS_OK && uct::is_of_device(*params) && log::start();
   const std::uint64_t by_ucp = is_opened ? uct::opened_by_ucp(caller) : 0;
   if (is_opened && uct::layer_wanted() && uct::ucx_supported(caller) &&
-      !log::is_off(log::layer_state(log::Layer::uct))) {
+      !log::is_off_for_good(log::Layer::uct)) {
     uct::report_left_out();
     gpu::look_for_drivers(caller);
     const uct::Opener opener{caller, by_ucp, uct::attach(reinterpret_cast<const void*>(original))};

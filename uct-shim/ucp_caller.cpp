@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "event-log/recorder/left_layer.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/scope.hpp"
 
@@ -28,10 +29,7 @@ void report_bypassed(log::Layer layer, log::FaultCode code, Bypass how, const ch
     return;
   }
   log::fault(layer, code, how == Bypass::unclear ? 1 : 0, path);
-  // Another copy of UCX may be recorded all the same.
-  if (log::layer_state(layer) == log::LayerState::unused) {
-    log::set_layer(layer, log::LayerState::off);
-  }
+  log::leave_layer(layer);  // another copy of UCX may be recorded all the same
 }
 
 }  // namespace uctrace::uct

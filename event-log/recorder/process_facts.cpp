@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "event-log/format/file_name.hpp"
+#include "event-log/recorder/left_layer.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
 
@@ -137,16 +138,41 @@ void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail) 
   }
 }
 
+namespace {
+
+// Layers that are off for a library that was left alone, and not for good.
+constinit std::atomic<bool> left[kLayers]{};
+
+bool is_final(Layer layer, LayerState state) {
+  return state == LayerState::unwanted ||
+         (state == LayerState::off && !left[static_cast<std::size_t>(layer)].load());
+}
+
+}  // namespace
+
 void set_layer(Layer layer, LayerState state) {
-  if (armed_now()) {
-    LayerState& place = pool.page->layers[static_cast<std::size_t>(layer)];
-    LayerState before = __atomic_load_n(&place, __ATOMIC_RELAXED);
-    while (!is_off(before) &&  // off is final
-           !__atomic_compare_exchange_n(&place, &before, state, false, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED)) {
-    }
+  if (!armed_now()) return;
+  const auto number = static_cast<std::size_t>(layer);
+  LayerState& place = pool.page->layers[number];
+  if (state == LayerState::off) left[number].store(false);
+  LayerState before = __atomic_load_n(&place, __ATOMIC_RELAXED);
+  while (!is_final(layer, before) &&
+         !__atomic_compare_exchange_n(&place, &before, state, false, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED)) {
   }
 }
+
+void leave_layer(Layer layer) {
+  if (!armed_now()) return;
+  const auto number = static_cast<std::size_t>(layer);
+  LayerState unused = LayerState::unused;
+  if (__atomic_compare_exchange_n(&pool.page->layers[number], &unused, LayerState::off, false,
+                                  __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    left[number].store(true);
+  }
+}
+
+bool is_off_for_good(Layer layer) { return is_final(layer, layer_state(layer)); }
 
 LayerState layer_state(Layer layer) {
   return armed_now() ? __atomic_load_n(&pool.page->layers[static_cast<std::size_t>(layer)],
