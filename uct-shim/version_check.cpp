@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "event-log/recorder/left_layer.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/fork_lock.hpp"
 #include "interpose/original.hpp"
@@ -70,13 +71,12 @@ bool decide(GetVersion get_version, std::uint16_t number, const void* caller) {
   if (ucx::find_release(major, minor) != nullptr) {
     return true;
   }
+  char detail[1024];
+  snprintf(detail, sizeof detail, "%s in %s", text, path);
   for (const log::Layer layer : {log::Layer::uct, log::Layer::ucp}) {
     if (log::layer_state(layer) == log::LayerState::unwanted) continue;
-    log::fault(layer, log::FaultCode::unknown_ucx_version, 0, text);
-    // Another UCX, which is known, is recorded all the same.
-    if (log::layer_state(layer) == log::LayerState::unused) {
-      log::set_layer(layer, log::LayerState::off);
-    }
+    log::fault(layer, log::FaultCode::unknown_ucx_version, 0, detail);
+    log::leave_layer(layer);  // another UCX, which is known, is recorded all the same
   }
   return false;
 }

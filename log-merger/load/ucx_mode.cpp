@@ -31,10 +31,13 @@ Json ucp_libraries_json(const Job& job) {
       return found == log.ucp_libraries.end() ? Key()
                                               : Key(found->second.path, found->second.version);
     };
-    std::set<Key> seen;
+    std::set<Key> seen;  // also what is left alone, as its version is not known
+    for (const auto& [number, library] : log.ucp_libraries)
+      seen.insert({library.path, library.version});
+    for (const Worker& worker : log.workers) seen.insert(key_of(worker));
+    for (const Key& key : seen) ++uses[key].processes;
     for (const Worker& worker : log.workers) {
       Use& use = uses[key_of(worker)];
-      use.processes += seen.insert(key_of(worker)).second ? 1 : 0;
       ++use.workers;
       use.operations += worker.operations;
     }

@@ -24,18 +24,23 @@ def library(suffix, name):
     return path
 
 
-def built(folder, source, suffix, *options):
-    """A program or plug-in, linked with one of them."""
-    libraries = library(suffix, "libucp").parent
+def built(folder, source, suffix, *options, first=None):
+    """A program or plug-in, linked with one of them; what the folder `first` has of it takes its place."""
+    libraries = [first] if first else []
+    libraries.append(library(suffix, "libucp").parent)
     result = folder / f"{Path(source).stem}-{suffix}"
-    run_well([need("cc"), "-std=gnu11", *options, f"-I{libraries.parent}/include",
-              SOURCE_ROOT / "tests" / "programs" / source, "-o", result, f"-L{libraries}", "-lucp", "-lucs",
-              f"-Wl,-rpath,{libraries}"])
+    run_well([need("cc"), "-std=gnu11", *options, f"-I{PREFIX}/{suffix}/include",
+              SOURCE_ROOT / "tests" / "programs" / source, "-o", result, *(f"-L{place}" for place in libraries),
+              "-lucp", "-lucs", *(f"-Wl,-rpath,{place}" for place in libraries)])
     return result
 
 
 def plugins(folder):
-    return [built(folder, "ucp_plugin.c", suffix, "-fPIC", "-shared") for suffix in SUFFIXES]
+    return [plugin(folder, suffix) for suffix in SUFFIXES]
+
+
+def plugin(folder, suffix, **options):
+    return built(folder, "ucp_plugin.c", suffix, "-fPIC", "-shared", **options)
 
 
 def check_modules(command):
@@ -102,6 +107,12 @@ def bypass_is_told(folder):
     own, deep = (library(suffix, "libucp") for suffix in SUFFIXES)
     check_bypass_is_told(folder / "alone", [PROGRAMS / "plugin_host", "deepbind", *plugins(folder)], "off")
     check_bypass_is_told(folder / "beside", [PROGRAMS / "opened_ucp", "global", own, "deepbind", deep], "on")
+    # Noticed before the other one comes.
+    first, second = plugins(folder)
+    staged = [PROGRAMS / "plugin_host", "deepbind", "staged", second, "plain", first]
+    recording = check_bypass_is_told(folder / "first", staged, "on")
+    check_equal(len(recording.messages), MESSAGES, "messages through the one that comes by")
+    check_delivered(recording.messages)
 
 
 def check_bypass_is_told(folder, command, state):
@@ -115,23 +126,49 @@ def check_bypass_is_told(folder, command, state):
     check_equal([info["layers"][layer]["state"] for layer in ("uct", "ucp")], [state] * 2, "layers")
     check_equal(info["complete"], False, "complete")
     check_equal(results_of(info).get("violated", []), [], "violated identities")
+    return recording
 
 
-def unknown_second_is_left_alone(folder):
-    """Each UCX of a process is asked for its version, and not the first one only."""
-    known, _ = plugins(folder)
-    unknown = built(folder, "ucp_plugin.c", "two", "-fPIC", "-shared", "-Wl,--no-as-needed",
-                    PROGRAMS / "fake_ucx_version.so")
-    command = [PROGRAMS / "plugin_host", known, unknown]
+def unknown_libucp(folder):
+    """A copy of the second libucp that is asked for its version by everyone, itself too, and gives one that nobody
+    has seen: that function's name is another one in it, and what it needs has one of this name."""
+    stock = library("two", "libucp")
+    copy = folder / stock.name
+    name, other = b"\0ucp_get_version\0", b"\0ucp_hDt_version\0"  # 33 * "g" + "e" is 33 * "h" + "D"
+    content = stock.read_bytes()
+    check(name in content, f"{stock} has no function of this name")
+    copy.write_bytes(content.replace(name, other))
+    run_well([need("patchelf"), "--add-needed", PROGRAMS / "fake_ucx_version.so", copy])
+    (folder / "libucp.so").symlink_to(copy.name)
+    return copy
+
+
+def unknown_is_left_alone(folder):
+    """Each UCX of a process is asked for its version, and not the first one only; in whichever order they come,
+    the one that is known is recorded, and the other one is missing."""
+    unknown = unknown_libucp(folder)
+    known = plugin(folder, "one")
+    other = plugin(folder, "two", first=folder)
+    check_unknown(folder / "second", [known, other], unknown)
+    check_unknown(folder / "first", [other, known], unknown)
+
+
+def check_unknown(folder, plugins_in_order, unknown):
+    command = [PROGRAMS / "plugin_host", *plugins_in_order]
     quiet = {"UCX_LOG_LEVEL": "error"}  # UCX complains of that version itself
     alone = run_well(command, env=quiet)
-    result, recording = record_well(folder / "data", command, env=quiet)
+    result, recording = record_well(folder, command, env=quiet)
     check_equal(result.stdout, alone.stdout, "output of the program")
-    check("9.9.9" in result.stderr, f"record says nothing: {result}")
+    said = f"9.9.9 in {unknown}"
+    check(said in result.stderr, f"record does not say '{said}': {result}")
     info = recording.info
     faults = [(fault["layer"], fault["fault"], fault["detail"]) for fault in info["faults"]]
-    check_equal(faults, [(layer, "unknown_ucx_version", "9.9.9") for layer in ("uct", "ucp")], "faults")
+    check_equal(faults, [(layer, "unknown_ucx_version", said) for layer in ("uct", "ucp")], "faults")
     check_equal([info["layers"][layer]["state"] for layer in ("uct", "ucp")], ["on", "on"], "layers")
+    check_equal(info["complete"], False, "complete")
+    check_equal([used["path"] for used in info["ucx"]["uct_libraries"]], [str(library("one", "libuct"))], "libuct")
+    workers = {used["path"]: (used["processes"], used["workers"]) for used in info["ucx"]["ucp_libraries"]}
+    check_equal(workers, {str(library("one", "libucp")): (1, 2), str(unknown): (1, 0)}, "libucp")
     # What UCP was asked for is seen all the same, and what became of it is not.
     whole = [message for message in recording.messages if message["match"] != "unmatched"]
     check_equal(len(whole), MESSAGES, "messages through the one that is known")
@@ -140,7 +177,7 @@ def unknown_second_is_left_alone(folder):
 
 
 CASES = {"together": both_are_recorded, "checked": own_names_are_checked, "deep": bypass_is_told,
-         "unknown": unknown_second_is_left_alone}
+         "unknown": unknown_is_left_alone}
 
 
 def run_case(case):
