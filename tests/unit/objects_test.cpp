@@ -62,7 +62,6 @@ TEST_CASE("which calls were made, where they are bound as they are made") {
     void* plugin = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     REQUIRE(plugin != nullptr);
     auto* call = reinterpret_cast<int (*)()>(dlsym(plugin, "call_getppid"));
-    REQUIRE(call != nullptr);
     const Object object = object_of(reinterpret_cast<const void*>(call));
     CHECK(object.holds(reinterpret_cast<const void*>(call)));
     CHECK_FALSE(object.holds(in_libc()));
