@@ -2,6 +2,7 @@
 
 usage: run_units.py BUILD QEMU...    QEMU: the command that runs a program of the other machine
 
+As many programs run at a time as there are processors; their results come in the order of the list.
 Left out are test cases that ask for what qemu-user 7.2 does not do, each with its reason.
 """
 
@@ -9,6 +10,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 NOT_UNDER_QEMU = {
     "a lock that another thread held at the fork*": "MADV_WIPEONFORK is accepted and ignored",
@@ -41,19 +44,32 @@ def targets(build, tests):
     return sorted(os.path.relpath(file, build) for file in wanted)
 
 
+def run(test, qemu):
+    """Its output if it failed, or None; and the seconds it took."""
+    _, program, env, _ = test
+    left_out = "--test-case-exclude=" + ",".join(NOT_UNDER_QEMU)
+    started = time.monotonic()
+    try:
+        ran = subprocess.run([*qemu, program, left_out], env=os.environ | env, timeout=TIMEOUT_S,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        fault, output = ran.returncode and f"status {ran.returncode}", ran.stdout
+    except subprocess.TimeoutExpired as expired:
+        fault, output = f"not done after {TIMEOUT_S} s", expired.stdout or b""
+    output = f"{output.decode(errors='replace')}\n{fault}" if fault else None
+    return output, time.monotonic() - started
+
+
 def main(build, *qemu):
     build = os.path.realpath(build)
     tests = list(unit_tests(build))
     subprocess.run(["ninja", "-C", build, "uctrace", "libuctrace.so", *targets(build, tests)], check=True)
-    left_out = "--test-case-exclude=" + ",".join(NOT_UNDER_QEMU)
     failed = []
-    for name, program, env, _ in tests:
-        ran = subprocess.run([*qemu, program, left_out], env=os.environ | env, timeout=TIMEOUT_S,
-                             capture_output=True, text=True, errors="replace")
-        print(f"{name}: {'ok' if ran.returncode == 0 else 'FAILED'}", flush=True)
-        if ran.returncode != 0:
-            failed.append(name)
-            print(ran.stdout, ran.stderr)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for test, (output, seconds) in zip(tests, pool.map(lambda test: run(test, qemu), tests)):
+            print(f"{test[0]}: {'ok' if output is None else 'FAILED'} ({seconds:.0f} s)", flush=True)
+            if output is not None:
+                failed.append(test[0])
+                print(output, flush=True)
     for case, reason in NOT_UNDER_QEMU.items():
         print(f"left out: {case}: qemu-user: {reason}")
     print(f"{len(tests) - len(failed)} passed, {len(failed)} failed")
