@@ -129,11 +129,11 @@ std::vector<CallIndex> RequestTable::take(std::vector<CallIndex>& open, std::siz
   const auto end = open.begin() + static_cast<std::ptrdiff_t>(count);
   if (agree) {
     taken.assign(open.begin(), end);
-    open.erase(open.begin(), end);
   } else {
     taken.assign(count, kNone);
-    open.assign(open.size() - count, kNone);
   }
+  open.erase(open.begin(), end);
+  if (!agree) std::fill(open.begin(), open.end(), kNone);
   return taken;
 }
 
