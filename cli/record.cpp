@@ -121,6 +121,7 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
     wanted.variables.push_back({"UCTRACE_MAX_LOG", std::to_string(command.max_log_bytes)});
   }
   if (command.never_drop) wanted.variables.push_back({"UCTRACE_NEVER_DROP", "1"});
+  if (command.polls) wanted.variables.push_back({"UCTRACE_POLLS", "1"});
   if (command.no_helper) wanted.variables.push_back({"UCTRACE_NO_HELPER", "1"});
 }
 

@@ -23,6 +23,7 @@ int run(const ReportCommand& command);
 int run(const MessagesCommand& command);
 int run(const CommsCommand& command);
 int run(const WaitsCommand& command);
+int run(const PartitionsCommand& command);
 int run(const InfoCommand& command);  // kIdentityViolated if one is
 int run(const ViewCommand& command);
 int run(const BuildUcxCommand& command);  // 128 + signal if interrupted

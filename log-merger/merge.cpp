@@ -17,6 +17,7 @@
 #include "log-merger/memory/place_devices.hpp"
 #include "log-merger/mpi/open_calls.hpp"
 #include "log-merger/mpi/requests.hpp"
+#include "log-merger/partitions/partitions.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
 #include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
@@ -110,6 +111,7 @@ Run merged(merge::Job job) {
   merge::build_rows(job);
   merge::place_devices(job);
   merge::find_clock_violations(job);
+  merge::find_partitions(job);
   merge::find_waits(job);
   job.run.last_ns = last_instant(job.run);
   const merge::Found found = counted(job);

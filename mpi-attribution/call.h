@@ -108,6 +108,31 @@ typedef struct UctraceRequests {
 } UctraceRequests;
 enum { kUctraceKept = 128 };
 
+// A call that makes a partitioned request.
+typedef struct UctracePartitioned {
+  UctraceMessage message;
+  UctraceWord partitions;  // how many
+} UctracePartitioned;
+
+// A call that says that partitions are ready: from the first to the last one.
+typedef struct UctraceReady {
+  UctraceCall call;
+  UctraceWord first, last;
+} UctraceReady;
+
+// The same of a list.
+typedef struct UctraceReadyList {
+  UctraceCall call;
+  UctraceWord count, list;  // how many, and the address of their numbers
+} UctraceReadyList;
+
+// A call that asks whether a request is complete, or a partition of it has arrived.
+typedef struct UctraceTest {
+  UctraceCall call;
+  UctraceWord partition;  // of those that ask for one
+  UctraceWord flag;       // address of the answer
+} UctraceTest;
+
 // How much data a collective operation moves depends on its kind, place and communicator.
 typedef enum UctraceVolumeRule {
   kUctraceNoVolume,
@@ -269,6 +294,12 @@ void uctrace_mpi_leave_message(const UctraceMessage* message);
 void uctrace_mpi_leave_exchange(const UctraceExchange* exchange);
 void uctrace_mpi_leave_probe(const UctraceProbe* probe);
 void uctrace_mpi_leave_requests(const UctraceRequests* requests);
+void uctrace_mpi_leave_partitioned(const UctracePartitioned* made);
+void uctrace_mpi_leave_ready(const UctraceReady* ready);
+void uctrace_mpi_leave_ready_list(const UctraceReadyList* ready);
+void uctrace_mpi_leave_test(const UctraceTest* test);
+// One that found nothing and did nothing is only counted, unless UCTRACE_POLLS asks for it.
+void uctrace_mpi_leave_arrived(const UctraceTest* test);
 void uctrace_mpi_leave_collective(const UctraceCollective* collective);
 void uctrace_mpi_leave_construction(const UctraceConstruction* construction);
 void uctrace_mpi_leave_release(const UctraceCall* call);

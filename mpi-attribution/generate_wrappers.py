@@ -56,7 +56,7 @@ def record_parts(function):
     shape, roles = SHAPES[function.kind], set(function.roles)
     has_volume = "datatype" in roles or (function.rule or "none") != "none"
     parts = [
-        ("kUctracePeer", roles & {"peer", "root"}),
+        ("kUctracePeer", roles & {"peer", "root", "partition"} or function.kind == "test"),
         ("kUctraceVolume", has_volume),
         ("kUctraceReceive", shape.c_type == "UctraceExchange" or
          (shape.c_type == "UctraceCollective" and has_volume)),
@@ -144,22 +144,38 @@ def message_fields(call, function):
     return [".call = {" + call + "}", f".half = {half(function)}"]
 
 
+# What a guard has besides a UctraceMessage: the field, and the role of its argument.
+FIELD_BESIDE_MESSAGE = {
+    "UctraceProbe": ("flag", "flag_at"),
+    "UctraceProbedReceive": ("probed", "probed"),
+    "UctracePartitioned": ("partitions", "partitions"),
+}
+# What one has besides a UctraceCall: the fields, each with the first of these roles that is there.
+PARTITION_FIELDS = {
+    "UctraceReady": (("first", ("partition",)), ("last", ("last_partition", "partition"))),
+    "UctraceReadyList": (("count", ("partition_count",)), ("list", ("partition_list",))),
+    "UctraceTest": (("partition", ("partition",)), ("flag", ("flag_at",))),
+}
+
+
 def guard(function, number):
     """Initialiser of the guard, and how to reach the UctraceCall in it."""
     shape = SHAPES[function.kind]
     call = call_fields(function, number)
     if shape.c_type == "UctraceCall":
         return "{" + call + "}", "guard"
-    if shape.c_type in ("UctraceProbe", "UctraceProbedReceive"):
+    if field := FIELD_BESIDE_MESSAGE.get(shape.c_type):
         fields = [".message = {" + ", ".join(message_fields(call, function)) + "}"]
-        fields.append(f".flag = {function.argument('flag_at')}" if shape.c_type == "UctraceProbe"
-                      else f".probed = {function.argument('probed')}")
+        fields.append(f".{field[0]} = {function.argument(field[1])}")
         return "{" + ", ".join(fields) + "}", "guard.message.call"
     fields = [".call = {" + call + "}"]
     if shape.c_type == "UctraceMessage":
         fields = message_fields(call, function)
     elif shape.c_type == "UctraceExchange":
         fields += [f".send = {half(function)}", f".receive = {half(function, 'recv_')}"]
+    elif shape.c_type in PARTITION_FIELDS:
+        fields += [f".{field} = {argument}" for field, roles in PARTITION_FIELDS[shape.c_type]
+                   if (argument := next(filter(None, map(function.argument, roles)), None))]
     elif shape.c_type == "UctraceRequests":
         fields += requests_fields(function)
     elif shape.c_type == "UctraceCollective":
@@ -202,7 +218,7 @@ def wrapper(function, number):
     original = f"((Function{len(names)})original)({arguments})"
     initialiser, call = guard(function, number)
     entered = "guard" if shape.enter in WHOLE_GUARD else call
-    if shape.c_type == "UctraceProbe":
+    if shape.c_type in ("UctraceProbe", "UctracePartitioned"):
         entered = "guard.message"
     measured = f"measured_{function.name}({', '.join(['original', *names])})"
     mpi, pmpi = symbols(function)

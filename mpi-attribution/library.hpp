@@ -77,6 +77,7 @@ struct Library {
   Sessions sessions;
   Describing describing;
   bool can_describe;  // all of it is there
+  bool records_polls;  // also those that found nothing (UCTRACE_POLLS)
   Messaging messaging;
   bool can_message;     // the same
   bool int_partitions;  // MPI_Psend_init and MPI_Precv_init take an int, and others an MPI_Count

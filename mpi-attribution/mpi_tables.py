@@ -62,6 +62,9 @@ def requests(ending, *required):
                  required=("requests", "request_count", *required))
 
 
+PARTITIONED = Shape("UctracePartitioned", "partitioned", enter="message",
+                    required=("partitions", "count", "datatype", "peer", "tag", "comm",
+                              "new_request"))
 SHAPES = {
     "init": Shape("UctraceCall", "init"),
     "finalize": Shape("UctraceCall", "finalize", enter="finalize"),
@@ -76,7 +79,7 @@ SHAPES = {
     "exchange": exchange("count", "datatype", "peer", "tag", "recv_peer", "recv_tag", "comm"),
     "start": CALL,
     "wait": CALL,
-    "test": CALL,
+    "test": Shape("UctraceTest", "test", required=("flag_at",)),
     "start_all": requests("kUctraceStarted"),
     "wait_all": requests("kUctraceAllEnd"),
     "wait_any": requests("kUctraceOneEnds", "index_at"),
@@ -87,7 +90,12 @@ SHAPES = {
     "collective": Shape("UctraceCollective", "collective", required=("comm",)),
     "collective_start": Shape("UctraceCollective", "collective", required=("comm", "new_request")),
     "collective_init": Shape("UctraceCollective", "collective", required=("comm", "new_request")),
-    "partition": CALL,
+    "partitioned_send": PARTITIONED,
+    "partitioned_receive": PARTITIONED,
+    "ready": Shape("UctraceReady", "ready", required=("partition", "request")),
+    "ready_list": Shape("UctraceReadyList", "ready_list",
+                        required=("partition_count", "partition_list", "request")),
+    "arrived": Shape("UctraceTest", "arrived", required=("partition", "flag_at", "request")),
     "constructor": Shape("UctraceConstruction", "construction", making="kUctraceByParent",
                          required=("new_comm",)),
     "group_constructor": Shape("UctraceConstruction", "construction", making="kUctraceByMembers",
@@ -141,7 +149,8 @@ RULES = {
 ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag", "recv_count",
          "recv_datatype", "new_comm", "comm_at", "name", "window", "new_window", "window_at", "op",
          "file", "new_file", "file_at", "type_at", "new_session", "session_at",
-         *(big(role) for role in COUNTS), "partitions", "tag_text",
+         *(big(role) for role in COUNTS), "partitions", "partition", "last_partition",
+         "partition_count", "partition_list", "tag_text",
          "root", "counts", "recv_counts", "types", "recv_types", "sendbuf", "recvbuf",
          "new_request", "request_at", "request", "requests", "request_count", "probed",
          "flag_at", "index_at", "ended_count_at", "ended"}

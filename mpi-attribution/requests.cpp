@@ -2,18 +2,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "event-log/format/codec.hpp"
+#include "mpi-attribution/call_lists.hpp"
 #include "mpi-attribution/call_record.hpp"
 
 namespace uctrace::mpi {
 namespace {
-
-using log::MpiRequests;
-
-// As many as packing compares word by word: in a loop most requests have the handles of the time
-// before.
-constexpr std::size_t kHandles = log::kCodedWords - sizeof(MpiRequests) / 8;
-static_assert(kHandles <= MpiRequests::kMost);
 
 int int_at(Word address) {
   int value = 0;
@@ -32,61 +25,6 @@ std::size_t kept_of(const UctraceRequests& requests) {
 
 Handle handle_now(const UctraceRequests& requests, std::size_t position) {
   return library.request_at(requests.requests, position);
-}
-
-// --- records -------------------------------------------------------------------------------------
-
-// A record for the call that began at `tick`, with room for `words` behind its head; nullptr =
-// dropped or not wanted.
-MpiRequests* reserve(std::uint64_t tick, std::size_t words) {
-  log::Lane* lane = log::lane();
-  if (lane == nullptr) {
-    log::count_without_lane(log::DropKind::mpi);
-    return nullptr;
-  }
-  ++lane->counters().mpi_request_records;
-  auto* record = lane->reserve<MpiRequests>(log::DropKind::mpi, words * 8);
-  if (record != nullptr) record->tick = tick;
-  return record;
-}
-
-void publish(MpiRequests* record, std::uint16_t flags, std::size_t count) {
-  log::publish(record, log::RecordType::mpi_requests, MpiRequests::words_of(flags, count), flags,
-               static_cast<std::uint32_t>(count));
-}
-
-// Names `count` requests: handle_of(position).
-template <typename HandleOf>
-void record_handles(std::uint64_t tick, std::size_t count, HandleOf handle_of) {
-  for (std::size_t done = 0; done < count;) {
-    const std::size_t some = std::min(count - done, kHandles);
-    if (MpiRequests* record = reserve(tick, some)) {
-      auto* to = reinterpret_cast<std::uint64_t*>(record + 1);
-      for (std::size_t i = 0; i < some; ++i) to[i] = handle_of(done + i);
-      publish(record, done + some < count ? MpiRequests::kMore : 0, some);
-    }
-    done += some;
-  }
-}
-
-// Says which of them ended: position_of(i) of `count`, asked for in this order.
-template <typename PositionOf>
-void record_ended(std::uint64_t tick, std::size_t count, PositionOf position_of) {
-  for (std::size_t done = 0; done < count;) {
-    const std::size_t some = std::min(count - done, 2 * kHandles);
-    if (MpiRequests* record = reserve(tick, (some + 1) / 2)) {
-      auto* to = reinterpret_cast<std::uint64_t*>(record + 1);
-      for (std::size_t i = 0; i < some; ++i) {
-        const std::uint64_t position = position_of(done + i);
-        to[i / 2] |= position << i % 2 * 32;
-      }
-      publish(record,
-              done + some < count ? MpiRequests::kCompleted | MpiRequests::kMore
-                                  : MpiRequests::kCompleted,
-              some);
-    }
-    done += some;
-  }
 }
 
 void record_kept(const UctraceRequests& requests) {
@@ -111,7 +49,8 @@ void record_success(const UctraceRequests& requests) {
   // MPI_UNDEFINED, which is negative, as position or count: there was nothing to wait for.
   if (ended <= 0 || static_cast<std::size_t>(ended) > count || int_at(positions) < 0) return;
   record_kept(requests);
-  record_ended(requests.call.start_tick, static_cast<std::size_t>(ended), [&](std::size_t i) {
+  record_numbers(requests.call.start_tick, MpiRequests::kCompleted,
+                 static_cast<std::size_t>(ended), [&](std::size_t i) {
     return static_cast<std::uint32_t>(int_at(positions + i * sizeof(int)));
   });
 }
@@ -127,7 +66,7 @@ void record_failure(const UctraceRequests& requests) {
   if (ended == 0) return;
   record_kept(requests);
   std::uint32_t next = 0;
-  record_ended(requests.call.start_tick, ended, [&](std::size_t) {
+  record_numbers(requests.call.start_tick, MpiRequests::kCompleted, ended, [&](std::size_t) {
     while (!is_cleared(next)) ++next;
     return next++;
   });

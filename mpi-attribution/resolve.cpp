@@ -145,6 +145,7 @@ bool identify_library(Scope& scope) {
   find_inquiry(scope, "PMPI_Group_from_session_pset", library.sessions.group_from_session_pset);
   library.can_describe = find_describing(scope, library.describing);
   library.can_message = find_messaging(scope, library.messaging);
+  library.records_polls = log::is_switched_on("UCTRACE_POLLS");
   library.int_partitions = scope.find_function("PMPI_Psend_init_c") != nullptr;
   static char version_text[kMaxVersionText];
   int length = 0;

@@ -16,6 +16,7 @@
 #include "log-merger/reports/comms.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/messages_output.hpp"
+#include "log-merger/reports/partitions_output.hpp"
 #include "log-merger/reports/report.hpp"
 #include "log-merger/reports/table.hpp"
 #include "log-merger/reports/waits.hpp"
@@ -38,6 +39,7 @@ struct RecordCommand {
   log::StackMode stacks = log::StackMode::off;
   std::vector<std::string> start_on, stop_on;  // when events are recorded; empty: from the start
   std::uint64_t max_log_bytes = 0;             // of each process; 0: no bound
+  bool polls = false;  // calls of MPI_Parrived that found nothing have records, too
   bool never_drop = false;                     // the program waits where records would be lost
   bool no_helper = false;                      // no thread of ours, for programs in a sandbox
   bool gpu_history = false;
@@ -69,6 +71,10 @@ struct WaitsCommand {
   WaitsFilter filter;
   WaitsOptions options;
 };
+struct PartitionsCommand {
+  DataChoice data;
+  PartitionsOptions options;
+};
 struct InfoCommand {
   DataChoice data;
   InfoOptions options;
@@ -94,8 +100,8 @@ struct PrintCommand {
 };
 
 using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
-                             MessagesCommand, CommsCommand, WaitsCommand, InfoCommand, ViewCommand,
-                             BuildUcxCommand, PrintCommand>;
+                             MessagesCommand, CommsCommand, WaitsCommand, PartitionsCommand,
+                             InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -35,6 +35,11 @@ const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
                                    {"kind", WaitsBy::kind}};
 const Choices<log::StackMode> kStackModes = {
     {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
+const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::requests},
+                                                  {"uses", PartitionsList::uses},
+                                                  {"lines", PartitionsList::lines},
+                                                  {"events", PartitionsList::events},
+                                                  {"polls", PartitionsList::polls}};
 const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
                                       {"layers", InfoList::layers},
                                       {"identities", InfoList::identities},
@@ -132,6 +137,7 @@ Grammar::Grammar() {
   add_messages();
   add_comms();
   add_waits();
+  add_partitions();
   add_info();
   add_view();
   add_merge();
@@ -177,6 +183,8 @@ void Grammar::add_record() {
   verb.add_flag("--no-helper", record_.no_helper,
                 "No thread, and no system calls of uctrace's once MPI or UCX has started")
       ->excludes(never_drop);
+  verb.add_flag("--polls", record_.polls,
+                "Also record each MPI_Parrived that finds nothing, not only how many there were");
   verb.add_flag("--gpu-history", record_.gpu_history,
                 "Also record all that is allocated on GPUs, and when");
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
@@ -256,6 +264,16 @@ void Grammar::add_waits() {
   add_list(verb, "--kind", filter.kind, "Kinds of waits");
   add_time(verb, "--from", filter.from_ns, "Waits that begin at TIME of the run or later");
   add_time(verb, "--to", filter.to_ns, "Waits that begin before TIME");
+}
+
+void Grammar::add_partitions() {
+  CLI::App& verb = add_verb("partitions", "Partitioned messages: what was ready and arrived when",
+                            partitions_);
+  add_data(verb, partitions_.data);
+  add_job(verb, partitions_.data);
+  add_choice(verb, "--list", partitions_.options.list, kPartitionsLists, "Which list [requests]");
+  add_format(verb, partitions_.options.format);
+  add_limit(verb, partitions_.options.limit, "Rows to print [all]");
 }
 
 void Grammar::add_info() {

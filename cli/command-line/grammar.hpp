@@ -46,6 +46,7 @@ class Grammar {
   void add_messages();
   void add_comms();
   void add_waits();
+  void add_partitions();
   void add_info();
   void add_view();
   void add_build_ucx();
@@ -57,6 +58,7 @@ class Grammar {
   MessagesCommand messages_;
   CommsCommand comms_;
   WaitsCommand waits_;
+  PartitionsCommand partitions_;
   InfoCommand info_;
   ViewCommand view_;
   BuildUcxCommand build_ucx_;

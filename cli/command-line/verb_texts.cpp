@@ -172,6 +172,19 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace waits --by pair --limit 10", "who waits for whom"},
                    {"uctrace waits --by call-site --kind late_sender --format csv",
                     "one kind of wait by line of the program"}},
+       .exit_status = kReaderStatus}},
+    {"partitions",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints what is known of partitioned messages (MPI_Psend_init and MPI_Precv_init), in one "
+           "of five lists. requests: each request, and which one of the other side it matches. "
+           "uses: each start of one, when its last partition was ready, and when it was complete. "
+           "lines: which partition of the sender overlaps which of the receiver, by how many bytes, "
+           "and when the one was ready and the other seen to have arrived. events: all calls on "
+           "partitions, by time. polls: how often MPI_Parrived found nothing, which has a record of "
+           "its own only with record --polls."},
+      .examples = {{"uctrace partitions", "the requests"},
+                   {"uctrace partitions --list lines --format csv", "for a spreadsheet"}},
       .exit_status = kReaderStatus}},
     {"info",
      {.arguments = "[DIR]",
@@ -249,6 +262,7 @@ std::vector<Definition> environment_texts() {
       {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
       {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
       {"UCTRACE_NEVER_DROP", "if it is 1, as --never-drop"},
+      {"UCTRACE_POLLS", "if it is 1, as --polls"},
       {"UCTRACE_NO_HELPER", "if it is 1, as --no-helper"},
       {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
       {"UCTRACE_CLOCK",

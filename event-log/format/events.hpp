@@ -191,6 +191,9 @@ struct MpiCall {
 };
 static_assert(sizeof(MpiCall) == 32);
 
+// Calls that are about partitions have two other numbers in its place: MPI_Pready and
+// MPI_Pready_range the first and the last partition; MPI_Parrived a partition and whether it has
+// arrived. Those that test one request have kNone and whether it was complete.
 struct MpiPeer {
   std::int32_t peer;  // rank in the communicator or window, or a mark
   std::int32_t tag;   // or kAny / kNone; of MPI_Win_lock its kind, as the MPI library counts
@@ -206,12 +209,14 @@ static_assert(sizeof(MpiVolume) == 16);
 // The requests of a call of this lane that begins at `tick`, where there may be several: first
 // those it was called with, recorded before it could end them; then, of a call that ended only some
 // of them, which ones. Handles follow or, kCompleted, positions among all requests of the call, two
-// to a word. kMore: another record goes on with them.
+// to a word. kMore: another record goes on with them. kPartitions: it is no list of requests. Two to
+// a word, of MPI_Pready_list the partitions, of calls that make partitioned requests how many
+// partitions these have.
 struct MpiRequests {
-  static constexpr std::uint16_t kCompleted = 1, kMore = 2;
+  static constexpr std::uint16_t kCompleted = 1, kMore = 2, kPartitions = 4;
   static constexpr std::size_t kMost = 240;  // in one record
   static constexpr std::size_t words_of(std::uint16_t flags, std::size_t count) {
-    return 2 + (flags & kCompleted ? (count + 1) / 2 : count);
+    return 2 + (flags & (kCompleted | kPartitions) ? (count + 1) / 2 : count);
   }
   Head head;  // a: flags, b: count
   std::uint64_t tick;

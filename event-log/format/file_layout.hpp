@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
 inline constexpr std::uint32_t kBlockMagic = 0x4b434150;     // "PACK"
 inline constexpr std::uint32_t kGapMagic = 0x20504147;       // "GAP "
 inline constexpr std::uint32_t kLanesMagic = 0x454e414c;     // "LANE"
-inline constexpr std::uint32_t kFormatVersion = 5;
+inline constexpr std::uint32_t kFormatVersion = 6;
 
 // Behind the name of a log: the chunks whose records are not in it yet.
 inline constexpr char kLiveSuffix[] = ".live";
@@ -135,7 +135,11 @@ struct CountersOf {
   Number memory_words;
   Number memory_queries;
   Number memory_unknown;
-  Number reserved[6];
+  // Calls of MPI_Parrived that found nothing and have no record (UCTRACE_POLLS), and how long they
+  // took.
+  Number mpi_polls;
+  Number mpi_poll_ticks;
+  Number reserved[4];
 };
 using LaneCounters = CountersOf<std::uint64_t>;
 using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts

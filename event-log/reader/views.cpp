@@ -190,13 +190,15 @@ std::optional<MpiRequestsView> MpiRequestsView::parse(Words record) {
     return std::nullopt;
   }
   const Words rest = record.subspan(sizeof(MpiRequests) / kWordBytes);
-  if (!view.completed()) {
+  if (view.completed() && view.of_partitions()) return std::nullopt;
+  if (!view.completed() && !view.of_partitions()) {
     view.handles = rest;
     return view;
   }
-  view.ended.resize(view.r.head.b);
-  if (!view.ended.empty()) {
-    std::memcpy(view.ended.data(), rest.data(), view.ended.size() * sizeof view.ended[0]);
+  std::vector<std::uint32_t>& numbers = view.completed() ? view.ended : view.partitions;
+  numbers.resize(view.r.head.b);
+  if (!numbers.empty()) {
+    std::memcpy(numbers.data(), rest.data(), numbers.size() * sizeof numbers[0]);
   }
   return view;
 }

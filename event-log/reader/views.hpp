@@ -106,8 +106,10 @@ struct MpiRequestsView {
   MpiRequests r;
   Words handles;                     // of the call's requests, unless completed
   std::vector<std::uint32_t> ended;  // positions among them, if completed
+  std::vector<std::uint32_t> partitions;  // if it is a list of these
 
   bool completed() const { return (r.head.a & MpiRequests::kCompleted) != 0; }
+  bool of_partitions() const { return (r.head.a & MpiRequests::kPartitions) != 0; }
   bool more() const { return (r.head.a & MpiRequests::kMore) != 0; }
   static std::optional<MpiRequestsView> parse(Words record);
 };

@@ -15,6 +15,15 @@ struct CallRequests {
   bool ended_known = false;          // else all, of a call that waits for all
 };
 
+// What a call says about partitions of its request. Of MPI_Parrived `first` alone counts.
+struct CallPartitions {
+  std::int64_t first = 0, last = -1;  // a range, of those that name one
+  std::vector<std::uint32_t> list;    // of MPI_Pready_list; of an init how many there are
+};
+
+// What a call that asked was told.
+enum class Answer : std::uint8_t { unknown, no, yes };
+
 // Part of the time of a call.
 struct TimeShare {
   CallIndex call;

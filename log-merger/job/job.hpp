@@ -180,6 +180,7 @@ struct ProcessLog {
   std::unordered_map<std::uint32_t, StackIndex> stack_rows;  // by their id
   std::vector<std::vector<CallIndex>> calls_of_lane;         // MPI calls by start
   std::unordered_map<CallIndex, CallRequests> call_requests;
+  std::unordered_map<CallIndex, CallPartitions> call_partitions;
   // By call that starts requests: which calls made them, in the order of its arguments.
   std::unordered_map<CallIndex, std::vector<CallIndex>> makers_of_started;
   RowSpan uct_rows, arrival_rows, ucp_rows;  // its own

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "event-log/reader/reader.hpp"
+#include "log-merger/job/call_requests.hpp"
 #include "log-merger/model/index.hpp"
 #include "log-merger/model/model.hpp"
 
@@ -181,6 +182,7 @@ struct MpiCall {
   std::int32_t status = 0;
   bool on_window = false;
   bool locks_alone = false;  // it asks for an exclusive lock
+  Answer answer = Answer::unknown;  // of one that tests a request, or a partition of it
   bool open = false;  // it had not returned when its log ended: `end_tick` is beyond all
   std::uint64_t start_tick = 0, end_tick = 0;
   std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;

@@ -1,6 +1,7 @@
 #include "log-merger/load/load_mpi.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "event-log/reader/plain_text.hpp"
 
@@ -176,6 +177,11 @@ std::uint32_t MpiLoader::stack_of_caller(const log::MpiCallView& view) {
 }
 
 void MpiLoader::take(std::uint16_t lane, const log::MpiRequestsView& view) {
+  if (view.of_partitions()) {
+    std::vector<std::uint32_t>& list = partitions_[{lane, view.r.tick}].list;
+    list.insert(list.end(), view.partitions.begin(), view.partitions.end());
+    return;
+  }
   CallRequests& requests = requests_[{lane, view.r.tick}];
   if (view.completed()) {
     requests.ended_known = true;
@@ -186,16 +192,17 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiRequestsView& view) {
 }
 
 void MpiLoader::name_requests() {
-  if (requests_.empty()) return;
+  if (requests_.empty() && partitions_.empty()) return;
   for (const auto& calls : log_.calls_of_lane) {
     for (const CallIndex index : calls) {
       const MpiCall& call = job_.calls[index];
-      const auto found = requests_.find({call.lane, call.start_tick});
-      if (found == requests_.end()) {
-        continue;
+      const std::pair key(call.lane, call.start_tick);
+      if (auto found = requests_.extract(key)) {
+        log_.call_requests[index] = std::move(found.mapped());
       }
-      log_.call_requests[index] = std::move(found->second);
-      requests_.erase(found);
+      if (auto found = partitions_.extract(key)) {
+        log_.call_partitions[index] = std::move(found.mapped());
+      }
     }
   }
 }
@@ -244,8 +251,26 @@ void MpiLoader::take_lock(MpiCall& call) {
   call.tag = log::MpiCall::kNone;
 }
 
+// The numbers that calls about partitions, and those that test a request, have in the place of a
+// peer and a tag.
+void MpiLoader::take_partitions(MpiCall& call) {
+  const std::string& name = texts()[call.function];
+  const bool readies = name == "MPI_Pready" || name == "MPI_Pready_range";
+  const bool asks_for_one = name == "MPI_Parrived";
+  const bool asks = asks_for_one || name == "MPI_Test" || name == "MPI_Request_get_status";
+  if (!readies && !asks) return;
+  const std::int32_t first = std::exchange(call.peer, log::MpiCall::kNone);
+  const std::int32_t second = std::exchange(call.tag, log::MpiCall::kNone);
+  if (second == log::MpiCall::kNone) return;
+  if (asks) call.answer = second != 0 ? Answer::yes : Answer::no;
+  if (readies || asks_for_one) {
+    partitions_[{call.lane, call.start_tick}] = {first, readies ? second : first, {}};
+  }
+}
+
 void MpiLoader::add(MpiCall call) {
   if (call.on_window) take_lock(call);
+  if (!call.open) take_partitions(call);
   call.process = process_;
   call.start_ns = log_.clock.job_ns(call.start_tick);
   if (call.lane >= log_.calls_of_lane.size()) {

@@ -52,6 +52,7 @@ class MpiLoader {
   void count_backward(const std::vector<CallIndex>& calls);
   void take_open_call(std::uint16_t lane, const log::CurrentCall& current);
   void take_lock(MpiCall& call);
+  void take_partitions(MpiCall& call);
   void add(MpiCall call);
   void name_requests();
   std::uint32_t stack_of_caller(const log::MpiCallView& view);
@@ -68,6 +69,7 @@ class MpiLoader {
   std::map<std::pair<std::uint64_t, std::ptrdiff_t>, std::uint32_t> callers_;
   // By lane and start of their call, which is recorded after them.
   std::map<std::pair<std::uint16_t, std::uint64_t>, CallRequests> requests_;
+  std::map<std::pair<std::uint16_t, std::uint64_t>, CallPartitions> partitions_;
 };
 
 }  // namespace uctrace::merge

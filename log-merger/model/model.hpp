@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "log-merger/model/kinds.hpp"
+#include "log-merger/model/partition_rows.hpp"
 #include "log-merger/model/sum_rows.hpp"
 #include "log-merger/model/traffic_rows.hpp"
 #include "log-merger/model/wait_rows.hpp"
@@ -355,6 +356,11 @@ struct Run {
   std::vector<Wait> waits;             // by call
   std::vector<Delay> delays;           // the greatest first
   std::vector<RankTime> rank_times;    // by process; only of those that called MPI
+  std::vector<PartitionRequest> partition_requests;      // by process, then their start
+  std::vector<PartitionOperation> partition_operations;  // by request, then number
+  std::vector<PartitionEvent> partition_events;          // by process, then time
+  std::vector<PartitionLine> partition_lines;            // by send, then partitions
+  std::vector<PartitionPolls> partition_polls;           // only of processes that have some
   std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;
   std::vector<MemberRun> communicator_members;  // by communicator, then side

@@ -82,10 +82,10 @@ void RequestTable::add(CallIndex index, RequestUse use) {
   }
 }
 
-// What is known to have ended in it, or of a single test may have.
 std::vector<std::uint64_t> RequestTable::ended_by(CallIndex index, RequestUse use) const {
   const auto several = log_.call_requests.find(index);
   const std::string& name = job_.run.texts[call(index).function];
+  if (call(index).answer == Answer::no) return {};
   if (use == RequestUse::waits && several == log_.call_requests.end() && name != "MPI_Wait" &&
       name != "MPI_Test") {
     return {};  // a poll that found nothing, or one that ends nothing

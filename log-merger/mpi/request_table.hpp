@@ -50,6 +50,8 @@ class RequestTable {
   // ended, else what it asked about.
   std::vector<std::uint64_t> given(CallIndex index) const;
   std::vector<std::uint64_t> waited_for(CallIndex call) const;
+  // What is known to have ended in it, or of a single test that does not tell may have.
+  std::vector<std::uint64_t> ended_by(CallIndex index, RequestUse use) const;
 
   // Whether it stands for several requests at a time: libraries do that for what was complete when
   // it was made.
@@ -77,7 +79,6 @@ class RequestTable {
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
   static CallIndex at(const Rows<HandleUse>& uses, std::uint64_t handle, std::uint64_t tick);
   void add(CallIndex index, RequestUse use);
-  std::vector<std::uint64_t> ended_by(CallIndex index, RequestUse use) const;
   void find_shared_handles(const std::vector<Event>& events, RequestUses& uses);
   void follow_shared_handles(const std::vector<Event>& events);
   std::vector<CallIndex> take(std::vector<CallIndex>& open, std::size_t count) const;

@@ -38,7 +38,8 @@ class RowSource {
   template <typename... Row>
   using ReadersOf = std::tuple<Reader<Row>...>;
   using Readers =
-      ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait, MessageSum, HopSum,
+      ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait,
+                PartitionOperation, PartitionEvent, PartitionLine, MessageSum, HopSum,
                 CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell,
                 CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
 

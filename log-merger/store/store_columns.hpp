@@ -41,6 +41,8 @@ enum class Unit : std::uint8_t {
   cell,           // row of `cells`, -1 = none where the column is signed
   cell_total,     // row of `cell_totals`, likewise
   call_group,     // row of `call_groups`, likewise
+  partition_request,    // row of `partition_requests`, -1 = none
+  partition_operation,  // row of `partition_operations`, -1 = none
 };
 
 constexpr const char* name_of(Unit unit) {
@@ -50,7 +52,8 @@ constexpr const char* name_of(Unit unit) {
       "stack",      "frame",       "stack_frame", "call_site", "communicator",
       "member",     "mpi_call",    "datatype",    "gpu",       "device_memory",
       "nic",        "message_sum", "hop_sum",     "path_step", "traffic_class",
-      "class_step", "cell",        "cell_total",  "call_group"};
+      "class_step", "cell",        "cell_total",  "call_group",
+      "partition_request", "partition_operation"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -61,7 +64,8 @@ constexpr bool is_reference(Unit unit) {
          unit == Unit::mpi_call || unit == Unit::datatype || unit == Unit::gpu ||
          unit == Unit::device_memory || unit == Unit::nic || unit == Unit::message_sum ||
          unit == Unit::path_step || unit == Unit::traffic_class || unit == Unit::cell ||
-         unit == Unit::cell_total || unit == Unit::call_group;
+         unit == Unit::cell_total || unit == Unit::call_group ||
+         unit == Unit::partition_request || unit == Unit::partition_operation;
 }
 
 // Whether HDF5 puts the first bytes of all values together, then the second ones, before it packs

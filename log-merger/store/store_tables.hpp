@@ -9,6 +9,7 @@
 #include "log-merger/model/model.hpp"
 #include "log-merger/store/store_columns.hpp"
 #include "log-merger/store/store_gpu_tables.hpp"
+#include "log-merger/store/store_partition_tables.hpp"
 #include "log-merger/store/store_stack_tables.hpp"
 #include "log-merger/store/store_sum_tables.hpp"
 #include "log-merger/store/store_traffic_tables.hpp"
@@ -335,6 +336,9 @@ inline constexpr std::tuple kTables{&Run::sources,        &Run::processes,
                                     &Run::mpi_calls,      &Run::datatypes,
                                     &Run::wait_shares,    &Run::waits,
                                     &Run::delays,         &Run::rank_times,
+                                    &Run::partition_requests, &Run::partition_operations,
+                                    &Run::partition_events, &Run::partition_lines,
+                                    &Run::partition_polls,
                                     &Run::communicators,  &Run::communicator_members,
                                     &Run::gpus,           &Run::device_memory,
                                     &Run::nics,           &Run::gpu_nic,
@@ -354,7 +358,8 @@ inline constexpr std::tuple kTables{&Run::sources,        &Run::processes,
 // to none of these.
 template <typename Row>
 inline constexpr bool kGrows =
-    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait, MessageSum,
+    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait,
+             PartitionOperation, PartitionEvent, PartitionLine, MessageSum,
              HopSum, CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep,
              TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
 

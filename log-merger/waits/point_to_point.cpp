@@ -89,6 +89,8 @@ void PointToPoint::take(CallIndex index) {
     const std::vector<Awaited> of_operation = collectives_.awaited(maker_, index, begun);
     awaited.insert(awaited.end(), of_operation.begin(), of_operation.end());
   }
+  const std::vector<Awaited> partitions = partitioned_.late_senders(maker_, index);
+  awaited.insert(awaited.end(), partitions.begin(), partitions.end());
   // A call that waits for a sender is not said to wait for a receiver as well.
   const auto entered_ns = job_.calls[index].start_ns;
   const bool is_late = std::any_of(awaited.begin(), awaited.end(), [&](const Awaited& one) {
@@ -97,6 +99,8 @@ void PointToPoint::take(CallIndex index) {
   if (!is_late) {
     const std::vector<Awaited> receivers = late_receivers(index, completed);
     awaited.insert(awaited.end(), receivers.begin(), receivers.end());
+    const std::vector<Awaited> of_partitions = partitioned_.late_receivers(maker_, index);
+    awaited.insert(awaited.end(), of_partitions.begin(), of_partitions.end());
   }
   if (!completed.all_known) {
     awaited.push_back(maker_.unknown(WaitKind::late_sender, index, WaitUnknown::request));

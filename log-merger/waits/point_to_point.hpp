@@ -8,6 +8,7 @@
 #include "log-merger/waits/completed_messages.hpp"
 #include "log-merger/waits/meetings.hpp"
 #include "log-merger/waits/replay.hpp"
+#include "log-merger/waits/partitioned.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
 namespace uctrace::merge {
@@ -15,8 +16,9 @@ namespace uctrace::merge {
 class PointToPoint {
  public:
   PointToPoint(const Job& job, ProcessIndex process, RolesOfCalls& roles,
-               const Collectives& collectives)
-      : job_(job), maker_(job), completed_(job, process, roles), collectives_(collectives) {}
+               const Collectives& collectives, const PartitionedMessages& partitioned)
+      : job_(job), maker_(job), completed_(job, process, roles), collectives_(collectives),
+        partitioned_(partitioned) {}
 
   // For each call of a lane, in their order.
   void take(CallIndex index);
@@ -44,6 +46,7 @@ class PointToPoint {
   WaitMaker maker_;
   CompletedMessages completed_;
   const Collectives& collectives_;
+  const PartitionedMessages& partitioned_;
   std::vector<Wait> rows_;
   std::vector<ReceivedMessage> messages_;
   std::vector<Dependency> dependencies_;

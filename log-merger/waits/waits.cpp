@@ -7,6 +7,7 @@
 #include "log-merger/waits/delays.hpp"
 #include "log-merger/waits/meetings.hpp"
 #include "log-merger/waits/one_sided.hpp"
+#include "log-merger/waits/partitioned.hpp"
 #include "log-merger/waits/point_to_point.hpp"
 #include "log-merger/waits/rank_times.hpp"
 #include "log-merger/waits/replay.hpp"
@@ -22,9 +23,10 @@ struct OfMessages {
   std::vector<Dependency> dependencies;
 };
 
-OfMessages waits_of_messages(const Job& job, ProcessIndex process, const Collectives& collectives) {
+OfMessages waits_of_messages(const Job& job, ProcessIndex process, const Collectives& collectives,
+                             const PartitionedMessages& partitioned) {
   RolesOfCalls roles(job);
-  PointToPoint messages(job, process, roles, collectives);
+  PointToPoint messages(job, process, roles, collectives, partitioned);
   for (const auto& lane : job.logs[process].calls_of_lane) {
     for (const CallIndex index : lane) {
       const CallRole role = roles(job.calls[index]).role;
@@ -39,11 +41,12 @@ OfMessages waits_of_messages(const Job& job, ProcessIndex process, const Collect
 void find_waits(Job& job) {
   RolesOfCalls roles(job);
   const Collectives collectives(job, roles);
+  const PartitionedMessages partitioned(job);
   std::vector<std::vector<Wait>> parts(job.logs.size() + 1);
   std::vector<std::vector<ReceivedMessage>> received(job.logs.size());
   std::vector<std::vector<Dependency>> dependencies(job.logs.size());
   job.workers.each(job.logs.size(), [&](std::size_t process) {
-    OfMessages found = waits_of_messages(job, ProcessIndex(process), collectives);
+    OfMessages found = waits_of_messages(job, ProcessIndex(process), collectives, partitioned);
     parts[process] = std::move(found.waits);
     received[process] = std::move(found.received);
     dependencies[process] = std::move(found.dependencies);

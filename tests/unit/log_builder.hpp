@@ -189,6 +189,8 @@ inline LogBuilder full_log() {
   requests.head.a = MpiRequests::kCompleted;
   requests.head.b = 3;
   log.add(requests, RecordType::mpi_requests, {std::uint64_t{1} << 32 | 0, 5});
+  requests.head.a = MpiRequests::kPartitions;
+  log.add(requests, RecordType::mpi_requests, {std::uint64_t{4} << 32 | 2, 9});
 
   log.chunk(Stream::definitions, 0, 1);
   Text text{};

@@ -45,7 +45,7 @@ std::string reason_of(std::span<const std::byte> bytes) {
 TEST_CASE("every record type comes back as written") {
   const LogFile file = full_log().read();
   CHECK(file.complete());
-  CHECK(file.event_count() == 11);
+  CHECK(file.event_count() == 12);
   CHECK(file.process_key() == "node1:boot:4026531836:17:99");
   CHECK(file.job() == "job");
   CHECK(file.state() == WriterState::closed);
@@ -99,12 +99,15 @@ TEST_CASE("every record type comes back as written") {
   CHECK(calls[2].on_file());
   CHECK(calls[2].function() == 43);
   const auto requests = all<MpiRequestsView>(file, Stream::events);
-  REQUIRE(requests.size() == 2);
+  REQUIRE(requests.size() == 3);
   CHECK(requests[0].more());
   REQUIRE(requests[0].handles.size() == 2);
   CHECK(requests[0].handles[1] == 0x7778);
   CHECK(requests[1].completed());
   CHECK(requests[1].ended == std::vector<std::uint32_t>{0, 1, 5});
+  CHECK(requests[2].of_partitions());
+  CHECK(requests[2].partitions == std::vector<std::uint32_t>{2, 4, 9});
+  CHECK(requests[2].ended.empty());
 
   const auto text = only<TextView>(file, Stream::definitions);
   CHECK(text.text == "MPI_Barrier");
@@ -252,6 +255,8 @@ TEST_CASE("records of MPI whose size is not what their head says are damage") {
   log.add(requests, RecordType::mpi_requests, {1, 2});
   requests.head.a = MpiRequests::kCompleted;
   log.add(requests, RecordType::mpi_requests, {1, 2, 3});
+  requests.head.a = MpiRequests::kCompleted | MpiRequests::kPartitions;
+  log.add(requests, RecordType::mpi_requests, {1, 2});
   requests.head.b = UINT32_MAX;
   log.add(requests, RecordType::mpi_requests, {1, 2});
   log.chunk(Stream::definitions, 0, 1);
@@ -259,7 +264,7 @@ TEST_CASE("records of MPI whose size is not what their head says are damage") {
   datatype.head.a = static_cast<std::uint16_t>(Combiner::kCount);
   log.add(datatype, RecordType::datatype);
   const LogFile file = log.read();
-  CHECK(file.damage().bad_records == 7);
+  CHECK(file.damage().bad_records == 8);
   CHECK(all<MpiCallView>(file, Stream::events).empty());
   CHECK(all<MpiRequestsView>(file, Stream::events).empty());
 }

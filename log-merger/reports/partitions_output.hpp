@@ -1,0 +1,33 @@
+// The tables of `uctrace partitions` (docs/partitions.md):
+// requests    what MPI_Psend_init and MPI_Precv_init made, and which of the other side each matches
+// uses        each start of a request: when its last partition was ready, and when it was complete
+// lines       which partition of a send overlaps which of a receive, when the one was ready and the
+//             other was seen to have arrived
+// events      the nine events of partitioned communication
+// polls       calls of MPI_Parrived that found nothing and were only counted
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+
+#include "log-merger/reports/table.hpp"
+#include "log-merger/row-source/row_source.hpp"
+
+namespace uctrace {
+
+enum class PartitionsList : std::uint8_t { requests, uses, lines, events, polls };
+
+struct PartitionsOptions {
+  PartitionsList list = PartitionsList::requests;
+  Format format = Format::table;
+  std::optional<std::size_t> limit = {};
+  Colour colour = Colour::off;
+};
+
+Table partitions_table(const RowSource& source, PartitionsList list);
+void write_partitions(std::ostream& out, const RowSource& source,
+                      const PartitionsOptions& options);
+
+}  // namespace uctrace

@@ -1,0 +1,35 @@
+// Who waited for a partitioned message. Private to the waits.
+//
+// A receive can be complete when the last partition of its send is ready, a send when its receive
+// is started: Thaerigen, Hermanns, Geimer (SC-W 2023), section 4.1.1.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/waits/wait_maker.hpp"
+
+namespace uctrace::merge {
+
+class PartitionedMessages {
+ public:
+  explicit PartitionedMessages(const Job& job);
+
+  // What the call that completed receives, or sends, waited for.
+  std::vector<Awaited> late_senders(const WaitMaker& maker, CallIndex index) const;
+  std::vector<Awaited> late_receivers(const WaitMaker& maker, CallIndex index) const;
+
+ private:
+  bool sends(const PartitionOperation& operation) const;
+  const PartitionOperation* partner_of(const PartitionOperation& operation) const;
+  ProcessIndex process_of(const PartitionOperation& operation) const;
+  template <typename Visit>
+  void completed_by(CallIndex index, bool sends, Visit visit) const;
+
+  const Job& job_;
+  // Operations by the calls that completed them.
+  std::unordered_multimap<CallIndex, const PartitionOperation*> completed_;
+};
+
+}  // namespace uctrace::merge

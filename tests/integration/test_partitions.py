@@ -1,0 +1,168 @@
+"""Partitioned messages: events, lines and waits against theory, the program's own clock, and the
+figures of Thaerigen, Hermanns and Geimer (SC-W 2023)."""
+
+import json
+from collections import Counter
+
+from checks import check_complete
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
+
+DELAY_MS, REPETITIONS = 200, 2
+LATE_SENDER, LATE_RECEIVER = 15, 16  # WaitKind
+# Of what theory says, on a machine that others use, too.
+TOLERANCE, LEAST_NS = 0.05, 50_000_000
+# Between the program's reading of the clock and ours.
+READING_NS = 1_000_000
+ONE_THREAD = ["nls,each,1,2,2", "fls,range,1,6,4", "fls,list,1,3,2", "fls,each,1,2,3", "vls,each,1,4,4",
+              "late,each,1,2,2", "polls,each,1,2,2"]
+THREADS = ["nls,each,2,1,3", "fls,list,2,3,4", "fls,range,3,2,4", "vls,each,4,2,3", "late,range,2,2,2"]
+EVENT_KINDS = {"psend_init", "precv_init", "pready", "parrived", "ptested", "psend_request",
+               "precv_request", "psend_complete", "precv_complete"}
+
+
+def ask(recording, kind):
+    result = recording.ask("partitions", "--list", kind, "--format", "json")
+    check(result.status == 0, f"partitions --list {kind} failed: {result}")
+    return json.loads(result.stdout)
+
+
+def truth_of(result):
+    rows = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    return rows[:-1], rows[-1]
+
+
+def record_scenarios(folder, mpi, mode, scenarios, switches=()):
+    job = mpi.job("partitioned_waits", mode, DELAY_MS, REPETITIONS, *scenarios)
+    result, recording = record_well(folder / "data", job, switches=switches)
+    check_complete(recording.info, processes=mpi.ranks)
+    return truth_of(result), recording
+
+
+def overlaps(sends, receives, total):
+    """Bytes that partitions have in common, counted one by one."""
+    return Counter((byte // (total // sends), byte // (total // receives)) for byte in range(total))
+
+
+class Found:
+    """What uctrace says of the uses of requests, by tag and number of the use."""
+
+    def __init__(self, recording):
+        self.requests = ask(recording, "requests")
+        self.uses = ask(recording, "uses")
+        self.lines = ask(recording, "lines")
+        self.waits = Counter()
+        calls = {}
+        for number, row in enumerate(recording.table("partition_operations")):
+            calls[row["complete_call"], self.uses[number]["side"]] = self.key(number)
+        for wait in recording.table("waits"):
+            side = {LATE_SENDER: "receive", LATE_RECEIVER: "send"}.get(wait["kind"])
+            if side:
+                check((wait["call"], side) in calls, f"a wait of no partitioned message: {wait}")
+                self.waits[calls[wait["call"], side], side] += wait["ns"]
+
+    def key(self, use):
+        row = self.uses[use]
+        return self.requests[row["request"]]["tag"], row["use"]
+
+
+def check_requests(found, scenarios):
+    check_equal(len(found.requests), 2 * len(scenarios), "requests")
+    for number, request in enumerate(found.requests):
+        _, _, threads, each, receives = scenarios[request["tag"] - 100].split(",")
+        sends = int(threads) * int(each)
+        check_equal(request["match"], "matched", "match")
+        check_equal(request["starts"], REPETITIONS, "starts")
+        check_equal(request["bytes"], sends * int(receives), "bytes")
+        check_equal(request["partitions"],
+                    sends if request["side"] == "send" else int(receives), "partitions")
+        partner = found.requests[request["partner"]]
+        check_equal((partner["partner"], partner["tag"]), (number, request["tag"]), "partner")
+
+
+def check_waits(found, truth):
+    for row in truth:
+        key = row["tag"], row["use"]
+        late = row["variant"] == "late"
+        for side, told in (("receive", row["late_sender_ns"]), ("send", row["late_receiver_ns"])):
+            ns = found.waits[key, side]
+            check(abs(ns - told) <= READING_NS, f"{row}: {side} waited {ns} ns")
+            if (side == "send") == late:
+                theory = row["theory_ns"]
+                check(abs(ns - theory) <= max(TOLERANCE * theory, LEAST_NS),
+                      f"theory says {theory} ns, found {ns} ns: {row}")
+
+
+def check_lines(found, truth):
+    lines = {}
+    for line in found.lines:
+        lines.setdefault(found.key(line["send"]), []).append(line)
+        check_equal(found.key(line["send"]), found.key(line["receive"]), "both ends of a line")
+        check_equal((line["src"], line["dst"]), (0, 1), "ranks")
+        check(line["after_ns"] >= 0, f"it arrived before it was ready: {line}")
+    for row in truth:
+        own = lines[row["tag"], row["use"]]
+        parts = Counter({(line["send_partition"], line["receive_partition"]): line["bytes"] for line in own})
+        check_equal(parts, overlaps(row["sends"], row["receives"], row["bytes"]), f"lines of {row}")
+        if (row["sends"], row["receives"]) == (3, 2):  # figure 8 (c)
+            check_equal([line["bytes"] for line in own], [2, 1, 1, 2], "figure 8 (c)")
+        if row["variant"] == "polls":
+            check_equal({line["by"] for line in own}, {"MPI_Parrived"}, "the program polled for all")
+        if row["variant"] in ("fls", "late"):  # asked before anything was ready
+            check_equal({line["by"] for line in own}, {"completion"}, "seen by")
+
+
+def check_events(events, scenarios, answers, polls):
+    kinds = Counter(event["event"] for event in events)
+    check(set(kinds) <= EVENT_KINDS, f"other events: {kinds}")
+    sends = sum(int(threads) * int(each) for _, _, threads, each, _ in
+                (text.split(",") for text in scenarios))
+    uses = len(scenarios) * REPETITIONS
+    check_equal(kinds["pready"], sends * REPETITIONS, "pready")
+    check_equal(kinds["parrived"], answers["found"], "parrived")
+    counted = sum(row["calls"] for row in polls)
+    check_equal(kinds["ptested"] + counted, answers["not_found"], "calls that found nothing")
+    for kind in ("psend_request", "precv_request", "psend_complete", "precv_complete"):
+        check_equal(kinds[kind], uses, kind)
+    for kind in ("psend_init", "precv_init"):
+        check_equal(kinds[kind], len(scenarios), kind)
+    return kinds
+
+
+def waits_are_those_of_the_paper(mpi_name):
+    mpi = MPIS[mpi_name]
+    for mode, scenarios in (("single", ONE_THREAD), ("threads", THREADS)):
+        with scratch() as folder:
+            (truth, answers), recording = record_scenarios(folder, mpi, mode, scenarios)
+            found = Found(recording)
+            check_requests(found, scenarios)
+            check_waits(found, truth)
+            check_lines(found, truth)
+            events = ask(recording, "events")
+            check_events(events, scenarios, answers, ask(recording, "polls"))
+            if mode == "threads":
+                of_threads = {event["lane"] for event in events if event["event"] == "pready"}
+                check(len(of_threads) > 1, f"partitions of one thread alone: {of_threads}")
+
+
+def polls_are_recorded_on_request(mpi_name):
+    mpi = MPIS[mpi_name]
+    scenarios = ["fls,range,1,3,2", "polls,each,1,2,2"]
+    with scratch() as folder:
+        (_, answers), recording = record_scenarios(folder, mpi, "single", scenarios[:1], ["--polls"])
+        check_equal(ask(recording, "polls"), [], "calls that were only counted")
+        kinds = check_events(ask(recording, "events"), scenarios[:1], answers, [])
+        check(kinds["ptested"] > 0, f"nothing was asked in vain: {kinds}")
+    with scratch() as folder:
+        (_, answers), recording = record_scenarios(folder, mpi, "single", scenarios[1:])
+        polls = ask(recording, "polls")
+        kinds = check_events(ask(recording, "events"), scenarios[1:], answers, polls)
+        check(kinds["ptested"] < answers["not_found"] / 10,
+              f"a loop that polls fills the log: {kinds}, {answers}")
+        check_equal([row["rank"] for row in polls], [1], "who polled")
+        check(0 < polls[0]["time_ns"] <= (DELAY_MS + 100) * REPETITIONS * 1e6 * 2,
+              f"time of the polls: {polls}")
+
+
+run_test(waits_are_those_of_the_paper, polls_are_recorded_on_request)
