@@ -11,9 +11,8 @@ int run(const PartitionsCommand& command) {
   end_quietly_on_closed_pipe();
   PartitionsOptions options = command.options;
   options.colour = colour_of_output();
-  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
-    write_partitions(out, rows, options);
-  });
+  tell_run(command.data, std::cout,
+           [&](std::ostream& out, const RowSource& rows) { write_partitions(out, rows, options); });
   return kOk;
 }
 

@@ -49,10 +49,10 @@ void record_success(const UctraceRequests& requests) {
   // MPI_UNDEFINED, which is negative, as position or count: there was nothing to wait for.
   if (ended <= 0 || static_cast<std::size_t>(ended) > count || int_at(positions) < 0) return;
   record_kept(requests);
-  record_numbers(requests.call.start_tick, MpiRequests::kCompleted,
-                 static_cast<std::size_t>(ended), [&](std::size_t i) {
-    return static_cast<std::uint32_t>(int_at(positions + i * sizeof(int)));
-  });
+  record_numbers(requests.call.start_tick, MpiRequests::kCompleted, static_cast<std::size_t>(ended),
+                 [&](std::size_t i) {
+                   return static_cast<std::uint32_t>(int_at(positions + i * sizeof(int)));
+                 });
 }
 
 // One that failed may have ended some: those whose handle it cleared.

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "event-log/recorder/recorder.hpp"
+#include "event-log/recorder/switched_on.hpp"
 #include "interpose/fork_lock.hpp"
 #include "interpose/scope.hpp"
 #include "mpi-attribution/library.hpp"

@@ -267,8 +267,8 @@ void Grammar::add_waits() {
 }
 
 void Grammar::add_partitions() {
-  CLI::App& verb = add_verb("partitions", "Partitioned messages: what was ready and arrived when",
-                            partitions_);
+  CLI::App& verb =
+      add_verb("partitions", "Partitioned messages: what was ready and arrived when", partitions_);
   add_data(verb, partitions_.data);
   add_job(verb, partitions_.data);
   add_choice(verb, "--list", partitions_.options.list, kPartitionsLists, "Which list [requests]");

@@ -176,12 +176,15 @@ const std::map<std::string, VerbText> kVerbTexts = {
     {"partitions",
      {.arguments = "[DIR]",
       .description =
-          {"Prints what is known of partitioned messages (MPI_Psend_init and MPI_Precv_init), in one "
+          {"Prints what is known of partitioned messages (MPI_Psend_init and MPI_Precv_init), in "
+           "one "
            "of five lists. requests: each request, and which one of the other side it matches. "
            "uses: each start of one, when its last partition was ready, and when it was complete. "
-           "lines: which partition of the sender overlaps which of the receiver, by how many bytes, "
+           "lines: which partition of the sender overlaps which of the receiver, by how many "
+           "bytes, "
            "and when the one was ready and the other seen to have arrived. events: all calls on "
-           "partitions, by time. polls: how often MPI_Parrived found nothing, which has a record of "
+           "partitions, by time. polls: how often MPI_Parrived found nothing, which has a record "
+           "of "
            "its own only with record --polls."},
       .examples = {{"uctrace partitions", "the requests"},
                    {"uctrace partitions --list lines --format csv", "for a spreadsheet"}},

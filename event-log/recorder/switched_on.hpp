@@ -1,4 +1,4 @@
-// Switches that the user has in the environment. Private to event-log/.
+// Switches that the user has in the environment.
 #pragma once
 
 #include <stdlib.h>

@@ -12,9 +12,9 @@ const char* name_of(PartitionMatch match) {
 }
 
 const char* name_of(PartitionEventKind kind) {
-  static constexpr const char* kNames[] = {
-      "psend_init",    "precv_init",    "pready",         "parrived",      "ptested",
-      "psend_request", "precv_request", "psend_complete", "precv_complete"};
+  static constexpr const char* kNames[] = {"psend_init",    "precv_init",     "pready",
+                                           "parrived",      "ptested",        "psend_request",
+                                           "precv_request", "psend_complete", "precv_complete"};
   static_assert(std::size(kNames) == kPartitionEventKinds);
   const auto place = static_cast<std::size_t>(kind);
   return place < std::size(kNames) ? kNames[place] : "?";

@@ -86,8 +86,8 @@ class Matching {
     job_.run.partition_requests.push_back(row);
     place_of_[maker] = place;
     if (instance == kNone || peer == kNone) return;
-    Group& group = groups_[{instance, sends ? call.process : peer, sends ? peer : call.process,
-                            call.tag}];
+    Group& group =
+        groups_[{instance, sends ? call.process : peer, sends ? peer : call.process, call.tag}];
     Side& side = sends ? group.send : group.receive;
     side.requests.push_back(place);
     side.inits.push_back({call.start_tick, call.end_tick});
@@ -112,8 +112,7 @@ class Matching {
         is_whole(job_.logs[std::get<1>(key)]) && is_whole(job_.logs[std::get<2>(key)]);
     const std::vector<bool> send_unclear = unclear_order(group.send.inits);
     const std::vector<bool> receive_unclear = unclear_order(group.receive.inits);
-    const std::size_t sends = group.send.requests.size(),
-                      receives = group.receive.requests.size();
+    const std::size_t sends = group.send.requests.size(), receives = group.receive.requests.size();
     for (std::size_t k = 0; k < std::max(sends, receives); ++k) {
       PartitionRequest* const send = k < sends ? &row(group.send.requests[k]) : nullptr;
       PartitionRequest* const receive = k < receives ? &row(group.receive.requests[k]) : nullptr;

@@ -31,8 +31,8 @@ class Uses {
     for (const auto& lane : log_.calls_of_lane) {
       for (const CallIndex index : lane) {
         const RequestUse use = kinds_(job_.calls[index]);
-        const bool matters = use == RequestUse::makes || use == RequestUse::starts ||
-                             use == RequestUse::waits;
+        const bool matters =
+            use == RequestUse::makes || use == RequestUse::starts || use == RequestUse::waits;
         if (matters && job_.calls[index].start_ns >= 0) calls.push_back(index);
       }
     }

@@ -126,8 +126,7 @@ class Partitions {
     return lines;
   }
 
-  static std::vector<std::int64_t> ready_times(const PartitionUse& send,
-                                               std::uint32_t partitions) {
+  static std::vector<std::int64_t> ready_times(const PartitionUse& send, std::uint32_t partitions) {
     std::vector<std::int64_t> times(partitions, -1);
     for (const PartitionMark& mark : send.ready) {
       for (std::int64_t i = mark.first; i <= mark.last; ++i) {

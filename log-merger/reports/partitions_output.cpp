@@ -64,17 +64,17 @@ class Tables {
                             {"t_ready_ns", "all ready", Unit::nanoseconds},
                             {"t_complete_ns", "complete", Unit::nanoseconds}},
                 .rows = {}};
-    for_each_row(source_, Wanted<PartitionOperation>::all(),
-                 [&](const PartitionOperation& use, std::size_t number) {
-                   const PartitionRequest& request = request_of(use);
-                   table.rows.push_back(
-                       {known(static_cast<std::int64_t>(number)), known(use.request),
-                        known(use.number), Cell(request.sends ? "send" : "receive"),
-                        rank_of(static_cast<std::int32_t>(request.process)), known(use.partner),
-                        request.sends ? known(use.ready) : Cell(),
-                        request.sends ? Cell() : known(use.arrived), known(use.t_start_ns),
-                        known(use.t_ready_ns), known(use.t_complete_ns)});
-                 });
+    for_each_row(
+        source_, Wanted<PartitionOperation>::all(),
+        [&](const PartitionOperation& use, std::size_t number) {
+          const PartitionRequest& request = request_of(use);
+          table.rows.push_back({known(static_cast<std::int64_t>(number)), known(use.request),
+                                known(use.number), Cell(request.sends ? "send" : "receive"),
+                                rank_of(static_cast<std::int32_t>(request.process)),
+                                known(use.partner), request.sends ? known(use.ready) : Cell(),
+                                request.sends ? Cell() : known(use.arrived), known(use.t_start_ns),
+                                known(use.t_ready_ns), known(use.t_complete_ns)});
+        });
     return table;
   }
 
@@ -94,20 +94,24 @@ class Tables {
                             {"by", "seen by"}},
                 .rows = {}};
     RowWindow<PartitionOperation> operations(source_, Wanted<PartitionOperation>::all());
-    for_each_row(source_, Wanted<PartitionLine>::all(), [&](const PartitionLine& line,
-                                                            std::size_t) {
-      const auto at = [&](std::int64_t place) {
-        return rank_of(static_cast<std::int32_t>(
-            request_of(operations.row(static_cast<std::size_t>(place))).process));
-      };
-      const bool both = line.t_ready_ns >= 0 && line.t_arrived_ns >= 0;
-      const Cell after =
-          both ? Cell(static_cast<double>(line.t_arrived_ns - line.t_ready_ns)) : Cell();
-      table.rows.push_back({known(line.send), known(line.receive), at(line.send), at(line.receive),
-                            known(line.send_partition), known(line.receive_partition),
-                            Cell(line.bytes), known(line.t_ready_ns), known(line.t_arrived_ns),
-                            after, line.arrived_call < 0 ? Cell() : Cell(seen_by(line))});
-    });
+    for_each_row(
+        source_, Wanted<PartitionLine>::all(), [&](const PartitionLine& line, std::size_t) {
+          const auto at = [&](std::int64_t place) {
+            return rank_of(static_cast<std::int32_t>(
+                request_of(operations.row(static_cast<std::size_t>(place))).process));
+          };
+          const bool both = line.t_ready_ns >= 0 && line.t_arrived_ns >= 0;
+          const std::int64_t after_ns = line.t_arrived_ns - line.t_ready_ns;
+      // Clocks of two hosts may place the one before the other.
+      const Cell after = !both          ? Cell()
+                         : after_ns < 0 ? Cell(static_cast<double>(after_ns))
+                                        : known(after_ns);
+      table.rows.push_back({known(line.send), known(line.receive), at(line.send),
+                                at(line.receive), known(line.send_partition),
+                                known(line.receive_partition), Cell(line.bytes),
+                                known(line.t_ready_ns), known(line.t_arrived_ns), after,
+                                line.arrived_call < 0 ? Cell() : Cell(seen_by(line))});
+        });
     return table;
   }
 
@@ -123,14 +127,13 @@ class Tables {
                             {"call", "call", Unit::count},
                             {"t_ns", "time", Unit::nanoseconds}},
                 .rows = {}};
-    for_each_row(source_, Wanted<PartitionEvent>::all(),
-                 [&](const PartitionEvent& event, std::size_t) {
-                   table.rows.push_back({Cell(name_of(event.kind)),
-                                         rank_of(static_cast<std::int32_t>(event.process)),
-                                         known(event.lane), known(event.request),
-                                         known(event.operation), known(event.partition),
-                                         known(event.call), known(event.t_ns)});
-                 });
+    for_each_row(
+        source_, Wanted<PartitionEvent>::all(), [&](const PartitionEvent& event, std::size_t) {
+          table.rows.push_back({Cell(name_of(event.kind)),
+                                rank_of(static_cast<std::int32_t>(event.process)),
+                                known(event.lane), known(event.request), known(event.operation),
+                                known(event.partition), known(event.call), known(event.t_ns)});
+        });
     return table;
   }
 

@@ -155,12 +155,16 @@ static int64_t in_theory(const struct scenario* scenario) {
 static void tell(const struct scenario* scenario, int repetition, size_t bytes,
                  struct sender_times sender, struct receiver_times receiver) {
   const int64_t late_sender = waited(receiver.wait_ns, sender.ready_ns, receiver.left_ns);
-  const int64_t late_receiver = waited(sender.wait_ns, receiver.start_ns, sender.left_ns);
-  printf("{\"scenario\":%d,\"variant\":\"%s\",\"tag\":%d,\"use\":%d,\"sends\":%d,\"receives\":%d,"
-         "\"bytes\":%zu,\"theory_ns\":%lld,\"late_sender_ns\":%lld,\"late_receiver_ns\":%lld}\n",
-         scenario->number, scenario->variant, kFirstTag + scenario->number, repetition,
-         sends_of(scenario), scenario->receives, bytes, (long long)in_theory(scenario),
-         (long long)late_sender, (long long)late_receiver);
+  // A send that was complete before its receive was started did not wait for it.
+  const int64_t late_receiver = sender.left_ns < receiver.start_ns
+                                    ? 0
+                                    : waited(sender.wait_ns, receiver.start_ns, sender.left_ns);
+  printf(
+      "{\"scenario\":%d,\"variant\":\"%s\",\"tag\":%d,\"use\":%d,\"sends\":%d,\"receives\":%d,"
+      "\"bytes\":%zu,\"theory_ns\":%lld,\"late_sender_ns\":%lld,\"late_receiver_ns\":%lld}\n",
+      scenario->number, scenario->variant, kFirstTag + scenario->number, repetition,
+      sends_of(scenario), scenario->receives, bytes, (long long)in_theory(scenario),
+      (long long)late_sender, (long long)late_receiver);
 }
 
 static void run_scenario(const struct scenario* scenario, int repetitions) {

@@ -71,8 +71,8 @@ TEST_CASE("the order of initialisation is not known of calls that overlap, one w
     std::vector<bool> naive(inits.size());
     for (std::size_t i = 0; i < inits.size(); ++i) {
       for (std::size_t k = 0; k < inits.size(); ++k) {
-        const bool overlap = inits[i].start_tick < inits[k].end_tick &&
-                             inits[k].start_tick < inits[i].end_tick;
+        const bool overlap =
+            inits[i].start_tick < inits[k].end_tick && inits[k].start_tick < inits[i].end_tick;
         if (i != k && overlap) naive[i] = true;
       }
     }
@@ -162,8 +162,7 @@ TEST_CASE("requests of one sender, receiver, communicator and tag match by their
       const auto k = std::find(own.begin(), own.end(), request.call) - own.begin();
       if (k < static_cast<std::ptrdiff_t>(others.size())) {
         REQUIRE(request.match == PartitionMatch::matched);
-        const auto& partner =
-            run.partition_requests[static_cast<std::size_t>(request.partner)];
+        const auto& partner = run.partition_requests[static_cast<std::size_t>(request.partner)];
         CHECK(partner.call == others[static_cast<std::size_t>(k)]);
       } else {
         CHECK(request.match == PartitionMatch::no_partner);
@@ -194,7 +193,8 @@ TEST_CASE("the order of starts does not matter, and requests of different sizes 
   CHECK(run.partition_requests[5].partner == -1);
 }
 
-TEST_CASE("a partition has arrived when an MPI_Parrived says so, else when the receive is complete") {
+TEST_CASE(
+    "a partition has arrived when an MPI_Parrived says so, else when the receive is complete") {
   Program program;
   program.init(0, 10, 1, 3, 7, 6);
   program.init(1, 10, 2, 2, 7, 6);
