@@ -78,6 +78,8 @@ UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t
   }
   lane->begin_shared_tick(shared_tick_of(call), call.start_tick);
   log::CurrentCall& shown = lane->info->current_call;
+  show(shown.caller, std::uint64_t{call.caller});
+  show(shown.request, std::uint64_t{call.request});
   show(shown.start_tick, call.start_tick);
   show(shown.scope, library.handle(call.scope));
   show(shown.peer, peer);

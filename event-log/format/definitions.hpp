@@ -187,6 +187,7 @@ struct RecordingSwitch {
   std::uint64_t tick;
   std::uint64_t asked_tick;  // when the process was switched
   LaneCounters counters;     // of the lane until here; 0 at its first event
+  std::uint64_t reserved[2];
 };
 static_assert(sizeof(RecordingSwitch) == 62 * 8);
 

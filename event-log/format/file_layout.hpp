@@ -139,16 +139,19 @@ struct CountersOf {
   // took.
   Number mpi_polls;
   Number mpi_poll_ticks;
-  Number reserved[4];
+  Number reserved[2];
 };
 using LaneCounters = CountersOf<std::uint64_t>;
 using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts
-static_assert(sizeof(LaneCounters) == 59 * 8);
+static_assert(sizeof(LaneCounters) == 57 * 8);
 
 // The outermost MPI call that a thread is in: what an MpiCall record of it begins with, for it gets
 // one only when it returns. Plain stores, the head last and cleared first: a snapshot of a living
-// process may mix two calls that follow each other.
+// process may mix two calls that follow each other. Logs of earlier builds of this version have
+// zeros in the first two: not known.
 struct CurrentCall {
+  std::uint64_t caller;   // address in the program that the call returns to
+  std::uint64_t request;  // as of an MpiCall; of a call that makes one, where it will store it
   Head head;  // type: of an MpiCall, unpublished = in none; a: function number, without parts
   std::uint64_t start_tick;
   std::uint64_t scope;

@@ -153,7 +153,7 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.recv_datatype = datatypes_.at(view.recv_volume.datatype, view.r.start_tick);
   call.end_ns = log_.clock.job_ns(call.end_tick);
   call.request = view.request;
-  call.stack = view.stack != 0 ? view.stack : stack_of_caller(view);
+  call.stack = view.stack != 0 ? view.stack : stack_of_caller(view.caller, view.r.start_tick);
   call.comm = comm_of(view.r.head.type, view.r.scope, call.start_tick);
   if (call.on_window) call.window = row_at(log_.windows, view.r.scope, call.start_tick);
   add(call);
@@ -161,17 +161,16 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
 
 // A stack of one frame, one for all calls that return to this address while the same modules were
 // loaded. Numbered from above: those of the log count from 1.
-std::uint32_t MpiLoader::stack_of_caller(const log::MpiCallView& view) {
-  if (view.caller == 0) {
+std::uint32_t MpiLoader::stack_of_caller(std::uint64_t caller, std::uint64_t tick) {
+  if (caller == 0) {
     return 0;
   }
   const auto modules =
-      std::upper_bound(module_ticks_.begin(), module_ticks_.end(), view.r.start_tick) -
-      module_ticks_.begin();
+      std::upper_bound(module_ticks_.begin(), module_ticks_.end(), tick) - module_ticks_.begin();
   const auto next = static_cast<std::uint32_t>(UINT32_MAX - callers_.size());
-  const auto [at, fresh] = callers_.try_emplace({view.caller, modules}, next);
+  const auto [at, fresh] = callers_.try_emplace({caller, modules}, next);
   if (fresh) {
-    log_.stacks.push_back({next, true, view.r.start_tick, {view.caller}});
+    log_.stacks.push_back({next, true, tick, {caller}});
   }
   return at->second;
 }
@@ -235,6 +234,8 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   call.peer = current.peer;
   call.tag = current.tag;
   call.recv_peer = call.recv_tag = log::MpiCall::kNone;
+  call.request = current.request;
+  call.stack = stack_of_caller(current.caller, current.start_tick);
   call.comm = comm_of(type, current.scope, call.start_tick);
   if (call.on_window) call.window = row_at(log_.windows, current.scope, call.start_tick);
   add(call);

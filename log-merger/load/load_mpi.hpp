@@ -55,7 +55,7 @@ class MpiLoader {
   void take_partitions(MpiCall& call);
   void add(MpiCall call);
   void name_requests();
-  std::uint32_t stack_of_caller(const log::MpiCallView& view);
+  std::uint32_t stack_of_caller(std::uint64_t caller, std::uint64_t tick);
 
   Job& job_;
   ProcessIndex process_;

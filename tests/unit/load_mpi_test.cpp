@@ -255,7 +255,7 @@ TEST_CASE("the call that a lane shows is open, unless a record says that it is o
     writer.events();
     writer.put(25, 1);
     if (returned) writer.put(50, 2);
-    writer.current() = {{RecordType::mpi_call, 0, kRecv, 0}, 40, kComm, 3, 7};
+    writer.current() = {0, 0, {RecordType::mpi_call, 0, kRecv, 0}, 40, kComm, 3, 7};
     const Job job = writer.job();
     REQUIRE(job.calls.size() == 2);
     const MpiCall& last = job.calls[1];
@@ -269,6 +269,21 @@ TEST_CASE("the call that a lane shows is open, unless a record says that it is o
     CHECK(call_around(job, ProcessIndex(0), 0, 1000000) == CallIndex(1));
     CHECK(call_around(job, ProcessIndex(0), 0, 29) == CallIndex(0));
   }
+}
+
+TEST_CASE("an open call has its caller, as one that returned, and the request that it was given") {
+  Writer writer;
+  writer.module(5, "/one.so");
+  writer.module(25, "/other.so");  // in its place
+  writer.events();
+  writer.receive_from(30, 0x1500);
+  writer.current() = {0x1500, 77, {RecordType::mpi_call, 0, kRecv, 0}, 60, kComm, 3, 7};
+  const Job job = writer.job();
+  REQUIRE(job.calls.size() == 2);
+  CHECK(job.calls[1].open);
+  CHECK(job.calls[1].request == 77);
+  CHECK(job.calls[1].stack != 0);
+  CHECK(job.calls[1].stack == job.calls[0].stack);
 }
 
 TEST_CASE("what is no call in a lane is none") {
