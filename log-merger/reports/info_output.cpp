@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "log-merger/summaries/info_members.hpp"
@@ -145,8 +147,8 @@ std::vector<std::string> layer_lines(const ordered_json& layers) {
 }
 
 // A cut list begins with what does not hold: that must not be what is cut off.
-std::vector<std::string> identity_lines(const Run& run, const InfoOptions& options) {
-  std::vector<Identity> identities = run.identities;
+std::vector<std::string> identity_lines(const Run& run, std::vector<Identity> identities,
+                                        const InfoOptions& options) {
   if (options.limit) {
     std::stable_partition(identities.begin(), identities.end(), [](const Identity& identity) {
       return identity.result != Verdict::holds;
@@ -162,6 +164,35 @@ std::vector<std::string> identity_lines(const Run& run, const InfoOptions& optio
                                 identity.left == identity.right ? "=" : "!=", identity.right,
                                 may_be_damage ? "; " + damage : ""));
   }
+  return lines;
+}
+
+// Of a run whose processes did not close their logs most identities can claim nothing: one line
+// says so where they are printed with all else. What is violated is told all the same.
+std::vector<std::string> short_identity_lines(const Run& run, const InfoOptions& options) {
+  std::map<std::string, std::size_t> unclosed;
+  for (const Process& process : run.processes) {
+    const std::string& exit = run.texts[process.exit];
+    if (exit != "finalized" && exit != "exited") ++unclosed[exit];
+  }
+  const IdentityCount count = count_identities(run);
+  if (unclosed.empty() || count.incomplete == 0) {
+    return identity_lines(run, run.identities, options);
+  }
+  std::vector<std::string> why;
+  for (const auto& [exit, processes] : unclosed) {
+    why.push_back(fmt::format("{} {}", processes, exit));
+  }
+  std::vector<Identity> violated;
+  std::copy_if(run.identities.begin(), run.identities.end(), std::back_inserter(violated),
+               [](const Identity& identity) { return identity.result == Verdict::violated; });
+  std::vector<std::string> lines = identity_lines(run, violated, options);
+  lines.push_back(fmt::format(
+      "{} {} of {} identities: of {} processes not all closed their logs ({}); {} hold, {} "
+      "violated; "
+      "`uctrace info --list identities` lists them",
+      verdict(Verdict::incomplete, options.colour), count.incomplete, run.identities.size(),
+      run.processes.size(), fmt::join(why, ", "), count.holds, count.violated));
   return lines;
 }
 
@@ -218,8 +249,9 @@ void write_info_text(std::ostream& out, const Run& run, const InfoOptions& optio
     write_text(out, table, options.colour);
   });
   lines(InfoList::layers, layers.is_object(), "Layers", [&] { return layer_lines(layers); });
-  lines(InfoList::identities, true, "Identities (left = right, each side counted on its own)",
-        [&] { return identity_lines(run, options); });
+  lines(InfoList::identities, true, "Identities (left = right, each side counted on its own)", [&] {
+    return all ? short_identity_lines(run, options) : identity_lines(run, run.identities, options);
+  });
   lines(InfoList::links, links.is_object(), "Links", [&] { return link_lines(links); });
   lines(InfoList::faults, faults.is_array() && !faults.empty(), "Faults",
         [&] { return fault_lines(faults); });
