@@ -24,6 +24,7 @@ int run(const MessagesCommand& command);
 int run(const CommsCommand& command);
 int run(const WaitsCommand& command);
 int run(const PartitionsCommand& command);
+int run(const HangCommand& command);
 int run(const InfoCommand& command);  // kIdentityViolated if one is
 int run(const ViewCommand& command);
 int run(const BuildUcxCommand& command);  // 128 + signal if interrupted

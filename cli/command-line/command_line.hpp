@@ -14,6 +14,7 @@
 #include "event-log/format/kinds.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/reports/comms.hpp"
+#include "log-merger/reports/hang_output.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/messages_output.hpp"
 #include "log-merger/reports/partitions_output.hpp"
@@ -79,6 +80,10 @@ struct InfoCommand {
   DataChoice data;
   InfoOptions options;
 };
+struct HangCommand {
+  DataChoice data;
+  HangOptions options;
+};
 struct ViewCommand {
   DataChoice data;
   std::filesystem::path output;  // empty = report.html in the folder, "-" = standard output
@@ -101,7 +106,7 @@ struct PrintCommand {
 
 using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
                              MessagesCommand, CommsCommand, WaitsCommand, PartitionsCommand,
-                             InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
+                             HangCommand, InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

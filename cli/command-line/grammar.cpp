@@ -138,6 +138,7 @@ Grammar::Grammar() {
   add_comms();
   add_waits();
   add_partitions();
+  add_hang();
   add_info();
   add_view();
   add_merge();
@@ -274,6 +275,14 @@ void Grammar::add_partitions() {
   add_choice(verb, "--list", partitions_.options.list, kPartitionsLists, "Which list [requests]");
   add_format(verb, partitions_.options.format);
   add_limit(verb, partitions_.options.limit, "Rows to print [all]");
+}
+
+void Grammar::add_hang() {
+  CLI::App& verb = add_verb("hang", "Where each rank of a job that hangs or died waits", hang_);
+  add_data(verb, hang_.data);
+  add_job(verb, hang_.data);
+  add_format(verb, hang_.options.format);
+  add_limit(verb, hang_.options.limit, "Rows of each list [all]");
 }
 
 void Grammar::add_info() {

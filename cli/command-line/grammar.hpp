@@ -47,6 +47,7 @@ class Grammar {
   void add_comms();
   void add_waits();
   void add_partitions();
+  void add_hang();
   void add_info();
   void add_view();
   void add_build_ucx();
@@ -59,6 +60,7 @@ class Grammar {
   CommsCommand comms_;
   WaitsCommand waits_;
   PartitionsCommand partitions_;
+  HangCommand hang_;
   InfoCommand info_;
   ViewCommand view_;
   BuildUcxCommand build_ucx_;

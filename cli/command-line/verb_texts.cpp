@@ -172,7 +172,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace waits --by pair --limit 10", "who waits for whom"},
                    {"uctrace waits --by call-site --kind late_sender --format csv",
                     "one kind of wait by line of the program"}},
-       .exit_status = kReaderStatus}},
+      .exit_status = kReaderStatus}},
     {"partitions",
      {.arguments = "[DIR]",
       .description =
@@ -188,6 +188,21 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "its own only with record --polls."},
       .examples = {{"uctrace partitions", "the requests"},
                    {"uctrace partitions --list lines --format csv", "for a spreadsheet"}},
+      .exit_status = kReaderStatus}},
+    {"hang",
+     {.arguments = "[DIR]",
+      .description =
+          {"Says of a job that runs, or was killed or aborted, in which MPI call each rank sits, "
+           "at "
+           "which line of the program and since when; what it waits for; the circle in which ranks "
+           "wait for each other, or the rank that the others wait for; members of a communicator "
+           "that are in different collective operations; and for a receive that nothing arrived "
+           "for, the sent message that differs least from what it wants.",
+           "A running job is not disturbed: its logs are read, and may be read again. What is "
+           "said is of one instant that all logs know. A deadlock is only called so where no rank "
+           "of it can go on; what rests on a guess is marked as not sure."},
+      .examples = {{"uctrace hang", "the job that was recorded last, also while it runs"},
+                   {"uctrace hang --format json | jq .cycle", "the circle, for a program"}},
       .exit_status = kReaderStatus}},
     {"info",
      {.arguments = "[DIR]",

@@ -17,6 +17,7 @@
 #include "log-merger/audit/describe_windows.hpp"
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/folder/launcher_line.hpp"
+#include "log-merger/hang/hang.hpp"
 #include "log-merger/load/ucx_mode.hpp"
 #include "log-merger/mpi/open_calls.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
@@ -121,8 +122,6 @@ std::string first_of(const Job& job, Field field) {
   }
   return {};
 }
-
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json dropped_json(const Job& job) {
   static constexpr const char* kKinds[] = {"uct", "ucp", "mpi", "definition"};
@@ -336,6 +335,7 @@ void describe_run(Job& job, const Found& found) {
   info["gpu"] = gpu_json(job);
   info["faults"] = faults_json(job);
   info["processes"] = processes_json(job);
+  info["hang"] = hang_json(job);
   info["peers"] = peers_json(job);
   info["hosts"] = hosts;
   info["clock"] = clock_json(job);

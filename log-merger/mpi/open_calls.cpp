@@ -23,23 +23,6 @@ const Process& row_of(const Job& job, ProcessIndex process) {
   return job.run.processes[process.place()];
 }
 
-// The newest instant that the log knows of: its helper thread writes one every tenth of a second.
-std::int64_t last_instant(const ProcessLog& log) {
-  return log.clock.anchors().empty() ? -1 : log.clock.job_ns(log.clock.anchors().back().tick);
-}
-
-std::string comm_name(const Job& job, ProcessIndex process, CommIndex comm) {
-  return comm == kNone ? std::string() : job.run.texts[log_of(job, process).comms[comm].name];
-}
-
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-// A world rank or a tag, "any", or null where the call has none.
-Json number_or_any(std::int32_t value) {
-  if (value == log::MpiCall::kAny) return "any";
-  return value < 0 ? Json(nullptr) : Json(value);
-}
-
 Json receive_json(const Job& job, const UcpOp& receive) {
   Json json = {
       {"mpi", nullptr},         {"comm", or_null(comm_name(job, receive.process, receive.comm))},
@@ -116,6 +99,27 @@ std::string sentence_of(const Place& place, const Sitters& sitters) {
 
 }  // namespace
 
+std::int64_t last_instant(const ProcessLog& log) {
+  return log.clock.anchors().empty() ? -1 : log.clock.job_ns(log.clock.anchors().back().tick);
+}
+
+std::string comm_name(const Job& job, ProcessIndex process, CommIndex comm) {
+  return comm == kNone ? std::string() : job.run.texts[log_of(job, process).comms[comm].name];
+}
+
+std::string call_site(const Job& job, const MpiCall& call) {
+  const auto& rows = log_of(job, call.process).stack_rows;
+  const auto row = rows.find(call.stack);
+  return row == rows.end() ? "" : job.run.texts[call_site_of(job.run, row->second.number())];
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json number_or_any(std::int32_t value) {
+  if (value == log::MpiCall::kAny) return "any";
+  return value < 0 ? Json(nullptr) : Json(value);
+}
+
 ByIndex<ProcessLog, Open> find_open(const Job& job) {
   ByIndex<ProcessLog, Open> open(job.logs.size());
   for (const MpiCall& call : job.calls) {
@@ -143,6 +147,7 @@ Json in_calls_json(const Job& job, const Open& open) {
   for (const MpiCall* call : open.calls) {
     const ProcessLog& log = log_of(job, call->process);
     list.push_back({{"mpi", job.run.texts[call->function]},
+                    {"call_site", or_null(call_site(job, *call))},
                     {"comm", or_null(comm_name(job, call->process, call->comm))},
                     {"peer", number_or_any(world_rank(job, *call, call->peer))},
                     {"tag", number_or_any(call->tag)},
@@ -171,7 +176,8 @@ void note_open_calls(Job& job) {
       add_sitter(job, process, all[process], call->start_ns, places[{place_of(job, *call), exit}]);
     }
     const std::int64_t returned = all[process].last_return_ns;
-    if (all[process].calls.empty() && exit == "running" && row.rank >= 0 && returned >= 0) {
+    const bool ended_well = exit != "running" && exit != "killed" && exit != "unseen";
+    if (all[process].calls.empty() && !ended_well && row.rank >= 0 && returned >= 0) {
       add_sitter(job, process, all[process], returned, places[{"in no MPI call", exit}]);
     }
   }

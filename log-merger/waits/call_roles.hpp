@@ -1,4 +1,4 @@
-// What an MPI call does while other processes may be late: by its name alone. Private to the waits.
+// What an MPI call does while other processes may be late: by its name alone. For the waits and hangs.
 #pragma once
 
 #include <cstdint>

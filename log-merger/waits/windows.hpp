@@ -1,4 +1,4 @@
-// Which window of a process is the same as which of another. Private to the waits.
+// Which window of a process is the same as which of another. For the waits and hangs.
 #pragma once
 
 #include <algorithm>

@@ -66,6 +66,10 @@ TEST_CASE("a process that died was where it was; one that ended well is nowhere"
   finalized.call(3, "MPI_Recv", false, 100);
   CHECK(killed.notes().find("rank 3 (killed) was in MPI_Recv, since") != std::string::npos);
   CHECK(finalized.notes().empty());
+  Hung computing("killed");
+  computing.call(4, "MPI_Send", false, 100);
+  CHECK(computing.notes().find("rank 4 (killed) was in no MPI call, since 110 ns") !=
+        std::string::npos);
 }
 
 TEST_CASE("receives that are not over are listed, the oldest first and not all of them") {

@@ -1,0 +1,73 @@
+// The collective calls of each process on each communicator, by their order: all members of a
+// communicator call its collective operations in one order (MPI standard, 6.12 "Correctness"), so
+// the k-th calls of its members are one operation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "log-merger/hang/comm_members.hpp"
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+// What a function does with the others of its communicator.
+enum class CollectiveKind : std::uint8_t {
+  none,
+  synchronising,  // nobody's is over before all have entered it
+  partial,        // it needs some of the others: a root, those before it, its neighbours
+};
+CollectiveKind collective_kind(const std::string& function);
+
+// "MPI_Barrier" and "MPI_Barrier_c" are one, MPI_Ibarrier is another.
+bool same_collective(const std::string& a, const std::string& b);
+
+// Members of a communicator that are in another operation.
+struct OtherOperation {
+  std::string function;
+  CallIndex example;
+  RankGroupRef members;
+};
+
+// A collective call against those of the other members.
+struct CollectiveState {
+  std::size_t number = 0;              // the k of its instance, from 1
+  RankGroupRef not_entered;            // who called fewer
+  std::vector<OtherOperation> others;  // whose k-th is another function
+  std::string unsure;                  // why the counts may be wrong, "" = they are right
+};
+
+class CollectiveCalls {
+ public:
+  CollectiveCalls(const Job& job, const CommMembers& members);
+
+  // Of a collective call, open or over, whose communicator is known.
+  const CollectiveState& state_of(CallIndex call);
+
+ private:
+  // A communicator, or a window that was made from it, by its number among these.
+  struct Domain {
+    InstanceIndex instance;
+    bool on_window = false;
+    std::int32_t window = -1;
+    auto operator<=>(const Domain&) const = default;
+  };
+
+  Domain domain_of(const MpiCall& call) const;
+  const std::vector<CallIndex>& calls_of(ProcessIndex process, const Domain& domain) const;
+  CollectiveState find(const Domain& domain, std::size_t number, const std::string& function) const;
+  std::string why_unsure(const RankGroup& members) const;
+
+  const Job& job_;
+  const CommMembers& members_;
+  std::map<std::pair<ProcessIndex, Domain>, std::vector<CallIndex>> calls_;
+  std::map<std::tuple<Domain, std::size_t, std::string>, CollectiveState> states_;
+};
+
+// Why events of a process may be missing from its log, "" = all are there.
+std::string why_incomplete(const Job& job, ProcessIndex process);
+
+}  // namespace uctrace::merge

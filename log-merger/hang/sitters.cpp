@@ -1,0 +1,161 @@
+#include "log-merger/hang/sitters.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <string_view>
+
+#include "log-merger/model/mpi_names.hpp"
+#include "log-merger/mpi/open_calls.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+// A process that was killed so long before the newest instant of the job is gone for the others:
+// a launcher that ends a job does so faster.
+constexpr std::int64_t kGoneBeforeNs = 2'000'000'000;
+
+// So many calls in a row that only test are called a loop, if the newest is no older than this.
+constexpr std::uint64_t kLeastPolls = 10;
+constexpr std::int64_t kNewestPollNs = 1'000'000'000;
+
+constexpr std::uint32_t kLaneInUse = 1;
+
+bool is_rank(const Job& job, ProcessIndex process) {
+  return job.run.processes[process.place()].rank >= 0;
+}
+
+ByIndex<ProcessLog, bool> find_gone(const Job& job) {
+  std::int64_t newest = -1;
+  for (const ProcessIndex process : job.logs.indexes()) {
+    if (is_rank(job, process)) newest = std::max(newest, last_instant(job.logs[process]));
+  }
+  ByIndex<ProcessLog, bool> gone(job.logs.size());
+  const bool runs = state_of(job) == HangState::running;
+  for (const ProcessIndex process : job.logs.indexes()) {
+    const std::string& exit = exit_of(job, process);
+    const bool died = exit == "killed";
+    const bool long_ago = newest - last_instant(job.logs[process]) > kGoneBeforeNs;
+    gone[process] = exit == "finalized" || exit == "exited" || exit == "aborted" ||
+                    (died && (runs || long_ago));
+  }
+  return gone;
+}
+
+// Nobody writes newer instants into the log of a process without a helper.
+bool has_newest_instant(const ProcessLog& log) { return log.file.page().chunk_bytes == 0; }
+
+// Clocks of several hosts are off against each other.
+HangInstants instants_of(const Job& job, const ByIndex<ProcessLog, bool>& gone) {
+  HangInstants instants;
+  bool any = false;
+  for (const ProcessIndex process : job.logs.indexes()) {
+    if (gone[process] || !is_rank(job, process)) continue;
+    const std::int64_t last =
+        has_newest_instant(job.logs[process]) ? last_instant(job.logs[process]) : -1;
+    instants.common_ns = any ? std::min(instants.common_ns, last) : last;
+    any = true;
+  }
+  instants.common_ns -= static_cast<std::int64_t>(std::ceil(job.clock_error_ns));
+  return instants;
+}
+
+// Calls of one function of testing, or several, without another in between, up to the newest.
+void find_polls(const Job& job, const std::vector<CallIndex>& calls, Sitter& sitter) {
+  const auto function = [&](CallIndex call) -> const std::string& {
+    return job.run.texts[job.calls[call].function];
+  };
+  std::uint64_t polls = 0;
+  auto call = calls.rbegin();
+  for (; call != calls.rend() && only_tests(function(*call)); ++call) ++polls;
+  if (polls < kLeastPolls) return;
+  const MpiCall& newest = job.calls[calls.back()];
+  const std::int64_t until = newest.open ? newest.start_ns : newest.end_ns;
+  if (last_instant(job.logs[sitter.process]) - until > kNewestPollNs) return;
+  sitter.polls = polls;
+  sitter.polled = calls.back();
+  sitter.since_ns = job.calls[*(call.base())].start_ns;
+}
+
+Sitter sitter_of(const Job& job, ProcessIndex process, std::size_t lane, std::int64_t common_ns) {
+  Sitter sitter;
+  sitter.process = process;
+  sitter.lane = static_cast<std::uint16_t>(lane);
+  const std::vector<CallIndex>& calls = job.logs[process].calls_of_lane[lane];
+  for (auto call = calls.rbegin(); call != calls.rend() && sitter.last == kNone; ++call) {
+    (job.calls[*call].open ? sitter.call : sitter.last) = *call;
+  }
+  sitter.since_ns = sitter.call != kNone   ? job.calls[sitter.call].start_ns
+                    : sitter.last != kNone ? job.calls[sitter.last].end_ns
+                                           : -1;
+  find_polls(job, calls, sitter);
+  sitter.settled = sitter.since_ns <= common_ns;
+  return sitter;
+}
+
+}  // namespace
+
+const char* name_of(HangState state) {
+  switch (state) {
+    case HangState::running:
+      return "running";
+    case HangState::killed:
+      return "killed";
+    case HangState::aborted:
+      return "aborted";
+    case HangState::finished:
+      return "finished";
+  }
+  return "?";
+}
+
+const std::string& exit_of(const Job& job, ProcessIndex process) {
+  return job.run.texts[job.run.processes[process.place()].exit];
+}
+
+HangState state_of(const Job& job) {
+  bool killed = false, aborted = false;
+  for (const ProcessIndex process : job.logs.indexes()) {
+    if (!is_rank(job, process)) continue;
+    const std::string& exit = exit_of(job, process);
+    if (exit == "running" || exit == "unseen") return HangState::running;
+    killed = killed || exit == "killed";
+    aborted = aborted || exit == "aborted";
+  }
+  return aborted ? HangState::aborted : killed ? HangState::killed : HangState::finished;
+}
+
+bool only_tests(const std::string& function) {
+  constexpr std::string_view kTests[] = {
+      "test", "testall", "testany", "testsome", "request_get_status", "win_test", "parrived"};
+  const MpiName name = parse_mpi_name(function);
+  const bool probes = name.nonblocking && (name.base == "probe" || name.base == "mprobe");
+  return probes || std::find(std::begin(kTests), std::end(kTests), name.base) != std::end(kTests);
+}
+
+Sitters find_sitters(const Job& job) {
+  Sitters found;
+  found.gone = find_gone(job);
+  found.instants = instants_of(job, found.gone);
+  for (const ProcessIndex process : job.logs.indexes()) {
+    if (!is_rank(job, process)) continue;
+    const ProcessLog& log = job.logs[process];
+    const std::size_t before = found.all.size();
+    for (std::size_t lane = 0; lane < log.calls_of_lane.size(); ++lane) {
+      if (log.calls_of_lane[lane].empty()) continue;
+      const Sitter sitter = sitter_of(job, process, lane, found.instants.common_ns);
+      const bool thread_lives =
+          lane >= log.file.lanes().size() || log.file.lanes()[lane].state == kLaneInUse;
+      if (sitter.call != kNone || thread_lives) found.all.push_back(sitter);
+    }
+    if (found.all.size() == before) {
+      Sitter sitter;
+      sitter.process = process;
+      found.all.push_back(sitter);
+    }
+  }
+  return found;
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,54 @@
+// Where each thread of an unfinished job sits: in an MPI call, between calls, or in a loop of calls
+// that test.
+//
+// Logs of a job that runs are read one after the other. What is said of them together is said of
+// one instant that all of them know: the least of their newest ones. A call that began later is
+// not settled; the others were all open at that instant.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+// Of the whole job.
+enum class HangState : std::uint8_t { running, killed, aborted, finished };
+const char* name_of(HangState);
+HangState state_of(const Job& job);
+
+struct Sitter {
+  ProcessIndex process;
+  std::uint16_t lane = 0;
+  CallIndex call;              // it has not returned; kNone: the thread is in none
+  CallIndex last;              // the newest that has; kNone: there is none
+  std::int64_t since_ns = -1;  // since when it is in the call, in none, or tests
+  bool settled = false;        // it was there at HangInstants::common_ns already
+  // In a row it called functions that only test: so often, and the newest of them. 0: it does not.
+  std::uint64_t polls = 0;
+  CallIndex polled;
+};
+
+struct HangInstants {
+  // Until then the logs of all processes that are not gone tell all; -1: no log does.
+  std::int64_t common_ns = -1;
+};
+
+// Of processes with a rank. Of one that called nothing there is a sitter without calls.
+struct Sitters {
+  std::vector<Sitter> all;  // by process
+  HangInstants instants;
+  ByIndex<ProcessLog, bool> gone;  // it ended, or died well before the others did
+};
+
+Sitters find_sitters(const Job& job);
+
+// The words of `processes[].exit`.
+const std::string& exit_of(const Job& job, ProcessIndex process);
+
+// MPI_Test, MPI_Iprobe and their like.
+bool only_tests(const std::string& function);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,23 @@
+// What `uctrace hang` prints: where each rank of an unfinished job sits, and who waits for whom.
+#pragma once
+
+#include <optional>
+#include <ostream>
+
+#include "log-merger/model/model.hpp"
+#include "log-merger/reports/table.hpp"
+
+namespace uctrace {
+
+inline constexpr int kHangSchema = 1;
+
+struct HangOptions {
+  Format format = Format::table;
+  std::optional<std::size_t> limit = {};  // rows of each list
+  Colour colour = Colour::off;
+};
+
+// CSV is the list of ranks alone; NDJSON has a row a line, with its list as `table`.
+void write_hang(std::ostream& out, const Run& run, const HangOptions& options);
+
+}  // namespace uctrace

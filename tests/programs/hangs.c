@@ -1,0 +1,206 @@
+/* Jobs that hang, each in another shape, and one that does not: `hangs SHAPE [RANKS-FOLDER]`. In the
+ * folder each rank leaves a file with its process id, named by its rank. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { kLarge = 1 << 20 }; /* ints: far beyond what is sent eagerly */
+
+static int rank, ranks;
+static int* large;
+
+static void sleep_ms(long ms) {
+  struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+  nanosleep(&time, NULL);
+}
+
+static void compute_for_ever(void) {
+  for (;;) sleep_ms(50);
+}
+
+static void receive(int source, int tag, MPI_Comm comm) {
+  int value;
+  MPI_Recv(&value, 1, MPI_INT, source, tag, comm, MPI_STATUS_IGNORE);
+}
+
+static void send(int destination, int tag, MPI_Comm comm) {
+  MPI_Send(&rank, 1, MPI_INT, destination, tag, comm);
+}
+
+/* The first two ranks wait for each other's messages. */
+static void head_to_head_receives(void) {
+  if (rank < 2) receive(1 - rank, 7, MPI_COMM_WORLD);
+}
+
+/* Each sends what does not fit into any buffer before it receives. */
+static void head_to_head_sends(void) {
+  if (rank < 2) {
+    MPI_Send(large, kLarge, MPI_INT, 1 - rank, 8, MPI_COMM_WORLD);
+    receive(1 - rank, 8, MPI_COMM_WORLD);
+  }
+}
+
+static void ring(void) { receive((rank + 1) % ranks, 9, MPI_COMM_WORLD); }
+
+static void wrong_tag(void) {
+  if (rank == 0) receive(1, 25, MPI_COMM_WORLD);
+  if (rank == 1) send(0, 26, MPI_COMM_WORLD);
+}
+
+static void wrong_communicator(void) {
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_set_name(copy, "copy");
+  if (rank == 0) receive(1, 5, MPI_COMM_WORLD);
+  if (rank == 1) send(0, 5, copy);
+}
+
+/* The last rank never comes to the barrier. */
+static void missing_in_barrier(void) {
+  if (rank == ranks - 1) compute_for_ever();
+}
+
+static void mismatched(void) {
+  int sum;
+  if (rank == ranks - 1) {
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  } else {
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+/* Rank 0 waits for a message of each other rank; that of rank 1 does not come, for rank 1 waits for
+ * rank 0. */
+static void missing_sender(void) {
+  if (rank == 1) receive(0, 31, MPI_COMM_WORLD);
+  if (rank > 1) send(0, 30, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  MPI_Request* requests = calloc((size_t)ranks, sizeof *requests);
+  int* values = calloc((size_t)ranks, sizeof *values);
+  for (int i = 1; i < ranks; ++i) {
+    MPI_Irecv(&values[i], 1, MPI_INT, i, 30, MPI_COMM_WORLD, &requests[i - 1]);
+  }
+  MPI_Waitall(ranks - 1, requests, MPI_STATUSES_IGNORE);
+  free(values);
+  free(requests);
+}
+
+/* All others are in a barrier already. */
+static void nobody_left(void) {
+  if (rank == 0) receive(MPI_ANY_SOURCE, 11, MPI_COMM_WORLD);
+}
+
+/* The last rank ends MPI while rank 0 waits for its message. */
+static void early_end(void) {
+  if (rank == 0) receive(ranks - 1, 12, MPI_COMM_WORLD);
+}
+
+/* Once it is told to, the last rank aborts the job, while the others wait for it. */
+static void aborts(const char* folder) {
+  if (rank < ranks - 1) {
+    receive(ranks - 1, 13, MPI_COMM_WORLD);
+    return;
+  }
+  char go[4096];
+  snprintf(go, sizeof go, "%s/go", folder);
+  while (access(go, F_OK) != 0) sleep_ms(10);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void polls(void) {
+  if (rank == 0) {
+    int value, done = 0;
+    MPI_Request request;
+    MPI_Irecv(&value, 1, MPI_INT, 1, 14, MPI_COMM_WORLD, &request);
+    while (!done) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      sleep_ms(1);
+    }
+  }
+  if (rank == 1) receive(0, 15, MPI_COMM_WORLD);
+}
+
+/* Rank 0 holds the lock of the window of the last rank, and waits for rank 1, which wants it. */
+static void lock_held(void) {
+  int value = 0, *base;
+  MPI_Win window;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, ranks - 1, 0, window);
+    MPI_Put(&value, 1, MPI_INT, ranks - 1, 0, 1, MPI_INT, window);
+    MPI_Win_flush(ranks - 1, window);
+    send(1, 16, MPI_COMM_WORLD);
+    receive(1, 17, MPI_COMM_WORLD);
+  }
+  if (rank == 1) {
+    receive(0, 16, MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, ranks - 1, 0, window);
+    MPI_Put(&value, 1, MPI_INT, ranks - 1, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(ranks - 1, window);
+    send(0, 17, MPI_COMM_WORLD);
+  }
+}
+
+/* No hang: messages, collective operations and requests without end. */
+static void goes_on(const char* folder) {
+  char stop[4096];
+  snprintf(stop, sizeof stop, "%s/stop", folder);
+  int stops = 0, sum, got;
+  for (int round = 0; !stops; ++round) {
+    const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+    MPI_Request requests[2];
+    MPI_Irecv(&got, 1, MPI_INT, before, 20, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&rank, 1, MPI_INT, next, 20, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Sendrecv(large, kLarge / 8, MPI_INT, next, 21, large + kLarge / 2, kLarge / 8, MPI_INT,
+                 before, 21, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank % 2 == 0 && next != 0) send(next, 22, MPI_COMM_WORLD);
+    if (rank % 2 == 1) receive(before, 22, MPI_COMM_WORLD);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Bcast(&sum, 1, MPI_INT, round % ranks, MPI_COMM_WORLD);
+    sleep_ms(round % 3);
+    stops = rank == 0 && access(stop, F_OK) == 0;
+    MPI_Bcast(&stops, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+}
+
+static void leave_id(const char* folder) {
+  char name[4096], final[4096];
+  snprintf(name, sizeof name, "%s/.%d", folder, rank);
+  snprintf(final, sizeof final, "%s/%d.rank", folder, rank);
+  FILE* file = fopen(name, "w");
+  fprintf(file, "%d\n", (int)getpid());
+  fclose(file);
+  rename(name, final);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  large = calloc(kLarge, sizeof *large);
+  const char *shape = argv[1], *folder = argv[2];
+  MPI_Barrier(MPI_COMM_WORLD); /* all are connected */
+  leave_id(folder);
+  if (strcmp(shape, "receives") == 0) head_to_head_receives();
+  if (strcmp(shape, "sends") == 0) head_to_head_sends();
+  if (strcmp(shape, "ring") == 0) ring();
+  if (strcmp(shape, "tag") == 0) wrong_tag();
+  if (strcmp(shape, "communicator") == 0) wrong_communicator();
+  if (strcmp(shape, "barrier") == 0) missing_in_barrier();
+  if (strcmp(shape, "mismatched") == 0) mismatched();
+  if (strcmp(shape, "sender") == 0) missing_sender();
+  if (strcmp(shape, "nobody") == 0) nobody_left();
+  if (strcmp(shape, "end") == 0) early_end();
+  if (strcmp(shape, "abort") == 0) aborts(folder);
+  if (strcmp(shape, "polls") == 0) polls();
+  if (strcmp(shape, "lock") == 0) lock_held();
+  if (strcmp(shape, "goes-on") == 0) goes_on(folder);
+  if (strcmp(shape, "end") != 0) MPI_Barrier(MPI_COMM_WORLD);
+  free(large);
+  MPI_Finalize();
+  return 0;
+}
