@@ -27,6 +27,7 @@ int run(const PartitionsCommand& command);
 int run(const HangCommand& command);
 int run(const InfoCommand& command);  // kIdentityViolated if one is
 int run(const ViewCommand& command);
+int run(const ExportCommand& command);
 int run(const BuildUcxCommand& command);  // 128 + signal if interrupted
 int run(const PrintCommand& command);
 

@@ -12,6 +12,7 @@
 #include "cli/data-folder/data_choice.hpp"
 #include "cli/data-folder/default_folder.hpp"
 #include "event-log/format/kinds.hpp"
+#include "log-merger/exports/export.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/reports/comms.hpp"
 #include "log-merger/reports/hang_output.hpp"
@@ -89,6 +90,10 @@ struct ViewCommand {
   std::filesystem::path output;  // empty = report.html in the folder, "-" = standard output
   PageOptions page;
 };
+struct ExportCommand {
+  DataChoice data;
+  ExportOptions options;  // path empty: beside the data
+};
 struct BuildUcxCommand {
   std::filesystem::path source;        // folder or tarball; empty = of the distribution
   std::filesystem::path prefix;        // empty = in the user's own data folder
@@ -106,7 +111,8 @@ struct PrintCommand {
 
 using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
                              MessagesCommand, CommsCommand, WaitsCommand, PartitionsCommand,
-                             HangCommand, InfoCommand, ViewCommand, BuildUcxCommand, PrintCommand>;
+                             HangCommand, InfoCommand, ViewCommand, ExportCommand,
+                             BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

@@ -48,6 +48,12 @@ const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
                                       {"notes", InfoList::notes},
                                       {"all", InfoList::all}};
 
+const Choices<ExportTo> kExportTo = {
+    {"otf2", ExportTo::otf2}, {"perfetto", ExportTo::perfetto}, {"csv", ExportTo::csv}};
+const Choices<P2pMirror> kP2pMirrors = {{"last-pready", P2pMirror::last_pready},
+                                        {"start", P2pMirror::start},
+                                        {"none", P2pMirror::none}};
+
 const Words kLayers = {"uct", "ucp", "mpi"};
 
 void add_format(CLI::App& verb, Format& format) {
@@ -141,6 +147,7 @@ Grammar::Grammar() {
   add_hang();
   add_info();
   add_view();
+  add_export();
   add_merge();
   add_build_ucx();
 }
@@ -305,6 +312,17 @@ void Grammar::add_view() {
       ->check(a_number("--limit"))
       ->type_name("N");
   add_span(verb, view_.page.from_ns, view_.page.to_ns);
+}
+
+void Grammar::add_export() {
+  CLI::App& verb = add_verb("export", "Write the run in a format of other tools", export_);
+  add_data(verb, export_.data);
+  add_job(verb, export_.data);
+  add_choice(verb, "--to", export_.options.to, kExportTo, "Which format")->required();
+  add_path(verb, "-o,--output", export_.options.path, "PATH",
+           "A new folder (otf2, csv) or file [DIR.otf2, DIR.perfetto-trace, DIR.csv]");
+  add_choice(verb, "--p2p-mirror", export_.options.p2p_mirror, kP2pMirrors,
+             "Of otf2: the call that has the sends of partitioned communication [last-pready]");
 }
 
 void Grammar::add_build_ucx() {

@@ -50,6 +50,7 @@ class Grammar {
   void add_hang();
   void add_info();
   void add_view();
+  void add_export();
   void add_build_ucx();
 
   CheckCommand check_;
@@ -63,6 +64,7 @@ class Grammar {
   HangCommand hang_;
   InfoCommand info_;
   ViewCommand view_;
+  ExportCommand export_;
   BuildUcxCommand build_ucx_;
   std::vector<Verb> verbs_;
 };

@@ -53,9 +53,10 @@ CLI::Option* add_list(CLI::App& verb, const char* option, Words& values, const c
                       const char* kind = "A,B");
 
 template <typename Value>
-void add_choice(CLI::App& verb, const std::string& option, Value& value,
-                const Choices<Value>& choices, const std::string& help) {
-  verb.add_option_function<std::string>(
+CLI::Option* add_choice(CLI::App& verb, const std::string& option, Value& value,
+                        const Choices<Value>& choices, const std::string& help) {
+  return verb
+      .add_option_function<std::string>(
           option,
           [&value, &choices](const std::string& name) {
             for (const auto& choice : choices) {

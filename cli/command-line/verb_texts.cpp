@@ -223,6 +223,22 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace view --from 1.2s --to 1.3s", "a tenth of a second, in full detail"},
                    {"uctrace view run1 -o - | ssh laptop 'cat > run1.html'", "send it elsewhere"}},
       .exit_status = kReaderStatus}},
+    {"export",
+     {.arguments = "--to FORMAT [DIR]",
+      .description =
+          {"Writes the run in a format that other tools read, and prints where it is. csv is a "
+           "folder with a file for each table of the run, for pandas, R or a spreadsheet. perfetto "
+           "is one file for ui.perfetto.dev: who was in which call and operation when, messages "
+           "as arrows, and bytes a second. otf2 is an archive for Vampir, Scalasca, Pipit and "
+           "otf2-print.",
+           "Nothing is overwritten: PATH must be a new name. What is missing or doubtful in the "
+           "run is said on standard error, and in the export."},
+      .examples = {{"uctrace export --to csv", "uctrace.data.csv/messages.csv, ..."},
+                   {"uctrace export --to perfetto -o run1.perfetto-trace",
+                    "to be opened in ui.perfetto.dev"},
+                   {"uctrace export run1 --to otf2 && otf2-print run1.otf2/traces.otf2",
+                    "an archive, and what is in it"}},
+      .exit_status = kReaderStatus}},
     {"merge",
      {.arguments = "[DIR]",
       .description =

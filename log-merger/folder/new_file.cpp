@@ -12,6 +12,7 @@
 
 #include "log-merger/folder/data_files.hpp"
 #include "log-merger/folder/file_identity.hpp"
+#include "log-merger/folder/new_folder.hpp"
 
 namespace uctrace {
 namespace {
@@ -44,6 +45,12 @@ void require_file_or_nothing(const fs::path& wanted) {
 
 bool still_names(const fs::path& path, int fd) {
   return are_same(identity_of(fd), identity_of_name(path));
+}
+
+void require_own(const fs::path& path, int fd) {
+  if (still_names(path, fd)) return;
+  errno = ESTALE;  // somebody took it away, or put another one there
+  fail("renaming");
 }
 
 }  // namespace
@@ -93,6 +100,12 @@ std::string NewFile::path_to_open() const {
   return access(by_number.c_str(), F_OK) == 0 ? by_number : path_.string();
 }
 
+void NewFile::publish_new() {
+  require_own(path_, fd_);
+  rename_to_new(path_, wanted_);
+  path_.clear();
+}
+
 // The permissions of a file that is replaced stay.
 void NewFile::publish() {
   require_file_or_nothing(wanted_);
@@ -100,10 +113,7 @@ void NewFile::publish() {
   if (lstat(wanted_.c_str(), &replaced) == 0 && S_ISREG(replaced.st_mode)) {
     fchmod(fd_, replaced.st_mode & 0777);
   }
-  if (!still_names(path_, fd_)) {
-    errno = ESTALE;  // somebody took it away, or put another one there
-    fail("renaming");
-  }
+  require_own(path_, fd_);
   if (rename(path_.c_str(), wanted_.c_str()) != 0) fail("renaming");
   path_.clear();
 }

@@ -32,6 +32,8 @@ class NewFile {
   void write(std::string_view bytes);
   // Gives the file its wanted name, in one step. Throws std::system_error; the old one stays then.
   void publish();
+  // The same, of std::errc::file_exists where something has that name already.
+  void publish_new();
   // How a library that wants a path opens the file itself, whatever path() names by then.
   std::string path_to_open() const;
 

@@ -1,0 +1,52 @@
+#include "log-merger/exports/export.hpp"
+
+#include <iostream>
+#include <system_error>
+
+#include "cli/run_loader.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
+#include "event-log/reader/error.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the data, not in it: that folder holds what uctrace reads again, and nothing else.
+fs::path default_path(const fs::path& data, ExportTo to) {
+  std::error_code error;
+  const fs::path folder = fs::canonical(data, error);
+  if (error || !folder.has_filename()) {
+    throw Error({.what = "cannot name the export of '" + data.string() + "'",
+                 .why = error ? error.message() : "it is the root of the file system",
+                 .to_do = "name a place with -o PATH"});
+  }
+  return folder.parent_path() / (folder.filename().string() + ending_of(to));
+}
+
+void require_new(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(path, ignored))) return;
+  throw Error({.what = "cannot write '" + path.string() + "'",
+               .why = "something of this name is there already",
+               .to_do = "remove it, or name another place with -o PATH"});
+}
+
+}  // namespace
+
+int run(const ExportCommand& command) {
+  end_quietly_on_closed_pipe();
+  require_exportable(command.options.to);
+  ExportOptions options = command.options;
+  if (options.path.empty()) options.path = default_path(command.data.folder, options.to);
+  require_new(options.path);  // before the run is merged
+  std::vector<std::string> remarks;
+  tell_run(command.data, std::cout,
+           [&](std::ostream&, const RowSource& rows) { remarks = export_run(rows, options); });
+  for (const std::string& remark : remarks) std::cerr << "uctrace: note: " << remark << '\n';
+  std::cout << options.path.string() << '\n';
+  return kOk;
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,70 @@
+#include "log-merger/exports/export.hpp"
+
+#include <system_error>
+
+#include "event-log/reader/error.hpp"
+#include "log-merger/exports/formats.hpp"
+#include "log-merger/exports/remarks.hpp"
+
+namespace uctrace {
+namespace {
+
+void write(const RowSource& source, const ExportOptions& options, exports::Remarks& remarks) {
+  switch (options.to) {
+    case ExportTo::csv:
+      return exports::write_csv(source, options, remarks);
+    case ExportTo::perfetto:
+      return exports::write_perfetto(source, options, remarks);
+    case ExportTo::otf2:
+#ifdef UCTRACE_HAS_OTF2
+      exports::write_otf2(source, options, remarks);
+#endif
+      return;  // without OTF2, require_exportable() has refused it
+  }
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::system_error& error) {
+  const bool exists = error.code() == std::errc::file_exists;
+  throw Error({.what = "cannot write '" + path.string() + "'",
+               .why = exists ? "something of this name is there already" : error.code().message(),
+               .to_do = exists ? "remove it, or name another place with -o PATH"
+                               : "make room, or name another place with -o PATH"});
+}
+
+}  // namespace
+
+const char* ending_of(ExportTo to) {
+  switch (to) {
+    case ExportTo::csv:
+      return ".csv";
+    case ExportTo::perfetto:
+      return ".perfetto-trace";
+    case ExportTo::otf2:
+      return ".otf2";
+  }
+  return "";
+}
+
+void require_exportable([[maybe_unused]] ExportTo to) {
+#ifndef UCTRACE_HAS_OTF2
+  if (to == ExportTo::otf2) {
+    throw Error({.what = "export --to otf2",
+                 .why = "this uctrace was built without the OTF2 library",
+                 .to_do = "install libopen-trace-format2-dev, or OTF2 with its pkg-config file, "
+                          "and build uctrace again"});
+  }
+#endif
+}
+
+std::vector<std::string> export_run(const RowSource& source, const ExportOptions& options) {
+  require_exportable(options.to);
+  try {
+    exports::Remarks remarks = exports::remarks_on(source);
+    write(source, options, remarks);
+    return remarks;
+  } catch (const std::system_error& error) {
+    refuse(options.path, error);
+  }
+}
+
+}  // namespace uctrace

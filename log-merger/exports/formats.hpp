@@ -1,0 +1,16 @@
+// The formats, one function each. Private to the room. They throw std::system_error where something
+// cannot be written, and leave nothing then.
+#pragma once
+
+#include "log-merger/exports/export.hpp"
+
+namespace uctrace::exports {
+
+// `remarks`: what is missing or doubtful in the run. A format adds what it cannot show.
+using Remarks = std::vector<std::string>;
+
+void write_csv(const RowSource& source, const ExportOptions& options, Remarks& remarks);
+void write_perfetto(const RowSource& source, const ExportOptions& options, Remarks& remarks);
+void write_otf2(const RowSource& source, const ExportOptions& options, Remarks& remarks);
+
+}  // namespace uctrace::exports
