@@ -16,10 +16,7 @@ void write(const RowSource& source, const ExportOptions& options, exports::Remar
     case ExportTo::perfetto:
       return exports::write_perfetto(source, options, remarks);
     case ExportTo::otf2:
-#ifdef UCTRACE_HAS_OTF2
-      exports::write_otf2(source, options, remarks);
-#endif
-      return;  // without OTF2, require_exportable() has refused it
+      return exports::write_otf2(source, options, remarks);
   }
 }
 
@@ -45,15 +42,8 @@ const char* ending_of(ExportTo to) {
   return "";
 }
 
-void require_exportable([[maybe_unused]] ExportTo to) {
-#ifndef UCTRACE_HAS_OTF2
-  if (to == ExportTo::otf2) {
-    throw Error({.what = "export --to otf2",
-                 .why = "this uctrace was built without the OTF2 library",
-                 .to_do = "install libopen-trace-format2-dev, or OTF2 with its pkg-config file, "
-                          "and build uctrace again"});
-  }
-#endif
+void require_exportable(ExportTo to) {
+  if (to == ExportTo::otf2) exports::require_otf2();
 }
 
 std::vector<std::string> export_run(const RowSource& source, const ExportOptions& options) {

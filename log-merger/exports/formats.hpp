@@ -11,6 +11,8 @@ using Remarks = std::vector<std::string>;
 
 void write_csv(const RowSource& source, const ExportOptions& options, Remarks& remarks);
 void write_perfetto(const RowSource& source, const ExportOptions& options, Remarks& remarks);
+// Throws Error that says what to install where this build has no OTF2.
+void require_otf2();
 void write_otf2(const RowSource& source, const ExportOptions& options, Remarks& remarks);
 
 }  // namespace uctrace::exports

@@ -1,0 +1,219 @@
+// An OTF2 archive: locations for the threads that call MPI, which have the messages, and for
+// operations of UCP and UCT.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "event-log/reader/error.hpp"
+#include "log-merger/exports/formats.hpp"
+#include "log-merger/exports/otf2_mpi_names.hpp"
+#include "log-merger/exports/otf2_process.hpp"
+#include "log-merger/exports/remarks.hpp"
+#include "log-merger/folder/new_folder.hpp"
+
+namespace uctrace::exports {
+namespace {
+
+// Where the rows of each process are in a table.
+template <typename Row>
+std::vector<RowsOfProcess> rows_of_processes(const RowSource& source) {
+  std::vector<RowsOfProcess> rows(source.run().processes.size());
+  for_each_row(source, Wanted<Row>{&Row::process}, [&](const Row& row, std::size_t number) {
+    RowsOfProcess& of = rows[row.process];
+    if (of.end == 0) of = {number, number};
+    if (of.end != number) {
+      throw Error({.what = "cannot write the archive",
+                   .why = "the rows of the run are not in the order of its processes",
+                   .to_do = "merge the logs again with `uctrace merge`"});
+    }
+    ++of.end;
+  });
+  return rows;
+}
+
+constexpr OTF2_StringRef kNoString = OTF2_UNDEFINED_STRING;
+
+class GlobalDefinitions {
+ public:
+  GlobalDefinitions(const Run& run, Otf2Archive& archive, Otf2Strings& strings)
+      : run_(run), archive_(archive), strings_(strings), out_(archive.global_definitions()) {}
+
+  // `ranks`: by process, the location that is it for others.
+  void write(const Otf2Regions& regions, const Otf2CallPaths& paths,
+             const Otf2Communicators& communicators, const std::vector<std::uint64_t>& ranks) {
+    name_all(communicators);
+    for (OTF2_StringRef id = 0; id < strings_.all().size(); ++id) {
+      check(OTF2_GlobalDefWriter_WriteString(out_, id, strings_.all()[id].c_str()));
+    }
+    const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(run_.last_ns, 0)) + 1;
+    check(OTF2_GlobalDefWriter_WriteClockProperties(out_, 1'000'000'000, 0, length,
+                                                    run_.epoch_realtime_ns));
+    write_attributes();
+    write_regions(regions);
+    write_call_paths(paths);
+    write_processes();
+    write_communicators(communicators, ranks);
+  }
+
+ private:
+  OTF2_StringRef id(std::string_view text) { return strings_.id_of(text); }
+
+  // All texts are defined before what uses them.
+  void name_all(const Otf2Communicators& communicators) {
+    for (const char* text : {"", "machine", "node", "job", "MPI", "UCP", "UCT"}) id(text);
+    for (const AttributeMeaning& attribute : kAttributes) {
+      id(attribute.name);
+      id(attribute.description);
+    }
+    for (const Process& process : run_.processes) {
+      id(run_.texts[process.host]);
+      id(name_of_process(run_, process));
+    }
+    for (const Otf2Location& location : archive_.locations()) id(location.name);
+    for (const Otf2Communicators::Entry& comm : communicators.all()) id(comm.name);
+  }
+
+  void write_attributes() {
+    for (const AttributeMeaning& attribute : kAttributes) {
+      check(OTF2_GlobalDefWriter_WriteAttribute(
+          out_, static_cast<OTF2_AttributeRef>(attribute.attribute), id(attribute.name),
+          id(attribute.description), attribute.type));
+    }
+  }
+
+  void write_regions(const Otf2Regions& regions) {
+    OTF2_RegionRef number = 0;
+    for (const auto& [name, layer] : regions.all()) {
+      const char* const of = layer == Layer::mpi   ? "MPI"
+                             : layer == Layer::ucp ? "UCP"
+                             : layer == Layer::uct ? "UCT"
+                                                   : "";
+      const OTF2_Paradigm paradigm = layer == Layer::mpi       ? OTF2_PARADIGM_MPI
+                                     : layer == Layer::program ? OTF2_PARADIGM_USER
+                                                               : OTF2_PARADIGM_UNKNOWN;
+      check(OTF2_GlobalDefWriter_WriteRegion(out_, number++, name, name, id(of),
+                                             role_of(strings_.all()[name], layer), paradigm,
+                                             OTF2_REGION_FLAG_NONE, kNoString, 0, 0));
+    }
+  }
+
+  void write_call_paths(const Otf2CallPaths& paths) {
+    OTF2_SourceCodeLocationRef place = 0;
+    for (const auto& [file, line] : paths.places()) {
+      check(OTF2_GlobalDefWriter_WriteSourceCodeLocation(out_, place++, file, line));
+    }
+    OTF2_CallingContextRef number = 0;
+    for (const Otf2CallPaths::Context& context : paths.contexts()) {
+      check(OTF2_GlobalDefWriter_WriteCallingContext(out_, number++, context.region, context.place,
+                                                     context.parent));
+    }
+  }
+
+  void write_processes() {
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(out_, 0, id("job"), id("machine"),
+                                                   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    std::map<TextId, OTF2_SystemTreeNodeRef> nodes;
+    OTF2_LocationGroupRef number = 0;
+    for (const Process& process : run_.processes) {
+      const auto [node, is_new] =
+          nodes.try_emplace(process.host, static_cast<OTF2_SystemTreeNodeRef>(nodes.size() + 1));
+      if (is_new) {
+        check(OTF2_GlobalDefWriter_WriteSystemTreeNode(
+            out_, node->second, id(run_.texts[process.host]), id("node"), 0));
+      }
+      check(OTF2_GlobalDefWriter_WriteLocationGroup(
+          out_, number++, id(name_of_process(run_, process)), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+          node->second, OTF2_UNDEFINED_LOCATION_GROUP));
+    }
+    OTF2_LocationRef location = 0;
+    for (const Otf2Location& at : archive_.locations()) {
+      check(OTF2_GlobalDefWriter_WriteLocation(out_, location++, id(at.name), at.type, at.events,
+                                               at.process));
+    }
+  }
+
+  void write_communicators(const Otf2Communicators& communicators,
+                           const std::vector<std::uint64_t>& ranks) {
+    check(OTF2_GlobalDefWriter_WriteGroup(out_, 0, id(""), OTF2_GROUP_TYPE_COMM_LOCATIONS,
+                                          OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+                                          static_cast<std::uint32_t>(ranks.size()), ranks.data()));
+    OTF2_CommRef number = 0;
+    for (const Otf2Communicators::Entry& comm : communicators.all()) {
+      const OTF2_GroupRef group = number + 1;
+      check(OTF2_GlobalDefWriter_WriteGroup(out_, group, id(comm.name), OTF2_GROUP_TYPE_COMM_GROUP,
+                                            OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+                                            static_cast<std::uint32_t>(comm.members.size()),
+                                            comm.members.data()));
+      check(OTF2_GlobalDefWriter_WriteComm(out_, number, id(comm.name), group, comm.parent,
+                                           OTF2_COMM_FLAG_NONE));
+      check(OTF2_GlobalDefWriter_WriteRmaWin(out_, number, id(comm.name), number,
+                                             OTF2_RMA_WIN_FLAG_NONE));
+      ++number;
+    }
+  }
+
+  const Run& run_;
+  Otf2Archive& archive_;
+  Otf2Strings& strings_;
+  OTF2_GlobalDefWriter* out_;
+};
+
+void add_remarks(const Otf2Shared& shared, Remarks& remarks) {
+  const auto add = [&](std::uint64_t count, const char* what, const char* is) {
+    if (count != 0) remarks.push_back(fmt::format("{} {}", counted(count, what), is));
+  };
+  add(shared.without_time, "operation", "without a known start: not in the export");
+  add(shared.not_returned, "MPI call", "that had not returned: they end with the run");
+  add(shared.moved, "record", "moved behind the one before it: clocks are not that exact");
+  add(shared.not_mirrored, "message", "of partitions without a send record: --p2p-mirror none");
+}
+
+// A reader that looks at nothing else finds there what is missing.
+void describe(const Run& run, Otf2Archive& archive, const Remarks& remarks) {
+  const auto set = [&](const char* name, const std::string& value) {
+    check(OTF2_Archive_SetProperty(archive.get(), name, value.c_str(), true));
+  };
+  set("UCTRACE::RUN_ID", run.run_id);
+  set("UCTRACE::COMMAND", run.command);
+  set("MPIMON::PARTITIONED", "1");
+  const bool complete = std::all_of(run.processes.begin(), run.processes.end(),
+                                    [](const Process& process) { return process.complete; });
+  set("UCTRACE::COMPLETE", complete ? "true" : "false");
+  const std::string all = fmt::format("{}", fmt::join(remarks, "\n"));
+  check(OTF2_Archive_SetDescription(archive.get(), all.c_str()));
+}
+
+}  // namespace
+
+void require_otf2() {}
+
+void write_otf2(const RowSource& source, const ExportOptions& options, Remarks& remarks) {
+  const Run& run = source.run();
+  NewFolder folder(options.path);
+  Otf2Archive archive(folder.path());
+  Otf2Strings strings;
+  Otf2Regions regions;
+  Otf2CallPaths call_paths(run, strings, regions);
+  const Otf2Communicators communicators(run);
+  const MessagesOfProcesses messages_of(source);
+  RowWindow<Message> messages(source, Wanted<Message>::all());
+  Paths paths(source, {&Hop::role, &Hop::transport, &Hop::wire_bytes});
+  Otf2Shared shared{source,     options.p2p_mirror, archive,     strings,  regions,
+                    call_paths, communicators,      messages_of, messages, paths};
+  const auto mpi_calls = rows_of_processes<MpiCallRow>(source);
+  const auto ucp_operations = rows_of_processes<UcpOperationRow>(source);
+  const auto transfers = rows_of_processes<Transfer>(source);
+  std::vector<std::uint64_t> ranks;
+  for (std::uint32_t i = 0; i < run.processes.size(); ++i) {
+    ranks.push_back(Otf2Process(shared, i).write(mpi_calls[i], ucp_operations[i], transfers[i]));
+  }
+  add_remarks(shared, remarks);
+  describe(run, archive, remarks);
+  archive.write_local_definitions();
+  GlobalDefinitions(run, archive, strings).write(regions, call_paths, communicators, ranks);
+  archive.close();
+  folder.publish();
+}
+
+}  // namespace uctrace::exports

@@ -1,0 +1,107 @@
+#include "log-merger/exports/otf2_archive.hpp"
+
+#include <cerrno>
+#include <cstdarg>
+#include <system_error>
+
+#include "event-log/format/version.hpp"
+#include "event-log/reader/error.hpp"
+
+namespace uctrace::exports {
+namespace {
+
+// OTF2 prints what fails; it is told by an exception here.
+OTF2_ErrorCode say_nothing(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
+                           const char*, va_list) {
+  return code;
+}
+
+OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
+  return OTF2_FLUSH;
+}
+// Without a second one there are no records of our own writing in the archive.
+constexpr OTF2_FlushCallbacks kFlush = {always_flush, nullptr};
+
+template <typename Handle>
+Handle* require(Handle* handle) {
+  if (handle == nullptr) check(OTF2_ERROR_FILE_INTERACTION);
+  return handle;
+}
+
+}  // namespace
+
+void check(OTF2_ErrorCode code) {
+  if (code == OTF2_SUCCESS) return;
+  const int error = code == OTF2_ERROR_ENOSPC   ? ENOSPC
+                    : code == OTF2_ERROR_EDQUOT ? EDQUOT
+                    : code == OTF2_ERROR_EMFILE ? EMFILE
+                    : code == OTF2_ERROR_EACCES ? EACCES
+                                                : 0;
+  if (error != 0) throw std::system_error(error, std::generic_category(), "writing");
+  throw Error({.what = "cannot write the archive",
+               .why = OTF2_Error_GetDescription(code),
+               .to_do = "make room where it goes, or name another place with -o PATH"});
+}
+
+OTF2_StringRef Otf2Strings::id_of(std::string_view text) {
+  const auto [entry, is_new] =
+      ids_.try_emplace(std::string(text), static_cast<OTF2_StringRef>(texts_.size()));
+  if (is_new) texts_.emplace_back(text);
+  return entry->second;
+}
+
+OTF2_RegionRef Otf2Regions::id_of(OTF2_StringRef name, Layer layer) {
+  const auto [entry, is_new] =
+      ids_.try_emplace({name, layer}, static_cast<OTF2_RegionRef>(regions_.size()));
+  if (is_new) regions_.push_back(entry->first);
+  return entry->second;
+}
+
+Otf2Archive::Otf2Archive(const std::filesystem::path& folder) {
+  OTF2_Error_RegisterCallback(say_nothing, nullptr);
+  archive_ = require(OTF2_Archive_Open(
+      folder.c_str(), "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
+      OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
+  check(OTF2_Archive_SetFlushCallbacks(archive_, &kFlush, nullptr));
+  check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
+  check(OTF2_Archive_SetCreator(archive_, (std::string("uctrace ") + log::kToolVersion).c_str()));
+  check(OTF2_Archive_OpenEvtFiles(archive_));
+}
+
+OTF2_LocationRef Otf2Archive::add_location(std::string name, OTF2_LocationType type,
+                                           OTF2_LocationGroupRef process) {
+  locations_.push_back({std::move(name), type, process, 0});
+  return locations_.size() - 1;
+}
+
+OTF2_EvtWriter* Otf2Archive::writer_of(OTF2_LocationRef location) {
+  return require(OTF2_Archive_GetEvtWriter(archive_, location));
+}
+
+void Otf2Archive::end_location(OTF2_LocationRef location) {
+  OTF2_EvtWriter* const writer = writer_of(location);
+  check(OTF2_EvtWriter_GetNumberOfEvents(writer, &locations_[location].events));
+  check(OTF2_Archive_CloseEvtWriter(archive_, writer));
+}
+
+void Otf2Archive::write_local_definitions() {
+  check(OTF2_Archive_CloseEvtFiles(archive_));
+  check(OTF2_Archive_OpenDefFiles(archive_));
+  for (OTF2_LocationRef location = 0; location < locations_.size(); ++location) {
+    OTF2_DefWriter* const writer = require(OTF2_Archive_GetDefWriter(archive_, location));
+    check(OTF2_DefWriter_WriteClockOffset(writer, 0, 0, 0));
+    check(OTF2_Archive_CloseDefWriter(archive_, writer));
+  }
+  check(OTF2_Archive_CloseDefFiles(archive_));
+}
+
+OTF2_GlobalDefWriter* Otf2Archive::global_definitions() {
+  return require(OTF2_Archive_GetGlobalDefWriter(archive_));
+}
+
+void Otf2Archive::close() {
+  check(OTF2_Archive_CloseGlobalDefWriter(archive_, global_definitions()));
+  check(OTF2_Archive_Close(archive_));
+}
+
+}  // namespace uctrace::exports

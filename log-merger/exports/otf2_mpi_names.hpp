@@ -1,0 +1,26 @@
+// What OTF2 calls what MPI functions do. Only otf2*.cpp include this.
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <optional>
+#include <string_view>
+
+#include "log-merger/exports/otf2_archive.hpp"
+
+namespace uctrace::exports {
+
+OTF2_RegionRole role_of(std::string_view function, Layer layer);
+
+// Of a blocking collective operation.
+std::optional<OTF2_CollectiveOp> collective_of(std::string_view function);
+
+// Of the nine events of partitioned communication the one that the call is; empty: none.
+std::string_view partitioned_event_of(std::string_view function);
+
+// Whether data are at hand, or may be used again, when the call returns.
+bool is_blocking(std::string_view function);
+bool starts_requests(std::string_view function);
+bool makes_partitions_ready(std::string_view function);
+
+}  // namespace uctrace::exports

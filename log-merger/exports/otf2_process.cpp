@@ -1,0 +1,432 @@
+#include "log-merger/exports/otf2_process.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "log-merger/exports/otf2_mpi_names.hpp"
+#include "log-merger/summaries/time_window.hpp"
+
+namespace uctrace::exports {
+namespace {
+
+template <typename Row, typename Visit>
+void for_each_of_process(const RowSource& source, RowsOfProcess rows, const Visit& visit) {
+  std::vector<Row> buffer;
+  for (std::size_t first = rows.first; first < rows.end; first += kRowsAtOnce) {
+    const std::size_t end = std::min(first + kRowsAtOnce, rows.end);
+    for (const Row& row : source.table<Row>().read(first, end, Wanted<Row>::all(), buffer)) {
+      visit(row);
+    }
+  }
+}
+
+std::int64_t within(const MpiCallRow& call, std::int64_t time_ns) {
+  const std::int64_t end_ns = call.t_end_ns < 0 ? INT64_MAX : call.t_end_ns;
+  return std::clamp(time_ns, call.t_start_ns, std::max(call.t_start_ns, end_ns));
+}
+
+}  // namespace
+
+OTF2_LocationRef Otf2Process::write(RowsOfProcess mpi_calls, RowsOfProcess ucp_operations,
+                                    RowsOfProcess transfers) {
+  const OTF2_LocationRef location = thread(0).location;
+  load_calls(mpi_calls);
+  completed_ns_.assign(shared_.messages_of.asked_by(process_).size(), -1);
+  write_operations(ucp_operations);
+  write_transfers(transfers);
+  add_sends();
+  add_receives();
+  for (auto& [lane, thread] : threads_) write_thread(thread);
+  for (const auto& [name, operations] : operations_) {
+    for (const OTF2_LocationRef lane : operations.locations) shared_.archive.end_location(lane);
+  }
+  return location;
+}
+
+Otf2Process::Thread& Otf2Process::thread(std::uint32_t lane) {
+  const auto found = threads_.find(lane);
+  if (found != threads_.end()) return found->second;
+  const OTF2_LocationRef location = shared_.archive.add_location(
+      fmt::format("MPI thread {}", lane), OTF2_LOCATION_TYPE_CPU_THREAD, process_);
+  return threads_.emplace(lane, Thread{location, {}, {}}).first->second;
+}
+
+void Otf2Process::load_calls(RowsOfProcess rows) {
+  first_call_ = rows.first;
+  calls_.reserve(rows.end - rows.first);
+  for_each_of_process<MpiCallRow>(shared_.source, rows, [&](const MpiCallRow& call) {
+    const auto number = static_cast<std::uint32_t>(calls_.size());
+    calls_.push_back(call);
+    if (call.t_start_ns < 0) {
+      ++shared_.without_time;
+      return;
+    }
+    if (call.t_end_ns < 0) ++shared_.not_returned;
+    thread(call.lane).calls.push_back(number);
+    if (starts_requests(shared_.text(call.function))) starts_.push_back(number);
+  });
+}
+
+// --- messages ------------------------------------------------------------------------------------
+
+void Otf2Process::add(std::int64_t call, Point point) {
+  const std::uint32_t lane = call < 0 ? 0 : calls_[static_cast<std::size_t>(call)].lane;
+  thread(lane).points.push_back(point);
+}
+
+void Otf2Process::add_sends() {
+  const std::span<const std::uint32_t> asked = shared_.messages_of.asked_by(process_);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const Message message = shared_.messages.row(asked[i]);
+    add_send(message, asked[i], completed_ns_[i]);
+  }
+}
+
+// Of partitions of which the last became ready, where the user wants them.
+std::optional<std::int64_t> Otf2Process::place_of_send(const Message& message) {
+  const std::int64_t call = message.call - static_cast<std::int64_t>(first_call_);
+  const bool is_ours = message.call >= 0 && call >= 0 &&
+                       call < static_cast<std::int64_t>(calls_.size()) &&
+                       calls_[static_cast<std::size_t>(call)].t_start_ns >= 0;
+  if (!is_ours) return -1;
+  if (!makes_partitions_ready(shared_.text(message.mpi))) return call;
+  if (shared_.p2p_mirror == P2pMirror::none) return std::nullopt;
+  return shared_.p2p_mirror == P2pMirror::start ? start_before(call) : call;
+}
+
+// The last call before it that starts requests: which ones, rows do not tell.
+std::int64_t Otf2Process::start_before(std::int64_t call) const {
+  const MpiCallRow& ready = calls_[static_cast<std::size_t>(call)];
+  for (auto start = starts_.rbegin(); start != starts_.rend(); ++start) {
+    const MpiCallRow& candidate = calls_[*start];
+    if (candidate.t_start_ns > ready.t_start_ns) continue;
+    const bool may_be = candidate.communicator < 0 || candidate.communicator == ready.communicator;
+    if (may_be) return *start;
+  }
+  return call;
+}
+
+Otf2Process::Point Otf2Process::point_of(const Message& message, std::uint64_t number,
+                                         std::int32_t peer_process) {
+  const OTF2_CommRef comm = shared_.communicators.common(
+      message.communicator, static_cast<std::int32_t>(process_), peer_process);
+  return {.time_ns = 0,
+          .call = -1,
+          .kind = PointKind::send,
+          .match = message.match,
+          .comm = comm,
+          .peer = shared_.communicators.rank(comm, peer_process),
+          .tag = message.has_tag ? static_cast<std::uint32_t>(message.tag) : OTF2_UNDEFINED_UINT32,
+          .bytes = message.bytes,
+          .message = number,
+          .wire_bytes = 0,
+          .protocol = message.protocol,
+          .transports = OTF2_UNDEFINED_STRING};
+}
+
+void Otf2Process::add_path(const Message& message, Point& point) {
+  std::vector<TextId> transports;
+  for (const Hop& hop : shared_.paths(message)) {
+    if (hop.role != Role::data) continue;
+    point.wire_bytes += hop.wire_bytes;
+    const bool is_known =
+        std::find(transports.begin(), transports.end(), hop.transport) != transports.end();
+    if (!is_known) transports.push_back(hop.transport);
+  }
+  if (transports.empty()) return;
+  std::string names;
+  for (const TextId transport : transports) {
+    if (!names.empty()) names += ',';
+    names += shared_.text(transport);
+  }
+  point.transports = shared_.strings.id_of(names);
+}
+
+void Otf2Process::add_send(const Message& message, std::uint64_t number,
+                           std::int64_t completed_ns) {
+  const std::optional<std::int64_t> call = place_of_send(message);
+  if (!call) {
+    ++shared_.not_mirrored;
+    return;
+  }
+  const bool asks_for_data = message.initiator == Side::dst;
+  Point point =
+      point_of(message, number, asks_for_data ? message.src_process : message.dst_process);
+  add_path(message, point);
+  point.call = *call;
+  point.time_ns = *call < 0 ? message.t_start_ns
+                            : within(calls_[static_cast<std::size_t>(*call)], message.t_start_ns);
+  if (is_one_sided(message.kind)) {
+    point.kind = message.kind == MessageKind::put   ? PointKind::put
+                 : message.kind == MessageKind::get ? PointKind::get
+                                                    : PointKind::atomic;
+    add(*call, point);
+    if (message.t_end_ns < 0) return;
+    point.kind = PointKind::rma_complete;
+    point.time_ns = std::max(point.time_ns, message.t_end_ns);
+  } else if (is_blocking(shared_.text(message.mpi))) {
+    return add(*call, point);
+  } else {
+    point.kind = PointKind::isend;
+    add(*call, point);
+    if (completed_ns < 0) return;
+    point.kind = PointKind::isend_complete;
+    point.time_ns = std::max(point.time_ns, completed_ns);
+  }
+  const std::int64_t in = *call;
+  point.call = -1;
+  add(in, point);
+}
+
+void Otf2Process::add_receives() {
+  for (const std::uint32_t number : shared_.messages_of.received_by(process_)) {
+    const Message message = shared_.messages.row(number);
+    add_receive(message, number);
+  }
+}
+
+// The call that posted the receive: of the function that did, at the time when it was.
+std::int64_t Otf2Process::receiving_call(const Message& message) {
+  if (message.t_posted_recv_ns < 0) return -1;
+  for (const auto& [lane, thread] : threads_) {
+    const auto after =
+        std::upper_bound(thread.calls.begin(), thread.calls.end(), message.t_posted_recv_ns,
+                         [&](std::int64_t time_ns, std::uint32_t call) {
+                           return time_ns < calls_[call].t_start_ns;
+                         });
+    if (after == thread.calls.begin()) continue;
+    const std::uint32_t call = *std::prev(after);
+    const MpiCallRow& row = calls_[call];
+    const bool is_in = row.t_end_ns < 0 || message.t_posted_recv_ns <= row.t_end_ns;
+    if (is_in && (message.mpi_recv == kNoText || row.function == message.mpi_recv)) return call;
+  }
+  return -1;
+}
+
+void Otf2Process::add_receive(const Message& message, std::uint64_t number) {
+  const std::int64_t call = receiving_call(message);
+  Point point = point_of(message, number, message.src_process);
+  point.time_ns = message.t_end_ns;
+  const bool is_posted =
+      call >= 0 && message.mpi_recv != kNoText && !is_blocking(shared_.text(message.mpi_recv));
+  if (!is_posted) {
+    point.kind = PointKind::recv;
+    point.call = call;
+    if (call >= 0) {
+      point.time_ns = within(calls_[static_cast<std::size_t>(call)], message.t_end_ns);
+    }
+    return add(call, point);
+  }
+  Point request = point;
+  request.kind = PointKind::irecv_request;
+  request.call = call;
+  request.time_ns = within(calls_[static_cast<std::size_t>(call)], message.t_posted_recv_ns);
+  add(call, request);
+  point.kind = PointKind::irecv;
+  point.time_ns = std::max(point.time_ns, request.time_ns);
+  add(call, point);
+}
+
+// --- operations ----------------------------------------------------------------------------------
+
+void Otf2Process::write_operations(RowsOfProcess rows) {
+  const std::span<const std::uint32_t> asked = shared_.messages_of.asked_by(process_);
+  for_each_of_process<UcpOperationRow>(shared_.source, rows, [&](const UcpOperationRow& row) {
+    if (row.t_start_ns < 0) {
+      ++shared_.without_time;
+      return;
+    }
+    const std::string& function = shared_.text(row.function);
+    if (row.message >= 0 && function.find("_recv") == std::string::npos) {
+      const auto place = std::lower_bound(asked.begin(), asked.end(), row.message);
+      if (place != asked.end() && *place == row.message) {
+        completed_ns_[static_cast<std::size_t>(place - asked.begin())] = row.t_end_ns;
+      }
+    }
+    attributes_.text(Attribute::protocol, shared_.text(row.protocol))
+        .text(Attribute::asked_by, shared_.text(row.asked_by))
+        .text(Attribute::progressed_in, shared_.text(row.progressed_in))
+        .count(Attribute::bytes, row.bytes);
+    if (row.message >= 0) {
+      attributes_.count(Attribute::message, static_cast<std::uint64_t>(row.message));
+    }
+    if (row.t_end_ns < 0) attributes_.text(Attribute::end, "not known");
+    write_span("UCP", function, Layer::ucp, row.t_start_ns, row.t_end_ns);
+  });
+}
+
+void Otf2Process::write_transfers(RowsOfProcess rows) {
+  for_each_of_process<Transfer>(shared_.source, rows, [&](const Transfer& transfer) {
+    if (transfer.t_start_ns < 0) {
+      ++shared_.without_time;
+      return;
+    }
+    const std::string &transport = shared_.text(transfer.transport),
+                      &device = shared_.text(transfer.device);
+    attributes_.text(Attribute::transport, transport)
+        .text(Attribute::device, device)
+        .text(Attribute::role, name_of(transfer.role))
+        .text(Attribute::progressed_in, shared_.text(transfer.progressed_in))
+        .count(Attribute::payload_bytes, transfer.payload_bytes)
+        .count(Attribute::wire_bytes, transfer.wire_bytes);
+    if (transfer.message >= 0) {
+      attributes_.count(Attribute::message, static_cast<std::uint64_t>(transfer.message));
+    }
+    if (transfer.t_complete_ns < 0) attributes_.text(Attribute::end, "of the posting call");
+    write_span(fmt::format("UCT {} {}", transport, device), shared_.text(transfer.op), Layer::uct,
+               transfer.t_start_ns, end_of(transfer));
+  });
+}
+
+// On the first location of the group that is free meanwhile; one without an end takes no time.
+void Otf2Process::write_span(const std::string& group, const std::string& function, Layer layer,
+                             std::int64_t start_ns, std::int64_t end_ns) {
+  Operations& operations = operations_[group];
+  const std::int64_t until_ns = std::max(start_ns, end_ns);
+  const std::size_t lane = operations.lanes.take(start_ns, until_ns);
+  if (lane == operations.locations.size()) {
+    operations.locations.push_back(shared_.archive.add_location(
+        fmt::format("{} {}", group, lane), OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, process_));
+  }
+  OTF2_EvtWriter* const events = shared_.archive.writer_of(operations.locations[lane]);
+  const OTF2_RegionRef region = shared_.regions.id_of(shared_.strings.id_of(function), layer);
+  check(OTF2_EvtWriter_Enter(events, attributes_.list(), static_cast<OTF2_TimeStamp>(start_ns),
+                             region));
+  check(OTF2_EvtWriter_Leave(events, nullptr, static_cast<OTF2_TimeStamp>(until_ns), region));
+}
+
+// --- threads -------------------------------------------------------------------------------------
+
+void Otf2Process::write_thread(Thread& thread) {
+  std::stable_sort(thread.points.begin(), thread.points.end(), [](const Point& a, const Point& b) {
+    return std::tie(a.time_ns, a.call) < std::tie(b.time_ns, b.call);
+  });
+  Writer writer{shared_.archive.writer_of(thread.location)};
+  auto point = thread.points.cbegin();
+  const auto end = thread.points.cend();
+  for (const std::uint32_t number : thread.calls) {
+    const MpiCallRow& call = calls_[number];
+    while (point != end && point->call < 0 && point->time_ns < call.t_start_ns) {
+      write_point(writer, *point++);
+    }
+    const auto first = point;
+    const auto is_inside = [&](const Point& at) {
+      return at.call < 0 ? call.t_end_ns < 0 || at.time_ns <= call.t_end_ns
+                         : at.call <= static_cast<std::int64_t>(number);
+    };
+    while (point != end && is_inside(*point)) ++point;
+    write_call(writer, call, std::span(first, point));
+  }
+  while (point != end) write_point(writer, *point++);
+  shared_.archive.end_location(thread.location);
+}
+
+OTF2_TimeStamp Otf2Process::next(Writer& writer, std::int64_t time_ns) {
+  if (time_ns < writer.last_ns) ++shared_.moved;
+  writer.last_ns = std::max(writer.last_ns, time_ns);
+  return static_cast<OTF2_TimeStamp>(writer.last_ns);
+}
+
+void Otf2Process::write_call(Writer& writer, const MpiCallRow& call,
+                             std::span<const Point> inside) {
+  const std::string& function = shared_.text(call.function);
+  const OTF2_RegionRef region = shared_.regions.id_of(shared_.strings.id_of(function), Layer::mpi);
+  describe(call);
+  check(OTF2_EvtWriter_Enter(writer.events, attributes_.list(), next(writer, call.t_start_ns),
+                             region));
+  const bool is_collective = collective_of(function) && call.t_end_ns >= 0 &&
+                             shared_.communicators.of(call.communicator) != OTF2_UNDEFINED_COMM;
+  if (is_collective) {
+    check(OTF2_EvtWriter_MpiCollectiveBegin(writer.events, nullptr, next(writer, call.t_start_ns)));
+  }
+  for (const Point& point : inside) write_point(writer, point);
+  // A call that had not returned lasts as long as what is known of the run.
+  const std::int64_t end_ns = call.t_end_ns >= 0 ? call.t_end_ns : shared_.source.run().last_ns;
+  if (is_collective) write_collective_end(writer, call, end_ns);
+  check(OTF2_EvtWriter_Leave(writer.events, nullptr, next(writer, end_ns), region));
+}
+
+void Otf2Process::describe(const MpiCallRow& call) {
+  const OTF2_CommRef comm = shared_.communicators.of(call.communicator);
+  attributes_.comm(Attribute::communicator, comm)
+      .number(Attribute::peer, call.peer)
+      .number(Attribute::tag, call.tag);
+  if (call.bytes != 0) attributes_.count(Attribute::bytes, call.bytes);
+  if (call.recv_bytes != 0) attributes_.count(Attribute::receive_bytes, call.recv_bytes);
+  if (call.t_end_ns < 0) attributes_.text(Attribute::end, "it had not returned");
+  describe_stack(call.stack);
+  const std::string_view event = partitioned_event_of(shared_.text(call.function));
+  if (event.empty()) return;
+  attributes_.text(Attribute::part_event, event)
+      .number(Attribute::part_peer, call.peer)
+      .number(Attribute::part_tag, call.tag)
+      .comm(Attribute::part_comm, comm);
+  if (call.bytes != 0) attributes_.count(Attribute::part_bytes, call.bytes);
+}
+
+void Otf2Process::describe_stack(std::int32_t stack) {
+  if (stack < 0) return;
+  const CallStack& row = shared_.source.run().stacks[static_cast<std::size_t>(stack)];
+  if (row.frames != 0) attributes_.call_path(shared_.call_paths.path_of(stack));
+  if (row.call_site < 0) return;
+  const OTF2_SourceCodeLocationRef site = shared_.call_paths.site_of(row.call_site);
+  if (site != OTF2_UNDEFINED_SOURCE_CODE_LOCATION) attributes_.call_site(site);
+}
+
+void Otf2Process::write_collective_end(Writer& writer, const MpiCallRow& call,
+                                       std::int64_t end_ns) {
+  const OTF2_CommRef comm = shared_.communicators.of(call.communicator);
+  const std::uint32_t root = shared_.communicators.rank_of_world_rank(comm, call.peer);
+  check(OTF2_EvtWriter_MpiCollectiveEnd(writer.events, nullptr, next(writer, end_ns),
+                                        *collective_of(shared_.text(call.function)), comm, root,
+                                        call.bytes, call.recv_bytes));
+}
+
+void Otf2Process::write_point(Writer& writer, const Point& point) {
+  const OTF2_TimeStamp time = next(writer, point.time_ns);
+  const std::uint64_t request = point.message;
+  const auto win = static_cast<OTF2_RmaWinRef>(point.comm);  // one for each communicator
+  OTF2_EvtWriter* const events = writer.events;
+  attributes_.count(Attribute::message, point.message);
+  if (point.match != Match::exact) attributes_.text(Attribute::match, name_of(point.match));
+  if (point.transports != OTF2_UNDEFINED_STRING) {
+    attributes_.text(Attribute::protocol, shared_.text(point.protocol))
+        .text(Attribute::transport, shared_.strings.all()[point.transports])
+        .count(Attribute::wire_bytes, point.wire_bytes);
+  }
+  OTF2_AttributeList* const list = attributes_.list();
+  switch (point.kind) {
+    case PointKind::send:
+      return check(OTF2_EvtWriter_MpiSend(events, list, time, point.peer, point.comm, point.tag,
+                                          point.bytes));
+    case PointKind::isend:
+      return check(OTF2_EvtWriter_MpiIsend(events, list, time, point.peer, point.comm, point.tag,
+                                           point.bytes, request));
+    case PointKind::isend_complete:
+      return check(OTF2_EvtWriter_MpiIsendComplete(events, list, time, request));
+    case PointKind::irecv_request:
+      return check(OTF2_EvtWriter_MpiIrecvRequest(events, list, time, request));
+    case PointKind::recv:
+      return check(OTF2_EvtWriter_MpiRecv(events, list, time, point.peer, point.comm, point.tag,
+                                          point.bytes));
+    case PointKind::irecv:
+      return check(OTF2_EvtWriter_MpiIrecv(events, list, time, point.peer, point.comm, point.tag,
+                                           point.bytes, request));
+    case PointKind::put:
+      return check(
+          OTF2_EvtWriter_RmaPut(events, list, time, win, point.peer, point.bytes, request));
+    case PointKind::get:
+      return check(
+          OTF2_EvtWriter_RmaGet(events, list, time, win, point.peer, point.bytes, request));
+    case PointKind::atomic:
+      return check(OTF2_EvtWriter_RmaAtomic(events, list, time, win, point.peer,
+                                            OTF2_RMA_ATOMIC_TYPE_ACCUMULATE, point.bytes, 0,
+                                            request));
+    case PointKind::rma_complete:
+      return check(OTF2_EvtWriter_RmaOpCompleteRemote(events, list, time, win, request));
+  }
+}
+
+}  // namespace uctrace::exports
