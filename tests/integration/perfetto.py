@@ -10,7 +10,7 @@ from harness import check
 
 SLICE_BEGIN, SLICE_END, INSTANT, COUNTER = 1, 2, 3, 4
 STATE_CLEARED, NEEDS_STATE = 1, 2
-BOOTTIME = 6
+REALTIME, BOOTTIME = 1, 6
 
 
 def fields_of(data):

@@ -1,0 +1,86 @@
+"""Prints what an OTF2 archive holds as JSON, read by OTF2's own Python module: a program of its own,
+since that module may be there for the system's Python alone.
+
+    read_otf2.py ARCHIVE/traces.otf2
+"""
+
+import json
+import sys
+
+import otf2
+from otf2 import events as e
+
+SENDS = {e.MpiSend: "send", e.MpiIsend: "isend"}
+RECEIVES = {e.MpiRecv: "recv", e.MpiIrecv: "irecv"}
+ONE_SIDED = {e.RmaPut: "put", e.RmaGet: "get", e.RmaAtomic: "atomic"}
+
+
+def process_of(location):
+    return location.group._ref
+
+
+def member(comm, rank):
+    return process_of(comm.group.members[rank])
+
+
+def plain(value):
+    if isinstance(value, (int, float, str)):
+        return value
+    if hasattr(value, "line_number"):  # a place in the source
+        return f"{value.file}:{value.line_number}"
+    if hasattr(value, "region"):  # a call path, outermost first
+        return (plain(value.parent) if value.parent else []) + [value.region.name]
+    return value.name
+
+
+def attributes_of(event):
+    found = event.attributes or {}
+    return {attribute.name: plain(value) for attribute, value in found.items()}
+
+
+def read(path):
+    found = {"spans": [], "messages": [], "collectives": [], "requests": {}, "last": {}}
+    with otf2.reader.open(path) as trace:
+        definitions = trace.definitions
+        found["processes"] = [group.name for group in definitions.location_groups]
+        found["communicators"] = [
+            [comm.name, [process_of(location) for location in comm.group.members]] for comm in definitions.comms]
+        found["resolution"] = definitions.clock_properties.timer_resolution
+        open_spans = {}
+        for location, event in trace.events:
+            here, kind, time = process_of(location), type(event), event.time
+            # Whether records of a location are in order, readers do not check.
+            assert time >= found["last"].get(location._ref, 0), f"{location.name} goes back at {time}"
+            found["last"][location._ref] = time
+            stack = open_spans.setdefault(location._ref, [])
+            if kind is e.Enter:
+                stack.append([here, location.name, event.region.name, time, None, attributes_of(event),
+                              str(event.region.paradigm), str(event.region.region_role)])
+            elif kind is e.Leave:
+                span = stack.pop()
+                assert span[2] == event.region.name, f"{span} is left as {event.region.name}"
+                span[4] = time
+                found["spans"].append(span)
+            elif kind in SENDS:
+                found["messages"].append([SENDS[kind], here, member(event.communicator, event.receiver),
+                                          event.msg_length, event.msg_tag, event.communicator.name,
+                                          stack[-1][2] if stack else None, attributes_of(event)])
+            elif kind in RECEIVES:
+                found["messages"].append([RECEIVES[kind], member(event.communicator, event.sender), here,
+                                          event.msg_length, event.msg_tag, event.communicator.name,
+                                          stack[-1][2] if stack else None, attributes_of(event)])
+            elif kind in ONE_SIDED:
+                length = event.bytes_sent if kind is e.RmaAtomic else event.bytes
+                found["messages"].append([ONE_SIDED[kind], here, member(event.win.comm, event.remote), length,
+                                          None, event.win.comm.name, stack[-1][2] if stack else None,
+                                          attributes_of(event)])
+            elif kind is e.MpiCollectiveEnd:
+                root = event.root if event.root < len(event.communicator.group.members) else None
+                found["collectives"].append([here, stack[-1][2], str(event.collective_op), event.communicator.name,
+                                             None if root is None else member(event.communicator, root),
+                                             event.size_sent, event.size_received])
+        assert not any(open_spans.values()), "a region is entered and not left"
+    return found
+
+
+json.dump(read(sys.argv[1]), sys.stdout)
