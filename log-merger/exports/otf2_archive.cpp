@@ -10,9 +10,32 @@
 namespace uctrace::exports {
 namespace {
 
-// OTF2 prints what fails; it is told by an exception here.
-OTF2_ErrorCode say_nothing(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
-                           const char*, va_list) {
+// What the system had against it.
+int errno_of(OTF2_ErrorCode code) {
+  switch (code) {
+    case OTF2_ERROR_ENOSPC:
+      return ENOSPC;
+    case OTF2_ERROR_EDQUOT:
+      return EDQUOT;
+    case OTF2_ERROR_EFBIG:
+      return EFBIG;
+    case OTF2_ERROR_EIO:
+      return EIO;
+    case OTF2_ERROR_EMFILE:
+      return EMFILE;
+    case OTF2_ERROR_EACCES:
+      return EACCES;
+    default:
+      return 0;
+  }
+}
+
+// OTF2 prints what fails; it is told by an exception here. What a call returns in the end may be
+// another error than the one it began with: that one is kept.
+int first_errno = 0;
+OTF2_ErrorCode keep_first(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
+                          const char*, va_list) {
+  if (first_errno == 0) first_errno = errno_of(code);
   return code;
 }
 
@@ -32,11 +55,7 @@ Handle* require(Handle* handle) {
 
 void check(OTF2_ErrorCode code) {
   if (code == OTF2_SUCCESS) return;
-  const int error = code == OTF2_ERROR_ENOSPC   ? ENOSPC
-                    : code == OTF2_ERROR_EDQUOT ? EDQUOT
-                    : code == OTF2_ERROR_EMFILE ? EMFILE
-                    : code == OTF2_ERROR_EACCES ? EACCES
-                                                : 0;
+  const int error = first_errno != 0 ? first_errno : errno_of(code);
   if (error != 0) throw std::system_error(error, std::generic_category(), "writing");
   throw Error({.what = "cannot write the archive",
                .why = OTF2_Error_GetDescription(code),
@@ -58,7 +77,8 @@ OTF2_RegionRef Otf2Regions::id_of(OTF2_StringRef name, Layer layer) {
 }
 
 Otf2Archive::Otf2Archive(const std::filesystem::path& folder) {
-  OTF2_Error_RegisterCallback(say_nothing, nullptr);
+  first_errno = 0;
+  OTF2_Error_RegisterCallback(keep_first, nullptr);
   archive_ = require(OTF2_Archive_Open(
       folder.c_str(), "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
       OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));

@@ -186,6 +186,7 @@ def check_rates(recording, trace):
 
 PARTITIONED = {"MPI_Psend_init": "PsendInit", "MPI_Precv_init": "PrecvInit", "MPI_Pready": "Pready",
                "MPI_Pready_range": "Pready", "MPI_Pready_list": "Pready", "MPI_Parrived": "Parrived"}
+READING_S = 200  # in Python, record by record, on a busy machine
 COLLECTIVES = {"MPI_Barrier", "MPI_Bcast", "MPI_Gather", "MPI_Scatter", "MPI_Allgather", "MPI_Alltoall",
                "MPI_Allreduce", "MPI_Reduce", "MPI_Scan"}
 ROOTED = {"MPI_Bcast", "MPI_Gather", "MPI_Scatter", "MPI_Reduce"}
@@ -203,7 +204,8 @@ def export_otf2(recording, path, *options):
     python = next((p for p in ("/usr/bin/python3", sys.executable) if run([p, "-c", "import otf2"]).status == 0), None)
     if python is None:
         raise Skip("python3-otf2 is not installed")
-    return json.loads(run_well([python, SOURCE_ROOT / "tests" / "integration" / "read_otf2.py", anchor]).stdout)
+    reader = [python, SOURCE_ROOT / "tests" / "integration" / "read_otf2.py", anchor]
+    return json.loads(run_well(reader, timeout=READING_S).stdout)
 
 
 def sums_of(messages):
