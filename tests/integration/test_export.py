@@ -2,8 +2,11 @@
 
 import csv
 import json
+import re
 import sys
+import textwrap
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import perfetto
 from harness import (
@@ -11,7 +14,7 @@ from harness import (
     scratch,
 )
 from mpi_jobs import MPIS
-from recordings import record_well
+from recordings import Recording, record_well
 from stores import check_one_line, copy_of, generate, record_four
 
 TABLES = ("messages", "hops", "transfers", "ucp_operations", "mpi_calls", "wait_shares", "processes", "communicators",
@@ -56,6 +59,14 @@ def pairs_of(messages):
 
 def reported_pairs(recording):
     return json.loads(run_well([TOOL, "report", recording.folder, "--by", "pairs", "--format", "json"]).stdout)["pairs"]
+
+
+def python_with(*modules):
+    """Debian's modules are there for Debian's Python alone."""
+    for python in ("/usr/bin/python3", sys.executable):
+        if Path(python).exists() and run([python, "-c", f"import {', '.join(modules)}"]).status == 0:
+            return python
+    raise Skip(f"no Python here has {' and '.join(modules)}")
 
 
 def end_of_transfer(row):
@@ -103,14 +114,19 @@ def check_messages_are_told(recording, rows):
 
 
 def check_pandas(recording, folder):
+    """That pandas takes numbers for numbers."""
     try:
-        import pandas
-    except ImportError:
-        print("pandas is not installed for this Python: not tried")
+        python = python_with("pandas")
+    except Skip as reason:
+        print(f"{reason}: not tried")
         return
-    messages = pandas.read_csv(folder / "messages.csv")
-    sums = messages.groupby(["src", "dst"])["bytes"].agg(["count", "sum"])
-    found = {pair: list(map(int, row)) for pair, row in zip(sums.index, sums.values)}
+    ask = """
+import json, sys, pandas
+sums = pandas.read_csv(sys.argv[1]).groupby(["src", "dst"])["bytes"].agg(["count", "sum"])
+print(json.dumps([[*map(int, pair), *map(int, row)] for pair, row in zip(sums.index, sums.values)]))
+"""
+    told = json.loads(run_well([python, "-c", ask, folder / "messages.csv"]).stdout)
+    found = {(src, dst): [count, total] for src, dst, count, total in told}
     check_equal(found, pairs_of(recording.messages), "pairs of ranks in pandas")
 
 
@@ -200,11 +216,7 @@ def export_otf2(recording, path, *options):
     check_equal((result.status, result.stdout), (0, f"{path}\n"), f"status and output of {result}")
     anchor = path / "traces.otf2"
     run_well([need("otf2-print"), "--silent", anchor])
-    # Debian's module is there for Debian's Python alone.
-    python = next((p for p in ("/usr/bin/python3", sys.executable) if run([p, "-c", "import otf2"]).status == 0), None)
-    if python is None:
-        raise Skip("python3-otf2 is not installed")
-    reader = [python, SOURCE_ROOT / "tests" / "integration" / "read_otf2.py", anchor]
+    reader = [python_with("otf2"), SOURCE_ROOT / "tests" / "integration" / "read_otf2.py", anchor]
     return json.loads(run_well(reader, timeout=READING_S).stdout)
 
 
@@ -415,7 +427,43 @@ def incomplete_runs_say_so():
             check(said.encode() in where.read_bytes(), f"{said!r} is not in the export to {to}")
 
 
-CASES = {"csv": rows_are_those_of_store, "perfetto": trace_is_whole, "otf2": archive_is_whole,
+# --- the documents ---------------------------------------------------------------------------------
+
+
+def documents_are_right():
+    """The examples of docs/python.md and of docs/store-schema.md, run as they stand there."""
+    python = python_with("h5py", "pandas")
+    with scratch() as folder:
+        recording = recorded("ompi", folder)
+        recording.folder.rename(folder / "uctrace.data")
+        recording = Recording(folder / "uctrace.data")
+        export(recording, folder / "uctrace.data.csv", "csv")
+        page = (SOURCE_ROOT / "docs" / "python.md").read_text()
+        blocks = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+        check_equal(len(blocks), 4, "examples in python.md")
+        tell = """
+import json
+tables = [{f"{s},{d}": [int(n) for n in row] for (s, d), row in zip(t.index, t.values)} for t in (pairs, same)]
+columns = {c: [None if pd.isna(v) else v for v in messages[c].tolist()] for c in ("mpi", "t_start_ns", "t_posted_recv_ns")}
+open("told", "w").write(json.dumps([tables, columns, int(by_function.sum()), int(waiting.count())]))
+"""
+        run_well([python, "-c", "\n".join(blocks) + tell], cwd=folder)
+        tables, columns, mpi_ns, waits = json.loads((folder / "told").read_text())
+        expected = {f"{src},{dst}": sums for (src, dst), sums in pairs_of(recording.messages).items()}
+        check_equal(tables, [expected, expected], "pairs of ranks in the examples")
+        for column, values in columns.items():
+            told = [{None: "" if column == "mpi" else -1}.get(m[column], m[column]) for m in recording.messages]
+            check_equal(values, told, f"{column} in the example")
+        check_equal(mpi_ns, sum(c["t_end_ns"] - c["t_start_ns"] for c in recording.table("mpi_calls")), "time in MPI")
+        check(waits > 0, "no wait has a known length")
+        largest = re.search(r"^The file is .*?\n\n((?:    .*\n)+)", (SOURCE_ROOT / "docs" / "store-schema.md").read_text(),
+                            re.DOTALL | re.MULTILINE)[1]
+        lines = run_well([python, "-c", textwrap.dedent(largest)], cwd=folder).stdout.splitlines()
+        sizes = sorted((m["bytes"] for m in recording.messages), reverse=True)[:10]
+        check_equal([int(line.split()[2]) for line in lines], sizes, "the largest messages")
+
+
+CASES = {"python": documents_are_right, "csv": rows_are_those_of_store, "perfetto": trace_is_whole, "otf2": archive_is_whole,
          "otf2_more": other_programs, "partitioned": partitions_are_marked, "existing": nothing_is_overwritten,
          "full": full_disk_is_an_error, "incomplete": incomplete_runs_say_so}
 run_test(lambda case, *arguments: CASES[case](*arguments))
