@@ -1,0 +1,77 @@
+"""Exports overwrite nothing, leave nothing where they fail, and say what a run lacks."""
+
+from harness import TOOL, check, check_equal, in_private_mounts, need_private_mounts, run, run_test, run_well, scratch
+from stores import check_one_line, copy_of, generate, record_four
+
+
+def nothing_is_overwritten():
+    with scratch() as folder:
+        generate(folder / "data", 2000)
+        for to in ("csv", "perfetto", "otf2"):
+            for existing in ("folder", "file", "link"):
+                path = folder / f"{to}-{existing}"
+                {"folder": path.mkdir, "file": path.touch, "link": lambda: path.symlink_to("nowhere")}[existing]()
+                result = run([TOOL, "export", folder / "data", "--to", to, "-o", path])
+                if "built without the OTF2 library" in result.stderr:
+                    continue
+                check_one_line(result, f"'{path}'", "is there already", "-o PATH")
+                check_equal(path.is_symlink() or not path.is_dir() or list(path.iterdir()) == [], True, f"{path} is as it was")
+        check_one_line(run([TOOL, "export", folder / "data"]), "--to is required")
+        check_one_line(run([TOOL, "export", folder / "data", "--to", "csv", "-o", folder / "missing" / "csv"]),
+                       "No such file or directory", "-o PATH")
+        check_one_line(run([TOOL, "export", folder / "nothing", "--to", "csv"]), "nothing")
+        # Without -o, beside the data.
+        result = run_well([TOOL, "export", "data/", "--to", "csv"], cwd=folder)
+        check_equal(result.stdout, f"{folder.resolve() / 'data.csv'}\n", "the name of the export")
+
+
+# A private mount namespace with a small tmpfs on $1; what is left there is copied to $2.
+FULL = """
+mount -t tmpfs -o size=100k tmpfs "$1"
+disk=$1; copy=$2; shift 2
+status=0; "$@" || status=$?
+cp -r "$disk/." "$copy"
+exit $status
+"""
+
+
+def full_disk_is_an_error():
+    need_private_mounts()
+    with scratch() as folder:
+        disk = folder / "disk"
+        disk.mkdir()
+        generate(folder / "data", 30000)
+        run_well([TOOL, "info", folder / "data"])
+        for to in ("csv", "perfetto", "otf2"):
+            copy = folder / f"copy-{to}"
+            copy.mkdir()
+            result = run(in_private_mounts(FULL, disk, copy, TOOL, "export", folder / "data", "--to", to, "-o", disk / "x"))
+            if "built without the OTF2 library" in result.stderr:
+                continue
+            check_one_line(result, "No space left on device", "make room")
+            check_equal(result.stdout, "", f"what is printed of {to}")
+            check_equal(list(copy.iterdir()), [], f"what is left of {to}")
+
+
+def incomplete_runs_say_so():
+    """Logs of a job that lack one of its ranks."""
+    with scratch() as folder:
+        recording = record_four(folder)
+        part = copy_of(recording, folder / "part", ranks=slice(3))
+        lost = [m for m in part.messages if m["match"] != "exact"]
+        check(lost, "all messages have their other side")
+        for to in ("csv", "perfetto", "otf2"):
+            result = run([TOOL, "export", part.folder, "--to", to, "-o", folder / to])
+            if "built without the OTF2 library" in result.stderr:
+                continue
+            check_equal(result.status, 0, f"status of {result}")
+            unmatched = sum(m["match"] == "unmatched" for m in lost)
+            said = f"{unmatched} messages of which the other side was not found"
+            check(said in result.stderr, f"{said!r} is not said: {result}")
+            where = {"csv": folder / "csv" / "notes.csv", "perfetto": folder / "perfetto",
+                     "otf2": folder / "otf2" / "traces.otf2"}[to]
+            check(said.encode() in where.read_bytes(), f"{said!r} is not in the export to {to}")
+
+
+CASES = {"existing": nothing_is_overwritten, "full": full_disk_is_an_error, "incomplete": incomplete_runs_say_so}
+run_test(lambda case: CASES[case]())
