@@ -1,6 +1,7 @@
 #include "log-merger/exports/export.hpp"
 
 #include <iostream>
+#include <optional>
 #include <system_error>
 
 #include "cli/run_loader.hpp"
@@ -25,6 +26,13 @@ fs::path default_path(const fs::path& data, ExportTo to) {
   return folder.parent_path() / (folder.filename().string() + ending_of(to));
 }
 
+ExportTo required(std::optional<ExportTo> to) {
+  if (to) return *to;
+  throw Error({.what = "export",
+               .why = "it is not said which format to write",
+               .to_do = "give --to otf2, perfetto or csv; see `uctrace help export`"});
+}
+
 void require_new(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(path, ignored))) return;
@@ -37,9 +45,12 @@ void require_new(const fs::path& path) {
 
 int run(const ExportCommand& command) {
   end_quietly_on_closed_pipe();
-  require_exportable(command.options.to);
-  ExportOptions options = command.options;
-  if (options.path.empty()) options.path = default_path(command.data.folder, options.to);
+  const ExportTo to = required(command.to);
+  require_exportable(to);
+  const ExportOptions options = {
+      .to = to,
+      .path = command.output.empty() ? default_path(command.data.folder, to) : command.output,
+      .p2p_mirror = command.p2p_mirror};
   require_new(options.path);  // before the run is merged
   std::vector<std::string> remarks;
   tell_run(command.data, std::cout,

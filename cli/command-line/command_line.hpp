@@ -92,7 +92,9 @@ struct ViewCommand {
 };
 struct ExportCommand {
   DataChoice data;
-  ExportOptions options;  // path empty: beside the data
+  std::optional<ExportTo> to;    // which must be given
+  std::filesystem::path output;  // empty = beside the data
+  P2pMirror p2p_mirror = P2pMirror::last_pready;
 };
 struct BuildUcxCommand {
   std::filesystem::path source;        // folder or tarball; empty = of the distribution

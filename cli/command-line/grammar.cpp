@@ -318,10 +318,10 @@ void Grammar::add_export() {
   CLI::App& verb = add_verb("export", "Write the run in a format of other tools", export_);
   add_data(verb, export_.data);
   add_job(verb, export_.data);
-  add_choice(verb, "--to", export_.options.to, kExportTo, "Which format")->required();
-  add_path(verb, "-o,--output", export_.options.path, "PATH",
+  add_choice(verb, "--to", export_.to, kExportTo, "Which format");
+  add_path(verb, "-o,--output", export_.output, "PATH",
            "A new folder (otf2, csv) or file [DIR.otf2, DIR.perfetto-trace, DIR.csv]");
-  add_choice(verb, "--p2p-mirror", export_.options.p2p_mirror, kP2pMirrors,
+  add_choice(verb, "--p2p-mirror", export_.p2p_mirror, kP2pMirrors,
              "Of otf2: the call that has the sends of partitioned communication [last-pready]");
 }
 

@@ -52,11 +52,11 @@ void add_sizes(CLI::App& verb, const std::string& option, std::vector<std::uint6
 CLI::Option* add_list(CLI::App& verb, const char* option, Words& values, const char* help,
                       const char* kind = "A,B");
 
-template <typename Value>
-CLI::Option* add_choice(CLI::App& verb, const std::string& option, Value& value,
-                        const Choices<Value>& choices, const std::string& help) {
-  return verb
-      .add_option_function<std::string>(
+// `value` is a Value, or an optional one.
+template <typename Value, typename Chosen>
+void add_choice(CLI::App& verb, const std::string& option, Chosen& value,
+                const Choices<Value>& choices, const std::string& help) {
+  verb.add_option_function<std::string>(
           option,
           [&value, &choices](const std::string& name) {
             for (const auto& choice : choices) {

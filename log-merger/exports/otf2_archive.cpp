@@ -45,6 +45,9 @@ OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
 // Without a second one there are no records of our own writing in the archive.
 constexpr OTF2_FlushCallbacks kFlush = {always_flush, nullptr};
 
+// In memory, of each location of the process that is being written: there may be hundreds.
+constexpr std::uint64_t kEventsAtOnce = OTF2_CHUNK_SIZE_MIN;
+
 template <typename Handle>
 Handle* require(Handle* handle) {
   if (handle == nullptr) check(OTF2_ERROR_FILE_INTERACTION);
@@ -79,9 +82,9 @@ OTF2_RegionRef Otf2Regions::id_of(OTF2_StringRef name, Layer layer) {
 Otf2Archive::Otf2Archive(const std::filesystem::path& folder) {
   first_errno = 0;
   OTF2_Error_RegisterCallback(keep_first, nullptr);
-  archive_ = require(OTF2_Archive_Open(
-      folder.c_str(), "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
-      OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
+  archive_ = require(OTF2_Archive_Open(folder.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventsAtOnce,
+                                       OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
+                                       OTF2_COMPRESSION_NONE));
   check(OTF2_Archive_SetFlushCallbacks(archive_, &kFlush, nullptr));
   check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
   check(OTF2_Archive_SetCreator(archive_, (std::string("uctrace ") + log::kToolVersion).c_str()));

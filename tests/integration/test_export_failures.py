@@ -16,7 +16,7 @@ def nothing_is_overwritten():
                     continue
                 check_one_line(result, f"'{path}'", "is there already", "-o PATH")
                 check_equal(path.is_symlink() or not path.is_dir() or list(path.iterdir()) == [], True, f"{path} is as it was")
-        check_one_line(run([TOOL, "export", folder / "data"]), "--to is required")
+        check_one_line(run([TOOL, "export", folder / "data"]), "not said which format", "--to otf2, perfetto or csv")
         check_one_line(run([TOOL, "export", folder / "data", "--to", "csv", "-o", folder / "missing" / "csv"]),
                        "No such file or directory", "-o PATH")
         check_one_line(run([TOOL, "export", folder / "nothing", "--to", "csv"]), "nothing")
