@@ -352,11 +352,12 @@ struct Run {
   std::vector<Transfer> transfers;  // by process, then time
   std::vector<UcpOperationRow> ucp_operations;
   std::vector<MpiCallRow> mpi_calls;
-  std::vector<WaitShare> wait_shares;  // by call
-  std::vector<Wait> waits;             // by call
-  std::vector<Delay> delays;           // the greatest first
-  std::vector<RankTime> rank_times;    // by process; only of those that called MPI
-  std::vector<PartitionRequest> partition_requests;      // by process, then their start
+  std::vector<WaitShare> wait_shares;                // by call
+  std::vector<Wait> waits;                           // by call
+  std::vector<Delay> delays;                         // the greatest first
+  std::vector<CriticalPart> critical_path;           // the greatest first
+  std::vector<RankTime> rank_times;                  // by process; only of those that called MPI
+  std::vector<PartitionRequest> partition_requests;  // by process, then their start
   std::vector<PartitionOperation> partition_operations;  // by request, then number
   std::vector<PartitionEvent> partition_events;          // by process, then time
   std::vector<PartitionLine> partition_lines;            // by send, then partitions

@@ -75,6 +75,8 @@ struct CallSum {
   std::uint64_t bytes = 0, recv_bytes = 0;  // of the calls that are counted here
   std::uint64_t ns = 0;                     // whole time of these
   std::uint64_t part_ns = 0;                // time that went to part_communicator
+  std::uint64_t part_waiting_ns = 0;        // of it, for other processes
+  std::uint64_t part_unknown_ns = 0;        // of it, perhaps waiting
 };
 
 // UCP operations that were called outside of MPI and of which the place is known.

@@ -29,6 +29,10 @@ const char* name_of(WaitKind kind) {
   return place < std::size(kNames) ? kNames[place] : "?";
 }
 
+bool is_waiting(WaitKind kind) {
+  return kind != WaitKind::barrier_completion && kind != WaitKind::nxn_completion;
+}
+
 const char* name_of(WaitUnknown unknown) {
   static constexpr const char* kNames[] = {"none",    "below_clock_bound", "clocks",
                                            "partner", "members",           "request"};

@@ -35,6 +35,9 @@ enum class WaitKind : std::uint8_t {
 inline constexpr std::size_t kWaitKinds = 19;
 const char* name_of(WaitKind);
 
+// Whether it is waiting that such rows tell of: in a completion the library moves data.
+bool is_waiting(WaitKind);
+
 // Why it is not known whether a call waited, or how long.
 enum class WaitUnknown : std::uint8_t {
   none,               // it is known
@@ -71,6 +74,16 @@ struct Delay {
   std::uint64_t waits = 0;        // that waited for it there
   std::int64_t direct_ns = 0;     // of these
   std::int64_t passed_on_ns = 0;  // of those that waited for who waited for it, and so on
+};
+
+// Part of the critical path (log-merger/waits/critical_path.hpp): what of it lies in calls of one
+// place, and in front of them since the call before.
+struct CriticalPart {
+  std::uint32_t process = 0;
+  std::uint32_t function = 0;  // text
+  std::int32_t stack = -1;     // into stacks, -1 = none
+  std::int64_t work_ns = 0;    // outside MPI, before these calls
+  std::int64_t mpi_ns = 0;     // in them
 };
 
 // What a process spent its time with. In MPI, but for MPI_Init and MPI_Finalize: waiting + moving +

@@ -23,6 +23,7 @@ struct Sum {
   std::uint64_t calls = 0;               // or transfers
   std::uint64_t sent = 0, received = 0;  // or payload, and what was handed to UCT
   std::uint64_t time_ns = 0;
+  std::uint64_t waiting_ns = 0, unknown_ns = 0;  // of it
   std::map<std::int32_t, std::uint64_t> ns_of_process;
 
   std::uint64_t weight(bool of_transfers) const { return of_transfers ? sent : time_ns; }
@@ -85,7 +86,13 @@ class Summing {
         const CommsSubject subject{sum.part_communicator, sum.function,
                                    static_cast<std::int32_t>(sum.process), -1};
         add_part(subject, length_of(sum.size), sum.call_site,
-                 {sum.calls, sum.bytes, sum.recv_bytes, sum.part_ns, {}});
+                 {sum.calls,
+                  sum.bytes,
+                  sum.recv_bytes,
+                  sum.part_ns,
+                  sum.part_waiting_ns,
+                  sum.part_unknown_ns,
+                  {}});
       });
       return;
     }
@@ -95,8 +102,12 @@ class Summing {
       const MpiCallRow& call = part.call;
       const CommsSubject subject{part.communicator, call.function,
                                  static_cast<std::int32_t>(call.process), call.t_start_ns};
-      Sum of_part{0, 0, 0, part.ns, {}};
-      if (part.counts) of_part = {1, call.bytes, call.recv_bytes, part.ns, {}};
+      Sum of_part{0, 0, 0, part.ns, part.waiting_ns, part.unknown_ns, {}};
+      if (part.counts) {
+        of_part.calls = 1;
+        of_part.sent = call.bytes;
+        of_part.received = call.recv_bytes;
+      }
       add_part(subject, std::max(call.bytes, call.recv_bytes), call_site_at(run_, call.stack),
                of_part);
     });
@@ -111,6 +122,8 @@ class Summing {
     sum.sent += part.sent;
     sum.received += part.received;
     sum.time_ns += part.time_ns;
+    sum.waiting_ns += part.waiting_ns;
+    sum.unknown_ns += part.unknown_ns;
     sum.ns_of_process[subject.process] += part.time_ns;
   }
 
@@ -263,7 +276,9 @@ class Summing {
                                    {"sent_bytes", "sent", Unit::bytes},
                                    {"received_bytes", "received", Unit::bytes},
                                    {"time_ns", "time, all ranks", Unit::nanoseconds},
-                                   {"time_percent", "of MPI %", Unit::percent}});
+                                   {"time_percent", "of MPI %", Unit::percent},
+                                   {"waiting_ns", "of it waiting", Unit::nanoseconds},
+                                   {"unknown_ns", "not known", Unit::nanoseconds}});
     if (has(CommsBy::rank)) return;  // each row is of one
     columns.insert(columns.end(), {{"mean_ns", "mean of ranks", Unit::nanoseconds},
                                    {"min_ns", "least", Unit::nanoseconds},
@@ -323,8 +338,8 @@ class Summing {
   }
 
   void add_call_cells(const Sum& sum, std::uint64_t whole, std::vector<Cell>& row) const {
-    row.insert(row.end(),
-               {sum.calls, sum.sent, sum.received, sum.time_ns, percent(sum.time_ns, whole)});
+    row.insert(row.end(), {sum.calls, sum.sent, sum.received, sum.time_ns,
+                           percent(sum.time_ns, whole), sum.waiting_ns, sum.unknown_ns});
     if (has(CommsBy::rank)) return;
     const auto shorter = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [least, most] =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "log-merger/reports/info_output.hpp"
@@ -15,14 +16,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Length of a run in which rows of the table of delays say enough.
-constexpr std::size_t kShownDelays = 10;
+// Rows of the tables of delays and of the critical path that say enough.
+constexpr std::size_t kShownPlaces = 10;
 
-std::int64_t useful_ns(const RankTime& rank) {
-  return std::max<std::int64_t>(0, rank.t_end_ns - rank.t_begin_ns - rank.mpi_ns);
+// Time outside MPI; nothing where several threads called MPI: which of them worked when they did
+// not is not recorded.
+std::optional<std::int64_t> useful_ns(const RankTime& rank) {
+  if (rank.threads > 1) return std::nullopt;
+  return rank.t_end_ns - rank.t_begin_ns - rank.mpi_ns;
 }
 
-double ratio(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : -1; }
+double ratio(double part, double whole) { return whole > 0 ? part / whole : -1; }
 
 std::string place_of(const Run& run, const Delay& delay) {
   const TextId site = call_site_of(run, delay.stack);
@@ -62,9 +66,10 @@ Table balance_table(const Run& run) {
   };
   for (const RankTime& rank : run.rank_times) {
     const auto delay = delays.find(rank.process);
+    const std::optional<std::int64_t> useful = useful_ns(rank);
     table.rows.push_back(
         {labels.of_processes()[rank.process], std::uint64_t{rank.threads},
-         time(rank.t_end_ns - rank.t_begin_ns), time(useful_ns(rank)), time(rank.mpi_ns),
+         time(rank.t_end_ns - rank.t_begin_ns), useful ? time(*useful) : Cell{}, time(rank.mpi_ns),
          time(rank.waiting_ns), time(rank.moving_ns), time(rank.unknown_ns), time(rank.other_ns),
          time(delay == delays.end() ? 0 : delay->second), time(rank.start_and_end_ns)});
   }
@@ -97,6 +102,55 @@ Table delays_table(const Run& run) {
   return table;
 }
 
+std::int64_t length_of(const std::vector<CriticalPart>& path) {
+  std::int64_t ns = 0;
+  for (const CriticalPart& part : path) ns += part.work_ns + part.mpi_ns;
+  return ns;
+}
+
+Table critical_path_table(const Run& run) {
+  Table table{.key = "critical_path",
+              .title = "The critical path: what the length of the run comes from",
+              .columns = {{"rank", "rank"},
+                          {"function", "function"},
+                          {"call_site", "call site"},
+                          {"work_ns", "outside MPI before it", Unit::nanoseconds},
+                          {"mpi_ns", "in it", Unit::nanoseconds},
+                          {"share_percent", "of the path %", Unit::percent}},
+              .rows = {}};
+  const Labels labels(run);
+  const auto whole = static_cast<double>(std::max<std::int64_t>(1, length_of(run.critical_path)));
+  const auto text = [&](TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; };
+  for (const CriticalPart& part : run.critical_path) {
+    table.rows.push_back({labels.of_processes()[part.process], text(part.function),
+                          text(call_site_of(run, part.stack)),
+                          static_cast<std::uint64_t>(part.work_ns),
+                          static_cast<std::uint64_t>(part.mpi_ns),
+                          100.0 * static_cast<double>(part.work_ns + part.mpi_ns) / whole});
+  }
+  return table;
+}
+
+std::string critical_path_line(const Run& run) {
+  std::int64_t work_ns = 0;
+  std::map<std::uint32_t, std::int64_t> ns_of_process;
+  for (const CriticalPart& part : run.critical_path) {
+    work_ns += part.work_ns;
+    ns_of_process[part.process] += part.work_ns + part.mpi_ns;
+  }
+  const std::int64_t whole = length_of(run.critical_path);
+  if (whole == 0) return "critical path: not known";
+  const auto most =
+      std::max_element(ns_of_process.begin(), ns_of_process.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto percent = [&](std::int64_t ns) {
+    return 100.0 * static_cast<double>(ns) / static_cast<double>(whole);
+  };
+  return fmt::format("critical path: {}, {:.0f} % outside MPI; {:.0f} % lies in rank {}",
+                     format_duration(static_cast<std::uint64_t>(whole)), percent(work_ns),
+                     percent(most->second), Labels(run).of_processes()[most->first]);
+}
+
 // The answer to "which rank delays the others", first of all.
 std::string verdict(const Run& run) {
   const auto delays = delays_of_processes(run);
@@ -124,6 +178,7 @@ std::string percent_of(double efficiency) {
 
 std::string efficiencies_line(const Run& run) {
   const Efficiencies e = efficiencies_of(run);
+  if (e.parallel < 0) return "efficiency: not known, of ranks of which several threads call MPI";
   return fmt::format(
       "efficiency: parallel {} = load balance {} x communication {} (= serialisation {} x transfer "
       "{})",
@@ -137,7 +192,7 @@ std::string coverage_line(const Run& run) {
     in_mpi += rank.mpi_ns;
     unknown += rank.unknown_ns;
   }
-  return fmt::format("of {} in MPI, all ranks, it is not known of {} whether it was waiting",
+  return fmt::format("of {} in MPI on all ranks, {} may or may not be waiting",
                      format_duration(static_cast<std::uint64_t>(in_mpi)),
                      format_duration(static_cast<std::uint64_t>(unknown)));
 }
@@ -159,14 +214,17 @@ void write_text_waits(std::ostream& out, const RowSource& source, const Table& w
   const Run& run = source.run();
   out << verdict(run) << '\n';
   write_run_line(out, run);
-  out << "# " << efficiencies_line(run) << "\n# " << coverage_line(run) << "\n\n";
+  out << "# " << efficiencies_line(run) << "\n# " << critical_path_line(run) << "\n# "
+      << coverage_line(run) << "\n\n";
   Table delays = delays_table(run);
-  delays.keep_first(options.limit.value_or(kShownDelays));
+  delays.keep_first(options.limit.value_or(kShownPlaces));
+  Table path = critical_path_table(run);
+  path.keep_first(options.limit.value_or(kShownPlaces));
   Table balance = balance_table(run);
   if (options.limit) balance.keep_first(*options.limit);
-  for (const Table* table :
-       {&static_cast<const Table&>(balance), &static_cast<const Table&>(delays), &waits}) {
-    write_text(out, *table, options.colour);
+  for (const std::reference_wrapper<const Table> table :
+       {std::cref(balance), std::cref(delays), std::cref(path), std::cref(waits)}) {
+    write_text(out, table, options.colour);
     out << '\n';
   }
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';
@@ -177,6 +235,7 @@ void write_json_waits(std::ostream& out, const Run& run, const Table& waits) {
   ordered_json json = {{"schema", kInfoSchema}, {"run", run.run_id}};
   json["waits"] = to_json(waits);
   json["delays"] = to_json(delays_table(run));
+  json["critical_path"] = to_json(critical_path_table(run));
   json["balance"] = to_json(balance_table(run));
   json["efficiency"] = efficiencies_json(run);
   json["identities"] = identities_json(run);
@@ -190,9 +249,10 @@ Efficiencies efficiencies_of(const Run& run) {
   double sum = 0, greatest = 0, ideal = 0;
   std::int64_t begin = INT64_MAX, end = INT64_MIN;
   for (const RankTime& rank : run.rank_times) {
-    const auto useful = static_cast<double>(useful_ns(rank));
-    sum += useful;
-    greatest = std::max(greatest, useful);
+    const std::optional<std::int64_t> useful = useful_ns(rank);
+    if (!useful) return {};
+    sum += static_cast<double>(*useful);
+    greatest = std::max(greatest, static_cast<double>(*useful));
     ideal = std::max(ideal, static_cast<double>(rank.ideal_ns));
     begin = std::min(begin, rank.t_begin_ns);
     end = std::max(end, rank.t_end_ns);

@@ -31,8 +31,8 @@ struct WaitsOptions {
   Colour colour = Colour::off;
 };
 
-// POP's efficiencies, each between 0 and 1 (https://pop-coe.eu/node/69); -1 = not known. Useful
-// time is that outside of MPI, from the end of MPI_Init to the start of MPI_Finalize:
+// POP's efficiencies, each between 0 and 1 (https://pop-coe.eu/node/69); -1 = not known, as where
+// several threads of a rank call MPI. Useful time is that outside of MPI, from the end of MPI_Init to the start of MPI_Finalize:
 //   load balance = mean useful time / greatest useful time
 //   communication = greatest useful time / runtime = serialisation * transfer
 //   serialisation = greatest useful time / runtime over an ideal network

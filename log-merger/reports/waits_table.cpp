@@ -125,11 +125,26 @@ Key key_of(const Wait& wait, std::int32_t call_site, WaitsBy by) {
   return key;
 }
 
+// A message that a wait was for. They are looked at in their own order: waits are by process,
+// messages by time.
+struct Late {
+  std::int64_t message;
+  std::uint64_t moving_ns;
+  Sum* sum;
+};
+
+void add_ways(const RowSource& source, std::vector<Late> late) {
+  std::sort(late.begin(), late.end(),
+            [](const Late& a, const Late& b) { return a.message < b.message; });
+  Ways ways(source);
+  for (const Late& one : late) one.sum->moving_ns_of[ways(one.message)] += one.moving_ns;
+}
+
 std::map<Key, Sum> sums_of(const RowSource& source, const Choice& choice, WaitsBy by) {
   std::map<Key, Sum> sums;
   const Run& run = source.run();
   RowWindow<MpiCallRow> calls(source, Wanted<MpiCallRow>{&MpiCallRow::stack});
-  Ways ways(source);
+  std::vector<Late> late;
   const bool wants_site = by == WaitsBy::all || by == WaitsBy::call_site;
   for_each_row(source, Wanted<Wait>::all(), [&](const Wait& wait, std::size_t) {
     if (!choice.accepts(wait)) return;
@@ -143,9 +158,10 @@ std::map<Key, Sum> sums_of(const RowSource& source, const Choice& choice, WaitsB
     sum.unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
     sum.moving_ns += static_cast<std::uint64_t>(wait.moving_ns);
     if (wait.message >= 0) {
-      sum.moving_ns_of[ways(wait.message)] += static_cast<std::uint64_t>(wait.moving_ns);
+      late.push_back({wait.message, static_cast<std::uint64_t>(wait.moving_ns), &sum});
     }
   });
+  add_ways(source, std::move(late));
   return sums;
 }
 

@@ -91,6 +91,8 @@ struct Table<CallSum> {
       column("recv_bytes", &Row::recv_bytes, "that these receive or fetch", Unit::bytes),
       column("ns", &Row::ns, "whole time of these", Unit::ns),
       column("part_ns", &Row::part_ns, "time that went to part_communicator", Unit::ns),
+      column("part_waiting_ns", &Row::part_waiting_ns, "of part_ns: for other processes", Unit::ns),
+      column("part_unknown_ns", &Row::part_unknown_ns, "of part_ns: perhaps waiting", Unit::ns),
   };
 };
 

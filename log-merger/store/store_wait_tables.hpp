@@ -45,6 +45,19 @@ struct Table<Delay> {
 };
 
 template <>
+struct Table<CriticalPart> {
+  using Row = CriticalPart;
+  static constexpr const char* name = "critical_path";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process that the path leads through", Unit::process),
+      column("function", &Row::function, "MPI function", Unit::text),
+      column("stack", &Row::stack, "where it called that", Unit::stack),
+      column("work_ns", &Row::work_ns, "outside MPI, before these calls", Unit::ns),
+      column("mpi_ns", &Row::mpi_ns, "in these calls", Unit::ns),
+  };
+};
+
+template <>
 struct Table<RankTime> {
   using Row = RankTime;
   static constexpr const char* name = "rank_times";

@@ -31,6 +31,28 @@ CallParts::CallParts(const RowSource& source)
   }
 }
 
+// A wait belongs to the part of its communicator, where there is none to the longest one.
+void CallParts::divide(const MpiCallRow& call, const std::vector<WaitShare>& shares,
+                       const std::vector<Wait>& waits, std::vector<CallPart>& parts) const {
+  parts.clear();
+  std::size_t longest = 0;
+  if (shares.empty()) parts.push_back({call, communicator_of(call), duration_of(call), false});
+  for (const WaitShare& share : shares) {
+    const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(share.ns, 0));
+    parts.push_back({call, share.communicator, ns, false});
+    if (ns > parts[longest].ns) longest = parts.size() - 1;
+  }
+  parts[longest].counts = true;
+  for (const Wait& wait : waits) {
+    const auto own = std::find_if(parts.begin(), parts.end(), [&](const CallPart& part) {
+      return part.communicator == wait.communicator;
+    });
+    CallPart& part = own == parts.end() ? parts[longest] : *own;
+    if (is_waiting(wait.kind)) part.waiting_ns += static_cast<std::uint64_t>(wait.ns);
+    part.unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
+  }
+}
+
 std::int32_t CallParts::communicator_of(const MpiCallRow& call) const {
   return call.communicator < 0 && is_of_world_[call.function] ? world_of_process_[call.process]
                                                               : call.communicator;

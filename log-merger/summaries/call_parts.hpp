@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "log-merger/model/model.hpp"
@@ -16,7 +17,9 @@ struct CallPart {
   const MpiCallRow& call;
   std::int32_t communicator;  // -1 = none; start and end of MPI are on its world
   std::uint64_t ns;
-  bool counts;  // of the parts of a call one stands for it: the longest
+  bool counts;                   // of the parts of a call one stands for it: the longest
+  std::uint64_t waiting_ns = 0;  // of it, for other processes
+  std::uint64_t unknown_ns = 0;  // of it, perhaps waiting
 };
 
 class CallParts {
@@ -31,27 +34,13 @@ class CallParts {
     using Call = MpiCallRow;
     wanted |=
         {&Call::process, &Call::function, &Call::communicator, &Call::t_start_ns, &Call::t_end_ns};
-    RowWindow<WaitShare> shares(source_, Wanted<WaitShare>::all());
-    const std::size_t end = source_.count<WaitShare>();
-    std::size_t next = 0;
-    std::vector<WaitShare> of_call;
+    RowsOfCalls<WaitShare> shares(source_, Wanted<WaitShare>::all());
+    RowsOfCalls<Wait> waits(
+        source_, {&Wait::call, &Wait::kind, &Wait::communicator, &Wait::ns, &Wait::unknown_ns});
+    std::vector<CallPart> parts;
     for_each_row(source_, wanted, [&](const Call& call, std::size_t number) {
-      of_call.clear();
-      for (; next < end && shares.row(next).call == number; ++next) {
-        of_call.push_back(shares.row(next));
-      }
-      if (of_call.empty()) {
-        body(CallPart{call, communicator_of(call), duration_of(call), true});
-        return;
-      }
-      const auto longest =
-          std::max_element(of_call.begin(), of_call.end(),
-                           [](const WaitShare& a, const WaitShare& b) { return a.ns < b.ns; });
-      for (auto part = of_call.begin(); part != of_call.end(); ++part) {
-        body(CallPart{call, part->communicator,
-                      static_cast<std::uint64_t>(std::max<std::int64_t>(part->ns, 0)),
-                      part == longest});
-      }
+      divide(call, shares.of(number), waits.of(number), parts);
+      for (const CallPart& part : parts) body(part);
     });
   }
 
@@ -66,6 +55,30 @@ class CallParts {
   }
 
  private:
+  // Rows of a table that is by call, for calls in their order.
+  template <typename Row>
+  class RowsOfCalls {
+   public:
+    RowsOfCalls(const RowSource& source, Wanted<Row> wanted)
+        : rows_(source, wanted), end_(source.count<Row>()) {}
+
+    const std::vector<Row>& of(std::size_t call) {
+      found_.clear();
+      for (; next_ < end_ && std::cmp_equal(rows_.row(next_).call, call); ++next_) {
+        found_.push_back(rows_.row(next_));
+      }
+      return found_;
+    }
+
+   private:
+    RowWindow<Row> rows_;
+    std::size_t end_, next_ = 0;
+    std::vector<Row> found_;
+  };
+
+  // `parts` is what it was before, to spare an allocation for each call.
+  void divide(const MpiCallRow& call, const std::vector<WaitShare>& shares,
+              const std::vector<Wait>& waits, std::vector<CallPart>& parts) const;
   std::int32_t communicator_of(const MpiCallRow& call) const;
 
   const RowSource source_;

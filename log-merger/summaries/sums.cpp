@@ -160,6 +160,8 @@ bool add_calls(Run& run) {
     }
     CallSum& sum = run.call_sums[number];
     sum.part_ns += part.ns;
+    sum.part_waiting_ns += part.waiting_ns;
+    sum.part_unknown_ns += part.unknown_ns;
     if (part.counts) {
       ++sum.calls;
       sum.timed += CallParts::is_timed(call) ? 1 : 0;

@@ -70,6 +70,17 @@ CallRole role_of_completion(const MpiName& name) {
   return probes ? CallRole::probe : CallRole::other;
 }
 
+// All that opened a file make these together.
+CallRole role_of_file(std::string_view base) {
+  if (base.starts_with("file_i")) return CallRole::other;
+  const bool together =
+      base.ends_with("_all") || base.ends_with("_ordered") || base.ends_with("_all_end") ||
+      base.ends_with("_ordered_end") || base == "file_open" || base == "file_close" ||
+      base == "file_set_view" || base == "file_set_size" || base == "file_set_atomicity" ||
+      base == "file_preallocate" || base == "file_seek_shared" || base == "file_sync";
+  return together ? CallRole::manages : CallRole::moves;
+}
+
 CallRole role_of_management(std::string_view base) {
   if (base == "init" || base == "init_thread") return CallRole::start_of_mpi;
   if (base == "finalize") return CallRole::end_of_mpi;
@@ -95,7 +106,7 @@ RoleOfCall role_of_call(std::string_view function) {
     case MpiKind::rma:
       return {role_of_one_sided(name.base), false};
     case MpiKind::io:
-      return {name.base.starts_with("file_i") ? CallRole::other : CallRole::moves, false};
+      return {role_of_file(name.base), false};
     case MpiKind::management:
       return {role_of_management(name.base), false};
   }

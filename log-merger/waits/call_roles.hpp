@@ -1,4 +1,5 @@
-// What an MPI call does while other processes may be late: by its name alone. For the waits and hangs.
+// What an MPI call does while other processes may be late: by its name alone. For the waits and
+// hangs.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ enum class CallRole : std::uint8_t {
   to_root,           //
   from_lower_ranks,  //
   over_counts,       // who waits for whom depends on the counts, which are not recorded
-  manages,           // makes communicators: the library may synchronise
+  manages,           // makes communicators, uses a file together: the library may synchronise
   makes_window,      // what follows is over a window
   frees_window,      //
   fence,             //

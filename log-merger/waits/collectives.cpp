@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "log-merger/waits/windows.hpp"
 
 namespace uctrace::merge {
 
 namespace {
-
-// Nothing that its process called is missing, but for what came after its death.
-bool is_whole(const ProcessLog& log) {
-  return log.recorded.whole() && log.file.dropped_records() == 0;
-}
 
 WaitKind kind_of_wait(CallRole role) {
   switch (role) {
@@ -52,7 +48,24 @@ bool moves_data(CallRole role) {
   return role >= CallRole::all_with_all && role <= CallRole::from_lower_ranks;
 }
 
+// MPI lets a process call MPI_Bcast and another one MPI_Bcast_c.
+std::string_view without_suffix(std::string_view function) {
+  return function.ends_with("_c") ? function.substr(0, function.size() - 2) : function;
+}
+
 }  // namespace
+
+bool is_whole(const ProcessLog& log) {
+  return log.recorded.whole() && log.file.dropped_records() == 0;
+}
+
+CallIndex CollectiveOperation::left_by_process(const Job& job, ProcessIndex process) const {
+  const auto own = std::partition_point(calls.begin(), calls.end(), [&](CallIndex index) {
+    return job.calls[index].process < process;
+  });
+  if (own == calls.end() || job.calls[*own].process != process) return {};
+  return left_by[static_cast<std::size_t>(own - calls.begin())];
+}
 
 Collectives::Collectives(const Job& job, RolesOfCalls& roles) : job_(job) {
   std::map<Key, Sequences> groups;
@@ -68,33 +81,33 @@ void Collectives::add_calls(ProcessIndex process, RolesOfCalls& roles,
   const ProcessLog& log = job_.logs[process];
   const InstanceIndex world = world_of(process);
   NumbersOfWindows windows(log);
+  std::map<Key, std::vector<CallIndex>> own;
   for (const auto& lane : log.calls_of_lane) {
     for (const CallIndex index : lane) {
       const MpiCall& c = call(index);
       const CallRole role = roles(c).role;
       if (role == CallRole::end_of_mpi && world != kNone) {
-        groups[{world, Scope::mpi, 0}][process].push_back(index);
+        own[{world, Scope::mpi, 0}].push_back(index);
       }
       if (c.comm == kNone) continue;
       const InstanceIndex instance = log.comms[c.comm].instance;
       if (instance == kNone) continue;
       if (is_collective(role)) {
-        groups[{instance, Scope::communicator, 0}][process].push_back(index);
+        own[{instance, Scope::communicator, 0}].push_back(index);
       } else if (role == CallRole::makes_window) {
-        groups[{instance, Scope::windows, 0}][process].push_back(index);
+        own[{instance, Scope::windows, 0}].push_back(index);
       } else if (role == CallRole::fence || role == CallRole::frees_window) {
         if (c.window != kNone) {
-          groups[{instance, Scope::window, windows.of(c.window)}][process].push_back(index);
+          own[{instance, Scope::window, windows.of(c.window)}].push_back(index);
         }
       }
     }
   }
-  for (auto& [key, sequences] : groups) {
-    const auto own = sequences.find(process);
-    if (own == sequences.end()) continue;
-    std::stable_sort(own->second.begin(), own->second.end(), [&](CallIndex a, CallIndex b) {
+  for (auto& [key, calls] : own) {
+    std::stable_sort(calls.begin(), calls.end(), [&](CallIndex a, CallIndex b) {
       return call(a).start_tick < call(b).start_tick;
     });
+    groups[key][process] = std::move(calls);
   }
 }
 
@@ -114,12 +127,17 @@ void Collectives::lay_out(const Sequences& sequences, std::size_t members, Roles
     operation.role = roles(first).role;
     operation.begins = roles(first).begins;
     known = known && operation.calls.size() == members &&
-            std::all_of(operation.calls.begin(), operation.calls.end(),
-                        [&](CallIndex other) { return call(other).function == first.function; });
+            std::all_of(operation.calls.begin(), operation.calls.end(), [&](CallIndex other) {
+              return call(other).function == first.function ||
+                     without_suffix(job_.run.texts[call(other).function]) ==
+                         without_suffix(job_.run.texts[first.function]);
+            });
     operation.complete = known;
     finish(operation);
     for (const CallIndex index : operation.calls) {
-      if (roles(call(index)).begins) begun_[index] = operations_.size();
+      const bool begins = roles(call(index)).begins;
+      if (begins) begun_[index] = operations_.size();
+      operation.left_by.push_back(begins ? CallIndex() : index);
     }
     operations_.push_back(std::move(operation));
   }
@@ -195,16 +213,50 @@ CallIndex Collectives::late_for(const CollectiveOperation& operation, CallIndex 
   }
 }
 
+// The same for all of them at once: a scan of n processes has n * n pairs.
+std::unordered_map<CallIndex, CallIndex> Collectives::late_of_scan(
+    const CollectiveOperation& operation) const {
+  std::vector<CallIndex> by_rank = operation.calls;
+  std::sort(by_rank.begin(), by_rank.end(),
+            [&](CallIndex a, CallIndex b) { return rank_in_comm(a) < rank_in_comm(b); });
+  std::unordered_map<CallIndex, CallIndex> late;
+  CallIndex last;
+  for (const CallIndex index : by_rank) {
+    late[index] = last;
+    if (last == kNone || call(index).start_ns > call(last).start_ns) last = index;
+  }
+  return late;
+}
+
+// By its own arguments, whatever the others did.
+bool Collectives::never_waits(const CollectiveOperation& operation, CallIndex index) const {
+  const auto rank = static_cast<std::int64_t>(rank_in_comm(index));
+  switch (operation.role) {
+    case CallRole::from_root:
+      return rank == call(index).peer;
+    case CallRole::to_root:
+      return rank != call(index).peer;
+    case CallRole::from_lower_ranks:
+      return rank == 0;
+    default:
+      return false;
+  }
+}
+
 void Collectives::find_waits_of(const WaitMaker& maker, const CollectiveOperation& operation,
                                 std::vector<Wait>& rows) const {
   if (operation.role == CallRole::other || operation.role == CallRole::over_counts) return;
+  const bool scans = operation.complete && operation.role == CallRole::from_lower_ranks;
+  std::unordered_map<CallIndex, CallIndex> of_scan;
+  if (scans) of_scan = late_of_scan(operation);
   for (const CallIndex index : operation.calls) {
     const WaitKind kind = kind_of_wait(operation.role);
     if (!operation.complete) {
+      if (never_waits(operation, index)) continue;
       maker.add(index, {maker.unknown(kind, index, WaitUnknown::members)}, rows);
       continue;
     }
-    const CallIndex late = late_for(operation, index);
+    const CallIndex late = scans ? of_scan.at(index) : late_for(operation, index);
     if (late != kNone) {
       Awaited one = maker.awaited(kind, index, call(late).process, late, call(late).start_ns);
       maker.add(index, {one}, rows);
@@ -224,14 +276,48 @@ void Collectives::find_waits(const WaitMaker& maker, std::vector<Wait>& rows) co
 std::vector<Awaited> Collectives::awaited(const WaitMaker& maker, CallIndex waiting,
                                           CallIndex begun) const {
   constexpr WaitKind kKind = WaitKind::nonblocking_collective;
+  if (processes_of(call(begun)) == 1) return {};
   const auto found = begun_.find(begun);
   if (found == begun_.end()) return {maker.unknown(kKind, waiting, WaitUnknown::members)};
   const CollectiveOperation& operation = operations_[found->second];
-  if (operation.role == CallRole::other || operation.role == CallRole::over_counts) return {};
-  if (!operation.complete) return {maker.unknown(kKind, waiting, WaitUnknown::members)};
+  if (operation.role == CallRole::over_counts) {
+    return {maker.unknown(kKind, waiting, WaitUnknown::partner)};
+  }
+  if (operation.role == CallRole::other) return {};
+  if (!operation.complete) {
+    if (never_waits(operation, begun)) return {};
+    return {maker.unknown(kKind, waiting, WaitUnknown::members)};
+  }
   const CallIndex late = late_for(operation, begun);
   if (late == kNone) return {};
   return {maker.awaited(kKind, waiting, call(late).process, late, call(late).start_ns)};
+}
+
+void Collectives::completed_by(CallIndex waiting, CallIndex begun) {
+  const auto found = begun_.find(begun);
+  if (found == begun_.end()) return;
+  CollectiveOperation& operation = operations_[found->second];
+  const auto own =
+      std::lower_bound(operation.calls.begin(), operation.calls.end(), begun,
+                       [&](CallIndex a, CallIndex b) { return call(a).process < call(b).process; });
+  operation.left_by[static_cast<std::size_t>(own - operation.calls.begin())] = waiting;
+}
+
+// Of both sides of an intercommunicator; 0 = not known.
+std::size_t Collectives::processes_of(const MpiCall& c) const {
+  if (c.comm == kNone) return 0;
+  const InstanceIndex instance = job_.logs[c.process].comms[c.comm].instance;
+  if (instance == kNone) return 0;
+  const CommInstance& comm = job_.comms[instance];
+  return comm.inter ? comm.sides[0].size + comm.sides[1].size : comm.sides[0].size;
+}
+
+bool Collectives::has_no_rule(const MpiCall& c, CallRole role) const {
+  if (processes_of(c) == 1) return false;
+  if (role == CallRole::over_counts || role == CallRole::manages) return true;
+  if (!is_collective(role) || c.comm == kNone) return false;
+  const InstanceIndex instance = job_.logs[c.process].comms[c.comm].instance;
+  return instance != kNone && job_.comms[instance].inter;
 }
 
 }  // namespace uctrace::merge

@@ -21,13 +21,22 @@ namespace uctrace::merge {
 // One operation: a call of each process that is in it.
 struct CollectiveOperation {
   CallRole role = CallRole::other;
-  bool begins = false;   // other calls complete it
-  bool complete = true;  // every process of it has a call that is over or needs not be
-  std::vector<CallIndex> calls;
+  bool begins = false;           // other calls complete it
+  bool complete = true;          // every process of it has a call that is over or needs not be
+  std::vector<CallIndex> calls;  // by process
+  // The calls that these processes left it by: the same, or those that complete what these begin;
+  // kNone = not known.
+  std::vector<CallIndex> left_by;
   // Who entered last, and who left first; only where it is complete.
   CallIndex last, first_left;
   CallIndex root;  // of one from or to a root
+
+  // Of `left_by`; kNone where the process is not in it.
+  CallIndex left_by_process(const Job& job, ProcessIndex process) const;
 };
+
+// Nothing that the process called is missing, but for what came after its death.
+bool is_whole(const ProcessLog& log);
 
 class Collectives {
  public:
@@ -42,6 +51,13 @@ class Collectives {
   // nothing where no rule says so.
   std::vector<Awaited> awaited(const WaitMaker& maker, CallIndex waiting, CallIndex begun) const;
 
+  // Whether processes may wait for each other in it by no rule that is known here: what is done
+  // depends on counts, on the other side of an intercommunicator, or on the library.
+  bool has_no_rule(const MpiCall& call, CallRole role) const;
+
+  // `waiting` completed what `begun` began.
+  void completed_by(CallIndex waiting, CallIndex begun);
+
  private:
   // What is called in one order: collective operations of a communicator, windows made of it, what
   // is called on one of these, the end of MPI.
@@ -53,6 +69,9 @@ class Collectives {
   void lay_out(const Sequences& sequences, std::size_t members, RolesOfCalls& roles);
   void finish(CollectiveOperation& operation) const;
   CallIndex late_for(const CollectiveOperation& operation, CallIndex of_process) const;
+  std::unordered_map<CallIndex, CallIndex> late_of_scan(const CollectiveOperation& operation) const;
+  bool never_waits(const CollectiveOperation& operation, CallIndex index) const;
+  std::size_t processes_of(const MpiCall& call) const;
   void find_waits_of(const WaitMaker& maker, const CollectiveOperation& operation,
                      std::vector<Wait>& rows) const;
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }

@@ -26,7 +26,7 @@ struct WaitsOfProcess {
   SumsOfRanges passed_on;            // cost a nanosecond of each, from later waits of others
 };
 
-// Those of a process that lie in [from, to), the first and last of them in part.
+// Some of a process that follow each other.
 struct Span {
   std::size_t first = 0, end = 0;
   std::int64_t ns = 0;
@@ -84,13 +84,15 @@ class Delays {
     return rows;
   }
 
-  // Waits of a process that were over before `to`.
+  // Waits of a process that ended in (from, to].
   Span waits_between(const WaitsOfProcess& own, std::int64_t from, std::int64_t to) const {
+    const auto first_after = [&](std::int64_t ns) {
+      return static_cast<std::size_t>(std::upper_bound(own.ends.begin(), own.ends.end(), ns) -
+                                      own.ends.begin());
+    };
     Span span;
-    span.first = static_cast<std::size_t>(std::upper_bound(own.ends.begin(), own.ends.end(), from) -
-                                          own.ends.begin());
-    span.end = static_cast<std::size_t>(std::lower_bound(own.ends.begin(), own.ends.end(), to) -
-                                        own.ends.begin());
+    span.first = first_after(from);
+    span.end = first_after(to);
     if (span.first >= span.end) return {};
     span.ns = own.before[span.end - 1] + own.ends[span.end - 1] - own.begins[span.end - 1] -
               own.before[span.first];
@@ -110,23 +112,20 @@ class Delays {
     const Cost cost = cost_of(wait, row);
     const ProcessIndex own(wait.process), late(wait.cause_process);
     const std::int64_t late_ns = wait.t_start_ns + wait.ns;
-    const auto meeting = meetings_.last(own, late, {wait.t_start_ns, late_ns});
-    Span waits_of_late;
-    double share_of_work = 1;
-    if (meeting) {
-      const Span waits_of_own =
-          waits_between(of_process_[own.place()], meeting->own_ns, wait.t_start_ns);
-      waits_of_late = waits_between(of_process_[late.place()], meeting->other_ns, late_ns);
-      const std::int64_t work_of_late = late_ns - meeting->other_ns - waits_of_late.ns;
-      const std::int64_t work_of_own = wait.t_start_ns - meeting->own_ns - waits_of_own.ns;
-      const double more =
-          static_cast<double>(std::max<std::int64_t>(0, work_of_late - work_of_own));
-      const double waited = static_cast<double>(waits_of_late.ns);
-      share_of_work = more + waited > 0 ? more / (more + waited) : 1;
-      if (waited > 0) {
-        const double a_ns = (cost.short_ns + cost.long_ns) * (1 - share_of_work) / waited;
-        of_process_[late.place()].passed_on.add(waits_of_late.first, waits_of_late.end, a_ns);
-      }
+    const Meeting meeting = meetings_.last(own, late, {wait.t_start_ns, late_ns});
+    const Span waits_of_own =
+        waits_between(of_process_[own.place()], meeting.own_ns, wait.t_start_ns);
+    // What passes cost on must end later than what it is passed on to (by_end).
+    const Span waits_of_late =
+        waits_between(of_process_[late.place()], meeting.other_ns, late_ns - 1);
+    const std::int64_t work_of_late = late_ns - meeting.other_ns - waits_of_late.ns;
+    const std::int64_t work_of_own = wait.t_start_ns - meeting.own_ns - waits_of_own.ns;
+    const double more = static_cast<double>(std::max<std::int64_t>(0, work_of_late - work_of_own));
+    const double waited = static_cast<double>(waits_of_late.ns);
+    const double share_of_work = more + waited > 0 ? more / (more + waited) : 1;
+    if (waited > 0) {
+      const double a_ns = (cost.short_ns + cost.long_ns) * (1 - share_of_work) / waited;
+      of_process_[late.place()].passed_on.add(waits_of_late.first, waits_of_late.end, a_ns);
     }
     Cost& of_work = delays_[key_of(wait)];
     of_work.short_ns += cost.short_ns * share_of_work;

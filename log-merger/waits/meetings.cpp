@@ -13,7 +13,8 @@ constexpr std::size_t kEarlier = 64;
 
 Meetings::Meetings(const Job& job, const Collectives& collectives,
                    const std::vector<std::vector<ReceivedMessage>>& received)
-    : job_(job), operations_(job.logs.size()) {
+    : job_(job), operations_(job.logs.size()), began_ns_(job.logs.size()) {
+  for (const RankTime& rank : job.run.rank_times) began_ns_[rank.process] = rank.t_begin_ns;
   for (const auto& of_process : received) {
     for (const ReceivedMessage& message : of_process) {
       const bool forward = message.source < message.destination;
@@ -28,8 +29,9 @@ Meetings::Meetings(const Job& job, const Collectives& collectives,
               [](const Meeting& a, const Meeting& b) { return a.own_ns < b.own_ns; });
   }
   for (const CollectiveOperation& operation : collectives.operations()) {
-    if (!operation.complete || operation.begins) continue;
-    for (const CallIndex index : operation.calls) {
+    if (!operation.complete) continue;
+    for (const CallIndex index : operation.left_by) {
+      if (index == kNone) continue;
       const MpiCall& call = job.calls[index];
       operations_[call.process.place()].push_back({call.end_ns, &operation});
     }
@@ -66,21 +68,20 @@ std::optional<Meeting> Meetings::last_operation(ProcessIndex own, ProcessIndex o
                                  [&](const LeftOperation& o) { return o.left_ns <= until.own_ns; });
   for (std::size_t looked = 0; at != left.begin() && looked < kEarlier; ++looked) {
     --at;
-    for (const CallIndex index : at->operation->calls) {
-      const MpiCall& call = job_.calls[index];
-      if (call.process == other && call.end_ns < until.other_ns) {
-        return Meeting{at->left_ns, call.end_ns};
-      }
+    const CallIndex of_other = at->operation->left_by_process(job_, other);
+    if (of_other != kNone && job_.calls[of_other].end_ns < until.other_ns) {
+      return Meeting{at->left_ns, job_.calls[of_other].end_ns};
     }
   }
   return std::nullopt;
 }
 
-std::optional<Meeting> Meetings::last(ProcessIndex own, ProcessIndex other, Until until) const {
-  const auto message = last_message(own, other, until);
-  const auto operation = last_operation(own, other, until);
-  if (!message || !operation) return message ? message : operation;
-  return message->own_ns > operation->own_ns ? message : operation;
+Meeting Meetings::last(ProcessIndex own, ProcessIndex other, Until until) const {
+  Meeting last{began_ns_[own.place()], began_ns_[other.place()]};
+  for (const auto& meeting : {last_message(own, other, until), last_operation(own, other, until)}) {
+    if (meeting && meeting->own_ns > last.own_ns) last = *meeting;
+  }
+  return last;
 }
 
 }  // namespace uctrace::merge

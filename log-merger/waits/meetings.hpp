@@ -1,5 +1,5 @@
 // When two processes last heard of each other: a message of one reached the other, or both left the
-// same collective operation. Private to the waits.
+// same collective operation; else when they left MPI_Init. Private to the waits.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@ struct ReceivedMessage {
 
 class Meetings {
  public:
+  // Run::rank_times are there.
   Meetings(const Job& job, const Collectives& collectives,
            const std::vector<std::vector<ReceivedMessage>>& received);
 
@@ -33,7 +34,7 @@ class Meetings {
   struct Until {
     std::int64_t own_ns, other_ns;
   };
-  std::optional<Meeting> last(ProcessIndex own, ProcessIndex other, Until until) const;
+  Meeting last(ProcessIndex own, ProcessIndex other, Until until) const;
 
  private:
   using Pair = std::pair<ProcessIndex, ProcessIndex>;  // the lower index first
@@ -50,6 +51,7 @@ class Meetings {
   // are under way both ways at once.
   std::map<Pair, std::vector<Meeting>> messages_;
   std::vector<std::vector<LeftOperation>> operations_;  // by process, then time
+  std::vector<std::int64_t> began_ns_;                  // by process: RankTime::t_begin_ns
 };
 
 }  // namespace uctrace::merge

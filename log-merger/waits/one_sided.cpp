@@ -1,7 +1,10 @@
 #include "log-merger/waits/one_sided.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
+#include "log-merger/waits/collectives.hpp"
 #include "log-merger/waits/windows.hpp"
 
 namespace uctrace::merge {
@@ -26,13 +29,19 @@ void OneSided::add_calls(ProcessIndex process, RolesOfCalls& roles) {
   NumbersOfWindows numbers(log);
   std::map<Key, Access> open;
   std::map<std::pair<Key, std::int32_t>, Access> locked;
+  std::vector<CallIndex> calls;
   for (const auto& lane : log.calls_of_lane) {
-    for (const CallIndex index : lane) {
-      const MpiCall& c = call(index);
-      if (c.window == kNone || c.comm == kNone) continue;
-      const Key key{log.comms[c.comm].instance, numbers.of(c.window)};
-      take(windows_[key], index, roles(c).role, open, locked, key);
-    }
+    std::copy_if(lane.begin(), lane.end(), std::back_inserter(calls), [&](CallIndex index) {
+      return call(index).window != kNone && call(index).comm != kNone;
+    });
+  }
+  std::stable_sort(calls.begin(), calls.end(), [&](CallIndex a, CallIndex b) {
+    return call(a).start_tick < call(b).start_tick;
+  });
+  for (const CallIndex index : calls) {
+    const MpiCall& c = call(index);
+    const Key key{log.comms[c.comm].instance, numbers.of(c.window)};
+    take(windows_[key], index, roles(c).role, open, locked, key);
   }
 }
 
@@ -91,18 +100,22 @@ void OneSided::take(Shared& shared, CallIndex index, CallRole role, std::map<Key
   }
 }
 
-// A call of the access that was entered before `ready_ns` and left afterwards is where it waited.
-// All others returned without, whatever the library did in them.
-void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) const {
+// What does not fit is not known, at both ends.
+void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) {
   std::map<std::pair<ProcessIndex, ProcessIndex>, std::vector<const Access*>> of_pair;
   for (const Access& access : shared.accesses) {
     for (const ProcessIndex target : access.targets) {
-      if (target != kNone) of_pair[{access.process, target}].push_back(&access);
+      of_pair[{access.process, target}].push_back(&access);
     }
   }
+  std::set<ProcessIndex> unknown_targets;
+  std::set<CallIndex> waited_for;  // MPI_Win_wait of which somebody is known
   for (const auto& [pair, accesses] : of_pair) {
     const auto found = shared.exposures.find(pair.second);
-    if (found == shared.exposures.end() || found->second.size() != accesses.size()) {
+    const bool fits = found != shared.exposures.end() && found->second.size() == accesses.size() &&
+                      is_whole(job_.logs[pair.first]) && is_whole(job_.logs[pair.second]);
+    if (!fits) {
+      unknown_targets.insert(pair.second);
       for (const Access* access : accesses) {
         awaited[access->calls.back()].push_back(
             maker.unknown(WaitKind::rma_late_post, access->calls.back(), WaitUnknown::partner));
@@ -110,28 +123,45 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
       continue;
     }
     for (std::size_t k = 0; k < accesses.size(); ++k) {
-      const Exposure& exposure = found->second[k];
-      const Access& access = *accesses[k];
-      const std::int64_t posted_ns = call(exposure.post).start_ns;
-      for (const CallIndex index : access.calls) {
-        const MpiCall& c = call(index);
-        if (c.start_ns < posted_ns && posted_ns < c.end_ns) {
-          awaited[index].push_back(
-              maker.awaited(WaitKind::rma_late_post, index, pair.second, exposure.post, posted_ns));
-        }
-      }
-      if (exposure.wait != kNone && access.ends_ns > call(exposure.wait).start_ns) {
-        awaited[exposure.wait].push_back(maker.awaited(WaitKind::rma_early_wait, exposure.wait,
-                                                       access.process, access.calls.back(),
-                                                       access.ends_ns));
-      }
+      find_epoch(maker, *accesses[k], found->second[k], pair.second, awaited);
+      waited_for.insert(found->second[k].wait);
     }
+  }
+  for (const auto& [target, exposures] : shared.exposures) {
+    for (const Exposure& exposure : exposures) {
+      if (exposure.wait == kNone) continue;
+      if (waited_for.contains(exposure.wait) && !unknown_targets.contains(target)) continue;
+      awaited[exposure.wait].push_back(
+          maker.unknown(WaitKind::rma_early_wait, exposure.wait, WaitUnknown::partner));
+    }
+  }
+}
+
+// A call of the access that was entered before the exposure began and left afterwards is where it
+// waited. All others returned without, whatever the library did in them.
+void OneSided::find_epoch(const WaitMaker& maker, const Access& access, const Exposure& exposure,
+                          ProcessIndex target, AwaitedBy& awaited) {
+  const std::int64_t posted_ns = call(exposure.post).start_ns;
+  dependencies_.push_back({access.calls.back(), exposure.post});
+  for (const CallIndex index : access.calls) {
+    const MpiCall& c = call(index);
+    if (c.start_ns < posted_ns && posted_ns < c.end_ns) {
+      awaited[index].push_back(
+          maker.awaited(WaitKind::rma_late_post, index, target, exposure.post, posted_ns));
+    }
+  }
+  if (exposure.wait == kNone) return;
+  dependencies_.push_back({exposure.wait, access.calls.back()});
+  if (access.ends_ns > call(exposure.wait).start_ns) {
+    awaited[exposure.wait].push_back(maker.awaited(WaitKind::rma_early_wait, exposure.wait,
+                                                   access.process, access.calls.back(),
+                                                   access.ends_ns));
   }
 }
 
 // Who holds a lock that excludes this one gives it back before this one's epoch ends: the call in
 // which that happened is where it waited. Of several holders the last one decided.
-void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) const {
+void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) {
   std::map<ProcessIndex, std::vector<const Access*>> of_target;
   for (const Access& lock : shared.locks) {
     if (lock.targets.front() != kNone) of_target[lock.targets.front()].push_back(&lock);
@@ -148,6 +178,7 @@ void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedB
         for (const CallIndex index : own.calls) {
           const MpiCall& c = call(index);
           if (c.start_ns < holder.ends_ns && holder.ends_ns < c.end_ns) {
+            dependencies_.push_back({index, holder.calls.back()});
             awaited[index].push_back(maker.awaited(WaitKind::rma_lock_contention, index,
                                                    holder.process, holder.calls.back(),
                                                    holder.ends_ns));
@@ -159,13 +190,14 @@ void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedB
   }
 }
 
-void OneSided::find_waits(const WaitMaker& maker, std::vector<Wait>& rows) {
+std::vector<Dependency> OneSided::find_waits(const WaitMaker& maker, std::vector<Wait>& rows) {
   AwaitedBy awaited;
   for (const auto& [key, shared] : windows_) {
     find_epochs(maker, shared, awaited);
     find_locks(maker, shared, awaited);
   }
   for (auto& [index, of_call] : awaited) maker.add(index, std::move(of_call), rows);
+  return std::move(dependencies_);
 }
 
 }  // namespace uctrace::merge

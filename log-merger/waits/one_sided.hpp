@@ -14,6 +14,7 @@
 
 #include "log-merger/job/job.hpp"
 #include "log-merger/waits/call_roles.hpp"
+#include "log-merger/waits/replay.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
 namespace uctrace::merge {
@@ -21,7 +22,8 @@ namespace uctrace::merge {
 class OneSided {
  public:
   OneSided(const Job& job, RolesOfCalls& roles);
-  void find_waits(const WaitMaker& maker, std::vector<Wait>& rows);
+  // Returns which calls can only have returned after which others.
+  std::vector<Dependency> find_waits(const WaitMaker& maker, std::vector<Wait>& rows);
 
  private:
   // Calls of one process on one window from MPI_Win_start to MPI_Win_complete, or while it holds a
@@ -49,12 +51,15 @@ class OneSided {
   void take(Shared& shared, CallIndex index, CallRole role, std::map<Key, Access>& open,
             std::map<std::pair<Key, std::int32_t>, Access>& locked, const Key& key);
   ProcessIndex target_of(const MpiCall& call) const;
-  void find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) const;
-  void find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) const;
+  void find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited);
+  void find_epoch(const WaitMaker& maker, const Access& access, const Exposure& exposure,
+                  ProcessIndex target, AwaitedBy& awaited);
+  void find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited);
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
 
   const Job& job_;
   std::map<Key, Shared> windows_;
+  std::vector<Dependency> dependencies_;
   std::map<std::pair<Index, std::int32_t>, ProcessIndex> process_of_rank_;  // by world and rank
 };
 

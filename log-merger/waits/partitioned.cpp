@@ -54,7 +54,12 @@ std::vector<Awaited> PartitionedMessages::late_receivers(const WaitMaker& maker,
   std::vector<Awaited> awaited;
   completed_by(index, true, [&](const PartitionOperation& send) {
     const PartitionOperation* const receive = partner_of(send);
-    if (receive == nullptr || process_of(*receive) == process_of(send)) return;
+    if (receive == nullptr) {
+      awaited.push_back(
+          maker.unknown(WaitKind::partitioned_late_receiver, index, WaitUnknown::partner));
+      return;
+    }
+    if (process_of(*receive) == process_of(send)) return;
     const Awaited one =
         maker.awaited(WaitKind::partitioned_late_receiver, index, process_of(*receive),
                       CallIndex(receive->start_call), receive->t_start_ns);

@@ -31,10 +31,14 @@ Awaited PointToPoint::late_sender(CallIndex index, const UcpOp& receive) {
   Awaited one = maker_.awaited(kKind, index, send.process, send.asked_by, sent_ns);
   one.wait.message = send.message.number();
   one.done_ns = receive.end_ns;
-  received_.push_back(
-      {job_.calls[index].start_ns, began_ns(receive), sent_ns, send.process.number()});
+  const MpiCall& call = job_.calls[index];
+  // What cannot be compared was there never.
+  const std::int64_t margin_ns =
+      one.wait.unknown == WaitUnknown::none ? one.margin_ns : INT64_MAX / 2;
+  received_.push_back({call.start_ns, began_ns(receive), sent_ns, margin_ns, send.process.number(),
+                       call.lane, call.comm});
   if (send.asked_by != kNone) dependencies_.push_back({index, send.asked_by});
-  messages_.push_back({send.process, receive.process, sent_ns, job_.calls[index].end_ns});
+  messages_.push_back({send.process, receive.process, sent_ns, call.end_ns});
   return one;
 }
 
@@ -59,8 +63,9 @@ bool PointToPoint::waits_for_receiver(const UcpOp& send) const {
   const std::string& function = send.asked_by == kNone
                                     ? job_.run.texts[kNoText]
                                     : job_.run.texts[job_.calls[send.asked_by].function];
-  if (parse_mpi_name(function).base == "ssend") return true;
-  if (send.message == kNone) return false;
+  const std::string base = parse_mpi_name(function).base;
+  if (base == "ssend") return true;
+  if (base == "bsend" || send.message == kNone) return false;  // it is buffered
   const std::string& protocol = job_.run.texts[job_.run.messages[send.message.place()].protocol];
   return protocol.find("eager") == std::string::npos || protocol.find("sync") != std::string::npos;
 }
@@ -69,17 +74,38 @@ std::vector<Awaited> PointToPoint::late_receivers(CallIndex index, const Complet
   std::vector<Awaited> awaited;
   for (const UcpIndex at : completed.messages) {
     const UcpOp& send = job_.ucp[at];
-    if (!send.is_send() || !has_partner(send) || !waits_for_receiver(send)) continue;
+    if (!send.is_send() || !waits_for_receiver(send)) continue;
+    const MpiCall& call = job_.calls[index];
+    if (!has_partner(send)) {
+      const bool was_over = send.end_ns >= 0 && send.end_ns <= call.start_ns;
+      if (!was_over) {
+        awaited.push_back(maker_.unknown(WaitKind::late_receiver, index, WaitUnknown::partner));
+      }
+      continue;
+    }
     const UcpOp& receive = job_.ucp[send.partner];
     const std::int64_t posted_ns = began_ns(receive);
     if (receive.process == send.process || (send.end_ns >= 0 && send.end_ns < posted_ns)) continue;
     Awaited one = maker_.awaited(WaitKind::late_receiver, index, receive.process, receive.asked_by,
                                  posted_ns);
+    // The call returned before there was a receive: it did not wait for one.
+    if (posted_ns > call.end_ns + one.margin_ns) continue;
     one.wait.message = send.message.number();
     one.done_ns = send.end_ns;
     awaited.push_back(one);
   }
   return awaited;
+}
+
+void PointToPoint::take_partitions(CallIndex index, std::vector<Awaited>& awaited) {
+  const MpiCall& call = job_.calls[index];
+  for (const Awaited& one : partitioned_.late_senders(maker_, index)) {
+    awaited.push_back(one);
+    if (one.wait.cause_process < 0) continue;
+    const ProcessIndex sender(one.wait.cause_process);
+    messages_.push_back({sender, call.process, one.ready_ns, call.end_ns});
+    dependencies_.push_back({index, CallIndex(one.wait.cause_call)});
+  }
 }
 
 void PointToPoint::take(CallIndex index) {
@@ -88,9 +114,9 @@ void PointToPoint::take(CallIndex index) {
   for (const CallIndex begun : completed.operations) {
     const std::vector<Awaited> of_operation = collectives_.awaited(maker_, index, begun);
     awaited.insert(awaited.end(), of_operation.begin(), of_operation.end());
+    completions_.push_back({index, begun});
   }
-  const std::vector<Awaited> partitions = partitioned_.late_senders(maker_, index);
-  awaited.insert(awaited.end(), partitions.begin(), partitions.end());
+  take_partitions(index, awaited);
   // A call that waits for a sender is not said to wait for a receiver as well.
   const auto entered_ns = job_.calls[index].start_ns;
   const bool is_late = std::any_of(awaited.begin(), awaited.end(), [&](const Awaited& one) {
@@ -108,28 +134,42 @@ void PointToPoint::take(CallIndex index) {
   maker_.add(index, std::move(awaited), rows_);
 }
 
+// Which message it found is not recorded.
+void PointToPoint::take_probe(CallIndex index) {
+  maker_.add(index, {maker_.unknown(WaitKind::late_sender, index, WaitUnknown::request)}, rows_);
+}
+
+// For whom it may have waited depends on what is not recorded.
+void PointToPoint::take_without_rule(CallIndex index) {
+  maker_.add(index, {maker_.unknown(WaitKind::wait_nxn, index, WaitUnknown::partner)}, rows_);
+}
+
 // A late sender is in wrong order if a message that could have been taken instead was taken later,
 // by a receive that was posted later: of the same sender, one that it sent before; of another one,
 // one that was there when the wait began. Scalasca's rule also counts messages of other senders
 // that came during the wait; in a program of several steps these are mostly the next step's.
+bool PointToPoint::is_wrong_order(const Wait& wait) const {
+  const MpiCall& call = job_.calls[CallIndex(wait.call)];
+  const std::int64_t sent_ns = wait.t_start_ns + wait.ns;
+  const auto later =
+      std::upper_bound(received_.begin(), received_.end(), call.start_ns,
+                       [](std::int64_t ns, const Received& one) { return ns < one.completing_ns; });
+  const auto end = later + std::min<std::ptrdiff_t>(kLaterReceives, received_.end() - later);
+  return std::any_of(later, end, [&](const Received& one) {
+    const bool was_there = one.source == wait.cause_process
+                               ? one.sent_ns < sent_ns
+                               : one.sent_ns + one.margin_ns < call.start_ns;
+    return was_there && one.lane == call.lane && one.comm == call.comm && one.posted_ns > sent_ns;
+  });
+}
+
 void PointToPoint::find_wrong_order() {
   std::stable_sort(received_.begin(), received_.end(), [](const Received& a, const Received& b) {
     return a.completing_ns < b.completing_ns;
   });
   for (Wait& wait : rows_) {
     if (wait.kind != WaitKind::late_sender || wait.unknown != WaitUnknown::none) continue;
-    const std::int64_t entered_ns = job_.calls[CallIndex(wait.call)].start_ns;
-    const std::int64_t sent_ns = wait.t_start_ns + wait.ns;
-    const auto later = std::upper_bound(
-        received_.begin(), received_.end(), entered_ns,
-        [](std::int64_t ns, const Received& one) { return ns < one.completing_ns; });
-    const auto end = later + std::min<std::ptrdiff_t>(kLaterReceives, received_.end() - later);
-    const bool wrong = std::any_of(later, end, [&](const Received& one) {
-      const bool was_there =
-          one.source == wait.cause_process ? one.sent_ns < sent_ns : one.sent_ns < entered_ns;
-      return was_there && one.posted_ns > sent_ns;
-    });
-    if (wrong) wait.kind = WaitKind::wrong_order;
+    if (is_wrong_order(wait)) wait.kind = WaitKind::wrong_order;
   }
 }
 

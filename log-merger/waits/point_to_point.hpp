@@ -7,8 +7,8 @@
 #include "log-merger/waits/collectives.hpp"
 #include "log-merger/waits/completed_messages.hpp"
 #include "log-merger/waits/meetings.hpp"
-#include "log-merger/waits/replay.hpp"
 #include "log-merger/waits/partitioned.hpp"
+#include "log-merger/waits/replay.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
 namespace uctrace::merge {
@@ -17,22 +17,35 @@ class PointToPoint {
  public:
   PointToPoint(const Job& job, ProcessIndex process, RolesOfCalls& roles,
                const Collectives& collectives, const PartitionedMessages& partitioned)
-      : job_(job), maker_(job), completed_(job, process, roles), collectives_(collectives),
+      : job_(job),
+        maker_(job),
+        completed_(job, process, roles),
+        collectives_(collectives),
         partitioned_(partitioned) {}
 
   // For each call of a lane, in their order.
   void take(CallIndex index);
+  void take_probe(CallIndex index);
+  void take_without_rule(CallIndex index);
   // Rows of all calls that were taken, and the messages that they received.
   std::vector<Wait> finish();
   std::vector<ReceivedMessage> take_received() { return std::move(messages_); }
   // What its calls waited for, however short.
   std::vector<Dependency> take_dependencies() { return std::move(dependencies_); }
+  // Calls that completed a non-blocking collective operation, and those that had begun it.
+  struct Completion {
+    CallIndex waiting, begun;
+  };
+  std::vector<Completion> take_completions() { return std::move(completions_); }
 
  private:
-  // A message as it was received: when the call that completed it began, when it had been sent.
+  // A message as it was received: when the call that completed it began, when it had been sent, and
+  // how far that may be off.
   struct Received {
-    std::int64_t completing_ns, posted_ns, sent_ns;
+    std::int64_t completing_ns, posted_ns, sent_ns, margin_ns;
     std::int32_t source;
+    std::uint16_t lane;
+    CommIndex comm;
   };
 
   std::vector<Awaited> late_senders(CallIndex index, const Completed& completed);
@@ -40,6 +53,8 @@ class PointToPoint {
   Awaited late_sender(CallIndex index, const UcpOp& receive);
   std::int64_t began_ns(const UcpOp& op) const;
   bool waits_for_receiver(const UcpOp& send) const;
+  void take_partitions(CallIndex index, std::vector<Awaited>& awaited);
+  bool is_wrong_order(const Wait& late_sender) const;
   void find_wrong_order();
 
   const Job& job_;
@@ -50,6 +65,7 @@ class PointToPoint {
   std::vector<Wait> rows_;
   std::vector<ReceivedMessage> messages_;
   std::vector<Dependency> dependencies_;
+  std::vector<Completion> completions_;
   std::vector<Received> received_;  // by the calls that completed them
 };
 

@@ -11,14 +11,7 @@ namespace {
 
 // What is waited for in these is told by rows of Run::waits; the rest of their time data moves, or
 // the library works on it.
-bool may_wait(RoleOfCall role) {
-  return role.role != CallRole::other && role.role != CallRole::probe && !role.begins;
-}
-
-// A process enters the barrier of others late, or leaves it with them: the time is the library's.
-bool is_completion(WaitKind kind) {
-  return kind == WaitKind::barrier_completion || kind == WaitKind::nxn_completion;
-}
+bool may_wait(RoleOfCall role) { return role.role != CallRole::other && !role.begins; }
 
 class TimesOfProcess {
  public:
@@ -44,13 +37,11 @@ class TimesOfProcess {
     times_.mpi_ns += ns;
     std::int64_t waiting = 0, unknown = 0;
     for (const Wait& wait : waits) {
-      if (!is_completion(wait.kind)) waiting += wait.ns;
+      if (is_waiting(wait.kind)) waiting += wait.ns;
       unknown += wait.unknown_ns;
     }
     times_.waiting_ns += waiting;
-    if (role.role == CallRole::probe) {
-      times_.unknown_ns += ns;
-    } else if (may_wait(role)) {
+    if (may_wait(role)) {
       times_.unknown_ns += unknown;
       times_.moving_ns += std::max<std::int64_t>(0, ns - waiting - unknown);
     } else {

@@ -1,7 +1,10 @@
 #include "log-merger/waits/replay.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <span>
+#include <unordered_map>
+#include <utility>
 
 namespace uctrace::merge {
 
@@ -22,17 +25,27 @@ class Replay {
         roles_(roles),
         dependencies_(std::move(dependencies)),
         entered_(job.calls.size(), -1),
-        operation_of_(job.calls.size(), nullptr),
         now_(job.logs.size(), 0),
         began_(job.logs.size(), 0),
         left_ns_(job.logs.size(), -1),
-        times_(job.logs.size(), -1) {
+        times_(job.logs.size(), -1),
+        ended_(job.logs.size()) {
     std::sort(dependencies_.begin(), dependencies_.end(),
               [](const Dependency& a, const Dependency& b) { return a.call < b.call; });
     for (const CollectiveOperation& operation : collectives.operations()) {
-      if (!operation.complete || operation.begins) continue;
-      for (const CallIndex index : operation.calls) operation_of_[index] = &operation;
+      if (!operation.complete) continue;
+      Shared& shared = shared_.emplace_back();
+      shared.operation = &operation;
+      for (std::size_t i = 0; i < operation.calls.size(); ++i) {
+        enters_.push_back({operation.calls[i], &shared});
+        if (operation.left_by[i] != kNone) {
+          leaves_.push_back({operation.left_by[i], {operation.calls[i], &shared}});
+        }
+      }
     }
+    const auto by_call = [](const auto& a, const auto& b) { return a.first < b.first; };
+    std::sort(enters_.begin(), enters_.end(), by_call);
+    std::sort(leaves_.begin(), leaves_.end(), by_call);
   }
 
   std::vector<std::int64_t> run() {
@@ -43,6 +56,17 @@ class Replay {
   }
 
  private:
+  // An operation in the ideal run. Who leaves it leaves after all have entered it, but for faults
+  // of the clocks.
+  struct Shared {
+    const CollectiveOperation* operation = nullptr;
+    std::int64_t last_entered_ns = -1;
+    // Of a scan, when somebody has left it: the last entry of each rank and those below.
+    std::unordered_map<CallIndex, std::int64_t> last_below;
+  };
+  using Entry = std::pair<CallIndex, Shared*>;
+  using Exit = std::pair<CallIndex, Entry>;  // by which call, and of which entry
+
   // Starts before ends: who enters a barrier last does so when the others leave it, at the latest.
   std::vector<Instant> instants() const {
     std::vector<Instant> all;
@@ -69,12 +93,18 @@ class Replay {
     const MpiCall& call = job_.calls[index];
     const std::size_t process = call.process.place();
     const CallRole role = roles_(call).role;
+    if (ended_[process]) return;
     if (left_ns_[process] >= 0) {
       now_[process] += std::max<std::int64_t>(0, call.start_ns - left_ns_[process]);
     } else {
       begin(process, call.start_ns);
     }
+    left_ns_[process] = call.start_ns;  // no time is counted twice
     entered_[index] = now_[process];
+    for (const Entry& entry : rows_of(enters_, index)) {
+      Shared& shared = *entry.second;
+      shared.last_entered_ns = std::max(shared.last_entered_ns, now_[process]);
+    }
     if (role != CallRole::start_of_mpi) times_[process] = now_[process] - began_[process];
   }
 
@@ -84,24 +114,63 @@ class Replay {
     std::int64_t& now = now_[process];
     const CallRole role = roles_(call).role;
     left_ns_[process] = call.end_ns;
-    if (role == CallRole::end_of_mpi) return;
+    ended_[process] = ended_[process] || role == CallRole::end_of_mpi;
+    if (ended_[process]) return;
     if (role == CallRole::start_of_mpi) return begin(process, call.end_ns);
     for (const Dependency& on : dependencies_of(index)) now = std::max(now, entered_[on.on]);
-    if (operation_of_[index] != nullptr) wait_for_others(index, *operation_of_[index], now);
+    for (const Exit& exit : rows_of(leaves_, index)) {
+      wait_for_others(exit.second.first, *exit.second.second, now);
+    }
     times_[process] = now - began_[process];
   }
 
-  void wait_for_others(CallIndex own, const CollectiveOperation& operation, std::int64_t& now) {
-    if (operation.role == CallRole::from_root) {
-      if (operation.root != kNone) now = std::max(now, entered_[operation.root]);
-      return;
+  void wait_for_others(CallIndex own, Shared& shared, std::int64_t& now) {
+    const CollectiveOperation& operation = *shared.operation;
+    switch (operation.role) {
+      case CallRole::from_root:
+        if (operation.root != kNone) now = std::max(now, entered_[operation.root]);
+        return;
+      case CallRole::from_lower_ranks:
+        if (shared.last_below.empty()) fill(shared);
+        now = std::max(now, shared.last_below.at(own));
+        return;
+      case CallRole::to_root:
+        if (operation.root == own) now = std::max(now, shared.last_entered_ns);
+        return;
+      case CallRole::barrier:
+      case CallRole::all_with_all:
+      case CallRole::fence:
+      case CallRole::makes_window:
+      case CallRole::frees_window:
+        now = std::max(now, shared.last_entered_ns);
+        return;
+      default:
+        return;
     }
-    const bool waits_for_all = operation.role == CallRole::barrier ||
-                               operation.role == CallRole::all_with_all ||
-                               operation.role == CallRole::fence ||
-                               (operation.role == CallRole::to_root && operation.root == own);
-    if (!waits_for_all) return;
-    for (const CallIndex index : operation.calls) now = std::max(now, entered_[index]);
+  }
+
+  void fill(Shared& scan) {
+    std::vector<CallIndex> by_rank = scan.operation->calls;
+    const auto rank = [&](CallIndex index) {
+      const MpiCall& call = job_.calls[index];
+      return job_.logs[call.process].comms[call.comm].rank;
+    };
+    std::sort(by_rank.begin(), by_rank.end(),
+              [&](CallIndex a, CallIndex b) { return rank(a) < rank(b); });
+    std::int64_t last_ns = -1;
+    for (const CallIndex index : by_rank) {
+      last_ns = std::max(last_ns, entered_[index]);
+      scan.last_below[index] = last_ns;
+    }
+  }
+
+  // Of rows that are by their call.
+  template <typename Row>
+  static std::span<const Row> rows_of(const std::vector<Row>& rows, CallIndex index) {
+    const auto [first, last] =
+        std::equal_range(rows.begin(), rows.end(), Row{index, {}},
+                         [](const Row& a, const Row& b) { return a.first < b.first; });
+    return {first, last};
   }
 
   std::span<const Dependency> dependencies_of(CallIndex index) const {
@@ -115,8 +184,11 @@ class Replay {
   RolesOfCalls& roles_;
   std::vector<Dependency> dependencies_;
   ByIndex<MpiCall, std::int64_t> entered_;  // in the ideal run, ns; -1 = not yet
-  ByIndex<MpiCall, const CollectiveOperation*> operation_of_;
+  std::deque<Shared> shared_;
+  std::vector<Entry> enters_;  // by call
+  std::vector<Exit> leaves_;   // by call: one may complete several operations
   std::vector<std::int64_t> now_, began_, left_ns_, times_;  // by process
+  std::vector<bool> ended_;                                  // by process: MPI_Finalize is over
 };
 
 }  // namespace

@@ -10,10 +10,6 @@ namespace uctrace::merge {
 
 namespace {
 
-bool is_completion(const Wait& wait) {
-  return wait.kind == WaitKind::barrier_completion || wait.kind == WaitKind::nxn_completion;
-}
-
 std::uint64_t number(std::int64_t ns) { return static_cast<std::uint64_t>(ns); }
 
 // Of each process, from the rows of its calls: those that have returned, but for MPI's own start
@@ -39,7 +35,7 @@ Identity times_of_ranks(const Run& run) {
   std::int64_t left = 0, right = 0;
   for (const std::int64_t ns : in_mpi) left += ns;
   for (const Wait& wait : run.waits) {
-    const bool counts = !is_completion(wait) && wait.kind != WaitKind::wait_finalize;
+    const bool counts = is_waiting(wait.kind) && wait.kind != WaitKind::wait_finalize;
     waited[wait.process] += counts ? wait.ns : 0;
   }
   for (const RankTime& rank : run.rank_times) {
@@ -77,7 +73,7 @@ Identity costs_of_waits(const Run& run) {
 }  // namespace
 
 bool has_cost(const Wait& wait) {
-  return wait.ns > 0 && wait.cause_process >= 0 && !is_completion(wait) &&
+  return wait.ns > 0 && wait.cause_process >= 0 && is_waiting(wait.kind) &&
          wait.kind != WaitKind::wait_finalize;
 }
 

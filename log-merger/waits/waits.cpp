@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "log-merger/waits/collectives.hpp"
+#include "log-merger/waits/critical_path.hpp"
 #include "log-merger/waits/delays.hpp"
 #include "log-merger/waits/meetings.hpp"
 #include "log-merger/waits/one_sided.hpp"
@@ -17,60 +18,68 @@ namespace uctrace::merge {
 
 namespace {
 
-struct OfMessages {
+// What was found of one process.
+struct OfProcess {
   std::vector<Wait> waits;
   std::vector<ReceivedMessage> received;
   std::vector<Dependency> dependencies;
+  std::vector<PointToPoint::Completion> completions;
 };
 
-OfMessages waits_of_messages(const Job& job, ProcessIndex process, const Collectives& collectives,
-                             const PartitionedMessages& partitioned) {
+OfProcess waits_of(const Job& job, ProcessIndex process, const Collectives& collectives,
+                   const PartitionedMessages& partitioned) {
   RolesOfCalls roles(job);
-  PointToPoint messages(job, process, roles, collectives, partitioned);
+  PointToPoint calls(job, process, roles, collectives, partitioned);
   for (const auto& lane : job.logs[process].calls_of_lane) {
     for (const CallIndex index : lane) {
-      const CallRole role = roles(job.calls[index]).role;
-      if (role == CallRole::message || role == CallRole::completes) messages.take(index);
+      const MpiCall& call = job.calls[index];
+      const RoleOfCall role = roles(call);
+      if (role.role == CallRole::message || role.role == CallRole::completes) {
+        calls.take(index);
+      } else if (role.role == CallRole::probe) {
+        calls.take_probe(index);
+      } else if (!role.begins && collectives.has_no_rule(call, role.role)) {
+        calls.take_without_rule(index);
+      }
     }
   }
-  return {messages.finish(), messages.take_received(), messages.take_dependencies()};
+  return {calls.finish(), calls.take_received(), calls.take_dependencies(),
+          calls.take_completions()};
 }
 
 }  // namespace
 
 void find_waits(Job& job) {
   RolesOfCalls roles(job);
-  const Collectives collectives(job, roles);
+  Collectives collectives(job, roles);
   const PartitionedMessages partitioned(job);
-  std::vector<std::vector<Wait>> parts(job.logs.size() + 1);
-  std::vector<std::vector<ReceivedMessage>> received(job.logs.size());
-  std::vector<std::vector<Dependency>> dependencies(job.logs.size());
+  std::vector<OfProcess> found(job.logs.size());
   job.workers.each(job.logs.size(), [&](std::size_t process) {
-    OfMessages found = waits_of_messages(job, ProcessIndex(process), collectives, partitioned);
-    parts[process] = std::move(found.waits);
-    received[process] = std::move(found.received);
-    dependencies[process] = std::move(found.dependencies);
+    found[process] = waits_of(job, ProcessIndex(process), collectives, partitioned);
   });
   const WaitMaker maker(job);
-  collectives.find_waits(maker, parts.back());
-  OneSided(job, roles).find_waits(maker, parts.back());
-  for (const std::vector<Wait>& part : parts) {
-    job.run.waits.insert(job.run.waits.end(), part.begin(), part.end());
+  std::vector<Wait>& waits = job.run.waits;
+  collectives.find_waits(maker, waits);
+  std::vector<Dependency> dependencies = OneSided(job, roles).find_waits(maker, waits);
+  std::vector<std::vector<ReceivedMessage>> received;
+  for (OfProcess& own : found) {
+    waits.insert(waits.end(), own.waits.begin(), own.waits.end());
+    dependencies.insert(dependencies.end(), own.dependencies.begin(), own.dependencies.end());
+    received.push_back(std::move(own.received));
+    for (const auto& [waiting, begun] : own.completions) collectives.completed_by(waiting, begun);
+    own = {};
   }
-  std::stable_sort(job.run.waits.begin(), job.run.waits.end(), [](const Wait& a, const Wait& b) {
+  std::stable_sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
     return a.call != b.call ? a.call < b.call : a.t_start_ns < b.t_start_ns;
   });
-  for (const Wait& wait : job.run.waits) {
+  for (const Wait& wait : waits) {
     if (wait.message >= 0) {
       job.run.messages[static_cast<std::size_t>(wait.message)].wait_ns += wait.ns;
     }
   }
+  find_rank_times(job, roles, ideal_times(job, roles, collectives, std::move(dependencies)));
   find_delays(job, Meetings(job, collectives, received));
-  std::vector<Dependency> all;
-  for (const auto& of_process : dependencies) {
-    all.insert(all.end(), of_process.begin(), of_process.end());
-  }
-  find_rank_times(job, roles, ideal_times(job, roles, collectives, std::move(all)));
+  job.run.critical_path = critical_path(job.run);
   for (Identity& identity : wait_identities(job.run)) {
     job.run.identities.push_back(std::move(identity));
   }

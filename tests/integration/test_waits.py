@@ -3,11 +3,12 @@
 import json
 from dataclasses import replace
 
-from harness import check, check_equal, run_test, scratch
+from harness import Failure, check, check_equal, run_test, scratch
 from mpi_jobs import MPIS
 from recordings import record_well
 
 RANKS = 4
+STENCIL_RANKS = 64
 # The program reads its clock before it enters a call, and may lose its core in between.
 READING_NS = 15_000_000
 # In the end all wait for each other, and nearly all of it comes from one rank's work.
@@ -64,7 +65,18 @@ def check_waits(case, found, truth):
         check(abs(ns - row["ns"]) <= READING_NS, f"{case}: {ns} ns, in truth {row}: {found['waits']}")
 
 
-def one_case(mpi, case):
+# A rank that loses its core between its own reading of the clock and the call says what is not so: a
+# case that fails is run again. What is wrong in uctrace is wrong each time.
+def one_case(mpi, case, attempts=3):
+    try:
+        try_case(mpi, case)
+    except Failure:
+        if attempts == 1:
+            raise
+        one_case(mpi, case, attempts - 1)
+
+
+def try_case(mpi, case):
     with scratch() as folder:
         job = mpi.job("waits", case, folder / "truth")
         _, recording = record_well(folder / "data", job)
@@ -81,6 +93,9 @@ def ring(mpi):
         check_identities(recording)
         found = waits_of(recording)
         check(found["delays"], "somebody is late")
+        whole = sum(part["work_ns"] + part["mpi_ns"] for part in found["critical_path"])
+        runtime = max(rank["runtime_ns"] for rank in found["balance"])
+        check(0.9 * runtime <= whole <= 1.1 * runtime, f"the critical path of {runtime} ns: {whole}")
         culprit = {}
         for delay in found["delays"]:
             culprit[delay["rank"]] = culprit.get(delay["rank"], 0) + delay["share_percent"]
@@ -93,10 +108,28 @@ def ring(mpi):
         check(len(causing) > 1, f"others were waited for, too: {direct}")
 
 
+# Many more ranks than cores, of which one is slow: the first line says which.
+def stencil(mpi):
+    slow = "17"
+    with scratch() as folder:
+        job = replace(mpi, ranks=STENCIL_RANKS).job("waits", "stencil")
+        _, recording = record_well(folder / "data", job)
+        check_identities(recording)
+        first = recording.ask("waits").stdout.splitlines()[0]
+        check(first.startswith(f"rank {slow} makes the others wait most"), first)
+        path = waits_of(recording)["critical_path"]
+        shares = {}
+        for part in path:
+            shares[part["rank"]] = shares.get(part["rank"], 0) + part["share_percent"]
+        check_equal(max(shares, key=shares.get), slow, f"{shares}")
+
+
 def main(name, case):
     mpi = replace(MPIS[name], ranks=RANKS)
     if case == "ring":
         ring(mpi)
+    elif case == "stencil":
+        stencil(mpi)
     elif case == "all":
         for each in CASES:
             one_case(mpi, each)

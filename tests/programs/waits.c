@@ -1,5 +1,5 @@
-// Waits of every kind with delays that the program measures itself, by the clock that uctrace reads.
-// usage: waits CASE [TRUTH]
+// Waits of every kind with delays that the program measures itself, by the clock that uctrace
+// reads. usage: waits CASE [TRUTH]
 //
 // Each rank writes to TRUTH.<rank>.jsonl what it waited for: {"kind", "waiting", "causing", "ns"}.
 // Ranks are late by computing, not by sleeping in MPI: who waits has entered its call long before.
@@ -37,8 +37,8 @@ static struct entered share(int64_t own_ns) {
 
 static void write_wait(const char* kind, int waiting, int causing, int64_t ns) {
   if (rank != waiting || truth_file == NULL) return;
-  fprintf(truth_file, "{\"kind\":\"%s\",\"waiting\":%d,\"causing\":%d,\"ns\":%lld}\n", kind, waiting,
-          causing, (long long)ns);
+  fprintf(truth_file, "{\"kind\":\"%s\",\"waiting\":%d,\"causing\":%d,\"ns\":%lld}\n", kind,
+          waiting, causing, (long long)ns);
 }
 
 static void late_sender(void) {
@@ -51,8 +51,8 @@ static void late_sender(void) {
   write_wait("late_sender", 1, 0, all.ns[0] - all.ns[1]);
 }
 
-// By MPI_Waitall, of two messages: the first one is waited for until it is sent, the second one from
-// there on.
+// By MPI_Waitall, of two messages: the first one is waited for until it is sent, the second one
+// from there on.
 static void late_senders(void) {
   int values[2] = {rank, rank};
   if (rank == 0) compute(kDelayMs);
@@ -271,34 +271,69 @@ static void ring(void) {
   }
 }
 
+// A square of ranks, of which one has more work than the others. They sleep in place of work, so
+// that many ranks fit on few cores.
+static void stencil(void) {
+  enum { kSteps = 6, kDoubles = 64, kSlow = 17 };
+  double halo[5][kDoubles] = {{0}};
+  int width = 1;
+  while (width * width < ranks) ++width;
+  const int x = rank % width, y = rank / width;
+  const int neighbours[4] = {x > 0 ? rank - 1 : MPI_PROC_NULL,
+                             x + 1 < width && rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL,
+                             y > 0 ? rank - width : MPI_PROC_NULL,
+                             rank + width < ranks ? rank + width : MPI_PROC_NULL};
+  for (int step = 0; step < kSteps; ++step) {
+    // The first steps make the connections.
+    const struct timespec work = {.tv_nsec = (rank == kSlow && step > 1 ? 400 : 2) * 1000000L};
+    nanosleep(&work, NULL);
+    MPI_Request requests[8];
+    for (int i = 0; i < 4; ++i) {
+      MPI_Irecv(halo[i], kDoubles, MPI_DOUBLE, neighbours[i], kTag, MPI_COMM_WORLD, &requests[i]);
+    }
+    for (int i = 0; i < 4; ++i) {
+      MPI_Isend(halo[4], kDoubles, MPI_DOUBLE, neighbours[i], kTag, MPI_COMM_WORLD,
+                &requests[4 + i]);
+    }
+    MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
 struct test_case {
   const char* name;
   void (*run)(void);
 };
 
 int main(int argc, char** argv) {
-  const struct test_case cases[] = {
-      {"late_sender", late_sender}, {"late_senders", late_senders},
-      {"late_receiver", late_receiver}, {"wrong_order", wrong_order},
-      {"barrier", barrier}, {"allreduce", allreduce},
-      {"broadcast", broadcast}, {"reduce", reduce},
-      {"scan", scan}, {"nonblocking", nonblocking},
-      {"fence", fence}, {"late_post", late_post},
-      {"early_wait", early_wait}, {"lock", lock},
-      {"ring", ring}};
+  const struct test_case cases[] = {{"late_sender", late_sender},
+                                    {"late_senders", late_senders},
+                                    {"late_receiver", late_receiver},
+                                    {"wrong_order", wrong_order},
+                                    {"barrier", barrier},
+                                    {"allreduce", allreduce},
+                                    {"broadcast", broadcast},
+                                    {"reduce", reduce},
+                                    {"scan", scan},
+                                    {"nonblocking", nonblocking},
+                                    {"fence", fence},
+                                    {"late_post", late_post},
+                                    {"early_wait", early_wait},
+                                    {"lock", lock},
+                                    {"ring", ring},
+                                    {"stencil", stencil}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   open_truth(argc > 2 ? argv[2] : NULL, rank);
-  // Connections are made before anything is measured.
+  // Connections are made before anything is measured, where they are few.
   int value = rank;
-  for (int i = 0; i < ranks; ++i) {
+  for (int i = 0; i < ranks && ranks <= 8; ++i) {
     MPI_Sendrecv_replace(&value, 1, MPI_INT, (rank + i) % ranks, 0, (rank + ranks - i) % ranks, 0,
                          MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   int found = 0;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    const int all = argc > 1 && strcmp(argv[1], "all") == 0;
+    const int all = argc > 1 && strcmp(argv[1], "all") == 0 && cases[i].run != stencil;
     if (argc < 2 || (!all && strcmp(argv[1], cases[i].name) != 0)) continue;
     found = 1;
     MPI_Barrier(MPI_COMM_WORLD);

@@ -82,6 +82,14 @@ void vary_calls(Run& run, Random& random) {
                                  .requests = 1,
                                  .ns = static_cast<std::int64_t>(below(random, 40)) - 3});
     }
+    for (std::uint64_t waits = below(random, 3); waits > 0; --waits) {
+      Wait& wait = run.waits.emplace_back();
+      wait.kind = static_cast<WaitKind>(below(random, kWaitKinds));
+      wait.call = static_cast<std::int64_t>(i);
+      wait.communicator = index_or_none(random, run.communicators.size());
+      wait.ns = static_cast<std::int64_t>(below(random, 20));
+      wait.unknown_ns = static_cast<std::int64_t>(below(random, 20));
+    }
   }
 }
 
@@ -187,6 +195,7 @@ Run without_rows(const Run& run) {
   sums.ucp_operations.clear();
   sums.mpi_calls.clear();
   sums.wait_shares.clear();
+  sums.waits.clear();
   return sums;
 }
 
@@ -220,6 +229,17 @@ TEST_CASE("sums count every row once") {
       if (is_shared || call.t_start_ns < 0) continue;
       ns -= static_cast<std::uint64_t>(std::max<std::int64_t>(call.t_end_ns - call.t_start_ns, 0));
     }
+    std::uint64_t waiting_ns = 0, unknown_ns = 0;
+    for (const Wait& wait : run.waits) {
+      const bool completes =
+          wait.kind == WaitKind::barrier_completion || wait.kind == WaitKind::nxn_completion;
+      if (!completes) waiting_ns += static_cast<std::uint64_t>(wait.ns);
+      unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
+    }
+    for (const CallSum& sum : run.call_sums) waiting_ns -= sum.part_waiting_ns;
+    for (const CallSum& sum : run.call_sums) unknown_ns -= sum.part_unknown_ns;
+    CHECK(waiting_ns == 0);
+    CHECK(unknown_ns == 0);
     CHECK(bytes == 0);
     CHECK(hops == 0);
     CHECK(ns == 0);
