@@ -118,7 +118,10 @@ Run read_head(hid_t file) {
   for_each_of(store::kTables, [&]<typename Row>(std::vector<Row> Run::*rows) {
     if (!store::kGrows<Row>) load_table(file, run.*rows);
   });
-  const RowCounts counts(run);
+  RowCounts counts(run);
+  for_each_of(store::kTables, [&]<typename Row>(std::vector<Row> Run::*) {
+    if constexpr (store::kGrows<Row>) counts.set<Row>(store::StoredTable<Row>(file).count());
+  });
   for_each_of(store::kTables, [&]<typename Row>(std::vector<Row> Run::*rows) {
     if (!store::kGrows<Row>) {
       store::check_references<Row>(counts, run.*rows, Wanted<Row>::all());

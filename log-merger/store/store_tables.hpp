@@ -376,8 +376,8 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::row_blocks,
                                     &Run::identities};
 
-// Whether a table grows with the events of the run, if slowly where it holds sums. The others refer
-// to none of these.
+// Whether a table grows with the events of the run, if slowly where it holds sums. The others can be
+// read without these; some refer to their rows.
 template <typename Row>
 inline constexpr bool kGrows =
     kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait,

@@ -23,7 +23,7 @@ MPIS = {"libmpich-dev", "libopenmpi-dev"}
 # Spack's names of libraries; what is not here it can do without.
 SPACK = {"libcli11-dev": "cli11", "libdeflate-dev": "libdeflate", "libdw-dev": "elfutils", "libfmt-dev": "fmt",
          "libhdf5-dev": "hdf5", "libhwloc-dev": "hwloc", "libsqlite3-dev": "sqlite", "libucx-dev": "ucx",
-         "nlohmann-json3-dev": "nlohmann-json", "zlib1g-dev": "zlib-api"}
+         "libopen-trace-format2-dev": "otf2", "nlohmann-json3-dev": "nlohmann-json", "zlib1g-dev": "zlib-api"}
 NOT_FOR_SPACK = {"doctest-dev", "libunwind-dev"}  # tests; libgcc unwinds, too
 SPACK_TOOLS = {"c", "cxx", "meson", "mpi", "node-js", "npm", "python"}
 

@@ -58,7 +58,7 @@ ROLE_PARAMETERS = {
     "count": ("int", r"count|sendcount|origin_count"),
     "datatype": ("MPI_Datatype", r"datatype|sendtype|type|origin_datatype"),
     "peer": ("int", r"dest|source|target_rank|rank"),
-    "tag": ("int", r"tag|sendtag"),
+    "tag": ("int", r"tag|sendtag|lock_type"),
     "recv_count": ("int", r"recvcount|result_count"),
     "recv_datatype": ("MPI_Datatype", r"recvtype|result_datatype"),
     "recv_peer": ("int", r"source"),

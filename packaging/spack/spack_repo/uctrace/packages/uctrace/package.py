@@ -44,6 +44,7 @@ class Uctrace(MesonPackage):
     depends_on("libdeflate@1.14:")
     # Of a plug-in, for a merge by several processes.
     depends_on("mpi")
+    depends_on("otf2@3:")
     depends_on("sqlite@3.40:")
     depends_on("zlib-api")
 
