@@ -354,6 +354,7 @@ struct Run {
   std::vector<MpiCallRow> mpi_calls;
   std::vector<WaitShare> wait_shares;                // by call
   std::vector<Wait> waits;                           // by call
+  std::vector<CallDependency> call_dependencies;     // by call
   std::vector<Delay> delays;                         // the greatest first
   std::vector<CriticalPart> critical_path;           // the greatest first
   std::vector<RankTime> rank_times;                  // by process; only of those that called MPI

@@ -40,4 +40,12 @@ const char* name_of(WaitUnknown unknown) {
   return place < std::size(kNames) ? kNames[place] : "?";
 }
 
+const char* name_of(DependencyKind kind) {
+  static constexpr const char* kNames[] = {
+      "message", "receiver",   "partitions", "partitioned_receiver",
+      "member",  "lower_rank", "operation",  "epoch"};
+  const auto place = static_cast<std::size_t>(kind);
+  return place < std::size(kNames) ? kNames[place] : "?";
+}
+
 }  // namespace uctrace

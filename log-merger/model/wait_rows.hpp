@@ -65,6 +65,29 @@ struct Wait {
   std::int64_t moving_ns = 0;       // of a message: from the end of the wait to the end of the call
 };
 
+// What a call that returned had to come first, at another process.
+enum class DependencyKind : std::uint8_t {
+  message,     // it received a message: the call that began to send it
+  receiver,    // it sent one that needs its receiver: the call that began to receive it
+  partitions,  // it completed a partitioned receive: the call that made the last one ready
+  partitioned_receiver,  // it completed a partitioned send: the call that started the receive
+  member,                // of a collective operation: the call of one other process in it
+  lower_rank,            // the call of the next lower rank in it, and all that this one waits for
+  operation,             // the calls of all processes in it
+  epoch,                 // one-sided: the call that began or ended the epoch at the other side
+};
+const char* name_of(DependencyKind);
+
+// Whether a call waited there is told by Wait: it may also have come later than what it depends on.
+struct CallDependency {
+  DependencyKind kind = DependencyKind::message;
+  std::int64_t call = -1;       // that returned only then; into mpi_calls, -1 = not known
+  std::int64_t begun = -1;      // what its process began it with, itself where it blocks
+  std::int64_t on = -1;         // that had to be entered before; -1 for an operation
+  std::int64_t message = -1;    // of the first two kinds; into messages
+  std::int64_t operation = -1;  // the same number for all of an operation
+};
+
 // Work of a process before calls of one place, for which others waited: by how much the waits are
 // its fault, however many processes they went through (log-merger/waits/delays.hpp).
 struct Delay {

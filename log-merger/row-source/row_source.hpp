@@ -39,7 +39,7 @@ class RowSource {
   using ReadersOf = std::tuple<Reader<Row>...>;
   using Readers =
       ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait,
-                PartitionOperation, PartitionEvent, PartitionLine, MessageSum, HopSum,
+                CallDependency, PartitionOperation, PartitionEvent, PartitionLine, MessageSum, HopSum,
                 CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell,
                 CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
 

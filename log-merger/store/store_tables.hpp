@@ -340,6 +340,7 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::datatypes,
                                     &Run::wait_shares,
                                     &Run::waits,
+                                    &Run::call_dependencies,
                                     &Run::delays,
                                     &Run::critical_path,
                                     &Run::rank_times,
@@ -381,9 +382,9 @@ inline constexpr std::tuple kTables{&Run::sources,
 template <typename Row>
 inline constexpr bool kGrows =
     kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait,
-             PartitionOperation, PartitionEvent, PartitionLine, MessageSum, HopSum, CallSum,
-             OperationSum, TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell, CellTotal,
-             CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
+             CallDependency, PartitionOperation, PartitionEvent, PartitionLine, MessageSum,
+             HopSum, CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep,
+             TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
 
 // Where the rows of a table that grows are in a run.
 template <typename Row>

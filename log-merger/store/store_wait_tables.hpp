@@ -31,6 +31,22 @@ struct Table<Wait> {
 };
 
 template <>
+struct Table<CallDependency> {
+  using Row = CallDependency;
+  static constexpr const char* name = "call_dependencies";
+  static constexpr auto columns = std::tuple{
+      column("kind", &Row::kind, "what the call depended on"),
+      column("call", &Row::call, "MPI call that returned only then", Unit::mpi_call),
+      column("begun", &Row::begun, "what its process began it with, itself where it blocks",
+             Unit::mpi_call),
+      column("on", &Row::on, "MPI call of another process that had to be entered before",
+             Unit::mpi_call),
+      column("message", &Row::message, "message that was sent or received", Unit::message),
+      column("operation", &Row::operation, "the same number for all of a collective operation"),
+  };
+};
+
+template <>
 struct Table<Delay> {
   static constexpr const char* name = "delays";
   static constexpr auto columns = std::tuple{

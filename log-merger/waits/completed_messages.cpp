@@ -72,6 +72,25 @@ void CompletedMessages::add_request(CallIndex maker, CallIndex waiting, Complete
   add_messages(starter, maker, completed);
 }
 
+Completed CompletedMessages::found_by_test(CallIndex index) {
+  const MpiCall& call = job_.calls[index];
+  Completed completed;
+  if (roles_(call).role != CallRole::other || uses_(call) != RequestUse::waits) return completed;
+  const auto several = log_.call_requests.find(index);
+  const bool is_told = several == log_.call_requests.end() ? call.answer == Answer::yes
+                                                           : several->second.ended_known;
+  if (!is_told) return completed;
+  std::vector<std::uint64_t> own;
+  for (const std::uint64_t handle : requests_.ended_by(index, RequestUse::waits)) {
+    if (!requests_.is_shared(handle)) own.push_back(handle);
+  }
+  for (const CallIndex maker : requests_.makers(index, own)) {
+    if (maker != kNone) add_request(maker, index, completed);
+  }
+  completed.all_known = true;
+  return completed;
+}
+
 Completed CompletedMessages::of(CallIndex index) {
   Completed completed;
   const CallRole role = roles_(job_.calls[index]).role;

@@ -25,6 +25,8 @@ class CompletedMessages {
   CompletedMessages(const Job& job, ProcessIndex process, RolesOfCalls& roles);
 
   Completed of(CallIndex index);
+  // What is known to have been complete when a call tested it; all_known is true.
+  Completed found_by_test(CallIndex index);
 
  private:
   // UCP operations that a point-to-point call, or the start of a request, asked for.

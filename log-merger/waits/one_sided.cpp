@@ -100,6 +100,13 @@ void OneSided::take(Shared& shared, CallIndex index, CallRole role, std::map<Key
   }
 }
 
+void OneSided::add_dependency(CallIndex call, CallIndex on) {
+  dependencies_.push_back({.kind = DependencyKind::epoch,
+                           .call = call.number(),
+                           .begun = call.number(),
+                           .on = on.number()});
+}
+
 // What does not fit is not known, at both ends.
 void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) {
   std::map<std::pair<ProcessIndex, ProcessIndex>, std::vector<const Access*>> of_pair;
@@ -142,7 +149,7 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
 void OneSided::find_epoch(const WaitMaker& maker, const Access& access, const Exposure& exposure,
                           ProcessIndex target, AwaitedBy& awaited) {
   const std::int64_t posted_ns = call(exposure.post).start_ns;
-  dependencies_.push_back({access.calls.back(), exposure.post});
+  add_dependency(access.calls.back(), exposure.post);
   for (const CallIndex index : access.calls) {
     const MpiCall& c = call(index);
     if (c.start_ns < posted_ns && posted_ns < c.end_ns) {
@@ -151,7 +158,7 @@ void OneSided::find_epoch(const WaitMaker& maker, const Access& access, const Ex
     }
   }
   if (exposure.wait == kNone) return;
-  dependencies_.push_back({exposure.wait, access.calls.back()});
+  add_dependency(exposure.wait, access.calls.back());
   if (access.ends_ns > call(exposure.wait).start_ns) {
     awaited[exposure.wait].push_back(maker.awaited(WaitKind::rma_early_wait, exposure.wait,
                                                    access.process, access.calls.back(),
@@ -178,7 +185,7 @@ void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedB
         for (const CallIndex index : own.calls) {
           const MpiCall& c = call(index);
           if (c.start_ns < holder.ends_ns && holder.ends_ns < c.end_ns) {
-            dependencies_.push_back({index, holder.calls.back()});
+            add_dependency(index, holder.calls.back());
             awaited[index].push_back(maker.awaited(WaitKind::rma_lock_contention, index,
                                                    holder.process, holder.calls.back(),
                                                    holder.ends_ns));
@@ -190,7 +197,7 @@ void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedB
   }
 }
 
-std::vector<Dependency> OneSided::find_waits(const WaitMaker& maker, std::vector<Wait>& rows) {
+std::vector<CallDependency> OneSided::find_waits(const WaitMaker& maker, std::vector<Wait>& rows) {
   AwaitedBy awaited;
   for (const auto& [key, shared] : windows_) {
     find_epochs(maker, shared, awaited);

@@ -14,7 +14,6 @@
 
 #include "log-merger/job/job.hpp"
 #include "log-merger/waits/call_roles.hpp"
-#include "log-merger/waits/replay.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
 namespace uctrace::merge {
@@ -23,7 +22,7 @@ class OneSided {
  public:
   OneSided(const Job& job, RolesOfCalls& roles);
   // Returns which calls can only have returned after which others.
-  std::vector<Dependency> find_waits(const WaitMaker& maker, std::vector<Wait>& rows);
+  std::vector<CallDependency> find_waits(const WaitMaker& maker, std::vector<Wait>& rows);
 
  private:
   // Calls of one process on one window from MPI_Win_start to MPI_Win_complete, or while it holds a
@@ -55,11 +54,12 @@ class OneSided {
   void find_epoch(const WaitMaker& maker, const Access& access, const Exposure& exposure,
                   ProcessIndex target, AwaitedBy& awaited);
   void find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited);
+  void add_dependency(CallIndex call, CallIndex on);
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
 
   const Job& job_;
   std::map<Key, Shared> windows_;
-  std::vector<Dependency> dependencies_;
+  std::vector<CallDependency> dependencies_;
   std::map<std::pair<Index, std::int32_t>, ProcessIndex> process_of_rank_;  // by world and rank
 };
 

@@ -37,7 +37,6 @@ Awaited PointToPoint::late_sender(CallIndex index, const UcpOp& receive) {
       one.wait.unknown == WaitUnknown::none ? one.margin_ns : INT64_MAX / 2;
   received_.push_back({call.start_ns, began_ns(receive), sent_ns, margin_ns, send.process.number(),
                        call.lane, call.comm});
-  if (send.asked_by != kNone) dependencies_.push_back({index, send.asked_by});
   messages_.push_back({send.process, receive.process, sent_ns, call.end_ns});
   return one;
 }
@@ -104,17 +103,39 @@ void PointToPoint::take_partitions(CallIndex index, std::vector<Awaited>& awaite
     if (one.wait.cause_process < 0) continue;
     const ProcessIndex sender(one.wait.cause_process);
     messages_.push_back({sender, call.process, one.ready_ns, call.end_ns});
-    dependencies_.push_back({index, CallIndex(one.wait.cause_call)});
+  }
+}
+
+void PointToPoint::add_dependencies(CallIndex index, const Completed& completed) {
+  for (const UcpIndex at : completed.messages) {
+    const UcpOp& own = job_.ucp[at];
+    if (!has_partner(own)) continue;
+    const UcpOp& other = job_.ucp[own.partner];
+    if (other.process == own.process || own.asked_by == kNone || other.asked_by == kNone) continue;
+    const UcpOp& send = own.is_receive() ? other : own;
+    if (own.is_send() &&
+        (!waits_for_receiver(own) || (own.end_ns >= 0 && own.end_ns < began_ns(other)))) {
+      continue;
+    }
+    dependencies_.messages.push_back(
+        {.kind = own.is_receive() ? DependencyKind::message : DependencyKind::receiver,
+         .call = index.number(),
+         .begun = own.asked_by.number(),
+         .on = other.asked_by.number(),
+         .message = send.message.number()});
+  }
+  for (const CallIndex begun : completed.operations) {
+    dependencies_.completed.emplace_back(index, begun);
   }
 }
 
 void PointToPoint::take(CallIndex index) {
   const Completed completed = completed_.of(index);
+  add_dependencies(index, completed);
   std::vector<Awaited> awaited = late_senders(index, completed);
   for (const CallIndex begun : completed.operations) {
     const std::vector<Awaited> of_operation = collectives_.awaited(maker_, index, begun);
     awaited.insert(awaited.end(), of_operation.begin(), of_operation.end());
-    completions_.push_back({index, begun});
   }
   take_partitions(index, awaited);
   // A call that waits for a sender is not said to wait for a receiver as well.

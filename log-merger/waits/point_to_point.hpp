@@ -6,9 +6,9 @@
 
 #include "log-merger/waits/collectives.hpp"
 #include "log-merger/waits/completed_messages.hpp"
+#include "log-merger/waits/dependencies.hpp"
 #include "log-merger/waits/meetings.hpp"
 #include "log-merger/waits/partitioned.hpp"
-#include "log-merger/waits/replay.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
 namespace uctrace::merge {
@@ -23,20 +23,17 @@ class PointToPoint {
         collectives_(collectives),
         partitioned_(partitioned) {}
 
-  // For each call of a lane, in their order.
+  // For each call of a lane that waits for messages or requests, in their order.
   void take(CallIndex index);
   void take_probe(CallIndex index);
   void take_without_rule(CallIndex index);
+  // For all others: one that tests waits for nobody, but depends on what it finds.
+  void take_test(CallIndex index) { add_dependencies(index, completed_.found_by_test(index)); }
   // Rows of all calls that were taken, and the messages that they received.
   std::vector<Wait> finish();
   std::vector<ReceivedMessage> take_received() { return std::move(messages_); }
   // What its calls waited for, however short.
-  std::vector<Dependency> take_dependencies() { return std::move(dependencies_); }
-  // Calls that completed a non-blocking collective operation, and those that had begun it.
-  struct Completion {
-    CallIndex waiting, begun;
-  };
-  std::vector<Completion> take_completions() { return std::move(completions_); }
+  DependenciesOfProcess take_dependencies() { return std::move(dependencies_); }
 
  private:
   // A message as it was received: when the call that completed it began, when it had been sent, and
@@ -55,6 +52,7 @@ class PointToPoint {
   bool waits_for_receiver(const UcpOp& send) const;
   void take_partitions(CallIndex index, std::vector<Awaited>& awaited);
   bool is_wrong_order(const Wait& late_sender) const;
+  void add_dependencies(CallIndex index, const Completed& completed);
   void find_wrong_order();
 
   const Job& job_;
@@ -64,8 +62,7 @@ class PointToPoint {
   const PartitionedMessages& partitioned_;
   std::vector<Wait> rows_;
   std::vector<ReceivedMessage> messages_;
-  std::vector<Dependency> dependencies_;
-  std::vector<Completion> completions_;
+  DependenciesOfProcess dependencies_;
   std::vector<Received> received_;  // by the calls that completed them
 };
 

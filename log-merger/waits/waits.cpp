@@ -6,12 +6,13 @@
 #include "log-merger/waits/collectives.hpp"
 #include "log-merger/waits/critical_path.hpp"
 #include "log-merger/waits/delays.hpp"
+#include "log-merger/waits/dependencies.hpp"
+#include "log-merger/waits/ideal_times.hpp"
 #include "log-merger/waits/meetings.hpp"
 #include "log-merger/waits/one_sided.hpp"
 #include "log-merger/waits/partitioned.hpp"
 #include "log-merger/waits/point_to_point.hpp"
 #include "log-merger/waits/rank_times.hpp"
-#include "log-merger/waits/replay.hpp"
 #include "log-merger/waits/wait_identities.hpp"
 
 namespace uctrace::merge {
@@ -22,8 +23,7 @@ namespace {
 struct OfProcess {
   std::vector<Wait> waits;
   std::vector<ReceivedMessage> received;
-  std::vector<Dependency> dependencies;
-  std::vector<PointToPoint::Completion> completions;
+  DependenciesOfProcess dependencies;
 };
 
 OfProcess waits_of(const Job& job, ProcessIndex process, const Collectives& collectives,
@@ -36,15 +36,17 @@ OfProcess waits_of(const Job& job, ProcessIndex process, const Collectives& coll
       const RoleOfCall role = roles(call);
       if (role.role == CallRole::message || role.role == CallRole::completes) {
         calls.take(index);
-      } else if (role.role == CallRole::probe) {
+        continue;
+      }
+      calls.take_test(index);
+      if (role.role == CallRole::probe) {
         calls.take_probe(index);
       } else if (!role.begins && collectives.has_no_rule(call, role.role)) {
         calls.take_without_rule(index);
       }
     }
   }
-  return {calls.finish(), calls.take_received(), calls.take_dependencies(),
-          calls.take_completions()};
+  return {calls.finish(), calls.take_received(), calls.take_dependencies()};
 }
 
 }  // namespace
@@ -60,13 +62,14 @@ void find_waits(Job& job) {
   const WaitMaker maker(job);
   std::vector<Wait>& waits = job.run.waits;
   collectives.find_waits(maker, waits);
-  std::vector<Dependency> dependencies = OneSided(job, roles).find_waits(maker, waits);
+  std::vector<CallDependency> dependencies = OneSided(job, roles).find_waits(maker, waits);
   std::vector<std::vector<ReceivedMessage>> received;
   for (OfProcess& own : found) {
     waits.insert(waits.end(), own.waits.begin(), own.waits.end());
-    dependencies.insert(dependencies.end(), own.dependencies.begin(), own.dependencies.end());
+    const auto& [messages, completed] = own.dependencies;
+    dependencies.insert(dependencies.end(), messages.begin(), messages.end());
+    for (const auto& [waiting, begun] : completed) collectives.completed_by(waiting, begun);
     received.push_back(std::move(own.received));
-    for (const auto& [waiting, begun] : own.completions) collectives.completed_by(waiting, begun);
     own = {};
   }
   std::stable_sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
@@ -77,7 +80,8 @@ void find_waits(Job& job) {
       job.run.messages[static_cast<std::size_t>(wait.message)].wait_ns += wait.ns;
     }
   }
-  find_rank_times(job, roles, ideal_times(job, roles, collectives, std::move(dependencies)));
+  find_dependencies(job, collectives, std::move(dependencies));
+  find_rank_times(job, roles, ideal_times(job, roles));
   find_delays(job, Meetings(job, collectives, received));
   job.run.critical_path = critical_path(job.run);
   for (Identity& identity : wait_identities(job.run)) {

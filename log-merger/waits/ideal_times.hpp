@@ -7,26 +7,17 @@
 
 #include "log-merger/job/job.hpp"
 #include "log-merger/waits/call_roles.hpp"
-#include "log-merger/waits/collectives.hpp"
 
 namespace uctrace::merge {
-
-// A call that returned only after another one, of another process, had been entered.
-struct Dependency {
-  CallIndex call, on;
-};
 
 // For each process, the time from the end of its MPI_Init to the start of its MPI_Finalize if no
 // call of MPI took any time but to wait for what must have begun elsewhere: the send of a message,
 // the last process of a collective operation. What is between calls takes as long as it did. Sends
 // wait for nobody. -1 = the process has no calls. This is the ideal run of POP's transfer and
 // serialisation efficiencies (https://pop-coe.eu/node/69), of Dimemas with no latency and no limit
-// of bandwidth.
+// of bandwidth. Run::call_dependencies are there.
 //
-// Calls are gone through by their times, once: n log n for n calls. A process of several threads is
-// taken as one, which makes its calls one after the other.
-std::vector<std::int64_t> ideal_times(const Job& job, RolesOfCalls& roles,
-                                      const Collectives& collectives,
-                                      std::vector<Dependency> dependencies);
+// A process of several threads is taken as one (log-merger/replay/replay.hpp).
+std::vector<std::int64_t> ideal_times(const Job& job, RolesOfCalls& roles);
 
 }  // namespace uctrace::merge

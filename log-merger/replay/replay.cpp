@@ -1,0 +1,232 @@
+#include "log-merger/replay/replay.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace uctrace::replay {
+
+namespace {
+
+// Beyond any run, and far from where sums of two overflow.
+constexpr std::int64_t kFarthestNs = INT64_MAX / 4;
+
+std::int64_t later(std::int64_t ns, std::int64_t by_ns) {
+  return std::min(ns + std::clamp<std::int64_t>(by_ns, 0, kFarthestNs), kFarthestNs);
+}
+
+// The same instant as it was recorded and in the replay.
+struct Both {
+  std::int64_t recorded_ns = INT64_MIN, replayed_ns = INT64_MIN;
+
+  bool known() const { return recorded_ns != INT64_MIN; }
+  void wait_for(const Both& other) {
+    recorded_ns = std::max(recorded_ns, other.recorded_ns);
+    replayed_ns = std::max(replayed_ns, other.replayed_ns);
+  }
+};
+
+// What the calls of an operation have brought until now.
+struct Operation {
+  Both last;
+  std::uint64_t entered = 0, members = 0;
+};
+
+class Replay {
+ public:
+  Replay(const std::vector<Call>& calls, std::vector<Dependency> dependencies,
+         std::size_t processes, Times& times)
+      : calls_(calls),
+        dependencies_(std::move(dependencies)),
+        times_(times),
+        entered_ns_(calls.size(), kNotEntered),
+        processes_(processes) {
+    result_.processes.resize(processes);
+    std::stable_sort(dependencies_.begin(), dependencies_.end(),
+                     [](const Dependency& a, const Dependency& b) { return a.call < b.call; });
+    for (const Dependency& one : dependencies_) add_member(one);
+    std::sort(enters_.begin(), enters_.end());
+    std::sort(below_.begin(), below_.end());
+  }
+
+  Replayed run() {
+    for (const std::uint64_t instant : instants()) {
+      const auto call = static_cast<std::int32_t>(instant >> 1);
+      (instant & 1) != 0 ? leave(call) : enter(call);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr std::int64_t kNotEntered = INT64_MIN;
+
+  struct Process {
+    bool began = false;
+    Both now;
+  };
+
+  const Call& call(std::int32_t index) const { return calls_[static_cast<std::size_t>(index)]; }
+
+  static bool has_end(const Call& call) { return call.end_ns >= call.start_ns; }
+
+  void add_member(const Dependency& one) {
+    if (one.kind == DependencyKind::lower_rank) below_.emplace_back(one.begun, one.on);
+    if (one.kind != DependencyKind::operation || one.operation < 0) return;
+    const auto operation = static_cast<std::size_t>(one.operation);
+    if (operation >= operations_.size()) operations_.resize(operation + 1);
+    ++operations_[operation].members;
+    enters_.emplace_back(one.begun, one.operation);
+  }
+
+  // Each call twice, its end as an odd number, in the order of the recorded times. Starts before
+  // ends: who enters a barrier last does so when the others leave it, at the latest.
+  std::vector<std::uint64_t> instants() const {
+    std::vector<std::uint64_t> all;
+    all.reserve(2 * calls_.size());
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      if (calls_[i].start_ns < 0) continue;
+      all.push_back(2 * i);
+      if (has_end(calls_[i])) all.push_back(2 * i + 1);
+    }
+    const auto time_of = [&](std::uint64_t instant) {
+      const Call& call = calls_[instant >> 1];
+      return (instant & 1) != 0 ? call.end_ns : call.start_ns;
+    };
+    std::sort(all.begin(), all.end(), [&](std::uint64_t a, std::uint64_t b) {
+      const std::int64_t a_ns = time_of(a), b_ns = time_of(b);
+      if (a_ns != b_ns) return a_ns < b_ns;
+      return (a & 1) != (b & 1) ? (a & 1) == 0 : a < b;
+    });
+    return all;
+  }
+
+  // Processes begin when they did.
+  void begin(std::uint32_t process, std::int64_t at_ns) {
+    processes_[process] = {true, {at_ns, at_ns}};
+    result_.processes[process] = {true, at_ns, at_ns, 0};
+  }
+
+  void enter(std::int32_t index) {
+    const Call& one = call(index);
+    Process& process = processes_[one.process];
+    ProcessTimes& times = result_.processes[one.process];
+    if (!process.began) {
+      begin(one.process, one.start_ns);
+    } else {
+      const std::int64_t ns =
+          times_.computing_ns({one.process, process.now.recorded_ns, one.start_ns, index});
+      process.now = {one.start_ns, later(process.now.replayed_ns, ns)};
+      if (has_end(one)) times.computing_ns += ns;
+    }
+    entered_ns_[static_cast<std::size_t>(index)] = process.now.replayed_ns;
+    auto enters = std::lower_bound(enters_.begin(), enters_.end(), std::pair(index, INT32_MIN));
+    for (; enters != enters_.end() && enters->first == index; ++enters) {
+      Operation& operation = operations_[static_cast<std::size_t>(enters->second)];
+      operation.last.wait_for(process.now);
+      ++operation.entered;
+    }
+    const bool is_of_run = has_end(one) && one.part != Part::start_of_mpi;
+    if (is_of_run || one.part == Part::end_of_mpi) times.end_ns = process.now.replayed_ns;
+  }
+
+  void leave(std::int32_t index) {
+    const Call& one = call(index);
+    Process& process = processes_[one.process];
+    if (one.part == Part::end_of_mpi) return;
+    if (one.part == Part::start_of_mpi) return begin(one.process, one.end_ns);
+    ++result_.calls;
+    Both ready = process.now;  // but for messages that go another way than they did
+    std::int64_t recorded_ns = ready.recorded_ns;
+    std::int64_t arrived_ns = INT64_MIN;
+    bool waits_as_it_did = false;
+    for (const Dependency& on : dependencies_of(index)) {
+      const Both entry = entry_of(on);
+      if (!entry.known() || entry.recorded_ns > one.end_ns) {
+        ++result_.contradicted;
+        continue;
+      }
+      ++result_.followed;
+      recorded_ns = std::max(recorded_ns, entry.recorded_ns);
+      if (const auto way = on.message < 0 ? std::nullopt : times_.way_of(on.message)) {
+        arrived_ns = std::max(arrived_ns, later(begun_ns(on, entry, *way), way->ns));
+      } else {
+        ready.replayed_ns = std::max(ready.replayed_ns, entry.replayed_ns);
+        waits_as_it_did = true;
+      }
+    }
+    // Of a call that only waited for such messages, nothing is left of what it took.
+    const bool is_all_new = arrived_ns != INT64_MIN && !waits_as_it_did;
+    const std::int64_t left_ns =
+        is_all_new ? 0 : times_.in_call_ns(index, one.end_ns - recorded_ns);
+    process.now = {one.end_ns, std::max(later(ready.replayed_ns, left_ns), arrived_ns)};
+    result_.processes[one.process].end_ns = process.now.replayed_ns;
+  }
+
+  Both entry_of_call(std::int32_t index) const {
+    if (index < 0) return {};
+    const std::int64_t ns = entered_ns_[static_cast<std::size_t>(index)];
+    return ns == kNotEntered ? Both{} : Both{call(index).start_ns, ns};
+  }
+
+  Both entry_of(const Dependency& one) const {
+    switch (one.kind) {
+      case DependencyKind::operation: {
+        if (one.operation < 0) return {};
+        const Operation& operation = operations_[static_cast<std::size_t>(one.operation)];
+        return operation.entered == operation.members ? operation.last : Both{};
+      }
+      case DependencyKind::lower_rank:
+        return entry_of_lower_ranks(one);
+      default:
+        return entry_of_call(one.on);
+    }
+  }
+
+  Both entry_of_lower_ranks(const Dependency& one) const {
+    Both last;
+    std::int32_t rank = one.on;
+    // There are no more ranks than processes.
+    for (std::size_t steps = 0; rank >= 0 && steps < processes_.size(); ++steps) {
+      const Both entry = entry_of_call(rank);
+      if (!entry.known()) return {};
+      last.wait_for(entry);
+      const auto below = std::lower_bound(below_.begin(), below_.end(), std::pair(rank, INT32_MIN));
+      rank = below != below_.end() && below->first == rank ? below->second : kNoCall;
+    }
+    return last;
+  }
+
+  // When a message is under way: since its sender began it, and its receiver where it needs both.
+  std::int64_t begun_ns(const Dependency& one, const Both& entry, const Times::Way& way) const {
+    const Both own = entry_of_call(one.begun);
+    const std::int64_t own_ns = own.known() ? own.replayed_ns : entry.replayed_ns;
+    if (way.both) return std::max(entry.replayed_ns, own_ns);
+    return one.kind == DependencyKind::receiver ? own_ns : entry.replayed_ns;
+  }
+
+  std::span<const Dependency> dependencies_of(std::int32_t index) const {
+    const auto [first, last] =
+        std::equal_range(dependencies_.begin(), dependencies_.end(), Dependency{.call = index},
+                         [](const Dependency& a, const Dependency& b) { return a.call < b.call; });
+    return {first, last};
+  }
+
+  const std::vector<Call>& calls_;
+  std::vector<Dependency> dependencies_;  // by call
+  Times& times_;
+  std::vector<std::int64_t> entered_ns_;  // in the replay, by call
+  std::vector<Process> processes_;
+  std::vector<Operation> operations_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> enters_;  // calls, and operations they are in
+  std::vector<std::pair<std::int32_t, std::int32_t>> below_;   // of a scan: a call, the next lower
+  Replayed result_;
+};
+
+}  // namespace
+
+Replayed replay(const std::vector<Call>& calls, std::vector<Dependency> dependencies,
+                std::size_t processes, Times& times) {
+  return Replay(calls, std::move(dependencies), processes, times).run();
+}
+
+}  // namespace uctrace::replay
