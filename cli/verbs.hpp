@@ -23,6 +23,7 @@ int run(const ReportCommand& command);
 int run(const MessagesCommand& command);
 int run(const CommsCommand& command);
 int run(const WaitsCommand& command);
+int run(const SimulateCommand& command);
 int run(const PartitionsCommand& command);
 int run(const HangCommand& command);
 int run(const InfoCommand& command);  // kIdentityViolated if one is

@@ -22,6 +22,8 @@
 #include "log-merger/reports/report.hpp"
 #include "log-merger/reports/table.hpp"
 #include "log-merger/reports/waits.hpp"
+#include "log-merger/simulate/hypotheses.hpp"
+#include "log-merger/simulate/simulate_output.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace::cli {
@@ -73,6 +75,11 @@ struct WaitsCommand {
   WaitsFilter filter;
   WaitsOptions options;
 };
+struct SimulateCommand {
+  DataChoice data;
+  Hypotheses hypotheses;
+  SimulateOptions options;
+};
 struct PartitionsCommand {
   DataChoice data;
   PartitionsOptions options;
@@ -112,8 +119,8 @@ struct PrintCommand {
 };
 
 using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
-                             MessagesCommand, CommsCommand, WaitsCommand, PartitionsCommand,
-                             HangCommand, InfoCommand, ViewCommand, ExportCommand,
+                             MessagesCommand, CommsCommand, WaitsCommand, SimulateCommand,
+                             PartitionsCommand, HangCommand, InfoCommand, ViewCommand, ExportCommand,
                              BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.

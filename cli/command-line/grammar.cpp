@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/command-line/hypothesis_options.hpp"
 #include "cli/command-line/option_kinds.hpp"
 #include "cli/command-line/size_option.hpp"
 #include "event-log/reader/error.hpp"
@@ -110,6 +111,20 @@ void add_condition(CLI::App& verb, const std::string& option, Words& conditions,
       ->type_name("WHEN");
 }
 
+// May be given several times; `take` throws Error for a value that it cannot read.
+void add_hypothesis(CLI::App& verb, const std::string& option, const std::string& kind,
+                    const std::string& help, std::function<void(const std::string&)> take) {
+  verb.add_option_function<Words>(
+          option,
+          [take = std::move(take)](const Words& texts) {
+            for (const std::string& text : texts) take(text);
+          },
+          help)
+      ->allow_extra_args(false)
+      ->check(not_empty(option))
+      ->type_name(kind);
+}
+
 void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
               std::optional<std::uint64_t>& to) {
   add_time(verb, "--from", from, "Messages that start at TIME of the run or later");
@@ -143,6 +158,7 @@ Grammar::Grammar() {
   add_messages();
   add_comms();
   add_waits();
+  add_simulate();
   add_partitions();
   add_hang();
   add_info();
@@ -272,6 +288,33 @@ void Grammar::add_waits() {
   add_list(verb, "--kind", filter.kind, "Kinds of waits");
   add_time(verb, "--from", filter.from_ns, "Waits that begin at TIME of the run or later");
   add_time(verb, "--to", filter.to_ns, "Waits that begin before TIME");
+}
+
+void Grammar::add_simulate() {
+  CLI::App& verb =
+      add_verb("simulate", "How long the run would take if parts of it were otherwise", simulate_);
+  add_data(verb, simulate_.data);
+  add_job(verb, simulate_.data);
+  Hypotheses& hypotheses = simulate_.hypotheses;
+  add_hypothesis(verb, "--faster", "WHAT=FACTOR",
+                 "An MPI function, compute, or what is computed before a call site takes 1/FACTOR of "
+                 "its time; WHAT@RANKS: on these ranks",
+                 [&hypotheses](const std::string& text) {
+                   hypotheses.faster.push_back(parse_faster(text));
+                 });
+  add_hypothesis(verb, "--balance", "run|phases|RANKS",
+                 "Ranks compute as long as the mean of all, over the run or between "
+                 "synchronisations; or only these ranks",
+                 [&hypotheses](const std::string& text) { parse_balance(text, hypotheses); });
+  add_hypothesis(verb, "--network", "TRANSPORT=latency:TIME,bandwidth:SIZE",
+                 "Messages over it, or over all, take this latency and their length at SIZE a second",
+                 [&hypotheses](const std::string& text) {
+                   hypotheses.network.push_back(parse_network(text));
+                 });
+  verb.add_flag("--partitions-even", hypotheses.even_partitions,
+                "The threads of a sender make their last partitions ready at the same time");
+  add_format(verb, simulate_.options.format);
+  add_limit(verb, simulate_.options.limit, "Ranks to print [all]");
 }
 
 void Grammar::add_partitions() {

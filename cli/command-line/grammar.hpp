@@ -46,6 +46,7 @@ class Grammar {
   void add_messages();
   void add_comms();
   void add_waits();
+  void add_simulate();
   void add_partitions();
   void add_hang();
   void add_info();
@@ -60,6 +61,7 @@ class Grammar {
   MessagesCommand messages_;
   CommsCommand comms_;
   WaitsCommand waits_;
+  SimulateCommand simulate_;
   PartitionsCommand partitions_;
   HangCommand hang_;
   InfoCommand info_;

@@ -173,6 +173,22 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace waits --by call-site --kind late_sender --format csv",
                     "one kind of wait by line of the program"}},
       .exit_status = kReaderStatus}},
+    {"simulate",
+     {.arguments = "[DIR]",
+      .description =
+          {"Goes through the run again as it would have been by one or more hypotheses, and says "
+           "how long the run and each rank would take. What each call depends on stays as it was "
+           "recorded: the message that it receives, the others in a collective operation. With no "
+           "hypothesis the run is replayed as it was, which is printed with each prediction, too.",
+           "The options may be given together, and more than once. Parts that are faster come "
+           "first, then partitions, then balance evens out the rest. What the prediction assumes, "
+           "and what could not be replayed, is printed with it."},
+      .examples = {{"uctrace simulate --balance run", "what better balance would bring"},
+                   {"uctrace simulate --faster compute@1=2", "rank 1 computes twice as fast"},
+                   {"uctrace simulate --faster MPI_Allreduce=4 --format json", "for a script"},
+                   {"uctrace simulate --network tcp=latency:2us,bandwidth:10G",
+                    "what goes over TCP on a faster network"}},
+      .exit_status = kReaderStatus}},
     {"partitions",
      {.arguments = "[DIR]",
       .description =

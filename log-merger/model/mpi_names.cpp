@@ -129,4 +129,11 @@ MpiName parse_mpi_name(std::string_view function) {
   return name;
 }
 
+bool needs_receiver(std::string_view protocol, std::string_view function) {
+  const std::string base = parse_mpi_name(function).base;
+  if (base == "bsend") return false;  // it is buffered
+  return base == "ssend" || protocol.find("eager") == std::string_view::npos ||
+         protocol.find("sync") != std::string_view::npos;
+}
+
 }  // namespace uctrace

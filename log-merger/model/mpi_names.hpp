@@ -23,4 +23,9 @@ struct MpiName {
 
 MpiName parse_mpi_name(std::string_view function);
 
+// Whether a message that `function` sent by UCP's `protocol` is complete at its sender only when
+// its receiver takes it: by rendezvous, or synchronously. An eager one is on its way whether the
+// receiver is there or not.
+bool needs_receiver(std::string_view protocol, std::string_view function);
+
 }  // namespace uctrace

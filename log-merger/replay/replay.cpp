@@ -116,7 +116,7 @@ class Replay {
       const std::int64_t ns =
           times_.computing_ns({one.process, process.now.recorded_ns, one.start_ns, index});
       process.now = {one.start_ns, later(process.now.replayed_ns, ns)};
-      if (has_end(one)) times.computing_ns += ns;
+      if (has_end(one)) times.computing_ns = later(times.computing_ns, ns);
     }
     entered_ns_[static_cast<std::size_t>(index)] = process.now.replayed_ns;
     auto enters = std::lower_bound(enters_.begin(), enters_.end(), std::pair(index, INT32_MIN));

@@ -57,16 +57,13 @@ std::vector<Awaited> PointToPoint::late_senders(CallIndex index, const Completed
   return awaited;
 }
 
-// An eager message is on its way whether the receiver is there or not.
 bool PointToPoint::waits_for_receiver(const UcpOp& send) const {
   const std::string& function = send.asked_by == kNone
                                     ? job_.run.texts[kNoText]
                                     : job_.run.texts[job_.calls[send.asked_by].function];
-  const std::string base = parse_mpi_name(function).base;
-  if (base == "ssend") return true;
-  if (base == "bsend" || send.message == kNone) return false;  // it is buffered
-  const std::string& protocol = job_.run.texts[job_.run.messages[send.message.place()].protocol];
-  return protocol.find("eager") == std::string::npos || protocol.find("sync") != std::string::npos;
+  if (send.message == kNone) return parse_mpi_name(function).base == "ssend";
+  const Message& message = job_.run.messages[send.message.place()];
+  return needs_receiver(job_.run.texts[message.protocol], function);
 }
 
 std::vector<Awaited> PointToPoint::late_receivers(CallIndex index, const Completed& completed) {

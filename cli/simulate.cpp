@@ -1,0 +1,20 @@
+#include <iostream>
+
+#include "cli/run_loader.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
+#include "log-merger/simulate/simulate_output.hpp"
+
+namespace uctrace::cli {
+
+int run(const SimulateCommand& command) {
+  end_quietly_on_closed_pipe();
+  SimulateOptions options = command.options;
+  options.colour = colour_of_output();
+  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+    write_simulation(out, rows, command.hypotheses, options);
+  });
+  return kOk;
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,36 @@
+// Partitions that become ready evenly: the work before them divided among the threads that make
+// them ready. Private to the simulation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "log-merger/row-source/row_source.hpp"
+
+namespace uctrace {
+
+// Of one process; what is computed in it takes `factor` of its time.
+struct EvenedSpan {
+  std::int64_t from_ns = 0, to_ns = 0;
+  double factor = 1;
+};
+
+struct EvenedPartitions {
+  std::vector<std::vector<EvenedSpan>> spans;  // by process, then time; they do not overlap
+  std::uint64_t uses = 0;                      // of partitioned sends
+  std::uint64_t of_one_thread = 0;             // of these: nothing can be evened out
+  std::uint64_t unknown = 0;                   // of these: not all partitions became ready
+};
+
+// For each use of a partitioned send, from its start (entry of MPI_Start) on: thread i makes its
+// last partition ready after r_i. All of them do so after the mean of r_i instead, so that the last
+// partition is ready after mean(r_i) in place of max(r_i), and what is computed until then takes
+// mean(r_i) / max(r_i) of its time. Uses that overlap are one span, with the greatest of their
+// factors.
+EvenedPartitions evened_partitions(const RowSource& source);
+
+// How long the part of [from, to) that is computed takes.
+std::int64_t evened_ns(const std::vector<EvenedSpan>& spans, std::int64_t from_ns,
+                       std::int64_t to_ns);
+
+}  // namespace uctrace

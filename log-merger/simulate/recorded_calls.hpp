@@ -1,0 +1,31 @@
+// What a replay needs of a stored run. Private to the simulation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "log-merger/replay/replay.hpp"
+#include "log-merger/row-source/row_source.hpp"
+
+namespace uctrace {
+
+struct RecordedCalls {
+  // By the rows of /mpi_calls.
+  std::vector<replay::Call> calls;
+  std::vector<TextId> functions;
+  std::vector<std::int32_t> call_sites;  // into Run::call_sites, -1 = none
+  std::vector<replay::Dependency> dependencies;
+  std::size_t operations = 0;  // numbers of operations in these
+};
+
+// Throws Error where the run has no calls, or more than a replay can number. About 60 bytes a call
+// and 24 a dependency, which are all in memory at once.
+RecordedCalls recorded_calls(const RowSource& source);
+
+// Of each process, by time: when it left the operations that synchronise all processes that call
+// MPI, which blocked all of them.
+std::vector<std::vector<std::int64_t>> synchronisations(const RecordedCalls& recorded,
+                                                        std::size_t processes);
+
+}  // namespace uctrace

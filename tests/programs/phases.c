@@ -1,0 +1,136 @@
+// Ranks that compute for known times and exchange messages, so that the same work can be run as it is
+// and as a hypothesis would have it.
+// usage: phases SHAPE STEPS COMPUTE-US[,COMPUTE-US...]
+//
+// A rank computes for its number of microseconds in each step, the last one for all further ranks.
+//   barrier  then all meet in a barrier
+//   ring     then each sends to the next rank and receives from the one before
+//   root     then rank 0 receives from all in their order, and broadcasts
+//   rotate   then all meet in a barrier; in step i a rank computes for the number of rank + i
+//   sizes    no computing but of the first number: ranks 0 and 1 send each other that many bytes
+//   threads  two threads of rank 0 compute, each for a number of its own, and make a partition ready;
+//            rank 1 waits for both
+//
+// "Computing" is waiting for a time of the clock, as two ranks may have one core.
+#include <pthread.h>
+#include <time.h>
+
+#include "common.h"
+
+enum { kTag = 5, kMost = 64 };
+
+static int rank, ranks;
+static int64_t compute_us[kMost];
+
+static void compute(int64_t us) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  const int64_t ns = until.tv_nsec + us * 1000;
+  until.tv_sec += ns / 1000000000;
+  until.tv_nsec = ns % 1000000000;
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static void ring(void) {
+  int sent = rank, received = -1;
+  MPI_Request requests[2];
+  MPI_Irecv(&received, 1, MPI_INT, (rank + ranks - 1) % ranks, kTag, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(&sent, 1, MPI_INT, (rank + 1) % ranks, kTag, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void root(void) {
+  int value = rank;
+  if (rank > 0) MPI_Send(&value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD);
+  for (int i = 1; rank == 0 && i < ranks; ++i) {
+    MPI_Recv(&value, 1, MPI_INT, i, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static void sizes(char* data, int bytes) {
+  if (rank == 0) {
+    MPI_Send(data, bytes, MPI_CHAR, 1, kTag, MPI_COMM_WORLD);
+    MPI_Recv(data, bytes, MPI_CHAR, 1, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (rank == 1) {
+    MPI_Recv(data, bytes, MPI_CHAR, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(data, bytes, MPI_CHAR, 0, kTag, MPI_COMM_WORLD);
+  }
+}
+
+#ifdef WITH_PARTITIONS
+struct worker {
+  MPI_Request request;
+  int number;
+};
+
+static void* make_ready(void* argument) {
+  const struct worker* worker = argument;
+  compute(compute_us[worker->number]);
+  MPI_Pready(worker->number, worker->request);
+  return NULL;
+}
+
+static void threads(int steps) {
+  int values[2] = {1, 2};
+  MPI_Request request;
+  if (rank == 0) {
+    MPI_Psend_init(values, 2, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  } else {
+    MPI_Precv_init(values, 2, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  }
+  for (int step = 0; step < steps; ++step) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Start(&request);
+    if (rank == 0) {
+      struct worker workers[2] = {{request, 0}, {request, 1}};
+      pthread_t running[2];
+      for (int i = 0; i < 2; ++i) {
+        if (pthread_create(&running[i], NULL, make_ready, &workers[i]) != 0) fail("no thread");
+      }
+      for (int i = 0; i < 2; ++i) pthread_join(running[i], NULL);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Request_free(&request);
+}
+#endif
+
+static void read_times(char* text) {
+  int count = 0;
+  for (char* word = strtok(text, ","); word != NULL && count < kMost; word = strtok(NULL, ",")) {
+    compute_us[count++] = atoll(word);
+  }
+  if (count == 0) fail("no times");
+  for (int i = count; i < kMost; ++i) compute_us[i] = compute_us[count - 1];
+}
+
+int main(int argc, char** argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (argc != 4) fail("usage: phases SHAPE STEPS COMPUTE-US[,COMPUTE-US...]");
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const char* shape = argv[1];
+  const int steps = atoi(argv[2]);
+  read_times(argv[3]);
+  const int bytes = (int)compute_us[0];
+  char* data = strcmp(shape, "sizes") == 0 ? allocate((size_t)bytes) : NULL;
+#ifdef WITH_PARTITIONS
+  if (strcmp(shape, "threads") == 0) threads(steps);
+#endif
+  for (int step = 0; step < steps && strcmp(shape, "threads") != 0; ++step) {
+    if (data != NULL) {
+      sizes(data, bytes);
+      continue;
+    }
+    const int rotated = strcmp(shape, "rotate") == 0;
+    compute(compute_us[rotated ? (rank + step) % ranks : rank]);
+    if (strcmp(shape, "ring") == 0) ring();
+    if (strcmp(shape, "root") == 0) root();
+    if (strcmp(shape, "barrier") == 0 || rotated) MPI_Barrier(MPI_COMM_WORLD);
+  }
+  free(data);
+  MPI_Finalize();
+  return 0;
+}
