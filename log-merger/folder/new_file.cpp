@@ -100,7 +100,13 @@ std::string NewFile::path_to_open() const {
   return access(by_number.c_str(), F_OK) == 0 ? by_number : path_.string();
 }
 
+void NewFile::require_written() const {
+  const int copy = dup(fd_);
+  if (copy < 0 || close(copy) != 0) fail("writing");
+}
+
 void NewFile::publish_new() {
+  require_written();
   require_own(path_, fd_);
   rename_to_new(path_, wanted_);
   path_.clear();
@@ -109,6 +115,7 @@ void NewFile::publish_new() {
 // The permissions of a file that is replaced stay.
 void NewFile::publish() {
   require_file_or_nothing(wanted_);
+  require_written();
   struct stat replaced {};
   if (lstat(wanted_.c_str(), &replaced) == 0 && S_ISREG(replaced.st_mode)) {
     fchmod(fd_, replaced.st_mode & 0777);

@@ -38,6 +38,10 @@ class NewFile {
   std::string path_to_open() const;
 
  private:
+  // Some file systems say only when a descriptor is closed that they have no room. The file stays
+  // locked meanwhile, as it is by any other descriptor of it.
+  void require_written() const;
+
   std::filesystem::path wanted_, path_;
   int fd_ = -1;
 };

@@ -1,8 +1,9 @@
 /* To be preloaded. Kills its process in front of a chosen one of the calls by which it changes
  * files, as kill -9 would: CUT_SHORT_AT is which, from 1 on; what each call was is appended to
  * CUT_SHORT_LOG. Has files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO.
- * Stops its process, once, in front of the opening of a file whose path holds STOP_AT_OPEN. Has
- * logs whose path holds HOLD_OPEN not open before there is a file HOLD_UNTIL. */
+ * Has the closing of such a file that holds FAIL_CLOSE fail with the same number, once it is
+ * closed. Stops its process, once, in front of the opening of a file whose path holds STOP_AT_OPEN.
+ * Has logs whose path holds HOLD_OPEN not open before there is a file HOLD_UNTIL. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,6 +52,17 @@ static void hold(const char* path) {
   while (access(until, F_OK) != 0) usleep(1000);
 }
 
+static int fails_to_close(int fd) {
+  const char *part = getenv("FAIL_CLOSE"), *number = getenv("FAIL_ERRNO");
+  if (part == NULL || number == NULL) return 0;
+  char name[32], path[4096];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+  const ssize_t bytes = readlink(name, path, sizeof path - 1);
+  if (bytes < 0) return 0;
+  path[bytes] = '\0';
+  return strstr(path, part) != NULL ? atoi(number) : 0;
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t write(int fd, const void* data, size_t bytes) {
@@ -81,6 +93,14 @@ int ftruncate64(int fd, off64_t size) {
 int rename(const char* from, const char* to) {
   next("rename");
   return REAL(rename)(from, to);
+}
+
+int close(int fd) {
+  const int error = fails_to_close(fd);
+  const int result = REAL(close)(fd);
+  if (error == 0) return result;
+  errno = error;
+  return -1;
 }
 
 int unlink(const char* path) {
