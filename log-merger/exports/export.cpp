@@ -1,5 +1,6 @@
 #include "log-merger/exports/export.hpp"
 
+#include <cerrno>
 #include <system_error>
 
 #include "event-log/reader/error.hpp"
@@ -20,12 +21,25 @@ void write(const RowSource& source, const ExportOptions& options, exports::Remar
   }
 }
 
+// What a user may do besides naming another place; empty: nothing.
+std::string to_do_against(const std::error_code& code) {
+  if (code == std::errc::file_exists) return "remove it";
+  if (code == std::errc::no_space_on_device || code == std::errc::file_too_large ||
+      code.value() == EDQUOT) {
+    return "make room";
+  }
+  if (code == std::errc::no_such_file_or_directory) return "make the folder that it is to be in";
+  if (code == std::errc::too_many_files_open) return "allow more open files with `ulimit -n`";
+  return "";
+}
+
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::system_error& error) {
   const bool exists = error.code() == std::errc::file_exists;
-  throw Error({.what = "cannot write '" + path.string() + "'",
-               .why = exists ? "something of this name is there already" : error.code().message(),
-               .to_do = exists ? "remove it, or name another place with -o PATH"
-                               : "make room, or name another place with -o PATH"});
+  const std::string first = to_do_against(error.code());
+  throw Error(
+      {.what = "cannot write '" + path.string() + "'",
+       .why = exists ? "something of this name is there already" : error.code().message(),
+       .to_do = first + (first.empty() ? "" : ", or ") + "name another place with -o PATH"});
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ void check(OTF2_ErrorCode code) {
   if (error != 0) throw std::system_error(error, std::generic_category(), "writing");
   throw Error({.what = "cannot write the archive",
                .why = OTF2_Error_GetDescription(code),
-               .to_do = "make room where it goes, or name another place with -o PATH"});
+               .to_do = "look whether the OTF2 library is whole, or export to another format"});
 }
 
 OTF2_StringRef Otf2Strings::id_of(std::string_view text) {
