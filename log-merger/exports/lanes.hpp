@@ -13,7 +13,8 @@ namespace uctrace::exports {
 
 class Lanes {
  public:
-  // The first lane that is free from start to end. Quick where starts ascend.
+  // The first lane that is free from start to end. Starts ascend: one that does not gets a lane of
+  // its own.
   std::size_t take(std::int64_t start_ns, std::int64_t end_ns);
 
  private:

@@ -15,20 +15,17 @@
 namespace uctrace::exports {
 namespace {
 
-// Where the rows of each process are in a table.
-template <typename Row>
-std::vector<RowsOfProcess> rows_of_processes(const RowSource& source) {
-  std::vector<RowsOfProcess> rows(source.run().processes.size());
-  for_each_row(source, Wanted<Row>{&Row::process}, [&](const Row& row, std::size_t number) {
-    RowsOfProcess& of = rows[row.process];
-    if (of.end == 0) of = {number, number};
-    if (of.end != number) {
-      throw Error({.what = "cannot write the archive",
-                   .why = "the rows of the run are not in the order of its processes",
-                   .to_do = "merge the logs again with `uctrace merge`"});
-    }
-    ++of.end;
-  });
+std::vector<RowsToWrite> rows_to_write(const RowSource& source) {
+  std::vector<RowsToWrite> rows(source.run().processes.size());
+  const auto set = [&](RowsOfProcess RowsToWrite::*member,
+                       const std::vector<RowsOfProcess>& of_table) {
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*member = of_table[i];
+  };
+  set(&RowsToWrite::mpi_calls, rows_of_processes<MpiCallRow>(source));
+  set(&RowsToWrite::ucp_operations, rows_of_processes<UcpOperationRow>(source));
+  set(&RowsToWrite::transfers, rows_of_processes<Transfer>(source));
+  set(&RowsToWrite::waits, rows_of_processes<Wait>(source));
+  set(&RowsToWrite::partition_events, rows_of_processes<PartitionEvent>(source));
   return rows;
 }
 
@@ -91,6 +88,7 @@ class GlobalDefinitions {
                                                    : "";
       const OTF2_Paradigm paradigm = layer == Layer::mpi       ? OTF2_PARADIGM_MPI
                                      : layer == Layer::program ? OTF2_PARADIGM_USER
+                                     : layer == Layer::note    ? OTF2_PARADIGM_MEASUREMENT_SYSTEM
                                                                : OTF2_PARADIGM_UNKNOWN;
       check(OTF2_GlobalDefWriter_WriteRegion(out_, number++, name, name, id(of),
                                              role_of(strings_.all()[name], layer), paradigm,
@@ -167,16 +165,20 @@ void add_remarks(const Otf2Shared& shared, Remarks& remarks) {
   add(shared.not_returned, "MPI call", "that had not returned: they end with the run");
   add(shared.moved, "record", "moved behind the one before it: clocks are not that exact");
   add(shared.not_mirrored, "message", "of partitions without a send record: --p2p-mirror none");
+  add(shared.not_at_start, "message",
+      "of partitions of which the start is not known: in the call that made them ready");
 }
 
 // A reader that looks at nothing else finds there what is missing.
 void describe(const Run& run, Otf2Archive& archive, const Remarks& remarks) {
+  // For OTF2 an empty value takes a property away, which must be there then.
   const auto set = [&](const char* name, const std::string& value) {
+    if (value.empty()) return;
     check(OTF2_Archive_SetProperty(archive.get(), name, value.c_str(), true));
   };
   set("UCTRACE::RUN_ID", run.run_id);
   set("UCTRACE::COMMAND", run.command);
-  set("MPIMON::PARTITIONED", "1");
+  if (!run.partition_requests.empty()) set("MPIMON::PARTITIONED", "1");
   const bool complete = std::all_of(run.processes.begin(), run.processes.end(),
                                     [](const Process& process) { return process.complete; });
   set("UCTRACE::COMPLETE", complete ? "true" : "false");
@@ -196,17 +198,15 @@ void write_otf2(const RowSource& source, const ExportOptions& options, Remarks& 
   Otf2Regions regions;
   Otf2CallPaths call_paths(run, strings, regions);
   const Otf2Communicators communicators(run);
-  const MessagesOfProcesses messages_of(source);
-  RowWindow<Message> messages(source, Wanted<Message>::all());
-  Paths paths(source, {&Hop::role, &Hop::transport, &Hop::wire_bytes});
-  Otf2Shared shared{source,     options.p2p_mirror, archive,     strings,  regions,
-                    call_paths, communicators,      messages_of, messages, paths};
-  const auto mpi_calls = rows_of_processes<MpiCallRow>(source);
-  const auto ucp_operations = rows_of_processes<UcpOperationRow>(source);
-  const auto transfers = rows_of_processes<Transfer>(source);
+  const MessagesOfProcesses messages_of(source, strings, folder.path());
+  RowWindow<PartitionOperation> partition_operations(source, Wanted<PartitionOperation>::all());
+  Otf2Shared shared{
+      source,      options.p2p_mirror,  archive, strings, regions, call_paths, communicators,
+      messages_of, partition_operations};
+  const std::vector<RowsToWrite> rows = rows_to_write(source);
   std::vector<std::uint64_t> ranks;
   for (std::uint32_t i = 0; i < run.processes.size(); ++i) {
-    ranks.push_back(Otf2Process(shared, i).write(mpi_calls[i], ucp_operations[i], transfers[i]));
+    ranks.push_back(Otf2Process(shared, i).write(rows[i]));
   }
   add_remarks(shared, remarks);
   describe(run, archive, remarks);

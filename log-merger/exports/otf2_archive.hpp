@@ -15,7 +15,8 @@
 
 namespace uctrace::exports {
 
-// Throws std::system_error where there is no room, else Error with OTF2's own reason.
+// Throws std::system_error where the system had something against it, else Error with OTF2's own
+// reason.
 void check(OTF2_ErrorCode code);
 
 // Texts of the archive, by their numbers.
@@ -29,8 +30,9 @@ class Otf2Strings {
   std::vector<std::string> texts_;
 };
 
-// What functions are of.
-enum class Layer : std::uint8_t { mpi, ucp, uct, program };
+// What functions are of. A note is none: a pair of records without duration that says something of
+// the call around it.
+enum class Layer : std::uint8_t { mpi, ucp, uct, program, note };
 
 class Otf2Regions {
  public:

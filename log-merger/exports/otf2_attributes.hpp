@@ -30,7 +30,16 @@ enum class Attribute : std::uint8_t {
   role,
   asked_by,
   progressed_in,
+  memory,
+  wait_kind,
+  wait_rank,
+  wait_ns,
+  wait_unknown,
+  wait_unknown_ns,
   part_event,
+  part_request,
+  part_partition,
+  part_partitions,
   part_peer,
   part_tag,
   part_comm,
@@ -75,8 +84,21 @@ inline constexpr AttributeMeaning kAttributes[] = {
      OTF2_TYPE_STRING},
     {Attribute::progressed_in, "uctrace.progressed_in", "MPI function that it happened in",
      OTF2_TYPE_STRING},
+    {Attribute::memory, "uctrace.memory", "where the buffer is: host, gpu or managed",
+     OTF2_TYPE_STRING},
+    {Attribute::wait_kind, "uctrace.wait.kind", "wait state", OTF2_TYPE_STRING},
+    {Attribute::wait_rank, "uctrace.wait.rank", "world rank that was waited for", OTF2_TYPE_INT32},
+    {Attribute::wait_ns, "uctrace.wait.ns", "how long, in nanoseconds", OTF2_TYPE_UINT64},
+    {Attribute::wait_unknown, "uctrace.wait.unknown", "why it is not known whether, or how long",
+     OTF2_TYPE_STRING},
+    {Attribute::wait_unknown_ns, "uctrace.wait.unknown_ns",
+     "nanoseconds that may have been waiting", OTF2_TYPE_UINT64},
     {Attribute::part_event, "mpi.part.event", "event of partitioned communication",
      OTF2_TYPE_STRING},
+    {Attribute::part_request, "mpi.part.request", "request, unique in the run", OTF2_TYPE_UINT64},
+    {Attribute::part_partition, "mpi.part.partition", "partition, from 0", OTF2_TYPE_UINT32},
+    {Attribute::part_partitions, "mpi.part.partitions", "how many the request has",
+     OTF2_TYPE_UINT32},
     {Attribute::part_peer, "mpi.part.peer", "world rank of the peer", OTF2_TYPE_INT32},
     {Attribute::part_tag, "mpi.part.tag", "MPI tag", OTF2_TYPE_INT32},
     {Attribute::part_comm, "mpi.part.comm", "communicator", OTF2_TYPE_COMM},
@@ -102,6 +124,10 @@ class Otf2Attributes {
   }
   Otf2Attributes& count(Attribute attribute, std::uint64_t value) {
     check(OTF2_AttributeList_AddUint64(list_, id(attribute), value));
+    return *this;
+  }
+  Otf2Attributes& count32(Attribute attribute, std::uint32_t value) {
+    check(OTF2_AttributeList_AddUint32(list_, id(attribute), value));
     return *this;
   }
   // INT32_MIN is none.

@@ -2,10 +2,14 @@
 // Only otf2*.cpp include this.
 #pragma once
 
+#include <otf2/otf2.h>
+
 #include <cstdint>
-#include <span>
+#include <filesystem>
 #include <vector>
 
+#include "log-merger/exports/lists_in_file.hpp"
+#include "log-merger/exports/otf2_archive.hpp"
 #include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace::exports {
@@ -14,29 +18,38 @@ inline bool is_one_sided(MessageKind kind) {
   return kind == MessageKind::put || kind == MessageKind::get || kind == MessageKind::atomic;
 }
 
-// Takes 8 bytes a message.
+// What the archive says of a message at one end of it.
+struct MessageEnd {
+  std::int64_t call = -1;  // that asked; into mpi_calls
+  std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
+  std::uint64_t bytes = 0, wire_bytes = 0;
+  std::uint32_t message = 0;       // row
+  std::int32_t peer_process = -1;  // the other end
+  std::int32_t communicator = -1;
+  std::uint32_t tag = OTF2_UNDEFINED_UINT32;
+  TextId mpi = kNoText, mpi_recv = kNoText, protocol = kNoText;
+  OTF2_StringRef transports = OTF2_UNDEFINED_STRING;
+  MessageKind kind = MessageKind::tag;
+  Match match = Match::unmatched;
+};
+
+// Reads the messages twice, whatever the number of processes, and lays their ends down by process:
+// twice sizeof(MessageEnd) bytes a message, in a nameless file in `folder`.
 class MessagesOfProcesses {
  public:
-  explicit MessagesOfProcesses(const RowSource& source);
+  // Throws std::system_error, as the others do.
+  MessagesOfProcesses(const RowSource& source, Otf2Strings& strings,
+                      const std::filesystem::path& folder);
 
-  // Rows of messages, ascending. Of messages with an unknown end there are none.
-  std::span<const std::uint32_t> asked_by(std::size_t process) const { return asked_.of(process); }
+  // By their messages, ascending. Of messages with an unknown end there are none.
+  std::vector<MessageEnd> asked_by(std::size_t process) const { return ends_.read(2 * process); }
   // Without one-sided ones, which nobody receives.
-  std::span<const std::uint32_t> received_by(std::size_t process) const {
-    return received_.of(process);
+  std::vector<MessageEnd> received_by(std::size_t process) const {
+    return ends_.read(2 * process + 1);
   }
 
  private:
-  struct Lists {
-    std::vector<std::size_t> first;  // by process, and where the last one ends
-    std::vector<std::uint32_t> messages;
-
-    std::span<const std::uint32_t> of(std::size_t process) const {
-      return std::span(messages).subspan(first[process], first[process + 1] - first[process]);
-    }
-  };
-
-  Lists asked_, received_;
+  ListsInFile<MessageEnd> ends_;
 };
 
 }  // namespace uctrace::exports

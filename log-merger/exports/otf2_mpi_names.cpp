@@ -1,5 +1,6 @@
 #include "log-merger/exports/otf2_mpi_names.hpp"
 
+#include <iterator>
 #include <utility>
 
 #include "log-merger/model/mpi_names.hpp"
@@ -38,6 +39,7 @@ OTF2_RegionRole role_of_collective(std::string_view base) {
 
 OTF2_RegionRole role_of(std::string_view function, Layer layer) {
   if (layer == Layer::program) return OTF2_REGION_ROLE_FUNCTION;
+  if (layer == Layer::note) return OTF2_REGION_ROLE_ARTIFICIAL;
   if (layer != Layer::mpi) return OTF2_REGION_ROLE_DATA_TRANSFER;
   const MpiName name = parse_mpi_name(function);
   switch (name.kind) {
@@ -65,13 +67,12 @@ std::optional<OTF2_CollectiveOp> collective_of(std::string_view function) {
   return std::nullopt;
 }
 
-std::string_view partitioned_event_of(std::string_view function) {
-  const MpiName name = parse_mpi_name(function);
-  if (name.base == "psend") return "PsendInit";
-  if (name.base == "precv") return "PrecvInit";
-  if (name.base.starts_with("pready")) return "Pready";
-  if (name.base == "parrived") return "Parrived";
-  return "";
+const char* paper_name_of(PartitionEventKind kind) {
+  static constexpr const char* kNames[] = {"PsendInit",    "PrecvInit",     "Pready",
+                                           "Parrived",     "Ptested",       "PsendRequest",
+                                           "PrecvRequest", "PsendComplete", "PrecvComplete"};
+  static_assert(std::size(kNames) == kPartitionEventKinds);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 bool is_blocking(std::string_view function) {
@@ -80,10 +81,6 @@ bool is_blocking(std::string_view function) {
   if (name.kind == MpiKind::collective) return true;
   return name.kind == MpiKind::p2p && !name.base.starts_with("start") &&
          !name.base.starts_with("pready");
-}
-
-bool starts_requests(std::string_view function) {
-  return function == "MPI_Start" || function == "MPI_Startall";
 }
 
 bool makes_partitions_ready(std::string_view function) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "log-merger/exports/otf2_archive.hpp"
+#include "log-merger/model/partition_rows.hpp"
 
 namespace uctrace::exports {
 
@@ -15,12 +16,11 @@ OTF2_RegionRole role_of(std::string_view function, Layer layer);
 // Of a blocking collective operation.
 std::optional<OTF2_CollectiveOp> collective_of(std::string_view function);
 
-// Of the nine events of partitioned communication the one that the call is; empty: none.
-std::string_view partitioned_event_of(std::string_view function);
+// As table 1 of the paper (log-merger/model/partition_rows.hpp) has it: "PsendInit".
+const char* paper_name_of(PartitionEventKind kind);
 
 // Whether data are at hand, or may be used again, when the call returns.
 bool is_blocking(std::string_view function);
-bool starts_requests(std::string_view function);
 bool makes_partitions_ready(std::string_view function);
 
 }  // namespace uctrace::exports

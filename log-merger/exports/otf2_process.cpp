@@ -3,34 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "log-merger/exports/otf2_mpi_names.hpp"
 #include "log-merger/summaries/time_window.hpp"
 
 namespace uctrace::exports {
-namespace {
 
-template <typename Row, typename Visit>
-void for_each_of_process(const RowSource& source, RowsOfProcess rows, const Visit& visit) {
-  std::vector<Row> buffer;
-  for (std::size_t first = rows.first; first < rows.end; first += kRowsAtOnce) {
-    const std::size_t end = std::min(first + kRowsAtOnce, rows.end);
-    for (const Row& row : source.table<Row>().read(first, end, Wanted<Row>::all(), buffer)) {
-      visit(row);
-    }
-  }
-}
-
-}  // namespace
-
-OTF2_LocationRef Otf2Process::write(RowsOfProcess mpi_calls, RowsOfProcess ucp_operations,
-                                    RowsOfProcess transfers) {
+OTF2_LocationRef Otf2Process::write(const RowsToWrite& rows) {
   const OTF2_LocationRef location = thread(0).location;
-  load_calls(mpi_calls);
-  completed_ns_.assign(shared_.messages_of.asked_by(process_).size(), -1);
-  write_operations(ucp_operations);
-  write_transfers(transfers);
+  load_calls(rows.mpi_calls);
+  load_notes(rows.waits, rows.partition_events);
+  asked_ = shared_.messages_of.asked_by(process_);
+  completed_ns_.assign(asked_.size(), -1);
+  write_operations(rows.ucp_operations);
+  write_transfers(rows.transfers);
+  add_notes();
   add_sends();
   add_receives();
   for (auto& [lane, thread] : threads_) write_thread(thread);
@@ -51,7 +38,7 @@ Otf2Process::Thread& Otf2Process::thread(std::uint32_t lane) {
 void Otf2Process::load_calls(RowsOfProcess rows) {
   first_call_ = rows.first;
   calls_.reserve(rows.end - rows.first);
-  for_each_of_process<MpiCallRow>(shared_.source, rows, [&](const MpiCallRow& call) {
+  const auto add_call = [&](const MpiCallRow& call, std::size_t) {
     const auto number = static_cast<std::uint32_t>(calls_.size());
     calls_.push_back(call);
     if (call.t_start_ns < 0) {
@@ -60,40 +47,43 @@ void Otf2Process::load_calls(RowsOfProcess rows) {
     }
     if (call.t_end_ns < 0) ++shared_.not_returned;
     thread(call.lane).calls.push_back(number);
-    if (starts_requests(shared_.text(call.function))) starts_.push_back(number);
-  });
+  };
+  for_each_of_process(shared_.source, rows, Wanted<MpiCallRow>::all(), add_call);
 }
 
 // --- operations ----------------------------------------------------------------------------------
 
 void Otf2Process::write_operations(RowsOfProcess rows) {
-  const std::span<const std::uint32_t> asked = shared_.messages_of.asked_by(process_);
-  for_each_of_process<UcpOperationRow>(shared_.source, rows, [&](const UcpOperationRow& row) {
+  const auto write_row = [&](const UcpOperationRow& row, std::size_t) {
     if (row.t_start_ns < 0) {
       ++shared_.without_time;
       return;
     }
     const std::string& function = shared_.text(row.function);
     if (row.message >= 0 && function.find("_recv") == std::string::npos) {
-      const auto place = std::lower_bound(asked.begin(), asked.end(), row.message);
-      if (place != asked.end() && *place == row.message) {
-        completed_ns_[static_cast<std::size_t>(place - asked.begin())] = row.t_end_ns;
+      const auto place = std::lower_bound(
+          asked_.begin(), asked_.end(), row.message,
+          [](const MessageEnd& end, std::int64_t message) { return end.message < message; });
+      if (place != asked_.end() && place->message == row.message) {
+        completed_ns_[static_cast<std::size_t>(place - asked_.begin())] = row.t_end_ns;
       }
     }
     attributes_.text(Attribute::protocol, shared_.text(row.protocol))
         .text(Attribute::asked_by, shared_.text(row.asked_by))
         .text(Attribute::progressed_in, shared_.text(row.progressed_in))
+        .text(Attribute::memory, row.memory == MemoryKind::unknown ? "" : name_of(row.memory))
         .count(Attribute::bytes, row.bytes);
     if (row.message >= 0) {
       attributes_.count(Attribute::message, static_cast<std::uint64_t>(row.message));
     }
     if (row.t_end_ns < 0) attributes_.text(Attribute::end, "not known");
     write_span("UCP", function, Layer::ucp, row.t_start_ns, row.t_end_ns);
-  });
+  };
+  for_each_by_start<UcpOperationRow>(shared_.source, rows, write_row);
 }
 
 void Otf2Process::write_transfers(RowsOfProcess rows) {
-  for_each_of_process<Transfer>(shared_.source, rows, [&](const Transfer& transfer) {
+  const auto write_row = [&](const Transfer& transfer, std::size_t) {
     if (transfer.t_start_ns < 0) {
       ++shared_.without_time;
       return;
@@ -112,7 +102,8 @@ void Otf2Process::write_transfers(RowsOfProcess rows) {
     if (transfer.t_complete_ns < 0) attributes_.text(Attribute::end, "of the posting call");
     write_span(fmt::format("UCT {} {}", transport, device), shared_.text(transfer.op), Layer::uct,
                transfer.t_start_ns, end_of(transfer));
-  });
+  };
+  for_each_by_start<Transfer>(shared_.source, rows, write_row);
 }
 
 // On the first location of the group that is free meanwhile; one without an end takes no time.
@@ -135,24 +126,23 @@ void Otf2Process::write_span(const std::string& group, const std::string& functi
 // --- threads -------------------------------------------------------------------------------------
 
 void Otf2Process::write_thread(Thread& thread) {
-  std::stable_sort(thread.points.begin(), thread.points.end(), [](const Point& a, const Point& b) {
-    return std::tie(a.time_ns, a.call) < std::tie(b.time_ns, b.call);
-  });
+  std::stable_sort(thread.points.begin(), thread.points.end(),
+                   [](const Point& a, const Point& b) { return a.at < b.at; });
   Writer writer{shared_.archive.writer_of(thread.location)};
   auto point = thread.points.cbegin();
   const auto end = thread.points.cend();
   for (const std::uint32_t number : thread.calls) {
     const MpiCallRow& call = calls_[number];
-    while (point != end && point->call < 0 && point->time_ns < call.t_start_ns) {
+    while (point != end && point->at.call < 0 && point->at.ns < call.t_start_ns) {
       write_point(writer, *point++);
     }
     const auto first = point;
-    const auto is_inside = [&](const Point& at) {
-      return at.call < 0 ? call.t_end_ns < 0 || at.time_ns <= call.t_end_ns
+    const auto is_inside = [&](const RecordTime& at) {
+      return at.call < 0 ? call.t_end_ns < 0 || at.ns <= call.t_end_ns
                          : at.call <= static_cast<std::int64_t>(number);
     };
-    while (point != end && is_inside(*point)) ++point;
-    write_call(writer, call, std::span(first, point));
+    while (point != end && is_inside(point->at)) ++point;
+    write_call(writer, number, std::span(first, point));
   }
   while (point != end) write_point(writer, *point++);
   shared_.archive.end_location(thread.location);
@@ -164,11 +154,12 @@ OTF2_TimeStamp Otf2Process::next(Writer& writer, std::int64_t time_ns) {
   return static_cast<OTF2_TimeStamp>(writer.last_ns);
 }
 
-void Otf2Process::write_call(Writer& writer, const MpiCallRow& call,
-                             std::span<const Point> inside) {
+void Otf2Process::write_call(Writer& writer, std::uint32_t number, std::span<const Point> inside) {
+  const MpiCallRow& call = calls_[number];
   const std::string& function = shared_.text(call.function);
   const OTF2_RegionRef region = shared_.regions.id_of(shared_.strings.id_of(function), Layer::mpi);
   describe(call);
+  describe_notes(number);
   check(OTF2_EvtWriter_Enter(writer.events, attributes_.list(), next(writer, call.t_start_ns),
                              region));
   const bool is_collective = collective_of(function) && call.t_end_ns >= 0 &&
@@ -192,13 +183,6 @@ void Otf2Process::describe(const MpiCallRow& call) {
   if (call.recv_bytes != 0) attributes_.count(Attribute::receive_bytes, call.recv_bytes);
   if (call.t_end_ns < 0) attributes_.text(Attribute::end, "it had not returned");
   describe_stack(call.stack);
-  const std::string_view event = partitioned_event_of(shared_.text(call.function));
-  if (event.empty()) return;
-  attributes_.text(Attribute::part_event, event)
-      .number(Attribute::part_peer, call.peer)
-      .number(Attribute::part_tag, call.tag)
-      .comm(Attribute::part_comm, comm);
-  if (call.bytes != 0) attributes_.count(Attribute::part_bytes, call.bytes);
 }
 
 void Otf2Process::describe_stack(std::int32_t stack) {
@@ -220,11 +204,14 @@ void Otf2Process::write_collective_end(Writer& writer, const MpiCallRow& call,
 }
 
 void Otf2Process::write_point(Writer& writer, const Point& point) {
-  const OTF2_TimeStamp time = next(writer, point.time_ns);
-  const std::uint64_t request = point.message;
+  if (is_note(point)) return write_note(writer, point);
+  const OTF2_TimeStamp time = next(writer, point.at.ns);
+  // A message of a process to itself has two requests on one location.
+  const bool receives = point.kind == PointKind::irecv_request || point.kind == PointKind::irecv;
+  const std::uint64_t request = 2 * point.row + (receives ? 1 : 0);
   const auto win = static_cast<OTF2_RmaWinRef>(point.comm);  // one for each communicator
   OTF2_EvtWriter* const events = writer.events;
-  attributes_.count(Attribute::message, point.message);
+  attributes_.count(Attribute::message, point.row);
   if (point.match != Match::exact) attributes_.text(Attribute::match, name_of(point.match));
   if (point.transports != OTF2_UNDEFINED_STRING) {
     attributes_.text(Attribute::protocol, shared_.text(point.protocol))
@@ -261,6 +248,9 @@ void Otf2Process::write_point(Writer& writer, const Point& point) {
                                             request));
     case PointKind::rma_complete:
       return check(OTF2_EvtWriter_RmaOpCompleteRemote(events, list, time, win, request));
+    case PointKind::wait:
+    case PointKind::partition_event:
+      return;  // a note
   }
 }
 

@@ -16,6 +16,8 @@
 #include "log-merger/exports/otf2_call_paths.hpp"
 #include "log-merger/exports/otf2_communicators.hpp"
 #include "log-merger/exports/otf2_messages.hpp"
+#include "log-merger/exports/record_time.hpp"
+#include "log-merger/exports/rows_of_processes.hpp"
 
 namespace uctrace::exports {
 
@@ -29,17 +31,16 @@ struct Otf2Shared {
   Otf2CallPaths& call_paths;
   const Otf2Communicators& communicators;
   const MessagesOfProcesses& messages_of;
-  RowWindow<Message>& messages;
-  Paths& paths;
+  RowWindow<PartitionOperation>& partition_operations;
   // What could not be told as it was.
-  std::uint64_t without_time = 0, not_returned = 0, moved = 0, not_mirrored = 0;
+  std::uint64_t without_time = 0, not_returned = 0, moved = 0, not_mirrored = 0, not_at_start = 0;
 
   const std::string& text(TextId id) const { return source.run().texts[id]; }
 };
 
-// Rows of one process in the tables that are by process.
-struct RowsOfProcess {
-  std::size_t first = 0, end = 0;
+// Where the rows of one process are.
+struct RowsToWrite {
+  RowsOfProcess mpi_calls, ucp_operations, transfers, waits, partition_events;
 };
 
 class Otf2Process {
@@ -48,8 +49,7 @@ class Otf2Process {
       : shared_(shared), attributes_(shared.strings), process_(process) {}
 
   // Returns the location that is the process for others, which exists whatever was recorded.
-  OTF2_LocationRef write(RowsOfProcess mpi_calls, RowsOfProcess ucp_operations,
-                         RowsOfProcess transfers);
+  OTF2_LocationRef write(const RowsToWrite& rows);
 
  private:
   enum class PointKind : std::uint8_t {
@@ -63,19 +63,21 @@ class Otf2Process {
     get,
     atomic,
     rma_complete,
+    wait,
+    partition_event,
   };
   // A record between Enter and Leave, or beside them.
   struct Point {
-    std::int64_t time_ns;
-    std::int64_t call;  // in calls_, that it is in; -1: in whichever it falls
+    RecordTime at;  // its call is in calls_
     PointKind kind;
-    Match match;
-    OTF2_CommRef comm;
-    std::uint32_t peer;  // rank there
-    std::uint32_t tag;
-    std::uint64_t bytes, message, wire_bytes;
-    TextId protocol;
-    OTF2_StringRef transports;
+    Match match = Match::exact;
+    OTF2_CommRef comm = OTF2_UNDEFINED_COMM;
+    std::uint32_t peer = 0;  // rank there
+    std::uint32_t tag = 0;
+    std::uint64_t row = 0;  // message; of a note, place in waits_ or events_
+    std::uint64_t bytes = 0, wire_bytes = 0;
+    TextId protocol = kNoText;
+    OTF2_StringRef transports = OTF2_UNDEFINED_STRING;
   };
   struct Thread {
     OTF2_LocationRef location;
@@ -94,18 +96,31 @@ class Otf2Process {
   };
 
   void load_calls(RowsOfProcess rows);
+  // Notes: what is told of calls besides their arguments.
+  void load_notes(RowsOfProcess waits, RowsOfProcess partition_events);
+  void add_notes();
+  void describe_notes(std::int64_t call);
+  void describe_wait(const Wait& wait);
+  void describe_event(const PartitionEvent& event);
+  static bool is_note(const Point& point) {
+    return point.kind == PointKind::wait || point.kind == PointKind::partition_event;
+  }
+  void write_note(Writer& writer, const Point& point);
   Thread& thread(std::uint32_t lane);
   void add_sends();
-  void add_send(const Message& message, std::uint64_t number, std::int64_t completed_ns);
+  void add_send(const MessageEnd& message, std::int64_t completed_ns);
   void add_receives();
-  void add_receive(const Message& message, std::uint64_t number);
+  void add_receive(const MessageEnd& message);
   // How a message is told at a point, without its kind, place and time.
-  Point point_of(const Message& message, std::uint64_t number, std::int32_t peer_process);
-  void add_path(const Message& message, Point& point);
+  Point point_of(const MessageEnd& message);
   // The call that has the send in the archive: -1 where none is known, nothing for no send at all.
-  std::optional<std::int64_t> place_of_send(const Message& message);
-  std::int64_t start_before(std::int64_t call) const;
-  std::int64_t receiving_call(const Message& message);
+  std::optional<std::int64_t> place_of_send(const MessageEnd& message);
+  // The use of a request of which this call made a partition ready.
+  std::optional<PartitionOperation> made_ready_by(std::int64_t call);
+  std::int64_t receiving_call(const MessageEnd& message);
+  // The place in calls_ of a row that is ours, with a known start; else -1.
+  std::int64_t own_call(std::int64_t row) const;
+  std::int64_t within(std::int64_t call, std::int64_t time_ns) const;
   void add(std::int64_t call, Point point);
 
   void write_operations(RowsOfProcess rows);
@@ -113,7 +128,7 @@ class Otf2Process {
   void write_span(const std::string& group, const std::string& function, Layer layer,
                   std::int64_t start_ns, std::int64_t end_ns);
   void write_thread(Thread& thread);
-  void write_call(Writer& writer, const MpiCallRow& call, std::span<const Point> inside);
+  void write_call(Writer& writer, std::uint32_t number, std::span<const Point> inside);
   void describe(const MpiCallRow& call);
   void describe_stack(std::int32_t stack);
   void write_collective_end(Writer& writer, const MpiCallRow& call, std::int64_t end_ns);
@@ -125,10 +140,12 @@ class Otf2Process {
   const std::uint32_t process_;
   std::size_t first_call_ = 0;
   std::vector<MpiCallRow> calls_;
-  std::vector<std::uint32_t> starts_;             // calls that start requests, in calls_
+  std::vector<Wait> waits_;                       // by call
+  std::vector<PartitionEvent> events_;            // by call
+  std::vector<MessageEnd> asked_;                 // by message
+  std::vector<std::int64_t> completed_ns_;        // beside asked_
   std::map<std::uint32_t, Thread> threads_;       // by lane
   std::map<std::string, Operations> operations_;  // by the name of their locations
-  std::vector<std::int64_t> completed_ns_;        // of the sends, beside asked_by()
 };
 
 }  // namespace uctrace::exports

@@ -5,7 +5,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from harness import Skip, TOOL, check, check_equal, run, run_well
+import perfetto
+from harness import Skip, SOURCE_ROOT, TOOL, check, check_equal, need, run, run_well
 from mpi_jobs import MPIS
 from recordings import record_well
 
@@ -14,6 +15,28 @@ def export(recording, path, to, *options):
     result = run_well([TOOL, "export", recording.folder, "--to", to, "-o", path, *options])
     check_equal(result.stdout, f"{path}\n", "what is printed")
     return result
+
+
+READING_S = 200  # in Python, record by record, on a busy machine
+
+
+def export_otf2(recording, path, *options):
+    """What OTF2's own Python module reads of an archive that its own tool finds nothing wrong with."""
+    result = run([TOOL, "export", recording.folder, "--to", "otf2", "-o", path, *options])
+    if "built without the OTF2 library" in result.stderr:
+        raise Skip(result.stderr.strip())
+    check_equal((result.status, result.stdout), (0, f"{path}\n"), f"status and output of {result}")
+    anchor = path / "traces.otf2"
+    run_well([need("otf2-print"), "--silent", anchor])
+    reader = [python_with("otf2"), SOURCE_ROOT / "tests" / "integration" / "read_otf2.py", anchor]
+    return json.loads(run_well(reader, timeout=READING_S).stdout)
+
+
+def export_perfetto(recording, path):
+    export(recording, path, "perfetto")
+    trace = perfetto.read_trace(path)
+    perfetto.close_slices(trace)
+    return trace
 
 
 def recorded(mpi_name, folder, program="attribution", *arguments):

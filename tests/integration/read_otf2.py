@@ -13,6 +13,8 @@ from otf2 import events as e
 SENDS = {e.MpiSend: "send", e.MpiIsend: "isend"}
 RECEIVES = {e.MpiRecv: "recv", e.MpiIrecv: "irecv"}
 ONE_SIDED = {e.RmaPut: "put", e.RmaGet: "get", e.RmaAtomic: "atomic"}
+BEGIN_REQUESTS = (e.MpiIsend, e.MpiIrecvRequest)
+END_REQUESTS = (e.MpiIsendComplete, e.MpiIrecv)
 
 
 def process_of(location):
@@ -38,21 +40,37 @@ def attributes_of(event):
     return {attribute.name: plain(value) for attribute, value in found.items()}
 
 
+def follow_request(kind, event, where, pending):
+    """Whether requests are begun before they are complete, readers do not check either."""
+    if kind in BEGIN_REQUESTS:
+        assert event.request_id not in pending, f"{where} begins request {event.request_id} again"
+        pending.add(event.request_id)
+    elif kind in END_REQUESTS:
+        assert event.request_id in pending, f"{where} completes request {event.request_id} before it begins"
+        pending.remove(event.request_id)
+    elif kind in ONE_SIDED:
+        pending.add(("rma", event.matching_id))
+    elif kind is e.RmaOpCompleteRemote:
+        assert ("rma", event.matching_id) in pending, f"{where} completes operation {event.matching_id} before it begins"
+
+
 def read(path):
-    found = {"spans": [], "messages": [], "collectives": [], "requests": {}, "last": {}}
+    found = {"spans": [], "messages": [], "collectives": [], "last": {}}
     with otf2.reader.open(path) as trace:
         definitions = trace.definitions
         found["processes"] = [group.name for group in definitions.location_groups]
         found["communicators"] = [
             [comm.name, [process_of(location) for location in comm.group.members]] for comm in definitions.comms]
         found["resolution"] = definitions.clock_properties.timer_resolution
-        open_spans = {}
+        open_spans, requests = {}, {}
         for location, event in trace.events:
             here, kind, time = process_of(location), type(event), event.time
             # Whether records of a location are in order, readers do not check.
             assert time >= found["last"].get(location._ref, 0), f"{location.name} goes back at {time}"
             found["last"][location._ref] = time
+            follow_request(kind, event, location.name, requests.setdefault(location._ref, set()))
             stack = open_spans.setdefault(location._ref, [])
+            entered = {"entered": stack[-1][3]} if stack else {}
             if kind is e.Enter:
                 stack.append([here, location.name, event.region.name, time, None, attributes_of(event),
                               str(event.region.paradigm), str(event.region.region_role)])
@@ -64,16 +82,16 @@ def read(path):
             elif kind in SENDS:
                 found["messages"].append([SENDS[kind], here, member(event.communicator, event.receiver),
                                           event.msg_length, event.msg_tag, event.communicator.name,
-                                          stack[-1][2] if stack else None, attributes_of(event)])
+                                          stack[-1][2] if stack else None, {**attributes_of(event), **entered}])
             elif kind in RECEIVES:
                 found["messages"].append([RECEIVES[kind], member(event.communicator, event.sender), here,
                                           event.msg_length, event.msg_tag, event.communicator.name,
-                                          stack[-1][2] if stack else None, attributes_of(event)])
+                                          stack[-1][2] if stack else None, {**attributes_of(event), **entered}])
             elif kind in ONE_SIDED:
                 length = event.bytes_sent if kind is e.RmaAtomic else event.bytes
                 found["messages"].append([ONE_SIDED[kind], here, member(event.win.comm, event.remote), length,
                                           None, event.win.comm.name, stack[-1][2] if stack else None,
-                                          attributes_of(event)])
+                                          {**attributes_of(event), **entered}])
             elif kind is e.MpiCollectiveEnd:
                 root = event.root if event.root < len(event.communicator.group.members) else None
                 found["collectives"].append([here, stack[-1][2], str(event.collective_op), event.communicator.name,

@@ -51,6 +51,25 @@ class Recording:
             columns[of] = [a + b for a, b in zip(columns.pop(difference), columns[base])]
         return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
+    def named_table(self, name):
+        """The same, with the names of enumerated values."""
+        rows, names = self.table(name), self._enumerations(name)
+        return [{c: names[c][v] if c in names else v for c, v in row.items()} for row in rows]
+
+    def _enumerations(self, group):
+        """{dataset: [name of each value]} of those of a group that are enumerated."""
+        dump = [need("h5dump"), "-A", "-y", "-w", "0", "-g", f"/{group}", self.folder / "run.h5"]
+        names, dataset, attribute = {}, None, None
+        for line in run_well(dump).stdout.splitlines():
+            first, _, rest = line.strip().partition(" ")
+            if first == "DATASET":
+                dataset = rest.split('"')[1]
+            elif first == "ATTRIBUTE":
+                attribute = rest.split('"')[1]
+            elif attribute == "values" and first.startswith('"'):
+                names[dataset] = line.split('"')[1].split(",")
+        return names
+
     def _datasets(self, group):
         """{dataset: [number]} and {dataset: unit} of a group of the store."""
         dump = [need("h5dump"), "-y", "-w", "0", "-g", f"/{group}", self.folder / "run.h5"]
