@@ -13,6 +13,7 @@
 #include "log-merger/exports/output.hpp"
 #include "log-merger/exports/perfetto_packets.hpp"
 #include "log-merger/exports/remarks.hpp"
+#include "log-merger/exports/rows_of_processes.hpp"
 #include "log-merger/folder/new_file.hpp"
 #include "log-merger/folder/new_folder.hpp"
 #include "log-merger/summaries/time_window.hpp"
@@ -79,17 +80,22 @@ class PerfettoExport {
 
   void write() {
     add_processes();
-    write_remarks();
     look_at_messages();
-    for_each_row(source_, Wanted<MpiCallRow>::all(),
-                 [&](const MpiCallRow& call, std::size_t) { write_call(call); });
-    for_each_row(source_, Wanted<UcpOperationRow>::all(),
-                 [&](const UcpOperationRow& row, std::size_t) { write_operation(row); });
-    for_each_row(source_, Wanted<Transfer>::all(),
-                 [&](const Transfer& transfer, std::size_t) { write_transfer(transfer); });
+    write_calls();
+    for (const RowsOfProcess rows : rows_of_processes<UcpOperationRow>(source_)) {
+      for_each_by_start<UcpOperationRow>(
+          source_, rows, [&](const UcpOperationRow& row, std::size_t) { write_operation(row); });
+    }
+    for (const RowsOfProcess rows : rows_of_processes<Transfer>(source_)) {
+      for_each_by_start<Transfer>(
+          source_, rows, [&](const Transfer& transfer, std::size_t) { write_transfer(transfer); });
+    }
+    for_each_row(source_, Wanted<PartitionEvent>::all(),
+                 [&](const PartitionEvent& event, std::size_t) { write_event(event); });
     write_lone_ends();
     write_rates();
     remark_on_times();
+    write_remarks();
   }
 
  private:
@@ -110,7 +116,8 @@ class PerfettoExport {
     }
   }
 
-  // What is not whole is said where everybody looks: first of all.
+  // What is not whole is said where everybody looks: at the beginning of the trace. Its packets
+  // need not be in the order of their times.
   void write_remarks() {
     if (remarks_.empty()) return;
     const Track track = packets_.add_track(Track{}, "notes on this run");
@@ -147,6 +154,23 @@ class PerfettoExport {
     add(message.dst_process, &Traffic::received, message.t_end_ns);
   }
 
+  // A call has all of its waits, which are in the order of calls, too.
+  void write_calls() {
+    RowWindow<Wait> waits(source_, Wanted<Wait>::all());
+    const std::size_t end = source_.count<Wait>();
+    std::size_t wait = 0;
+    for_each_row(source_, Wanted<MpiCallRow>::all(),
+                 [&](const MpiCallRow& call, std::size_t number) {
+                   waits_.clear();
+                   for (; wait < end; ++wait) {
+                     const Wait& next = waits.row(wait);
+                     if (next.call > static_cast<std::int64_t>(number)) break;
+                     if (next.call == static_cast<std::int64_t>(number)) waits_.push_back(next);
+                   }
+                   write_call(call);
+                 });
+  }
+
   void write_call(const MpiCallRow& call) {
     if (call.t_start_ns < 0) return void(++without_time_);
     const bool returned = call.t_end_ns >= 0;
@@ -159,8 +183,35 @@ class PerfettoExport {
     add_half("receive peer", call.recv_peer, "receive tag", call.recv_tag);
     if (call.recv_bytes != 0) packets_.with_count("receive bytes", call.recv_bytes);
     packets_.with("call site", text(call_site_of(run_, call.stack)));
+    add_waits();
     if (returned) return packets_.slice(track, call.t_start_ns, call.t_end_ns);
     packets_.with("end", "it had not returned").open_slice(track, call.t_start_ns);
+  }
+
+  void add_waits() {
+    if (waits_.empty()) return;
+    packets_.begin_list("waits");
+    for (const Wait& wait : waits_) {
+      packets_.next_entry()
+          .with("kind", name_of(wait.kind))
+          .with_count("ns", static_cast<std::uint64_t>(wait.ns));
+      if (wait.cause_process >= 0) packets_.with_number("for rank", rank_of(wait.cause_process));
+      if (wait.message >= 0) packets_.with_number("message", wait.message);
+      if (wait.unknown == WaitUnknown::none) continue;
+      packets_.with("unknown", name_of(wait.unknown))
+          .with_count("unknown ns", static_cast<std::uint64_t>(wait.unknown_ns));
+    }
+    packets_.end_list();
+  }
+
+  // Where table 1 of the paper (docs/partitions.md) has it: at the begin or the end of a call.
+  void write_event(const PartitionEvent& event) {
+    if (event.t_ns < 0) return void(++without_time_);
+    const Track track = tracks_of(event.process).take("partitioned messages", 0, 0);
+    packets_.name(name_of(event.kind)).category("partitions").with_number("request", event.request);
+    if (event.operation >= 0) packets_.with_number("use", event.operation);
+    if (event.partition >= 0) packets_.with_number("partition", event.partition);
+    packets_.with_number("MPI thread", event.lane).instant(track, event.t_ns);
   }
 
   // Of arguments that a call has. -1 is any.
@@ -297,6 +348,7 @@ class PerfettoExport {
   Remarks& remarks_;
   std::vector<ProcessTracks> tracks_;  // by process
   std::vector<std::uint8_t> marks_;    // MessageMark, by message
+  std::vector<Wait> waits_;            // of the call that is being written
   const std::int64_t slab_ns_;
   std::vector<Traffic> traffic_;  // by process
   std::uint64_t without_time_ = 0, bytes_without_time_ = 0, flows_ = 0;

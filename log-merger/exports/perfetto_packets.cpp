@@ -49,7 +49,14 @@ enum : std::uint32_t {
 };
 }
 namespace debug_annotation {
-enum : std::uint32_t { name_iid = 1, uint_value = 3, int_value = 4, string_value_iid = 17 };
+enum : std::uint32_t {
+  name_iid = 1,
+  uint_value = 3,
+  int_value = 4,
+  dict_entries = 11,
+  array_values = 12,
+  string_value_iid = 17,
+};
 }
 namespace track_descriptor {
 enum : std::uint32_t { uuid = 1, name = 2, process = 3, parent_uuid = 5, counter = 8 };
@@ -164,29 +171,53 @@ PerfettoPackets& PerfettoPackets::category(std::string_view category) {
   return *this;
 }
 
-PerfettoPackets& PerfettoPackets::with(std::string_view what, std::string_view text) {
-  if (text.empty()) return *this;
+ProtoMessage PerfettoPackets::named(std::string_view what) {
   ProtoMessage annotation;
   annotation.varint(debug_annotation::name_iid, annotation_names_.id_of(what, interned_));
-  annotation.varint(debug_annotation::string_value_iid, annotation_texts_.id_of(text, interned_));
-  event_.message(track_event::debug_annotations, annotation);
+  return annotation;
+}
+
+PerfettoPackets& PerfettoPackets::add(const ProtoMessage& annotation) {
+  in_list_ ? entry_.message(debug_annotation::dict_entries, annotation)
+           : event_.message(track_event::debug_annotations, annotation);
   return *this;
+}
+
+PerfettoPackets& PerfettoPackets::with(std::string_view what, std::string_view text) {
+  if (text.empty()) return *this;
+  ProtoMessage annotation = named(what);
+  annotation.varint(debug_annotation::string_value_iid, annotation_texts_.id_of(text, interned_));
+  return add(annotation);
 }
 
 PerfettoPackets& PerfettoPackets::with_number(std::string_view what, std::int64_t number) {
-  ProtoMessage annotation;
-  annotation.varint(debug_annotation::name_iid, annotation_names_.id_of(what, interned_));
+  ProtoMessage annotation = named(what);
   annotation.varint(debug_annotation::int_value, static_cast<std::uint64_t>(number));
-  event_.message(track_event::debug_annotations, annotation);
-  return *this;
+  return add(annotation);
 }
 
 PerfettoPackets& PerfettoPackets::with_count(std::string_view what, std::uint64_t count) {
-  ProtoMessage annotation;
-  annotation.varint(debug_annotation::name_iid, annotation_names_.id_of(what, interned_));
+  ProtoMessage annotation = named(what);
   annotation.varint(debug_annotation::uint_value, count);
-  event_.message(track_event::debug_annotations, annotation);
+  return add(annotation);
+}
+
+PerfettoPackets& PerfettoPackets::begin_list(std::string_view what) {
+  list_ = named(what);
+  in_list_ = true;
   return *this;
+}
+
+PerfettoPackets& PerfettoPackets::next_entry() {
+  if (!entry_.empty()) list_.message(debug_annotation::array_values, entry_);
+  entry_.clear();
+  return *this;
+}
+
+PerfettoPackets& PerfettoPackets::end_list() {
+  next_entry();
+  in_list_ = false;
+  return add(list_);
 }
 
 PerfettoPackets& PerfettoPackets::flow(std::uint64_t id) {

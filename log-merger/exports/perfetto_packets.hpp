@@ -33,6 +33,10 @@ class PerfettoPackets {
   PerfettoPackets& with(std::string_view what, std::string_view text);
   PerfettoPackets& with_number(std::string_view what, std::int64_t number);
   PerfettoPackets& with_count(std::string_view what, std::uint64_t count);
+  // A list of arguments that have names: until end_list() these are of its last entry.
+  PerfettoPackets& begin_list(std::string_view what);
+  PerfettoPackets& next_entry();
+  PerfettoPackets& end_list();
   // Events of the same flow are joined by arrows.
   PerfettoPackets& flow(std::uint64_t id);
 
@@ -62,6 +66,8 @@ class PerfettoPackets {
   enum class Type : std::uint8_t { slice_begin = 1, slice_end = 2, instant = 3, counter = 4 };
 
   Track describe(ProtoMessage& descriptor, Track parent, std::string_view name);
+  ProtoMessage named(std::string_view what);
+  PerfettoPackets& add(const ProtoMessage& annotation);
   void write_event(Type type, Track track, std::int64_t time_ns);
   void write_packet(ProtoMessage& packet);
 
@@ -69,6 +75,8 @@ class PerfettoPackets {
   std::uint64_t last_track_ = 0;
   Interned categories_, event_names_, annotation_names_, annotation_texts_;
   ProtoMessage event_, interned_;  // of the event that is being described
+  ProtoMessage list_, entry_;      // of its list that has not ended
+  bool in_list_ = false;
 };
 
 }  // namespace uctrace::exports

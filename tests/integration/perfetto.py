@@ -114,13 +114,18 @@ def _add_track(trace, track):
         trace.units[uuid] = fields_of(track[8][0])[6][0].decode()
 
 
+def _argument(interned, argument):
+    """(name, value); the value of a list is one of {name: value}."""
+    argument = fields_of(argument)
+    name = interned[3][argument[1][0]]
+    if argument[12]:
+        return name, [dict(_argument(interned, each) for each in fields_of(entry)[11]) for entry in argument[12]]
+    text = [interned[29][number] for number in argument[17]]
+    return name, (text or argument[3] or [signed(number) for number in argument[4]])[0]
+
+
 def _add_event(trace, interned, time_ns, event):
-    arguments = {}
-    for argument in event[4]:
-        argument = fields_of(argument)
-        text = [interned[29][number] for number in argument[17]]
-        value = text or argument[3] or [signed(number) for number in argument[4]]
-        arguments[interned[3][argument[1][0]]] = value[0]
+    arguments = dict(_argument(interned, argument) for argument in event[4])
     kind, track = event[9][0], event[11][0]
     check(track in trace.tracks, "an event of a track that was not described")
     name = interned[2][event[10][0]] if event[10] else None
