@@ -1,7 +1,10 @@
 """Exports overwrite nothing, leave nothing where they fail, and say what a run lacks."""
 
+import errno
+import os
+
 from harness import TOOL, check, check_equal, in_private_mounts, need_private_mounts, run, run_test, run_well, scratch
-from stores import check_one_line, copy_of, generate, record_four
+from stores import DISTURBED, check_one_line, copy_of, generate, record_four
 
 
 def nothing_is_overwritten():
@@ -17,8 +20,9 @@ def nothing_is_overwritten():
                 check_one_line(result, f"'{path}'", "is there already", "-o PATH")
                 check_equal(path.is_symlink() or not path.is_dir() or list(path.iterdir()) == [], True, f"{path} is as it was")
         check_one_line(run([TOOL, "export", folder / "data"]), "not said which format", "--to otf2, perfetto or csv")
-        check_one_line(run([TOOL, "export", folder / "data", "--to", "csv", "-o", folder / "missing" / "csv"]),
-                       "No such file or directory", "-o PATH")
+        missing = run([TOOL, "export", folder / "data", "--to", "csv", "-o", folder / "missing" / "csv"])
+        check_one_line(missing, "No such file or directory", "make the folder", "-o PATH")
+        check("room" not in missing.stderr, f"there is room: {missing}")
         check_one_line(run([TOOL, "export", folder / "nothing", "--to", "csv"]), "nothing")
         # Without -o, beside the data.
         result = run_well([TOOL, "export", "data/", "--to", "csv"], cwd=folder)
@@ -53,6 +57,20 @@ def full_disk_is_an_error():
             check_equal(list(copy.iterdir()), [], f"what is left of {to}")
 
 
+def room_is_known_at_the_end():
+    """Some file systems say only when a file is closed that they have no room for it."""
+    with scratch() as folder:
+        generate(folder / "data", 2000)
+        run_well([TOOL, "info", folder / "data"])
+        (folder / "out").mkdir()
+        environment = {"LD_PRELOAD": str(DISTURBED), "FAIL_CLOSE": "/out/", "FAIL_ERRNO": str(errno.ENOSPC)}
+        for to in ("csv", "perfetto"):
+            result = run([TOOL, "export", folder / "data", "--to", to, "-o", folder / "out" / to],
+                         env={**os.environ, **environment})
+            check_one_line(result, "No space left on device", "make room")
+            check_equal(list((folder / "out").iterdir()), [], f"what is left of {to}")
+
+
 def incomplete_runs_say_so():
     """Logs of a job that lack one of its ranks."""
     with scratch() as folder:
@@ -70,8 +88,12 @@ def incomplete_runs_say_so():
             check(said in result.stderr, f"{said!r} is not said: {result}")
             where = {"csv": folder / "csv" / "notes.csv", "perfetto": folder / "perfetto",
                      "otf2": folder / "otf2" / "traces.otf2"}[to]
-            check(said.encode() in where.read_bytes(), f"{said!r} is not in the export to {to}")
+            notes = [line.removeprefix("uctrace: note: ") for line in result.stderr.splitlines()]
+            check(to != "perfetto" or any("without an arrow" in note for note in notes), f"notes: {notes}")
+            for note in notes:
+                check(note.encode() in where.read_bytes(), f"{note!r} is not in the export to {to}")
 
 
-CASES = {"existing": nothing_is_overwritten, "full": full_disk_is_an_error, "incomplete": incomplete_runs_say_so}
+CASES = {"existing": nothing_is_overwritten, "full": full_disk_is_an_error, "close": room_is_known_at_the_end,
+         "incomplete": incomplete_runs_say_so}
 run_test(lambda case: CASES[case]())
