@@ -34,6 +34,8 @@ const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
                                    {"rank", WaitsBy::rank},
                                    {"call-site", WaitsBy::call_site},
                                    {"kind", WaitsBy::kind}};
+const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::threads},
+                                                 {"partitions", EvenPartitions::partitions}};
 const Choices<log::StackMode> kStackModes = {
     {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
 const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::requests},
@@ -311,8 +313,9 @@ void Grammar::add_simulate() {
                  [&hypotheses](const std::string& text) {
                    hypotheses.network.push_back(parse_network(text));
                  });
-  verb.add_flag("--partitions-even", hypotheses.even_partitions,
-                "The threads of a sender make their last partitions ready at the same time");
+  add_choice(verb, "--partitions-even", hypotheses.even_partitions, kEvenPartitions,
+             "Threads of a sender make their last partitions ready at the same time, or all "
+             "partitions become ready so");
   add_format(verb, simulate_.options.format);
   add_limit(verb, simulate_.options.limit, "Ranks to print [all]");
 }

@@ -78,7 +78,9 @@ ChangedTimes::ChangedTimes(const RowSource& source, const RecordedCalls& recorde
     }
     calls_of_faster_.push_back(calls);
   }
-  if (hypotheses.even_partitions) partitions_ = evened_partitions(source);
+  if (hypotheses.even_partitions != EvenPartitions::no) {
+    partitions_ = evened_partitions(source, hypotheses.even_partitions);
+  }
   network_ = changed_network(source, recorded, hypotheses.network);
   if (hypotheses.balance != Balance::none) balance(source, hypotheses);
 }

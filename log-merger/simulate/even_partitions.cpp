@@ -9,16 +9,19 @@ namespace uctrace {
 
 namespace {
 
-// By use and thread: when it made its last partition ready.
-using LastReady = std::map<std::pair<std::int64_t, std::uint32_t>, std::int64_t>;
+// By use, and thread or partition: when it made its last partition ready, or became so.
+using LastReady = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
 
-LastReady last_ready(const RowSource& source) {
+LastReady last_ready(const RowSource& source, EvenPartitions by) {
   LastReady last;
   const Wanted<PartitionEvent> wanted = {&PartitionEvent::kind, &PartitionEvent::lane,
-                                         &PartitionEvent::operation, &PartitionEvent::t_ns};
+                                         &PartitionEvent::operation, &PartitionEvent::partition,
+                                         &PartitionEvent::t_ns};
   for_each_row(source, wanted, [&](const PartitionEvent& event, std::size_t) {
     if (event.kind != PartitionEventKind::pready || event.operation < 0) return;
-    const auto [place, fresh] = last.try_emplace({event.operation, event.lane}, event.t_ns);
+    const std::int64_t who = by == EvenPartitions::threads ? std::int64_t{event.lane}
+                                                           : std::int64_t{event.partition};
+    const auto [place, fresh] = last.try_emplace({event.operation, who}, event.t_ns);
     if (!fresh) place->second = std::max(place->second, event.t_ns);
   });
   return last;
@@ -41,11 +44,11 @@ void join_overlapping(std::vector<EvenedSpan>& spans) {
 
 }  // namespace
 
-EvenedPartitions evened_partitions(const RowSource& source) {
+EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by) {
   const Run& run = source.run();
   EvenedPartitions evened;
   evened.spans.resize(run.processes.size());
-  const LastReady last = last_ready(source);
+  const LastReady last = last_ready(source, by);
   for_each_row(source, Wanted<PartitionOperation>::all(), [&](const PartitionOperation& use,
                                                              std::size_t number) {
     if (use.request < 0) return;
@@ -59,18 +62,18 @@ EvenedPartitions evened_partitions(const RowSource& source) {
       return;
     }
     double sum = 0;
-    std::size_t threads = 0;
+    std::size_t count = 0;
     const auto key = static_cast<std::int64_t>(number);
-    for (auto one = last.lower_bound({key, 0}); one != last.end() && one->first.first == key;
+    for (auto one = last.lower_bound({key, INT64_MIN}); one != last.end() && one->first.first == key;
          ++one) {
       sum += static_cast<double>(one->second - use.t_start_ns);
-      ++threads;
+      ++count;
     }
-    if (threads < 2) {
-      ++evened.of_one_thread;
+    if (count < 2) {
+      ++evened.alone;
       return;
     }
-    const double mean = sum / static_cast<double>(threads);
+    const double mean = sum / static_cast<double>(count);
     evened.spans[request.process].push_back(
         {use.t_start_ns, use.t_ready_ns,
          std::clamp(mean / static_cast<double>(whole_ns), 0.0, 1.0)});

@@ -1,11 +1,12 @@
-// Partitions that become ready evenly: the work before them divided among the threads that make
-// them ready. Private to the simulation.
+// Partitions that become ready evenly: the work before them divided among who makes them ready.
+// Private to the simulation.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "log-merger/row-source/row_source.hpp"
+#include "log-merger/simulate/hypotheses.hpp"
 
 namespace uctrace {
 
@@ -18,16 +19,16 @@ struct EvenedSpan {
 struct EvenedPartitions {
   std::vector<std::vector<EvenedSpan>> spans;  // by process, then time; they do not overlap
   std::uint64_t uses = 0;                      // of partitioned sends
-  std::uint64_t of_one_thread = 0;             // of these: nothing can be evened out
+  std::uint64_t alone = 0;                     // of these, by one thread, or of one partition
   std::uint64_t unknown = 0;                   // of these: not all partitions became ready
 };
 
 // For each use of a partitioned send, from its start (entry of MPI_Start) on: thread i makes its
-// last partition ready after r_i. All of them do so after the mean of r_i instead, so that the last
+// last partition ready after r_i; by EvenPartitions::partitions, partition i becomes ready then. All of them do so after the mean of r_i instead, so that the last
 // partition is ready after mean(r_i) in place of max(r_i), and what is computed until then takes
 // mean(r_i) / max(r_i) of its time. Uses that overlap are one span, with the greatest of their
 // factors.
-EvenedPartitions evened_partitions(const RowSource& source);
+EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by);
 
 // How long the part of [from, to) that is computed takes.
 std::int64_t evened_ns(const std::vector<EvenedSpan>& spans, std::int64_t from_ns,

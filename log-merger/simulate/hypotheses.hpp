@@ -25,6 +25,13 @@ enum class Balance : std::uint8_t {
   ranks,   // as `run`, of some ranks; the others compute as they did
 };
 
+// By whose work partitions become ready evenly.
+enum class EvenPartitions : std::uint8_t {
+  no,
+  threads,     // of each recording thread, which makes its partitions ready one after the other
+  partitions,  // each partition is made ready by a thread of its own
+};
+
 // What messages over a transport take: latency + bytes / bandwidth.
 struct NetworkChange {
   std::string transport;  // as UCT names it; "all": every message
@@ -37,10 +44,11 @@ struct Hypotheses {
   Balance balance = Balance::none;
   std::vector<std::string> balanced_ranks;  // of Balance::ranks
   std::vector<NetworkChange> network;       // the first one that fits a message is taken
-  bool even_partitions = false;
+  EvenPartitions even_partitions = EvenPartitions::no;
 
   bool any() const {
-    return !faster.empty() || balance != Balance::none || !network.empty() || even_partitions;
+    return !faster.empty() || balance != Balance::none || !network.empty() ||
+           even_partitions != EvenPartitions::no;
   }
 };
 

@@ -96,12 +96,14 @@ std::vector<std::string> hypotheses_in_words(const Hypotheses& hypotheses,
   for (std::size_t i = 0; i < hypotheses.faster.size(); ++i) {
     words.push_back(faster_in_words(hypotheses.faster[i], times.calls_of_faster()[i]));
   }
-  if (hypotheses.even_partitions) {
+  if (hypotheses.even_partitions != EvenPartitions::no) {
     const EvenedPartitions& found = times.partitions();
     words.push_back(fmt::format(
-        "partitions: the threads of each sender make their last ones ready at the same time, the "
-        "mean of theirs ({} of {} uses)",
-        found.uses - found.of_one_thread - found.unknown, found.uses));
+        "{} in {} of {} uses of a partitioned send",
+        hypotheses.even_partitions == EvenPartitions::threads
+            ? "the threads of a sender make their last partitions ready at the mean of their times,"
+            : "the partitions of a sender become ready at the mean of their times,",
+        found.uses - found.alone - found.unknown, found.uses));
   }
   const std::string balance = balance_in_words(hypotheses, times.phases());
   if (!balance.empty()) words.push_back(balance);
@@ -130,7 +132,7 @@ std::vector<std::string> assumptions_of(const Run& run, const Hypotheses& hypoth
         "bandwidth; collective operations take as long as they did");
   }
   if (!hypotheses.faster.empty() || hypotheses.balance != Balance::none ||
-      hypotheses.even_partitions) {
+      hypotheses.even_partitions != EvenPartitions::no) {
     words.push_back("computing is all time outside of MPI, and is none the slower for what else runs");
   }
   const bool has_threads = std::any_of(run.rank_times.begin(), run.rank_times.end(),
@@ -155,8 +157,8 @@ std::vector<NotReplayed> not_replayed(const RowSource& source, const RecordedCal
     add(messages_of(hypotheses.network[i]) + " that no call waited for alone, as far as is known",
         times.network().kept[i].messages);
   }
-  add("uses of partitions that one thread made ready", times.partitions().of_one_thread);
-  add("uses of partitions of which not all are known to have become ready",
+  add("uses of a partitioned send by one thread, or of one partition", times.partitions().alone);
+  add("uses of a partitioned send of which not all partitions are known to have become ready",
       times.partitions().unknown);
   return rows;
 }

@@ -7,7 +7,8 @@
 //   ring     then each sends to the next rank and receives from the one before
 //   root     then rank 0 receives from all in their order, and broadcasts
 //   rotate   then all meet in a barrier; in step i a rank computes for the number of rank + i
-//   sizes    no computing but of the first number: ranks 0 and 1 send each other that many bytes
+//   network  the first number is of bytes, which ranks 0 and 1 send each other; before each send they
+//            compute for the second number, as if the message were so long on its way
 //   threads  two threads of rank 0 compute, each for a number of its own, and make a partition ready;
 //            rank 1 waits for both
 //
@@ -48,12 +49,14 @@ static void root(void) {
   MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
-static void sizes(char* data, int bytes) {
+static void network(char* data, int bytes, int64_t way_us) {
   if (rank == 0) {
+    if (way_us > 0) compute(way_us);
     MPI_Send(data, bytes, MPI_CHAR, 1, kTag, MPI_COMM_WORLD);
     MPI_Recv(data, bytes, MPI_CHAR, 1, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (rank == 1) {
     MPI_Recv(data, bytes, MPI_CHAR, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (way_us > 0) compute(way_us);
     MPI_Send(data, bytes, MPI_CHAR, 0, kTag, MPI_COMM_WORLD);
   }
 }
@@ -62,12 +65,14 @@ static void sizes(char* data, int bytes) {
 struct worker {
   MPI_Request request;
   int number;
+  pthread_barrier_t* both;  // a thread that ended would leave its place in the record to the other
 };
 
 static void* make_ready(void* argument) {
   const struct worker* worker = argument;
   compute(compute_us[worker->number]);
   MPI_Pready(worker->number, worker->request);
+  pthread_barrier_wait(worker->both);
   return NULL;
 }
 
@@ -83,12 +88,15 @@ static void threads(int steps) {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Start(&request);
     if (rank == 0) {
-      struct worker workers[2] = {{request, 0}, {request, 1}};
+      pthread_barrier_t both;
+      pthread_barrier_init(&both, NULL, 2);
+      struct worker workers[2] = {{request, 0, &both}, {request, 1, &both}};
       pthread_t running[2];
       for (int i = 0; i < 2; ++i) {
         if (pthread_create(&running[i], NULL, make_ready, &workers[i]) != 0) fail("no thread");
       }
       for (int i = 0; i < 2; ++i) pthread_join(running[i], NULL);
+      pthread_barrier_destroy(&both);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
@@ -115,13 +123,13 @@ int main(int argc, char** argv) {
   const int steps = atoi(argv[2]);
   read_times(argv[3]);
   const int bytes = (int)compute_us[0];
-  char* data = strcmp(shape, "sizes") == 0 ? allocate((size_t)bytes) : NULL;
+  char* data = strcmp(shape, "network") == 0 ? allocate((size_t)bytes) : NULL;
 #ifdef WITH_PARTITIONS
   if (strcmp(shape, "threads") == 0) threads(steps);
 #endif
   for (int step = 0; step < steps && strcmp(shape, "threads") != 0; ++step) {
     if (data != NULL) {
-      sizes(data, bytes);
+      network(data, bytes, compute_us[1]);
       continue;
     }
     const int rotated = strcmp(shape, "rotate") == 0;

@@ -217,6 +217,7 @@ TEST_CASE("simulate: threads that make partitions ready evenly") {
     PartitionEvent event;
     event.kind = PartitionEventKind::pready;
     event.lane = lane;
+    event.partition = static_cast<std::int32_t>(lane);
     event.operation = 0;
     event.t_ns = run.mpi_calls[static_cast<std::size_t>(call)].t_start_ns;
     run.partition_events.push_back(event);
@@ -229,7 +230,7 @@ TEST_CASE("simulate: threads that make partitions ready evenly") {
   run.partition_operations.push_back(use);
   builder.finish();
   Hypotheses even;
-  even.even_partitions = true;
+  even.even_partitions = EvenPartitions::threads;
   // The threads are ready after 100 and 300: both after 200.
   CHECK(predicted(run, even) == 10 + 200);
   run.partition_events[1].lane = 1;  // one thread alone
@@ -237,6 +238,8 @@ TEST_CASE("simulate: threads that make partitions ready evenly") {
   CHECK(alone.predicted_ns == 310);
   REQUIRE(alone.not_replayed.size() == 1);
   CHECK(alone.not_replayed[0].count == 1);
+  even.even_partitions = EvenPartitions::partitions;
+  CHECK(predicted(run, even) == 10 + 200);
 }
 
 TEST_CASE("simulate: what the run does not have is refused with what it has") {

@@ -95,6 +95,7 @@ TEST_CASE("references that leave their table are refused") {
   names("mpi_calls/communicator", [](Run& run) { run.mpi_calls[0].communicator = -2; });
   names("messages/call", [](Run& run) { run.messages[3].call = 20; });
   names("wait_shares/call", [](Run& run) { run.wait_shares[0].call = 20; });
+  names("call_dependencies/on", [](Run& run) { run.call_dependencies[0].on = 20; });
   names("communicators/parent", [](Run& run) { run.communicators[0].parent = 20; });
   names("communicators/first_member",
         [](Run& run) { run.communicators[0] = {.first_member = 20, .members = 1}; });

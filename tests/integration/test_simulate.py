@@ -1,0 +1,137 @@
+"""Predictions against the truth: each program runs as it is, and as the hypothesis would have it."""
+
+import json
+from dataclasses import replace
+from os import environ
+
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
+
+RANKS = 2
+SHARED_MEMORY = {**environ, "UCX_TLS": "posix,self"}
+STEPS = 8
+SHORT_US, LONG_US = 20_000, 60_000
+# Of the true time, on a machine that others use, too; and of a run whose ranks wake up late.
+TOLERANCE, LEAST_NS = 0.1, 50_000_000
+# A replay of the run as it was goes wrong by nothing: what is left over is what the replay computes.
+REPLAY_PERCENT = 0.001
+
+
+def record_phases(folder, mpi, shape, steps, times, env=None):
+    job = mpi.job("phases", shape, steps, ",".join(map(str, times)))
+    _, recording = record_well(folder, job, env=env)
+    return recording
+
+
+def simulated(recording, *options):
+    result = recording.ask("simulate", "--format", "json", *options)
+    check_equal(result.status, 0, f"{result}")
+    found = json.loads(result.stdout)
+    check(abs(found["replay_difference_percent"]) <= REPLAY_PERCENT, f"the replay: {found}")
+    for rank in found["ranks"]:
+        check_equal(rank["replay_ns"], rank["measured_ns"], f"rank {rank['rank']} as it was")
+    return found
+
+
+def check_prediction(what, predicted, true, measured):
+    """Near the truth, and nearer to it than the run that it was made from."""
+    print(f"{what}: measured {measured} ns, predicted {predicted} ns, in truth {true} ns")
+    check(abs(predicted - true) <= TOLERANCE * true + LEAST_NS, f"{what}: {predicted} ns, in truth {true} ns")
+    check(abs(predicted - true) < abs(measured - true), f"{what}: no nearer to {true} ns than {measured} ns")
+
+
+def both_ways(folder, mpi, shape, times, options, true_times):
+    before = record_phases(folder / "before", mpi, shape, STEPS, times)
+    true = simulated(record_phases(folder / "after", mpi, shape, STEPS, true_times))["measured_ns"]
+    found = simulated(before, *options)
+    check(found["hypotheses"] and found["assumptions"], f"it says what it assumes: {found}")
+    check_prediction(f"{shape} {' '.join(options)}", found["predicted_ns"], true, found["measured_ns"])
+    return before, found
+
+
+def balance(mpi):
+    mean = (SHORT_US + LONG_US) // 2
+    with scratch() as folder:
+        before, _ = both_ways(folder, mpi, "barrier", [SHORT_US, LONG_US], ["--balance", "run"], [mean])
+        # Only rank 1 is evened out: it still computes longest.
+        one = simulated(before, "--balance", "1")["predicted_ns"]
+        check(abs(one - STEPS * mean * 1000) <= TOLERANCE * one + LEAST_NS, f"rank 1 alone: {one} ns")
+
+
+def phases(mpi):
+    mean = (SHORT_US + LONG_US) // 2
+    with scratch() as folder:
+        before, found = both_ways(folder, mpi, "rotate", [SHORT_US, LONG_US], ["--balance", "phases"], [mean])
+        # Over the whole run all compute alike.
+        run = simulated(before, "--balance", "run")["predicted_ns"]
+        check(abs(run - found["measured_ns"]) <= TOLERANCE * run, f"over the run: {run} ns of {found}")
+
+
+def faster(mpi):
+    with scratch() as folder:
+        both_ways(folder / "ring", mpi, "ring", [SHORT_US, LONG_US],
+                  ["--faster", f"compute@1={LONG_US / SHORT_US}"], [SHORT_US])
+        both_ways(folder / "root", mpi, "root", [SHORT_US, LONG_US], ["--faster", "compute=2"],
+                  [SHORT_US // 2, LONG_US // 2])
+        # Slower: who did not wait before does so now.
+        both_ways(folder / "slower", mpi, "root", [SHORT_US], ["--faster", f"compute@0={SHORT_US / LONG_US}"],
+                  [LONG_US, SHORT_US])
+
+
+def partitions(mpi):
+    mean = (SHORT_US + LONG_US) // 2
+    with scratch() as folder:
+        before, found = both_ways(folder, mpi, "threads", [SHORT_US, LONG_US],
+                                  ["--partitions-even", "threads"], [mean, mean])
+        # Each thread has one partition.
+        by_partition = simulated(before, "--partitions-even", "partitions")["predicted_ns"]
+        check_equal(by_partition, found["predicted_ns"], "by partitions")
+
+
+# Few enough that their own way over shared memory does not count.
+BYTES, EXCHANGES = 1024, 40
+LATENCY_US, MOVING_US = 2_000, 3_000
+
+
+def network(mpi):
+    """Messages that are late because their senders wait before each stand for a slow network."""
+    bandwidth = BYTES * 1_000_000 // MOVING_US
+    change = f"latency:{LATENCY_US}us,bandwidth:{bandwidth}"
+    with scratch() as folder:
+        before = record_phases(folder / "before", mpi, "network", EXCHANGES, [BYTES, 0], env=SHARED_MEMORY)
+        slow = record_phases(folder / "after", mpi, "network", EXCHANGES, [BYTES, LATENCY_US + MOVING_US],
+                             env=SHARED_MEMORY)
+        true = simulated(slow)["measured_ns"]
+        found = simulated(before, "--network", f"posix={change}")
+        check_prediction(change, found["predicted_ns"], true, found["measured_ns"])
+        everywhere = simulated(before, "--network", f"all={change}")
+        check_equal(everywhere["predicted_ns"], found["predicted_ns"], "all messages go over posix")
+        refused = before.ask("simulate", "--network", f"ib={change}")
+        check(refused.status == 125 and "all, posix" in refused.stderr, f"{refused}")
+
+
+def everything(mpi):
+    """Messages and collective operations of all kinds: as they were, to the nanosecond."""
+    mpi = replace(mpi, ranks=4)
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", mpi.job("random_waits", 5, 60, folder / "truth"))
+        found = simulated(recording)
+        check(found["dependencies"] > 100, f"dependencies: {found['dependencies']}")
+        half = simulated(recording, "--faster", "compute=2")["predicted_ns"]
+        check(half < found["measured_ns"], f"{half} ns of {found['measured_ns']} ns")
+        text = recording.ask("simulate", "--balance", "run").stdout
+        check("replay of the run as it was" in text and "Assumptions" in text, text)
+        for options, known in ((["--faster", "MPI_Barier=2"], "MPI_Barrier"), (["--balance", "9"], "0, 1, 2, 3"),
+                               (["--faster", "compute=0"], "between"), (["--network", "tcp"], "latency")):
+            refused = recording.ask("simulate", *options)
+            check(refused.status == 125 and known in refused.stderr, f"{options}: {refused}")
+
+
+def main(name, case):
+    cases = {"balance": balance, "phases": phases, "faster": faster, "partitions": partitions,
+             "network": network, "everything": everything}
+    cases[case](replace(MPIS[name], ranks=RANKS))
+
+
+run_test(main)
