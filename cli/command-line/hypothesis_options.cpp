@@ -83,6 +83,9 @@ Faster parse_faster(const std::string& text) {
 }
 
 void parse_balance(const std::string& text, Hypotheses& hypotheses) {
+  if (hypotheses.balance != Balance::none) {
+    refuse("--balance", text, "it was given before", "give it once, with all ranks: --balance 0,3");
+  }
   if (text == "run" || text == "phases") {
     hypotheses.balance = text == "run" ? Balance::run : Balance::phases;
     hypotheses.balanced_ranks.clear();
@@ -129,8 +132,8 @@ NetworkChange parse_network(const std::string& text) {
     }
   }
   if (!has_latency || !has_bandwidth) {
-    refuse("--network", text,
-           fmt::format("{} is missing", has_latency ? "bandwidth" : "latency"), kNetworkExample);
+    refuse("--network", text, fmt::format("{} is missing", has_latency ? "bandwidth" : "latency"),
+           kNetworkExample);
   }
   return change;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace uctrace::replay {
@@ -50,9 +52,13 @@ class Replay {
   }
 
   Replayed run() {
-    for (const std::uint64_t instant : instants()) {
-      const auto call = static_cast<std::int32_t>(instant >> 1);
-      (instant & 1) != 0 ? leave(call) : enter(call);
+    const std::vector<std::uint64_t> all = instants();
+    for (auto begin = all.begin(); begin != all.end();) {
+      const auto end = std::find_if(begin, all.end(), [&](std::uint64_t instant) {
+        return time_of(instant) != time_of(*begin);
+      });
+      go_through({begin, end});
+      begin = end;
     }
     return std::move(result_);
   }
@@ -78,8 +84,18 @@ class Replay {
     enters_.emplace_back(one.begun, one.operation);
   }
 
-  // Each call twice, its end as an odd number, in the order of the recorded times. Starts before
-  // ends: who enters a barrier last does so when the others leave it, at the latest.
+  static bool is_end(std::uint64_t instant) { return (instant & 1) != 0; }
+  static std::int32_t call_of(std::uint64_t instant) {
+    return static_cast<std::int32_t>(instant >> 1);
+  }
+  std::int64_t time_of(std::uint64_t instant) const {
+    const Call& one = call(call_of(instant));
+    return is_end(instant) ? one.end_ns : one.start_ns;
+  }
+
+  // Each call twice, its end as an odd number, in the order of the recorded times; of one time each
+  // process by itself, and there what was begun before comes first: a call may begin at the instant
+  // at which the one before it ends.
   std::vector<std::uint64_t> instants() const {
     std::vector<std::uint64_t> all;
     all.reserve(2 * calls_.size());
@@ -88,16 +104,56 @@ class Replay {
       all.push_back(2 * i);
       if (has_end(calls_[i])) all.push_back(2 * i + 1);
     }
-    const auto time_of = [&](std::uint64_t instant) {
-      const Call& call = calls_[instant >> 1];
-      return (instant & 1) != 0 ? call.end_ns : call.start_ns;
+    const auto key = [&](std::uint64_t instant) {
+      const Call& one = call(call_of(instant));
+      const std::int64_t ns = time_of(instant);
+      return std::tuple(ns, one.process, one.start_ns == ns, instant);
     };
-    std::sort(all.begin(), all.end(), [&](std::uint64_t a, std::uint64_t b) {
-      const std::int64_t a_ns = time_of(a), b_ns = time_of(b);
-      if (a_ns != b_ns) return a_ns < b_ns;
-      return (a & 1) != (b & 1) ? (a & 1) == 0 : a < b;
-    });
+    std::sort(all.begin(), all.end(),
+              [&](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
     return all;
+  }
+
+  void go(std::uint64_t instant) {
+    is_end(instant) ? leave(call_of(instant)) : enter(call_of(instant));
+  }
+
+  bool can_go(std::uint64_t instant) const {
+    if (!is_end(instant)) return true;
+    const std::span<const Dependency> all = dependencies_of(call_of(instant));
+    return std::all_of(all.begin(), all.end(),
+                       [&](const Dependency& on) { return entry_of(on).known(); });
+  }
+
+  // Instants of one time. Who enters a barrier last may do so at the instant at which the others
+  // leave it: each process goes on as far as it can, and where none can, all go on by one end.
+  void go_through(std::span<const std::uint64_t> instants) {
+    std::vector<std::span<const std::uint64_t>> chains;
+    for (std::size_t begin = 0, i = 1; i <= instants.size(); ++i) {
+      if (i < instants.size() &&
+          call(call_of(instants[i])).process == call(call_of(instants[begin])).process) {
+        continue;
+      }
+      chains.push_back(instants.subspan(begin, i - begin));
+      begin = i;
+    }
+    while (!chains.empty()) {
+      bool any = chains.size() == 1;  // nobody else decides
+      for (auto& chain : chains) {
+        while (!chain.empty() && (chains.size() == 1 || can_go(chain.front()))) {
+          go(chain.front());
+          chain = chain.subspan(1);
+          any = true;
+        }
+      }
+      std::erase_if(chains, [](const auto& chain) { return chain.empty(); });
+      if (any) continue;
+      for (auto& chain : chains) {
+        go(chain.front());
+        chain = chain.subspan(1);
+      }
+      std::erase_if(chains, [](const auto& chain) { return chain.empty(); });
+    }
   }
 
   // Processes begin when they did.
@@ -138,11 +194,13 @@ class Replay {
     Both ready = process.now;  // but for messages that go another way than they did
     std::int64_t recorded_ns = ready.recorded_ns;
     std::int64_t arrived_ns = INT64_MIN;
-    bool waits_as_it_did = false;
+    bool waits_as_it_did = times_.waits_for_unknown(index);
     for (const Dependency& on : dependencies_of(index)) {
       const Both entry = entry_of(on);
       if (!entry.known() || entry.recorded_ns > one.end_ns) {
-        ++result_.contradicted;
+        const bool has_time = on.on < 0 || call(on.on).start_ns >= 0;
+        ++(has_time ? result_.contradicted : result_.unknown);
+        waits_as_it_did = true;
         continue;
       }
       ++result_.followed;
@@ -182,16 +240,25 @@ class Replay {
     }
   }
 
+  // Of the scan of one rank and all below. What is known once stays so: a scan of n ranks costs n.
   Both entry_of_lower_ranks(const Dependency& one) const {
+    std::vector<std::int32_t> ranks;
     Both last;
-    std::int32_t rank = one.on;
     // There are no more ranks than processes.
-    for (std::size_t steps = 0; rank >= 0 && steps < processes_.size(); ++steps) {
-      const Both entry = entry_of_call(rank);
-      if (!entry.known()) return {};
-      last.wait_for(entry);
+    for (std::int32_t rank = one.on; rank >= 0 && ranks.size() < processes_.size();) {
+      if (const auto found = up_to_.find(rank); found != up_to_.end()) {
+        last = found->second;
+        break;
+      }
+      ranks.push_back(rank);
       const auto below = std::lower_bound(below_.begin(), below_.end(), std::pair(rank, INT32_MIN));
       rank = below != below_.end() && below->first == rank ? below->second : kNoCall;
+    }
+    for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank) {
+      const Both entry = entry_of_call(*rank);
+      if (!entry.known()) return {};
+      last.wait_for(entry);
+      up_to_.emplace(*rank, last);
     }
     return last;
   }
@@ -219,6 +286,7 @@ class Replay {
   std::vector<Operation> operations_;
   std::vector<std::pair<std::int32_t, std::int32_t>> enters_;  // calls, and operations they are in
   std::vector<std::pair<std::int32_t, std::int32_t>> below_;   // of a scan: a call, the next lower
+  mutable std::unordered_map<std::int32_t, Both> up_to_;       // entries of a rank and those below
   Replayed result_;
 };
 

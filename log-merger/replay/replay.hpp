@@ -77,6 +77,12 @@ class Times {
     static_cast<void>(message);
     return std::nullopt;
   }
+  // Whether the call also waited for what is no dependency: then what it took is not all the way of
+  // its messages.
+  virtual bool waits_for_unknown(std::int32_t call) {
+    static_cast<void>(call);
+    return false;
+  }
 };
 
 struct ProcessTimes {
@@ -91,9 +97,9 @@ struct Replayed {
   // replayed, the same.
   std::uint64_t calls = 0;
   std::uint64_t followed = 0;  // dependencies
-  // Dependencies that the recorded times contradict: what should have come first was entered after
-  // the call had been left, or is not known.
-  std::uint64_t contradicted = 0;
+  // Dependencies that are not followed: those that the recorded times contradict, as what should
+  // have come first was entered after the call had been left; and those whose times are not known.
+  std::uint64_t contradicted = 0, unknown = 0;
 };
 
 // The time in a call is, as recorded and as replayed,

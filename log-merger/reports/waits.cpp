@@ -246,20 +246,21 @@ void write_json_waits(std::ostream& out, const Run& run, const Table& waits) {
 }  // namespace
 
 Efficiencies efficiencies_of(const Run& run) {
-  double sum = 0, greatest = 0, ideal = 0;
-  std::int64_t begin = INT64_MAX, end = INT64_MIN;
+  double sum = 0, greatest = 0;
+  std::int64_t begin = INT64_MAX, end = INT64_MIN, ideal_end = INT64_MIN;
   for (const RankTime& rank : run.rank_times) {
     const std::optional<std::int64_t> useful = useful_ns(rank);
     if (!useful) return {};
     sum += static_cast<double>(*useful);
     greatest = std::max(greatest, static_cast<double>(*useful));
-    ideal = std::max(ideal, static_cast<double>(rank.ideal_ns));
+    ideal_end = std::max(ideal_end, rank.t_begin_ns + rank.ideal_ns);
     begin = std::min(begin, rank.t_begin_ns);
     end = std::max(end, rank.t_end_ns);
   }
   Efficiencies e;
   if (run.rank_times.empty() || end <= begin) return e;
   const auto runtime = static_cast<double>(end - begin);
+  const auto ideal = static_cast<double>(ideal_end - begin);
   const double mean = sum / static_cast<double>(run.rank_times.size());
   e.parallel = ratio(mean, runtime);
   e.load_balance = ratio(mean, greatest);

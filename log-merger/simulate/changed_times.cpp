@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "event-log/reader/error.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
@@ -16,8 +17,10 @@ namespace {
 
 constexpr const char* kComputing = "compute";
 
+// Several factors may follow each other: no time grows beyond what can be told.
 std::int64_t divided(std::int64_t ns, double factor) {
-  return std::llround(static_cast<double>(ns) / factor);
+  constexpr double kFarthestNs = 1e18;
+  return std::llround(std::min(kFarthestNs, static_cast<double>(ns) / factor));
 }
 
 std::set<std::int32_t> processes_named(const Run& run, const std::vector<std::string>& ranks,
@@ -98,12 +101,15 @@ ChangedTimes::Chosen ChangedTimes::chosen(const RowSource& source, const Faster&
   std::set<std::string> known = {kComputing};
   one.functions.assign(run.texts.all().size(), false);
   bool found = false;
-  for (const TextId function : std::set<TextId>(recorded_.functions.begin(),
-                                                recorded_.functions.end())) {
+  for (const TextId function :
+       std::set<TextId>(recorded_.functions.begin(), recorded_.functions.end())) {
     known.insert(run.texts[function]);
     if (run.texts[function] == faster.what) one.functions[function] = found = true;
   }
-  if (found) return one;
+  if (found) {
+    refuse_ends_of_mpi(faster, one);
+    return one;
+  }
   one.functions.clear();
   one.computing = true;
   one.call_sites.assign(run.call_sites.size(), false);
@@ -115,6 +121,17 @@ ChangedTimes::Chosen ChangedTimes::chosen(const RowSource& source, const Faster&
   }
   if (!found) refuse_value(faster.what, "faster", known);
   return one;
+}
+
+// They are no part of the time that is predicted.
+void ChangedTimes::refuse_ends_of_mpi(const Faster& faster, const Chosen& one) const {
+  for (std::size_t i = 0; i < recorded_.calls.size(); ++i) {
+    if (!one.functions[recorded_.functions[i]]) continue;
+    if (recorded_.calls[i].part == replay::Part::of_run) return;
+    throw Error({.what = "cannot simulate a faster " + faster.what,
+                 .why = "a run is taken from the end of MPI_Init to the start of MPI_Finalize",
+                 .to_do = "name another function"});
+  }
 }
 
 bool ChangedTimes::chooses(const Chosen& one, std::int32_t call, bool computing) const {
@@ -159,8 +176,8 @@ void ChangedTimes::balance(const RowSource& source, const Hypotheses& hypotheses
   balance_.resize(processes);
   for (std::size_t process = 0; process < processes; ++process) {
     const auto& sums = summing.sums()[process];
-    const bool is_meant = hypotheses.balance != Balance::ranks ||
-                          named.contains(static_cast<std::int32_t>(process));
+    const bool is_meant =
+        hypotheses.balance != Balance::ranks || named.contains(static_cast<std::int32_t>(process));
     for (std::size_t i = 0; i < sums.size(); ++i) {
       balance_[process].push_back(is_meant && sums[i] > 0 ? means[i] / sums[i] : 1);
     }

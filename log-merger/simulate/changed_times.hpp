@@ -22,6 +22,9 @@ class ChangedTimes final : public replay::Times {
   std::int64_t computing_ns(const replay::Computing& computing) override;
   std::int64_t in_call_ns(std::int32_t call, std::int64_t ns) override;
   std::optional<Way> way_of(std::int32_t message) override;
+  bool waits_for_unknown(std::int32_t call) override {
+    return recorded_.waits_for_unknown[static_cast<std::size_t>(call)];
+  }
 
   const EvenedPartitions& partitions() const { return partitions_; }
   const ChangedNetwork& network() const { return network_; }
@@ -38,6 +41,7 @@ class ChangedTimes final : public replay::Times {
   };
 
   Chosen chosen(const RowSource& source, const Faster& faster) const;
+  void refuse_ends_of_mpi(const Faster& faster, const Chosen& one) const;
   void balance(const RowSource& source, const Hypotheses& hypotheses);
   // Before it is evened out.
   std::int64_t unbalanced_ns(const replay::Computing& computing) const;

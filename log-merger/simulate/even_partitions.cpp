@@ -18,9 +18,9 @@ LastReady last_ready(const RowSource& source, EvenPartitions by) {
                                          &PartitionEvent::operation, &PartitionEvent::partition,
                                          &PartitionEvent::t_ns};
   for_each_row(source, wanted, [&](const PartitionEvent& event, std::size_t) {
-    if (event.kind != PartitionEventKind::pready || event.operation < 0) return;
-    const std::int64_t who = by == EvenPartitions::threads ? std::int64_t{event.lane}
-                                                           : std::int64_t{event.partition};
+    if (event.kind != PartitionEventKind::pready || event.operation < 0 || event.t_ns < 0) return;
+    const std::int64_t who =
+        by == EvenPartitions::threads ? std::int64_t{event.lane} : std::int64_t{event.partition};
     const auto [place, fresh] = last.try_emplace({event.operation, who}, event.t_ns);
     if (!fresh) place->second = std::max(place->second, event.t_ns);
   });
@@ -49,35 +49,36 @@ EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by) {
   EvenedPartitions evened;
   evened.spans.resize(run.processes.size());
   const LastReady last = last_ready(source, by);
-  for_each_row(source, Wanted<PartitionOperation>::all(), [&](const PartitionOperation& use,
-                                                             std::size_t number) {
-    if (use.request < 0) return;
-    const PartitionRequest& request =
-        run.partition_requests[static_cast<std::size_t>(use.request)];
-    if (!request.sends) return;
-    ++evened.uses;
-    const std::int64_t whole_ns = use.t_ready_ns - use.t_start_ns;
-    if (use.t_ready_ns < 0 || use.t_start_ns < 0 || whole_ns <= 0) {
-      ++evened.unknown;
-      return;
-    }
-    double sum = 0;
-    std::size_t count = 0;
-    const auto key = static_cast<std::int64_t>(number);
-    for (auto one = last.lower_bound({key, INT64_MIN}); one != last.end() && one->first.first == key;
-         ++one) {
-      sum += static_cast<double>(one->second - use.t_start_ns);
-      ++count;
-    }
-    if (count < 2) {
-      ++evened.alone;
-      return;
-    }
-    const double mean = sum / static_cast<double>(count);
-    evened.spans[request.process].push_back(
-        {use.t_start_ns, use.t_ready_ns,
-         std::clamp(mean / static_cast<double>(whole_ns), 0.0, 1.0)});
-  });
+  for_each_row(source, Wanted<PartitionOperation>::all(),
+               [&](const PartitionOperation& use, std::size_t number) {
+                 if (use.request < 0) return;
+                 const PartitionRequest& request =
+                     run.partition_requests[static_cast<std::size_t>(use.request)];
+                 if (!request.sends) return;
+                 ++evened.uses;
+                 const std::int64_t whole_ns = use.t_ready_ns - use.t_start_ns;
+                 if (use.t_ready_ns < 0 || use.t_start_ns < 0 || whole_ns <= 0 ||
+                     use.ready < request.partitions) {
+                   ++evened.unknown;
+                   return;
+                 }
+                 double sum = 0;
+                 std::size_t count = 0;
+                 const auto key = static_cast<std::int64_t>(number);
+                 for (auto one = last.lower_bound({key, INT64_MIN});
+                      one != last.end() && one->first.first == key; ++one) {
+                   sum += static_cast<double>(one->second - use.t_start_ns);
+                   ++count;
+                 }
+                 if (count < 2) {
+                   ++evened.alone;
+                   return;
+                 }
+                 const double mean = sum / static_cast<double>(count);
+                 evened.spans[request.process].push_back(
+                     {use.t_start_ns, use.t_ready_ns,
+                      std::clamp(mean / static_cast<double>(whole_ns), 0.0, 1.0)});
+               });
   for (auto& of_process : evened.spans) join_overlapping(of_process);
   return evened;
 }

@@ -24,10 +24,10 @@ struct EvenedPartitions {
 };
 
 // For each use of a partitioned send, from its start (entry of MPI_Start) on: thread i makes its
-// last partition ready after r_i; by EvenPartitions::partitions, partition i becomes ready then. All of them do so after the mean of r_i instead, so that the last
-// partition is ready after mean(r_i) in place of max(r_i), and what is computed until then takes
-// mean(r_i) / max(r_i) of its time. Uses that overlap are one span, with the greatest of their
-// factors.
+// last partition ready after r_i; by EvenPartitions::partitions, partition i becomes ready then.
+// All of them do so after the mean of r_i instead, so that the last partition is ready after
+// mean(r_i) in place of max(r_i), and what is computed until then takes mean(r_i) / max(r_i) of its
+// time. Uses that overlap are one span, with the greatest of their factors.
 EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by);
 
 // How long the part of [from, to) that is computed takes.

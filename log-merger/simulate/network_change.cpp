@@ -21,9 +21,8 @@ TextId transport_of(std::span<const Hop> path) {
       bytes[hop.transport] += hop.payload_bytes;
     }
   }
-  const auto most = std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto most = std::max_element(
+      bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == bytes.end() ? kNoText : most->first;
 }
 
@@ -55,26 +54,26 @@ ChangedNetwork changed_network(const RowSource& source, const RecordedCalls& rec
   changed.kept.resize(changes.size());
   const std::vector<bool> waited = waited_for(recorded, count);
   std::set<TextId> transports;
-  for_each_message(
-      source, {&Message::bytes, &Message::protocol, &Message::mpi},
-      {&Hop::role, &Hop::transport, &Hop::payload_bytes},
-      [&](const Message& message, std::span<const Hop> path, std::size_t number) {
-        const TextId transport = transport_of(path);
-        if (transport != kNoText) transports.insert(transport);
-        for (std::size_t i = 0; i < changes.size(); ++i) {
-          const std::string& asked = changes[i].transport;
-          if (asked != "all" && asked != run.texts[transport]) continue;
-          MessageCount& counted = waited[number] ? changed.changed[i] : changed.kept[i];
-          ++counted.messages;
-          counted.bytes += message.bytes;
-          if (waited[number]) {
-            changed.ways[number] = {
-                time_of(changes[i], message.bytes),
-                needs_receiver(run.texts[message.protocol], run.texts[message.mpi])};
-          }
-          break;
-        }
-      });
+  for_each_message(source, {&Message::bytes, &Message::protocol, &Message::mpi},
+                   {&Hop::role, &Hop::transport, &Hop::payload_bytes},
+                   [&](const Message& message, std::span<const Hop> path, std::size_t number) {
+                     const TextId transport = transport_of(path);
+                     if (transport != kNoText) transports.insert(transport);
+                     for (std::size_t i = 0; i < changes.size(); ++i) {
+                       const std::string& asked = changes[i].transport;
+                       if (asked != "all" && asked != run.texts[transport]) continue;
+                       MessageCount& counted =
+                           waited[number] ? changed.changed[i] : changed.kept[i];
+                       ++counted.messages;
+                       counted.bytes += message.bytes;
+                       if (waited[number]) {
+                         changed.ways[number] = {
+                             time_of(changes[i], message.bytes),
+                             needs_receiver(run.texts[message.protocol], run.texts[message.mpi])};
+                       }
+                       break;
+                     }
+                   });
   for (const NetworkChange& change : changes) {
     const TextId id = run.texts.find(change.transport);
     if (change.transport == "all" || (id != kUnknownText && transports.contains(id))) continue;

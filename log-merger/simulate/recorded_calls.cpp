@@ -43,6 +43,21 @@ void read_calls(const RowSource& source, RecordedCalls& recorded) {
   });
 }
 
+// Where only the clocks are in doubt it is known what the call depended on.
+bool is_of_unknown(const Wait& wait) {
+  return wait.unknown != WaitUnknown::none && wait.unknown != WaitUnknown::below_clock_bound &&
+         wait.unknown != WaitUnknown::clocks;
+}
+
+void read_unknown_waits(const RowSource& source, RecordedCalls& recorded) {
+  recorded.waits_for_unknown.resize(recorded.calls.size());
+  for_each_row(source, Wanted<Wait>{&Wait::unknown, &Wait::call},
+               [&](const Wait& wait, std::size_t) {
+                 if (wait.call < 0 || !is_of_unknown(wait)) return;
+                 recorded.waits_for_unknown[static_cast<std::size_t>(wait.call)] = true;
+               });
+}
+
 // Operations are numbered anew: the file may hold any numbers.
 void read_dependencies(const RowSource& source, RecordedCalls& recorded) {
   std::unordered_map<std::int64_t, std::int32_t> operations;
@@ -61,19 +76,19 @@ void read_dependencies(const RowSource& source, RecordedCalls& recorded) {
 }  // namespace
 
 RecordedCalls recorded_calls(const RowSource& source) {
-  refuse_if_too_many(std::max({source.count<MpiCallRow>(), source.count<CallDependency>(),
-                               source.count<Message>()}));
+  refuse_if_too_many(std::max(
+      {source.count<MpiCallRow>(), source.count<CallDependency>(), source.count<Message>()}));
   RecordedCalls recorded;
   read_calls(source, recorded);
-  const bool any =
-      std::any_of(recorded.calls.begin(), recorded.calls.end(), [](const replay::Call& call) {
-        return call.start_ns >= 0 && call.end_ns >= call.start_ns;
-      });
+  const bool any = std::any_of(
+      recorded.calls.begin(), recorded.calls.end(),
+      [](const replay::Call& call) { return call.start_ns >= 0 && call.end_ns >= call.start_ns; });
   if (!any) {
     throw Error({.what = "cannot simulate this run",
                  .why = "no call of MPI was recorded in it",
                  .to_do = "record an MPI program, with the layer mpi"});
   }
+  read_unknown_waits(source, recorded);
   read_dependencies(source, recorded);
   return recorded;
 }
@@ -82,8 +97,7 @@ std::vector<std::vector<std::int64_t>> synchronisations(const RecordedCalls& rec
                                                         std::size_t processes) {
   std::vector<bool> calls_mpi(processes, false);
   for (const replay::Call& call : recorded.calls) calls_mpi[call.process] = true;
-  const auto all =
-      static_cast<std::size_t>(std::count(calls_mpi.begin(), calls_mpi.end(), true));
+  const auto all = static_cast<std::size_t>(std::count(calls_mpi.begin(), calls_mpi.end(), true));
   std::vector<std::size_t> members(recorded.operations, 0);
   for (const replay::Dependency& one : recorded.dependencies) {
     if (one.operation >= 0 && one.call >= 0 && one.call == one.begun) {

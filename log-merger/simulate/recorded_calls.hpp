@@ -15,6 +15,7 @@ struct RecordedCalls {
   std::vector<replay::Call> calls;
   std::vector<TextId> functions;
   std::vector<std::int32_t> call_sites;  // into Run::call_sites, -1 = none
+  std::vector<bool> waits_for_unknown;   // for what is no dependency
   std::vector<replay::Dependency> dependencies;
   std::size_t operations = 0;  // numbers of operations in these
 };

@@ -29,7 +29,7 @@ struct NotReplayed {
 struct Simulation {
   // From the first end of an MPI_Init to the last start of an MPI_Finalize.
   std::int64_t measured_ns = 0, replay_ns = 0, predicted_ns = 0;
-  std::vector<SimulatedRank> ranks;  // by process
+  std::vector<SimulatedRank> ranks;      // by process
   std::vector<std::string> hypotheses;   // each in words
   std::vector<std::string> assumptions;  // likewise
   std::vector<NotReplayed> not_replayed;

@@ -44,9 +44,9 @@ std::string balance_in_words(const Hypotheses& hypotheses, std::size_t phases) {
 }
 
 std::string faster_in_words(const Faster& one, std::uint64_t calls) {
-  const char* const kind = one.what == "compute"             ? "computing"
-                           : one.what.starts_with("MPI_")    ? "the own time of its calls"
-                                                             : "computing before its calls";
+  const char* const kind = one.what == "compute"          ? "computing"
+                           : one.what.starts_with("MPI_") ? "the own time of its calls"
+                                                          : "computing before its calls";
   return fmt::format("{}, {}: {} takes 1/{} of its time ({} calls)", one.what,
                      ranks_in_words(one.ranks), kind, one.factor, calls);
 }
@@ -82,8 +82,8 @@ void add_unknown_waits(const RowSource& source, std::vector<NotReplayed>& rows) 
     row.ns = std::max<std::int64_t>(0, row.ns) + wait.unknown_ns;
   });
   for (auto& [reason, row] : unknown) {
-    row.what = fmt::format("calls of which it is not known what they waited for ({})",
-                           name_of(reason));
+    row.what =
+        fmt::format("calls of which it is not known what they waited for ({})", name_of(reason));
     rows.push_back(row);
   }
 }
@@ -133,7 +133,8 @@ std::vector<std::string> assumptions_of(const Run& run, const Hypotheses& hypoth
   }
   if (!hypotheses.faster.empty() || hypotheses.balance != Balance::none ||
       hypotheses.even_partitions != EvenPartitions::no) {
-    words.push_back("computing is all time outside of MPI, and is none the slower for what else runs");
+    words.push_back(
+        "computing is all time outside of MPI, and is none the slower for what else runs");
   }
   const bool has_threads = std::any_of(run.rank_times.begin(), run.rank_times.end(),
                                        [](const RankTime& rank) { return rank.threads > 1; });
@@ -152,6 +153,7 @@ std::vector<NotReplayed> not_replayed(const RowSource& source, const RecordedCal
   };
   add_unknown_waits(source, rows);
   add("dependencies that the clocks contradict", replayed.contradicted);
+  add("dependencies on calls of which the times are not known", replayed.unknown);
   add("messages and operations that tests found", found_by_tests(source.run(), recorded));
   for (std::size_t i = 0; i < hypotheses.network.size(); ++i) {
     add(messages_of(hypotheses.network[i]) + " that no call waited for alone, as far as is known",
