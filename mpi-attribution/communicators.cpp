@@ -184,8 +184,8 @@ bool is_initialised() {
   return initialised != 0 && finalised == 0;
 }
 
-void take_place(int rank, int size) {
-  log::set_world(rank, size);
+void take_place(int rank, int size, log::ThreadLevel level) {
+  log::set_world(rank, size, level);
   log::define_text(log::TextKind::mpi_library, 0, library.version, std::strlen(library.version));
   log::set_layer(log::Layer::mpi, log::LayerState::on);
 }
@@ -207,7 +207,7 @@ void take_place_by_session(Handle session) {
   library.sessions.group_rank(world_group, &rank);
   library.ask.group_size(world_group, &size);
   world_session = session;
-  take_place(rank, size);
+  take_place(rank, size, log::ThreadLevel::unknown);  // each session has its own
   world_by.store(WorldBy::session, std::memory_order_release);
 }
 
@@ -228,6 +228,12 @@ void replace_session(Handle was, Handle is) {
 
 // --- MPI_Init ------------------------------------------------------------------------------------
 
+// MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE are 0 to 3 of every MPI so far.
+log::ThreadLevel level_of(int level) {
+  return level < 0 || level > 3 ? log::ThreadLevel::unknown
+                                : static_cast<log::ThreadLevel>(level + 1);
+}
+
 void describe_initialised_world(std::uint16_t function) {
   constexpr int kThreadMultiple = 3;  // of every MPI so far
   int rank = 0, size = 0, thread_level = kThreadMultiple;
@@ -237,7 +243,7 @@ void describe_initialised_world(std::uint16_t function) {
   library.ask.comm_size(library.comm_world, &size);
   release_world();  // that of a session
   library.ask.comm_group(library.comm_world, &world_group);
-  take_place(rank, size);
+  take_place(rank, size, level_of(thread_level));
   define_predefined(library.comm_world, "MPI_COMM_WORLD", function);
   define_predefined(library.comm_self, "MPI_COMM_SELF", function);
   Word parent = 0;

@@ -218,7 +218,8 @@ struct ProcessPage {
   Unwinder unwinder;
   std::uint16_t threads_at_end;  // lanes that other threads still had when this one closed the log
   std::uint8_t never_drops;  // 1: threads wait where they would drop records (UCTRACE_NEVER_DROP)
-  std::uint8_t reserved2[3];
+  ThreadLevel thread_level;  // that MPI gave
+  std::uint8_t reserved2[2];
   std::uint64_t live_bytes;       // of the file of chunks beside the log; 0 = it is not needed
   std::uint64_t max_event_bytes;  // bound of the blocks of events, 0 = none
   std::uint64_t packing_ns;  // wall time for making the blocks of the log, without writing them

@@ -32,6 +32,9 @@ enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, abo
 // killed takes along what was not written yet.
 enum class Storage : std::uint8_t { unknown = 0, mapped = 1, drained = 2 };
 
+// Of MPI: which threads of a process may call it, and when.
+enum class ThreadLevel : std::uint8_t { unknown = 0, single, funneled, serialized, multiple };
+
 // Whose call stacks are kept. `mpi`: of the program's own calls, to MPI or from outside of MPI to
 // UCP. `all`: of each UCP and UCT operation as well, with their libraries' frames.
 enum class StackMode : std::uint8_t { off = 0, mpi = 1, all = 2 };

@@ -52,6 +52,7 @@ void check_page(const ProcessPage& page, std::size_t file_bytes, const std::stri
       page.clock > Clock::monotonic_raw || page.exit > ExitKind::aborted || !layers_valid ||
       page.lanes_used > kMaxLanes || page.anchor_count > kAnchors || page.world_rank < -1 ||
       page.world_size < 0 || page.closed > 1 || page.storage > Storage::drained ||
+      page.thread_level > ThreadLevel::multiple ||
       page.chunk_bytes % kMinChunkBytes != 0) {
     refuse(name, Cause::unfinished, "its first page is damaged", kMakeAgain);
   }

@@ -180,8 +180,9 @@ LayerState layer_state(Layer layer) {
                      : LayerState::unused;
 }
 
-void set_world(std::int32_t rank, std::int32_t size) {
+void set_world(std::int32_t rank, std::int32_t size, ThreadLevel level) {
   if (armed_now()) {
+    __atomic_store_n(&pool.page->thread_level, level, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.page->world_size, size, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.page->world_rank, rank, __ATOMIC_RELEASE);
   }

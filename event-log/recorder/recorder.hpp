@@ -240,7 +240,7 @@ void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t 
 void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail);
 void set_layer(Layer layer, LayerState state);
 LayerState layer_state(Layer layer);
-void set_world(std::int32_t rank, std::int32_t size);
+void set_world(std::int32_t rank, std::int32_t size, ThreadLevel level);
 void set_exit(ExitKind kind);
 void see_gpu_driver();
 void set_stacks(StackMode mode, Unwinder unwinder);

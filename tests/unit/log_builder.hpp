@@ -29,6 +29,7 @@ class LogBuilder {
     page.exit = ExitKind::finalized;
     page.closed = 1;
     page.world_size = 1;
+    page.thread_level = ThreadLevel::single;
     page.anchor_count = 2;
     page.anchors[0] = {1000, 5000, 7000};
     page.anchors[1] = {2001000, 1005000, 1007000};
