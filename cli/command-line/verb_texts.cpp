@@ -210,7 +210,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
       .description =
           {"Says of a job that runs, or was killed or aborted, in which MPI call each rank sits, "
            "at "
-           "which line of the program and since when; what it waits for; the circle in which ranks "
+           "which line of the program and since when; what it waits for; the cycle in which ranks "
            "wait for each other, or the rank that the others wait for; members of a communicator "
            "that are in different collective operations; and for a receive that nothing arrived "
            "for, the sent message that differs least from what it wants.",
@@ -218,7 +218,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "said is of one instant that all logs know. A deadlock is only called so where no rank "
            "of it can go on; what rests on a guess is marked as not sure."},
       .examples = {{"uctrace hang", "the job that was recorded last, also while it runs"},
-                   {"uctrace hang --format json | jq .cycle", "the circle, for a program"}},
+                   {"uctrace hang --format json | jq .cycle", "the cycle, for a program"}},
       .exit_status = kReaderStatus}},
     {"info",
      {.arguments = "[DIR]",

@@ -8,7 +8,6 @@
 
 #include "log-merger/model/mpi_names.hpp"
 #include "log-merger/waits/call_roles.hpp"
-#include "log-merger/waits/windows.hpp"
 
 namespace uctrace::merge {
 
@@ -75,12 +74,13 @@ std::string why_incomplete(const Job& job, ProcessIndex process) {
   return "";
 }
 
-CollectiveCalls::CollectiveCalls(const Job& job, const CommMembers& members)
+// A call that failed took part in nothing.
+CollectiveCalls::CollectiveCalls(const Job& job, CommMembers& members)
     : job_(job), members_(members) {
   std::unordered_map<TextId, bool> collective;
   for (const CallIndex index : job.calls.indexes()) {
     const MpiCall& call = job.calls[index];
-    if (call.comm == kNone) continue;
+    if (call.comm == kNone || (!call.open && call.status != 0)) continue;
     const auto [known, fresh] = collective.try_emplace(call.function);
     if (fresh) {
       known->second = collective_kind(job.run.texts[call.function]) != CollectiveKind::none;
@@ -94,10 +94,13 @@ CollectiveCalls::CollectiveCalls(const Job& job, const CommMembers& members)
   }
 }
 
-CollectiveCalls::Domain CollectiveCalls::domain_of(const MpiCall& call) const {
-  const std::int32_t window =
-      call.window == kNone ? -1 : NumbersOfWindows(job_.logs[call.process]).of(call.window);
-  return {members_.instance(call.process, call.comm), call.on_window, window};
+std::int32_t CollectiveCalls::window_of(const MpiCall& call) {
+  if (call.window == kNone) return -1;
+  return windows_.try_emplace(call.process, job_.logs[call.process]).first->second.of(call.window);
+}
+
+CollectiveCalls::Domain CollectiveCalls::domain_of(const MpiCall& call) {
+  return {members_.instance(call.process, call.comm), call.on_window, window_of(call)};
 }
 
 const std::vector<CallIndex>& CollectiveCalls::calls_of(ProcessIndex process,
@@ -130,10 +133,11 @@ const CollectiveState& CollectiveCalls::state_of(CallIndex index) {
 }
 
 CollectiveState CollectiveCalls::find(const Domain& domain, std::size_t number,
-                                      const std::string& function) const {
+                                      const std::string& function) {
   const RankGroupRef members = members_.all(domain.instance);
   auto not_entered = std::make_shared<RankGroup>();
   not_entered->without_log = members->without_log;
+  not_entered->missing = members->missing;
   std::map<std::string, std::pair<CallIndex, std::shared_ptr<RankGroup>>> others;
   for (const ProcessIndex process : members->processes) {
     const std::vector<CallIndex>& calls = calls_of(process, domain);

@@ -7,10 +7,13 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "log-merger/hang/comm_members.hpp"
 #include "log-merger/job/job.hpp"
+#include "log-merger/waits/windows.hpp"
 
 namespace uctrace::merge {
 
@@ -42,10 +45,12 @@ struct CollectiveState {
 
 class CollectiveCalls {
  public:
-  CollectiveCalls(const Job& job, const CommMembers& members);
+  CollectiveCalls(const Job& job, CommMembers& members);
 
   // Of a collective call, open or over, whose communicator is known.
   const CollectiveState& state_of(CallIndex call);
+  // The number of a call's window among those of its communicator, -1 = it has none.
+  std::int32_t window_of(const MpiCall& call);
 
  private:
   // A communicator, or a window that was made from it, by its number among these.
@@ -56,13 +61,14 @@ class CollectiveCalls {
     auto operator<=>(const Domain&) const = default;
   };
 
-  Domain domain_of(const MpiCall& call) const;
+  Domain domain_of(const MpiCall& call);
   const std::vector<CallIndex>& calls_of(ProcessIndex process, const Domain& domain) const;
-  CollectiveState find(const Domain& domain, std::size_t number, const std::string& function) const;
+  CollectiveState find(const Domain& domain, std::size_t number, const std::string& function);
   std::string why_unsure(const RankGroup& members) const;
 
   const Job& job_;
-  const CommMembers& members_;
+  CommMembers& members_;
+  std::unordered_map<ProcessIndex, NumbersOfWindows> windows_;
   std::map<std::pair<ProcessIndex, Domain>, std::vector<CallIndex>> calls_;
   std::map<std::tuple<Domain, std::size_t, std::string>, CollectiveState> states_;
 };

@@ -1,35 +1,56 @@
 #include "log-merger/hang/comm_members.hpp"
 
 #include <algorithm>
-
-#include "log-merger/mpi/communicators.hpp"
+#include <cstdlib>
 
 namespace uctrace::merge {
 
-CommMembers::CommMembers(const Job& job) : job_(job) {
-  for (const ProcessIndex process : job.logs.indexes()) {
-    const ProcessLog& log = job.logs[process];
-    if (log.world != kNone) process_at_[{log.world, log.rank()}] = process;
-  }
+namespace {
+
+RankGroupRef nobody_known() {
+  auto group = std::make_shared<RankGroup>();
+  group->complete = false;
+  return group;
 }
 
-void CommMembers::add(RankGroup& group, Index world, std::int32_t rank) const {
-  const auto found = process_at_.find({world, rank});
-  if (rank < 0 || world == kNone) {
+}  // namespace
+
+bool RankGroup::contains(ProcessIndex process) const {
+  return std::binary_search(processes.begin(), processes.end(), process);
+}
+
+// Who is there is looked for among the processes, not rank by rank: a log may claim any count.
+void CommMembers::add_run(RankGroup& group, Index world, const log::RankRun& run) const {
+  if (world == kNone || run.count == 0 || (run.stride == 0 && run.count > 1)) {
     group.complete = false;
-  } else if (found == process_at_.end()) {
-    group.without_log.push_back(rank);
-  } else {
-    group.processes.push_back(found->second);
+    return;
+  }
+  const std::int64_t stride = run.stride == 0 ? 1 : run.stride, steps = run.count - std::int64_t{1};
+  const auto rank_at = [&](std::int64_t i) {
+    return static_cast<std::int32_t>(run.first + stride * i);
+  };
+  const std::int32_t low = std::min(run.first, rank_at(steps)),
+                     high = std::max(run.first, rank_at(steps));
+  std::uint64_t there = 0;
+  ranks_.each_in(world, low, high, [&](std::int32_t rank, ProcessIndex process) {
+    if ((rank - low) % std::abs(stride) != 0) return;
+    group.processes.push_back(process);
+    ++there;
+  });
+  std::uint64_t missing = run.count - there;
+  group.missing += missing;
+  for (std::int64_t i = 0; missing > 0 && group.without_log.size() < RankGroup::kNamed; ++i) {
+    if (ranks_.at(world, rank_at(i)) != kNone) continue;
+    group.without_log.push_back(rank_at(i));
+    --missing;
   }
 }
 
 void CommMembers::add_side(RankGroup& group, const CommSide& side) const {
-  std::uint32_t known = 0;
+  std::uint64_t known = 0;
   for (const log::RankRun& run : side.members) {
-    for (std::uint32_t i = 0; i < run.count; ++i, ++known) {
-      add(group, side.world, static_cast<std::int32_t>(run.first + std::int64_t{run.stride} * i));
-    }
+    add_run(group, side.world, run);
+    known += run.count;
   }
   group.complete = group.complete && known == side.size;
 }
@@ -39,53 +60,51 @@ InstanceIndex CommMembers::instance(ProcessIndex process, CommIndex comm) const 
 }
 
 RankGroupRef CommMembers::addressed(ProcessIndex process, CommIndex comm, std::int32_t rank) const {
+  const auto who = ranks_.addressed(process, comm, rank);
+  if (!who || who->world == kNone) return nobody_known();
   auto group = std::make_shared<RankGroup>();
-  const InstanceIndex of = instance(process, comm);
-  const auto world_rank = addressed_rank(job_, process, comm, rank);
-  if (of == kNone || !world_rank) {
-    group->complete = false;
-    return group;
+  if (who->process == kNone) {
+    group->without_log.push_back(who->rank);
+    group->missing = 1;
+  } else {
+    group->processes.push_back(who->process);
   }
-  const CommInstance& made = job_.comms[of];
-  const Comm& own = job_.logs[process].comms[comm];
-  add(*group, made.sides[made.inter ? 1 - own.side : 0].world, *world_rank);
   return group;
 }
 
-RankGroupRef CommMembers::others(ProcessIndex process, CommIndex comm) const {
-  auto group = std::make_shared<RankGroup>();
+RankGroupRef CommMembers::sources(ProcessIndex process, CommIndex comm) {
   const InstanceIndex of = instance(process, comm);
-  if (of == kNone) {
-    group->complete = false;
-    return group;
-  }
+  if (of == kNone) return nobody_known();
   const CommInstance& made = job_.comms[of];
-  add_side(*group, made.sides[made.inter ? 1 - job_.logs[process].comms[comm].side : 0]);
-  std::erase(group->processes, process);
+  const int side = made.inter ? 1 - job_.logs[process].comms[comm].side : 0;
+  RankGroupRef& known = sides_[{of, side}];
+  if (known != nullptr) return known;
+  auto group = std::make_shared<RankGroup>();
+  add_side(*group, made.sides[side]);
   std::sort(group->processes.begin(), group->processes.end());
-  return group;
+  return known = std::move(group);
 }
 
-RankGroupRef CommMembers::all(InstanceIndex of) const {
+RankGroupRef CommMembers::all(InstanceIndex of) {
+  if (of == kNone) return nobody_known();
+  RankGroupRef& known = all_[of];
+  if (known != nullptr) return known;
   auto group = std::make_shared<RankGroup>();
-  if (of == kNone) {
-    group->complete = false;
-    return group;
-  }
   const CommInstance& made = job_.comms[of];
   add_side(*group, made.sides[0]);
   if (made.inter) add_side(*group, made.sides[1]);
   std::sort(group->processes.begin(), group->processes.end());
-  return group;
+  return known = std::move(group);
 }
 
 RankGroupRef CommMembers::world(Index world) const {
-  auto group = std::make_shared<RankGroup>();
   std::int32_t size = 0;
-  for (const ProcessIndex process : job_.logs.indexes()) {
-    if (job_.logs[process].world == world) size = job_.logs[process].file.page().world_size;
+  for (const ProcessLog& log : job_.logs) {
+    if (log.world == world) size = std::max(size, log.file.page().world_size);
   }
-  for (std::int32_t rank = 0; rank < size; ++rank) add(*group, world, rank);
+  if (size == 0) return nobody_known();
+  auto group = std::make_shared<RankGroup>();
+  add_run(*group, world, {0, 1, static_cast<std::uint32_t>(size), 0});
   std::sort(group->processes.begin(), group->processes.end());
   return group;
 }

@@ -8,40 +8,48 @@
 #include <vector>
 
 #include "log-merger/job/job.hpp"
+#include "log-merger/mpi/processes_of_ranks.hpp"
 
 namespace uctrace::merge {
 
-// Processes of the job that are meant together, and world ranks of those that left no log.
+// Processes of the job that are meant together, and the ranks that left no log.
 struct RankGroup {
-  std::vector<ProcessIndex> processes;  // ascending
-  std::vector<std::int32_t> without_log;
-  bool complete = true;  // all who belong to it are among these
+  static constexpr std::size_t kNamed = 64;
+  std::vector<ProcessIndex> processes;    // ascending
+  std::uint64_t missing = 0;              // without a log
+  std::vector<std::int64_t> without_log;  // the first kNamed of them, as ranks of their world
+  bool complete = true;                   // all who belong to it are among these
 
-  bool empty() const { return processes.empty() && without_log.empty() && complete; }
-  std::size_t size() const { return processes.size() + without_log.size(); }
+  bool empty() const { return processes.empty() && missing == 0 && complete; }
+  std::uint64_t size() const { return processes.size() + missing; }
+  bool contains(ProcessIndex process) const;
 };
 using RankGroupRef = std::shared_ptr<const RankGroup>;
 
+// Groups are as large as the logs that are there, whatever sizes a damaged log claims.
 class CommMembers {
  public:
-  explicit CommMembers(const Job& job);
+  explicit CommMembers(const Job& job) : job_(job), ranks_(job) {}
 
   // Who is addressed as `rank` in a communicator of a process.
   RankGroupRef addressed(ProcessIndex process, CommIndex comm, std::int32_t rank) const;
-  // All that could be: the own group, or the remote one of an intercommunicator, without `process`.
-  RankGroupRef others(ProcessIndex process, CommIndex comm) const;
+  // Who may send to a process that receives from any source: all of its own group, itself among
+  // them, or the remote one of an intercommunicator. One for all who ask for the same.
+  RankGroupRef sources(ProcessIndex process, CommIndex comm);
   // All members, of both groups.
-  RankGroupRef all(InstanceIndex instance) const;
+  RankGroupRef all(InstanceIndex instance);
   // All of a world.
   RankGroupRef world(Index world) const;
   InstanceIndex instance(ProcessIndex process, CommIndex comm) const;
 
  private:
-  void add(RankGroup& group, Index world, std::int32_t rank) const;
+  void add_run(RankGroup& group, Index world, const log::RankRun& run) const;
   void add_side(RankGroup& group, const CommSide& side) const;
 
   const Job& job_;
-  std::map<std::pair<Index, std::int32_t>, ProcessIndex> process_at_;  // by world and rank
+  const ProcessesOfRanks ranks_;
+  std::map<std::pair<InstanceIndex, int>, RankGroupRef> sides_;
+  std::map<InstanceIndex, RankGroupRef> all_;
 };
 
 }  // namespace uctrace::merge

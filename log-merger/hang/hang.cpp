@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
 #include "log-merger/hang/hang_lists.hpp"
 #include "log-merger/hang/rank_words.hpp"
+#include "log-merger/model/number_runs.hpp"
 
 namespace uctrace::merge {
 
@@ -38,26 +40,39 @@ class HangDescriber : HangLists {
 
  private:
   const char* verdict() const {
-    if (state_of(job_) == HangState::finished) return "ended";
-    if (is_sure_) return "deadlock";
-    if (any_stuck(found_)) return "possible deadlock";
+    switch (stuck_) {
+      case Stuck::deadlock:
+        return "deadlock";
+      case Stuck::gone:
+        return "waits for a rank that is gone";
+      case Stuck::possibly:
+        return "possible deadlock";
+      case Stuck::none:
+        break;
+    }
     return any_waits() ? "waiting" : "no rank waits";
+  }
+
+  std::string cycle_words(const std::vector<ProcessIndex>& processes) const {
+    const auto rank = [&](ProcessIndex process) {
+      return job_.run.processes[process.place()].rank;
+    };
+    if (processes.size() == 1) return fmt::format("rank {} waits for itself", rank(processes[0]));
+    std::string chain;
+    constexpr std::size_t kLinks = 16;
+    for (std::size_t i = 0; i < std::min(kLinks, processes.size()); ++i) {
+      chain += fmt::format("{} -> ", rank(processes[i]));
+    }
+    if (processes.size() > kLinks) chain += "... -> ";
+    return fmt::format("ranks wait for each other in a cycle: {}{}", chain,
+                       rank(processes.front()));
   }
 
   std::vector<std::string> summary(const Json& mismatched, const Json& nearest) const {
     constexpr std::size_t kSummaryRows = 3;  // of each list
     std::vector<std::string> lines;
     for (const std::vector<WaitNode>& cycle : found_.cycles) {
-      const std::vector<ProcessIndex> processes = processes_of(cycle);
-      std::string chain;
-      constexpr std::size_t kLinks = 16;
-      for (std::size_t i = 0; i < std::min(kLinks, processes.size()); ++i) {
-        chain += fmt::format("{} -> ", job_.run.processes[processes[i].place()].rank);
-      }
-      if (processes.size() > kLinks) chain += "... -> ";
-      chain += fmt::format("{}", job_.run.processes[processes.front().place()].rank);
-      lines.push_back(fmt::format("{}: ranks wait for each other in a circle: {}",
-                                  is_sure_ ? "deadlock" : "possible deadlock", chain));
+      lines.push_back(fmt::format("{}: {}", verdict(), cycle_words(processes_of(cycle))));
     }
     for (const Json& end : blocked_on_json()) {
       const std::size_t waiting = end["waiting"].get<std::size_t>();
@@ -69,8 +84,12 @@ class HangDescriber : HangLists {
                                   waiting == 1 ? "s" : "", end["text"].get<std::string>()));
     }
     for (const Json& list : {mismatched, nearest}) {
-      for (std::size_t i = 0; i < std::min(kSummaryRows, list.size()); ++i) {
-        lines.push_back(list[i]["text"].get<std::string>());
+      std::size_t said = 0;
+      for (const Json& row : list) {
+        // A message for a later receive is no mistake of a rank that will go on.
+        if (row.contains("stuck") && !row["stuck"].get<bool>()) continue;
+        if (said++ == kSummaryRows) break;
+        lines.push_back(row["text"].get<std::string>());
       }
     }
     if (lines.empty()) {
@@ -79,29 +98,56 @@ class HangDescriber : HangLists {
     return lines;
   }
 
+  // Each reason once, with the ranks that it is about.
   std::vector<std::string> unknown() const {
-    std::set<std::string> found;
+    std::map<std::string, RankGroup> reasons;
+    std::set<const RankGroup*> groups;
+    std::set<std::int64_t> missing;  // ranks
+    // More, of one group.
+    std::uint64_t unnamed = 0;
     for (std::size_t i = 0; i < sitters_.all.size(); ++i) {
       const Sitter& sitter = sitters_.all[i];
-      const std::string rank = rank_words(job_, sitter.process);
-      if (!waiting_[i].unknown.empty()) found.insert(rank + ": " + waiting_[i].unknown);
-      if (const std::string why = why_incomplete(job_, sitter.process); !why.empty()) {
-        found.insert(rank + ": " + why);
-      }
-      if (!sitters_.gone[sitter.process] &&
-          job_.logs[sitter.process].file.page().chunk_bytes != 0) {
-        found.insert(rank +
-                     ": recorded without a helper, so its log does not say until when it was "
-                     "in its call, and what the ranks did at one instant is not known");
+      const auto add = [&](const std::string& why) {
+        std::vector<ProcessIndex>& processes = reasons[why].processes;
+        if (!why.empty() && (processes.empty() || processes.back() != sitter.process)) {
+          processes.push_back(sitter.process);
+        }
+      };
+      add(waiting_[i].unknown);
+      add(why_incomplete(job_, sitter.process));
+      add(without_instants(sitter));
+      if (may_ask_for_partitions(sitter)) {
+        add("calls of MPI_Parrived that find nothing have no records: it may be in a loop of them");
       }
       for (const OpenWait& wait : waiting_[i].waits) {
-        for (const std::int32_t missing : wait.of->without_log) {
-          found.insert(
-              fmt::format("rank {} left no log: it is taken for one that may go on", missing));
-        }
+        if (!groups.insert(wait.of.get()).second) continue;
+        for (const std::int64_t rank : wait.of->without_log) missing.insert(rank);
+        unnamed = std::max(unnamed, wait.of->missing - wait.of->without_log.size());
       }
     }
-    return {found.begin(), found.end()};
+    std::vector<std::string> found;
+    reasons.erase("");
+    for (const auto& [why, ranks] : reasons) {
+      found.push_back(fmt::format("{}: {}", rank_words(job_, ranks, false), why));
+    }
+    if (!missing.empty()) found.push_back(missing_words(missing, unnamed));
+    return found;
+  }
+
+  std::string without_instants(const Sitter& sitter) const {
+    const bool has_none =
+        !sitters_.gone[sitter.process] && !has_newest_instant(job_.logs[sitter.process]);
+    return has_none ? "recorded without a helper, so the log does not say until when a rank was in "
+                      "its call, and what the ranks did at one instant is not known"
+                    : "";
+  }
+
+  static std::string missing_words(const std::set<std::int64_t>& missing, std::uint64_t unnamed) {
+    const std::vector<std::int64_t> ranks(missing.begin(), missing.end());
+    const bool one = ranks.size() + unnamed == 1;
+    return fmt::format("{} {} left no log: {} taken for {} that may go on", one ? "rank" : "ranks",
+                       number_runs(ranks, unnamed), one ? "it is" : "they are",
+                       one ? "one" : "some");
   }
 };
 

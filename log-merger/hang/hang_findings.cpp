@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "log-merger/model/quantities.hpp"
 #include "log-merger/mpi/open_calls.hpp"
@@ -11,7 +12,6 @@ namespace uctrace::merge {
 
 namespace {
 
-constexpr std::size_t kNamedRanks = 64;  // in a list of ranks that something waits for
 constexpr std::size_t kChainEnds = 16;
 
 }  // namespace
@@ -19,20 +19,27 @@ constexpr std::size_t kChainEnds = 16;
 HangFindings::HangFindings(const Job& job)
     : job_(job), sitters_(find_sitters(job)), finder_(job, sitters_) {
   for (const Sitter& sitter : sitters_.all) waiting_.push_back(finder_.find(sitter));
-  HangGraph sure = make_hang_graph(job, sitters_, waiting_, IfUnsure::acts);
-  found_ = find_deadlock(sure.graph);
-  is_sure_ = any_stuck(found_);
-  owners_ = std::move(sure.owners);
-  HangGraph all = make_hang_graph(job, sitters_, waiting_, IfUnsure::waits);
-  ends_ = chain_ends(all.graph, kChainEnds);
-  owners_of_all_ = std::move(all.owners);
-  if (is_sure_) return;
-  found_ = find_deadlock(all.graph);
-  owners_ = owners_of_all_;
+  const WaitGraph all = make_hang_graph(job, sitters_, waiting_, IfUnsure::waits);
+  find_stuck(make_hang_graph(job, sitters_, waiting_, IfUnsure::acts), all);
+  ends_ = chain_ends(all, kChainEnds);
 }
 
-bool HangFindings::any_stuck(const Deadlock& deadlock) {
-  return std::find(deadlock.stuck.begin(), deadlock.stuck.end(), true) != deadlock.stuck.end();
+void HangFindings::find_stuck(const WaitGraph& sure, const WaitGraph& all) {
+  found_ = find_deadlock(sure);
+  if (any_stuck(found_)) {
+    Deadlock if_all_were_there = find_deadlock(as_if_none_were_gone(sure));
+    stuck_ = any_stuck(if_all_were_there) ? Stuck::deadlock : Stuck::gone;
+    found_.cycles = std::move(if_all_were_there.cycles);
+    return;
+  }
+  found_ = find_deadlock(as_if_none_were_gone(all));
+  if (any_stuck(found_)) stuck_ = Stuck::possibly;
+}
+
+// A thread that is stuck while another one of its process acts is none.
+bool HangFindings::any_stuck(const Deadlock& deadlock) const {
+  const auto end = deadlock.stuck.begin() + static_cast<std::ptrdiff_t>(job_.logs.size());
+  return std::find(deadlock.stuck.begin(), end, true) != end;
 }
 
 bool HangFindings::is_waiting(std::size_t i) const {
@@ -58,7 +65,9 @@ std::string HangFindings::with_site(CallIndex call) const {
 std::string HangFindings::seat(const Sitter& sitter) const {
   const bool over = state_of(job_) != HangState::running;
   const char* const is = over ? "was" : "is";
-  if (sitters_.gone[sitter.process]) return gone_words(sitter.process);
+  const bool aborted = exit_of(job_, sitter.process) == "aborted";
+  if (sitters_.gone[sitter.process] || aborted) return gone_words(sitter.process);
+  if (sitters_.silent[sitter.process]) return silent_words(sitter);
   const std::string since =
       sitter.since_ns < 0
           ? ""
@@ -69,6 +78,16 @@ std::string HangFindings::seat(const Sitter& sitter) const {
                        over ? "polled" : "polls", with_site(sitter.polled), since, sitter.polls);
   }
   if (sitter.call != kNone) return fmt::format("{} in {}{}", is, with_site(sitter.call), since);
+  if (!job_.logs[sitter.process].recorded.whole()) {
+    return fmt::format("{} in no MPI call that was recorded: parts of its log are missing", is);
+  }
+  if (may_ask_for_partitions(sitter)) {
+    return fmt::format(
+        "{} in no MPI call that has a record{}; its last one was {}, and those of MPI_Parrived "
+        "that "
+        "find nothing have none",
+        is, since, with_site(sitter.last));
+  }
   if (sitter.last == kNone) return fmt::format("{} in no MPI call, and called none", is);
   return fmt::format("{} in no MPI call{}; its last one was {}", is, since, with_site(sitter.last));
 }
@@ -80,39 +99,61 @@ std::string HangFindings::gone_words(ProcessIndex process) const {
   return exit == "finalized" ? "has finalized MPI" : "has exited";
 }
 
-const Sitter& HangFindings::sitter_of(ProcessIndex process) const {
+std::string HangFindings::silent_words(const Sitter& sitter) const {
+  const std::int64_t last = last_instant(job_.logs[sitter.process]);
+  return fmt::format(
+      "{} nothing new in its log after {} of the job: its process was stopped, or its host or the "
+      "file system does not answer; then it was in {}",
+      state_of(job_) == HangState::running ? "has" : "had",
+      format_duration(static_cast<std::uint64_t>(std::max<std::int64_t>(0, last))),
+      sitter.call == kNone ? "no MPI call" : with_site(sitter.call));
+}
+
+bool HangFindings::may_ask_for_partitions(const Sitter& sitter) const {
+  const auto& lanes = job_.logs[sitter.process].file.lanes();
+  return sitter.call == kNone && sitter.last != kNone && sitter.lane < lanes.size() &&
+         lanes[sitter.lane].counters.mpi_polls > 0;
+}
+
+const Sitter* HangFindings::sitter_of(ProcessIndex process) const {
   const Sitter* chosen = nullptr;
-  for (const Sitter& sitter : sitters_.all) {
-    if (sitter.process != process) continue;
+  const auto [begin, end] = sitters_.of[process];
+  for (std::size_t i = begin; i < end; ++i) {
+    const Sitter& sitter = sitters_.all[i];
     if (chosen == nullptr || (chosen->call != kNone && sitter.call == kNone)) chosen = &sitter;
   }
-  return *chosen;
+  return chosen;
 }
 
 HangFindings::Json HangFindings::number_of(ProcessIndex process) const {
   return job_.run.processes[process.place()].rank;
 }
 
-HangFindings::Json HangFindings::group_json(const RankGroup& group) const {
-  std::vector<std::int32_t> ranks = group.without_log;
+std::vector<std::int64_t> HangFindings::ranks_of(const RankGroup& group) const {
+  std::vector<std::int64_t> ranks = group.without_log;
   for (const ProcessIndex process : group.processes) {
     ranks.push_back(job_.run.processes[process.place()].rank);
   }
   std::sort(ranks.begin(), ranks.end());
-  if (ranks.size() > kNamedRanks) ranks.resize(kNamedRanks);
+  if (ranks.size() > RankGroup::kNamed + 1) ranks.resize(RankGroup::kNamed + 1);
   return ranks;
+}
+
+HangFindings::Json HangFindings::named(std::vector<std::int64_t> ranks, ProcessIndex but) const {
+  if (but != kNone) std::erase(ranks, job_.run.processes[but.place()].rank);
+  if (ranks.size() > RankGroup::kNamed) ranks.resize(RankGroup::kNamed);
+  return ranks;
+}
+
+HangFindings::Json HangFindings::ranks_json(const OpenWait& wait) const {
+  const auto [known, fresh] = known_ranks_.try_emplace(wait.of.get());
+  if (fresh) known->second = ranks_of(*wait.of);
+  return named(known->second, wait.but);
 }
 
 std::vector<ProcessIndex> HangFindings::processes_of(const std::vector<WaitNode>& cycle) const {
   std::vector<ProcessIndex> processes;
-  for (const WaitNode node : cycle) {
-    const std::int32_t owner = owners_[node];
-    if (owner < 0) continue;
-    const ProcessIndex process(owner);
-    if (std::find(processes.begin(), processes.end(), process) == processes.end()) {
-      processes.push_back(process);
-    }
-  }
+  for (const WaitNode node : cycle) processes.emplace_back(node);
   // Begin with the least rank.
   const auto least =
       std::min_element(processes.begin(), processes.end(), [&](ProcessIndex a, ProcessIndex b) {

@@ -2,16 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "log-merger/hang/hang_graph.hpp"
+#include "log-merger/hang/needs.hpp"
 #include "log-merger/hang/sitters.hpp"
 #include "log-merger/hang/wait_graph.hpp"
-#include "log-merger/hang/waits.hpp"
 
 namespace uctrace::merge {
+
+// Which ranks wait for ever: each needs one that does, too.
+enum class Stuck : std::uint8_t {
+  none,
+  deadlock,  // also if those that are gone were there
+  gone,      // only because some are gone
+  possibly,  // a deadlock, if all is so that is not sure
+};
 
 class HangFindings {
  public:
@@ -20,7 +29,6 @@ class HangFindings {
  protected:
   using Json = nlohmann::ordered_json;
 
-  static bool any_stuck(const Deadlock& deadlock);
   bool is_waiting(std::size_t i) const;
   bool any_waits() const;
   std::string function(CallIndex call) const;
@@ -28,23 +36,36 @@ class HangFindings {
   // "is in MPI_Recv at main (app.c:12) since 1.2 s"
   std::string seat(const Sitter& sitter) const;
   std::string gone_words(ProcessIndex process) const;
-  const Sitter& sitter_of(ProcessIndex process) const;
+  std::string silent_words(const Sitter& sitter) const;
+  // It may be in a loop of MPI_Parrived, whose calls that find nothing have no records.
+  bool may_ask_for_partitions(const Sitter& sitter) const;
+  // Of its threads one that is in no call, if there is one; nullptr: it has no rank.
+  const Sitter* sitter_of(ProcessIndex process) const;
   Json number_of(ProcessIndex process) const;
-  Json group_json(const RankGroup& group) const;
-  // Processes along a cycle, each once, in its order.
+  // The first 64 ranks of a group; of who a wait is for.
+  Json ranks_json(const RankGroup& group) const { return named(ranks_of(group), kNone); }
+  Json ranks_json(const OpenWait& wait) const;
+  bool is_stuck(ProcessIndex process) const { return found_.stuck[process.place()]; }
+  // Processes along a cycle, in its order.
   std::vector<ProcessIndex> processes_of(const std::vector<WaitNode>& cycle) const;
 
   const Job& job_;
   const Sitters sitters_;
-  WaitFinder finder_;
+  NeedFinder finder_;
   std::vector<Waiting> waiting_;  // of each of the sitters
-  // A deadlock that is sure, else one that may be; and by node of its graph the process.
+  Stuck stuck_ = Stuck::none;
   Deadlock found_;
-  bool is_sure_ = false;
-  std::vector<std::int32_t> owners_;
-  // Who is waited for in the end, sure or not.
-  std::vector<ChainEnd> ends_;
-  std::vector<std::int32_t> owners_of_all_;
+  std::vector<ChainEnd> ends_;  // who is waited for in the end, sure or not
+
+ private:
+  // One more than are named, since `but` is left out.
+  std::vector<std::int64_t> ranks_of(const RankGroup& group) const;
+  Json named(std::vector<std::int64_t> ranks, ProcessIndex but) const;
+  void find_stuck(const WaitGraph& sure, const WaitGraph& all);
+  bool any_stuck(const Deadlock& deadlock) const;
+
+  // Of groups that waits are for: many wait for one.
+  mutable std::map<const RankGroup*, std::vector<std::int64_t>> known_ranks_;
 };
 
 }  // namespace uctrace::merge

@@ -10,13 +10,20 @@
 
 namespace uctrace::merge {
 
+namespace {
+
+std::string comm_words(const std::string& comm) {
+  return comm.empty() ? "a communicator whose name is not known" : comm;
+}
+
+}  // namespace
+
 const OpenWait* HangLists::wait_for(ProcessIndex process, ProcessIndex next,
                                     const Sitter*& of) const {
-  for (std::size_t i = 0; i < sitters_.all.size(); ++i) {
-    if (sitters_.all[i].process != process) continue;
+  const auto [begin, end] = sitters_.of[process];
+  for (std::size_t i = begin; i < end; ++i) {
     for (const OpenWait& wait : waiting_[i].waits) {
-      const auto& members = wait.of->processes;
-      if (std::find(members.begin(), members.end(), next) == members.end()) continue;
+      if (!wait.is_for(next)) continue;
       of = &sitters_.all[i];
       return &wait;
     }
@@ -52,14 +59,6 @@ bool HangLists::waiting_any(const Sitter& sitter) const {
   return waiting_[static_cast<std::size_t>(&sitter - sitters_.all.data())].any;
 }
 
-std::set<ProcessIndex> HangLists::waiting_for(const ChainEnd& end) const {
-  std::set<ProcessIndex> waiting;
-  for (const WaitNode node : end.waiting) {
-    if (owners_of_all_[node] >= 0) waiting.insert(ProcessIndex(owners_of_all_[node]));
-  }
-  return waiting;
-}
-
 std::size_t HangLists::waiting_processes() const {
   std::set<ProcessIndex> waiting;
   for (std::size_t i = 0; i < sitters_.all.size(); ++i) {
@@ -72,19 +71,18 @@ HangLists::Json HangLists::blocked_on_json() const {
   Json list = Json::array();
   const std::size_t all = waiting_processes();
   for (const ChainEnd& end : ends_) {
-    const std::int32_t owner = owners_of_all_[end.node];
-    if (owner < 0) continue;
-    const ProcessIndex process(owner);
-    const std::set<ProcessIndex> waiting = waiting_for(end);
+    const ProcessIndex process(end.node);
     RankGroup group;
-    group.processes.assign(waiting.begin(), waiting.end());
+    for (const WaitNode node : end.waiting) group.processes.emplace_back(node);
+    const Sitter* const sitter = sitter_of(process);
     list.push_back({{"rank", number_of(process)},
-                    {"waiting", waiting.size()},
-                    {"all", waiting.size() == all},
-                    {"ranks", group_json(group)},
+                    {"waiting", group.processes.size()},
+                    {"all", group.processes.size() == all},
+                    {"ranks", ranks_json(group)},
                     {"gone", static_cast<bool>(sitters_.gone[process])},
+                    {"silent", static_cast<bool>(sitters_.silent[process])},
                     {"text", fmt::format("{}, which {}", rank_words(job_, process),
-                                         seat(sitter_of(process)))}});
+                                         sitter == nullptr ? "has no rank" : seat(*sitter))}});
   }
   return list;
 }
@@ -105,7 +103,7 @@ HangLists::Json HangLists::mismatched_json() {
   return list;
 }
 
-HangLists::Json HangLists::mismatch_json(const MpiCall& call, const CollectiveState& state) const {
+HangLists::Json HangLists::mismatch_json(const MpiCall& call, const CollectiveState& state) {
   const RankGroupRef members =
       finder_.members().all(finder_.members().instance(call.process, call.comm));
   std::set<ProcessIndex> elsewhere(state.not_entered->processes.begin(),
@@ -113,7 +111,7 @@ HangLists::Json HangLists::mismatch_json(const MpiCall& call, const CollectiveSt
   Json calls = Json::array();
   std::string text;
   const auto add = [&](const std::string& function, const RankGroup& group) {
-    calls.push_back({{"call", function}, {"ranks", group_json(group)}, {"count", group.size()}});
+    calls.push_back({{"call", function}, {"ranks", ranks_json(group)}, {"count", group.size()}});
     text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", rank_words(job_, group, false),
                         function);
   };
@@ -142,10 +140,23 @@ HangLists::Json HangLists::nearest_json() const {
     for (const OpenWait& wait : waiting_[i].waits) {
       if (!wait.message) continue;
       const auto nearest = finder_.unmatched().nearest(*wait.message);
-      if (nearest) list.push_back(nearest_one(*wait.message, *nearest));
+      if (!nearest) continue;
+      Json row = nearest_one(*wait.message, *nearest);
+      row["stuck"] = is_stuck(sitters_.all[i].process);
+      list.push_back(std::move(row));
     }
   }
   return list;
+}
+
+// Where the receiver has a name in the call that sent, though it left no log.
+std::string HangLists::receiver_words(const SentMessage& sent) const {
+  if (sent.to != kNone) return rank_words(job_, sent.to);
+  const UcpOp& send = job_.ucp[sent.op];
+  const std::int32_t rank = send.asked_by == kNone ? -1
+                                                   : world_rank(job_, job_.calls[send.asked_by],
+                                                                job_.calls[send.asked_by].peer);
+  return rank < 0 ? "a rank that left no log" : fmt::format("rank {}, which left no log", rank);
 }
 
 HangLists::Json HangLists::nearest_one(const WantedMessage& wanted,
@@ -160,16 +171,16 @@ HangLists::Json HangLists::nearest_one(const WantedMessage& wanted,
   if (nearest.differs.destination) differs.push_back("destination");
   if (nearest.differs.source) differs.push_back("source");
   const std::string what = nearest.differs.tag    ? fmt::format("tag {}", sent.tag)
-                           : nearest.differs.comm ? fmt::format("it on {}", sent_comm)
+                           : nearest.differs.comm ? fmt::format("it on {}", comm_words(sent_comm))
                            : nearest.differs.destination
-                               ? fmt::format("it to {}", rank_words(job_, sent.to))
+                               ? fmt::format("it to {}", receiver_words(sent))
                                : "it";
-  const std::string tag =
+  const std::string tag_text =
       wanted.tag == log::MpiCall::kAny ? "any tag" : fmt::format("tag {}", wanted.tag);
   const bool from_one = !wanted.any_source && wanted.sources->size() == 1;
   Json json = {{"rank", number_of(wanted.at)},
                {"peer", wanted.any_source ? Json("any")
-                        : from_one        ? group_json(*wanted.sources).front()
+                        : from_one        ? ranks_json(*wanted.sources).front()
                                           : Json(nullptr)},
                {"tag", number_or_any(wanted.tag)},
                {"comm", or_null(comm)},
@@ -186,8 +197,9 @@ HangLists::Json HangLists::nearest_one(const WantedMessage& wanted,
                                    ? Json(nullptr)
                                    : or_null(call_site(job_, job_.calls[send.asked_by]))}}}};
   json["text"] = fmt::format(
-      "{} waits for {} from {} on {}; {} sent {}{}", rank_words(job_, wanted.at), tag,
-      rank_words(job_, *wanted.sources, wanted.any_source), comm, rank_words(job_, sent.from), what,
+      "{} waits for {} from {} on {}; {} sent {}{}", rank_words(job_, wanted.at), tag_text,
+      wanted.any_source ? "any rank" : rank_words(job_, *wanted.sources, false), comm_words(comm),
+      rank_words(job_, sent.from), what,
       send.asked_by == kNone ? "" : fmt::format(", by {}", with_site(send.asked_by)));
   return json;
 }

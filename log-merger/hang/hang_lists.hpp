@@ -24,15 +24,14 @@ class HangLists : public HangFindings {
 
  private:
   Json wait_json(const OpenWait& wait) const;
-  bool is_stuck(std::size_t i) const;
   // World rank and tag: of the call, else of the one message that it waits for.
   std::pair<Json, Json> message_of(const MpiCall& call, const Waiting& waiting) const;
   // The wait of a process that the next one of a cycle is in.
   const OpenWait* wait_for(ProcessIndex process, ProcessIndex next, const Sitter*& of) const;
   bool waiting_any(const Sitter& sitter) const;
-  std::set<ProcessIndex> waiting_for(const ChainEnd& end) const;
   std::size_t waiting_processes() const;
-  Json mismatch_json(const MpiCall& call, const CollectiveState& state) const;
+  Json mismatch_json(const MpiCall& call, const CollectiveState& state);
+  std::string receiver_words(const SentMessage& sent) const;
   Json nearest_one(const WantedMessage& wanted, const NearestSend& nearest) const;
 };
 

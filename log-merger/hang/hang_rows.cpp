@@ -8,18 +8,13 @@ namespace uctrace::merge {
 
 HangLists::Json HangLists::wait_json(const OpenWait& wait) const {
   return {{"what", wait.kind},
-          {"ranks", group_json(*wait.of)},
-          {"count", wait.of->size()},
+          {"ranks", ranks_json(wait)},
+          {"count", wait.count()},
           {"any", wait.any},
           {"never", wait.never},
           {"asked_by", wait.asked_by == kNone ? Json(nullptr) : Json(function(wait.asked_by))},
           {"text", wait.text},
           {"unsure", or_null(wait.unsure)}};
-}
-
-bool HangLists::is_stuck(std::size_t i) const {
-  const Sitter& sitter = sitters_.all[i];
-  return is_waiting(i) && found_.stuck[sitter.process.place()];
 }
 
 HangLists::Json HangLists::rank_json(std::size_t i) const {
@@ -52,10 +47,11 @@ HangLists::Json HangLists::rank_json(std::size_t i) const {
        sitter.last == kNone ? Json(nullptr) : or_null(call_site(job_, job_.calls[sitter.last]))},
       {"waits_for", std::move(waits)},
       {"any", waiting.any},
-      {"stuck", is_stuck(i)},
+      {"stuck", is_waiting(i) && is_stuck(sitter.process)},
       {"on_its_way", or_null(waiting.on_its_way)},
       {"settled", sitter.settled},
       {"gone", static_cast<bool>(sitters_.gone[sitter.process])},
+      {"silent", static_cast<bool>(sitters_.silent[sitter.process])},
       {"exit", exit_of(job_, sitter.process)},
       {"world", row.world < 0 ? Json(nullptr) : Json(row.world)},
       {"thread", known_lane ? Json(log.file.lanes()[sitter.lane].tid) : Json(nullptr)},

@@ -4,48 +4,46 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
+
+#include "log-merger/model/number_runs.hpp"
 
 namespace uctrace::merge {
-
-std::string number_runs(const std::vector<std::int32_t>& numbers) {
-  constexpr std::size_t kRuns = 8;
-  std::string text;
-  std::size_t runs = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++runs) {
-    if (runs == kRuns) return text + fmt::format(" and {} more", numbers.size() - i);
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
-    if (last > i) text += fmt::format("{}{}", last == i + 1 ? ", " : "-", numbers[last]);
-    i = last + 1;
-  }
-  return text;
-}
 
 std::string rank_words(const Job& job, const RankGroup& group, bool any) {
   const auto worlds_differ = [&] {
     return std::any_of(job.logs.begin(), job.logs.end(),
                        [&](const ProcessLog& log) { return log.world != kNone && log.world != 0; });
   };
-  std::map<Index, std::vector<std::int32_t>> by_world;
+  struct Ranks {
+    std::vector<std::int64_t> named;
+    std::uint64_t unnamed = 0;
+  };
+  std::map<Index, Ranks> by_world;
+  std::size_t without_rank = 0;
   for (const ProcessIndex process : group.processes) {
-    by_world[job.logs[process].world].push_back(job.run.processes[process.place()].rank);
+    const std::int32_t rank = job.run.processes[process.place()].rank;
+    if (rank >= 0) by_world[job.logs[process].world].named.push_back(rank);
+    without_rank += rank < 0;
   }
-  if (!group.without_log.empty()) {
-    std::vector<std::int32_t>& ranks = by_world[by_world.empty() ? 0 : by_world.begin()->first];
-    ranks.insert(ranks.end(), group.without_log.begin(), group.without_log.end());
+  if (group.missing > 0) {
+    Ranks& ranks = by_world.empty() ? by_world[0] : by_world.begin()->second;
+    ranks.named.insert(ranks.named.end(), group.without_log.begin(), group.without_log.end());
+    ranks.unnamed += group.missing - group.without_log.size();
   }
   std::string text;
-  std::size_t count = 0;
+  std::uint64_t count = 0;
   for (auto& [world, ranks] : by_world) {
-    std::sort(ranks.begin(), ranks.end());
-    count += ranks.size();
-    text += fmt::format("{}{} {}", text.empty() ? "" : " and ",
-                        ranks.size() == 1 ? "rank" : "ranks", number_runs(ranks));
+    std::sort(ranks.named.begin(), ranks.named.end());
+    const std::uint64_t all = ranks.named.size() + ranks.unnamed;
+    count += all;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", all == 1 ? "rank" : "ranks",
+                        number_runs(ranks.named, ranks.unnamed));
     if (by_world.size() > 1 || (world > 0 && worlds_differ())) {
       text += fmt::format(" of world {}", world);
     }
   }
+  if (without_rank > 0) text += text.empty() ? "a process without a rank" : " and others";
   if (!group.complete) text += text.empty() ? "a rank that is not known" : " and others";
   return any && count > 1 ? "any of " + text : text;
 }

@@ -12,9 +12,12 @@ namespace uctrace::merge {
 
 namespace {
 
-// A process that was killed so long before the newest instant of the job is gone for the others:
-// a launcher that ends a job does so faster.
-constexpr std::int64_t kGoneBeforeNs = 2'000'000'000;
+// A process that was killed so long before the newest instant of those that live is gone for them:
+// a launcher that ends a job is faster, and helper threads that do not get a core are, too.
+constexpr std::int64_t kGoneBeforeNs = 5'000'000'000;
+
+// So long a log that lives says something new, even where cores are scarce.
+constexpr std::int64_t kSilentAfterNs = 2'000'000'000;
 
 // So many calls in a row that only test are called a loop, if the newest is no older than this.
 constexpr std::uint64_t kLeastPolls = 10;
@@ -22,36 +25,41 @@ constexpr std::int64_t kNewestPollNs = 1'000'000'000;
 
 constexpr std::uint32_t kLaneInUse = 1;
 
-bool is_rank(const Job& job, ProcessIndex process) {
-  return job.run.processes[process.place()].rank >= 0;
+bool may_live(const std::string& exit) { return exit == "running" || exit == "unseen"; }
+
+// Of those that may live; where none does, of all.
+std::int64_t newest_instant(const Job& job) {
+  std::int64_t of_living = -1, of_all = -1;
+  for (const ProcessIndex process : job.logs.indexes()) {
+    if (!is_rank(job, process)) continue;
+    const std::int64_t last = last_instant(job.logs[process]);
+    of_all = std::max(of_all, last);
+    if (may_live(exit_of(job, process))) of_living = std::max(of_living, last);
+  }
+  return of_living >= 0 ? of_living : of_all;
 }
 
-ByIndex<ProcessLog, bool> find_gone(const Job& job) {
-  std::int64_t newest = -1;
-  for (const ProcessIndex process : job.logs.indexes()) {
-    if (is_rank(job, process)) newest = std::max(newest, last_instant(job.logs[process]));
-  }
-  ByIndex<ProcessLog, bool> gone(job.logs.size());
+// Who called MPI_Abort sat in it, and acted, until the job was over.
+void find_gone_and_silent(const Job& job, Sitters& found) {
+  const std::int64_t newest = newest_instant(job);
   const bool runs = state_of(job) == HangState::running;
   for (const ProcessIndex process : job.logs.indexes()) {
     const std::string& exit = exit_of(job, process);
-    const bool died = exit == "killed";
-    const bool long_ago = newest - last_instant(job.logs[process]) > kGoneBeforeNs;
-    gone[process] = exit == "finalized" || exit == "exited" || exit == "aborted" ||
-                    (died && (runs || long_ago));
+    const std::int64_t behind = newest - last_instant(job.logs[process]);
+    const bool died = exit == "killed" || (exit == "aborted" && runs);
+    const bool gone = exit == "finalized" || exit == "exited" || (died && behind > kGoneBeforeNs);
+    found.gone[process] = gone;
+    found.silent[process] = !gone && is_rank(job, process) && behind > kSilentAfterNs &&
+                            has_newest_instant(job.logs[process]);
   }
-  return gone;
 }
 
-// Nobody writes newer instants into the log of a process without a helper.
-bool has_newest_instant(const ProcessLog& log) { return log.file.page().chunk_bytes == 0; }
-
 // Clocks of several hosts are off against each other.
-HangInstants instants_of(const Job& job, const ByIndex<ProcessLog, bool>& gone) {
+HangInstants instants_of(const Job& job, const Sitters& found) {
   HangInstants instants;
   bool any = false;
   for (const ProcessIndex process : job.logs.indexes()) {
-    if (gone[process] || !is_rank(job, process)) continue;
+    if (found.gone[process] || found.silent[process] || !is_rank(job, process)) continue;
     const std::int64_t last =
         has_newest_instant(job.logs[process]) ? last_instant(job.logs[process]) : -1;
     instants.common_ns = any ? std::min(instants.common_ns, last) : last;
@@ -78,7 +86,7 @@ void find_polls(const Job& job, const std::vector<CallIndex>& calls, Sitter& sit
   sitter.since_ns = job.calls[*(call.base())].start_ns;
 }
 
-Sitter sitter_of(const Job& job, ProcessIndex process, std::size_t lane, std::int64_t common_ns) {
+Sitter sitter_of(const Job& job, ProcessIndex process, std::size_t lane) {
   Sitter sitter;
   sitter.process = process;
   sitter.lane = static_cast<std::uint16_t>(lane);
@@ -86,11 +94,13 @@ Sitter sitter_of(const Job& job, ProcessIndex process, std::size_t lane, std::in
   for (auto call = calls.rbegin(); call != calls.rend() && sitter.last == kNone; ++call) {
     (job.calls[*call].open ? sitter.call : sitter.last) = *call;
   }
+  // A thread in no call may have called much that was not recorded.
+  const bool all_recorded = job.logs[process].recorded.whole();
+  if (sitter.call == kNone && !all_recorded) sitter.last = kNone;
   sitter.since_ns = sitter.call != kNone   ? job.calls[sitter.call].start_ns
                     : sitter.last != kNone ? job.calls[sitter.last].end_ns
                                            : -1;
-  find_polls(job, calls, sitter);
-  sitter.settled = sitter.since_ns <= common_ns;
+  if (sitter.call != kNone || all_recorded) find_polls(job, calls, sitter);
   return sitter;
 }
 
@@ -109,6 +119,12 @@ const char* name_of(HangState state) {
   }
   return "?";
 }
+
+bool is_rank(const Job& job, ProcessIndex process) {
+  return job.run.processes[process.place()].rank >= 0;
+}
+
+bool has_newest_instant(const ProcessLog& log) { return log.file.page().chunk_bytes == 0; }
 
 const std::string& exit_of(const Job& job, ProcessIndex process) {
   return job.run.texts[job.run.processes[process.place()].exit];
@@ -136,15 +152,19 @@ bool only_tests(const std::string& function) {
 
 Sitters find_sitters(const Job& job) {
   Sitters found;
-  found.gone = find_gone(job);
-  found.instants = instants_of(job, found.gone);
+  found.gone.resize(job.logs.size());
+  found.silent.resize(job.logs.size());
+  found.of.resize(job.logs.size());
+  find_gone_and_silent(job, found);
+  found.instants = instants_of(job, found);
   for (const ProcessIndex process : job.logs.indexes()) {
+    const std::size_t before = found.all.size();
+    found.of[process] = {before, before};
     if (!is_rank(job, process)) continue;
     const ProcessLog& log = job.logs[process];
-    const std::size_t before = found.all.size();
     for (std::size_t lane = 0; lane < log.calls_of_lane.size(); ++lane) {
       if (log.calls_of_lane[lane].empty()) continue;
-      const Sitter sitter = sitter_of(job, process, lane, found.instants.common_ns);
+      const Sitter sitter = sitter_of(job, process, lane);
       const bool thread_lives =
           lane >= log.file.lanes().size() || log.file.lanes()[lane].state == kLaneInUse;
       if (sitter.call != kNone || thread_lives) found.all.push_back(sitter);
@@ -153,6 +173,11 @@ Sitters find_sitters(const Job& job) {
       Sitter sitter;
       sitter.process = process;
       found.all.push_back(sitter);
+    }
+    found.of[process].end = found.all.size();
+    for (std::size_t i = before; i < found.all.size(); ++i) {
+      Sitter& sitter = found.all[i];
+      sitter.settled = !found.silent[process] && sitter.since_ns <= found.instants.common_ns;
     }
   }
   return found;

@@ -2,8 +2,9 @@
 // that test.
 //
 // Logs of a job that runs are read one after the other. What is said of them together is said of
-// one instant that all of them know: the least of their newest ones. A call that began later is
-// not settled; the others were all open at that instant.
+// one instant that all of them know: the oldest of their newest ones. A call that began later is
+// not settled; the others were all open at that instant. A process that does not run any more, but
+// is not known to be gone, says nothing newer: it is left out, and counts as one that acts.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct Sitter {
   ProcessIndex process;
   std::uint16_t lane = 0;
   CallIndex call;              // it has not returned; kNone: the thread is in none
-  CallIndex last;              // the newest that has; kNone: there is none
+  CallIndex last;              // the newest that has; kNone: there is none, or it is not known
   std::int64_t since_ns = -1;  // since when it is in the call, in none, or tests
   bool settled = false;        // it was there at HangInstants::common_ns already
   // In a row it called functions that only test: so often, and the newest of them. 0: it does not.
@@ -32,7 +33,8 @@ struct Sitter {
 };
 
 struct HangInstants {
-  // Until then the logs of all processes that are not gone tell all; -1: no log does.
+  // Until then the logs of all processes that are neither gone nor silent tell all; -1: no log
+  // does.
   std::int64_t common_ns = -1;
 };
 
@@ -40,10 +42,22 @@ struct HangInstants {
 struct Sitters {
   std::vector<Sitter> all;  // by process
   HangInstants instants;
-  ByIndex<ProcessLog, bool> gone;  // it ended, or died well before the others did
+  ByIndex<ProcessLog, bool> gone;    // it ended, or died well before the others did
+  ByIndex<ProcessLog, bool> silent;  // it is not gone, and its log says nothing new: it is stopped
+  // By process: the places of its sitters.
+  struct Places {
+    std::size_t begin = 0, end = 0;
+  };
+  ByIndex<ProcessLog, Places> of;
 };
 
 Sitters find_sitters(const Job& job);
+
+// Whether it has a rank in MPI_COMM_WORLD.
+bool is_rank(const Job& job, ProcessIndex process);
+
+// Nobody writes newer instants into the log of a process without a helper.
+bool has_newest_instant(const ProcessLog& log);
 
 // The words of `processes[].exit`.
 const std::string& exit_of(const Job& job, ProcessIndex process);

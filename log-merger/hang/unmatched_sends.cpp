@@ -20,6 +20,7 @@ UnmatchedSends::UnmatchedSends(const Job& job, const CommMembers& members)
                      tag ? tag->tag : 0, tag && !tag->collective});
   }
   pair_with_open_receives();
+  make_lists();
 }
 
 // As UCP matches: the first send that fits the receive, in the order of their posting; sends of
@@ -43,16 +44,69 @@ void UnmatchedSends::pair_with_open_receives() {
     std::stable_sort(receives.begin(), receives.end(), [&](UcpIndex a, UcpIndex b) {
       return job_.ucp[a].posted_tick < job_.ucp[b].posted_tick;
     });
-    for (const UcpIndex receive : receives) {
-      const UcpOp& wanted = job_.ucp[receive];
-      const auto send = std::find_if(sends.begin(), sends.end(), [&](UcpIndex one) {
-        return ((job_.ucp[one].tag ^ wanted.tag) & wanted.tag_mask) == 0 &&
-               !send_for_.contains(one);
-      });
-      if (send == sends.end()) continue;
-      receive_of_[receive] = *send;
-      send_for_[*send] = receive;
-    }
+    pair(sends, receives);
+  }
+}
+
+namespace {
+
+// The sends that a mask of a tag takes for the same, in their order.
+class SendsByTag {
+ public:
+  SendsByTag(const Job& job, const std::vector<UcpIndex>& sends, std::uint64_t mask) : mask_(mask) {
+    for (const UcpIndex send : sends) queues_[job.ucp[send].tag & mask].sends.push_back(send);
+  }
+
+  // The first that nobody took; kNone: there is none.
+  UcpIndex first(std::uint64_t tag, const std::unordered_map<UcpIndex, UcpIndex>& taken) {
+    const auto found = queues_.find(tag & mask_);
+    if (found == queues_.end()) return kNone;
+    Queue& queue = found->second;
+    while (queue.next < queue.sends.size() && taken.contains(queue.sends[queue.next])) ++queue.next;
+    return queue.next < queue.sends.size() ? queue.sends[queue.next] : UcpIndex();
+  }
+
+ private:
+  struct Queue {
+    std::vector<UcpIndex> sends;
+    std::size_t next = 0;
+  };
+  std::uint64_t mask_;
+  std::unordered_map<std::uint64_t, Queue> queues_;
+};
+
+}  // namespace
+
+void UnmatchedSends::pair(const std::vector<UcpIndex>& sends,
+                          const std::vector<UcpIndex>& receives) {
+  std::map<std::uint64_t, SendsByTag> by_mask;  // of which a program uses a few
+  for (const UcpIndex receive : receives) {
+    const UcpOp& wanted = job_.ucp[receive];
+    const std::uint64_t mask = wanted.tag_mask;
+    const auto queues = by_mask.try_emplace(mask, job_, sends, mask).first;
+    const UcpIndex send = queues->second.first(wanted.tag, send_for_);
+    if (send == kNone) continue;
+    receive_of_[receive] = send;
+    send_for_[send] = receive;
+  }
+}
+
+void UnmatchedSends::make_lists() {
+  Newest order;
+  for (std::size_t i = 0; i < sent_.size(); ++i) {
+    if (sent_[i].by_program) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const std::int64_t a_ns = job_.ucp[sent_[a].op].start_ns, b_ns = job_.ucp[sent_[b].op].start_ns;
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
+  });
+  for (const std::size_t i : order) {
+    const SentMessage& sent = sent_[i];
+    to_[sent.to].push_back(i);
+    if (send_for_.contains(sent.op)) continue;
+    from_[sent.from].push_back(i);
+    by_tag_[{sent.comm, sent.tag}].push_back(i);
+    by_comm_[sent.comm].push_back(i);
   }
 }
 
@@ -80,33 +134,57 @@ int respects(const Difference& differs) {
   return differs.source + differs.destination + differs.tag + differs.comm;
 }
 
-// What is mistaken most easily comes first.
-int distance(const Difference& differs) {
-  return differs.tag ? 0 : differs.comm ? 1 : differs.destination ? 2 : 3;
+template <typename Lists, typename Key>
+const auto& list_of(const Lists& lists, const Key& key) {
+  static const typename Lists::mapped_type kEmpty;
+  const auto found = lists.find(key);
+  return found == lists.end() ? kEmpty : found->second;
 }
 
 }  // namespace
 
 bool UnmatchedSends::would_find(const WantedMessage& wanted) const {
   const InstanceIndex comm = members_.instance(wanted.at, wanted.comm);
-  return std::any_of(sent_.begin(), sent_.end(), [&](const SentMessage& sent) {
-    return sent.by_program && respects(difference_of(sent, wanted, comm)) == 0;
+  const Newest& sent = list_of(to_, wanted.at);
+  return std::any_of(sent.begin(), sent.end(), [&](std::size_t i) {
+    return respects(difference_of(sent_[i], wanted, comm)) == 0;
   });
 }
 
+UcpIndex UnmatchedSends::newest_with(const Newest& list, const WantedMessage& wanted,
+                                     bool Difference::*respect) const {
+  const InstanceIndex comm = members_.instance(wanted.at, wanted.comm);
+  for (const std::size_t i : list) {
+    const Difference differs = difference_of(sent_[i], wanted, comm);
+    const bool only = differs.*respect && respects(differs) == 1;
+    if (only && !send_for_.contains(sent_[i].op)) return sent_[i].op;
+  }
+  return kNone;
+}
+
+// What is mistaken most easily comes first. Each respect has a list that is short, or in which one
+// is soon found.
 std::optional<NearestSend> UnmatchedSends::nearest(const WantedMessage& wanted) const {
   const InstanceIndex comm = members_.instance(wanted.at, wanted.comm);
-  std::optional<NearestSend> nearest;
-  for (const SentMessage& sent : sent_) {
-    if (!sent.by_program || send_for_.contains(sent.op)) continue;
-    const Difference differs = difference_of(sent, wanted, comm);
-    if (respects(differs) != 1) continue;
-    const bool is_nearer = !nearest || distance(differs) < distance(nearest->differs) ||
-                           (distance(differs) == distance(nearest->differs) &&
-                            job_.ucp[sent.op].start_ns >= job_.ucp[nearest->send].start_ns);
-    if (is_nearer) nearest = NearestSend{sent.op, differs};
+  const Newest& to = list_of(to_, wanted.at);
+  const bool from_one = wanted.sources->processes.size() == 1;
+  const Newest& elsewhere = from_one ? list_of(from_, wanted.sources->processes.front())
+                            : wanted.tag == log::MpiCall::kAny
+                                ? list_of(by_comm_, comm)
+                                : list_of(by_tag_, std::pair(comm, wanted.tag));
+  const std::pair<const Newest*, bool Difference::*> by_respect[] = {
+      {&to, &Difference::tag},
+      {&to, &Difference::comm},
+      {&elsewhere, &Difference::destination},
+      {&to, &Difference::source}};
+  for (const auto& [list, respect] : by_respect) {
+    const UcpIndex send = newest_with(*list, wanted, respect);
+    if (send == kNone) continue;
+    Difference differs;
+    differs.*respect = true;
+    return NearestSend{send, differs};
   }
-  return nearest;
+  return std::nullopt;
 }
 
 }  // namespace uctrace::merge

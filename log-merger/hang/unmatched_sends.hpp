@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "log-merger/hang/comm_members.hpp"
@@ -54,13 +56,21 @@ class UnmatchedSends {
   bool would_find(const WantedMessage& wanted) const;
   // The open receive that a send is for, kNone: there is none.
   UcpIndex receive_for(UcpIndex send) const;
-  // The one that differs least from what is wanted: in its tag, its communicator, its destination
-  // or its source, in this order, and in no other respect; of several the newest.
+  // The one without a receive that differs least from what is wanted: in its tag, its communicator,
+  // its destination or its source, in this order, and in no other respect; of several the newest.
   std::optional<NearestSend> nearest(const WantedMessage& wanted) const;
   const SentMessage* message_of(UcpIndex send) const;
 
  private:
+  // Places in sent_, those that were sent last first.
+  using Newest = std::vector<std::size_t>;
+
   void pair_with_open_receives();
+  void pair(const std::vector<UcpIndex>& sends, const std::vector<UcpIndex>& receives);
+  void make_lists();
+  // The newest of a list that differs in one respect only, this one.
+  UcpIndex newest_with(const Newest& list, const WantedMessage& wanted,
+                       bool Difference::*respect) const;
 
   const Job& job_;
   const CommMembers& members_;
@@ -68,6 +78,10 @@ class UnmatchedSends {
   std::unordered_map<UcpIndex, std::size_t> place_of_;  // into sent_
   std::unordered_map<UcpIndex, UcpIndex> receive_of_,
       send_for_;  // receive -> send, send -> receive
+  // Of programs' messages.
+  std::unordered_map<ProcessIndex, Newest> to_, from_;
+  std::map<std::pair<InstanceIndex, std::int32_t>, Newest> by_tag_;  // and communicator
+  std::map<InstanceIndex, Newest> by_comm_;
 };
 
 }  // namespace uctrace::merge

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
 namespace uctrace::merge {
 
 namespace {
 
 using State = Waiter::State;
+using Kind = Waiter::Kind;
 using Lists = std::vector<std::vector<WaitNode>>;
 constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
 
@@ -61,6 +64,22 @@ std::vector<bool> find_acting(const WaitGraph& graph) {
   return acts;
 }
 
+// Parts and groups from which no way leads to a node that stands for itself: all of theirs are
+// gone. A part needs others of its kind, or groups, so that some rounds find them all.
+void leave_out_dead_ends(const WaitGraph& graph, Lists& edges) {
+  for (bool found = true; found;) {
+    found = false;
+    for (std::vector<WaitNode>& of_node : edges) {
+      found =
+          std::erase_if(of_node,
+                        [&](WaitNode other) {
+                          return graph.nodes[other].kind != Kind::itself && edges[other].empty();
+                        }) > 0 ||
+          found;
+    }
+  }
+}
+
 // From each stuck node to the stuck ones of needs that none meets.
 Lists edges_among_stuck(const WaitGraph& graph, const std::vector<bool>& stuck,
                         const std::vector<bool>& acts) {
@@ -78,6 +97,7 @@ Lists edges_among_stuck(const WaitGraph& graph, const std::vector<bool>& stuck,
     std::sort(edges[node].begin(), edges[node].end());
     edges[node].erase(std::unique(edges[node].begin(), edges[node].end()), edges[node].end());
   }
+  leave_out_dead_ends(graph, edges);
   return edges;
 }
 
@@ -156,43 +176,90 @@ class Components {
   std::vector<std::vector<WaitNode>> all_;
 };
 
-// The shortest cycle through `start` that is shorter than `bound` nodes; empty: there is none.
-std::vector<WaitNode> cycle_through(const Lists& edges, WaitNode start, std::size_t bound) {
-  std::vector<WaitNode> from(edges.size(), kUnseen);
-  std::vector<WaitNode> now{start}, next;
-  for (std::size_t length = 1; length < bound && !now.empty(); ++length) {
-    for (const WaitNode node : now) {
-      for (const WaitNode other : edges[node]) {
-        if (other == start) {
-          std::vector<WaitNode> cycle;
-          for (WaitNode at = node; at != start; at = from[at]) cycle.push_back(at);
-          cycle.push_back(start);
-          std::reverse(cycle.begin(), cycle.end());
-          return cycle;
+// Shortest cycles of nodes that stand for themselves.
+class CycleSearch {
+ public:
+  CycleSearch(const WaitGraph& graph, const Lists& edges)
+      : graph_(graph), edges_(edges), seen_(edges.size()), from_(edges.size()) {}
+
+  // Of a component; empty: a node is in it for a group only to which it belongs itself.
+  std::vector<WaitNode> shortest(const std::vector<WaitNode>& component) {
+    std::vector<WaitNode> shortest;
+    std::size_t bound = component.size() + 1, starts = 0;
+    for (const WaitNode node : component) {
+      if (graph_.nodes[node].kind != Kind::itself) continue;
+      if (++starts > kMostStarts) break;
+      std::vector<WaitNode> cycle = through(node, bound);
+      if (cycle.empty()) continue;
+      bound = cycle.size();
+      shortest = std::move(cycle);
+    }
+    std::rotate(shortest.begin(), std::min_element(shortest.begin(), shortest.end()),
+                shortest.end());
+    return shortest;
+  }
+
+ private:
+  // The one through `start` that is shorter than `bound` nodes; empty: there is none.
+  std::vector<WaitNode> through(WaitNode start, std::size_t bound) {
+    start_ = start;
+    ++stamp_;
+    std::vector<WaitNode> now{start};
+    next_.clear();
+    for (std::size_t length = 1; length < bound && !now.empty(); ++length) {
+      for (const WaitNode node : now) {
+        if (comes_back(node, node, false)) return cycle_to(node);
+      }
+      now.swap(next_);
+      next_.clear();
+    }
+    return {};
+  }
+
+  // Goes from `at`, which is `node` or stands for others that it needs, to the next ones.
+  bool comes_back(WaitNode node, WaitNode at, bool by_group) {
+    for (const WaitNode other : edges_[at]) {
+      const Kind kind = graph_.nodes[other].kind;
+      if (kind == Kind::part) {
+        if (comes_back(node, other, by_group)) return true;
+      } else if (kind == Kind::group) {
+        if (seen_[other] == stamp_) {
+          // It led nowhere but back to the start, for whom it does not stand.
+          if (node != start_ && leads_to_start(other)) return true;
+        } else {
+          seen_[other] = stamp_;
+          if (comes_back(node, other, true)) return true;
         }
-        if (from[other] != kUnseen) continue;
-        from[other] = node;
-        next.push_back(other);
+      } else if (other == start_) {
+        if (node != start_ || !by_group) return true;
+      } else if (seen_[other] != stamp_) {
+        seen_[other] = stamp_;
+        from_[other] = node;
+        next_.push_back(other);
       }
     }
-    now.swap(next);
-    next.clear();
+    return false;
   }
-  return {};
-}
 
-std::vector<WaitNode> shortest_cycle(const Lists& edges, const std::vector<WaitNode>& component) {
-  std::vector<WaitNode> shortest;
-  std::size_t bound = component.size() + 1;
-  for (std::size_t i = 0; i < std::min(component.size(), kMostStarts); ++i) {
-    std::vector<WaitNode> cycle = cycle_through(edges, component[i], bound);
-    if (cycle.empty()) continue;
-    bound = cycle.size();
-    shortest = std::move(cycle);
+  bool leads_to_start(WaitNode group) const {
+    return std::binary_search(edges_[group].begin(), edges_[group].end(), start_);
   }
-  std::rotate(shortest.begin(), std::min_element(shortest.begin(), shortest.end()), shortest.end());
-  return shortest;
-}
+
+  std::vector<WaitNode> cycle_to(WaitNode node) const {
+    std::vector<WaitNode> cycle;
+    for (; node != start_; node = from_[node]) cycle.push_back(node);
+    cycle.push_back(start_);
+    std::reverse(cycle.begin(), cycle.end());
+    return cycle;
+  }
+
+  const WaitGraph& graph_;
+  const Lists& edges_;
+  std::vector<std::uint32_t> seen_;  // by node: in which search
+  std::uint32_t stamp_ = 0;
+  std::vector<WaitNode> from_, next_;
+  WaitNode start_ = 0;
+};
 
 }  // namespace
 
@@ -204,46 +271,83 @@ Deadlock find_deadlock(const WaitGraph& graph) {
     found.stuck[node] = waits(graph.nodes[node]) && !acts[node];
   }
   const Lists edges = edges_among_stuck(graph, found.stuck, acts);
+  CycleSearch search(graph, edges);
   for (const std::vector<WaitNode>& component : Components(edges).last_with_cycle()) {
-    found.cycles.push_back(shortest_cycle(edges, component));
+    std::vector<WaitNode> cycle = search.shortest(component);
+    if (!cycle.empty()) found.cycles.push_back(std::move(cycle));
   }
   std::sort(found.cycles.begin(), found.cycles.end());
   return found;
 }
 
-std::vector<ChainEnd> chain_ends(const WaitGraph& graph, std::size_t most) {
-  Lists waiting_for(graph.nodes.size());  // by node: who has a need that it could meet
-  for (WaitNode node = 0; node < graph.nodes.size(); ++node) {
-    if (!waits(graph.nodes[node])) continue;
-    for (const Need& need : graph.nodes[node].needs) {
-      for (const WaitNode other : need.any_of) waiting_for[other].push_back(node);
+namespace {
+
+// Who waits for whom, backwards.
+class Backward {
+ public:
+  explicit Backward(const WaitGraph& graph)
+      : graph_(graph), for_(graph.nodes.size()), seen_(graph.nodes.size()) {
+    for (WaitNode node = 0; node < graph.nodes.size(); ++node) {
+      if (!waits(graph.nodes[node])) continue;
+      for (const Need& need : graph.nodes[node].needs) {
+        for (const WaitNode other : need.any_of) for_[other].push_back(node);
+      }
     }
   }
-  std::vector<ChainEnd> ends;
-  std::vector<std::uint32_t> seen_from(graph.nodes.size(), kUnseen);
-  for (WaitNode end = 0; end < graph.nodes.size(); ++end) {
-    if (waits(graph.nodes[end]) || waiting_for[end].empty()) continue;
-    ChainEnd& found = ends.emplace_back();
-    found.node = end;
-    std::vector<WaitNode> open{end};
-    seen_from[end] = end;
+
+  // Who has a need that a node could meet.
+  const std::vector<WaitNode>& directly(WaitNode node) const { return for_[node]; }
+
+  // All from whom a way leads to one of these, these among them.
+  std::vector<WaitNode> through(const std::vector<WaitNode>& direct) {
+    ++stamp_;
+    std::vector<WaitNode> open, found;
+    const auto add = [&](WaitNode node) {
+      if (seen_[node] == stamp_) return;
+      seen_[node] = stamp_;
+      open.push_back(node);
+      if (graph_.nodes[node].kind == Kind::itself) found.push_back(node);
+    };
+    for (const WaitNode node : direct) add(node);
     while (!open.empty()) {
       const WaitNode node = open.back();
       open.pop_back();
-      for (const WaitNode other : waiting_for[node]) {
-        if (seen_from[other] == end) continue;
-        seen_from[other] = end;
-        found.waiting.push_back(other);
-        open.push_back(other);
-      }
+      for (const WaitNode other : for_[node]) add(other);
     }
-    std::sort(found.waiting.begin(), found.waiting.end());
-    std::stable_sort(ends.begin(), ends.end(), [](const ChainEnd& a, const ChainEnd& b) {
-      return a.waiting.size() > b.waiting.size();
-    });
-    if (ends.size() > most) ends.pop_back();
+    std::sort(found.begin(), found.end());
+    return found;
   }
-  return ends;
+
+ private:
+  const WaitGraph& graph_;
+  Lists for_;
+  std::vector<std::uint32_t> seen_;  // by node: in which search
+  std::uint32_t stamp_ = 0;
+};
+
+}  // namespace
+
+std::vector<ChainEnd> chain_ends(const WaitGraph& graph, std::size_t most) {
+  Backward waiting(graph);
+  // Those whom the same ones wait for have all else in common, too.
+  std::map<std::vector<WaitNode>, std::vector<WaitNode>> ends_of;
+  for (WaitNode end = 0; end < graph.nodes.size(); ++end) {
+    const Waiter& node = graph.nodes[end];
+    if (waits(node) || node.kind != Kind::itself || waiting.directly(end).empty()) continue;
+    ends_of[waiting.directly(end)].push_back(end);
+  }
+  std::vector<ChainEnd> found;
+  const auto comes_first = [](const ChainEnd& a, const ChainEnd& b) {
+    return a.waiting.size() != b.waiting.size() ? a.waiting.size() > b.waiting.size()
+                                                : a.node < b.node;
+  };
+  for (const auto& [direct, ends] : ends_of) {
+    const std::vector<WaitNode> all = waiting.through(direct);
+    for (std::size_t i = 0; i < std::min(most, ends.size()); ++i) found.push_back({ends[i], all});
+    std::sort(found.begin(), found.end(), comes_first);
+    if (found.size() > most) found.resize(most);
+  }
+  return found;
 }
 
 }  // namespace uctrace::merge

@@ -225,6 +225,8 @@ struct ProcessLog {
 
   // No event that ended in [begin, end] is missing; where one of them is not known, of the other.
   bool whole(std::int64_t begin_ns, std::int64_t end_ns) const;
+  // Nothing that it ever called is missing, but for what came after its death.
+  bool is_whole() const { return recorded.whole() && file.dropped_records() == 0; }
 };
 
 struct Job {

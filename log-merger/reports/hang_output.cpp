@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "event-log/reader/error.hpp"
+#include "log-merger/model/number_runs.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/summaries/info_members.hpp"
 
@@ -53,12 +54,16 @@ std::string joined_texts(const ordered_json& waits, bool any) {
   return text;
 }
 
+// Runs that were stored by earlier builds do not say it.
+bool is_silent(const ordered_json& row) { return row.value("silent", false); }
+
 // Why a thread waits for nothing that is named.
 std::string without_waits(const ordered_json& row) {
   for (const char* key : {"unknown", "on_its_way"}) {
     if (row.at(key).is_string()) return row.at(key).get<std::string>();
   }
-  if (row.at("gone").get<bool>()) return "";
+  if (row.at("gone").get<bool>() || row.at("exit") == "aborted") return "";
+  if (is_silent(row)) return "its log says nothing new: it is stopped, or its host does not answer";
   return row.at("settled").get<bool>() ? "" : "it came there just now";
 }
 
@@ -80,20 +85,8 @@ std::string seat_text(const ordered_json& row) {
              : "no MPI call";
 }
 
-std::string ranks_text(const std::vector<std::uint64_t>& ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", ranks[i]);
-    if (last > i) text += fmt::format("-{}", ranks[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 struct Seat {
-  std::vector<std::uint64_t> ranks;
+  std::vector<std::int64_t> ranks;
   std::uint64_t since_ns = UINT64_MAX, for_ns = 0;
 };
 
@@ -119,7 +112,7 @@ Table seats_table(const ordered_json& ranks) {
     const auto [at, fresh] = seats.try_emplace(key);
     if (fresh) order.push_back(key);
     Seat& seat = at->second;
-    seat.ranks.push_back(row.at("rank").get<std::uint64_t>());
+    seat.ranks.push_back(row.at("rank").get<std::int64_t>());
     if (row.at("since_ns").is_null()) continue;
     seat.since_ns = std::min(seat.since_ns, row.at("since_ns").get<std::uint64_t>());
     seat.for_ns = std::max(seat.for_ns, row.at("for_ns").get<std::uint64_t>());
@@ -128,7 +121,7 @@ Table seats_table(const ordered_json& ranks) {
   for (const std::vector<std::string>& key : order) {
     const Seat& seat = seats.at(key);
     const bool known = seat.since_ns != UINT64_MAX;
-    table.rows.push_back({ranks_text(seat.ranks), key[0], text_or_none(key[1]),
+    table.rows.push_back({number_runs(seat.ranks), key[0], text_or_none(key[1]),
                           known ? Cell{seat.since_ns} : Cell{}, known ? Cell{seat.for_ns} : Cell{},
                           text_or_none(key[2])});
   }
@@ -224,6 +217,7 @@ void write_hang(std::ostream& out, const Run& run, const HangOptions& options) {
   if (options.format == Format::table) return TextWriter(out, hang, options).write();
   if (options.limit) {
     for (const char* list : kLists) cut(hang[list], *options.limit);
+    cut(hang["unknown"], *options.limit);
   }
   if (options.format == Format::csv) return write_csv(out, ranks_table(hang.at("ranks")));
   if (options.format == Format::json) {

@@ -116,7 +116,7 @@ void Collectives::lay_out(const Sequences& sequences, std::size_t members, Roles
   bool known = sequences.size() == members;
   for (const auto& [process, calls] : sequences) {
     length = std::max(length, calls.size());
-    known = known && is_whole(job_.logs[process]);
+    known = known && job_.logs[process].is_whole();
   }
   for (std::size_t k = 0; k < length; ++k) {
     CollectiveOperation operation;

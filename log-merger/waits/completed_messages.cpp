@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "log-merger/mpi/tag_layout.hpp"
+#include "log-merger/mpi/operation_of_request.hpp"
 
 namespace uctrace::merge {
 
@@ -32,21 +32,13 @@ std::pair<std::size_t, std::size_t> CompletedMessages::asked_by(CallIndex index)
           static_cast<std::size_t>(last - asked_.begin())};
 }
 
-// Of the requests that one call started, an operation is for that whose direction and tag it has.
-bool CompletedMessages::is_for(const UcpOp& op, CallIndex maker) const {
-  const MpiCall& made = job_.calls[maker];
-  if (made.tag < 0) return true;
-  const auto tag = decode_tag(log_.flavour, op.received() ? op.sender_tag : op.tag);
-  return !tag || tag->tag == made.tag;
-}
-
 void CompletedMessages::add_messages(CallIndex asked, CallIndex maker, Completed& completed) {
   const auto [begin, end] = asked_by(asked);
   const CallTraits& of_maker = traits(maker);
   for (std::size_t i = begin; i < end; ++i) {
     const UcpOp& op = job_.ucp[asked_[i].second];
     const bool fits = op.is_send() ? of_maker.sends : of_maker.receives;
-    if (fits && (asked == maker || is_for(op, maker))) {
+    if (fits && (asked == maker || may_be_for(job_, op, job_.calls[maker]))) {
       completed.messages.push_back(asked_[i].second);
     }
   }

@@ -33,7 +33,6 @@ class CompletedMessages {
   std::pair<std::size_t, std::size_t> asked_by(CallIndex index) const;
   void add_messages(CallIndex asked, CallIndex maker, Completed& completed);
   void add_request(CallIndex maker, CallIndex waiting, Completed& completed);
-  bool is_for(const UcpOp& op, CallIndex maker) const;
   const CallTraits& traits(CallIndex index);
 
   const Job& job_;

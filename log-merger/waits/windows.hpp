@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+#include <tuple>
+#include <vector>
 
 #include "log-merger/job/job.hpp"
 
@@ -13,23 +14,25 @@ namespace uctrace::merge {
 // among those of the communicator.
 class NumbersOfWindows {
  public:
-  explicit NumbersOfWindows(const ProcessLog& log) : log_(log) {}
-
-  std::int32_t of(WindowIndex window) {
-    const auto [place, fresh] = known_.try_emplace(window);
-    if (fresh) {
-      const CommObject& own = log_.windows[window];
-      place->second = static_cast<std::int32_t>(
-          std::count_if(log_.windows.begin(), log_.windows.end(), [&](const CommObject& other) {
-            return other.comm == own.comm && other.tick < own.tick;
-          }));
+  explicit NumbersOfWindows(const ProcessLog& log) : numbers_(log.windows.size()) {
+    std::vector<WindowIndex> order = log.windows.indexes().list();
+    const auto key = [&](WindowIndex window) {
+      return std::tuple(log.windows[window].comm, log.windows[window].tick);
+    };
+    std::sort(order.begin(), order.end(),
+              [&](WindowIndex a, WindowIndex b) { return key(a) < key(b); });
+    std::size_t first = 0;  // of the communicator
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (log.windows[order[i]].comm != log.windows[order[first]].comm) first = i;
+      const bool is_next = i == first || key(order[i]) != key(order[i - 1]);
+      numbers_[order[i]] = is_next ? static_cast<std::int32_t>(i - first) : numbers_[order[i - 1]];
     }
-    return place->second;
   }
 
+  std::int32_t of(WindowIndex window) const { return numbers_[window]; }
+
  private:
-  const ProcessLog& log_;
-  std::unordered_map<WindowIndex, std::int32_t> known_;
+  ByIndex<CommObject, std::int32_t> numbers_;
 };
 
 }  // namespace uctrace::merge

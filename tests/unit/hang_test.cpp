@@ -1,108 +1,19 @@
-// What threads of an unfinished job wait for, and what is concluded from it.
-#include "log-merger/hang/hang.hpp"
-
+// What is concluded of an unfinished job from what its threads wait for.
 #include <doctest/doctest.h>
 
-#include <map>
-#include <random>
-#include <set>
+#include <string>
+#include <vector>
 
-#include "log-merger/hang/collective_calls.hpp"
-#include "log-merger/hang/rank_words.hpp"
-#include "log-merger/hang/unmatched_sends.hpp"
-#include "tests/unit/job_builder.hpp"
+#include "tests/unit/hang_job.hpp"
 
 namespace uctrace::merge {
 namespace {
 
-using test::JobBuilder;
-using Json = nlohmann::ordered_json;
-
-constexpr std::uint64_t kExact = ~std::uint64_t{0};
-
-// Ranks of Open MPI with two communicators of all of them.
-struct Hung {
-  static constexpr CommIndex kWorld{0}, kCopy{1};
-
-  explicit Hung(int ranks, const char* exit = "killed") : builder(ranks) {
-    for (const char* name : {"MPI_COMM_WORLD", "copy"}) {
-      CommInstance instance;
-      instance.sides[0].world = 0;
-      instance.sides[0].size = static_cast<std::uint32_t>(ranks);
-      instance.sides[0].members = {{0, 1, static_cast<std::uint32_t>(ranks), 0}};
-      job().comms.push_back(instance);
-      for (int i = 0; i < ranks; ++i) {
-        Comm comm;
-        comm.name = texts().intern(name);
-        comm.instance = InstanceIndex(job().comms.size() - 1);
-        builder.log(i).comms.push_back(comm);
-      }
-    }
-    for (int i = 0; i < ranks; ++i) {
-      Process row;
-      row.rank = i;
-      row.world = 0;
-      row.exit = texts().intern(exit);
-      job().run.processes.push_back(row);
-      builder.log(i).calls_of_lane.resize(1);
-      builder.log(i).world = 0;
-      builder.log(i).flavour = MpiFlavour::open_mpi;
-    }
-  }
-  Job& job() { return builder.job; }
-  Texts& texts() { return builder.job.run.texts; }
-
-  CallIndex call(Rank rank, const char* function, bool open, std::int64_t start_ns,
-                 CommIndex comm = kWorld) {
-    MpiCall row;
-    row.process = rank;
-    row.function = texts().intern(function);
-    row.open = open;
-    row.start_ns = start_ns;
-    row.start_tick = static_cast<std::uint64_t>(start_ns);
-    row.end_ns = open ? -1 : start_ns + 1;
-    row.end_tick = open ? UINT64_MAX : row.start_tick + 1;
-    row.peer = row.tag = row.recv_peer = row.recv_tag = log::MpiCall::kNone;
-    row.comm = comm;
-    job().calls.push_back(row);
-    const CallIndex index(job().calls.size() - 1);
-    builder.log(rank).calls_of_lane[0].push_back(index);
-    return index;
-  }
-
-  static std::uint64_t tag_of(Rank source, int tag, CommIndex comm) {
-    return static_cast<std::uint64_t>(tag) << 40 | source.place() << 20 | (comm.place() + 1);
-  }
-
-  CallIndex receive(Rank at, Rank from, int tag, std::int64_t start_ns, CommIndex comm = kWorld) {
-    const CallIndex index = call(at, "MPI_Recv", true, start_ns, comm);
-    job().calls[index].peer = from.number();
-    job().calls[index].tag = tag;
-    const UcpIndex op = builder.open_receive(at, tag_of(from, tag, comm), kExact,
-                                             static_cast<std::uint64_t>(start_ns));
-    builder.ucp(op).asked_by = index;
-    builder.ucp(op).comm = comm;
-    return index;
-  }
-
-  UcpIndex send(Rank from, Rank to, int tag, std::int64_t start_ns, CommIndex comm = kWorld) {
-    const UcpIndex op =
-        builder.send(from, to, tag_of(from, tag, comm), 4, static_cast<std::uint64_t>(start_ns));
-    builder.ucp(op).asked_by = call(from, "MPI_Send", false, start_ns, comm);
-    builder.ucp(op).comm = comm;
-    return op;
-  }
-
-  Json hang() { return hang_json(builder.job); }
-
-  JobBuilder builder;
-};
-
-std::vector<int> circle(const Json& hang) {
-  std::vector<int> ranks;
-  for (const Json& step : hang["cycle"]) ranks.push_back(step["rank"].get<int>());
-  return ranks;
-}
+using test::cycle;
+using test::ends_earlier;
+using test::Hung;
+using test::Json;
+using test::kExact;
 
 TEST_CASE("two receives wait for each other, unless a message is on its way, or they began now") {
   for (const bool sent : {false, true}) {
@@ -117,35 +28,138 @@ TEST_CASE("two receives wait for each other, unless a message is on its way, or 
       const bool settled = start_ns == 500;
       CHECK(hang["state"] == "killed");
       CHECK((hang["verdict"] == "deadlock") == (settled && !sent));
-      CHECK(circle(hang) == (settled && !sent ? std::vector<int>{0, 1} : std::vector<int>{}));
+      CHECK(cycle(hang) == (settled && !sent ? std::vector<int>{0, 1} : std::vector<int>{}));
       CHECK(hang["ranks"][1]["settled"] == settled);
       CHECK(hang["ranks"][0]["on_its_way"].is_null() != sent);
     }
   }
 }
 
-TEST_CASE("of two messages of one tag that are waited for, one that was sent is for the first") {
-  Hung hung(2);
-  hung.send(1, 0, 7, 100);
-  const UcpIndex first =
-      hung.builder.open_receive(0, Hung::tag_of(1, 7, Hung::kWorld), kExact, 200);
-  hung.receive(0, 1, 7, 500);
-  const CommMembers members(hung.job());
-  const UnmatchedSends sends(hung.job(), members);
-  CHECK(sends.is_on_its_way(first));
-  CHECK(!sends.is_on_its_way(UcpIndex(hung.job().ucp.size() - 1)));
-}
-
-TEST_CASE("who waits for a rank that ended is stuck without a circle") {
+TEST_CASE("who waits for a rank that ended is stuck without a cycle") {
   Hung hung(2, "running");
   hung.job().run.processes[1].exit = hung.texts().intern("exited");
   hung.receive(0, 1, 7, 500);
   const Json hang = hung.hang();
   CHECK(hang["state"] == "running");
-  CHECK(hang["verdict"] == "deadlock");
+  CHECK(hang["verdict"] == "waits for a rank that is gone");
   CHECK(hang["cycle"].empty());
   REQUIRE(hang["blocked_on"].size() == 1);
   CHECK(hang["blocked_on"][0]["text"] == "rank 1, which has exited");
+}
+
+TEST_CASE("one of several that is stuck, of which one is enough, is no deadlock") {
+  Hung hung(3, "running");
+  hung.exits(1, "exited");
+  for (const int from : {1, 2}) {
+    const CallIndex made = hung.call(0, "MPI_Irecv", false, 100 + from);
+    hung.job().calls[made].request = static_cast<std::uint64_t>(0x90 + from);
+    hung.job().calls[made].peer = from;
+    hung.job().calls[made].tag = 7;
+    const UcpIndex op =
+        hung.builder.open_receive(0, Hung::tag_of(from, 7, Hung::kWorld), kExact, 110);
+    hung.builder.ucp(op).asked_by = made;
+    hung.builder.ucp(op).comm = Hung::kWorld;
+  }
+  const CallIndex wait = hung.call(0, "MPI_Waitany", true, 500);
+  hung.builder.log(0).call_requests[wait].handles = {0x91, 0x92};
+  hung.call(2, "MPI_Barrier", false, 400);
+  CHECK(hung.hang()["verdict"] == "waiting");
+  hung.exits(2, "exited");
+  CHECK(hung.hang()["verdict"] == "waits for a rank that is gone");
+}
+
+TEST_CASE("a thread that is stuck is none of its process's as long as another one acts") {
+  for (const bool other_computes : {true, false}) {
+    Hung hung(2, "running");
+    hung.exits(1, "exited");
+    hung.builder.log(0).calls_of_lane.resize(2);
+    hung.receive(0, 1, 7, 500);
+    const CallIndex other = hung.call(0, "MPI_Barrier", !other_computes, 400, Hung::kWorld, 1);
+    CHECK(hung.job().calls[other].open == !other_computes);
+    const Json hang = hung.hang();
+    CHECK(hang["ranks"].size() == 3);  // two threads of rank 0
+    CHECK(hang["verdict"] == (other_computes ? "waiting" : "waits for a rank that is gone"));
+  }
+}
+
+TEST_CASE("where several threads may call MPI no wait is sure, and one may send to another") {
+  for (const log::ThreadLevel level :
+       {log::ThreadLevel::serialized, log::ThreadLevel::multiple, log::ThreadLevel::unknown}) {
+    Hung hung(2, "killed", [&](int, log::ProcessPage& page) { page.thread_level = level; });
+    hung.receive(0, 1, 7, 500);
+    hung.receive(1, 0, 7, 500);
+    const bool sure = level == log::ThreadLevel::serialized;
+    CHECK(hung.hang()["verdict"] == (sure ? "deadlock" : "possible deadlock"));
+  }
+  Hung alone(1, "running");
+  alone.builder.log(0).calls_of_lane.resize(2);
+  const CallIndex call = alone.call(0, "MPI_Recv", true, 500);
+  alone.job().calls[call].peer = log::MpiCall::kAny;
+  alone.job().calls[call].tag = 7;
+  const UcpIndex op = alone.builder.open_receive(0, Hung::tag_of(0, 7, Hung::kWorld),
+                                                 ~(std::uint64_t{0xfffff} << 20), 500);
+  alone.builder.ucp(op).asked_by = call;
+  alone.call(0, "MPI_Barrier", false, 400, Hung::kWorld, 1);
+  CHECK(alone.hang()["verdict"] == "waiting");
+  CHECK(alone.hang()["ranks"][0]["waits_for"][0]["ranks"] == Json{0});
+}
+
+TEST_CASE("a log that says nothing new is left out, and its rank is who the others wait for") {
+  Hung hung(3, "running", ends_earlier(2, 20));
+  const std::int64_t late = 10'000'000'000;  // after the newest instant of rank 2
+  hung.receive(0, 1, 7, late);
+  hung.receive(1, 2, 7, late);
+  hung.call(2, "MPI_Barrier", false, 400);
+  const Json hang = hung.hang();
+  CHECK(hang["verdict"] == "waiting");
+  CHECK(hang["ranks"][0]["settled"] == true);
+  CHECK(hang["ranks"][2]["silent"] == true);
+  REQUIRE(hang["blocked_on"].size() == 1);
+  CHECK(hang["blocked_on"][0]["rank"] == 2);
+  CHECK(hang["blocked_on"][0]["silent"] == true);
+  CHECK(hang["blocked_on"][0]["text"].get<std::string>().find("nothing new in its log") !=
+        std::string::npos);
+}
+
+TEST_CASE("who was killed is gone only if the others outlived it") {
+  for (const char* others : {"unseen", "running", "killed"}) {
+    for (const int seconds : {0, 20}) {
+      CAPTURE(others);
+      CAPTURE(seconds);
+      Hung hung(3, others, ends_earlier(1, static_cast<std::uint64_t>(seconds)));
+      hung.exits(1, "killed");
+      hung.receive(0, 1, 7, 500);
+      hung.call(1, "MPI_Barrier", false, 400);
+      const Json hang = hung.hang();
+      CHECK(hang["verdict"] == (seconds > 0 ? "waits for a rank that is gone" : "waiting"));
+      CHECK(hang["ranks"][1]["gone"] == (seconds > 0));
+    }
+  }
+}
+
+TEST_CASE("who aborts the job acted until then") {
+  Hung hung(3, "killed", ends_earlier(1, 20));
+  hung.exits(1, "aborted");
+  hung.receive(0, 1, 7, 500);
+  hung.receive(2, 1, 7, 500);
+  hung.call(1, "MPI_Abort", true, 400);
+  const Json hang = hung.hang();
+  CHECK(hang["state"] == "aborted");
+  CHECK(hang["verdict"] == "waiting");
+  REQUIRE(hang["blocked_on"].size() == 1);
+  CHECK(hang["blocked_on"][0]["rank"] == 1);
+}
+
+TEST_CASE("a rank outside of what is recorded is not said to sit anywhere since") {
+  Hung hung(2);
+  hung.receive(0, 1, 7, 500);
+  hung.call(1, "MPI_Barrier", false, 400);
+  hung.builder.log(1).recorded.gaps.push_back({});
+  const Json hang = hung.hang();
+  CHECK(hang["ranks"][1]["since_ns"].is_null());
+  CHECK(hang["ranks"][1]["last_call"].is_null());
+  REQUIRE(hang["blocked_on"].size() == 1);
+  CHECK(hang["blocked_on"][0]["text"].get<std::string>().find("recorded") != std::string::npos);
 }
 
 TEST_CASE("a rank in no call is who the others wait for, and no deadlock") {
@@ -183,109 +197,6 @@ TEST_CASE("a rank that tests again and again waits for what it tests, which is n
     CHECK(hang["ranks"][0]["polls"] == (tests == 30 ? 30 : 0));
     CHECK(hang["verdict"] == (tests == 30 ? "possible deadlock" : "waiting"));
   }
-}
-
-TEST_CASE("the k-th collective calls of all members are one operation, in random orders of calls") {
-  constexpr const char* kFunctions[] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Ibarrier"};
-  std::mt19937 random(3);
-  for (int round = 0; round < 300; ++round) {
-    constexpr int kRanks = 5;
-    Hung hung(kRanks);
-    std::vector<std::vector<std::string>> called(kRanks);
-    std::vector<CallIndex> last(kRanks);
-    for (int rank = 0; rank < kRanks; ++rank) {
-      const int calls = static_cast<int>(random() % 4);
-      for (int i = 0; i < calls; ++i) {
-        const char* function = kFunctions[random() % 8 == 0 ? random() % 3 : 0];
-        last[rank] = hung.call(rank, function, false, 100 + i * 10);
-        called[rank].push_back(function);
-        // Others and those on another communicator do not count.
-        hung.call(rank, random() % 2 == 0 ? "MPI_Send" : "MPI_Barrier", false, 105 + i * 10,
-                  Hung::kCopy);
-      }
-    }
-    const CommMembers members(hung.job());
-    CollectiveCalls collectives(hung.job(), members);
-    for (int rank = 0; rank < kRanks; ++rank) {
-      if (called[rank].empty()) continue;
-      const CollectiveState& state = collectives.state_of(last[rank]);
-      const std::size_t number = called[rank].size();
-      CHECK(state.number == number);
-      CHECK(state.unsure.empty());
-      std::vector<ProcessIndex> not_entered;
-      std::map<std::string, std::vector<ProcessIndex>> others;
-      for (int other = 0; other < kRanks; ++other) {
-        if (called[other].size() < number) {
-          not_entered.push_back(ProcessIndex(other));
-        } else if (called[other][number - 1] != called[rank].back()) {
-          others[called[other][number - 1]].push_back(ProcessIndex(other));
-        }
-      }
-      CHECK(state.not_entered->processes == not_entered);
-      REQUIRE(state.others.size() == others.size());
-      for (const OtherOperation& other : state.others) {
-        CHECK(other.members->processes == others[other.function]);
-      }
-    }
-  }
-}
-
-TEST_CASE("the nearest send differs in one respect, by their order, and is the newest such") {
-  std::mt19937 random(11);
-  int found_any = 0;
-  for (int round = 0; round < 500; ++round) {
-    Hung hung(3);
-    struct Sent {
-      int from, to, tag;
-      CommIndex comm;
-      UcpIndex op;
-    };
-    std::vector<Sent> sent;
-    for (int i = 0; i < 4; ++i) {
-      Sent one{static_cast<int>(random() % 3),
-               static_cast<int>(random() % 3),
-               static_cast<int>(random() % 2),
-               CommIndex(random() % 2),
-               {}};
-      one.op = hung.send(one.from, one.to, one.tag, 100 + i, one.comm);
-      sent.push_back(one);
-    }
-    const CommMembers members(hung.job());
-    const UnmatchedSends sends(hung.job(), members);
-    WantedMessage wanted;
-    wanted.at = Rank(0);
-    wanted.comm = Hung::kWorld;
-    wanted.sources = members.addressed(Rank(0), Hung::kWorld, 1);
-    wanted.tag = 0;
-    const auto nearest = sends.nearest(wanted);
-    UcpIndex expected;
-    for (int respect = 0; respect < 4 && expected == kNone; ++respect) {
-      for (const Sent& one : sent) {  // ascending in time
-        const std::array<bool, 4> differs = {one.tag != 0, one.comm != Hung::kWorld, one.to != 0,
-                                             one.from != 1};
-        const bool only_this = differs[static_cast<std::size_t>(respect)] &&
-                               std::count(differs.begin(), differs.end(), true) == 1;
-        if (only_this) expected = one.op;
-      }
-    }
-    CHECK(nearest.has_value() == (expected != kNone));
-    if (nearest) CHECK(nearest->send == expected);
-    found_any += nearest.has_value();
-    const bool fits = std::any_of(sent.begin(), sent.end(), [](const Sent& one) {
-      return one.from == 1 && one.to == 0 && one.tag == 0 && one.comm == Hung::kWorld;
-    });
-    CHECK(sends.would_find(wanted) == fits);
-  }
-  CHECK(found_any > 100);
-}
-
-TEST_CASE("words for ranks and places") {
-  CHECK(number_runs({0, 1, 2, 5, 7, 8}) == "0-2, 5, 7, 8");
-  CHECK(number_runs({0, 2, 4, 6, 8, 10, 12, 14, 16, 17}) == "0, 2, 4, 6, 8, 10, 12, 14 and 2 more");
-  CHECK(ordinal(1) == "1st");
-  CHECK(ordinal(112) == "112th");
-  CHECK(ordinal(22) == "22nd");
-  CHECK(ordinal(103) == "103rd");
 }
 
 }  // namespace

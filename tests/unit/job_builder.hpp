@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string>
 
@@ -37,8 +38,10 @@ class JobBuilder {
   static constexpr std::uint64_t kFirstUid = 100;
   static constexpr std::uint64_t kWorker = 0x77;
 
-  explicit JobBuilder(int processes) {
-    for (int i = 0; i < processes; ++i) add_process();
+  // `change` gets the number of a process and the first page of its log.
+  using ChangePage = std::function<void(int, log::ProcessPage&)>;
+  explicit JobBuilder(int processes, const ChangePage& change = {}) {
+    for (int i = 0; i < processes; ++i) add_process(change);
   }
 
   static std::uint64_t uid(Rank process) { return kFirstUid + process.place(); }
@@ -200,10 +203,11 @@ class JobBuilder {
     return result;
   }
 
-  void add_process() {
+  void add_process(const ChangePage& change) {
     log::test::LogBuilder builder;
     builder.page.world_rank = static_cast<std::int32_t>(job.logs.size());
     builder.page.pid += static_cast<std::uint32_t>(job.logs.size());
+    if (change) change(static_cast<int>(job.logs.size()), builder.page);
     job.logs.emplace_back(builder.read());
     Interface interface;
     interface.id = 1;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 namespace uctrace::merge {
 namespace {
@@ -179,6 +180,96 @@ TEST_CASE("the ends of chains are who does not wait and is waited for, with all 
     REQUIRE(one.size() == std::min<std::size_t>(1, expected));
     if (!one.empty()) CHECK(one.front().waiting.size() == ends.front().waiting.size());
   }
+}
+
+// Nodes that stand for themselves, of which some need groups, and groups of these.
+struct WithGroups {
+  WaitGraph graph, without;  // the same with each group written out
+};
+
+WithGroups random_groups(std::mt19937& random) {
+  const auto below = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+  };
+  WithGroups made;
+  made.without = random_graph(random, 7);
+  made.graph = made.without;
+  const std::size_t own = made.graph.nodes.size();
+  for (std::size_t i = 1 + below(2); i > 0; --i) {
+    const auto group = static_cast<WaitNode>(made.graph.nodes.size());
+    Need members;
+    for (WaitNode node = 0; node < own; ++node) {
+      if (below(3) != 0) members.any_of.push_back(node);
+    }
+    made.graph.nodes.push_back({State::waits, {members}, Waiter::Kind::group});
+    for (WaitNode node = 0; node < own; ++node) {
+      if (made.graph.nodes[node].state != State::waits || below(2) == 0) continue;
+      Need others = members;
+      std::erase(others.any_of, node);
+      made.without.nodes[node].needs.push_back(others);
+      // Some are in it for a part of them, such as a thread.
+      Need need{{group}};
+      if (below(3) == 0) {
+        need.any_of = {static_cast<WaitNode>(made.graph.nodes.size())};
+        made.graph.nodes.push_back({State::waits, {{{group}}}, Waiter::Kind::part});
+      }
+      made.graph.nodes[node].needs.push_back(need);
+    }
+  }
+  return made;
+}
+
+TEST_CASE("a group stands for all of its nodes but the one who needs it") {
+  std::mt19937 random(99);
+  int with_cycle = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const WithGroups made = random_groups(random);
+    const std::size_t own = made.without.nodes.size();
+    const Deadlock found = find_deadlock(made.graph), expected = find_deadlock(made.without);
+    REQUIRE(std::vector<bool>(found.stuck.begin(),
+                              found.stuck.begin() + static_cast<std::ptrdiff_t>(own)) ==
+            expected.stuck);
+    const Matrix edges = edges_of(made.without, expected.stuck);
+    REQUIRE(found.cycles.size() == expected.cycles.size());
+    std::multiset<std::size_t> lengths, expected_lengths;
+    for (std::size_t c = 0; c < found.cycles.size(); ++c) {
+      const std::vector<WaitNode>& cycle = found.cycles[c];
+      for (std::size_t i = 0; i < cycle.size(); ++i) {
+        REQUIRE(cycle[i] < own);
+        CHECK(edges[cycle[i]][cycle[(i + 1) % cycle.size()]]);
+      }
+      lengths.insert(cycle.size());
+      expected_lengths.insert(expected.cycles[c].size());
+    }
+    CHECK(lengths == expected_lengths);
+    with_cycle += !found.cycles.empty();
+    const auto ends = chain_ends(made.graph, own), expected_ends = chain_ends(made.without, own);
+    for (const ChainEnd& end : expected_ends) {
+      const auto named = std::find_if(ends.begin(), ends.end(),
+                                      [&](const ChainEnd& one) { return one.node == end.node; });
+      REQUIRE(named != ends.end());
+      CHECK(named->waiting == end.waiting);
+    }
+  }
+  CHECK(with_cycle > 200);
+}
+
+TEST_CASE("many who need any of one group, and many who could meet that") {
+  constexpr WaitNode kWaiting = 50'000, kAll = 100'000;
+  WaitGraph graph;
+  graph.nodes.resize(kAll + 1);
+  Need any;
+  for (WaitNode node = 0; node < kAll; ++node) any.any_of.push_back(node);
+  graph.nodes[kAll] = {State::waits, {any}, Waiter::Kind::group};
+  for (WaitNode node = 0; node < kWaiting; ++node) graph.nodes[node] = {State::waits, {{{kAll}}}};
+  const std::vector<ChainEnd> ends = chain_ends(graph, 16);
+  REQUIRE(ends.size() == 16);
+  CHECK(ends.front().node == kWaiting);
+  CHECK(ends.back().waiting.size() == kWaiting);
+  for (WaitNode node = kWaiting; node < kAll; ++node) graph.nodes[node] = {State::waits, {{{0}}}};
+  const Deadlock found = find_deadlock(graph);
+  REQUIRE(found.cycles.size() == 1);
+  CHECK(found.cycles.front() == std::vector<WaitNode>{0, 1});
 }
 
 TEST_CASE("a ring of many thousands is one cycle, and takes no recursion") {

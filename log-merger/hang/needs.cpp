@@ -1,4 +1,4 @@
-#include "log-merger/hang/waits.hpp"
+#include "log-merger/hang/needs.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,17 @@
 #include "log-merger/hang/rank_words.hpp"
 #include "log-merger/model/mpi_names.hpp"
 #include "log-merger/model/quantities.hpp"
+#include "log-merger/mpi/mpi_call_kind.hpp"
 #include "log-merger/mpi/open_calls.hpp"
 #include "log-merger/mpi/tag_layout.hpp"
 
 namespace uctrace::merge {
 
 namespace {
+
+// So old a call has an operation, if it ever has: its thread may have lost its core before it asked
+// for it.
+constexpr std::int64_t kOperationAfterNs = 1'000'000'000;
 
 bool is_message(const std::string& base) {
   return base == "send" || base == "ssend" || base == "rsend" || base == "recv" ||
@@ -22,7 +27,7 @@ bool is_message(const std::string& base) {
 // It only begins something, or is over without anybody else.
 bool is_local(const MpiName& name) {
   return name.nonblocking || name.persistent || name.base == "start" || name.base == "startall" ||
-         name.base == "bsend" || name.base.starts_with("pready");
+         name.base == "bsend" || name.base == "abort" || name.base.starts_with("pready");
 }
 
 std::string on_comm(const std::string& name) { return name.empty() ? "" : " on " + name; }
@@ -33,7 +38,7 @@ std::string with_tag(std::int32_t tag) {
 
 }  // namespace
 
-WaitFinder::WaitFinder(const Job& job, const Sitters& sitters)
+NeedFinder::NeedFinder(const Job& job, const Sitters& sitters)
     : job_(job),
       sitters_(sitters),
       members_(job),
@@ -61,33 +66,44 @@ WaitFinder::WaitFinder(const Job& job, const Sitters& sitters)
     if (asked == operations_.end()) continue;
     asked->second.known = true;
     const bool two_sided = op.is(log::UcpFamily::tag_send) || op.is(log::UcpFamily::tag_receive);
-    if (two_sided && !op.ended) asked->second.open.push_back(index);
+    if (two_sided) asked->second.all.push_back(index);
+  }
+  for (std::size_t i = 0; i < job.run.partition_requests.size(); ++i) {
+    partition_requests_[job.run.partition_requests[i].call] = i;
+  }
+  for (std::size_t i = 0; i < job.run.partition_operations.size(); ++i) {
+    newest_uses_[job.run.partition_operations[i].request] = i;  // by their numbers
   }
 }
 
-const RequestTable& WaitFinder::requests_of(ProcessIndex process) {
+const RequestTable& NeedFinder::requests_of(ProcessIndex process) {
   const auto found = requests_.find(process);
   if (found != requests_.end()) return found->second;
   return requests_.try_emplace(process, job_, job_.logs[process], uses_).first->second;
 }
 
-bool WaitFinder::has_ucp(ProcessIndex process) const {
+bool NeedFinder::has_ucp(ProcessIndex process) const {
   const auto ucp = static_cast<std::size_t>(log::Layer::ucp);
   return job_.logs[process].file.page().layers[ucp] == log::LayerState::on;
 }
 
-std::string WaitFinder::ranks(const RankGroup& group, bool any) const {
+std::string NeedFinder::ranks(const RankGroup& group, bool any) const {
   return rank_words(job_, group, any);
 }
 
 // --- messages ------------------------------------------------------------------------------------
 
-void WaitFinder::add_wanted(WantedMessage wanted, std::string unsure, Waiting& waiting) {
+void NeedFinder::add_wanted(WantedMessage wanted, std::string unsure, Waiting& waiting) {
   OpenWait wait;
   wait.kind = "message";
-  wait.text = fmt::format("a message from {}{}{}", ranks(*wanted.sources, wanted.any_source),
+  wait.text = fmt::format("a message from {}{}{}",
+                          wanted.any_source ? "any rank" : ranks(*wanted.sources, false),
                           with_tag(wanted.tag), on_comm(comm_name(job_, wanted.at, wanted.comm)));
   wait.of = wanted.sources;
+  // Another thread of the process may send to it.
+  const Sitters::Places own = sitters_.of[wanted.at];
+  const bool alone = own.end - own.begin <= 1;
+  if (wanted.any_source && alone && wait.of->contains(wanted.at)) wait.but = wanted.at;
   wait.any = wanted.any_source;
   wait.unsure = std::move(unsure);
   wait.asked_by = wanted.asked_by;
@@ -95,7 +111,7 @@ void WaitFinder::add_wanted(WantedMessage wanted, std::string unsure, Waiting& w
   waiting.waits.push_back(std::move(wait));
 }
 
-void WaitFinder::add_receive(UcpIndex index, Waiting& waiting) {
+void NeedFinder::add_receive(UcpIndex index, Waiting& waiting) {
   const UcpOp& receive = job_.ucp[index];
   if (unmatched_.is_on_its_way(index)) {
     waiting.on_its_way = "the message that it receives was sent, and is on its way";
@@ -124,25 +140,25 @@ void WaitFinder::add_receive(UcpIndex index, Waiting& waiting) {
     wanted.tag = low->tag == high->tag ? low->tag : log::MpiCall::kAny;
   }
   wanted.any_source = source == log::MpiCall::kAny;
-  wanted.sources = wanted.any_source ? members_.others(wanted.at, wanted.comm)
+  wanted.sources = wanted.any_source ? members_.sources(wanted.at, wanted.comm)
                                      : members_.addressed(wanted.at, wanted.comm, source);
   add_wanted(std::move(wanted), "", waiting);
 }
 
-void WaitFinder::add_send(UcpIndex index, Waiting& waiting) {
+void NeedFinder::add_send(UcpIndex index, Waiting& waiting) {
   const UcpOp& send = job_.ucp[index];
   if (send.partner != kNone) {
     waiting.on_its_way = "the message that it sends was received";
     return;
   }
   auto receiver = std::make_shared<RankGroup>();
-  if (send.peer_process == kNone) {
+  if (send.peer_process == kNone || !is_rank(job_, send.peer_process)) {
     receiver->complete = false;
   } else {
     receiver->processes.push_back(send.peer_process);
   }
   const bool posted = unmatched_.receive_for(index) != kNone;
-  if (posted && in_call_[send.peer_process]) {
+  if (posted && in_call_[send.peer_process] && !sitters_.silent[send.peer_process]) {
     waiting.on_its_way = "the message that it sends is on its way to a receive that is posted";
     return;
   }
@@ -166,18 +182,20 @@ void WaitFinder::add_send(UcpIndex index, Waiting& waiting) {
   waiting.waits.push_back(std::move(wait));
 }
 
-void WaitFinder::add_operations(CallIndex asked_by, Waiting& waiting) {
-  for (const UcpIndex index : operations_[asked_by].open) {
+void NeedFinder::add_operations(const std::vector<UcpIndex>& operations, Waiting& waiting) {
+  for (const UcpIndex index : operations) {
     const UcpOp& op = job_.ucp[index];
-    if (op.start_ns > sitters_.instants.common_ns) continue;  // what was then is not known
+    // What was after the instant is not known.
+    if (op.ended || op.start_ns > sitters_.instants.common_ns) continue;
     op.is(log::UcpFamily::tag_send) ? add_send(index, waiting) : add_receive(index, waiting);
   }
 }
 
 // A call, or one that made a request, of which no operation is known. (A message to itself is none
 // of UCP's in some libraries.)
-void WaitFinder::add_message_call(CallIndex index, Waiting& waiting) {
+void NeedFinder::add_message_call(CallIndex index, Waiting& waiting) {
   const MpiCall& made = call(index);
+  const CallTraits traits = call_traits(function(index));
   const std::string base = parse_mpi_name(function(index)).base;
   if (made.peer == log::MpiCall::kNull) return;
   if (made.peer == log::MpiCall::kNone || made.comm == kNone) {
@@ -185,6 +203,11 @@ void WaitFinder::add_message_call(CallIndex index, Waiting& waiting) {
     return;
   }
   const bool probes = base == "probe" || base == "mprobe";
+  const bool is_new = last_instant(job_.logs[made.process]) - made.start_ns < kOperationAfterNs;
+  if (has_ucp(made.process) && !probes && made.open && is_new) {
+    waiting.unknown = fmt::format("{} has no operation of UCP yet", function(index));
+    return;
+  }
   std::string unsure = !has_ucp(made.process) ? "operations of UCP were not recorded"
                        : probes               ? ""
                                               : "its operation of UCP is not known";
@@ -192,12 +215,12 @@ void WaitFinder::add_message_call(CallIndex index, Waiting& waiting) {
   wanted.at = made.process;
   wanted.comm = made.comm;
   wanted.any_source = made.peer == log::MpiCall::kAny;
-  wanted.sources = wanted.any_source ? members_.others(made.process, made.comm)
+  wanted.sources = wanted.any_source ? members_.sources(made.process, made.comm)
                                      : members_.addressed(made.process, made.comm, made.peer);
   wanted.tag = made.tag;
   wanted.asked_by = index;
   wanted.since_ns = made.start_ns;
-  if (base == "recv" || probes) {
+  if ((traits.receives && !traits.sends) || probes) {
     if (unmatched_.would_find(wanted)) {
       waiting.on_its_way = "a message that it would take was sent";
     } else {
@@ -215,43 +238,9 @@ void WaitFinder::add_message_call(CallIndex index, Waiting& waiting) {
   waiting.waits.push_back(std::move(wait));
 }
 
-// --- requests ------------------------------------------------------------------------------------
-
-void WaitFinder::add_requests(CallIndex index, Waiting& waiting) {
-  const std::string base = parse_mpi_name(function(index)).base;
-  waiting.any = base == "waitany" || base == "waitsome" || base == "testany" || base == "testsome";
-  const RequestTable& requests = requests_of(call(index).process);
-  const std::vector<std::uint64_t> given = requests.given(index);
-  if (given.empty()) {
-    waiting.unknown = "which requests it was given is not recorded";
-    return;
-  }
-  bool one_is_over = false;
-  for (const CallIndex maker : requests.makers(index, given)) {
-    if (maker == kNone) {
-      waiting.unknown = "which call made one of its requests is not recorded";
-      continue;
-    }
-    const CallIndex starter = requests.starter(maker, call(index).start_tick);
-    const CallIndex asked_by = starter != kNone ? starter : maker;
-    const std::size_t before = waiting.waits.size();
-    if (collective_kind(function(maker)) != CollectiveKind::none) {
-      add_collective(maker, waiting);
-    } else if (operations_[asked_by].known) {
-      add_operations(asked_by, waiting);
-    } else if (uses_.makes_persistent(call(maker)) && starter == kNone) {
-      continue;  // it was not started
-    } else {
-      add_message_call(maker, waiting);
-    }
-    one_is_over = one_is_over || waiting.waits.size() == before;
-  }
-  if (waiting.any && one_is_over) waiting.waits.clear();
-}
-
 // --- collective operations -----------------------------------------------------------------------
 
-void WaitFinder::add_collective(CallIndex index, Waiting& waiting) {
+void NeedFinder::add_collective(CallIndex index, Waiting& waiting) {
   const MpiCall& made = call(index);
   const CollectiveKind kind = collective_kind(function(index));
   if (made.comm == kNone || members_.instance(made.process, made.comm) == kNone) {
@@ -274,7 +263,7 @@ void WaitFinder::add_collective(CallIndex index, Waiting& waiting) {
     waiting.waits.push_back(std::move(wait));
   }
   const std::size_t before = waiting.waits.size();
-  if (kind == CollectiveKind::partial) add_operations(index, waiting);
+  if (kind == CollectiveKind::partial) add_operations(operations_[index].all, waiting);
   const bool told = waiting.waits.size() > before || !waiting.on_its_way.empty();
   if (state.not_entered->empty() || told) return;
   OpenWait wait;
@@ -293,7 +282,7 @@ void WaitFinder::add_collective(CallIndex index, Waiting& waiting) {
 
 // --- a thread ------------------------------------------------------------------------------------
 
-void WaitFinder::find_in_call(const Sitter& sitter, CallIndex index, Waiting& waiting) {
+void NeedFinder::find_in_call(const Sitter& sitter, CallIndex index, Waiting& waiting) {
   const MpiName name = parse_mpi_name(function(index));
   const bool polls = sitter.polls > 0;
   if (uses_(call(index)) == RequestUse::waits) {
@@ -303,7 +292,8 @@ void WaitFinder::find_in_call(const Sitter& sitter, CallIndex index, Waiting& wa
   } else if (is_local(name)) {
     return;
   } else if (is_message(name.base)) {
-    operations_[index].known ? add_operations(index, waiting) : add_message_call(index, waiting);
+    const Operations& own = operations_[index];
+    own.known ? add_operations(own.all, waiting) : add_message_call(index, waiting);
   } else if (name.base == "finalize") {
     add_finalize(index, waiting);
   } else if (collective_kind(function(index)) != CollectiveKind::none) {
@@ -315,14 +305,26 @@ void WaitFinder::find_in_call(const Sitter& sitter, CallIndex index, Waiting& wa
   }
 }
 
-Waiting WaitFinder::find(const Sitter& sitter) {
+// Which threads there are that have not called MPI yet is not in the logs.
+std::string NeedFinder::other_threads(ProcessIndex process) const {
+  switch (job_.logs[process].file.page().thread_level) {
+    case log::ThreadLevel::multiple:
+      return "MPI_THREAD_MULTIPLE: another thread may act for it";
+    case log::ThreadLevel::unknown:
+      return "whether several threads may call MPI is not in its log: another may act for it";
+    default:
+      return "";
+  }
+}
+
+Waiting NeedFinder::find(const Sitter& sitter) {
   Waiting waiting;
   const CallIndex index = sitter.polls > 0 ? sitter.polled : sitter.call;
   if (index != kNone && !sitters_.gone[sitter.process]) find_in_call(sitter, index, waiting);
+  const std::string threads = other_threads(sitter.process);
   for (OpenWait& wait : waiting.waits) {
-    if (sitter.polls > 0 && wait.unsure.empty()) {
-      wait.unsure = "between its calls it may do something else";
-    }
+    if (!wait.unsure.empty()) continue;
+    wait.unsure = sitter.polls > 0 ? "between its calls it may do something else" : threads;
   }
   waiting.goes_on = waiting.waits.empty();
   return waiting;

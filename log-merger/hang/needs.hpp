@@ -20,14 +20,18 @@ namespace uctrace::merge {
 
 // One thing that has to happen.
 struct OpenWait {
-  const char* kind = "";  // message, receiver, collective, lock, target, finalize
+  const char* kind = "";  // message, receiver, partitions, collective, lock, target, finalize
   std::string text;       // "a message from rank 1 with tag 25 on MPI_COMM_WORLD"
-  RankGroupRef of;        // by whom
+  RankGroupRef of;        // by whom, but for `but`
+  ProcessIndex but;       // who waits, where it is among them; else kNone
   bool any = false;       // one of them is enough; else all
   bool never = false;     // it cannot happen: they are in another operation
   std::string unsure;     // why it need not be so, "" = it is
   CallIndex asked_by;     // the call that asked for it
   std::optional<WantedMessage> message;
+
+  std::uint64_t count() const { return of->size() - (but != kNone ? 1 : 0); }
+  bool is_for(ProcessIndex process) const { return process != but && of->contains(process); }
 };
 
 struct Waiting {
@@ -38,24 +42,30 @@ struct Waiting {
   std::string unknown;     // why it is not known what it waits for
 };
 
-class WaitFinder {
+class NeedFinder {
  public:
-  WaitFinder(const Job& job, const Sitters& sitters);
+  NeedFinder(const Job& job, const Sitters& sitters);
 
   Waiting find(const Sitter& sitter);
 
   const UnmatchedSends& unmatched() const { return unmatched_; }
   CollectiveCalls& collectives() { return collectives_; }
-  const CommMembers& members() const { return members_; }
+  CommMembers& members() { return members_; }
 
  private:
   struct Holder {
     ProcessIndex process;
     bool alone;  // its lock is exclusive
   };
+  // By the window, as its communicator and number, and the target; -1: all targets.
+  using LockKey = std::tuple<InstanceIndex, std::int32_t, std::int32_t>;
+  struct NotFinalizing {
+    RankGroupRef group;
+    std::string unsure;
+  };
   struct Operations {
-    bool known = false;          // there is one at least
-    std::vector<UcpIndex> open;  // receives and sends that have not ended
+    bool known = false;         // there is one at least
+    std::vector<UcpIndex> all;  // receives and sends
   };
 
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
@@ -68,7 +78,17 @@ class WaitFinder {
 
   void find_in_call(const Sitter& sitter, CallIndex index, Waiting& waiting);
   void add_requests(CallIndex index, Waiting& waiting);
-  void add_operations(CallIndex asked_by, Waiting& waiting);
+  void add_request(CallIndex maker, CallIndex waits, Waiting& waiting);
+  void add_operations(const std::vector<UcpIndex>& operations, Waiting& waiting);
+  // Those of a call that are for the request that `maker` made.
+  std::vector<UcpIndex> operations_of(CallIndex asked_by, CallIndex maker);
+  bool may_be_for_another(const std::vector<UcpIndex>& operations, CallIndex starter,
+                          CallIndex maker) const;
+  void add_partitioned(CallIndex maker, Waiting& waiting);
+  void add_receive_of_partitions(const PartitionRequest& request, const PartitionOperation& use,
+                                 Waiting& waiting);
+  void add_send_of_partitions(const PartitionRequest& request, const PartitionOperation& use,
+                              Waiting& waiting);
   void add_receive(UcpIndex receive, Waiting& waiting);
   void add_send(UcpIndex send, Waiting& waiting);
   void add_message_call(CallIndex index, Waiting& waiting);
@@ -76,8 +96,12 @@ class WaitFinder {
   void add_collective(CallIndex index, Waiting& waiting);
   void add_window(CallIndex index, Waiting& waiting);
   void add_finalize(CallIndex index, Waiting& waiting);
-  RankGroupRef not_in_finalize(Index of_world, const std::string& finalize) const;
-  const std::vector<Holder>& holders(const MpiCall& waiting);
+  NotFinalizing not_in_finalize(Index of_world, const std::string& finalize) const;
+  RankGroupRef holders(const MpiCall& waiting, bool shares, std::string& unsure);
+  void find_holders();
+  void find_holders(ProcessIndex process);
+  // Why another thread of it may do what is waited for, "" = there is none.
+  std::string other_threads(ProcessIndex process) const;
 
   const Job& job_;
   const Sitters& sitters_;
@@ -88,9 +112,11 @@ class WaitFinder {
   std::unordered_map<CallIndex, Operations> operations_;  // by the call that asked
   std::unordered_map<ProcessIndex, RequestTable> requests_;
   std::unordered_map<ProcessIndex, bool> in_call_;
-  std::map<Index, RankGroupRef> not_finalizing_;  // by world
-  // By window, as its communicator and number, and target.
-  std::map<std::tuple<InstanceIndex, std::int32_t, std::int32_t>, std::vector<Holder>> holders_;
+  std::map<Index, NotFinalizing> not_finalizing_;  // by world
+  bool holders_known_ = false;
+  std::map<LockKey, std::vector<Holder>> holders_;
+  std::unordered_map<std::int64_t, std::size_t> partition_requests_,
+      newest_uses_;  // by call; request
 };
 
 }  // namespace uctrace::merge
