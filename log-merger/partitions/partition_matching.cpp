@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "log-merger/mpi/mpi_call_kind.hpp"
+#include "log-merger/mpi/processes_of_ranks.hpp"
 
 namespace uctrace::merge {
 
@@ -14,19 +15,9 @@ namespace {
 // More than any program has, and few enough to go through them where a log is damaged.
 constexpr std::uint32_t kMostPartitions = 1U << 20;
 
-// All calls that a process ever made have a record.
-bool is_whole(const ProcessLog& log) {
-  return log.recorded.whole() && log.file.dropped_records() == 0;
-}
-
 class Matching {
  public:
-  explicit Matching(Job& job) : job_(job) {
-    for (const ProcessIndex process : job.logs.indexes()) {
-      const ProcessLog& log = job.logs[process];
-      if (log.rank() >= 0) process_of_rank_[{log.world, log.rank()}] = process;
-    }
-  }
+  explicit Matching(Job& job) : job_(job), ranks_(job) {}
 
   RequestOfMaker run() {
     for (const ProcessIndex process : job_.logs.indexes()) add_requests(process);
@@ -102,14 +93,13 @@ class Matching {
   }
 
   ProcessIndex peer_of(const MpiCall& call) const {
-    const auto found =
-        process_of_rank_.find({job_.logs[call.process].world, world_rank(job_, call, call.peer)});
-    return found == process_of_rank_.end() ? ProcessIndex() : found->second;
+    const auto peer = ranks_.addressed(call.process, call.comm, call.peer);
+    return peer ? peer->process : ProcessIndex();
   }
 
   void match(const Key& key, const Group& group) {
     const bool whole =
-        is_whole(job_.logs[std::get<1>(key)]) && is_whole(job_.logs[std::get<2>(key)]);
+        job_.logs[std::get<1>(key)].is_whole() && job_.logs[std::get<2>(key)].is_whole();
     const std::vector<bool> send_unclear = unclear_order(group.send.inits);
     const std::vector<bool> receive_unclear = unclear_order(group.receive.inits);
     const std::size_t sends = group.send.requests.size(), receives = group.receive.requests.size();
@@ -140,7 +130,7 @@ class Matching {
   }
 
   Job& job_;
-  std::map<std::pair<Index, std::int32_t>, ProcessIndex> process_of_rank_;  // by world and rank
+  const ProcessesOfRanks ranks_;
   std::unordered_map<TextId, CallTraits> traits_;
   RequestOfMaker place_of_;
   std::map<Key, Group> groups_;

@@ -176,7 +176,10 @@ class Uses {
 
   void add_event(PartitionEventKind kind, CallIndex index, std::int32_t request, std::int64_t use,
                  std::int64_t partition) {
-    if (found_.events.size() >= most_events_) return;
+    if (found_.events.size() >= most_events_) {
+      ++found_.left_out;
+      return;
+    }
     const MpiCall& call = job_.calls[index];
     PartitionEvent event;
     event.kind = kind;

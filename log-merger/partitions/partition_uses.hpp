@@ -27,6 +27,7 @@ struct PartitionUse {
 struct UsesOfProcess {
   std::vector<PartitionUse> uses;      // by start
   std::vector<PartitionEvent> events;  // their operations are places in `uses`
+  std::uint64_t left_out = 0;          // further events
 };
 
 // At most `most_events`, for a damaged log may claim any number of partitions.

@@ -1,7 +1,10 @@
 #include "log-merger/partitions/partitions.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -26,11 +29,18 @@ class Partitions {
     count_polls();
     const RequestOfMaker requests = find_partition_requests(job_);
     if (requests.empty()) return;
-    for (const ProcessIndex process : job_.logs.indexes()) add_uses(process, requests);
+    std::set<ProcessIndex> with_requests;
+    for (const PartitionRequest& request : run_.partition_requests) {
+      with_requests.insert(ProcessIndex(request.process));
+    }
+    for (const ProcessIndex process : with_requests) add_uses(process, requests);
     join_uses();
-    for (std::size_t i = 0; i < uses_.size() && !full_; ++i) add_lines_of(i);
-    if (full_) {
-      run_.notes.push_back("partitions: there are too many to list each event and line of them");
+    for (std::size_t i = 0; i < uses_.size(); ++i) add_lines_of(i);
+    if (events_left_out_ + uses_without_lines_ > 0) {
+      run_.notes.push_back(fmt::format(
+          "partitions: there are too many to list all: {} events, and the lines of {} sends, are "
+          "left out",
+          events_left_out_, uses_without_lines_));
     }
   }
 
@@ -56,7 +66,7 @@ class Partitions {
   void add_uses(ProcessIndex process, const RequestOfMaker& requests) {
     const std::size_t left = kMostEvents - run_.partition_events.size();
     UsesOfProcess found = find_partition_uses(job_, process, requests, left);
-    full_ = full_ || found.events.size() >= left;
+    events_left_out_ += found.left_out;
     std::vector<std::size_t> order(found.uses.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -144,7 +154,7 @@ class Partitions {
     const std::uint32_t sends = send.partitions, receives = receive.partitions;
     if (sends == 0 || receives == 0) return;
     if (run_.partition_lines.size() + sends + receives > kMostLines) {
-      full_ = true;
+      ++uses_without_lines_;
       return;
     }
     const std::vector<std::int64_t> ready = ready_times(uses_[place], sends);
@@ -168,7 +178,7 @@ class Partitions {
   Job& job_;
   Run& run_;
   std::vector<PartitionUse> uses_;  // as Run::partition_operations
-  bool full_ = false;
+  std::uint64_t events_left_out_ = 0, uses_without_lines_ = 0;
 };
 
 }  // namespace

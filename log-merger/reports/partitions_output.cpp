@@ -1,5 +1,6 @@
 #include "log-merger/reports/partitions_output.hpp"
 
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -64,17 +65,17 @@ class Tables {
                             {"t_ready_ns", "all ready", Unit::nanoseconds},
                             {"t_complete_ns", "complete", Unit::nanoseconds}},
                 .rows = {}};
-    for_each_row(
-        source_, Wanted<PartitionOperation>::all(),
-        [&](const PartitionOperation& use, std::size_t number) {
-          const PartitionRequest& request = request_of(use);
-          table.rows.push_back({known(static_cast<std::int64_t>(number)), known(use.request),
-                                known(use.number), Cell(request.sends ? "send" : "receive"),
-                                rank_of(static_cast<std::int32_t>(request.process)),
-                                known(use.partner), request.sends ? known(use.ready) : Cell(),
-                                request.sends ? Cell() : known(use.arrived), known(use.t_start_ns),
-                                known(use.t_ready_ns), known(use.t_complete_ns)});
-        });
+    for_each_row(source_, Wanted<PartitionOperation>::all(),
+                 [&](const PartitionOperation& use, std::size_t number) {
+                   const PartitionRequest* const request = request_of(use);
+                   const bool sends = request != nullptr && request->sends;
+                   const Cell side = request == nullptr ? Cell() : Cell(sends ? "send" : "receive");
+                   table.rows.push_back(
+                       {known(static_cast<std::int64_t>(number)), known(use.request),
+                        known(use.number), side, rank_of(request), known(use.partner),
+                        sends ? known(use.ready) : Cell(), sends ? Cell() : known(use.arrived),
+                        known(use.t_start_ns), known(use.t_ready_ns), known(use.t_complete_ns)});
+                 });
     return table;
   }
 
@@ -97,16 +98,16 @@ class Tables {
     for_each_row(
         source_, Wanted<PartitionLine>::all(), [&](const PartitionLine& line, std::size_t) {
           const auto at = [&](std::int64_t place) {
-            return rank_of(static_cast<std::int32_t>(
-                request_of(operations.row(static_cast<std::size_t>(place))).process));
+            return place < 0 ? Cell()
+                             : rank_of(request_of(operations.row(static_cast<std::size_t>(place))));
           };
           const bool both = line.t_ready_ns >= 0 && line.t_arrived_ns >= 0;
           const std::int64_t after_ns = line.t_arrived_ns - line.t_ready_ns;
-      // Clocks of two hosts may place the one before the other.
-      const Cell after = !both          ? Cell()
-                         : after_ns < 0 ? Cell(static_cast<double>(after_ns))
-                                        : known(after_ns);
-      table.rows.push_back({known(line.send), known(line.receive), at(line.send),
+          // Clocks of two hosts may place the one before the other.
+          const Cell after = !both          ? Cell()
+                             : after_ns < 0 ? Cell(static_cast<double>(after_ns))
+                                            : known(after_ns);
+          table.rows.push_back({known(line.send), known(line.receive), at(line.send),
                                 at(line.receive), known(line.send_partition),
                                 known(line.receive_partition), Cell(line.bytes),
                                 known(line.t_ready_ns), known(line.t_arrived_ns), after,
@@ -156,8 +157,13 @@ class Tables {
     return line.by_parrived ? "MPI_Parrived" : "completion";
   }
 
-  const PartitionRequest& request_of(const PartitionOperation& use) const {
-    return run_.partition_requests[static_cast<std::size_t>(use.request)];
+  // nullptr: a damaged store says of which request it is, but that it is none.
+  const PartitionRequest* request_of(const PartitionOperation& use) const {
+    return use.request < 0 ? nullptr
+                           : &run_.partition_requests[static_cast<std::size_t>(use.request)];
+  }
+  Cell rank_of(const PartitionRequest* request) const {
+    return request == nullptr ? Cell() : rank_of(static_cast<std::int32_t>(request->process));
   }
 
   Cell rank_of(std::int32_t process) const {
@@ -192,9 +198,26 @@ Table partitions_table(const RowSource& source, PartitionsList list) {
   return {};
 }
 
+namespace {
+
+// What is not among the rows.
+std::vector<std::string> notes_of_partitions(const Run& run) {
+  std::vector<std::string> notes;
+  for (const std::string& note : run.notes) {
+    if (note.starts_with("partitions: ")) notes.push_back(note);
+  }
+  return notes;
+}
+
+}  // namespace
+
 void write_partitions(std::ostream& out, const RowSource& source,
                       const PartitionsOptions& options) {
   Table table = partitions_table(source, options.list);
+  const std::vector<std::string> left_out = notes_of_partitions(source.run());
+  if (options.format != Format::table) {
+    for (const std::string& note : left_out) std::cerr << "uctrace: note: " << note << '\n';
+  }
   if (options.limit) table.keep_first(*options.limit);
   switch (options.format) {
     case Format::table:
@@ -202,6 +225,7 @@ void write_partitions(std::ostream& out, const RowSource& source,
       out << '\n';
       write_text(out, table, options.colour);
       out << "\n# " << identities_line(source.run()) << '\n';
+      for (const std::string& note : left_out) out << "# note: " << note << '\n';
       write_recording_note(out, source.run());
       return;
     case Format::json:

@@ -85,6 +85,7 @@ struct Program {
   Program() : builder(2) {
     CommInstance instance;
     instance.sides[0].size = 2;
+    instance.sides[0].world = 0;
     instance.sides[0].members = {{0, 1, 2, 0}};
     builder.job.comms.push_back(instance);
     for (int process = 0; process < 2; ++process) {
@@ -263,6 +264,36 @@ TEST_CASE("a send of which a partition was never ready has no time when all were
   CHECK(run.partition_lines[0].t_ready_ns == -1);
   CHECK(run.partition_lines[1].t_ready_ns == 110);
   CHECK(run.partition_lines[1].t_arrived_ns == -1);
+}
+
+TEST_CASE("through an intercommunicator the partner is of the other world") {
+  Program program;
+  program.builder.log(1).world = 1;  // both are rank 0 of a world of their own
+  CommInstance inter;
+  inter.inter = true;
+  for (int side = 0; side < 2; ++side) {
+    inter.sides[side].world = side;
+    inter.sides[side].size = 1;
+    inter.sides[side].members = {{side, 1, 1, 0}};  // the rank that the builder gives its log
+    Comm comm;
+    comm.instance = InstanceIndex(1);
+    comm.inter = true;
+    comm.side = static_cast<std::uint8_t>(side);
+    program.builder.log(side).comms.push_back(comm);
+  }
+  program.builder.job.comms.push_back(inter);
+  for (int side = 0; side < 2; ++side) {
+    MpiCall& made = program.builder.job.calls[program.init(side, 10, 1, 2)];
+    made.comm = CommIndex(1);
+    made.peer = 0;
+  }
+  const Run& run = program.find();
+  REQUIRE(run.partition_requests.size() == 2);
+  for (int side = 0; side < 2; ++side) {
+    const PartitionRequest& request = run.partition_requests[static_cast<std::size_t>(side)];
+    CHECK(request.match == PartitionMatch::matched);
+    CHECK(request.peer_process == 1 - side);
+  }
 }
 
 }  // namespace
