@@ -167,16 +167,20 @@ std::vector<std::string> identity_lines(const Run& run, std::vector<Identity> id
   return lines;
 }
 
-// Of a run whose processes did not close their logs most identities can claim nothing: one line
-// says so where they are printed with all else. What is violated is told all the same.
+// Of a run whose ranks did not close their logs most identities can claim nothing: one line says so
+// where they are printed with all else. What is violated is told all the same. Where records were
+// dropped as well, that may be why, and all are told.
 std::vector<std::string> short_identity_lines(const Run& run, const InfoOptions& options) {
   std::map<std::string, std::size_t> unclosed;
+  bool dropped = false;
   for (const Process& process : run.processes) {
     const std::string& exit = run.texts[process.exit];
-    if (exit != "finalized" && exit != "exited") ++unclosed[exit];
+    const bool closed = exit == "finalized" || exit == "exited";
+    if (!closed && process.rank >= 0) ++unclosed[exit];
+    dropped = dropped || (closed && !process.complete);
   }
   const IdentityCount count = count_identities(run);
-  if (unclosed.empty() || count.incomplete == 0) {
+  if (unclosed.empty() || count.incomplete == 0 || dropped) {
     return identity_lines(run, run.identities, options);
   }
   std::vector<std::string> why;
@@ -188,11 +192,10 @@ std::vector<std::string> short_identity_lines(const Run& run, const InfoOptions&
                [](const Identity& identity) { return identity.result == Verdict::violated; });
   std::vector<std::string> lines = identity_lines(run, violated, options);
   lines.push_back(fmt::format(
-      "{} {} of {} identities: of {} processes not all closed their logs ({}); {} hold, {} "
-      "violated; "
-      "`uctrace info --list identities` lists them",
-      verdict(Verdict::incomplete, options.colour), count.incomplete, run.identities.size(),
-      run.processes.size(), fmt::join(why, ", "), count.holds, count.violated));
+      "{}: not all of {} processes closed their logs ({}): {} of {} identities are incomplete, {} "
+      "hold, {} violated; `uctrace info --list identities` lists them",
+      verdict(Verdict::incomplete, options.colour), run.processes.size(), fmt::join(why, ", "),
+      count.incomplete, run.identities.size(), count.holds, count.violated));
   return lines;
 }
 
