@@ -1,189 +1,24 @@
 """`uctrace hang` on deadlocks of different shape, while they run and after a kill: who waits for whom,
-the circle, the rank that all wait for, the message that differs. A job that goes on is none."""
+the cycle, the rank that all wait for, the message that differs. A job that goes on is none."""
 
 import json
 import os
 import signal
 import time
-from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from pathlib import Path
 
-from harness import SOURCE_ROOT, TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started, wait_until
+from hang_shapes import LAST, LOCK_VERDICT, RANKS, SHAPES, Shape, calls, cycle_of, seats
+from harness import TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started, wait_until
 from mpi_jobs import MPIS
 from recordings import record_command
 
 SETTLE_TIMEOUT_S = 120
-RANKS = 4
-LAST = RANKS - 1
 MOMENTS_OF_A_SOUND_JOB = 15
 
 
 def ask_hang(data, *options):
     return json.loads(run_well([TOOL, "hang", data, "--format", "json", *options]).stdout)
-
-
-def seats(hang):
-    """{rank: row}, where each rank has one thread that calls MPI."""
-    check_equal(len(hang["ranks"]), RANKS, "ranks")
-    return {row["rank"]: row for row in hang["ranks"]}
-
-
-def calls(hang):
-    return {rank: row["call"] for rank, row in seats(hang).items()}
-
-
-def cycle_of(hang):
-    return [step["rank"] for step in hang["cycle"]]
-
-
-def line_of(function, text):
-    """The line of the program's source on which that stands."""
-    lines = (SOURCE_ROOT / "tests/programs/hangs.c").read_text().splitlines()
-    begin = next(i for i, line in enumerate(lines) if line.startswith(f"static void {function}("))
-    return begin + next(i for i, line in enumerate(lines[begin:]) if text in line) + 1
-
-
-# --- shapes --------------------------------------------------------------------------------------
-# Each says what must be named, of a running job and of a killed one alike.
-
-
-@dataclass(frozen=True)
-class Shape:
-    sits: dict  # {rank: call}
-    check: object  # (hang): what else
-    verdict: str = "deadlock"
-
-
-def circle(*ranks):
-    def named(hang):
-        check_equal(cycle_of(hang), list(ranks), "the circle")
-        check(all(step["call_site"] for step in hang["cycle"]), f"no call site: {hang['cycle']}")
-
-    return named
-
-
-def receives(hang):
-    circle(0, 1)(hang)
-    for rank in (0, 1):
-        row = seats(hang)[rank]
-        check_equal((row["peer"], row["tag"], row["comm"]), (1 - rank, 7, "MPI_COMM_WORLD"), "seat")
-        line = line_of("receive", "MPI_Recv")
-        check_equal(row["call_site"], f"receive (hangs.c:{line})", "call site")
-        check_equal(row["in_no_call"], False, "in a call")
-
-
-def sends(hang):
-    circle(0, 1)(hang)
-    row = seats(hang)[0]
-    check_equal((row["peer"], row["tag"]), (1, 8), "where the message is to go")
-    line = line_of("head_to_head_sends", "MPI_Send")
-    check(str(line) in row["call_site"], f"call site: {row}")
-
-
-def nearest(hang, differs, sent):
-    rows = [row for row in hang["nearest_unmatched"] if row["rank"] == 0]
-    check_equal(len(rows), 1, f"nearest sends: {hang['nearest_unmatched']}")
-    check_equal(rows[0]["differs"], [differs], "in what it differs")
-    found = {key: rows[0]["sent"][key] for key in sent}
-    check_equal(found, sent, "what was sent")
-    return rows[0]
-
-
-def tag(hang):
-    row = nearest(hang, "tag", {"rank": 1, "to": 0, "tag": 26, "bytes": 4})
-    check_equal((row["peer"], row["tag"]), (1, 25), "what is waited for")
-    says = "rank 0 waits for tag 25 from rank 1 on MPI_COMM_WORLD; rank 1 sent tag 26"
-    check(row["text"].startswith(says), f"text: {row['text']}")
-    circle(0, 1)(hang)  # rank 1 is in the barrier, to which rank 0 does not come
-
-
-def communicator(hang):
-    row = nearest(hang, "comm", {"rank": 1, "to": 0, "tag": 5, "comm": "copy"})
-    check_equal(row["comm"], "MPI_COMM_WORLD", "communicator of the receive")
-
-
-def barrier(hang):
-    check_equal(hang["cycle"], [], "circle")
-    check_equal([end["rank"] for end in hang["blocked_on"]], [LAST], "who is waited for")
-    end = hang["blocked_on"][0]
-    check_equal((end["all"], end["waiting"], end["ranks"]), (True, LAST, list(range(LAST))), "by whom")
-    check(f"rank {LAST}, which" in end["text"] and "in no MPI call since" in end["text"], f"text: {end['text']}")
-    row = seats(hang)[LAST]
-    check_equal((row["in_no_call"], row["last_call"]), (True, "MPI_Barrier"), "who computes")
-    check(row["last_call_site"].startswith("main (hangs.c:"), f"last call site: {row}")
-    waits = seats(hang)[0]["waits_for"]
-    check_equal([(w["what"], w["ranks"], w["any"]) for w in waits], [("collective", [LAST], False)], "wait")
-
-
-def mismatched(hang):
-    check_equal(len(hang["mismatched"]), 1, "operations that differ")
-    found = hang["mismatched"][0]
-    functions = {call["call"]: call["ranks"] for call in found["calls"]}
-    expected = {"MPI_Barrier": list(range(LAST)), "MPI_Allreduce": [LAST]}
-    check_equal(functions, expected, "who is in which")
-    check_equal(found["comm"], "MPI_COMM_WORLD", "communicator")
-    check_equal(found["number"], 2, "which collective call it is")  # after that of main()
-
-
-def sender(hang):
-    circle(0, 1)(hang)
-    waits = seats(hang)[0]["waits_for"]
-    check_equal([w["ranks"] for w in waits], [[1]], "of three messages one is missing")
-    check("MPI_Irecv" in [w["asked_by"] for w in waits], f"who asked: {waits}")
-
-
-def nobody(hang):
-    row = seats(hang)[0]
-    check_equal((row["peer"], row["tag"]), ("any", 11), "what is received")
-    wait = row["waits_for"][0]
-    check_equal((wait["ranks"], wait["any"]), (list(range(1, RANKS)), True), "who could send")
-    check_equal([row["stuck"] for row in hang["ranks"]], [True] * RANKS, "who is stuck")
-    check_equal(cycle_of(hang)[0], 0, "circle")
-    check_equal([step["any"] for step in hang["cycle"]], [True, False], "any of")
-
-
-def end(hang):
-    circle(0, LAST)(hang)
-
-
-def polls(hang):
-    row = seats(hang)[0]
-    check(row["polls"] >= 10, f"rank 0 polls: {row}")
-    check_equal((row["peer"], row["tag"]), (1, 14), "for what it polls")
-    check_equal(cycle_of(hang), [0, 1], "circle")
-    check(hang["cycle"][0]["unsure"], "that a poll goes on for ever is not sure")
-
-
-def lock(hang):
-    check_equal(cycle_of(hang), [0, 1], "circle")
-    wait = seats(hang)[1]["waits_for"][0]
-    check_equal((wait["what"], wait["ranks"]), ("lock", [0]), "who holds the lock")
-
-
-def barriers(but):
-    return {rank: "MPI_Barrier" for rank in range(RANKS)} | but
-
-
-SHAPES = {
-    "receives": Shape(barriers({0: "MPI_Recv", 1: "MPI_Recv"}), receives),
-    "sends": Shape(barriers({0: "MPI_Send", 1: "MPI_Send"}), sends),
-    "ring": Shape({rank: "MPI_Recv" for rank in range(RANKS)}, circle(*range(RANKS))),
-    "tag": Shape(barriers({0: "MPI_Recv"}), tag),
-    "communicator": Shape(barriers({0: "MPI_Recv"}), communicator),
-    "barrier": Shape(barriers({LAST: None}), barrier, "waiting"),
-    "mismatched": Shape(barriers({LAST: "MPI_Allreduce"}), mismatched),
-    "sender": Shape(barriers({0: "MPI_Waitall", 1: "MPI_Recv"}), sender),
-    "nobody": Shape(barriers({0: "MPI_Recv"}), nobody),
-    "end": Shape({rank: "MPI_Finalize" for rank in range(RANKS)} | {0: "MPI_Recv"}, end),
-    "polls": Shape(barriers({0: "MPI_Test", 1: "MPI_Recv"}), polls, "possible deadlock"),
-    # That a library has what it lets a rank lock is sure of Open MPI alone.
-    "lock": Shape(barriers({0: "MPI_Recv", 1: None}), lock, None),
-}
-LOCK_VERDICT = {"ompi": "deadlock", "mpich": "possible deadlock"}
-
-
-# --- jobs ----------------------------------------------------------------------------------------
 
 
 class Job:
@@ -212,6 +47,15 @@ class Job:
                 return hang
             check(time.monotonic() < deadline, f"it does not settle: {json.dumps(hang, indent=1)}")
 
+    def asked_until(self, wanted):
+        """The first hang that is so."""
+        deadline = time.monotonic() + SETTLE_TIMEOUT_S
+        while True:
+            hang = ask_hang(self.data)
+            if wanted(hang):
+                return hang
+            check(time.monotonic() < deadline, f"it does not come to it: {json.dumps(hang, indent=1)}")
+
     def kill(self):
         """The ranks; their launcher, which may not notice, is ended with the job."""
         for pid in self.pids:
@@ -219,12 +63,16 @@ class Job:
         wait_until(lambda: not any(is_alive(pid) for pid in self.pids), "killed ranks live")
 
 
-def is_alive(pid):
+def state_of(pid):
+    """As /proc has it: "T" is stopped; "X" also where there is no such process."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
-        return False
-    return state not in "ZX"
+        return "X"
+
+
+def is_alive(pid):
+    return state_of(pid) not in "ZX"
 
 
 def sits(row, call):
@@ -298,10 +146,69 @@ def aborted(mpi):
             (folder / "go").touch()
             finish(process)
         hang = ask_hang(job.data)
-        check_equal(hang["state"], "aborted", "state")
+        check_equal((hang["state"], hang["verdict"]), ("aborted", "waiting"), "what it was a moment before")
         check_equal([end["rank"] for end in hang["blocked_on"]], [LAST], f"who is waited for: {hang}")
         check("MPI_Abort" in hang["blocked_on"][0]["text"], f"text: {hang['blocked_on']}")
         check_equal(hang["blocked_on"][0]["all"], True, "by all")
+
+
+def threads_are_not_sure(mpi):
+    """A third thread could do what the two of each rank wait for: it would have no row yet."""
+    with scratch() as folder:
+        job = Job(mpi, "threads", folder)
+        with started(job.command):
+            job.wait_for_ranks()
+            hang = job.asked_until(lambda hang: hang["verdict"] == "possible deadlock")
+            check_equal(cycle_of(hang), [0, 1], "cycle")
+            for rank in (0, 1):
+                rows = [row for row in hang["ranks"] if row["rank"] == rank]
+                check_equal(sorted(row["tag"] for row in rows), [45, 46], "a row for each thread")
+                check(all("MPI_THREAD_MULTIPLE" in row["waits_for"][0]["unsure"] for row in rows), f"why: {rows}")
+            job.kill()
+        check_equal(ask_hang(job.data)["verdict"], "possible deadlock", "after a kill")
+
+
+def stopped_rank_is_named(mpi):
+    """It was stopped before the others came to the barrier, so that its log knows of no instant after that."""
+    with scratch() as folder:
+        job = Job(mpi, "stopped", folder)
+        with started(job.command):
+            job.wait_for_ranks()
+            os.kill(job.pids[LAST], signal.SIGSTOP)
+            wait_until(lambda: state_of(job.pids[LAST]) == "T", "the rank is not stopped")
+            (folder / "go").touch()
+            silent = [False] * LAST + [True]
+            hang = job.asked_until(
+                lambda hang: [row["silent"] for row in hang["ranks"]] == silent
+                and all(row["waits_for"] and row["settled"] for row in hang["ranks"][:LAST])
+            )
+            check_equal(hang["verdict"], "waiting", "verdict")
+            check_equal([calls(hang)[rank] for rank in range(LAST)], ["MPI_Barrier"] * LAST, "who waits")
+            check_equal([end["rank"] for end in hang["blocked_on"]], [LAST], "who is waited for")
+            check_equal(hang["blocked_on"][0]["all"], True, "by all")
+            check("nothing new in its log" in hang["blocked_on"][0]["text"], f"text: {hang['blocked_on']}")
+            os.kill(job.pids[LAST], signal.SIGCONT)
+            job.asked_until(lambda hang: not seats(hang)[LAST]["silent"] and hang["verdict"] == "waiting")
+            job.kill()
+
+
+def log_is_missing(mpi):
+    """Who left no log is taken for one that goes on."""
+    with scratch() as folder:
+        job = Job(mpi, "receives", folder)
+        with started(job.command):
+            job.wait_for_ranks()
+            job.settled(SHAPES["receives"])
+            job.kill()
+        logs = [path for path in job.data.iterdir() if f"{job.pids[1]}" in path.name]
+        check(logs, f"no log of process {job.pids[1]}: {sorted(path.name for path in job.data.iterdir())}")
+        for path in logs:
+            path.unlink()
+        hang = ask_hang(job.data)
+        check_equal(hang["verdict"], "waiting", "verdict")
+        waits = {row["rank"]: row["waits_for"] for row in hang["ranks"]}
+        check_equal(waits[0][0]["ranks"], [1], "rank 0 waits for who left no log")
+        check(any("rank 1 left no log" in line for line in hang["unknown"]), f"unknown: {hang['unknown']}")
 
 
 def sound_job_is_none(mpi):
@@ -313,7 +220,7 @@ def sound_job_is_none(mpi):
                 hang = ask_hang(job.data)
                 check_equal(hang["state"], "running", "state")
                 check(hang["verdict"] in ("waiting", "no rank waits"), f"a sound job: {hang}")
-                check_equal(hang["cycle"], [], "circle")
+                check_equal(hang["cycle"], [], "cycle")
             (folder / "stop").touch()
             check_equal(finish(process).status, 0, "exit status")
         hang = ask_hang(job.data)
@@ -322,13 +229,20 @@ def sound_job_is_none(mpi):
         check_equal(hang["ranks"], [], "ranks")
 
 
+OTHERS = {
+    "abort": aborted,
+    "threads": threads_are_not_sure,
+    "stopped": stopped_rank_is_named,
+    "missing-log": log_is_missing,
+    "goes-on": sound_job_is_none,
+}
+
+
 def body(mpi, *names):
-    for name in names or (*SHAPES, "abort", "goes-on"):
+    for name in names or (*SHAPES, *OTHERS):
         print(f"--- {name}", flush=True)
-        if name == "goes-on":
-            sound_job_is_none(mpi)
-        elif name == "abort":
-            aborted(mpi)
+        if name in OTHERS:
+            OTHERS[name](mpi)
         else:
             named_while_running_and_after_a_kill(mpi, name)
 

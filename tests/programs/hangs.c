@@ -1,6 +1,7 @@
 /* Jobs that hang, each in another shape, and one that does not: `hangs SHAPE [RANKS-FOLDER]`. In the
  * folder each rank leaves a file with its process id, named by its rank. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,55 @@ static void early_end(void) {
   if (rank == 0) receive(ranks - 1, 12, MPI_COMM_WORLD);
 }
 
+/* Rank 0 waits for one of the two messages that it began to receive together. Rank 2 waits for rank
+ * 0, which does not wait for it. */
+static void started_together(void) {
+  if (rank == 1) compute_for_ever();
+  if (rank == 2) receive(0, 42, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  int values[2];
+  MPI_Request requests[2];
+  MPI_Recv_init(&values[0], 1, MPI_INT, 1, 40, MPI_COMM_WORLD, &requests[0]);
+  MPI_Recv_init(&values[1], 1, MPI_INT, 2, 41, MPI_COMM_WORLD, &requests[1]);
+  MPI_Startall(2, requests);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
+
+/* Rank 1, one of the two that would do for rank 0, waits for rank 0; the other one computes. */
+static void one_of_two(void) {
+  if (rank == ranks - 1) compute_for_ever();
+  if (rank == 1) receive(0, 44, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  int values[2], which;
+  MPI_Request requests[2];
+  MPI_Irecv(&values[0], 1, MPI_INT, 1, 43, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(&values[1], 1, MPI_INT, ranks - 1, 43, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitany(2, requests, &which, MPI_STATUS_IGNORE);
+}
+
+static void* receive_in_thread(void* tag) {
+  receive(1 - rank, *(int*)tag, MPI_COMM_WORLD);
+  return NULL;
+}
+
+/* Two threads of each of the first two ranks wait for the other rank. */
+static void threads_of_two(void) {
+  if (rank > 1) return;
+  int tags[2] = {45, 46};
+  pthread_t thread;
+  pthread_create(&thread, NULL, receive_in_thread, &tags[0]);
+  receive_in_thread(&tags[1]);
+  pthread_join(thread, NULL);
+}
+
+/* All others come to the barrier once they are told to; the last rank never does. */
+static void stopped(const char* folder) {
+  if (rank == ranks - 1) compute_for_ever();
+  char go[4096];
+  snprintf(go, sizeof go, "%s/go", folder);
+  while (access(go, F_OK) != 0) sleep_ms(10);
+}
+
 /* Once it is told to, the last rank aborts the job, while the others wait for it. */
 static void aborts(const char* folder) {
   if (rank < ranks - 1) {
@@ -178,11 +228,17 @@ static void leave_id(const char* folder) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  const char *shape = argv[1], *folder = argv[2];
+  int level;
+  if (strcmp(shape, "threads") == 0) {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    if (level != MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 77);
+  } else {
+    MPI_Init(&argc, &argv);
+  }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   large = calloc(kLarge, sizeof *large);
-  const char *shape = argv[1], *folder = argv[2];
   MPI_Barrier(MPI_COMM_WORLD); /* all are connected */
   leave_id(folder);
   if (strcmp(shape, "receives") == 0) head_to_head_receives();
@@ -195,6 +251,10 @@ int main(int argc, char** argv) {
   if (strcmp(shape, "sender") == 0) missing_sender();
   if (strcmp(shape, "nobody") == 0) nobody_left();
   if (strcmp(shape, "end") == 0) early_end();
+  if (strcmp(shape, "startall") == 0) started_together();
+  if (strcmp(shape, "waitany") == 0) one_of_two();
+  if (strcmp(shape, "threads") == 0) threads_of_two();
+  if (strcmp(shape, "stopped") == 0) stopped(folder);
   if (strcmp(shape, "abort") == 0) aborts(folder);
   if (strcmp(shape, "polls") == 0) polls();
   if (strcmp(shape, "lock") == 0) lock_held();

@@ -1,5 +1,6 @@
 // Partitioned messages from rank 0 to rank 1 with delays of known length, and what came of them by
-// the program's own clock: one JSON object a line on standard output.
+// the program's own clock: one JSON object a line on standard output. A time is two readings of the
+// clock, before and after the call.
 //
 //     partitioned_waits single|threads DELAY-MS REPETITIONS SCENARIO...
 //
@@ -16,7 +17,7 @@
 
 #include "common.h"
 
-enum { kMostThreads = 16, kMostPartitions = 64, kFirstTag = 100 };
+enum { kMostThreads = 16, kMostPartitions = 64, kFirstTag = 100, kTimesTag = 1, kAskedTag = 2 };
 
 struct scenario {
   int number, threads, each, receives;
@@ -26,12 +27,18 @@ struct scenario {
 static int rank;
 static int64_t delay_ns;
 static long found, not_found;  // answers of MPI_Parrived
+static int64_t asked_ns;       // time for these questions
 
 static int64_t now_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
+
+// A call was entered and left between these.
+struct span {
+  int64_t before_ns, after_ns;
+};
 
 static void delay(void) {
   const int64_t until = now_ns() + delay_ns;
@@ -50,8 +57,8 @@ static int sends_of(const struct scenario* scenario) { return scenario->threads 
 struct worker {
   const struct scenario* scenario;
   MPI_Request request;
-  int first;         // of its partitions
-  int64_t ready_ns;  // before the last of them was made ready
+  int first;          // of its partitions
+  struct span ready;  // of the last of them
 };
 
 static void* make_ready(void* argument) {
@@ -59,30 +66,31 @@ static void* make_ready(void* argument) {
   const struct scenario* scenario = worker->scenario;
   const int first = worker->first, last = first + scenario->each - 1;
   if (strcmp(scenario->how, "range") == 0) {
-    worker->ready_ns = now_ns();
+    worker->ready.before_ns = now_ns();
     MPI_Pready_range(first, last, worker->request);
   } else if (strcmp(scenario->how, "list") == 0) {
     int list[kMostPartitions];
     for (int i = 0; i < scenario->each; ++i) list[i] = last - i;
-    worker->ready_ns = now_ns();
+    worker->ready.before_ns = now_ns();
     MPI_Pready_list(scenario->each, list, worker->request);
   } else {
     for (int i = first; i <= last; ++i) {
       if (is(scenario, "vls")) delay();
-      worker->ready_ns = now_ns();
+      worker->ready.before_ns = now_ns();
       MPI_Pready(i, worker->request);
     }
   }
+  worker->ready.after_ns = now_ns();
   return NULL;
 }
 
-// The time before the last partition was made ready.
-static int64_t make_all_ready(const struct scenario* scenario, MPI_Request request) {
+// When the last partition was made ready.
+static struct span make_all_ready(const struct scenario* scenario, MPI_Request request) {
   struct worker workers[kMostThreads];
   pthread_t threads[kMostThreads];
-  int64_t last_ns = 0;
+  struct span last = {0, 0};
   for (int i = 0; i < scenario->threads; ++i) {
-    workers[i] = (struct worker){scenario, request, i * scenario->each, 0};
+    workers[i] = (struct worker){scenario, request, i * scenario->each, {0, 0}};
     if (scenario->threads == 1) {
       make_ready(&workers[i]);
     } else if (pthread_create(&threads[i], NULL, make_ready, &workers[i]) != 0) {
@@ -91,30 +99,35 @@ static int64_t make_all_ready(const struct scenario* scenario, MPI_Request reque
   }
   for (int i = 0; i < scenario->threads; ++i) {
     if (scenario->threads > 1) pthread_join(threads[i], NULL);
-    if (workers[i].ready_ns > last_ns) last_ns = workers[i].ready_ns;
+    const struct span ready = workers[i].ready;
+    if (ready.before_ns > last.before_ns) last.before_ns = ready.before_ns;
+    if (ready.after_ns > last.after_ns) last.after_ns = ready.after_ns;
   }
-  return last_ns;
+  return last;
 }
 
 struct sender_times {
-  int64_t ready_ns, wait_ns, left_ns;
+  struct span ready, wait;
 };
 
 static struct sender_times send_once(const struct scenario* scenario, MPI_Request* request) {
   struct sender_times times;
   MPI_Start(request);
+  if (is(scenario, "fls")) {  // the receiver has asked for each partition
+    MPI_Recv(NULL, 0, MPI_BYTE, 1, kAskedTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   if (is(scenario, "fls") || is(scenario, "polls")) delay();
-  times.ready_ns = make_all_ready(scenario, *request);
-  times.wait_ns = now_ns();
+  times.ready = make_all_ready(scenario, *request);
+  times.wait.before_ns = now_ns();
   MPI_Wait(request, MPI_STATUS_IGNORE);
-  times.left_ns = now_ns();
+  times.wait.after_ns = now_ns();
   return times;
 }
 
 // --- receiver ------------------------------------------------------------------------------------
 
 struct receiver_times {
-  int64_t start_ns, wait_ns, left_ns;
+  struct span start, wait;
 };
 
 static int has_arrived(MPI_Request request, int partition) {
@@ -127,44 +140,41 @@ static int has_arrived(MPI_Request request, int partition) {
 static struct receiver_times receive_once(const struct scenario* scenario, MPI_Request* request) {
   struct receiver_times times;
   if (is(scenario, "late")) delay();
-  times.start_ns = now_ns();
+  times.start.before_ns = now_ns();
   MPI_Start(request);
+  times.start.after_ns = now_ns();
   if (is(scenario, "nls")) delay();
+  const int64_t began_ns = now_ns();
   for (int i = 0; i < scenario->receives; ++i) {
     while (!has_arrived(*request, i) && is(scenario, "polls")) {
     }
   }
-  times.wait_ns = now_ns();
+  asked_ns += now_ns() - began_ns;
+  if (is(scenario, "fls")) MPI_Send(NULL, 0, MPI_BYTE, 0, kAskedTag, MPI_COMM_WORLD);
+  times.wait.before_ns = now_ns();
   MPI_Wait(request, MPI_STATUS_IGNORE);
-  times.left_ns = now_ns();
+  times.wait.after_ns = now_ns();
   return times;
 }
 
 // --- both ----------------------------------------------------------------------------------------
 
-static int64_t waited(int64_t entered_ns, int64_t ready_ns, int64_t left_ns) {
-  const int64_t until_ns = ready_ns < left_ns ? ready_ns : left_ns;
-  return until_ns > entered_ns ? until_ns - entered_ns : 0;
-}
-
-static int64_t in_theory(const struct scenario* scenario) {
-  if (is(scenario, "fls") || is(scenario, "late")) return delay_ns;
-  return is(scenario, "vls") ? delay_ns * scenario->each : 0;
+static void tell_span(const char* name, struct span span) {
+  printf(",\"%s\":[%lld,%lld]", name, (long long)span.before_ns, (long long)span.after_ns);
 }
 
 static void tell(const struct scenario* scenario, int repetition, size_t bytes,
                  struct sender_times sender, struct receiver_times receiver) {
-  const int64_t late_sender = waited(receiver.wait_ns, sender.ready_ns, receiver.left_ns);
-  // A send that was complete before its receive was started did not wait for it.
-  const int64_t late_receiver = sender.left_ns < receiver.start_ns
-                                    ? 0
-                                    : waited(sender.wait_ns, receiver.start_ns, sender.left_ns);
   printf(
       "{\"scenario\":%d,\"variant\":\"%s\",\"tag\":%d,\"use\":%d,\"sends\":%d,\"receives\":%d,"
-      "\"bytes\":%zu,\"theory_ns\":%lld,\"late_sender_ns\":%lld,\"late_receiver_ns\":%lld}\n",
+      "\"bytes\":%zu",
       scenario->number, scenario->variant, kFirstTag + scenario->number, repetition,
-      sends_of(scenario), scenario->receives, bytes, (long long)in_theory(scenario),
-      (long long)late_sender, (long long)late_receiver);
+      sends_of(scenario), scenario->receives, bytes);
+  tell_span("ready", sender.ready);
+  tell_span("send_wait", sender.wait);
+  tell_span("start", receiver.start);
+  tell_span("receive_wait", receiver.wait);
+  printf("}\n");
 }
 
 static void run_scenario(const struct scenario* scenario, int repetitions) {
@@ -186,11 +196,11 @@ static void run_scenario(const struct scenario* scenario, int repetitions) {
     if (rank == 0) {
       fill(data, bytes, seed);
       sender = send_once(scenario, &request);
-      MPI_Send(&sender, sizeof sender, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+      MPI_Send(&sender, sizeof sender, MPI_BYTE, 1, kTimesTag, MPI_COMM_WORLD);
     } else {
       const struct receiver_times receiver = receive_once(scenario, &request);
       if (!holds(data, bytes, seed)) fail("wrong contents in scenario %d", scenario->number);
-      MPI_Recv(&sender, sizeof sender, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(&sender, sizeof sender, MPI_BYTE, 0, kTimesTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       tell(scenario, i, bytes, sender, receiver);
     }
   }
@@ -223,7 +233,10 @@ int main(int argc, char** argv) {
     const struct scenario scenario = read_scenario(argv[i], i - 4);
     run_scenario(&scenario, repetitions);
   }
-  if (rank == 1) printf("{\"found\":%ld,\"not_found\":%ld}\n", found, not_found);
+  if (rank == 1) {
+    printf("{\"found\":%ld,\"not_found\":%ld,\"asked_ns\":%lld}\n", found, not_found,
+           (long long)asked_ns);
+  }
   MPI_Finalize();
   return 0;
 }
