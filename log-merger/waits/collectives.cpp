@@ -55,10 +55,6 @@ std::string_view without_suffix(std::string_view function) {
 
 }  // namespace
 
-bool is_whole(const ProcessLog& log) {
-  return log.recorded.whole() && log.file.dropped_records() == 0;
-}
-
 CallIndex CollectiveOperation::left_by_process(const Job& job, ProcessIndex process) const {
   const auto own = std::partition_point(calls.begin(), calls.end(), [&](CallIndex index) {
     return job.calls[index].process < process;

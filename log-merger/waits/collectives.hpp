@@ -35,9 +35,6 @@ struct CollectiveOperation {
   CallIndex left_by_process(const Job& job, ProcessIndex process) const;
 };
 
-// Nothing that the process called is missing, but for what came after its death.
-bool is_whole(const ProcessLog& log);
-
 class Collectives {
  public:
   Collectives(const Job& job, RolesOfCalls& roles);

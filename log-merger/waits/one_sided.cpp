@@ -4,7 +4,6 @@
 #include <iterator>
 #include <set>
 
-#include "log-merger/waits/collectives.hpp"
 #include "log-merger/waits/windows.hpp"
 
 namespace uctrace::merge {
@@ -120,7 +119,7 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
   for (const auto& [pair, accesses] : of_pair) {
     const auto found = shared.exposures.find(pair.second);
     const bool fits = found != shared.exposures.end() && found->second.size() == accesses.size() &&
-                      is_whole(job_.logs[pair.first]) && is_whole(job_.logs[pair.second]);
+                      job_.logs[pair.first].is_whole() && job_.logs[pair.second].is_whole();
     if (!fits) {
       unknown_targets.insert(pair.second);
       for (const Access* access : accesses) {
