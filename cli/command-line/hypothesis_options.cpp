@@ -91,11 +91,12 @@ void parse_balance(const std::string& text, Hypotheses& hypotheses) {
     hypotheses.balanced_ranks.clear();
     return;
   }
-  hypotheses.balance = Balance::ranks;
-  hypotheses.balanced_ranks = split(text);
-  if (has_empty(hypotheses.balanced_ranks)) {
+  std::vector<std::string> ranks = split(text);
+  if (has_empty(ranks)) {
     refuse("--balance", text, "a rank is missing", "give run, phases, or ranks such as 0,3");
   }
+  hypotheses.balance = Balance::ranks;
+  hypotheses.balanced_ranks = std::move(ranks);
 }
 
 NetworkChange parse_network(const std::string& text) {

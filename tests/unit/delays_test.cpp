@@ -5,7 +5,8 @@
 
 #include <map>
 
-#include "log-merger/waits/replay.hpp"
+#include "log-merger/waits/dependencies.hpp"
+#include "log-merger/waits/ideal_times.hpp"
 #include "tests/unit/job_builder.hpp"
 
 namespace uctrace::merge {
@@ -134,7 +135,8 @@ TEST_CASE("who completes a non-blocking operation waits for all in the ideal run
     for (const auto& [completing, begun] : completions) {
       collectives.completed_by(completing, begun);
     }
-    const auto ideal = ideal_times(waiting.job(), roles, collectives, {});
+    find_dependencies(waiting.job(), collectives, {});
+    const auto ideal = ideal_times(waiting.job(), roles);
     CAPTURE(blocking);
     // It begins with the first call of each: rank 0's is made after its first work.
     CHECK(ideal[1] == 10 * 101);

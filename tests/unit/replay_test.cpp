@@ -1,5 +1,7 @@
 // The replay of a run, and what hypotheses make of it, against an evaluator that knows nothing of
 // order: it goes on with whatever can go on until all is over.
+#include "log-merger/replay/replay.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -7,8 +9,6 @@
 #include <optional>
 #include <random>
 #include <vector>
-
-#include "log-merger/replay/replay.hpp"
 
 namespace uctrace::replay {
 namespace {
@@ -63,8 +63,7 @@ void add_message(Program& program, Random& random, std::int32_t number) {
   const std::size_t to = (from + 1 + random() % (program.ranks.size() - 1)) % program.ranks.size();
   const std::int32_t sent = add_call(program, from, random);
   const std::int32_t received = add_call(program, to, random);
-  program.dependencies.push_back(
-      {DependencyKind::message, received, received, sent, number, -1});
+  program.dependencies.push_back({DependencyKind::message, received, received, sent, number, -1});
   if (random() % 3 == 0) {  // by rendezvous
     program.dependencies.push_back({DependencyKind::receiver, sent, sent, received, number, -1});
   }
@@ -89,7 +88,9 @@ struct Changed {
 class Naive {
  public:
   Naive(const Program& program, const Changed& changed)
-      : program_(program), changed_(changed), entered_(static_cast<std::size_t>(program.calls)),
+      : program_(program),
+        changed_(changed),
+        entered_(static_cast<std::size_t>(program.calls)),
         left_(entered_.size()) {
     for (bool goes_on = true; goes_on;) {
       goes_on = false;
@@ -223,8 +224,7 @@ TEST_CASE("replay: as it was, every rank ends when it did, to the nanosecond") {
     const Program program = random_program(random);
     const Recorded run = recorded(program);
     Times as_it_was;
-    const Replayed replayed =
-        replay(run.calls, run.dependencies, program.ranks.size(), as_it_was);
+    const Replayed replayed = replay(run.calls, run.dependencies, program.ranks.size(), as_it_was);
     CHECK(replayed.contradicted == 0);
     for (std::size_t rank = 0; rank < program.ranks.size(); ++rank) {
       std::int64_t end = 0, computed = 0;
@@ -260,12 +260,46 @@ TEST_CASE("replay: changed, every rank ends when the changed program does") {
   }
 }
 
+TEST_CASE("replay: a call that begins when the one before it ends is entered after that") {
+  // Rank 0 receives what rank 1 sends at 900, and sends in turn without a pause.
+  const std::vector<Call> calls = {
+      {10, 1000, 0}, {1000, 1010, 0}, {1010, 1011, 0, Part::end_of_mpi}, {0, 1, 1}, {900, 910, 1}};
+  Times times;
+  const std::vector<Dependency> of_message = {{DependencyKind::message, 0, 0, 4, 0, -1}};
+  CHECK(replay(calls, of_message, 2, times).processes[0].computing_ns == 0);
+  // All of a barrier come and go at one instant, of which one comes last.
+  const std::vector<Call> barrier = {{5, 20, 0}, {20, 20, 1}, {10, 20, 1}};
+  std::vector<Dependency> members;
+  for (const std::int32_t call : {0, 1}) {
+    members.push_back({DependencyKind::operation, call, call, -1, -1, 0});
+  }
+  const Replayed replayed = replay(barrier, members, 2, times);
+  CHECK(replayed.contradicted == 0);
+  CHECK(replayed.followed == 2);
+}
+
+TEST_CASE("replay: who also waited for what is not known is not freed by a faster network") {
+  class Fast : public Times {
+   public:
+    std::optional<Way> way_of(std::int32_t) override { return Way{5, false}; }
+  };
+  class FastBeside final : public Fast {
+   public:
+    bool waits_for_unknown(std::int32_t) override { return true; }
+  };
+  const std::vector<Call> calls = {{0, 1000, 0}, {100, 110, 1}};
+  const std::vector<Dependency> of_message = {{DependencyKind::message, 0, 0, 1, 0, -1}};
+  Fast alone;
+  CHECK(replay(calls, of_message, 2, alone).processes[0].end_ns == 105);
+  FastBeside beside;
+  CHECK(replay(calls, of_message, 2, beside).processes[0].end_ns == 900);
+}
+
 TEST_CASE("replay: what the clocks contradict is left out and counted") {
   // The message is said to have been sent after it was received.
   const std::vector<Call> calls = {{100, 110, 0}, {0, 50, 1}};
   Times times;
-  const Replayed replayed =
-      replay(calls, {{DependencyKind::message, 1, 1, 0, 0, -1}}, 2, times);
+  const Replayed replayed = replay(calls, {{DependencyKind::message, 1, 1, 0, 0, -1}}, 2, times);
   CHECK(replayed.contradicted == 1);
   CHECK(replayed.followed == 0);
   CHECK(replayed.processes[1].end_ns == 50);

@@ -42,10 +42,8 @@ class RunBuilder {
     for (std::size_t i = 0; i < after_ns.size(); ++i) {
       const std::int64_t own =
           call(i, "MPI_Barrier", after_ns[i], last + 10 - now(i) - after_ns[i]);
-      run.call_dependencies.push_back({.kind = DependencyKind::operation,
-                                       .call = own,
-                                       .begun = own,
-                                       .operation = operations_});
+      run.call_dependencies.push_back(
+          {.kind = DependencyKind::operation, .call = own, .begun = own, .operation = operations_});
     }
     ++operations_;
   }
@@ -67,12 +65,12 @@ class RunBuilder {
     hop.transport = run.texts.intern("tcp");
     hop.payload_bytes = bytes;
     run.hops.push_back(hop);
-    run.call_dependencies.push_back({.kind = DependencyKind::message,
-                                     .call = received,
-                                     .begun = received,
-                                     .on = sent,
-                                     .message =
-                                         static_cast<std::int64_t>(run.messages.size()) - 1});
+    run.call_dependencies.push_back(
+        {.kind = DependencyKind::message,
+         .call = received,
+         .begun = received,
+         .on = sent,
+         .message = static_cast<std::int64_t>(run.messages.size()) - 1});
   }
 
   const Run& finish() {
@@ -166,8 +164,8 @@ TEST_CASE("simulate: computing, functions and ranks that are faster") {
 TEST_CASE("simulate: what is computed before a call site") {
   RunBuilder builder(1);
   Run& run = builder.run;
-  run.call_sites.push_back({.label = run.texts.intern("solve (a.c:7)"),
-                            .function = run.texts.intern("solve")});
+  run.call_sites.push_back(
+      {.label = run.texts.intern("solve (a.c:7)"), .function = run.texts.intern("solve")});
   run.stacks.push_back({.call_site = 0});
   builder.call(0, "MPI_Wtime", 100, 0, 0);
   builder.call(0, "MPI_Wtime", 100, 0);
@@ -200,8 +198,7 @@ TEST_CASE("simulate: messages over another network") {
     // 1000 bytes at 1024^3 a second are 931 ns.
     CHECK(predicted(run, network("tcp=latency:200ns,bandwidth:1G")) == 100 + 200 + 931);
     CHECK(predicted(run, network("all=latency:0,bandwidth:1024G")) == 100 + 5);
-    CHECK(refusal(run, network("rc=latency:0,bandwidth:1G")).find("all, tcp") !=
-          std::string::npos);
+    CHECK(refusal(run, network("rc=latency:0,bandwidth:1G")).find("all, tcp") != std::string::npos);
   }
 }
 
@@ -282,19 +279,22 @@ TEST_CASE("simulate: hypotheses as they are written") {
   CHECK(change.transport == "rc_mlx5");
   CHECK(change.latency_ns == 1500);
   CHECK(change.bytes_per_s == std::uint64_t{10} << 30);
-  for (const char* text : {"", "compute", "compute=", "=2", "compute=0", "compute=-1", "compute=nan",
-                           "compute=inf", "compute=2x", "compute@=2", "compute@1,=2", "compute=1e99"}) {
+  for (const char* text :
+       {"", "compute", "compute=", "=2", "compute=0", "compute=-1", "compute=nan", "compute=inf",
+        "compute=2x", "compute@=2", "compute@1,=2", "compute=1e99"}) {
     CHECK_THROWS_AS(cli::parse_faster(text), Error);
   }
-  for (const char* text : {"", "tcp", "=latency:1us,bandwidth:1G", "tcp=", "tcp=latency:1us",
-                           "tcp=bandwidth:1G", "tcp=latency:1us,bandwidth:0", "tcp=latency,bandwidth:1G",
-                           "tcp=latency:9999s,bandwidth:1G", "tcp=speed:1,latency:1us,bandwidth:1G"}) {
+  for (const char* text :
+       {"", "tcp", "=latency:1us,bandwidth:1G", "tcp=", "tcp=latency:1us", "tcp=bandwidth:1G",
+        "tcp=latency:1us,bandwidth:0", "tcp=latency,bandwidth:1G", "tcp=latency:9999s,bandwidth:1G",
+        "tcp=speed:1,latency:1us,bandwidth:1G"}) {
     CHECK_THROWS_AS(cli::parse_network(text), Error);
   }
   Hypotheses hypotheses;
   CHECK_THROWS_AS(cli::parse_balance("1,,2", hypotheses), Error);
   cli::parse_balance("phases", hypotheses);
   CHECK(hypotheses.balance == Balance::phases);
+  CHECK_THROWS_AS(cli::parse_balance("0,3", hypotheses), Error);  // it would be forgotten
 }
 
 }  // namespace
