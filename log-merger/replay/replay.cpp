@@ -194,7 +194,9 @@ class Replay {
     Both ready = process.now;  // but for messages that go another way than they did
     std::int64_t recorded_ns = ready.recorded_ns;
     std::int64_t arrived_ns = INT64_MIN;
-    bool waits_as_it_did = times_.waits_for_unknown(index);
+    // What it waited for besides takes as long as it did: the call keeps its length.
+    const bool keeps_length = times_.waits_for_unknown(index);
+    bool waits_as_it_did = keeps_length;
     for (const Dependency& on : dependencies_of(index)) {
       const Both entry = entry_of(on);
       if (!entry.known() || entry.recorded_ns > one.end_ns) {
@@ -207,6 +209,7 @@ class Replay {
       recorded_ns = std::max(recorded_ns, entry.recorded_ns);
       if (const auto way = on.message < 0 ? std::nullopt : times_.way_of(on.message)) {
         arrived_ns = std::max(arrived_ns, later(begun_ns(on, entry, *way), way->ns));
+        if (keeps_length) ready.replayed_ns = std::max(ready.replayed_ns, entry.replayed_ns);
       } else {
         ready.replayed_ns = std::max(ready.replayed_ns, entry.replayed_ns);
         waits_as_it_did = true;

@@ -292,7 +292,7 @@ TEST_CASE("replay: who also waited for what is not known is not freed by a faste
   Fast alone;
   CHECK(replay(calls, of_message, 2, alone).processes[0].end_ns == 105);
   FastBeside beside;
-  CHECK(replay(calls, of_message, 2, beside).processes[0].end_ns == 900);
+  CHECK(replay(calls, of_message, 2, beside).processes[0].end_ns == 1000);
 }
 
 TEST_CASE("replay: what the clocks contradict is left out and counted") {
