@@ -67,7 +67,7 @@ class Replay {
   static constexpr std::int64_t kNotEntered = INT64_MIN;
 
   struct Process {
-    bool began = false;
+    bool began = false, ended = false;
     Both now;
   };
 
@@ -158,7 +158,7 @@ class Replay {
 
   // Processes begin when they did.
   void begin(std::uint32_t process, std::int64_t at_ns) {
-    processes_[process] = {true, {at_ns, at_ns}};
+    processes_[process] = {true, false, {at_ns, at_ns}};
     result_.processes[process] = {true, at_ns, at_ns, 0};
   }
 
@@ -166,6 +166,7 @@ class Replay {
     const Call& one = call(index);
     Process& process = processes_[one.process];
     ProcessTimes& times = result_.processes[one.process];
+    if (process.ended) return;
     if (!process.began) {
       begin(one.process, one.start_ns);
     } else {
@@ -188,7 +189,8 @@ class Replay {
   void leave(std::int32_t index) {
     const Call& one = call(index);
     Process& process = processes_[one.process];
-    if (one.part == Part::end_of_mpi) return;
+    process.ended = process.ended || one.part == Part::end_of_mpi;
+    if (process.ended) return;
     if (one.part == Part::start_of_mpi) return begin(one.process, one.end_ns);
     ++result_.calls;
     Both ready = process.now;  // but for messages that go another way than they did
