@@ -8,18 +8,13 @@
 
 namespace uctrace::merge {
 
-OneSided::OneSided(const Job& job, RolesOfCalls& roles) : job_(job) {
-  for (const ProcessIndex process : job.logs.indexes()) {
-    const ProcessLog& log = job.logs[process];
-    if (log.rank() >= 0) process_of_rank_[{log.world, log.rank()}] = process;
-  }
+OneSided::OneSided(const Job& job, RolesOfCalls& roles) : job_(job), ranks_(job) {
   for (const ProcessIndex process : job.logs.indexes()) add_calls(process, roles);
 }
 
 ProcessIndex OneSided::target_of(const MpiCall& c) const {
-  const auto found =
-      process_of_rank_.find({job_.logs[c.process].world, world_rank(job_, c, c.peer)});
-  return found == process_of_rank_.end() ? ProcessIndex() : found->second;
+  const auto addressed = ranks_.addressed(c.process, c.comm, c.peer);
+  return addressed ? addressed->process : ProcessIndex();
 }
 
 void OneSided::add_calls(ProcessIndex process, RolesOfCalls& roles) {

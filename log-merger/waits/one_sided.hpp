@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "log-merger/job/job.hpp"
+#include "log-merger/mpi/processes_of_ranks.hpp"
 #include "log-merger/waits/call_roles.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
@@ -60,7 +61,7 @@ class OneSided {
   const Job& job_;
   std::map<Key, Shared> windows_;
   std::vector<CallDependency> dependencies_;
-  std::map<std::pair<Index, std::int32_t>, ProcessIndex> process_of_rank_;  // by world and rank
+  const ProcessesOfRanks ranks_;
 };
 
 }  // namespace uctrace::merge
