@@ -257,7 +257,8 @@ bool start_pool() {
   }
   pool.never_drops = pool.has_helper && is_switched_on("UCTRACE_NEVER_DROP");
   if (pool.never_drops) {
-    pool.page->never_drops = 1;
+    // The packer copies the page already.
+    __atomic_store_n(&pool.page->never_drops, std::uint8_t{1}, __ATOMIC_RELAXED);
   }
   const bool ok = reason == 0 || start_counting(reason);
   errno = saved_errno;

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import time
+from contextlib import suppress
 from dataclasses import replace as with_changes
 from pathlib import Path
 
@@ -59,7 +60,8 @@ class Job:
     def kill(self):
         """The ranks; their launcher, which may not notice, is ended with the job."""
         for pid in self.pids:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # a launcher ends the others where one has died
+                os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not any(is_alive(pid) for pid in self.pids), "killed ranks live")
 
 
