@@ -135,7 +135,7 @@ int respects(const Difference& differs) {
 }
 
 template <typename Lists, typename Key>
-const auto& list_of(const Lists& lists, const Key& key) {
+const auto& list_of(const Lists& lists, Key key) {
   static const typename Lists::mapped_type kEmpty;
   const auto found = lists.find(key);
   return found == lists.end() ? kEmpty : found->second;
