@@ -1,9 +1,9 @@
-"""What the README tells a first-time user, tried literally: every command line of its code blocks runs
-in a folder like a built clone, shows what the README shows, and every verb, option and file that it
-names exists.
+"""What the README and the tutorials tell a first-time user, tried literally: every command line of their code
+blocks runs in a folder like a built clone, shows what the document shows, and every verb, option and file that
+the README names exists.
 
 Shown lines are looked for in the real output, in their order; others may lie between them, for the
-README leaves out what does not matter there. Numbers, the units of times, the host and the widths of
+documents leave out what does not matter there. Numbers, the units of times, the host and the widths of
 columns may differ; everything else is the same: operations, transports, functions, words."""
 
 import os
@@ -16,6 +16,7 @@ from harness import BUILD_ROOT, PROGRAMS, SOURCE_ROOT, TOOL, check, need, run, r
 from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
 
 README = (SOURCE_ROOT / "README.md").read_text()
+TUTORIALS = ("applications", "libraries")
 SCRIPTS = ("./quickstart", "./run-tests")  # they install; what they run is tested elsewhere
 HOST_IN_README = "vm"
 END_OF_OUTPUT = "=== end of output ==="
@@ -33,11 +34,11 @@ def is_command(line):
     return line.startswith(("$ ", "./", "build/uctrace "))
 
 
-def transcripts():
-    """For each section its [(command, shown lines)]: what is typed into one shell."""
-    for section in re.split(r"^## ", README, flags=re.MULTILINE):
+def transcripts(parts):
+    """For each part of a document its [(command, shown lines)]: what is typed into one shell."""
+    for part in parts:
         steps = []
-        for block in code_blocks(section):
+        for block in code_blocks(part):
             for line in block if is_command(block[0]) else []:
                 if is_command(line):
                     steps.append((line.removeprefix("$ "), []))
@@ -45,6 +46,10 @@ def transcripts():
                     steps[-1][1].append(line)
         if steps:
             yield steps
+
+
+def sections_of_readme():
+    return re.split(r"^## ", README, flags=re.MULTILINE)
 
 
 def like(line):
@@ -69,7 +74,7 @@ def run_together(steps, folder, env):
     for command, _ in steps:
         script += f"{command}\necho '{END_OF_OUTPUT}'\n"
     result = run(["bash", "-c", script], cwd=folder, env=env, timeout=TIMEOUT_S)
-    check(result.status == 0, f"a command of the README failed: {result}")
+    check(result.status == 0, f"a command of the document failed: {result}")
     outputs = result.stdout.split(f"{END_OF_OUTPUT}\n")
     check(len(outputs) == len(steps) + 1, f"fewer outputs than commands: {result}")
     return outputs
@@ -103,13 +108,14 @@ def with_mpi(mpi, folder):
     return env
 
 
-def commands_work(mpi):
+def commands_work(parts, mpi):
     tried = 0
     with scratch() as folder:
         like_a_clone(folder)
         env = with_mpi(mpi, folder)
-        for steps in transcripts():
-            steps = [step for step in steps if not step[0].startswith(SCRIPTS)]
+        for steps in transcripts(parts):
+            # A tutorial builds its example; here that is built already.
+            steps = [step for step in steps if not step[0].startswith((*SCRIPTS, "ninja "))]
             # A section that names an MPI need not be tried under another.
             if mpi != "ompi" and any(".openmpi" in command for command, _ in steps):
                 continue
@@ -117,11 +123,11 @@ def commands_work(mpi):
             for (command, shown), output in zip(steps, outputs):
                 check_shown(command, shown, output)
                 tried += 1
-    check(tried >= 2, f"the README has only {tried} commands to try")
+    check(tried >= 2, f"the document has only {tried} commands to try")
 
 
 def scripts_are_there():
-    named = {command.split()[0] for steps in transcripts() for command, _ in steps}
+    named = {command.split()[0] for steps in transcripts(sections_of_readme()) for command, _ in steps}
     for script in SCRIPTS:
         check(script in named, f"the README does not name {script}")
         path = SOURCE_ROOT / script
@@ -163,8 +169,10 @@ def readme_is_true(part):
         scripts_are_there()
         names_exist()
         quickstart_shows_a_run()
+    elif part in TUTORIALS:
+        commands_work([(SOURCE_ROOT / f"docs/tutorial-{part}.md").read_text()], "ompi")
     else:
-        commands_work(part)
+        commands_work(sections_of_readme(), part)
 
 
 run_test(readme_is_true)
