@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "cli/data-folder/shown_folder.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
@@ -9,11 +10,15 @@ namespace uctrace::cli {
 
 int run(const InfoCommand& command) {
   end_quietly_on_closed_pipe();
-  const Run merged = load_run(command.data, Rows::of_run);
   InfoOptions options = command.options;
   options.colour = colour_of_output();
-  write_info(std::cout, merged, options);
-  return count_identities(merged).violated == 0 ? kOk : kIdentityViolated;
+  options.folder = shown_folder(command.data);
+  std::size_t violated = 0;
+  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+    violated = count_identities(rows.run()).violated;
+    write_info(out, rows, options);
+  });
+  return violated == 0 ? kOk : kIdentityViolated;
 }
 
 }  // namespace uctrace::cli

@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "cli/data-folder/shown_folder.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
@@ -12,6 +13,7 @@ int run(const ReportCommand& command) {
   end_quietly_on_closed_pipe();
   ReportOptions options = command.options;
   options.colour = colour_of_output();
+  options.folder = shown_folder(command.data);
   tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
     write_report(out, rows, Filter(rows, command.filter), options);
   });

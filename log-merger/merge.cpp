@@ -21,6 +21,7 @@
 #include "log-merger/peers/unlogged_peers.hpp"
 #include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/latencies.hpp"
 #include "log-merger/summaries/profile_identities.hpp"
 #include "log-merger/summaries/sums.hpp"
 #include "log-merger/summaries/traffic_tables.hpp"
@@ -82,7 +83,8 @@ merge::Found counted(merge::Job& job) {
                           run.facets = find_facets(run);
                           lay_out_sums(run);
                         },
-                        [&] { traffic.count_mpi_calls(); }});
+                        [&] { traffic.count_mpi_calls(); },
+                        [&] { merge::lay_out_latencies(run); }});
   // Nobody looks at these any more.
   each_of(job.workers, {[&] { job.uct = {}; }, [&] { job.arrivals = {}, job.operations_of = {}; },
                         [&] { traffic.count_transfers(); }, [&] { traffic.count_ucp_operations(); },

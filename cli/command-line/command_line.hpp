@@ -33,6 +33,8 @@ struct CheckCommand {
   Format format = Format::table;
   std::optional<std::size_t> limit;
   std::vector<std::string> program;  // a launcher line or a program; empty = this machine's MPIs
+  DataChoice data;                   // of the run that is to be as expected
+  std::string expect;                // empty: no run is looked at
 };
 struct RecordCommand {
   std::filesystem::path folder = default_folder();

@@ -19,7 +19,8 @@ const Choices<Format> kFormats = {{"table", Format::table},
 const Choices<ReportBy> kReportBy = {
     {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
     {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
-    {"gpu-nic", ReportBy::gpu_nic},       {"all", ReportBy::all}};
+    {"gpu-nic", ReportBy::gpu_nic},       {"protocol", ReportBy::protocol},
+    {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},
     {"kind", CommsBy::kind},           {"rank", CommsBy::rank},
@@ -49,6 +50,7 @@ const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
                                       {"links", InfoList::links},
                                       {"faults", InfoList::faults},
                                       {"notes", InfoList::notes},
+                                      {"settings", InfoList::settings},
                                       {"all", InfoList::all}};
 
 const Choices<ExportTo> kExportTo = {
@@ -176,6 +178,16 @@ void Grammar::add_check() {
            fmt::format("Folder that will hold the data [{}]", kDefaultFolderText));
   add_format(verb, check_.format);
   add_limit(verb, check_.limit, "Rows to print [all]");
+  auto* const expect =
+      verb.add_option("--expect", check_.expect,
+                      "Look at a recorded run instead: whether payload within hosts (intra) and "
+                      "between hosts (inter) went by these transports alone")
+          ->check(not_empty("--expect"))
+          ->type_name("inter=A|B,intra=C");
+  add_path(verb, "--run", check_.data.folder, "DIR",
+           fmt::format("The folder of that run [{}]", kDefaultFolderText))
+      ->needs(expect);
+  add_job(verb, check_.data);
 }
 
 void Grammar::add_record() {
@@ -222,11 +234,13 @@ void Grammar::add_merge() {
 }
 
 void Grammar::add_report() {
-  CLI::App& verb =
-      add_verb("report", "Tables: transports, MPI functions, rank pairs, call sites", report_);
+  CLI::App& verb = add_verb(
+      "report", "Findings, and tables: transports, MPI functions, rank pairs, protocols", report_);
   add_data(verb, report_.data);
   add_job(verb, report_.data);
   add_choice(verb, "--by", report_.options.by, kReportBy, "Which table [all]");
+  verb.add_flag("--findings", report_.options.only_findings,
+                "What is worth looking at, in words, and what to try; no tables");
   add_format(verb, report_.options.format);
   add_limit(verb, report_.options.limit, "Rows of each table [all]");
   verb.add_flag_callback(

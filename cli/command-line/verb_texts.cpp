@@ -30,7 +30,7 @@ const VerbText kOwnText = {
 
 const std::map<std::string, VerbText> kVerbTexts = {
     {"check",
-     {.arguments = "[DIR] [-- COMMAND...]",
+     {.arguments = "[DIR] [-- COMMAND...] | --run DIR --expect inter=A|B,intra=C",
       .description =
           {"Looks at what a recording depends on: the preload library, UCX, MPI, the clocks, the "
            "folder for the data, limits and the kernel. Each line says ok, warning or problem and "
@@ -39,12 +39,18 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "libraries are looked at; it is not run. Without one, the MPIs and the UCX that are "
            "found on this machine.",
            "UCX is proven by a trial: two processes of uctrace's own exchange messages through it, "
-           "are recorded, merged, and their accounts must balance."},
+           "are recorded, merged, and their accounts must balance.",
+           "With --expect it looks at a recorded run instead: whether all payload between hosts "
+           "(inter) and within hosts (intra) went by the transports that are listed. Names are "
+           "those of UCX_TLS: rc means rc_mlx5 and rc_verbs, sm all of shared memory. The pairs "
+           "that did otherwise are listed."},
       .examples = {{"uctrace check", "this machine, its MPIs and UCX"},
                    {"uctrace check -- mpirun -np 4 ./app", "a job, before it is run"},
-                   {"uctrace check /scratch/run1 --format json", "another folder, for a program"}},
-      .exit_status = {{"0", "everything is ok, or there are warnings only"},
-                      {"1", "there is a problem"},
+                   {"uctrace check /scratch/run1 --format json", "another folder, for a program"},
+                   {"uctrace check --run DIR --expect 'inter=rc,intra=cma|self'",
+                    "an acceptance test of a recorded run"}},
+      .exit_status = {{"0", "everything is ok, or there are warnings only; the run is as expected"},
+                      {"1", "there is a problem; the run is not as expected, or not provably"},
                       {"125", "the check itself could not be made"}}}},
     {"record",
      {.arguments = "-- COMMAND...",
@@ -111,13 +117,18 @@ const std::map<std::string, VerbText> kVerbTexts = {
     {"report",
      {.arguments = "[DIR]",
       .description =
-          {"Prints up to five tables: top contenders (which UCT operation over which transport "
-           "carried how much), MPI functions (which asked for how much, and their time), pairs of "
+          {"Begins with findings: what is worth looking at, in words, with what to try and the "
+           "command that shows it. --findings prints nothing else.",
+           "Then it prints up to seven tables: top contenders (which UCT operation over which "
+           "transport carried how much), MPI functions (which asked for how much, and their time), pairs of "
            "ranks, where call stacks were recorded the lines of the program that call, and where "
-           "GPUs are how much went from which GPU over which network card. All sums are exact. The "
+           "GPUs are how much went from which GPU over which network card, and how long messages "
+           "of each protocol and size took. All sums are exact, medians within 1/64. The "
            "options that choose messages and transfers mean the "
            "same for report and messages, and on the page."},
-      .examples = {{"uctrace report", "all tables"},
+      .examples = {{"uctrace report", "findings and all tables"},
+                   {"uctrace report --findings", "what is worth looking at"},
+                   {"uctrace report --by protocol", "what messages cost, by protocol and size"},
                    {"uctrace report --by contenders --mpi MPI_Isend",
                     "what carried the data of MPI_Isend"},
                    {"uctrace report --by pairs --limit 10 --format csv", "for a spreadsheet"}},

@@ -15,8 +15,6 @@
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
 
-extern char** environ;
-
 namespace uctrace::log {
 
 namespace {
@@ -93,14 +91,7 @@ void define_process() {
   if (getcwd(path, sizeof path) != nullptr) {
     define_text(TextKind::working_directory, 0, path, strlen(path));
   }
-  static constexpr const char* kPrefixes[] = {"UCX_", "OMPI_MCA_", "MPIR_"};
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    for (const char* prefix : kPrefixes) {
-      if (strncmp(*variable, prefix, strlen(prefix)) == 0) {
-        define_text(TextKind::environment, 0, *variable, strlen(*variable));
-      }
-    }
-  }
+  define_settings();
 }
 
 void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length) {

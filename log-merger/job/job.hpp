@@ -142,6 +142,12 @@ struct OutsideReceive {
   std::int64_t end_ns = -1;
 };
 
+// "name=value" that does not come from the environment.
+struct TakenSetting {
+  std::uint64_t from = 0;  // a log::SettingFrom
+  std::string text;
+};
+
 // While a lane's thread worked for uctrace itself.
 struct ToolTraffic {
   std::uint16_t lane = 0;
@@ -192,6 +198,7 @@ struct ProcessLog {
   std::string start_on, stop_on;  // when the user wanted events recorded
   std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
+  std::vector<TakenSetting> settings;  // from elsewhere, in the order in which they count
   std::vector<TextId> mpi_functions;    // that the process ever called
   std::array<TextId, 256> protocols{};  // names of UCP's protocols by their number
   std::vector<std::pair<log::Fault, std::string>> faults;

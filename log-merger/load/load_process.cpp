@@ -155,6 +155,9 @@ class ProcessLoader {
       case log::TextKind::environment:
         log_.environment.push_back(value);
         break;
+      case log::TextKind::setting:
+        log_.settings.push_back({text.r.id, value});
+        break;
       case log::TextKind::ucx_version:
         ucp_library(text).version = plain_text(value);
         break;

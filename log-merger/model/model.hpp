@@ -16,6 +16,7 @@
 
 #include "log-merger/model/kinds.hpp"
 #include "log-merger/model/partition_rows.hpp"
+#include "log-merger/model/setting_rows.hpp"
 #include "log-merger/model/sum_rows.hpp"
 #include "log-merger/model/traffic_rows.hpp"
 #include "log-merger/model/wait_rows.hpp"
@@ -382,6 +383,8 @@ struct Run {
   std::vector<CallSum> call_sums;
   std::vector<OperationSum> operation_sums;
   std::vector<TransferSum> transfer_sums;
+  std::vector<LatencySum> latency_sums;
+  std::vector<Setting> settings;  // by where they stand, then name, value and process
   // Of the whole run, as the page shows it. slabs = 0: they are not there.
   std::int64_t slab_ns = 0;
   std::uint32_t slabs = 0;

@@ -10,8 +10,11 @@
 #include <map>
 #include <set>
 
+#include "log-merger/findings/finding.hpp"
+#include "log-merger/reports/findings_output.hpp"
 #include "log-merger/summaries/info_members.hpp"
 #include "log-merger/summaries/memory_output.hpp"
+#include "log-merger/summaries/settings.hpp"
 
 namespace uctrace {
 namespace {
@@ -227,14 +230,24 @@ void write_recording_note(std::ostream& out, const Run& run) {
 ordered_json info_json(const Run& run) {
   ordered_json info = {{"schema", kInfoSchema}, {"identities", identities_json(run)}};
   info.update(parsed_info(run));
+  info["settings"] = settings_json(run);
   info["notes"] = run.notes;
   return info;
 }
 
-void write_info_text(std::ostream& out, const Run& run, const InfoOptions& options) {
+void write_info_text(std::ostream& out, const RowSource& source, const InfoOptions& options) {
+  const Run& run = source.run();
   const ordered_json info = parsed_info(run);
   const bool all = options.list == InfoList::all;
-  if (all) write_facts(out, run, info, options.colour);
+  if (all) {
+    const std::vector<findings::Finding> found = findings::findings_of(source);
+    write_findings(out, found,
+                   {.folder = options.folder,
+                    .colour = options.colour,
+                    .limit = options.limit.value_or(kShownFindings)});
+    if (!found.empty()) out << '\n';
+    write_facts(out, run, info, options.colour);
+  }
   // Chosen by name a list is shown though it is empty.
   const auto section = [&](InfoList list, bool is_there, const auto& write) {
     if (options.list != list && (!all || !is_there)) return;
@@ -258,6 +271,8 @@ void write_info_text(std::ostream& out, const Run& run, const InfoOptions& optio
   lines(InfoList::links, links.is_object(), "Links", [&] { return link_lines(links); });
   lines(InfoList::faults, faults.is_array() && !faults.empty(), "Faults",
         [&] { return fault_lines(faults); });
+  lines(InfoList::settings, !run.settings.empty(), "Settings, and what UCX opened",
+        [&] { return setting_lines(run); });
   lines(InfoList::notes, !run.notes.empty(), "Notes", [&] { return run.notes; });
 }
 

@@ -7,9 +7,13 @@
 #include <set>
 
 #include "event-log/reader/error.hpp"
+#include "log-merger/findings/finding.hpp"
+#include "log-merger/reports/findings_output.hpp"
 #include "log-merger/reports/gpu_nic_table.hpp"
 #include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/protocol_table.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/settings.hpp"
 #include "log-merger/summaries/traffic.hpp"
 
 namespace uctrace {
@@ -250,6 +254,12 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
     const auto rows = gpu_nic_totals(source, filter);
     all.push_back(for_person ? gpu_nic_text(run, rows) : gpu_nic_table(run, rows));
   }
+  if (wanted(ReportBy::protocol)) {
+    const std::vector<LatencySum> sums = latency_sums(source, filter);
+    // A CSV file holds one: the first is the sums of the second.
+    if (options.format != Format::csv) all.push_back(protocol_table(run, sums));
+    all.push_back(protocol_size_table(run, sums));
+  }
   for (Table& table : all) {
     // The matrix has cut its operations itself: its totals are those of all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
@@ -278,10 +288,24 @@ void write_missing_stacks(std::ostream& out, const Run& run) {
   }
 }
 
-void write_text_report(std::ostream& out, const RowSource& source, const std::vector<Table>& all,
-                       const ReportOptions& options) {
+// Of a report that speaks of the whole run, as findings do.
+bool has_findings(const Filter& filter, const ReportOptions& options) {
+  return options.by == ReportBy::all && filter.takes_all();
+}
+
+void write_text_report(std::ostream& out, const RowSource& source, const Filter& filter,
+                       const std::vector<Table>& all, const ReportOptions& options) {
   const Run& run = source.run();
   write_run_line(out, run);
+  write_settings_line(out, run);
+  if (has_findings(filter, options)) {
+    const std::vector<findings::Finding> found = findings::findings_of(source);
+    if (!found.empty()) out << '\n';
+    write_findings(out, found,
+                   {.folder = options.folder,
+                    .colour = options.colour,
+                    .limit = options.limit.value_or(kShownFindings)});
+  }
   for (const Table& table : all) {
     out << '\n';
     write_text(out, table, options.colour);
@@ -293,8 +317,13 @@ void write_text_report(std::ostream& out, const RowSource& source, const std::ve
   out << "# " << identities_line(run) << '\n';
 }
 
-void write_json_report(std::ostream& out, const Run& run, const std::vector<Table>& all) {
+void write_json_report(std::ostream& out, const RowSource& source, const Filter& filter,
+                       const std::vector<Table>& all, const ReportOptions& options) {
+  const Run& run = source.run();
   ordered_json report = {{"schema", kInfoSchema}, {"run", run.run_id}};
+  if (has_findings(filter, options)) {
+    report["findings"] = findings_json(findings::findings_of(source));
+  }
   for (const Table& table : all) report[table.key] = to_json(table);
   report["identities"] = identities_json(run);
   report["notes"] = run.notes;
@@ -316,24 +345,30 @@ void write_run_line(std::ostream& out, const Run& run) {
                      facts.hosts == 1 ? "" : "s");
 }
 
+void write_settings_line(std::ostream& out, const Run& run) {
+  const std::string settings = short_settings(run);
+  if (!settings.empty()) out << "# settings: " << settings << '\n';
+}
+
 void write_report(std::ostream& out, const RowSource& source, const Filter& filter,
                   const ReportOptions& options) {
+  if (options.only_findings) return write_findings_report(out, source, filter, options);
   if (options.format == Format::csv && options.by == ReportBy::all) {
     throw Error({.what = "report as CSV",
-                 .why = "a CSV file holds one table and the report has five",
-                 .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites or "
-                          "--by gpu-nic"});
+                 .why = "a CSV file holds one table and the report has several",
+                 .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites, "
+                          "--by gpu-nic or --by protocol"});
   }
   const std::vector<Table> all = tables(source, filter, options);
   switch (options.format) {
     case Format::table:
-      return write_text_report(out, source, all, options);
+      return write_text_report(out, source, filter, all, options);
     case Format::json:
-      return write_json_report(out, source.run(), all);
+      return write_json_report(out, source, filter, all, options);
     case Format::csv:
       return write_csv(out, all.front());
     case Format::ndjson:
-      for (const Table& table : all) write_ndjson(out, table, options.by == ReportBy::all);
+      for (const Table& table : all) write_ndjson(out, table, all.size() > 1);
   }
 }
 

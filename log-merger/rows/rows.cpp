@@ -6,6 +6,7 @@
 #include "log-merger/rows/message_paths.hpp"
 #include "log-merger/rows/operation_rows.hpp"
 #include "log-merger/rows/row_maker.hpp"
+#include "log-merger/rows/settings.hpp"
 
 namespace uctrace::merge {
 
@@ -17,6 +18,7 @@ class RowBuilder {
 
   void build() {
     add_processes();
+    add_settings(job_);
     add_communicators();
     lay_out_paths(job_, make_messages(job_));
     add_transfers(job_);

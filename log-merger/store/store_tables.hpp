@@ -10,6 +10,7 @@
 #include "log-merger/store/store_columns.hpp"
 #include "log-merger/store/store_gpu_tables.hpp"
 #include "log-merger/store/store_partition_tables.hpp"
+#include "log-merger/store/store_setting_tables.hpp"
 #include "log-merger/store/store_stack_tables.hpp"
 #include "log-merger/store/store_sum_tables.hpp"
 #include "log-merger/store/store_traffic_tables.hpp"
@@ -375,6 +376,8 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::total_slabs,
                                     &Run::slab_activity,
                                     &Run::row_blocks,
+                                    &Run::latency_sums,
+                                    &Run::settings,
                                     &Run::identities};
 
 // Whether a table grows with the events of the run, if slowly where it holds sums. The others can be
