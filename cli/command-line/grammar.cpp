@@ -188,6 +188,7 @@ void Grammar::add_check() {
            fmt::format("The folder of that run [{}]", kDefaultFolderText))
       ->needs(expect);
   add_job(verb, check_.data);
+  verb.get_option("--job")->needs(expect);
 }
 
 void Grammar::add_record() {
