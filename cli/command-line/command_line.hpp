@@ -14,6 +14,7 @@
 #include "event-log/format/kinds.hpp"
 #include "log-merger/exports/export.hpp"
 #include "log-merger/page-data/page_data.hpp"
+#include "log-merger/placement/placement_output.hpp"
 #include "log-merger/reports/comms.hpp"
 #include "log-merger/reports/hang_output.hpp"
 #include "log-merger/reports/info_output.hpp"
@@ -84,6 +85,10 @@ struct PartitionsCommand {
   DataChoice data;
   PartitionsOptions options;
 };
+struct PlacementCommand {
+  DataChoice data;
+  PlacementOptions options;
+};
 struct InfoCommand {
   DataChoice data;
   InfoOptions options;
@@ -120,7 +125,7 @@ struct PrintCommand {
 
 using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
                              MessagesCommand, CommsCommand, WaitsCommand, SimulateCommand,
-                             PartitionsCommand, HangCommand, InfoCommand, ViewCommand, ExportCommand,
+                             PartitionsCommand, PlacementCommand, HangCommand, InfoCommand, ViewCommand, ExportCommand,
                              BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command-line/hypothesis_options.hpp"
+#include "cli/command-line/level_costs.hpp"
 #include "cli/command-line/option_kinds.hpp"
 #include "cli/command-line/size_option.hpp"
 #include "event-log/reader/error.hpp"
@@ -19,7 +20,8 @@ const Choices<Format> kFormats = {{"table", Format::table},
 const Choices<ReportBy> kReportBy = {
     {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
     {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
-    {"gpu-nic", ReportBy::gpu_nic},       {"all", ReportBy::all}};
+    {"gpu-nic", ReportBy::gpu_nic},       {"rails", ReportBy::rails},
+    {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},
     {"kind", CommsBy::kind},           {"rank", CommsBy::rank},
@@ -43,6 +45,10 @@ const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::r
                                                   {"lines", PartitionsList::lines},
                                                   {"events", PartitionsList::events},
                                                   {"polls", PartitionsList::polls}};
+const Choices<PlacementBy> kPlacementBy = {{"bytes", PlacementBy::bytes},
+                                           {"messages", PlacementBy::messages},
+                                           {"waits", PlacementBy::waits}};
+const Choices<Format> kTableOrJson = {{"table", Format::table}, {"json", Format::json}};
 const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
                                       {"layers", InfoList::layers},
                                       {"identities", InfoList::identities},
@@ -162,6 +168,7 @@ Grammar::Grammar() {
   add_waits();
   add_simulate();
   add_partitions();
+  add_placement();
   add_hang();
   add_info();
   add_view();
@@ -328,6 +335,29 @@ void Grammar::add_partitions() {
   add_choice(verb, "--list", partitions_.options.list, kPartitionsLists, "Which list [requests]");
   add_format(verb, partitions_.options.format);
   add_limit(verb, partitions_.options.limit, "Rows to print [all]");
+}
+
+void Grammar::add_placement() {
+  CLI::App& verb =
+      add_verb("placement", "On which nodes and cores the ranks belong", placement_);
+  add_data(verb, placement_.data);
+  add_job(verb, placement_.data);
+  PlacementOptions& options = placement_.options;
+  add_choice(verb, "--by", options.wish.by, kPlacementBy, "What is to stay near [bytes]");
+  verb.add_option("--slots", options.wish.slots, "Ranks that each node takes [as many as ran there]")
+      ->check(a_number("--slots"))
+      ->type_name("N");
+  add_path(verb, "--topology", options.wish.topology, "FILE",
+           "The cores of each node, from lstopo --of xml FILE [what is known of it]");
+  verb.add_option_function<std::string>(
+          "--cost",
+          [&options](const std::string& text) { options.wish.costs = parse_level_costs(text); },
+          "What it costs to be apart by LEVEL [node=100,package=10,core=1]")
+      ->check(not_empty("--cost"))
+      ->type_name("LEVEL=N");
+  add_path(verb, "--write", options.write, "DIR", "New folder for files that launchers take [none]");
+  add_choice(verb, "--format", options.format, kTableOrJson, "How to print [table]");
+  add_limit(verb, options.limit, "Ranks to print [all]");
 }
 
 void Grammar::add_hang() {

@@ -48,6 +48,7 @@ class Grammar {
   void add_waits();
   void add_simulate();
   void add_partitions();
+  void add_placement();
   void add_hang();
   void add_info();
   void add_view();
@@ -63,6 +64,7 @@ class Grammar {
   WaitsCommand waits_;
   SimulateCommand simulate_;
   PartitionsCommand partitions_;
+  PlacementCommand placement_;
   HangCommand hang_;
   InfoCommand info_;
   ViewCommand view_;

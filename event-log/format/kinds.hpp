@@ -203,6 +203,7 @@ enum class TextKind : std::uint8_t {
   recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
   gpu_library = 13,       // path of the driver of GPUs that is asked what memory is
   gpu_history = 14,  // of allocations; `id` 0: who tells it, 1: the library that was to tell it
+  network_card = 15,  // what one counted; lowest bit of `id` 0: at the start, 1: at the end
 };
 
 // How a datatype was made: MPI_COMBINER_*.

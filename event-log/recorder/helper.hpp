@@ -10,6 +10,7 @@
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/main_thread.hpp"
+#include "event-log/recorder/network_counters.hpp"
 #include "event-log/recorder/output_log.hpp"
 #include "event-log/recorder/packer.hpp"
 #include "event-log/recorder/pool.hpp"
@@ -335,6 +336,7 @@ struct Helper {
     const DropCause shortage = fill_chunks(missing_chunks());
     fill_slabs(slabs);
     start_task();
+    serve_network_reading();
     housekeeping();
     pool.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
     if (const std::uint64_t soon = wake_waiting(); soon != 0) {

@@ -13,6 +13,7 @@
 #include "event-log/recorder/last_look.hpp"
 #include "event-log/recorder/layers.hpp"
 #include "event-log/recorder/main_thread.hpp"
+#include "event-log/recorder/network_counters.hpp"
 #include "event-log/recorder/no_helper.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
@@ -75,6 +76,7 @@ void close_log() {
   }
   end_recording();
   see_gpu_driver();
+  define_network_counters_at_end();
   ProcessPage* page = pool.page;
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
     __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
@@ -216,6 +218,7 @@ bool start() {
       detail::armed.store(&page->armed, std::memory_order_release);
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_SEQ_CST);
       define_process();
+      define_network_counters_at_start();
       watch_recording_signals();
       watch_last_thread();
       if (has_ended()) {

@@ -14,6 +14,7 @@
 #include "log-merger/audit/describe_faults.hpp"
 #include "log-merger/audit/describe_findings.hpp"
 #include "log-merger/audit/describe_gpus.hpp"
+#include "log-merger/audit/describe_network.hpp"
 #include "log-merger/audit/describe_windows.hpp"
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/folder/launcher_line.hpp"
@@ -333,6 +334,7 @@ void describe_run(Job& job, const Found& found) {
     info["layers"][kLayerNames[layer]] = layer_json(job, layer);
   }
   info["gpu"] = gpu_json(job);
+  info["network"] = network_json(job, found);
   info["faults"] = faults_json(job);
   info["processes"] = processes_json(job);
   info["hang"] = hang_json(job);

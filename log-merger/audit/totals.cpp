@@ -8,6 +8,7 @@
 #include "log-merger/attribute/payload.hpp"
 #include "log-merger/attribute/protocol.hpp"
 #include "log-merger/model/faults.hpp"
+#include "log-merger/rails/rails.hpp"
 
 namespace uctrace::merge {
 
@@ -257,6 +258,7 @@ Found count_found(const Job& job) {
                       found.arrivals + found.ucp_operations + job.ucp_completions +
                       found.mpi_calls + job.mpi_request_records;
   count_transfers(job, found);
+  found.network_cards = find_rails(job);
   for (const UcpOp& op : job.ucp) {
     found.ucp_ended += op.completed;
     count_end(op, found.ends[op.family()]);

@@ -62,6 +62,31 @@ std::vector<std::string> topology_texts(const ordered_json& info) {
   return texts;
 }
 
+// Of each host whose network cards' counters are not known at both ends; of the others how many
+// there are.
+std::vector<std::string> network_texts(const ordered_json& info) {
+  std::vector<std::string> texts;
+  std::size_t read = 0;
+  for (const ordered_json& host : member(member(info, "network"), "hosts")) {
+    const std::string name = text_of(host, "host");
+    if (member(host, "read") == true) {
+      ++read;
+    } else {
+      texts.push_back(fmt::format("counters of {}: {}", name, text_of(host, "why")));
+    }
+    for (const ordered_json& remark : member(host, "remarks")) {
+      if (remark.is_string()) {
+        texts.push_back(fmt::format("counters of {}: {}", name, remark.get<std::string>()));
+      }
+    }
+  }
+  if (read > 0) {
+    texts.push_back(fmt::format("counters of cards read on {} host{}; see report --by rails", read,
+                                read == 1 ? "" : "s"));
+  }
+  return texts;
+}
+
 void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Colour colour) {
   const RunFacts facts = facts_of(run);
   const auto line = [&](const char* name, const std::string& value) {
@@ -95,6 +120,7 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   }
   if (!run.gpus.empty()) line("memory", members_line(member(info, "gpu")));
   for (const std::string& text : topology_texts(info)) line("topology", text);
+  for (const std::string& text : network_texts(info)) line("network", text);
   line("complete", facts.complete ? "yes" : "no");
 }
 

@@ -9,6 +9,7 @@
 #include "event-log/reader/error.hpp"
 #include "log-merger/reports/gpu_nic_table.hpp"
 #include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/rails_table.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
 #include "log-merger/summaries/traffic.hpp"
 
@@ -250,6 +251,13 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
     const auto rows = gpu_nic_totals(source, filter);
     all.push_back(for_person ? gpu_nic_text(run, rows) : gpu_nic_table(run, rows));
   }
+  // Nor this one where no other host was reached. It is of the whole run.
+  if (wanted(ReportBy::rails) && filter.takes_all()) {
+    const std::vector<NetworkCard> cards = network_cards_of(run);
+    if (!for_person || options.by == ReportBy::rails || leaves_hosts(cards)) {
+      all.push_back(for_person ? rails_text(cards) : rails_table(cards));
+    }
+  }
   for (Table& table : all) {
     // The matrix has cut its operations itself: its totals are those of all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
@@ -287,8 +295,13 @@ void write_text_report(std::ostream& out, const RowSource& source, const std::ve
     write_text(out, table, options.colour);
   }
   out << '\n';
-  if (options.without_message == WithoutMessage::left_out) write_left_out(out, source);
+  if (options.without_message == WithoutMessage::left_out && options.by != ReportBy::rails) {
+    write_left_out(out, source);
+  }
   if (options.by == ReportBy::call_sites) write_missing_stacks(out, run);
+  if (options.by == ReportBy::rails) {
+    for (const std::string& remark : rail_remarks(network_cards_of(run))) out << "# " << remark << '\n';
+  }
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';
   out << "# " << identities_line(run) << '\n';
 }
@@ -320,9 +333,14 @@ void write_report(std::ostream& out, const RowSource& source, const Filter& filt
                   const ReportOptions& options) {
   if (options.format == Format::csv && options.by == ReportBy::all) {
     throw Error({.what = "report as CSV",
-                 .why = "a CSV file holds one table and the report has five",
-                 .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites or "
-                          "--by gpu-nic"});
+                 .why = "a CSV file holds one table and the report has six",
+                 .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites, "
+                          "--by gpu-nic or --by rails"});
+  }
+  if (options.by == ReportBy::rails && !filter.takes_all()) {
+    throw Error({.what = "report --by rails",
+                 .why = "ports count all that they carry, so that no part of the run can be chosen",
+                 .to_do = "leave the filters out; --by gpu-nic takes them"});
   }
   const std::vector<Table> all = tables(source, filter, options);
   switch (options.format) {

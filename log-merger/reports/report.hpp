@@ -1,4 +1,4 @@
-// The five tables of `uctrace report`, exact sums over the selected rows of a run:
+// The six tables of `uctrace report`, exact sums over the selected rows of a run:
 // contenders  which UCT operation over which transport carried how much (payload bytes and number
 //             of transfers, over the hops of the selected messages that fit the hop criteria)
 // mpi         messages and payload by the MPI function that asked, and of its calls: their time,
@@ -7,6 +7,8 @@
 // pairs       messages and payload by source and destination
 // call_sites  calls, their time and bytes, by the line of the program that makes them
 // gpu_nic     payload between memory and network cards of each host (gpu_nic.hpp)
+// rails       what each network card carried, by its port and as recorded; of the whole run, so that
+//             no filter chooses among it
 #pragma once
 
 #include <cstdint>
@@ -58,7 +60,7 @@ struct CallSiteTotal {
   std::set<std::uint32_t> processes;
 };
 
-enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, gpu_nic, all };
+enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, gpu_nic, rails, all };
 
 // What the messages of a run come to. Each list is sorted, greatest payload first; ties go by the
 // next number, then by name.
