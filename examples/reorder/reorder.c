@@ -60,7 +60,7 @@ static long long between_nodes(const struct Job *job, int node) {
   for (int i = 0; i < job->ranks; ++i) {
     if (nodes[i] != node) own += (long long)job->sent[i];
   }
-  MPI_Reduce(&own, &all, 1, MPI_LONG_LONG, MPI_SUM, 0, job->comm);
+  MPI_Allreduce(&own, &all, 1, MPI_LONG_LONG, MPI_SUM, job->comm); /* rank 0 may be another one later */
   free(nodes);
   return all;
 }
