@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "event-log/format/counter_file.hpp"
 #include "event-log/format/file_layout.hpp"
 
 namespace uctrace {
@@ -19,8 +20,8 @@ bool has_suffix(std::string_view name, std::string_view suffix, std::string_view
 
 bool is_whole(std::string_view name) {
   return std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole) ||
-         is_log_file(name) || is_topology_file(name) || has_suffix(name, kLeaseSuffix) ||
-         name.starts_with(kLauncherFilePrefix);
+         is_log_file(name) || is_topology_file(name) || is_counter_file(name) ||
+         has_suffix(name, kLeaseSuffix) || name.starts_with(kLauncherFilePrefix);
 }
 
 }  // namespace
@@ -32,6 +33,8 @@ bool is_log_file(std::string_view name) {
 bool is_topology_file(std::string_view name) {
   return has_suffix(name, kTopologySuffix) || has_suffix(name, kTopologySuffix, ".part");
 }
+
+bool is_counter_file(std::string_view name) { return has_suffix(name, log::kCounterSuffix); }
 
 bool is_data_file(std::string_view name) {
   if (is_whole(name)) return true;
