@@ -11,6 +11,8 @@
 #include <iterator>
 
 #include "event-log/format/file_name.hpp"
+#include "event-log/recorder/counter_store.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/left_layer.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
@@ -185,6 +187,10 @@ void set_world(std::int32_t rank, std::int32_t size, ThreadLevel level) {
     __atomic_store_n(&pool.page->thread_level, level, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.page->world_size, size, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.page->world_rank, rank, __ATOMIC_RELEASE);
+    set_counter_world(rank, size);
+    constexpr std::size_t kRowsOfPeer = 4, kMostExpected = 65536;
+    const std::size_t rows = kRowsOfPeer * static_cast<std::size_t>(size > 0 ? size : 0);
+    expect_rows(rows < kMostExpected ? rows : kMostExpected);
   }
 }
 

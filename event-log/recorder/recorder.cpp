@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event-log/recorder/counter_store.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/last_look.hpp"
 #include "event-log/recorder/layers.hpp"
@@ -170,12 +172,25 @@ Lane* attach() {
     }
     wake_helper();
     lane->take_first_chunk();
+    take_first_rows(*lane);
     give_first_slots(*lane);
   }
   return lane;
 }
 
 }  // namespace detail
+
+namespace {
+
+// Why counters that are wanted are in no file.
+void say_counting() {
+  if (counts() && counter_file_error() != 0) {
+    fault(Layer::ucp, FaultCode::self_check_failed, counter_file_error(),
+          "the file of counters could not be made: there are none of this process");
+  }
+}
+
+}  // namespace
 
 bool keeps_records() { return pool.keeps_records; }
 
@@ -216,6 +231,7 @@ bool start() {
       detail::armed.store(&page->armed, std::memory_order_release);
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_SEQ_CST);
       define_process();
+      say_counting();
       watch_recording_signals();
       watch_last_thread();
       if (has_ended()) {

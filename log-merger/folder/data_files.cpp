@@ -18,6 +18,9 @@ bool has_suffix(std::string_view name, std::string_view suffix, std::string_view
   return name.size() > suffix.size() && name.ends_with(suffix);
 }
 
+// No run is made of it.
+bool is_counter_file(std::string_view name) { return has_suffix(name, log::kCounterSuffix); }
+
 bool is_whole(std::string_view name) {
   return std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole) ||
          is_log_file(name) || is_topology_file(name) || is_counter_file(name) ||
@@ -33,8 +36,6 @@ bool is_log_file(std::string_view name) {
 bool is_topology_file(std::string_view name) {
   return has_suffix(name, kTopologySuffix) || has_suffix(name, kTopologySuffix, ".part");
 }
-
-bool is_counter_file(std::string_view name) { return has_suffix(name, log::kCounterSuffix); }
 
 bool is_data_file(std::string_view name) {
   if (is_whole(name)) return true;

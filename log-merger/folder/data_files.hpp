@@ -32,8 +32,6 @@ inline constexpr std::size_t kUnfinishedWord = 12;
 // A log or what belongs to it; the topology of a node, also one that is being written.
 bool is_log_file(std::string_view name);
 bool is_topology_file(std::string_view name);
-// The counters of a process, which no run is made of.
-bool is_counter_file(std::string_view name);
 
 // Whether a file of this name in a data folder is one of the above.
 bool is_data_file(std::string_view name);
