@@ -25,6 +25,7 @@ int run(const CommsCommand& command);
 int run(const WaitsCommand& command);
 int run(const SimulateCommand& command);
 int run(const PartitionsCommand& command);
+int run(const CountersCommand& command);
 int run(const HangCommand& command);
 int run(const InfoCommand& command);  // kIdentityViolated if one is
 int run(const ViewCommand& command);

@@ -15,6 +15,7 @@
 #include "log-merger/exports/export.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/reports/comms.hpp"
+#include "log-merger/reports/counter_tables.hpp"
 #include "log-merger/reports/hang_output.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/messages_output.hpp"
@@ -47,6 +48,10 @@ struct RecordCommand {
   bool never_drop = false;                     // the program waits where records would be lost
   bool no_helper = false;                      // no thread of ours, for programs in a sandbox
   bool gpu_history = false;
+  bool counters = false;         // are kept
+  bool trace = false;            // events are recorded, too, where counters are kept
+  std::filesystem::path prof;    // PREFIX of profiles at the end; empty: none are written
+  std::optional<std::size_t> prof_every_s;  // and while the job runs
   std::vector<std::string> program;  // and its arguments
 };
 struct MergeCommand {
@@ -84,6 +89,12 @@ struct PartitionsCommand {
   DataChoice data;
   PartitionsOptions options;
 };
+struct CountersCommand {
+  std::filesystem::path folder = default_folder();
+  CountersOptions options;
+  std::filesystem::path prof, gather, matrices, directed;  // files to write; empty: none
+  std::optional<std::size_t> every_s;  // write and print again until the job has ended
+};
 struct InfoCommand {
   DataChoice data;
   InfoOptions options;
@@ -120,7 +131,7 @@ struct PrintCommand {
 
 using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
                              MessagesCommand, CommsCommand, WaitsCommand, SimulateCommand,
-                             PartitionsCommand, HangCommand, InfoCommand, ViewCommand, ExportCommand,
+                             PartitionsCommand, CountersCommand, HangCommand, InfoCommand, ViewCommand, ExportCommand,
                              BuildUcxCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.

@@ -38,6 +38,12 @@ const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::thr
                                                  {"partitions", EvenPartitions::partitions}};
 const Choices<log::StackMode> kStackModes = {
     {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
+const Choices<CountersBy> kCountersBy = {{"pairs", CountersBy::pairs},
+                                         {"sizes", CountersBy::sizes},
+                                         {"transports", CountersBy::transports},
+                                         {"functions", CountersBy::functions},
+                                         {"communicators", CountersBy::communicators},
+                                         {"processes", CountersBy::processes}};
 const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::requests},
                                                   {"uses", PartitionsList::uses},
                                                   {"lines", PartitionsList::lines},
@@ -162,6 +168,7 @@ Grammar::Grammar() {
   add_waits();
   add_simulate();
   add_partitions();
+  add_counters();
   add_hang();
   add_info();
   add_view();
@@ -213,6 +220,20 @@ void Grammar::add_record() {
                 "Also record each MPI_Parrived that finds nothing, not only how many there were");
   verb.add_flag("--gpu-history", record_.gpu_history,
                 "Also record all that is allocated on GPUs, and when");
+  auto* const counters =
+      verb.add_flag("--counters", record_.counters,
+                    "Count who sends how much to whom instead of recording events");
+  verb.add_flag("--trace", record_.trace, "With --counters: record events, too")->needs(counters);
+  auto* const prof =
+      add_path(verb, "--prof", record_.prof, "PREFIX",
+               "With --counters: write PREFIX.RANK.prof at the end, as Open MPI's monitoring does");
+  prof->needs(counters);
+  verb.add_option("--prof-every", record_.prof_every_s,
+                  "With --prof: write them every N seconds, too; uctrace looks every 5")
+      ->check(a_number("--prof-every"))
+      ->type_name("N")
+      ->needs(prof);
+  counters->excludes("--no-helper");
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
 }
 
@@ -298,26 +319,47 @@ void Grammar::add_simulate() {
   add_data(verb, simulate_.data);
   add_job(verb, simulate_.data);
   Hypotheses& hypotheses = simulate_.hypotheses;
-  add_hypothesis(verb, "--faster", "WHAT=FACTOR",
-                 "An MPI function, compute, or what is computed before a call site takes 1/FACTOR of "
-                 "its time; WHAT@RANKS: on these ranks",
-                 [&hypotheses](const std::string& text) {
-                   hypotheses.faster.push_back(parse_faster(text));
-                 });
+  add_hypothesis(
+      verb, "--faster", "WHAT=FACTOR",
+      "An MPI function, compute, or what is computed before a call site takes 1/FACTOR of "
+      "its time; WHAT@RANKS: on these ranks",
+      [&hypotheses](const std::string& text) { hypotheses.faster.push_back(parse_faster(text)); });
   add_hypothesis(verb, "--balance", "run|phases|RANKS",
                  "Ranks compute as long as the mean of all, over the run or between "
                  "synchronisations; or only these ranks",
                  [&hypotheses](const std::string& text) { parse_balance(text, hypotheses); });
-  add_hypothesis(verb, "--network", "TRANSPORT=latency:TIME,bandwidth:SIZE",
-                 "Messages over it, or over all, take this latency and their length at SIZE a second",
-                 [&hypotheses](const std::string& text) {
-                   hypotheses.network.push_back(parse_network(text));
-                 });
+  add_hypothesis(
+      verb, "--network", "TRANSPORT=latency:TIME,bandwidth:SIZE",
+      "Messages over it, or over all, take this latency and their length at SIZE a second",
+      [&hypotheses](const std::string& text) {
+        hypotheses.network.push_back(parse_network(text));
+      });
   add_choice(verb, "--partitions-even", hypotheses.even_partitions, kEvenPartitions,
              "Threads of a sender make their last partitions ready at the same time, or all "
              "partitions become ready so");
   add_format(verb, simulate_.options.format);
   add_limit(verb, simulate_.options.limit, "Ranks to print [all]");
+}
+
+void Grammar::add_counters() {
+  CLI::App& verb =
+      add_verb("counters", "Who sent how much to whom, while a job runs or after", counters_);
+  add_path(verb, "DIR", counters_.folder, "",
+           fmt::format("Folder with the data [{}]", kDefaultFolderText));
+  add_choice(verb, "--by", counters_.options.by, kCountersBy, "Which table [all]");
+  add_format(verb, counters_.options.format);
+  add_limit(verb, counters_.options.limit, "Rows of each table [all]");
+  add_path(verb, "--prof", counters_.prof, "PREFIX",
+           "Write PREFIX.RANK.prof, as Open MPI's monitoring does, instead of tables");
+  add_path(verb, "--gather", counters_.gather, "FILE", "Write all these profiles into one file");
+  add_path(verb, "--matrices", counters_.matrices, "PREFIX",
+           "Write symmetric matrices of messages, bytes and average size for each class");
+  add_path(verb, "--directed", counters_.directed, "PREFIX",
+           "Write the same with a row for each sender");
+  verb.add_option("--every", counters_.every_s,
+                  "Again every N seconds, and at SIGUSR1, until the job has ended")
+      ->check(a_number("--every"))
+      ->type_name("N");
 }
 
 void Grammar::add_partitions() {

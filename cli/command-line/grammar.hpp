@@ -48,6 +48,7 @@ class Grammar {
   void add_waits();
   void add_simulate();
   void add_partitions();
+  void add_counters();
   void add_hang();
   void add_info();
   void add_view();
@@ -63,6 +64,7 @@ class Grammar {
   WaitsCommand waits_;
   SimulateCommand simulate_;
   PartitionsCommand partitions_;
+  CountersCommand counters_;
   HangCommand hang_;
   InfoCommand info_;
   ViewCommand view_;

@@ -88,6 +88,12 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "process for a system call that it does not expect. uctrace then has no thread: who "
            "fills its memory packs it, which is in the time of that call, and the log keeps the "
            "newest 64 MiB of events, or what --max-log says.",
+           "--counters keeps no events, but counts while the job runs who sends how much to whom, "
+           "in "
+           "which sizes, by which transport: uctrace counters shows that at any time. --trace "
+           "records events as well. --prof writes profiles as Open MPI's monitoring does when the "
+           "job has ended, --prof-every also while it runs; behind a launcher uctrace counters "
+           "writes them.",
            "--gpu-history also records what the program allocates of CUDA's driver, used or not, "
            "with exact times. It takes a library that is built with -Dcupti, which the driver "
            "loads "
@@ -103,6 +109,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
            {"uctrace record --start-on pcontrol --stop-on pcontrol -- mpirun -np 4 ./app",
             "between MPI_Pcontrol(1) and MPI_Pcontrol(0)"},
            {"uctrace record --max-log 64M -- mpirun -np 4 ./app", "as a flight recorder"},
+           {"uctrace record --counters -- mpirun -np 4 ./app", "with counters and no trace"},
            {"uctrace record --gpu-history -- mpirun -np 4 ./app", "with all allocations on GPUs"}},
       .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
                       {"125", "uctrace could not do its part; COMMAND was not run"},
@@ -204,6 +211,29 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "its own only with record --polls."},
       .examples = {{"uctrace partitions", "the requests"},
                    {"uctrace partitions --list lines --format csv", "for a spreadsheet"}},
+      .exit_status = kReaderStatus}},
+    {"counters",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints the counters of a job that was started by uctrace record --counters: messages "
+           "and "
+           "bytes by class and rank pair, by size, by transport, device and operation, by MPI "
+           "function, and by communicator. The job may still run: nothing waits for who reads.",
+           "external are messages of point-to-point calls, internal those that MPI sent for "
+           "itself, "
+           "most of all below its collectives; one-sided-sent and one-sided-received is data of "
+           "one-sided calls; collective is what collective calls mean for each peer, whatever "
+           "carried it.",
+           "--prof writes what Open MPI's monitoring writes, so that its scripts read it; --gather "
+           "puts all of that into one file. --matrices writes the matrices of its profile2mat.pl "
+           "(PREFIX_msg_CLASS.mat, PREFIX_size_CLASS.mat, PREFIX_avg_CLASS.mat), --directed the "
+           "same with a row for each sender. With --every they are written again and again while "
+           "the job runs, and once more when it has ended."},
+      .examples = {{"uctrace counters", "all tables"},
+                   {"uctrace counters --by pairs --format csv", "one of them, for a program"},
+                   {"uctrace counters run --prof prof/app",
+                    "prof/app.0.prof, prof/app.1.prof, ..."},
+                   {"uctrace counters run --every 10 --gather now.prof", "again every 10 seconds"}},
       .exit_status = kReaderStatus}},
     {"hang",
      {.arguments = "[DIR]",
@@ -313,6 +343,7 @@ std::vector<Definition> environment_texts() {
       {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
       {"UCTRACE_NEVER_DROP", "if it is 1, as --never-drop"},
       {"UCTRACE_POLLS", "if it is 1, as --polls"},
+      {"UCTRACE_COUNTERS", "only, as --counters, or too, as --counters --trace"},
       {"UCTRACE_NO_HELPER", "if it is 1, as --no-helper"},
       {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
       {"UCTRACE_CLOCK",
@@ -328,6 +359,7 @@ std::vector<Definition> environment_texts() {
 
 std::vector<Definition> file_texts() {
   return {{"DIR/*.ulog", "the logs, one of each process"},
+          {"DIR/*.counters", "with --counters, who sent how much to whom, one of each process"},
           {"DIR/*.topology.xml", "of each node with GPUs, how its devices lie (hwloc)"},
           {"DIR/run.h5", "the merged run (HDF5)"},
           {"DIR/profile.db", "its profile by communicators (SQLite)"},
