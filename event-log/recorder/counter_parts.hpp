@@ -11,11 +11,11 @@
 
 namespace uctrace::log {
 
-// A section of 8 KiB; larger ones are kTableGrowth times as large each, up to 256 MiB.
+// A section of 8 KiB, and larger ones: 64 KiB, then kTableGrowth times as large each, to 256 MiB.
 inline constexpr std::size_t kSmallTableBytes = 8 * 1024;
 inline constexpr std::uint32_t kSmallTableRows =
     (kSmallTableBytes - sizeof(CounterSection)) / sizeof(CounterRow);
-inline constexpr std::uint32_t kTableGrowth = 8;
+inline constexpr std::uint32_t kTableGrowth = 4;
 inline constexpr std::size_t kReadyTables = 24;
 
 // A section of names, as far as it is used.
