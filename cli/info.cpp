@@ -12,7 +12,9 @@ int run(const InfoCommand& command) {
   const Run merged = load_run(command.data, Rows::of_run);
   InfoOptions options = command.options;
   options.colour = colour_of_output();
-  write_info(std::cout, merged, options);
+  options.width = width_of_output(options.format, command.wide);
+  FittedOutput fitted(std::cout, options.width);
+  write_info(fitted, merged, options);
   return count_identities(merged).violated == 0 ? kOk : kIdentityViolated;
 }
 

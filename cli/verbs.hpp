@@ -21,6 +21,7 @@ int run(const RecordCommand& command);  // the program's own status, 128 + signa
 int run(const MergeCommand& command);
 int run(const ReportCommand& command);
 int run(const MessagesCommand& command);
+int run(const DiffCommand& command);
 int run(const CommsCommand& command);
 int run(const WaitsCommand& command);
 int run(const SimulateCommand& command);
@@ -30,6 +31,7 @@ int run(const InfoCommand& command);  // kIdentityViolated if one is
 int run(const ViewCommand& command);
 int run(const ExportCommand& command);
 int run(const BuildUcxCommand& command);  // 128 + signal if interrupted
+int run(const ValuesCommand& command);
 int run(const PrintCommand& command);
 
 }  // namespace uctrace::cli

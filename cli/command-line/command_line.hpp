@@ -12,6 +12,7 @@
 #include "cli/data-folder/data_choice.hpp"
 #include "cli/data-folder/default_folder.hpp"
 #include "event-log/format/kinds.hpp"
+#include "log-merger/diff/diff_output.hpp"
 #include "log-merger/exports/export.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/reports/comms.hpp"
@@ -56,6 +57,7 @@ struct ReportCommand {
   DataChoice data;
   FilterSpec filter;
   ReportOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct MessagesCommand {
   DataChoice data;
@@ -64,33 +66,45 @@ struct MessagesCommand {
   MessageOrder order = MessageOrder::time;
   Format format = Format::table;
   std::optional<std::size_t> limit;
+  bool wide = false;  // text need not fit the terminal
+};
+struct DiffCommand {
+  DataChoice a, b;
+  diff::DiffOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct CommsCommand {
   DataChoice data;
   CommsFilter filter;
   CommsOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct WaitsCommand {
   DataChoice data;
   WaitsFilter filter;
   WaitsOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct SimulateCommand {
   DataChoice data;
   Hypotheses hypotheses;
   SimulateOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct PartitionsCommand {
   DataChoice data;
   PartitionsOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct InfoCommand {
   DataChoice data;
   InfoOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct HangCommand {
   DataChoice data;
   HangOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct ViewCommand {
   DataChoice data;
@@ -113,15 +127,20 @@ struct BuildUcxCommand {
   bool keep = false;                   // the build folder
   bool unpatched = false;              // without the hooks
 };
+// What shells ask for while a value is typed: those that the run has, a line each.
+struct ValuesCommand {
+  std::string option;  // without its dashes
+  std::filesystem::path folder = default_folder();
+};
 // Help and version: what to print is all there is to do.
 struct PrintCommand {
   std::string text;
 };
 
 using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
-                             MessagesCommand, CommsCommand, WaitsCommand, SimulateCommand,
+                             MessagesCommand, DiffCommand, CommsCommand, WaitsCommand, SimulateCommand,
                              PartitionsCommand, HangCommand, InfoCommand, ViewCommand, ExportCommand,
-                             BuildUcxCommand, PrintCommand>;
+                             BuildUcxCommand, ValuesCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

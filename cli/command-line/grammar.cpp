@@ -63,6 +63,10 @@ void add_format(CLI::App& verb, Format& format) {
   add_choice(verb, "--format", format, kFormats, "How to print [table]");
 }
 
+void add_wide(CLI::App& verb, bool& wide) {
+  verb.add_flag("--wide", wide, "Lines as long as they come, also on a narrow terminal");
+}
+
 // A command and the definitions of a run of many processes lie in memory whatever is spilled.
 constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
 
@@ -134,10 +138,6 @@ void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
 }
 
 void add_filter(CLI::App& verb, FilterSpec& filter) {
-  const auto number = [&](const char* option, std::optional<std::uint64_t>& value,
-                          const char* help) {
-    verb.add_option(option, value, help)->check(a_number(option))->type_name("N")->group(kChoosing);
-  };
   for (const NamedCriterion& criterion : kNamedCriteria) {
     const std::string option = fmt::format("--{}", criterion.name);
     const Words values = criterion.values != nullptr ? criterion.values() : Words();
@@ -146,8 +146,8 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
                  values.empty() ? "A,B" : joined(values).c_str());
     if (!values.empty()) added->check(one_of(option, values));
   }
-  number("--min-bytes", filter.min_bytes, "Least payload of a message");
-  number("--max-bytes", filter.max_bytes, "Greatest payload of a message");
+  add_bytes(verb, "--min-bytes", filter.min_bytes, "Least payload of a message");
+  add_bytes(verb, "--max-bytes", filter.max_bytes, "Greatest payload of a message");
   add_span(verb, filter.from_ns, filter.to_ns);
 }
 
@@ -158,6 +158,7 @@ Grammar::Grammar() {
   add_record();
   add_report();
   add_messages();
+  add_diff();
   add_comms();
   add_waits();
   add_simulate();
@@ -228,6 +229,7 @@ void Grammar::add_report() {
   add_job(verb, report_.data);
   add_choice(verb, "--by", report_.options.by, kReportBy, "Which table [all]");
   add_format(verb, report_.options.format);
+  add_wide(verb, report_.wide);
   add_limit(verb, report_.options.limit, "Rows of each table [all]");
   verb.add_flag_callback(
       "--internal", [this] { report_.options.without_message = WithoutMessage::counted; },
@@ -240,6 +242,7 @@ void Grammar::add_messages() {
   add_data(verb, messages_.data);
   add_job(verb, messages_.data);
   add_format(verb, messages_.format);
+  add_wide(verb, messages_.wide);
   add_limit(verb, messages_.limit, "Number of messages [all]");
   add_choice(verb, "--sort", messages_.order, kMessageOrders,
              "Which come first: the greatest wait, duration or size [time]");
@@ -250,6 +253,19 @@ void Grammar::add_messages() {
       ->type_name("N,M")
       ->group(kChoosing);
   add_filter(verb, messages_.filter);
+}
+
+void Grammar::add_diff() {
+  CLI::App& verb = add_verb("diff", "What changed from one run to another", diff_);
+  diff_.a.folder.clear();  // both must be given
+  diff_.b.folder.clear();
+  add_path(verb, "A", diff_.a.folder, "", "Folder with the data of the run before");
+  add_path(verb, "B", diff_.b.folder, "", "Folder with the data of the run after");
+  add_threads(verb, diff_.a.threads);
+  add_format(verb, diff_.options.format);
+  add_limit(verb, diff_.options.limit, "Changes to print [20 in a table, else all]");
+  verb.add_flag("--all", diff_.options.all, "Also print what differs by noise");
+  add_wide(verb, diff_.wide);
 }
 
 void Grammar::add_comms() {
@@ -263,6 +279,7 @@ void Grammar::add_comms() {
             "Bounds of --by bucket [128,1K,8K,64K,256K,1M,32M]");
   add_duration(verb, "--interval", options.interval_ns, "Length of a row of --by time [1s]");
   add_format(verb, options.format);
+  add_wide(verb, comms_.wide);
   add_limit(verb, options.limit, "Rows to print [all]");
   CommsFilter& filter = comms_.filter;
   add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
@@ -283,6 +300,7 @@ void Grammar::add_waits() {
   WaitsOptions& options = waits_.options;
   add_choice(verb, "--by", options.by, kWaitsBy, "What rows tell apart besides their kind [all]");
   add_format(verb, options.format);
+  add_wide(verb, waits_.wide);
   add_limit(verb, options.limit, "Rows of each table [all]");
   WaitsFilter& filter = waits_.filter;
   add_list(verb, "--rank", filter.rank, "Ranks that waited, or were waited for");
@@ -317,6 +335,7 @@ void Grammar::add_simulate() {
              "Threads of a sender make their last partitions ready at the same time, or all "
              "partitions become ready so");
   add_format(verb, simulate_.options.format);
+  add_wide(verb, simulate_.wide);
   add_limit(verb, simulate_.options.limit, "Ranks to print [all]");
 }
 
@@ -327,6 +346,7 @@ void Grammar::add_partitions() {
   add_job(verb, partitions_.data);
   add_choice(verb, "--list", partitions_.options.list, kPartitionsLists, "Which list [requests]");
   add_format(verb, partitions_.options.format);
+  add_wide(verb, partitions_.wide);
   add_limit(verb, partitions_.options.limit, "Rows to print [all]");
 }
 
@@ -335,6 +355,7 @@ void Grammar::add_hang() {
   add_data(verb, hang_.data);
   add_job(verb, hang_.data);
   add_format(verb, hang_.options.format);
+  add_wide(verb, hang_.wide);
   add_limit(verb, hang_.options.limit, "Rows of each list [all]");
 }
 
@@ -344,6 +365,7 @@ void Grammar::add_info() {
   add_job(verb, info_.data);
   add_choice(verb, "--list", info_.options.list, kInfoLists, "Which list [all]");
   add_format(verb, info_.options.format);
+  add_wide(verb, info_.wide);
   add_limit(verb, info_.options.limit, "Rows of each list [all]");
 }
 

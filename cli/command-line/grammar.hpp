@@ -44,6 +44,7 @@ class Grammar {
   void add_merge();
   void add_report();
   void add_messages();
+  void add_diff();
   void add_comms();
   void add_waits();
   void add_simulate();
@@ -59,6 +60,7 @@ class Grammar {
   MergeCommand merge_;
   ReportCommand report_;
   MessagesCommand messages_;
+  DiffCommand diff_;
   CommsCommand comms_;
   WaitsCommand waits_;
   SimulateCommand simulate_;

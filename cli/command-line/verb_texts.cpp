@@ -136,6 +136,26 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace messages --transport cma --format ndjson | jq .bytes",
                     "one JSON object a line"}},
       .exit_status = kReaderStatus}},
+    {"diff",
+     {.arguments = "A B",
+      .description =
+          {"Says which settings of two runs differ, and what changed from A to B: payload by "
+           "protocol, transport, device and pair of ranks; time by MPI function, line of the "
+           "program, rank, kind of wait, size and pair of messages. The greatest change comes "
+           "first, as its share of all time or payload. It is made for one program before and "
+           "after a setting.",
+           "Times are called changed where the middle halves of both runs do not meet: if each "
+           "call took as long as the slower quarter of its kind in the one run, and the faster "
+           "quarter in the other, they would differ still. That is a heuristic. What differs "
+           "between two runs of the same, such as other jobs on the machine, it cannot see: "
+           "record each setting twice, and compare these first.",
+           "Runs with different numbers of ranks are compared by what can be: times of a rank, and "
+           "percent of payload."},
+      .examples = {{"uctrace diff before after", "what changed"},
+                   {"uctrace diff before after --all", "and what differs by noise"},
+                   {"uctrace diff before after --format json | jq .changes[0]",
+                    "the greatest change, for a program"}},
+      .exit_status = kReaderStatus}},
     {"comms",
      {.arguments = "[DIR]",
       .description =

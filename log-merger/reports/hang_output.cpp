@@ -160,7 +160,7 @@ class TextWriter {
     out_ << '\n';
     Table seats = seats_table(hang_.at("ranks"));
     if (options_.limit) seats.keep_first(*options_.limit);
-    write_text(out_, seats, options_.colour);
+    write_text(out_, seats, options_.colour, options_.width);
     lines("Cycle", hang_.at("cycle"), [](const ordered_json& step) {
       const std::string site =
           step.at("call_site").is_null() ? "" : " at " + step.at("call_site").get<std::string>();

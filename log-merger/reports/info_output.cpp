@@ -249,7 +249,7 @@ void write_info_text(std::ostream& out, const Run& run, const InfoOptions& optio
   section(InfoList::processes, true, [&] {
     Table table = process_table(run);
     if (options.limit) table.keep_first(*options.limit);
-    write_text(out, table, options.colour);
+    write_text(out, table, options.colour, options.width);
   });
   lines(InfoList::layers, layers.is_object(), "Layers", [&] { return layer_lines(layers); });
   lines(InfoList::identities, true, "Identities (left = right, each side counted on its own)", [&] {

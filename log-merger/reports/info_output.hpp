@@ -30,6 +30,7 @@ struct InfoOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};  // rows of each list
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
 };
 
 // Throws Error for CSV of all lists: a CSV file holds one.

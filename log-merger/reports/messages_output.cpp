@@ -268,13 +268,16 @@ void write_messages(std::ostream& out, const RowSource& source, const Filter& fi
       return;
     }
     case Format::json: {
+      const ordered_json head = {{"schema", kInfoSchema}, {"run", run.run_id}};
+      const std::string opened = dump(head);
+      out << opened.substr(0, opened.size() - 1) << ",\"messages\":";
       const char* const first = "[\n";
       const char* separator = first;
       selection.tell(limit, false, [&](const MessageWithPath& told) {
         out << separator << dump(message_json(run, told));
         separator = ",\n";
       });
-      out << (separator == first ? "[]\n" : "\n]\n");
+      out << (separator == first ? "[]}\n" : "\n]}\n");
       return;
     }
     case Format::ndjson:

@@ -110,7 +110,7 @@ Table contender_matrix(const Run& run, const std::vector<Contender>& rows,
               .columns = {{"op", "operation"}},
               .rows = {}};
   for (const auto& [transport, sum] : transports) {
-    table.columns.push_back({transport, transport, Unit::percent});
+    table.columns.push_back({transport, transport, Unit::percent, true});
   }
   table.columns.push_back({"total", "total", Unit::percent});
   const std::set<std::string> kept = greatest(operations, limit.value_or(operations.size()));
@@ -141,9 +141,9 @@ Table function_table(const Run& run, const std::vector<FunctionTotal>& rows) {
                           {"bytes", "payload", Unit::bytes},
                           {"mean_bytes", "mean", Unit::bytes},
                           {"calls", "calls", Unit::count},
-                          {"asked_bytes", "by arguments", Unit::bytes},
+                          {"asked_bytes", "by arguments", Unit::bytes, true},
                           {"time_ns", "time, all ranks", Unit::nanoseconds},
-                          {"comms", "communicators"}},
+                          {"comms", "communicators", Unit::text, true}},
               .rows = {}};
   for (const FunctionTotal& row : rows) {
     table.rows.push_back({text_cell(run, row.function), row.messages, row.bytes,
@@ -175,8 +175,8 @@ Table pair_table(const Run& run, const std::vector<PairTotal>& rows) {
                           {"messages", "messages", Unit::count},
                           {"bytes", "payload", Unit::bytes},
                           {"mean_bytes", "mean", Unit::bytes},
-                          {"src_host", "source host"},
-                          {"dst_host", "destination host"}},
+                          {"src_host", "source host", Unit::text, true},
+                          {"dst_host", "destination host", Unit::text, true}},
               .rows = {}};
   for (const PairTotal& row : rows) {
     table.rows.push_back({name(row.source), name(row.destination), row.messages, row.bytes,
@@ -194,7 +194,7 @@ Table call_site_table(const Run& run, const std::vector<CallSiteTotal>& rows) {
                           {"function", "function"},
                           {"calls", "calls", Unit::count},
                           {"time_ns", "time, all ranks", Unit::nanoseconds},
-                          {"asked_bytes", "by arguments", Unit::bytes},
+                          {"asked_bytes", "by arguments", Unit::bytes, true},
                           {"ranks", "ranks", Unit::count},
                           {"file", "file"},
                           {"line", "line", Unit::count},
@@ -222,6 +222,15 @@ Table call_site_text(const Run& run, const std::vector<CallSiteTotal>& rows) {
 
 // --- output ------------------------------------------------------------------------------------
 
+// Of a call it is known what was called where and when: criteria of messages choose none.
+bool hides_call_sites(const RowSource& source, const Filter& filter) {
+  return !filter.can_choose_calls() && source.count<MpiCallRow>() != 0;
+}
+
+constexpr const char* kCallSitesHidden =
+    "calls by call site are chosen by --mpi, --comm, --from and --to alone: with the other options "
+    "that are given that table is left out";
+
 std::vector<Table> tables(const RowSource& source, const Filter& filter,
                           const ReportOptions& options) {
   const Run& run = source.run();
@@ -235,7 +244,7 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
   }
   if (wanted(ReportBy::mpi)) all.push_back(function_table(run, totals.functions));
   if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals.pairs));
-  if (wanted(ReportBy::call_sites)) {
+  if (wanted(ReportBy::call_sites) && !hides_call_sites(source, filter)) {
     const auto rows = totals_by_call_site(source, filter);
     const bool for_person = options.format == Format::table;
     // Nobody misses it where there is no MPI, and no stacks were asked for.
@@ -278,26 +287,33 @@ void write_missing_stacks(std::ostream& out, const Run& run) {
   }
 }
 
-void write_text_report(std::ostream& out, const RowSource& source, const std::vector<Table>& all,
+void write_text_report(std::ostream& out, const RowSource& source, const Filter& filter,
+                       const std::vector<Table>& all,
                        const ReportOptions& options) {
   const Run& run = source.run();
   write_run_line(out, run);
   for (const Table& table : all) {
     out << '\n';
-    write_text(out, table, options.colour);
+    write_text(out, table, options.colour, options.width);
   }
   out << '\n';
   if (options.without_message == WithoutMessage::left_out) write_left_out(out, source);
+  if (options.by == ReportBy::all && hides_call_sites(source, filter) && !run.stacks.empty()) {
+    out << "# " << kCallSitesHidden << '\n';
+  }
   if (options.by == ReportBy::call_sites) write_missing_stacks(out, run);
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';
   out << "# " << identities_line(run) << '\n';
 }
 
-void write_json_report(std::ostream& out, const Run& run, const std::vector<Table>& all) {
+void write_json_report(std::ostream& out, const RowSource& source, const Filter& filter,
+                       const std::vector<Table>& all) {
+  const Run& run = source.run();
   ordered_json report = {{"schema", kInfoSchema}, {"run", run.run_id}};
   for (const Table& table : all) report[table.key] = to_json(table);
   report["identities"] = identities_json(run);
   report["notes"] = run.notes;
+  if (hides_call_sites(source, filter)) report["notes"].push_back(kCallSitesHidden);
   out << dump(report, 2) << '\n';
 }
 
@@ -324,12 +340,17 @@ void write_report(std::ostream& out, const RowSource& source, const Filter& filt
                  .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites or "
                           "--by gpu-nic"});
   }
+  if (options.by == ReportBy::call_sites && hides_call_sites(source, filter)) {
+    throw Error({.what = "report --by call-sites",
+                 .why = "of MPI calls only function, communicator and time are known to choose by",
+                 .to_do = "choose with --mpi, --comm, --from and --to alone, or use --by mpi"});
+  }
   const std::vector<Table> all = tables(source, filter, options);
   switch (options.format) {
     case Format::table:
-      return write_text_report(out, source, all, options);
+      return write_text_report(out, source, filter, all, options);
     case Format::json:
-      return write_json_report(out, source.run(), all);
+      return write_json_report(out, source, filter, all);
     case Format::csv:
       return write_csv(out, all.front());
     case Format::ndjson:

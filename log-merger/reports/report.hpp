@@ -79,6 +79,7 @@ struct ReportOptions {
   WithoutMessage without_message = WithoutMessage::left_out;
   std::optional<std::size_t> limit = {};  // rows of each table
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
 };
 
 // "# command | MPI | UCX | when | how long | processes": the first line of what a person reads.

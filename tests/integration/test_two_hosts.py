@@ -77,7 +77,7 @@ def check_hosts_are_named(recording, ranks_of):
         for message in recording.messages
         if (host_of_rank[message["src"]], host_of_rank[message["dst"]]) == HOSTS
     ]
-    check_equal(json.loads(between.stdout), expected, "messages chosen by their hosts")
+    check_equal(json.loads(between.stdout)["messages"], expected, "messages chosen by their hosts")
 
     page = recording.folder / "page.html"
     written = recording.ask("view", "-o", page)
