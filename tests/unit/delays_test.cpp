@@ -154,24 +154,20 @@ TEST_CASE("MPI_Bcast and MPI_Bcast_c are one operation") {
   CHECK(collectives.operations()[0].complete);
 }
 
-TEST_CASE("of calls without a rule, and of ranks alone, something is known") {
+TEST_CASE("calls of which it is not known with whom they are one operation are told") {
   Waiting waiting(2);
   const CallIndex counts = waiting.call(0, "MPI_Alltoallv", 0, 10);
-  const CallIndex all = waiting.call(0, "MPI_Alltoall", 10, 20);
+  const CallIndex spawns = waiting.call(0, "MPI_Comm_spawn", 10, 20);
   RolesOfCalls roles(waiting.job());
   const Collectives collectives(waiting.job(), roles);
-  const auto has_no_rule = [&](CallIndex index) {
+  const auto is_of_no_operation = [&](CallIndex index) {
     const MpiCall& call = waiting.job().calls[index];
-    return collectives.has_no_rule(call, roles(call).role);
+    return collectives.is_of_no_operation(call, roles(call).role);
   };
-  CHECK(has_no_rule(counts));
-  CHECK_FALSE(has_no_rule(all));
-  waiting.job().comms[InstanceIndex(0)].inter = true;
-  waiting.job().comms[InstanceIndex(0)].sides[1].size = 3;
-  CHECK(has_no_rule(all));
-  waiting.job().comms[InstanceIndex(0)].inter = false;
-  waiting.job().comms[InstanceIndex(0)].sides[0].size = 1;
-  CHECK_FALSE(has_no_rule(counts));
+  CHECK_FALSE(is_of_no_operation(counts));
+  CHECK(is_of_no_operation(spawns));
+  waiting.job().calls[counts].comm = kNone;
+  CHECK(is_of_no_operation(counts));
 }
 
 }  // namespace uctrace::merge
