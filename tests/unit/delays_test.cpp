@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <random>
 
 #include "log-merger/waits/dependencies.hpp"
 #include "log-merger/waits/ideal_times.hpp"
@@ -141,6 +142,40 @@ TEST_CASE("who completes a non-blocking operation waits for all in the ideal run
     // It begins with the first call of each: rank 0's is made after its first work.
     CHECK(ideal[1] == 10 * 101);
     CHECK(ideal[0] == 9 * 101 + 1);
+  }
+}
+
+TEST_CASE("the last message that was over at both is found however many are under way") {
+  Waiting waiting(2);
+  RolesOfCalls roles(waiting.job());
+  const Collectives collectives(waiting.job(), roles);
+  std::mt19937 random(5);
+  const auto below = [&](unsigned n) { return static_cast<std::int64_t>(random() % n); };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<ReceivedMessage> received;
+    for (int i = 0; i < 300; ++i) {
+      const int from = static_cast<int>(below(2));
+      const std::int64_t sent_ns = 1 + below(1000);
+      // Many arrive long after, as the other one comes late to receive them.
+      const std::int64_t takes_ns = below(8) == 0 ? below(10) : 500 + below(1000);
+      received.push_back({ProcessIndex(from), ProcessIndex(1 - from), sent_ns, sent_ns + takes_ns});
+    }
+    const Meetings meetings(waiting.job(), collectives, {received});
+    for (const int own : {0, 1}) {
+      const Meetings::Until until{below(1000), below(1500)};
+      // Of several the one that is last at rank 0.
+      std::int64_t last_ns = 0;
+      for (const ReceivedMessage& message : received) {
+        const bool from_own = message.source == ProcessIndex(own);
+        const std::int64_t own_ns = from_own ? message.sent_ns : message.received_ns;
+        const std::int64_t other_ns = from_own ? message.received_ns : message.sent_ns;
+        if (own_ns > until.own_ns || other_ns >= until.other_ns) continue;
+        last_ns = std::max(last_ns, own == 0 ? own_ns : other_ns);
+      }
+      const Meeting found = meetings.last(ProcessIndex(own), ProcessIndex(1 - own), until);
+      CAPTURE(round);
+      CHECK((own == 0 ? found.own_ns : found.other_ns) == last_ns);
+    }
   }
 }
 
