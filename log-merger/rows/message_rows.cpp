@@ -193,7 +193,7 @@ class MessageMaker : RowMaker {
   void finish(Message& m, std::int32_t status) {
     m.src = rank_of(ProcessIndex(m.src_process));
     m.dst = rank_of(ProcessIndex(m.dst_process));
-    m.status = text(ucs_status_name(status));
+    m.status = text_of_status(status);
     if (m.src_process != kNone && m.dst_process != kNone) m.t_error_ns = error_of(m);
   }
 
