@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "log-merger/attribute/payload.hpp"
+#include "log-merger/job/call_finder.hpp"
 #include "log-merger/memory/memory.hpp"
 #include "log-merger/memory/transfer_memory.hpp"
 #include "log-merger/model/mpi_names.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 class TransferMaker : RowMaker {
  public:
-  TransferMaker(Job& job, NewTexts& texts) : RowMaker(job, texts) {}
+  TransferMaker(Job& job, NewTexts& texts) : RowMaker(job, texts), calls_(job) {}
 
   static bool has_row(const UctOp& op) { return op.status >= 0; }
 
@@ -40,7 +41,7 @@ class TransferMaker : RowMaker {
     row.network = names.network;
     row.memory_domain = names.memory_domain;
     row.op = names.op;
-    row.reason = text(op.reason);
+    row.reason = text_of_constant(op.reason);
     row.link = op.link;
     row.role = role_of(op);
     row.am_id = op.am_id;
@@ -59,7 +60,7 @@ class TransferMaker : RowMaker {
       row.t_connected_ns =
           endpoint.connected_tick != 0 ? log.clock.job_ns(endpoint.connected_tick) : -1;
     }
-    row.progressed_in = function_of(call_around(job_, op.process, op.lane, op.start_tick));
+    row.progressed_in = function_of(calls_.around(op.process, op.lane, op.start_tick));
     row.stack = stack_row(op.process, op.stack);
     return row;
   }
@@ -68,6 +69,9 @@ class TransferMaker : RowMaker {
     texts.settle(row.op);
     texts.settle(row.reason);
   }
+
+ private:
+  CallFinder calls_;
 };
 
 class UcpOperationMaker : RowMaker {
@@ -83,10 +87,10 @@ class UcpOperationMaker : RowMaker {
     row.message = op.message.number();
     row.endpoint = op.has_endpoint() ? op.handle : 0;
     row.worker_uid = op.has_endpoint() ? op.peer_uid : op.worker_uid;
-    row.function = text(ucp_function_name(op.function));
+    row.function = text_of_constant(ucp_function_name(op.function));
     row.asked_by = function_of(op.asked_by);
     row.progressed_in = function_of(op.call);
-    row.status = text(ucs_status_name(op.ended ? op.end_status : op.status));
+    row.status = text_of_status(op.ended ? op.end_status : op.status);
     row.bytes = op.bytes;
     row.tag = op.tag;
     row.tag_mask = op.tag_mask;
@@ -120,7 +124,7 @@ class UcpOperationMaker : RowMaker {
     row.memory = place.kind;
     row.gpu = place.gpu;
     row.device_memory = memory != nullptr ? memory->row : kNone;
-    row.believed = text(name_of(op.memory.believed));
+    row.believed = text_of_constant(name_of(op.memory.believed));
   }
 
   // What only the path of an operation tells.
