@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include "log-merger/attribute/payload.hpp"
@@ -187,41 +188,65 @@ class MpiCallMaker : RowMaker {
   std::unordered_map<TextId, MpiName> names_;
 };
 
-// Makes a row for each operation that has one, in their order.
-template <typename Maker, typename Operation, typename Row>
-void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows) {
-  constexpr std::size_t kPart = 16 * 1024;
+// Makes a row for each operation that has one, in their order, some parts at a time, and calls
+// made(begin, end) when the operations up to `end` have theirs: so what nobody asks for any more can
+// go before there is room for all rows.
+template <typename Maker, typename Operation, typename Row, typename Made>
+void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, Made made) {
+  constexpr std::size_t kPart = 8 * 1024, kPartsOfThread = 8;
   const std::size_t parts = (operations.size() + kPart - 1) / kPart;
   std::vector<std::size_t> first(parts + 1);  // row of each part
-  const auto each_part = [&](auto body) { job.workers.each_part(operations.size(), kPart, body); };
-  each_part([&](std::size_t begin, std::size_t end) {
-    first[begin / kPart + 1] = static_cast<std::size_t>(
-        std::count_if(operations.begin() + static_cast<std::ptrdiff_t>(begin),
-                      operations.begin() + static_cast<std::ptrdiff_t>(end), Maker::has_row));
+  const auto end_of = [&](std::size_t part) {
+    return std::min(operations.size(), (part + 1) * kPart);
+  };
+  job.workers.each(parts, [&](std::size_t part) {
+    first[part + 1] = static_cast<std::size_t>(
+        std::count_if(operations.begin() + static_cast<std::ptrdiff_t>(part * kPart),
+                      operations.begin() + static_cast<std::ptrdiff_t>(end_of(part)),
+                      Maker::has_row));
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
-  make_room(job, rows, first.back());
-  std::deque<NewTexts> texts(parts, NewTexts(job.run.texts));
-  each_part([&](std::size_t begin, std::size_t end) {
-    Maker maker(job, texts[begin / kPart]);
-    std::size_t row = first[begin / kPart];
-    for (std::size_t i = begin; i < end; ++i) {
-      if (Maker::has_row(operations[i])) rows[row++] = maker.row_of(operations[i]);
-    }
-  });
-  for (NewTexts& of_part : texts) of_part.intern_in(job.run.texts);
-  each_part([&](std::size_t begin, std::size_t) {
-    const std::size_t part = begin / kPart;
-    if (texts[part].empty()) return;
-    for (std::size_t row = first[part]; row < first[part + 1]; ++row) {
-      Maker::settle(texts[part], rows[row]);
-    }
-  });
+  rows.reserve(first.back());
+  const std::size_t at_once = kPartsOfThread * job.workers.threads();
+  for (std::size_t begin = 0; begin < parts; begin += at_once) {
+    const std::size_t count = std::min(at_once, parts - begin);
+    make_room(job, rows, first[begin + count]);
+    std::deque<NewTexts> texts(count, NewTexts(job.run.texts));
+    job.workers.each(count, [&](std::size_t i) {
+      const std::size_t part = begin + i;
+      Maker maker(job, texts[i]);
+      std::size_t row = first[part];
+      for (std::size_t op = part * kPart; op < end_of(part); ++op) {
+        if (Maker::has_row(operations[op])) rows[row++] = maker.row_of(operations[op]);
+      }
+    });
+    for (NewTexts& of_part : texts) of_part.intern_in(job.run.texts);
+    job.workers.each(count, [&](std::size_t i) {
+      if (texts[i].empty()) return;
+      for (std::size_t row = first[begin + i]; row < first[begin + i + 1]; ++row) {
+        Maker::settle(texts[i], rows[row]);
+      }
+    });
+    made(begin * kPart, end_of(begin + count - 1));
+  }
+}
+
+template <typename Maker, typename Operation, typename Row>
+void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows) {
+  add_rows<Maker>(job, operations, rows, [](std::size_t, std::size_t) {});
 }
 
 }  // namespace
 
-void add_transfers(Job& job) { add_rows<TransferMaker>(job, job.uct, job.run.transfers); }
+void add_transfers(Job& job, UctRows after) {
+  add_rows<TransferMaker>(job, job.uct, job.run.transfers,
+                          [&](std::size_t begin, std::size_t end) {
+                            if (after == UctRows::stay) return;
+                            give_back_memory(std::as_writable_bytes(
+                                std::span(job.uct).subspan(begin, end - begin)));
+                          });
+  if (after == UctRows::go) job.uct = {};
+}
 
 void add_ucp_operations(Job& job) {
   add_rows<UcpOperationMaker>(job, job.ucp, job.run.ucp_operations);

@@ -3,6 +3,7 @@
 
 #include "log-merger/job/job.hpp"
 #include "log-merger/mpi/communicators.hpp"
+#include "log-merger/rows/build_rows.hpp"
 #include "log-merger/rows/message_paths.hpp"
 #include "log-merger/rows/operation_rows.hpp"
 #include "log-merger/rows/row_maker.hpp"
@@ -19,9 +20,6 @@ class RowBuilder {
     add_processes();
     add_communicators();
     lay_out_paths(job_, make_messages(job_));
-    add_transfers(job_);
-    add_ucp_operations(job_);
-    add_mpi_calls(job_);
   }
 
  private:
@@ -105,6 +103,17 @@ std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer) 
   return addressed_rank(job, call.process, call.comm, peer).value_or(log::MpiCall::kNone);
 }
 
-void build_rows(Job& job) { RowBuilder(job).build(); }
+void build_messages(Job& job) { RowBuilder(job).build(); }
+
+void build_operations(Job& job, UctRows after) {
+  add_transfers(job, after);
+  add_ucp_operations(job);
+  add_mpi_calls(job);
+}
+
+void build_rows(Job& job) {
+  build_messages(job);
+  build_operations(job, UctRows::stay);
+}
 
 }  // namespace uctrace::merge
