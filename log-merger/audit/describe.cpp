@@ -350,7 +350,7 @@ void describe_run(Job& job, const Found& found) {
   const std::string ucx_version =
       first_of(job, [](const ProcessLog& log) { return log.ucp_library().version; });
   const std::string ucx_library =
-      first_of(job, [](const ProcessLog& log) { return log.ucp_library().path; });
+      first_of(job, [&](const ProcessLog& log) { return job.run.texts[log.ucp_library().path]; });
   const bool v2 = uses_protocols_v2(job, found);
   info["ucx"] = {{"version", or_null(ucx_version)},
                  {"mode", ucx_mode(job)},

@@ -125,7 +125,8 @@ enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
 
 // A libucp that a process called.
 struct UcpLibrary {
-  std::string path, version;
+  TextId path = kNoText;
+  std::string version;
 };
 
 // A libuct that a process recorded from.

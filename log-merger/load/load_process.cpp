@@ -159,7 +159,7 @@ class ProcessLoader {
         ucp_library(text).version = plain_text(value);
         break;
       case log::TextKind::ucx_library:
-        ucp_library(text).path = plain_text(value);
+        ucp_library(text).path = job_.run.texts.intern(plain_text(value));
         break;
       case log::TextKind::uct_library:
         log_.uct_libraries.push_back({plain_text(value), text.r.id != 0});

@@ -52,6 +52,7 @@ struct Process {
   TextId exit = kNoText;    // finalized | exited | aborted | killed | running | unseen
   std::uint64_t events = 0;
   std::uint64_t log_bytes = 0;
+  std::uint32_t ucp_libraries = 0;  // how many libucp it called
 };
 
 // One end-to-end message: what a UCP send and the receive that took it moved, or a one-sided
@@ -85,6 +86,7 @@ struct Message {
   std::int64_t t_error_ns = -1;  // how far times of one side may be off against the other's
   std::int64_t wait_ns = 0;      // that calls waited for its other side (Run::waits)
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
+  TextId src_library = kNoText, dst_library = kNoText;  // path of that side's libucp
 
   MemoryPlace src_place() const { return {src_memory, src_gpu}; }
   MemoryPlace dst_place() const { return {dst_memory, dst_gpu}; }

@@ -224,6 +224,8 @@ ordered_json message_json(const Run& run, const MessageWithPath& told) {
           {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},
           {"src_memory", memory_json(run, message.src_place())},
           {"dst_memory", memory_json(run, message.dst_place())},
+          {"src_library", text_json(run, message.src_library)},
+          {"dst_library", text_json(run, message.dst_library)},
           {"path", std::move(path)}};
 }
 

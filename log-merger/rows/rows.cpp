@@ -39,6 +39,7 @@ class RowBuilder {
       row.exit = text(exit_of(log));
       row.events = log.file.event_count();
       row.log_bytes = log.file.size_bytes();
+      row.ucp_libraries = static_cast<std::uint32_t>(log.ucp_libraries.size());
       run_.processes.push_back(row);
     }
   }

@@ -65,6 +65,7 @@ struct Table<Process> {
              Unit::text),
       column("events", &Process::events, "events read from its log"),
       column("log_bytes", &Process::log_bytes, "size of its log", Unit::bytes),
+      column("ucp_libraries", &Process::ucp_libraries, "how many libucp it called"),
   };
 };
 
@@ -113,6 +114,10 @@ struct Table<Message> {
       column("t_end_from", &Message::t_end_from, "whose instant t_end_ns is"),
       column("first_hop", &Message::first_hop, "its first row of hops", Unit::hop),
       column("hops", &Message::hops, "number of its rows of hops"),
+      column("src_library", &Message::src_library, "libucp of the side that the data left",
+             Unit::text),
+      column("dst_library", &Message::dst_library, "libucp of the side that the data reached",
+             Unit::text),
   };
 };
 

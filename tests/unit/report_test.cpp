@@ -313,6 +313,8 @@ TEST_SUITE("unit") {
                                            "t_end_from",
                                            "src_memory",
                                            "dst_memory",
+                                           "src_library",
+                                           "dst_library",
                                            "path"});
     for (const char* key : {"src", "dst_process", "tag", "comm", "comm_id", "t_end_ns"}) {
       CHECK(unknown[key].is_null());
