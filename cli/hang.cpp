@@ -12,7 +12,9 @@ int run(const HangCommand& command) {
   const Run merged = load_run(command.data, Rows::of_run);
   HangOptions options = command.options;
   options.colour = colour_of_output();
-  write_hang(std::cout, merged, options);
+  options.width = width_of_output(options.format, command.wide);
+  FittedOutput fitted(std::cout, options.width);
+  write_hang(fitted, merged, options);
   return kOk;
 }
 

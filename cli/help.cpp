@@ -53,10 +53,14 @@ std::string definitions(const std::string& title, const std::vector<Definition>&
 
 std::string examples_text(const std::vector<Definition>& examples) {
   std::size_t width = 0;
-  for (const Definition& example : examples) width = std::max(width, example.term.size());
+  std::size_t meaning = 0;
+  for (const Definition& example : examples) {
+    width = std::max(width, example.term.size());
+    meaning = std::max(meaning, example.meaning.size());
+  }
   std::string text = "\nExamples:\n";
   for (const Definition& example : examples) {
-    text += width > kWidth - 24
+    text += 2 + width + 2 + meaning > kWidth
                 ? fmt::format("  {}\n      {}\n", example.term, example.meaning)
                 : fmt::format("  {:<{}}  {}\n", example.term, width, example.meaning);
   }
@@ -65,7 +69,8 @@ std::string examples_text(const std::vector<Definition>& examples) {
 
 std::string options_text(const VerbEntry& verb) {
   std::string text, group;
-  if (!verb.argument.empty()) text += "\n" + entry(verb.argument, verb.argument_help);
+  if (!verb.operands.empty()) text += "\n";
+  for (const Definition& operand : verb.operands) text += entry(operand.term, operand.meaning);
   text += "\nOptions:\n";
   for (const OptionEntry& option : verb.options) {
     if (option.group != group) text += "\n" + option.group + ":\n";
@@ -80,12 +85,10 @@ std::string options_text(const VerbEntry& verb) {
 std::string overview_text(const Manual& manual) {
   std::string text = "uctrace " + manual.summary + ".\n\n";
   for (const VerbEntry& verb : manual.verbs) {
-    const std::string usage = fmt::format("uctrace {} {}", verb.name, verb.text.arguments);
-    text += fmt::format("  {:<38} {}\n", usage, verb.summary);
+    text += entry(fmt::format("uctrace {} {}", verb.name, verb.text.arguments), verb.summary);
   }
-  text += fmt::format("  {:<38} {}\n", "uctrace help [VERB] | version",
-                      "DIR is uctrace.data if left out,");
-  text += fmt::format("  {:<38} {}\n", "", "in a batch job uctrace.data.JOBID");
+  text += entry("uctrace help [VERB] | version",
+                "DIR is uctrace.data if left out, in a batch job uctrace.data.JOBID");
   return text + examples_text(manual.examples);
 }
 

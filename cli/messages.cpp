@@ -38,7 +38,8 @@ std::optional<std::vector<MessageId>> chosen(const RowSource& rows, const Filter
 
 int run(const MessagesCommand& command) {
   end_quietly_on_closed_pipe();
-  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+  FittedOutput fitted(std::cout, width_of_output(command.format, command.wide));
+  tell_run(command.data, fitted, [&](std::ostream& out, const RowSource& rows) {
     const Filter filter(rows, command.filter);
     write_messages(out, rows, filter,
                    {.format = command.format,

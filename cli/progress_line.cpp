@@ -36,20 +36,34 @@ void ProgressLine::erase() {
   shown_ = false;
 }
 
-void ProgressLine::show(const Progress::Now& now) {
+bool ProgressLine::is_time() const {
   const Clock::time_point at = Clock::now();
-  if (at - begun_ < kPatience || at - shown_at_ < kBetween) return;
-  const double seconds = std::chrono::duration<double>(at - begun_).count();
-  std::string line =
-      fmt::format("{}uctrace: merging, {:.0f} %: {}", kErase, 100 * now.share, now.stage);
+  return at - begun_ >= kPatience && at - shown_at_ >= kBetween;
+}
+
+void ProgressLine::show(const std::string& line) {
+  std::cerr << kErase << line << std::flush;
+  shown_at_ = Clock::now();
+  shown_ = true;
+}
+
+void ProgressLine::read(const char* table, std::size_t rows, std::size_t of) {
+  if (!progress_ || !is_time()) return;
+  constexpr double kMillion = 1e6;
+  show(fmt::format("uctrace: reading {}, {:.1f} of {:.1f} million", table,
+                   static_cast<double>(rows) / kMillion, static_cast<double>(of) / kMillion));
+}
+
+void ProgressLine::show(const Progress::Now& now) {
+  if (!is_time()) return;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+  std::string line = fmt::format("uctrace: merging, {:.0f} %: {}", 100 * now.share, now.stage);
   if (now.events != 0) {
     line += fmt::format(", {:.1f} million events/s",
                         static_cast<double>(now.events) * now.share / seconds / 1e6);
   }
   if (now.share > 0) line += ", " + time_left(seconds / now.share - seconds) + " left";
-  std::cerr << line << std::flush;
-  shown_at_ = at;
-  shown_ = true;
+  show(line);
 }
 
 }  // namespace uctrace::cli

@@ -1,8 +1,10 @@
-// A line on standard error that says how far a long merge is, where that is a terminal.
+// A line on standard error that says how far long work is, where that is a terminal.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
+#include <string>
 
 #include "log-merger/parallel/progress.hpp"
 
@@ -15,6 +17,9 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  // So many rows of a table that is gone through were read.
+  void read(const char* table, std::size_t rows, std::size_t of);
+
   // Before anything else is said.
   void erase();
 
@@ -24,6 +29,8 @@ class ProgressLine {
  private:
   using Clock = std::chrono::steady_clock;
   void show(const Progress::Now& now);
+  bool is_time() const;
+  void show(const std::string& line);
 
   std::optional<Progress> progress_;
   const Clock::time_point begun_ = Clock::now();

@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "cli/counter_profiles.hpp"
 #include "cli/data-folder/data_folder.hpp"
 #include "cli/data-folder/default_folder.hpp"
 #include "cli/data-folder/job_log.hpp"
@@ -28,6 +29,7 @@
 #include "event-log/recorder/recording.hpp"
 #include "log-merger/folder/data_files.hpp"
 #include "log-merger/folder/launcher_line.hpp"
+#include "log-merger/reports/counter_files.hpp"
 #include "log-merger/reports/table.hpp"
 
 namespace uctrace::cli {
@@ -122,6 +124,9 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   }
   if (command.never_drop) wanted.variables.push_back({"UCTRACE_NEVER_DROP", "1"});
   if (command.polls) wanted.variables.push_back({"UCTRACE_POLLS", "1"});
+  if (command.counters) {
+    wanted.variables.push_back({"UCTRACE_COUNTERS", command.trace ? "too" : "only"});
+  }
   if (command.no_helper) wanted.variables.push_back({"UCTRACE_NO_HELPER", "1"});
 }
 
@@ -198,8 +203,9 @@ void say_end(const ProgramEnd& end) {
   say(fmt::format("the command was ended by signal {} ({})", end.signal, strsignal(end.signal)));
 }
 
-void say_after(const fs::path& data, bool verbose, const JobLog& kept, const JobLog& lost,
-               const ProgramEnd& end) {
+void say_after(const fs::path& data, const RecordCommand& command, const JobLog& kept,
+               const JobLog& lost, const ProgramEnd& end) {
+  const bool verbose = command.verbose, counters_only = command.counters && !command.trace;
   say_end(end);
   if (verbose) say_processes(kept);
   std::uint64_t events = 0, in_logs = 0, bytes = 0, dropped = 0;
@@ -217,11 +223,55 @@ void say_after(const fs::path& data, bool verbose, const JobLog& kept, const Job
   const std::string newest =
       in_logs == events ? "" : fmt::format(", the newest {} are kept", in_logs);
   const std::string lost_some = dropped == 0 ? "" : fmt::format(", {} dropped", dropped);
+  if (counters_only) {
+    say(fmt::format("counters of {} process{}, {}; next: uctrace counters{}", kept.processes.size(),
+                    kept.processes.size() == 1 ? "" : "es", format_bytes(bytes), folder));
+    return;
+  }
   say(fmt::format("{} event{} of {} process{}{}{}, {}; next: uctrace report{}", events,
                   events == 1 ? "" : "s", kept.processes.size(),
                   kept.processes.size() == 1 ? "" : "es", newest, lost_some, format_bytes(bytes),
                   folder));
 }
+
+// Profiles in the manner of Open MPI's monitoring, of counters that the job is keeping.
+class ProfileWriter {
+ public:
+  ProfileWriter(const RecordCommand& command, const DataFolder& folder)
+      : command_(command), folder_(folder), next_(Clock::now() + interval()) {}
+
+  // While the job runs. What goes wrong is told at the end.
+  void look() {
+    if (!command_.prof_every_s || Clock::now() < next_) return;
+    next_ = Clock::now() + interval();
+    try {
+      write_profs(
+          command_.prof,
+          read_counter_folder(folder_.lease ? folder_.lease->folder(folder_.path) : folder_.path));
+    } catch (const std::exception&) {
+    }
+  }
+  void write(const fs::path& folder) const {
+    if (command_.prof.empty()) return;
+    try {
+      const std::size_t count = write_profs(command_.prof, read_counter_folder(folder));
+      say(fmt::format("{} profile{} written: {}.RANK.prof", count, count == 1 ? "" : "s",
+                      command_.prof.string()));
+    } catch (const Error& error) {
+      warn(error.message());
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::chrono::seconds interval() const {
+    return std::chrono::seconds(command_.prof_every_s.value_or(0));
+  }
+
+  const RecordCommand& command_;
+  const DataFolder& folder_;
+  Clock::time_point next_;
+};
 
 // Nothing was recorded: why depends on whether it could be, and on how the command ended.
 void say_nothing(const DataFolder& folder, const ProgramEnd& end, const JobLog& kept) {
@@ -292,8 +342,10 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   const bool describe = folder.state == DataFolder::State::fresh;
   bool described = describe && write_run_json(folder.path, record);
 
+  ProfileWriter profiles(command, folder);
   const ProgramEnd end = run_program(edit.words, held, witness, [&] {
     if (folder.lease) folder.lease->refresh();
+    profiles.look();
   });
 
   if (end.exec_errno != 0) return report_not_run(command.program.front(), end.exec_errno);
@@ -311,9 +363,10 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
     say_end(end);
     say_nothing(folder, end, kept);
   } else {
-    say_after(written == folder.path ? command.folder : written, command.verbose, kept, lost, end);
+    say_after(written == folder.path ? command.folder : written, command, kept, lost, end);
   }
   keep_counters(fallback.path(), written);
+  profiles.write(written);
   return end.exit_status;
 }
 

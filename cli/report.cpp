@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "cli/data-folder/shown_folder.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
@@ -12,7 +13,10 @@ int run(const ReportCommand& command) {
   end_quietly_on_closed_pipe();
   ReportOptions options = command.options;
   options.colour = colour_of_output();
-  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+  options.width = width_of_output(options.format, command.wide);
+  options.folder = shown_folder(command.data);
+  FittedOutput fitted(std::cout, options.width);
+  tell_run(command.data, fitted, [&](std::ostream& out, const RowSource& rows) {
     write_report(out, rows, Filter(rows, command.filter), options);
   });
   return kOk;

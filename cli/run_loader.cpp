@@ -15,6 +15,7 @@
 #include "cli/failure_text.hpp"
 #include "cli/progress_line.hpp"
 #include "cli/verbs.hpp"
+#include "cli/watched_rows.hpp"
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/folder/data_files.hpp"
@@ -214,13 +215,14 @@ class RunFinder {
 // come to.
 class WrittenOnce : public std::streambuf {
  public:
-  explicit WrittenOnce(std::ostream& out) : out_(out) {}
+  WrittenOnce(std::ostream& out, ProgressLine& line) : out_(out), line_(line) {}
   void begin_again() { again_ = passed_; }
 
  protected:
   std::streamsize xsputn(const char* text, std::streamsize count) override {
     const std::streamsize known = std::min(count, again_);
     again_ -= known;
+    line_.erase();
     out_.write(text + known, count - known);
     passed_ += count - known;
     return out_ ? count : 0;
@@ -232,6 +234,7 @@ class WrittenOnce : public std::streambuf {
 
  private:
   std::ostream& out_;
+  ProgressLine& line_;
   std::streamsize passed_ = 0, again_ = 0;
 };
 
@@ -316,7 +319,8 @@ Run load_run(const DataChoice& data, Rows rows) {
 
 void tell_run(const DataChoice& data, std::ostream& out, const TellRun& tell) {
   RunFinder finder(data);
-  WrittenOnce written(out);
+  ProgressLine line;
+  WrittenOnce written(out, line);
   std::ostream once(&written);
   std::optional<StoredRun> stored =
       finder.stored([](const fs::path& path, const StoreWanted& is_wanted) {
@@ -324,10 +328,12 @@ void tell_run(const DataChoice& data, std::ostream& out, const TellRun& tell) {
       });
   if (stored) {
     try {
-      return tell(once, RowSource(std::move(stored->head), std::move(stored->readers)));
+      return tell(once,
+                  RowSource(std::move(stored->head), watched(std::move(stored->readers), line)));
     } catch (const UnreadableStore&) {
       if (!finder.can_merge()) throw;
     }
+    line.erase();
     written.begin_again();
   }
   const Run run = finder.merged();

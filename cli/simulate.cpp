@@ -11,7 +11,9 @@ int run(const SimulateCommand& command) {
   end_quietly_on_closed_pipe();
   SimulateOptions options = command.options;
   options.colour = colour_of_output();
-  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+  options.width = width_of_output(options.format, command.wide);
+  FittedOutput fitted(std::cout, options.width);
+  tell_run(command.data, fitted, [&](std::ostream& out, const RowSource& rows) {
     write_simulation(out, rows, command.hypotheses, options);
   });
   return kOk;

@@ -21,15 +21,19 @@ int run(const RecordCommand& command);  // the program's own status, 128 + signa
 int run(const MergeCommand& command);
 int run(const ReportCommand& command);
 int run(const MessagesCommand& command);
+int run(const DiffCommand& command);
 int run(const CommsCommand& command);
 int run(const WaitsCommand& command);
 int run(const SimulateCommand& command);
 int run(const PartitionsCommand& command);
+int run(const CountersCommand& command);
+int run(const PlacementCommand& command);
 int run(const HangCommand& command);
 int run(const InfoCommand& command);  // kIdentityViolated if one is
 int run(const ViewCommand& command);
 int run(const ExportCommand& command);
 int run(const BuildUcxCommand& command);  // 128 + signal if interrupted
+int run(const ValuesCommand& command);
 int run(const PrintCommand& command);
 
 }  // namespace uctrace::cli

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "cli/data-folder/store_place.hpp"
+#include "cli/data-folder/shown_folder.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
@@ -92,8 +93,10 @@ int run(const ViewCommand& command) {
   const SameFolder folder(command.data.folder);
   const std::string_view page(uctrace_page_html_start, uctrace_page_html_end);
   std::ostringstream made;
+  PageOptions options = command.page;
+  options.folder = shown_folder(command.data);
   tell_run(command.data, made, [&](std::ostream& out, const RowSource& rows) {
-    out << insert_page_data(page, page_data(rows, command.page));
+    out << insert_page_data(page, page_data(rows, options));
   });
   const std::string html = std::move(made).str();
   if (command.output == "-") {

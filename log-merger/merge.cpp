@@ -19,8 +19,10 @@
 #include "log-merger/mpi/requests.hpp"
 #include "log-merger/partitions/partitions.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
+#include "log-merger/rows/build_rows.hpp"
 #include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/latencies.hpp"
 #include "log-merger/summaries/profile_identities.hpp"
 #include "log-merger/summaries/sums.hpp"
 #include "log-merger/summaries/traffic_tables.hpp"
@@ -65,11 +67,9 @@ void forget_rows(merge::Job& job) {
 }
 
 // What is summed up of the rows, each sum by itself: for the audit and the run's identities, and
-// what the run keeps. What takes longest comes first. Afterwards the job has no UCT operations and
-// no arrivals.
-merge::Found counted(merge::Job& job) {
+// what the run keeps. What takes longest comes first.
+void count(merge::Job& job, const merge::Found& found) {
   Run& run = job.run;
-  merge::Found found;
   std::vector<Identity> of_profile;
   TrafficToKeep traffic(run);
   each_of(job.workers, {[&] { traffic.count_messages(); },
@@ -77,20 +77,17 @@ merge::Found counted(merge::Job& job) {
                           run.profile = std::make_shared<const Profile>(profile_of(run));
                           of_profile = profile_identities(run, *run.profile);
                         },
-                        [&] { found = merge::count_found(job); },
                         [&] {
                           run.facets = find_facets(run);
                           lay_out_sums(run);
                         },
-                        [&] { traffic.count_mpi_calls(); }});
-  // Nobody looks at these any more.
-  each_of(job.workers, {[&] { job.uct = {}; }, [&] { job.arrivals = {}, job.operations_of = {}; },
-                        [&] { traffic.count_transfers(); }, [&] { traffic.count_ucp_operations(); },
+                        [&] { traffic.count_mpi_calls(); },
+                        [&] { merge::lay_out_latencies(run); }});
+  each_of(job.workers, {[&] { traffic.count_transfers(); }, [&] { traffic.count_ucp_operations(); },
                         [&] { merge::lay_out_gpu_nic(run); }});
   traffic.finish(job.workers);
   merge::check_identities(job, found);
   job.run.identities.insert(job.run.identities.end(), of_profile.begin(), of_profile.end());
-  return found;
 }
 
 Run merged(merge::Job job) {
@@ -108,13 +105,17 @@ Run merged(merge::Job job) {
   merge::resolve_stacks(job);
   forget_ids(job);
   begin(progress, "making rows", 0.85);
-  merge::build_rows(job);
+  merge::build_messages(job);
+  const merge::Found found = merge::count_found(job);
+  // Nobody looks at these any more, nor at UCT operations that have a row.
+  each_of(job.workers, {[&] { job.arrivals = {}; }, [&] { job.operations_of = {}; }});
+  merge::build_operations(job, merge::UctRows::go);
   merge::place_devices(job);
   merge::find_clock_violations(job);
   merge::find_partitions(job);
   merge::find_waits(job);
   job.run.last_ns = last_instant(job.run);
-  const merge::Found found = counted(job);
+  count(job, found);
   merge::describe_run(job, found);
   merge::note_recording(job);
   merge::note_disagreements(job);

@@ -156,6 +156,7 @@ typedef enum UctraceVolumeRule {
   kUctraceNeighborAlltoall,
   kUctraceNeighborAlltoallv,
   kUctraceNeighborAlltoallw,
+  kUctraceScan,
 } UctraceVolumeRule;
 
 // What a collective operation is called with for one direction. Of count and counts it has one, and

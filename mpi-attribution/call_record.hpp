@@ -9,6 +9,7 @@
 #include "call-stacks/stacks.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "mpi-attribution/communicators.hpp"
+#include "mpi-attribution/counted_calls.hpp"
 #include "mpi-attribution/library.hpp"
 
 namespace uctrace::mpi {
@@ -70,6 +71,10 @@ inline log::SharedTick::Of shared_tick_of(const UctraceCall& call) {
 // Takes the start time, and shows the call to whoever looks at a job that hangs or died.
 UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
   describe(function_of(call));
+  if (log::counts()) [[unlikely]] {
+    begin_counting(function_of(call));
+    if (log::counts_only()) return;
+  }
   log::Lane* lane = log::lane();
   stacks::know_caller(call.caller);
   call.start_tick = log::now();
@@ -156,6 +161,10 @@ class CallRecord {
 };
 
 UCTRACE_HOT inline void record_call(const UctraceCall& call) {
+  if (log::counts()) [[unlikely]] {
+    count_call(call);
+    if (log::counts_only()) return;
+  }
   const std::uint64_t end_tick = log::now();
   if (CallRecord record(call, end_tick); record) {
     record.publish();

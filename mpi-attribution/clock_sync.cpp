@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/process_identity.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "mpi-attribution/clock_channel.hpp"
@@ -301,7 +302,7 @@ void measure_clocks_at_start() {
   int rank = 0, size = 0;
   library.ask.comm_rank(library.comm_world, &rank);
   library.ask.comm_size(library.comm_world, &size);
-  if (!is_wanted(size) || is_spawned()) return;
+  if (!is_wanted(size) || is_spawned() || log::counts_only()) return;
   if (!library.can_message) {
     log::fault(log::Layer::mpi, log::FaultCode::clock_not_measured, 0,
                "the MPI library lacks non-blocking collectives");

@@ -6,6 +6,7 @@
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/fork_lock.hpp"
 #include "mpi-attribution/children.hpp"
+#include "mpi-attribution/counted_comms.hpp"
 #include "mpi-attribution/rank_runs.hpp"
 
 namespace uctrace::mpi {
@@ -155,6 +156,7 @@ void write(const Definition& definition, const Group& local, const Group* remote
 }
 
 void define(const Definition& definition) {
+  count_communicator(definition.handle, definition.members, world_group);
   int is_inter = 0;
   library.ask.comm_test_inter(definition.members, &is_inter);
   const Group local(library.ask.comm_group, definition.members);
@@ -310,14 +312,17 @@ void define_communicator(const NewCommunicator& made) {
 
 void end_communicator(Handle handle) {
   forget_children(handle);
+  forget_counted(handle);
   end_handle(log::RecordType::communicator_free, handle);
 }
 
 void name_communicator(Handle handle, const char* name) {
+  name_counted(handle, name);
   log::define_text(log::TextKind::communicator_name, handle, name, std::strlen(name));
 }
 
 void define_handle(const NewHandle& made) {
+  if (made.type == log::RecordType::window) count_window(made.handle, made.communicator);
   log::Lane* lane = log::lane();
   if (lane == nullptr) return;
   auto* record = lane->define<log::Window>();
@@ -329,6 +334,7 @@ void define_handle(const NewHandle& made) {
 }
 
 void end_handle(log::RecordType type, Handle handle) {
+  if (type == log::RecordType::window_free) forget_counted_window(handle);
   log::Lane* lane = log::lane();
   if (lane == nullptr) return;
   auto* record = lane->define<log::HandleEnd>();

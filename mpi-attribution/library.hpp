@@ -50,6 +50,13 @@ struct Sessions {
   int (*group_rank)(Word, int*);
 };
 
+// Who a process of a topology sends to; nullptr where not all of them are there.
+struct Neighbors {
+  int (*cart_shift)(Word, int, int, int*, int*);
+  int (*graph_neighbors)(Word, int, int, int*);
+  int (*dist_graph_neighbors)(Word, int, int*, int*, int, int*, int*);
+};
+
 // What datatypes are described by (datatypes.cpp).
 struct Describing {
   int (*type_get_envelope)(Word, int*, int*, int*, int*);
@@ -75,6 +82,7 @@ struct Messaging {
 struct Library {
   Inquiries ask;
   Sessions sessions;
+  Neighbors neighbors;
   Describing describing;
   bool can_describe;  // all of it is there
   bool records_polls;  // also those that found nothing (UCTRACE_POLLS)

@@ -128,6 +128,7 @@ RULES = {
     "bcast": ("count", "datatype", "root"),
     "allreduce": ("count", "datatype"),
     "exscan": ("count", "datatype"),
+    "scan": ("count", "datatype"),
     "reduce": ("count", "datatype", "root"),
     "reduce_scatter": ("recv_counts", "datatype"),
     "reduce_scatter_block": ("recv_count", "datatype"),

@@ -16,6 +16,13 @@ std::int32_t answer_of(const UctraceTest& test) {
   return answer != 0;
 }
 
+// Counts the call. True: that is all that is wanted of it.
+bool counted(const UctraceCall& call) {
+  if (!log::counts()) return false;
+  count_call(call);
+  return log::counts_only();
+}
+
 void record_numbers_of(const UctraceCall& call, std::uint64_t end_tick, std::int32_t first,
                        std::int32_t second) {
   if (CallRecord record(call, end_tick); record) {
@@ -49,7 +56,7 @@ extern "C" {
 
 void uctrace_mpi_leave_partitioned(const UctracePartitioned* made) {
   const UctraceCall& call = made->message.call;
-  if (succeeded(call)) {
+  if (succeeded(call) && !log::counts_only()) {
     record_numbers(call.start_tick, MpiRequests::kPartitions, 1,
                    [&](std::size_t) { return as_int(made->partitions); });
   }
@@ -57,11 +64,13 @@ void uctrace_mpi_leave_partitioned(const UctracePartitioned* made) {
 }
 
 void uctrace_mpi_leave_ready(const UctraceReady* ready) {
+  if (counted(ready->call)) return;
   record_numbers_of(ready->call, log::now(), as_int(ready->first), as_int(ready->last));
 }
 
 // The program may change the list once the call has returned, which it has not for its caller.
 void uctrace_mpi_leave_ready_list(const UctraceReadyList* ready) {
+  if (counted(ready->call)) return;
   const std::uint64_t end_tick = log::now();
   const std::int32_t count = as_int(ready->count);
   if (succeeded(ready->call) && count > 0 && ready->list != 0) {
@@ -73,10 +82,12 @@ void uctrace_mpi_leave_ready_list(const UctraceReadyList* ready) {
 }
 
 void uctrace_mpi_leave_test(const UctraceTest* test) {
+  if (counted(test->call)) return;
   record_numbers_of(test->call, log::now(), MpiCall::kNone, answer_of(*test));
 }
 
 void uctrace_mpi_leave_arrived(const UctraceTest* test) {
+  if (counted(test->call)) return;
   const std::uint64_t end_tick = log::now();
   const std::int32_t answer = answer_of(*test);
   if (answer == 0 && only_counted(test->call, end_tick)) return;

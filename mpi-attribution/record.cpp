@@ -13,6 +13,7 @@ __attribute__((noinline, cold)) void name_function(unsigned number) {
   if (!std::atomic_ref(function.described).exchange(true)) {
     const char* name = function.pmpi_name + 1;
     log::define_text(log::TextKind::mpi_function, number, name, std::strlen(name));
+    note_counted_function(number, name);
   }
 }
 
@@ -55,6 +56,10 @@ UCTRACE_HOT inline log::MpiVolume half_volume(const UctraceHalf& half, std::int3
 }
 
 UCTRACE_HOT inline void record_message(const UctraceMessage& message) {
+  if (log::counts()) [[unlikely]] {
+    count_message(message, message.peer);
+    if (log::counts_only()) return;
+  }
   const std::uint64_t end_tick = log::now();
   const log::MpiVolume volume = half_volume(message.half, message.peer, message.call);
   if (CallRecord record(message.call, end_tick); record) {
@@ -65,6 +70,10 @@ UCTRACE_HOT inline void record_message(const UctraceMessage& message) {
 }
 
 void record_exchange(const UctraceExchange& exchange) {
+  if (log::counts()) [[unlikely]] {
+    count_exchange(exchange, peer_of(exchange.call, exchange.send));
+    if (log::counts_only()) return;
+  }
   const std::uint64_t end_tick = log::now();
   const std::int32_t peer = peer_of(exchange.call, exchange.send),
                      recv_peer = peer_of(exchange.call, exchange.receive);
@@ -96,6 +105,10 @@ log::MpiVolume moved(std::uint64_t bytes, const UctraceSide& side, const Uctrace
 }
 
 void record_collective(const UctraceCollective& collective) {
+  if (log::counts()) [[unlikely]] {
+    count_collective(collective);
+    if (log::counts_only()) return;
+  }
   const std::uint64_t end_tick = log::now();
   const Volume volume = succeeded(collective.call) ? volume_of(collective) : Volume{0, 0};
   const UctraceSide &send = collective.send, &receive = collective.receive;

@@ -89,6 +89,7 @@ using namespace uctrace::mpi;
 extern "C" void uctrace_mpi_enter_requests(UctraceRequests* requests) {
   notice_world(requests->call);
   begin(requests->call, MpiCall::kNone, MpiCall::kNone);
+  if (uctrace::log::counts_only()) return;
   if (requests->kept == nullptr) {
     record_handles(requests->call.start_tick, count_of(*requests),
                    [&](std::size_t i) { return handle_now(*requests, i); });
@@ -99,6 +100,10 @@ extern "C" void uctrace_mpi_enter_requests(UctraceRequests* requests) {
 }
 
 extern "C" void uctrace_mpi_leave_requests(const UctraceRequests* requests) {
+  if (uctrace::log::counts()) [[unlikely]] {
+    count_started(*requests);
+    if (uctrace::log::counts_only()) return;
+  }
   const std::uint64_t end_tick = uctrace::log::now();
   UctraceCall call = requests->call;
   if (requests->kept != nullptr) call.request = first_kept(*requests);
@@ -111,6 +116,7 @@ extern "C" void uctrace_mpi_leave_requests(const UctraceRequests* requests) {
 
 extern "C" void uctrace_mpi_enter_probed_receive(UctraceProbedReceive* receive) {
   uctrace_mpi_enter_message(&receive->message);
+  if (uctrace::log::counts_only()) return;
   const Handle probed = library.request_at(receive->probed);
   record_handles(receive->message.call.start_tick, 1, [&](std::size_t) { return probed; });
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "event-log/recorder/switched_on.hpp"
 #include "interpose/fork_lock.hpp"
@@ -55,6 +56,14 @@ bool find_inquiries(Scope& scope, Inquiries& ask) {
          find_inquiry(scope, "PMPI_Dist_graph_neighbors_count", ask.dist_graph_neighbors_count);
 }
 
+void find_neighbors(Scope& scope, Neighbors& neighbors) {
+  if (!find_inquiry(scope, "PMPI_Cart_shift", neighbors.cart_shift) ||
+      !find_inquiry(scope, "PMPI_Graph_neighbors", neighbors.graph_neighbors) ||
+      !find_inquiry(scope, "PMPI_Dist_graph_neighbors", neighbors.dist_graph_neighbors)) {
+    neighbors = {};
+  }
+}
+
 bool find_describing(Scope& scope, Describing& describing) {
   find_inquiry(scope, "PMPI_Type_get_envelope_c", describing.type_get_envelope_c);
   return find_inquiry(scope, "PMPI_Type_get_envelope", describing.type_get_envelope) &&
@@ -95,6 +104,20 @@ bool has_standard_abi(Scope& scope) {
          abi_version(&major, &minor) == 0 && major >= 1;
 }
 
+// Which UCP tags are of point-to-point messages: in Open MPI those of tags that are not negative
+// (the upper 24 bits), in MPICH those whose context is of no collective, and that are no protocol
+// message (log-merger/mpi/tag_layout.cpp). Of any other library none are known to be.
+void know_tags(const char* version_text) {
+  const auto says = [&](const char* name) { return std::strstr(version_text, name) != nullptr; };
+  if (says("Open MPI")) {
+    log::set_tag_rule(std::uint64_t{1} << 63, 0);
+  } else if (says("MPICH") || says("Intel(R) MPI") || says("MVAPICH")) {
+    log::set_tag_rule(std::uint64_t{1} << 48 | std::uint64_t{1} << 31, 0);
+  } else {
+    log::set_tag_rule(~std::uint64_t{0}, ~std::uint64_t{0});
+  }
+}
+
 bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text) {
   if (flavour.is_standard_abi != has_standard_abi(scope) || !names_version(flavour, version_text) ||
       !find_handle(scope, flavour.comm_null, library.comm_null) ||
@@ -117,6 +140,7 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
   library.cartesian = flavour.cartesian;
   library.graph = flavour.graph;
   library.distributed_graph = flavour.distributed_graph;
+  know_tags(version_text);
   library.combiners = flavour.combiners;
   return true;
 }
@@ -144,6 +168,7 @@ bool identify_library(Scope& scope) {
   }
   find_inquiry(scope, "PMPI_Group_rank", library.sessions.group_rank);
   find_inquiry(scope, "PMPI_Group_from_session_pset", library.sessions.group_from_session_pset);
+  find_neighbors(scope, library.neighbors);
   library.can_describe = find_describing(scope, library.describing);
   library.can_message = find_messaging(scope, library.messaging);
   library.records_polls = log::is_switched_on("UCTRACE_POLLS");

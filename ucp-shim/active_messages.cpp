@@ -2,6 +2,7 @@
 // handler was only told of.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/handlers.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
@@ -134,7 +135,7 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_set_am_handler(ucp_worker_h worker, uint1
                                                       uint32_t flags) {
   auto* original = original_ucp_worker_set_am_handler.get(UCTRACE_CALLER);
   ucp::Handler* handler =
-      callback != nullptr && ucp::layer_on() ? ucp::take_place(worker) : nullptr;
+      callback != nullptr && ucp::layer_on() && !log::counts_only() ? ucp::take_place(worker) : nullptr;
   if (handler == nullptr) {
     return original(worker, id, callback, argument, flags);
   }
@@ -147,7 +148,7 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_set_am_handler(ucp_worker_h worker, uint1
 UCTRACE_EXPORT ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker,
                                                            const ucp_am_handler_param_t* param) {
   auto* original = original_ucp_worker_set_am_recv_handler.get(UCTRACE_CALLER);
-  ucp::Handler* handler = ucp::layer_on() && ucp::known(*param) ? ucp::take_place(worker) : nullptr;
+  ucp::Handler* handler = ucp::layer_on() && !log::counts_only() && ucp::known(*param) ? ucp::take_place(worker) : nullptr;
   if (handler == nullptr) {
     return original(worker, param);
   }
@@ -168,11 +169,15 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
   auto* original = original_ucp_am_send_nbx.get(UCTRACE_CALLER);
   ucp::RequestParam handed;
   ucp::Call call(ucp::name_for(UcpFunction::am_send_nbx), log::UcpFamily::am_send, param, handed);
-  if (!call.active()) {
+  if (!call.active() && !ucp::counts_operations()) {
     return original(ep, id, header, header_length, buffer, count, param);
   }
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
+  if (!call.active()) {
+    return ucp::count_untagged_send(
+        original(ep, id, header, header_length, buffer, count, param), ep, bytes);
+  }
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -185,6 +190,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
                        .am_id = id,
                        .header_bytes = header_length,
                        .posted_tick = 0});
+  if (ucp::counts_operations()) ucp::count_untagged_send(result, ep, bytes);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/requests.hpp"
 #include "ucp-shim/worker_uid.hpp"
 
@@ -54,6 +55,7 @@ UCTRACE_EXPORT ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_para
   }
   const ucs_status_t status = ucp::original_create.get(caller)(worker, params, endpoint);
   if (status == UCS_OK && ucp::layer_on()) {
+    if (log::counts()) ucp::name_peer(*endpoint, creation.remote_uid);
     ucp::define_endpoint(*endpoint, worker, creation);
   }
   return status;

@@ -2,6 +2,7 @@
 // forms call them inside libucp (some through each other), so theirs only leave their name.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 
@@ -26,11 +27,16 @@ ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSid
                            const ucp_request_param_t* param, Post post) {
   RequestParam handed;
   Call call(function, log::family_of(function), param, handed, tracking);
-  if (!call.active()) {
+  if (!call.active() && !counts_operations()) {
     return post(param);
   }
   bool known;
   const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, call.id(), &known);
+  const OneSidedCount counted{what.endpoint, log::family_of(function), bytes,
+                              what.reply_buffer != nullptr};
+  if (!call.active()) {
+    return count_one_sided(post(param), counted);
+  }
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -43,6 +49,7 @@ ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSid
                        .remote = what.remote,
                        .reply_buffer = reinterpret_cast<std::uint64_t>(what.reply_buffer),
                        .posted_tick = 0});
+  if (counts_operations()) count_one_sided(result, counted);
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include <atomic>
 
 #include "call-stacks/stacks.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/extras.hpp"
 #include "event-log/recorder/own.hpp"
 #include "event-log/recorder/recorder.hpp"
@@ -205,13 +206,13 @@ inline void install_callback(log::UcpFamily family, RequestParam& handed) {
 
 inline Call::Call(log::UcpFunction function, log::UcpFamily family,
                   const ucp_request_param_t* param, RequestParam& handed, Tracking tracking)
-    : lane_(layer_on() && !left_out(function) ? log::lane() : nullptr),
+    : lane_(layer_on() && !log::counts_only() && !left_out(function) ? log::lane() : nullptr),
       function_(function),
       family_(family),
       tracking_(tracking),
       parameters_(handed) {
   if (lane_ == nullptr) [[unlikely]] {
-    if (layer_on() && !left_out(function)) {
+    if (layer_on() && !log::counts_only() && !left_out(function)) {
       log::count_without_lane(log::DropKind::ucp);
     }
     return;

@@ -2,6 +2,7 @@
 // forms call the *_nbx ones inside libucp, so theirs only leave their name.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 
@@ -24,11 +25,14 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buf
   ucp::RequestParam handed;
   ucp::Call call(ucp::name_for(UcpFunction::stream_send_nbx), log::UcpFamily::stream_send, param,
                  handed);
-  if (!call.active()) {
+  if (!call.active() && !ucp::counts_operations()) {
     return original(ep, buffer, count, param);
   }
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
+  if (!call.active()) {
+    return ucp::count_untagged_send(original(ep, buffer, count, param), ep, bytes);
+  }
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -41,6 +45,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buf
                        .data = 0,
                        .received_bytes = 0,
                        .posted_tick = 0});
+  if (ucp::counts_operations()) ucp::count_untagged_send(result, ep, bytes);
   return result;
 }
 

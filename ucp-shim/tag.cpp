@@ -4,6 +4,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/active_requests.hpp"
+#include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 
@@ -49,12 +50,15 @@ UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, uc
                                          const ucp_request_param_t* param) {
   RequestParam handed;
   Call call(function, log::UcpFamily::tag_send, param, handed);
-  if (!call.active()) {
+  if (!call.active() && !counts_operations()) {
     return original(endpoint, buffer, count, tag, param);
   }
   // Before the call: an end inside it lets the caller's callback free a list of buffers.
   bool known;
   const std::uint64_t bytes = buffer_bytes(param, buffer, count, call.id(), &known);
+  if (!call.active()) {
+    return count_tag_send(original(endpoint, buffer, count, tag, param), endpoint, tag, bytes);
+  }
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -67,6 +71,7 @@ UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, uc
                        .tag = tag,
                        .tag_mask = 0,
                        .posted_tick = 0});
+  if (counts_operations()) count_tag_send(result, endpoint, tag, bytes);
   return result;
 }
 
@@ -172,7 +177,7 @@ UCTRACE_EXPORT ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t
                                                   ucp_tag_recv_info_t* info) {
   ucp_tag_message_h message =
       ucp::original_ucp_tag_probe_nb.get(UCTRACE_CALLER)(worker, tag, mask, remove, info);
-  if (message != nullptr && remove != 0 && ucp::layer_on()) {
+  if (message != nullptr && remove != 0 && ucp::layer_on() && !log::counts_only()) {
     if (auto* entry = ucp::probed_at.claim(message)) {
       entry->value = log::now();
     }

@@ -3,6 +3,7 @@
 #include <ucp/api/ucp.h>
 
 #include "device-attributor/device_attributor.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
@@ -31,6 +32,7 @@ constinit Original<decltype(&::ucp_worker_destroy)> original_worker_destroy{"ucp
 void define_worker(ucp_worker_h worker, const void* caller) {
   const std::uint64_t uid = uid_of(worker, caller);
   const std::uint16_t ucx = uct::ucx_number(caller);
+  log::name_counter(log::CounterNameKind::worker, 0, uid, nullptr, 0);
   if (log::Lane* lane = log::lane()) {
     if (auto* record = lane->define<log::UcpWorker>()) {
       record->tick = log::now();
@@ -91,7 +93,7 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
     gpu::look_for_drivers(caller);  // UCX loads those that it is for with its context
   }
   // What UCP queues inside itself is of interest for the UCT operations that it leads to.
-  if (recording && uct::layer_wanted()) {
+  if (recording && uct::layer_wanted() && !log::counts_only()) {
     ucp::learn_requests(context, caller);
   }
   uct::opening_for_ucp = true;

@@ -2,6 +2,7 @@
 // interface, records the message and makes it the context of what its handler posts in reply.
 #include "uct-shim/arrivals.hpp"
 
+#include "event-log/recorder/counters.hpp"
 #include "interpose/export.hpp"
 #include "interpose/leave_out.hpp"
 #include "interpose/original.hpp"
@@ -38,7 +39,7 @@ UCTRACE_EXPORT ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, std::uin
                                                      std::uint32_t flags) {
   auto* next = uct::original_set_handler.get(__builtin_return_address(0));
   uct::Interface* entry = uct::find_open_interface(iface);
-  if (callback == nullptr || entry == nullptr || id >= wire::kAmIds ||
+  if (log::counts_only() || callback == nullptr || entry == nullptr || id >= wire::kAmIds ||
       interpose::left_out("uct_iface_set_am_handler")) {
     return next(iface, id, callback, argument, flags);
   }

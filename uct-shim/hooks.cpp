@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "event-log/format/ucx_functions.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "interpose/leave_out.hpp"
 #include "uct-shim/operations.hpp"
 #include "uct-shim/pending.hpp"
@@ -23,8 +24,18 @@ std::uint64_t bit_of(UctHook hook) { return std::uint64_t{1} << static_cast<unsi
 
 }  // namespace
 
+namespace {
+
+// What waits and what arrives is not counted.
+bool is_counted(UctHook hook) {
+  return hook != UctHook::ep_pending_add && hook != UctHook::ep_pending_purge;
+}
+
+}  // namespace
+
 void swap_operations(uct_iface_ops_t& table) {
-  each_hook(table, [](UctHook, const char* name, auto& slot, auto* hook) {
+  each_hook(table, [](UctHook which, const char* name, auto& slot, auto* hook) {
+    if (log::counts_only() && !is_counted(which)) return;
     if (slot != nullptr && !interpose::left_out(name)) {
       __atomic_store_n(&slot, hook, __ATOMIC_RELEASE);
     }

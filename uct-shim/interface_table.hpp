@@ -28,6 +28,7 @@ struct Interface {
   uct_iface_h handle;
   uct_iface_ops_t original;  // valid for the life of the interface
   std::uint16_t id;          // in the log; no other open interface has it
+  std::uint32_t counted_as;  // the number of its transport and device in the counters
   bool of_ucp;               // opened by a UCP worker: its AM ids are UCP's
   UnexpectedTags* tags;      // our callbacks for tag offload, nullptr: none were set
   bool swapped;              // its table has our hooks; else its UCX calls them by itself

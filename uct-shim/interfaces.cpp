@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "device-attributor/device_attributor.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/left_layer.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
@@ -142,6 +143,38 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
                entry.id, entry.endpoint_address_bytes);
 }
 
+// Transports and devices that were counted: interfaces of one name are counted together, whatever
+// opens and closes them. A fork child's file has to be told anew.
+struct CountedDevice {
+  char name[64];
+  std::uint32_t named_in;  // log::log_number()
+};
+constexpr std::uint32_t kMostCountedDevices = 1024;  // all others are the last one
+constinit interpose::ForkLock counted_lock{};
+constinit CountedDevice counted_devices[kMostCountedDevices]{};
+constinit std::uint32_t counted_device_count = 0;
+
+std::uint32_t counter_number(const uct_iface_params_t& params) {
+  if (!log::counts()) return 0;
+  char name[sizeof CountedDevice::name];
+  snprintf(name, sizeof name, "%s/%s", params.mode.device.tl_name, params.mode.device.dev_name);
+  const interpose::Held held(counted_lock);
+  std::uint32_t number = 0;
+  while (number < counted_device_count && strcmp(counted_devices[number].name, name) != 0) ++number;
+  if (number == counted_device_count) {
+    if (number + 1 == kMostCountedDevices) snprintf(name, sizeof name, "other/other");
+    if (number == kMostCountedDevices) return number - 1;
+    ++counted_device_count;
+    memcpy(counted_devices[number].name, name, sizeof name);
+    counted_devices[number].named_in = 0;
+  }
+  if (counted_devices[number].named_in != log::log_number()) {
+    counted_devices[number].named_in = log::log_number();
+    log::name_counter(log::CounterNameKind::interface, number, name);
+  }
+  return number;
+}
+
 void read_address_sizes(Interface& entry) {
   uct_iface_attr_t attributes;
   memset(&attributes, 0, sizeof attributes);
@@ -205,6 +238,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   __atomic_store_n(&entry->handle, handle, __ATOMIC_RELEASE);
   entry->original = handle->ops;
   entry->of_ucp = opener.is_ucp != 0;
+  entry->counted_as = counter_number(params);
   // A rebuilt UCX calls our hooks itself. A program that opens interfaces for itself may still have
   // the operations of a stock one compiled in.
   entry->swapped = !opener.is_rebuilt || !entry->of_ucp;

@@ -73,7 +73,7 @@ bool add_memory(log::Lane& lane, const Interface& interface, Addresses addresses
 
 uct_completion_t* Post::track(uct_completion_t* completion) {
   has_completion_ = completion != nullptr;
-  if (completion == nullptr || passes_through_) {
+  if (completion == nullptr || passes_through_ || log::counts_only()) {
     return completion;
   }
   is_for(request_of_completion(completion));
@@ -123,7 +123,7 @@ void Post::settle(void* handle) {
 }
 
 log::Id Post::identify() {
-  if (lane_ != nullptr) {
+  if (lane_ != nullptr && !log::counts_only()) {
     id_ = log::new_id(*lane_, log::IdKind::uct_operation);
     thread_state.posting.id = id_;
     has_end_ = true;

@@ -10,6 +10,7 @@
 #include <uct/api/uct.h>
 
 #include "call-stacks/stacks.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/extras.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "uct-shim/context.hpp"
@@ -71,6 +72,7 @@ class Post {
   // Tells the request that the operation is for, where UCP handed down a pointer into it: another
   // way to know for whom it is, when this thread does not know.
   void is_for(Request request) {
+    if (log::counts_only()) return;
     Context found;
     if (!context().definite() && find_deferred(request, found)) {
       found_ = found;
@@ -136,6 +138,7 @@ class Post {
     }
     const void* const whole = interface_;
     thread_state.posting = {endpoint_ != nullptr ? endpoint_ : whole, frame_, 0, false};
+    if (log::counts_only()) return;
     start_ = log::now();
   }
   // 0 without a lane.
@@ -248,6 +251,13 @@ inline void Post::finish_tracked(ucs_status_t status) {
 
 inline void Post::finish(ucs_status_t status, const Handed& handed) {
   take_identity();
+  if (log::counts()) [[unlikely]] {
+    if (status >= 0) {
+      const std::uint64_t op = static_cast<std::uint64_t>(op_) << log::kCounterOpShift;
+      log::count(log::CounterKind::interface, interface_->counted_as | op, handed.bytes);
+    }
+    if (log::counts_only()) return;
+  }
   const bool one_tick = is_over_at_once(status, handed);
   const std::uint64_t end = one_tick ? start_ : log::now();
   // What connects an endpoint is sent by whoever comes first, and is nothing of his request.

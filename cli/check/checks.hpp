@@ -14,6 +14,9 @@
 
 namespace uctrace::cli::check {
 
+// Of the JSON that `check` prints.
+inline constexpr int kCheckSchema = 1;
+
 // The preload library, or a link to it in `scratch` where LD_PRELOAD cannot hold its own path;
 // empty if there is none that a job could load.
 std::filesystem::path check_library(Findings& findings, const std::filesystem::path& scratch);

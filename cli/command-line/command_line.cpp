@@ -122,6 +122,16 @@ Command parse_check(Grammar& grammar, Verb& verb, const Words& arguments) {
   return verb.result();
 }
 
+Command parse_diff(Verb& verb, const Words& arguments) {
+  Command command = parse_reader(verb, arguments);
+  const auto* const diff = std::get_if<DiffCommand>(&command);
+  if (diff != nullptr && diff->b.folder.empty()) {
+    refuse("diff", "two runs are compared, and not both are named", "uctrace help diff",
+           "give the folders of both.");
+  }
+  return command;
+}
+
 Command parse_help(Grammar& grammar, const Words& words) {
   if (words.empty()) return PrintCommand{overview_text(make_manual())};
   if (words.size() > 1) refuse(words[1], "not expected after the other arguments", "uctrace help");
@@ -144,9 +154,13 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
       refuse(rest.front(), "not expected after the other arguments", "uctrace help");
     return PrintCommand{fmt::format("uctrace {}\n", log::kToolVersion)};
   }
+  if (name == kValuesVerb && !rest.empty()) {
+    return rest.size() == 1 ? ValuesCommand{rest[0]} : ValuesCommand{rest[0], rest[1]};
+  }
   Verb& verb = find_verb(grammar, name);
   if (name == "record") return parse_record(grammar, verb, rest);
   if (name == "check") return parse_check(grammar, verb, rest);
+  if (name == "diff") return parse_diff(verb, rest);
   return parse_reader(verb, rest);
 }
 

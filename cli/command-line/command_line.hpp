@@ -12,9 +12,12 @@
 #include "cli/data-folder/data_choice.hpp"
 #include "cli/data-folder/default_folder.hpp"
 #include "event-log/format/kinds.hpp"
+#include "log-merger/diff/diff_output.hpp"
 #include "log-merger/exports/export.hpp"
 #include "log-merger/page-data/page_data.hpp"
+#include "log-merger/placement/placement_output.hpp"
 #include "log-merger/reports/comms.hpp"
+#include "log-merger/reports/counter_tables.hpp"
 #include "log-merger/reports/hang_output.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/messages_output.hpp"
@@ -33,6 +36,8 @@ struct CheckCommand {
   Format format = Format::table;
   std::optional<std::size_t> limit;
   std::vector<std::string> program;  // a launcher line or a program; empty = this machine's MPIs
+  DataChoice data;                   // of the run that is to be as expected
+  std::string expect;                // empty: no run is looked at
 };
 struct RecordCommand {
   std::filesystem::path folder = default_folder();
@@ -43,11 +48,15 @@ struct RecordCommand {
   log::StackMode stacks = log::StackMode::off;
   std::vector<std::string> start_on, stop_on;  // when events are recorded; empty: from the start
   std::uint64_t max_log_bytes = 0;             // of each process; 0: no bound
-  bool polls = false;  // calls of MPI_Parrived that found nothing have records, too
-  bool never_drop = false;                     // the program waits where records would be lost
-  bool no_helper = false;                      // no thread of ours, for programs in a sandbox
+  bool polls = false;       // calls of MPI_Parrived that found nothing have records, too
+  bool never_drop = false;  // the program waits where records would be lost
+  bool no_helper = false;   // no thread of ours, for programs in a sandbox
   bool gpu_history = false;
-  std::vector<std::string> program;  // and its arguments
+  bool counters = false;       // are kept
+  bool trace = false;          // events are recorded, too, where counters are kept
+  std::filesystem::path prof;  // PREFIX of profiles at the end; empty: none are written
+  std::optional<std::size_t> prof_every_s;  // and while the job runs
+  std::vector<std::string> program;         // and its arguments
 };
 struct MergeCommand {
   DataChoice data;
@@ -56,6 +65,7 @@ struct ReportCommand {
   DataChoice data;
   FilterSpec filter;
   ReportOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct MessagesCommand {
   DataChoice data;
@@ -64,33 +74,55 @@ struct MessagesCommand {
   MessageOrder order = MessageOrder::time;
   Format format = Format::table;
   std::optional<std::size_t> limit;
+  bool wide = false;  // text need not fit the terminal
+};
+struct DiffCommand {
+  DataChoice a, b;
+  diff::DiffOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct CommsCommand {
   DataChoice data;
   CommsFilter filter;
   CommsOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct WaitsCommand {
   DataChoice data;
   WaitsFilter filter;
   WaitsOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct SimulateCommand {
   DataChoice data;
   Hypotheses hypotheses;
   SimulateOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct PartitionsCommand {
   DataChoice data;
   PartitionsOptions options;
+  bool wide = false;  // text need not fit the terminal
+};
+struct CountersCommand {
+  std::filesystem::path folder = default_folder();
+  CountersOptions options;
+  std::filesystem::path prof, gather, matrices, directed;  // files to write; empty: none
+  std::optional<std::size_t> every_s;  // write and print again until the job has ended
+};
+struct PlacementCommand {
+  DataChoice data;
+  PlacementOptions options;
 };
 struct InfoCommand {
   DataChoice data;
   InfoOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct HangCommand {
   DataChoice data;
   HangOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct ViewCommand {
   DataChoice data;
@@ -113,15 +145,21 @@ struct BuildUcxCommand {
   bool keep = false;                   // the build folder
   bool unpatched = false;              // without the hooks
 };
+// What shells ask for while a value is typed: those that the run has, a line each.
+struct ValuesCommand {
+  std::string option;  // without its dashes
+  std::filesystem::path folder = default_folder();
+};
 // Help and version: what to print is all there is to do.
 struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
-                             MessagesCommand, CommsCommand, WaitsCommand, SimulateCommand,
-                             PartitionsCommand, HangCommand, InfoCommand, ViewCommand, ExportCommand,
-                             BuildUcxCommand, PrintCommand>;
+using Command =
+    std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
+                 DiffCommand, CommsCommand, WaitsCommand, SimulateCommand, PartitionsCommand,
+                 PlacementCommand, CountersCommand, HangCommand, InfoCommand, ViewCommand,
+                 ExportCommand, BuildUcxCommand, ValuesCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

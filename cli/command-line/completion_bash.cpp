@@ -8,7 +8,7 @@ namespace {
 
 // Reads the word before the cursor; behind -- stands a command of the user's. Bash makes words of
 // their own out of the = in --option=value.
-constexpr const char* kHead = R"(# bash completion for uctrace; generated from its command line
+constexpr const char* kHead = R"bash(# bash completion for uctrace; generated from its command line
 
 _uctrace_words() {
     mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
@@ -17,6 +17,18 @@ _uctrace_words() {
 _uctrace_paths() {
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
+}
+
+# Of the run that the line names; what stands before the last comma stays.
+_uctrace_values() {
+    local i folder= before= last=$2 value
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} != -* && -d ${COMP_WORDS[i]} ]]; then folder=${COMP_WORDS[i]}; fi
+    done
+    if [[ $last == *,* ]]; then before=${last%,*},; last=${last##*,}; fi
+    while IFS= read -r value; do
+        if [[ $value == "$last"* ]]; then COMPREPLY+=("$(printf '%q' "$before$value")"); fi
+    done < <("${COMP_WORDS[0]}" values-of-run "$1" ${folder:+"$folder"} 2>/dev/null)
 }
 
 _uctrace_command() {
@@ -33,7 +45,7 @@ _uctrace_command() {
 _uctrace() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} i
     COMPREPLY=()
-)";
+)bash";
 
 std::string option_names(const VerbEntry& verb) {
   std::vector<std::string> names;
@@ -47,6 +59,7 @@ std::string action(const OptionEntry& option) {
   if (!option.choices.empty()) {
     return fmt::format("_uctrace_words '{}' \"$cur\"", fmt::join(option.choices, " "));
   }
+  if (option.of_run) return fmt::format("_uctrace_values {} \"$cur\"", option.names.back().substr(2));
   if (option.value == "DIR") return "_uctrace_paths -d \"$cur\"";
   if (option.value == "FILE") return "_uctrace_paths -f \"$cur\"";
   return ":";
@@ -93,9 +106,9 @@ std::string bash_completion(const Manual& manual) {
   for (const VerbEntry& verb : manual.verbs) {
     text += fmt::format("        {}) if [[ $cur == -* ]]; then _uctrace_words '{}' \"$cur\"",
                         verb.name, option_names(verb));
-    if (!verb.argument.empty()) {
-      text +=
-          fmt::format("; else _uctrace_paths {} \"$cur\"", verb.argument == "DIR" ? "-d" : "-f");
+    if (!verb.operands.empty()) {
+      text += fmt::format("; else _uctrace_paths {} \"$cur\"",
+                          is_folder(verb.operands.front().term) ? "-d" : "-f");
     }
     text += "; fi ;;\n";
   }

@@ -21,6 +21,22 @@ function __uctrace_behind_dashes
     contains -- -- (commandline -opc)
 end
 
+# Of the run that the line names; what stands before the last comma stays.
+function __uctrace_values
+    set -l words (commandline -opc)
+    set -l folder
+    for word in $words[3..-1]
+        if not string match -q -- '-*' $word; and test -d $word
+            set folder $word
+        end
+    end
+    set -l current (string replace -r '^--[a-z-]*=' '' -- (commandline -ct))
+    set -l before (string match -r '^.*,' -- $current)
+    for value in ($words[1] values-of-run $argv[1] $folder 2>/dev/null)
+        echo $before$value
+    end
+end
+
 complete -c uctrace -n 'not __uctrace_behind_dashes' -f
 complete -c uctrace -n __uctrace_behind_dashes -a '(__fish_complete_command)'
 )";
@@ -46,6 +62,8 @@ std::string option_line(const std::string& verb, const OptionEntry& option) {
   }
   if (!option.choices.empty()) {
     line += fmt::format(" -x -a '{}'", fmt::join(option.choices, " "));
+  } else if (option.of_run) {
+    line += fmt::format(" -x -a '(__uctrace_values {})'", option.names.back().substr(2));
   } else if (option.value == "DIR") {
     line += " -x -a '(__fish_complete_directories)'";
   } else if (option.value == "FILE") {
@@ -66,9 +84,9 @@ std::string fish_completion(const Manual& manual) {
     text += fmt::format("complete -c uctrace -n '__uctrace_verb help' -a {} -d {}\n", verb.name,
                         quoted(verb.summary));
     for (const OptionEntry& option : verb.options) text += option_line(verb.name, option);
-    if (verb.argument.empty()) continue;
+    if (verb.operands.empty()) continue;
     text += fmt::format("complete -c uctrace -n '__uctrace_verb {}' {}\n", verb.name,
-                        verb.argument == "DIR" ? "-a '(__fish_complete_directories)'" : "-F");
+                        is_folder(verb.operands.front().term) ? "-a '(__fish_complete_directories)'" : "-F");
   }
   return text;
 }

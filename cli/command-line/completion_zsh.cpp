@@ -21,6 +21,9 @@ std::string action(const OptionEntry& option) {
   if (!option.choices.empty()) {
     return fmt::format(":{}:({})", "value", fmt::join(option.choices, " "));
   }
+  if (option.of_run) {
+    return fmt::format(":value:_uctrace_values {}", option.names.back().substr(2));
+  }
   if (option.value == "DIR") return ":folder:_files -/";
   if (option.value == "FILE") return ":file:_files";
   return ":" + escaped(option.value) + ":";
@@ -44,7 +47,15 @@ bool takes_command(const VerbEntry& verb) {
 
 std::string zsh_completion(const Manual& manual) {
   std::string text =
-      "#compdef uctrace\n# generated from the command line of uctrace\n\n_uctrace() {\n"
+      "#compdef uctrace\n# generated from the command line of uctrace\n\n"
+      "# Of the run that the line names, with commas between them.\n"
+      "_uctrace_values() {\n"
+      "  local word folder\n  local -a values\n"
+      "  for word in ${words[2,CURRENT-1]}; do\n"
+      "    [[ $word != -* && -d ${(Q)word} ]] && folder=${(Q)word}\n  done\n"
+      "  values=(${(f)\"$($_uctrace_program values-of-run $1 ${folder:+$folder} 2>/dev/null)\"})\n"
+      "  _sequence compadd - $values\n}\n\n"
+      "_uctrace() {\n  local _uctrace_program=$words[1]\n"
       "  local -a verbs\n  verbs=(\n";
   for (const VerbEntry& verb : manual.verbs) {
     text += fmt::format("    '{}:{}'\n", verb.name, escaped(verb.summary));
@@ -58,9 +69,9 @@ std::string zsh_completion(const Manual& manual) {
     for (const OptionEntry& option : verb.options) {
       text += " \\\n        " + specification(option);
     }
-    if (!verb.argument.empty()) {
-      text += fmt::format(" \\\n        '1:{}:_files{}'", escaped(verb.argument_help),
-                          verb.argument == "DIR" ? " -/" : "");
+    for (std::size_t i = 0; i < verb.operands.size(); ++i) {
+      text += fmt::format(" \\\n        '{}:{}:_files{}'", i + 1, escaped(verb.operands[i].meaning),
+                          is_folder(verb.operands[i].term) ? " -/" : "");
     }
     if (takes_command(verb)) text += " \\\n        '*::command:_normal'";
     text += "\n      ;;\n";

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command-line/hypothesis_options.hpp"
+#include "cli/command-line/level_costs.hpp"
 #include "cli/command-line/option_kinds.hpp"
 #include "cli/command-line/size_option.hpp"
 #include "event-log/reader/error.hpp"
@@ -19,7 +20,8 @@ const Choices<Format> kFormats = {{"table", Format::table},
 const Choices<ReportBy> kReportBy = {
     {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
     {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
-    {"gpu-nic", ReportBy::gpu_nic},       {"all", ReportBy::all}};
+    {"gpu-nic", ReportBy::gpu_nic},       {"protocol", ReportBy::protocol},
+    {"rails", ReportBy::rails},           {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},
     {"kind", CommsBy::kind},           {"rank", CommsBy::rank},
@@ -38,18 +40,26 @@ const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::thr
                                                  {"partitions", EvenPartitions::partitions}};
 const Choices<log::StackMode> kStackModes = {
     {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
+const Choices<CountersBy> kCountersBy = {{"pairs", CountersBy::pairs},
+                                         {"sizes", CountersBy::sizes},
+                                         {"transports", CountersBy::transports},
+                                         {"functions", CountersBy::functions},
+                                         {"communicators", CountersBy::communicators},
+                                         {"processes", CountersBy::processes}};
 const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::requests},
                                                   {"uses", PartitionsList::uses},
                                                   {"lines", PartitionsList::lines},
                                                   {"events", PartitionsList::events},
                                                   {"polls", PartitionsList::polls}};
-const Choices<InfoList> kInfoLists = {{"processes", InfoList::processes},
-                                      {"layers", InfoList::layers},
-                                      {"identities", InfoList::identities},
-                                      {"links", InfoList::links},
-                                      {"faults", InfoList::faults},
-                                      {"notes", InfoList::notes},
-                                      {"all", InfoList::all}};
+const Choices<PlacementBy> kPlacementBy = {{"bytes", PlacementBy::bytes},
+                                           {"messages", PlacementBy::messages},
+                                           {"waits", PlacementBy::waits}};
+const Choices<Format> kTableOrJson = {{"table", Format::table}, {"json", Format::json}};
+const Choices<InfoList> kInfoLists = {
+    {"processes", InfoList::processes},   {"layers", InfoList::layers},
+    {"identities", InfoList::identities}, {"links", InfoList::links},
+    {"faults", InfoList::faults},         {"notes", InfoList::notes},
+    {"settings", InfoList::settings},     {"all", InfoList::all}};
 
 const Choices<ExportTo> kExportTo = {
     {"otf2", ExportTo::otf2}, {"perfetto", ExportTo::perfetto}, {"csv", ExportTo::csv}};
@@ -61,6 +71,10 @@ const Words kLayers = {"uct", "ucp", "mpi"};
 
 void add_format(CLI::App& verb, Format& format) {
   add_choice(verb, "--format", format, kFormats, "How to print [table]");
+}
+
+void add_wide(CLI::App& verb, bool& wide) {
+  verb.add_flag("--wide", wide, "Lines as long as they come, also on a narrow terminal");
 }
 
 // A command and the definitions of a run of many processes lie in memory whatever is spilled.
@@ -134,10 +148,6 @@ void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
 }
 
 void add_filter(CLI::App& verb, FilterSpec& filter) {
-  const auto number = [&](const char* option, std::optional<std::uint64_t>& value,
-                          const char* help) {
-    verb.add_option(option, value, help)->check(a_number(option))->type_name("N")->group(kChoosing);
-  };
   for (const NamedCriterion& criterion : kNamedCriteria) {
     const std::string option = fmt::format("--{}", criterion.name);
     const Words values = criterion.values != nullptr ? criterion.values() : Words();
@@ -146,8 +156,8 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
                  values.empty() ? "A,B" : joined(values).c_str());
     if (!values.empty()) added->check(one_of(option, values));
   }
-  number("--min-bytes", filter.min_bytes, "Least payload of a message");
-  number("--max-bytes", filter.max_bytes, "Greatest payload of a message");
+  add_bytes(verb, "--min-bytes", filter.min_bytes, "Least payload of a message");
+  add_bytes(verb, "--max-bytes", filter.max_bytes, "Greatest payload of a message");
   add_span(verb, filter.from_ns, filter.to_ns);
 }
 
@@ -158,10 +168,13 @@ Grammar::Grammar() {
   add_record();
   add_report();
   add_messages();
+  add_diff();
   add_comms();
   add_waits();
   add_simulate();
   add_partitions();
+  add_placement();
+  add_counters();
   add_hang();
   add_info();
   add_view();
@@ -176,6 +189,17 @@ void Grammar::add_check() {
            fmt::format("Folder that will hold the data [{}]", kDefaultFolderText));
   add_format(verb, check_.format);
   add_limit(verb, check_.limit, "Rows to print [all]");
+  auto* const expect =
+      verb.add_option("--expect", check_.expect,
+                      "Look at a recorded run instead: whether payload within hosts (intra) and "
+                      "between hosts (inter) went by these transports alone")
+          ->check(not_empty("--expect"))
+          ->type_name("inter=A|B,intra=C");
+  add_path(verb, "--run", check_.data.folder, "DIR",
+           fmt::format("The folder of that run [{}]", kDefaultFolderText))
+      ->needs(expect);
+  add_job(verb, check_.data);
+  verb.get_option("--job")->needs(expect);
 }
 
 void Grammar::add_record() {
@@ -213,6 +237,20 @@ void Grammar::add_record() {
                 "Also record each MPI_Parrived that finds nothing, not only how many there were");
   verb.add_flag("--gpu-history", record_.gpu_history,
                 "Also record all that is allocated on GPUs, and when");
+  auto* const counters =
+      verb.add_flag("--counters", record_.counters,
+                    "Count who sends how much to whom instead of recording events");
+  verb.add_flag("--trace", record_.trace, "With --counters: record events, too")->needs(counters);
+  auto* const prof =
+      add_path(verb, "--prof", record_.prof, "PREFIX",
+               "With --counters: write PREFIX.RANK.prof at the end, as Open MPI's monitoring does");
+  prof->needs(counters);
+  verb.add_option("--prof-every", record_.prof_every_s,
+                  "With --prof: write them every N seconds, too; uctrace looks every 5")
+      ->check(a_number("--prof-every"))
+      ->type_name("N")
+      ->needs(prof);
+  counters->excludes("--no-helper");
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
 }
 
@@ -222,12 +260,15 @@ void Grammar::add_merge() {
 }
 
 void Grammar::add_report() {
-  CLI::App& verb =
-      add_verb("report", "Tables: transports, MPI functions, rank pairs, call sites", report_);
+  CLI::App& verb = add_verb(
+      "report", "Findings, and tables: transports, MPI functions, rank pairs, protocols", report_);
   add_data(verb, report_.data);
   add_job(verb, report_.data);
   add_choice(verb, "--by", report_.options.by, kReportBy, "Which table [all]");
+  verb.add_flag("--findings", report_.options.only_findings,
+                "What is worth looking at, in words, and what to try; no tables");
   add_format(verb, report_.options.format);
+  add_wide(verb, report_.wide);
   add_limit(verb, report_.options.limit, "Rows of each table [all]");
   verb.add_flag_callback(
       "--internal", [this] { report_.options.without_message = WithoutMessage::counted; },
@@ -240,6 +281,7 @@ void Grammar::add_messages() {
   add_data(verb, messages_.data);
   add_job(verb, messages_.data);
   add_format(verb, messages_.format);
+  add_wide(verb, messages_.wide);
   add_limit(verb, messages_.limit, "Number of messages [all]");
   add_choice(verb, "--sort", messages_.order, kMessageOrders,
              "Which come first: the greatest wait, duration or size [time]");
@@ -250,6 +292,19 @@ void Grammar::add_messages() {
       ->type_name("N,M")
       ->group(kChoosing);
   add_filter(verb, messages_.filter);
+}
+
+void Grammar::add_diff() {
+  CLI::App& verb = add_verb("diff", "What changed from one run to another", diff_);
+  diff_.a.folder.clear();  // both must be given
+  diff_.b.folder.clear();
+  add_path(verb, "A", diff_.a.folder, "", "Folder with the data of the run before");
+  add_path(verb, "B", diff_.b.folder, "", "Folder with the data of the run after");
+  add_threads(verb, diff_.a.threads);
+  add_format(verb, diff_.options.format);
+  add_limit(verb, diff_.options.limit, "Changes to print [20 in a table, else all]");
+  verb.add_flag("--all", diff_.options.all, "Also print what differs by noise");
+  add_wide(verb, diff_.wide);
 }
 
 void Grammar::add_comms() {
@@ -263,6 +318,7 @@ void Grammar::add_comms() {
             "Bounds of --by bucket [128,1K,8K,64K,256K,1M,32M]");
   add_duration(verb, "--interval", options.interval_ns, "Length of a row of --by time [1s]");
   add_format(verb, options.format);
+  add_wide(verb, comms_.wide);
   add_limit(verb, options.limit, "Rows to print [all]");
   CommsFilter& filter = comms_.filter;
   add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
@@ -283,6 +339,7 @@ void Grammar::add_waits() {
   WaitsOptions& options = waits_.options;
   add_choice(verb, "--by", options.by, kWaitsBy, "What rows tell apart besides their kind [all]");
   add_format(verb, options.format);
+  add_wide(verb, waits_.wide);
   add_limit(verb, options.limit, "Rows of each table [all]");
   WaitsFilter& filter = waits_.filter;
   add_list(verb, "--rank", filter.rank, "Ranks that waited, or were waited for");
@@ -298,26 +355,48 @@ void Grammar::add_simulate() {
   add_data(verb, simulate_.data);
   add_job(verb, simulate_.data);
   Hypotheses& hypotheses = simulate_.hypotheses;
-  add_hypothesis(verb, "--faster", "WHAT=FACTOR",
-                 "An MPI function, compute, or what is computed before a call site takes 1/FACTOR of "
-                 "its time; WHAT@RANKS: on these ranks",
-                 [&hypotheses](const std::string& text) {
-                   hypotheses.faster.push_back(parse_faster(text));
-                 });
+  add_hypothesis(
+      verb, "--faster", "WHAT=FACTOR",
+      "An MPI function, compute, or what is computed before a call site takes 1/FACTOR of "
+      "its time; WHAT@RANKS: on these ranks",
+      [&hypotheses](const std::string& text) { hypotheses.faster.push_back(parse_faster(text)); });
   add_hypothesis(verb, "--balance", "run|phases|RANKS",
                  "Ranks compute as long as the mean of all, over the run or between "
                  "synchronisations; or only these ranks",
                  [&hypotheses](const std::string& text) { parse_balance(text, hypotheses); });
-  add_hypothesis(verb, "--network", "TRANSPORT=latency:TIME,bandwidth:SIZE",
-                 "Messages over it, or over all, take this latency and their length at SIZE a second",
-                 [&hypotheses](const std::string& text) {
-                   hypotheses.network.push_back(parse_network(text));
-                 });
+  add_hypothesis(
+      verb, "--network", "TRANSPORT=latency:TIME,bandwidth:SIZE",
+      "Messages over it, or over all, take this latency and their length at SIZE a second",
+      [&hypotheses](const std::string& text) {
+        hypotheses.network.push_back(parse_network(text));
+      });
   add_choice(verb, "--partitions-even", hypotheses.even_partitions, kEvenPartitions,
              "Threads of a sender make their last partitions ready at the same time, or all "
              "partitions become ready so");
   add_format(verb, simulate_.options.format);
+  add_wide(verb, simulate_.wide);
   add_limit(verb, simulate_.options.limit, "Ranks to print [all]");
+}
+
+void Grammar::add_counters() {
+  CLI::App& verb =
+      add_verb("counters", "Who sent how much to whom, while a job runs or after", counters_);
+  add_path(verb, "DIR", counters_.folder, "",
+           fmt::format("Folder with the data [{}]", kDefaultFolderText));
+  add_choice(verb, "--by", counters_.options.by, kCountersBy, "Which table [all]");
+  add_format(verb, counters_.options.format);
+  add_limit(verb, counters_.options.limit, "Rows of each table [all]");
+  add_path(verb, "--prof", counters_.prof, "PREFIX",
+           "Write PREFIX.RANK.prof, as Open MPI's monitoring does, instead of tables");
+  add_path(verb, "--gather", counters_.gather, "FILE", "Write all these profiles into one file");
+  add_path(verb, "--matrices", counters_.matrices, "PREFIX",
+           "Write symmetric matrices of messages, bytes and average size for each class");
+  add_path(verb, "--directed", counters_.directed, "PREFIX",
+           "Write the same with a row for each sender");
+  verb.add_option("--every", counters_.every_s,
+                  "Again every N seconds, and at SIGUSR1, until the job has ended")
+      ->check(a_number("--every"))
+      ->type_name("N");
 }
 
 void Grammar::add_partitions() {
@@ -327,7 +406,32 @@ void Grammar::add_partitions() {
   add_job(verb, partitions_.data);
   add_choice(verb, "--list", partitions_.options.list, kPartitionsLists, "Which list [requests]");
   add_format(verb, partitions_.options.format);
+  add_wide(verb, partitions_.wide);
   add_limit(verb, partitions_.options.limit, "Rows to print [all]");
+}
+
+void Grammar::add_placement() {
+  CLI::App& verb = add_verb("placement", "On which nodes and cores the ranks belong", placement_);
+  add_data(verb, placement_.data);
+  add_job(verb, placement_.data);
+  PlacementOptions& options = placement_.options;
+  add_choice(verb, "--by", options.wish.by, kPlacementBy, "What is to stay near [bytes]");
+  verb.add_option("--slots", options.wish.slots,
+                  "Ranks that each node takes [as many as ran there]")
+      ->check(a_number("--slots"))
+      ->type_name("N");
+  add_path(verb, "--topology", options.wish.topology, "FILE",
+           "The cores of each node, from lstopo --of xml FILE [what is known of it]");
+  verb.add_option_function<std::string>(
+          "--cost",
+          [&options](const std::string& text) { options.wish.costs = parse_level_costs(text); },
+          "What it costs to be apart by LEVEL [node=100,package=10,core=1]")
+      ->check(not_empty("--cost"))
+      ->type_name("LEVEL=N");
+  add_path(verb, "--write", options.write, "DIR",
+           "New folder for files that launchers take [none]");
+  add_choice(verb, "--format", options.format, kTableOrJson, "How to print [table]");
+  add_limit(verb, options.limit, "Ranks to print [all]");
 }
 
 void Grammar::add_hang() {
@@ -335,6 +439,7 @@ void Grammar::add_hang() {
   add_data(verb, hang_.data);
   add_job(verb, hang_.data);
   add_format(verb, hang_.options.format);
+  add_wide(verb, hang_.wide);
   add_limit(verb, hang_.options.limit, "Rows of each list [all]");
 }
 
@@ -344,6 +449,7 @@ void Grammar::add_info() {
   add_job(verb, info_.data);
   add_choice(verb, "--list", info_.options.list, kInfoLists, "Which list [all]");
   add_format(verb, info_.options.format);
+  add_wide(verb, info_.wide);
   add_limit(verb, info_.options.limit, "Rows of each list [all]");
 }
 

@@ -44,10 +44,13 @@ class Grammar {
   void add_merge();
   void add_report();
   void add_messages();
+  void add_diff();
   void add_comms();
   void add_waits();
   void add_simulate();
   void add_partitions();
+  void add_counters();
+  void add_placement();
   void add_hang();
   void add_info();
   void add_view();
@@ -59,10 +62,13 @@ class Grammar {
   MergeCommand merge_;
   ReportCommand report_;
   MessagesCommand messages_;
+  DiffCommand diff_;
   CommsCommand comms_;
   WaitsCommand waits_;
   SimulateCommand simulate_;
   PartitionsCommand partitions_;
+  CountersCommand counters_;
+  PlacementCommand placement_;
   HangCommand hang_;
   InfoCommand info_;
   ViewCommand view_;

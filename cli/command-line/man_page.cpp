@@ -85,7 +85,9 @@ std::string option_term(const OptionEntry& option) {
 
 std::string options(const VerbEntry& verb) {
   std::string text = section("OPTIONS"), group;
-  if (!verb.argument.empty()) text += entry(italic(verb.argument), verb.argument_help);
+  for (const Definition& operand : verb.operands) {
+    text += entry(italic(operand.term), operand.meaning);
+  }
   for (const OptionEntry& option : verb.options) {
     if (option.group != group) text += ".SS " + roff(option.group) + "\n";
     group = option.group;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "cli/command-line/grammar.hpp"
 #include "event-log/format/version.hpp"
+#include "log-merger/summaries/run_values.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -18,16 +20,24 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+bool has_values(const std::string& name) {
+  static const std::vector<std::string> kOptions = options_with_values();
+  return name.starts_with("--") &&
+         std::find(kOptions.begin(), kOptions.end(), name.substr(2)) != kOptions.end();
+}
+
 OptionEntry entry_of(const CLI::Option& option) {
   OptionEntry entry{.names = {},
                     .value = {},
                     .choices = {},
+                    .of_run = false,
                     .help = option.get_description(),
                     .group = option.get_group() == "Options" ? "" : option.get_group()};
   for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
   if (option.get_expected_max() == 0) return entry;
   entry.value = option.get_type_name();
+  entry.of_run = std::any_of(entry.names.begin(), entry.names.end(), has_values);
   if (entry.value.find('|') != std::string::npos) entry.choices = split(entry.value, '|');
   return entry;
 }
@@ -36,13 +46,11 @@ VerbEntry entry_of(const Verb& verb) {
   VerbEntry entry{.name = verb.name,
                   .summary = verb.app->get_description(),
                   .text = verb_text(verb.name),
-                  .argument = {},
-                  .argument_help = {},
+                  .operands = {},
                   .options = {}};
   for (const CLI::Option* option : verb.app->get_options()) {
     if (option->get_positional()) {
-      entry.argument = option->get_name(true);
-      entry.argument_help = option->get_description();
+      entry.operands.push_back({option->get_name(true), option->get_description()});
     } else {
       entry.options.push_back(entry_of(*option));
     }
@@ -60,6 +68,8 @@ std::string OptionEntry::spelled() const {
 std::string VerbEntry::usage() const {
   return fmt::format("uctrace {} [OPTIONS] {}", name, text.arguments);
 }
+
+bool is_folder(const std::string& name) { return name == "DIR" || name == "A" || name == "B"; }
 
 Manual make_manual() {
   VerbText own = verb_text("");

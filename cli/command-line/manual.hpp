@@ -11,6 +11,7 @@ struct OptionEntry {
   std::vector<std::string> names;    // "-o", "--output"
   std::string value;                 // "DIR", "N", "table|csv"; empty for a flag
   std::vector<std::string> choices;  // what the value may be, where that is a list
+  bool of_run = false;               // it is one that the run has
   std::string help;                  // one line; a default ends it in brackets
   std::string group;                 // heading above it, empty for the first group
 
@@ -32,11 +33,14 @@ struct VerbText {
 struct VerbEntry {
   std::string name, summary;
   VerbText text;
-  std::string argument, argument_help;  // "DIR" and what it is; empty if there is none
+  std::vector<Definition> operands;  // "DIR" and what it is
   std::vector<OptionEntry> options;
 
   std::string usage() const;  // "uctrace report [OPTIONS] [DIR]"
 };
+
+// Which is in no help: completion scripts call it.
+inline constexpr const char* kValuesVerb = "values-of-run";
 
 struct Manual {
   std::string version, summary;
@@ -44,6 +48,9 @@ struct Manual {
   std::vector<VerbEntry> verbs;
   std::vector<Definition> examples, environment, files;
 };
+
+// Whether an operand, or the value of an option, is a folder.
+bool is_folder(const std::string& name);
 
 Manual make_manual();
 

@@ -108,6 +108,22 @@ void add_size(CLI::App& verb, const std::string& option, std::uint64_t& bytes, s
       ->type_name("SIZE");
 }
 
+void add_bytes(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& bytes,
+               const std::string& help) {
+  verb.add_option_function<std::string>(
+          option, [&bytes](const std::string& text) { bytes = parse_size_bytes(text); }, help)
+      ->check(CLI::Validator(
+          [option](std::string& text) -> std::string {
+            if (parse_size_bytes(text)) return "";
+            throw Error({.what = fmt::format("{} {}", option, text),
+                         .why = fmt::format("'{}' is no size", text),
+                         .to_do = "give a size such as 4096, 64K or 1M"});
+          },
+          ""))
+      ->type_name("SIZE")
+      ->group(kChoosing);
+}
+
 void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help) {
   verb.add_option("--limit", limit, help)->check(a_number("--limit"))->type_name("N");
 }

@@ -41,6 +41,9 @@ void add_threads(CLI::App& verb, std::size_t& threads);
 // At least `least` bytes, whole MiB.
 void add_size(CLI::App& verb, const std::string& option, std::uint64_t& bytes, std::uint64_t least,
               const std::string& help);
+// Any number of bytes, with a unit or without.
+void add_bytes(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& bytes,
+               const std::string& help);
 void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help);
 void add_time(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& value,
               const std::string& help);

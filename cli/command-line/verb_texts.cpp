@@ -30,7 +30,7 @@ const VerbText kOwnText = {
 
 const std::map<std::string, VerbText> kVerbTexts = {
     {"check",
-     {.arguments = "[DIR] [-- COMMAND...]",
+     {.arguments = "[DIR] [-- COMMAND...] | --run DIR --expect inter=A|B,intra=C",
       .description =
           {"Looks at what a recording depends on: the preload library, UCX, MPI, the clocks, the "
            "folder for the data, limits and the kernel. Each line says ok, warning or problem and "
@@ -39,12 +39,18 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "libraries are looked at; it is not run. Without one, the MPIs and the UCX that are "
            "found on this machine.",
            "UCX is proven by a trial: two processes of uctrace's own exchange messages through it, "
-           "are recorded, merged, and their accounts must balance."},
+           "are recorded, merged, and their accounts must balance.",
+           "With --expect it looks at a recorded run instead: whether all payload between hosts "
+           "(inter) and within hosts (intra) went by the transports that are listed. Names are "
+           "those of UCX_TLS: rc means rc_mlx5 and rc_verbs, sm all of shared memory. The pairs "
+           "that did otherwise are listed."},
       .examples = {{"uctrace check", "this machine, its MPIs and UCX"},
                    {"uctrace check -- mpirun -np 4 ./app", "a job, before it is run"},
-                   {"uctrace check /scratch/run1 --format json", "another folder, for a program"}},
-      .exit_status = {{"0", "everything is ok, or there are warnings only"},
-                      {"1", "there is a problem"},
+                   {"uctrace check /scratch/run1 --format json", "another folder, for a program"},
+                   {"uctrace check --run DIR --expect 'inter=rc,intra=cma|self'",
+                    "an acceptance test of a recorded run"}},
+      .exit_status = {{"0", "everything is ok, or there are warnings only; the run is as expected"},
+                      {"1", "there is a problem; the run is not as expected, or not provably"},
                       {"125", "the check itself could not be made"}}}},
     {"record",
      {.arguments = "-- COMMAND...",
@@ -88,6 +94,12 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "process for a system call that it does not expect. uctrace then has no thread: who "
            "fills its memory packs it, which is in the time of that call, and the log keeps the "
            "newest 64 MiB of events, or what --max-log says.",
+           "--counters keeps no events, but counts while the job runs who sends how much to whom, "
+           "in "
+           "which sizes, by which transport: uctrace counters shows that at any time. --trace "
+           "records events as well. --prof writes profiles as Open MPI's monitoring does when the "
+           "job has ended, --prof-every also while it runs; behind a launcher uctrace counters "
+           "writes them.",
            "--gpu-history also records what the program allocates of CUDA's driver, used or not, "
            "with exact times. It takes a library that is built with -Dcupti, which the driver "
            "loads "
@@ -103,6 +115,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
            {"uctrace record --start-on pcontrol --stop-on pcontrol -- mpirun -np 4 ./app",
             "between MPI_Pcontrol(1) and MPI_Pcontrol(0)"},
            {"uctrace record --max-log 64M -- mpirun -np 4 ./app", "as a flight recorder"},
+           {"uctrace record --counters -- mpirun -np 4 ./app", "with counters and no trace"},
            {"uctrace record --gpu-history -- mpirun -np 4 ./app", "with all allocations on GPUs"}},
       .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
                       {"125", "uctrace could not do its part; COMMAND was not run"},
@@ -111,15 +124,22 @@ const std::map<std::string, VerbText> kVerbTexts = {
     {"report",
      {.arguments = "[DIR]",
       .description =
-          {"Prints up to five tables: top contenders (which UCT operation over which transport "
-           "carried how much), MPI functions (which asked for how much, and their time), pairs of "
+          {"Begins with findings: what is worth looking at, in words, with what to try and the "
+           "command that shows it. --findings prints nothing else.",
+           "Then it prints up to eight tables: top contenders (which UCT operation over which "
+           "transport carried how much), MPI functions (which asked for how much, and their time), pairs of "
            "ranks, where call stacks were recorded the lines of the program that call, and where "
-           "GPUs are how much went from which GPU over which network card. All sums are exact. The "
+           "GPUs are how much went from which GPU over which network card, and how long messages "
+           "of each protocol and size took, and where data left its host what each network card "
+           "carried, by its own counters and as recorded. All sums are exact, medians within 1/64. The "
            "options that choose messages and transfers mean the "
            "same for report and messages, and on the page."},
-      .examples = {{"uctrace report", "all tables"},
+      .examples = {{"uctrace report", "findings and all tables"},
+                   {"uctrace report --findings", "what is worth looking at"},
+                   {"uctrace report --by protocol", "what messages cost, by protocol and size"},
                    {"uctrace report --by contenders --mpi MPI_Isend",
                     "what carried the data of MPI_Isend"},
+                   {"uctrace report --by rails", "what the network cards carried"},
                    {"uctrace report --by pairs --limit 10 --format csv", "for a spreadsheet"}},
       .exit_status = kReaderStatus}},
     {"messages",
@@ -135,6 +155,26 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace messages --id 30", "one of them in full"},
                    {"uctrace messages --transport cma --format ndjson | jq .bytes",
                     "one JSON object a line"}},
+      .exit_status = kReaderStatus}},
+    {"diff",
+     {.arguments = "A B",
+      .description =
+          {"Says which settings of two runs differ, and what changed from A to B: payload by "
+           "protocol, transport, device and pair of ranks; time by MPI function, line of the "
+           "program, rank, kind of wait, size and pair of messages. The greatest change comes "
+           "first, as its share of all time or payload. It is made for one program before and "
+           "after a setting.",
+           "Times are called changed where the middle halves of both runs do not meet: if each "
+           "call took as long as the slower quarter of its kind in the one run, and the faster "
+           "quarter in the other, they would differ still. That is a heuristic. What differs "
+           "between two runs of the same, such as other jobs on the machine, it cannot see: "
+           "record each setting twice, and compare these first.",
+           "Runs with different numbers of ranks are compared by what can be: times of a rank, and "
+           "percent of payload."},
+      .examples = {{"uctrace diff before after", "what changed"},
+                   {"uctrace diff before after --all", "and what differs by noise"},
+                   {"uctrace diff before after --format json | jq .changes[0]",
+                    "the greatest change, for a program"}},
       .exit_status = kReaderStatus}},
     {"comms",
      {.arguments = "[DIR]",
@@ -204,6 +244,46 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "its own only with record --polls."},
       .examples = {{"uctrace partitions", "the requests"},
                    {"uctrace partitions --list lines --format csv", "for a spreadsheet"}},
+      .exit_status = kReaderStatus}},
+    {"placement",
+     {.arguments = "[DIR]",
+      .description =
+          {"Says on which nodes and cores the ranks of a job would better be, so that those that "
+           "send each other much are near. The matrix is that of the messages of the run, with "
+           "those that collective calls sent below. Printed is what a model says of the placement "
+           "of now, of ranks packed by node, of ranks dealt out to nodes in turn, and of the "
+           "proposed one. Where that saves less than 5 %, it says to keep what there is.",
+           "The cost of a placement is the sum over all pairs of ranks of what they exchanged, "
+           "times what it costs to be on different nodes, packages or cores. SCOTCH shares out the "
+           "ranks, and changes of single places make it better. --write makes files for Open MPI, "
+           "MPICH and Slurm, and keys for a job that reorders itself by MPI_Comm_split."},
+      .examples = {{"uctrace placement", "is there anything to gain?"},
+                   {"uctrace placement --by waits", "ranks that wait for each other come together"},
+                   {"uctrace placement --write placed && mpirun --rankfile placed/rankfile ./app",
+                    "run as it is proposed"}},
+      .exit_status = kReaderStatus}},
+    {"counters",
+     {.arguments = "[DIR]",
+      .description =
+          {"Prints the counters of a job that was started by uctrace record --counters: messages "
+           "and "
+           "bytes by class and rank pair, by size, by transport, device and operation, by MPI "
+           "function, and by communicator. The job may still run: nothing waits for who reads.",
+           "external are messages of point-to-point calls, internal those that MPI sent for "
+           "itself, "
+           "most of all below its collectives; one-sided-sent and one-sided-received is data of "
+           "one-sided calls; collective is what collective calls mean for each peer, whatever "
+           "carried it.",
+           "--prof writes what Open MPI's monitoring writes, so that its scripts read it; --gather "
+           "puts all of that into one file. --matrices writes the matrices of its profile2mat.pl "
+           "(PREFIX_msg_CLASS.mat, PREFIX_size_CLASS.mat, PREFIX_avg_CLASS.mat), --directed the "
+           "same with a row for each sender. With --every they are written again and again while "
+           "the job runs, and once more when it has ended."},
+      .examples = {{"uctrace counters", "all tables"},
+                   {"uctrace counters --by pairs --format csv", "one of them, for a program"},
+                   {"uctrace counters run --prof prof/app",
+                    "prof/app.0.prof, prof/app.1.prof, ..."},
+                   {"uctrace counters run --every 10 --gather now.prof", "again every 10 seconds"}},
       .exit_status = kReaderStatus}},
     {"hang",
      {.arguments = "[DIR]",
@@ -313,6 +393,7 @@ std::vector<Definition> environment_texts() {
       {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
       {"UCTRACE_NEVER_DROP", "if it is 1, as --never-drop"},
       {"UCTRACE_POLLS", "if it is 1, as --polls"},
+      {"UCTRACE_COUNTERS", "only, as --counters, or too, as --counters --trace"},
       {"UCTRACE_NO_HELPER", "if it is 1, as --no-helper"},
       {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
       {"UCTRACE_CLOCK",
@@ -328,6 +409,7 @@ std::vector<Definition> environment_texts() {
 
 std::vector<Definition> file_texts() {
   return {{"DIR/*.ulog", "the logs, one of each process"},
+          {"DIR/*.counters", "with --counters, who sent how much to whom, one of each process"},
           {"DIR/*.topology.xml", "of each node with GPUs, how its devices lie (hwloc)"},
           {"DIR/run.h5", "the merged run (HDF5)"},
           {"DIR/profile.db", "its profile by communicators (SQLite)"},

@@ -190,7 +190,7 @@ enum class Route : std::uint8_t {
 
 enum class TextKind : std::uint8_t {
   command_line = 1,  // arguments separated by '\n'
-  environment = 2,   // NAME=VALUE, for UCX_*, OMPI_MCA_*, MPIR_*
+  environment = 2,   // NAME=VALUE, of the names that setting_names.hpp takes
   ucx_version = 3,   // of a libucp; `id`: its number in the process
   ucx_library = 4,   // its path
   mpi_library = 5,   // first line of MPI_Get_library_version
@@ -203,6 +203,8 @@ enum class TextKind : std::uint8_t {
   recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
   gpu_library = 13,       // path of the driver of GPUs that is asked what memory is
   gpu_history = 14,  // of allocations; `id` 0: who tells it, 1: the library that was to tell it
+  setting = 15,      // NAME=VALUE, from elsewhere; `id` is a SettingFrom (setting_names.hpp)
+  network_card = 16,  // what one counted; lowest bit of `id` 0: at the start, 1: at the end
 };
 
 // How a datatype was made: MPI_COMBINER_*.

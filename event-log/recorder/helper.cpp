@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "event-log/format/drop_causes.hpp"
+#include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/no_helper.hpp"
@@ -76,6 +77,7 @@ bool own_start(const Helper& helper) {
 void publish_log(Helper& helper) {
   pool.page = helper.file.page;
   start_lanes(helper.file.page);
+  make_counter_file(helper.file);
   if (!helper.file.grows) {
     helper.stop_growing(static_cast<int>(helper.file.page->write_errno));
   }

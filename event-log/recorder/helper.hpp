@@ -7,9 +7,11 @@
 #include <algorithm>
 
 #include "event-log/format/drop_causes.hpp"
+#include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/main_thread.hpp"
+#include "event-log/recorder/network_counters.hpp"
 #include "event-log/recorder/output_log.hpp"
 #include "event-log/recorder/packer.hpp"
 #include "event-log/recorder/pool.hpp"
@@ -250,6 +252,11 @@ struct Helper {
     }
   }
 
+  void make_room_for_counters() {
+    const StorageCall call;
+    slab_bytes_taken += extend_counters(budget_left());
+  }
+
   void start_task() const {
     auto* task = pool.task.load(std::memory_order_relaxed);
     if (task == nullptr) {
@@ -273,6 +280,7 @@ struct Helper {
     const ProcessPage* page = file.page;
     const Anchor& newest = page->anchors[std::min<std::uint32_t>(page->anchor_count, kAnchors) - 1];
     __atomic_store_n(&file.page->heartbeat_realtime_ns, newest.realtime_ns, __ATOMIC_RELAXED);
+    give_counters_sign_of_life(newest.realtime_ns);
   }
 
   void housekeeping() {
@@ -334,7 +342,9 @@ struct Helper {
     pack_retired();
     const DropCause shortage = fill_chunks(missing_chunks());
     fill_slabs(slabs);
+    make_room_for_counters();
     start_task();
+    serve_network_reading();
     housekeeping();
     pool.next_look_ns.store(start + kGoneNs, std::memory_order_relaxed);
     if (const std::uint64_t soon = wake_waiting(); soon != 0) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <utility>
 
+#include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/ticks.hpp"
 
@@ -53,6 +54,7 @@ bool claim(std::size_t index, std::uint32_t from) {
 void start_lane(Lane& lane, std::size_t index) {
   lane.index = static_cast<std::uint16_t>(index);
   lane.info = lane_info(index);
+  start_counting_in(lane);
   for (Id& id : lane.next_id) {
     id = make_id(index, 0);
   }
@@ -128,6 +130,8 @@ std::size_t lanes_used() {
   const std::size_t used = __atomic_load_n(&pool.page->lanes_used, __ATOMIC_ACQUIRE);
   return std::min(used, lanes_there());
 }
+
+Lane& lane_of_number(std::size_t index) { return lane_at(index); }
 
 LaneInfo* lane_info(std::size_t index) {
   const LanePlace place = place_of(index);

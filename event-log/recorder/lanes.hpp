@@ -29,6 +29,7 @@ Slot* lend_first_slots(std::size_t lane);
 std::size_t lanes_there();
 std::size_t lanes_used();
 // Of one that is there.
+Lane& lane_of_number(std::size_t index);
 LaneInfo* lane_info(std::size_t index);
 
 // A lane of a thread that has ended, which goes on where that stopped, else a new one. May wait for

@@ -1,3 +1,4 @@
+#include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/packer.hpp"
 
 #include <errno.h>
@@ -267,6 +268,7 @@ void* packer_main(void*) {
   while (is_running()) {
     const std::uint32_t seen = packer->work.load(std::memory_order_acquire);
     pack_turn();
+    drain_counters();
     std::uint32_t running = Packer::kRunning;
     if (is_running() && !wait_for_work(seen) &&
         packer->state.compare_exchange_strong(running, Packer::kLeft, std::memory_order_acq_rel)) {

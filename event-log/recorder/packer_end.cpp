@@ -8,6 +8,7 @@
 
 #include "event-log/format/drop_causes.hpp"
 #include "event-log/format/file_systems.hpp"
+#include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/packer_parts.hpp"
@@ -246,6 +247,7 @@ void write_changed_parts() {
 }
 
 void close_log() {
+  close_counter_file();
   if (packer->removed || is_removed(packer->file)) {
     copy_parts();
     count_losses(DropCause::removed);

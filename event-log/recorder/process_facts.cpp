@@ -11,11 +11,11 @@
 #include <iterator>
 
 #include "event-log/format/file_name.hpp"
+#include "event-log/recorder/counter_store.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/left_layer.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
-
-extern char** environ;
 
 namespace uctrace::log {
 
@@ -93,14 +93,7 @@ void define_process() {
   if (getcwd(path, sizeof path) != nullptr) {
     define_text(TextKind::working_directory, 0, path, strlen(path));
   }
-  static constexpr const char* kPrefixes[] = {"UCX_", "OMPI_MCA_", "MPIR_"};
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    for (const char* prefix : kPrefixes) {
-      if (strncmp(*variable, prefix, strlen(prefix)) == 0) {
-        define_text(TextKind::environment, 0, *variable, strlen(*variable));
-      }
-    }
-  }
+  define_settings();
 }
 
 void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length) {
@@ -185,6 +178,10 @@ void set_world(std::int32_t rank, std::int32_t size, ThreadLevel level) {
     __atomic_store_n(&pool.page->thread_level, level, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.page->world_size, size, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.page->world_rank, rank, __ATOMIC_RELEASE);
+    set_counter_world(rank, size);
+    constexpr std::size_t kRowsOfPeer = 4, kMostExpected = 65536;
+    const std::size_t rows = kRowsOfPeer * static_cast<std::size_t>(size > 0 ? size : 0);
+    expect_rows(rows < kMostExpected ? rows : kMostExpected);
   }
 }
 

@@ -9,10 +9,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event-log/recorder/counter_store.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/last_look.hpp"
 #include "event-log/recorder/layers.hpp"
 #include "event-log/recorder/main_thread.hpp"
+#include "event-log/recorder/network_counters.hpp"
 #include "event-log/recorder/no_helper.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
@@ -75,6 +78,7 @@ void close_log() {
   }
   end_recording();
   see_gpu_driver();
+  define_network_counters_at_end();
   ProcessPage* page = pool.page;
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
     __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
@@ -170,12 +174,25 @@ Lane* attach() {
     }
     wake_helper();
     lane->take_first_chunk();
+    take_first_rows(*lane);
     give_first_slots(*lane);
   }
   return lane;
 }
 
 }  // namespace detail
+
+namespace {
+
+// Why counters that are wanted are in no file.
+void say_counting() {
+  if (counts() && counter_file_error() != 0) {
+    fault(Layer::ucp, FaultCode::self_check_failed, counter_file_error(),
+          "the file of counters could not be made: there are none of this process");
+  }
+}
+
+}  // namespace
 
 bool keeps_records() { return pool.keeps_records; }
 
@@ -216,6 +233,8 @@ bool start() {
       detail::armed.store(&page->armed, std::memory_order_release);
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_SEQ_CST);
       define_process();
+      say_counting();
+      define_network_counters_at_start();
       watch_recording_signals();
       watch_last_thread();
       if (has_ended()) {

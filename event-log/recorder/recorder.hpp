@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "event-log/format/counter_file.hpp"
 #include "event-log/format/definitions.hpp"
 #include "event-log/format/events.hpp"
 #include "event-log/recorder/own.hpp"
@@ -64,6 +65,23 @@ struct SharedTick {
   Of of;
 };
 
+// Where a thread counts (counters.hpp). `rows` is changed before `capacity`, which only grows: a
+// signal handler in between stays inside.
+struct CountedRows {
+  CounterRow* rows;
+  std::uint32_t capacity;
+  std::uint32_t used;
+  CounterRow* next;      // a larger table that the helper made, nullptr = none yet
+  std::uint32_t wanted;  // of so many rows; 0 = nobody asked
+  std::uint32_t next_capacity;
+};
+
+// Where the search for a key begins.
+inline std::size_t counter_home(CounterKey key, std::uint32_t capacity) {
+  const std::uint64_t mixed = (key * 0x9E3779B97F4A7C15u) >> 32;
+  return mixed * capacity >> 32;
+}
+
 // The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again. Two
 // cache lines apart, for processors fetch them in pairs.
 struct alignas(128) Lane {
@@ -83,6 +101,7 @@ struct alignas(128) Lane {
   // that it has seen, 0 = none yet.
   std::uint64_t recording;
   std::uint64_t recording_seen;
+  CountedRows counted;
 
   LiveCounters& counters() { return reinterpret_cast<LiveCounters&>(info->counters); }
 

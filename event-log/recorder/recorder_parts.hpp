@@ -20,5 +20,7 @@ void forget_slots();
 
 // What the log says of the process when it begins. Reads /proc.
 void define_process();
+// A part of it: its settings (process_settings.cpp).
+void define_settings();
 
 }  // namespace uctrace::log

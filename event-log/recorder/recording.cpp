@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
 
@@ -41,7 +42,8 @@ constexpr Variable kVariables[] = {{"UCTRACE_STOP_ON", "--stop-on"},
 constinit Conditions conditions[2]{};  // by whether they switch it on
 constinit std::atomic<std::uint64_t> asked_tick{0};
 
-bool on_demand() { return conditions[0].count + conditions[1].count != 0; }
+// Where only counters are kept, events are never switched on.
+bool on_demand() { return conditions[0].count + conditions[1].count != 0 || counts_only(); }
 
 bool holds(const RecordingCondition& condition, bool on, SwitchCause cause, std::int32_t value) {
   if (condition.cause != cause) {
@@ -206,12 +208,15 @@ constinit std::uint64_t recording_state = kAlwaysOn;
 }  // namespace detail
 
 void read_recording_conditions() {
-  read_conditions(true);
-  read_conditions(false);
+  if (!counts_only()) {
+    read_conditions(true);
+    read_conditions(false);
+  }
   asked_tick.store(now(), std::memory_order_relaxed);
   // What the user starts by hand is off before.
   __atomic_store_n(&detail::recording_state,
-                   state_of(1, SwitchCause::start, conditions[1].count == 0), __ATOMIC_RELEASE);
+                   state_of(1, SwitchCause::start, conditions[1].count == 0 && !counts_only()),
+                   __ATOMIC_RELEASE);
 }
 
 void begin_recording(Lane& lane) {

@@ -279,6 +279,10 @@ std::uint64_t payload_bytes(const UctOp& op) {
 }
 
 std::uint64_t covered_bytes(const Job& job, std::span<const UctIndex> ops) {
+  if (ops.size() == 1) {  // most messages are one fragment
+    const UctOp& only = job.uct[ops.front()];
+    return only.has_range && only.range.end > only.range.begin ? payload_bytes(only) : 0;
+  }
   std::vector<Range> ranges;
   for (const UctIndex i : ops) {
     const UctOp& op = job.uct[i];

@@ -14,6 +14,7 @@
 #include "log-merger/audit/describe_faults.hpp"
 #include "log-merger/audit/describe_findings.hpp"
 #include "log-merger/audit/describe_gpus.hpp"
+#include "log-merger/audit/describe_network.hpp"
 #include "log-merger/audit/describe_windows.hpp"
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/folder/launcher_line.hpp"
@@ -333,6 +334,7 @@ void describe_run(Job& job, const Found& found) {
     info["layers"][kLayerNames[layer]] = layer_json(job, layer);
   }
   info["gpu"] = gpu_json(job);
+  info["network"] = network_json(job, found);
   info["faults"] = faults_json(job);
   info["processes"] = processes_json(job);
   info["hang"] = hang_json(job);
@@ -350,7 +352,7 @@ void describe_run(Job& job, const Found& found) {
   const std::string ucx_version =
       first_of(job, [](const ProcessLog& log) { return log.ucp_library().version; });
   const std::string ucx_library =
-      first_of(job, [](const ProcessLog& log) { return log.ucp_library().path; });
+      first_of(job, [&](const ProcessLog& log) { return job.run.texts[log.ucp_library().path]; });
   const bool v2 = uses_protocols_v2(job, found);
   info["ucx"] = {{"version", or_null(ucx_version)},
                  {"mode", ucx_mode(job)},

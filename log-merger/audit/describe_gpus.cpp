@@ -85,33 +85,62 @@ TextId other_bus(const Job& job, const UcpOp& op, MemoryPlace place) {
              : kNoText;
 }
 
-std::map<Disagreement, Extent> find_mistaken_memory(const Job& job) {
-  std::map<Disagreement, Extent> found;
-  for (const UcpOp& op : job.ucp) {
-    if (op.tool || !op.has_buffer() || !op.accepted()) continue;
-    const MemoryPlace place = place_of_buffer(log_of(job, op), op);
-    const Reach real = reach_of(place), believed = reach_of(op.memory.believed);
-    if (real == Reach::unknown || believed == Reach::unknown) continue;
-    const TextId elsewhere = real == believed ? other_bus(job, op, place) : kNoText;
-    if (real == believed && elsewhere == kNoText) continue;
-    const KnownMemory* memory = log_of(job, op).devices.find(op.memory.own);
-    Disagreement key;
-    key.memory =
-        memory == nullptr
-            ? "host"
-            : job.run.texts[job.run.device_memory[static_cast<std::size_t>(memory->row)].kind];
-    key.believed = op.memory.believed;
-    key.from = op.memory.believed_from;
-    if (elsewhere != kNoText) {
-      key.bus = job.run.gpus[static_cast<std::size_t>(place.gpu)].bus;
-      key.believed_bus = elsewhere;
+// A UCP operation of the program that has a buffer, and was accepted.
+bool uses_buffer(const UcpOp& op) { return !op.tool && op.has_buffer() && op.accepted(); }
+
+// What look(op, found) finds of the operations of each process, which are looked at at once.
+template <typename Found, typename Look>
+std::vector<Found> found_by_process(const Job& job, Look look) {
+  const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
+  std::vector<Found> found(spans.size());
+  job.workers.each(spans.size(), [&](std::size_t i) {
+    for (std::size_t op = spans[i].begin; op < spans[i].end; ++op) {
+      if (uses_buffer(job.ucp[op])) look(job.ucp[op], found[i]);
     }
-    Extent& extent = found[key];
-    ++extent.operations;
-    extent.bytes += op.bytes;
-    if (extent.message == kNone) extent.message = op.message;
-  }
+  });
   return found;
+}
+
+using MistakenMemory = std::map<Disagreement, Extent>;
+
+void add_if_mistaken(const Job& job, const UcpOp& op, MistakenMemory& found) {
+  const MemoryPlace place = place_of_buffer(log_of(job, op), op);
+  const Reach real = reach_of(place), believed = reach_of(op.memory.believed);
+  if (real == Reach::unknown || believed == Reach::unknown) return;
+  const TextId elsewhere = real == believed ? other_bus(job, op, place) : kNoText;
+  if (real == believed && elsewhere == kNoText) return;
+  const KnownMemory* memory = log_of(job, op).devices.find(op.memory.own);
+  Disagreement key;
+  key.memory =
+      memory == nullptr
+          ? "host"
+          : job.run.texts[job.run.device_memory[static_cast<std::size_t>(memory->row)].kind];
+  key.believed = op.memory.believed;
+  key.from = op.memory.believed_from;
+  if (elsewhere != kNoText) {
+    key.bus = job.run.gpus[static_cast<std::size_t>(place.gpu)].bus;
+    key.believed_bus = elsewhere;
+  }
+  Extent& extent = found[key];
+  ++extent.operations;
+  extent.bytes += op.bytes;
+  if (extent.message == kNone) extent.message = op.message;
+}
+
+MistakenMemory find_mistaken_memory(const Job& job) {
+  const auto look = [&](const UcpOp& op, MistakenMemory& found) {
+    add_if_mistaken(job, op, found);
+  };
+  MistakenMemory all;
+  for (const MistakenMemory& of_process : found_by_process<MistakenMemory>(job, look)) {
+    for (const auto& [what, more] : of_process) {
+      Extent& extent = all[what];
+      extent.operations += more.operations;
+      extent.bytes += more.bytes;
+      if (extent.message == kNone) extent.message = more.message;
+    }
+  }
+  return all;
 }
 
 Json text_json(const Job& job, TextId text) {
@@ -160,10 +189,13 @@ Json topology_json(const Job& job) {
 }
 
 Json operations_json(const Job& job) {
-  std::map<MemoryKind, std::uint64_t> count;
-  for (const UcpOp& op : job.ucp) {
-    if (op.tool || !op.has_buffer() || !op.accepted()) continue;
-    ++count[place_of_buffer(log_of(job, op), op).kind];
+  using Counts = std::map<MemoryKind, std::uint64_t>;
+  const auto look = [&](const UcpOp& op, Counts& counts) {
+    ++counts[place_of_buffer(log_of(job, op), op).kind];
+  };
+  Counts count;
+  for (const Counts& of_process : found_by_process<Counts>(job, look)) {
+    for (const auto& [kind, operations] : of_process) count[kind] += operations;
   }
   Json json;
   for (const MemoryKind kind :

@@ -8,6 +8,7 @@
 #include "log-merger/attribute/payload.hpp"
 #include "log-merger/attribute/protocol.hpp"
 #include "log-merger/model/faults.hpp"
+#include "log-merger/rails/rails.hpp"
 
 namespace uctrace::merge {
 
@@ -61,6 +62,8 @@ void count_protocol(const Job& job, const UctOp& op, Found& found) {
 }
 
 void count_transfers(const Job& job, Found& found) {
+  const char* last_reason = nullptr;
+  std::uint64_t* of_reason = nullptr;
   for (const UctOp& op : job.uct) {
     count_protocol(job, op, found);
     if (op.status < 0) {
@@ -71,7 +74,8 @@ void count_transfers(const Job& job, Found& found) {
     found.outstanding += op.outstanding();
     found.posted_receives += op.posted_receive();
     if (op.link == Link::reason) {
-      ++found.reasons[op.reason];
+      if (op.reason != last_reason) of_reason = &found.reasons[last_reason = op.reason];
+      ++*of_reason;
     } else if (op.serves == kNone) {
       ++found.unattributed;
       found.unattributed_with_payload += role_of(op) == Role::data && !op.failed();
@@ -188,9 +192,15 @@ bool recorded_whole(const Job& job, const Message& message) {
   return true;
 }
 
-void count_payload(const Job& job, Found& found) {
+struct PayloadTotals {
+  std::uint64_t delivered = 0, covered = 0, messages_not_covered = 0;
+};
+
+PayloadTotals payload_of(const Job& job, const Found& found, RowSpan rows) {
   const bool partly_recorded = job.partly_recorded();
-  for (const UcpOp& send : job.ucp) {
+  PayloadTotals totals;
+  for (std::size_t i = rows.begin; i < rows.end; ++i) {
+    const UcpOp& send = job.ucp[i];
     if (!send.starts_message() || send.message == kNone) {
       continue;
     }
@@ -206,9 +216,24 @@ void count_payload(const Job& job, Found& found) {
     }
     const std::uint64_t covered =
         copied ? message.bytes : covered_bytes(job, job.operations_of.of(send.message));
-    found.delivered_bytes += message.bytes;
-    found.covered_bytes += covered;
-    found.messages_not_covered += covered != message.bytes;
+    totals.delivered += message.bytes;
+    totals.covered += covered;
+    totals.messages_not_covered += covered != message.bytes;
+  }
+  return totals;
+}
+
+// Of several processes at once; after the transfers were counted.
+void count_payload(const Job& job, Found& found) {
+  const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
+  std::vector<PayloadTotals> totals(spans.size());
+  job.workers.each(spans.size(), [&](std::size_t i) {
+    totals[i] = payload_of(job, found, spans[i]);
+  });
+  for (const PayloadTotals& of_process : totals) {
+    found.delivered_bytes += of_process.delivered;
+    found.covered_bytes += of_process.covered;
+    found.messages_not_covered += of_process.messages_not_covered;
   }
 }
 
@@ -222,6 +247,28 @@ ReceiveTotals& receives_of(log::UcpFamily family, Found& found) {
   return family == log::UcpFamily::am_receive       ? found.am_receives
          : family == log::UcpFamily::stream_receive ? found.stream_receives
                                                     : found.receives;
+}
+
+void count_operations(const Job& job, Found& found) {
+  for (const UcpOp& op : job.ucp) {
+    found.ucp_ended += op.completed;
+    count_end(op, found.ends[op.family()]);
+    if (op.is_stream()) {
+      count_stream(op, found.streams);
+    }
+    if (op.tool && op.is_send()) {
+      count_send(op, found.tool_sends);
+    } else if (op.tool && op.is_receive()) {
+      count_receive(op, found.tool_receives);
+    }
+    if (op.is_send()) {
+      count_send(op, sends_of(op.family(), found));
+    } else if (op.is_one_sided()) {
+      count_send(op, found.one_sided);
+    } else if (op.is_receive()) {
+      count_receive(op, receives_of(op.family(), found));
+    }
+  }
 }
 
 template <typename Sum>
@@ -256,26 +303,15 @@ Found count_found(const Job& job) {
                       found.pending.records() + job.uct.size() + job.uct_completions +
                       found.arrivals + found.ucp_operations + job.ucp_completions +
                       found.mpi_calls + job.mpi_request_records;
-  count_transfers(job, found);
-  for (const UcpOp& op : job.ucp) {
-    found.ucp_ended += op.completed;
-    count_end(op, found.ends[op.family()]);
-    if (op.is_stream()) {
-      count_stream(op, found.streams);
+  found.network_cards = find_rails(job);
+  // Two that fill different parts of what is found.
+  job.workers.each(2, [&](std::size_t part) {
+    if (part == 0) {
+      count_transfers(job, found);
+    } else {
+      count_operations(job, found);
     }
-    if (op.tool && op.is_send()) {
-      count_send(op, found.tool_sends);
-    } else if (op.tool && op.is_receive()) {
-      count_receive(op, found.tool_receives);
-    }
-    if (op.is_send()) {
-      count_send(op, sends_of(op.family(), found));
-    } else if (op.is_one_sided()) {
-      count_send(op, found.one_sided);
-    } else if (op.is_receive()) {
-      count_receive(op, receives_of(op.family(), found));
-    }
-  }
+  });
   count_payload(job, found);
   return found;
 }

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "event-log/format/file_layout.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/model/drop_words.hpp"
+#include "log-merger/model/network_cards.hpp"
 
 namespace uctrace::merge {
 
@@ -64,6 +66,7 @@ struct Found {
   LinkTotals uct_ucp, uct_mpi;
   LinkTotals with_payload;         // the part of uct_ucp that carries data
   std::uint64_t memory_words = 0;  // stored with operations: where they lie
+  std::vector<NetworkCard> network_cards;
   std::uint64_t delivered_bytes = 0, covered_bytes = 0, messages_not_covered = 0;
 };
 Found count_found(const Job& job);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "event-log/format/counter_file.hpp"
 #include "event-log/format/file_layout.hpp"
 
 namespace uctrace {
@@ -17,10 +18,13 @@ bool has_suffix(std::string_view name, std::string_view suffix, std::string_view
   return name.size() > suffix.size() && name.ends_with(suffix);
 }
 
+// No run is made of it.
+bool is_counter_file(std::string_view name) { return has_suffix(name, log::kCounterSuffix); }
+
 bool is_whole(std::string_view name) {
   return std::find(std::begin(kWhole), std::end(kWhole), name) != std::end(kWhole) ||
-         is_log_file(name) || is_topology_file(name) || has_suffix(name, kLeaseSuffix) ||
-         name.starts_with(kLauncherFilePrefix);
+         is_log_file(name) || is_topology_file(name) || is_counter_file(name) ||
+         has_suffix(name, kLeaseSuffix) || name.starts_with(kLauncherFilePrefix);
 }
 
 }  // namespace

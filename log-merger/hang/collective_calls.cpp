@@ -40,6 +40,7 @@ CollectiveKind collective_kind(const std::string& function) {
     case CallRole::to_root:
     case CallRole::from_lower_ranks:
     case CallRole::over_counts:
+    case CallRole::with_neighbours:
       return CollectiveKind::partial;
     default:
       break;
@@ -95,8 +96,9 @@ CollectiveCalls::CollectiveCalls(const Job& job, CommMembers& members)
 }
 
 std::int32_t CollectiveCalls::window_of(const MpiCall& call) {
-  if (call.window == kNone) return -1;
-  return windows_.try_emplace(call.process, job_.logs[call.process]).first->second.of(call.window);
+  if (!call.on_window || call.window == kNone) return -1;
+  const auto& windows = job_.logs[call.process].windows;
+  return windows_.try_emplace(call.process, windows).first->second.of(call.window);
 }
 
 CollectiveCalls::Domain CollectiveCalls::domain_of(const MpiCall& call) {

@@ -13,7 +13,7 @@
 
 #include "log-merger/hang/comm_members.hpp"
 #include "log-merger/job/job.hpp"
-#include "log-merger/waits/windows.hpp"
+#include "log-merger/waits/numbers_of_objects.hpp"
 
 namespace uctrace::merge {
 
@@ -68,7 +68,7 @@ class CollectiveCalls {
 
   const Job& job_;
   CommMembers& members_;
-  std::unordered_map<ProcessIndex, NumbersOfWindows> windows_;
+  std::unordered_map<ProcessIndex, NumbersOfObjects> windows_;
   std::map<std::pair<ProcessIndex, Domain>, std::vector<CallIndex>> calls_;
   std::map<std::tuple<Domain, std::size_t, std::string>, CollectiveState> states_;
 };

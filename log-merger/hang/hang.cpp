@@ -50,7 +50,8 @@ class HangDescriber : HangLists {
       case Stuck::none:
         break;
     }
-    return any_waits() ? "waiting" : "no rank waits";
+    if (any_waits()) return "waiting";
+    return without_instants().empty() ? "no rank waits" : "not known";
   }
 
   std::string cycle_words(const std::vector<ProcessIndex>& processes) const {
@@ -93,9 +94,22 @@ class HangDescriber : HangLists {
       }
     }
     if (lines.empty()) {
-      lines.push_back(any_waits() ? "ranks wait, as below" : "no rank waits for another");
+      lines.push_back(any_waits() ? "ranks wait, as below" : words_for_no_wait());
     }
     return lines;
+  }
+
+  std::string words_for_no_wait() const {
+    const std::string why = without_instants();
+    return why.empty() ? "no rank waits for another" : "who waits for whom is not known: " + why;
+  }
+
+  // Of any rank.
+  std::string without_instants() const {
+    for (const Sitter& sitter : sitters_.all) {
+      if (std::string why = without_instants(sitter); !why.empty()) return why;
+    }
+    return "";
   }
 
   // Each reason once, with the ranks that it is about.

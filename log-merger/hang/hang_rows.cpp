@@ -37,7 +37,9 @@ HangLists::Json HangLists::rank_json(std::size_t i) const {
       {"peer", of_call([&](const MpiCall& c) { return wanted(c).first; })},
       {"tag", of_call([&](const MpiCall& c) { return wanted(c).second; })},
       {"since_ns", sitter.since_ns < 0 ? Json(nullptr) : Json(sitter.since_ns)},
-      {"for_ns", sitter.since_ns < 0 ? Json(nullptr) : Json(std::max<std::int64_t>(0, for_ns))},
+      {"for_ns", sitter.since_ns < 0 || !has_newest_instant(log)
+                     ? Json(nullptr)
+                     : Json(std::max<std::int64_t>(0, for_ns))},
       {"comm",
        of_call([&](const MpiCall& c) { return or_null(comm_name(job_, c.process, c.comm)); })},
       {"in_no_call", sitter.call == kNone && !sitters_.gone[sitter.process]},

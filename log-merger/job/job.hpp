@@ -125,7 +125,8 @@ enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
 
 // A libucp that a process called.
 struct UcpLibrary {
-  std::string path, version;
+  TextId path = kNoText;
+  std::string version;
 };
 
 // A libuct that a process recorded from.
@@ -140,6 +141,12 @@ struct OutsideReceive {
   log::Id operation = 0;
   std::uint64_t sender_tag = 0;
   std::int64_t end_ns = -1;
+};
+
+// "name=value" that does not come from the environment.
+struct TakenSetting {
+  std::uint64_t from = 0;  // a log::SettingFrom
+  std::string text;
 };
 
 // While a lane's thread worked for uctrace itself.
@@ -192,6 +199,7 @@ struct ProcessLog {
   std::string start_on, stop_on;  // when the user wanted events recorded
   std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
+  std::vector<TakenSetting> settings;  // from elsewhere, in the order in which they count
   std::vector<TextId> mpi_functions;    // that the process ever called
   std::array<TextId, 256> protocols{};  // names of UCP's protocols by their number
   std::vector<std::pair<log::Fault, std::string>> faults;

@@ -191,7 +191,7 @@ struct MpiCall {
   std::uint64_t request = 0;  // that it made, started, ended or asked about; 0 = none or several
   std::int64_t start_ns = -1, end_ns = -1;
   CommIndex comm;           // on a window or a file: that it was made from
-  WindowIndex window;       // that it is on
+  WindowIndex window;       // or file, that it is on
   std::uint32_t stack = 0;  // of the log, 0 = none
 };
 

@@ -135,6 +135,13 @@ CommIndex MpiLoader::comm_of(log::RecordType type, std::uint64_t scope, std::uin
   return object == kNone ? kNone : objects[object].comm;
 }
 
+static WindowIndex object_of(const ProcessLog& log, log::RecordType type, std::uint64_t scope,
+                             std::uint64_t tick) {
+  if (type == log::RecordType::mpi_window_call) return row_at(log.windows, scope, tick);
+  if (type == log::RecordType::mpi_file_call) return row_at(log.files, scope, tick);
+  return {};
+}
+
 void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   MpiCall call;
   call.lane = lane;
@@ -155,7 +162,7 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.request = view.request;
   call.stack = view.stack != 0 ? view.stack : stack_of_caller(view.caller, view.r.start_tick);
   call.comm = comm_of(view.r.head.type, view.r.scope, call.start_tick);
-  if (call.on_window) call.window = row_at(log_.windows, view.r.scope, call.start_tick);
+  call.window = object_of(log_, view.r.head.type, view.r.scope, call.start_tick);
   add(call);
 }
 
@@ -237,7 +244,7 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   call.request = current.request;
   call.stack = stack_of_caller(current.caller, current.start_tick);
   call.comm = comm_of(type, current.scope, call.start_tick);
-  if (call.on_window) call.window = row_at(log_.windows, current.scope, call.start_tick);
+  call.window = object_of(log_, type, current.scope, call.start_tick);
   add(call);
 }
 

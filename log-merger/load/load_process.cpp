@@ -155,11 +155,14 @@ class ProcessLoader {
       case log::TextKind::environment:
         log_.environment.push_back(value);
         break;
+      case log::TextKind::setting:
+        log_.settings.push_back({text.r.id, value});
+        break;
       case log::TextKind::ucx_version:
         ucp_library(text).version = plain_text(value);
         break;
       case log::TextKind::ucx_library:
-        ucp_library(text).path = plain_text(value);
+        ucp_library(text).path = job_.run.texts.intern(plain_text(value));
         break;
       case log::TextKind::uct_library:
         log_.uct_libraries.push_back({plain_text(value), text.r.id != 0});

@@ -24,16 +24,18 @@ Json ucp_libraries_json(const Job& job) {
     std::uint64_t processes = 0, workers = 0, operations = 0;
   };
   using Key = std::pair<std::string, std::string>;
+  const auto as_key = [&](const UcpLibrary& library) {
+    return Key(job.run.texts[library.path], library.version);
+  };
   std::map<Key, Use> uses;
   for (const ProcessLog& log : job.logs) {
     const auto key_of = [&](const Worker& worker) {
       const auto found = log.ucp_libraries.find(worker.library);
-      return found == log.ucp_libraries.end() ? Key()
-                                              : Key(found->second.path, found->second.version);
+      return found == log.ucp_libraries.end() ? Key() : as_key(found->second);
     };
     std::set<Key> seen;  // also what is left alone, as its version is not known
     for (const auto& [number, library] : log.ucp_libraries)
-      seen.insert({library.path, library.version});
+      seen.insert(as_key(library));
     for (const Worker& worker : log.workers) seen.insert(key_of(worker));
     for (const Key& key : seen) ++uses[key].processes;
     for (const Worker& worker : log.workers) {

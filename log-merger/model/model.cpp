@@ -72,6 +72,20 @@ const char* name_of(Distance value) {
   return name_in(kNames, value);
 }
 
+const char* name_of(Reach reach) {
+  switch (reach) {
+    case Reach::unknown:
+      return "unknown";
+    case Reach::process:
+      return "process";
+    case Reach::host:
+      return "host";
+    case Reach::network:
+      return "network";
+  }
+  return "?";
+}
+
 const char* name_of(FacetOf value) {
   static constexpr const char* kNames[] = {"mpi",       "called", "comm",   "protocol",
                                            "transport", "op",     "source", "destination"};

@@ -16,6 +16,7 @@
 
 #include "log-merger/model/kinds.hpp"
 #include "log-merger/model/partition_rows.hpp"
+#include "log-merger/model/setting_rows.hpp"
 #include "log-merger/model/sum_rows.hpp"
 #include "log-merger/model/traffic_rows.hpp"
 #include "log-merger/model/wait_rows.hpp"
@@ -52,6 +53,7 @@ struct Process {
   TextId exit = kNoText;    // finalized | exited | aborted | killed | running | unseen
   std::uint64_t events = 0;
   std::uint64_t log_bytes = 0;
+  std::uint32_t ucp_libraries = 0;  // how many libucp it called
 };
 
 // One end-to-end message: what a UCP send and the receive that took it moved, or a one-sided
@@ -85,6 +87,7 @@ struct Message {
   std::int64_t t_error_ns = -1;  // how far times of one side may be off against the other's
   std::int64_t wait_ns = 0;      // that calls waited for its other side (Run::waits)
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
+  TextId src_library = kNoText, dst_library = kNoText;  // path of that side's libucp
 
   MemoryPlace src_place() const { return {src_memory, src_gpu}; }
   MemoryPlace dst_place() const { return {dst_memory, dst_gpu}; }
@@ -382,6 +385,8 @@ struct Run {
   std::vector<CallSum> call_sums;
   std::vector<OperationSum> operation_sums;
   std::vector<TransferSum> transfer_sums;
+  std::vector<LatencySum> latency_sums;
+  std::vector<Setting> settings;  // by where they stand, then name, value and process
   // Of the whole run, as the page shows it. slabs = 0: they are not there.
   std::int64_t slab_ns = 0;
   std::uint32_t slabs = 0;

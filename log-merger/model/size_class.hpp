@@ -19,7 +19,7 @@ inline std::uint64_t length_of(std::uint8_t size_class) {
 }
 
 // Whether all lengths of each class are on the same side of `bytes`: below, or not.
-inline bool is_between_classes(std::uint64_t bytes) {
+constexpr bool is_between_classes(std::uint64_t bytes) {
   return bytes == 0 || std::has_single_bit(bytes);
 }
 

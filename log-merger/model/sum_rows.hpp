@@ -90,6 +90,24 @@ struct OperationSum {
   std::uint64_t bytes = 0, ns = 0;
 };
 
+// Where the two ends of messages are.
+enum class Reach : std::uint8_t { unknown, process, host, network };
+const char* name_of(Reach);
+
+// Messages that are alike in this, and of which the latencies are (latency.hpp): times by protocol
+// and size, from which quantiles follow.
+struct LatencySum {
+  MessageKind kind = MessageKind::tag;
+  Reach reach = Reach::unknown;
+  std::uint8_t size = 0;           // size_class() of the payload of each
+  bool first = false;              // the first one from its source to its destination
+  bool timed = false;              // else latency_class and ns say nothing
+  std::uint16_t latency_class = 0;
+  TextId protocol = kNoText;
+  std::uint64_t messages = 0, bytes = 0;
+  std::uint64_t ns = 0;  // latencies of all of them
+};
+
 // Transfers that serve no message.
 struct TransferSum {
   std::uint32_t process = 0;

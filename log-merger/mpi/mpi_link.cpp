@@ -17,7 +17,10 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "log-merger/job/call_finder.hpp"
 #include "log-merger/mpi/communicators.hpp"
 #include "log-merger/mpi/started_requests.hpp"
 
@@ -31,14 +34,12 @@ class ProcessLinker {
       : job_(job),
         log_(job.logs[process]),
         operations_(std::move(operations)),
+        calls_(job),
         traits_(job),
         contexts_(log_),
         requests_(job, log_, traits_, contexts_) {}
 
   void link() {
-    std::sort(operations_.begin(), operations_.end(), [&](UcpIndex a, UcpIndex b) {
-      return std::pair(op(a).start_ns, a) < std::pair(op(b).start_ns, b);
-    });
     for (const UcpIndex index : operations_) {
       link_one(op(index));
       learn_context(op(index));
@@ -96,7 +97,7 @@ class ProcessLinker {
   // --- calls
 
   void link_one(UcpOp& op) {
-    op.call = call_around(job_, op.process, op.lane, op.start_tick);
+    op.call = calls_.around(op.process, op.lane, op.start_tick);
     if (!has_tag(op)) {
       link_untagged(op);
       return;
@@ -250,7 +251,8 @@ class ProcessLinker {
 
   Job& job_;
   const ProcessLog& log_;
-  std::vector<UcpIndex> operations_;
+  std::vector<UcpIndex> operations_;  // by time
+  CallFinder calls_;
   TraitsOfCalls traits_;
   Contexts contexts_;
   StartedRequests requests_;
@@ -291,14 +293,30 @@ CallIndex call_around(const Job& job, ProcessIndex process, std::uint16_t lane,
   return tick <= job.calls[candidate].end_tick ? candidate : kNone;
 }
 
-void link_mpi(Job& job) {
-  ByIndex<ProcessLog, std::vector<UcpIndex>> by_process(job.logs.size());
-  for (const UcpIndex i : job.ucp.indexes()) {
-    if (job.ucp[i].tool) continue;  // no call of the program asked for it
-    by_process[job.ucp[i].process].push_back(i);
+namespace {
+
+// The operations among `rows` that calls of the process may have asked for, by time.
+std::vector<UcpIndex> operations_of(const Job& job, ProcessIndex process, RowSpan rows) {
+  std::vector<std::pair<std::int64_t, UcpIndex>> times;
+  for (const UcpIndex index : Indexes<UcpOp>(rows.begin, rows.end)) {
+    const UcpOp& op = job.ucp[index];
+    if (op.process == process && !op.tool) times.emplace_back(op.start_ns, index);
   }
+  if (!std::is_sorted(times.begin(), times.end())) std::sort(times.begin(), times.end());
+  std::vector<UcpIndex> operations;
+  operations.reserve(times.size());
+  for (const auto& [start_ns, index] : times) operations.push_back(index);
+  return operations;
+}
+
+}  // namespace
+
+void link_mpi(Job& job) {
+  const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
   job.workers.each(job.logs.size(), [&](std::size_t p) {
-    ProcessLinker(job, ProcessIndex(p), std::move(by_process[p])).link();
+    const RowSpan rows = spans[spans.size() == job.logs.size() ? p : 0];
+    const ProcessIndex process(p);
+    ProcessLinker(job, process, operations_of(job, process, rows)).link();
   });
 }
 

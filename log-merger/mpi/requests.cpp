@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "log-merger/model/mpi_names.hpp"
 #include "log-merger/mpi/request_table.hpp"
@@ -10,39 +11,51 @@ namespace uctrace::merge {
 
 namespace {
 
-// For the calls of each process, of several processes at once.
-template <typename Body>
-void each_call(Job& job, Body body) {
+// For the calls of each process that are wanted, of several processes at once. Where there is none,
+// nobody looks at the requests of the process.
+template <typename Wanted, typename Body>
+void each_call(Job& job, Wanted wanted, Body body) {
   job.workers.each(job.logs.size(), [&](std::size_t process) {
     ProcessLog& log = job.logs[process];
     RequestUses uses(job);
-    const RequestTable table(job, log, uses);
+    std::optional<RequestTable> table;
     for (const auto& calls : log.calls_of_lane) {
       for (const CallIndex index : calls) {
-        body(process, table, index, uses(job.calls[index]));
+        const RequestUse use = uses(job.calls[index]);
+        if (!wanted(log, index, use)) continue;
+        if (!table) table.emplace(job, log, uses);
+        body(process, *table, index, use);
       }
     }
   });
 }
 
 // Latest end, on the job clock, of what calls asked UCP for. Of a call that starts requests of
-// several communicators, by communicator.
+// several communicators, by communicator. What a call asks for is of its process.
 class Ends {
  public:
-  explicit Ends(const Job& job) : of_call_(job.calls.size()) {
-    for (const UcpOp& op : job.ucp) {
-      if (op.asked_by == kNone) continue;
-      of_call_[op.asked_by].add(op.end_ns);
-      if (job.calls[op.asked_by].comm == kNone && op.comm != kNone) {
-        of_part_[{op.asked_by, op.comm}].add(op.end_ns);
+  explicit Ends(const Job& job) : job_(job), of_call_(job.calls.size()) {
+    const std::vector<RowSpan> spans =
+        spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
+    of_part_.resize(spans.size());
+    job.workers.each(spans.size(), [&](std::size_t span) {
+      for (std::size_t i = spans[span].begin; i < spans[span].end; ++i) {
+        const UcpOp& op = job.ucp[i];
+        if (op.asked_by == kNone) continue;
+        of_call_[op.asked_by].add(op.end_ns);
+        if (op.comm != kNone && job.calls[op.asked_by].comm == kNone) {
+          of_part_[span][{op.asked_by, op.comm}].add(op.end_ns);
+        }
       }
-    }
+    });
   }
 
   // -1 = it is not known, of one of the operations at least.
   std::int64_t of(CallIndex call, CommIndex comm) const {
-    const auto part = of_part_.find({call, comm});
-    const End& end = part != of_part_.end() ? part->second : of_call_[call];
+    const bool is_alone = of_part_.size() != job_.logs.size();
+    const Parts& parts = of_part_[is_alone ? 0 : job_.calls[call].process.place()];
+    const auto part = parts.find({call, comm});
+    const End& end = part != parts.end() ? part->second : of_call_[call];
     return end.all_known ? end.latest_ns : -1;
   }
 
@@ -56,8 +69,11 @@ class Ends {
       all_known = all_known && end_ns >= 0;
     }
   };
+  using Parts = std::map<std::pair<CallIndex, CommIndex>, End>;
+
+  const Job& job_;
   ByIndex<MpiCall, End> of_call_;
-  std::map<std::pair<CallIndex, CommIndex>, End> of_part_;
+  std::vector<Parts> of_part_;  // by process
 };
 
 struct Waited {
@@ -110,16 +126,16 @@ void name_starts(Job& job) {
   const auto comm_of = [&](CallIndex maker) {
     return maker == kNone ? kNone : job.calls[maker].comm;
   };
+  // What makes a request and is given one receives a probed message.
+  const auto is_given_some = [](const ProcessLog& log, CallIndex index, RequestUse use) {
+    return use == RequestUse::makes ? log.call_requests.contains(index)
+                                    : use != RequestUse::none && use != RequestUse::waits;
+  };
   each_call(
-      job, [&](std::size_t process, const RequestTable& table, CallIndex index, RequestUse use) {
+      job, is_given_some,
+      [&](std::size_t process, const RequestTable& table, CallIndex index, RequestUse use) {
         ProcessLog& log = job.logs[process];
         MpiCall& call = job.calls[index];
-        // What makes a request and is given one receives a probed message.
-        const bool given_one = use == RequestUse::makes && log.call_requests.contains(index);
-        if (use == RequestUse::none || use == RequestUse::waits ||
-            (use == RequestUse::makes && !given_one)) {
-          return;
-        }
         const std::vector<CallIndex> makers = table.makers(index, table.given(index));
         if (use == RequestUse::starts) {
           log.makers_of_started[index] = makers;
@@ -136,10 +152,13 @@ void name_starts(Job& job) {
 void share_waits(Job& job) {
   const Ends ends(job);
   std::vector<std::vector<TimeShare>> shares(job.logs.size());
+  const auto is_shared = [&](const ProcessLog&, CallIndex index, RequestUse use) {
+    return use == RequestUse::waits && job.calls[index].comm == kNone;
+  };
   each_call(
-      job, [&](std::size_t process, const RequestTable& table, CallIndex index, RequestUse use) {
+      job, is_shared,
+      [&](std::size_t process, const RequestTable& table, CallIndex index, RequestUse) {
         MpiCall& call = job.calls[index];
-        if (use != RequestUse::waits || call.comm != kNone) return;
         std::vector<Waited> waited;
         for (const CallIndex maker : table.makers(index, table.waited_for(index))) {
           if (maker == kNone) continue;  // it is not known which recorded call made it, if one did

@@ -16,9 +16,11 @@
 #include "log-merger/page-data/page_choice.hpp"
 #include "log-merger/page-data/page_details.hpp"
 #include "log-merger/page-data/page_devices.hpp"
+#include "log-merger/page-data/page_findings.hpp"
 #include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/run_facts.hpp"
+#include "log-merger/summaries/settings.hpp"
 #include "log-merger/summaries/traffic_tables.hpp"
 
 namespace uctrace {
@@ -39,7 +41,8 @@ ordered_json run_json(const Run& run) {
           {"mpi", or_null(facts.mpi)},
           {"ucx", or_null(facts.ucx)},
           {"tool", log::kToolVersion},
-          {"complete", facts.complete}};
+          {"complete", facts.complete},
+          {"settings", short_settings(run)}};
 }
 
 ordered_json processes_json(const Run& run) {
@@ -140,6 +143,7 @@ ordered_json time_json(const Run& run, const TimeWindow& window, const PageConte
 TimeWindow window_of(const Run& run, const PageOptions& options) {
   // Longer than any run: of one whose store is damaged no more is shown.
   constexpr std::int64_t kLongest = std::int64_t{1} << 53;
+  require_span(options.from_ns, options.to_ns);
   const auto from = static_cast<std::int64_t>(
       std::min<std::uint64_t>(options.from_ns.value_or(0), INT64_MAX - kLongest));
   // The last instant recorded belongs to the run.
@@ -172,7 +176,9 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
           {"notes", run.notes},
           {"texts", run.texts.all()},
           {"time", std::move(time)},
-          {"packed", pack(tables)}};
+          {"packed", pack(tables)},
+          {"findings", page_findings_json(source, options.folder)},
+          {"protocols", page_protocols_json(source)}};
 }
 
 bool is_page(const std::filesystem::path& path) {

@@ -21,6 +21,7 @@ inline constexpr std::uint64_t kPageEvents = 500'000;
 struct PageOptions {
   std::optional<std::uint64_t> from_ns = {}, to_ns = {};  // of the run, [from, to)
   std::uint64_t limit = kPageEvents;                      // operations in detail
+  std::string folder = {};  // that commands of the findings name; empty: they need none
 };
 
 // Where the run keeps its traffic over time and all of it is asked for, rows are read of what is

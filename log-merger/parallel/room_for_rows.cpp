@@ -7,21 +7,36 @@
 
 namespace uctrace {
 
+namespace {
+
+// The whole pages in there.
+std::span<std::byte> pages_of(std::span<std::byte> memory) {
+  const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t begin = (first + page_bytes - 1) / page_bytes * page_bytes;
+  const std::uintptr_t end = (first + memory.size()) / page_bytes * page_bytes;
+  return begin < end ? std::span(reinterpret_cast<std::byte*>(begin), end - begin)
+                     : std::span<std::byte>();
+}
+
+}  // namespace
+
 void prepare_memory(std::span<std::byte> memory, const Workers& workers) {
 #ifdef MADV_POPULATE_WRITE
   constexpr std::size_t kPart = 4 << 20;
-  const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data()) + page_bytes - 1;
-  const std::uintptr_t first = begin - begin % page_bytes;
-  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size();
-  if (memory.size() < kPart || first >= end) return;
-  workers.each_part(
-      (end - first) / page_bytes * page_bytes, kPart, [&](std::size_t part, std::size_t part_end) {
-        madvise(reinterpret_cast<void*>(first + part), part_end - part, MADV_POPULATE_WRITE);
-      });
+  const std::span<std::byte> pages = pages_of(memory);
+  if (memory.size() < kPart) return;
+  workers.each_part(pages.size(), kPart, [&](std::size_t begin, std::size_t end) {
+    madvise(pages.data() + begin, end - begin, MADV_POPULATE_WRITE);
+  });
 #else
   (void)memory, (void)workers;
 #endif
+}
+
+void give_back_memory(std::span<std::byte> memory) {
+  const std::span<std::byte> pages = pages_of(memory);
+  if (!pages.empty()) madvise(pages.data(), pages.size(), MADV_DONTNEED);
 }
 
 }  // namespace uctrace

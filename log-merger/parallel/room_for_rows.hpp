@@ -13,14 +13,19 @@ namespace uctrace {
 // page waits most of its time. Where the system cannot do that, nothing is done.
 void prepare_memory(std::span<std::byte> memory, const Workers& workers);
 
-// As rows.resize(count) of an empty vector. `may_prepare`: its memory may all be in use at once.
+// The system may have back the memory of whole pages in there, of which nobody asks for the content
+// any more; it stays mapped.
+void give_back_memory(std::span<std::byte> memory);
+
+// As rows.resize(count) of a vector that has fewer. `may_prepare`: the memory of the rows that it
+// gets may all be in use at once.
 template <typename Row>
 void make_room_for(std::vector<Row>& rows, std::size_t count, const Workers& workers,
                    bool may_prepare) {
   rows.reserve(count);
   if (may_prepare) {
-    auto* const begin = reinterpret_cast<std::byte*>(rows.data());
-    prepare_memory({begin, count * sizeof(Row)}, workers);
+    auto* const begin = reinterpret_cast<std::byte*>(rows.data() + rows.size());
+    prepare_memory({begin, (count - rows.size()) * sizeof(Row)}, workers);
   }
   rows.resize(count);
 }

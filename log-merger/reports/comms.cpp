@@ -236,8 +236,8 @@ class Summing {
     switch (by) {
       case CommsBy::comm:
         columns.insert(columns.end(), {{"comm", "communicator"},
-                                       {"user_name", "called"},
-                                       {"size", "processes", Unit::count}});
+                                       {"user_name", "called", Unit::text, true},
+                                       {"size", "processes", Unit::count, true}});
         break;
       case CommsBy::op:
         columns.push_back({"op", "operation"});
@@ -276,13 +276,13 @@ class Summing {
                                    {"sent_bytes", "sent", Unit::bytes},
                                    {"received_bytes", "received", Unit::bytes},
                                    {"time_ns", "time, all ranks", Unit::nanoseconds},
-                                   {"time_percent", "of MPI %", Unit::percent},
+                                   {"time_percent", "of MPI %", Unit::percent, true},
                                    {"waiting_ns", "of it waiting", Unit::nanoseconds},
-                                   {"unknown_ns", "not known", Unit::nanoseconds}});
+                                   {"unknown_ns", "not known", Unit::nanoseconds, true}});
     if (has(CommsBy::rank)) return;  // each row is of one
-    columns.insert(columns.end(), {{"mean_ns", "mean of ranks", Unit::nanoseconds},
-                                   {"min_ns", "least", Unit::nanoseconds},
-                                   {"min_rank", "by rank"},
+    columns.insert(columns.end(), {{"mean_ns", "mean of ranks", Unit::nanoseconds, true},
+                                   {"min_ns", "least", Unit::nanoseconds, true},
+                                   {"min_rank", "by rank", Unit::text, true},
                                    {"max_ns", "most", Unit::nanoseconds},
                                    {"max_rank", "by rank"}});
   }
@@ -375,12 +375,16 @@ void write_comms(std::ostream& out, const RowSource& source, const CommsFilter& 
     case Format::table:
       write_run_line(out, source.run());
       out << '\n';
-      write_text(out, table, options.colour);
+      write_text(out, table, options.colour, options.width);
       out << "\n# " << identities_line(source.run()) << '\n';
       write_recording_note(out, source.run());
       return;
     case Format::json:
-      out << dump(to_json(table), 2) << '\n';
+      out << dump({{"schema", kInfoSchema},
+                   {"run", source.run().run_id},
+                   {"comms", to_json(table)}},
+                  2)
+          << '\n';
       return;
     case Format::csv:
       return write_csv(out, table);

@@ -31,6 +31,7 @@ struct CommsOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
 };
 
 // Throws Error for a value of the filter that the run does not have.

@@ -7,6 +7,7 @@ namespace uctrace {
 
 CommsChoice::CommsChoice(const RowSource& source, const CommsFilter& filter)
     : run_(source.run()), from_ns_(filter.from_ns), to_ns_(filter.to_ns) {
+  require_span(from_ns_, to_ns_);
   const Run& run = source.run();
   std::multimap<std::string, std::int32_t> comms, ranks, hosts;
   for (std::size_t i = 0; i < run.communicators.size(); ++i) {

@@ -40,6 +40,9 @@ class FullReceipt : ReceiptPart {
     if (const std::string sites = call_sites_text(run_, message_); !sites.empty()) {
       line("Called", "In " + sites + ".");
     }
+    if (const std::string libraries = libraries_text(run_, message_); !libraries.empty()) {
+      line("Library", libraries + ".");
+    }
     line("Outcome", outcome());
     line("Protocol", scheme() + protocol_name());
     if (pieces_of(Role::data) > 0) {

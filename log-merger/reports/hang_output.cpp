@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,8 @@ std::string without_waits(const ordered_json& row) {
   }
   if (row.at("gone").get<bool>() || row.at("exit") == "aborted") return "";
   if (is_silent(row)) return "its log says nothing new: it is stopped, or its host does not answer";
-  return row.at("settled").get<bool>() ? "" : "it came there just now";
+  const bool is_known = row.at("settled").get<bool>() || row.at("for_ns").is_null();
+  return is_known ? "" : "it came there just now";
 }
 
 std::string waits_text(const ordered_json& row) {
@@ -87,7 +89,7 @@ std::string seat_text(const ordered_json& row) {
 
 struct Seat {
   std::vector<std::int64_t> ranks;
-  std::uint64_t since_ns = UINT64_MAX, for_ns = 0;
+  std::optional<std::uint64_t> since_ns, for_ns;
 };
 
 // For a person: ranks that sit in one place and wait for the same share a row.
@@ -113,17 +115,20 @@ Table seats_table(const ordered_json& ranks) {
     if (fresh) order.push_back(key);
     Seat& seat = at->second;
     seat.ranks.push_back(row.at("rank").get<std::int64_t>());
-    if (row.at("since_ns").is_null()) continue;
-    seat.since_ns = std::min(seat.since_ns, row.at("since_ns").get<std::uint64_t>());
-    seat.for_ns = std::max(seat.for_ns, row.at("for_ns").get<std::uint64_t>());
+    if (row.at("since_ns").is_number()) {
+      const auto since_ns = row.at("since_ns").get<std::uint64_t>();
+      seat.since_ns = std::min(seat.since_ns.value_or(since_ns), since_ns);
+    }
+    if (row.at("for_ns").is_number()) {
+      seat.for_ns = std::max(seat.for_ns.value_or(0), row.at("for_ns").get<std::uint64_t>());
+    }
   }
   const auto text_or_none = [](const std::string& text) { return text.empty() ? Cell{} : text; };
   for (const std::vector<std::string>& key : order) {
     const Seat& seat = seats.at(key);
-    const bool known = seat.since_ns != UINT64_MAX;
+    const auto cell = [](const auto& ns) { return ns ? Cell{*ns} : Cell{}; };
     table.rows.push_back({number_runs(seat.ranks), key[0], text_or_none(key[1]),
-                          known ? Cell{seat.since_ns} : Cell{}, known ? Cell{seat.for_ns} : Cell{},
-                          text_or_none(key[2])});
+                          cell(seat.since_ns), cell(seat.for_ns), text_or_none(key[2])});
   }
   return table;
 }
@@ -160,7 +165,7 @@ class TextWriter {
     out_ << '\n';
     Table seats = seats_table(hang_.at("ranks"));
     if (options_.limit) seats.keep_first(*options_.limit);
-    write_text(out_, seats, options_.colour);
+    write_text(out_, seats, options_.colour, options_.width);
     lines("Cycle", hang_.at("cycle"), [](const ordered_json& step) {
       const std::string site =
           step.at("call_site").is_null() ? "" : " at " + step.at("call_site").get<std::string>();

@@ -15,6 +15,7 @@ struct HangOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};  // rows of each list
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
 };
 
 // CSV is the list of ranks alone; NDJSON has a row a line, with its list as `table`.

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "event-log/reader/error.hpp"
+#include "log-merger/findings/finding.hpp"
+#include "log-merger/reports/findings_output.hpp"
 #include "log-merger/reports/info_output.hpp"
 
 namespace uctrace {
@@ -19,12 +21,13 @@ struct ListEntry {
   const char* name;  // key of what names a row where the document has an object or plain values
 };
 
-constexpr std::array<ListEntry, 6> kLists = {{{InfoList::processes, "processes", "process"},
+constexpr std::array<ListEntry, 7> kLists = {{{InfoList::processes, "processes", "process"},
                                               {InfoList::layers, "layers", "layer"},
                                               {InfoList::identities, "identities", "identity"},
                                               {InfoList::links, "links", "link"},
                                               {InfoList::faults, "faults", "fault"},
-                                              {InfoList::notes, "notes", "note"}}};
+                                              {InfoList::notes, "notes", "note"},
+                                              {InfoList::settings, "settings", "setting"}}};
 
 // An array of objects, whatever the document has: {"uct": {...}} becomes {"layer": "uct", ...}.
 ordered_json rows_of(const ordered_json& info, const ListEntry& entry) {
@@ -90,15 +93,19 @@ void write_json(std::ostream& out, ordered_json info, const InfoOptions& options
 
 }  // namespace
 
-void write_info(std::ostream& out, const Run& run, const InfoOptions& options) {
+void write_info(std::ostream& out, const RowSource& source, const InfoOptions& options) {
   const bool all = options.list == InfoList::all;
   if (options.format == Format::csv && all) {
     throw Error({.what = "info as CSV",
-                 .why = "a CSV file holds one list and info has six",
-                 .to_do = "add --list processes, layers, identities, links, faults or notes"});
+                 .why = "a CSV file holds one list and info has seven",
+                 .to_do = "add --list processes, layers, identities, links, faults, notes or "
+                          "settings"});
   }
-  if (options.format == Format::table) return write_info_text(out, run, options);
-  const ordered_json info = info_json(run);
+  if (options.format == Format::table) return write_info_text(out, source, options);
+  ordered_json info = info_json(source.run());
+  if (all && options.format == Format::json) {
+    info["findings"] = findings_json(findings::findings_of(source));
+  }
   if (options.format == Format::json) return write_json(out, info, options);
   for (const ListEntry& entry : kLists) {
     if (!all && options.list != entry.list) continue;

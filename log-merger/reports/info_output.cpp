@@ -10,8 +10,11 @@
 #include <map>
 #include <set>
 
+#include "log-merger/findings/finding.hpp"
+#include "log-merger/reports/findings_output.hpp"
 #include "log-merger/summaries/info_members.hpp"
 #include "log-merger/summaries/memory_output.hpp"
+#include "log-merger/summaries/settings.hpp"
 
 namespace uctrace {
 namespace {
@@ -62,6 +65,31 @@ std::vector<std::string> topology_texts(const ordered_json& info) {
   return texts;
 }
 
+// Of each host whose network cards' counters are not known at both ends; of the others how many
+// there are.
+std::vector<std::string> network_texts(const ordered_json& info) {
+  std::vector<std::string> texts;
+  std::size_t read = 0;
+  for (const ordered_json& host : member(member(info, "network"), "hosts")) {
+    const std::string name = text_of(host, "host");
+    if (member(host, "read") == true) {
+      ++read;
+    } else {
+      texts.push_back(fmt::format("counters of {}: {}", name, text_of(host, "why")));
+    }
+    for (const ordered_json& remark : member(host, "remarks")) {
+      if (remark.is_string()) {
+        texts.push_back(fmt::format("counters of {}: {}", name, remark.get<std::string>()));
+      }
+    }
+  }
+  if (read > 0) {
+    texts.push_back(fmt::format("counters of cards read on {} host{}; see report --by rails", read,
+                                read == 1 ? "" : "s"));
+  }
+  return texts;
+}
+
 void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Colour colour) {
   const RunFacts facts = facts_of(run);
   const auto line = [&](const char* name, const std::string& value) {
@@ -95,6 +123,7 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   }
   if (!run.gpus.empty()) line("memory", members_line(member(info, "gpu")));
   for (const std::string& text : topology_texts(info)) line("topology", text);
+  for (const std::string& text : network_texts(info)) line("network", text);
   line("complete", facts.complete ? "yes" : "no");
 }
 
@@ -227,14 +256,24 @@ void write_recording_note(std::ostream& out, const Run& run) {
 ordered_json info_json(const Run& run) {
   ordered_json info = {{"schema", kInfoSchema}, {"identities", identities_json(run)}};
   info.update(parsed_info(run));
+  info["settings"] = settings_json(run);
   info["notes"] = run.notes;
   return info;
 }
 
-void write_info_text(std::ostream& out, const Run& run, const InfoOptions& options) {
+void write_info_text(std::ostream& out, const RowSource& source, const InfoOptions& options) {
+  const Run& run = source.run();
   const ordered_json info = parsed_info(run);
   const bool all = options.list == InfoList::all;
-  if (all) write_facts(out, run, info, options.colour);
+  if (all) {
+    const std::vector<findings::Finding> found = findings::findings_of(source);
+    write_findings(out, found,
+                   {.folder = options.folder,
+                    .colour = options.colour,
+                    .limit = options.limit.value_or(kShownFindings)});
+    if (!found.empty()) out << '\n';
+    write_facts(out, run, info, options.colour);
+  }
   // Chosen by name a list is shown though it is empty.
   const auto section = [&](InfoList list, bool is_there, const auto& write) {
     if (options.list != list && (!all || !is_there)) return;
@@ -249,7 +288,7 @@ void write_info_text(std::ostream& out, const Run& run, const InfoOptions& optio
   section(InfoList::processes, true, [&] {
     Table table = process_table(run);
     if (options.limit) table.keep_first(*options.limit);
-    write_text(out, table, options.colour);
+    write_text(out, table, options.colour, options.width);
   });
   lines(InfoList::layers, layers.is_object(), "Layers", [&] { return layer_lines(layers); });
   lines(InfoList::identities, true, "Identities (left = right, each side counted on its own)", [&] {
@@ -258,6 +297,8 @@ void write_info_text(std::ostream& out, const Run& run, const InfoOptions& optio
   lines(InfoList::links, links.is_object(), "Links", [&] { return link_lines(links); });
   lines(InfoList::faults, faults.is_array() && !faults.empty(), "Faults",
         [&] { return fault_lines(faults); });
+  lines(InfoList::settings, !run.settings.empty(), "Settings, and what UCX opened",
+        [&] { return setting_lines(run); });
   lines(InfoList::notes, !run.notes.empty(), "Notes", [&] { return run.notes; });
 }
 

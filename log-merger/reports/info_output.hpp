@@ -10,6 +10,7 @@
 
 #include "log-merger/model/model.hpp"
 #include "log-merger/reports/table.hpp"
+#include "log-merger/row-source/row_source.hpp"
 #include "log-merger/summaries/run_facts.hpp"
 
 namespace uctrace {
@@ -23,18 +24,30 @@ void write_recording_note(std::ostream& out, const Run& run);
 nlohmann::ordered_json info_json(const Run& run);
 
 // What `info` lists.
-enum class InfoList : std::uint8_t { processes, layers, identities, links, faults, notes, all };
+enum class InfoList : std::uint8_t {
+  processes,
+  layers,
+  identities,
+  links,
+  faults,
+  notes,
+  settings,
+  all
+};
 
 struct InfoOptions {
   InfoList list = InfoList::all;
   Format format = Format::table;
   std::optional<std::size_t> limit = {};  // rows of each list
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
+  std::string folder = {};  // as of a report
 };
 
-// Throws Error for CSV of all lists: a CSV file holds one.
-void write_info(std::ostream& out, const Run& run, const InfoOptions& options);
+// With findings, where all lists are printed. Throws Error for CSV of all lists: a CSV file holds
+// one.
+void write_info(std::ostream& out, const RowSource& source, const InfoOptions& options);
 
-void write_info_text(std::ostream& out, const Run& run, const InfoOptions& options);
+void write_info_text(std::ostream& out, const RowSource& source, const InfoOptions& options);
 
 }  // namespace uctrace

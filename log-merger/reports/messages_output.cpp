@@ -224,6 +224,8 @@ ordered_json message_json(const Run& run, const MessageWithPath& told) {
           {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},
           {"src_memory", memory_json(run, message.src_place())},
           {"dst_memory", memory_json(run, message.dst_place())},
+          {"src_library", text_json(run, message.src_library)},
+          {"dst_library", text_json(run, message.dst_library)},
           {"path", std::move(path)}};
 }
 
@@ -268,13 +270,16 @@ void write_messages(std::ostream& out, const RowSource& source, const Filter& fi
       return;
     }
     case Format::json: {
+      const ordered_json head = {{"schema", kInfoSchema}, {"run", run.run_id}};
+      const std::string opened = dump(head);
+      out << opened.substr(0, opened.size() - 1) << ",\"messages\":";
       const char* const first = "[\n";
       const char* separator = first;
       selection.tell(limit, false, [&](const MessageWithPath& told) {
         out << separator << dump(message_json(run, told));
         separator = ",\n";
       });
-      out << (separator == first ? "[]\n" : "\n]\n");
+      out << (separator == first ? "[]}\n" : "\n]}\n");
       return;
     }
     case Format::ndjson:

@@ -223,7 +223,7 @@ void write_partitions(std::ostream& out, const RowSource& source,
     case Format::table:
       write_run_line(out, source.run());
       out << '\n';
-      write_text(out, table, options.colour);
+      write_text(out, table, options.colour, options.width);
       out << "\n# " << identities_line(source.run()) << '\n';
       for (const std::string& note : left_out) out << "# note: " << note << '\n';
       write_recording_note(out, source.run());

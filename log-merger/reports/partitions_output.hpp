@@ -24,6 +24,7 @@ struct PartitionsOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
 };
 
 Table partitions_table(const RowSource& source, PartitionsList list);

@@ -150,6 +150,17 @@ std::string call_sites_text(const Run& run, const Message& message) {
   return text;
 }
 
+std::string libraries_text(const Run& run, const Message& message) {
+  const auto called_several = [&](std::int32_t process) {
+    return process >= 0 && run.processes[static_cast<std::size_t>(process)].ucp_libraries > 1;
+  };
+  if (!called_several(message.src_process) && !called_several(message.dst_process)) return "";
+  const auto name = [&](TextId id) { return id == kNoText ? "unknown" : run.texts[id]; };
+  const std::string src = name(message.src_library), dst = name(message.dst_library);
+  const bool is_one = src == dst || message.dst_process < 0;
+  return is_one ? src : message.src_process < 0 ? dst : src + " to " + dst;
+}
+
 std::string receipt(const Run& run, const Labels& labels, const MessageWithPath& told) {
   const Message& message = told.message;
   std::string text = fmt::format("#{} {} -> {}, ", told.id, party_text(labels, source_of(message)),
@@ -164,6 +175,8 @@ std::string receipt(const Run& run, const Labels& labels, const MessageWithPath&
   text += duration_text(run, message) + '\n';
   const std::string sites = call_sites_text(run, message);
   if (!sites.empty()) text += "  called in " + sites + '\n';
+  const std::string libraries = libraries_text(run, message);
+  if (!libraries.empty()) text += "  library: " + libraries + '\n';
   const char* lead = "  path: ";
   for (const Hop& hop : told.path) {
     text += lead + hop_text(run, message, hop) + '\n';

@@ -37,4 +37,7 @@ std::string way_text(const Run& run, const Hop& hop);
 // "f (a.c:4), its receive in g (a.c:7)": the lines that asked. Empty without call stacks.
 std::string call_sites_text(const Run& run, const Message& message);
 
+// The libucp of its sides, one or "a to b"; empty where no process of it called several.
+std::string libraries_text(const Run& run, const Message& message);
+
 }  // namespace uctrace

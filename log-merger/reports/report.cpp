@@ -7,9 +7,14 @@
 #include <set>
 
 #include "event-log/reader/error.hpp"
+#include "log-merger/findings/finding.hpp"
+#include "log-merger/reports/findings_output.hpp"
 #include "log-merger/reports/gpu_nic_table.hpp"
 #include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/protocol_table.hpp"
+#include "log-merger/reports/rails_table.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
+#include "log-merger/summaries/settings.hpp"
 #include "log-merger/summaries/traffic.hpp"
 
 namespace uctrace {
@@ -110,7 +115,7 @@ Table contender_matrix(const Run& run, const std::vector<Contender>& rows,
               .columns = {{"op", "operation"}},
               .rows = {}};
   for (const auto& [transport, sum] : transports) {
-    table.columns.push_back({transport, transport, Unit::percent});
+    table.columns.push_back({transport, transport, Unit::percent, true});
   }
   table.columns.push_back({"total", "total", Unit::percent});
   const std::set<std::string> kept = greatest(operations, limit.value_or(operations.size()));
@@ -141,9 +146,9 @@ Table function_table(const Run& run, const std::vector<FunctionTotal>& rows) {
                           {"bytes", "payload", Unit::bytes},
                           {"mean_bytes", "mean", Unit::bytes},
                           {"calls", "calls", Unit::count},
-                          {"asked_bytes", "by arguments", Unit::bytes},
+                          {"asked_bytes", "by arguments", Unit::bytes, true},
                           {"time_ns", "time, all ranks", Unit::nanoseconds},
-                          {"comms", "communicators"}},
+                          {"comms", "communicators", Unit::text, true}},
               .rows = {}};
   for (const FunctionTotal& row : rows) {
     table.rows.push_back({text_cell(run, row.function), row.messages, row.bytes,
@@ -175,8 +180,8 @@ Table pair_table(const Run& run, const std::vector<PairTotal>& rows) {
                           {"messages", "messages", Unit::count},
                           {"bytes", "payload", Unit::bytes},
                           {"mean_bytes", "mean", Unit::bytes},
-                          {"src_host", "source host"},
-                          {"dst_host", "destination host"}},
+                          {"src_host", "source host", Unit::text, true},
+                          {"dst_host", "destination host", Unit::text, true}},
               .rows = {}};
   for (const PairTotal& row : rows) {
     table.rows.push_back({name(row.source), name(row.destination), row.messages, row.bytes,
@@ -194,7 +199,7 @@ Table call_site_table(const Run& run, const std::vector<CallSiteTotal>& rows) {
                           {"function", "function"},
                           {"calls", "calls", Unit::count},
                           {"time_ns", "time, all ranks", Unit::nanoseconds},
-                          {"asked_bytes", "by arguments", Unit::bytes},
+                          {"asked_bytes", "by arguments", Unit::bytes, true},
                           {"ranks", "ranks", Unit::count},
                           {"file", "file"},
                           {"line", "line", Unit::count},
@@ -222,6 +227,15 @@ Table call_site_text(const Run& run, const std::vector<CallSiteTotal>& rows) {
 
 // --- output ------------------------------------------------------------------------------------
 
+// Of a call it is known what was called where and when: criteria of messages choose none.
+bool hides_call_sites(const RowSource& source, const Filter& filter) {
+  return !filter.can_choose_calls() && source.count<MpiCallRow>() != 0;
+}
+
+constexpr const char* kCallSitesHidden =
+    "calls by call site are chosen by --mpi, --comm, --from and --to alone: with the other options "
+    "that are given that table is left out";
+
 std::vector<Table> tables(const RowSource& source, const Filter& filter,
                           const ReportOptions& options) {
   const Run& run = source.run();
@@ -235,7 +249,7 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
   }
   if (wanted(ReportBy::mpi)) all.push_back(function_table(run, totals.functions));
   if (wanted(ReportBy::pairs)) all.push_back(pair_table(run, totals.pairs));
-  if (wanted(ReportBy::call_sites)) {
+  if (wanted(ReportBy::call_sites) && !hides_call_sites(source, filter)) {
     const auto rows = totals_by_call_site(source, filter);
     const bool for_person = options.format == Format::table;
     // Nobody misses it where there is no MPI, and no stacks were asked for.
@@ -249,6 +263,19 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
       (!for_person || options.by == ReportBy::gpu_nic || !run.gpus.empty())) {
     const auto rows = gpu_nic_totals(source, filter);
     all.push_back(for_person ? gpu_nic_text(run, rows) : gpu_nic_table(run, rows));
+  }
+  if (wanted(ReportBy::protocol)) {
+    const std::vector<LatencySum> sums = latency_sums(source, filter);
+    // A CSV file holds one: the first is the sums of the second.
+    if (options.format != Format::csv) all.push_back(protocol_table(run, sums));
+    all.push_back(protocol_size_table(run, sums));
+  }
+  // Nor this one where no other host was reached. It is of the whole run.
+  if (wanted(ReportBy::rails) && filter.takes_all()) {
+    const std::vector<NetworkCard> cards = network_cards_of(run);
+    if (!for_person || options.by == ReportBy::rails || leaves_hosts(cards)) {
+      all.push_back(for_person ? rails_text(cards) : rails_table(cards));
+    }
   }
   for (Table& table : all) {
     // The matrix has cut its operations itself: its totals are those of all.
@@ -278,26 +305,55 @@ void write_missing_stacks(std::ostream& out, const Run& run) {
   }
 }
 
-void write_text_report(std::ostream& out, const RowSource& source, const std::vector<Table>& all,
-                       const ReportOptions& options) {
+// Of a report that speaks of the whole run, as findings do.
+bool has_findings(const Filter& filter, const ReportOptions& options) {
+  return options.by == ReportBy::all && filter.takes_all();
+}
+
+void write_text_report(std::ostream& out, const RowSource& source, const Filter& filter,
+                       const std::vector<Table>& all, const ReportOptions& options) {
   const Run& run = source.run();
   write_run_line(out, run);
+  write_settings_line(out, run);
+  if (has_findings(filter, options)) {
+    const std::vector<findings::Finding> found = findings::findings_of(source);
+    if (!found.empty()) out << '\n';
+    write_findings(out, found,
+                   {.folder = options.folder,
+                    .colour = options.colour,
+                    .limit = options.limit.value_or(kShownFindings)});
+  }
   for (const Table& table : all) {
     out << '\n';
-    write_text(out, table, options.colour);
+    write_text(out, table, options.colour, options.width);
   }
   out << '\n';
-  if (options.without_message == WithoutMessage::left_out) write_left_out(out, source);
+  if (options.without_message == WithoutMessage::left_out && options.by != ReportBy::rails) {
+    write_left_out(out, source);
+  }
+  if (options.by == ReportBy::all && hides_call_sites(source, filter) && !run.stacks.empty()) {
+    out << "# " << kCallSitesHidden << '\n';
+  }
   if (options.by == ReportBy::call_sites) write_missing_stacks(out, run);
+  if (options.by == ReportBy::rails) {
+    for (const std::string& remark : rail_remarks(network_cards_of(run)))
+      out << "# " << remark << '\n';
+  }
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';
   out << "# " << identities_line(run) << '\n';
 }
 
-void write_json_report(std::ostream& out, const Run& run, const std::vector<Table>& all) {
+void write_json_report(std::ostream& out, const RowSource& source, const Filter& filter,
+                       const std::vector<Table>& all, const ReportOptions& options) {
+  const Run& run = source.run();
   ordered_json report = {{"schema", kInfoSchema}, {"run", run.run_id}};
+  if (has_findings(filter, options)) {
+    report["findings"] = findings_json(findings::findings_of(source));
+  }
   for (const Table& table : all) report[table.key] = to_json(table);
   report["identities"] = identities_json(run);
   report["notes"] = run.notes;
+  if (hides_call_sites(source, filter)) report["notes"].push_back(kCallSitesHidden);
   out << dump(report, 2) << '\n';
 }
 
@@ -316,24 +372,40 @@ void write_run_line(std::ostream& out, const Run& run) {
                      facts.hosts == 1 ? "" : "s");
 }
 
+void write_settings_line(std::ostream& out, const Run& run) {
+  const std::string settings = short_settings(run);
+  if (!settings.empty()) out << "# settings: " << settings << '\n';
+}
+
 void write_report(std::ostream& out, const RowSource& source, const Filter& filter,
                   const ReportOptions& options) {
+  if (options.only_findings) return write_findings_report(out, source, filter, options);
   if (options.format == Format::csv && options.by == ReportBy::all) {
     throw Error({.what = "report as CSV",
-                 .why = "a CSV file holds one table and the report has five",
-                 .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites or "
-                          "--by gpu-nic"});
+                 .why = "a CSV file holds one table and the report has several",
+                 .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites, "
+                          "--by gpu-nic, --by protocol or --by rails"});
+  }
+  if (options.by == ReportBy::call_sites && hides_call_sites(source, filter)) {
+    throw Error({.what = "report --by call-sites",
+                 .why = "of MPI calls only function, communicator and time are known to choose by",
+                 .to_do = "choose with --mpi, --comm, --from and --to alone, or use --by mpi"});
+  }
+  if (options.by == ReportBy::rails && !filter.takes_all()) {
+    throw Error({.what = "report --by rails",
+                 .why = "ports count all that they carry, so that no part of the run can be chosen",
+                 .to_do = "leave the filters out; --by gpu-nic takes them"});
   }
   const std::vector<Table> all = tables(source, filter, options);
   switch (options.format) {
     case Format::table:
-      return write_text_report(out, source, all, options);
+      return write_text_report(out, source, filter, all, options);
     case Format::json:
-      return write_json_report(out, source.run(), all);
+      return write_json_report(out, source, filter, all, options);
     case Format::csv:
       return write_csv(out, all.front());
     case Format::ndjson:
-      for (const Table& table : all) write_ndjson(out, table, options.by == ReportBy::all);
+      for (const Table& table : all) write_ndjson(out, table, all.size() > 1);
   }
 }
 

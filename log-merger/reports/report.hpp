@@ -1,4 +1,4 @@
-// The five tables of `uctrace report`, exact sums over the selected rows of a run:
+// The tables of `uctrace report`, exact sums over the selected rows of a run:
 // contenders  which UCT operation over which transport carried how much (payload bytes and number
 //             of transfers, over the hops of the selected messages that fit the hop criteria)
 // mpi         messages and payload by the MPI function that asked, and of its calls: their time,
@@ -6,7 +6,11 @@
 //             bytes by their arguments (which calls on windows have too) and their communicators
 // pairs       messages and payload by source and destination
 // call_sites  calls, their time and bytes, by the line of the program that makes them
+// protocol    messages, payload and latencies by UCP protocol, and by protocol and size
 // gpu_nic     payload between memory and network cards of each host (gpu_nic.hpp)
+// rails       what each network card carried, by its port and as recorded; of the whole run, so
+// that
+//             no filter chooses among it
 #pragma once
 
 #include <cstdint>
@@ -58,7 +62,16 @@ struct CallSiteTotal {
   std::set<std::uint32_t> processes;
 };
 
-enum class ReportBy : std::uint8_t { contenders, mpi, pairs, call_sites, gpu_nic, all };
+enum class ReportBy : std::uint8_t {
+  contenders,
+  mpi,
+  pairs,
+  call_sites,
+  gpu_nic,
+  protocol,
+  rails,
+  all
+};
 
 // What the messages of a run come to. Each list is sorted, greatest payload first; ties go by the
 // next number, then by name.
@@ -79,10 +92,16 @@ struct ReportOptions {
   WithoutMessage without_message = WithoutMessage::left_out;
   std::optional<std::size_t> limit = {};  // rows of each table
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
+  bool only_findings = false;
+  std::string folder = {};  // that printed commands name; empty: they need none
 };
 
 // "# command | MPI | UCX | when | how long | processes": the first line of what a person reads.
 void write_run_line(std::ostream& out, const Run& run);
+
+// "# settings: UCX_TLS=tcp (rank 3)"; nothing where none is set.
+void write_settings_line(std::ostream& out, const Run& run);
 
 // Throws Error for CSV of all tables: a CSV file holds one.
 void write_report(std::ostream& out, const RowSource& source, const Filter& filter,

@@ -50,15 +50,132 @@ std::string align(const std::string& text, std::size_t width, Unit unit) {
   return unit == Unit::text ? text + space : space + text;
 }
 
+// Text of a table as it is shown: one more line for the titles, in front.
+struct Shown {
+  std::vector<std::vector<std::string>> lines;
+  std::vector<std::size_t> widths;  // by column
+  std::vector<bool> left_out;       // by column
+};
+
+constexpr std::size_t kGap = 2;           // between columns
+// Widths that texts are cut to: what still reads well, and what is better than nothing.
+constexpr std::size_t kEasyCut = 28, kShortestCut = 16;
+
+Shown shown(const Table& table) {
+  Shown text;
+  auto& titles = text.lines.emplace_back();
+  for (const Column& column : table.columns) titles.push_back(column.title);
+  for (const auto& row : table.rows) {
+    auto& fields = text.lines.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      fields.push_back(format_cell(row[i], table.columns[i].unit));
+    }
+  }
+  text.widths.resize(table.columns.size());
+  text.left_out.resize(table.columns.size());
+  for (const auto& fields : text.lines) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      text.widths[i] = std::max(text.widths[i], display_width(fields[i]));
+    }
+  }
+  return text;
+}
+
+std::size_t width_of(const Shown& text) {
+  std::size_t width = 0, columns = 0;
+  for (std::size_t i = 0; i < text.widths.size(); ++i) {
+    if (text.left_out[i]) continue;
+    width += text.widths[i];
+    ++columns;
+  }
+  return width + kGap * (columns == 0 ? 0 : columns - 1);
+}
+
+// Columns of text may become as narrow as `cut`, or their titles.
+std::size_t least_width(const Table& table, const Shown& text, std::size_t column,
+                        std::size_t cut) {
+  if (table.columns[column].unit != Unit::text) return text.widths[column];
+  return std::min(text.widths[column], std::max(cut, display_width(table.columns[column].title)));
+}
+
+bool fits_if_cut(const Table& table, const Shown& text, std::size_t width, std::size_t cut) {
+  std::size_t saved = 0;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (!text.left_out[i]) saved += text.widths[i] - least_width(table, text, i, cut);
+  }
+  return width_of(text) - saved <= width;
+}
+
+// The last column but the first, of the spare ones or of all; false: there is none.
+bool leave_one_out(const Table& table, Shown& text, bool spare) {
+  for (std::size_t i = table.columns.size() - 1; i > 0; --i) {
+    if (text.left_out[i] || (spare && !table.columns[i].spare)) continue;
+    text.left_out[i] = true;
+    return true;
+  }
+  return false;
+}
+
+// Texts are cut where little is enough; else spare columns go, then texts are cut further, and then
+// other columns go, too.
+void fit(const Table& table, Shown& text, std::size_t width) {
+  while (!fits_if_cut(table, text, width, kEasyCut) && leave_one_out(table, text, true)) {
+  }
+  while (!fits_if_cut(table, text, width, kShortestCut) && leave_one_out(table, text, false)) {
+  }
+  const std::size_t cut =
+      fits_if_cut(table, text, width, kEasyCut) ? kEasyCut : kShortestCut;
+  while (width_of(text) > width) {
+    std::size_t longest = table.columns.size();
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (text.left_out[i] || text.widths[i] <= least_width(table, text, i, cut)) continue;
+      if (longest == table.columns.size() || text.widths[i] > text.widths[longest]) longest = i;
+    }
+    if (longest == table.columns.size()) return;
+    --text.widths[longest];
+  }
+}
+
+// The middle goes: both ends tell names apart. `text` is wider than `width`.
+std::string cut(const std::string& text, std::size_t width) {
+  constexpr std::size_t kDots = 2;
+  const std::size_t front = (width - kDots) / 2, back = width - kDots - front;
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+  std::size_t first = 0;  // where the character behind `front` begins
+  for (std::size_t seen = 0; first < text.size(); ++first) {
+    if (begins(text[first]) && seen++ == front) break;
+  }
+  std::size_t last = text.size();
+  for (std::size_t seen = 0; last > first && seen < back;) {
+    if (begins(text[--last])) ++seen;
+  }
+  return text.substr(0, first) + ".." + text.substr(last);
+}
+
 void write_line(std::ostream& out, const Table& table, const std::vector<std::string>& fields,
-                const std::vector<std::size_t>& widths) {
+                const Shown& text) {
   std::string line;
+  bool first = true;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (i != 0) line += "  ";
-    line += align(fields[i], widths[i], table.columns[i].unit);
+    if (text.left_out[i]) continue;
+    if (!first) line += std::string(kGap, ' ');
+    first = false;
+    const bool fits = display_width(fields[i]) <= text.widths[i];
+    line += align(fits ? fields[i] : cut(fields[i], text.widths[i]), text.widths[i],
+                  table.columns[i].unit);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   out << line << '\n';
+}
+
+// Which columns are not there, for who would look for them.
+std::string left_out_line(const Table& table, const Shown& text) {
+  std::string names;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (!text.left_out[i]) continue;
+    names += (names.empty() ? "" : ", ") + table.columns[i].title;
+  }
+  return names.empty() ? "" : fmt::format("(--wide also shows: {})\n", names);
 }
 
 }  // namespace
@@ -98,25 +215,13 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-void write_text(std::ostream& out, const Table& table, Colour colour) {
-  std::vector<std::string> titles;
-  std::vector<std::size_t> widths;
-  for (const Column& column : table.columns) {
-    titles.push_back(column.title);
-    widths.push_back(display_width(column.title));
-  }
-  std::vector<std::vector<std::string>> lines;
-  for (const auto& row : table.rows) {
-    auto& fields = lines.emplace_back();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      fields.push_back(format_cell(row[i], table.columns[i].unit));
-      widths[i] = std::max(widths[i], display_width(fields[i]));
-    }
-  }
+void write_text(std::ostream& out, const Table& table, Colour colour, std::size_t width) {
+  Shown text = shown(table);
+  fit(table, text, width);
   out << heading(table.title, colour) << '\n';
-  write_line(out, table, titles, widths);
-  for (const auto& fields : lines) write_line(out, table, fields, widths);
+  for (const auto& fields : text.lines) write_line(out, table, fields, text);
   if (table.rows.empty()) out << "(none)\n";
+  out << left_out_line(table, text);
   if (table.hidden_rows != 0) out << fmt::format("({} more rows)\n", table.hidden_rows);
 }
 

@@ -25,6 +25,7 @@ struct Column {
   std::string key;    // name in CSV and JSON; stable
   std::string title;  // heading in text
   Unit unit = Unit::text;
+  bool spare = false;  // is left out first where text is too narrow for all
 };
 
 // monostate = not known: "-" in text, empty in CSV, null in JSON.
@@ -47,11 +48,16 @@ std::string heading(std::string_view text, Colour colour);
 
 std::string format_cell(const Cell& cell, Unit unit);
 
+// Text may be as wide as it comes.
+inline constexpr std::size_t kAnyWidth = SIZE_MAX;
+
 // One field of CSV, quoted where RFC 4180 asks for it. A text that a spreadsheet would take for a
 // formula gets an apostrophe in front: names come from the program that was recorded.
 std::string csv_field(std::string_view text);
 
-void write_text(std::ostream& out, const Table& table, Colour colour);
+// No wider than `width`: long texts are cut, then columns are left out, and a line says so.
+void write_text(std::ostream& out, const Table& table, Colour colour,
+                std::size_t width = kAnyWidth);
 void write_csv(std::ostream& out, const Table& table);
 // One object a line. With `with_table_key` each names its table, for streams of several.
 void write_ndjson(std::ostream& out, const Table& table, bool with_table_key);

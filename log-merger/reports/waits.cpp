@@ -48,16 +48,16 @@ Table balance_table(const Run& run) {
   Table table{.key = "balance",
               .title = "What each rank spent its time with, from MPI_Init to MPI_Finalize",
               .columns = {{"rank", "rank"},
-                          {"threads", "threads", Unit::count},
+                          {"threads", "threads", Unit::count, true},
                           {"runtime_ns", "runtime", Unit::nanoseconds},
                           {"compute_ns", "outside MPI", Unit::nanoseconds},
                           {"mpi_ns", "in MPI", Unit::nanoseconds},
                           {"waiting_ns", "waiting", Unit::nanoseconds},
                           {"moving_ns", "moving", Unit::nanoseconds},
-                          {"unknown_ns", "unknown", Unit::nanoseconds},
-                          {"other_ns", "the rest", Unit::nanoseconds},
+                          {"unknown_ns", "unknown", Unit::nanoseconds, true},
+                          {"other_ns", "the rest", Unit::nanoseconds, true},
                           {"delay_ns", "made others wait", Unit::nanoseconds},
-                          {"start_and_end_ns", "in Init, Finalize", Unit::nanoseconds}},
+                          {"start_and_end_ns", "in Init, Finalize", Unit::nanoseconds, true}},
               .rows = {}};
   const Labels labels(run);
   const auto delays = delays_of_processes(run);
@@ -224,7 +224,7 @@ void write_text_waits(std::ostream& out, const RowSource& source, const Table& w
   if (options.limit) balance.keep_first(*options.limit);
   for (const std::reference_wrapper<const Table> table :
        {std::cref(balance), std::cref(delays), std::cref(path), std::cref(waits)}) {
-    write_text(out, table, options.colour);
+    write_text(out, table, options.colour, options.width);
     out << '\n';
   }
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';

@@ -29,6 +29,7 @@ struct WaitsOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
 };
 
 // POP's efficiencies, each between 0 and 1 (https://pop-coe.eu/node/69); -1 = not known, as where

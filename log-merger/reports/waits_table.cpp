@@ -62,6 +62,7 @@ Cell slowest_way(const Sum& sum) {
 class Choice {
  public:
   Choice(const RowSource& source, const WaitsFilter& filter) : filter_(filter) {
+    require_span(filter.from_ns, filter.to_ns);
     const Run& run = source.run();
     std::multimap<std::string, std::int32_t> ranks, comms, kinds;
     const Labels labels(run);
@@ -175,12 +176,12 @@ Table waits_table(const RowSource& source, const WaitsFilter& filter, const Wait
                           {"waiting_rank", "waits"},
                           {"causing_rank", "for"},
                           {"call_site", "call site"},
-                          {"comm", "communicator"},
+                          {"comm", "communicator", Unit::text, true},
                           {"count", "count", Unit::count},
                           {"time_ns", "waited", Unit::nanoseconds},
                           {"unknown_ns", "unknown", Unit::nanoseconds},
-                          {"moving_ns", "then moving", Unit::nanoseconds},
-                          {"way", "mostly by"}},
+                          {"moving_ns", "then moving", Unit::nanoseconds, true},
+                          {"way", "mostly by", Unit::text, true}},
               .rows = {}};
   const std::map<Key, Sum> sums = sums_of(source, Choice(source, filter), options.by);
   std::vector<std::pair<const Key*, const Sum*>> sorted;

@@ -1,8 +1,8 @@
 #include "log-merger/rows/hops.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
+#include <vector>
 
 #include "log-merger/attribute/payload.hpp"
 #include "log-merger/attribute/protocol.hpp"
@@ -25,10 +25,7 @@ class HopMaker : RowMaker {
     const auto first = static_cast<std::ptrdiff_t>(hops.size());
     find_ways(job_, message_, initiator, ops_);
     for (const UctIndex i : ops_) {
-      add(job_.uct[i]);
-    }
-    for (const auto& [key, hop] : alike_) {
-      hops.push_back(hop);
+      add(job_.uct[i], first, hops);
     }
     if (is_rkey_ptr(run_.texts[message_.protocol])) {
       hops.push_back(cpu_copy());
@@ -40,8 +37,11 @@ class HopMaker : RowMaker {
   }
 
  private:
-  using Key =
-      std::tuple<TextId, TextId, TextId, TextId, Side, Role, bool, MemoryPlace, MemoryPlace>;
+  // What operations have in common that are one hop.
+  static auto key_of(const Hop& hop) {
+    return std::tie(hop.transport, hop.device, hop.remote_device, hop.op, hop.issued_by, hop.role,
+                    hop.exact, hop.from_memory, hop.from_gpu, hop.to_memory, hop.to_gpu);
+  }
 
   Side side_of(const UctOp& op) const {
     return message_.src_process == message_.dst_process  ? message_.initiator
@@ -49,27 +49,29 @@ class HopMaker : RowMaker {
                                                          : Side::dst;
   }
 
-  void add(const UctOp& op) {
+  // To the one of the hops from `first` on that it is part of; these are in the order of their keys.
+  void add(const UctOp& op, std::ptrdiff_t first, std::vector<Hop>& hops) {
     const Names names = names_of(op);
-    const Side side = side_of(op);
-    const Role role = role_of(op);
-    const bool exact = op.link == Link::exact;
-    Hop& hop = alike_[{names.transport, names.device, names.remote_device, names.op, side, role,
-                       exact, op.from, op.to}];
-    hop.message = static_cast<std::uint32_t>(index_.number());
+    Hop kind;
+    kind.message = static_cast<std::uint32_t>(index_.number());
+    kind.transport = names.transport;
+    kind.device = names.device;
+    kind.remote_device = names.remote_device;
+    kind.op = names.op;
+    kind.issued_by = side_of(op);
+    kind.role = role_of(op);
+    kind.exact = op.link == Link::exact;
+    kind.from_memory = op.from.kind;
+    kind.from_gpu = op.from.gpu;
+    kind.to_memory = op.to.kind;
+    kind.to_gpu = op.to.gpu;
+    auto place =
+        std::lower_bound(hops.begin() + first, hops.end(), kind,
+                         [](const Hop& a, const Hop& b) { return key_of(a) < key_of(b); });
+    if (place == hops.end() || key_of(*place) != key_of(kind)) place = hops.insert(place, kind);
+    Hop& hop = *place;
     hop.hop = op.hop;
-    hop.transport = names.transport;
-    hop.device = names.device;
-    hop.remote_device = names.remote_device;
     hop.network = names.network;
-    hop.op = names.op;
-    hop.issued_by = side;
-    hop.role = role;
-    hop.exact = exact;
-    hop.from_memory = op.from.kind;
-    hop.from_gpu = op.from.gpu;
-    hop.to_memory = op.to.kind;
-    hop.to_gpu = op.to.gpu;
     ++hop.count;
     hop.payload_bytes += payload_bytes(op);
     hop.wire_bytes += op.failed() ? 0 : op.bytes;
@@ -110,7 +112,6 @@ class HopMaker : RowMaker {
   const MessageIndex index_;
   const Message& message_;
   const std::span<const UctIndex> ops_;
-  std::map<Key, Hop> alike_;
 };
 
 }  // namespace

@@ -97,6 +97,31 @@ class MessageMaker : RowMaker {
     m.dst_gpu = dst.gpu;
   }
 
+  // The libucp that a process asked for this; of what no operation of it is known, its only one.
+  TextId library_of(ProcessIndex process, const UcpOp* op) {
+    if (process == kNone) return kNoText;
+    const ProcessLog& log = log_of(process);
+    if (log.ucp_libraries.size() <= 1) return log.ucp_library().path;
+    if (op == nullptr || op->process != process) return kNoText;
+    std::uint64_t worker = op->handle, tick = op->start_tick;
+    if (op->has_endpoint()) {
+      const auto endpoint = row_at(log.ucp_endpoints, op->handle, op->start_tick);
+      if (endpoint == kNone) return kNoText;
+      worker = log.ucp_endpoints[endpoint].worker;
+      tick = log.ucp_endpoints[endpoint].tick;
+    }
+    const auto row = row_at(log.workers, worker, tick);
+    if (row == kNone) return kNoText;
+    const auto found = log.ucp_libraries.find(log.workers[row].library);
+    return found == log.ucp_libraries.end() ? kNoText : found->second.path;
+  }
+
+  // Of the operation at each side, nullptr where there is none.
+  void set_libraries(Message& m, const UcpOp* src, const UcpOp* dst) {
+    m.src_library = library_of(ProcessIndex(m.src_process), src);
+    m.dst_library = library_of(ProcessIndex(m.dst_process), dst);
+  }
+
   // What is told of a message by the operation that began it, whichever way the data goes.
   Message begun_by(const UcpOp& op) {
     Message m;
@@ -133,6 +158,7 @@ class MessageMaker : RowMaker {
       }
     }
     set_memory(m, own_memory(send), dst);
+    set_libraries(m, &send, send.partner != kNone ? &ucp(send.partner) : nullptr);
     finish(m, status);
     return m;
   }
@@ -149,6 +175,7 @@ class MessageMaker : RowMaker {
     m.t_end_from = op.end_from;
     const MemoryPlace own = own_memory(op), target = target_memory(op);
     set_memory(m, fetched ? target : own, fetched ? own : target);
+    set_libraries(m, fetched ? nullptr : &op, fetched ? &op : nullptr);
     finish(m, op.ended ? op.end_status : op.status);
     return m;
   }
@@ -175,6 +202,7 @@ class MessageMaker : RowMaker {
     m.communicator = communicator_of(receive.process, receive.comm).number();
     take_receive(m, receive, receive);
     set_memory(m, {}, received_into(index));
+    set_libraries(m, nullptr, &receive);
     finish(m, receive.end_status);
     m.src = m.kind == MessageKind::tag ? source_in_tag(receive) : -1;
     return m;
@@ -193,7 +221,7 @@ class MessageMaker : RowMaker {
   void finish(Message& m, std::int32_t status) {
     m.src = rank_of(ProcessIndex(m.src_process));
     m.dst = rank_of(ProcessIndex(m.dst_process));
-    m.status = text(ucs_status_name(status));
+    m.status = text_of_status(status);
     if (m.src_process != kNone && m.dst_process != kNone) m.t_error_ns = error_of(m);
   }
 

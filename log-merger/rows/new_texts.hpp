@@ -2,6 +2,8 @@
 // if one part were made after the other. Private to log-merger/rows/.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,10 +28,20 @@ class NewTexts {
     return at->second;
   }
 
+  // The same of a text that lies where it is for good, as a literal does, and that many rows have.
+  TextId id_of_constant(std::string_view text) {
+    Constant& known = constants_[reinterpret_cast<std::uintptr_t>(text.data()) % kConstants];
+    if (known.text.data() != text.data() || known.text.size() != text.size()) {
+      known = {text, id_of(text)};
+    }
+    return known.id;
+  }
+
   bool empty() const { return texts_.empty(); }
   // Adds them where all look for texts: those of one part after those of the part before it.
   void intern_in(Texts& texts) {
     for (const std::string& text : texts_) final_.push_back(texts.intern(text));
+    constants_ = {};
   }
   // After intern_in(): in place of what id_of() returned.
   void settle(TextId& id) const {
@@ -38,11 +50,18 @@ class NewTexts {
 
  private:
   static constexpr TextId kFirst = TextId{1} << 31;
+  static constexpr std::size_t kConstants = 61;
+
+  struct Constant {
+    std::string_view text;
+    TextId id = kNoText;
+  };
 
   const Texts* known_;
   std::vector<std::string> texts_;  // as they came
   std::unordered_map<std::string, TextId> ids_;
   std::vector<TextId> final_;
+  std::array<Constant, kConstants> constants_;  // those asked for last, by their address
 };
 
 }  // namespace uctrace::merge

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include "log-merger/attribute/payload.hpp"
+#include "log-merger/job/call_finder.hpp"
 #include "log-merger/memory/memory.hpp"
 #include "log-merger/memory/transfer_memory.hpp"
 #include "log-merger/model/mpi_names.hpp"
@@ -20,7 +22,7 @@ namespace {
 
 class TransferMaker : RowMaker {
  public:
-  TransferMaker(Job& job, NewTexts& texts) : RowMaker(job, texts) {}
+  TransferMaker(Job& job, NewTexts& texts) : RowMaker(job, texts), calls_(job) {}
 
   static bool has_row(const UctOp& op) { return op.status >= 0; }
 
@@ -40,7 +42,7 @@ class TransferMaker : RowMaker {
     row.network = names.network;
     row.memory_domain = names.memory_domain;
     row.op = names.op;
-    row.reason = text(op.reason);
+    row.reason = text_of_constant(op.reason);
     row.link = op.link;
     row.role = role_of(op);
     row.am_id = op.am_id;
@@ -59,7 +61,7 @@ class TransferMaker : RowMaker {
       row.t_connected_ns =
           endpoint.connected_tick != 0 ? log.clock.job_ns(endpoint.connected_tick) : -1;
     }
-    row.progressed_in = function_of(call_around(job_, op.process, op.lane, op.start_tick));
+    row.progressed_in = function_of(calls_.around(op.process, op.lane, op.start_tick));
     row.stack = stack_row(op.process, op.stack);
     return row;
   }
@@ -68,6 +70,9 @@ class TransferMaker : RowMaker {
     texts.settle(row.op);
     texts.settle(row.reason);
   }
+
+ private:
+  CallFinder calls_;
 };
 
 class UcpOperationMaker : RowMaker {
@@ -83,10 +88,10 @@ class UcpOperationMaker : RowMaker {
     row.message = op.message.number();
     row.endpoint = op.has_endpoint() ? op.handle : 0;
     row.worker_uid = op.has_endpoint() ? op.peer_uid : op.worker_uid;
-    row.function = text(ucp_function_name(op.function));
+    row.function = text_of_constant(ucp_function_name(op.function));
     row.asked_by = function_of(op.asked_by);
     row.progressed_in = function_of(op.call);
-    row.status = text(ucs_status_name(op.ended ? op.end_status : op.status));
+    row.status = text_of_status(op.ended ? op.end_status : op.status);
     row.bytes = op.bytes;
     row.tag = op.tag;
     row.tag_mask = op.tag_mask;
@@ -120,7 +125,7 @@ class UcpOperationMaker : RowMaker {
     row.memory = place.kind;
     row.gpu = place.gpu;
     row.device_memory = memory != nullptr ? memory->row : kNone;
-    row.believed = text(name_of(op.memory.believed));
+    row.believed = text_of_constant(name_of(op.memory.believed));
   }
 
   // What only the path of an operation tells.
@@ -183,41 +188,65 @@ class MpiCallMaker : RowMaker {
   std::unordered_map<TextId, MpiName> names_;
 };
 
-// Makes a row for each operation that has one, in their order.
-template <typename Maker, typename Operation, typename Row>
-void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows) {
-  constexpr std::size_t kPart = 16 * 1024;
+// Makes a row for each operation that has one, in their order, some parts at a time, and calls
+// made(begin, end) when the operations up to `end` have theirs: so what nobody asks for any more can
+// go before there is room for all rows.
+template <typename Maker, typename Operation, typename Row, typename Made>
+void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, Made made) {
+  constexpr std::size_t kPart = 8 * 1024, kPartsOfThread = 8;
   const std::size_t parts = (operations.size() + kPart - 1) / kPart;
   std::vector<std::size_t> first(parts + 1);  // row of each part
-  const auto each_part = [&](auto body) { job.workers.each_part(operations.size(), kPart, body); };
-  each_part([&](std::size_t begin, std::size_t end) {
-    first[begin / kPart + 1] = static_cast<std::size_t>(
-        std::count_if(operations.begin() + static_cast<std::ptrdiff_t>(begin),
-                      operations.begin() + static_cast<std::ptrdiff_t>(end), Maker::has_row));
+  const auto end_of = [&](std::size_t part) {
+    return std::min(operations.size(), (part + 1) * kPart);
+  };
+  job.workers.each(parts, [&](std::size_t part) {
+    first[part + 1] = static_cast<std::size_t>(
+        std::count_if(operations.begin() + static_cast<std::ptrdiff_t>(part * kPart),
+                      operations.begin() + static_cast<std::ptrdiff_t>(end_of(part)),
+                      Maker::has_row));
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
-  make_room(job, rows, first.back());
-  std::deque<NewTexts> texts(parts, NewTexts(job.run.texts));
-  each_part([&](std::size_t begin, std::size_t end) {
-    Maker maker(job, texts[begin / kPart]);
-    std::size_t row = first[begin / kPart];
-    for (std::size_t i = begin; i < end; ++i) {
-      if (Maker::has_row(operations[i])) rows[row++] = maker.row_of(operations[i]);
-    }
-  });
-  for (NewTexts& of_part : texts) of_part.intern_in(job.run.texts);
-  each_part([&](std::size_t begin, std::size_t) {
-    const std::size_t part = begin / kPart;
-    if (texts[part].empty()) return;
-    for (std::size_t row = first[part]; row < first[part + 1]; ++row) {
-      Maker::settle(texts[part], rows[row]);
-    }
-  });
+  rows.reserve(first.back());
+  const std::size_t at_once = kPartsOfThread * job.workers.threads();
+  for (std::size_t begin = 0; begin < parts; begin += at_once) {
+    const std::size_t count = std::min(at_once, parts - begin);
+    make_room(job, rows, first[begin + count]);
+    std::deque<NewTexts> texts(count, NewTexts(job.run.texts));
+    job.workers.each(count, [&](std::size_t i) {
+      const std::size_t part = begin + i;
+      Maker maker(job, texts[i]);
+      std::size_t row = first[part];
+      for (std::size_t op = part * kPart; op < end_of(part); ++op) {
+        if (Maker::has_row(operations[op])) rows[row++] = maker.row_of(operations[op]);
+      }
+    });
+    for (NewTexts& of_part : texts) of_part.intern_in(job.run.texts);
+    job.workers.each(count, [&](std::size_t i) {
+      if (texts[i].empty()) return;
+      for (std::size_t row = first[begin + i]; row < first[begin + i + 1]; ++row) {
+        Maker::settle(texts[i], rows[row]);
+      }
+    });
+    made(begin * kPart, end_of(begin + count - 1));
+  }
+}
+
+template <typename Maker, typename Operation, typename Row>
+void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows) {
+  add_rows<Maker>(job, operations, rows, [](std::size_t, std::size_t) {});
 }
 
 }  // namespace
 
-void add_transfers(Job& job) { add_rows<TransferMaker>(job, job.uct, job.run.transfers); }
+void add_transfers(Job& job, UctRows after) {
+  add_rows<TransferMaker>(job, job.uct, job.run.transfers,
+                          [&](std::size_t begin, std::size_t end) {
+                            if (after == UctRows::stay) return;
+                            give_back_memory(std::as_writable_bytes(
+                                std::span(job.uct).subspan(begin, end - begin)));
+                          });
+  if (after == UctRows::go) job.uct = {};
+}
 
 void add_ucp_operations(Job& job) {
   add_rows<UcpOperationMaker>(job, job.ucp, job.run.ucp_operations);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,15 @@ class RowMaker {
   UcpOp& ucp(UcpIndex i) { return job_.ucp[i]; }
   ProcessLog& log_of(ProcessIndex process) { return job_.logs[process]; }
   TextId text(std::string_view value) { return new_texts_.id_of(value); }
+  TextId text_of_constant(std::string_view value) { return new_texts_.id_of_constant(value); }
+  // Most rows have the status of the one before.
+  TextId text_of_status(std::int32_t status) {
+    if (status_text_ == kNoText || status != status_) {
+      status_ = status;
+      status_text_ = text(ucs_status_name(status));
+    }
+    return status_text_;
+  }
 
   std::int32_t rank_of(ProcessIndex process) {
     return process == kNone ? -1 : log_of(process).rank();
@@ -67,7 +77,7 @@ class RowMaker {
     if (op.endpoint_row != kNone) {
       names.remote_device = log.endpoints[op.endpoint_row].remote_device;
     }
-    names.op = text(uct_op_name(op.op));
+    names.op = text_of_constant(uct_op_name(op.op));
     return names;
   }
 
@@ -88,9 +98,11 @@ class RowMaker {
 
  private:
   NewTexts& new_texts_;
+  std::int32_t status_ = 0;
+  TextId status_text_ = kNoText;  // of that one; none yet
 };
 
-// As rows.resize(count) of a table without rows.
+// As rows.resize(count) of a table that has fewer rows, and where that is to be so, reserved room.
 template <typename Row>
 void make_room(const Job& job, std::vector<Row>& rows, std::size_t count) {
   const bool is_spilled = spill::bound().most_bytes != 0;

@@ -3,9 +3,11 @@
 
 #include "log-merger/job/job.hpp"
 #include "log-merger/mpi/communicators.hpp"
+#include "log-merger/rows/build_rows.hpp"
 #include "log-merger/rows/message_paths.hpp"
 #include "log-merger/rows/operation_rows.hpp"
 #include "log-merger/rows/row_maker.hpp"
+#include "log-merger/rows/settings.hpp"
 
 namespace uctrace::merge {
 
@@ -17,11 +19,9 @@ class RowBuilder {
 
   void build() {
     add_processes();
+    add_settings(job_);
     add_communicators();
     lay_out_paths(job_, make_messages(job_));
-    add_transfers(job_);
-    add_ucp_operations(job_);
-    add_mpi_calls(job_);
   }
 
  private:
@@ -39,6 +39,7 @@ class RowBuilder {
       row.exit = text(exit_of(log));
       row.events = log.file.event_count();
       row.log_bytes = log.file.size_bytes();
+      row.ucp_libraries = static_cast<std::uint32_t>(log.ucp_libraries.size());
       run_.processes.push_back(row);
     }
   }
@@ -105,6 +106,17 @@ std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer) 
   return addressed_rank(job, call.process, call.comm, peer).value_or(log::MpiCall::kNone);
 }
 
-void build_rows(Job& job) { RowBuilder(job).build(); }
+void build_messages(Job& job) { RowBuilder(job).build(); }
+
+void build_operations(Job& job, UctRows after) {
+  add_transfers(job, after);
+  add_ucp_operations(job);
+  add_mpi_calls(job);
+}
+
+void build_rows(Job& job) {
+  build_messages(job);
+  build_operations(job, UctRows::stay);
+}
 
 }  // namespace uctrace::merge

@@ -87,7 +87,8 @@ void write_lines(std::ostream& out, const char* title, const std::vector<std::st
 }
 
 void write_text_of(std::ostream& out, const Run& run, const Simulation& simulation,
-                   const Table& ranks, Colour colour) {
+                   const Table& ranks, const SimulateOptions& options) {
+  const Colour colour = options.colour;
   out << verdict(simulation) << '\n';
   write_run_line(out, run);
   out << fmt::format(
@@ -98,11 +99,11 @@ void write_text_of(std::ostream& out, const Run& run, const Simulation& simulati
       simulation.dependencies);
   write_lines(out, "Hypotheses", simulation.hypotheses, colour);
   write_lines(out, "Assumptions", simulation.assumptions, colour);
-  write_text(out, ranks, colour);
+  write_text(out, ranks, colour, options.width);
   const Table gaps = not_replayed_table(simulation);
   if (!gaps.rows.empty()) {
     out << '\n';
-    write_text(out, gaps, colour);
+    write_text(out, gaps, colour, options.width);
   }
   out << '\n';
   for (const std::string& note : run.notes) out << "# note: " << note << '\n';
@@ -138,7 +139,7 @@ void write_simulation(std::ostream& out, const RowSource& source, const Hypothes
   if (options.limit) ranks.keep_first(*options.limit);
   switch (options.format) {
     case Format::table:
-      return write_text_of(out, run, simulation, ranks, options.colour);
+      return write_text_of(out, run, simulation, ranks, options);
     case Format::json:
       return write_json_of(out, run, simulation, ranks);
     case Format::csv:

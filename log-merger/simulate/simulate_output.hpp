@@ -15,6 +15,7 @@ struct SimulateOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};  // ranks
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // of text
 };
 
 // Throws Error as simulate() does.

@@ -34,9 +34,27 @@ std::int64_t whole_of(const replay::Replayed& replayed) {
   return whole.ns();
 }
 
+bool is_call_site(const Run& run, const std::string& name) {
+  return std::any_of(run.call_sites.begin(), run.call_sites.end(), [&](const CallSite& site) {
+    return run.texts[site.label] == name || run.texts[site.function] == name;
+  });
+}
+
 }  // namespace
 
-Simulation simulate(const RowSource& source, const Hypotheses& hypotheses) {
+Hypotheses with_whole_names(const Run& run, const Hypotheses& asked) {
+  Hypotheses hypotheses = asked;
+  for (Faster& one : hypotheses.faster) {
+    const std::string whole = one.asked.substr(0, one.asked.rfind('='));
+    if (one.ranks.empty() || !is_call_site(run, whole)) continue;
+    one.what = whole;
+    one.ranks.clear();
+  }
+  return hypotheses;
+}
+
+Simulation simulate(const RowSource& source, const Hypotheses& asked) {
+  const Hypotheses hypotheses = with_whole_names(source.run(), asked);
   const Run& run = source.run();
   const RecordedCalls recorded = recorded_calls(source);
   ChangedTimes changed(source, recorded, hypotheses);

@@ -39,4 +39,7 @@ struct Simulation {
 // Throws Error for a hypothesis about what the run does not have, and for a run without MPI calls.
 Simulation simulate(const RowSource& source, const Hypotheses& hypotheses);
 
+// What follows the last @ of Faster::asked are ranks, unless all of it is a name of the run.
+Hypotheses with_whole_names(const Run& run, const Hypotheses& hypotheses);
+
 }  // namespace uctrace

@@ -19,6 +19,39 @@ struct FreeCompressor {
   }
 };
 
+// What packing takes beside what it makes. A thread uses it again: fresh memory for each chunk costs
+// as much as a part of the packing.
+class Packer {
+ public:
+  std::vector<std::uint8_t> pack(std::span<const std::uint8_t> values, std::size_t value_bytes,
+                                 bool shuffled) {
+    if (compressor_ == nullptr) compressor_.reset(libdeflate_alloc_compressor(kDeflateLevel));
+    if (compressor_ == nullptr) throw std::bad_alloc();
+    if (shuffled) {
+      planes_.resize(values.size());
+      shuffle(values, value_bytes, planes_.data());
+      values = planes_;
+    }
+    room_.resize(std::max(room_.size(),
+                          libdeflate_zlib_compress_bound(compressor_.get(), values.size())));
+    const std::size_t bytes = libdeflate_zlib_compress(
+        compressor_.get(), values.data(), values.size(), room_.data(), room_.size());
+    const std::span deflated(room_.data(), bytes);
+    std::vector<std::uint8_t> packed;
+    packed.reserve(bytes + kChecksumBytes);
+    packed.assign(deflated.begin(), deflated.end());
+    const std::uint32_t checksum = fletcher32(deflated);
+    for (std::size_t i = 0; i < kChecksumBytes; ++i) {
+      packed.push_back(static_cast<std::uint8_t>(checksum >> 8 * i));
+    }
+    return packed;
+  }
+
+ private:
+  std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor_;
+  std::vector<std::uint8_t> planes_, room_;
+};
+
 template <std::size_t kBytes>
 void shuffle_of(const std::uint8_t* values, std::size_t count, std::uint8_t* planes) {
   for (std::size_t byte = 0; byte < kBytes; ++byte) {
@@ -65,26 +98,8 @@ std::uint32_t fletcher32(std::span<const std::uint8_t> bytes) {
 
 std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values, std::size_t value_bytes,
                                      bool shuffled) {
-  std::vector<std::uint8_t> planes;
-  if (shuffled) {
-    planes.resize(values.size());
-    shuffle(values, value_bytes, planes.data());
-    values = planes;
-  }
-  const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(
-      libdeflate_alloc_compressor(kDeflateLevel));
-  if (compressor == nullptr) throw std::bad_alloc();
-  std::vector<std::uint8_t> packed(libdeflate_zlib_compress_bound(compressor.get(), values.size()) +
-                                   kChecksumBytes);
-  const std::size_t bytes = libdeflate_zlib_compress(compressor.get(), values.data(), values.size(),
-                                                     packed.data(), packed.size());
-  const std::uint32_t checksum = fletcher32(std::span(packed).first(bytes));
-  for (std::size_t i = 0; i < kChecksumBytes; ++i) {
-    packed[bytes + i] = static_cast<std::uint8_t>(checksum >> 8 * i);
-  }
-  packed.resize(bytes + kChecksumBytes);
-  packed.shrink_to_fit();
-  return packed;
+  thread_local Packer packer;
+  return packer.pack(values, value_bytes, shuffled);
 }
 
 }  // namespace uctrace::store

@@ -82,6 +82,11 @@ void check_ranges(const Run& run) {
       throw Failure("checking communicators/first_member failed (it points outside of its table)");
     }
   }
+  for (const Setting& setting : run.settings) {
+    if (std::uint64_t{setting.first_process} + setting.processes > run.processes.size()) {
+      throw Failure("checking settings/first_process failed (it points outside of its table)");
+    }
+  }
   for (const CallStack& stack : run.stacks) {
     if (std::uint64_t{stack.first_frame} + stack.frames > run.stack_frames.size()) {
       throw Failure("checking stacks/first_frame failed (it points outside of its table)");

@@ -10,6 +10,7 @@
 #include "log-merger/store/store_columns.hpp"
 #include "log-merger/store/store_gpu_tables.hpp"
 #include "log-merger/store/store_partition_tables.hpp"
+#include "log-merger/store/store_setting_tables.hpp"
 #include "log-merger/store/store_stack_tables.hpp"
 #include "log-merger/store/store_sum_tables.hpp"
 #include "log-merger/store/store_traffic_tables.hpp"
@@ -65,6 +66,7 @@ struct Table<Process> {
              Unit::text),
       column("events", &Process::events, "events read from its log"),
       column("log_bytes", &Process::log_bytes, "size of its log", Unit::bytes),
+      column("ucp_libraries", &Process::ucp_libraries, "how many libucp it called"),
   };
 };
 
@@ -113,6 +115,10 @@ struct Table<Message> {
       column("t_end_from", &Message::t_end_from, "whose instant t_end_ns is"),
       column("first_hop", &Message::first_hop, "its first row of hops", Unit::hop),
       column("hops", &Message::hops, "number of its rows of hops"),
+      column("src_library", &Message::src_library, "libucp of the side that the data left",
+             Unit::text),
+      column("dst_library", &Message::dst_library, "libucp of the side that the data reached",
+             Unit::text),
   };
 };
 
@@ -375,6 +381,8 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::total_slabs,
                                     &Run::slab_activity,
                                     &Run::row_blocks,
+                                    &Run::latency_sums,
+                                    &Run::settings,
                                     &Run::identities};
 
 // Whether a table grows with the events of the run, if slowly where it holds sums. The others can be

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "event-log/reader/error.hpp"
 #include "log-merger/model/size_class.hpp"
@@ -19,10 +20,30 @@ constexpr std::size_t kListedValues = 24;
 using KnownTexts = std::multimap<std::string, TextId>;
 using AskedOf = std::vector<std::string> FilterSpec::*;
 
-const char* option_of(AskedOf asked) {
-  const auto found = std::find_if(std::begin(kNamedCriteria), std::end(kNamedCriteria),
-                                  [&](const NamedCriterion& one) { return one.asked == asked; });
-  return found->name;
+const NamedCriterion& criterion_of(AskedOf asked) {
+  return *std::find_if(std::begin(kNamedCriteria), std::end(kNamedCriteria),
+                       [&](const NamedCriterion& one) { return one.asked == asked; });
+}
+
+const char* option_of(AskedOf asked) { return criterion_of(asked).name; }
+
+// What is no name itself, but the beginning of some up to the end of a word, stands for these.
+template <typename Known>
+std::vector<std::string> with_beginnings(const std::vector<std::string>& asked,
+                                         const Known& known) {
+  std::vector<std::string> names;
+  for (const std::string& name : asked) {
+    const std::size_t before = names.size();
+    for (auto at = known.lower_bound(name); !known.contains(name) && at != known.end(); ++at) {
+      const std::string& longer = at->first;
+      if (!longer.starts_with(name)) break;
+      if (std::isalnum(static_cast<unsigned char>(longer[name.size()])) == 0) {
+        names.push_back(longer);
+      }
+    }
+    if (names.size() == before) names.push_back(name);
+  }
+  return names;
 }
 
 KnownTexts texts_by_name(const Texts& texts, const std::set<TextId>& ids) {
@@ -41,9 +62,11 @@ KnownTexts hosts_by_name(const Run& run) {
 template <typename Known>
 std::optional<std::vector<bool>> choose_texts(const Texts& texts, const Known& known_texts,
                                               const std::vector<std::string>& asked,
-                                              const char* option) {
+                                              const NamedCriterion& criterion) {
   if (asked.empty()) return std::nullopt;
-  const auto chosen = choose(asked, option, known_texts());
+  const KnownTexts known = known_texts();
+  const auto chosen = choose(criterion.takes_beginnings ? with_beginnings(asked, known) : asked,
+                             criterion.name, known);
   std::vector<bool> set(texts.all().size());
   for (const TextId id : *chosen) set[id] = true;
   return set;
@@ -108,6 +131,13 @@ void refuse_value(const std::string& value, const char* option,
                .to_do = none ? "leave the option out" : choose});
 }
 
+void require_span(std::optional<std::uint64_t> from_ns, std::optional<std::uint64_t> to_ns) {
+  if (!from_ns || !to_ns || *from_ns < *to_ns) return;
+  throw Error({.what = fmt::format("--from {}ns --to {}ns", *from_ns, *to_ns),
+               .why = "--from is not before --to: nothing lies between them",
+               .to_do = "swap them, or leave one out"});
+}
+
 Labels::Labels(const Run& run) {
   std::map<std::int32_t, int> processes_of_rank;
   for (const Process& process : run.processes) ++processes_of_rank[process.rank];
@@ -132,16 +162,22 @@ Filter::Filter(const RowSource& source, const FilterSpec& spec)
       max_bytes_(spec.max_bytes),
       from_ns_(spec.from_ns),
       to_ns_(spec.to_ns) {
+  require_span(from_ns_, to_ns_);
+  if (min_bytes_.value_or(0) > max_bytes_.value_or(UINT64_MAX)) {
+    throw Error({.what = fmt::format("--min-bytes {} --max-bytes {}", *min_bytes_, *max_bytes_),
+                 .why = "the least is greater than the greatest: no message has such a length",
+                 .to_do = "swap them, or leave one out"});
+  }
   const Texts& texts = run_.texts;
   const Facets facets(source);
   const auto choose_facets = [&](std::initializer_list<FacetOf> of, AskedOf asked) {
     return choose_texts(
         texts, [&] { return texts_by_name(texts, facets.texts(of)); }, spec.*asked,
-        option_of(asked));
+        criterion_of(asked));
   };
   const auto choose_hosts = [&](AskedOf asked) {
     return choose_texts(
-        texts, [&] { return hosts_by_name(run_); }, spec.*asked, option_of(asked));
+        texts, [&] { return hosts_by_name(run_); }, spec.*asked, criterion_of(asked));
   };
   const auto choose_value = [&](AskedOf asked, const auto& known) {
     return choose(spec.*asked, option_of(asked), known);

@@ -74,6 +74,9 @@ std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, con
   return chosen;
 }
 
+// Throws Error where nothing can lie between the two.
+void require_span(std::optional<std::uint64_t> from_ns, std::optional<std::uint64_t> to_ns);
+
 class Facets;
 
 struct FilterSpec {
@@ -92,6 +95,7 @@ struct NamedCriterion {
   std::vector<std::string> FilterSpec::*asked;
   const char* meaning;
   std::vector<std::string> (*values)() = nullptr;  // nullptr: those of the run
+  bool takes_beginnings = false;  // "rndv" stands for "rndv/get/zcopy" and all others of rndv
 };
 template <const auto& kValues>
 std::vector<std::string> names_of_all() {
@@ -106,7 +110,7 @@ inline constexpr NamedCriterion kNamedCriteria[] = {
     {"match", &FilterSpec::match, "How sends were joined with receives", names_of_all<kMatches>},
     {"mpi", &FilterSpec::mpi, "MPI functions that asked"},
     {"comm", &FilterSpec::comm, "Communicators"},
-    {"protocol", &FilterSpec::protocol, "UCP protocols"},
+    {"protocol", &FilterSpec::protocol, "UCP protocols, or what they begin with: rndv", nullptr, true},
     {"src", &FilterSpec::src, "Source ranks: where the data lay"},
     {"dst", &FilterSpec::dst, "Destination ranks: where it went"},
     {"rank", &FilterSpec::rank, "Ranks, of either end"},
@@ -117,8 +121,9 @@ inline constexpr NamedCriterion kNamedCriteria[] = {
      names_of_all<kMemoryKinds>},
     {"dst-memory", &FilterSpec::dst_memory, "Memory that it reached", names_of_all<kMemoryKinds>},
     {"gpu", &FilterSpec::gpu, "GPUs of either end: HOST/UUID, UUID or PCI address"},
-    {"transport", &FilterSpec::transport, "UCT transports on the path"},
-    {"op", &FilterSpec::op, "UCT operations on the path"},
+    {"transport", &FilterSpec::transport, "UCT transports on the path, or what they begin with", nullptr,
+     true},
+    {"op", &FilterSpec::op, "UCT operations on the path, or what they begin with: get", nullptr, true},
     {"role", &FilterSpec::role, "Roles of transfers on the path", names_of_all<kRoles>}};
 
 class Filter {

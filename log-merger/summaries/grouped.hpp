@@ -2,7 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,37 +31,108 @@ void sort_and_join(std::vector<Sum>& rows) {
   rows.resize(last + 1);
 }
 
-// Such rows, in a list that is sorted and joined whenever it has doubled: it costs no memory but
-// that of its rows, also where nearly all differ.
+// Such rows, one for each key, whichever order they come in. The first four parts of a key are
+// numbers of 32 bits.
 template <typename Sum>
 class Grouped {
  public:
-  // Of so many rows. Room that is not used takes no memory.
-  explicit Grouped(std::size_t rows) { rows_.reserve(std::max(rows, kAtLeast)); }
-
   void add(const Sum& row) {
-    if (!rows_.empty() && rows_.back().key() == row.key()) {
-      rows_.back() += row;  // alike rows often follow each other
+    if (!rows_.empty() && rows_[last_].key() == row.key()) {
+      rows_[last_] += row;  // alike rows often follow each other
       return;
     }
-    rows_.push_back(row);
-    if (rows_.size() >= next_join_) {
-      sort_and_join(rows_);
-      next_join_ = std::max(kAtLeast, 2 * rows_.size());
+    if (rows_.size() >= slots_.size() / 4 * 3) grow();
+    const std::uint32_t hash = hash_of(row);
+    Slot& slot = slots_[place_of(row, hash)];
+    if (slot.next_row == 0) {
+      rows_.push_back(row);
+      slot = {hash, static_cast<std::uint32_t>(rows_.size())};
+    } else {
+      rows_[slot.next_row - 1] += row;
     }
+    last_ = slot.next_row - 1;
   }
 
   // In the order of their keys.
   std::vector<Sum> finish() {
-    sort_and_join(rows_);
-    return std::move(rows_);
+    slots_ = {};
+    std::vector<Place> order;
+    order.reserve(rows_.size());
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) order.push_back(place_of(i));
+    std::sort(order.begin(), order.end(), [this](const Place& a, const Place& b) {
+      if (a.first != b.first) return a.first < b.first;
+      return a.second != b.second ? a.second < b.second
+                                  : rows_[a.row].key() < rows_[b.row].key();
+    });
+    std::vector<Sum> sorted;
+    sorted.reserve(rows_.size());
+    for (const Place& place : order) sorted.push_back(rows_[place.row]);
+    rows_ = {};
+    return sorted;
   }
 
  private:
-  static constexpr std::size_t kAtLeast = 16 * 1024;
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t next_row = 0;  // the place of the row and one, 0: empty
+  };
+  // Where a row is, behind the first parts of its key: most comparisons meet no row.
+  struct Place {
+    std::uint64_t first, second;
+    std::uint32_t row;
+  };
+
+  static std::uint32_t hash_of(const Sum& row) {
+    std::uint64_t hash = 0;
+    std::apply(
+        [&](const auto&... part) {
+          ((hash = (std::rotl(hash, 29) ^ static_cast<std::uint64_t>(part)) * 0x9E3779B97F4A7C15u),
+           ...);
+        },
+        row.key());
+    return static_cast<std::uint32_t>(hash >> 32);
+  }
+
+  // Of the row that is alike, or where it would be added.
+  std::size_t place_of(const Sum& row, std::uint32_t hash) const {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t place = hash & mask;; place = (place + 1) & mask) {
+      const Slot& slot = slots_[place];
+      if (slot.next_row == 0) return place;
+      if (slot.hash == hash && rows_[slot.next_row - 1].key() == row.key()) return place;
+    }
+  }
+
+  // In the order of the numbers.
+  template <typename Number>
+  static std::uint64_t in_order(Number number) {
+    static_assert(std::is_integral_v<Number> && sizeof number == sizeof(std::uint32_t));
+    constexpr std::uint32_t kSign = std::is_signed_v<Number> ? std::uint32_t{1} << 31 : 0;
+    return static_cast<std::uint32_t>(number) ^ kSign;
+  }
+
+  Place place_of(std::uint32_t row) const {
+    const auto key = rows_[row].key();
+    return {in_order(std::get<0>(key)) << 32 | in_order(std::get<1>(key)),
+            in_order(std::get<2>(key)) << 32 | in_order(std::get<3>(key)), row};
+  }
+
+  void grow() {
+    constexpr std::size_t kFewest = 64;
+    const std::vector<Slot> old =
+        std::exchange(slots_, std::vector<Slot>(std::max(kFewest, 2 * slots_.size())));
+    const std::size_t mask = slots_.size() - 1;
+    for (const Slot& slot : old) {
+      if (slot.next_row == 0) continue;
+      std::size_t place = slot.hash & mask;
+      while (slots_[place].next_row != 0) place = (place + 1) & mask;
+      slots_[place] = slot;
+    }
+  }
 
   std::vector<Sum> rows_;
-  std::size_t next_join_ = kAtLeast;
+  std::vector<Slot> slots_;  // a power of two, of which a quarter is empty
+  std::size_t last_ = 0;     // row that was added to
 };
 
 }  // namespace uctrace

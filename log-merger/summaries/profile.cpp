@@ -10,7 +10,7 @@ namespace uctrace {
 namespace {
 
 std::vector<ProfileCalls> calls_of(const Run& run) {
-  Grouped<ProfileCalls> groups(run.mpi_calls.size());
+  Grouped<ProfileCalls> groups;
   CallParts(run).for_each(Wanted<MpiCallRow>::all(), [&](const CallPart& part) {
     const MpiCallRow& call = part.call;
     groups.add({.communicator = part.communicator,
@@ -80,8 +80,8 @@ ProfilePeers& ProfilePeers::operator+=(const ProfilePeers& more) {
 }
 
 Profile profile_of(const Run& run) {
-  Grouped<ProfilePeers> peers(run.messages.size());
-  Grouped<ProfileTransfers> transfers(run.hops.size());
+  Grouped<ProfilePeers> peers;
+  Grouped<ProfileTransfers> transfers;
   for (const Message& message : run.messages) {
     if (message.call < 0) continue;
     const Ends ends = ends_of(message);

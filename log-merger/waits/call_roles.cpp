@@ -35,7 +35,9 @@ CallRole role_of_collective(std::string_view base) {
                                      {"gatherv", CallRole::to_root},
                                      {"scan", CallRole::from_lower_ranks},
                                      {"exscan", CallRole::from_lower_ranks}};
-  return find(std::begin(kRoles), std::end(kRoles), base, CallRole::over_counts);
+  const CallRole otherwise =
+      base.starts_with("neighbor_") ? CallRole::with_neighbours : CallRole::over_counts;
+  return find(std::begin(kRoles), std::end(kRoles), base, otherwise);
 }
 
 CallRole role_of_one_sided(std::string_view base) {
@@ -51,6 +53,8 @@ CallRole role_of_one_sided(std::string_view base) {
                                      {"win_wait", CallRole::wait_access},
                                      {"win_lock", CallRole::lock},
                                      {"win_unlock", CallRole::unlock},
+                                     {"win_lock_all", CallRole::lock_all},
+                                     {"win_unlock_all", CallRole::unlock_all},
                                      {"win_test", CallRole::other},
                                      {"win_attach", CallRole::other},
                                      {"win_detach", CallRole::other},
@@ -75,20 +79,30 @@ CallRole role_of_file(std::string_view base) {
   if (base.starts_with("file_i")) return CallRole::other;
   const bool together =
       base.ends_with("_all") || base.ends_with("_ordered") || base.ends_with("_all_end") ||
-      base.ends_with("_ordered_end") || base == "file_open" || base == "file_close" ||
-      base == "file_set_view" || base == "file_set_size" || base == "file_set_atomicity" ||
-      base == "file_preallocate" || base == "file_seek_shared" || base == "file_sync";
-  return together ? CallRole::manages : CallRole::moves;
+      base.ends_with("_ordered_end") || base == "file_close" || base == "file_set_view" ||
+      base == "file_set_size" || base == "file_set_atomicity" || base == "file_preallocate" ||
+      base == "file_seek_shared" || base == "file_sync";
+  if (base == "file_open") return CallRole::opens_file;
+  return together ? CallRole::on_file : CallRole::moves;
 }
 
-CallRole role_of_management(std::string_view base) {
-  if (base == "init" || base == "init_thread") return CallRole::start_of_mpi;
-  if (base == "finalize") return CallRole::end_of_mpi;
+// Who takes part is more, or less, than the processes of the communicator that the call names.
+constexpr std::string_view kWithOthers[] = {
+    "comm_accept",      "comm_connect",           "comm_join",
+    "comm_spawn",       "comm_create_group",      "comm_spawn_multiple",
+    "intercomm_create", "comm_create_from_group", "intercomm_create_from_groups"};
+
+RoleOfCall role_of_management(std::string_view base) {
+  if (base == "init" || base == "init_thread") return {CallRole::start_of_mpi};
+  if (base == "finalize") return {CallRole::end_of_mpi};
+  if (std::find(std::begin(kWithOthers), std::end(kWithOthers), base) != std::end(kWithOthers)) {
+    return {CallRole::with_others};
+  }
   const bool makes_communicator = base.starts_with("comm_") || base.ends_with("_create") ||
                                   base == "cart_sub" || base == "dist_graph_create_adjacent" ||
                                   base == "intercomm_merge";
-  const bool local = base == "comm_set_name" || base.starts_with("comm_idup");
-  return makes_communicator && !local ? CallRole::manages : CallRole::other;
+  if (!makes_communicator || base == "comm_set_name") return {};
+  return {CallRole::manages, base.starts_with("comm_idup")};
 }
 
 }  // namespace
@@ -101,25 +115,36 @@ RoleOfCall role_of_call(std::string_view function) {
     case MpiKind::completion:
       return {role_of_completion(name), false};
     case MpiKind::collective:
-      if (name.persistent) return {};
+      if (name.persistent) return {CallRole::manages};
       return {role_of_collective(name.base), name.nonblocking};
     case MpiKind::rma:
       return {role_of_one_sided(name.base), false};
     case MpiKind::io:
       return {role_of_file(name.base), false};
     case MpiKind::management:
-      return {role_of_management(name.base), false};
+      return role_of_management(name.base);
   }
   return {};
 }
 
-bool is_collective(CallRole role) {
-  return role >= CallRole::barrier && role <= CallRole::over_counts;
+CallRole role_of_starts(std::string_view function) {
+  const MpiName name = parse_mpi_name(function);
+  const bool starts = name.persistent && name.kind == MpiKind::collective;
+  return starts ? role_of_collective(name.base) : CallRole::other;
 }
 
-RoleOfCall RolesOfCalls::operator()(const MpiCall& call) {
+bool is_collective(CallRole role) { return role >= CallRole::barrier && role <= CallRole::manages; }
+
+bool has_no_rule(CallRole role) {
+  return role >= CallRole::over_counts && role <= CallRole::on_file;
+}
+
+const RolesOfCalls::Known& RolesOfCalls::of(const MpiCall& call) {
   const auto [place, fresh] = known_.try_emplace(call.function);
-  if (fresh) place->second = role_of_call(job_.run.texts[call.function]);
+  if (fresh) {
+    const std::string& function = job_.run.texts[call.function];
+    place->second = {role_of_call(function), role_of_starts(function)};
+  }
   return place->second;
 }
 

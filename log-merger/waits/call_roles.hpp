@@ -22,8 +22,12 @@ enum class CallRole : std::uint8_t {
   from_root,         //
   to_root,           //
   from_lower_ranks,  //
-  over_counts,       // who waits for whom depends on the counts, which are not recorded
-  manages,           // makes communicators, uses a file together: the library may synchronise
+  over_counts,       // as all_with_all, but who needs whom depends on counts, not recorded
+  with_neighbours,   // so do those who depend on the neighbours of each
+  manages,           // makes or frees a communicator, or a request: the library may synchronise
+  with_others,       // the same with processes that are in no communicator of the call
+  opens_file,        // the same, of all processes that open a file together
+  on_file,           // what these then do together
   makes_window,      // what follows is over a window
   frees_window,      //
   fence,             //
@@ -33,6 +37,8 @@ enum class CallRole : std::uint8_t {
   wait_access,       //
   lock,              //
   unlock,            //
+  lock_all,          //
+  unlock_all,        //
   one_sided,         // moves data, or waits until it is moved
   moves,             // files: data moves
 };
@@ -44,18 +50,31 @@ struct RoleOfCall {
 
 RoleOfCall role_of_call(std::string_view function);
 
+// Of the starts of the persistent collective request that `function` makes; else `other`.
+CallRole role_of_starts(std::string_view function);
+
 // Whether all processes of a communicator make the call, in one order with the others of the kind.
 bool is_collective(CallRole role);
+
+// Whether its name does not say who waits for whom: messages may (proven_entries.hpp).
+bool has_no_rule(CallRole role);
 
 // The same by call, each name read once.
 class RolesOfCalls {
  public:
   explicit RolesOfCalls(const Job& job) : job_(job) {}
-  RoleOfCall operator()(const MpiCall& call);
+  RoleOfCall operator()(const MpiCall& call) { return of(call).own; }
+  CallRole starts(const MpiCall& call) { return of(call).starts; }
 
  private:
+  struct Known {
+    RoleOfCall own;
+    CallRole starts = CallRole::other;
+  };
+  const Known& of(const MpiCall& call);
+
   const Job& job_;
-  std::unordered_map<TextId, RoleOfCall> known_;
+  std::unordered_map<TextId, Known> known_;
 };
 
 }  // namespace uctrace::merge

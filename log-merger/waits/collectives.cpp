@@ -1,42 +1,15 @@
+// Lays calls out as operations; collective_waits.cpp has who waits in them.
 #include "log-merger/waits/collectives.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
+#include <utility>
 
-#include "log-merger/waits/windows.hpp"
+#include "log-merger/waits/numbers_of_objects.hpp"
 
 namespace uctrace::merge {
 
 namespace {
-
-WaitKind kind_of_wait(CallRole role) {
-  switch (role) {
-    case CallRole::barrier:
-      return WaitKind::wait_barrier;
-    case CallRole::from_root:
-      return WaitKind::late_broadcast;
-    case CallRole::to_root:
-      return WaitKind::early_reduce;
-    case CallRole::from_lower_ranks:
-      return WaitKind::early_scan;
-    case CallRole::makes_window:
-    case CallRole::frees_window:
-      return WaitKind::rma_wait_at_create;
-    case CallRole::fence:
-      return WaitKind::rma_wait_at_fence;
-    case CallRole::end_of_mpi:
-      return WaitKind::wait_finalize;
-    default:
-      return WaitKind::wait_nxn;
-  }
-}
-
-std::optional<WaitKind> kind_of_completion(CallRole role) {
-  if (role == CallRole::barrier) return WaitKind::barrier_completion;
-  if (role == CallRole::all_with_all) return WaitKind::nxn_completion;
-  return std::nullopt;
-}
 
 // MPI lets these return before all have entered them; that they waited is seen from their times.
 bool may_not_synchronise(CallRole role) {
@@ -55,116 +28,200 @@ std::string_view without_suffix(std::string_view function) {
 
 }  // namespace
 
-CallIndex CollectiveOperation::left_by_process(const Job& job, ProcessIndex process) const {
+std::optional<std::size_t> CollectiveOperation::place_of(const Job& job,
+                                                         ProcessIndex process) const {
   const auto own = std::partition_point(calls.begin(), calls.end(), [&](CallIndex index) {
     return job.calls[index].process < process;
   });
-  if (own == calls.end() || job.calls[*own].process != process) return {};
-  return left_by[static_cast<std::size_t>(own - calls.begin())];
+  if (own == calls.end() || job.calls[*own].process != process) return std::nullopt;
+  return static_cast<std::size_t>(own - calls.begin());
 }
 
-Collectives::Collectives(const Job& job, RolesOfCalls& roles) : job_(job) {
-  std::map<Key, Sequences> groups;
+CallIndex CollectiveOperation::left_by_process(const Job& job, ProcessIndex process) const {
+  const auto place = place_of(job, process);
+  return place ? left_by[*place] : CallIndex();
+}
+
+std::uint32_t CollectiveOperation::rank_at(const Job& job, std::size_t place) const {
+  const MpiCall& call = job.calls[told_by(place)];
+  return call.comm == kNone ? 0 : job.logs[call.process].comms[call.comm].rank;
+}
+
+Collectives::Collectives(const Job& job, RolesOfCalls& roles) : job_(job), proven_(job) {
+  Groups groups;
   for (const ProcessIndex process : job.logs.indexes()) add_calls(process, roles, groups);
-  for (const auto& [key, sequences] : groups) {
-    const CommInstance& comm = job.comms[std::get<InstanceIndex>(key)];
-    if (!comm.inter && comm.sides[0].size > 1) lay_out(sequences, comm.sides[0].size, roles);
-  }
+  for (const auto& [key, sequences] : groups) lay_out(key, sequences, roles);
 }
 
-void Collectives::add_calls(ProcessIndex process, RolesOfCalls& roles,
-                            std::map<Key, Sequences>& groups) {
+InstanceIndex Collectives::instance_of(const MpiCall& c) const {
+  return c.comm == kNone ? InstanceIndex() : job_.logs[c.process].comms[c.comm].instance;
+}
+
+void Collectives::add_calls(ProcessIndex process, RolesOfCalls& roles, Groups& groups) {
   const ProcessLog& log = job_.logs[process];
   const InstanceIndex world = world_of(process);
-  NumbersOfWindows windows(log);
-  std::map<Key, std::vector<CallIndex>> own;
+  const NumbersOfObjects windows(log.windows), files(log.files);
+  Own own;
   for (const auto& lane : log.calls_of_lane) {
     for (const CallIndex index : lane) {
       const MpiCall& c = call(index);
       const CallRole role = roles(c).role;
       if (role == CallRole::end_of_mpi && world != kNone) {
-        own[{world, Scope::mpi, 0}].push_back(index);
+        own[{world, Scope::mpi, 0}].emplace_back(index);
       }
-      if (c.comm == kNone) continue;
-      const InstanceIndex instance = log.comms[c.comm].instance;
-      if (instance == kNone) continue;
+      const InstanceIndex instance = instance_of(c);
+      if (is_of_no_operation(c, role) || instance == kNone) continue;
       if (is_collective(role)) {
-        own[{instance, Scope::communicator, 0}].push_back(index);
+        own[{instance, Scope::communicator, 0}].emplace_back(index);
       } else if (role == CallRole::makes_window) {
-        own[{instance, Scope::windows, 0}].push_back(index);
+        own[{instance, Scope::windows, 0}].emplace_back(index);
       } else if (role == CallRole::fence || role == CallRole::frees_window) {
-        if (c.window != kNone) {
-          own[{instance, Scope::window, windows.of(c.window)}].push_back(index);
-        }
+        own[{instance, Scope::window, windows.of(c.window)}].emplace_back(index);
+      } else if (role == CallRole::opens_file) {
+        own[{instance, Scope::files, 0}].emplace_back(index);
+      } else if (role == CallRole::on_file) {
+        own[{instance, Scope::file, files.of(c.window)}].emplace_back(index);
       }
     }
   }
+  add_starts(process, roles, own);
   for (auto& [key, calls] : own) {
-    std::stable_sort(calls.begin(), calls.end(), [&](CallIndex a, CallIndex b) {
-      return call(a).start_tick < call(b).start_tick;
+    std::stable_sort(calls.begin(), calls.end(), [&](const EntryOfCall& a, const EntryOfCall& b) {
+      return call(a.entered).start_tick < call(b.entered).start_tick;
     });
     groups[key][process] = std::move(calls);
   }
 }
 
-void Collectives::lay_out(const Sequences& sequences, std::size_t members, RolesOfCalls& roles) {
+// A persistent request is known by its number among those that collective calls of its communicator
+// made.
+void Collectives::add_starts(ProcessIndex process, RolesOfCalls& roles, Own& own) {
+  const ProcessLog& log = job_.logs[process];
+  if (log.makers_of_started.empty()) return;
+  std::vector<CallIndex> makers;
+  for (const auto& lane : log.calls_of_lane) {
+    std::copy_if(lane.begin(), lane.end(), std::back_inserter(makers), [&](CallIndex index) {
+      return roles.starts(call(index)) != CallRole::other && instance_of(call(index)) != kNone;
+    });
+  }
+  std::stable_sort(makers.begin(), makers.end(), [&](CallIndex a, CallIndex b) {
+    return call(a).start_tick < call(b).start_tick;
+  });
+  std::unordered_map<CallIndex, Key> key_of_maker;
+  std::map<InstanceIndex, std::int32_t> made;
+  for (const CallIndex maker : makers) {
+    const InstanceIndex instance = instance_of(call(maker));
+    key_of_maker.emplace(maker, Key{instance, Scope::starts, made[instance]++});
+  }
+  for (const auto& [start, started] : log.makers_of_started) {
+    for (const CallIndex maker : started) {
+      if (maker == kNone) unknown_starts_.insert(process);
+      const auto key = key_of_maker.find(maker);
+      if (key != key_of_maker.end()) own[key->second].emplace_back(start, maker);
+    }
+  }
+}
+
+void Collectives::lay_out(const Key& key, const Sequences& sequences, RolesOfCalls& roles) {
+  const CommInstance& comm = job_.comms[std::get<InstanceIndex>(key)];
+  const std::size_t members = comm.sides[0].size + (comm.inter ? comm.sides[1].size : 0);
+  const bool both_known = !comm.inter || (comm.sides[0].size > 0 && comm.sides[1].size > 0);
+  if (members == 1 && both_known) return;
+  const bool starts = std::get<Scope>(key) == Scope::starts;
   std::size_t length = 0;
-  bool known = sequences.size() == members;
+  bool known = both_known && sequences.size() == members;
   for (const auto& [process, calls] : sequences) {
     length = std::max(length, calls.size());
-    known = known && job_.logs[process].is_whole();
+    known =
+        known && job_.logs[process].is_whole() && !(starts && unknown_starts_.contains(process));
   }
   for (std::size_t k = 0; k < length; ++k) {
     CollectiveOperation operation;
     for (const auto& [process, calls] : sequences) {
-      if (k < calls.size()) operation.calls.push_back(calls[k]);
+      if (k >= calls.size()) continue;
+      operation.calls.push_back(calls[k].entered);
+      if (starts) operation.makers.push_back(calls[k].told_by);
     }
-    const MpiCall& first = call(operation.calls.front());
-    operation.role = roles(first).role;
-    operation.begins = roles(first).begins;
-    known = known && operation.calls.size() == members &&
-            std::all_of(operation.calls.begin(), operation.calls.end(), [&](CallIndex other) {
-              return call(other).function == first.function ||
-                     without_suffix(job_.run.texts[call(other).function]) ==
-                         without_suffix(job_.run.texts[first.function]);
-            });
+    const MpiCall& first = call(operation.told_by(0));
+    operation.role = starts ? roles.starts(first) : roles(first).role;
+    operation.begins = starts || roles(first).begins;
+    operation.inter = comm.inter;
+    known = known && operation.calls.size() == members && agree(operation);
     operation.complete = known;
     finish(operation);
-    for (const CallIndex index : operation.calls) {
-      const bool begins = roles(call(index)).begins;
-      if (begins) begun_[index] = operations_.size();
-      operation.left_by.push_back(begins ? CallIndex() : index);
+    add_operation(std::move(operation), starts);
+  }
+}
+
+bool Collectives::agree(const CollectiveOperation& operation) const {
+  const TextId function = call(operation.told_by(0)).function;
+  for (std::size_t place = 1; place < operation.calls.size(); ++place) {
+    const TextId other = call(operation.told_by(place)).function;
+    if (other != function &&
+        without_suffix(job_.run.texts[other]) != without_suffix(job_.run.texts[function])) {
+      return false;
     }
-    operations_.push_back(std::move(operation));
+  }
+  return true;
+}
+
+void Collectives::add_operation(CollectiveOperation operation, bool starts) {
+  for (std::size_t place = 0; place < operation.calls.size(); ++place) {
+    const CallIndex index = operation.calls[place];
+    if (operation.begins) {
+      const EntryOfCall begun =
+          starts ? EntryOfCall(index, operation.makers[place]) : EntryOfCall(index);
+      begun_[begun] = operations_.size();
+    }
+    operation.left_by.push_back(operation.begins ? CallIndex() : index);
+  }
+  operations_.push_back(std::move(operation));
+}
+
+void Collectives::note_times(CollectiveOperation& operation, std::size_t place) const {
+  const CallIndex index = operation.calls[place];
+  const MpiCall& c = call(index);
+  operation.last = later(operation.last, index);
+  if (operation.inter) {
+    CallIndex& last = operation.last_of_side[side_at(operation, place)];
+    last = later(last, index);
+  }
+  const std::int32_t root = call(operation.told_by(place)).peer;
+  const bool of_root = operation.role == CallRole::from_root || operation.role == CallRole::to_root;
+  const bool is_root = operation.inter
+                           ? root == log::MpiCall::kRoot
+                           : static_cast<std::int64_t>(operation.rank_at(job_, place)) == root;
+  if (of_root && is_root) operation.root = index;
+  if (operation.first_left == kNone || c.end_ns < call(operation.first_left).end_ns) {
+    operation.first_left = index;
   }
 }
 
 void Collectives::finish(CollectiveOperation& operation) const {
   if (!operation.complete) return;
-  for (const CallIndex index : operation.calls) {
-    const MpiCall& c = call(index);
+  for (std::size_t place = 0; place < operation.calls.size(); ++place) {
+    const MpiCall& c = call(operation.calls[place]);
     if (c.start_ns < 0 || c.open || c.end_ns < 0) {
       operation.complete = false;
       return;
     }
-    if (operation.last == kNone || c.start_ns > call(operation.last).start_ns) {
-      operation.last = index;
-    }
-    const bool of_root =
-        operation.role == CallRole::from_root || operation.role == CallRole::to_root;
-    if (of_root && static_cast<std::int64_t>(rank_in_comm(index)) == c.peer) operation.root = index;
-    if (operation.first_left == kNone || c.end_ns < call(operation.first_left).end_ns) {
-      operation.first_left = index;
-    }
+    note_times(operation, place);
   }
   if (may_not_synchronise(operation.role) &&
       call(operation.first_left).end_ns < call(operation.last).start_ns) {
     operation.role = CallRole::other;
   }
-  const bool empty = std::all_of(
-      operation.calls.begin(), operation.calls.end(),
-      [&](CallIndex index) { return call(index).bytes == 0 && call(index).recv_bytes == 0; });
-  if (empty && moves_data(operation.role)) operation.role = CallRole::other;
+  if (has_no_rule(operation.role)) {
+    operation.by_entry = operation.calls;
+    std::sort(operation.by_entry.begin(), operation.by_entry.end(),
+              [&](CallIndex a, CallIndex b) { return call(a).start_ns < call(b).start_ns; });
+    return;
+  }
+  for (std::size_t place = 0; place < operation.calls.size(); ++place) {
+    const MpiCall& c = call(operation.told_by(place));
+    if (c.bytes > 0 || c.recv_bytes > 0) return;
+  }
+  if (moves_data(operation.role)) operation.role = CallRole::other;
 }
 
 InstanceIndex Collectives::world_of(ProcessIndex process) const {
@@ -174,146 +231,41 @@ InstanceIndex Collectives::world_of(ProcessIndex process) const {
   return {};
 }
 
-std::uint32_t Collectives::rank_in_comm(CallIndex index) const {
-  const MpiCall& c = call(index);
-  return job_.logs[c.process].comms[c.comm].rank;
-}
-
-// The call that decides until when a process of the operation waits, kNone where it does not. It is
-// given by its own call in the operation.
-CallIndex Collectives::late_for(const CollectiveOperation& operation, CallIndex own) const {
-  const auto last_of = [&](auto&& is_meant) {
-    CallIndex last;
-    for (const CallIndex index : operation.calls) {
-      if (index == own || !is_meant(index)) continue;
-      if (last == kNone || call(index).start_ns > call(last).start_ns) last = index;
-    }
-    return last;
-  };
-  switch (operation.role) {
-    case CallRole::from_root:
-      return operation.root == own ? CallIndex() : operation.root;
-    case CallRole::to_root:
-      return operation.root == own ? last_of([](CallIndex) { return true; }) : CallIndex();
-    case CallRole::from_lower_ranks:
-      return last_of([&](CallIndex index) { return rank_in_comm(index) < rank_in_comm(own); });
-    case CallRole::barrier:
-    case CallRole::all_with_all:
-    case CallRole::makes_window:
-    case CallRole::frees_window:
-    case CallRole::fence:
-    case CallRole::end_of_mpi:
-      return operation.last == own ? CallIndex() : operation.last;
-    default:
-      return {};
-  }
-}
-
-// The same for all of them at once: a scan of n processes has n * n pairs.
-std::unordered_map<CallIndex, CallIndex> Collectives::late_of_scan(
-    const CollectiveOperation& operation) const {
-  std::vector<CallIndex> by_rank = operation.calls;
-  std::sort(by_rank.begin(), by_rank.end(),
-            [&](CallIndex a, CallIndex b) { return rank_in_comm(a) < rank_in_comm(b); });
-  std::unordered_map<CallIndex, CallIndex> late;
-  CallIndex last;
-  for (const CallIndex index : by_rank) {
-    late[index] = last;
-    if (last == kNone || call(index).start_ns > call(last).start_ns) last = index;
-  }
-  return late;
-}
-
-// By its own arguments, whatever the others did.
-bool Collectives::never_waits(const CollectiveOperation& operation, CallIndex index) const {
-  const auto rank = static_cast<std::int64_t>(rank_in_comm(index));
-  switch (operation.role) {
-    case CallRole::from_root:
-      return rank == call(index).peer;
-    case CallRole::to_root:
-      return rank != call(index).peer;
-    case CallRole::from_lower_ranks:
-      return rank == 0;
-    default:
-      return false;
-  }
-}
-
-void Collectives::find_waits_of(const WaitMaker& maker, const CollectiveOperation& operation,
-                                std::vector<Wait>& rows) const {
-  if (operation.role == CallRole::other || operation.role == CallRole::over_counts) return;
-  const bool scans = operation.complete && operation.role == CallRole::from_lower_ranks;
-  std::unordered_map<CallIndex, CallIndex> of_scan;
-  if (scans) of_scan = late_of_scan(operation);
-  for (const CallIndex index : operation.calls) {
-    const WaitKind kind = kind_of_wait(operation.role);
-    if (!operation.complete) {
-      if (never_waits(operation, index)) continue;
-      maker.add(index, {maker.unknown(kind, index, WaitUnknown::members)}, rows);
-      continue;
-    }
-    const CallIndex late = scans ? of_scan.at(index) : late_for(operation, index);
-    if (late != kNone) {
-      Awaited one = maker.awaited(kind, index, call(late).process, late, call(late).start_ns);
-      maker.add(index, {one}, rows);
-    }
-    if (const auto completion = kind_of_completion(operation.role)) {
-      maker.add_completion(*completion, index, operation.last, operation.first_left, rows);
-    }
-  }
-}
-
-void Collectives::find_waits(const WaitMaker& maker, std::vector<Wait>& rows) const {
-  for (const CollectiveOperation& operation : operations_) {
-    if (!operation.begins) find_waits_of(maker, operation, rows);
-  }
-}
-
-std::vector<Awaited> Collectives::awaited(const WaitMaker& maker, CallIndex waiting,
-                                          CallIndex begun) const {
-  constexpr WaitKind kKind = WaitKind::nonblocking_collective;
-  if (processes_of(call(begun)) == 1) return {};
+const CollectiveOperation* Collectives::begun_by(const EntryOfCall& begun) const {
   const auto found = begun_.find(begun);
-  if (found == begun_.end()) return {maker.unknown(kKind, waiting, WaitUnknown::members)};
-  const CollectiveOperation& operation = operations_[found->second];
-  if (operation.role == CallRole::over_counts) {
-    return {maker.unknown(kKind, waiting, WaitUnknown::partner)};
-  }
-  if (operation.role == CallRole::other) return {};
-  if (!operation.complete) {
-    if (never_waits(operation, begun)) return {};
-    return {maker.unknown(kKind, waiting, WaitUnknown::members)};
-  }
-  const CallIndex late = late_for(operation, begun);
-  if (late == kNone) return {};
-  return {maker.awaited(kKind, waiting, call(late).process, late, call(late).start_ns)};
+  return found == begun_.end() ? nullptr : &operations_[found->second];
 }
 
-void Collectives::completed_by(CallIndex waiting, CallIndex begun) {
+void Collectives::completed_by(CallIndex waiting, EntryOfCall begun) {
   const auto found = begun_.find(begun);
   if (found == begun_.end()) return;
   CollectiveOperation& operation = operations_[found->second];
-  const auto own =
-      std::lower_bound(operation.calls.begin(), operation.calls.end(), begun,
-                       [&](CallIndex a, CallIndex b) { return call(a).process < call(b).process; });
-  operation.left_by[static_cast<std::size_t>(own - operation.calls.begin())] = waiting;
+  operation.left_by[*operation.place_of(job_, call(begun.entered).process)] = waiting;
+}
+
+CallIndex Collectives::left_by(EntryOfCall begun) const {
+  const CollectiveOperation* operation = begun_by(begun);
+  return operation == nullptr ? begun.entered
+                              : operation->left_by_process(job_, call(begun.entered).process);
 }
 
 // Of both sides of an intercommunicator; 0 = not known.
 std::size_t Collectives::processes_of(const MpiCall& c) const {
-  if (c.comm == kNone) return 0;
-  const InstanceIndex instance = job_.logs[c.process].comms[c.comm].instance;
+  const InstanceIndex instance = instance_of(c);
   if (instance == kNone) return 0;
   const CommInstance& comm = job_.comms[instance];
   return comm.inter ? comm.sides[0].size + comm.sides[1].size : comm.sides[0].size;
 }
 
-bool Collectives::has_no_rule(const MpiCall& c, CallRole role) const {
-  if (processes_of(c) == 1) return false;
-  if (role == CallRole::over_counts || role == CallRole::manages) return true;
-  if (!is_collective(role) || c.comm == kNone) return false;
-  const InstanceIndex instance = job_.logs[c.process].comms[c.comm].instance;
-  return instance != kNone && job_.comms[instance].inter;
+bool Collectives::is_of_no_operation(const MpiCall& c, CallRole role) const {
+  if (role == CallRole::with_others) return true;
+  const bool on_window = role == CallRole::frees_window || role == CallRole::fence;
+  const bool on_file = role == CallRole::on_file;
+  if (!is_collective(role) && role != CallRole::makes_window && role != CallRole::opens_file &&
+      !on_window && !on_file) {
+    return false;
+  }
+  return instance_of(c) == kNone || ((on_window || on_file) && c.window == kNone);
 }
 
 }  // namespace uctrace::merge

@@ -1,38 +1,73 @@
-// Which calls of the processes of a communicator, or of a window, are one operation, and who waited
-// for whom in it. Private to the waits.
+// Which calls of the processes of a communicator, a window or a file are one operation, and who
+// waited for whom in it. Private to the waits.
 //
 // All processes make the collective calls of a communicator in one order, so the k-th call of each
 // is the k-th operation. That needs all calls of all of them: where something was not recorded, was
-// dropped, or the functions do not agree, nothing is claimed from there on.
+// dropped, or the functions do not agree, nothing is claimed from there on. Persistent requests are
+// made in that order, too, and started as often by each: the k-th starts of the same one are one
+// operation.
+//
+// Where the name of an operation does not say who waits for whom, its messages may
+// (proven_entries.hpp). What they do not prove is unknown as long as somebody entered the operation
+// while a process was in it; whoever entered later was not waited for.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "log-merger/job/job.hpp"
 #include "log-merger/waits/call_roles.hpp"
+#include "log-merger/waits/proven_entries.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
 namespace uctrace::merge {
 
+// The call by which a process enters an operation, and the one whose arguments are the operation's:
+// the same, but for a persistent one.
+struct EntryOfCall {
+  EntryOfCall(CallIndex call) : entered(call), told_by(call) {}
+  EntryOfCall(CallIndex start, CallIndex maker) : entered(start), told_by(maker) {}
+  friend auto operator<=>(const EntryOfCall&, const EntryOfCall&) = default;
+
+  CallIndex entered, told_by;
+};
+
+struct HashOfEntry {
+  std::size_t operator()(const EntryOfCall& entry) const {
+    return std::hash<CallIndex>()(entry.entered) * 31 + std::hash<CallIndex>()(entry.told_by);
+  }
+};
+
 // One operation: a call of each process that is in it.
 struct CollectiveOperation {
   CallRole role = CallRole::other;
-  bool begins = false;           // other calls complete it
-  bool complete = true;          // every process of it has a call that is over or needs not be
-  std::vector<CallIndex> calls;  // by process
+  bool begins = false;            // other calls complete it
+  bool complete = true;           // every process of it has a call that is over or needs not be
+  bool inter = false;             // between the two groups of an intercommunicator
+  std::vector<CallIndex> calls;   // by process
+  std::vector<CallIndex> makers;  // of a persistent one: what made the requests, by process
   // The calls that these processes left it by: the same, or those that complete what these begin;
   // kNone = not known.
   std::vector<CallIndex> left_by;
-  // Who entered last, and who left first; only where it is complete.
-  CallIndex last, first_left;
-  CallIndex root;  // of one from or to a root
+  // Who entered last, of each group and of all, and who left first; only where it is complete.
+  CallIndex last, last_of_side[2], first_left;
+  CallIndex root;                   // of one from or to a root
+  std::vector<CallIndex> by_entry;  // the calls by time, where there is no rule
 
+  // Of which the arguments are the operation's.
+  CallIndex told_by(std::size_t place) const {
+    return makers.empty() ? calls[place] : makers[place];
+  }
+  // Of a process in `calls`; nothing where it is not in it.
+  std::optional<std::size_t> place_of(const Job& job, ProcessIndex process) const;
   // Of `left_by`; kNone where the process is not in it.
   CallIndex left_by_process(const Job& job, ProcessIndex process) const;
+  std::uint32_t rank_at(const Job& job, std::size_t place) const;
 };
 
 class Collectives {
@@ -40,44 +75,65 @@ class Collectives {
   Collectives(const Job& job, RolesOfCalls& roles);
 
   const std::vector<CollectiveOperation>& operations() const { return operations_; }
+  const ProvenEntries& proven() const { return proven_; }
 
   // Waits in the calls themselves.
   void find_waits(const WaitMaker& maker, std::vector<Wait>& rows) const;
 
-  // What `waiting`, which completes the non-blocking operation that `begun` began, waits for:
-  // nothing where no rule says so.
-  std::vector<Awaited> awaited(const WaitMaker& maker, CallIndex waiting, CallIndex begun) const;
+  // What `waiting`, which completes the non-blocking operation that `begun` began, waits for.
+  std::vector<Awaited> awaited(const WaitMaker& maker, CallIndex waiting, EntryOfCall begun) const;
 
-  // Whether processes may wait for each other in it by no rule that is known here: what is done
-  // depends on counts, on the other side of an intercommunicator, or on the library.
-  bool has_no_rule(const MpiCall& call, CallRole role) const;
+  // Whether processes may wait for each other in it, and it is not known which calls of theirs are
+  // the same operation.
+  bool is_of_no_operation(const MpiCall& call, CallRole role) const;
+  // What such a call waits for.
+  std::vector<Awaited> awaited_alone(const WaitMaker& maker, CallIndex index, CallRole role) const;
 
   // `waiting` completed what `begun` began.
-  void completed_by(CallIndex waiting, CallIndex begun);
+  void completed_by(CallIndex waiting, EntryOfCall begun);
+  // The call that completed what this one began, itself where it blocks; kNone: not known.
+  CallIndex left_by(EntryOfCall begun) const;
 
  private:
-  // What is called in one order: collective operations of a communicator, windows made of it, what
-  // is called on one of these, the end of MPI.
-  enum class Scope : std::uint8_t { communicator, windows, window, mpi };
-  using Key = std::tuple<InstanceIndex, Scope, std::int32_t>;  // the last one: which window
-  using Sequences = std::map<ProcessIndex, std::vector<CallIndex>>;
+  // What is called in one order: collective operations of a communicator, starts of a persistent
+  // one, windows and files made of it, what is called on one of these, the end of MPI.
+  enum class Scope : std::uint8_t { communicator, starts, windows, window, files, file, mpi };
+  using Key = std::tuple<InstanceIndex, Scope, std::int32_t>;  // the last one: which of these
+  using Sequences = std::map<ProcessIndex, std::vector<EntryOfCall>>;
+  using Groups = std::map<Key, Sequences>;
+  using Own = std::map<Key, std::vector<EntryOfCall>>;
 
-  void add_calls(ProcessIndex process, RolesOfCalls& roles, std::map<Key, Sequences>& groups);
-  void lay_out(const Sequences& sequences, std::size_t members, RolesOfCalls& roles);
+  void add_calls(ProcessIndex process, RolesOfCalls& roles, Groups& groups);
+  void add_starts(ProcessIndex process, RolesOfCalls& roles, Own& own);
+  void lay_out(const Key& key, const Sequences& sequences, RolesOfCalls& roles);
+  bool agree(const CollectiveOperation& operation) const;
+  void add_operation(CollectiveOperation operation, bool starts);
   void finish(CollectiveOperation& operation) const;
-  CallIndex late_for(const CollectiveOperation& operation, CallIndex of_process) const;
-  std::unordered_map<CallIndex, CallIndex> late_of_scan(const CollectiveOperation& operation) const;
-  bool never_waits(const CollectiveOperation& operation, CallIndex index) const;
-  std::size_t processes_of(const MpiCall& call) const;
+  void note_times(CollectiveOperation& operation, std::size_t place) const;
+  CallIndex late_for(const CollectiveOperation& operation, std::size_t place) const;
+  std::vector<CallIndex> late_of_scan(const CollectiveOperation& operation) const;
+  bool never_waits(const CollectiveOperation& operation, std::size_t place) const;
   void find_waits_of(const WaitMaker& maker, const CollectiveOperation& operation,
                      std::vector<Wait>& rows) const;
+  std::vector<Awaited> awaited_in(const WaitMaker& maker, WaitKind kind, CallIndex waiting,
+                                  const CollectiveOperation& operation, std::size_t place,
+                                  CallIndex late) const;
+  std::optional<Awaited> may_have_waited(const WaitMaker& maker, WaitKind kind, CallIndex waiting,
+                                         const CollectiveOperation& operation,
+                                         std::size_t place) const;
+  const CollectiveOperation* begun_by(const EntryOfCall& begun) const;
+  InstanceIndex instance_of(const MpiCall& call) const;
+  std::size_t processes_of(const MpiCall& call) const;
+  std::uint8_t side_at(const CollectiveOperation& operation, std::size_t place) const;
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
-  std::uint32_t rank_in_comm(CallIndex index) const;
+  CallIndex later(CallIndex a, CallIndex b) const;
   InstanceIndex world_of(ProcessIndex process) const;
 
   const Job& job_;
+  ProvenEntries proven_;
   std::vector<CollectiveOperation> operations_;
-  std::unordered_map<CallIndex, std::size_t> begun_;  // operations by the calls that begin them
+  std::unordered_map<EntryOfCall, std::size_t, HashOfEntry> begun_;  // operations
+  std::set<ProcessIndex> unknown_starts_;  // processes that started what is not known
 };
 
 }  // namespace uctrace::merge

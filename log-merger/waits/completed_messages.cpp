@@ -47,16 +47,19 @@ void CompletedMessages::add_messages(CallIndex asked, CallIndex maker, Completed
 void CompletedMessages::add_request(CallIndex maker, CallIndex waiting, Completed& completed) {
   const MpiCall& made = job_.calls[maker];
   const RoleOfCall role = roles_(made);
-  if (is_collective(role.role)) {
-    completed.operations.push_back(maker);
+  if (is_collective(role.role) && role.begins) {
+    completed.operations.emplace_back(maker);
     return;
   }
   const bool persistent = uses_.makes_persistent(made);
   const CallIndex starter =
       persistent ? requests_.starter(maker, job_.calls[waiting].start_tick) : maker;
   const CallTraits& of_maker = traits(maker);
-  // Partitions are another stage's; a persistent collective operation has no call that names it.
-  if (of_maker.partitioned) return;
+  if (of_maker.partitioned) return;  // another stage's
+  if (starter != kNone && roles_.starts(made) != CallRole::other) {
+    completed.operations.emplace_back(starter, maker);
+    return;
+  }
   if (starter == kNone || (of_maker.sends && of_maker.receives)) {
     completed.all_known = false;
     return;

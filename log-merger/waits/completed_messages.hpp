@@ -9,14 +9,15 @@
 #include "log-merger/mpi/mpi_call_kind.hpp"
 #include "log-merger/mpi/request_table.hpp"
 #include "log-merger/waits/call_roles.hpp"
+#include "log-merger/waits/collectives.hpp"
 
 namespace uctrace::merge {
 
 // What one call returned only after.
 struct Completed {
-  std::vector<UcpIndex> messages;     // sends and receives of point-to-point calls
-  std::vector<CallIndex> operations;  // calls that began non-blocking collective operations
-  bool all_known = true;              // no request of which it is not known what it was
+  std::vector<UcpIndex> messages;       // sends and receives of point-to-point calls
+  std::vector<EntryOfCall> operations;  // what began non-blocking collective operations
+  bool all_known = true;                // no request of which it is not known what it was
 };
 
 // Of one process.

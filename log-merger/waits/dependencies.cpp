@@ -13,7 +13,7 @@ class DependencyRows {
       : job_(job), rows_(std::move(of_calls)) {}
 
   void add(const CollectiveOperation& operation) {
-    if (!operation.complete) return;
+    if (!operation.complete || operation.inter) return;
     switch (operation.role) {
       case CallRole::barrier:
       case CallRole::all_with_all:
@@ -35,6 +35,23 @@ class DependencyRows {
         break;
       default:
         break;
+    }
+  }
+
+  // What messages prove (proven_entries.hpp): the calls that they came from, and the last of those
+  // that these needed.
+  void add_proven(const Collectives& collectives) {
+    const ProvenEntries& proven = collectives.proven();
+    for (const CallIndex call : proven.calls()) {
+      const CallIndex left = collectives.left_by(entry_of(call));
+      if (left == kNone) continue;
+      const CallIndex latest = proven.latest(call);
+      bool is_direct = false;
+      for (const auto& [to, from] : proven.direct(call)) {
+        add_member(left, call, from);
+        is_direct = is_direct || from == latest;
+      }
+      if (latest != kNone && !is_direct) add_member(left, call, latest);
     }
   }
 
@@ -74,6 +91,20 @@ class DependencyRows {
         {.kind = kind, .call = call.number(), .begun = own.number(), .on = on.number()});
   }
 
+  void add_member(CallIndex call, CallIndex begun, CallIndex on) {
+    rows_.push_back({.kind = DependencyKind::member,
+                     .call = call.number(),
+                     .begun = begun.number(),
+                     .on = on.number()});
+  }
+
+  // A call that starts a persistent operation whose messages tell starts no other.
+  EntryOfCall entry_of(CallIndex call) const {
+    const auto& started = job_.logs[job_.calls[call].process].makers_of_started;
+    const auto makers = started.find(call);
+    return makers == started.end() ? EntryOfCall(call) : EntryOfCall(call, makers->second.front());
+  }
+
   void add_root(const CollectiveOperation& operation) {
     if (operation.root == kNone) return;
     for (const CallIndex other : operation.calls) {
@@ -87,15 +118,13 @@ class DependencyRows {
   }
 
   void add_scan(const CollectiveOperation& operation) {
-    std::vector<CallIndex> calls = operation.calls;
-    const auto rank_of = [&](CallIndex index) {
-      const MpiCall& call = job_.calls[index];
-      return job_.logs[call.process].comms[call.comm].rank;
-    };
-    std::sort(calls.begin(), calls.end(),
-              [&](CallIndex a, CallIndex b) { return rank_of(a) < rank_of(b); });
-    for (std::size_t i = 1; i < calls.size(); ++i) {
-      add(DependencyKind::lower_rank, operation, calls[i], calls[i - 1]);
+    std::vector<std::pair<std::uint32_t, CallIndex>> by_rank;
+    for (std::size_t place = 0; place < operation.calls.size(); ++place) {
+      by_rank.emplace_back(operation.rank_at(job_, place), operation.calls[place]);
+    }
+    std::sort(by_rank.begin(), by_rank.end());
+    for (std::size_t i = 1; i < by_rank.size(); ++i) {
+      add(DependencyKind::lower_rank, operation, by_rank[i].second, by_rank[i - 1].second);
     }
   }
 
@@ -110,6 +139,7 @@ void find_dependencies(Job& job, const Collectives& collectives,
                        std::vector<CallDependency> of_calls) {
   DependencyRows rows(job, std::move(of_calls));
   for (const CollectiveOperation& operation : collectives.operations()) rows.add(operation);
+  rows.add_proven(collectives);
   for (const PartitionOperation& use : job.run.partition_operations) rows.add(use);
   job.run.call_dependencies = rows.finish();
 }

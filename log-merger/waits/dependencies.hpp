@@ -14,7 +14,7 @@ namespace uctrace::merge {
 struct DependenciesOfProcess {
   std::vector<CallDependency> messages;
   // A call that completed a non-blocking collective operation, and the one that began it.
-  std::vector<std::pair<CallIndex, CallIndex>> completed;
+  std::vector<std::pair<CallIndex, EntryOfCall>> completed;
 };
 
 // Fills Run::call_dependencies, of which the rows of messages and epochs are given. `collectives`

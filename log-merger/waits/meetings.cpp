@@ -6,7 +6,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// Messages, and operations, that are looked through for one that was over at both.
+// Operations that are looked through for one that was over at both.
 constexpr std::size_t kEarlier = 64;
 
 }  // namespace
@@ -20,14 +20,11 @@ Meetings::Meetings(const Job& job, const Collectives& collectives,
       const bool forward = message.source < message.destination;
       const Pair pair = forward ? Pair(message.source, message.destination)
                                 : Pair(message.destination, message.source);
-      messages_[pair].push_back(forward ? Meeting{message.sent_ns, message.received_ns}
-                                        : Meeting{message.received_ns, message.sent_ns});
+      messages_[pair].meetings.push_back(forward ? Meeting{message.sent_ns, message.received_ns}
+                                                 : Meeting{message.received_ns, message.sent_ns});
     }
   }
-  for (auto& [pair, meetings] : messages_) {
-    std::sort(meetings.begin(), meetings.end(),
-              [](const Meeting& a, const Meeting& b) { return a.own_ns < b.own_ns; });
-  }
+  for (auto& [pair, messages] : messages_) lay_out(messages);
   for (const CollectiveOperation& operation : collectives.operations()) {
     if (!operation.complete) continue;
     for (const CallIndex index : operation.left_by) {
@@ -42,6 +39,19 @@ Meetings::Meetings(const Job& job, const Collectives& collectives,
   }
 }
 
+void Meetings::lay_out(MessagesOfPair& messages) {
+  std::vector<Meeting>& all = messages.meetings;
+  std::sort(all.begin(), all.end(),
+            [](const Meeting& a, const Meeting& b) { return a.own_ns < b.own_ns; });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::size_t before = i;
+    while (before > 0 && all[before - 1].other_ns >= all[i].other_ns) {
+      before = messages.earlier[before - 1];
+    }
+    messages.earlier.push_back(before);
+  }
+}
+
 // What `own` sent just before it waited reaches the other one when that comes to receive it:
 // perhaps long after it was late.
 std::optional<Meeting> Meetings::last_message(ProcessIndex own, ProcessIndex other,
@@ -49,14 +59,15 @@ std::optional<Meeting> Meetings::last_message(ProcessIndex own, ProcessIndex oth
   const bool first = own < other;
   const auto found = messages_.find(first ? Pair(own, other) : Pair(other, own));
   if (found == messages_.end()) return std::nullopt;
-  const auto& meetings = found->second;
-  auto at = std::partition_point(meetings.begin(), meetings.end(), [&](const Meeting& m) {
-    return m.own_ns <= (first ? until.own_ns : until.other_ns);
-  });
-  for (std::size_t looked = 0; at != meetings.begin() && looked < kEarlier; ++looked) {
-    --at;
-    const Meeting meeting = first ? *at : Meeting{at->other_ns, at->own_ns};
-    if (meeting.own_ns <= until.own_ns && meeting.other_ns < until.other_ns) return meeting;
+  const auto& [meetings, earlier] = found->second;
+  const std::int64_t of_first_ns = first ? until.own_ns : until.other_ns - 1;
+  const std::int64_t of_second_ns = first ? until.other_ns - 1 : until.own_ns;
+  const auto end = std::partition_point(meetings.begin(), meetings.end(),
+                                        [&](const Meeting& m) { return m.own_ns <= of_first_ns; });
+  for (auto at = static_cast<std::size_t>(end - meetings.begin()); at > 0; at = earlier[at - 1]) {
+    const Meeting& meeting = meetings[at - 1];
+    if (meeting.other_ns > of_second_ns) continue;
+    return first ? meeting : Meeting{meeting.other_ns, meeting.own_ns};
   }
   return std::nullopt;
 }

@@ -47,9 +47,16 @@ class Meetings {
   std::optional<Meeting> last_operation(ProcessIndex own, ProcessIndex other, Until until) const;
 
   const Job& job_;
-  // By the time of the first of the pair; that of the second grows with it, but for messages that
-  // are under way both ways at once.
-  std::map<Pair, std::vector<Meeting>> messages_;
+  // By the time of the first of the pair. That of the second grows with it, but where it received
+  // late what had been sent long before.
+  struct MessagesOfPair {
+    std::vector<Meeting> meetings;
+    // Of each, counted from 1, the last one before it that was earlier at the second; 0: none was.
+    // So all that are later at the second are passed over at once.
+    std::vector<std::size_t> earlier;
+  };
+  static void lay_out(MessagesOfPair& messages);
+  std::map<Pair, MessagesOfPair> messages_;
   std::vector<std::vector<LeftOperation>> operations_;  // by process, then time
   std::vector<std::int64_t> began_ns_;                  // by process: RankTime::t_begin_ns
 };

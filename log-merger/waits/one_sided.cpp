@@ -4,7 +4,7 @@
 #include <iterator>
 #include <set>
 
-#include "log-merger/waits/windows.hpp"
+#include "log-merger/waits/numbers_of_objects.hpp"
 
 namespace uctrace::merge {
 
@@ -20,13 +20,14 @@ ProcessIndex OneSided::target_of(const MpiCall& c) const {
 void OneSided::add_calls(ProcessIndex process, RolesOfCalls& roles) {
   const ProcessLog& log = job_.logs[process];
   if (log.windows.empty()) return;
-  NumbersOfWindows numbers(log);
+  NumbersOfObjects numbers(log.windows);
   std::map<Key, Access> open;
-  std::map<std::pair<Key, std::int32_t>, Access> locked;
+  Locked locked;
   std::vector<CallIndex> calls;
   for (const auto& lane : log.calls_of_lane) {
     std::copy_if(lane.begin(), lane.end(), std::back_inserter(calls), [&](CallIndex index) {
-      return call(index).window != kNone && call(index).comm != kNone;
+      const MpiCall& c = call(index);
+      return c.on_window && c.window != kNone && c.comm != kNone;
     });
   }
   std::stable_sort(calls.begin(), calls.end(), [&](CallIndex a, CallIndex b) {
@@ -39,11 +40,38 @@ void OneSided::add_calls(ProcessIndex process, RolesOfCalls& roles) {
   }
 }
 
+// What moves data, or waits until it is moved.
+void OneSided::take_operation(CallIndex index, std::map<Key, Access>& open, Locked& locked,
+                              const Key& key) const {
+  const MpiCall& c = call(index);
+  if (const auto access = open.find(key); access != open.end()) {
+    access->second.calls.push_back(index);
+    std::vector<ProcessIndex>& targets = access->second.targets;
+    const ProcessIndex target = target_of(c);
+    if (std::find(targets.begin(), targets.end(), target) == targets.end()) {
+      targets.push_back(target);
+    }
+  }
+  for (const std::int32_t which : {c.peer, kAllTargets}) {
+    const auto access = locked.find({key, which});
+    if (access != locked.end()) access->second.calls.push_back(index);
+  }
+}
+
+void OneSided::end_lock(Shared& shared, CallIndex index, Locked& locked,
+                        const std::pair<Key, std::int32_t>& which) const {
+  const auto access = locked.find(which);
+  if (access == locked.end()) return;
+  access->second.calls.push_back(index);
+  access->second.ends_ns = call(index).start_ns;
+  shared.locks.push_back(std::move(access->second));
+  locked.erase(access);
+}
+
 void OneSided::take(Shared& shared, CallIndex index, CallRole role, std::map<Key, Access>& open,
-                    std::map<std::pair<Key, std::int32_t>, Access>& locked, const Key& key) {
+                    Locked& locked, const Key& key) {
   const MpiCall& c = call(index);
   std::vector<Exposure>& exposures = shared.exposures[c.process];
-  const auto add_to = [&](Access& access) { access.calls.push_back(index); };
   switch (role) {
     case CallRole::post:
       exposures.push_back({index, {}});
@@ -60,34 +88,26 @@ void OneSided::take(Shared& shared, CallIndex index, CallRole role, std::map<Key
                                .targets = {target_of(c)},
                                .alone = c.locks_alone};
       break;
+    case CallRole::lock_all:
+      locked[{key, kAllTargets}] = {
+          .process = c.process, .calls = {index}, .targets = {}, .of_all = true};
+      break;
     case CallRole::complete_access:
       if (const auto access = open.find(key); access != open.end()) {
-        add_to(access->second);
+        access->second.calls.push_back(index);
         access->second.ends_ns = c.start_ns;
         shared.accesses.push_back(std::move(access->second));
         open.erase(access);
       }
       break;
     case CallRole::unlock:
-      if (const auto access = locked.find({key, c.peer}); access != locked.end()) {
-        add_to(access->second);
-        access->second.ends_ns = c.start_ns;
-        shared.locks.push_back(std::move(access->second));
-        locked.erase(access);
-      }
+      end_lock(shared, index, locked, {key, c.peer});
+      break;
+    case CallRole::unlock_all:
+      end_lock(shared, index, locked, {key, kAllTargets});
       break;
     case CallRole::one_sided:
-      if (const auto access = open.find(key); access != open.end()) {
-        add_to(access->second);
-        std::vector<ProcessIndex>& targets = access->second.targets;
-        const ProcessIndex target = target_of(c);
-        if (std::find(targets.begin(), targets.end(), target) == targets.end()) {
-          targets.push_back(target);
-        }
-      }
-      if (const auto access = locked.find({key, c.peer}); access != locked.end()) {
-        add_to(access->second);
-      }
+      take_operation(index, open, locked, key);
       break;
     default:
       break;
@@ -165,29 +185,50 @@ void OneSided::find_epoch(const WaitMaker& maker, const Access& access, const Ex
 void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) {
   std::map<ProcessIndex, std::vector<const Access*>> of_target;
   for (const Access& lock : shared.locks) {
-    if (lock.targets.front() != kNone) of_target[lock.targets.front()].push_back(&lock);
+    if (!lock.of_all && lock.targets.front() != kNone) {
+      of_target[lock.targets.front()].push_back(&lock);
+    }
+  }
+  // Locks of all targets are shared: they only meet exclusive ones.
+  for (auto& [target, locks] : of_target) {
+    if (std::none_of(locks.begin(), locks.end(), [](const Access* one) { return one->alone; })) {
+      continue;
+    }
+    for (const Access& lock : shared.locks) {
+      if (lock.of_all) locks.push_back(&lock);
+    }
   }
   for (auto& [target, locks] : of_target) {
     std::sort(locks.begin(), locks.end(),
               [](const Access* a, const Access* b) { return a->ends_ns < b->ends_ns; });
     for (std::size_t i = 0; i < locks.size(); ++i) {
-      const Access& own = *locks[i];
-      const std::int64_t began_ns = call(own.calls.front()).start_ns;
-      for (std::size_t j = i; j-- > 0 && locks[j]->ends_ns > began_ns;) {
-        const Access& holder = *locks[j];
-        if (holder.process == own.process || !(holder.alone || own.alone)) continue;
-        for (const CallIndex index : own.calls) {
-          const MpiCall& c = call(index);
-          if (c.start_ns < holder.ends_ns && holder.ends_ns < c.end_ns) {
-            add_dependency(index, holder.calls.back());
-            awaited[index].push_back(maker.awaited(WaitKind::rma_lock_contention, index,
-                                                   holder.process, holder.calls.back(),
-                                                   holder.ends_ns));
-          }
-        }
-        break;
+      find_holder(maker, std::span(locks).first(i), *locks[i], target, awaited);
+    }
+  }
+}
+
+// Of a lock of all targets: calls that name another target have nothing to do with this one.
+bool OneSided::concerns(CallIndex index, ProcessIndex target) const {
+  const MpiCall& c = call(index);
+  return c.peer < 0 || target_of(c) == target;
+}
+
+// `ended`: the locks of the target that ended before `own`.
+void OneSided::find_holder(const WaitMaker& maker, std::span<const Access* const> ended,
+                           const Access& own, ProcessIndex target, AwaitedBy& awaited) {
+  const std::int64_t began_ns = call(own.calls.front()).start_ns;
+  for (std::size_t j = ended.size(); j-- > 0 && ended[j]->ends_ns > began_ns;) {
+    const Access& holder = *ended[j];
+    if (holder.process == own.process || !(holder.alone || own.alone)) continue;
+    for (const CallIndex index : own.calls) {
+      const MpiCall& c = call(index);
+      if (c.start_ns < holder.ends_ns && holder.ends_ns < c.end_ns && concerns(index, target)) {
+        add_dependency(index, holder.calls.back());
+        awaited[index].push_back(maker.awaited(WaitKind::rma_lock_contention, index, holder.process,
+                                               holder.calls.back(), holder.ends_ns));
       }
     }
+    return;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ class OneSided {
     std::vector<CallIndex> calls;
     std::vector<ProcessIndex> targets;  // each once
     bool alone = false;                 // by an exclusive lock
+    bool of_all = false;                // by MPI_Win_lock_all, whose targets are all
     std::int64_t ends_ns = -1;          // entered the call that ends it, -1 = it did not
   };
   struct Exposure {
@@ -42,19 +44,29 @@ class OneSided {
   struct Shared {
     std::vector<Access> accesses;
     std::map<ProcessIndex, std::vector<Exposure>> exposures;
-    std::vector<Access> locks;  // of one target each
+    std::vector<Access> locks;  // of one target each, or of all
   };
   using Key = std::pair<InstanceIndex, std::int32_t>;
+  // What a process holds open, by window, and by the rank that it locks, or kAllTargets.
+  using Locked = std::map<std::pair<Key, std::int32_t>, Access>;
+  static constexpr std::int32_t kAllTargets = -1;
   using AwaitedBy = std::map<CallIndex, std::vector<Awaited>>;
 
   void add_calls(ProcessIndex process, RolesOfCalls& roles);
   void take(Shared& shared, CallIndex index, CallRole role, std::map<Key, Access>& open,
-            std::map<std::pair<Key, std::int32_t>, Access>& locked, const Key& key);
+            Locked& locked, const Key& key);
+  void take_operation(CallIndex index, std::map<Key, Access>& open, Locked& locked,
+                      const Key& key) const;
+  void end_lock(Shared& shared, CallIndex index, Locked& locked,
+                const std::pair<Key, std::int32_t>& which) const;
+  bool concerns(CallIndex index, ProcessIndex target) const;
   ProcessIndex target_of(const MpiCall& call) const;
   void find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited);
   void find_epoch(const WaitMaker& maker, const Access& access, const Exposure& exposure,
                   ProcessIndex target, AwaitedBy& awaited);
   void find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited);
+  void find_holder(const WaitMaker& maker, std::span<const Access* const> ended, const Access& own,
+                   ProcessIndex target, AwaitedBy& awaited);
   void add_dependency(CallIndex call, CallIndex on);
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
 

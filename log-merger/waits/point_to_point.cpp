@@ -121,7 +121,7 @@ void PointToPoint::add_dependencies(CallIndex index, const Completed& completed)
          .on = other.asked_by.number(),
          .message = send.message.number()});
   }
-  for (const CallIndex begun : completed.operations) {
+  for (const EntryOfCall& begun : completed.operations) {
     dependencies_.completed.emplace_back(index, begun);
   }
 }
@@ -130,7 +130,7 @@ void PointToPoint::take(CallIndex index) {
   const Completed completed = completed_.of(index);
   add_dependencies(index, completed);
   std::vector<Awaited> awaited = late_senders(index, completed);
-  for (const CallIndex begun : completed.operations) {
+  for (const EntryOfCall& begun : completed.operations) {
     const std::vector<Awaited> of_operation = collectives_.awaited(maker_, index, begun);
     awaited.insert(awaited.end(), of_operation.begin(), of_operation.end());
   }
@@ -157,9 +157,8 @@ void PointToPoint::take_probe(CallIndex index) {
   maker_.add(index, {maker_.unknown(WaitKind::late_sender, index, WaitUnknown::request)}, rows_);
 }
 
-// For whom it may have waited depends on what is not recorded.
-void PointToPoint::take_without_rule(CallIndex index) {
-  maker_.add(index, {maker_.unknown(WaitKind::wait_nxn, index, WaitUnknown::partner)}, rows_);
+void PointToPoint::take_without_rule(CallIndex index, CallRole role) {
+  maker_.add(index, collectives_.awaited_alone(maker_, index, role), rows_);
 }
 
 // A late sender is in wrong order if a message that could have been taken instead was taken later,

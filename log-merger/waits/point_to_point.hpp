@@ -26,7 +26,8 @@ class PointToPoint {
   // For each call of a lane that waits for messages or requests, in their order.
   void take(CallIndex index);
   void take_probe(CallIndex index);
-  void take_without_rule(CallIndex index);
+  // `role` as it is without a rule, in a call of no operation that is known.
+  void take_without_rule(CallIndex index, CallRole role);
   // For all others: one that tests waits for nobody, but depends on what it finds.
   void take_test(CallIndex index) { add_dependencies(index, completed_.found_by_test(index)); }
   // Rows of all calls that were taken, and the messages that they received.

@@ -37,10 +37,16 @@ std::vector<Wait> divide_waits(const CallTimes& call, std::vector<Awaited> await
     waits.push_back(wait);
     from_ns = until_ns;
   }
-  if (unknown != awaited.end() && call.left_ns > from_ns) {
-    Wait wait = unknown->wait;
+  const auto ends_ns = [&](const Awaited& one) {
+    return one.until_ns < 0 ? call.left_ns : std::min(one.until_ns, call.left_ns);
+  };
+  const auto longest =
+      std::max_element(unknown, awaited.end(),
+                       [&](const Awaited& a, const Awaited& b) { return ends_ns(a) < ends_ns(b); });
+  if (longest != awaited.end() && ends_ns(*longest) > from_ns) {
+    Wait wait = longest->wait;
     wait.t_start_ns = from_ns;
-    wait.unknown_ns = call.left_ns - from_ns;
+    wait.unknown_ns = ends_ns(*longest) - from_ns;
     waits.push_back(wait);
   }
   return waits;

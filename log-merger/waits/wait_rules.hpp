@@ -36,12 +36,13 @@ struct Awaited {
   std::int64_t ready_ns = -1;  // when the other side was there; what follows is no longer waiting
   std::int64_t done_ns = -1;   // when it was over, -1 = when the call was
   std::int64_t margin_ns = 0;  // how far ready_ns may be off
+  std::int64_t until_ns = -1;  // of what is not known: it is no wait after this, -1 = it may be
 };
 
 // How the waits of one call are divided: the time up to when the first was there is its, from there
 // to the second the second's, and so on; so they add up to the longest one, which is what Scalasca
 // takes alone. A wait of no more than its margin is not claimed, but told as unknown. Where
-// something is not known at all, so is the time after the last wait that is.
+// something is not known at all, so is the time after the last wait that is, as far as that goes.
 // `awaited` may be in any order. The rows are by time.
 std::vector<Wait> divide_waits(const CallTimes& call, std::vector<Awaited> awaited);
 

@@ -41,8 +41,8 @@ OfProcess waits_of(const Job& job, ProcessIndex process, const Collectives& coll
       calls.take_test(index);
       if (role.role == CallRole::probe) {
         calls.take_probe(index);
-      } else if (!role.begins && collectives.has_no_rule(call, role.role)) {
-        calls.take_without_rule(index);
+      } else if (!role.begins && collectives.is_of_no_operation(call, role.role)) {
+        calls.take_without_rule(index, role.role);
       }
     }
   }

@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 
 from jobs import MPICH, OPEN_MPI, Build, Mpi, run
-from levels import ALL, BARE, NO_HELPER, PEER, STACKS, UCT, UCT_UCP, available, folder_of, forget, run_rounds
+from levels import (
+    ALL, BARE, COUNTERS, NO_HELPER, PEER, STACKS, UCT, UCT_UCP, available, folder_of, forget, run_rounds,
+)
 from rows import Row, Target, least, middle
 
 OF_FLOOR = 1.4
 UCT_RECORD_NS = 26
 THREE_LAYERS_NS = 180
 STACKS_NS = 80
+COUNTERS_NS = 15
 SELF = "self Irecv+Send+Wait 8 B, Open MPI"
 
 
@@ -50,10 +53,10 @@ SHARED = "posix,self"
 
 
 def message_cases():
-    yield Case(SELF, "message_costs", 1, ("self", 8), (*EVERY, PEER), OPEN_MPI)
+    yield Case(SELF, "message_costs", 1, ("self", 8), (*EVERY, COUNTERS, PEER), OPEN_MPI)
     yield Case(
-        "ping-pong 8 B, posix, Open MPI", "message_costs", 2, ("pingpong", 8), (*EVERY, PEER),
-        OPEN_MPI, SHARED,
+        "ping-pong 8 B, posix, Open MPI", "message_costs", 2, ("pingpong", 8),
+        (*EVERY, COUNTERS, PEER), OPEN_MPI, SHARED,
     )
     yield Case(
         "self Irecv+Send+Wait 8 B, MPICH, which needs no UCX for it", "message_costs", 1,
@@ -179,7 +182,7 @@ class MessageBenchmarks:
             about = {"group": group, "subject": case.subject, "level": level.key}
             if level is not BARE:
                 about["dropped_share"] = rounds.dropped_share(level.key)
-            if level.options is not None:
+            if level.options is not None and level.key != COUNTERS.key:  # which has no events
                 contents[level.key] = Contents.of(
                     self.build, folder_of(self.scratch, level), operations
                 )
@@ -197,6 +200,8 @@ class MessageBenchmarks:
     def targets(self, group, case, level, contents, about):
         """Where a rank waits for another, part of the recording costs nothing; what drops records
         keeps no budget."""
+        if level.key == COUNTERS.key and case.ranks == 1:
+            return (Target("added", COUNTERS_NS, "counters"),)
         if group != "messages" or contents is None or about.get("dropped_share"):
             return ()
         found = []

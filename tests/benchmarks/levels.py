@@ -22,6 +22,7 @@ UCT_UCP = Level("uct+ucp", "UCT + UCP", ("--layers", "uct,ucp"), "--layers")
 ALL = Level("all", "all three", ())
 STACKS = Level("stacks", "all, with stacks", ("--stacks", "mpi"), "--stacks")
 NO_HELPER = Level("no helper", "all, without a helper", ("--no-helper",), "--no-helper")
+COUNTERS = Level("counters", "counters, no events", ("--counters",), "--counters")
 PEER = Level("monitoring", "Open MPI monitoring", is_peer=True)
 
 

@@ -83,6 +83,7 @@ class AnyRun {
     lay_out_ranges(run_, kRows, kRows, [&](std::size_t end) { return numbers_.below(end); });
     for (Communicator& comm : run_.communicators) place(comm.first_member, comm.members);
     for (CallStack& stack : run_.stacks) place(stack.first_frame, stack.frames);
+    for (Setting& setting : run_.settings) place(setting.first_process, setting.processes);
     return std::move(run_);
   }
 

@@ -159,6 +159,19 @@ def waitany(hang):
     check_equal([end["rank"] for end in hang["blocked_on"]], [LAST], "who is waited for")
 
 
+def groups(hang):
+    cycle(0, 1)(hang)
+    for rank in (0, 1):
+        row = seats(hang)[rank]
+        check_equal((row["peer"], row["tag"], row["comm"]), (1 - rank, 31, "both"), "rank 0 of the other group")
+
+
+def group_barrier(hang):
+    check_equal([end["rank"] for end in hang["blocked_on"]], [LAST], "who is waited for")
+    check_equal(hang["blocked_on"][0]["all"], True, "by all")
+    check_equal({row["comm"] for row in hang["ranks"][:LAST]}, {"both"}, "communicator")
+
+
 def barriers(but):
     return {rank: "MPI_Barrier" for rank in range(RANKS)} | but
 
@@ -175,6 +188,8 @@ SHAPES = {
     "nobody": Shape(barriers({0: "MPI_Recv"}), nobody),
     "startall": Shape(barriers({0: "MPI_Wait", 1: None, 2: "MPI_Recv"}), startall, "waiting"),
     "waitany": Shape(barriers({0: "MPI_Waitany", 1: "MPI_Recv", LAST: None}), waitany, "waiting"),
+    "groups": Shape(barriers({0: "MPI_Recv", 1: "MPI_Recv"}), groups),
+    "group-barrier": Shape(barriers({LAST: None}), group_barrier, "waiting"),
     "end": Shape({rank: "MPI_Finalize" for rank in range(RANKS)} | {0: "MPI_Recv"}, end),
     "polls": Shape(barriers({0: "MPI_Test", 1: "MPI_Recv"}), polls, "possible deadlock"),
     # That a library has what it lets a rank lock is sure of Open MPI alone.

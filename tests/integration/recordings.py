@@ -34,7 +34,7 @@ class Recording:
 
     @cached_property
     def messages(self):
-        return self._ask_json("messages")
+        return self._ask_json("messages")["messages"]
 
     def table(self, name):
         """The rows of a table of the merged run (docs/store-schema.md), texts as text."""

@@ -44,7 +44,7 @@ def check_volumes(recording, truth, kind, functions):
     """What calls gave and got by their arguments is what the ranks say: each start of a request
     counts, and not what made it; a get is received."""
     table = recording.ask("comms", "--format", "json", "--by", "kind", "--kind", kind)
-    row = json.loads(table.stdout)[0]
+    row = json.loads(table.stdout)["comms"][0]
     bytes_of = Counter()
     for sent in truth:
         bytes_of[sent["function"]] += sent["bytes"]

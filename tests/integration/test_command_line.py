@@ -2,11 +2,15 @@
 formats, limits, colours, and output that cannot be written."""
 
 import csv
+import fcntl
 import io
 import json
 import os
 import pty
+import re
+import struct
 import subprocess
+import termios
 
 from harness import TOOL, check, check_equal, run, run_test, run_well, scratch
 from mpi_jobs import MPIS
@@ -136,9 +140,77 @@ def limits_mean_the_same(data):
     check(any(line.startswith(best) for line in cut.splitlines()), f"{best} was cut off: {cut}")
 
 
-def on_a_terminal(command, **environment):
+def what_chooses_nothing_is_said(data):
+    for verb in ("report", "messages", "comms", "waits", "view"):
+        refused([verb, data, "--from", "2s", "--to", "1s"], "--from is not before --to")
+        refused([verb, data, "--from", "1s", "--to", "1s"], "--from is not before --to")
+    refused(["messages", data, "--min-bytes", "2K", "--max-bytes", "1K"], "no message has such a length")
+    for option in ("--src", "--dst", "--rank"):
+        refused(["report", data, option, "77"], "this run has 0, 1")
+    for verb in ("comms", "waits"):
+        refused([verb, data, "--rank", "77"], "this run has 0, 1")
+    refused(["simulate", data, "--faster", "compute@77=2"], "77")
+    sites = ["report", data, "--by", "call-sites"]
+    refused([*sites, "--src", "0"], "of MPI calls only function, communicator and time are known")
+    check("MPI_" in run_well([TOOL, *sites]).stdout, "call sites without a filter")
+    told = json.loads(run_well([TOOL, "report", data, "--src", "0", "--format", "json"]).stdout)
+    check("call_sites" not in told, "a table of call sites that nothing was chosen for")
+    check(any("by call site" in note for note in told["notes"]), f"notes: {told['notes']}")
+    check("by call site" in run_well([TOOL, "report", data, "--src", "0"]).stdout, "as text")
+
+
+def sizes_and_beginnings(data):
+    whole = rows("messages", data)
+    for option, fits in (("--min-bytes", lambda n: n >= 1024), ("--max-bytes", lambda n: n <= 1024)):
+        expected = [m["id"] for m in whole if fits(m["bytes"])]
+        check(0 < len(expected) < len(whole), f"{option} chooses nothing, or all")
+        for size in ("1024", "1K", "1KiB", "1KB"):
+            check_equal([m["id"] for m in rows("messages", data, option, size)], expected,
+                        f"{option} {size}")
+        refused(["messages", data, option, "1X"], "is no size", "64K")
+    short = {p: [m["id"] for m in whole if re.match(p + "\\b", m["protocol"])] for p in ("eager", "rndv")}
+    for protocol, ids in short.items():
+        check(ids, f"no message of {protocol}")
+        check_equal([m["id"] for m in rows("messages", data, "--protocol", protocol)], ids, protocol)
+    gets = [m["id"] for m in whole if any(h["op"].startswith("am_") for h in m["path"])]
+    check_equal([m["id"] for m in rows("messages", data, "--op", "am")], gets, "--op am")
+    refused(["messages", data, "--op", "a"], "this run has")
+
+
+def json_says_which_run(data):
+    run_id = json.loads(run_well([TOOL, "report", data, "--format", "json"]).stdout)["run"]
+    for verb in ("report", "messages", "comms", "waits"):
+        told = json.loads(run_well([TOOL, verb, data, "--format", "json"]).stdout)
+        check_equal(list(told)[:2], ["schema", "run"], f"first keys of {verb}")
+        check_equal(told["run"], run_id, f"the run of {verb}")
+    for verb in ("messages", "comms"):
+        check_equal(json.loads(run_well([TOOL, verb, data, "--format", "json"]).stdout)[verb],
+                    rows(verb, data), f"{verb} as JSON and as NDJSON")
+    none = json.loads(run_well([TOOL, "messages", data, "--format", "json", "--limit", 0]).stdout)
+    check_equal(none["messages"], [], "no messages")
+
+
+READERS = (["report"], ["messages", "--limit", "5"], ["messages", "--id", "0"], ["comms"], ["waits"],
+           ["simulate", "--balance", "run"], ["partitions"], ["hang"], ["info"])
+
+
+def tables_fit_the_terminal(data):
+    for words in (*READERS, ["diff"]):
+        command = [TOOL, words[0], *([data, data] if words == ["diff"] else [data]), *words[1:]]
+        for columns in (80, 132):
+            text = re.sub("\033\\[[0-9;]*m", "", on_a_terminal(command, columns=columns))
+            for line in text.splitlines():
+                # A word that is longer than the terminal, as a path, has no place to break.
+                longest = max(map(len, line.split(" ")), default=0)
+                check(len(line) <= columns or longest > columns - 12, f"{words}: {len(line)}: {line}")
+        wide = re.sub("\033\\[[0-9;]*m", "", on_a_terminal([*command, "--wide"], columns=80))
+        check_equal(wide.replace("\r\n", "\n"), run(command).stdout, f"{words} --wide and in a pipe")
+
+
+def on_a_terminal(command, columns=200, **environment):
     """What the command writes when its output is a terminal."""
     master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE")}
     process = subprocess.Popen([str(w) for w in command], stdout=terminal, stdin=subprocess.DEVNULL,
                                env={**env, "TERM": "xterm", **environment})
@@ -218,7 +290,8 @@ def future_log_is_explained(data):
 def command_line_is_usable():
     with scratch() as folder:
         _, good = record_well(folder / "data", MPIS["ompi"].job("exchange", folder / "truth"))
-        for case in (help_is_no_error, typing_errors_are_explained, odd_values_are_refused,
+        for case in (help_is_no_error, what_chooses_nothing_is_said, sizes_and_beginnings,
+                     json_says_which_run, tables_fit_the_terminal, typing_errors_are_explained, odd_values_are_refused,
                      formats_hold_the_same_rows, limits_mean_the_same, colour_is_for_terminals,
                      output_that_cannot_be_written, page_goes_to_standard_output,
                      numbers_are_rounded, unreadable_folders_are_explained,

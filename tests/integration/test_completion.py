@@ -1,10 +1,13 @@
 """Help, manual pages and completion say the same as the parser: each option that one of them names is
 taken by it, and all name the same options and values. The bash script is run in a real bash."""
 
+import os
 import re
 import shutil
 
 from harness import BUILD_ROOT, TOOL, Skip, check, check_equal, need, run, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
 
 MADE = BUILD_ROOT / "cli"
 OPTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]*)")
@@ -107,6 +110,63 @@ def bash_script_works(all_options):
         check_equal(offered("report", "--limit", ""), [], "a number")
 
 
+VALUES = {"--src": ["0", "1"], "--protocol": None, "--transport": None, "--op": None, "--comm": None,
+          "--mpi": None, "--rank": ["0", "1"], "--host": None}
+
+
+def told_values(data, option):
+    key = {"--rank": "src", "--host": None}.get(option, option[2:])
+    return {m[key] for m in data.messages if m.get(key) is not None} if key else set()
+
+
+def zsh_completes(words, cwd):
+    """What the script's function for values offers zsh at the end of these words."""
+    body = (MADE / "_uctrace").read_text().rpartition("_uctrace \"$@\"")[0]
+    script = body + """
+compadd() { shift; print -l -- "$@" }
+_sequence() { "$@" }
+words=(ARGS); CURRENT=$#words; _uctrace_program=$words[1]
+_uctrace_values OPTION
+"""
+    option = words[-2][2:]
+    quoted = " ".join(f"'{word}'" for word in words)
+    script = script.replace("ARGS", quoted).replace("OPTION", option)
+    result = run_well(["zsh", "-f", "-c", script], cwd=cwd)
+    check_equal(result.stderr, "", f"zsh about {words}")
+    return [line for line in result.stdout.splitlines() if line]
+
+
+def fish_completes(words, cwd):
+    line = " ".join(f"'{word}'" if word else "" for word in words)
+    script = f"source {MADE / 'uctrace.fish'}; complete -C \"{line}\""
+    result = run_well(["fish", "--no-config", "-c", script], cwd=cwd,
+                      env={"PATH": f"{BUILD_ROOT}:{os.environ['PATH']}"})
+    return [line.partition("\t")[0] for line in result.stdout.splitlines() if line]
+
+
+def values_of_the_run_are_offered():
+    with scratch() as folder:
+        _, data = record_well(folder / "data", MPIS["mpich"].job("exchange", folder / "truth"))
+        check(data.info, "the run is merged")
+        for option, expected in VALUES.items():
+            offered = bash_completes([TOOL, "report", data.folder, option, ""], folder)
+            if expected:
+                check_equal(sorted(offered), expected, option)
+            told = told_values(data, option)
+            plain = [value.replace("\\", "") for value in offered]
+            check(offered and told <= set(plain), f"{option}: {offered} without {told - set(plain)}")
+            if shutil.which("zsh"):
+                check_equal(zsh_completes([TOOL, "report", data.folder, option, ""], folder), plain,
+                            f"zsh: {option}")
+            if shutil.which("fish"):
+                check_equal(sorted(fish_completes(["uctrace", "report", data.folder, option, ""], folder)),
+                            sorted(plain), f"fish: {option}")
+        check_equal(bash_completes([TOOL, "report", data.folder, "--src", "0,"], folder), ["0,0", "0,1"],
+                    "behind a comma")
+        check_equal(bash_completes([TOOL, "report", "--src", ""], folder), [], "no run")
+        check_equal(bash_completes([TOOL, "report", folder, "--src", ""], folder), [], "no run in a folder")
+
+
 def other_scripts_name_the_same(all_options):
     zsh = (MADE / "_uctrace").read_text()
     fish = (MADE / "uctrace.fish").read_text()
@@ -153,6 +213,7 @@ def manual_is_the_parsers():
     pages_are_well_formed()
     bash_script_works(all_options)
     other_scripts_name_the_same(all_options)
+    values_of_the_run_are_offered()
     shells_parse_them()
 
 

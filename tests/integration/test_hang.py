@@ -25,10 +25,10 @@ def ask_hang(data, *options):
 class Job:
     """`record` of a shape that runs; `pids` are those of its ranks."""
 
-    def __init__(self, mpi, shape, folder):
+    def __init__(self, mpi, shape, folder, *options):
         self.mpi = with_changes(MPIS[mpi], ranks=RANKS)
         self.folder, self.data = folder, folder / "data"
-        self.command = record_command(self.data, self.mpi.job("hangs", shape, folder))
+        self.command = record_command(self.data, self.mpi.job("hangs", shape, folder), options)
 
     def wait_for_ranks(self):
         files = [self.folder / f"{rank}.rank" for rank in range(RANKS)]
@@ -213,6 +213,43 @@ def log_is_missing(mpi):
         check(any("rank 1 left no log" in line for line in hang["unknown"]), f"unknown: {hang['unknown']}")
 
 
+def messages_of_mpi_alone_are_not_sure(mpi):
+    """Without the operations of UCP nothing says whether a message is on its way; who entered what, calls say."""
+    with scratch() as folder:
+        job = Job(mpi, "receives", folder, "--layers", "mpi")
+        with started(job.command):
+            job.wait_for_ranks()
+            hang = job.asked_until(lambda hang: hang["verdict"] == "possible deadlock")
+            check_equal(cycle_of(hang), [0, 1], "cycle")
+            check(all("UCP" in step["unsure"] for step in hang["cycle"]), f"why: {hang['cycle']}")
+            job.kill()
+        check_equal(ask_hang(job.data)["verdict"], "possible deadlock", "after a kill")
+
+
+def collectives_of_mpi_alone_are_sure(mpi):
+    with scratch() as folder:
+        job = Job(mpi, "barrier", folder, "--layers", "mpi")
+        with started(job.command):
+            job.wait_for_ranks()
+            SHAPES["barrier"].check(job.settled(SHAPES["barrier"]))
+            job.kill()
+
+
+def nothing_is_concluded_without_a_helper(mpi):
+    with scratch() as folder:
+        job = Job(mpi, "barrier", folder, "--no-helper")
+        with started(job.command):
+            job.wait_for_ranks()
+            wanted = {rank: "MPI_Barrier" for rank in range(LAST)} | {LAST: None}
+            running = job.asked_until(lambda hang: len(hang["ranks"]) == RANKS and calls(hang) == wanted)
+            job.kill()
+        for hang in (running, ask_hang(job.data)):
+            check_equal(hang["verdict"], "not known", "verdict")
+            check("without a helper" in hang["summary"][0], f"in words: {hang['summary']}")
+            check_equal(calls(hang), wanted, "where they are")
+            check_equal({row["for_ns"] for row in hang["ranks"]}, {None}, "for how long")
+
+
 def sound_job_is_none(mpi):
     with scratch() as folder:
         job = Job(mpi, "goes-on", folder)
@@ -236,6 +273,9 @@ OTHERS = {
     "threads": threads_are_not_sure,
     "stopped": stopped_rank_is_named,
     "missing-log": log_is_missing,
+    "layers-mpi": messages_of_mpi_alone_are_not_sure,
+    "layers-mpi-barrier": collectives_of_mpi_alone_are_sure,
+    "no-helper": nothing_is_concluded_without_a_helper,
     "goes-on": sound_job_is_none,
 }
 

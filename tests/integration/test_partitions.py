@@ -4,6 +4,7 @@ figures of Thaerigen, Hermanns and Geimer (SC-W 2023)."""
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 
 from checks import check_complete
 from harness import check, check_equal, need, run_test, run_well, scratch
@@ -163,8 +164,7 @@ def check_events(events, scenarios, answers, polls):
     return kinds
 
 
-def waits_are_those_of_the_paper(mpi_name):
-    mpi = MPIS[mpi_name]
+def waits_are_those_of_the_paper(mpi):
     for mode, scenarios in (("single", ONE_THREAD), ("threads", THREADS)):
         with scratch() as folder:
             (truth, answers), recording = record_scenarios(folder, mpi, mode, scenarios)
@@ -180,8 +180,7 @@ def waits_are_those_of_the_paper(mpi_name):
                 check(len(of_threads) > 1, f"partitions of one thread alone: {of_threads}")
 
 
-def polls_are_recorded_on_request(mpi_name):
-    mpi = MPIS[mpi_name]
+def polls_are_recorded_on_request(mpi):
     scenarios = ["fls,range,1,3,2", "polls,each,1,2,2"]
     with scratch() as folder:
         (_, answers), recording = record_scenarios(folder, mpi, "single", scenarios[:1], ["--polls"])
@@ -200,8 +199,9 @@ def polls_are_recorded_on_request(mpi_name):
 
 
 def partitions_are_told(mpi_name):
-    waits_are_those_of_the_paper(mpi_name)
-    polls_are_recorded_on_request(mpi_name)
+    mpi = replace(MPIS[mpi_name], ranks=2)
+    waits_are_those_of_the_paper(mpi)
+    polls_are_recorded_on_request(mpi)
 
 
 run_test(partitions_are_told)

@@ -74,7 +74,7 @@ def check_database(path, recording, ranks):
 def comms(recording, *options):
     result = recording.ask("comms", "--format", "json", *options)
     check_equal(result.status, 0, f"status of comms {options}")
-    return json.loads(result.stdout)
+    return json.loads(result.stdout)["comms"]
 
 
 def check_comms(recording, ranks):

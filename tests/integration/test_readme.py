@@ -16,7 +16,7 @@ from harness import BUILD_ROOT, PROGRAMS, SOURCE_ROOT, TOOL, check, need, run, r
 from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
 
 README = (SOURCE_ROOT / "README.md").read_text()
-TUTORIALS = ("applications", "libraries")
+TUTORIALS = ("administrators", "applications", "libraries")
 SCRIPTS = ("./quickstart", "./run-tests")  # they install; what they run is tested elsewhere
 HOST_IN_README = "vm"
 END_OF_OUTPUT = "=== end of output ==="

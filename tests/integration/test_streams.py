@@ -59,7 +59,7 @@ def streams_are_recorded(setting):
         check_equal(counted["unread_stream_bytes"], WAYS * UNREAD_BYTES, "unread bytes")
         check_equal(counted["kinds"]["stream"]["messages"], len(truth), "messages by kind")
         chosen = recording.ask("messages", "--kind", "stream", "--format", "json")
-        check_equal(len(json.loads(chosen.stdout)), len(truth), "messages chosen by --kind stream")
+        check_equal(len(json.loads(chosen.stdout)["messages"]), len(truth), "messages chosen by --kind stream")
 
 
 run_test(streams_are_recorded)

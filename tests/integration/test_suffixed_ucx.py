@@ -65,6 +65,7 @@ def both_are_recorded(folder):
     check_delivered(messages)
     check_libraries(info["ucx"])
     check_alike(messages)
+    check_named(recording, messages)
 
 
 def check_libraries(ucx):
@@ -78,6 +79,19 @@ def check_libraries(ucx):
         check_equal(known["operations"], 2 * MESSAGES + 2, f"operations of {known}")
     check_equal([known["path"] for known in ucx["uct_libraries"]],
                 [str(library(suffix, "libuct")) for suffix in SUFFIXES], "libuct")
+
+
+def check_named(recording, messages):
+    """Each message names the library that carried it, in every form."""
+    libraries = [str(library(suffix, "libucp")) for suffix in SUFFIXES for _ in range(MESSAGES)]
+    for side in ("src", "dst"):
+        check_equal([message[f"{side}_library"] for message in messages], libraries, f"library of {side}")
+    texts = recording.ask("messages").stdout.splitlines()
+    check_equal([line.split()[1] for line in texts if line.startswith("  library: ")], libraries, "lists")
+    in_full = recording.ask("messages", "--id", str(MESSAGES)).stdout
+    check(f"  Library    {libraries[MESSAGES]}.\n" in in_full, f"in full: {in_full}")
+    for row, name in zip(recording.table("messages"), libraries, strict=True):
+        check_equal((row["src_library"], row["dst_library"]), (name, name), "in the store")
 
 
 def check_alike(messages):

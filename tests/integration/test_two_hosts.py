@@ -12,9 +12,9 @@ from collections import Counter
 from checks import check_complete, check_copies, check_messages_are, read_truth
 from harness import PROGRAMS, check, check_equal, run, run_test, run_well, scratch, ucx_version
 from launchers import launcher_version
-from mpi_jobs import OPEN_MPI_OVER_UCX, Mpi
 from recordings import Recording, record_command
-from two_hosts import AHEAD_S, CABLE, HOSTS, LAUNCH_NETWORK, two_hosts
+from two_host_jobs import open_mpi
+from two_hosts import AHEAD_S, CABLE, HOSTS, two_hosts
 
 SECOND_NS = 10**9
 FIRST_PID = 3000
@@ -25,16 +25,6 @@ PACKET_HEADER_BYTES = 14 + 20 + 20 + 12
 # What UCX's tcp transport puts in front of an operation (uct_tcp_am_hdr_t, uct_tcp_ep_put_req_hdr_t).
 AM_HEADER_BYTES = 5
 PUT_HEADER_BYTES = AM_HEADER_BYTES + 20
-
-
-def open_mpi(rig):
-    agent = ["--mca", "plm_rsh_agent", rig.agent, "--mca", "plm_rsh_no_tree_spawn", "1"]
-    network = ["--mca", "oob_tcp_if_include", LAUNCH_NETWORK]
-    hosts = ["-H", ",".join(f"{host}:2" for host in HOSTS), "-x", f"UCX_NET_DEVICES={CABLE}"]
-    # From 5 on each host binds its first rank to the first core, which here is one for both.
-    binding = ["--bind-to", "none"] if launcher_version("ompi") >= (5, 0) else []
-    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx", *agent, *network, *hosts, *binding]
-    return Mpi("ompi", "ompi", ["mpirun.openmpi"], 4, "-np", options)
 
 
 def host_of(info):
@@ -77,7 +67,7 @@ def check_hosts_are_named(recording, ranks_of):
         for message in recording.messages
         if (host_of_rank[message["src"]], host_of_rank[message["dst"]]) == HOSTS
     ]
-    check_equal(json.loads(between.stdout), expected, "messages chosen by their hosts")
+    check_equal(json.loads(between.stdout)["messages"], expected, "messages chosen by their hosts")
 
     page = recording.folder / "page.html"
     written = recording.ask("view", "-o", page)

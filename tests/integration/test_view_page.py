@@ -21,7 +21,7 @@ def check_span(recording, folder):
     starts = sorted(message["t_start_ns"] for message in recording.messages)
     edges = [starts[len(starts) // 4], starts[len(starts) // 2]]
     options = [f"--from={edges[0]}ns", f"--to={edges[1] / 1e6:.6f}ms"]
-    listed = json.loads(recording.ask("messages", "--format", "json", *options).stdout)
+    listed = json.loads(recording.ask("messages", "--format", "json", *options).stdout)["messages"]
     inside = [m for m in recording.messages if edges[0] <= m["t_start_ns"] < edges[1]]
     check(listed == inside, f"{len(listed)} messages in a span that has {len(inside)}")
     data = page_data(recording, folder / "span.html", *options, "--limit=7")

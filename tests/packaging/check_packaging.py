@@ -14,8 +14,10 @@ root = Path(sys.argv[1])
 # Debian's builds have a compiler and certificates; the page comes with the sources; the rest is for
 # tests alone.
 NOT_FOR_DEBIAN = {"ca-certificates", "doctest-dev", "g++", "gfortran"}
-# A container is for jobs of an MPI that it does not have, and is built without tests.
-NOT_FOR_CONTAINER = {"doctest-dev", "gfortran", "libmpich-dev", "libopenmpi-dev", "mpich", "openmpi-bin"}
+# A container is for jobs of an MPI that it does not have, and is built without tests. Without SCOTCH uctrace places by
+# itself.
+NOT_FOR_CONTAINER = {"doctest-dev", "gfortran", "libmpich-dev", "libopenmpi-dev", "libscotch-dev", "mpich",
+                     "openmpi-bin"}
 FOR_CONTAINER = {"nodejs", "npm"}  # install-packages asks for them where they are missing
 # Of a cross compiler: the C and C++ libraries of the other machine, which here come with g++.
 FOR_ARM = {"libc6-dev", "libstdc++6"}
@@ -24,7 +26,7 @@ MPIS = {"libmpich-dev", "libopenmpi-dev"}
 SPACK = {"libcli11-dev": "cli11", "libdeflate-dev": "libdeflate", "libdw-dev": "elfutils", "libfmt-dev": "fmt",
          "libhdf5-dev": "hdf5", "libhwloc-dev": "hwloc", "libsqlite3-dev": "sqlite", "libucx-dev": "ucx",
          "libopen-trace-format2-dev": "otf2", "nlohmann-json3-dev": "nlohmann-json", "zlib1g-dev": "zlib-api"}
-NOT_FOR_SPACK = {"doctest-dev", "libunwind-dev"}  # tests; libgcc unwinds, too
+NOT_FOR_SPACK = {"doctest-dev", "libscotch-dev", "libunwind-dev"}  # tests; uctrace places, libgcc unwinds, too
 SPACK_TOOLS = {"c", "cxx", "meson", "mpi", "node-js", "npm", "python"}
 
 

@@ -227,6 +227,28 @@ static void leave_id(const char* folder) {
   rename(name, final);
 }
 
+/* Even and odd ranks, as two groups. */
+static MPI_Comm between_groups(void) {
+  MPI_Comm group, both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &group);
+  MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, 1 - rank % 2, 30, &both);
+  MPI_Comm_set_name(both, "both");
+  MPI_Comm_free(&group);
+  return both;
+}
+
+/* Ranks 0 and 1 are rank 0 of the other's remote group. */
+static void receives_between_groups(void) {
+  MPI_Comm both = between_groups();
+  if (rank < 2) receive(0, 31, both);
+}
+
+static void missing_between_groups(void) {
+  MPI_Comm both = between_groups();
+  if (rank == ranks - 1) compute_for_ever();
+  MPI_Barrier(both);
+}
+
 int main(int argc, char** argv) {
   const char *shape = argv[1], *folder = argv[2];
   int level;
@@ -259,6 +281,8 @@ int main(int argc, char** argv) {
   if (strcmp(shape, "polls") == 0) polls();
   if (strcmp(shape, "lock") == 0) lock_held();
   if (strcmp(shape, "goes-on") == 0) goes_on(folder);
+  if (strcmp(shape, "groups") == 0) receives_between_groups();
+  if (strcmp(shape, "group-barrier") == 0) missing_between_groups();
   if (strcmp(shape, "end") != 0) MPI_Barrier(MPI_COMM_WORLD);
   free(large);
   MPI_Finalize();

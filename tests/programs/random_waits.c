@@ -11,6 +11,7 @@
 enum { kTag = 3 };
 
 static int rank, ranks, calls = 1;
+static MPI_Comm ring;
 static uint64_t shared_state, own_state;
 
 static uint32_t next(uint64_t* state) {
@@ -92,8 +93,14 @@ static void exchange(int one_by_one) {
 static void collective(int which, int step) {
   int in = rank, out = 0;
   const int root = (int)(next(&shared_state) % (uint32_t)ranks);
-  static const char* const kKinds[] = {"wait_barrier", "wait_nxn", "late_broadcast", "early_reduce",
-                                       "early_scan"};
+  static const char* const kKinds[] = {"wait_barrier", "wait_nxn",       "late_broadcast",
+                                       "early_reduce", "early_scan",     "wait_nxn",
+                                       "wait_nxn",     "wait_neighbours"};
+  int out_of_each[64] = {0}, in_of_each[64], ones[64], offsets[64], of_neighbours[2];
+  for (int i = 0; i < ranks; ++i) {
+    ones[i] = 1;
+    offsets[i] = i;
+  }
   write_operation(kKinds[which], step, root);
   ++calls;
   switch (which) {
@@ -109,8 +116,20 @@ static void collective(int which, int step) {
     case 3:
       MPI_Reduce(&in, &out, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
       break;
-    default:
+    case 4:
       MPI_Scan(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      break;
+    case 5:
+      MPI_Alltoallv(out_of_each, ones, offsets, MPI_INT, in_of_each, ones, offsets, MPI_INT,
+                    MPI_COMM_WORLD);
+      break;
+    case 6: {
+      MPI_Comm copy;
+      MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+      break;  // its end may be waited for, too: it is left to MPI_Finalize
+    }
+    default:
+      MPI_Neighbor_allgather(&in, 1, MPI_INT, of_neighbours, 1, MPI_INT, ring);
   }
 }
 
@@ -122,10 +141,13 @@ int main(int argc, char** argv) {
   open_truth(argv[3], rank);
   shared_state = strtoull(argv[1], NULL, 10);
   own_state = shared_state * 31 + (uint64_t)rank;
-  const int steps = atoi(argv[2]);
+  const int steps = atoi(argv[2]), periodic = 1;
+  write_operation("wait_nxn", -1, 0);
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+  ++calls;
   for (int step = 0; step < steps; ++step) {
     compute(next(&own_state) % 2000);
-    const uint32_t which = next(&shared_state) % 8;
+    const uint32_t which = next(&shared_state) % 11;
     if (which == 0) {
       blocking();
     } else if (which < 3) {

@@ -1,16 +1,24 @@
 // Waits of every kind with delays that the program measures itself, by the clock that uctrace
 // reads. usage: waits CASE [TRUTH]
 //
-// Each rank writes to TRUTH.<rank>.jsonl what it waited for: {"kind", "waiting", "causing", "ns"}.
+// Each rank writes to TRUTH.<rank>.jsonl what it waited for: {"kind", "waiting", "causing", "ns"};
+// 0 ns or less: it did not wait for that one.
 // Ranks are late by computing, not by sleeping in MPI: who waits has entered its call long before.
 // A rank learns of the other's times by messages after the measurement.
 #include <time.h>
 
 #include "common.h"
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+#if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION < 5  // which has it by another name
+#define MPI_Allreduce_init MPIX_Allreduce_init
+#endif
 
 enum { kDelayMs = 60, kTag = 7 };
 
 static int rank, ranks;
+static const char* truth_prefix = "waits";  // of the files that it writes
 
 static int64_t now_ns(void) {
   struct timespec now;
@@ -166,6 +174,119 @@ static void nonblocking(void) {
   }
 }
 
+// All send something to all.
+static void alltoallv(void) {
+  int counts[64], offsets[64], out[64] = {0}, in[64];
+  for (int i = 0; i < ranks; ++i) {
+    counts[i] = 1;
+    offsets[i] = i;
+  }
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Alltoallv(out, counts, offsets, MPI_INT, in, counts, offsets, MPI_INT, MPI_COMM_WORLD);
+  const struct entered all = share(at);
+  all_wait_for(1, "wait_nxn", &all);
+}
+
+// In a ring: who is no neighbour of the late rank does not wait.
+static void neighbours(void) {
+  const int periodic = 1, out = rank;
+  int in[2];
+  MPI_Comm ring;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+  MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, ring);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, ring);
+  const struct entered all = share(at);
+  for (int i = 0; i < ranks; ++i) {
+    const int is_neighbour = i == 0 || i == 2;
+    if (i != 1) write_wait("wait_nxn", i, 1, is_neighbour ? all.ns[1] - all.ns[i] : 0);
+  }
+  MPI_Comm_free(&ring);
+}
+
+// Even and odd ranks, as two groups.
+static MPI_Comm between_groups(void) {
+  MPI_Comm group, both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &group);
+  MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, 1 - rank % 2, kTag, &both);
+  MPI_Comm_free(&group);
+  MPI_Barrier(both);
+  MPI_Barrier(MPI_COMM_WORLD);
+  return both;
+}
+
+static void barrier_between(void) {
+  MPI_Comm both = between_groups();
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Barrier(both);
+  const struct entered all = share(at);
+  for (int i = 0; i < ranks; i += 2) write_wait("wait_barrier", i, 1, all.ns[1] - all.ns[i]);
+  MPI_Comm_free(&both);
+}
+
+// From rank 1 to the even ones.
+static void broadcast_between(void) {
+  MPI_Comm both = between_groups();
+  int value = rank;
+  const int root = rank % 2 == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;
+  MPI_Bcast(&value, 1, MPI_INT, root, both);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Bcast(&value, 1, MPI_INT, root, both);
+  const struct entered all = share(at);
+  for (int i = 0; i < ranks; ++i) {
+    if (i != 1) write_wait("late_broadcast", i, 1, i % 2 == 0 ? all.ns[1] - all.ns[i] : 0);
+  }
+  MPI_Comm_free(&both);
+}
+
+static void communicator(void) {
+  MPI_Comm copy;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  const struct entered all = share(at);
+  all_wait_for(1, "wait_nxn", &all);
+  MPI_Comm_free(&copy);
+}
+
+static void file(void) {
+  char path[4200];
+  snprintf(path, sizeof path, "%s.file", truth_prefix);
+  MPI_File shared;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &shared);
+  const struct entered all = share(at);
+  all_wait_for(1, "wait_nxn", &all);
+  MPI_File_close(&shared);
+}
+
+// Started twice: the late one is late in the second.
+static void persistent(void) {
+  int in = rank, out;
+  MPI_Request request;
+  MPI_Allreduce_init(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) compute(kDelayMs);
+  const int64_t started = now_ns();
+  MPI_Start(&request);
+  const int64_t waiting = now_ns();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  const struct entered all_started = share(started), all_waiting = share(waiting);
+  for (int i = 0; i < ranks; ++i) {
+    if (i != 1) write_wait("nonblocking_collective", i, 1, all_started.ns[1] - all_waiting.ns[i]);
+  }
+  MPI_Request_free(&request);
+}
+
 static MPI_Win window_of(int** memory) {
   MPI_Win window;
   MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &window);
@@ -254,6 +375,32 @@ static void lock(void) {
   MPI_Win_free(&window);
 }
 
+// The same, but that rank 2 asks for the locks of all.
+static void lock_all(void) {
+  int* memory;
+  MPI_Win window = window_of(&memory);
+  int64_t at = now_ns(), held = 1;
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
+    MPI_Put(&rank, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_flush(1, window);
+    MPI_Send(&held, 1, MPI_INT64_T, 2, kTag, MPI_COMM_WORLD);
+    compute(kDelayMs);
+    at = now_ns();
+    MPI_Win_unlock(1, window);
+  }
+  if (rank == 2) {
+    MPI_Recv(&held, 1, MPI_INT64_T, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    at = now_ns();
+    MPI_Win_lock_all(0, window);
+    MPI_Put(&rank, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+    MPI_Win_unlock_all(window);
+  }
+  const struct entered all = share(at);
+  write_wait("rma_lock_contention", 2, 0, all.ns[0] - all.ns[2]);
+  MPI_Win_free(&window);
+}
+
 // A ring of steps in which one rank has more work than the others. Every rank ends up waiting for
 // its neighbours; what is asked is whose work that comes from.
 static void ring(void) {
@@ -315,16 +462,25 @@ int main(int argc, char** argv) {
                                     {"reduce", reduce},
                                     {"scan", scan},
                                     {"nonblocking", nonblocking},
+                                    {"alltoallv", alltoallv},
+                                    {"neighbours", neighbours},
+                                    {"barrier_between", barrier_between},
+                                    {"broadcast_between", broadcast_between},
+                                    {"communicator", communicator},
+                                    {"file", file},
+                                    {"persistent", persistent},
                                     {"fence", fence},
                                     {"late_post", late_post},
                                     {"early_wait", early_wait},
                                     {"lock", lock},
+                                    {"lock_all", lock_all},
                                     {"ring", ring},
                                     {"stencil", stencil}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   open_truth(argc > 2 ? argv[2] : NULL, rank);
+  if (argc > 2) truth_prefix = argv[2];
   // Connections are made before anything is measured, where they are few.
   int value = rank;
   for (int i = 0; i < ranks && ranks <= 8; ++i) {
@@ -333,7 +489,8 @@ int main(int argc, char** argv) {
   }
   int found = 0;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    const int all = argc > 1 && strcmp(argv[1], "all") == 0 && cases[i].run != stencil;
+    const int all = argc > 1 && strcmp(argv[1], "all") == 0 && cases[i].run != stencil &&
+                    (argc > 2 || cases[i].run != file);
     if (argc < 2 || (!all && strcmp(argv[1], cases[i].name) != 0)) continue;
     found = 1;
     MPI_Barrier(MPI_COMM_WORLD);

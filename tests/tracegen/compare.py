@@ -232,7 +232,7 @@ def compare_transports(folder, rows):
 
 def compare_communicators(folder):
     """An intercommunicator is one, whichever side its messages come from."""
-    rows = json.loads(uctrace(folder.program, "comms", "--format", "json", folder.path))
+    rows = json.loads(uctrace(folder.program, "comms", "--format", "json", folder.path))["comms"]
     found = {(row["comm"], row["user_name"], row["size"]) for row in rows if row["comm"]}
     spawned = {p["rank"]: p.get("world_rank", p["rank"]) != p["rank"]
                for p in folder.truth["by_process"]}

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <random>
 
 #include "log-merger/waits/dependencies.hpp"
 #include "log-merger/waits/ideal_times.hpp"
@@ -144,6 +145,40 @@ TEST_CASE("who completes a non-blocking operation waits for all in the ideal run
   }
 }
 
+TEST_CASE("the last message that was over at both is found however many are under way") {
+  Waiting waiting(2);
+  RolesOfCalls roles(waiting.job());
+  const Collectives collectives(waiting.job(), roles);
+  std::mt19937 random(5);
+  const auto below = [&](unsigned n) { return static_cast<std::int64_t>(random() % n); };
+  for (int round = 0; round < 200; ++round) {
+    std::vector<ReceivedMessage> received;
+    for (int i = 0; i < 300; ++i) {
+      const int from = static_cast<int>(below(2));
+      const std::int64_t sent_ns = 1 + below(1000);
+      // Many arrive long after, as the other one comes late to receive them.
+      const std::int64_t takes_ns = below(8) == 0 ? below(10) : 500 + below(1000);
+      received.push_back({ProcessIndex(from), ProcessIndex(1 - from), sent_ns, sent_ns + takes_ns});
+    }
+    const Meetings meetings(waiting.job(), collectives, {received});
+    for (const int own : {0, 1}) {
+      const Meetings::Until until{below(1000), below(1500)};
+      // Of several the one that is last at rank 0.
+      std::int64_t last_ns = 0;
+      for (const ReceivedMessage& message : received) {
+        const bool from_own = message.source == ProcessIndex(own);
+        const std::int64_t own_ns = from_own ? message.sent_ns : message.received_ns;
+        const std::int64_t other_ns = from_own ? message.received_ns : message.sent_ns;
+        if (own_ns > until.own_ns || other_ns >= until.other_ns) continue;
+        last_ns = std::max(last_ns, own == 0 ? own_ns : other_ns);
+      }
+      const Meeting found = meetings.last(ProcessIndex(own), ProcessIndex(1 - own), until);
+      CAPTURE(round);
+      CHECK((own == 0 ? found.own_ns : found.other_ns) == last_ns);
+    }
+  }
+}
+
 TEST_CASE("MPI_Bcast and MPI_Bcast_c are one operation") {
   Waiting waiting(2);
   waiting.call(0, "MPI_Bcast", 10, 11);
@@ -154,24 +189,20 @@ TEST_CASE("MPI_Bcast and MPI_Bcast_c are one operation") {
   CHECK(collectives.operations()[0].complete);
 }
 
-TEST_CASE("of calls without a rule, and of ranks alone, something is known") {
+TEST_CASE("calls of which it is not known with whom they are one operation are told") {
   Waiting waiting(2);
   const CallIndex counts = waiting.call(0, "MPI_Alltoallv", 0, 10);
-  const CallIndex all = waiting.call(0, "MPI_Alltoall", 10, 20);
+  const CallIndex spawns = waiting.call(0, "MPI_Comm_spawn", 10, 20);
   RolesOfCalls roles(waiting.job());
   const Collectives collectives(waiting.job(), roles);
-  const auto has_no_rule = [&](CallIndex index) {
+  const auto is_of_no_operation = [&](CallIndex index) {
     const MpiCall& call = waiting.job().calls[index];
-    return collectives.has_no_rule(call, roles(call).role);
+    return collectives.is_of_no_operation(call, roles(call).role);
   };
-  CHECK(has_no_rule(counts));
-  CHECK_FALSE(has_no_rule(all));
-  waiting.job().comms[InstanceIndex(0)].inter = true;
-  waiting.job().comms[InstanceIndex(0)].sides[1].size = 3;
-  CHECK(has_no_rule(all));
-  waiting.job().comms[InstanceIndex(0)].inter = false;
-  waiting.job().comms[InstanceIndex(0)].sides[0].size = 1;
-  CHECK_FALSE(has_no_rule(counts));
+  CHECK_FALSE(is_of_no_operation(counts));
+  CHECK(is_of_no_operation(spawns));
+  waiting.job().calls[counts].comm = kNone;
+  CHECK(is_of_no_operation(counts));
 }
 
 }  // namespace uctrace::merge

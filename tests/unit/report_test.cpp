@@ -313,6 +313,8 @@ TEST_SUITE("unit") {
                                            "t_end_from",
                                            "src_memory",
                                            "dst_memory",
+                                           "src_library",
+                                           "dst_library",
                                            "path"});
     for (const char* key : {"src", "dst_process", "tag", "comm", "comm_id", "t_end_ns"}) {
       CHECK(unknown[key].is_null());
@@ -336,7 +338,10 @@ TEST_SUITE("unit") {
     std::ostringstream json, lines;
     write_messages(json, run, filter, {.format = Format::json, .limit = 3});
     write_messages(lines, run, filter, {.format = Format::ndjson});
-    const ordered_json all = ordered_json::parse(json.str());
+    const ordered_json whole = ordered_json::parse(json.str());
+    CHECK(whole["schema"] == kInfoSchema);
+    CHECK(whole["run"] == run.run_id);
+    const ordered_json all = whole["messages"];
     REQUIRE(all.size() == 3);
     std::istringstream stream(lines.str());
     std::size_t at = 0;
@@ -366,6 +371,84 @@ TEST_SUITE("unit") {
     CHECK(format_bytes(std::uint64_t{3} << 40) == "3.0 TiB");
     CHECK(format_duration(83100) == "83.1 us");
     CHECK(dump("\xff") == "\"\ufffd\"");
+  }
+
+  TEST_CASE("a narrow table cuts long texts, then leaves columns out, and says so") {
+    const Table table{.key = "t",
+                      .title = "Title",
+                      .columns = {{"site", "call site"},
+                                  {"bytes", "payload", Unit::bytes},
+                                  {"host", "host", Unit::text, true},
+                                  {"calls", "calls", Unit::count}},
+                      .rows = {{std::string("exchange_all_halos (solver/halo.c:123)"),
+                                std::uint64_t{1536}, std::string("node1"), std::uint64_t{7}}}};
+    const auto at = [&](std::size_t width) {
+      std::ostringstream text;
+      write_text(text, table, Colour::off, width);
+      return text.str();
+    };
+    CHECK(at(kAnyWidth) == at(62));
+    CHECK(at(51).find("exchange_all_..ver/halo.c:123)") == std::string::npos);
+    CHECK(at(51).find("node1") != std::string::npos);  // the long text is cut to 28
+    CHECK(at(50).find("node1") == std::string::npos);  // the spare column goes
+    CHECK(at(50).find("(--wide also shows: host)") != std::string::npos);
+    CHECK(at(32).find("calls") != std::string::npos);  // cut to 16
+    CHECK(at(31).find("calls") == std::string::npos);
+    for (std::size_t width = 20; width < 70; ++width) {
+      std::istringstream lines(at(width));
+      for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("(--wide")) CHECK(line.size() <= width);
+      }
+    }
+  }
+
+  TEST_CASE("beginnings of protocols and operations stand for all that begin so") {
+    const Run run = random_run(9);
+    const auto count = [&](const FilterSpec& spec) {
+      const Filter filter(run, spec);
+      return std::count_if(run.messages.begin(), run.messages.end(), [&](const Message& message) {
+        return filter.selects(message, path_of(run, message));
+      });
+    };
+    const auto of = [&](std::vector<std::string> FilterSpec::*asked, std::vector<std::string> names) {
+      FilterSpec spec;
+      spec.*asked = std::move(names);
+      return count(spec);
+    };
+    using Spec = FilterSpec;
+    CHECK(of(&Spec::protocol, {"rndv"}) == of(&Spec::protocol, {"rndv/get"}));
+    CHECK(of(&Spec::protocol, {"rndv"}) > 0);
+    CHECK(of(&Spec::op, {"am"}) == of(&Spec::op, {"am_short", "am_bcopy"}));
+    CHECK(of(&Spec::op, {"am"}) > of(&Spec::op, {"am_short"}));
+    CHECK_THROWS_AS(of(&Spec::op, {"a"}), Error);  // no whole word
+    CHECK_THROWS_AS(of(&Spec::protocol, {"rndvv"}), Error);
+    CHECK_THROWS_AS(of(&Spec::mpi, {"MPI"}), Error);  // names of other kinds are whole
+  }
+
+  TEST_CASE("what can choose nothing is refused") {
+    const Run run = random_run(9);
+    const auto between = [&](std::uint64_t from_ns, std::uint64_t to_ns) {
+      FilterSpec spec;
+      spec.from_ns = from_ns;
+      spec.to_ns = to_ns;
+      const Filter filter(run, spec);
+    };
+    CHECK_THROWS_AS(between(10, 10), Error);
+    CHECK_THROWS_AS(between(11, 10), Error);
+    CHECK_NOTHROW(between(9, 10));
+    FilterSpec lengths;
+    lengths.min_bytes = 2;
+    lengths.max_bytes = 1;
+    CHECK_THROWS_AS(Filter(run, lengths), Error);
+    std::ostringstream out;
+    FilterSpec of_messages;
+    of_messages.transport = {"tcp"};
+    CHECK_THROWS_AS(write_report(out, run, Filter(run, of_messages), {.by = ReportBy::call_sites}),
+                    Error);
+    write_report(out, run, Filter(run, of_messages), {.format = Format::json});
+    const ordered_json report = ordered_json::parse(out.str());
+    CHECK(!report.contains("call_sites"));
+    CHECK(dump(report["notes"]).find("by call site") != std::string::npos);
   }
 
   TEST_CASE("shares of contenders add up to the whole") {

@@ -270,6 +270,26 @@ TEST_CASE("simulate: every format has the ranks, and a limit shortens them") {
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 2);
 }
 
+TEST_CASE("simulate: what follows an @ may be a part of a name") {
+  Run run;
+  run.call_sites.resize(1);
+  run.call_sites[0].function = run.texts.intern("move@2");
+  run.call_sites[0].label = run.texts.intern("move@2 (a.c:1)");
+  Hypotheses asked;
+  for (const char* text : {"move@2=3", "move@2@2=3", "move@1=3", "move@2 (a.c:1)=3"}) {
+    asked.faster.push_back(cli::parse_faster(text));
+  }
+  const Hypotheses found = with_whole_names(run, asked);
+  CHECK(found.faster[0].what == "move@2");
+  CHECK(found.faster[0].ranks.empty());
+  CHECK(found.faster[1].what == "move@2");
+  CHECK(found.faster[1].ranks == std::vector<std::string>{"2"});
+  CHECK(found.faster[2].what == "move");
+  CHECK(found.faster[2].ranks == std::vector<std::string>{"1"});
+  CHECK(found.faster[3].what == "move@2 (a.c:1)");
+  CHECK(found.faster[3].ranks.empty());
+}
+
 TEST_CASE("simulate: hypotheses as they are written") {
   const Faster one = cli::parse_faster("f@g (a.c:1)@0,3=1.5");
   CHECK(one.what == "f@g (a.c:1)");

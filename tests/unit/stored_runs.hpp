@@ -49,6 +49,11 @@ class RandomRun {
       stack.first_frame = static_cast<std::uint32_t>(random_() % (sizes.rows + 1));
       stack.frames = static_cast<std::uint32_t>(random_() % (sizes.rows - stack.first_frame + 1));
     }
+    for (Setting& setting : run.settings) {
+      setting.first_process = static_cast<std::uint32_t>(random_() % sizes.rows);
+      setting.processes =
+          static_cast<std::uint32_t>(random_() % (sizes.rows - setting.first_process + 1));
+    }
     return run;
   }
 

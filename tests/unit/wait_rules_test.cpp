@@ -140,7 +140,17 @@ TEST_CASE("what calls do while others may be late is told by their names") {
   CHECK(role_of_call("MPI_Ibcast").begins);
   CHECK_FALSE(role_of_call("MPI_Bcast").begins);
   CHECK(role_of_call("MPI_Alltoallv").role == CallRole::over_counts);
-  CHECK(role_of_call("MPI_Bcast_init").role == CallRole::other);
+  CHECK(role_of_call("MPI_Ineighbor_allgather").role == CallRole::with_neighbours);
+  CHECK(role_of_call("MPI_Bcast_init").role == CallRole::manages);
+  CHECK(role_of_starts("MPI_Bcast_init") == CallRole::from_root);
+  CHECK(role_of_starts("MPI_Ibcast") == CallRole::other);
+  CHECK(role_of_starts("MPI_Send_init") == CallRole::other);
+  CHECK(role_of_call("MPI_Comm_spawn").role == CallRole::with_others);
+  CHECK(role_of_call("MPI_Comm_idup").begins);
+  CHECK(role_of_call("MPI_File_open").role == CallRole::opens_file);
+  CHECK(role_of_call("MPI_File_write_at_all").role == CallRole::on_file);
+  CHECK(role_of_call("MPI_File_write_at").role == CallRole::moves);
+  CHECK(role_of_call("MPI_Win_lock_all").role == CallRole::lock_all);
   CHECK(role_of_call("MPI_Comm_split").role == CallRole::manages);
   CHECK(role_of_call("MPI_Win_fence").role == CallRole::fence);
   CHECK(role_of_call("MPI_Put").role == CallRole::one_sided);

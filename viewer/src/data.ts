@@ -18,6 +18,8 @@ export interface Run {
   ucx: string | null;
   tool: string;
   complete: boolean;
+  /** Variables that were set, and for whom, in short; empty for none. */
+  settings: string;
 }
 
 export interface Process {
@@ -131,6 +133,36 @@ export interface Identity {
   result: 'holds' | 'violated' | 'incomplete';
 }
 
+/** What is worth looking at, by a rule of docs/findings.md; the most important one first. */
+export interface Finding {
+  rule: string;
+  finding: string;
+  advice: string;
+  /** What shows it. */
+  command: string;
+  /** How much it is about, of the time of all ranks, or of the payload: 0 to 1. */
+  share: number;
+  /** The records themselves are in doubt. */
+  doubts_records: boolean;
+}
+
+export type Reach = 'unknown' | 'process' | 'host' | 'network';
+
+/** Messages of one protocol, reach and class of sizes; latencies within 1/64. */
+export interface ProtocolSize {
+  protocol: string | null;
+  /** Where the two ends are: within a process, or a host, or on two hosts. */
+  reach: Reach;
+  /** As of a TrafficClass. */
+  size: number;
+  messages: number;
+  bytes: number;
+  untimed: number;
+  median_ns: number | null;
+  p99_ns: number | null;
+  per_second_bytes: number | null;
+}
+
 /** What stands between the packed tables and a clock. */
 export interface TimeData {
   from_ns: number;
@@ -163,6 +195,8 @@ export interface PageData {
   texts: string[];
   time: TimeData;
   packed: Packed;
+  findings: Finding[];
+  protocols: ProtocolSize[];
 }
 
 /** As it is in the page: each step once, and paths as indexes. */
@@ -185,6 +219,7 @@ const writtenData = record<WrittenData>({
     ucx: nullable(text),
     tool: text,
     complete: flag,
+    settings: text,
   }),
   processes: list(
     record<Process>({
@@ -296,6 +331,29 @@ const writtenData = record<WrittenData>({
     bytes: count,
     deflated: text,
   }),
+  findings: list(
+    record<Finding>({
+      rule: text,
+      finding: text,
+      advice: text,
+      command: text,
+      share: primitive<number>('a number', (v) => Number.isFinite(v)),
+      doubts_records: flag,
+    }),
+  ),
+  protocols: list(
+    record<ProtocolSize>({
+      protocol: nullable(text),
+      reach: oneOf<Reach>('unknown', 'process', 'host', 'network'),
+      size: count,
+      messages: count,
+      bytes: count,
+      untimed: count,
+      median_ns: nullable(count),
+      p99_ns: nullable(count),
+      per_second_bytes: nullable(count),
+    }),
+  ),
 });
 
 function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): void {

@@ -19,9 +19,11 @@ import { makeView } from './view';
 import { makeContendersPanel } from './views/contenders_panel';
 import { makeDeviceGraph } from './views/device_graph';
 import { makeFilterBar } from './views/filter_bar';
+import { makeFindings } from './views/findings';
 import { makeFunctionsPanel } from './views/functions_panel';
 import { makeGraphPanel } from './views/graph_panel';
 import { makeIdentities } from './views/identities';
+import { makeProtocols } from './views/protocols';
 import { makeMatrixPanel } from './views/matrix_panel';
 import { makeHeader } from './views/run_header';
 import { addShortcuts } from './views/shortcuts';
@@ -88,12 +90,14 @@ async function showPage(root: HTMLElement, data: PageData): Promise<void> {
     element(
       'main',
       {},
+      ...makeFindings(data),
       filters.root,
       matrix.root,
       timeline.root,
       graph.root,
       ...ofGpus.map(({ root }) => root),
       element('div', { class: 'halves' }, functions.root, contenders.root),
+      makeProtocols(data),
       makeIdentities(data),
     ),
     element(

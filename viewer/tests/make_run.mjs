@@ -223,6 +223,7 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
       ucx: '1.13.1',
       tool: '0.1.0',
       complete: true,
+      settings: 'UCX_TLS=tcp (rank 1)',
     },
     processes: Array.from({ length: ranks }, (_, rank) => ({
       rank,
@@ -263,6 +264,29 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
       },
     ],
     notes: ['2 receives have no sender in the recording; their source is shown as unknown.'],
+    findings: [
+      {
+        rule: 'settings-differ',
+        finding: 'rank 1 has UCX_TLS=tcp<b>, all others none',
+        advice: 'set it for all',
+        command: 'uctrace info run --list settings',
+        share: 0,
+        doubts_records: false,
+      },
+    ],
+    protocols: [
+      {
+        protocol: 'rndv/get/zcopy',
+        reach: 'host',
+        size: 17,
+        messages: 12,
+        bytes: 12 * 65536,
+        untimed: 0,
+        median_ns: 41000,
+        p99_ns: 96000,
+        per_second_bytes: 1500000000,
+      },
+    ],
     ...makeTime({ classes, cells, duration, slabs, limit }),
   };
 }

@@ -325,10 +325,35 @@ async function openPage(context, file, problems) {
   return page;
 }
 
+/** Findings are the first section, and what they and the table of protocols hold is shown as text. */
+async function checkFindings({ page, data }) {
+  const items = page.getByTestId('findings').locator('li');
+  assert.deepEqual(
+    await items.locator('> :first-child').allTextContents(),
+    data.findings.map(({ finding }) => finding),
+  );
+  assert.deepEqual(
+    await items.locator('code').allTextContents(),
+    data.findings.map(({ command }) => command),
+  );
+  if (data.findings.length > 0) {
+    assert.equal(await page.locator('main > section').first().getAttribute('id'), 'findings');
+  }
+  const rows = page.getByTestId('protocols-table').locator('tbody tr');
+  assert.deepEqual(
+    await rows.evaluateAll((all) =>
+      all.map((row) => [row.querySelector('th').textContent, Number(row.querySelector('[data-value]').dataset.value)]),
+    ),
+    data.protocols.map(({ protocol, messages }) => [protocol ?? 'not known', messages]),
+  );
+  console.log(`ok   ${data.findings.length} findings, ${data.protocols.length} protocols by size`);
+}
+
 /** All that a page has, with GPUs or without. */
 async function checkPage(report, listed) {
   const { data } = report;
   assert.equal(await report.control('command').textContent(), data.run.command);
+  await checkFindings(report);
   if ((await report.control('matrix-table').count()) > 0) {
     await checkSums(report, messagesOfPage(data), 'the data of the page');
     if (listed) await checkSums(report, listed, options.messages);

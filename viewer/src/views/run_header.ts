@@ -16,6 +16,7 @@ export function makeHeader(data: PageData): HTMLElement {
     ['UCX', run.ucx ?? 'none'],
     ['Run', run.complete ? 'complete' : 'not complete'],
   ];
+  if (run.settings !== '') facts.push(['Settings', run.settings]);
   const header = element(
     'header',
     {},

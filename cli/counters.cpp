@@ -1,0 +1,73 @@
+// The verb `counters`: reads the counter files of a folder, once or again and again. A process
+// that still counts is not disturbed.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "cli/counter_profiles.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
+#include "event-log/reader/counter_matrix.hpp"
+#include "event-log/reader/error.hpp"
+#include "log-merger/reports/counter_files.hpp"
+#include "log-merger/reports/counter_tables.hpp"
+
+namespace uctrace::cli {
+namespace {
+
+bool writes_files(const CountersCommand& command) {
+  return !command.prof.empty() || !command.gather.empty() || !command.matrices.empty() ||
+         !command.directed.empty();
+}
+
+void write_files(const CountersCommand& command, const std::vector<log::CounterSnapshot>& job) {
+  if (!command.prof.empty()) write_profs(command.prof, job);
+  if (!command.gather.empty()) write_gathered(command.gather, job);
+  const log::CounterMatrix matrix = log::matrix_of(job);
+  if (!command.matrices.empty()) write_matrices(command.matrices, matrix, true);
+  if (!command.directed.empty()) write_matrices(command.directed, matrix, false);
+}
+
+void show(const CountersCommand& command, const std::vector<log::CounterSnapshot>& job) {
+  if (writes_files(command)) {
+    write_files(command, job);
+    return;
+  }
+  CountersOptions options = command.options;
+  options.colour = colour_of_output();
+  write_counters(std::cout, job, options);
+  std::cout.flush();
+}
+
+// Until `seconds` are over, or SIGUSR1, which is blocked, says that it is time.
+void wait_for_turn(std::size_t seconds) {
+  sigset_t asked;
+  sigemptyset(&asked);
+  sigaddset(&asked, SIGUSR1);
+  const timespec most{static_cast<time_t>(std::max<std::size_t>(seconds, 1)), 0};
+  sigtimedwait(&asked, nullptr, &most);
+}
+
+void hold_signal() {
+  sigset_t asked;
+  sigemptyset(&asked);
+  sigaddset(&asked, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &asked, nullptr);
+}
+
+}  // namespace
+
+int run(const CountersCommand& command) {
+  end_quietly_on_closed_pipe();
+  if (command.every_s) hold_signal();
+  for (;;) {
+    const std::vector<log::CounterSnapshot> job = read_counter_folder(command.folder);
+    show(command, job);
+    if (!command.every_s || !any_counts(job)) return kOk;
+    wait_for_turn(*command.every_s);
+  }
+}
+
+}  // namespace uctrace::cli

@@ -1,0 +1,321 @@
+#include "event-log/reader/counter_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "event-log/reader/fixed_text.hpp"
+
+namespace uctrace::log {
+namespace {
+
+using Cause = FileError::Cause;
+using Words = std::vector<std::uint64_t>;
+
+[[noreturn]] void refuse(const std::string& name, Cause cause, std::string why,
+                         std::string to_do = "record the run again, or leave this file out") {
+  throw FileError(cause, {"cannot read the counters " + name, std::move(why), std::move(to_do)});
+}
+
+// Bytes from the start of the file, as many as there are.
+std::size_t read_start(int fd, void* to, std::size_t bytes, const std::string& name) {
+  std::size_t got = 0;
+  while (got < bytes) {
+    const ssize_t n = pread(fd, static_cast<char*>(to) + got, bytes - got, static_cast<off_t>(got));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      refuse(name, Cause::system, std::strerror(errno), "check the path and its permissions");
+    }
+    if (n == 0) break;
+    got += static_cast<std::size_t>(n);
+  }
+  return got;
+}
+
+CounterPage read_page(int fd, const std::string& name) {
+  CounterPage page{};
+  const std::size_t got = read_start(fd, &page, sizeof page, name);
+  if (got < sizeof page || page.magic == 0) {
+    refuse(name, Cause::unfinished, "its process had not begun to write it", "leave this file out");
+  }
+  if (page.magic == __builtin_bswap64(kCounterMagic)) {
+    refuse(name, Cause::foreign, "it comes from a machine of the other byte order",
+           "read it on a machine like the one that wrote it");
+  }
+  if (page.magic != kCounterMagic) {
+    refuse(name, Cause::foreign, "it is not a counter file of uctrace", "name a data folder");
+  }
+  if (page.version != kCounterVersion) {
+    refuse(name, Cause::foreign,
+           "it has version " + std::to_string(page.version) + ", this uctrace reads version " +
+               std::to_string(kCounterVersion),
+           "read it with the uctrace that wrote it");
+  }
+  if (page.page_bytes != kCounterPageBytes || page.storage > Storage::drained || page.closed > 1 ||
+      page.world_rank < -1 || page.world_size < 0) {
+    refuse(name, Cause::unfinished, "its first page is damaged");
+  }
+  return page;
+}
+
+// A file that its process maps and goes on writing is read word by word, so that no number is
+// seen half stored. All others are at rest, or copies.
+class Mapping {
+ public:
+  Mapping(int fd, std::size_t bytes)
+      : bytes_(bytes), at_(mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0)) {}
+  ~Mapping() {
+    if (at_ != MAP_FAILED) munmap(at_, bytes_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  bool ok() const { return at_ != MAP_FAILED; }
+  void copy(Words& to) const {
+    const auto* from = static_cast<const std::uint64_t*>(at_);
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
+  }
+
+ private:
+  std::size_t bytes_;
+  void* at_;
+};
+
+std::size_t size_of(int fd) {
+  struct stat status {};
+  return fstat(fd, &status) == 0 && status.st_size > 0 ? static_cast<std::size_t>(status.st_size)
+                                                       : 0;
+}
+
+Words read_words(int fd, const CounterPage& page, const std::string& name) {
+  const std::size_t bytes = page.written_bytes;
+  if (bytes < kCounterPageBytes || bytes % sizeof(std::uint64_t) != 0) {
+    refuse(name, Cause::unfinished, "its first page is damaged");
+  }
+  if (size_of(fd) < bytes) refuse(name, Cause::unfinished, "it is cut short");
+  Words words(bytes / sizeof(std::uint64_t));
+  if (page.storage == Storage::mapped && page.closed == 0) {
+    const Mapping mapping(fd, bytes);
+    if (mapping.ok()) {
+      mapping.copy(words);
+      return words;
+    }
+  }
+  if (read_start(fd, words.data(), bytes, name) < bytes) {
+    refuse(name, Cause::unfinished, "it is cut short");
+  }
+  return words;
+}
+
+template <typename Record>
+Record record_at(std::span<const std::uint64_t> words) {
+  Record record;
+  std::memcpy(&record, words.data(), sizeof record);
+  return record;
+}
+
+std::string text_of(std::span<const std::uint64_t> words) {
+  const auto* text = reinterpret_cast<const char*>(words.data());
+  return {text, strnlen(text, words.size_bytes())};
+}
+
+void take_communicator(CountedCommunicator& made, const CounterName& name,
+                       std::span<const std::uint64_t> words) {
+  made.size = static_cast<std::uint32_t>(name.value & kCommunicatorSizeMask);
+  made.inter = (name.value & kCommunicatorInter) != 0;
+  made.runs.clear();
+  std::uint64_t members = 0;
+  for (; words.size_bytes() >= sizeof(RankRun); words = words.subspan(sizeof(RankRun) / 8)) {
+    made.runs.push_back(record_at<RankRun>(words));
+    members += made.runs.back().count;
+  }
+  // A list that says something else than the size does is none.
+  made.members_known = (name.value & kMembersUnknown) == 0 && members == made.size;
+  if (!made.members_known) made.runs.clear();
+}
+
+void take_name(CounterSnapshot& to, const CounterName& name, std::span<const std::uint64_t> words) {
+  switch (name.kind) {
+    case CounterNameKind::worker:
+      to.workers.push_back(name.value);
+      break;
+    case CounterNameKind::peer:
+      to.peers[name.number] = name.value;
+      break;
+    case CounterNameKind::interface:
+      to.interfaces[name.number] = text_of(words);
+      break;
+    case CounterNameKind::communicator:
+      take_communicator(to.communicators[name.number], name, words);
+      break;
+    case CounterNameKind::communicator_label:
+      to.communicators[name.number].label = text_of(words);
+      break;
+    case CounterNameKind::mpi_function:
+      to.functions[name.number] = text_of(words);
+      break;
+    case CounterNameKind::device:
+      to.devices[name.number] = text_of(words);
+      break;
+    case CounterNameKind::library:
+      to.library = text_of(words);
+      break;
+  }
+}
+
+// False: it is damaged.
+bool take_names(CounterSnapshot& to, std::span<const std::uint64_t> words) {
+  constexpr std::size_t kLead = sizeof(CounterName) / sizeof(std::uint64_t);
+  while (words.size() >= kLead && words[0] != 0) {
+    const auto name = record_at<CounterName>(words);
+    if (name.words > kMaxNameWords || name.words > words.size() - kLead) return false;
+    take_name(to, name, words.subspan(kLead, name.words));
+    words = words.subspan(kLead + name.words);
+  }
+  return true;
+}
+
+bool take_rows(CounterSnapshot& to, std::span<const std::uint64_t> words) {
+  constexpr std::size_t kWords = sizeof(CounterRow) / sizeof(std::uint64_t);
+  for (; words.size() >= kWords; words = words.subspan(kWords)) {
+    const auto row = record_at<CounterRow>(words);
+    if (row.key == 0) continue;
+    if (bin_of(row.key) >= kSizeBins) return false;
+    ++to.row_count;
+    to.rows[row.key] += {row.messages, row.bytes};
+  }
+  return true;
+}
+
+bool take_sections(CounterSnapshot& to, std::span<const std::uint64_t> words) {
+  constexpr std::size_t kLead = sizeof(CounterSection) / sizeof(std::uint64_t);
+  while (!words.empty()) {
+    if (words.size() < kLead) return false;
+    const auto section = record_at<CounterSection>(words);
+    if (section.magic != kCounterSectionMagic || section.bytes % sizeof section != 0 ||
+        section.bytes < sizeof section || section.bytes > words.size_bytes()) {
+      return false;
+    }
+    const std::size_t all = section.bytes / sizeof(std::uint64_t);
+    const auto content = words.subspan(kLead, all - kLead);
+    if (section.kind == CounterSectionKind::names && !take_names(to, content)) return false;
+    if (section.kind == CounterSectionKind::rows && !take_rows(to, content)) return false;
+    words = words.subspan(all);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> CountedCommunicator::members() const {
+  std::vector<std::int32_t> ranks;
+  if (!members_known) return ranks;
+  for (const RankRun& run : runs) {
+    for (std::uint32_t i = 0; i < run.count; ++i) {
+      ranks.push_back(
+          static_cast<std::int32_t>(std::int64_t{run.first} + std::int64_t{run.stride} * i));
+    }
+  }
+  return ranks;
+}
+
+std::string CounterSnapshot::host() const { return std::string(text_in(page.host)); }
+
+std::int32_t CounterSnapshot::rank() const {
+  if (page.world_rank >= 0) return page.world_rank;
+  return page.launch_size > 0 ? page.launch_rank : -1;
+}
+
+std::uint64_t CounterSnapshot::unplaced_messages() const {
+  std::uint64_t sum = 0;
+  for (const UnplacedCount& count : page.unplaced) sum += count.messages;
+  return sum;
+}
+
+CounterFile::CounterFile(const std::filesystem::path& path) : name_(path.string()) {
+  const InputFile regular(name_);  // refuses devices and pipes without waiting for them
+  if (!regular.is_open()) throw regular.failure(name_);
+  fd_ = open(regular.path_to_open(name_).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd_ < 0) {
+    refuse(name_, Cause::system, std::strerror(errno), "check the path and its permissions");
+  }
+  try {
+    read_page(fd_, name_);
+  } catch (...) {
+    close(fd_);
+    throw;
+  }
+}
+
+CounterFile::CounterFile(CounterFile&& other) noexcept
+    : name_(std::move(other.name_)), fd_(std::exchange(other.fd_, -1)) {}
+
+CounterFile::~CounterFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+CounterSnapshot CounterFile::read() const {
+  CounterSnapshot snapshot;
+  snapshot.page = read_page(fd_, name_);
+  const Words words = read_words(fd_, snapshot.page, name_);
+  const std::span all(words);
+  snapshot.page = record_at<CounterPage>(all);
+  snapshot.file_bytes = all.size_bytes();
+  if (!take_sections(snapshot, all.subspan(kCounterPageBytes / sizeof(std::uint64_t)))) {
+    refuse(name_, Cause::unfinished, "its sections are damaged");
+  }
+  return snapshot;
+}
+
+CounterFolder open_counters(const std::filesystem::path& folder) {
+  CounterFolder found;
+  std::vector<std::filesystem::path> paths;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->path().extension() == kCounterSuffix) paths.push_back(it->path());
+  }
+  if (error) {
+    throw Error({"cannot read the folder " + folder.string(), error.message(),
+                 "check the path and its permissions"});
+  }
+  std::sort(paths.begin(), paths.end());
+  for (const auto& path : paths) {
+    try {
+      found.files.emplace_back(path);
+    } catch (const FileError& problem) {
+      found.unread.push_back(problem.message());
+    }
+  }
+  return found;
+}
+
+CounterPeers::CounterPeers(const std::vector<CounterSnapshot>& job) {
+  for (const CounterSnapshot& process : job) {
+    if (process.rank() < 0) continue;
+    for (const std::uint64_t uid : process.workers) {
+      rank_of_worker_.emplace(uid, process.rank());
+    }
+  }
+}
+
+std::optional<std::int32_t> CounterPeers::rank_of(const CounterSnapshot& process,
+                                                  std::uint64_t subject) const {
+  if (subject < kNamedPeer) return static_cast<std::int32_t>(subject);
+  if (subject == kUnknownPeer) return std::nullopt;
+  const auto peer = process.peers.find(static_cast<std::uint32_t>(subject & (kNamedPeer - 1)));
+  if (peer == process.peers.end()) return std::nullopt;
+  const auto rank = rank_of_worker_.find(peer->second);
+  if (rank == rank_of_worker_.end()) return std::nullopt;
+  return rank->second;
+}
+
+}  // namespace uctrace::log

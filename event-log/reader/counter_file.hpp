@@ -1,0 +1,102 @@
+// Reads counter files (event-log/format/counter_file.hpp) while their processes go on counting, or
+// after. For offline code.
+//
+//   CounterFile file(path);                  // keeps it open
+//   CounterSnapshot now = file.read();       // as often as wanted; stops nobody
+//
+// A number of a later snapshot is never less than the same one of an earlier snapshot (modulo
+// 2^64: subtract as unsigned words).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "event-log/format/counter_file.hpp"
+#include "event-log/format/definitions.hpp"
+#include "event-log/reader/input_file.hpp"
+
+namespace uctrace::log {
+
+struct CounterTotal {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  CounterTotal& operator+=(const CounterTotal& other) {
+    messages += other.messages;
+    bytes += other.bytes;
+    return *this;
+  }
+  bool operator==(const CounterTotal&) const = default;
+};
+
+struct CountedCommunicator {
+  std::uint32_t size = 0;  // of its members, or of the remote group
+  bool inter = false;
+  bool members_known = false;
+  std::vector<RankRun> runs;
+  std::string label;
+
+  // Ranks in MPI_COMM_WORLD, in order; empty where they are not known.
+  std::vector<std::int32_t> members() const;
+};
+
+// One process at one moment.
+struct CounterSnapshot {
+  CounterPage page{};
+  std::map<CounterKey, CounterTotal> rows;       // of one key one, sums where the file has several
+  std::vector<std::uint64_t> workers;            // uids
+  std::map<std::uint32_t, std::uint64_t> peers;  // number -> uid of its worker
+  std::map<std::uint32_t, std::string> interfaces, functions, devices;
+  std::map<std::uint32_t, CountedCommunicator> communicators;
+  std::string library;
+  std::uint64_t row_count = 0;   // rows in use, and
+  std::uint64_t file_bytes = 0;  // how large the file is
+
+  std::string host() const;
+  // In MPI_COMM_WORLD, else as the launcher counts; -1 where there is none.
+  std::int32_t rank() const;
+  std::uint64_t unplaced_messages() const;
+};
+
+class CounterFile {
+ public:
+  // Throws FileError where it cannot be opened or is none; `unfinished` where its process has only
+  // just begun it.
+  explicit CounterFile(const std::filesystem::path& path);
+  CounterFile(CounterFile&&) noexcept;
+  CounterFile& operator=(CounterFile&&) = delete;
+  ~CounterFile();
+
+  // Throws FileError where it is damaged.
+  CounterSnapshot read() const;
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  int fd_ = -1;
+};
+
+// All processes of a folder, in the order of their ranks and names. What cannot be read is told by
+// `unread`, a line each.
+struct CounterFolder {
+  std::vector<CounterFile> files;
+  std::vector<std::string> unread;
+};
+CounterFolder open_counters(const std::filesystem::path& folder);
+
+// Who the peers of a job's processes are.
+class CounterPeers {
+ public:
+  explicit CounterPeers(const std::vector<CounterSnapshot>& job);
+  // The rank of the subject of a row about a peer; nothing where it is not known.
+  std::optional<std::int32_t> rank_of(const CounterSnapshot& process, std::uint64_t subject) const;
+
+ private:
+  std::map<std::uint64_t, std::int32_t> rank_of_worker_;
+};
+
+}  // namespace uctrace::log

@@ -1,0 +1,121 @@
+#include "event-log/reader/counter_matrix.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace uctrace::log {
+namespace {
+
+std::optional<CounterClass> class_of(CounterKind kind) {
+  switch (kind) {
+    case CounterKind::external:
+      return CounterClass::external;
+    case CounterKind::internal:
+      return CounterClass::internal;
+    case CounterKind::one_sided_sent:
+      return CounterClass::one_sided_sent;
+    case CounterKind::one_sided_received:
+      return CounterClass::one_sided_received;
+    case CounterKind::collective:
+    case CounterKind::collective_each:
+      return CounterClass::collective;
+    default:
+      return std::nullopt;
+  }
+}
+
+class Builder {
+ public:
+  explicit Builder(const std::vector<CounterSnapshot>& job) : job_(job), peers_(job) {}
+
+  CounterMatrix build() {
+    for (const CounterSnapshot& process : job_) {
+      matrix_.ranks = std::max(matrix_.ranks, process.page.world_size);
+      for (const auto& [key, total] : process.rows) add(process, key, total);
+    }
+    for (const auto& cells : matrix_.cells) {
+      for (const auto& [pair, cell] : cells) {
+        matrix_.ranks = std::max({matrix_.ranks, pair.first + 1, pair.second + 1});
+      }
+    }
+    return std::move(matrix_);
+  }
+
+ private:
+  void add(const CounterSnapshot& process, CounterKey key, const CounterTotal& total) {
+    const auto which = class_of(kind_of(key));
+    if (!which) return;
+    const auto number = static_cast<std::size_t>(*which);
+    if (kind_of(key) == CounterKind::collective_each) {
+      add_each(process, static_cast<std::uint32_t>(subject_of(key)), total);
+      return;
+    }
+    const auto peer = peers_.rank_of(process, subject_of(key));
+    if (!peer || process.rank() < 0) {
+      matrix_.unknown[number] += total;
+      return;
+    }
+    CounterCell& cell = matrix_.cells[number][{process.rank(), *peer}];
+    cell.total += total;
+    cell.bins[bin_of(key)] += total.messages;
+  }
+
+  void add_each(const CounterSnapshot& process, std::uint32_t number, const CounterTotal& total) {
+    const auto class_number = static_cast<std::size_t>(CounterClass::collective);
+    const auto comm = process.communicators.find(number);
+    if (comm == process.communicators.end() || !comm->second.members_known || process.rank() < 0) {
+      matrix_.unknown[class_number] += total;
+      return;
+    }
+    for (const std::int32_t member : comm->second.members()) {
+      if (member == process.rank() && !comm->second.inter) continue;
+      matrix_.cells[class_number][{process.rank(), member}].total += total;
+    }
+  }
+
+  const std::vector<CounterSnapshot>& job_;
+  CounterPeers peers_;
+  CounterMatrix matrix_;
+};
+
+}  // namespace
+
+std::string_view name_of(CounterClass which) {
+  static constexpr std::string_view kNames[] = {"external", "internal", "one-sided-sent",
+                                                "one-sided-received", "collective"};
+  static_assert(std::size(kNames) == kCounterClasses);
+  return kNames[static_cast<std::size_t>(which)];
+}
+
+CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job) { return Builder(job).build(); }
+
+std::vector<std::vector<double>> square_of(const CounterMatrix& matrix,
+                                           const std::vector<CounterClass>& classes, MatrixOf what,
+                                           bool symmetric) {
+  const auto size = static_cast<std::size_t>(std::max(matrix.ranks, 0));
+  std::vector<std::vector<double>> messages(size, std::vector<double>(size)), bytes = messages;
+  for (const CounterClass which : classes) {
+    for (const auto& [pair, cell] : matrix.of(which)) {
+      const auto from = static_cast<std::size_t>(pair.first);
+      const auto to = static_cast<std::size_t>(pair.second);
+      messages[from][to] += static_cast<double>(cell.total.messages);
+      bytes[from][to] += static_cast<double>(cell.total.bytes);
+    }
+  }
+  // As Open MPI's scripts have it: the mean of both directions, in both places.
+  for (std::size_t i = 0; symmetric && i < size; ++i) {
+    for (std::size_t j = i + 1; j < size; ++j) {
+      messages[i][j] = messages[j][i] = (messages[i][j] + messages[j][i]) / 2;
+      bytes[i][j] = bytes[j][i] = (bytes[i][j] + bytes[j][i]) / 2;
+    }
+  }
+  if (what == MatrixOf::messages) return messages;
+  for (std::size_t i = 0; what == MatrixOf::average && i < size; ++i) {
+    for (std::size_t j = 0; j < size; ++j) {
+      bytes[i][j] = messages[i][j] != 0 ? bytes[i][j] / messages[i][j] : 0;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace uctrace::log

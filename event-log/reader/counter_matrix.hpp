@@ -1,0 +1,54 @@
+// What the processes of a job sent to each other, summed from their counters: by class, sender and
+// peer, all ranks in MPI_COMM_WORLD. For offline code.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "event-log/reader/counter_file.hpp"
+
+namespace uctrace::log {
+
+enum class CounterClass : std::uint8_t {
+  external,
+  internal,
+  one_sided_sent,
+  one_sided_received,
+  collective,
+};
+inline constexpr std::size_t kCounterClasses = 5;
+std::string_view name_of(CounterClass which);  // "external", "one-sided-sent", ...
+
+using RankPair = std::pair<std::int32_t, std::int32_t>;  // who counted, and the peer
+using SizeBins = std::array<std::uint64_t, kSizeBins>;   // messages
+
+struct CounterCell {
+  CounterTotal total;
+  SizeBins bins{};  // not of what collective calls mean for each member
+};
+
+struct CounterMatrix {
+  std::array<std::map<RankPair, CounterCell>, kCounterClasses> cells;
+  // What is about nobody that could be named, or was counted by a process without a rank.
+  std::array<CounterTotal, kCounterClasses> unknown{};
+  std::int32_t ranks = 0;  // one more than the greatest there is, and at least the world's size
+
+  const std::map<RankPair, CounterCell>& of(CounterClass which) const {
+    return cells[static_cast<std::size_t>(which)];
+  }
+};
+
+CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job);
+
+// A square of numbers, row by row: of the class, or of several added.
+enum class MatrixOf : std::uint8_t { messages, bytes, average };
+std::vector<std::vector<double>> square_of(const CounterMatrix& matrix,
+                                           const std::vector<CounterClass>& classes, MatrixOf what,
+                                           bool symmetric);
+
+}  // namespace uctrace::log

@@ -1,0 +1,102 @@
+// Counting who sends how much to whom, with or without events (`record --counters`; the layout is
+// event-log/format/counter_file.hpp). The shims call count() where a thing has happened.
+//
+// Each lane adds to rows of its own, in a table that the helper made: a multiplication to find the
+// row, a compare and two additions, about 3 ns. A key that is new takes a free row. A table that
+// gets full is left for a larger one; what it holds stays, and keys that come again get another row
+// there. So no row ever moves, and nothing waits. What finds no room is counted in the page of the
+// file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/format/counter_file.hpp"
+#include "event-log/recorder/own.hpp"
+#include "event-log/recorder/recorder.hpp"
+
+namespace uctrace::log {
+
+namespace detail {
+// 0: nothing is counted here. kCounts, and kCountsOnly where no events are recorded.
+UCTRACE_OWN extern constinit std::uint8_t counting;
+inline constexpr std::uint8_t kCounts = 1, kCountsOnly = 2;
+
+// Which UCP tags are of messages that the program asked MPI for: (tag & mask) == value. The mask is
+// 0 while no MPI is known: then all are.
+struct TagRule {
+  std::uint64_t mask, value;
+};
+UCTRACE_OWN extern constinit TagRule tag_rule;
+
+inline std::uint8_t counting_now() {
+#if defined(__SANITIZE_THREAD__)
+  return __atomic_load_n(&counting, __ATOMIC_RELAXED);
+#else
+  return counting;
+#endif
+}
+
+// The row of the key, if need be a new one; nullptr: there is no room.
+CounterRow* find_row(Lane& lane, CounterKey key);
+void count_unplaced(CounterKey key, std::uint64_t messages, std::uint64_t bytes);
+}  // namespace detail
+
+// Set before anything is counted, and for good.
+inline bool counts() { return detail::counting_now() != 0; }
+inline bool counts_only() {
+  return __builtin_expect((detail::counting_now() & detail::kCountsOnly) != 0, 0);
+}
+
+// Adds to the row of the key: `messages` of together `bytes`.
+UCTRACE_HOT inline void count_in(Lane& lane, CounterKey key, std::uint64_t bytes,
+                                 std::uint64_t messages = 1) {
+  const CountedRows& rows = lane.counted;
+  CounterRow* row = rows.rows + counter_home(key, rows.capacity);
+  if (row->key != key) [[unlikely]] {
+    row = detail::find_row(lane, key);
+    if (row == nullptr) [[unlikely]] {
+      detail::count_unplaced(key, messages, bytes);
+      return;
+    }
+  }
+  reinterpret_cast<Counter&>(row->messages) += messages;
+  reinterpret_cast<Counter&>(row->bytes) += bytes;
+}
+
+UCTRACE_HOT inline void count(CounterKind kind, std::uint64_t subject, std::uint64_t bytes) {
+  const CounterKey key = counter_key(kind, size_bin(bytes), subject);
+  if (Lane* mine = lane()) [[likely]] {
+    count_in(*mine, key, bytes);
+  } else {
+    detail::count_unplaced(key, 1, bytes);
+  }
+}
+
+// True of a message that a call of the program sent, or that no MPI is known to have sent.
+inline bool is_programs_message(std::uint64_t ucp_tag) {
+  return (ucp_tag & detail::tag_rule.mask) == detail::tag_rule.value;
+}
+// This thread is in a point-to-point call of the program that sends: what UCP is asked for with a
+// tag of the program is that, and elsewhere it is MPI's own.
+extern thread_local constinit bool in_programs_send __attribute__((tls_model("initial-exec")));
+inline bool has_tag_rule() { return detail::tag_rule.mask != 0; }
+
+// Once MPI is known.
+void set_tag_rule(std::uint64_t mask, std::uint64_t value);
+
+// --- slow paths ----------------------------------------------------------------------------------
+
+// Before the first lane: UCTRACE_COUNTERS, which is "only" or "too".
+void read_counting();
+
+// Asks the helper for room for so many rows, which this thread will soon have.
+void expect_rows(std::size_t rows);
+
+// What a number in subjects stands for; at most kMaxNameWords words. A name that finds no room is
+// counted. Lock-free, without a system call.
+void name_counter(CounterNameKind kind, std::uint32_t number, std::uint64_t value,
+                  const void* words, std::size_t count);
+void name_counter(CounterNameKind kind, std::uint32_t number, const char* text);
+
+}  // namespace uctrace::log

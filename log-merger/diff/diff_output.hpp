@@ -1,0 +1,32 @@
+// What `uctrace diff` prints.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "log-merger/diff/diff.hpp"
+#include "log-merger/reports/table.hpp"
+
+namespace uctrace::diff {
+
+struct DiffOptions {
+  Format format = Format::table;
+  std::optional<std::size_t> limit = {};  // changes
+  bool all = false;                       // also what is no change, in text
+  Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;
+};
+
+// `name_a`, `name_b`: the folders, as the user named them.
+struct ComparedRuns {
+  const RunMeasures& a;
+  const RunMeasures& b;
+  std::string name_a, name_b;
+};
+
+void write_diff(std::ostream& out, const ComparedRuns& runs, const Diff& diff,
+                const DiffOptions& options);
+
+}  // namespace uctrace::diff

@@ -1,0 +1,54 @@
+// Where the ranks of a run are, where they would better be, and what the model says of both.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "log-merger/placement/node_shape.hpp"
+#include "log-merger/placement/rank_matrix.hpp"
+#include "placement/machine.hpp"
+
+namespace uctrace {
+
+struct PlacementWish {
+  PlacementBy by = PlacementBy::bytes;
+  std::optional<std::uint64_t> slots = {};  // ranks that a node takes; as many as ran there
+  std::filesystem::path topology = {};      // of each node; empty: what is known of it
+  placement::LevelCosts costs = {};
+};
+
+struct PlannedNode {
+  std::string host;
+  std::uint32_t slots = 0;
+  std::optional<NodeShape> shape = {};  // nullopt: its cores are taken to be alike
+};
+
+struct Candidate {
+  const char* name = "";
+  placement::Placement placement;
+  placement::Outcome outcome;
+};
+
+struct PlacementPlan {
+  PlacementBy by = PlacementBy::bytes;
+  std::vector<PlannedNode> nodes;
+  placement::Machine machine;
+  std::vector<Candidate> candidates;  // now, packed, cyclic, proposed
+  std::uint64_t total = 0, left_out = 0;
+  double gain = 0;  // of `proposed` over `now`, 0 to 1
+  bool keep = true;
+  bool by_scotch = false;  // SCOTCH was asked, too
+
+  const Candidate& now() const { return candidates.front(); }
+  const Candidate& proposed() const { return candidates.back(); }
+  const PlannedNode& node_of(std::uint32_t slot) const { return nodes[machine.slots[slot].node]; }
+};
+
+// `folder`: of the data, in which topologies of nodes may lie.
+PlacementPlan make_plan(const RowSource& source, const std::filesystem::path& folder,
+                        const PlacementWish& wish);
+
+}  // namespace uctrace

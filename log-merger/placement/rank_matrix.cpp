@@ -1,0 +1,109 @@
+#include "log-merger/placement/rank_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "event-log/reader/error.hpp"
+#include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/traffic.hpp"
+
+namespace uctrace {
+namespace {
+
+constexpr std::int32_t kNoRank = -1;
+
+[[noreturn]] void refuse(std::string why, std::string to_do) {
+  throw Error({.what = "cannot place the ranks of this run",
+               .why = std::move(why),
+               .to_do = std::move(to_do)});
+}
+
+// The rank of each process in the first world, and the host of each rank.
+std::vector<std::int32_t> ranks_of(const Run& run, std::vector<std::string>& hosts) {
+  std::vector<std::int32_t> ranks(run.processes.size(), kNoRank);
+  std::int32_t size = 0;
+  for (const Process& process : run.processes) {
+    if (process.world == 0 && process.rank >= 0) size = std::max(size, process.world_size);
+  }
+  if (size <= 0) {
+    refuse("no process of it has a rank: it is no job of MPI, or died in MPI_Init",
+           "record a job of MPI");
+  }
+  hosts.assign(static_cast<std::size_t>(size), "");
+  for (std::size_t i = 0; i < run.processes.size(); ++i) {
+    const Process& process = run.processes[i];
+    if (process.world != 0 || process.rank < 0 || process.rank >= size) continue;
+    ranks[i] = process.rank;
+    hosts[static_cast<std::size_t>(process.rank)] = run.texts[process.host];
+  }
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (hosts[rank].empty()) {
+      refuse(fmt::format("rank {} left no log: where it ran is not known", rank),
+             "record all ranks");
+    }
+  }
+  return ranks;
+}
+
+class Collector {
+ public:
+  Collector(const std::vector<std::int32_t>& ranks, std::uint64_t& left_out)
+      : ranks_(ranks), left_out_(left_out) {}
+
+  void add(std::int32_t a, std::int32_t b, std::uint64_t weight) {
+    const std::int32_t rank_a = rank_of(a), rank_b = rank_of(b);
+    if (rank_a == kNoRank || rank_b == kNoRank) {
+      left_out_ = placement::add_up(left_out_, weight);
+    } else if (weight != 0) {
+      pairs_.push_back({static_cast<placement::RankNumber>(rank_a),
+                        static_cast<placement::RankNumber>(rank_b), weight});
+    }
+  }
+  std::vector<placement::Pair> take() { return std::move(pairs_); }
+
+ private:
+  std::int32_t rank_of(std::int32_t process) const {
+    return process < 0 ? kNoRank : ranks_[static_cast<std::size_t>(process)];
+  }
+
+  const std::vector<std::int32_t>& ranks_;
+  std::uint64_t& left_out_;
+  std::vector<placement::Pair> pairs_;
+};
+
+}  // namespace
+
+const char* name_of(PlacementBy by) {
+  static constexpr const char* kNames[] = {"bytes", "messages", "waits"};
+  const auto i = static_cast<std::size_t>(by);
+  return i < std::size(kNames) ? kNames[i] : "?";
+}
+
+RankMatrix rank_matrix(const RowSource& source, PlacementBy by) {
+  RankMatrix matrix;
+  const std::vector<std::int32_t> ranks = ranks_of(source.run(), matrix.host);
+  Collector collector(ranks, matrix.left_out);
+  if (by == PlacementBy::waits) {
+    const Wanted<Wait> wanted{&Wait::kind, &Wait::process, &Wait::cause_process, &Wait::ns};
+    for_each_row(source, wanted, [&](const Wait& wait, std::size_t) {
+      if (!is_waiting(wait.kind) || wait.ns <= 0) return;
+      collector.add(static_cast<std::int32_t>(wait.process), wait.cause_process,
+                    static_cast<std::uint64_t>(wait.ns));
+    });
+  } else {
+    using M = Message;
+    const Wanted<M> wanted{&M::src_process, &M::dst_process, &M::bytes};
+    for_each_traffic(source, Filter(source, {}), wanted, {}, [&](const Traffic& traffic) {
+      collector.add(traffic.like.src_process, traffic.like.dst_process,
+                    by == PlacementBy::bytes ? traffic.bytes : traffic.messages);
+    });
+  }
+  matrix.affinity = placement::Affinity(matrix.host.size(), collector.take());
+  return matrix;
+}
+
+}  // namespace uctrace

@@ -1,0 +1,8 @@
+// In place of scotch.cpp where uctrace is built without SCOTCH.
+#include "log-merger/placement/scotch.hpp"
+
+namespace uctrace {
+
+std::optional<placement::Partitioner> scotch_partitioner() { return std::nullopt; }
+
+}  // namespace uctrace

@@ -1,0 +1,72 @@
+// What processes read of the network cards of their hosts, and what the ports carried between the
+// first and the last reading. Private to log-merger/.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/model/network_cards.hpp"
+
+namespace uctrace::merge {
+
+// What a process says of a network card of its host, as it read it, or of its reading.
+struct NetworkText {
+  bool at_end = false;
+  std::uint64_t network = 0;  // number of the one that the process is in
+  std::int64_t ns = -1;
+  std::string text;  // docs/log-format.md has its words
+};
+
+// Counters of a card as they stood at one time: bytes and packets that were sent and received.
+struct CardReading {
+  CardKind kind = CardKind::none;
+  std::string device;
+  std::int64_t ns = -1;
+  std::optional<std::uint64_t> sent, received, sent_packets, received_packets;  // as in the files
+};
+
+// nullopt: it is a remark on the reading, or damaged.
+std::optional<CardReading> parse_card_reading(const NetworkText& text);
+
+// What one counter rose by; nullopt: it is not known.
+struct CounterRise {
+  std::optional<std::uint64_t> by;
+  Counted counted = Counted::exact;
+};
+CounterRise rise_of(std::optional<std::uint64_t> from, std::optional<std::uint64_t> to);
+
+// What all processes of a host read.
+class HostReadings {
+ public:
+  void add(const NetworkText& text);
+
+  bool any() const { return began_; }
+  bool has_end() const { return ended_; }
+  bool is_one_network() const { return networks_.size() <= 1; }
+  // Remarks of those who read: "unread sandbox", "more cards 3". Each once.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+  // The cards with what their ports carried; host and recorded traffic are left open. `device` of
+  // the row is not set: it is the key.
+  std::map<std::string, NetworkCard> cards() const;
+
+ private:
+  struct Card {
+    std::optional<CardReading> first, last;
+  };
+  NetworkCard counted(const Card& card) const;
+
+  bool began_ = false, ended_ = false;
+  std::int64_t first_start_ns_ = INT64_MAX;
+  std::map<std::uint64_t, bool> networks_;
+  std::map<std::string, Card> cards_;
+  std::vector<std::string> remarks_;
+};
+
+// By the name of the host.
+std::map<std::string, HostReadings> host_readings(const Job& job);
+
+}  // namespace uctrace::merge

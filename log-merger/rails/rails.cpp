@@ -1,0 +1,119 @@
+#include "log-merger/rails/rails.hpp"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "event-log/reader/plain_text.hpp"
+#include "log-merger/attribute/payload.hpp"
+#include "log-merger/rails/card_readings.hpp"
+
+namespace uctrace::merge {
+namespace {
+
+class Rails {
+ public:
+  explicit Rails(const Job& job) : job_(job), run_(job.run) {
+    for (const ProcessLog& log : job.logs) hosts_.push_back(plain_text(log.file.host()));
+    ways_.resize(hosts_.size());
+  }
+
+  std::vector<NetworkCard> find() {
+    for (const auto& [host, readings] : host_readings(job_)) {
+      for (const auto& [device, card] : readings.cards()) cards_[{host, device}] = card;
+    }
+    for (std::size_t i = 0; i < hosts_.size(); ++i) add_opened(i);
+    for (const UctOp& op : job_.uct) add(op);
+    std::vector<NetworkCard> rows;
+    for (auto& [key, card] : cards_) {
+      std::tie(card.host, card.device) = key;
+      rows.push_back(card);
+    }
+    return rows;
+  }
+
+ private:
+  // What an endpoint's operations go over; nullptr: by no card, or one that is not known.
+  struct Way {
+    bool known = false, inside = false;
+    NetworkCard *own = nullptr, *other = nullptr;
+  };
+
+  NetworkCard& card(const std::string& host, TextId device) {
+    return cards_[{host, run_.texts[device]}];
+  }
+
+  void add_opened(std::size_t process) {
+    for (const Interface& interface : job_.logs[ProcessIndex(process)].interfaces) {
+      if (interface.device_type != log::DeviceType::network) continue;
+      card(hosts_[process], interface.device).opened = true;
+    }
+  }
+
+  static bool is_fetch(const UctOp& op) {
+    return op.fetches() || op.op == log::UctOp::atomic32_fetch ||
+           op.op == log::UctOp::atomic64_fetch;
+  }
+
+  // By the interface alone where the endpoint is not known.
+  Way way_of(const UctOp& op) {
+    Way way;
+    way.known = true;
+    const ProcessLog& log = job_.logs[op.process];
+    const Interface* interface = log.interface(op.interface);
+    if (interface == nullptr || interface->device_type != log::DeviceType::network) return way;
+    const std::string& host = hosts_[op.process.place()];
+    way.own = &card(host, interface->device);
+    if (op.endpoint_row == kNone) return way;
+    const Endpoint& endpoint = log.endpoints[op.endpoint_row];
+    if (endpoint.peer_process == kNone) return way;
+    const std::string& other = hosts_[endpoint.peer_process.place()];
+    way.inside = other == host;
+    if (!way.inside && endpoint.remote_device != kNoText) {
+      way.other = &card(other, endpoint.remote_device);
+    }
+    return way;
+  }
+
+  const Way& way_of_endpoint(const UctOp& op) {
+    std::vector<Way>& ways = ways_[op.process.place()];
+    const std::size_t row = op.endpoint_row.place();
+    if (ways.size() <= row) ways.resize(row + 1);
+    if (!ways[row].known) ways[row] = way_of(op);
+    return ways[row];
+  }
+
+  // The data leaves by one card and comes in by the other. Requests that only ask for data are
+  // among the headers of lower layers.
+  void add(const UctOp& op) {
+    if (op.failed() || op.staging || op.bytes == 0) return;
+    const Way way = op.endpoint_row == kNone ? way_of(op) : way_of_endpoint(op);
+    if (way.own == nullptr) return;
+    if (way.inside) {
+      ++way.own->inside_operations;
+      way.own->inside_bytes += op.bytes;
+      return;
+    }
+    add_outside(*way.own, !is_fetch(op), op);
+    if (way.other != nullptr) add_outside(*way.other, is_fetch(op), op);
+  }
+
+  static void add_outside(NetworkCard& card, bool sends, const UctOp& op) {
+    ++(sends ? card.sent_operations : card.received_operations);
+    (sends ? card.sent_bytes : card.received_bytes) += op.bytes;
+    (sends ? card.sent_payload_bytes : card.received_payload_bytes) += payload_bytes(op);
+  }
+
+  const Job& job_;
+  const Run& run_;
+  std::vector<std::string> hosts_;                                    // by process
+  std::vector<std::vector<Way>> ways_;                                // by process and endpoint
+  std::map<std::pair<std::string, std::string>, NetworkCard> cards_;  // by host and device
+};
+
+}  // namespace
+
+std::vector<NetworkCard> find_rails(const Job& job) { return Rails(job).find(); }
+
+}  // namespace uctrace::merge

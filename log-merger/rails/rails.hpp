@@ -1,0 +1,15 @@
+// What each network card of each host carried: by the counters of its port, and as recorded.
+#pragma once
+
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/model/network_cards.hpp"
+
+namespace uctrace::merge {
+
+// By host, then device. After link_peers() and attribute_transfers(), while the job has its UCT
+// operations.
+std::vector<NetworkCard> find_rails(const Job& job);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,11 @@
+// Run::settings, out of what the logs tell of their processes.
+#pragma once
+
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+// After the rows of processes.
+void add_settings(Job& job);
+
+}  // namespace uctrace::merge

@@ -1,0 +1,326 @@
+"""Counters against what the program says it sent, against a trace of the same run, and in the files of
+Open MPI's monitoring; of a job that runs, and of one that was killed."""
+
+import json
+import os
+import re
+import signal
+import struct
+from collections import Counter
+from pathlib import Path
+
+from checks import check_complete
+from harness import PROGRAMS, TOOL, Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_until
+from mpi_jobs import MPIS
+from recordings import record, record_command, record_well
+
+SENDS = {f"MPI_{name}" for name in ("Send", "Isend", "Sendrecv", "Start", "Startall")}
+UCP_SENDS = re.compile(r"ucp_(tag_send|am_send|stream_send)|^(tag_send|am_send|stream_send)")
+CLASSES = ("external", "internal", "one-sided-sent", "one-sided-received", "collective")
+
+
+def counters(folder, *options):
+    result = run([TOOL, "counters", folder, "--format", "json", *options])
+    check(result.status == 0, f"counters failed: {result}")
+    return json.loads(result.stdout)
+
+
+def by_pair(found, *classes):
+    return {
+        (row["class"], row["rank"], row["peer"]): (row["messages"], row["bytes"])
+        for row in found["pairs"]
+        if row["class"] in classes
+    }
+
+
+def truth_of(output):
+    """What the program says, summed."""
+    pairs, sizes, calls = {}, Counter(), {}
+    for row in (json.loads(line) for line in output.splitlines() if line.startswith("{")):
+        if "class" in row:
+            key = row["class"], row["rank"], row["peer"]
+            messages, total = pairs.get(key, (0, 0))
+            pairs[key] = messages + 1, total + row["bytes"]
+            sizes[row["class"], row["bytes"].bit_length()] += 1
+        else:
+            key = row["rank"], row["kind"]
+            count, total = calls.get(key, (0, 0))
+            calls[key] = count + 1, total + row["bytes"]
+    return pairs, sizes, calls
+
+
+def check_truth(found, output):
+    pairs, sizes, calls = truth_of(output)
+    told = [name for name in CLASSES if name != "internal"]
+    check(any(key[0] == "external" for key in pairs), "the program said nothing")
+    check_equal(by_pair(found, *told), pairs, "messages and bytes by class and pair")
+    found_sizes = {
+        (row["class"], row["bin"]): row["messages"] for row in found["sizes"] if row["class"] in told
+    }
+    check_equal(found_sizes, {k: v for k, v in sizes.items() if k[0] != "collective"}, "size bins")
+    found_calls = {}
+    for row in found["communicators"]:
+        count, total = found_calls.get((row["rank"], row["kind"]), (0, 0))
+        found_calls[row["rank"], row["kind"]] = count + row["calls"], total + row["bytes"]
+    check_equal(found_calls, calls, "collective calls by kind")
+
+
+def check_whole(found, ranks):
+    processes = found["processes"]
+    check_equal([row["rank"] for row in processes], list(range(ranks)), "processes")
+    for row in processes:
+        check_equal((row["closed"], row["unplaced"], row["lost_names"]), ("yes", 0, 0), f"{row}")
+
+
+def check_trace(mpi, found, recording):
+    """Sums of counters are those of the records of the same run."""
+    ranks = [row["rank"] for row in recording.table("processes")]
+    external, internal = {}, {}
+
+    def add(to, key, size):
+        messages, total = to.get(key, (0, 0))
+        to[key] = messages + 1, total + size
+
+    for message in recording.messages:
+        if message["kind"] == "tag" and message["mpi"] in SENDS:
+            add(external, ("external", message["src"], message["dst"]), message["bytes"])
+    for op in recording.table("ucp_operations"):
+        if UCP_SENDS.search(op["function"]) and op["asked_by"] not in SENDS:
+            add(internal, ("internal", ranks[op["process"]], ranks[op["peer_process"]]), op["bytes"])
+    # MPICH delivers to a communicator of one without UCX: the calls are in the trace, and no messages.
+    by_ucx = {
+        key: count
+        for key, count in by_pair(found, "external").items()
+        if key in external or not (mpi.name == "mpich" and key[1] == key[2])
+    }
+    check_equal(by_ucx, external, "external messages, by the trace")
+    check_equal(by_pair(found, "internal"), internal, "internal messages, by the trace")
+
+    transfers = {}
+    for row in recording.table("transfers"):
+        if row["status"] >= 0:
+            add(transfers, (row["transport"], row["device"], row["op"]), row["wire_bytes"])
+    check_equal(
+        {
+            (row["transport"], row["device"], row["operation"]): (row["operations"], row["bytes"])
+            for row in found["transports"]
+        },
+        transfers,
+        "operations by transport and device, by the trace",
+    )
+    calls = Counter(row["function"] for row in recording.table("mpi_calls"))
+    check_equal({row["function"]: row["calls"] for row in found["functions"]}, calls, "MPI calls")
+
+
+PROF_LINE = re.compile(r"([EISRC])\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs sent(?:\t([0-9,]+))?$")
+LETTERS = dict(zip("EISRC", CLASSES))
+
+
+def read_prof(path):
+    """What a profile in the format of Open MPI's monitoring says, by a parser of our own."""
+    pairs, bins, sections = {}, {}, []
+    for line in Path(path).read_text().splitlines():
+        if line.startswith("#"):
+            sections.append(line)
+            continue
+        match = PROF_LINE.match(line)
+        if not match:
+            check(re.match(r"D\t[^\t]+\tprocs: [0-9,]*$|(O2A|A2O|A2A)\t\d+\t\d+ bytes\t\d+ msgs sent$", line),
+                  f"{path}: {line!r}")
+            continue
+        letter, rank, peer, size, messages, histogram = match.groups()
+        pairs[LETTERS[letter], int(rank), int(peer)] = int(messages), int(size)
+        if histogram:
+            bins[int(rank), int(peer)] = [int(number) for number in histogram.split(",")]
+    check_equal(sections[:3], ["# POINT TO POINT", "# OSC", "# COLLECTIVES"], f"sections of {path}")
+    return pairs, bins
+
+
+def check_profiles(folder, data, found, ranks):
+    run_well([TOOL, "counters", data, "--prof", folder / "app_1", "--gather", folder / "all.prof",
+              "--matrices", folder / "all", "--directed", folder / "all"])
+    pairs, bins = {}, {}
+    for rank in range(ranks):
+        of_rank, of_bins = read_prof(folder / f"app_1.{rank}.prof")
+        pairs |= of_rank
+        bins |= of_bins
+    check_equal(pairs, by_pair(found, *CLASSES), "profiles of all ranks")
+    check_equal(read_prof(folder / "all.prof")[0], pairs, "the gathered profile")
+    for pair, histogram in bins.items():
+        check_equal(len(histogram), 66, f"bins of {pair}")
+        point_to_point = [pairs.get((name, *pair), (0, 0))[0] for name in ("external", "internal")]
+        check_equal(sum(histogram), sum(point_to_point), f"bins of {pair}")
+
+    def square(name):
+        return [[int(n) for n in line.split()] for line in (folder / name).read_text().splitlines()]
+
+    for suffix, classes in (("all", CLASSES), ("external", ["external"]), ("coll", ["collective"])):
+        directed = square(f"all_directed_size_{suffix}.mat")
+        for i in range(ranks):
+            for j in range(ranks):
+                sent = sum(pairs.get((name, i, j), (0, 0))[1] for name in classes)
+                check_equal(directed[i][j], sent, f"{suffix}: bytes of {i} to {j}")
+        symmetric = square(f"all_size_{suffix}.mat")
+        messages, average = square(f"all_directed_msg_{suffix}.mat"), square(f"all_directed_avg_{suffix}.mat")
+        for i in range(ranks):
+            for j in range(ranks):
+                check(abs(2 * symmetric[i][j] - directed[i][j] - directed[j][i]) <= 1, f"{suffix} is symmetric")
+                mean = directed[i][j] / messages[i][j] if messages[i][j] else 0
+                check(abs(average[i][j] - mean) <= 0.5, f"{suffix}: average of {i} to {j}")
+    again = run([TOOL, "counters", data, "--prof", folder / "app_1"])
+    check_equal(again.status, 0, "profiles of ours are replaced")
+    (folder / "other.0.prof").write_text("mine\n")
+    foreign = run([TOOL, "counters", data, "--prof", folder / "other"])
+    check(foreign.status == 125 and "something else lies there" in foreign.stderr, f"{foreign}")
+    check_equal((folder / "other.0.prof").read_text(), "mine\n", "what was there")
+
+
+def everything(mpi):
+    with scratch() as folder:
+        job = mpi.job("counted")
+        result, recording = record_well(folder / "too", job, switches=["--counters", "--trace"])
+        check_complete(recording.info, processes=mpi.ranks)
+        found = counters(recording.folder)
+        check_whole(found, mpi.ranks)
+        check_truth(found, result.stdout)
+        check_trace(mpi, found, recording)
+        check_profiles(folder, recording.folder, found, mpi.ranks)
+
+        result, recording = record_well(folder / "only", job, switches=["--counters", "--prof", folder / "end"])
+        check("next: uctrace counters" in result.stderr, f"{result}")
+        only = counters(recording.folder)
+        check_whole(only, mpi.ranks)
+        check_truth(only, result.stdout)
+        check_equal(read_prof(folder / "end.0.prof")[0],
+                    {k: v for k, v in by_pair(only, *CLASSES).items() if k[1] == 0}, "the profile at the end")
+        check_equal(sum(recording.info["events"][layer] for layer in ("uct", "ucp", "mpi")), 0, "events")
+        plain = run_well(job)
+        check_equal(sorted(plain.stdout.splitlines()), sorted(result.stdout.splitlines()), "the output")
+
+
+def live(mpi):
+    """Read while it runs: no number goes down, and the last ones are those of the program."""
+    with scratch() as folder:
+        job = mpi.job("counted", "wait", folder)
+        seen = {}
+
+        def there():
+            if list((folder / "data").glob("*.counters")):
+                found = run([TOOL, "counters", folder / "data", "--format", "json"])
+                if found.status == 0:
+                    rows = by_pair(json.loads(found.stdout), *CLASSES)
+                    for key, (messages, total) in seen.items():
+                        now = rows.get(key, (0, 0))
+                        check(now[0] >= messages and now[1] >= total, f"{key} went from {seen[key]} to {now}")
+                    seen.update(rows)
+            return all_there(folder, mpi)
+
+        with started(record_command(folder / "data", job, switches=["--counters"])) as process:
+            wait_until(there, "the ranks did not come so far", timeout=100)
+            while_it_ran = counters(folder / "data")
+            check_equal({row["closed"] for row in while_it_ran["processes"]}, {"no"}, "it runs")
+            (folder / "go").write_text("")
+            result = finish(process)
+        check_equal(result.status, 0, f"{result}")
+        check_truth(while_it_ran, result.stdout)
+        check_truth(counters(folder / "data"), result.stdout)
+
+
+def all_there(folder, mpi):
+    return all((folder / f"there.{rank}").exists() for rank in range(mpi.ranks))
+
+
+def killed_at_once(mpi):
+    """A process that is killed leaves its last numbers."""
+    with scratch() as folder:
+        result, _ = record(folder / "data", mpi.job("counted", "die"), switches=["--counters"])
+        check(result.status != 0, "a rank was killed")
+        found = counters(folder / "data")
+        check("no" in {row["closed"] for row in found["processes"]}, f"{found['processes']}")
+        pairs, _, _ = truth_of(result.stdout)
+        of_first = {k: v for k, v in pairs.items() if k[:2] == ("external", 0)}
+        check(of_first, "the killed rank had sent")
+        check_equal({k: v for k, v in by_pair(found, "external").items() if k[1] == 0}, of_first,
+                    "what the killed rank had sent")
+
+
+def killed_drained(mpi):
+    """Where the file cannot be mapped, it holds a copy that is a second old at most."""
+    with scratch() as folder:
+        job = mpi.job("counted", "wait", folder)
+        command = record_command(folder / "data", job, switches=["--counters"])
+        with started(command, env={"UCTRACE_DRAIN": "1"}) as process:
+            wait_until(lambda: all_there(folder, mpi), "the ranks did not come so far", timeout=100)
+            wait_until(lambda: is_copied(folder / "data", mpi.ranks), "nothing was written")
+            for row in counters(folder / "data")["processes"]:
+                os.kill(row["pid"], signal.SIGKILL)
+            result = finish(process)
+        check(result.status != 0, "ranks were killed")
+        found = counters(folder / "data")
+        check_equal({row["closed"] for row in found["processes"]}, {"no"}, "killed")
+        check_truth(found, result.stdout)
+
+
+def is_copied(folder, ranks):
+    result = run([TOOL, "counters", folder, "--format", "json"])
+    if result.status != 0:
+        return False
+    # The last that ranks do before they wait is their third barrier.
+    barriers = {row["function"]: row["calls"] for row in json.loads(result.stdout)["functions"]}
+    return barriers.get("MPI_Barrier") == 3 * ranks
+
+
+def without_mpi():
+    """UCP alone: every send is the program's, peers have no ranks."""
+    with scratch() as folder:
+        result, recording = record_well(folder / "data", [PROGRAMS / "plain_ucp"], switches=["--counters", "--trace"])
+        found = counters(recording.folder)
+        sends = [op for op in recording.table("ucp_operations") if UCP_SENDS.search(op["function"])]
+        check(sends, "the program sends")
+        check_equal(sum(row["messages"] for row in found["pairs"] if row["class"] == "external"), len(sends), "sends")
+        check_equal(sum(row["bytes"] for row in found["pairs"] if row["class"] == "external"),
+                    sum(op["bytes"] for op in sends), "bytes")
+
+
+def bad_input():
+    with scratch() as folder:
+        missing = run([TOOL, "counters", folder / "none"])
+        check(missing.status == 125 and len(missing.stderr.splitlines()) == 1, f"{missing}")
+        empty = run([TOOL, "counters", folder])
+        check(empty.status == 125 and "no counters in" in empty.stderr, f"{empty}")
+        (folder / "a.counters").write_bytes(struct.pack("=QI", 0x31544E4352544355, 99) + bytes(8192))
+        (folder / "b.counters").write_bytes(b"not one")
+        odd = run([TOOL, "counters", folder])
+        check(odd.status == 125 and "version 99" in odd.stderr, f"{odd}")
+        for words in (["--trace"], ["--prof", "x"], ["--counters", "--no-helper"]):
+            refused = run([TOOL, "record", *words, "--", "true"])
+            check(refused.status == 125, f"record {words}: {refused}")
+
+
+def scripts_of_open_mpi():
+    """The scripts of Open MPI's own monitoring read the profiles, and make the same matrices."""
+    scripts = os.environ.get("UCTRACE_TEST_OMPI_MONITORING")
+    if not scripts:
+        raise Skip("UCTRACE_TEST_OMPI_MONITORING names no folder with profile2mat.pl and aggregate_profile.pl")
+    perl = need("perl")
+    with scratch() as folder:
+        record_well(folder / "data", MPIS["ompi"].job("counted"), switches=["--counters"])
+        run_well([TOOL, "counters", folder / "data", "--prof", folder / "phase_1", "--matrices", folder / "ours"])
+        run_well([perl, Path(scripts) / "aggregate_profile.pl", folder / "phase"])
+        run_well([perl, Path(scripts) / "profile2mat.pl", folder / "phase_1.prof"])
+        theirs = sorted(folder.glob("phase_1_*.mat"))
+        check_equal(len(theirs), 15, "matrices")
+        for path in theirs:
+            ours = folder / path.name.replace("phase_1", "ours")
+            check_equal(ours.read_text(), path.read_text(), path.name)
+
+
+def main(what, *parts):
+    if what in MPIS:
+        for part in parts or ("everything",):
+            {"everything": everything, "live": live, "killed": killed_at_once, "drained": killed_drained}[part](MPIS[what])
+    else:
+        {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi}[what]()
+
+
+run_test(main)

@@ -1,0 +1,130 @@
+"""Where ranks belong: the model against the messages of recorded jobs, what launchers are given, and a
+job on two hosts of which the cable then carries less, by what the model said."""
+
+import json
+
+from harness import BUILD_ROOT, TOOL, check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import Recording, record_command, record_well
+from two_host_jobs import open_mpi
+from two_hosts import HOSTS, two_hosts
+
+MIB = 1 << 20
+MUCH, LESS = 8, 2
+# What a message has besides its payload: of TCP and below 4.6 % in packets of 1,500 bytes.
+NEAR = 0.1
+
+
+def placement_of(recording, *options):
+    asked = recording.ask("placement", "--format", "json", *options)
+    check_equal(asked.status, 0, f"status of placement: {asked}")
+    return json.loads(asked.stdout)
+
+
+def named(plan):
+    return {candidate["name"]: candidate for candidate in plan["placements"]}
+
+
+def parts(candidate, ending):
+    return [candidate[f"{level}{ending}"] for level in ("between_nodes", "between_packages", "inside")]
+
+
+def model_is_of_the_messages(name):
+    mpi = MPIS[name]
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", mpi.job("partners", 3, 1))
+        between = [m for m in recording.messages if m["src"] != m["dst"]]
+        for by, ending, total in (("bytes", "_bytes", sum(m["bytes"] for m in between)),
+                                  ("messages", "", len(between))):
+            plan = placement_of(recording, "--by", by)
+            check_equal((plan["by"], plan["total"], plan["left_out"]), (by, total, 0), f"matrix by {by}")
+            for candidate in plan["placements"]:
+                check_equal(sum(parts(candidate, ending)), total, f"parts of {candidate}")
+                check_equal(parts(candidate, ending)[0], 0, f"one host: {candidate}")
+            costs = [candidate["cost"] for candidate in plan["placements"]]
+            check_equal(min(costs), named(plan)["proposed"]["cost"], "the proposed one costs least")
+        least = 2 * MIB * mpi.ranks  # of the exchanges alone
+        check(named(placement_of(recording))["now"]["cost"] >= 0 and plan["total"] > 0, f"{plan}")
+        check(placement_of(recording)["total"] >= least, "less than the program sent")
+        waits = placement_of(recording, "--by", "waits")
+        check_equal(waits["by"], "waits", "by waits")
+
+        written = recording.ask("placement", "--write", folder / "placed", "--slots", 8)
+        check_equal(written.status, 0, f"status of placement --write: {written}")
+        lines = (folder / "placed" / "hosts.hydra").read_text().splitlines()
+        host = recording.info["processes"][0]["host"]
+        check_equal(lines, [f"{host}:1"] * mpi.ranks, "hosts for Hydra")
+        before = {path.name: path.read_text() for path in (folder / "placed").iterdir()}
+        again = recording.ask("placement", "--write", folder / "placed")
+        check(again.status == 125 and "is there already" in again.stderr, f"overwritten: {again}")
+        after = {path.name: path.read_text() for path in (folder / "placed").iterdir()}
+        check_equal(after, before, "files that were there")
+
+
+def bad_input_is_refused():
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", MPIS["ompi"].job("partners", 1, 1))
+        (folder / "broken.xml").write_text("<topology/>")
+        for options, words in ((["--cost", "node=1,core=2"], "must not cost less"),
+                               (["--cost", "rack=1"], "no cost of node"),
+                               (["--cost", "node=much"], "no number"),
+                               (["--slots", "1"], "ran on"),
+                               (["--topology", folder / "broken.xml"], "no XML of hwloc"),
+                               (["--topology", folder / "none.xml"], "no XML of hwloc"),
+                               (["--write", folder / "data"], "is there already")):
+            refused = recording.ask("placement", *options)
+            check(refused.status == 125 and words in refused.stderr, f"{options}: {refused}")
+        plain = folder / "plain"
+        run_well([TOOL, "record", "-o", plain, "--", BUILD_ROOT / "tests/programs/plain_ucp"])
+        refused = Recording(plain).ask("placement")
+        check(refused.status == 125 and "has a rank" in refused.stderr, f"a job without MPI: {refused}")
+
+
+def carried(rig, folder, mpi):
+    """The recording, and what the cable's ends sent during the job."""
+    before = [rig.counters(host) for host in HOSTS]
+    run_well(rig.on_login(record_command(folder, mpi.job("partners", MUCH, LESS))))
+    sent = [(rig.counters(host) - then).sent_bytes for host, then in zip(HOSTS, before)]
+    return Recording(folder), sum(sent)
+
+
+def cable_carries_less():
+    with scratch() as folder, two_hosts(folder / "rig") as rig:
+        recording, first = carried(rig, folder / "now", open_mpi(rig))
+        plan = placement_of(recording, "--write", folder / "placed")
+        now, proposed = (named(plan)[name]["between_nodes_bytes"] for name in ("now", "proposed"))
+        check_equal(plan["verdict"], "move", f"verdict: {plan}")
+        # All partners are apart now, and neighbours are then.
+        check(now >= 4 * MUCH * MIB and proposed >= 4 * LESS * MIB, f"modelled: {now}, {proposed}")
+        placing = ["--mca", "rmaps", "seq", "--hostfile", folder / "placed" / "hosts.openmpi"]
+        moved, second = carried(rig, folder / "then", open_mpi(rig, placing))
+        hosts = {rank["rank"]: rank["host"] for rank in plan["ranks"]}
+        found = {process["rank"]: process["host"] for process in moved.info["processes"]}
+        check_equal(found, hosts, "where the ranks ran")
+        print(f"the cable carried {first} B, then {second} B; the model said {now} B and {proposed} B")
+        for modelled, counted in ((now, first), (proposed, second), (now - proposed, first - second)):
+            check(abs(counted - modelled) < NEAR * modelled, f"{counted} B carried, {modelled} B modelled")
+        again = placement_of(moved)
+        check_equal((again["verdict"], again["gain_percent"]), ("keep", 0.0), "verdict after the move")
+
+
+def job_reorders_itself(name):
+    mpi = MPIS[name]
+    job = mpi.job(BUILD_ROOT / "examples" / f"reorder.{mpi.suffix}", 4)
+    ended = run_well(job, env={"UCTRACE_EXAMPLE_NODES": "2"})
+    sent = mpi.ranks * 4 * 64 * 1024
+    expected = f"between nodes: {sent} B before, 0 B after, 100 % gained"
+    # Two ranks have a node each, and nothing to gain.
+    if mpi.ranks == 2:
+        expected = f"between nodes: {sent} B before, {sent} B after, 0 % gained"
+    check(expected in ended.stdout, f"the job did not reorder itself: {ended}")
+
+
+CASES = {
+    "ompi": lambda: model_is_of_the_messages("ompi"),
+    "mpich": lambda: model_is_of_the_messages("mpich"),
+    "refused": bad_input_is_refused,
+    "hosts": cable_carries_less,
+    "reorder": job_reorders_itself,
+}
+run_test(lambda case, *arguments: CASES[case](*arguments))

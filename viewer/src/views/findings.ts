@@ -1,0 +1,39 @@
+// What is worth looking at in the run, in words: the first section of the page.
+
+import type { Finding, PageData } from '../data';
+import { button, element, section } from '../dom';
+
+/** Nothing where there is none. */
+export function makeFindings({ findings }: PageData): HTMLElement[] {
+  if (findings.length === 0) return [];
+  return [
+    section(
+      'findings',
+      'Findings',
+      element(
+        'p',
+        { class: 'faint' },
+        'What is in doubt comes first, then what is about most of the time or payload. Findings ' +
+          'are about the whole run; filters do not change them.',
+      ),
+      element('ol', { class: 'findings', 'data-testid': 'findings' }, ...findings.map(makeItem)),
+    ),
+  ];
+}
+
+function makeItem({ rule, finding, advice, command, doubts_records }: Finding): HTMLElement {
+  const copy = button(
+    'Copy',
+    { class: 'link', title: 'Copy the command that shows it', 'aria-label': `Copy: ${command}` },
+    () => {
+      void navigator.clipboard?.writeText(command);
+    },
+  );
+  return element(
+    'li',
+    { 'data-rule': rule, class: doubts_records && 'doubt' },
+    element('div', {}, finding),
+    element('div', { class: 'faint' }, `Try: ${advice}`),
+    element('div', { class: 'faint' }, 'See: ', element('code', {}, command), ' ', copy),
+  );
+}

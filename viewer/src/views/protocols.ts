@@ -1,0 +1,66 @@
+// Messages, payload and latencies by protocol and size.
+
+import type { PageData, ProtocolSize, Reach } from '../data';
+import { columnHead, element, numberCell, rowHead, section, table } from '../dom';
+import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
+import { kNotKnown } from '../words';
+
+const kReachWords: Record<Reach, string> = {
+  unknown: 'not known',
+  process: 'process',
+  host: 'host',
+  network: 'network',
+};
+
+/** Bits of a length as the lengths that have so many. */
+function sizesOf(size: number): string {
+  if (size === 0) return '0 B';
+  return `${formatBytes(2 ** (size - 1))} to ${formatExactBytes(2 ** size - 1)}`;
+}
+
+function durationCell(ns: number | null): HTMLElement {
+  if (ns === null) return element('td', { class: 'number' }, '–');
+  return numberCell(formatDuration(ns), `${formatCount(ns)} ns`, ns);
+}
+
+function makeRow(row: ProtocolSize): HTMLElement {
+  const rate = row.per_second_bytes;
+  return element(
+    'tr',
+    {},
+    rowHead(row.protocol ?? kNotKnown),
+    element('td', {}, kReachWords[row.reach]),
+    element('td', { 'data-size': row.size }, sizesOf(row.size)),
+    numberCell(formatCount(row.messages), '', row.messages),
+    numberCell(formatBytes(row.bytes), formatExactBytes(row.bytes), row.bytes),
+    durationCell(row.median_ns),
+    durationCell(row.p99_ns),
+    rate === null
+      ? element('td', { class: 'number' }, '–')
+      : numberCell(`${formatBytes(rate)}/s`, `${formatExactBytes(rate)} a second`, rate),
+  );
+}
+
+export function makeProtocols({ protocols }: PageData): HTMLElement {
+  const head = [
+    columnHead('protocol'),
+    columnHead('within'),
+    columnHead('size'),
+    columnHead('messages', true),
+    columnHead('payload', true),
+    columnHead('median latency', true),
+    columnHead('99 %', true),
+    columnHead('payload/s', true),
+  ];
+  return section(
+    'protocols',
+    'Protocols by size',
+    element(
+      'p',
+      {},
+      'Latency is the time from when both sides of a message were there until it had arrived, ' +
+        'within 1/64. The table is about the whole run; filters do not change it.',
+    ),
+    table({ 'data-testid': 'protocols-table' }, head, protocols.map(makeRow)),
+  );
+}
