@@ -1,4 +1,4 @@
-// Settings of a run, as far as its store tells them.
+// Settings of a run: what it was, and what each of its processes was started with (summaries/settings.hpp).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +8,7 @@
 #include "log-merger/diff/measures_parts.hpp"
 #include "log-merger/summaries/info_members.hpp"
 #include "log-merger/summaries/run_facts.hpp"
+#include "log-merger/summaries/settings.hpp"
 
 namespace uctrace::diff {
 namespace {
@@ -37,6 +38,36 @@ std::string hosts_text(const Run& run) {
   return fmt::format("{}", fmt::join(hosts, ", "));
 }
 
+// Of processes that have one.
+std::vector<std::int64_t> ranks_of(const Run& run, const ProcessList& processes) {
+  std::vector<std::int64_t> ranks;
+  for (const std::int64_t process : processes) {
+    const std::int32_t rank = run.processes[static_cast<std::size_t>(process)].rank;
+    if (rank >= 0) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// What each process was started with. The same name may stand in the environment and in a file.
+void add_process_settings(std::vector<RunSetting>& settings, const Run& run) {
+  for (const SettingOfRun& setting : settings_of(run)) {
+    if (setting.numbers_processes()) continue;
+    RunSetting added{run.texts[setting.name], {}};
+    if (setting.from == SettingFrom::mpi_file || setting.from == SettingFrom::ucx_file) {
+      added.name += " (in a file)";
+    }
+    for (const SettingValue& value : setting.values) {
+      added.values.push_back(
+          {run.texts[value.value],
+           setting.differs() ? ranks_of(run, value.processes) : std::vector<std::int64_t>{}});
+    }
+    if (!setting.unset.empty()) {
+      added.values.push_back({std::nullopt, ranks_of(run, setting.unset)});
+    }
+    settings.push_back(std::move(added));
+  }
+}
+
 }  // namespace
 
 std::vector<RunSetting> run_settings(const Run& run) {
@@ -52,6 +83,7 @@ std::vector<RunSetting> run_settings(const Run& run) {
   add(settings, "UCX mode", text_of(ucx, "mode"));
   add(settings, "UCX protocols", text_of(ucx, "protocols"));
   add(settings, "layers recorded", layers_text(member(info, "layers")));
+  add_process_settings(settings, run);
   return settings;
 }
 

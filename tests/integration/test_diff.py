@@ -49,6 +49,8 @@ def changed(told, of, name, measure="payload"):
 def another_transport(folder):
     default, tcp = exchange(folder, "default"), exchange(folder, "tcp", UCX_TLS="tcp,self")
     told = diff(default, tcp)
+    settings = {s["name"]: (s["a"], s["b"]) for s in told["settings"]}
+    check_equal(settings.get("UCX_TLS"), (None, "tcp,self"), "the setting that differs")
     row = changed(told, "transport", "tcp")
     check(row and row["a"] == 0 and row["share"] > 0.99, f"payload over tcp: {told['changes']}")
     check_equal(told["changes"][0]["share"], 1, "share of the greatest change")
