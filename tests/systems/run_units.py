@@ -1,8 +1,6 @@
 """Builds and runs the unit tests of a cross build under qemu-user.
 
-usage: run_units.py [--in-job] BUILD QEMU...    QEMU: the command that runs a program of the other machine
-
---in-job: those of what is loaded into jobs alone.
+usage: run_units.py BUILD QEMU...    QEMU: the command that runs a program of the other machine
 
 As many programs run at a time as there are processors; their results come in the order of the list.
 Left out are test cases that ask for what qemu-user 7.2 does not do, each with its reason.
@@ -25,8 +23,6 @@ NOT_UNDER_QEMU = {
     "inside a handler of a signal": "no vDSO, which says how to go through a signal's frame",
 }
 TIMEOUT_S = 900
-IN_JOB = {"recorder", "recorder without a helper", "recorder drained", "dispatch", "interpose", "interface table",
-          "stack memo", "stacks O2", "device attributor", "mpi clock leaders", "mpi communicators", "mpi volumes"}
 
 
 def unit_tests(build):
@@ -63,15 +59,10 @@ def run(test, qemu):
     return output, time.monotonic() - started
 
 
-def main(*arguments):
-    in_job = arguments[0] == "--in-job"
-    build, *qemu = arguments[in_job:]
+def main(build, *qemu):
     build = os.path.realpath(build)
-    tests = [test for test in unit_tests(build) if not in_job or test[0] in IN_JOB]
-    if in_job and {test[0] for test in tests} != IN_JOB:
-        sys.exit(f"IN_JOB names tests that are not there: {IN_JOB - {test[0] for test in tests}}")
-    whole = ["libuctrace.so"] if in_job else ["uctrace", "libuctrace.so"]
-    subprocess.run(["ninja", "-C", build, *whole, *targets(build, tests)], check=True)
+    tests = list(unit_tests(build))
+    subprocess.run(["ninja", "-C", build, "uctrace", "libuctrace.so", *targets(build, tests)], check=True)
     failed = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for test, (output, seconds) in zip(tests, pool.map(lambda test: run(test, qemu), tests)):
