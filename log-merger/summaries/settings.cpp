@@ -181,7 +181,15 @@ std::string short_settings(const Run& run) {
   constexpr std::size_t kShort = 100;
   std::string text;
   std::size_t left_out = 0;
-  for (const SettingOfRun& setting : settings_of(run)) {
+  // There may be no room for all: first what differs, then UCX's.
+  std::vector<SettingOfRun> settings = settings_of(run);
+  std::stable_sort(settings.begin(), settings.end(), [&](const auto& a, const auto& b) {
+    const auto place = [&](const SettingOfRun& setting) {
+      return setting.differs() ? 0 : run.texts[setting.name].starts_with("UCX_") ? 1 : 2;
+    };
+    return place(a) < place(b);
+  });
+  for (const SettingOfRun& setting : settings) {
     if (setting.from != SettingFrom::environment || setting.numbers_processes()) continue;
     for (const SettingValue& value : setting.values) {
       const std::string of =
