@@ -27,7 +27,7 @@ _uctrace_values() {
     done
     if [[ $last == *,* ]]; then before=${last%,*},; last=${last##*,}; fi
     while IFS= read -r value; do
-        if [[ $value == "$last"* ]]; then COMPREPLY+=("$(printf '%q' "$before$value")"); fi
+        if [[ $value == "$last"* ]]; then COMPREPLY+=("$before$(printf '%q' "$value")"); fi
     done < <("${COMP_WORDS[0]}" values-of-run "$1" ${folder:+"$folder"} 2>/dev/null)
 }
 

@@ -33,7 +33,7 @@ function __uctrace_values
     set -l current (string replace -r '^--[a-z-]*=' '' -- (commandline -ct))
     set -l before (string match -r '^.*,' -- $current)
     for value in ($words[1] values-of-run $argv[1] $folder 2>/dev/null)
-        echo $before$value
+        echo "$before$value"
     end
 end
 

@@ -116,7 +116,9 @@ VALUES = {"--src": ["0", "1"], "--protocol": None, "--transport": None, "--op": 
 
 def told_values(data, option):
     key = {"--rank": "src", "--host": None}.get(option, option[2:])
-    return {m[key] for m in data.messages if m.get(key) is not None} if key else set()
+    if key in ("transport", "op"):
+        return {hop[key] for m in data.messages for hop in m["path"]}
+    return {str(m[key]) for m in data.messages if m.get(key) is not None} if key else set()
 
 
 def zsh_completes(words, cwd):
