@@ -229,7 +229,8 @@ Table call_site_text(const Run& run, const std::vector<CallSiteTotal>& rows) {
 
 // Of a call it is known what was called where and when: criteria of messages choose none.
 bool hides_call_sites(const RowSource& source, const Filter& filter) {
-  return !filter.can_choose_calls() && source.count<MpiCallRow>() != 0;
+  const bool has_calls = source.count<MpiCallRow>() != 0 || !source.run().call_sums.empty();
+  return has_calls && !filter.can_choose_calls();
 }
 
 constexpr const char* kCallSitesHidden =
@@ -264,7 +265,8 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
     const auto rows = gpu_nic_totals(source, filter);
     all.push_back(for_person ? gpu_nic_text(run, rows) : gpu_nic_table(run, rows));
   }
-  if (wanted(ReportBy::protocol)) {
+  // Of a part of the run all messages have to be read for it: only if it is asked for.
+  if (options.by == ReportBy::protocol || (wanted(ReportBy::protocol) && filter.takes_all())) {
     const std::vector<LatencySum> sums = latency_sums(source, filter);
     // A CSV file holds one: the first is the sums of the second.
     if (options.format != Format::csv) all.push_back(protocol_table(run, sums));

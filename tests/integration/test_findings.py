@@ -102,7 +102,7 @@ def of_one_rank(mpi, folder):
 def without_ucx(mpi, folder):
     if not mpi.transport_options:
         return
-    job = mpi.job("exchange", options=["--mca", "pml", "ob1"])
+    job = mpi.job("allreduce", 1000, options="--mca pml ob1 --mca btl self,vader".split())
     _, recording = record_well(folder / "none", job)
     found = findings_of(recording)
     check("pml=ob1" in found["job-without-ucx"]["finding"], f"{found}")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "event-log/reader/error.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/reports/comms.hpp"
 #include "log-merger/reports/messages_output.hpp"
@@ -66,8 +67,12 @@ std::string told(const RowSource& source, const FilterSpec& spec) {
     }
     for (const ReportBy by : {ReportBy::contenders, ReportBy::mpi, ReportBy::pairs,
                               ReportBy::call_sites, ReportBy::gpu_nic}) {
-      write_report(out, source, filter,
-                   {.by = by, .format = format, .without_message = WithoutMessage::counted});
+      try {
+        write_report(out, source, filter,
+                     {.by = by, .format = format, .without_message = WithoutMessage::counted});
+      } catch (const Error& error) {
+        out << error.message();  // a filter that hides all call sites is refused
+      }
     }
     for (const CommsBy by : {CommsBy::comm, CommsBy::kind, CommsBy::rank, CommsBy::bucket,
                              CommsBy::time, CommsBy::call_site, CommsBy::transport}) {

@@ -1,5 +1,6 @@
 // The sums that a run keeps against its rows: whatever reports answer from sums is what they answer
 // from every row, and nothing is lost or counted twice.
+#include "log-merger/summaries/latencies.hpp"
 #include "log-merger/summaries/sums.hpp"
 
 #include <doctest/doctest.h>
@@ -124,6 +125,7 @@ Run crowded_run(std::uint64_t seed) {
   run.last_ns = last_instant(run);
   run.facets = find_facets(run);
   lay_out_sums(run);
+  merge::lay_out_latencies(run);
   return run;
 }
 
@@ -154,6 +156,8 @@ FilterSpec random_spec(Random& random) {
   ask(spec.role, {"data", "staging"});
   if (below(random, 8) == 0) spec.min_bytes = std::uint64_t{1} << below(random, 11);
   if (below(random, 8) == 0) spec.max_bytes = (std::uint64_t{1} << below(random, 11)) - 1;
+  // No message has such a length: refused.
+  if (spec.min_bytes && spec.max_bytes) spec.max_bytes = std::max(*spec.min_bytes, *spec.max_bytes);
   return spec;
 }
 
