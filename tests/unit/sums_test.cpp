@@ -156,8 +156,10 @@ FilterSpec random_spec(Random& random) {
   ask(spec.role, {"data", "staging"});
   if (below(random, 8) == 0) spec.min_bytes = std::uint64_t{1} << below(random, 11);
   if (below(random, 8) == 0) spec.max_bytes = (std::uint64_t{1} << below(random, 11)) - 1;
-  // No message has such a length: refused.
-  if (spec.min_bytes && spec.max_bytes) spec.max_bytes = std::max(*spec.min_bytes, *spec.max_bytes);
+  // The least beyond the greatest is refused.
+  if (spec.min_bytes && spec.max_bytes) {
+    spec.max_bytes = std::max(*spec.max_bytes, 2 * *spec.min_bytes - 1);
+  }
   return spec;
 }
 
