@@ -6,17 +6,12 @@
 #include "cli/command-line/hypothesis_options.hpp"
 #include "cli/command-line/level_costs.hpp"
 #include "cli/command-line/option_kinds.hpp"
-#include "cli/command-line/size_option.hpp"
+#include "cli/command-line/shared_options.hpp"
 #include "event-log/reader/error.hpp"
-#include "event-log/recorder/recording.hpp"
 
 namespace uctrace::cli {
 namespace {
 
-const Choices<Format> kFormats = {{"table", Format::table},
-                                  {"csv", Format::csv},
-                                  {"json", Format::json},
-                                  {"ndjson", Format::ndjson}};
 const Choices<ReportBy> kReportBy = {
     {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
     {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
@@ -38,8 +33,6 @@ const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
                                    {"kind", WaitsBy::kind}};
 const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::threads},
                                                  {"partitions", EvenPartitions::partitions}};
-const Choices<log::StackMode> kStackModes = {
-    {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
 const Choices<CountersBy> kCountersBy = {{"pairs", CountersBy::pairs},
                                          {"sizes", CountersBy::sizes},
                                          {"transports", CountersBy::transports},
@@ -67,66 +60,6 @@ const Choices<P2pMirror> kP2pMirrors = {{"last-pready", P2pMirror::last_pready},
                                         {"start", P2pMirror::start},
                                         {"none", P2pMirror::none}};
 
-const Words kLayers = {"uct", "ucp", "mpi"};
-
-void add_format(CLI::App& verb, Format& format) {
-  add_choice(verb, "--format", format, kFormats, "How to print [table]");
-}
-
-void add_wide(CLI::App& verb, bool& wide) {
-  verb.add_flag("--wide", wide, "Lines as long as they come, also on a narrow terminal");
-}
-
-// A command and the definitions of a run of many processes lie in memory whatever is spilled.
-constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
-
-void add_data(CLI::App& verb, DataChoice& data) {
-  add_path(verb, "DIR", data.folder, "",
-           fmt::format("Folder with the data [{}]", kDefaultFolderText));
-  add_path(verb, "--store", data.store, "DIR",
-           "Folder for the merged run [the data's; one in ~/.cache if that is not yours]");
-  add_threads(verb, data.threads);
-  add_size(verb, "--memory", data.memory_bytes, kLeastMemory,
-           "Memory that merging takes at most: more goes to a file beside the merged run [3/4 of "
-           "what is available]");
-}
-
-void add_job(CLI::App& verb, DataChoice& data) {
-  verb.add_option("--job", data.job, "Another than the newest job of the folder")
-      ->check(not_empty("--job"))
-      ->type_name("JOB");
-}
-
-// Below, a log could not hold the newest events of a few threads.
-constexpr std::uint64_t kLeastMaxLog = std::uint64_t{1} << 20;
-
-void add_condition(CLI::App& verb, const std::string& option, Words& conditions,
-                   const std::string& help) {
-  verb.add_option(option, conditions, help)
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(
-          [option](std::string& text) -> std::string {
-            if (log::parse_recording_condition(text).cause != log::SwitchCause::start) return "";
-            Words signals;
-            for (const log::RecordingSignal& signal : log::kRecordingSignals) {
-              signals.push_back(fmt::format("signal:{}", signal.name));
-            }
-            throw Error({.what = fmt::format("{} {}", option, text),
-                         .why = fmt::format("'{}' is nothing that recording can wait for", text),
-                         .to_do = fmt::format("give pcontrol, pcontrol:LEVEL, {}",
-                                              fmt::join(signals, ", "))});
-          },
-          ""))
-      ->each([option, given = std::size_t{0}](const std::string&) mutable {
-        if (++given <= log::kMostConditions) return;
-        throw Error({.what = option,
-                     .why = fmt::format("it is given more than {} times", log::kMostConditions),
-                     .to_do = "name fewer: pcontrol alone is any level"});
-      })
-      ->type_name("WHEN");
-}
-
 // May be given several times; `take` throws Error for a value that it cannot read.
 void add_hypothesis(CLI::App& verb, const std::string& option, const std::string& kind,
                     const std::string& help, std::function<void(const std::string&)> take) {
@@ -139,26 +72,6 @@ void add_hypothesis(CLI::App& verb, const std::string& option, const std::string
       ->allow_extra_args(false)
       ->check(not_empty(option))
       ->type_name(kind);
-}
-
-void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
-              std::optional<std::uint64_t>& to) {
-  add_time(verb, "--from", from, "Messages that start at TIME of the run or later");
-  add_time(verb, "--to", to, "Messages that start before TIME");
-}
-
-void add_filter(CLI::App& verb, FilterSpec& filter) {
-  for (const NamedCriterion& criterion : kNamedCriteria) {
-    const std::string option = fmt::format("--{}", criterion.name);
-    const Words values = criterion.values != nullptr ? criterion.values() : Words();
-    CLI::Option* const added =
-        add_list(verb, option.c_str(), filter.*criterion.asked, criterion.meaning,
-                 values.empty() ? "A,B" : joined(values).c_str());
-    if (!values.empty()) added->check(one_of(option, values));
-  }
-  add_bytes(verb, "--min-bytes", filter.min_bytes, "Least payload of a message");
-  add_bytes(verb, "--max-bytes", filter.max_bytes, "Greatest payload of a message");
-  add_span(verb, filter.from_ns, filter.to_ns);
 }
 
 }  // namespace
@@ -181,82 +94,6 @@ Grammar::Grammar() {
   add_export();
   add_merge();
   add_build_ucx();
-}
-
-void Grammar::add_check() {
-  CLI::App& verb = add_verb("check", "Say before a job whether it can be recorded here", check_);
-  add_path(verb, "DIR", check_.folder, "",
-           fmt::format("Folder that will hold the data [{}]", kDefaultFolderText));
-  add_format(verb, check_.format);
-  add_limit(verb, check_.limit, "Rows to print [all]");
-  auto* const expect =
-      verb.add_option("--expect", check_.expect,
-                      "Look at a recorded run instead: whether payload within hosts (intra) and "
-                      "between hosts (inter) went by these transports alone")
-          ->check(not_empty("--expect"))
-          ->type_name("inter=A|B,intra=C");
-  add_path(verb, "--run", check_.data.folder, "DIR",
-           fmt::format("The folder of that run [{}]", kDefaultFolderText))
-      ->needs(expect);
-  add_job(verb, check_.data);
-  verb.get_option("--job")->needs(expect);
-}
-
-void Grammar::add_record() {
-  CLI::App& verb = add_verb("record", "Run a job and record it", record_);
-  verb.prefix_command();
-  add_path(verb, "-o,--output", record_.folder, "DIR",
-           fmt::format("Folder for the data; that of an older run becomes DIR.old.N [{}]",
-                       kDefaultFolderText));
-  verb.add_flag("-v,--verbose", record_.verbose,
-                "Say what is set up and what each process recorded");
-  add_path(verb, "--ucx", record_.ucx, "DIR",
-           "Record with the UCX that build-ucx made in DIR [the job's own]");
-  verb.add_option("--layers", record_.layers, "Record these only, which is cheaper [all]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(not_empty("--layers"))
-      ->check(one_of("--layers", kLayers))
-      ->type_name(joined(kLayers));
-  add_choice(verb, "--stacks", record_.stacks, kStackModes,
-             "Call stacks of MPI calls, or of all operations [off]");
-  add_condition(verb, "--start-on", record_.start_on,
-                "Record from pcontrol[:LEVEL] or signal:NAME on [from the start]");
-  add_condition(verb, "--stop-on", record_.stop_on,
-                "Stop recording there, until the next start [never]");
-  add_size(verb, "--max-log", record_.max_log_bytes, kLeastMaxLog,
-           "Keep the newest events only, SIZE of each process, and up to 13M more while it runs "
-           "[all]");
-  auto* const never_drop =
-      verb.add_flag("--never-drop", record_.never_drop,
-                    "Let the program wait where records would be dropped; info says for how long");
-  verb.add_flag("--no-helper", record_.no_helper,
-                "No thread, and no system calls of uctrace's once MPI or UCX has started")
-      ->excludes(never_drop);
-  verb.add_flag("--polls", record_.polls,
-                "Also record each MPI_Parrived that finds nothing, not only how many there were");
-  verb.add_flag("--gpu-history", record_.gpu_history,
-                "Also record all that is allocated on GPUs, and when");
-  auto* const counters =
-      verb.add_flag("--counters", record_.counters,
-                    "Count who sends how much to whom instead of recording events");
-  verb.add_flag("--trace", record_.trace, "With --counters: record events, too")->needs(counters);
-  auto* const prof =
-      add_path(verb, "--prof", record_.prof, "PREFIX",
-               "With --counters: write PREFIX.RANK.prof at the end, as Open MPI's monitoring does");
-  prof->needs(counters);
-  verb.add_option("--prof-every", record_.prof_every_s,
-                  "With --prof: write them every N seconds, too; uctrace looks every 5")
-      ->check(a_number("--prof-every"))
-      ->type_name("N")
-      ->needs(prof);
-  counters->excludes("--no-helper");
-  verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
-}
-
-void Grammar::add_merge() {
-  CLI::App& verb = add_verb("merge", "Merge the logs of a run into DIR/run.h5", merge_);
-  add_data(verb, merge_.data);
 }
 
 void Grammar::add_report() {
@@ -475,29 +312,6 @@ void Grammar::add_export() {
            "A new folder (otf2, csv) or file [DIR.otf2, DIR.perfetto-trace, DIR.csv]");
   add_choice(verb, "--p2p-mirror", export_.p2p_mirror, kP2pMirrors,
              "Of otf2: the call that has the sends of partitioned communication [last-pready]");
-}
-
-void Grammar::add_build_ucx() {
-  CLI::App& verb =
-      add_verb("build-ucx", "Build a UCX with hooks, for exact attribution", build_ucx_);
-  add_path(verb, "SOURCE", build_ucx_.source, "",
-           "Folder or tarball with UCX's sources [the package of the installed UCX]");
-  add_path(verb, "--prefix", build_ucx_.prefix, "DIR",
-           "Where to install it [~/.local/share/uctrace/ucx-VERSION]");
-  add_path(verb, "--ucx-info", build_ucx_.ucx_info, "FILE",
-           "The ucx_info of the site's UCX, whose configuration is taken [the one in PATH]");
-  verb.add_option("--configure", build_ucx_.configure,
-                  "A further option for UCX's configure, may be repeated")
-      ->allow_extra_args(false)
-      ->check(not_empty("--configure"))
-      ->type_name("OPTION");
-  verb.add_option("--jobs", build_ucx_.jobs, "Compilers at a time [one a core]")
-      ->check(a_number("--jobs"))
-      ->type_name("N");
-  verb.add_flag("--replace", build_ucx_.replace, "Replace an older build in the prefix");
-  verb.add_flag("--keep", build_ucx_.keep, "Keep the build folder, PREFIX.building");
-  verb.add_flag("--unpatched", build_ucx_.unpatched,
-                "Build it without the hooks, to compare the two");
 }
 
 }  // namespace uctrace::cli

@@ -12,6 +12,7 @@
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/no_helper.hpp"
 #include "event-log/recorder/output_log.hpp"
+#include "event-log/recorder/packer.hpp"
 #include "event-log/recorder/ticks.hpp"
 
 namespace uctrace::log {
@@ -57,6 +58,12 @@ bool name_file(char* out, std::size_t size, const char* log) {
   return true;
 }
 
+void* more_of_file(std::size_t bytes) {
+  if (store.storage != Storage::mapped) return map_memory(bytes);
+  const StorageCall call;
+  return map_file(store.fd, store.bytes, bytes);
+}
+
 // Zeros at the end of the file. nullptr: errno says why.
 void* add_extent(std::size_t bytes) {
   const std::size_t count = store.extent_count.load(std::memory_order_relaxed);
@@ -64,8 +71,7 @@ void* add_extent(std::size_t bytes) {
     errno = ENOSPC;
     return nullptr;
   }
-  void* memory =
-      store.storage == Storage::mapped ? map_file(store.fd, store.bytes, bytes) : map_memory(bytes);
+  void* memory = more_of_file(bytes);
   if (memory == nullptr) return nullptr;
   store.extents[count] = {memory, store.bytes, bytes};
   store.extent_count.store(count + 1, std::memory_order_release);
@@ -290,6 +296,7 @@ void drain_counters() {
     return;
   }
   store.last_drain = now;
+  const StorageCall call;
   if (!write_all() && store.error == 0) store.error = errno;
 }
 

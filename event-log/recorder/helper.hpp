@@ -8,7 +8,6 @@
 
 #include "event-log/format/drop_causes.hpp"
 #include "event-log/recorder/counter_store.hpp"
-#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/main_thread.hpp"
@@ -253,13 +252,6 @@ struct Helper {
     }
   }
 
-  void make_room_for_counters() {
-    // A call that begins anew in each round would hide one that the file system holds up.
-    if (!counts()) return;
-    const StorageCall call;
-    slab_bytes_taken += extend_counters(budget_left());
-  }
-
   void start_task() const {
     auto* task = pool.task.load(std::memory_order_relaxed);
     if (task == nullptr) {
@@ -345,7 +337,7 @@ struct Helper {
     pack_retired();
     const DropCause shortage = fill_chunks(missing_chunks());
     fill_slabs(slabs);
-    make_room_for_counters();
+    slab_bytes_taken += extend_counters(budget_left());
     start_task();
     serve_network_reading();
     housekeeping();
