@@ -230,10 +230,8 @@ void Grammar::add_counters() {
            "Write symmetric matrices of messages, bytes and average size for each class");
   add_path(verb, "--directed", counters_.directed, "PREFIX",
            "Write the same with a row for each sender");
-  verb.add_option("--every", counters_.every_s,
-                  "Again every N seconds, and at SIGUSR1, until the job has ended")
-      ->check(a_number("--every"))
-      ->type_name("N");
+  add_number(verb, "--every", counters_.every_s,
+             "Again every N seconds, and at SIGUSR1, until the job has ended");
 }
 
 void Grammar::add_partitions() {
@@ -253,10 +251,8 @@ void Grammar::add_placement() {
   add_job(verb, placement_.data);
   PlacementOptions& options = placement_.options;
   add_choice(verb, "--by", options.wish.by, kPlacementBy, "What is to stay near [bytes]");
-  verb.add_option("--slots", options.wish.slots,
-                  "Ranks that each node takes [as many as ran there]")
-      ->check(a_number("--slots"))
-      ->type_name("N");
+  add_number(verb, "--slots", options.wish.slots,
+             "Ranks that each node takes [as many as ran there]");
   add_path(verb, "--topology", options.wish.topology, "FILE",
            "The cores of each node, from lstopo --of xml FILE [what is known of it]");
   verb.add_option_function<std::string>(
@@ -296,10 +292,8 @@ void Grammar::add_view() {
   add_job(verb, view_.data);
   add_path(verb, "-o,--output", view_.output, "FILE",
            "The page, - for standard output [DIR/report.html]");
-  verb.add_option("--limit", view_.page.limit,
-                  fmt::format("Operations in full detail [{}]", kPageEvents))
-      ->check(a_number("--limit"))
-      ->type_name("N");
+  add_number(verb, "--limit", view_.page.limit,
+             fmt::format("Operations in full detail [{}]", kPageEvents));
   add_span(verb, view_.page.from_ns, view_.page.to_ns);
 }
 

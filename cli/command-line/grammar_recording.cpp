@@ -111,10 +111,8 @@ void Grammar::add_record() {
       add_path(verb, "--prof", record_.prof, "PREFIX",
                "With --counters: write PREFIX.RANK.prof at the end, as Open MPI's monitoring does");
   prof->needs(counters);
-  verb.add_option("--prof-every", record_.prof_every_s,
-                  "With --prof: write them every N seconds, too; uctrace looks every 5")
-      ->check(a_number("--prof-every"))
-      ->type_name("N")
+  add_number(verb, "--prof-every", record_.prof_every_s,
+             "With --prof: write them every N seconds, too; uctrace looks every 5")
       ->needs(prof);
   counters->excludes("--no-helper");
   verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
@@ -139,9 +137,7 @@ void Grammar::add_build_ucx() {
       ->allow_extra_args(false)
       ->check(not_empty("--configure"))
       ->type_name("OPTION");
-  verb.add_option("--jobs", build_ucx_.jobs, "Compilers at a time [one a core]")
-      ->check(a_number("--jobs"))
-      ->type_name("N");
+  add_number(verb, "--jobs", build_ucx_.jobs, "Compilers at a time [one a core]");
   verb.add_flag("--replace", build_ucx_.replace, "Replace an older build in the prefix");
   verb.add_flag("--keep", build_ucx_.keep, "Keep the build folder, PREFIX.building");
   verb.add_flag("--unpatched", build_ucx_.unpatched,

@@ -77,8 +77,7 @@ CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem
 }
 
 void add_threads(CLI::App& verb, std::size_t& threads) {
-  verb.add_option("--threads", threads, "Threads that merge the logs, at most [one a CPU]")
-      ->check(a_number("--threads"))
+  add_number(verb, "--threads", threads, "Threads that merge the logs, at most [one a CPU]")
       ->check(CLI::Validator(
           [](std::string& number) -> std::string {
             if (number.find_first_not_of('0') != std::string::npos) return "";
@@ -86,8 +85,7 @@ void add_threads(CLI::App& verb, std::size_t& threads) {
                          .why = fmt::format("'{}' is less than 1", number),
                          .to_do = "give a whole number, such as 2"});
           },
-          ""))
-      ->type_name("N");
+          ""));
 }
 
 void add_size(CLI::App& verb, const std::string& option, std::uint64_t& bytes, std::uint64_t least,
@@ -125,7 +123,7 @@ void add_bytes(CLI::App& verb, const std::string& option, std::optional<std::uin
 }
 
 void add_limit(CLI::App& verb, std::optional<std::size_t>& limit, const std::string& help) {
-  verb.add_option("--limit", limit, help)->check(a_number("--limit"))->type_name("N");
+  add_number(verb, "--limit", limit, help);
 }
 
 void add_time(CLI::App& verb, const std::string& option, std::optional<std::uint64_t>& value,

@@ -35,6 +35,12 @@ CLI::Validator one_of(const std::string& option, const Words& names);
 CLI::Validator not_empty(const std::string& option);
 CLI::Validator a_number(const std::string& option);
 
+template <typename Number>
+CLI::Option* add_number(CLI::App& verb, const std::string& option, Number& number,
+                        const std::string& help) {
+  return verb.add_option(option, number, help)->check(a_number(option))->type_name("N");
+}
+
 CLI::Option* add_path(CLI::App& verb, const std::string& option, std::filesystem::path& path,
                       const std::string& kind, const std::string& help);
 void add_threads(CLI::App& verb, std::size_t& threads);

@@ -58,6 +58,8 @@ bool name_file(char* out, std::size_t size, const char* log) {
   return true;
 }
 
+// Only what waits for the file system is a call to it: one that began anew in each round of the helper would
+// hide another that is held up.
 void* more_of_file(std::size_t bytes) {
   if (store.storage != Storage::mapped) return map_memory(bytes);
   const StorageCall call;

@@ -1,4 +1,4 @@
-// Tables, filters, receipts and the page's data against sums that are computed the plain way.
+// Tables, filters, ids and the page's data against sums that are computed the plain way.
 #include "log-merger/reports/report.hpp"
 
 #include <doctest/doctest.h>

@@ -8,7 +8,6 @@
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/messages_output.hpp"
 #include "log-merger/reports/report.hpp"
-#include "log-merger/summaries/sums.hpp"
 #include "tests/unit/message_at.hpp"
 #include "tests/unit/sample_runs.hpp"
 
