@@ -14,6 +14,7 @@
 #include "event-log/format/kinds.hpp"
 #include "log-merger/diff/diff_output.hpp"
 #include "log-merger/exports/export.hpp"
+#include "log-merger/live/top_output.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/placement/placement_output.hpp"
 #include "log-merger/reports/comms.hpp"
@@ -110,6 +111,12 @@ struct CountersCommand {
   std::filesystem::path prof, gather, matrices, directed;  // files to write; empty: none
   std::optional<std::size_t> every_s;  // write and print again until the job has ended
 };
+struct TopCommand {
+  std::filesystem::path folder = default_folder();
+  live::TopOptions options;
+  std::uint64_t interval_ns = 2'000'000'000;
+  bool once = false;  // read twice, print, and end
+};
 struct PlacementCommand {
   DataChoice data;
   PlacementOptions options;
@@ -158,7 +165,7 @@ struct PrintCommand {
 using Command =
     std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
                  DiffCommand, CommsCommand, WaitsCommand, SimulateCommand, PartitionsCommand,
-                 PlacementCommand, CountersCommand, HangCommand, InfoCommand, ViewCommand,
+                 PlacementCommand, CountersCommand, TopCommand, HangCommand, InfoCommand, ViewCommand,
                  ExportCommand, BuildUcxCommand, ValuesCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.

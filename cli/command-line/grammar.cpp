@@ -36,6 +36,7 @@ const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::thr
 const Choices<CountersBy> kCountersBy = {{"pairs", CountersBy::pairs},
                                          {"sizes", CountersBy::sizes},
                                          {"transports", CountersBy::transports},
+                                         {"devices", CountersBy::devices},
                                          {"functions", CountersBy::functions},
                                          {"communicators", CountersBy::communicators},
                                          {"processes", CountersBy::processes}};
@@ -88,6 +89,7 @@ Grammar::Grammar() {
   add_partitions();
   add_placement();
   add_counters();
+  add_top();
   add_hang();
   add_info();
   add_view();
@@ -232,6 +234,19 @@ void Grammar::add_counters() {
            "Write the same with a row for each sender");
   add_number(verb, "--every", counters_.every_s,
              "Again every N seconds, and at SIGUSR1, until the job has ended");
+}
+
+void Grammar::add_top() {
+  CLI::App& verb = add_verb("top", "Messages and bytes a second of a job that counts, live", top_);
+  add_path(verb, "DIR", top_.folder, "",
+           fmt::format("Folder with the data [{}]", kDefaultFolderText));
+  add_choice(verb, "--by", top_.options.by, kCountersBy,
+             "Which table [all]");
+  add_duration(verb, "--interval", top_.interval_ns, "Time between two readings [2s]");
+  verb.add_flag("--once", top_.once,
+                "Read twice, print and end; so it is where the output is no terminal");
+  add_format(verb, top_.options.format);
+  add_limit(verb, top_.options.limit, "Rows of each table [all]");
 }
 
 void Grammar::add_partitions() {

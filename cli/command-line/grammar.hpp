@@ -50,6 +50,7 @@ class Grammar {
   void add_simulate();
   void add_partitions();
   void add_counters();
+  void add_top();
   void add_placement();
   void add_hang();
   void add_info();
@@ -68,6 +69,7 @@ class Grammar {
   SimulateCommand simulate_;
   PartitionsCommand partitions_;
   CountersCommand counters_;
+  TopCommand top_;
   PlacementCommand placement_;
   HangCommand hang_;
   InfoCommand info_;

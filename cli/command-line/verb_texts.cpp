@@ -285,6 +285,18 @@ const std::map<std::string, VerbText> kVerbTexts = {
                     "prof/app.0.prof, prof/app.1.prof, ..."},
                    {"uctrace counters run --every 10 --gather now.prof", "again every 10 seconds"}},
       .exit_status = kReaderStatus}},
+    {"top",
+     {.arguments = "[DIR]",
+      .description =
+          {"Reads the counters of a job that was started by uctrace record --counters twice, and "
+           "prints how much was counted a second in between, beside all that was counted so far: "
+           "the tables of uctrace counters, the greatest rate first. Nothing waits for who reads.",
+           "On a terminal it goes on until the job has ended, or Ctrl-C. With --once, and where "
+           "the output is no terminal, it prints once. Of a job that has ended, the rates are 0. A "
+           "process that was killed is shown with its last numbers."},
+      .examples = {{"uctrace top --by pairs --limit 20", "who sends most now"},
+                   {"uctrace top --once --format json", "for a script"}},
+      .exit_status = kReaderStatus}},
     {"hang",
      {.arguments = "[DIR]",
       .description =

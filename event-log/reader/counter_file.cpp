@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "event-log/reader/fixed_text.hpp"
+#include "event-log/reader/plain_text.hpp"
 
 namespace uctrace::log {
 namespace {
@@ -122,9 +123,10 @@ Record record_at(std::span<const std::uint64_t> words) {
   return record;
 }
 
+// Programs and drivers choose names; what they chose is shown on terminals.
 std::string text_of(std::span<const std::uint64_t> words) {
   const auto* text = reinterpret_cast<const char*>(words.data());
-  return {text, strnlen(text, words.size_bytes())};
+  return plain_text({text, strnlen(text, words.size_bytes())});
 }
 
 void take_communicator(CountedCommunicator& made, const CounterName& name,
@@ -227,7 +229,18 @@ std::vector<std::int32_t> CountedCommunicator::members() const {
   return ranks;
 }
 
-std::string CounterSnapshot::host() const { return std::string(text_in(page.host)); }
+std::string CounterSnapshot::host() const { return plain_text(text_in(page.host)); }
+
+std::string CounterSnapshot::job() const { return plain_text(text_in(page.job)); }
+
+ProcessName CounterSnapshot::process() const {
+  return {.host = std::string(text_in(page.host)),
+          .boot_id = std::string(text_in(page.boot_id)),
+          .pid_namespace = page.pid_namespace,
+          .time_namespace = page.time_namespace,
+          .pid = page.pid,
+          .start_time = page.start_time};
+}
 
 std::int32_t CounterSnapshot::rank() const {
   if (page.world_rank >= 0) return page.world_rank;
@@ -275,8 +288,7 @@ CounterSnapshot CounterFile::read() const {
   return snapshot;
 }
 
-CounterFolder open_counters(const std::filesystem::path& folder) {
-  CounterFolder found;
+std::vector<std::filesystem::path> counter_paths(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> paths;
   std::error_code error;
   for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
@@ -288,7 +300,12 @@ CounterFolder open_counters(const std::filesystem::path& folder) {
                  "check the path and its permissions"});
   }
   std::sort(paths.begin(), paths.end());
-  for (const auto& path : paths) {
+  return paths;
+}
+
+CounterFolder open_counters(const std::filesystem::path& folder) {
+  CounterFolder found;
+  for (const auto& path : counter_paths(folder)) {
     try {
       found.files.emplace_back(path);
     } catch (const FileError& problem) {

@@ -19,6 +19,7 @@
 #include "event-log/format/counter_file.hpp"
 #include "event-log/format/definitions.hpp"
 #include "event-log/reader/input_file.hpp"
+#include "event-log/reader/liveness.hpp"
 
 namespace uctrace::log {
 
@@ -44,7 +45,7 @@ struct CountedCommunicator {
   std::vector<std::int32_t> members() const;
 };
 
-// One process at one moment.
+// One process at one moment. Texts are plain (plain_text.hpp), whatever the file holds.
 struct CounterSnapshot {
   CounterPage page{};
   std::map<CounterKey, CounterTotal> rows;       // of one key one, sums where the file has several
@@ -57,6 +58,8 @@ struct CounterSnapshot {
   std::uint64_t file_bytes = 0;  // how large the file is
 
   std::string host() const;
+  std::string job() const;
+  ProcessName process() const;  // as it stands there, for look_for()
   // In MPI_COMM_WORLD, else as the launcher counts; -1 where there is none.
   std::int32_t rank() const;
   std::uint64_t unplaced_messages() const;
@@ -79,6 +82,9 @@ class CounterFile {
   std::string name_;
   int fd_ = -1;
 };
+
+// The counter files of a folder, by name. Throws Error where it cannot be read.
+std::vector<std::filesystem::path> counter_paths(const std::filesystem::path& folder);
 
 // All processes of a folder, in the order of their ranks and names. What cannot be read is told by
 // `unread`, a line each.

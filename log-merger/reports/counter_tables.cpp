@@ -113,6 +113,41 @@ Table transports(const Job& job) {
   return table;
 }
 
+// What the rows of one kind say of devices, added up.
+void add_devices(std::map<std::pair<std::string, std::string>, CounterTotal>& sums,
+                 const CounterSnapshot& process) {
+  for (const auto& [key, total] : process.rows) {
+    const std::uint64_t subject = log::subject_of(key);
+    if (log::kind_of(key) == CounterKind::interface) {
+      find_name(process.interfaces, subject & 0xffffffff, [&, &total = total](std::string name) {
+        const std::size_t slash = name.find('/');
+        sums[{slash == std::string::npos ? "" : name.substr(slash + 1), "transport"}] += total;
+      });
+    } else if (log::kind_of(key) == CounterKind::device) {
+      find_name(process.devices, subject, [&, &total = total](const std::string& name) {
+        sums[{name, "memory"}] += total;
+      });
+    }
+  }
+}
+
+Table devices(const Job& job) {
+  Table table{.key = "devices",
+              .title = "By device (of transports: operations of UCT, bytes with headers)",
+              .columns = {{"device", "device"},
+                          {"of", "of"},
+                          {"operations", "operations", Unit::count},
+                          kBytes},
+              .rows = {}};
+  std::map<std::pair<std::string, std::string>, CounterTotal> sums;
+  for (const CounterSnapshot& process : job) add_devices(sums, process);
+  for (const auto& [of, total] : sums) {
+    table.rows.push_back(
+        {Cell(of.first), Cell(of.second), Cell(total.messages), Cell(total.bytes)});
+  }
+  return table;
+}
+
 Table functions(const Job& job) {
   Table table{.key = "functions",
               .title = "By MPI function (bytes that calls sent)",
@@ -188,9 +223,10 @@ Table processes(const Job& job) {
   return table;
 }
 
-constexpr CountersBy kEach[] = {CountersBy::pairs,         CountersBy::sizes,
-                                CountersBy::transports,    CountersBy::functions,
-                                CountersBy::communicators, CountersBy::processes};
+constexpr CountersBy kEach[] = {CountersBy::pairs,     CountersBy::sizes,
+                                CountersBy::transports, CountersBy::devices,
+                                CountersBy::functions, CountersBy::communicators,
+                                CountersBy::processes};
 
 void write_json(std::ostream& out, const std::vector<Table>& tables) {
   nlohmann::ordered_json json;
@@ -207,6 +243,8 @@ Table counters_table(const Job& job, CountersBy by) {
       return sizes(job);
     case CountersBy::transports:
       return transports(job);
+    case CountersBy::devices:
+      return devices(job);
     case CountersBy::functions:
       return functions(job);
     case CountersBy::communicators:

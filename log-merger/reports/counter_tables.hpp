@@ -16,6 +16,7 @@ enum class CountersBy : std::uint8_t {
   pairs,
   sizes,
   transports,
+  devices,
   functions,
   communicators,
   processes,

@@ -1,0 +1,116 @@
+// A job while it counts: its counter files, read again and again. Nothing waits for who reads; a
+// process that ended, was killed or whose file is gone keeps the last numbers that were seen.
+//
+//   LiveJob job(folder);
+//   job.read();             // as often as wanted
+//   job.reading().now       // every process that was ever seen, as of its last readable file
+//
+// One thread. A reading opens one file at a time, however many processes there are.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "event-log/reader/counter_file.hpp"
+
+namespace uctrace::live {
+
+enum class ProcessState : std::uint8_t {
+  counting,
+  ended,     // in an orderly way
+  replaced,  // by another program in the same process (exec)
+  killed,    // it is gone, and its numbers are the last that it stored
+  silent,    // it cannot be seen from here, and gave no sign of life for two minutes
+  unseen,    // it cannot be seen from here, and gives no signs: it may count
+};
+std::string_view name_of(ProcessState state);
+
+// As far as can be seen from here, with a clock that is `now_ns` (CLOCK_REALTIME). Never replaced:
+// that takes the other processes of the job.
+ProcessState state_of(const log::CounterSnapshot& process, std::uint64_t now_ns);
+constexpr bool may_count(ProcessState state) {
+  return state == ProcessState::counting || state == ProcessState::unseen;
+}
+std::uint64_t realtime_ns();
+
+using CounterRows = std::map<log::CounterKey, log::CounterTotal>;
+
+// What a process had counted at the reading before.
+enum class Base : std::uint8_t {
+  rows,  // LiveProcess::before
+  zero,  // nothing: it was not there
+  same,  // as much as now: nothing was read of it, or it was not readable before
+};
+
+// What is known of a process besides its counters.
+struct LiveProcess {
+  std::uint64_t number = 0;  // of the process in this LiveJob: never used again
+  Base base = Base::same;
+  CounterRows before;
+  ProcessState state = ProcessState::counting;
+  bool is_copy = false;    // its file is a copy, made again every second: it lags
+  bool file_gone = false;  // these are the last numbers that were seen
+};
+
+struct Reading {
+  // The newest job of the folder, in the order of ranks, and of each process the rest.
+  std::vector<log::CounterSnapshot> now;
+  std::vector<LiveProcess> processes;
+  double seconds = 0;               // since the reading before; 0: there was none
+  std::vector<std::string> unread;  // files that cannot be read, a line each
+
+  bool counts() const;  // one of its processes may go on
+  std::string job() const;
+};
+
+class LiveJob {
+ public:
+  explicit LiveJob(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  // Throws Error where the folder cannot be read and never could. The first reading has Base::same
+  // for all.
+  void read();
+  const Reading& reading() const { return reading_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Files = std::map<std::string, std::size_t>;  // name -> place in reading_
+
+  // What tells one version of a file from another one.
+  struct FileState {
+    std::uint64_t device = 0, inode = 0, bytes = 0;
+    std::int64_t changed_ns = 0;
+    bool operator==(const FileState&) const = default;
+  };
+  struct Tracked {
+    FileState file;
+    bool is_final = false;  // read once more after it was closed
+  };
+
+  static FileState state_of_file(const std::filesystem::path& path);
+  void take(const std::filesystem::path& path, std::set<std::string>& unreadable);
+  void update(std::size_t place, log::CounterSnapshot&& snapshot);
+  void add(const std::string& name, log::CounterSnapshot&& snapshot, const FileState& file);
+  void keep_newest_job();
+  void find_states();
+
+  const std::filesystem::path folder_;
+  Reading reading_;
+  std::vector<Tracked> tracked_;  // beside reading_.now
+  Files files_;
+  std::set<std::string> unreadable_;  // names, at the reading before
+  std::uint64_t next_number_ = 0;
+  Clock::time_point read_at_{};
+  bool has_read_ = false;
+};
+
+// Why a folder shows nothing: one line that says what to do. Never returns.
+[[noreturn]] void refuse_without_counters(const std::filesystem::path& folder);
+
+}  // namespace uctrace::live
