@@ -31,9 +31,10 @@ bool is_text(Word text, const char* value) {
 namespace {
 
 // 0, or what the library says where MPI_T is not initialised.
+int readiness(int& all) { return pvar_indices.count(library.tools.pvar_get_num, all); }
 int readiness() {
   int all = 0;
-  return pvar_indices.count(library.tools.pvar_get_num, all);
+  return readiness(all);
 }
 
 template <typename... Words>
@@ -114,7 +115,11 @@ Word uctrace_MPI_T_pvar_get_info(void* original, Word index, Word name, Word nam
                                  Word verbosity, Word of_class, Word datatype, Word enumeration,
                                  Word description, Word description_length, Word bound_to,
                                  Word readonly, Word continuous, Word atomic) {
-  if (const int error = readiness()) return refuse(error);
+  int all = 0;
+  if (const int error = readiness(all)) return refuse(error);
+  if (!pvar_indices.has(static_cast<std::int32_t>(index), all)) {
+    return static_cast<Word>(library.flavour->t_invalid_index);
+  }
   const int number = pvar_indices.ours(static_cast<std::int32_t>(index));
   if (number < 0) {
     const auto own = static_cast<Word>(pvar_indices.own(static_cast<std::int32_t>(index)));
@@ -175,7 +180,11 @@ Word uctrace_MPI_T_pvar_session_free(void* original, Word at) {
 
 Word uctrace_MPI_T_pvar_handle_alloc(void* original, Word session, Word index, Word object,
                                      Word out, Word count) {
-  if (const int error = readiness()) return refuse(error);
+  int all = 0;
+  if (const int error = readiness(all)) return refuse(error);
+  if (!pvar_indices.has(static_cast<std::int32_t>(index), all)) {
+    return static_cast<Word>(library.flavour->t_invalid_index);
+  }
   const int number = pvar_indices.ours(static_cast<std::int32_t>(index));
   if (number < 0) {
     const auto own = static_cast<Word>(pvar_indices.own(static_cast<std::int32_t>(index)));

@@ -12,9 +12,10 @@ constinit ToolIndices cvar_indices(kControlVariables);
 
 namespace {
 
+int readiness(int& all) { return cvar_indices.count(library.tools.cvar_get_num, all); }
 int readiness() {
   int all = 0;
-  return cvar_indices.count(library.tools.cvar_get_num, all);
+  return readiness(all);
 }
 
 template <typename... Words>
@@ -71,7 +72,11 @@ Word uctrace_MPI_T_cvar_get_num(void* original, Word out) {
 Word uctrace_MPI_T_cvar_get_info(void* original, Word index, Word name, Word name_length,
                                  Word verbosity, Word datatype, Word enumeration, Word description,
                                  Word description_length, Word bound_to, Word scope) {
-  if (const int error = readiness()) return static_cast<Word>(error);
+  int all = 0;
+  if (const int error = readiness(all)) return static_cast<Word>(error);
+  if (!cvar_indices.has(static_cast<std::int32_t>(index), all)) {
+    return static_cast<Word>(library.flavour->t_invalid_index);
+  }
   const int number = cvar_indices.ours(static_cast<std::int32_t>(index));
   if (number < 0) {
     const auto own = static_cast<Word>(cvar_indices.own(static_cast<std::int32_t>(index)));
@@ -105,7 +110,11 @@ Word uctrace_MPI_T_cvar_get_index(void* original, Word name, Word out) {
 
 Word uctrace_MPI_T_cvar_handle_alloc(void* original, Word index, Word object, Word out,
                                      Word count) {
-  if (const int error = readiness()) return static_cast<Word>(error);
+  int all = 0;
+  if (const int error = readiness(all)) return static_cast<Word>(error);
+  if (!cvar_indices.has(static_cast<std::int32_t>(index), all)) {
+    return static_cast<Word>(library.flavour->t_invalid_index);
+  }
   const int number = cvar_indices.ours(static_cast<std::int32_t>(index));
   if (number < 0) {
     const auto own = static_cast<Word>(cvar_indices.own(static_cast<std::int32_t>(index)));

@@ -23,6 +23,9 @@ class ToolIndices {
     return 0;
   }
 
+  // Whether there is such a number. Not every library looks before it uses one.
+  bool has(int index, int all) const { return index >= 0 && index < all; }
+
   // Once count() has succeeded. Which of ours has this number; -1: none.
   int ours(int index) const {
     const int place = index - first_.load(std::memory_order_acquire);
