@@ -232,8 +232,15 @@ typedef struct UctraceFlavour {
   int32_t proc_null, any_source, any_tag, undefined, root, in_place;
   int32_t cartesian, graph, distributed_graph;  // of MPI_Topo_test
   int32_t combiners[kUctraceCombiners];  // MPI_COMBINER_*, from log::Combiner's first known one on
+  // Of MPI_T (mpi_flavours.txt).
+  int32_t t_memory, t_invalid, t_invalid_index, t_invalid_session, t_invalid_handle,
+      t_out_of_handles, t_no_write, t_no_startstop, t_no_atomic;
+  int32_t t_size, t_counter, t_aggregate, t_generic;  // classes
+  int32_t t_user_basic, t_tuner_basic, t_mpidev_all;  // verbosities
+  int32_t t_no_object, t_comm, t_local;
   UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte,
-      errors_return;
+      errors_return, char_type, int_type, unsigned_long_type;
+  UctraceHandle t_all_handles;  // of a symbol, what is stored there
 } UctraceFlavour;
 
 // --- generated -----------------------------------------------------------------------------------
@@ -247,6 +254,10 @@ extern const unsigned uctrace_mpi_flavour_count;
 
 // Whether calls are to be measured. Set once, before the first original becomes visible.
 extern bool uctrace_mpi_recording;
+
+// Whether variables are offered through MPI_T beside those of the library (tool_calls.cpp); set as
+// uctrace_mpi_recording is.
+extern bool uctrace_mpi_offers_variables;
 
 // The function that `caller` would have reached without this library. The first call of a process
 // finds them all and opens the log (about 1 ms). Ends the process with a message if there is none.

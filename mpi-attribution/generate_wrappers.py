@@ -207,8 +207,31 @@ def symbols(function):
     return function.name + ending, "P" + function.name + ending
 
 
+def exported(function):
+    """Those of them that there are."""
+    return symbols(function)[:1] if function.kind == "tool" else symbols(function)
+
+
+def tool_wrapper(function, number):
+    """Of MPI_T: not measured, and answered by this library where it offers variables. What calls PMPI_T
+    is past it: such a function is not exported."""
+    names = [f"a{i}" for i in range(len(function.roles))]
+    parameters = [f"Word {name}" for name in names]
+    return f"""
+Word uctrace_{function.name}({', '.join(['void* original', *parameters])});
+WRAPPER_EXPORT Word {function.name}({', '.join(parameters) or 'void'}) {{
+  void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
+  return uctrace_mpi_offers_variables
+             ? uctrace_{function.name}({', '.join(['original', *names])})
+             : ((Function{len(names)})original)({', '.join(names)});
+}}
+"""
+
+
 def wrapper(function, number):
     shape = SHAPES[function.kind]
+    if function.kind == "tool":
+        return tool_wrapper(function, number)
     if shape is None:  # variadic
         return (f"\nDEFINE_PCONTROL({function.name}, {number}, {ENTRY_MPI})\n"
                 f"DEFINE_PCONTROL(P{function.name}, {number}, {ENTRY_PMPI})\n")
@@ -251,8 +274,13 @@ def prototypes(functions):
         if SHAPES[function.kind] is None:
             continue
         words = ", ".join(["Word"] * len(function.roles)) or "void"
-        for name in symbols(function):
+        for name in exported(function):
             yield f"Word {name}({words});"
+
+
+def field(constant):
+    """What a C struct may call it."""
+    return f"{constant}_type" if constant in ("char", "int", "unsigned_long") else constant
 
 
 def flavour_initialiser(name, constants):
@@ -269,7 +297,7 @@ def flavour_initialiser(name, constants):
               f".is_standard_abi = {'true' if constants['abi'] == 'standard' else 'false'}",
               f".combiners = {{{combiners}}}"]
     fields += [f".{key} = {int(constants[key])}" for key in INTEGER_CONSTANTS]
-    fields += [f".{key} = {handle(constants[key])}" for key in HANDLE_CONSTANTS]
+    fields += [f".{field(key)} = {handle(constants[key])}" for key in HANDLE_CONSTANTS]
     return "    {" + ",\n     ".join(fields) + f"}},  // {name}"
 
 

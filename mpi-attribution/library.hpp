@@ -79,8 +79,18 @@ struct Messaging {
   int (*cancel)(Word*);
 };
 
+// Of MPI_T, of which the library's own variables are asked (tool_calls.cpp); may be called once that is
+// initialised, and say so where it is not.
+struct Tools {
+  int (*pvar_get_num)(int*);
+  int (*cvar_get_num)(int*);
+  int (*category_get_info)(int, char*, int*, char*, int*, int*, int*, int*);
+};
+
 struct Library {
   Inquiries ask;
+  Tools tools;
+  const UctraceFlavour* flavour;
   Sessions sessions;
   Neighbors neighbors;
   Describing describing;
@@ -95,6 +105,7 @@ struct Library {
   const std::int32_t* combiners;  // UctraceFlavour::combiners
   Word in_place;
   Handle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte, errors_return;
+  Handle char_type, int_type, unsigned_long_type, all_pvar_handles;
   char version[128];  // first line of the library's version text
 
   // The handle in an argument.

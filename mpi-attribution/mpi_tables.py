@@ -120,6 +120,7 @@ SHAPES = {
     "file_constructor": Shape("UctraceMade", "file_making", required=("comm", "new_file")),
     "file_release": Shape("UctraceCall", "file_release", required=("file_at",)),
     "pcontrol": None,
+    "tool": Shape(None, "call"),
     "call": CALL,
 }
 # UctraceVolumeRule: the roles that a rule needs.
@@ -156,9 +157,15 @@ ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag
          "new_request", "request_at", "request", "requests", "request_count", "probed",
          "flag_at", "index_at", "ended_count_at", "ended"}
 INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined", "root",
-                     "in_place", "cartesian", "graph", "distributed_graph")
+                     "in_place", "cartesian", "graph", "distributed_graph",
+                     "t_memory", "t_invalid", "t_invalid_index", "t_invalid_session",
+                     "t_invalid_handle", "t_out_of_handles", "t_no_write", "t_no_startstop",
+                     "t_no_atomic", "t_size", "t_counter", "t_aggregate", "t_generic",
+                     "t_user_basic", "t_tuner_basic", "t_mpidev_all", "t_no_object", "t_comm",
+                     "t_local")
 HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op",
-                    "request_null", "byte", "errors_return")
+                    "request_null", "byte", "errors_return", "char", "int", "unsigned_long",
+                    "t_all_handles")
 # In the order of log::Combiner, from its first one that is known.
 COMBINERS = ("named", "dup", "contiguous", "vector", "hvector_integer", "hvector", "indexed",
              "hindexed_integer", "hindexed", "indexed_block", "struct_integer", "structure",

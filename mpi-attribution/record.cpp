@@ -4,6 +4,7 @@
 #include "mpi-attribution/call_record.hpp"
 #include "mpi-attribution/clock_sync.hpp"
 #include "mpi-attribution/datatypes.hpp"
+#include "mpi-attribution/tool_end.hpp"
 #include "mpi-attribution/volumes.hpp"
 
 namespace uctrace::mpi {
@@ -161,6 +162,7 @@ void uctrace_mpi_enter_exchange(UctraceExchange* exchange) {
 }
 
 void uctrace_mpi_enter_finalize(UctraceCall* call) {
+  write_last_profile();
   measure_clocks_at_end();
   release_world();
   begin(*call, MpiCall::kNone, MpiCall::kNone);

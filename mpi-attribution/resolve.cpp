@@ -18,6 +18,7 @@
 
 extern "C" {
 constinit bool uctrace_mpi_recording = false;
+constinit bool uctrace_mpi_offers_variables = false;
 }
 
 namespace uctrace::mpi {
@@ -82,6 +83,12 @@ bool find_messaging(Scope& scope, Messaging& messaging) {
          find_inquiry(scope, "PMPI_Cancel", messaging.cancel);
 }
 
+bool find_tools(Scope& scope, Tools& tools) {
+  return find_inquiry(scope, "PMPI_T_pvar_get_num", tools.pvar_get_num) &&
+         find_inquiry(scope, "PMPI_T_cvar_get_num", tools.cvar_get_num) &&
+         find_inquiry(scope, "PMPI_T_category_get_info", tools.category_get_info);
+}
+
 bool find_handle(Scope& scope, const UctraceHandle& wanted, Handle& handle) {
   handle = wanted.symbol != nullptr ? reinterpret_cast<Handle>(scope.find_variable(wanted.symbol))
                                     : wanted.value;
@@ -118,6 +125,20 @@ void know_tags(const char* version_text) {
   }
 }
 
+// What MPI_T is told by, beside integers.
+bool find_tool_handles(Scope& scope, const UctraceFlavour& flavour) {
+  if (!find_handle(scope, flavour.char_type, library.char_type) ||
+      !find_handle(scope, flavour.int_type, library.int_type) ||
+      !find_handle(scope, flavour.unsigned_long_type, library.unsigned_long_type) ||
+      !find_handle(scope, flavour.t_all_handles, library.all_pvar_handles)) {
+    return false;
+  }
+  if (flavour.t_all_handles.symbol != nullptr) {
+    library.all_pvar_handles = *reinterpret_cast<const Handle*>(library.all_pvar_handles);
+  }
+  return true;
+}
+
 bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text) {
   if (flavour.is_standard_abi != has_standard_abi(scope) || !names_version(flavour, version_text) ||
       !find_handle(scope, flavour.comm_null, library.comm_null) ||
@@ -130,6 +151,7 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
       !find_handle(scope, flavour.errors_return, library.errors_return)) {
     return false;
   }
+  library.flavour = &flavour;
   library.handle_mask = flavour.handle_bytes == sizeof(std::uint32_t) ? UINT32_MAX : ~Word{0};
   library.proc_null = flavour.proc_null;
   library.any_source = flavour.any_source;
@@ -231,6 +253,9 @@ void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller)
     uctrace_mpi_recording = log::start() &&
                             log::layer_state(log::Layer::mpi) != log::LayerState::unwanted &&
                             identify_library(scope);
+    uctrace_mpi_offers_variables = uctrace_mpi_recording && log::counts() &&
+                                   find_tools(scope, library.tools) &&
+                                   find_tool_handles(scope, *library.flavour);
     pthread_atfork(nullptr, nullptr, forget_names);
     publish_originals(scope);
     progress = Progress::done;

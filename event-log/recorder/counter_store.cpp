@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "event-log/recorder/counter_parts.hpp"
+#include "event-log/recorder/counter_view.hpp"
 #include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/no_helper.hpp"
@@ -58,8 +59,8 @@ bool name_file(char* out, std::size_t size, const char* log) {
   return true;
 }
 
-// Only what waits for the file system is a call to it: one that began anew in each round of the helper would
-// hide another that is held up.
+// Only what waits for the file system is a call to it: one that began anew in each round of the
+// helper would hide another that is held up.
 void* more_of_file(std::size_t bytes) {
   if (store.storage != Storage::mapped) return map_memory(bytes);
   const StorageCall call;
@@ -312,6 +313,73 @@ void close_counter_file() {
     struct stat status {};
     if (fstat(store.fd, &status) == 0) fchmod(store.fd, (status.st_mode & 07777) | S_IWUSR);
   }
+}
+
+// --- who asks inside of the process
+// ---------------------------------------------------------------
+
+namespace {
+
+// Those that are whole.
+template <typename Visit>
+void for_each_section(CounterSectionKind kind, Visit visit) {
+  const CounterPage* mine = counter_parts.page.load(std::memory_order_acquire);
+  if (mine == nullptr) return;
+  const std::uint64_t written = __atomic_load_n(&mine->written_bytes, __ATOMIC_ACQUIRE);
+  const std::size_t count = store.extent_count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Extent& extent = store.extents[i];
+    if (extent.at + extent.bytes > written) return;
+    const auto* memory = static_cast<const unsigned char*>(extent.memory);
+    std::uint64_t at = i == 0 ? kCounterPageBytes : 0;
+    while (at < extent.bytes) {
+      const auto& section = *reinterpret_cast<const CounterSection*>(memory + at);
+      if (section.magic != kCounterSectionMagic || section.bytes == 0) break;
+      if (section.kind == kind && !visit(section)) return;
+      at += section.bytes;
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t copy_counters(CounterRow* out, std::size_t room) {
+  std::size_t found = 0;
+  for_each_section(CounterSectionKind::rows, [&](const CounterSection& section) {
+    const auto* rows = reinterpret_cast<const CounterRow*>(&section + 1);
+    const std::size_t count = (section.bytes - sizeof section) / sizeof *rows;
+    for (std::size_t i = 0; i < count; ++i) {
+      const CounterKey key = __atomic_load_n(&rows[i].key, __ATOMIC_ACQUIRE);
+      if (key == 0) continue;
+      if (found < room) {
+        out[found] = {key, __atomic_load_n(&rows[i].messages, __ATOMIC_RELAXED),
+                      __atomic_load_n(&rows[i].bytes, __ATOMIC_RELAXED), 0};
+      }
+      ++found;
+    }
+    return true;
+  });
+  return found;
+}
+
+void visit_counter_names(void* context, bool (*visit)(void*, const CounterName&)) {
+  for_each_section(CounterSectionKind::names, [&](const CounterSection& section) {
+    const auto* words = reinterpret_cast<const std::uint64_t*>(&section + 1);
+    const auto* const end = words + (section.bytes - sizeof section) / sizeof *words;
+    while (words < end && __atomic_load_n(words, __ATOMIC_ACQUIRE) != 0) {
+      const auto& name = *reinterpret_cast<const CounterName*>(words);
+      if (!visit(context, name)) return false;
+      words += sizeof name / sizeof *words + name.words;
+    }
+    return true;
+  });
+}
+
+CounterWorld counter_world() {
+  const CounterPage* mine = counter_parts.page.load(std::memory_order_acquire);
+  if (mine == nullptr) return {-1, 0};
+  const std::int32_t rank = __atomic_load_n(&mine->world_rank, __ATOMIC_ACQUIRE);
+  return {rank, rank < 0 ? 0 : __atomic_load_n(&mine->world_size, __ATOMIC_RELAXED)};
 }
 
 void set_counter_world(std::int32_t rank, std::int32_t size) {

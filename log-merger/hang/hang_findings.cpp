@@ -63,7 +63,7 @@ std::string HangFindings::with_site(CallIndex call) const {
 }
 
 std::string HangFindings::seat(const Sitter& sitter) const {
-  const bool over = state_of(job_) != HangState::running;
+  const bool over = !may_run(state_of(job_));
   const char* const is = over ? "was" : "is";
   const bool aborted = exit_of(job_, sitter.process) == "aborted";
   if (sitters_.gone[sitter.process] || aborted) return gone_words(sitter.process);
@@ -104,7 +104,7 @@ std::string HangFindings::silent_words(const Sitter& sitter) const {
   return fmt::format(
       "{} nothing new in its log after {} of the job: its process was stopped, or its host or the "
       "file system does not answer; then it was in {}",
-      state_of(job_) == HangState::running ? "has" : "had",
+      may_run(state_of(job_)) ? "has" : "had",
       format_duration(static_cast<std::uint64_t>(std::max<std::int64_t>(0, last))),
       sitter.call == kNone ? "no MPI call" : with_site(sitter.call));
 }

@@ -42,7 +42,7 @@ std::int64_t newest_instant(const Job& job) {
 // Who called MPI_Abort sat in it, and acted, until the job was over.
 void find_gone_and_silent(const Job& job, Sitters& found) {
   const std::int64_t newest = newest_instant(job);
-  const bool runs = state_of(job) == HangState::running;
+  const bool runs = may_run(state_of(job));
   for (const ProcessIndex process : job.logs.indexes()) {
     const std::string& exit = exit_of(job, process);
     const std::int64_t behind = newest - last_instant(job.logs[process]);
@@ -110,6 +110,8 @@ const char* name_of(HangState state) {
   switch (state) {
     case HangState::running:
       return "running";
+    case HangState::unseen:
+      return "unseen";
     case HangState::killed:
       return "killed";
     case HangState::aborted:
@@ -130,15 +132,19 @@ const std::string& exit_of(const Job& job, ProcessIndex process) {
   return job.run.texts[job.run.processes[process.place()].exit];
 }
 
+bool may_run(HangState state) { return state == HangState::running || state == HangState::unseen; }
+
 HangState state_of(const Job& job) {
-  bool killed = false, aborted = false;
+  bool unseen = false, killed = false, aborted = false;
   for (const ProcessIndex process : job.logs.indexes()) {
     if (!is_rank(job, process)) continue;
     const std::string& exit = exit_of(job, process);
-    if (exit == "running" || exit == "unseen") return HangState::running;
+    if (exit == "running") return HangState::running;
+    unseen = unseen || exit == "unseen";
     killed = killed || exit == "killed";
     aborted = aborted || exit == "aborted";
   }
+  if (unseen) return HangState::unseen;
   return aborted ? HangState::aborted : killed ? HangState::killed : HangState::finished;
 }
 

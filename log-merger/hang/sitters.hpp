@@ -16,7 +16,9 @@
 namespace uctrace::merge {
 
 // Of the whole job.
-enum class HangState : std::uint8_t { running, killed, aborted, finished };
+// unseen: no rank is known to run, and some can neither be seen from here nor were heard of lately.
+enum class HangState : std::uint8_t { running, unseen, killed, aborted, finished };
+bool may_run(HangState);
 const char* name_of(HangState);
 HangState state_of(const Job& job);
 

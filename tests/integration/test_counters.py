@@ -10,27 +10,13 @@ from collections import Counter
 from pathlib import Path
 
 from checks import check_complete
+from counter_files import CLASSES, by_pair, counters, read_prof
 from harness import PROGRAMS, TOOL, Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_until
 from mpi_jobs import MPIS
 from recordings import record, record_command, record_well
 
 SENDS = {f"MPI_{name}" for name in ("Send", "Isend", "Sendrecv", "Start", "Startall")}
 UCP_SENDS = re.compile(r"ucp_(tag_send|am_send|stream_send)|^(tag_send|am_send|stream_send)")
-CLASSES = ("external", "internal", "one-sided-sent", "one-sided-received", "collective")
-
-
-def counters(folder, *options):
-    result = run([TOOL, "counters", folder, "--format", "json", *options])
-    check(result.status == 0, f"counters failed: {result}")
-    return json.loads(result.stdout)
-
-
-def by_pair(found, *classes):
-    return {
-        (row["class"], row["rank"], row["peer"]): (row["messages"], row["bytes"])
-        for row in found["pairs"]
-        if row["class"] in classes
-    }
 
 
 def truth_of(output):
@@ -110,30 +96,6 @@ def check_trace(mpi, found, recording):
     )
     calls = Counter(row["function"] for row in recording.table("mpi_calls"))
     check_equal({row["function"]: row["calls"] for row in found["functions"]}, calls, "MPI calls")
-
-
-PROF_LINE = re.compile(r"([EISRC])\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs sent(?:\t([0-9,]+))?$")
-LETTERS = dict(zip("EISRC", CLASSES))
-
-
-def read_prof(path):
-    """What a profile in the format of Open MPI's monitoring says, by a parser of our own."""
-    pairs, bins, sections = {}, {}, []
-    for line in Path(path).read_text().splitlines():
-        if line.startswith("#"):
-            sections.append(line)
-            continue
-        match = PROF_LINE.match(line)
-        if not match:
-            check(re.match(r"D\t[^\t]+\tprocs: [0-9,]*$|(O2A|A2O|A2A)\t\d+\t\d+ bytes\t\d+ msgs sent$", line),
-                  f"{path}: {line!r}")
-            continue
-        letter, rank, peer, size, messages, histogram = match.groups()
-        pairs[LETTERS[letter], int(rank), int(peer)] = int(messages), int(size)
-        if histogram:
-            bins[int(rank), int(peer)] = [int(number) for number in histogram.split(",")]
-    check_equal(sections[:3], ["# POINT TO POINT", "# OSC", "# COLLECTIVES"], f"sections of {path}")
-    return pairs, bins
 
 
 def check_profiles(folder, data, found, ranks):

@@ -22,6 +22,9 @@ SYMBOL(ompi_mpi_op_no_op);
 SYMBOL(ompi_request_null);
 SYMBOL(ompi_mpi_byte);
 SYMBOL(ompi_mpi_errors_return);
+SYMBOL(ompi_mpi_char);
+SYMBOL(ompi_mpi_int);
+SYMBOL(ompi_mpi_unsigned_long);
 
 static int initialised, finalised;
 

@@ -81,7 +81,19 @@ ROLE_PARAMETERS = {
 INTEGERS = {"handle_bytes": "sizeof(MPI_Comm)", "proc_null": "MPI_PROC_NULL",
             "any_source": "MPI_ANY_SOURCE", "any_tag": "MPI_ANY_TAG", "undefined": "MPI_UNDEFINED",
             "root": "MPI_ROOT", "in_place": "(long)MPI_IN_PLACE", "cartesian": "MPI_CART",
-            "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH"}
+            "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH",
+            "t_memory": "MPI_T_ERR_MEMORY", "t_invalid": "MPI_T_ERR_INVALID",
+            "t_invalid_index": "MPI_T_ERR_INVALID_INDEX",
+            "t_invalid_session": "MPI_T_ERR_INVALID_SESSION",
+            "t_invalid_handle": "MPI_T_ERR_INVALID_HANDLE",
+            "t_out_of_handles": "MPI_T_ERR_OUT_OF_HANDLES", "t_no_write": "MPI_T_ERR_PVAR_NO_WRITE",
+            "t_no_startstop": "MPI_T_ERR_PVAR_NO_STARTSTOP",
+            "t_no_atomic": "MPI_T_ERR_PVAR_NO_ATOMIC", "t_size": "MPI_T_PVAR_CLASS_SIZE",
+            "t_counter": "MPI_T_PVAR_CLASS_COUNTER", "t_aggregate": "MPI_T_PVAR_CLASS_AGGREGATE",
+            "t_generic": "MPI_T_PVAR_CLASS_GENERIC", "t_user_basic": "MPI_T_VERBOSITY_USER_BASIC",
+            "t_tuner_basic": "MPI_T_VERBOSITY_TUNER_BASIC",
+            "t_mpidev_all": "MPI_T_VERBOSITY_MPIDEV_ALL", "t_no_object": "MPI_T_BIND_NO_OBJECT",
+            "t_comm": "MPI_T_BIND_MPI_COMM", "t_local": "MPI_T_SCOPE_LOCAL"}
 # Of MPICH 5.0: what a header declares and the library does not have.
 NOT_EXPORTED = {("MPICH, standard ABI", "PMPI_File_close")}
 # What public headers of the standard ABI declare, and no library that is supported has yet.
@@ -91,8 +103,12 @@ REMOVED_COMBINERS = {"hvector_integer", "hindexed_integer", "struct_integer"}
 HANDLES = {"comm_null": "MPI_COMM_NULL", "comm_self": "MPI_COMM_SELF",
            "comm_world": "MPI_COMM_WORLD", "datatype_null": "MPI_DATATYPE_NULL",
            "no_op": "MPI_NO_OP", "request_null": "MPI_REQUEST_NULL", "byte": "MPI_BYTE",
-           "errors_return": "MPI_ERRORS_RETURN"}
-HANDLE_TYPES = {"datatype_null": "MPI_Datatype", "no_op": "MPI_Op",
+           "errors_return": "MPI_ERRORS_RETURN", "char": "MPI_CHAR", "int": "MPI_INT",
+           "unsigned_long": "MPI_UNSIGNED_LONG"}
+# A handle of MPI_T: a number, or what a variable holds.
+ALL_HANDLES = "t_all_handles"
+HANDLE_TYPES = {"char": "MPI_Datatype", "int": "MPI_Datatype", "unsigned_long": "MPI_Datatype",
+                "datatype_null": "MPI_Datatype", "no_op": "MPI_Op",
                 "request_null": "MPI_Request", "byte": "MPI_Datatype",
                 "errors_return": "MPI_Errhandler"}  # of the others: MPI_Comm
 
@@ -229,14 +245,18 @@ def probe_source(functions, combiners):
     """A program that prints the constants, and the names that the library does not export."""
     integers = "\n".join(f'printf("{key} %d\\n", (int){value});' for key, value in INTEGERS.items())
     handles = "\n".join(
-        f'printf("{key} %#lx\\n", word(&(union handle){{.{key} = {value}}}));'
+        f'printf("{key} %#lx\\n", word(&(union handle){{.{key}_ = {value}}}));'
         for key, value in HANDLES.items())
     fields = "\n".join(
-        f"{HANDLE_TYPES.get(key, 'MPI_Comm')} {key};" for key in HANDLES)
+        f"{HANDLE_TYPES.get(key, 'MPI_Comm')} {key}_;" for key in HANDLES)
     combiners = "\n".join(
         f'printf("combiner_{name} %d\\n", (int)MPI_COMBINER_{macro_of(name)});'
         for name in combiners)
     names = "\n".join(f'missing("{f.name}"); missing("P{f.name}");' for f in functions)
+    combiners += f"""
+  unsigned long* held = dlsym(RTLD_DEFAULT, "MPI_T_PVAR_ALL_HANDLES");
+  printf("{ALL_HANDLES} %#lx\\n", (unsigned long)MPI_T_PVAR_ALL_HANDLES);
+  printf("held %#lx\\n", held ? *held : 0);"""
     return f"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -291,6 +311,10 @@ def check_library(library, functions, constants):
         expected = address.get(constants[key], constants[key])
         if int(actual[key], 16) != int(expected, 16):
             yield f"{key} is {actual[key]}, the table says {constants[key]} ({expected})"
+    expected = constants[ALL_HANDLES]
+    expected = expected if expected.startswith("0x") else actual["held"]
+    if int(actual[ALL_HANDLES], 16) != int(expected, 16):
+        yield f"{ALL_HANDLES} is {actual[ALL_HANDLES]}, the table says {constants[ALL_HANDLES]}"
     if len(combiners) < 16:
         yield f"only {len(combiners)} MPI_COMBINER_* were found"
     versions = constants["versions"]

@@ -1,0 +1,78 @@
+// The handles of uctrace's own variables of MPI_T, and which sessions there are.
+//
+// A session is the library's: its own handles and ours live in it. A handle of ours is no address.
+// Its upper 16 bits are a tag that no address of a program has, below lie a number that no other
+// handle ever gets and its place in the table here; what is not in the table is refused, and
+// nothing is read through it.
+//
+// All but is_tagged() is called with a ToolLock held.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/fork_lock.hpp"
+#include "mpi-attribution/library.hpp"
+#include "mpi-attribution/tool_values.hpp"
+
+namespace uctrace::mpi {
+
+// Held while one call is answered, and never while the library is called. In a fork child that
+// finds it held by a thread of its parent all handles are gone.
+class ToolLock {
+ public:
+  ToolLock();
+  ToolLock(const ToolLock&) = delete;
+  ToolLock& operator=(const ToolLock&) = delete;
+
+ private:
+  interpose::Held<interpose::ForkLock> held_;
+};
+
+struct ToolHandle {
+  Word word;
+  const PerformanceVariable* variable;  // nullptr: of a control variable
+  int control;
+  Word session;
+  bool started;
+  std::size_t count;  // of values
+  BoundComm comm;
+  // Behind it, `count` each: what was counted while it was started, and what the counters were when
+  // that was added to; then room to read them, and the ranks.
+  std::uint64_t *saved, *base, *now;
+};
+
+// Whether it may be ours.
+bool is_tagged(Word handle);
+
+// nullptr: there is no such handle.
+ToolHandle* find_handle(Word handle);
+
+// For `count` values of a variable. nullptr: there is no memory, or are too many handles.
+ToolHandle* make_handle(std::size_t count, std::size_t ranks);
+void free_handle(ToolHandle* handle);
+
+template <typename Visit>
+void for_each_handle(Visit visit);
+
+// False: there are too many.
+bool know_session(Word session);
+bool is_known_session(Word session);
+// Its handles end with it.
+void end_session(Word session);
+void end_all_sessions();
+
+namespace detail {
+inline constexpr std::size_t kMostToolHandles = std::size_t{1} << 14;
+UCTRACE_OWN extern constinit ToolHandle* tool_handles[kMostToolHandles];
+UCTRACE_OWN extern constinit std::size_t tool_handles_used;  // places that ever were
+}  // namespace detail
+
+template <typename Visit>
+void for_each_handle(Visit visit) {
+  for (std::size_t i = 0; i < detail::tool_handles_used; ++i) {
+    if (detail::tool_handles[i] != nullptr) visit(*detail::tool_handles[i]);
+  }
+}
+
+}  // namespace uctrace::mpi

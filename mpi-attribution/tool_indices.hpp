@@ -1,0 +1,73 @@
+// Numbers of variables in MPI_T. Ours come behind those that the library had when it was first
+// asked. It may get more when a part of it is loaded; no number may change then, so these come
+// behind ours.
+#pragma once
+
+#include <atomic>
+
+#include "mpi-attribution/library.hpp"
+
+namespace uctrace::mpi {
+
+class ToolIndices {
+ public:
+  constexpr explicit ToolIndices(int ours) : ours_(ours) {}
+
+  // How many there are, ours included. An error of MPI_T: the library says none.
+  int count(int (*ask)(int*), int& all) {
+    int own = 0;
+    if (const int error = ask(&own)) return error;
+    int unknown = -1;
+    first_.compare_exchange_strong(unknown, own, std::memory_order_acq_rel);
+    all = own + ours_;
+    return 0;
+  }
+
+  // Whether there is such a number. Not every library looks before it uses one.
+  bool has(int index, int all) const { return index >= 0 && index < all; }
+
+  // Once count() has succeeded. Which of ours has this number; -1: none.
+  int ours(int index) const {
+    const int place = index - first_.load(std::memory_order_acquire);
+    return place >= 0 && place < ours_ ? place : -1;
+  }
+  int of_ours(int place) const { return first_.load(std::memory_order_acquire) + place; }
+
+  // The library's own number, and back.
+  int own(int index) const {
+    return index < first_.load(std::memory_order_acquire) ? index : index - ours_;
+  }
+  int of_own(int index) const {
+    return index < first_.load(std::memory_order_acquire) ? index : index + ours_;
+  }
+
+ private:
+  int ours_;
+  std::atomic<int> first_{-1};
+};
+
+UCTRACE_OWN extern constinit ToolIndices pvar_indices, cvar_indices;
+
+// --- what calls of MPI_T give back; an address that is 0 is not asked for ------------------------
+
+inline void give(Word address, std::int32_t value) {
+  if (address != 0) std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
+}
+inline void give_word(Word address, Word value) {
+  if (address != 0) std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
+}
+inline void give_datatype(Word address, Handle datatype) {
+  if (address != 0)
+    std::memcpy(reinterpret_cast<void*>(address), &datatype, library.handle_bytes());
+}
+inline std::int32_t taken(Word address) {
+  std::int32_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
+}
+// As much as there is room for; the length is then what would be needed, with the end.
+void give_text(Word text, Word length, const char* value);
+
+bool is_text(Word text, const char* value);
+
+}  // namespace uctrace::mpi

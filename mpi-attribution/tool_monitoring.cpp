@@ -1,0 +1,211 @@
+#include "mpi-attribution/tool_monitoring.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "mpi-attribution/counted_comms.hpp"
+#include "mpi-attribution/tool_end.hpp"
+#include "mpi-attribution/tool_profile.hpp"
+
+namespace uctrace::mpi {
+namespace {
+
+constinit std::int32_t enable = 2;  // external messages alone, as Open MPI has it
+constinit std::int32_t enable_output = 0;
+constinit char file_name[kVariableText]{};
+// A profile is of what was counted since; nullptr: since the process began.
+constinit CounterCopy* profile_since = nullptr;
+
+const UctraceFlavour& constants() { return *library.flavour; }
+
+bool is_profile(const ToolHandle& handle) { return handle.variable->told == Told::profile; }
+
+void copy_text(char* to, const char* from) {
+  const std::size_t length = strnlen(from, kVariableText - 1);
+  std::memcpy(to, from, length);
+  to[length] = '\0';
+}
+
+// --- counts --------------------------------------------------------------------------------------
+
+// Adds what was counted since the last time, unless monitoring is switched off.
+int collect(ToolHandle& handle) {
+  if (!handle.started) return 0;
+  if (!read_values(*handle.variable, handle.comm, handle.now)) return constants().t_memory;
+  for (std::size_t i = 0; i < handle.count; ++i) {
+    if (enable != 0) handle.saved[i] += handle.now[i] - handle.base[i];
+    handle.base[i] = handle.now[i];
+  }
+  return 0;
+}
+
+std::size_t bytes_of_values(const ToolHandle& handle) {
+  return handle.count * sizeof *handle.saved;
+}
+
+int switch_monitoring(std::int32_t value) {
+  int error = 0;
+  for_each_handle([&](ToolHandle& handle) {
+    if (handle.variable == nullptr || is_profile(handle)) return;
+    if (const int problem = collect(handle)) error = problem;
+  });
+  enable = value;
+  return error;
+}
+
+// --- profiles ------------------------------------------------------------------------------------
+
+int begin_profile() {
+  auto* memory = static_cast<CounterCopy*>(std::malloc(sizeof(CounterCopy)));
+  if (memory == nullptr) return constants().t_memory;
+  auto* copy = new (memory) CounterCopy;
+  if (!copy->is_there()) {
+    std::free(memory);
+    return constants().t_memory;
+  }
+  copy->sort();
+  CounterCopy* before = profile_since;
+  profile_since = copy;
+  if (before != nullptr) {
+    before->~CounterCopy();
+    std::free(before);
+  }
+  return 0;
+}
+
+// Without a name none is written, and the next one is of this time, too.
+int end_profile() {
+  if (*file_name == '\0' || enable == 0) return 0;
+  CounterCopy rows;
+  if (!rows.is_there()) return constants().t_memory;
+  rows.sort();
+  if (profile_since != nullptr) rows.subtract(*profile_since);
+  if (!write_profile(file_name, rows)) return constants().t_invalid;
+  return begin_profile();
+}
+
+}  // namespace
+
+int bind_variable(const PerformanceVariable& variable, Word session, Word object,
+                  ToolHandle** made) {
+  const CountedComm* comm = nullptr;
+  std::size_t count = 0, ranks = 0;
+  if (variable.told != Told::profile) {
+    comm = object != 0 ? counted_comm(library.handle_at(object)) : nullptr;
+    if (comm == nullptr) return constants().t_invalid;
+    ranks = static_cast<std::size_t>(comm->size);
+    count = variable.is_by_peer() ? ranks : 1;
+  } else if (const int error = begin_profile()) {
+    return error;
+  }
+  ToolHandle* handle = make_handle(count, ranks);
+  if (handle == nullptr) return constants().t_out_of_handles;
+  handle->variable = &variable;
+  handle->session = session;
+  if (comm != nullptr) {
+    auto* list = const_cast<std::int32_t*>(handle->comm.world_ranks);
+    for (std::int32_t i = 0; i < comm->size; ++i) {
+      const std::uint64_t peer = comm->peer(i);
+      list[i] = peer != log::kUnknownPeer ? static_cast<std::int32_t>(peer) : -1;
+    }
+    handle->comm.number = comm->number;
+    handle->comm.size = comm->size;
+  }
+  *made = handle;
+  return 0;
+}
+
+int start_variable(ToolHandle& handle) {
+  if (handle.started) return constants().t_no_startstop;
+  if (is_profile(handle)) {
+    enable_output = 0;  // as in Open MPI: who flushes wants nothing at the end
+  } else if (!read_values(*handle.variable, handle.comm, handle.base)) {
+    return constants().t_memory;
+  }
+  handle.started = true;
+  return 0;
+}
+
+int stop_variable(ToolHandle& handle) {
+  if (!handle.started) return constants().t_no_startstop;
+  const int error = is_profile(handle) ? end_profile() : collect(handle);
+  handle.started = false;
+  return error;
+}
+
+int read_variable(ToolHandle& handle, void* out) {
+  if (is_profile(handle)) {
+    copy_text(static_cast<char*>(out), file_name);
+    return 0;
+  }
+  if (const int error = collect(handle)) return error;
+  std::memcpy(out, handle.saved, bytes_of_values(handle));
+  return 0;
+}
+
+int write_variable(ToolHandle& handle, const void* in) {
+  if (is_profile(handle)) {
+    copy_text(file_name, in != nullptr ? static_cast<const char*>(in) : "");
+    return 0;
+  }
+  if (in == nullptr) return constants().t_invalid;
+  if (const int error = collect(handle)) return error;
+  std::memcpy(handle.saved, in, bytes_of_values(handle));
+  return 0;
+}
+
+int reset_variable(ToolHandle& handle) {
+  if (is_profile(handle)) {
+    *file_name = '\0';
+    return 0;
+  }
+  if (const int error = collect(handle)) return error;
+  std::memset(handle.saved, 0, bytes_of_values(handle));
+  return 0;
+}
+
+int read_and_reset_variable(ToolHandle& handle, void* out) {
+  if (is_profile(handle)) return constants().t_no_atomic;
+  if (const int error = read_variable(handle, out)) return error;
+  std::memset(handle.saved, 0, bytes_of_values(handle));
+  return 0;
+}
+
+void read_control(int control, void* out) {
+  if (control == kFileName) {
+    copy_text(static_cast<char*>(out), file_name);
+  } else {
+    std::memcpy(out, control == kEnable ? &enable : &enable_output, sizeof enable);
+  }
+}
+
+int write_control(int control, const void* in) {
+  if (control == kFileName) {
+    copy_text(file_name, in != nullptr ? static_cast<const char*>(in) : "");
+    return 0;
+  }
+  if (in == nullptr) return constants().t_invalid;
+  std::int32_t value = 0;
+  std::memcpy(&value, in, sizeof value);
+  if (value < 0) return constants().t_invalid;
+  if (control == kEnable) return switch_monitoring(value);
+  enable_output = value;
+  return 0;
+}
+
+void write_last_profile() {
+  if (!uctrace_mpi_offers_variables) return;
+  const ToolLock held;
+  if (enable_output == 0 || enable == 0) return;
+  CounterCopy rows;
+  if (!rows.is_there()) return;
+  rows.sort();
+  if (enable_output <= 2) {
+    write_profile(enable_output, rows);
+  } else if (*file_name != '\0') {
+    write_profile(file_name, rows);
+  }
+}
+
+}  // namespace uctrace::mpi

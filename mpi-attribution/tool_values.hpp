@@ -1,0 +1,55 @@
+// What the counters of this process are, for the variables of MPI_T. Memory is the C library's:
+// these are calls of tools, and no messages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/format/counter_file.hpp"
+#include "mpi-attribution/tool_variables.hpp"
+
+namespace uctrace::mpi {
+
+// A copy of all rows at one time.
+class CounterCopy {
+ public:
+  CounterCopy();
+  ~CounterCopy();
+  CounterCopy(const CounterCopy&) = delete;
+  CounterCopy& operator=(const CounterCopy&) = delete;
+  CounterCopy(CounterCopy&& other) : rows_(other.rows_), count_(other.count_) {
+    other.rows_ = nullptr;
+  }
+
+  // False: there is no memory.
+  bool is_there() const { return rows_ != nullptr; }
+  const log::CounterRow* begin() const { return rows_; }
+  const log::CounterRow* end() const { return rows_ + count_; }
+
+  // Afterwards there is one row for each key, by subject, kind and bin.
+  void sort();
+  // Both are sorted. What was counted since `earlier`; rows of nothing stay.
+  void subtract(const CounterCopy& earlier);
+  void swap(CounterCopy& other);
+
+ private:
+  log::CounterRow* rows_;
+  std::size_t count_;
+};
+
+// What a handle is bound to.
+struct BoundComm {
+  std::uint32_t number;             // of the communicator in the counters
+  std::int32_t size;                // of peers
+  const std::int32_t* world_ranks;  // of each peer, -1 = of another world
+};
+
+// The values of a variable: of each peer, or one. False: there is no memory.
+bool read_values(const PerformanceVariable& variable, const BoundComm& comm, std::uint64_t* out);
+
+// Adds what collective calls mean for each peer, by its rank in MPI_COMM_WORLD, below `size`.
+// False: there is no memory.
+bool add_collectives(const CounterCopy& rows, bool bytes, std::uint64_t* by_world,
+                     std::int32_t size);
+
+}  // namespace uctrace::mpi

@@ -1,0 +1,69 @@
+"""The variables of Open MPI's monitoring through MPI_T, with `record --counters`: on any MPI, by a program that
+compares them with what it did; the same sums as `uctrace counters`; and nothing of it without counters."""
+
+import json
+
+from checks import check_complete
+from counter_files import by_pair, counters, read_prof
+from harness import check, check_equal, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from recordings import record_well
+
+VARIABLES, CONTROLS = 15, 3
+TOLD = ("external", "one-sided-sent", "one-sided-received", "collective")
+
+
+def told(output):
+    rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    return {(row["class"], row["rank"], row["peer"]): (row["messages"], row["bytes"]) for row in rows}
+
+
+def check_profiles(folder, found, ranks):
+    at_end = {}
+    for rank in range(ranks):
+        next_rank = (rank + 1) % ranks
+        for phase in (1, 2):
+            pairs, bins = read_prof(folder / f"phase_{phase}.{rank}.prof")
+            expected = {("external", rank, next_rank): (2 * phase, 18 * phase)}
+            check_equal(pairs, expected, f"what came since the last flush, phase {phase}")
+            check_equal({i: n for i, n in enumerate(bins[rank, next_rank]) if n}, {4: 2 * phase}, "size bins")
+        at_end |= read_prof(folder / f"end.{rank}.prof")[0]
+        check(f"A2A\t{rank}\t" in (folder / f"end.{rank}.prof").read_text(), "communicators of the last profile")
+    check_equal(at_end, by_pair(found, *TOLD), "what MPI_Finalize wrote")
+
+
+def truth(mpi, switches):
+    """The program compares the variables with what it does; afterwards so do we with the files."""
+    with scratch() as folder:
+        result, recording = record_well(folder / "data", mpi.job("tool_variables", folder), switches=switches)
+        found = counters(recording.folder)
+        # MPI_Finalize itself sends nothing that the program asked for.
+        check_equal(told(result.stdout), by_pair(found, *TOLD), "the variables and `uctrace counters`")
+        check_profiles(folder, found, mpi.ranks)
+        if "--trace" in switches:
+            check_complete(recording.info, processes=mpi.ranks)
+
+
+def without_counters(mpi):
+    """What the library has is what a program sees, unless there are counters."""
+    plain = run_well(mpi.job("tool_variables", "own")).stdout.splitlines()
+    check_equal(len(set(plain)), 1, "the ranks agree")
+    pvars, cvars, categories, _ = map(int, plain[0].split())
+    with scratch() as folder:
+        result, _ = record_well(folder / "trace", mpi.job("tool_variables", "own"), switches=[])
+        check_equal(result.stdout.splitlines(), plain, "with a trace alone")
+        result, _ = record_well(folder / "counters", mpi.job("tool_variables", "own"), switches=["--counters"])
+        expected = f"{pvars + VARIABLES} {cvars + CONTROLS} {categories} 0"
+        check_equal(set(result.stdout.splitlines()), {expected}, "with counters")
+
+
+def main(mpi, part="truth"):
+    if part == "truth":
+        truth(MPIS[mpi], ["--counters"])
+    elif part == "traced":
+        truth(MPIS[mpi], ["--counters", "--trace"])
+    else:
+        without_counters(MPIS[mpi])
+
+
+run_test(main)
