@@ -493,9 +493,9 @@ int main(int argc, char** argv) {
 
   Values after;
   SUCCEEDS(MPI_T_pvar_read(session, all[0].handle, after));
+#ifndef OPEN_MPI  // after MPI_Finalize 4.1.4 touches freed memory in both, also alone
   SUCCEEDS(MPI_T_pvar_session_free(&session));
   CHECK(session == MPI_T_PVAR_SESSION_NULL, "a session that was freed");
-#ifndef OPEN_MPI  // 4.1.4 crashes in MPI_T_finalize after MPI_Finalize, also alone
   SUCCEEDS(MPI_T_finalize());
   FAILS_WITH(MPI_T_pvar_get_num(&number), MPI_T_ERR_NOT_INITIALIZED);
 #endif
