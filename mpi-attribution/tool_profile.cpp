@@ -1,5 +1,9 @@
 #include "mpi-attribution/tool_profile.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +18,8 @@ using log::CounterKind;
 using log::CounterRow;
 using Number = unsigned long long;
 
+constexpr char kFirstLine[] = "# POINT TO POINT\n";
+
 struct Total {
   Number messages = 0, bytes = 0;
 };
@@ -25,7 +31,7 @@ class Profile {
 
   // False: there is no memory.
   bool write() {
-    std::fputs("# POINT TO POINT\n", file_);
+    std::fputs(kFirstLine, file_);
     lines('E', CounterKind::external, true);
     std::fputs("# OSC\n", file_);
     lines('S', CounterKind::one_sided_sent, false);
@@ -146,6 +152,24 @@ class Profile {
   log::CounterWorld world_;
 };
 
+// Empty, or a profile, which may be replaced. Where something else lies there, and through a link, nothing is written.
+bool may_be_written(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (status.st_size == 0) return true;
+  char begin[sizeof kFirstLine - 1];
+  return pread(fd, begin, sizeof begin, 0) == static_cast<ssize_t>(sizeof begin) &&
+         std::memcmp(begin, kFirstLine, sizeof begin) == 0 && ftruncate(fd, 0) == 0;
+}
+
+std::FILE* open_profile(const char* path) {
+  const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (fd < 0) return nullptr;
+  std::FILE* file = may_be_written(fd) ? fdopen(fd, "w") : nullptr;
+  if (file == nullptr) close(fd);
+  return file;
+}
+
 }  // namespace
 
 bool write_profile(const char* prefix, const CounterCopy& rows) {
@@ -153,7 +177,7 @@ bool write_profile(const char* prefix, const CounterCopy& rows) {
   char path[kVariableText + 32];
   if (rank < 0 || !rows.is_there()) return false;
   std::snprintf(path, sizeof path, "%s.%d.prof", prefix, rank);
-  std::FILE* file = std::fopen(path, "we");
+  std::FILE* file = open_profile(path);
   if (file == nullptr) return false;
   const bool whole = Profile(file, rows).write() && std::ferror(file) == 0;
   return std::fclose(file) == 0 && whole;

@@ -381,6 +381,28 @@ static void check_collectives(MPI_T_pvar_session session) {
 }
 
 // Each profile is of what came since the one before.
+// A file of others, and one that a link leads to, are not written.
+static void check_what_lies_there_stays(MPI_T_pvar_session session, MPI_T_pvar_handle flush, const char* folder) {
+  char mine[4096], link[4096], name[4096], text[16] = "";
+  snprintf(mine, sizeof mine, "%s/mine.%d.prof", folder, rank);
+  snprintf(link, sizeof link, "%s/link.%d.prof", folder, rank);
+  FILE* file = fopen(mine, "w");
+  CHECK(file != NULL && fputs("mine\n", file) >= 0 && fclose(file) == 0, "a file of the program");
+  CHECK(symlink("new", link) == 0, "a link to nothing yet");
+  const char* const names[] = {"mine", "link"};
+  for (int i = 0; i < 2; ++i) {
+    snprintf(name, sizeof name, "%s/%s", folder, names[i]);
+    SUCCEEDS(MPI_T_pvar_start(session, flush));
+    SUCCEEDS(MPI_T_pvar_write(session, flush, name));
+    FAILS_WITH(MPI_T_pvar_stop(session, flush), MPI_T_ERR_INVALID);
+  }
+  file = fopen(mine, "r");
+  CHECK(file != NULL && fgets(text, sizeof text, file) != NULL && strcmp(text, "mine\n") == 0, "what was there");
+  if (file != NULL) fclose(file);
+  unlink(mine);
+  unlink(link);
+}
+
 static void check_flush(MPI_T_pvar_session session, const char* folder) {
   char name[TEXT], path[TEXT + 32];
   Variable flush = bind(session, "pml_monitoring_flush", MPI_COMM_NULL);
@@ -402,6 +424,7 @@ static void check_flush(MPI_T_pvar_session session, const char* folder) {
   SUCCEEDS(MPI_T_pvar_write(session, flush.handle, name));
   FAILS_WITH(MPI_T_pvar_stop(session, flush.handle), MPI_T_ERR_INVALID);
   char* null = NULL;
+  check_what_lies_there_stays(session, flush.handle, folder);
   SUCCEEDS(MPI_T_pvar_write(session, flush.handle, &null));
   SUCCEEDS(MPI_T_pvar_start(session, flush.handle));
   SUCCEEDS(MPI_T_pvar_stop(session, flush.handle));
