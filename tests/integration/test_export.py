@@ -4,8 +4,10 @@ The examples that the documents give for Python are right."""
 import csv
 import json
 import re
+import subprocess
 import textwrap
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import perfetto
 from exports import end_of_transfer, export, export_perfetto, pairs_of, python_with, recorded, reported_pairs
@@ -107,6 +109,25 @@ def trace_is_whole(mpi_name):
         check_slices(recording, trace)
         check_flows(recording, trace)
         check_rates(recording, trace)
+        check_by_protoc(trace, folder / "trace")
+
+
+def check_by_protoc(trace, path):
+    """Another reader of the format finds the same events and tracks, and nothing that it does not know."""
+    schema = Path(__file__).with_name("perfetto_trace.proto")
+    command = [need("protoc"), f"--proto_path={schema.parent}", "--decode=perfetto.protos.Trace", schema.name]
+    with path.open("rb") as stream:
+        done = subprocess.run(command, stdin=stream, capture_output=True, text=True, check=False)
+    check_equal((done.returncode, done.stderr), (0, ""), "protoc")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    unknown = [line for line in lines if line[:1].isdigit()]
+    check_equal(unknown, [], "fields that Perfetto does not have")
+    counts = Counter(line.removesuffix(" {") for line in lines)
+    told = (counts["track_event"], counts["track_descriptor"], counts["clock_snapshot"])
+    check_equal(told, (len(trace.events), len(trace.tracks), 1), "events, tracks and clock snapshots")
+    for name, kind in (("TYPE_SLICE_BEGIN", perfetto.SLICE_BEGIN), ("TYPE_COUNTER", perfetto.COUNTER)):
+        own = sum(event.kind == kind for event in trace.events)
+        check_equal(counts[f"type: {name}"], own, name)
 
 
 def check_tracks(recording, trace):
