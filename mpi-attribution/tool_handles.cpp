@@ -23,6 +23,7 @@ constexpr std::size_t kMostSessions = 4096;
 constinit Word sessions[kMostSessions]{};
 constinit interpose::ForkLock answering;
 constinit std::uint32_t next_number = 0;
+constinit std::uint32_t process = 0;  // whose handles these are
 
 Word word_of(std::size_t place, std::uint32_t number) {
   return kTag | static_cast<Word>(number) << 16 | place;
@@ -40,8 +41,9 @@ bool replace_session(Word was, Word is) {
 }  // namespace
 
 ToolLock::ToolLock() : held_(answering) {
-  if (!held_.taken_over()) return;
-  // One may be half made or half freed.
+  if (process == interpose::process_number()) return;
+  process = interpose::process_number();
+  // The counters of a fork child begin at 0, those of these handles were its parent's. One may be half made.
   for (ToolHandle*& handle : tool_handles) handle = nullptr;
   tool_handles_used = 0;
 }
@@ -76,6 +78,7 @@ ToolHandle* make_handle(std::size_t count, std::size_t ranks) {
 
 void free_handle(ToolHandle* handle) {
   tool_handles[handle->word & 0xffff] = nullptr;
+  free_copy(handle->since);
   std::free(handle);
 }
 

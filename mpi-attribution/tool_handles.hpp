@@ -17,8 +17,8 @@
 
 namespace uctrace::mpi {
 
-// Held while one call is answered, and never while the library is called. In a fork child that
-// finds it held by a thread of its parent all handles are gone.
+// Held while one call is answered, and never while the library is called. In a fork child
+// all handles of its parent are gone.
 class ToolLock {
  public:
   ToolLock();
@@ -37,6 +37,7 @@ struct ToolHandle {
   bool started;
   std::size_t count;  // of values
   BoundComm comm;
+  CounterCopy* since;  // of a profile: what the counters were when it began, sorted
   // Behind it, `count` each: what was counted while it was started, and what the counters were when
   // that was added to; then room to read them, and the ranks.
   std::uint64_t *saved, *base, *now;

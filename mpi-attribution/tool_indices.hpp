@@ -19,12 +19,18 @@ class ToolIndices {
     if (const int error = ask(&own)) return error;
     int unknown = -1;
     first_.compare_exchange_strong(unknown, own, std::memory_order_acq_rel);
-    all = own + ours_;
+    // The library may have fewer when it begins anew: ours keep their numbers.
+    const int first = first_.load(std::memory_order_acquire);
+    all = (own > first ? own : first) + ours_;
+    own_.store(own, std::memory_order_release);
     return 0;
   }
 
   // Whether there is such a number. Not every library looks before it uses one.
-  bool has(int index, int all) const { return index >= 0 && index < all; }
+  bool has(int index, int all) const {
+    return index >= 0 && index < all &&
+           (ours(index) >= 0 || own(index) < own_.load(std::memory_order_acquire));
+  }
 
   // Once count() has succeeded. Which of ours has this number; -1: none.
   int ours(int index) const {
@@ -44,6 +50,7 @@ class ToolIndices {
  private:
   int ours_;
   std::atomic<int> first_{-1};
+  std::atomic<int> own_{0};  // how many the library had when it was last asked
 };
 
 UCTRACE_OWN extern constinit ToolIndices pvar_indices, cvar_indices;

@@ -1,8 +1,6 @@
 #include "mpi-attribution/tool_monitoring.hpp"
 
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "mpi-attribution/counted_comms.hpp"
 #include "mpi-attribution/tool_end.hpp"
@@ -14,8 +12,6 @@ namespace {
 constinit std::int32_t enable = 2;  // external messages alone, as Open MPI has it
 constinit std::int32_t enable_output = 0;
 constinit char file_name[kVariableText]{};
-// A profile is of what was counted since; nullptr: since the process began.
-constinit CounterCopy* profile_since = nullptr;
 
 const UctraceFlavour& constants() { return *library.flavour; }
 
@@ -56,33 +52,20 @@ int switch_monitoring(std::int32_t value) {
 
 // --- profiles ------------------------------------------------------------------------------------
 
-int begin_profile() {
-  auto* memory = static_cast<CounterCopy*>(std::malloc(sizeof(CounterCopy)));
-  if (memory == nullptr) return constants().t_memory;
-  auto* copy = new (memory) CounterCopy;
-  if (!copy->is_there()) {
-    std::free(memory);
-    return constants().t_memory;
-  }
-  copy->sort();
-  CounterCopy* before = profile_since;
-  profile_since = copy;
-  if (before != nullptr) {
-    before->~CounterCopy();
-    std::free(before);
-  }
-  return 0;
-}
-
 // Without a name none is written, and the next one is of this time, too.
-int end_profile() {
+int end_profile(ToolHandle& handle) {
   if (*file_name == '\0' || enable == 0) return 0;
-  CounterCopy rows;
-  if (!rows.is_there()) return constants().t_memory;
-  rows.sort();
-  if (profile_since != nullptr) rows.subtract(*profile_since);
-  if (!write_profile(file_name, rows)) return constants().t_invalid;
-  return begin_profile();
+  CounterCopy* now = make_copy();
+  if (now == nullptr) return constants().t_memory;
+  CounterCopy came(*now);
+  if (came.is_there()) came.subtract(*handle.since);
+  if (!write_profile(file_name, came)) {
+    free_copy(now);
+    return constants().t_invalid;
+  }
+  free_copy(handle.since);
+  handle.since = now;
+  return 0;
 }
 
 }  // namespace
@@ -90,17 +73,22 @@ int end_profile() {
 int bind_variable(const PerformanceVariable& variable, Word session, Word object,
                   ToolHandle** made) {
   const CountedComm* comm = nullptr;
+  CounterCopy* since = nullptr;
   std::size_t count = 0, ranks = 0;
   if (variable.told != Told::profile) {
     comm = object != 0 ? counted_comm(library.handle_at(object)) : nullptr;
     if (comm == nullptr) return constants().t_invalid;
     ranks = static_cast<std::size_t>(comm->size);
     count = variable.is_by_peer() ? ranks : 1;
-  } else if (const int error = begin_profile()) {
-    return error;
+  } else if ((since = make_copy()) == nullptr) {
+    return constants().t_memory;
   }
   ToolHandle* handle = make_handle(count, ranks);
-  if (handle == nullptr) return constants().t_out_of_handles;
+  if (handle == nullptr) {
+    free_copy(since);
+    return constants().t_out_of_handles;
+  }
+  handle->since = since;
   handle->variable = &variable;
   handle->session = session;
   if (comm != nullptr) {
@@ -129,7 +117,7 @@ int start_variable(ToolHandle& handle) {
 
 int stop_variable(ToolHandle& handle) {
   if (!handle.started) return constants().t_no_startstop;
-  const int error = is_profile(handle) ? end_profile() : collect(handle);
+  const int error = is_profile(handle) ? end_profile(handle) : collect(handle);
   handle.started = false;
   return error;
 }
@@ -196,15 +184,22 @@ int write_control(int control, const void* in) {
 
 void write_last_profile() {
   if (!uctrace_mpi_offers_variables) return;
-  const ToolLock held;
-  if (enable_output == 0 || enable == 0) return;
+  std::int32_t output = 0;
+  char name[kVariableText];
+  {
+    // Whoever answers another thread waits for no file.
+    const ToolLock held;
+    if (enable != 0) output = enable_output;
+    copy_text(name, file_name);
+  }
+  if (output == 0) return;
   CounterCopy rows;
   if (!rows.is_there()) return;
   rows.sort();
-  if (enable_output <= 2) {
-    write_profile(enable_output, rows);
-  } else if (*file_name != '\0') {
-    write_profile(file_name, rows);
+  if (output <= 2) {
+    write_profile(output, rows);
+  } else if (*name != '\0') {
+    write_profile(name, rows);
   }
 }
 

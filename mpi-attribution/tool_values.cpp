@@ -1,7 +1,8 @@
 #include "mpi-attribution/tool_values.hpp"
 
 #include <cstdlib>
-#include <utility>
+#include <cstring>
+#include <new>
 
 #include "event-log/format/definitions.hpp"
 #include "event-log/recorder/counter_view.hpp"
@@ -74,12 +75,25 @@ bool spread(void* context, const log::CounterName& name) {
 }  // namespace
 
 CounterCopy::CounterCopy() : rows_(nullptr), count_(0) {
-  // Other threads may begin some more in between; they are in the next copy.
-  const std::size_t room = log::copy_counters(nullptr, 0) + 16;
-  rows_ = static_cast<CounterRow*>(std::malloc(room * sizeof *rows_));
+  // Other threads may begin some more in between, anywhere among these: then once more.
+  for (std::size_t found = log::copy_counters(nullptr, 0);;) {
+    const std::size_t room = found + found / 8 + 16;
+    rows_ = static_cast<CounterRow*>(std::malloc(room * sizeof *rows_));
+    if (rows_ == nullptr) return;
+    found = log::copy_counters(rows_, room);
+    if (found <= room) {
+      count_ = found;
+      return;
+    }
+    std::free(rows_);
+  }
+}
+
+CounterCopy::CounterCopy(const CounterCopy& other)
+    : rows_(static_cast<CounterRow*>(std::malloc((other.count_ + 1) * sizeof *rows_))), count_(0) {
   if (rows_ == nullptr) return;
-  const std::size_t found = log::copy_counters(rows_, room);
-  count_ = found < room ? found : room;
+  count_ = other.count_;
+  std::memcpy(rows_, other.rows_, count_ * sizeof *rows_);
 }
 
 CounterCopy::~CounterCopy() { std::free(rows_); }
@@ -108,9 +122,22 @@ void CounterCopy::subtract(const CounterCopy& earlier) {
   }
 }
 
-void CounterCopy::swap(CounterCopy& other) {
-  std::swap(rows_, other.rows_);
-  std::swap(count_, other.count_);
+CounterCopy* make_copy() {
+  void* memory = std::malloc(sizeof(CounterCopy));
+  if (memory == nullptr) return nullptr;
+  auto* copy = new (memory) CounterCopy;
+  if (copy->is_there()) {
+    copy->sort();
+    return copy;
+  }
+  free_copy(copy);
+  return nullptr;
+}
+
+void free_copy(CounterCopy* copy) {
+  if (copy == nullptr) return;
+  copy->~CounterCopy();
+  std::free(copy);
 }
 
 bool add_collectives(const CounterCopy& rows, bool bytes, std::uint64_t* by_world,

@@ -15,11 +15,8 @@ class CounterCopy {
  public:
   CounterCopy();
   ~CounterCopy();
-  CounterCopy(const CounterCopy&) = delete;
+  CounterCopy(const CounterCopy& other);
   CounterCopy& operator=(const CounterCopy&) = delete;
-  CounterCopy(CounterCopy&& other) : rows_(other.rows_), count_(other.count_) {
-    other.rows_ = nullptr;
-  }
 
   // False: there is no memory.
   bool is_there() const { return rows_ != nullptr; }
@@ -30,12 +27,15 @@ class CounterCopy {
   void sort();
   // Both are sorted. What was counted since `earlier`; rows of nothing stay.
   void subtract(const CounterCopy& earlier);
-  void swap(CounterCopy& other);
 
  private:
   log::CounterRow* rows_;
   std::size_t count_;
 };
+
+// A sorted copy. nullptr: there is no memory.
+CounterCopy* make_copy();
+void free_copy(CounterCopy* copy);
 
 // What a handle is bound to.
 struct BoundComm {

@@ -44,6 +44,7 @@ struct Store {
   NameRoom rooms[256];
   std::size_t room_count = 0;
   std::uint64_t last_drain = 0;
+  pid_t process = 0;  // whose page it is
 };
 constinit Store store{};
 
@@ -246,6 +247,7 @@ void forget_store() {
 
 void make_counter_file(const OutputLog& log) {
   forget_store();
+  store.process = getpid();
   read_counting();
   if (!counts() || wants_no_helper()) return;
   store.storage = log.storage;
@@ -320,10 +322,16 @@ void close_counter_file() {
 
 namespace {
 
+// A fork child has its parent's until its own is made; the memory behind that is not in the child.
+const CounterPage* own_page() {
+  const CounterPage* mine = counter_parts.page.load(std::memory_order_acquire);
+  return mine != nullptr && store.process == getpid() ? mine : nullptr;
+}
+
 // Those that are whole.
 template <typename Visit>
 void for_each_section(CounterSectionKind kind, Visit visit) {
-  const CounterPage* mine = counter_parts.page.load(std::memory_order_acquire);
+  const CounterPage* mine = own_page();
   if (mine == nullptr) return;
   const std::uint64_t written = __atomic_load_n(&mine->written_bytes, __ATOMIC_ACQUIRE);
   const std::size_t count = store.extent_count.load(std::memory_order_acquire);
@@ -376,7 +384,7 @@ void visit_counter_names(void* context, bool (*visit)(void*, const CounterName&)
 }
 
 CounterWorld counter_world() {
-  const CounterPage* mine = counter_parts.page.load(std::memory_order_acquire);
+  const CounterPage* mine = own_page();
   if (mine == nullptr) return {-1, 0};
   const std::int32_t rank = __atomic_load_n(&mine->world_rank, __ATOMIC_ACQUIRE);
   return {rank, rank < 0 ? 0 : __atomic_load_n(&mine->world_size, __ATOMIC_RELAXED)};

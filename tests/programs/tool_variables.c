@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int rank, size, failures;
@@ -381,6 +382,26 @@ static void check_collectives(MPI_T_pvar_session session) {
 }
 
 // Each profile is of what came since the one before.
+// A fork child has no counters until it uses MPI or UCX, and no handles of its parent.
+static void check_fork(MPI_T_pvar_session session) {
+  Variable counts = bind(session, "pml_monitoring_messages_count", MPI_COMM_WORLD);
+  Variable flush = bind(session, "pml_monitoring_flush", MPI_COMM_NULL);
+  SUCCEEDS(MPI_T_pvar_start(session, counts.handle));
+  unsigned long* values = calloc((size_t)counts.count, sizeof *values);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int of_counts = MPI_T_pvar_read(session, counts.handle, values);
+    const int of_flush = MPI_T_pvar_stop(session, flush.handle);
+    _exit(of_counts == MPI_T_ERR_INVALID_HANDLE && of_flush == MPI_T_ERR_INVALID_HANDLE ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0, "the child ended with %d", status);
+  SUCCEEDS(MPI_T_pvar_read(session, counts.handle, values));
+  SUCCEEDS(MPI_T_pvar_handle_free(session, &counts.handle));
+  SUCCEEDS(MPI_T_pvar_handle_free(session, &flush.handle));
+  free(values);
+}
+
 // A file of others, and one that a link leads to, are not written.
 static void check_what_lies_there_stays(MPI_T_pvar_session session, MPI_T_pvar_handle flush, const char* folder) {
   char mine[4096], link[4096], name[4096], text[16] = "";
@@ -510,6 +531,7 @@ int main(int argc, char** argv) {
   lost[(rank + 1) % size] += 9;
   SUCCEEDS(MPI_T_pvar_write(session, all[1].handle, lost));
   check_flush(session, argv[1]);
+  check_fork(session);
   say(session, all);
   ask_for_last_profile(argv[1]);
   MPI_Finalize();
