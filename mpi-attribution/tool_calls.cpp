@@ -31,25 +31,10 @@ bool is_text(Word text, const char* value) {
 namespace {
 
 // 0, or what the library says where MPI_T is not initialised.
-int readiness(int& all) { return pvar_indices.count(library.tools.pvar_get_num, all); }
 int readiness() {
   int all = 0;
-  return readiness(all);
+  return pvar_indices.count(library.tools.pvar_get_num, all);
 }
-
-template <typename... Words>
-Word forward(void* original, Words... words) {
-  return reinterpret_cast<Word (*)(Words...)>(original)(words...);
-}
-
-Word word_at(Word address) {
-  Word word = 0;
-  if (address != 0) std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
-  return word;
-}
-
-// Whether the library is not to be asked about this handle.
-bool is_for_us(Word handle) { return handle == 0 || is_tagged(handle); }
 
 // What `act` returns for a handle of ours in its session.
 template <typename Act>
@@ -115,18 +100,13 @@ Word uctrace_MPI_T_pvar_get_info(void* original, Word index, Word name, Word nam
                                  Word verbosity, Word of_class, Word datatype, Word enumeration,
                                  Word description, Word description_length, Word bound_to,
                                  Word readonly, Word continuous, Word atomic) {
-  int all = 0;
-  if (const int error = readiness(all)) return refuse(error);
-  if (!pvar_indices.has(static_cast<std::int32_t>(index), all)) {
-    return static_cast<Word>(library.flavour->t_invalid_index);
-  }
-  const int number = pvar_indices.ours(static_cast<std::int32_t>(index));
-  if (number < 0) {
-    const auto own = static_cast<Word>(pvar_indices.own(static_cast<std::int32_t>(index)));
-    return forward(original, own, name, name_length, verbosity, of_class, datatype, enumeration,
+  const FoundIndex found = find_index(pvar_indices, library.tools.pvar_get_num, index);
+  if (found.error != 0) return refuse(found.error);
+  if (found.ours < 0) {
+    return forward(original, found.own, name, name_length, verbosity, of_class, datatype, enumeration,
                    description, description_length, bound_to, readonly, continuous, atomic);
   }
-  const PerformanceVariable& variable = performance_variables[number];
+  const PerformanceVariable& variable = performance_variables[found.ours];
   const UctraceFlavour& constants = *library.flavour;
   const bool is_profile = variable.told == Told::profile;
   give_text(name, name_length, variable.name);
@@ -180,20 +160,13 @@ Word uctrace_MPI_T_pvar_session_free(void* original, Word at) {
 
 Word uctrace_MPI_T_pvar_handle_alloc(void* original, Word session, Word index, Word object,
                                      Word out, Word count) {
-  int all = 0;
-  if (const int error = readiness(all)) return refuse(error);
-  if (!pvar_indices.has(static_cast<std::int32_t>(index), all)) {
-    return static_cast<Word>(library.flavour->t_invalid_index);
-  }
-  const int number = pvar_indices.ours(static_cast<std::int32_t>(index));
-  if (number < 0) {
-    const auto own = static_cast<Word>(pvar_indices.own(static_cast<std::int32_t>(index)));
-    return forward(original, session, own, object, out, count);
-  }
+  const FoundIndex found = find_index(pvar_indices, library.tools.pvar_get_num, index);
+  if (found.error != 0) return refuse(found.error);
+  if (found.ours < 0) return forward(original, session, found.own, object, out, count);
   const ToolLock held;
   if (!is_known_session(session)) return refuse(library.flavour->t_invalid_session);
   if (out == 0 || count == 0) return refuse(library.flavour->t_invalid);
-  const PerformanceVariable& variable = performance_variables[number];
+  const PerformanceVariable& variable = performance_variables[found.ours];
   ToolHandle* made = nullptr;
   if (const int error = bind_variable(variable, session, object, &made)) return refuse(error);
   give_word(out, made->word);

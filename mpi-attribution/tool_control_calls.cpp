@@ -12,15 +12,9 @@ constinit ToolIndices cvar_indices(kControlVariables);
 
 namespace {
 
-int readiness(int& all) { return cvar_indices.count(library.tools.cvar_get_num, all); }
 int readiness() {
   int all = 0;
-  return readiness(all);
-}
-
-template <typename... Words>
-Word forward(void* original, Words... words) {
-  return reinterpret_cast<Word (*)(Words...)>(original)(words...);
+  return cvar_indices.count(library.tools.cvar_get_num, all);
 }
 
 template <typename Act>
@@ -31,8 +25,6 @@ Word with_control(Word word, Act act) {
   const bool fits = handle != nullptr && handle->variable == nullptr;
   return static_cast<Word>(fits ? act(*handle) : library.flavour->t_invalid_handle);
 }
-
-bool is_for_us(Word handle) { return handle == 0 || is_tagged(handle); }
 
 // The library writes as many numbers as the category has, `room` at most.
 void give_indices(const ToolIndices& indices, Word list, std::int32_t room, std::int32_t there) {
@@ -72,22 +64,17 @@ Word uctrace_MPI_T_cvar_get_num(void* original, Word out) {
 Word uctrace_MPI_T_cvar_get_info(void* original, Word index, Word name, Word name_length,
                                  Word verbosity, Word datatype, Word enumeration, Word description,
                                  Word description_length, Word bound_to, Word scope) {
-  int all = 0;
-  if (const int error = readiness(all)) return static_cast<Word>(error);
-  if (!cvar_indices.has(static_cast<std::int32_t>(index), all)) {
-    return static_cast<Word>(library.flavour->t_invalid_index);
-  }
-  const int number = cvar_indices.ours(static_cast<std::int32_t>(index));
-  if (number < 0) {
-    const auto own = static_cast<Word>(cvar_indices.own(static_cast<std::int32_t>(index)));
-    return forward(original, own, name, name_length, verbosity, datatype, enumeration, description,
+  const FoundIndex found = find_index(cvar_indices, library.tools.cvar_get_num, index);
+  if (found.error != 0) return static_cast<Word>(found.error);
+  if (found.ours < 0) {
+    return forward(original, found.own, name, name_length, verbosity, datatype, enumeration, description,
                    description_length, bound_to, scope);
   }
-  const ControlVariable& variable = control_variables[number];
+  const ControlVariable& variable = control_variables[found.ours];
   const UctraceFlavour& constants = *library.flavour;
   give_text(name, name_length, variable.name);
   give_text(description, description_length, variable.description);
-  give(verbosity, number == kEnable ? constants.t_tuner_basic : constants.t_mpidev_all);
+  give(verbosity, found.ours == kEnable ? constants.t_tuner_basic : constants.t_mpidev_all);
   give_datatype(datatype, variable.is_text ? library.char_type : library.int_type);
   give_word(enumeration, 0);
   give(bound_to, constants.t_no_object);
@@ -110,29 +97,21 @@ Word uctrace_MPI_T_cvar_get_index(void* original, Word name, Word out) {
 
 Word uctrace_MPI_T_cvar_handle_alloc(void* original, Word index, Word object, Word out,
                                      Word count) {
-  int all = 0;
-  if (const int error = readiness(all)) return static_cast<Word>(error);
-  if (!cvar_indices.has(static_cast<std::int32_t>(index), all)) {
-    return static_cast<Word>(library.flavour->t_invalid_index);
-  }
-  const int number = cvar_indices.ours(static_cast<std::int32_t>(index));
-  if (number < 0) {
-    const auto own = static_cast<Word>(cvar_indices.own(static_cast<std::int32_t>(index)));
-    return forward(original, own, object, out, count);
-  }
+  const FoundIndex found = find_index(cvar_indices, library.tools.cvar_get_num, index);
+  if (found.error != 0) return static_cast<Word>(found.error);
+  if (found.ours < 0) return forward(original, found.own, object, out, count);
   if (out == 0 || count == 0) return static_cast<Word>(library.flavour->t_invalid);
   const ToolLock held;
   ToolHandle* made = make_handle(0, 0);
   if (made == nullptr) return static_cast<Word>(library.flavour->t_out_of_handles);
-  made->control = number;
+  made->control = found.ours;
   give_word(out, made->word);
-  give(count, control_variables[number].is_text ? static_cast<std::int32_t>(kVariableText) : 1);
+  give(count, control_variables[found.ours].is_text ? static_cast<std::int32_t>(kVariableText) : 1);
   return 0;
 }
 
 Word uctrace_MPI_T_cvar_handle_free(void* original, Word at) {
-  Word word = 0;
-  if (at != 0) std::memcpy(&word, reinterpret_cast<const void*>(at), sizeof word);
+  const Word word = word_at(at);
   if (!is_for_us(word)) return forward(original, at);
   return with_control(word, [&](ToolHandle& handle) {
     free_handle(&handle);

@@ -46,6 +46,9 @@ struct ToolHandle {
 // Whether it may be ours.
 bool is_tagged(Word handle);
 
+// Whether the library is not to be asked about it.
+inline bool is_for_us(Word handle) { return handle == 0 || is_tagged(handle); }
+
 // nullptr: there is no such handle.
 ToolHandle* find_handle(Word handle);
 

@@ -55,6 +55,26 @@ class ToolIndices {
 
 UCTRACE_OWN extern constinit ToolIndices pvar_indices, cvar_indices;
 
+// Where a number leads: to one of ours, else (-1) to the library's own, unless there is an error of MPI_T.
+struct FoundIndex {
+  int error;
+  int ours;
+  Word own;
+};
+inline FoundIndex find_index(ToolIndices& indices, int (*ask)(int*), Word index) {
+  const int number = static_cast<std::int32_t>(index);
+  int all = 0;
+  if (const int error = indices.count(ask, all)) return {error, -1, 0};
+  if (!indices.has(number, all)) return {library.flavour->t_invalid_index, -1, 0};
+  const int ours = indices.ours(number);
+  return {0, ours, ours < 0 ? static_cast<Word>(indices.own(number)) : 0};
+}
+
+template <typename... Words>
+Word forward(void* original, Words... words) {
+  return reinterpret_cast<Word (*)(Words...)>(original)(words...);
+}
+
 // --- what calls of MPI_T give back; an address that is 0 is not asked for ------------------------
 
 inline void give(Word address, std::int32_t value) {
@@ -66,6 +86,11 @@ inline void give_word(Word address, Word value) {
 inline void give_datatype(Word address, Handle datatype) {
   if (address != 0)
     std::memcpy(reinterpret_cast<void*>(address), &datatype, library.handle_bytes());
+}
+inline Word word_at(Word address) {
+  Word word = 0;
+  if (address != 0) std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
+  return word;
 }
 inline std::int32_t taken(Word address) {
   std::int32_t value = 0;

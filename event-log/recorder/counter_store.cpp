@@ -317,8 +317,7 @@ void close_counter_file() {
   }
 }
 
-// --- who asks inside of the process
-// ---------------------------------------------------------------
+// --- who asks inside of the process --------------------------------------------------------------
 
 namespace {
 

@@ -31,6 +31,12 @@ void find_name(const Map& names, std::uint64_t number, Visit visit) {
   visit(found != names.end() ? found->second : fmt::format("#{}", number));
 }
 
+// Of an interface, whose name is transport/device.
+std::string device_of(const std::string& name) {
+  const std::size_t slash = name.find('/');
+  return slash == std::string::npos ? "" : name.substr(slash + 1);
+}
+
 Table pairs(const Job& job) {
   Table table{.key = "pairs",
               .title = "By class and rank pair (who sent -> peer)",
@@ -100,9 +106,7 @@ Table transports(const Job& job) {
       const std::uint64_t subject = log::subject_of(key);
       const auto op = static_cast<log::UctOp>(subject >> log::kCounterOpShift);
       find_name(process.interfaces, subject & 0xffffffff, [&, &total = total](std::string name) {
-        const std::size_t slash = name.find('/');
-        const std::string device = slash == std::string::npos ? "" : name.substr(slash + 1);
-        sums[{name.substr(0, slash), device, std::string(merge::uct_op_name(op))}] += total;
+        sums[{name.substr(0, name.find('/')), device_of(name), std::string(merge::uct_op_name(op))}] += total;
       });
     }
   }
@@ -120,8 +124,7 @@ void add_devices(std::map<std::pair<std::string, std::string>, CounterTotal>& su
     const std::uint64_t subject = log::subject_of(key);
     if (log::kind_of(key) == CounterKind::interface) {
       find_name(process.interfaces, subject & 0xffffffff, [&, &total = total](std::string name) {
-        const std::size_t slash = name.find('/');
-        sums[{slash == std::string::npos ? "" : name.substr(slash + 1), "transport"}] += total;
+        sums[{device_of(name), "transport"}] += total;
       });
     } else if (log::kind_of(key) == CounterKind::device) {
       find_name(process.devices, subject, [&, &total = total](const std::string& name) {
