@@ -19,6 +19,7 @@
 #include "log-merger/mpi/requests.hpp"
 #include "log-merger/partitions/partitions.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
+#include "log-merger/registration/registration.hpp"
 #include "log-merger/rows/build_rows.hpp"
 #include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
@@ -102,6 +103,7 @@ Run merged(merge::Job job) {
   begin(progress, "attributing", 0.7);
   merge::attribute_transfers(job);
   merge::match_streams(job);
+  merge::link_memory_calls(job);
   merge::resolve_stacks(job);
   forget_ids(job);
   begin(progress, "making rows", 0.85);
@@ -109,11 +111,13 @@ Run merged(merge::Job job) {
   const merge::Found found = merge::count_found(job);
   // Nobody looks at these any more, nor at UCT operations that have a row.
   each_of(job.workers, {[&] { job.arrivals = {}; }, [&] { job.operations_of = {}; }});
+  merge::add_memory_calls(job);
   merge::build_operations(job, merge::UctRows::go);
   merge::place_devices(job);
   merge::find_clock_violations(job);
   merge::find_partitions(job);
   merge::find_waits(job);
+  merge::add_registration_to_waits(job);
   job.run.last_ns = last_instant(job.run);
   count(job, found);
   merge::describe_run(job, found);

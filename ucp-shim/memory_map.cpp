@@ -8,6 +8,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/interfaces.hpp"
+#include "uct-shim/memory_calls.hpp"
 #include "uct-shim/version_check.hpp"
 
 namespace uctrace::ucp {
@@ -30,6 +31,14 @@ ucp_mem_attr_t attributes_of(ucp_mem_h memory, const void* caller) {
   return attributes;
 }
 
+uct::CalledMemory called_memory(ucp_mem_h memory, const void* caller) {
+  const ucp_mem_attr_t attributes = attributes_of(memory, caller);
+  const bool is_known = attributes.length != 0;
+  return {.key = uct::number_of(memory),
+          .address = is_known ? uct::number_of(attributes.address) : 0,
+          .bytes = attributes.length};
+}
+
 // Defines it, or takes note that it is still there.
 void find_memory(ucp_mem_h memory, const void* caller) {
   if (!gpu::active()) gpu::look_for_drivers(caller);
@@ -50,9 +59,12 @@ using namespace uctrace;
 UCTRACE_EXPORT ucs_status_t ucp_mem_map(ucp_context_h context, const ucp_mem_map_params_t* params,
                                         ucp_mem_h* memory) {
   const void* caller = __builtin_return_address(0);
+  uct::MemoryCall call(log::MemoryFunction::ucp_mem_map, caller);
   const ucs_status_t status = ucp::original_map.get(caller)(context, params, memory);
-  if (status == UCS_OK && log::start() &&
-      log::layer_state(log::Layer::ucp) != log::LayerState::unwanted &&
+  const bool is_mapped = status == UCS_OK;
+  call.done(status, is_mapped && call.is_recorded() ? ucp::called_memory(*memory, caller)
+                                                    : uct::CalledMemory{});
+  if (is_mapped && log::start() && log::layer_state(log::Layer::ucp) != log::LayerState::unwanted &&
       uct::ucx_supported(caller)) {
     ucp::find_memory(*memory, caller);
   }
@@ -65,5 +77,8 @@ UCTRACE_EXPORT ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memor
       uct::ucx_supported(caller)) {
     ucp::find_memory(memory, caller);
   }
-  return ucp::original_unmap.get(caller)(context, memory);
+  uct::MemoryCall call(log::MemoryFunction::ucp_mem_unmap, caller);
+  const uct::CalledMemory unmapped =
+      call.is_recorded() ? ucp::called_memory(memory, caller) : uct::CalledMemory{};
+  return call.done(ucp::original_unmap.get(caller)(context, memory), unmapped);
 }

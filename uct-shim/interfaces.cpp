@@ -13,6 +13,7 @@
 #include "interpose/export.hpp"
 #include "interpose/fork_lock.hpp"
 #include "interpose/original.hpp"
+#include "uct-shim/domains.hpp"
 #include "uct-shim/rebuilt.hpp"
 #include "uct-shim/ucp_caller.hpp"
 #include "uct-shim/unexpected_tags.hpp"
@@ -44,40 +45,6 @@ bool table_looks_right(uct_iface_h handle) {
     }
   }
   return true;
-}
-
-// Names of memory domains: UCT tells them only to the one who opens. The newest ones, since who
-// opens a domain opens its interfaces next.
-struct DomainName {
-  uct_md_h handle;
-  char name[16];
-};
-constexpr std::size_t kMaxDomains = 256;
-constinit interpose::ForkLock domains_lock{};
-constinit DomainName domains[kMaxDomains]{};
-constinit std::size_t next_domain = 0;
-
-DomainName* named_domain(uct_md_h handle) {
-  for (DomainName& domain : domains) {
-    if (domain.handle == handle) return &domain;
-  }
-  return nullptr;
-}
-
-void remember_domain(uct_md_h handle, const char* name) {
-  const interpose::Held held(domains_lock);
-  DomainName* place = named_domain(handle);
-  if (place == nullptr) place = &domains[next_domain++ % kMaxDomains];
-  place->handle = nullptr;
-  snprintf(place->name, sizeof place->name, "%s", name);
-  place->handle = handle;
-}
-
-// Into `name`; empty where it is not known.
-void name_domain(uct_md_h handle, char (&name)[16]) {
-  const interpose::Held held(domains_lock);
-  const DomainName* const known = handle != nullptr ? named_domain(handle) : nullptr;
-  snprintf(name, sizeof name, "%s", known != nullptr ? known->name : "");
 }
 
 constinit Original<decltype(&uct_md_query_tl_resources)> original_resources{
@@ -268,7 +235,6 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
 
 constinit Original<decltype(&uct_iface_open)> original_open{"uct_iface_open"};
 constinit Original<decltype(&uct_iface_close)> original_close{"uct_iface_close"};
-constinit Original<decltype(&uct_md_open)> original_md_open{"uct_md_open"};
 
 }  // namespace
 
@@ -279,17 +245,6 @@ bool layer_wanted() {
 }  // namespace uctrace::uct
 
 using namespace uctrace;
-
-UCTRACE_EXPORT ucs_status_t uct_md_open(uct_component_h component, const char* name,
-                                        const uct_md_config_t* config, uct_md_h* domain) {
-  interpose::look_for_patched_ucx();
-  const ucs_status_t status =
-      uct::original_md_open.get(__builtin_return_address(0))(component, name, config, domain);
-  if (status == UCS_OK) {
-    uct::remember_domain(*domain, name);
-  }
-  return status;
-}
 
 UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
                                            const uct_iface_params_t* params,

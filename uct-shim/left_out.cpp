@@ -17,8 +17,9 @@ bool equals(const char* name, std::size_t length, const char* known) {
   return strlen(known) == length && memcmp(known, name, length) == 0;
 }
 
-bool is_ucp_function(std::string_view name) {
-  for (const std::string_view known : log::kUcpFunctionNames) {
+template <typename Names>
+bool is_one_of(const Names& names, std::string_view name) {
+  for (const std::string_view known : names) {
     if (name == known) {
       return true;
     }
@@ -32,7 +33,8 @@ void report(const char* name, std::size_t length) {
   memcpy(text, name, length);
   text[length] = '\0';
   const bool of_ucp = strncmp(text, "ucp_", 4) == 0;
-  const bool known = is_slot_name(name, length) || is_ucp_function(text) ||
+  const bool known = is_slot_name(name, length) || is_one_of(log::kUcpFunctionNames, text) ||
+                     is_one_of(log::kMemoryFunctionNames, text) ||
                      equals(name, length, "uct_iface_set_am_handler") ||
                      equals(name, length, "uct_ep_put_sgl_zcopy") ||
                      equals(name, length, "uct_ep_get_sgl_zcopy");

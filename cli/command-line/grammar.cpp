@@ -16,7 +16,8 @@ const Choices<ReportBy> kReportBy = {
     {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
     {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
     {"gpu-nic", ReportBy::gpu_nic},       {"protocol", ReportBy::protocol},
-    {"rails", ReportBy::rails},           {"all", ReportBy::all}};
+    {"registration", ReportBy::registration}, {"rails", ReportBy::rails},
+    {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},
     {"kind", CommsBy::kind},           {"rank", CommsBy::rank},

@@ -54,6 +54,7 @@ constexpr TimeWords time_words_of(RecordType type) {
     case RecordType::mpi_call:
     case RecordType::mpi_window_call:
     case RecordType::mpi_file_call:
+    case RecordType::memory_call:
       return {1, 2};
     default:
       return {1, 0};
@@ -65,6 +66,7 @@ static_assert(offsetof(UcpOperation, start_tick) == 16 &&
               offsetof(UcpOperation, duration_ticks) == 24);
 static_assert(offsetof(UcpCompletion, tick) == 16 && offsetof(UctCompletion, tick) == 8);
 static_assert(offsetof(MpiCall, start_tick) == 8 && offsetof(MpiCall, duration_ticks) == 16);
+static_assert(offsetof(MemoryCall, start_tick) == 8 && offsetof(MemoryCall, duration_ticks) == 16);
 static_assert(offsetof(MpiRequests, tick) == 8);
 static_assert(offsetof(UctArrival, start_tick) == 8 && offsetof(UctPending, tick) == 8);
 

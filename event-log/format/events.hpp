@@ -97,6 +97,23 @@ struct UctPending {
 };
 static_assert(sizeof(UctPending) == 32);
 
+// A call that makes memory known to others, or ends that. `address` and `bytes` are of the memory,
+// 0 where the call does not say which it is. A call may make others inside, also of its own action:
+// uct_md_mem_reg calls uct_md_mem_reg_v2 in newer versions of UCX.
+struct MemoryCall {
+  Head head;  // a: MemoryFunction | (Origin | Route << 4) << 8, b: status as int32
+  std::uint64_t start_tick;
+  std::uint64_t duration_ticks;
+  std::uint64_t domain;  // uct_md_h; of keys that are unpacked uct_component_h; 0 = of UCP
+  std::uint64_t key;     // handle of the registration, or the key that was unpacked; 0 = none
+  std::uint64_t address;
+  std::uint64_t bytes;
+  Id origin;        // as UctOperation's
+  MemoryId memory;  // what `address` is in
+  std::uint32_t reserved;
+};
+static_assert(sizeof(MemoryCall) == 72);
+
 // What the fields mean depends on the family of the function (family_of): `handle` is a worker for
 // receives and for the flushes of workers, else an endpoint; `bytes` is the length of the buffer
 // (sends: of the message, active messages: without their header; atomics: of one operand).
@@ -209,8 +226,8 @@ static_assert(sizeof(MpiVolume) == 16);
 // The requests of a call of this lane that begins at `tick`, where there may be several: first
 // those it was called with, recorded before it could end them; then, of a call that ended only some
 // of them, which ones. Handles follow or, kCompleted, positions among all requests of the call, two
-// to a word. kMore: another record goes on with them. kPartitions: it is no list of requests. Two to
-// a word, of MPI_Pready_list the partitions, of calls that make partitioned requests how many
+// to a word. kMore: another record goes on with them. kPartitions: it is no list of requests. Two
+// to a word, of MPI_Pready_list the partitions, of calls that make partitioned requests how many
 // partitions these have.
 struct MpiRequests {
   static constexpr std::uint16_t kCompleted = 1, kMore = 2, kPartitions = 4;

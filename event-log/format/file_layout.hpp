@@ -139,7 +139,8 @@ struct CountersOf {
   // took.
   Number mpi_polls;
   Number mpi_poll_ticks;
-  Number reserved[2];
+  Number memory_calls;      // MemoryCall
+  Number registered_bytes;  // of registrations that succeeded
 };
 using LaneCounters = CountersOf<std::uint64_t>;
 using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts

@@ -57,6 +57,7 @@ enum class RecordType : std::uint8_t {
   uct_pending = 8,
   mpi_requests = 9,
   mpi_file_call = 10,
+  memory_call = 11,
   // definitions
   text = 32,
   uct_interface = 33,
@@ -168,6 +169,41 @@ constexpr UcpFamily family_of(UcpFunction function) {
                                         : UcpFamily::none;
 }
 
+// A function that makes memory known to others.
+enum class MemoryFunction : std::uint8_t {
+  none = 0,
+#define UCTRACE_ENUMERATOR(name, ...) name,
+  UCTRACE_MEMORY_FUNCTIONS(UCTRACE_ENUMERATOR)
+#undef UCTRACE_ENUMERATOR
+      kCount
+};
+
+enum class MemoryAction : std::uint8_t {
+  none,
+  registration,    // memory of this process, with a memory domain
+  attachment,      // of another process, by its key
+  deregistration,  // ends one of these
+  key_packing,     // for others
+  key_unpacking,   // of others
+  key_release,     // gives an unpacked one back
+  mapping,         // by UCP, with all memory domains that need it
+  unmapping,
+};
+
+namespace detail {
+inline constexpr MemoryAction kMemoryActions[] = {MemoryAction::none,
+#define UCTRACE_ACTION(function, action) MemoryAction::action,
+                                                  UCTRACE_MEMORY_FUNCTIONS(UCTRACE_ACTION)
+#undef UCTRACE_ACTION
+};
+}  // namespace detail
+
+constexpr MemoryAction action_of(MemoryFunction function) {
+  return function < MemoryFunction::kCount
+             ? detail::kMemoryActions[static_cast<std::size_t>(function)]
+             : MemoryAction::none;
+}
+
 enum class ConnectionSide : std::uint8_t { client = 0, server = 1 };
 
 // What led to a UCT operation: the evidence for its attribution.
@@ -202,9 +238,10 @@ enum class TextKind : std::uint8_t {
   uct_library = 11,       // path of a libuct in use; `id` 1: it is a rebuilt one, 0: a stock one
   recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
   gpu_library = 13,       // path of the driver of GPUs that is asked what memory is
-  gpu_history = 14,  // of allocations; `id` 0: who tells it, 1: the library that was to tell it
-  setting = 15,      // NAME=VALUE, from elsewhere; `id` is a SettingFrom (setting_names.hpp)
-  network_card = 16,  // what one counted; lowest bit of `id` 0: at the start, 1: at the end
+  gpu_history = 14,    // of allocations; `id` 0: who tells it, 1: the library that was to tell it
+  setting = 15,        // NAME=VALUE, from elsewhere; `id` is a SettingFrom (setting_names.hpp)
+  network_card = 16,   // what one counted; lowest bit of `id` 0: at the start, 1: at the end
+  memory_domain = 17,  // `id` is a MemoryCall's domain
 };
 
 // How a datatype was made: MPI_COMBINER_*.
@@ -271,6 +308,7 @@ constexpr DropKind drop_kind_of(RecordType type) {
     case RecordType::uct_completion:
     case RecordType::uct_arrival:
     case RecordType::uct_pending:
+    case RecordType::memory_call:
       return DropKind::uct;
     case RecordType::ucp_operation:
     case RecordType::ucp_completion:

@@ -1,5 +1,5 @@
-// What the functions of UCP are called: the merger shows the names, the shims know them for hooks
-// that the user leaves out.
+// What the functions of UCP, and those of memory, are called: the merger shows the names, the shims
+// know them for hooks that the user leaves out.
 #pragma once
 
 #include <array>
@@ -15,6 +15,14 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(UcpFuncti
     kUcpFunctionNames = {"none",
 #define UCTRACE_NAME(function, family) "ucp_" #function,
                          UCTRACE_UCP_FUNCTIONS(UCTRACE_NAME)
+#undef UCTRACE_NAME
+};
+
+// In the order of MemoryFunction.
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(MemoryFunction::kCount)>
+    kMemoryFunctionNames = {"none",
+#define UCTRACE_NAME(function, action) #function,
+                            UCTRACE_MEMORY_FUNCTIONS(UCTRACE_NAME)
 #undef UCTRACE_NAME
 };
 

@@ -241,6 +241,8 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<UctArrivalView>(lane, record, visitor);
     case RecordType::uct_pending:
       return visit_as<UctPendingView>(lane, record, visitor);
+    case RecordType::memory_call:
+      return visit_as<MemoryCallView>(lane, record, visitor);
     case RecordType::ucp_operation:
       return visit_as<UcpOperationView>(lane, record, visitor);
     case RecordType::ucp_completion:

@@ -136,6 +136,15 @@ std::optional<UctPendingView> UctPendingView::parse(Words record) {
   return view;
 }
 
+std::optional<MemoryCallView> MemoryCallView::parse(Words record) {
+  MemoryCallView view;
+  if (!copy_fixed(record, view.r) || view.function() == MemoryFunction::none ||
+      view.function() >= MemoryFunction::kCount || !is_memory_id(view.r.memory)) {
+    return std::nullopt;
+  }
+  return view;
+}
+
 std::optional<UcpOperationView> UcpOperationView::parse(Words record) {
   UcpOperationView view;
   if (!copy_fixed(record, view.r) || view.function() == UcpFunction::none ||

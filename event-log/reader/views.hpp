@@ -54,6 +54,16 @@ struct UctPendingView {
   static std::optional<UctPendingView> parse(Words record);
 };
 
+struct MemoryCallView {
+  MemoryCall r;
+
+  MemoryFunction function() const { return static_cast<MemoryFunction>(r.head.a & 0xff); }
+  Origin origin_kind() const { return static_cast<Origin>(r.head.a >> 8 & 0xf); }
+  Route route() const { return static_cast<Route>(r.head.a >> 12); }
+  std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
+  static std::optional<MemoryCallView> parse(Words record);
+};
+
 struct UctArrivalView {
   UctArrival r;
   Words header;
@@ -104,8 +114,8 @@ struct MpiCallView {
 
 struct MpiRequestsView {
   MpiRequests r;
-  Words handles;                     // of the call's requests, unless completed
-  std::vector<std::uint32_t> ended;  // positions among them, if completed
+  Words handles;                          // of the call's requests, unless completed
+  std::vector<std::uint32_t> ended;       // positions among them, if completed
   std::vector<std::uint32_t> partitions;  // if it is a list of these
 
   bool completed() const { return (r.head.a & MpiRequests::kCompleted) != 0; }

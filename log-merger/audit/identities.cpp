@@ -74,6 +74,7 @@ class Checker {
         log::Layer::mpi);
     add("memory", "memory stored with operations = in their records", counted_.memory_words,
         found_.memory_words, log::Layer::gpu);
+    add_memory_calls();
     if (partly_recorded_) {
       add_kinds();
     }
@@ -136,7 +137,7 @@ class Checker {
     const std::uint64_t counted[] = {
         run.uct_posted_ok + run.uct_errors + run.uct_no_resource + run.uct_completed +
             run.uct_tag_receives_ended + run.uct_arrivals + run.uct_pending_added +
-            run.uct_pending_left,
+            run.uct_pending_left + run.memory_calls,
         run.ucp_operations + run.ucp_completed, run.mpi_calls + run.mpi_request_records};
     constexpr const char* kNames[] = {"recorded_uct", "recorded_ucp", "recorded_mpi"};
     for (std::size_t kind = 0; kind < std::size(counted); ++kind) {
@@ -201,6 +202,16 @@ class Checker {
     const EndTotals ends = at != found_.ends.end() ? at->second : EndTotals{};
     add(name, "accepted = ended + implicit + outstanding", counted,
         ends.ended + ends.implicit + ends.outstanding, log::Layer::ucp);
+  }
+
+  // What was registered where nothing was recorded may be ended where something is.
+  void add_memory_calls() {
+    add("memory_calls", "calls that make memory known, counted = their records",
+        counted_.memory_calls, found_.memory_calls, log::Layer::uct);
+    add("registered_bytes", "bytes registered, counted = in the records", counted_.registered_bytes,
+        found_.registered_bytes, log::Layer::uct);
+    add("deregistrations", "deregistrations = registrations that one of them ended",
+        found_.deregistrations, found_.ended_registrations, log::Layer::uct, partly_recorded_);
   }
 
   void add_active_messages() {

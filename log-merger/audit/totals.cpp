@@ -298,11 +298,16 @@ Found count_found(const Job& job) {
     found.uct_ends_of_outside += log.uct_ends_of_outside;
     found.ucp_ends_of_outside += log.ucp_ends_of_outside;
     found.memory_words += log.devices.memory_words;
+    const MemoryCalls& memory = log.memory_calls;
+    found.memory_calls += memory.calls.size();
+    found.registered_bytes += memory.registered_bytes;
+    found.deregistrations += memory.ends;
+    found.ended_registrations += memory.matched_ends;
   }
   found.used_events = found.uct_ends_of_outside + found.ucp_ends_of_outside +
                       found.pending.records() + job.uct.size() + job.uct_completions +
                       found.arrivals + found.ucp_operations + job.ucp_completions +
-                      found.mpi_calls + job.mpi_request_records;
+                      found.mpi_calls + job.mpi_request_records + found.memory_calls;
   found.network_cards = find_rails(job);
   // Two that fill different parts of what is found.
   job.workers.each(2, [&](std::size_t part) {

@@ -66,6 +66,8 @@ struct Found {
   LinkTotals uct_ucp, uct_mpi;
   LinkTotals with_payload;         // the part of uct_ucp that carries data
   std::uint64_t memory_words = 0;  // stored with operations: where they lie
+  // Calls that make memory known to others; deregistrations, and those of a known registration.
+  std::uint64_t memory_calls = 0, registered_bytes = 0, deregistrations = 0, ended_registrations = 0;
   std::vector<NetworkCard> network_cards;
   std::uint64_t delivered_bytes = 0, covered_bytes = 0, messages_not_covered = 0;
 };

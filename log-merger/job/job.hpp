@@ -24,6 +24,7 @@
 #include "log-merger/job/findings.hpp"
 #include "log-merger/job/id_map.hpp"
 #include "log-merger/job/job_rows.hpp"
+#include "log-merger/job/memory_calls.hpp"
 #include "log-merger/job/merge_options.hpp"
 #include "log-merger/job/operations.hpp"
 #include "log-merger/job/operations_of_messages.hpp"
@@ -210,6 +211,7 @@ struct ProcessLog {
   std::uint64_t uct_ends_of_outside = 0, ucp_ends_of_outside = 0;  // what began before a window did
   std::size_t monotonic_clock = 0;  // logs with the same number read the same one
   PendingTotals pending;
+  MemoryCalls memory_calls;
   Devices devices;
   std::uint64_t backward_calls = 0;
   bool ucp_has_self_transport = false;

@@ -107,6 +107,7 @@ class ProcessLoader {
     read_events();
     ends_.finish();
     mpi_.finish_calls();
+    log_.memory_calls.calls.shrink_to_fit();
     pending_.finish(log_);
     log_.record_faults = checks_.faults();
     log_.record_faults.useless_ends = ends_.useless();
@@ -178,6 +179,10 @@ class ProcessLoader {
           log_.protocols[text.r.id] = job_.run.texts.intern(plain_text(value));
         }
         break;
+      case log::TextKind::memory_domain:
+        log_.memory_calls.domains[text.r.id].push_back(
+            {text.r.tick, job_.run.texts.intern(plain_text(value))});
+        break;
       default:
         mpi_.take(text);
         break;
@@ -214,6 +219,7 @@ class ProcessLoader {
                      check_time(lane, view.r.tick);
                      ends_.take(view, log_.uct_rows.end - next_.uct);
                    },
+                   [&](std::uint16_t lane, const log::MemoryCallView& view) { take(lane, view); },
                    [&](std::uint16_t lane, const log::UctPendingView& view) {
                      ++log_.events_by_kind[kUct];
                      check_time(lane, view.r.tick);
@@ -269,6 +275,29 @@ class ProcessLoader {
     checks_.interface(op.interface);
     checks_.endpoint(op.endpoint);
     job_.uct.at(next_.uct++) = op;
+  }
+
+  void take(std::uint16_t lane, const log::MemoryCallView& view) {
+    ++log_.events_by_kind[kUct];
+    check_time(lane, view.r.start_tick, view.r.duration_ticks);
+    MemoryCall call;
+    call.lane = lane;
+    call.function = view.function();
+    call.origin_kind = view.origin_kind();
+    call.route = view.route();
+    call.status = view.status();
+    call.memory = view.r.memory;
+    call.origin = view.r.origin;
+    call.start_tick = view.r.start_tick;
+    call.end_tick = view.r.start_tick + view.r.duration_ticks;
+    call.domain = view.r.domain;
+    call.key = view.r.key;
+    call.address = view.r.address;
+    call.bytes = view.r.bytes;
+    if (call.succeeded() && call.action() == log::MemoryAction::registration) {
+      log_.memory_calls.registered_bytes += call.bytes;
+    }
+    log_.memory_calls.calls.push_back(call);
   }
 
   void take(std::uint16_t lane, const log::UctArrivalView& view) {

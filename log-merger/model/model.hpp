@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "log-merger/model/kinds.hpp"
+#include "log-merger/model/memory_call_rows.hpp"
 #include "log-merger/model/partition_rows.hpp"
 #include "log-merger/model/setting_rows.hpp"
 #include "log-merger/model/sum_rows.hpp"
@@ -86,6 +87,7 @@ struct Message {
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
   std::int64_t t_error_ns = -1;  // how far times of one side may be off against the other's
   std::int64_t wait_ns = 0;      // that calls waited for its other side (Run::waits)
+  std::int64_t registration_ns = 0;  // of both sides, in Run::memory_calls
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
   TextId src_library = kNoText, dst_library = kNoText;  // path of that side's libucp
 
@@ -366,6 +368,8 @@ struct Run {
   std::vector<PartitionEvent> partition_events;          // by process, then time
   std::vector<PartitionLine> partition_lines;            // by send, then partitions
   std::vector<PartitionPolls> partition_polls;           // only of processes that have some
+  std::vector<MemoryCallRow> memory_calls;  // by message, -1 first, then process and time
+  std::vector<RegistrationUse> registration_uses;  // by process
   std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;
   std::vector<MemberRun> communicator_members;  // by communicator, then side

@@ -31,7 +31,7 @@ std::string_view copy_words(std::string_view op) {
 class FullReceipt : ReceiptPart {
  public:
   FullReceipt(const Run& run, const Labels& labels, const MessageWithPath& told)
-      : ReceiptPart(run, labels, told), id_(told.id) {}
+      : ReceiptPart(run, labels, told), id_(told.id), memory_calls_(told.memory_calls) {}
 
   std::string text() {
     text_ = fmt::format("Message #{}: {} from {} to {}\n", id_, bytes_text(message_.bytes),
@@ -52,6 +52,7 @@ class FullReceipt : ReceiptPart {
     if (message_.hops == 0) line("Transport", "Not recorded.");
     line("Memory", memories() + copies());
     line("Way", way());
+    line("Registered", registration_text(*this, memory_calls_));
     line("Waiting", waiting_text(*this));
     line("Certainty", certainty());
     line("Timeline", timeline_text(*this));

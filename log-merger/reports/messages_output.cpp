@@ -109,6 +109,39 @@ void write_csv_header(std::ostream& out) {
   out << '\n';
 }
 
+// The calls that made memory known for a message: a range of their table, which is by message.
+class CallsOfMessages {
+ public:
+  explicit CallsOfMessages(const RowSource& source)
+      : count_(source.count<MemoryCallRow>()),
+        messages_(source, Wanted<MemoryCallRow>{&MemoryCallRow::message}),
+        calls_(source, Wanted<MemoryCallRow>::all()) {}
+
+  // Valid until the next call.
+  std::span<const MemoryCallRow> operator()(MessageId message) {
+    const auto id = static_cast<std::int64_t>(message);
+    const std::size_t first = first_not_before(id), end = first_not_before(id + 1);
+    return calls_.rows(first, end - first);
+  }
+
+ private:
+  std::size_t first_not_before(std::int64_t message) {
+    std::size_t first = 0, end = count_;
+    while (first < end) {
+      const std::size_t middle = first + (end - first) / 2;
+      if (messages_.row(middle).message < message) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return first;
+  }
+
+  std::size_t count_;
+  RowWindow<MemoryCallRow> messages_, calls_;
+};
+
 // The messages that are asked for, with their paths, in the order in which they are told. Selecting
 // reads no more than the filter looks at.
 class Selection {
@@ -219,6 +252,7 @@ ordered_json message_json(const Run& run, const MessageWithPath& told) {
           {"t_end_ns", known_json(message.t_end_ns)},
           {"t_error_ns", known_json(message.t_error_ns)},
           {"wait_ns", message.wait_ns},
+          {"registration_ns", message.registration_ns},
           {"t_start_from", from_json(message.t_start_ns, message.t_start_from)},
           {"t_posted_recv_from", from_json(message.t_posted_recv_ns, message.t_posted_recv_from)},
           {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},
@@ -257,11 +291,18 @@ void write_messages(std::ostream& out, const RowSource& source, const Filter& fi
   switch (options.format) {
     case Format::table: {
       const Labels labels(run);
+      CallsOfMessages memory_calls(source);
+      const auto with_memory_calls = [&](const MessageWithPath& told) {
+        const bool has_some = told.message.registration_ns != 0;
+        return MessageWithPath{told.id, told.message, told.path,
+                               has_some ? memory_calls(told.id) : std::span<const MemoryCallRow>()};
+      };
       std::size_t shown = 0;
       const std::size_t selected = selection.tell(limit, true, [&](const MessageWithPath& told) {
         ++shown;
-        out << (options.detail == Detail::full ? full_receipt(run, labels, told) + '\n'
-                                               : receipt(run, labels, told));
+        out << (options.detail == Detail::full
+                    ? full_receipt(run, labels, with_memory_calls(told)) + '\n'
+                    : receipt(run, labels, told));
       });
       out << fmt::format("# {} of {} messages", shown, source.count<Message>());
       if (shown < selected) out << fmt::format("; {} more are selected", selected - shown);

@@ -25,6 +25,7 @@ struct MessageWithPath {
   MessageId id;
   const Message& message;
   std::span<const Hop> path;
+  std::span<const MemoryCallRow> memory_calls = {};  // that were made for it, where all is told
 };
 
 // For a person: a line that says who sent what, then a line for each hop.

@@ -80,6 +80,16 @@ std::string duration_text(const Run& run, const Message& message) {
                      error_text(run, message));
 }
 
+// Where it took a tenth of the time at least; the full receipt has it in any case.
+std::string registration_line(const Message& message) {
+  const std::int64_t took_ns = message.t_end_ns - message.t_start_ns;
+  const bool is_large = message.registration_ns > 0 && message.t_start_ns >= 0 &&
+                        message.registration_ns >= took_ns / 10;
+  if (!is_large) return "";
+  return fmt::format("  registration: {} of it\n",
+                     format_duration(static_cast<std::uint64_t>(message.registration_ns)));
+}
+
 // What is not as it should be, or not certain; empty for an ordinary message.
 std::string doubts_text(const Run& run, const Labels& labels, const Message& message) {
   std::string text;
@@ -177,6 +187,7 @@ std::string receipt(const Run& run, const Labels& labels, const MessageWithPath&
   if (!sites.empty()) text += "  called in " + sites + '\n';
   const std::string libraries = libraries_text(run, message);
   if (!libraries.empty()) text += "  library: " + libraries + '\n';
+  text += registration_line(message);
   const char* lead = "  path: ";
   for (const Hop& hop : told.path) {
     text += lead + hop_text(run, message, hop) + '\n';

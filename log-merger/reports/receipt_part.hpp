@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "log-merger/reports/messages_output.hpp"
@@ -43,6 +44,8 @@ class ReceiptPart {
 
 // What the message waited for, in sentences; empty if that is not known.
 std::string waiting_text(const ReceiptPart& part);
+// Which calls made memory known for it, and how long they took; empty if none did.
+std::string registration_text(const ReceiptPart& part, std::span<const MemoryCallRow> calls);
 // When what happened to it, a line each, in their order, behind a first one: since when. Empty if
 // no time is known.
 std::string timeline_text(const ReceiptPart& part);

@@ -13,6 +13,7 @@
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/protocol_table.hpp"
 #include "log-merger/reports/rails_table.hpp"
+#include "log-merger/reports/registration_table.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
 #include "log-merger/summaries/settings.hpp"
 #include "log-merger/summaries/traffic.hpp"
@@ -279,6 +280,12 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
       all.push_back(for_person ? rails_text(cards) : rails_table(cards));
     }
   }
+  // Nor this one where no network card or GPU is told of memory.
+  if (wanted(ReportBy::registration) &&
+      (options.by == ReportBy::registration || (!for_person && filter.takes_all()))) {
+    all.push_back(registration_table(run, registration_totals(source, filter)));
+    if (options.format != Format::csv) all.push_back(registration_use_table(run));
+  }
   for (Table& table : all) {
     // The matrix has cut its operations itself: its totals are those of all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
@@ -386,7 +393,7 @@ void write_report(std::ostream& out, const RowSource& source, const Filter& filt
     throw Error({.what = "report as CSV",
                  .why = "a CSV file holds one table and the report has several",
                  .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites, "
-                          "--by gpu-nic, --by protocol or --by rails"});
+                          "--by gpu-nic, --by protocol, --by registration or --by rails"});
   }
   if (options.by == ReportBy::call_sites && hides_call_sites(source, filter)) {
     throw Error({.what = "report --by call-sites",

@@ -20,7 +20,7 @@ using Key = std::array<std::int64_t, 5>;
 constexpr std::int64_t kAll = -2;
 
 struct Sum {
-  std::uint64_t count = 0, ns = 0, unknown_ns = 0, moving_ns = 0;
+  std::uint64_t count = 0, ns = 0, unknown_ns = 0, moving_ns = 0, registration_ns = 0;
   std::map<std::string, std::uint64_t> moving_ns_of;  // by the way that the late messages went
   std::uint64_t weight() const { return ns + unknown_ns; }
 };
@@ -158,6 +158,7 @@ std::map<Key, Sum> sums_of(const RowSource& source, const Choice& choice, WaitsB
     sum.ns += static_cast<std::uint64_t>(wait.ns);
     sum.unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
     sum.moving_ns += static_cast<std::uint64_t>(wait.moving_ns);
+    sum.registration_ns += static_cast<std::uint64_t>(wait.registration_ns);
     if (wait.message >= 0) {
       late.push_back({wait.message, static_cast<std::uint64_t>(wait.moving_ns), &sum});
     }
@@ -181,6 +182,7 @@ Table waits_table(const RowSource& source, const WaitsFilter& filter, const Wait
                           {"time_ns", "waited", Unit::nanoseconds},
                           {"unknown_ns", "unknown", Unit::nanoseconds},
                           {"moving_ns", "then moving", Unit::nanoseconds, true},
+                          {"registration_ns", "registering", Unit::nanoseconds, true},
                           {"way", "mostly by", Unit::text, true}},
               .rows = {}};
   const std::map<Key, Sum> sums = sums_of(source, Choice(source, filter), options.by);
@@ -206,7 +208,7 @@ Table waits_table(const RowSource& source, const WaitsFilter& filter, const Wait
         comm < 0 ? Cell{} : Cell{run.texts[run.communicators[static_cast<std::size_t>(comm)].name]};
     table.rows.push_back({std::string(name_of(static_cast<WaitKind>(kind))), rank(waiting),
                           rank(causing), site_cell, comm_cell, sum->count, sum->ns, sum->unknown_ns,
-                          sum->moving_ns, slowest_way(*sum)});
+                          sum->moving_ns, sum->registration_ns, slowest_way(*sum)});
   }
   if (options.limit) table.keep_first(*options.limit);
   return table;

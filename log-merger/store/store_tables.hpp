@@ -9,6 +9,7 @@
 #include "log-merger/model/model.hpp"
 #include "log-merger/store/store_columns.hpp"
 #include "log-merger/store/store_gpu_tables.hpp"
+#include "log-merger/store/store_memory_call_tables.hpp"
 #include "log-merger/store/store_partition_tables.hpp"
 #include "log-merger/store/store_setting_tables.hpp"
 #include "log-merger/store/store_stack_tables.hpp"
@@ -109,6 +110,8 @@ struct Table<Message> {
              "how far a time of one side may be off against the other side's", Unit::ns),
       column("wait_ns", &Message::wait_ns, "that calls waited for its sender or receiver",
              Unit::ns),
+      column("registration_ns", &Message::registration_ns,
+             "that both sides spent to make memory known for it", Unit::ns),
       column("t_start_from", &Message::t_start_from, "whose instant t_start_ns is"),
       column("t_posted_recv_from", &Message::t_posted_recv_from,
              "whose instant t_posted_recv_ns is"),
@@ -343,6 +346,8 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::transfers,
                                     &Run::ucp_operations,
                                     &Run::mpi_calls,
+                                    &Run::memory_calls,
+                                    &Run::registration_uses,
                                     &Run::datatypes,
                                     &Run::wait_shares,
                                     &Run::waits,
@@ -389,7 +394,7 @@ inline constexpr std::tuple kTables{&Run::sources,
 // read without these; some refer to their rows.
 template <typename Row>
 inline constexpr bool kGrows =
-    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, WaitShare, Wait,
+    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, MemoryCallRow, WaitShare, Wait,
              CallDependency, PartitionOperation, PartitionEvent, PartitionLine, MessageSum,
              HopSum, CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep,
              TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;

@@ -27,6 +27,8 @@ struct Table<Wait> {
              Unit::ns),
       column("moving_ns", &Wait::moving_ns,
              "of a message: from the end of the wait to the end of the call", Unit::ns),
+      column("registration_ns", &Wait::registration_ns,
+             "of these two: calls that made memory known for the message", Unit::ns),
   };
 };
 

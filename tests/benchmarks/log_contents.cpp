@@ -44,6 +44,11 @@ class Contents {
                                      add("uct_pending", view.r.head);
                                      read(lane, view.r.tick);
                                    },
+                                   [&](std::uint16_t lane, const MemoryCallView& view) {
+                                     add("memory_call", view.r.head);
+                                     read(lane, view.r.start_tick);
+                                     read(lane, view.r.start_tick + view.r.duration_ticks);
+                                   },
                                    [&](std::uint16_t lane, const UcpOperationView& view) {
                                      add("ucp_operation", view.r.head);
                                      read(lane, view.r.start_tick);

@@ -85,6 +85,19 @@ void shape_pending(Random& random, log::UctPending& r) {
   r.request = random() % 4;
 }
 
+void shape_memory_call(Random& random, log::MemoryCall& r) {
+  const auto functions = static_cast<unsigned>(log::MemoryFunction::kCount) - 1;
+  const unsigned source = log::UctOperation::source_of(static_cast<log::Origin>(random() % 3),
+                                                       static_cast<log::Route>(random() % 7));
+  r.head.a = static_cast<std::uint16_t>(source << 8 | (1 + random() % functions));
+  r.domain = random() % 3;
+  r.key = random() % 4;
+  r.address = random() % 64;
+  r.bytes = random() % 64;
+  r.origin = random() % 16;
+  r.memory = static_cast<log::MemoryId>(random() % 3);
+}
+
 void shape_ucp(Random& random, log::UcpOperation& r) {
   const auto flags = static_cast<unsigned>(random() % 4 == 0 ? log::UcpOperation::kMemory : 0);
   r.head.a = static_cast<std::uint16_t>(flags << 8 | (1 + random() % 10));
@@ -163,7 +176,7 @@ std::vector<std::uint64_t> some_ucp_operation(Random& random) {
 }
 
 std::vector<std::uint64_t> some_event(Random& random) {
-  switch (random() % 9) {
+  switch (random() % 10) {
     case 0:
       return some_uct_operation(random);
     case 1:
@@ -178,6 +191,8 @@ std::vector<std::uint64_t> some_event(Random& random) {
       return some_record<log::UctPending>(random, RecordType::uct_pending, 0, shape_pending);
     case 6:
       return some_requests(random);
+    case 7:
+      return some_record<log::MemoryCall>(random, RecordType::memory_call, 0, shape_memory_call);
     default:
       return some_call(random);
   }

@@ -165,6 +165,14 @@ inline LogBuilder full_log() {
   pending.head.b = static_cast<std::uint32_t>(PendingEvent::purged);
   pending.request = 0x77;
   log.add(pending, RecordType::uct_pending);
+  MemoryCall memory_call{};
+  memory_call.head.a = static_cast<std::uint16_t>(
+      static_cast<unsigned>(MemoryFunction::uct_md_mem_reg) |
+      static_cast<unsigned>(UctOperation::source_of(Origin::ucp, Route::call)) << 8);
+  memory_call.domain = 0x44;
+  memory_call.bytes = 4096;
+  memory_call.memory = kHostMemory;
+  log.add(memory_call, RecordType::memory_call);
   UcpOperation ucp{};
   ucp.head.a = static_cast<std::uint16_t>(UcpFunction::tag_recv_nbx) |
                (UcpOperation::kProbed | UcpOperation::kMemory) << 8;

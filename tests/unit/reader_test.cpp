@@ -71,6 +71,12 @@ TEST_CASE("every record type comes back as written") {
   const auto pending = only<UctPendingView>(file, Stream::events);
   CHECK(pending.event() == PendingEvent::purged);
   CHECK(pending.r.request == 0x77);
+  const auto memory_call = only<MemoryCallView>(file, Stream::events);
+  CHECK(memory_call.function() == MemoryFunction::uct_md_mem_reg);
+  CHECK(memory_call.origin_kind() == Origin::ucp);
+  CHECK(memory_call.route() == Route::call);
+  CHECK(memory_call.r.domain == 0x44);
+  CHECK(memory_call.r.bytes == 4096);
   const auto ucp = only<UcpOperationView>(file, Stream::events);
   CHECK(ucp.function() == UcpFunction::tag_recv_nbx);
   CHECK(ucp.flags() == (UcpOperation::kProbed | UcpOperation::kMemory));

@@ -1,0 +1,63 @@
+// Calls that make memory known to others, and what they cost: rows that log-merger/registration/
+// makes. What they mean is in docs/registration.md.
+//
+// Times are nanoseconds on the job clock, -1 = not known.
+#pragma once
+
+#include <cstdint>
+
+#include "log-merger/model/kinds.hpp"
+
+namespace uctrace {
+
+// log::MemoryAction, as tables name it.
+enum class MemoryCallAction : std::uint8_t {
+  none,
+  registration,
+  attachment,
+  deregistration,
+  key_packing,
+  key_unpacking,
+  key_release,
+  mapping,
+  unmapping,
+};
+const char* name_of(MemoryCallAction);
+
+// A call of UCP's or UCT's that makes memory known to others, or ends that.
+struct MemoryCallRow {
+  std::uint32_t process = 0;
+  std::uint32_t lane = 0;  // recording thread
+  MemoryCallAction action = MemoryCallAction::none;
+  Link link = Link::unattributed;           // how `message` was found
+  MemoryKind memory = MemoryKind::unknown;  // that it is about
+  std::int32_t gpu = -1;                    // whose; into gpus
+  // Not made inside another such call, whose time it is a part of.
+  bool outermost = false;
+  // Made by a function that does the same by way of this one, with the same memory domain.
+  bool repeats = false;
+  // Of a registration: the domain had none of this memory before, nor of a part of it.
+  bool first_use = false;
+  TextId function = kNoText;
+  TextId memory_domain = kNoText;  // of keys that are unpacked: the component; kNoText = of UCP
+  TextId status = kNoText;         // UCS status name
+  TextId asked_by = kNoText;       // MPI function that wanted the operation that it was made for
+  std::int64_t message = -1;       // that it was made for; into messages
+  std::int64_t call = -1;          // MPI call that it was made in; into mpi_calls
+  std::uint64_t address = 0, bytes = 0;  // 0 = the call does not say which memory
+  std::uint64_t key = 0;                 // handle of the registration, or the unpacked key
+  std::int64_t t_start_ns = -1, t_end_ns = -1;
+  std::int64_t t_until_ns = -1;  // of a registration: it was ended, -1 = it was never
+};
+
+// How often operations found their memory registered: of each process and memory domain.
+struct RegistrationUse {
+  std::uint32_t process = 0;
+  TextId memory_domain = kNoText;
+  std::uint64_t operations = 0;  // UCP operations that moved data without a copy in the domain
+  std::uint64_t registered = 0;  // those that registered memory for it
+  std::uint64_t live = 0;        // registrations that nobody ended
+  std::uint64_t live_bytes = 0;  // of these
+};
+
+}  // namespace uctrace

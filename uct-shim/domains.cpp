@@ -1,0 +1,114 @@
+#include "uct-shim/domains.hpp"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "event-log/recorder/recorder.hpp"
+#include "interpose/export.hpp"
+#include "interpose/fork_lock.hpp"
+#include "interpose/original.hpp"
+
+namespace uctrace::uct {
+
+namespace {
+
+using interpose::Original;
+
+// The newest ones, since who opens a domain opens its interfaces next.
+struct DomainName {
+  uct_md_h handle;
+  char name[kDomainNameBytes];
+};
+constexpr std::size_t kMaxDomains = 256;
+constinit interpose::ForkLock domains_lock{};
+constinit DomainName domains[kMaxDomains]{};
+constinit std::size_t next_domain = 0;
+
+DomainName* named_domain(uct_md_h handle) {
+  for (DomainName& domain : domains) {
+    if (domain.handle == handle) return &domain;
+  }
+  return nullptr;
+}
+
+void remember_domain(uct_md_h handle, const char* name) {
+  const interpose::Held held(domains_lock);
+  DomainName* place = named_domain(handle);
+  if (place == nullptr) place = &domains[next_domain++ % kMaxDomains];
+  place->handle = nullptr;
+  snprintf(place->name, sizeof place->name, "%s", name);
+  place->handle = handle;
+}
+
+// Whose names the log has: the handle, and the number of the log in the bits above. A handle that
+// has to give way to another one in its place is told once more.
+constexpr std::size_t kTold = 64;
+constinit std::atomic<std::uint64_t> told[kTold]{};
+
+std::uint64_t number_of(const void* handle) { return reinterpret_cast<std::uint64_t>(handle); }
+
+std::atomic<std::uint64_t>& place_of(const void* handle) {
+  return told[(number_of(handle) >> 4) * 0x9E3779B97F4A7C15u >> 58];
+}
+
+std::uint64_t telling(const void* handle) {
+  return number_of(handle) | static_cast<std::uint64_t>(log::log_number()) << 48;
+}
+
+bool is_told(const void* handle) {
+  return place_of(handle).load(std::memory_order_relaxed) == telling(handle);
+}
+
+void tell(const void* handle, const char* name) {
+  if (name[0] == '\0') return;
+  place_of(handle).store(telling(handle), std::memory_order_relaxed);
+  log::define_text(log::TextKind::memory_domain, number_of(handle), name, strlen(name));
+}
+
+constinit Original<decltype(&::uct_component_query)> original_query{"uct_component_query"};
+constinit Original<decltype(&::uct_md_open)> original_open{"uct_md_open"};
+
+}  // namespace
+
+void name_domain(uct_md_h domain, char (&name)[kDomainNameBytes]) {
+  const interpose::Held held(domains_lock);
+  const DomainName* const known = domain != nullptr ? named_domain(domain) : nullptr;
+  snprintf(name, sizeof name, "%s", known != nullptr ? known->name : "");
+}
+
+void tell_domain(uct_md_h domain) {
+  if (is_told(domain)) return;
+  char name[kDomainNameBytes];
+  name_domain(domain, name);
+  tell(domain, name);
+}
+
+void tell_component(uct_component_h component, const void* caller) {
+  if (is_told(component)) return;
+  auto* const query = original_query.get(caller);
+  uct_component_attr_t attributes;
+  memset(&attributes, 0, sizeof attributes);
+  attributes.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME;
+  if (query != nullptr && query(component, &attributes) == UCS_OK) {
+    tell(component, attributes.name);
+  }
+}
+
+}  // namespace uctrace::uct
+
+using namespace uctrace;
+
+UCTRACE_EXPORT ucs_status_t uct_md_open(uct_component_h component, const char* name,
+                                        const uct_md_config_t* config, uct_md_h* domain) {
+  interpose::look_for_patched_ucx();
+  const ucs_status_t status =
+      uct::original_open.get(__builtin_return_address(0))(component, name, config, domain);
+  if (status == UCS_OK) {
+    uct::remember_domain(*domain, name);
+    // The handle may have been that of another domain.
+    uct::place_of(*domain).store(0, std::memory_order_relaxed);
+  }
+  return status;
+}

@@ -1,0 +1,52 @@
+// Records the calls that make memory known to others: registration with a memory domain, keys,
+// mappings of UCP (log::MemoryCall). They take microseconds to milliseconds where a network card is
+// told of the memory, and a few nanoseconds where a domain needs no registration.
+//
+// Use:   MemoryCall call(log::MemoryFunction::uct_md_mem_reg, caller);
+//        const ucs_status_t status = original(domain, address, length, flags, memory);
+//        return call.done(status, {.domain = number_of(domain), ...});
+// Cost: two readings of the clock and a record of 72 bytes, about 45 ns.
+#pragma once
+
+#include <ucs/type/status.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/recorder/recorder.hpp"
+
+namespace uctrace::uct {
+
+// What a call is about; as in log::MemoryCall, 0 = the call does not say.
+struct CalledMemory {
+  std::uint64_t domain = 0, key = 0, address = 0, bytes = 0;
+};
+
+inline std::uint64_t number_of(const void* handle) {
+  return reinterpret_cast<std::uint64_t>(handle);
+}
+
+// Of a function that not every UCX has.
+template <typename Function, typename... Arguments>
+ucs_status_t call_if_there(Function* function, Arguments... arguments) {
+  return function != nullptr ? function(arguments...) : UCS_ERR_UNSUPPORTED;
+}
+
+class MemoryCall {
+ public:
+  // `caller` is who called UCX: of which version that is, decides whether its calls are recorded.
+  MemoryCall(log::MemoryFunction function, const void* caller);
+
+  // Returns `status`; keeps errno.
+  ucs_status_t done(ucs_status_t status, const CalledMemory& memory);
+
+  // False where nothing is recorded: what only the record needs may be left out.
+  bool is_recorded() const { return is_recorded_; }
+
+ private:
+  log::MemoryFunction function_;
+  bool is_recorded_;
+  std::uint64_t start_tick_;
+};
+
+}  // namespace uctrace::uct
