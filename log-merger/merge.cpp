@@ -25,6 +25,7 @@
 #include "log-merger/summaries/gpu_nic.hpp"
 #include "log-merger/summaries/latencies.hpp"
 #include "log-merger/summaries/profile_identities.hpp"
+#include "log-merger/summaries/registrations.hpp"
 #include "log-merger/summaries/sums.hpp"
 #include "log-merger/summaries/traffic_tables.hpp"
 #include "log-merger/waits/waits.hpp"
@@ -83,7 +84,8 @@ void count(merge::Job& job, const merge::Found& found) {
                           lay_out_sums(run);
                         },
                         [&] { traffic.count_mpi_calls(); },
-                        [&] { merge::lay_out_latencies(run); }});
+                        [&] { merge::lay_out_latencies(run); },
+                        [&] { merge::lay_out_registrations(run); }});
   each_of(job.workers, {[&] { traffic.count_transfers(); }, [&] { traffic.count_ucp_operations(); },
                         [&] { merge::lay_out_gpu_nic(run); }});
   traffic.finish(job.workers);

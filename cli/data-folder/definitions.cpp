@@ -73,6 +73,7 @@ std::string reason_text(const log::FaultView& fault) {
     case log::FaultCode::gpu_query_failed:
     case log::FaultCode::gpu_events_refused:
     case log::FaultCode::topology_not_taken:
+    case log::FaultCode::counters_not_kept:
     case log::FaultCode::none:
     case log::FaultCode::kCount:
       break;

@@ -35,6 +35,7 @@ enum class FaultCode : std::uint16_t {
   topology_not_taken = 20,  // of the node; `value` is an errno, or what its program returned
   mpi_bypassed = 21,  // MPI was called past the wrappers; the detail is the path of its library
   uct_bypassed = 22,  // UCT was, and not by UCP; detail and `value` as of ucp_bypassed
+  counters_not_kept = 23,  // `record --counters` was asked for: `value` is an errno
   kCount
 };
 

@@ -187,7 +187,7 @@ namespace {
 // Why counters that are wanted are in no file.
 void say_counting() {
   if (counts() && counter_file_error() != 0) {
-    fault(Layer::ucp, FaultCode::self_check_failed, counter_file_error(),
+    fault(Layer::ucp, FaultCode::counters_not_kept, counter_file_error(),
           "the file of counters could not be made: there are none of this process");
   }
 }

@@ -56,6 +56,8 @@ const char* name_of(log::FaultCode code) {
       return "mpi_bypassed";
     case log::FaultCode::uct_bypassed:
       return "uct_bypassed";
+    case log::FaultCode::counters_not_kept:
+      return "counters_not_kept";
     case log::FaultCode::kCount:
       break;
   }

@@ -50,6 +50,19 @@ struct MemoryCallRow {
   std::int64_t t_until_ns = -1;  // of a registration: it was ended, -1 = it was never
 };
 
+// Calls of one function, with one memory domain, about memory of one kind, over all processes.
+struct RegistrationSum {
+  TextId memory_domain = kNoText, function = kNoText;  // as of a MemoryCallRow
+  MemoryKind memory = MemoryKind::unknown;
+  std::uint64_t calls = 0, failed = 0;
+  std::uint64_t bytes = 0;       // of calls that succeeded and say which memory they are about
+  std::uint64_t first_uses = 0;  // registrations of memory that the domain never had
+  std::uint64_t messages = 0;    // that calls were made for
+  std::int64_t ns = 0, max_ns = 0;
+  std::int64_t own_ns = 0;           // of `ns`: of calls that are not made inside other such calls
+  std::int64_t for_messages_ns = 0;  // of `own_ns`: of calls that were made for a message
+};
+
 // How often operations found their memory registered: of each process and memory domain.
 struct RegistrationUse {
   std::uint32_t process = 0;

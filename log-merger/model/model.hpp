@@ -370,6 +370,7 @@ struct Run {
   std::vector<PartitionPolls> partition_polls;           // only of processes that have some
   std::vector<MemoryCallRow> memory_calls;  // by message, -1 first, then process and time
   std::vector<RegistrationUse> registration_uses;  // by process
+  std::vector<RegistrationSum> registration_sums;  // the longest own time first
   std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;
   std::vector<MemberRun> communicator_members;  // by communicator, then side

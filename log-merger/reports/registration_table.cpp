@@ -16,10 +16,10 @@ Cell memory_cell(MemoryKind memory) {
 
 }  // namespace
 
-Table registration_table(const Run& run, const std::vector<RegistrationTotal>& totals) {
+Table registration_table(const Run& run, const std::vector<RegistrationSum>& sums) {
   std::int64_t own_ns = 0;
   std::uint64_t calls = 0;
-  for (const RegistrationTotal& row : totals) {
+  for (const RegistrationSum& row : sums) {
     own_ns += row.own_ns;
     calls += row.calls;
   }
@@ -40,7 +40,7 @@ Table registration_table(const Run& run, const std::vector<RegistrationTotal>& t
                   {"mean_ns", "mean", Unit::nanoseconds},
                   {"max_ns", "longest", Unit::nanoseconds}},
       .rows = {}};
-  for (const RegistrationTotal& row : totals) {
+  for (const RegistrationSum& row : sums) {
     table.rows.push_back({text_cell(run, row.memory_domain), text_cell(run, row.function),
                           memory_cell(row.memory), row.calls, row.failed, row.bytes, row.first_uses,
                           row.messages, time_cell(row.ns), time_cell(row.own_ns),

@@ -9,7 +9,7 @@
 
 namespace uctrace {
 
-Table registration_table(const Run& run, const std::vector<RegistrationTotal>& totals);
+Table registration_table(const Run& run, const std::vector<RegistrationSum>& sums);
 // How often operations found their memory registered, by memory domain. Of the whole run.
 Table registration_use_table(const Run& run);
 

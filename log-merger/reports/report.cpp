@@ -283,7 +283,7 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
   // Nor this one where no network card or GPU is told of memory.
   if (wanted(ReportBy::registration) &&
       (options.by == ReportBy::registration || (!for_person && filter.takes_all()))) {
-    all.push_back(registration_table(run, registration_totals(source, filter)));
+    all.push_back(registration_table(run, registration_sums(source, filter)));
     if (options.format != Format::csv) all.push_back(registration_use_table(run));
   }
   for (Table& table : all) {

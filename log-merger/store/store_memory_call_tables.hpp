@@ -56,4 +56,26 @@ struct Table<RegistrationUse> {
   };
 };
 
+template <>
+struct Table<RegistrationSum> {
+  using Row = RegistrationSum;
+  static constexpr const char* name = "registration_sums";
+  static constexpr auto columns = std::tuple{
+      column("memory_domain", &Row::memory_domain, "as of memory_calls", Unit::text),
+      column("function", &Row::function, "function of UCP or UCT", Unit::text),
+      column("memory", &Row::memory, "memory that the calls are about"),
+      column("calls", &Row::calls, "how many"),
+      column("failed", &Row::failed, "of them"),
+      column("bytes", &Row::bytes, "of calls that succeeded and say which memory they are about",
+             Unit::bytes),
+      column("first_uses", &Row::first_uses, "rows with first_use"),
+      column("messages", &Row::messages, "that calls were made for"),
+      column("ns", &Row::ns, "in the calls", Unit::ns),
+      column("max_ns", &Row::max_ns, "the longest one", Unit::ns),
+      column("own_ns", &Row::own_ns, "of ns: of outermost calls", Unit::ns),
+      column("for_messages_ns", &Row::for_messages_ns,
+             "of own_ns: of calls that were made for a message", Unit::ns),
+  };
+};
+
 }  // namespace uctrace::store

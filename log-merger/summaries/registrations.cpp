@@ -7,11 +7,9 @@
 namespace uctrace {
 namespace {
 
-// Which messages are selected, by number; empty: all are.
+// Which messages are selected, by number.
 std::vector<bool> selected_messages(const RowSource& source, const Filter& filter) {
-  std::vector<bool> selected;
-  if (filter.takes_all()) return selected;
-  selected.resize(source.count<Message>());
+  std::vector<bool> selected(source.count<Message>());
   for_each_message(source, filter.of_messages(), filter.of_paths(),
                    [&](const Message& message, std::span<const Hop> path, std::size_t number) {
                      selected[number] = filter.selects(message, path);
@@ -25,9 +23,9 @@ const Wanted<MemoryCallRow> kWanted = {&MemoryCallRow::message,    &MemoryCallRo
                                        &MemoryCallRow::first_use,  &MemoryCallRow::outermost,
                                        &MemoryCallRow::t_start_ns, &MemoryCallRow::t_end_ns};
 
-// One row's totals; calls come by message.
+// Calls come by message.
 struct Totals {
-  RegistrationTotal total;
+  RegistrationSum total;
   std::int64_t last_message = -1;
 
   void add(const MemoryCallRow& call, bool succeeded) {
@@ -40,38 +38,53 @@ struct Totals {
     const std::int64_t ns = call.t_end_ns - call.t_start_ns;
     total.ns += ns;
     total.max_ns = std::max(total.max_ns, ns);
-    if (call.outermost) total.own_ns += ns;
+    if (!call.outermost) return;
+    total.own_ns += ns;
+    if (call.message >= 0) total.for_messages_ns += ns;
   }
+};
+
+class Sums {
+ public:
+  explicit Sums(const Run& run) : run_(run), ok_(run.texts.find("UCS_OK")) {}
+
+  void add(const MemoryCallRow& call) {
+    Totals& row = rows_[{call.memory_domain, call.function, call.memory}];
+    row.total.memory_domain = call.memory_domain;
+    row.total.function = call.function;
+    row.total.memory = call.memory;
+    row.add(call, call.status == ok_);
+  }
+
+  std::vector<RegistrationSum> finish() && {
+    std::vector<RegistrationSum> sums;
+    for (const auto& [key, row] : rows_) sums.push_back(row.total);
+    std::stable_sort(sums.begin(), sums.end(), [&](const auto& a, const auto& b) {
+      const auto rank = [&](const RegistrationSum& row) {
+        return std::make_tuple(-row.own_ns, -row.ns, run_.texts[row.memory_domain],
+                               run_.texts[row.function], row.memory);
+      };
+      return rank(a) < rank(b);
+    });
+    return sums;
+  }
+
+ private:
+  const Run& run_;
+  TextId ok_;
+  std::map<std::tuple<TextId, TextId, MemoryKind>, Totals> rows_;
 };
 
 }  // namespace
 
-std::vector<RegistrationTotal> registration_totals(const RowSource& source, const Filter& filter) {
-  const Run& run = source.run();
+std::vector<RegistrationSum> registration_sums(const RowSource& source, const Filter& filter) {
+  if (filter.takes_all()) return source.run().registration_sums;
   const std::vector<bool> selected = selected_messages(source, filter);
-  const bool takes_all = filter.takes_all();
-  const TextId ok = run.texts.find("UCS_OK");
-  std::map<std::tuple<TextId, TextId, MemoryKind>, Totals> rows;
+  Sums sums(source.run());
   for_each_row(source, kWanted, [&](const MemoryCallRow& call, std::size_t) {
-    const bool is_chosen =
-        takes_all || (call.message >= 0 && selected[static_cast<std::size_t>(call.message)]);
-    if (!is_chosen) return;
-    Totals& row = rows[{call.memory_domain, call.function, call.memory}];
-    row.total.memory_domain = call.memory_domain;
-    row.total.function = call.function;
-    row.total.memory = call.memory;
-    row.add(call, call.status == ok);
+    if (call.message >= 0 && selected[static_cast<std::size_t>(call.message)]) sums.add(call);
   });
-  std::vector<RegistrationTotal> totals;
-  for (const auto& [key, row] : rows) totals.push_back(row.total);
-  std::stable_sort(totals.begin(), totals.end(), [&](const auto& a, const auto& b) {
-    const auto rank = [&](const RegistrationTotal& row) {
-      return std::make_tuple(-row.own_ns, -row.ns, run.texts[row.memory_domain],
-                             run.texts[row.function], row.memory);
-    };
-    return rank(a) < rank(b);
-  });
-  return totals;
+  return std::move(sums).finish();
 }
 
 std::vector<DomainUse> uses_by_domain(const Run& run) {
@@ -89,4 +102,13 @@ std::vector<DomainUse> uses_by_domain(const Run& run) {
   return sums;
 }
 
+namespace merge {
+
+void lay_out_registrations(Run& run) {
+  Sums sums(run);
+  for (const MemoryCallRow& call : run.memory_calls) sums.add(call);
+  run.registration_sums = std::move(sums).finish();
+}
+
+}  // namespace merge
 }  // namespace uctrace

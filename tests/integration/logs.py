@@ -22,12 +22,13 @@ COUNTERS = (
     " overwritten_definitions overwritten_until_tick stacks_captured stacks_unwound"
     " stacks_truncated stacks_skipped outside_uct outside_ucp outside_mpi outside_definitions"
     " uct_pending_left ucp_messages_taken mpi_request_records memory_words"
+    " memory_queries memory_unknown mpi_polls mpi_poll_ticks memory_calls registered_bytes"
 ).split()
 CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64
 EVENTS, DEFINITIONS = 1, 2
 UCT_OPERATION, UCT_COMPLETION, UCT_ARRIVAL, UCP_OPERATION = 1, 2, 3, 4
-UCT_PENDING, UCT_INTERFACE = 8, 33
+UCT_PENDING, MEMORY_CALL, UCT_INTERFACE = 8, 11, 33
 ACTIVE_MESSAGES = range(23, 27)  # AM ids of what the program sends
 
 

@@ -30,8 +30,11 @@ SETTINGS = {
     "tags": (STUBBORN, {"UCX_TLS": "script_tm"}),
 }
 
+# What its memory domains were asked for.
+OF_MEMORY = ("registration", "deregistration", "key_packing", "key_unpacking", "key_release")
 # What the transport notes that is no operation of a table: what arrived, queues, failures.
 EVENTS = {
+    *OF_MEMORY,
     "arrival",
     "failure",
     "peer_gone",
@@ -133,12 +136,30 @@ def check_operations_are(log, oracle):
         )
 
 
+def check_memory_is(recording, oracle):
+    """Each process registered what its memory domains say, and packed and unpacked as many keys."""
+    pids = [row["pid"] for row in recording.table("processes")]
+    found = Counter(
+        (pids[row["process"]], row["action"], row["bytes"], row["address"])
+        for row in recording.named_table("memory_calls")
+        if row["memory_domain"].startswith("script") and not row["repeats"]
+    )
+    expected = Counter(
+        (row["pid"], row["what"], row["bytes"], row["remote"])
+        for row in oracle
+        if row["what"] in OF_MEMORY
+    )
+    check_equal(found - expected, Counter(), "calls about memory that the domains did not see")
+    check_equal(expected - found, Counter(), "what the domains saw, and is not recorded")
+
+
 def check_recording_is(recording, oracle):
     """The recording of a complete job is what the transports saw, and so are the sums of `info` if
     there were no other transports."""
     logs = [Log(path) for path in recording.logs]
     for log in logs:
         check_operations_are(log, oracle)
+    check_memory_is(recording, oracle)
     transports = {name for log in logs for name in log.uct_interfaces().values()}
     if all(name.startswith("script") for name in transports):
         check_sums_are(recording, oracle)

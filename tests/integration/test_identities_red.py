@@ -11,6 +11,7 @@ from logs import (
     COUNTERS_OFFSET,
     DEFINITIONS,
     LANES_OFFSET,
+    MEMORY_CALL,
     UCP_OPERATION,
     UCT_INTERFACE,
     UCT_OPERATION,
@@ -24,6 +25,7 @@ IDENTITY_VIOLATED = 1  # exit status of `info`
 AM_BCOPY, INPROGRESS, HAS_ID = 9, 1, 1
 EAGER_ONLY = 2
 TAG_SEND_NBX, AM_HANDLER, STREAM_RECV_NBX = 3, 39, 48
+DEREGISTRATIONS = {4, 5}  # functions of a memory_call
 
 
 def count_one_more(counter):
@@ -97,6 +99,15 @@ def take_too_much(log):
     return False
 
 
+def end_another_registration(log):
+    """A deregistration of what was never registered."""
+    for offset, function, _ in log.records(MEMORY_CALL):
+        if function & 0xFF in DEREGISTRATIONS:
+            log.set_u64(offset + 32, log.u64(offset + 32) + 1)
+            return True
+    return False
+
+
 CHANGES = {
     "events": detach_completion,
     "uct": count_one_more("uct_posted_ok"),
@@ -125,6 +136,9 @@ CHANGES = {
     "payload": lose_a_byte,
     "mpi": count_one_more("mpi_calls"),
     "memory": count_one_more("memory_words"),
+    "memory_calls": count_one_more("memory_calls"),
+    "registered_bytes": count_one_more("registered_bytes"),
+    "deregistrations": end_another_registration,
 }
 
 

@@ -48,6 +48,9 @@ ucs_status_t register_memory(uct_md*, void* address, std::size_t length, Registr
                              uct_mem_h* memory) {
   *memory = new Registered{kMagic, reinterpret_cast<std::uint64_t>(address), length,
                            static_cast<std::uint64_t>(getpid())};
+  oracle::note({.what = "registration",
+                .bytes = length,
+                .remote = reinterpret_cast<std::uint64_t>(address)});
   return UCS_OK;
 }
 
@@ -55,6 +58,7 @@ ucs_status_t deregister(uct_md*, const uct_md_mem_dereg_params* params) {
   constexpr std::uint64_t kHasFlags = 2, kHasCompletion = 4;
   constexpr unsigned kInvalidate = 1;
   delete static_cast<Registered*>(params->memh);
+  oracle::note({.what = "deregistration"});
   const std::uint64_t both = kHasFlags | kHasCompletion;
   if ((params->field_mask & both) == both && (params->flags & kInvalidate) != 0 &&
       --params->comp->count == 0) {
@@ -65,6 +69,7 @@ ucs_status_t deregister(uct_md*, const uct_md_mem_dereg_params* params) {
 
 ucs_status_t pack(uct_mem_h memory, void* buffer) {
   pack_key(memory, static_cast<unsigned char*>(buffer));
+  oracle::note({.what = "key_packing"});
   return UCS_OK;
 }
 
@@ -136,11 +141,13 @@ ucs_status_t unpack_key(uct_component*, const void* buffer, uct_rkey_t* key, voi
   std::memcpy(unpacked, buffer, sizeof *unpacked);
   *key = reinterpret_cast<uct_rkey_t>(unpacked);
   *handle = unpacked;
+  oracle::note({.what = "key_unpacking"});
   return UCS_OK;
 }
 
 ucs_status_t release_key(uct_component*, uct_rkey_t, void* handle) {
   delete static_cast<Registered*>(handle);
+  oracle::note({.what = "key_release"});
   return UCS_OK;
 }
 

@@ -313,6 +313,33 @@ TEST_CASE("late first messages are told") {
   CHECK(said(long_run, "first-messages-late").empty());
 }
 
+TEST_CASE("messages that wait for registration are told, and whether it comes again") {
+  Run run = quiet_run();
+  send(run, {});
+  const auto rank_ns = [&] {
+    std::int64_t sum = 0;
+    for (const RankTime& rank : run.rank_times) sum += rank.t_end_ns - rank.t_begin_ns;
+    return sum;
+  }();
+  RegistrationSum sum{.memory_domain = run.texts.intern("mlx5_0"),
+                      .function = run.texts.intern("uct_md_mem_reg"),
+                      .memory = MemoryKind::host,
+                      .calls = 10,
+                      .bytes = 1 << 20,
+                      .first_uses = 9};
+  sum.ns = sum.own_ns = sum.for_messages_ns = std::max<std::int64_t>(rank_ns / 10, 1'000'000);
+  run.registration_sums = {sum};
+  const std::string what = said(run, "registration-is-long");
+  CHECK(has(what, "uct_md_mem_reg with mlx5_0"));
+  CHECK(has(what, "9 of 10 registrations were the first of their memory"));
+  run.registration_sums[0].for_messages_ns = 999'999;
+  CHECK(said(run, "registration-is-long").empty());
+  run.registration_sums[0].for_messages_ns = rank_ns / 25;
+  CHECK(said(run, "registration-is-long").empty());
+  run.registration_sums.clear();
+  CHECK(said(run, "registration-is-long").empty());
+}
+
 TEST_CASE("ten thousand tiny messages from one place are told") {
   const auto run_of = [](int count, std::uint64_t bytes) {
     Run run = quiet_run();

@@ -1,0 +1,28 @@
+// What calls that make memory known tell by themselves: which is part of which, which end is whose,
+// and which memory was new. Private to log-merger/registration/ and its tests.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "log-merger/job/memory_calls.hpp"
+
+namespace uctrace::merge {
+
+// Sets `outermost` and `repeats`. A call inside another one of its lane begins no sooner and ends
+// no later. Sorts the calls by lane and time. O(n log n).
+void find_inner_calls(std::vector<MemoryCall>& calls);
+
+// Sets `until_tick` of registrations and attachments, in the order of time: a memory domain may
+// give one handle to all of them, so each end is that of its oldest one. Needs `repeats`. Sorts the
+// calls by time. O(n log n).
+struct PairedEnds {
+  std::uint64_t ends = 0, matched = 0;
+};
+PairedEnds pair_ends(std::vector<MemoryCall>& calls);
+
+// Sets `first_use` of registrations: no byte of the memory was registered before with the domain of
+// this name. Needs `repeats`, and calls that are sorted by time. O(n log n).
+void find_first_uses(std::vector<MemoryCall>& calls);
+
+}  // namespace uctrace::merge
