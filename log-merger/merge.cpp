@@ -12,6 +12,7 @@
 #include "log-merger/audit/describe_gpus.hpp"
 #include "log-merger/audit/describe_windows.hpp"
 #include "log-merger/audit/totals.hpp"
+#include "log-merger/connections/connections.hpp"
 #include "log-merger/folder/launcher_line.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/memory/place_devices.hpp"
@@ -114,6 +115,8 @@ Run merged(merge::Job job) {
   // Nobody looks at these any more, nor at UCT operations that have a row.
   each_of(job.workers, {[&] { job.arrivals = {}; }, [&] { job.operations_of = {}; }});
   merge::add_memory_calls(job);
+  merge::add_kernel_accesses(job);
+  merge::add_connections(job);
   merge::build_operations(job, merge::UctRows::go);
   merge::place_devices(job);
   merge::find_clock_violations(job);

@@ -16,7 +16,7 @@ const Choices<ReportBy> kReportBy = {
     {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
     {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
     {"gpu-nic", ReportBy::gpu_nic},       {"protocol", ReportBy::protocol},
-    {"registration", ReportBy::registration}, {"rails", ReportBy::rails},
+    {"registration", ReportBy::registration}, {"connections", ReportBy::connections}, {"rails", ReportBy::rails},
     {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},

@@ -64,4 +64,17 @@ struct UcxDevice {
 };
 static_assert(sizeof(UcxDevice) == 56);
 
+// What kernels on a GPU may use by themselves from `tick` on (UCX 1.20): an endpoint, or memory at
+// this side, at the other one, or both. What they move with it passes no library on the host.
+struct KernelAccess {
+  Head head;  // a: MemoryFunction that gave it, b: MemoryId of `local`
+  std::uint64_t tick;
+  std::uint64_t handle;    // of the list, element or device endpoint: a MemoryCall's key
+  std::uint64_t endpoint;  // uct_ep_h of a kernel_endpoint, else ucp_ep_h; 0 = not told
+  std::uint64_t local;     // addresses, 0 = none
+  std::uint64_t remote;
+  std::uint64_t bytes;
+};
+static_assert(sizeof(KernelAccess) == 56);
+
 }  // namespace uctrace::log

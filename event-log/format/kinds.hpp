@@ -89,6 +89,7 @@ enum class RecordType : std::uint8_t {
   device_memory = 60,
   device_memory_end = 61,
   ucx_device = 62,
+  kernel_access = 63,
 };
 inline constexpr std::size_t kEventTypes = 16;  // all types of events are less
 
@@ -188,6 +189,9 @@ enum class MemoryAction : std::uint8_t {
   key_release,     // gives an unpacked one back
   mapping,         // by UCP, with all memory domains that need it
   unmapping,
+  kernel_endpoint,  // kernels on a GPU may post on an endpoint (KernelAccess)
+  kernel_memory,    // and use memory
+  kernel_release,   // ends one of these
 };
 
 namespace detail {

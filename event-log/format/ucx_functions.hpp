@@ -72,23 +72,31 @@
 
 // X(function, action): the functions that make memory known to others, and what they do
 // (MemoryAction). Those of UCT are called by UCP as well, and by UCT itself.
-#define UCTRACE_MEMORY_FUNCTIONS(X)      \
-  X(uct_md_mem_reg, registration)        \
-  X(uct_md_mem_reg_v2, registration)     \
-  X(uct_md_mem_attach, attachment)       \
-  X(uct_md_mem_dereg, deregistration)    \
-  X(uct_md_mem_dereg_v2, deregistration) \
-  X(uct_md_mkey_pack, key_packing)       \
-  X(uct_md_mkey_pack_v2, key_packing)    \
-  X(uct_rkey_unpack, key_unpacking)      \
-  X(uct_rkey_unpack_v2, key_unpacking)   \
-  X(uct_rkey_release, key_release)       \
-  X(ucp_mem_map, mapping)                \
-  X(ucp_mem_unmap, unmapping)            \
-  X(ucp_rkey_pack, key_packing)          \
-  X(ucp_memh_pack, key_packing)          \
-  X(ucp_ep_rkey_unpack, key_unpacking)   \
-  X(ucp_rkey_destroy, key_release)
+#define UCTRACE_MEMORY_FUNCTIONS(X)                   \
+  X(uct_md_mem_reg, registration)                     \
+  X(uct_md_mem_reg_v2, registration)                  \
+  X(uct_md_mem_attach, attachment)                    \
+  X(uct_md_mem_dereg, deregistration)                 \
+  X(uct_md_mem_dereg_v2, deregistration)              \
+  X(uct_md_mkey_pack, key_packing)                    \
+  X(uct_md_mkey_pack_v2, key_packing)                 \
+  X(uct_rkey_unpack, key_unpacking)                   \
+  X(uct_rkey_unpack_v2, key_unpacking)                \
+  X(uct_rkey_release, key_release)                    \
+  X(ucp_mem_map, mapping)                             \
+  X(ucp_mem_unmap, unmapping)                         \
+  X(ucp_rkey_pack, key_packing)                       \
+  X(ucp_memh_pack, key_packing)                       \
+  X(ucp_ep_rkey_unpack, key_unpacking)                \
+  X(ucp_rkey_destroy, key_release)                    \
+  X(uct_ep_get_device_ep, kernel_endpoint)            \
+  X(uct_iface_mem_element_pack, kernel_memory)        \
+  X(uct_md_mem_elem_pack, kernel_memory)              \
+  X(uct_md_mem_elem_release, kernel_release)          \
+  X(ucp_device_mem_list_create, kernel_memory)        \
+  X(ucp_device_local_mem_list_create, kernel_memory)  \
+  X(ucp_device_remote_mem_list_create, kernel_memory) \
+  X(ucp_device_mem_list_release, kernel_release)
 
 // X(function, family): the functions of UCP, and what they do (UcpFamily). `am_handler` is a
 // message handed to a handler of the program.

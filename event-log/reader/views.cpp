@@ -145,6 +145,20 @@ std::optional<MemoryCallView> MemoryCallView::parse(Words record) {
   return view;
 }
 
+std::optional<KernelAccessView> KernelAccessView::parse(Words record) {
+  KernelAccessView view;
+  if (!copy_fixed(record, view.r) ||
+      view.r.head.a >= static_cast<unsigned>(MemoryFunction::kCount) ||
+      !is_memory_id(view.memory())) {
+    return std::nullopt;
+  }
+  const MemoryAction action = action_of(view.function());
+  if (action != MemoryAction::kernel_endpoint && action != MemoryAction::kernel_memory) {
+    return std::nullopt;
+  }
+  return view;
+}
+
 std::optional<UcpOperationView> UcpOperationView::parse(Words record) {
   UcpOperationView view;
   if (!copy_fixed(record, view.r) || view.function() == UcpFunction::none ||

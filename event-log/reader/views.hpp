@@ -64,6 +64,14 @@ struct MemoryCallView {
   static std::optional<MemoryCallView> parse(Words record);
 };
 
+struct KernelAccessView {
+  KernelAccess r;
+
+  MemoryFunction function() const { return static_cast<MemoryFunction>(r.head.a); }
+  MemoryId memory() const { return r.head.b; }
+  static std::optional<KernelAccessView> parse(Words record);
+};
+
 struct UctArrivalView {
   UctArrival r;
   Words header;

@@ -334,6 +334,7 @@ void describe_run(Job& job, const Found& found) {
     info["layers"][kLayerNames[layer]] = layer_json(job, layer);
   }
   info["gpu"] = gpu_json(job);
+  info["gpu_initiated"] = gpu_initiated_json(job);
   info["network"] = network_json(job, found);
   info["faults"] = faults_json(job);
   info["processes"] = processes_json(job);

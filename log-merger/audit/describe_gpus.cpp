@@ -290,4 +290,18 @@ void note_disagreements(Job& job) {
   }
 }
 
+Json gpu_initiated_json(const Job& job) {
+  const std::vector<KernelAccessRow>& rows = job.run.kernel_accesses;
+  if (rows.empty()) return nullptr;
+  std::uint64_t endpoints = 0, bytes = 0;
+  for (const KernelAccessRow& row : rows) {
+    endpoints += row.local_address == 0 && row.remote_address == 0;
+    bytes += row.bytes;
+  }
+  return {{"endpoints", endpoints},
+          {"buffers", rows.size() - endpoints},
+          {"bytes", bytes},
+          {"moved_bytes", nullptr}};
+}
+
 }  // namespace uctrace::merge

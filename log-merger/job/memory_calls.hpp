@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "event-log/format/device_definitions.hpp"
 #include "event-log/format/events.hpp"
 #include "log-merger/model/index.hpp"
 #include "log-merger/model/kinds.hpp"
@@ -53,6 +54,7 @@ struct DomainName {
 struct MemoryCalls {
   std::vector<MemoryCall> calls;
   std::unordered_map<std::uint64_t, std::vector<DomainName>> domains;  // by handle, then tick
+  std::vector<log::KernelAccess> kernel_accesses;
   // Of the records.
   std::uint64_t registered_bytes = 0;
   std::uint64_t ends = 0, matched_ends = 0;  // deregistrations, and those of a known registration

@@ -75,6 +75,9 @@ class ProcessLoader {
             },
             [&](std::uint16_t, const log::ModuleView& view) { take_module(view); },
             [&](std::uint16_t, const DeviceDefinition auto& view) { devices_.take(view); },
+            [&](std::uint16_t, const log::KernelAccessView& view) {
+              log_.memory_calls.kernel_accesses.push_back(view.r);
+            },
             [&](std::uint16_t, const log::FaultView& view) {
               log_.faults.emplace_back(view.r, plain_text(view.detail));
             },

@@ -6,9 +6,10 @@
 namespace uctrace {
 
 const char* name_of(MemoryCallAction action) {
-  static constexpr const char* kNames[] = {"none",           "registration", "attachment",
-                                           "deregistration", "key_packing",  "key_unpacking",
-                                           "key_release",    "mapping",      "unmapping"};
+  static constexpr const char* kNames[] = {
+      "none",        "registration",    "attachment",    "deregistration",
+      "key_packing", "key_unpacking",   "key_release",   "mapping",
+      "unmapping",   "kernel_endpoint", "kernel_memory", "kernel_release"};
   const auto place = static_cast<std::size_t>(action);
   return place < std::size(kNames) ? kNames[place] : "?";
 }

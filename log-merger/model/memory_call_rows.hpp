@@ -21,6 +21,9 @@ enum class MemoryCallAction : std::uint8_t {
   key_release,
   mapping,
   unmapping,
+  kernel_endpoint,
+  kernel_memory,
+  kernel_release,
 };
 const char* name_of(MemoryCallAction);
 
@@ -71,6 +74,19 @@ struct RegistrationUse {
   std::uint64_t registered = 0;  // those that registered memory for it
   std::uint64_t live = 0;        // registrations that nobody ended
   std::uint64_t live_bytes = 0;  // of these
+};
+
+// What kernels on a GPU may use by themselves: an endpoint, or memory. What they move is not seen.
+struct KernelAccessRow {
+  std::uint32_t process = 0;
+  std::int32_t peer_process = -1;  // at the other end of the endpoint, -1 = not known
+  MemoryKind memory = MemoryKind::unknown;
+  std::int32_t gpu = -1;                         // whose; into gpus
+  TextId function = kNoText;                     // that gave it
+  TextId transport = kNoText, device = kNoText;  // of a UCT endpoint; kNoText = UCP chooses
+  std::uint64_t local_address = 0, remote_address = 0, bytes = 0;
+  std::int64_t t_ns = -1;        // it was given
+  std::int64_t t_until_ns = -1;  // it was released, -1 = it was never
 };
 
 }  // namespace uctrace

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "log-merger/model/connection_rows.hpp"
 #include "log-merger/model/kinds.hpp"
 #include "log-merger/model/memory_call_rows.hpp"
 #include "log-merger/model/partition_rows.hpp"
@@ -68,6 +69,7 @@ struct Message {
            t_end_from = TimeFrom::clock;
   MemoryKind src_memory = MemoryKind::unknown;
   MemoryKind dst_memory = MemoryKind::unknown;
+  bool first = false;  // of those from its source to its destination process
   bool has_tag = false;
   std::int32_t tag = 0;                             // MPI tag, where has_tag
   std::int32_t src = -1, dst = -1;                  // world ranks, -1 = null
@@ -88,6 +90,7 @@ struct Message {
   std::int64_t t_error_ns = -1;  // how far times of one side may be off against the other's
   std::int64_t wait_ns = 0;      // that calls waited for its other side (Run::waits)
   std::int64_t registration_ns = 0;  // of both sides, in Run::memory_calls
+  std::int64_t connection_ns = 0;    // that it waited for a connection (Run::connections)
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
   TextId src_library = kNoText, dst_library = kNoText;  // path of that side's libucp
 
@@ -368,9 +371,11 @@ struct Run {
   std::vector<PartitionEvent> partition_events;          // by process, then time
   std::vector<PartitionLine> partition_lines;            // by send, then partitions
   std::vector<PartitionPolls> partition_polls;           // only of processes that have some
+  std::vector<ConnectionRow> connections;   // by first message, -1 first, then process and time
   std::vector<MemoryCallRow> memory_calls;  // by message, -1 first, then process and time
   std::vector<RegistrationUse> registration_uses;  // by process
   std::vector<RegistrationSum> registration_sums;  // the longest own time first
+  std::vector<KernelAccessRow> kernel_accesses;    // by process, then time
   std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;
   std::vector<MemberRun> communicator_members;  // by communicator, then side

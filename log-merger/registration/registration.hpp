@@ -13,6 +13,9 @@ void link_memory_calls(Job& job);
 // messages have their rows, and before UCT operations go.
 void add_memory_calls(Job& job);
 
+// Makes Run::kernel_accesses, and a note where there are some.
+void add_kernel_accesses(Job& job);
+
 // What waits have of it. After the waits were found.
 void add_registration_to_waits(Job& job);
 

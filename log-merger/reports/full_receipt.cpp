@@ -31,10 +31,10 @@ std::string_view copy_words(std::string_view op) {
 class FullReceipt : ReceiptPart {
  public:
   FullReceipt(const Run& run, const Labels& labels, const MessageWithPath& told)
-      : ReceiptPart(run, labels, told), id_(told.id), memory_calls_(told.memory_calls) {}
+      : ReceiptPart(run, labels, told), told_(told) {}
 
   std::string text() {
-    text_ = fmt::format("Message #{}: {} from {} to {}\n", id_, bytes_text(message_.bytes),
+    text_ = fmt::format("Message #{}: {} from {} to {}\n", told_.id, bytes_text(message_.bytes),
                         party(Side::src), party(Side::dst));
     line("Asked by", asked());
     if (const std::string sites = call_sites_text(run_, message_); !sites.empty()) {
@@ -52,7 +52,8 @@ class FullReceipt : ReceiptPart {
     if (message_.hops == 0) line("Transport", "Not recorded.");
     line("Memory", memories() + copies());
     line("Way", way());
-    line("Registered", registration_text(*this, memory_calls_));
+    line("Connected", connections_text(*this, told_.connections));
+    line("Registered", registration_text(*this, told_.memory_calls));
     line("Waiting", waiting_text(*this));
     line("Certainty", certainty());
     line("Timeline", timeline_text(*this));
@@ -313,7 +314,7 @@ class FullReceipt : ReceiptPart {
                                                : "Its send is not in the logs.";
   }
 
-  const MessageId id_;
+  const MessageWithPath& told_;
   std::string text_;
 };
 

@@ -109,19 +109,21 @@ void write_csv_header(std::ostream& out) {
   out << '\n';
 }
 
-// The calls that made memory known for a message: a range of their table, which is by message.
-class CallsOfMessages {
+// The rows of a table that are about a message: a range, as the table is by message.
+template <typename Row>
+class RowsOfMessages {
  public:
-  explicit CallsOfMessages(const RowSource& source)
-      : count_(source.count<MemoryCallRow>()),
-        messages_(source, Wanted<MemoryCallRow>{&MemoryCallRow::message}),
-        calls_(source, Wanted<MemoryCallRow>::all()) {}
+  RowsOfMessages(const RowSource& source, std::int64_t Row::*message)
+      : message_(message),
+        count_(source.count<Row>()),
+        messages_(source, Wanted<Row>{message}),
+        rows_(source, Wanted<Row>::all()) {}
 
   // Valid until the next call.
-  std::span<const MemoryCallRow> operator()(MessageId message) {
+  std::span<const Row> operator()(MessageId message) {
     const auto id = static_cast<std::int64_t>(message);
     const std::size_t first = first_not_before(id), end = first_not_before(id + 1);
-    return calls_.rows(first, end - first);
+    return rows_.rows(first, end - first);
   }
 
  private:
@@ -129,7 +131,7 @@ class CallsOfMessages {
     std::size_t first = 0, end = count_;
     while (first < end) {
       const std::size_t middle = first + (end - first) / 2;
-      if (messages_.row(middle).message < message) {
+      if (messages_.row(middle).*message_ < message) {
         first = middle + 1;
       } else {
         end = middle;
@@ -138,8 +140,9 @@ class CallsOfMessages {
     return first;
   }
 
+  std::int64_t Row::*message_;
   std::size_t count_;
-  RowWindow<MemoryCallRow> messages_, calls_;
+  RowWindow<Row> messages_, rows_;
 };
 
 // The messages that are asked for, with their paths, in the order in which they are told. Selecting
@@ -253,6 +256,7 @@ ordered_json message_json(const Run& run, const MessageWithPath& told) {
           {"t_error_ns", known_json(message.t_error_ns)},
           {"wait_ns", message.wait_ns},
           {"registration_ns", message.registration_ns},
+          {"connection_ns", message.connection_ns},
           {"t_start_from", from_json(message.t_start_ns, message.t_start_from)},
           {"t_posted_recv_from", from_json(message.t_posted_recv_ns, message.t_posted_recv_from)},
           {"t_end_from", from_json(message.t_end_ns, message.t_end_from)},
@@ -291,17 +295,17 @@ void write_messages(std::ostream& out, const RowSource& source, const Filter& fi
   switch (options.format) {
     case Format::table: {
       const Labels labels(run);
-      CallsOfMessages memory_calls(source);
-      const auto with_memory_calls = [&](const MessageWithPath& told) {
-        const bool has_some = told.message.registration_ns != 0;
-        return MessageWithPath{told.id, told.message, told.path,
-                               has_some ? memory_calls(told.id) : std::span<const MemoryCallRow>()};
+      RowsOfMessages<MemoryCallRow> memory_calls(source, &MemoryCallRow::message);
+      RowsOfMessages<ConnectionRow> connections(source, &ConnectionRow::first_message);
+      const auto with_all = [&](const MessageWithPath& told) {
+        return MessageWithPath{told.id, told.message, told.path, memory_calls(told.id),
+                               connections(told.id)};
       };
       std::size_t shown = 0;
       const std::size_t selected = selection.tell(limit, true, [&](const MessageWithPath& told) {
         ++shown;
         out << (options.detail == Detail::full
-                    ? full_receipt(run, labels, with_memory_calls(told)) + '\n'
+                    ? full_receipt(run, labels, with_all(told)) + '\n'
                     : receipt(run, labels, told));
       });
       out << fmt::format("# {} of {} messages", shown, source.count<Message>());

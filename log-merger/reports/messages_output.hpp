@@ -25,7 +25,9 @@ struct MessageWithPath {
   MessageId id;
   const Message& message;
   std::span<const Hop> path;
-  std::span<const MemoryCallRow> memory_calls = {};  // that were made for it, where all is told
+  // Where all is told: calls that made memory known for it, and endpoints it was the first to use.
+  std::span<const MemoryCallRow> memory_calls = {};
+  std::span<const ConnectionRow> connections = {};
 };
 
 // For a person: a line that says who sent what, then a line for each hop.

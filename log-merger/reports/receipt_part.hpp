@@ -46,6 +46,8 @@ class ReceiptPart {
 std::string waiting_text(const ReceiptPart& part);
 // Which calls made memory known for it, and how long they took; empty if none did.
 std::string registration_text(const ReceiptPart& part, std::span<const MemoryCallRow> calls);
+// Which connections it was the first to use, and how long it waited for them; empty if for none.
+std::string connections_text(const ReceiptPart& part, std::span<const ConnectionRow> connections);
 // When what happened to it, a line each, in their order, behind a first one: since when. Empty if
 // no time is known.
 std::string timeline_text(const ReceiptPart& part);

@@ -8,6 +8,7 @@
 
 #include "event-log/reader/error.hpp"
 #include "log-merger/findings/finding.hpp"
+#include "log-merger/reports/connection_table.hpp"
 #include "log-merger/reports/findings_output.hpp"
 #include "log-merger/reports/gpu_nic_table.hpp"
 #include "log-merger/reports/info_output.hpp"
@@ -22,6 +23,8 @@ namespace uctrace {
 namespace {
 
 using nlohmann::ordered_json;
+
+constexpr std::size_t kShownConnections = 10;
 
 Cell text_cell(const Run& run, TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; }
 
@@ -286,6 +289,11 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
     all.push_back(registration_table(run, registration_sums(source, filter)));
     if (options.format != Format::csv) all.push_back(registration_use_table(run));
   }
+  if (options.by == ReportBy::connections) {
+    const Connections connections = connections_of(source, options.limit.value_or(kShownConnections));
+    all.push_back(connection_table(run, connections));
+    if (options.format != Format::csv) all.push_back(slow_connection_table(run, connections));
+  }
   for (Table& table : all) {
     // The matrix has cut its operations itself: its totals are those of all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
@@ -312,6 +320,12 @@ void write_missing_stacks(std::ostream& out, const Run& run) {
     out << "# these are the places that call MPI, be they in a library; `uctrace record --stacks "
            "mpi` tells who calls it, and finds them behind the libraries of MPI (Fortran)\n";
   }
+}
+
+// What is told of the whole run only.
+void require_whole_run(const Filter& filter, const char* what, const char* why,
+                       const char* to_do) {
+  if (!filter.takes_all()) throw Error({.what = what, .why = why, .to_do = to_do});
 }
 
 // Of a report that speaks of the whole run, as findings do.
@@ -393,17 +407,22 @@ void write_report(std::ostream& out, const RowSource& source, const Filter& filt
     throw Error({.what = "report as CSV",
                  .why = "a CSV file holds one table and the report has several",
                  .to_do = "add --by contenders, --by mpi, --by pairs, --by call-sites, "
-                          "--by gpu-nic, --by protocol, --by registration or --by rails"});
+                          "--by gpu-nic, --by protocol, --by registration, --by connections or --by rails"});
   }
   if (options.by == ReportBy::call_sites && hides_call_sites(source, filter)) {
     throw Error({.what = "report --by call-sites",
                  .why = "of MPI calls only function, communicator and time are known to choose by",
                  .to_do = "choose with --mpi, --comm, --from and --to alone, or use --by mpi"});
   }
-  if (options.by == ReportBy::rails && !filter.takes_all()) {
-    throw Error({.what = "report --by rails",
-                 .why = "ports count all that they carry, so that no part of the run can be chosen",
-                 .to_do = "leave the filters out; --by gpu-nic takes them"});
+  if (options.by == ReportBy::rails) {
+    require_whole_run(filter, "report --by rails",
+                      "ports count all that they carry, so that no part of the run can be chosen",
+                      "leave the filters out; --by gpu-nic takes them");
+  }
+  if (options.by == ReportBy::connections) {
+    require_whole_run(filter, "report --by connections",
+                      "endpoints serve many messages, so that no part of them can be chosen",
+                      "leave the filters out; the store's table `connections` has each endpoint");
   }
   const std::vector<Table> all = tables(source, filter, options);
   switch (options.format) {

@@ -8,6 +8,7 @@
 // call_sites  calls, their time and bytes, by the line of the program that makes them
 // protocol    messages, payload and latencies by UCP protocol, and by protocol and size
 // gpu_nic     payload between memory and network cards of each host (gpu_nic.hpp)
+// connections  UCT endpoints by transport and device, and what waited for them; of the whole run
 // registration  calls that make memory known to others, by memory domain and function
 // rails       what each network card carried, by its port and as recorded; of the whole run, so
 // that
@@ -72,6 +73,7 @@ enum class ReportBy : std::uint8_t {
   protocol,
   rails,
   registration,
+  connections,
   all
 };
 

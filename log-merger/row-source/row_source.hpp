@@ -38,7 +38,7 @@ class RowSource {
   template <typename... Row>
   using ReadersOf = std::tuple<Reader<Row>...>;
   using Readers =
-      ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, MemoryCallRow, WaitShare, Wait,
+      ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, ConnectionRow, MemoryCallRow, WaitShare, Wait,
                 CallDependency, PartitionOperation, PartitionEvent, PartitionLine, MessageSum, HopSum,
                 CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell,
                 CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;

@@ -78,4 +78,24 @@ struct Table<RegistrationSum> {
   };
 };
 
+template <>
+struct Table<KernelAccessRow> {
+  using Row = KernelAccessRow;
+  static constexpr const char* name = "kernel_accesses";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process", Unit::process),
+      column("peer_process", &Row::peer_process, "at the other end of the endpoint", Unit::process),
+      column("function", &Row::function, "of UCP or UCT, that gave it", Unit::text),
+      column("transport", &Row::transport, "UCT transport of an endpoint", Unit::text),
+      column("device", &Row::device, "its UCT device", Unit::text),
+      column("memory", &Row::memory, "memory at local_address"),
+      column("gpu", &Row::gpu, "whose memory", Unit::gpu),
+      column("local_address", &Row::local_address, "0 = none", Unit::address),
+      column("remote_address", &Row::remote_address, "0 = none", Unit::address),
+      column("bytes", &Row::bytes, "of the memory", Unit::bytes),
+      column("t_ns", &Row::t_ns, "it was given", Unit::ns),
+      column("t_until_ns", &Row::t_until_ns, "it was released", Unit::ns),
+  };
+};
+
 }  // namespace uctrace::store

@@ -8,6 +8,7 @@
 
 #include "log-merger/model/model.hpp"
 #include "log-merger/store/store_columns.hpp"
+#include "log-merger/store/store_connection_tables.hpp"
 #include "log-merger/store/store_gpu_tables.hpp"
 #include "log-merger/store/store_memory_call_tables.hpp"
 #include "log-merger/store/store_partition_tables.hpp"
@@ -112,6 +113,9 @@ struct Table<Message> {
              Unit::ns),
       column("registration_ns", &Message::registration_ns,
              "that both sides spent to make memory known for it", Unit::ns),
+      column("connection_ns", &Message::connection_ns, "that it waited for a connection",
+             Unit::ns),
+      column("first", &Message::first, "1 = the first from its source to its destination process"),
       column("t_start_from", &Message::t_start_from, "whose instant t_start_ns is"),
       column("t_posted_recv_from", &Message::t_posted_recv_from,
              "whose instant t_posted_recv_ns is"),
@@ -346,9 +350,11 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::transfers,
                                     &Run::ucp_operations,
                                     &Run::mpi_calls,
+                                    &Run::connections,
                                     &Run::memory_calls,
                                     &Run::registration_uses,
                                     &Run::registration_sums,
+                                    &Run::kernel_accesses,
                                     &Run::datatypes,
                                     &Run::wait_shares,
                                     &Run::waits,
@@ -395,7 +401,7 @@ inline constexpr std::tuple kTables{&Run::sources,
 // read without these; some refer to their rows.
 template <typename Row>
 inline constexpr bool kGrows =
-    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, MemoryCallRow, WaitShare, Wait,
+    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, ConnectionRow, MemoryCallRow, WaitShare, Wait,
              CallDependency, PartitionOperation, PartitionEvent, PartitionLine, MessageSum,
              HopSum, CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep,
              TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;

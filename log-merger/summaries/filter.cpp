@@ -161,7 +161,8 @@ Filter::Filter(const RowSource& source, const FilterSpec& spec)
       min_bytes_(spec.min_bytes),
       max_bytes_(spec.max_bytes),
       from_ns_(spec.from_ns),
-      to_ns_(spec.to_ns) {
+      to_ns_(spec.to_ns),
+      skip_first_(spec.skip_first) {
   require_span(from_ns_, to_ns_);
   if (min_bytes_.value_or(0) > max_bytes_.value_or(UINT64_MAX)) {
     throw Error({.what = fmt::format("--min-bytes {} --max-bytes {}", *min_bytes_, *max_bytes_),
@@ -278,7 +279,7 @@ bool Filter::accepts(const Message& message) const {
          rank_fits(source_of(message), destination_of(message)) &&
          hosts_fit(message.src_process, message.dst_process) && memory_fits(message) &&
          time_fits(time_of(message)) && message.bytes >= min_bytes_.value_or(0) &&
-         message.bytes <= max_bytes_.value_or(UINT64_MAX);
+         message.bytes <= max_bytes_.value_or(UINT64_MAX) && !(skip_first_ && message.first);
 }
 
 bool Filter::accepts(const Hop& hop) const { return hop_fits(hop.transport, hop.op, hop.role); }
@@ -307,11 +308,12 @@ Wanted<Message> Filter::of_messages() const {
   add(dst_memory_ || gpu_, {&M::dst_memory, &M::dst_gpu});
   add(from_ns_ || to_ns_, {&M::t_start_ns, &M::t_end_ns, &M::t_posted_recv_ns});
   add(min_bytes_ || max_bytes_, {&M::bytes});
+  add(skip_first_, {&M::first});
   return wanted;
 }
 
 bool Filter::can_ask_sums() const {
-  return !match_ && !from_ns_ && !to_ns_ && is_between_classes(min_bytes_.value_or(0)) &&
+  return !match_ && !from_ns_ && !to_ns_ && !skip_first_ && is_between_classes(min_bytes_.value_or(0)) &&
          is_between_classes(max_bytes_.value_or(UINT64_MAX) + 1);
 }
 
@@ -320,7 +322,7 @@ Wanted<Hop> Filter::of_paths() const {
 }
 
 bool Filter::accepts_without_message(const Transfer& transfer) const {
-  if (kind_ || match_ || mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_ ||
+  if (kind_ || match_ || mpi_ || comm_ || protocol_ || min_bytes_ || max_bytes_ || skip_first_ ||
       has_memory_criteria()) {
     return false;
   }
@@ -337,7 +339,7 @@ bool Filter::accepts_without_message(const Transfer& transfer) const {
 
 bool Filter::can_choose_calls() const {
   return !(kind_ || match_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ ||
-           dst_host_ || min_bytes_ || max_bytes_ || has_memory_criteria() || has_hop_criteria());
+           dst_host_ || min_bytes_ || max_bytes_ || skip_first_ || has_memory_criteria() || has_hop_criteria());
 }
 
 std::optional<bool> Filter::accepts(const MpiCallRow& call) const {

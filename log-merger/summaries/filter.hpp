@@ -87,6 +87,7 @@ struct FilterSpec {
   std::vector<std::string> transport, op, role;
   std::optional<std::uint64_t> min_bytes, max_bytes;
   std::optional<std::uint64_t> from_ns, to_ns;  // [from, to) on the job clock
+  bool skip_first = false;  // leave out the first message of each pair of processes
 };
 
 // A criterion of which values are named: declared here once, for options, help and errors.
@@ -184,6 +185,7 @@ class Filter {
   std::optional<std::set<MemoryKind>> src_memory_, dst_memory_;
   std::optional<std::set<std::int32_t>> gpu_;  // into Run::gpus
   std::optional<std::uint64_t> min_bytes_, max_bytes_, from_ns_, to_ns_;
+  bool skip_first_ = false;
 };
 
 }  // namespace uctrace
