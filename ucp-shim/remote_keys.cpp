@@ -36,8 +36,11 @@ UCTRACE_EXPORT ucs_status_t ucp_rkey_pack(ucp_context_h context, ucp_mem_h memor
                    {.key = uct::number_of(memory)});
 }
 
-UCTRACE_EXPORT ucs_status_t ucp_memh_pack(ucp_mem_h memory, const void* parameters, void** buffer,
-                                          size_t* bytes) {
+// Under a name of ours: headers of UCX 1.15 and later declare it with parameters that earlier ones
+// do not know.
+UCTRACE_EXPORT ucs_status_t pack_memory(ucp_mem_h memory, const void* parameters, void** buffer,
+                                        size_t* bytes) __asm__("ucp_memh_pack");
+ucs_status_t pack_memory(ucp_mem_h memory, const void* parameters, void** buffer, size_t* bytes) {
   const void* caller = __builtin_return_address(0);
   MemoryCall call(Function::ucp_memh_pack, caller);
   return call.done(

@@ -8,6 +8,7 @@
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/load/load_devices.hpp"
+#include "log-merger/load/load_memory_calls.hpp"
 #include "log-merger/load/load_mpi.hpp"
 #include "log-merger/load/load_peers.hpp"
 #include "log-merger/load/load_pending.hpp"
@@ -183,8 +184,7 @@ class ProcessLoader {
         }
         break;
       case log::TextKind::memory_domain:
-        log_.memory_calls.domains[text.r.id].push_back(
-            {text.r.tick, job_.run.texts.intern(plain_text(value))});
+        name_memory_domain(log_.memory_calls, text, job_.run.texts);
         break;
       default:
         mpi_.take(text);
@@ -283,24 +283,7 @@ class ProcessLoader {
   void take(std::uint16_t lane, const log::MemoryCallView& view) {
     ++log_.events_by_kind[kUct];
     check_time(lane, view.r.start_tick, view.r.duration_ticks);
-    MemoryCall call;
-    call.lane = lane;
-    call.function = view.function();
-    call.origin_kind = view.origin_kind();
-    call.route = view.route();
-    call.status = view.status();
-    call.memory = view.r.memory;
-    call.origin = view.r.origin;
-    call.start_tick = view.r.start_tick;
-    call.end_tick = view.r.start_tick + view.r.duration_ticks;
-    call.domain = view.r.domain;
-    call.key = view.r.key;
-    call.address = view.r.address;
-    call.bytes = view.r.bytes;
-    if (call.succeeded() && call.action() == log::MemoryAction::registration) {
-      log_.memory_calls.registered_bytes += call.bytes;
-    }
-    log_.memory_calls.calls.push_back(call);
+    add_memory_call(log_.memory_calls, lane, view);
   }
 
   void take(std::uint16_t lane, const log::UctArrivalView& view) {
