@@ -229,7 +229,7 @@ std::optional<MpiRequestsView> MpiRequestsView::parse(Words record) {
 std::optional<TextView> TextView::parse(Words record) {
   TextView view;
   if (!copy_fixed(record, view.r) || view.kind() < TextKind::command_line ||
-      view.kind() > TextKind::network_card ||
+      view.kind() > TextKind::memory_domain ||
       !Tail(record, sizeof(Text)).take_text(view.r.head.b, view.text)) {
     return std::nullopt;
   }

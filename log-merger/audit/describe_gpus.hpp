@@ -11,7 +11,7 @@ namespace uctrace::merge {
 nlohmann::ordered_json gpu_layer_json(const Job& job);
 nlohmann::ordered_json gpu_json(const Job& job);
 // What kernels on GPUs may use by themselves; null: nothing. What they move is not seen.
-Json gpu_initiated_json(const Job& job);
+nlohmann::ordered_json gpu_initiated_json(const Job& job);
 
 // What UCX took for something else, a note for each kind of that.
 void note_disagreements(Job& job);

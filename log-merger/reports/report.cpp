@@ -122,6 +122,11 @@ void require_whole_run(const Filter& filter, const char* what, const char* why, 
   if (!filter.takes_all()) throw Error({.what = what, .why = why, .to_do = to_do});
 }
 
+// Whether a table of it would count transfers that serve no message, if they were asked for.
+bool counts_transfers(ReportBy by) {
+  return by != ReportBy::rails && by != ReportBy::registration && by != ReportBy::connections;
+}
+
 // Of a report that speaks of the whole run, as findings do.
 bool has_findings(const Filter& filter, const ReportOptions& options) {
   return options.by == ReportBy::all && filter.takes_all();
@@ -145,7 +150,7 @@ void write_text_report(std::ostream& out, const RowSource& source, const Filter&
     write_text(out, table, options.colour, options.width);
   }
   out << '\n';
-  if (options.without_message == WithoutMessage::left_out && options.by != ReportBy::rails) {
+  if (options.without_message == WithoutMessage::left_out && counts_transfers(options.by)) {
     write_left_out(out, source);
   }
   if (options.by == ReportBy::all && hides_call_sites(source, filter) && !run.stacks.empty()) {

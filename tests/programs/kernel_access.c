@@ -65,10 +65,12 @@ int main(void) {
   ucs_async_context_t* async;
   struct pair pair;
   void* given;
+  scripted_transport_mark("kernels");
   check_ucs(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK, &async), "async");
   open_pair(&pair, async, "scripted", "mlx5_1:1", (uct_iface_params_t){.field_mask = 0});
   check_ucs(uct_ep_get_device_ep(pair.near.endpoint, &given), "uct_ep_get_device_ep");
   say("uct_ep_get_device_ep", &(struct kernel_element){.length = 0}, 0);
+  progress_pair(&pair);
   give_lists();
   close_pair(&pair);
   ucs_async_context_destroy(async);
