@@ -8,8 +8,8 @@
 namespace uctrace::findings {
 namespace {
 
-constexpr double kLeastShare = 0.05;  // of the time of all ranks
-constexpr double kLeastNs = 1e6;
+constexpr double kLeastRegistrationShare = 0.05;  // of the time of all ranks
+constexpr double kLeastRegistrationNs = 1e6;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void registration_is_long(const Facts& facts, Found& found) {
     if (longest == nullptr || sum.for_messages_ns > longest->for_messages_ns) longest = &sum;
   }
   const double share = facts.share_of_time(ns);
-  if (longest == nullptr || ns < kLeastNs || share < kLeastShare) return;
+  if (longest == nullptr || ns < kLeastRegistrationNs || share < kLeastRegistrationShare) return;
   const bool comes_again = first_uses * 2 < registrations;
   found.push_back(
       {.rule = "registration-is-long",

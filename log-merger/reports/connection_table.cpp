@@ -2,15 +2,13 @@
 
 #include <string>
 
+#include "log-merger/reports/cells.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
 namespace {
 
-Cell time_cell(std::int64_t ns) { return static_cast<std::uint64_t>(ns < 0 ? 0 : ns); }
 Cell known_time(std::int64_t ns) { return ns < 0 ? Cell{} : time_cell(ns); }
-Cell text_cell(const Run& run, TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; }
-
 Cell mean(std::int64_t sum, std::uint64_t count) {
   return count == 0 ? Cell{} : time_cell(sum / static_cast<std::int64_t>(count));
 }

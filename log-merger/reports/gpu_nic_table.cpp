@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "log-merger/reports/cells.hpp"
 #include "log-merger/summaries/memory_output.hpp"
 
 namespace uctrace {
 namespace {
-
-Cell text_cell(const Run& run, TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; }
 
 Cell known(std::int32_t number) {
   return number < 0 ? Cell{} : Cell{static_cast<std::uint64_t>(number)};

@@ -3,16 +3,13 @@
 #include <optional>
 
 #include "log-merger/model/size_class.hpp"
+#include "log-merger/reports/cells.hpp"
 
 namespace uctrace {
 namespace {
 
 Cell protocol_cell(const Run& run, TextId protocol) {
   return protocol == kNoText ? Cell{std::string("unknown")} : Cell{run.texts[protocol]};
-}
-
-Cell number_cell(const std::optional<std::uint64_t>& number) {
-  return number ? Cell{*number} : Cell{};
 }
 
 const std::vector<Column> kNumbers = {

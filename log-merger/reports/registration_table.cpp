@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "log-merger/reports/cells.hpp"
+
 namespace uctrace {
 namespace {
-
-Cell time_cell(std::int64_t ns) { return static_cast<std::uint64_t>(ns < 0 ? 0 : ns); }
-
-Cell text_cell(const Run& run, TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; }
 
 // Of calls that do not say which memory they are about nothing is known.
 Cell memory_cell(MemoryKind memory) {

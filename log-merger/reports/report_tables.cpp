@@ -7,16 +7,11 @@
 #include <set>
 #include <string>
 
+#include "log-merger/reports/cells.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
 namespace {
-
-Cell text_cell(const Run& run, TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; }
-
-Cell number_cell(const std::optional<std::uint64_t>& number) {
-  return number ? Cell{*number} : Cell{};
-}
 
 // Some names, and how many more there are.
 Cell names_cell(const Run& run, const std::set<TextId>& ids) {
