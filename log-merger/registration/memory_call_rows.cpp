@@ -1,6 +1,7 @@
 // The rows of calls that make memory known to others.
 #include <algorithm>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "event-log/format/ucp_names.hpp"
@@ -126,8 +127,13 @@ class RowsOfProcess {
 };
 
 // Those that were made for the message lie together.
-auto calls_of(const Run& run, std::int64_t message) {
-  return std::ranges::equal_range(run.memory_calls, message, {}, &MemoryCallRow::message);
+std::span<const MemoryCallRow> calls_of(const Run& run, std::int64_t message) {
+  const auto first = std::lower_bound(
+      run.memory_calls.begin(), run.memory_calls.end(), message,
+      [](const MemoryCallRow& call, std::int64_t wanted) { return call.message < wanted; });
+  const auto end = std::find_if(first, run.memory_calls.end(),
+                                [&](const MemoryCallRow& call) { return call.message != message; });
+  return {first, end};
 }
 
 }  // namespace

@@ -28,11 +28,11 @@ Cell names_cell(const Run& run, const std::set<TextId>& ids) {
   return cell.empty() ? Cell{} : Cell{cell};
 }
 
-double percent(std::uint64_t part, std::uint64_t whole) {
+double percent_of(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-struct Sum {
+struct Carried {
   std::uint64_t transfers = 0;
   std::uint64_t bytes = 0;
 
@@ -42,8 +42,8 @@ struct Sum {
   }
 };
 
-std::set<std::string> greatest(const std::map<std::string, Sum>& sums, std::size_t count) {
-  std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());
+std::set<std::string> greatest(const std::map<std::string, Carried>& sums, std::size_t count) {
+  std::vector<std::pair<std::string, Carried>> sorted(sums.begin(), sums.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return std::tie(a.second.bytes, a.second.transfers) >
            std::tie(b.second.bytes, b.second.transfers);
@@ -58,7 +58,7 @@ std::set<std::string> greatest(const std::map<std::string, Sum>& sums, std::size
 // --- contenders ------------------------------------------------------------------------------
 
 Table contender_table(const Run& run, const std::vector<Contender>& rows) {
-  Sum total;
+  Carried total;
   for (const Contender& row : rows) total.add(row);
   Table table{.key = "contenders",
               .title = "Top contenders",
@@ -72,17 +72,17 @@ Table contender_table(const Run& run, const std::vector<Contender>& rows) {
               .rows = {}};
   for (const Contender& row : rows) {
     table.rows.push_back({text_cell(run, row.transport), text_cell(run, row.op), row.transfers,
-                          row.bytes, row.wire_bytes, percent(row.transfers, total.transfers),
-                          percent(row.bytes, total.bytes)});
+                          row.bytes, row.wire_bytes, percent_of(row.transfers, total.transfers),
+                          percent_of(row.bytes, total.bytes)});
   }
   return table;
 }
 
 Table contender_matrix(const Run& run, const std::vector<Contender>& rows,
                        std::optional<std::size_t> limit) {
-  std::map<std::string, Sum> operations, transports;
-  std::map<std::pair<std::string, std::string>, Sum> cells;
-  Sum total;
+  std::map<std::string, Carried> operations, transports;
+  std::map<std::pair<std::string, std::string>, Carried> cells;
+  Carried total;
   const auto name = [&](TextId id) { return id == kNoText ? "unknown" : run.texts[id]; };
   for (const Contender& row : rows) {
     operations[name(row.op)].add(row);
@@ -90,9 +90,9 @@ Table contender_matrix(const Run& run, const std::vector<Contender>& rows,
     cells[{name(row.op), name(row.transport)}].add(row);
     total.add(row);
   }
-  const auto share = [&](const Sum& sum) {
-    return fmt::format("{:.1f} ({:.1f})", percent(sum.bytes, total.bytes),
-                       percent(sum.transfers, total.transfers));
+  const auto share = [&](const Carried& sum) {
+    return fmt::format("{:.1f} ({:.1f})", percent_of(sum.bytes, total.bytes),
+                       percent_of(sum.transfers, total.transfers));
   };
   Table table{.key = "contenders",
               .title = fmt::format("Top contenders: payload % (transfers %) of {} in {} transfers",
