@@ -104,9 +104,10 @@ TEST_CASE("names of this machine for itself, at its own port") {
     CHECK(!names_loopback(host, 9464));
   }
   for (const char* host :
-       {"", "localhost", "rebound.example:29464", "localhost.rebound.example:29464", ":29464",
-        "127.0.0.1:294640", "127.0.0.1:29464:29464", "user@127.0.0.1:29464", "127.0.0.2:29464",
-        "::1:29464", "localhost :29464", "localhost.:29464"}) {
+       {"", "localhost", "rebound.example:29464", "localhost.rebound.example:29464",
+        "rebound-localhost:29464", ":29464", "127.0.0.1:294640", "127.0.0.1:29464:29464",
+        "user@127.0.0.1:29464", "127.0.0.2:29464", "::1:29464", "localhost :29464",
+        "localhost.:29464"}) {
     CAPTURE(host);
     CHECK(!names_loopback(host, 29464));
   }
