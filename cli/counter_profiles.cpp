@@ -7,21 +7,10 @@
 #include "cli/failure_text.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/live/live_job.hpp"
+#include "log-merger/live/newest_job.hpp"
 
 namespace uctrace::cli {
 namespace {
-
-// A folder may be shared with an older job.
-std::vector<log::CounterSnapshot> newest(std::vector<log::CounterSnapshot> all) {
-  const auto last = std::max_element(
-      all.begin(), all.end(), [](const log::CounterSnapshot& a, const log::CounterSnapshot& b) {
-        return a.page.started_realtime_ns < b.page.started_realtime_ns;
-      });
-  if (last == all.end()) return all;
-  const std::string job = last->job();
-  std::erase_if(all, [&](const log::CounterSnapshot& process) { return process.job() != job; });
-  return all;
-}
 
 bool counts(const log::CounterSnapshot& process) {
   return live::state_of(process, live::realtime_ns()) == live::ProcessState::counting;
@@ -41,12 +30,9 @@ std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::pat
       std::cerr << "uctrace: warning: " << error.message() << '\n';
     }
   }
-  all = newest(std::move(all));
-  if (all.empty()) {
-    throw Error({.what = "no counters in " + folder.string(),
-                 .why = "it has no counter files",
-                 .to_do = "record with --counters, or name another folder"});
-  }
+  if (all.empty()) live::refuse_without_counters(folder);
+  const std::string job = live::newest_job(all);
+  std::erase_if(all, [&](const log::CounterSnapshot& process) { return process.job() != job; });
   std::stable_sort(all.begin(), all.end(),
                    [](const log::CounterSnapshot& a, const log::CounterSnapshot& b) {
                      return a.rank() < b.rank();

@@ -15,6 +15,7 @@
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/live/live_job.hpp"
+#include "log-merger/live/newest_job.hpp"
 
 namespace uctrace::cli {
 namespace {

@@ -28,6 +28,7 @@ int run(const SimulateCommand& command);
 int run(const PartitionsCommand& command);
 int run(const CountersCommand& command);
 int run(const TopCommand& command);
+int run(const ServeCommand& command);
 int run(const PlacementCommand& command);
 int run(const HangCommand& command);
 int run(const InfoCommand& command);  // kIdentityViolated if one is

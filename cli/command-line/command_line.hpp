@@ -117,6 +117,14 @@ struct TopCommand {
   std::uint64_t interval_ns = 2'000'000'000;
   bool once = false;  // read twice, print, and end
 };
+struct ServeCommand {
+  std::filesystem::path folder = default_folder();
+  bool metrics = false;  // which must be given: what else may be served is still to come
+  bool waits = false;    // for a job that has not begun
+  std::string address = "127.0.0.1";
+  std::size_t port = 29464;  // 0: any that is free
+  std::size_t most_series = 10'000;
+};
 struct PlacementCommand {
   DataChoice data;
   PlacementOptions options;
@@ -165,7 +173,7 @@ struct PrintCommand {
 using Command =
     std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
                  DiffCommand, CommsCommand, WaitsCommand, SimulateCommand, PartitionsCommand,
-                 PlacementCommand, CountersCommand, TopCommand, HangCommand, InfoCommand, ViewCommand,
+                 PlacementCommand, CountersCommand, TopCommand, ServeCommand, HangCommand, InfoCommand, ViewCommand,
                  ExportCommand, BuildUcxCommand, ValuesCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.

@@ -91,6 +91,7 @@ Grammar::Grammar() {
   add_placement();
   add_counters();
   add_top();
+  add_serve();
   add_hang();
   add_info();
   add_view();

@@ -51,6 +51,7 @@ class Grammar {
   void add_partitions();
   void add_counters();
   void add_top();
+  void add_serve();
   void add_placement();
   void add_hang();
   void add_info();
@@ -70,6 +71,7 @@ class Grammar {
   PartitionsCommand partitions_;
   CountersCommand counters_;
   TopCommand top_;
+  ServeCommand serve_;
   PlacementCommand placement_;
   HangCommand hang_;
   InfoCommand info_;

@@ -297,6 +297,23 @@ const std::map<std::string, VerbText> kVerbTexts = {
       .examples = {{"uctrace top --by pairs --limit 20", "who sends most now"},
                    {"uctrace top --once --format json", "for a script"}},
       .exit_status = kReaderStatus}},
+    {"serve",
+     {.arguments = "--metrics [DIR]",
+      .description =
+          {"Answers HTTP requests of this machine for /metrics with the counters of a job that was "
+           "started by uctrace record --counters, as OpenMetrics text that Prometheus reads, and "
+           "prints the URL. The counter files are read when somebody asks; nothing in the job "
+           "waits. It goes on after the job has ended, until SIGINT or SIGTERM.",
+           "A counter never goes down: a process that ended or was killed leaves its last values. "
+           "Of several jobs in DIR the newest is served, as its label job_id says.",
+           "It listens on 127.0.0.1, where every user of this machine can ask. With another "
+           "--address other machines can, too; there is no password."},
+      .examples = {{"uctrace serve --metrics", "the job in uctrace.data, on port 29464"},
+                   {"uctrace serve --metrics --wait --port 0 run",
+                    "before the job begins, on any free port"},
+                   {"curl http://127.0.0.1:29464/metrics", "what Prometheus gets"}},
+      .exit_status = {{"0", "it was told to end, by SIGINT or SIGTERM"},
+                      {"125", "uctrace could not do it; the reason is on standard error"}}}},
     {"hang",
      {.arguments = "[DIR]",
       .description =

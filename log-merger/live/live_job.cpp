@@ -9,6 +9,7 @@
 
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/liveness.hpp"
+#include "log-merger/live/newest_job.hpp"
 
 namespace uctrace::live {
 namespace {
@@ -132,13 +133,8 @@ void LiveJob::take(const fs::path& path, std::set<std::string>& unreadable) {
 
 // A folder may be shared with an older job.
 void LiveJob::keep_newest_job() {
-  const auto last = std::max_element(reading_.now.begin(), reading_.now.end(),
-                                     [](const CounterSnapshot& a, const CounterSnapshot& b) {
-                                       return a.page.started_realtime_ns <
-                                              b.page.started_realtime_ns;
-                                     });
-  if (last == reading_.now.end()) return;
-  const std::string newest = last->job();
+  if (reading_.now.empty()) return;
+  const std::string newest = newest_job(reading_.now);
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < reading_.now.size(); ++i) {
     if (reading_.now[i].job() == newest) kept.push_back(i);
@@ -199,17 +195,6 @@ void LiveJob::read() {
   reading_.seconds = has_read_ ? std::chrono::duration<double>(at - read_at_).count() : 0;
   read_at_ = at;
   has_read_ = true;
-}
-
-void refuse_without_counters(const fs::path& folder) {
-  std::error_code error;
-  bool has_logs = false;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    has_logs |= it->path().extension() == ".ulog";
-  }
-  throw Error({.what = "no counters in " + folder.string(),
-               .why = has_logs ? "its job was recorded without them" : "it has no counter files",
-               .to_do = "record with --counters, or name another folder"});
 }
 
 }  // namespace uctrace::live

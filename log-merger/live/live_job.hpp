@@ -110,7 +110,4 @@ class LiveJob {
   bool has_read_ = false;
 };
 
-// Why a folder shows nothing: one line that says what to do. Never returns.
-[[noreturn]] void refuse_without_counters(const std::filesystem::path& folder);
-
 }  // namespace uctrace::live

@@ -5,9 +5,8 @@
 #include <map>
 #include <tuple>
 
-#include "event-log/format/kinds.hpp"
 #include "log-merger/model/json_text.hpp"
-#include "log-merger/model/ucs_names.hpp"
+#include "log-merger/reports/counter_names.hpp"
 
 namespace uctrace {
 namespace {
@@ -24,18 +23,6 @@ Cell rank_cell(std::int32_t rank) {
 
 const Column kMessages = {"messages", "messages", Unit::count};
 const Column kBytes = {"bytes", "bytes", Unit::bytes};
-
-template <typename Map, typename Visit>
-void find_name(const Map& names, std::uint64_t number, Visit visit) {
-  const auto found = names.find(static_cast<std::uint32_t>(number));
-  visit(found != names.end() ? found->second : fmt::format("#{}", number));
-}
-
-// Of an interface, whose name is transport/device.
-std::string device_of(const std::string& name) {
-  const std::size_t slash = name.find('/');
-  return slash == std::string::npos ? "" : name.substr(slash + 1);
-}
 
 Table pairs(const Job& job) {
   Table table{.key = "pairs",
@@ -77,7 +64,7 @@ Table sizes(const Job& job) {
   for (const CounterSnapshot& process : job) {
     for (const auto& [key, total] : process.rows) {
       const CounterKind kind = log::kind_of(key);
-      if (kind >= CounterKind::external && kind <= CounterKind::one_sided_received) {
+      if (has_sizes(kind)) {
         sums[{kind, log::bin_of(key)}] += total;
       }
     }
@@ -103,11 +90,8 @@ Table transports(const Job& job) {
   for (const CounterSnapshot& process : job) {
     for (const auto& [key, total] : process.rows) {
       if (log::kind_of(key) != CounterKind::interface) continue;
-      const std::uint64_t subject = log::subject_of(key);
-      const auto op = static_cast<log::UctOp>(subject >> log::kCounterOpShift);
-      find_name(process.interfaces, subject & 0xffffffff, [&, &total = total](std::string name) {
-        sums[{name.substr(0, name.find('/')), device_of(name), std::string(merge::uct_op_name(op))}] += total;
-      });
+      const CountedOperation of = counted_operation(process, log::subject_of(key));
+      sums[{of.transport, of.device, std::string(of.operation)}] += total;
     }
   }
   for (const auto& [of, total] : sums) {
@@ -123,13 +107,9 @@ void add_devices(std::map<std::pair<std::string, std::string>, CounterTotal>& su
   for (const auto& [key, total] : process.rows) {
     const std::uint64_t subject = log::subject_of(key);
     if (log::kind_of(key) == CounterKind::interface) {
-      find_name(process.interfaces, subject & 0xffffffff, [&, &total = total](std::string name) {
-        sums[{device_of(name), "transport"}] += total;
-      });
+      sums[{counted_operation(process, subject).device, "transport"}] += total;
     } else if (log::kind_of(key) == CounterKind::device) {
-      find_name(process.devices, subject, [&, &total = total](const std::string& name) {
-        sums[{name, "memory"}] += total;
-      });
+      sums[{counted_name(process.devices, subject), "memory"}] += total;
     }
   }
 }
@@ -160,8 +140,7 @@ Table functions(const Job& job) {
   for (const CounterSnapshot& process : job) {
     for (const auto& [key, total] : process.rows) {
       if (log::kind_of(key) != CounterKind::mpi_function) continue;
-      find_name(process.functions, log::subject_of(key),
-                [&, &total = total](const std::string& name) { sums[name] += total; });
+      sums[counted_name(process.functions, log::subject_of(key))] += total;
     }
   }
   for (const auto& [name, total] : sums) {
@@ -184,20 +163,17 @@ Table communicators(const Job& job) {
     std::map<std::pair<std::uint64_t, CounterKind>, CounterTotal> sums;
     for (const auto& [key, total] : process.rows) {
       const CounterKind kind = log::kind_of(key);
-      if (kind < CounterKind::one_to_all || kind > CounterKind::all_to_all) continue;
+      if (!is_collective_kind(kind)) continue;
       sums[{log::subject_of(key), kind}] += total;
     }
     for (const auto& [of, total] : sums) {
       const auto comm = process.communicators.find(static_cast<std::uint32_t>(of.first));
       const bool known = comm != process.communicators.end();
-      static constexpr const char* kKinds[] = {"one-to-all", "all-to-one", "all-to-all"};
-      const auto kind =
-          static_cast<std::size_t>(of.second) - static_cast<std::size_t>(CounterKind::one_to_all);
       table.rows.push_back(
           {rank_cell(process.rank()),
            known && !comm->second.label.empty() ? Cell(comm->second.label)
                                                 : Cell(fmt::format("#{}", of.first)),
-           known ? Cell(std::uint64_t{comm->second.size}) : Cell(), Cell(std::string(kKinds[kind])),
+           known ? Cell(std::uint64_t{comm->second.size}) : Cell(), Cell(std::string(collective_name(of.second))),
            Cell(total.messages), Cell(total.bytes)});
     }
   }

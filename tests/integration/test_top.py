@@ -10,9 +10,10 @@ import subprocess
 import termios
 
 from counter_files import CLASSES, by_pair, counters
-from harness import TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started, wait_until
+from counting_jobs import RunningJob
+from harness import TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started
 from mpi_jobs import MPIS
-from recordings import record, record_command, record_well
+from recordings import record, record_well
 
 REDRAWN = b"\x1b[H\x1b[2J"
 WIDTH, HEIGHT = 80, 24
@@ -51,30 +52,6 @@ def check_between(found, before, after):
             check(0 <= bytes_per_s * seconds <= size - low[3] + seconds, f"{labels} of {name}: bytes/s")
             rates += messages_per_s > 0
     return rates
-
-
-class RunningJob:
-    """Ranks of tests/programs/hangs.c that send to each other until they are told to stop."""
-
-    def __init__(self, mpi, folder):
-        self.folder, self.data = folder, folder / "data"
-        self.ranks = mpi.ranks
-        self.command = record_command(self.data, mpi.job("hangs", "goes-on", folder), switches=["--counters"])
-
-    def wait_for_ranks(self):
-        wait_until(self.all_count, "not all ranks count", timeout=100)
-
-    def all_count(self):
-        if not list(self.data.glob("*.counters")):
-            return False
-        result = run([TOOL, "counters", self.data, "--format", "json"])
-        if result.status != 0:
-            return False
-        calls = {row["function"]: row["calls"] for row in json.loads(result.stdout)["functions"]}
-        return calls.get("MPI_Sendrecv", 0) >= 10 * self.ranks
-
-    def stop(self):
-        (self.folder / "stop").touch()
 
 
 def running(mpi):

@@ -1,0 +1,24 @@
+// The verb that answers others while a job runs.
+#include <fmt/format.h>
+
+#include "cli/command-line/grammar.hpp"
+#include "cli/command-line/option_kinds.hpp"
+
+namespace uctrace::cli {
+
+void Grammar::add_serve() {
+  CLI::App& verb = add_verb("serve", "Counters of a job over HTTP, for Prometheus", serve_);
+  add_path(verb, "DIR", serve_.folder, "",
+           fmt::format("Folder with the data [{}]", kDefaultFolderText));
+  verb.add_flag("--metrics", serve_.metrics, "Serve the counters as OpenMetrics text at /metrics");
+  verb.add_option("--address", serve_.address, "Address to listen on [127.0.0.1]")
+      ->check(not_empty("--address"))
+      ->type_name("ADDRESS");
+  add_number(verb, "--port", serve_.port, "Port, 0 for any that is free [29464]");
+  verb.add_flag("--wait", serve_.waits, "Start before the job does");
+  add_number(verb, "--max-series", serve_.most_series,
+             "Pairs of ranks, communicators, ... that are told one by one, of each; the others "
+             "are summed [10000]");
+}
+
+}  // namespace uctrace::cli

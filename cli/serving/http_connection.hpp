@@ -1,0 +1,57 @@
+// One connection of a client: a request comes, an answer goes, and it ends. It never waits, and it
+// ends by itself when its time is over, whatever the client does.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "cli/serving/http_message.hpp"
+
+namespace uctrace::serving {
+
+using Clock = std::chrono::steady_clock;
+
+// The whole text of an answer.
+using Answering = std::function<std::string(const ParsedRequest&)>;
+
+inline constexpr std::size_t kMostRequestBytes = 8192;
+inline constexpr auto kRequestTime = std::chrono::seconds(5);  // for all of a request to come
+inline constexpr auto kAnswerTime = std::chrono::seconds(20);  // for all of an answer to go
+inline constexpr auto kClosingTime = std::chrono::seconds(1);  // for the client to close, too
+
+class HttpConnection {
+ public:
+  // Of a socket that does not block, which it owns.
+  explicit HttpConnection(int socket);
+  HttpConnection(HttpConnection&& other) noexcept;
+  HttpConnection& operator=(HttpConnection&& other) noexcept;
+  ~HttpConnection();
+
+  int socket() const { return socket_; }
+  bool is_over() const { return stage_ == Stage::over; }
+  bool is_answering() const { return stage_ == Stage::answering; }
+  Clock::time_point deadline() const { return deadline_; }
+  short waits_for() const;  // events of poll(2)
+
+  // Its socket has something: goes on as far as it can.
+  void go_on(const Answering& answering);
+  void give_up() { stage_ = Stage::over; }
+
+ private:
+  enum class Stage : std::uint8_t { asking, answering, closing, over };
+
+  void enter(Stage stage, Clock::duration time);
+  void read_request(const Answering& answering);
+  void write_answer();
+  void read_rest();
+
+  int socket_;
+  Stage stage_ = Stage::asking;
+  Clock::time_point deadline_;
+  std::string request_, answer_;
+  std::size_t sent_ = 0;
+};
+
+}  // namespace uctrace::serving

@@ -1,0 +1,41 @@
+// SIGINT and SIGTERM as something to poll: what serves ends in an orderly way.
+#pragma once
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "event-log/reader/error.hpp"
+
+namespace uctrace::serving {
+
+// From here on these signals end nothing: they make the descriptor readable.
+class StopSignals {
+ public:
+  StopSignals() {
+    sigset_t stops;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGTERM);
+    sigprocmask(SIG_BLOCK, &stops, nullptr);
+    descriptor_ = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (descriptor_ < 0) {
+      throw Error({.what = "cannot wait for signals",
+                   .why = std::strerror(errno),
+                   .to_do = "close other programs"});
+    }
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  ~StopSignals() { close(descriptor_); }
+
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace uctrace::serving

@@ -1,0 +1,123 @@
+// All that a job counted, as sums by label that never go down: for who reads again and again and
+// takes differences, as Prometheus does.
+//
+//   JobCounters counters(10'000);
+//   counters.take(job.reading());     // after each LiveJob::read()
+//
+// What each process counted since its reading before (modulo 2^64) is added to the sums of the
+// labels that it has now. So a name that comes later takes nothing away from a sum. What has no
+// name or rank yet waits for it, until its process has ended: it is in no sum of these labels until
+// then.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "event-log/reader/counter_matrix.hpp"
+#include "log-merger/live/limited_series.hpp"
+#include "log-merger/live/live_job.hpp"
+
+namespace uctrace::live {
+
+struct CountedPair {
+  log::CounterClass which = log::CounterClass::external;
+  std::int32_t rank = kOther, peer = kOther;
+
+  static constexpr std::int32_t kOther = -1;   // of all pairs that are not told by themselves
+  static constexpr std::int32_t kNobody = -2;  // who has no rank, and will not get one
+  auto operator<=>(const CountedPair&) const = default;
+};
+using CountedLabels = std::vector<std::string>;
+inline constexpr const char* kOtherLabel = "other";
+inline constexpr const char* kUnknownLabel = "unknown";
+inline constexpr const char* kUnnamedCommunicator = "unnamed";
+
+struct CountedSizes {
+  std::array<unsigned __int128, log::kSizeBins> bins{};  // messages
+  ExactTotal total;
+};
+
+class JobCounters {
+ public:
+  // At most `most_series` pairs, communicators, ... are told one by one.
+  explicit JobCounters(std::size_t most_series);
+
+  // The job of `reading` may be another one than before: then all begins anew.
+  void take(const Reading& reading);
+
+  bool has_job() const { return !processes_.empty(); }  // there was one in the folder
+  const std::string& job() const { return job_; }
+  std::uint64_t started_realtime_ns() const { return started_; }  // the first process; 0: not known
+
+  const LimitedSeries<CountedPair>& pairs() const { return sums_.pairs; }
+  const std::map<log::CounterClass, CountedSizes>& sizes() const { return sums_.sizes; }
+  // transport, device, operation
+  const LimitedSeries<CountedLabels>& transports() const { return sums_.transports; }
+  const LimitedSeries<CountedLabels>& memory_devices() const { return sums_.memory_devices; }
+  const LimitedSeries<CountedLabels>& functions() const { return sums_.functions; }
+  // name, size, kind
+  const LimitedSeries<CountedLabels>& communicators() const { return sums_.communicators; }
+  unsigned __int128 unplaced() const { return sums_.unplaced; }
+  unsigned __int128 lost_names() const { return sums_.lost_names; }
+
+  // As of the last reading, which may also go down.
+  using ByClass = std::array<ExactTotal, log::kCounterClasses>;
+  const ByClass& waiting() const { return waiting_; }  // for the rank of who sent, or of the peer
+  std::size_t processes_in(ProcessState state) const {
+    return states_[static_cast<std::size_t>(state)];
+  }
+  std::size_t lagging() const { return lagging_; }  // processes whose file is a copy
+  std::size_t unread() const { return unread_; }    // files
+
+ private:
+  static constexpr std::size_t kStates = static_cast<std::size_t>(ProcessState::unseen) + 1;
+
+  struct Sums {
+    explicit Sums(std::size_t most);
+    LimitedSeries<CountedPair> pairs;
+    LimitedSeries<CountedLabels> transports, memory_devices, functions, communicators;
+    std::map<log::CounterClass, CountedSizes> sizes;
+    unsigned __int128 unplaced = 0, lost_names = 0;
+  };
+  // How far a row of a process was read, and how much of that is in the sums of its labels.
+  struct Row {
+    log::CounterTotal read, told;
+  };
+  struct Process {
+    std::unordered_map<log::CounterKey, Row> rows;
+    std::uint64_t unplaced = 0, lost_names = 0;
+  };
+
+  // A process while its rows are read.
+  struct Source {
+    const log::CounterSnapshot& snapshot;
+    const log::CounterPeers& peers;
+    bool is_final;  // it names nothing any more
+  };
+
+  void take_process(const Source& from, Process& known);
+  void take_states(const Reading& reading);
+  // Adds what came to the sums of its labels. False: it has to wait for them.
+  bool tell(const Source& from, log::CounterKey key, const log::CounterTotal& came);
+  bool tell_pair(const Source& from, log::CounterKey key, const log::CounterTotal& came);
+  bool tell_each(const Source& from, log::CounterKey key, const log::CounterTotal& came);
+  bool tell_communicator(const Source& from, log::CounterKey key, const log::CounterTotal& came);
+  bool wait(log::CounterKey key, const log::CounterTotal& came);
+
+  const std::size_t most_series_;
+  std::string job_;
+  std::uint64_t started_ = 0;
+  std::unordered_map<std::uint64_t, Process> processes_;  // by LiveProcess::number
+  Sums sums_;
+  ByClass waiting_{};
+  std::array<std::size_t, kStates> states_{};
+  std::size_t lagging_ = 0, unread_ = 0;
+};
+
+}  // namespace uctrace::live

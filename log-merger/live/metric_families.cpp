@@ -1,0 +1,236 @@
+#include "log-merger/live/metric_families.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace uctrace::live {
+namespace {
+
+using LabelList = std::vector<MetricLabel>;
+using LabelNames = std::vector<std::string_view>;
+using Families = std::vector<MetricFamily>;
+
+// Buckets of sizes end with that of 2^40 - 1 bytes. They are the same at all times, because a
+// bucket that came later would look like messages that came then.
+constexpr std::size_t kBuckets = 41;
+
+// Prometheus has a label `job` of its own, and would rename ours.
+constexpr std::string_view kJobLabel = "job_id";
+
+std::string rank_text(std::int32_t rank) {
+  if (rank == CountedPair::kOther) return kOtherLabel;
+  return rank < 0 ? kUnknownLabel : fmt::format("{}", rank);
+}
+
+class Builder {
+ public:
+  explicit Builder(const JobCounters& counters) : counters_(counters) {}
+
+  Families build() {
+    add_pairs();
+    add_sizes();
+    add_series(counters_.transports(), {"transport", "device", "operation"},
+               {.name = "uctrace_transport_operations", .help = "Operations that UCT was handed."},
+               {.name = "uctrace_transport_bytes",
+                .unit = "bytes",
+                .help = "Bytes that UCT was handed, headers included."});
+    add_series(
+        counters_.memory_devices(), {"device"},
+        {.name = "uctrace_memory_operations", .help = "Operations of UCP on memory of a device."},
+        {.name = "uctrace_memory_bytes",
+         .unit = "bytes",
+         .help = "Bytes of operations of UCP on memory of a device."});
+    add_series(counters_.functions(), {"function"},
+               {.name = "uctrace_mpi_calls", .help = "Calls of an MPI function."},
+               {.name = "uctrace_mpi_call_bytes",
+                .unit = "bytes",
+                .help = "Bytes that calls of an MPI function sent."});
+    add_series(counters_.communicators(), {"communicator", "size", "kind"},
+               {.name = "uctrace_collective_calls",
+                .help = "Collective calls, counted by each rank as Open MPI's monitoring does."},
+               {.name = "uctrace_collective_call_bytes",
+                .unit = "bytes",
+                .help = "Bytes that collective calls sent."});
+    add_losses();
+    add_waiting();
+    add_processes();
+    add_left_out();
+    return std::move(families_);
+  }
+
+ private:
+  struct Named {
+    std::string name;
+    std::string_view unit = {};
+    std::string help;
+  };
+
+  MetricFamily& add_family(MetricType type, const Named& named) {
+    families_.push_back(
+        {.name = named.name, .type = type, .unit = named.unit, .help = named.help, .samples = {}});
+    return families_.back();
+  }
+
+  LabelList labels(LabelList more = {}) const {
+    more.insert(more.begin(), {.name = kJobLabel, .value = counters_.job()});
+    return more;
+  }
+
+  void add_gauge(const Named& named, MetricNumber value) {
+    add_family(MetricType::gauge, named).samples.push_back({.labels = labels(), .value = value});
+  }
+
+  // One family of how often, and one of how many bytes. `labels_of` makes the labels of a key.
+  template <typename Key, typename LabelsOf>
+  void add_totals(const LimitedSeries<Key>& series, const Named& count, const Named& bytes,
+                  LabelsOf labels_of) {
+    MetricFamily counts, sizes;
+    for (const auto* sums : {&series.told(), &series.rest()}) {
+      for (const auto& [key, sum] : *sums) {
+        counts.samples.push_back({.labels = labels_of(key), .value = sum.messages});
+        sizes.samples.push_back({.labels = labels_of(key), .value = sum.bytes});
+      }
+    }
+    add_family(MetricType::counter, count).samples = std::move(counts.samples);
+    add_family(MetricType::counter, bytes).samples = std::move(sizes.samples);
+  }
+
+  void add_series(const LimitedSeries<CountedLabels>& series, const LabelNames& names,
+                  const Named& count, const Named& bytes) {
+    add_totals(series, count, bytes, [&](const CountedLabels& values) {
+      LabelList more;
+      for (std::size_t i = 0; i < names.size(); ++i) more.push_back({names[i], values[i]});
+      return labels(std::move(more));
+    });
+  }
+
+  void add_pairs() {
+    add_totals(
+        counters_.pairs(),
+        {.name = "uctrace_messages",
+         .help = "Messages by class, by rank that counted them, and by its peer."},
+        {.name = "uctrace_payload_bytes", .unit = "bytes", .help = "Payload of these messages."},
+        [&](const CountedPair& pair) {
+          return labels({{"class", std::string(log::name_of(pair.which))},
+                         {"rank", rank_text(pair.rank)},
+                         {"peer", rank_text(pair.peer)}});
+        });
+  }
+
+  void add_sizes() {
+    MetricFamily& family = add_family(MetricType::histogram,
+                                      {.name = "uctrace_message_size_bytes",
+                                       .unit = "bytes",
+                                       .help = "Sizes of messages by class, whoever the peer is."});
+    for (const auto& [which, sizes] : counters_.sizes()) {
+      const MetricLabel name = {"class", std::string(log::name_of(which))};
+      const auto add = [&](std::string_view part, LabelList more, MetricNumber value) {
+        family.samples.push_back({.labels = labels(std::move(more)), .value = value, .part = part});
+      };
+      MetricNumber below = 0;
+      for (std::size_t bin = 0; bin < kBuckets; ++bin) {
+        below += sizes.bins[bin];
+        const std::uint64_t most = (std::uint64_t{1} << bin) - 1;
+        add("_bucket", {name, {"le", fmt::format("{}.0", most)}}, below);
+      }
+      add("_bucket", {name, {"le", "+Inf"}}, sizes.total.messages);
+      add("_sum", {name}, sizes.total.bytes);
+      add("_count", {name}, sizes.total.messages);
+    }
+  }
+
+  void add_losses() {
+    const auto add = [&](const Named& named, MetricNumber value) {
+      add_family(MetricType::counter, named).samples.push_back({labels(), value});
+    };
+    add({.name = "uctrace_unplaced_messages",
+         .help = "What was counted and is in no other metric for lack of room in the job."},
+        counters_.unplaced());
+    add({.name = "uctrace_lost_names", .help = "Names for which there was no room in the job."},
+        counters_.lost_names());
+  }
+
+  void add_waiting() {
+    MetricFamily messages, bytes;
+    for (std::size_t i = 0; i < log::kCounterClasses; ++i) {
+      const ExactTotal& total = counters_.waiting()[i];
+      const std::string name(log::name_of(static_cast<log::CounterClass>(i)));
+      messages.samples.push_back({labels({{"class", name}}), total.messages});
+      bytes.samples.push_back({labels({{"class", name}}), total.bytes});
+    }
+    add_family(MetricType::gauge,
+               {.name = "uctrace_waiting_messages",
+                .help = "Messages that are in uctrace_messages once the ranks of both ends are "
+                        "known, or their process has ended."})
+        .samples = std::move(messages.samples);
+    add_family(MetricType::gauge, {.name = "uctrace_waiting_payload_bytes",
+                                   .unit = "bytes",
+                                   .help = "Payload of these messages."})
+        .samples = std::move(bytes.samples);
+  }
+
+  void add_processes() {
+    MetricFamily& family = add_family(
+        MetricType::gauge,
+        {.name = "uctrace_processes", .help = "Processes of the job by what is seen of them."});
+    for (const ProcessState state :
+         {ProcessState::counting, ProcessState::ended, ProcessState::replaced, ProcessState::killed,
+          ProcessState::silent, ProcessState::unseen}) {
+      family.samples.push_back(
+          {labels({{"state", std::string(name_of(state))}}), counters_.processes_in(state)});
+    }
+    add_gauge({.name = "uctrace_lagging_processes",
+               .help = "Processes whose counters are read from a copy, up to 1 s old."},
+              counters_.lagging());
+    if (counters_.started_realtime_ns() != 0) {
+      add_gauge({.name = "uctrace_job_start_time_seconds",
+                 .unit = "seconds",
+                 .help = "When the first process of the job began, since 1970."},
+                counters_.started_realtime_ns() / 1'000'000'000);
+    }
+  }
+
+  void add_left_out() {
+    MetricFamily& family = add_family(
+        MetricType::gauge,
+        {.name = "uctrace_left_out_series",
+         .help = "Pairs, communicators, ... that are summed in a series labelled other."});
+    const std::pair<const char*, std::size_t> tables[] = {
+        {"pairs", counters_.pairs().left_out()},
+        {"transports", counters_.transports().left_out()},
+        {"devices", counters_.memory_devices().left_out()},
+        {"functions", counters_.functions().left_out()},
+        {"communicators", counters_.communicators().left_out()}};
+    for (const auto& [name, count] : tables) {
+      family.samples.push_back({labels({{"by", name}}), count});
+    }
+  }
+
+  const JobCounters& counters_;
+  Families families_;
+};
+
+}  // namespace
+
+std::vector<MetricFamily> metric_families(const JobCounters& counters) {
+  Families families;
+  if (counters.has_job()) families = Builder(counters).build();
+  families.push_back({.name = "uctrace_unread_files",
+                      .type = MetricType::gauge,
+                      .unit = {},
+                      .help = "Counter files that cannot be read now.",
+                      .samples = {{.labels = {}, .value = counters.unread()}}});
+  return families;
+}
+
+MetricFamily build_info_family(const std::string& version) {
+  return {.name = "uctrace_build",
+          .type = MetricType::info,
+          .unit = {},
+          .help = "Which uctrace answers.",
+          .samples = {{.labels = {{"version", version}}, .value = 1}}};
+}
+
+}  // namespace uctrace::live

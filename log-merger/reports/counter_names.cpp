@@ -1,0 +1,30 @@
+#include "log-merger/reports/counter_names.hpp"
+
+#include <fmt/format.h>
+
+#include "event-log/format/kinds.hpp"
+#include "log-merger/model/ucs_names.hpp"
+
+namespace uctrace {
+
+std::string counted_name(const CounterNames& names, std::uint64_t number) {
+  const auto found = names.find(static_cast<std::uint32_t>(number));
+  return found != names.end() ? found->second : fmt::format("#{}", number);
+}
+
+CountedOperation counted_operation(const log::CounterSnapshot& process, std::uint64_t subject) {
+  const std::string name = counted_name(process.interfaces, counted_interface(subject));
+  const std::size_t slash = name.find('/');
+  const auto operation = static_cast<log::UctOp>(subject >> log::kCounterOpShift);
+  return {.transport = name.substr(0, slash),
+          .device = slash == std::string::npos ? "" : name.substr(slash + 1),
+          .operation = merge::uct_op_name(operation)};
+}
+
+std::string_view collective_name(log::CounterKind kind) {
+  static constexpr std::string_view kNames[] = {"one-to-all", "all-to-one", "all-to-all"};
+  return kNames[static_cast<std::size_t>(kind) -
+                static_cast<std::size_t>(log::CounterKind::one_to_all)];
+}
+
+}  // namespace uctrace

@@ -1,0 +1,39 @@
+// What the numbers in the rows of a process stand for, in the words of all that prints counters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "event-log/reader/counter_file.hpp"
+
+namespace uctrace {
+
+using CounterNames = std::map<std::uint32_t, std::string>;
+
+// "#N" where the file has no name for N.
+std::string counted_name(const CounterNames& names, std::uint64_t number);
+
+// Of a row of kind `interface`.
+struct CountedOperation {
+  std::string transport, device;  // no device where the interface has no name
+  std::string_view operation;
+};
+CountedOperation counted_operation(const log::CounterSnapshot& process, std::uint64_t subject);
+constexpr std::uint32_t counted_interface(std::uint64_t subject) {
+  return static_cast<std::uint32_t>(subject);
+}
+
+// "one-to-all", ... of a kind that counts collective calls by communicator.
+constexpr bool is_collective_kind(log::CounterKind kind) {
+  return kind >= log::CounterKind::one_to_all && kind <= log::CounterKind::all_to_all;
+}
+std::string_view collective_name(log::CounterKind kind);
+
+// Whether a kind has sizes in its rows: then its class is that of the same name.
+constexpr bool has_sizes(log::CounterKind kind) {
+  return kind >= log::CounterKind::external && kind <= log::CounterKind::one_sided_received;
+}
+
+}  // namespace uctrace
