@@ -62,7 +62,8 @@ void add_filter(CLI::App& verb, FilterSpec& filter) {
   add_bytes(verb, "--max-bytes", filter.max_bytes, "Greatest payload of a message");
   add_span(verb, filter.from_ns, filter.to_ns);
   verb.add_flag("--skip-first", filter.skip_first,
-                "Leave out the first message of each pair of processes");
+                "Leave out the first message of each pair of processes")
+      ->group(kChoosing);
 }
 
 }  // namespace uctrace::cli

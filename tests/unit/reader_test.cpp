@@ -45,7 +45,7 @@ std::string reason_of(std::span<const std::byte> bytes) {
 TEST_CASE("every record type comes back as written") {
   const LogFile file = full_log().read();
   CHECK(file.complete());
-  CHECK(file.event_count() == 12);
+  CHECK(file.event_count() == 13);
   CHECK(file.process_key() == "node1:boot:4026531836:17:99");
   CHECK(file.job() == "job");
   CHECK(file.state() == WriterState::closed);

@@ -77,6 +77,8 @@ TEST_SUITE("unit") {
                                            "t_end_ns",
                                            "t_error_ns",
                                            "wait_ns",
+                                           "registration_ns",
+                                           "connection_ns",
                                            "t_start_from",
                                            "t_posted_recv_from",
                                            "t_end_from",
@@ -152,7 +154,8 @@ TEST_SUITE("unit") {
         return filter.selects(message, path_of(run, message));
       });
     };
-    const auto of = [&](std::vector<std::string> FilterSpec::*asked, std::vector<std::string> names) {
+    const auto of = [&](std::vector<std::string> FilterSpec::*asked,
+                        std::vector<std::string> names) {
       FilterSpec spec;
       spec.*asked = std::move(names);
       return count(spec);
