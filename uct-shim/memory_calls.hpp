@@ -5,7 +5,7 @@
 // Use:   MemoryCall call(log::MemoryFunction::uct_md_mem_reg, caller);
 //        const ucs_status_t status = original(domain, address, length, flags, memory);
 //        return call.done(status, {.domain = number_of(domain), ...});
-// Cost: two readings of the clock and a record of 72 bytes, about 45 ns.
+// Cost: two readings of the clock and a record of 72 bytes, about 60 ns.
 #pragma once
 
 #include <ucs/type/status.h>

@@ -168,11 +168,13 @@ def each_identity_goes_red():
         _, tags = record_well(folder / "tags", mpi.job("exchange", folder / "truth"))
         _, actives = record_well(folder / "actives", MPIS["mpich"].job("rma"))
         _, streams = record_well(folder / "streams", [PROGRAMS / "plain_streams"])
-        for good in (tags, actives, streams):
+        _, memories = record_well(folder / "memories", [PROGRAMS / "memory_life", folder / "calls"])
+        for good in (tags, actives, streams, memories):
             check_equal(set(results_of(good.info)), {"holds"}, f"{results_of(good.info)}")
             check_equal(names_with(good, "holds"), OF_LOGS | OF_SUMS, "identities with a red test")
         for name, change in CHANGES.items():
-            good = {change_handler: actives, take_too_much: streams}.get(change, tags)
+            good = {change_handler: actives, take_too_much: streams,
+                    end_another_registration: memories}.get(change, tags)
             red = changed_copy(good, folder / name, change)
             check_equal(names_with(red, "violated"), {name}, f"violated by the change for {name}")
             check_equal(names_with(red, "holds"), (OF_LOGS | OF_SUMS) - {name}, f"still hold: {name}")
