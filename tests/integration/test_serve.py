@@ -49,6 +49,19 @@ def check_between(scrape, before, after):
             check(low[0] <= count <= high[0] and low[1] <= size <= high[1], f"{name} {labels}: {low}, {count}, {high}")
 
 
+def newer_scrape(server):
+    """Of a job that goes on counting, read after the call began: a scrape may be up to 100 ms old."""
+    stale, found = server.scrape().values, None
+
+    def is_newer():
+        nonlocal found
+        found = server.scrape()
+        return found.values != stale
+
+    wait_until(is_newer, "metrics of a job that counts do not change")
+    return found
+
+
 def running(mpi):
     """It waits for the job, follows it, and keeps its last values."""
     with scratch() as folder, serving(folder / "data", "--wait") as server:
@@ -56,7 +69,7 @@ def running(mpi):
         job = RunningJob(mpi, folder)
         with started(job.command) as process:
             wait_for_calls(server, job)
-            before, scrape, seen = counters(job.data), server.scrape(), 0
+            before, scrape, seen = counters(job.data), newer_scrape(server), 0
             check_between(scrape, before, counters(job.data))
             check_equal(states(scrape), {"counting": mpi.ranks}, "states")
             while seen < SCRAPES:
