@@ -27,8 +27,9 @@ RowSource::Reader<Row> in_memory(const std::vector<Row>& rows) {
 RowSource::RowSource(const Run& run)
     : run_(std::shared_ptr<const Run>(), &run),
       readers_(in_memory(run.messages), in_memory(run.hops), in_memory(run.transfers),
-               in_memory(run.ucp_operations), in_memory(run.mpi_calls), in_memory(run.connections), in_memory(run.memory_calls), in_memory(run.wait_shares),
-               in_memory(run.waits), in_memory(run.call_dependencies), in_memory(run.partition_operations),
+               in_memory(run.ucp_operations), in_memory(run.mpi_calls), in_memory(run.connections),
+               in_memory(run.memory_calls), in_memory(run.wait_shares), in_memory(run.waits),
+               in_memory(run.call_dependencies), in_memory(run.partition_operations),
                in_memory(run.partition_events), in_memory(run.partition_lines),
                in_memory(run.message_sums), in_memory(run.hop_sums), in_memory(run.call_sums),
                in_memory(run.operation_sums), in_memory(run.transfer_sums),
