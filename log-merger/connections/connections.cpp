@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "log-merger/attribute/payload.hpp"
+#include "log-merger/model/durations.hpp"
 #include "log-merger/model/ucs_names.hpp"
 
 namespace uctrace::merge {
@@ -115,7 +116,7 @@ class ConnectionsOfProcess {
     if (with == nullptr) return;
     row.made_by = MadeBy::ucp_endpoint;
     row.ucp_endpoint = with->handle;
-    row.creation_ns = time(with->tick) - time(with->begin_tick);
+    row.creation_ns = duration_ns(time(with->begin_tick), time(with->tick));
   }
 
   // Only of what this process itself was asked for can it be said, by its own clock, that it was
@@ -128,7 +129,7 @@ class ConnectionsOfProcess {
     if (asker != process_.number() || message.t_start_ns < 0 || ready_ns > row.t_first_use_ns) {
       return 0;
     }
-    return std::max<std::int64_t>(0, ready_ns - message.t_start_ns);
+    return duration_ns(message.t_start_ns, ready_ns);
   }
 
   static std::string names_of(std::uint64_t operations) {

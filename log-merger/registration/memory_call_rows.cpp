@@ -7,6 +7,7 @@
 #include "event-log/format/ucp_names.hpp"
 #include "log-merger/job/call_finder.hpp"
 #include "log-merger/memory/memory.hpp"
+#include "log-merger/model/durations.hpp"
 #include "log-merger/model/ucs_names.hpp"
 #include "log-merger/registration/registration.hpp"
 
@@ -148,8 +149,8 @@ void add_memory_calls(Job& job) {
                    });
   for (const MemoryCallRow& call : run.memory_calls) {
     if (call.message < 0 || !call.outermost) continue;
-    run.messages[static_cast<std::size_t>(call.message)].registration_ns +=
-        call.t_end_ns - call.t_start_ns;
+    add_ns(run.messages[static_cast<std::size_t>(call.message)].registration_ns,
+           duration_ns(call.t_start_ns, call.t_end_ns));
   }
 }
 
@@ -157,11 +158,13 @@ void add_registration_to_waits(Job& job) {
   if (job.run.memory_calls.empty()) return;
   for (Wait& wait : job.run.waits) {
     if (wait.message < 0) continue;
-    const std::int64_t end_ns = wait.t_start_ns + wait.ns + wait.moving_ns;
+    std::int64_t lasted_ns = std::clamp<std::int64_t>(wait.ns, 0, kLongestNs);
+    add_ns(lasted_ns, std::clamp<std::int64_t>(wait.moving_ns, 0, kLongestNs));
+    const std::int64_t end_ns = wait.t_start_ns + lasted_ns;
     for (const MemoryCallRow& call : calls_of(job.run, wait.message)) {
       const std::int64_t begin = std::max(call.t_start_ns, wait.t_start_ns);
       const std::int64_t end = std::min(call.t_end_ns, end_ns);
-      if (call.outermost && end > begin) wait.registration_ns += end - begin;
+      if (call.outermost) add_ns(wait.registration_ns, duration_ns(begin, end));
     }
   }
 }

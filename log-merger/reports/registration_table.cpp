@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "log-merger/model/durations.hpp"
 #include "log-merger/reports/cells.hpp"
 
 namespace uctrace {
@@ -18,7 +19,7 @@ Table registration_table(const Run& run, const std::vector<RegistrationSum>& sum
   std::int64_t own_ns = 0;
   std::uint64_t calls = 0;
   for (const RegistrationSum& row : sums) {
-    own_ns += row.own_ns;
+    add_ns(own_ns, row.own_ns);
     calls += row.calls;
   }
   Table table{

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "log-merger/model/durations.hpp"
+
 namespace uctrace {
 namespace {
 
@@ -15,14 +17,14 @@ void add(ConnectionTotal& total, const ConnectionRow& row) {
   total.unused += row.message_operations == 0;
   total.payload_bytes += row.payload_bytes;
   if (row.t_connected_ns >= 0) {
-    const std::int64_t ns = std::max<std::int64_t>(0, row.t_connected_ns - row.t_created_ns);
+    const std::int64_t ns = duration_ns(row.t_created_ns, row.t_connected_ns);
     ++total.connected;
-    total.wireup_ns += ns;
+    add_ns(total.wireup_ns, ns);
     total.max_wireup_ns = std::max(total.max_wireup_ns, ns);
   }
   if (row.waited_ns > 0) {
     ++total.waited;
-    total.waited_ns += row.waited_ns;
+    add_ns(total.waited_ns, std::min(row.waited_ns, kLongestNs));
     total.max_waited_ns = std::max(total.max_waited_ns, row.waited_ns);
   }
 }

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "log-merger/model/durations.hpp"
+
 namespace uctrace {
 namespace {
 
@@ -35,12 +37,12 @@ struct Totals {
     total.first_uses += call.first_use;
     total.messages += call.message >= 0 && call.message != last_message;
     last_message = call.message;
-    const std::int64_t ns = call.t_end_ns - call.t_start_ns;
-    total.ns += ns;
+    const std::int64_t ns = duration_ns(call.t_start_ns, call.t_end_ns);
+    add_ns(total.ns, ns);
     total.max_ns = std::max(total.max_ns, ns);
     if (!call.outermost) return;
-    total.own_ns += ns;
-    if (call.message >= 0) total.for_messages_ns += ns;
+    add_ns(total.own_ns, ns);
+    if (call.message >= 0) add_ns(total.for_messages_ns, ns);
   }
 };
 

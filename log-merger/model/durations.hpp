@@ -1,0 +1,22 @@
+// Sums of times. Those of a damaged log may be anything: no duration is below 0, and no sum is longer
+// than a store takes (store_ranges.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace uctrace {
+
+inline constexpr std::int64_t kLongestNs = (std::int64_t{1} << 62) - 1;
+
+// Both within kLongestNs of 0, as times of a run are.
+constexpr std::int64_t duration_ns(std::int64_t begin_ns, std::int64_t end_ns) {
+  return end_ns > begin_ns ? std::min(end_ns - begin_ns, kLongestNs) : 0;
+}
+
+// `sum_ns` and `more_ns`: from 0 to kLongestNs.
+constexpr void add_ns(std::int64_t& sum_ns, std::int64_t more_ns) {
+  sum_ns = std::min(sum_ns + more_ns, kLongestNs);
+}
+
+}  // namespace uctrace
