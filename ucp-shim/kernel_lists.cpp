@@ -71,16 +71,28 @@ void define_elements(Function function, const Parameters& parameters, const void
   }
 }
 
-ucs_status_t create(Function function, Create original, const Parameters* parameters, void** list,
-                    const void* caller) {
+// Where the parameters of the caller's UCX have the elements.
+using ElementsIn = const void* Parameters::*;
+
+// `original` creates the list. `endpoint`: of elements that have none of their own.
+template <typename CallOriginal>
+ucs_status_t create(Function function, const void* caller, CallOriginal original,
+                    const Parameters* parameters, ElementsIn elements, ucp_ep_h endpoint,
+                    void** list) {
   uct::MemoryCall call(function, caller);
-  const ucs_status_t status = uct::call_if_there(original, parameters, list);
+  const ucs_status_t status = original();
   const std::uint64_t handle = status == UCS_OK ? uct::number_of(*list) : 0;
   call.done(status, {.key = handle});
   if (status == UCS_OK && call.is_recorded()) {
-    define_elements(function, *parameters, parameters->elements, nullptr, handle);
+    define_elements(function, *parameters, parameters->*elements, endpoint, handle);
   }
   return status;
+}
+
+ucs_status_t create(Function function, Original<Create>& original, const void* caller,
+                    const Parameters* parameters, void** list) {
+  const auto call = [&] { return uct::call_if_there(original.get(caller), parameters, list); };
+  return create(function, caller, call, parameters, &Parameters::elements, nullptr, list);
 }
 
 }  // namespace
@@ -94,30 +106,25 @@ UCTRACE_EXPORT ucs_status_t ucp_device_mem_list_create(ucp_ep_h endpoint,
                                                        const ucp::Parameters* parameters,
                                                        void** list) {
   const void* caller = __builtin_return_address(0);
-  uct::MemoryCall call(Function::ucp_device_mem_list_create, caller);
-  const ucs_status_t status =
-      uct::call_if_there(ucp::original_create.get(caller), endpoint, parameters, list);
-  const std::uint64_t handle = status == UCS_OK ? uct::number_of(*list) : 0;
-  call.done(status, {.key = handle});
-  if (status == UCS_OK && call.is_recorded()) {
-    ucp::define_elements(Function::ucp_device_mem_list_create, *parameters,
-                         parameters->elements_or_worker, endpoint, handle);
-  }
-  return status;
+  const auto call = [&] {
+    return uct::call_if_there(ucp::original_create.get(caller), endpoint, parameters, list);
+  };
+  return ucp::create(Function::ucp_device_mem_list_create, caller, call, parameters,
+                     &ucp::Parameters::elements_or_worker, endpoint, list);
 }
 
 UCTRACE_EXPORT ucs_status_t ucp_device_local_mem_list_create(const ucp::Parameters* parameters,
                                                              void** list) {
   const void* caller = __builtin_return_address(0);
-  return ucp::create(Function::ucp_device_local_mem_list_create,
-                     ucp::original_create_local.get(caller), parameters, list, caller);
+  return ucp::create(Function::ucp_device_local_mem_list_create, ucp::original_create_local, caller,
+                     parameters, list);
 }
 
 UCTRACE_EXPORT ucs_status_t ucp_device_remote_mem_list_create(const ucp::Parameters* parameters,
                                                               void** list) {
   const void* caller = __builtin_return_address(0);
-  return ucp::create(Function::ucp_device_remote_mem_list_create,
-                     ucp::original_create_remote.get(caller), parameters, list, caller);
+  return ucp::create(Function::ucp_device_remote_mem_list_create, ucp::original_create_remote,
+                     caller, parameters, list);
 }
 
 UCTRACE_EXPORT void ucp_device_mem_list_release(void* list) {

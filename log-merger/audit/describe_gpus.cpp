@@ -10,6 +10,7 @@
 #include "log-merger/audit/describe_faults.hpp"
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/memory/memory.hpp"
+#include "log-merger/model/kernel_access_totals.hpp"
 
 namespace uctrace::merge {
 
@@ -293,14 +294,10 @@ void note_disagreements(Job& job) {
 Json gpu_initiated_json(const Job& job) {
   const std::vector<KernelAccessRow>& rows = job.run.kernel_accesses;
   if (rows.empty()) return nullptr;
-  std::uint64_t endpoints = 0, bytes = 0;
-  for (const KernelAccessRow& row : rows) {
-    endpoints += row.local_address == 0 && row.remote_address == 0;
-    bytes += row.bytes;
-  }
-  return {{"endpoints", endpoints},
-          {"buffers", rows.size() - endpoints},
-          {"bytes", bytes},
+  const KernelAccessTotals totals = totals_of(rows);
+  return {{"endpoints", totals.endpoints},
+          {"buffers", totals.buffers},
+          {"bytes", totals.bytes},
           {"moved_bytes", nullptr}};
 }
 

@@ -7,6 +7,7 @@
 
 #include "event-log/format/ucp_names.hpp"
 #include "log-merger/memory/memory.hpp"
+#include "log-merger/model/kernel_access_totals.hpp"
 #include "log-merger/registration/registration.hpp"
 
 namespace uctrace::merge {
@@ -88,16 +89,12 @@ void add_kernel_accesses(Job& job) {
   for (const ProcessIndex process : job.logs.indexes()) AccessesOfProcess(job, process).add();
   const std::vector<KernelAccessRow>& rows = job.run.kernel_accesses;
   if (rows.empty()) return;
-  const auto endpoints = std::count_if(rows.begin(), rows.end(), [](const KernelAccessRow& row) {
-    return row.local_address == 0 && row.remote_address == 0;
-  });
-  std::uint64_t bytes = 0;
-  for (const KernelAccessRow& row : rows) bytes += row.bytes;
+  const KernelAccessTotals totals = totals_of(rows);
   job.run.notes.push_back(
       fmt::format("kernels on GPUs may move data by themselves, over {} endpoints and with {} "
                   "buffers of {} bytes "
                   "in all: what they move is not seen, and in no total here",
-                  endpoints, rows.size() - static_cast<std::size_t>(endpoints), bytes));
+                  totals.endpoints, totals.buffers, totals.bytes));
 }
 
 }  // namespace uctrace::merge
