@@ -8,7 +8,7 @@
 namespace uctrace::launcher {
 namespace {
 
-constexpr OptionTable kOptions = {
+constexpr OptionTable kHydraOptions = {
     .none =
         "V check_mpi debug disable-auto-cleanup disable-hostname-propagation disable-x enable-x "
         "envall envnone genvall genvnone hybrid-hosts info l nolocal ordered-output pmi-aggregate "
@@ -36,7 +36,7 @@ struct Scanned {
 Scanned options_of(const Words& words, std::size_t begin) {
   Scanned all;
   while (begin < words.size() && !all.unknown) {
-    OptionScan scan = scan_options(words, begin, words.size(), kOptions);
+    OptionScan scan = scan_options(words, begin, words.size(), kHydraOptions);
     all.unknown = scan.unknown;
     all.options.insert(all.options.end(), scan.options.begin(), scan.options.end());
     const auto colon =
@@ -55,7 +55,7 @@ bool restricts(const FoundOption& option) {
 bool sets(const FoundOption& option) { return option.name == "genv" || option.name == "env"; }
 
 // Whether a line that is not understood could keep the environment from the job.
-bool may_restrict(const Words& words) {
+bool hydra_may_restrict(const Words& words) {
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word.find("-genv") < 2 || word.find("-env") < 2 || word.find("-configfile") < 2;
   });
@@ -96,7 +96,7 @@ bool edit_config_file(Editor& editor, const FoundOption& option) {
     if (words.empty() || words.front()[0] == '#') continue;
     Line line(words);
     const Scanned scanned = options_of(words, 0);
-    if (scanned.unknown && may_restrict(words)) {
+    if (scanned.unknown && hydra_may_restrict(words)) {
       editor.result.unclear =
           "uctrace does not know the option '" + words[*scanned.unknown] + "' in '" + name + "'";
       return false;
@@ -121,7 +121,7 @@ bool environment_restricts(const Environment& environment) {
 
 }  // namespace
 
-const OptionTable& hydra_options() { return kOptions; }
+const OptionTable& hydra_options() { return kHydraOptions; }
 
 void edit_hydra(Editor& editor) {
   Line& line = editor.line;
@@ -129,7 +129,7 @@ void edit_hydra(Editor& editor) {
   const Scanned scanned = options_of(line.words(), begin);
   bool restricted = environment_restricts(editor.environment);
   if (scanned.unknown) {
-    const bool matters = restricted || may_restrict(line.words());
+    const bool matters = restricted || hydra_may_restrict(line.words());
     if (matters) {
       editor.result.unclear =
           "uctrace does not know the option '" + line[*scanned.unknown] + "' of Hydra";

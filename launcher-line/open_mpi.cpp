@@ -9,7 +9,7 @@
 namespace uctrace::launcher {
 namespace {
 
-constexpr OptionTable kOptions = {
+constexpr OptionTable kOpenMpiOptions = {
     .none =
         "V allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous crdebug d "
         "daemonize debug debug-daemons debug-daemons-file debug-devel disable-recovery "
@@ -53,7 +53,7 @@ std::vector<Part> parts_of(const Line& line, std::size_t begin, std::string& unc
     const auto colon = std::find(line.words().begin() + static_cast<std::ptrdiff_t>(begin),
                                  line.words().end(), ":");
     const auto end = static_cast<std::size_t>(colon - line.words().begin());
-    Part part{begin, scan_options(line.words(), begin, end, kOptions)};
+    Part part{begin, scan_options(line.words(), begin, end, kOpenMpiOptions)};
     if (part.scan.unknown) {
       unclear = "uctrace does not know the option '" + line[*part.scan.unknown] +
                 "' of Open MPI's launcher";
@@ -212,7 +212,7 @@ bool read_tune_files(const Editor& editor, const std::vector<Part>& parts, std::
 
 }  // namespace
 
-const OptionTable& open_mpi_options() { return kOptions; }
+const OptionTable& open_mpi_options() { return kOpenMpiOptions; }
 
 void edit_open_mpi(Editor& editor) {
   Line& line = editor.line;

@@ -10,7 +10,7 @@
 namespace uctrace::launcher {
 namespace {
 
-constexpr OptionTable kOptions = {
+constexpr OptionTable kSlurmOptions = {
     .none =
         "E H O Q V X Z contiguous disable-status exact external-launcher help h hold label l "
         "multi-prog no-allocate overcommit overlap oversubscribe preserve-env pty "
@@ -67,23 +67,23 @@ std::string edited_export(const std::string& list, const Editor& editor, std::st
   return join(kept, ',');
 }
 
-bool may_restrict(const Words& words) {
+bool slurm_may_restrict(const Words& words) {
   return std::any_of(words.begin(), words.end(),
                      [](const std::string& word) { return word.starts_with("--exp"); });
 }
 
 }  // namespace
 
-const OptionTable& slurm_options() { return kOptions; }
+const OptionTable& slurm_options() { return kSlurmOptions; }
 
 void edit_slurm(Editor& editor) {
   Line& line = editor.line;
   std::string otherwise;
   const std::optional<std::string> of_environment = editor.environment.get("SLURM_EXPORT_ENV");
   for (std::size_t begin = editor.launcher + 1; begin <= line.size();) {
-    const OptionScan scan = scan_options(line.words(), begin, line.size(), kOptions);
+    const OptionScan scan = scan_options(line.words(), begin, line.size(), kSlurmOptions);
     if (scan.unknown) {
-      if (of_environment || may_restrict(line.words())) {
+      if (of_environment || slurm_may_restrict(line.words())) {
         editor.result.unclear =
             "uctrace does not know the option '" + line[*scan.unknown] + "' of srun";
       }

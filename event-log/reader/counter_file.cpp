@@ -21,7 +21,7 @@ namespace {
 using Cause = FileError::Cause;
 using Words = std::vector<std::uint64_t>;
 
-[[noreturn]] void refuse(const std::string& name, Cause cause, std::string why,
+[[noreturn]] void refuse_counters(const std::string& name, Cause cause, std::string why,
                          std::string to_do = "record the run again, or leave this file out") {
   throw FileError(cause, {"cannot read the counters " + name, std::move(why), std::move(to_do)});
 }
@@ -33,7 +33,7 @@ std::size_t read_start(int fd, void* to, std::size_t bytes, const std::string& n
     const ssize_t n = pread(fd, static_cast<char*>(to) + got, bytes - got, static_cast<off_t>(got));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
-      refuse(name, Cause::system, std::strerror(errno), "check the path and its permissions");
+      refuse_counters(name, Cause::system, std::strerror(errno), "check the path and its permissions");
     }
     if (n == 0) break;
     got += static_cast<std::size_t>(n);
@@ -45,24 +45,24 @@ CounterPage read_page(int fd, const std::string& name) {
   CounterPage page{};
   const std::size_t got = read_start(fd, &page, sizeof page, name);
   if (got < sizeof page || page.magic == 0) {
-    refuse(name, Cause::unfinished, "its process had not begun to write it", "leave this file out");
+    refuse_counters(name, Cause::unfinished, "its process had not begun to write it", "leave this file out");
   }
   if (page.magic == __builtin_bswap64(kCounterMagic)) {
-    refuse(name, Cause::foreign, "it comes from a machine of the other byte order",
+    refuse_counters(name, Cause::foreign, "it comes from a machine of the other byte order",
            "read it on a machine like the one that wrote it");
   }
   if (page.magic != kCounterMagic) {
-    refuse(name, Cause::foreign, "it is not a counter file of uctrace", "name a data folder");
+    refuse_counters(name, Cause::foreign, "it is not a counter file of uctrace", "name a data folder");
   }
   if (page.version != kCounterVersion) {
-    refuse(name, Cause::foreign,
+    refuse_counters(name, Cause::foreign,
            "it has version " + std::to_string(page.version) + ", this uctrace reads version " +
                std::to_string(kCounterVersion),
            "read it with the uctrace that wrote it");
   }
   if (page.page_bytes != kCounterPageBytes || page.storage > Storage::drained || page.closed > 1 ||
       page.world_rank < -1 || page.world_size < 0) {
-    refuse(name, Cause::unfinished, "its first page is damaged");
+    refuse_counters(name, Cause::unfinished, "its first page is damaged");
   }
   return page;
 }
@@ -99,9 +99,9 @@ std::size_t size_of(int fd) {
 Words read_words(int fd, const CounterPage& page, const std::string& name) {
   const std::size_t bytes = page.written_bytes;
   if (bytes < kCounterPageBytes || bytes % sizeof(std::uint64_t) != 0) {
-    refuse(name, Cause::unfinished, "its first page is damaged");
+    refuse_counters(name, Cause::unfinished, "its first page is damaged");
   }
-  if (size_of(fd) < bytes) refuse(name, Cause::unfinished, "it is cut short");
+  if (size_of(fd) < bytes) refuse_counters(name, Cause::unfinished, "it is cut short");
   Words words(bytes / sizeof(std::uint64_t));
   if (page.storage == Storage::mapped && page.closed == 0) {
     const Mapping mapping(fd, bytes);
@@ -111,7 +111,7 @@ Words read_words(int fd, const CounterPage& page, const std::string& name) {
     }
   }
   if (read_start(fd, words.data(), bytes, name) < bytes) {
-    refuse(name, Cause::unfinished, "it is cut short");
+    refuse_counters(name, Cause::unfinished, "it is cut short");
   }
   return words;
 }
@@ -258,7 +258,7 @@ CounterFile::CounterFile(const std::filesystem::path& path) : name_(path.string(
   if (!regular.is_open()) throw regular.failure(name_);
   fd_ = open(regular.path_to_open(name_).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd_ < 0) {
-    refuse(name_, Cause::system, std::strerror(errno), "check the path and its permissions");
+    refuse_counters(name_, Cause::system, std::strerror(errno), "check the path and its permissions");
   }
   try {
     read_page(fd_, name_);
@@ -283,7 +283,7 @@ CounterSnapshot CounterFile::read() const {
   snapshot.page = record_at<CounterPage>(all);
   snapshot.file_bytes = all.size_bytes();
   if (!take_sections(snapshot, all.subspan(kCounterPageBytes / sizeof(std::uint64_t)))) {
-    refuse(name_, Cause::unfinished, "its sections are damaged");
+    refuse_counters(name_, Cause::unfinished, "its sections are damaged");
   }
   return snapshot;
 }

@@ -173,7 +173,7 @@ std::string command_of(const Job& job) {
   return shell_line(words);
 }
 
-const char* name_of(log::Storage storage) {
+const char* word_of(log::Storage storage) {
   switch (storage) {
     case log::Storage::mapped:
       return "mapped";
@@ -283,7 +283,7 @@ void describe_run(Job& job, const Found& found) {
   for (const ProcessLog& log : job.logs) {
     hosts.insert(plain_text(log.file.host()));
     log_bytes += log.file.size_bytes();
-    ways.insert(name_of(log.file.page().storage));
+    ways.insert(word_of(log.file.page().storage));
     file_systems.insert(log::file_system_of(log.file.page().file_system).name);
   }
 

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-const char* name_of(log::Clock clock) {
+const char* word_of(log::Clock clock) {
   switch (clock) {
     case log::Clock::tsc:
       return "tsc";
@@ -110,7 +110,7 @@ Json clock_json(const Job& job) {
   if (known) {
     error = job.clock_error_ns;
   }
-  return {{"source", job.logs.empty() ? "none" : name_of(job.logs.front().file.page().clock)},
+  return {{"source", job.logs.empty() ? "none" : word_of(job.logs.front().file.page().clock)},
           {"max_error_ns", error},
           {"violations", total_messages(job.findings.violations)},
           {"within_error", job.findings.early_within_error},

@@ -9,6 +9,7 @@
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/model/quantities.hpp"
+#include "log-merger/mpi/open_calls.hpp"
 
 namespace uctrace::merge {
 
@@ -16,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* name_of(log::SwitchCause cause) {
+const char* word_of(log::SwitchCause cause) {
   switch (cause) {
     case log::SwitchCause::pcontrol:
       return "pcontrol";
@@ -28,8 +29,6 @@ const char* name_of(log::SwitchCause cause) {
   }
   return "start";
 }
-
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 // Of a process: from its first anchor to its last.
 struct Span {
@@ -125,8 +124,8 @@ nlohmann::ordered_json windows_json(const Job& job) {
                       {"rank", log.rank() < 0 ? Json(nullptr) : Json(log.rank())},
                       {"begin_ns", span.begin_ns},
                       {"end_ns", closed ? Json(span.end_ns) : Json(nullptr)},
-                      {"opened_by", name_of(window.opened_by)},
-                      {"closed_by", closed ? Json(name_of(window.closed_by)) : Json(nullptr)}});
+                      {"opened_by", word_of(window.opened_by)},
+                      {"closed_by", closed ? Json(word_of(window.closed_by)) : Json(nullptr)}});
     }
   }
   return list;

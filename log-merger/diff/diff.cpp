@@ -48,20 +48,20 @@ std::optional<Change::Each> each_of(const Band& band) {
   return Change::Each{band.low_ns / events, band.middle_ns / events, band.high_ns / events};
 }
 
-using SettingValue = std::optional<std::string>;
+using SettingText = std::optional<std::string>;
 
 bool is_of_ranks(const RunSetting& setting) {
   return std::any_of(setting.values.begin(), setting.values.end(),
                      [](const RunSetting::Value& value) { return !value.ranks.empty(); });
 }
 
-SettingValue value_of_all(const RunSetting& setting) {
+SettingText value_of_all(const RunSetting& setting) {
   return setting.values.empty() ? std::nullopt : setting.values.front().value;
 }
 
 // A value without ranks is that of all others.
-SettingValue value_of(const RunSetting& setting, std::int64_t rank) {
-  SettingValue of_others;
+SettingText value_of(const RunSetting& setting, std::int64_t rank) {
+  SettingText of_others;
   for (const RunSetting::Value& value : setting.values) {
     if (value.ranks.empty()) of_others = value.value;
     if (std::binary_search(value.ranks.begin(), value.ranks.end(), rank)) return value.value;
@@ -70,7 +70,7 @@ SettingValue value_of(const RunSetting& setting, std::int64_t rank) {
 }
 
 // "tcp on 3, not set on 0-2".
-SettingValue words_of(const RunSetting& setting) {
+SettingText words_of(const RunSetting& setting) {
   if (!is_of_ranks(setting)) return value_of_all(setting);
   std::string words;
   for (const RunSetting::Value& value : setting.values) {
@@ -128,14 +128,14 @@ class Comparing {
     }
   }
 
-  void add_setting(const std::string& name, const SettingValue& a, const SettingValue& b,
+  void add_setting(const std::string& name, const SettingText& a, const SettingText& b,
                    const std::string& ranks) {
     if (a != b) diff_.settings.push_back({name, a, b, ranks});
   }
 
   // A row for all ranks that have the same two values.
   void compare_by_rank(const std::string& name, const RunSetting& a, const RunSetting& b) {
-    std::map<std::pair<SettingValue, SettingValue>, std::vector<std::int64_t>> ranks;
+    std::map<std::pair<SettingText, SettingText>, std::vector<std::int64_t>> ranks;
     for (std::size_t rank = 0; rank < a_.ranks; ++rank) {
       const auto number = static_cast<std::int64_t>(rank);
       ranks[{value_of(a, number), value_of(b, number)}].push_back(number);

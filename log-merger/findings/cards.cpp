@@ -12,7 +12,7 @@ namespace uctrace::findings {
 namespace {
 
 constexpr double kMost = 0.8;  // of a host's bytes, by one card
-constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kLeastHostBytes = std::uint64_t{1} << 20;
 
 std::uint64_t bytes_of(const GpuNic& row) { return row.out_bytes + row.in_bytes; }
 
@@ -49,7 +49,7 @@ void one_card_carries_most(const Facts& facts, Found& found) {
     const auto most =
         std::max_element(host.bytes.begin(), host.bytes.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (sum < kLeastBytes || static_cast<double>(most->second) < kMost * static_cast<double>(sum)) {
+    if (sum < kLeastHostBytes || static_cast<double>(most->second) < kMost * static_cast<double>(sum)) {
       continue;
     }
     ++hosts;

@@ -1,6 +1,6 @@
 """Each header compiles alone: who includes it need include nothing before. One that a source of the same
-name includes first was compiled so by the build; the others are compiled here, with the options of a source
-that includes them.
+name includes first was compiled so by the build, if that source is not compiled together with others; the other
+headers are compiled here, with the options of a source that includes them.
 
     check_headers_alone.py BUILD [HEADER ...]"""
 
@@ -11,6 +11,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
+from os.path import relpath
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +38,8 @@ def names_of(header):
     return {header, Path(header).name}
 
 
-def is_included_first(header):
-    source = next((s for s in (ROOT / header).parent.glob(Path(header).stem + ".c*")), None)
+def is_included_first(header, compiled):
+    source = next((s for s in (ROOT / header).parent.glob(Path(header).stem + ".c*") if s in compiled), None)
     first = INCLUDE.search(source.read_text()) if source else None
     return first is not None and first.group(1) in names_of(header)
 
@@ -77,13 +78,13 @@ def includers(entries):
 
 def failure_of(header, entry, folder):
     language = "c" if entry["file"].endswith(".c") else "cpp"
-    # A file and an object, not a pipe and a check of syntax: so a compiler cache may know the answer.
+    # A file and an object, not a pipe and a check of syntax, and relative paths: so a compiler cache may know it.
     source = folder / f"{header.replace('/', '_')}.{language}"
-    source.write_text(f'#include "{ROOT / header}"\n')
+    source.write_text(f'#include "{header}"\n')
     # A header of static functions uses none of them.
     command = [*options_of(entry), "-Wno-unused-function", "-Wno-unused-variable", "-O0", "-g0",
                *(["-Werror=implicit-function-declaration"] if language == "c" else []),
-               "-c", source, "-o", source.with_suffix(".o")]
+               "-c", relpath(source, entry["directory"]), "-o", source.with_suffix(".o")]
     done = subprocess.run(command, cwd=entry["directory"], check=False, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return f"{header}:\n{done.stderr}" if done.returncode != 0 else None
@@ -99,7 +100,8 @@ def main(build, *chosen):
     # A source that is compiled several times is looked through once.
     entries = {entry["file"]: entry for entry in json.loads(Path(build, "compile_commands.json").read_text())}
     known = includers(entries.values())
-    headers = [h for h in chosen or headers_of_the_tree() if h not in NOT_ALONE and not is_included_first(h)]
+    compiled = {(Path(entry["directory"]) / entry["file"]).resolve() for entry in entries.values()}
+    headers = [h for h in chosen or headers_of_the_tree() if h not in NOT_ALONE and not is_included_first(h, compiled)]
     entry_of = {h: known.get(h, FOR_C if h.endswith(".h") else FOR_CPP) for h in headers}
     folder = Path(build, "headers-alone").resolve()
     folder.mkdir(exist_ok=True)

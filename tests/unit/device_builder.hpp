@@ -29,6 +29,8 @@ inline Index add_gpu(JobBuilder& builder, const std::string& bus) {
   return static_cast<Index>(run.gpus.size()) - 1;
 }
 
+inline MemoryPlace on_gpu(Index gpu) { return {MemoryKind::gpu, gpu}; }
+
 // Memory of a process that has a driver. `from_ns`, `alive_ns`: as in KnownMemory.
 struct Life {
   std::int64_t from_ns = 0, alive_ns = INT64_MAX;

@@ -33,6 +33,8 @@ struct Rank : ProcessIndex {
 
 namespace uctrace::merge::test {
 
+constexpr std::uint64_t kAllTagBits = ~std::uint64_t{0};
+
 class JobBuilder {
  public:
   static constexpr std::uint64_t kFirstUid = 100;
@@ -108,7 +110,7 @@ class JobBuilder {
 
   // A receive that took a message with `sender_tag`.
   UcpIndex receive(Rank at, std::uint64_t sender_tag, std::uint64_t bytes, std::uint64_t tick) {
-    const UcpIndex index = open_receive(at, sender_tag, ~std::uint64_t{0}, tick);
+    const UcpIndex index = open_receive(at, sender_tag, kAllTagBits, tick);
     UcpOp& op = ucp(index);
     op.ended = op.completed = true;
     op.end_status = 0;

@@ -87,11 +87,11 @@ class Sender {
   Rank process_;
 };
 
-struct RandomJob {
+struct RandomActiveJob {
   static constexpr int kSenders = 3;
 
   // `untold_of`: one in so many says nothing of its content, 0 = none. `lost`: some never arrive.
-  RandomJob(std::uint64_t seed, std::uint64_t untold_of, bool lost) : builder(1 + kSenders) {
+  RandomActiveJob(std::uint64_t seed, std::uint64_t untold_of, bool lost) : builder(1 + kSenders) {
     Random random(seed);
     std::deque<Sender> senders;
     for (int i = 1; i <= kSenders; ++i) senders.emplace_back(builder, i);
@@ -132,7 +132,7 @@ struct Found {
 };
 
 // No exact pair is wrong; where all is told, those that look like no other sender's are exact.
-Found check(RandomJob& random, bool all_told) {
+Found check(RandomActiveJob& random, bool all_told) {
   Found found;
   match_messages(random.builder.job);
   for (const auto& [send, look] : random.looks) {
@@ -154,7 +154,7 @@ TEST_CASE("active messages of several senders are told apart by their content") 
   Found all;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
-    RandomJob random(seed, 0, seed % 2 == 0);
+    RandomActiveJob random(seed, 0, seed % 2 == 0);
     const Found found = check(random, true);
     all.exact += found.exact;
     all.ambiguous += found.ambiguous;
@@ -167,7 +167,7 @@ TEST_CASE("contents that some messages do not tell make no pair exact that is wr
   Found all;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
-    RandomJob random(seed, 30, seed % 2 == 0);
+    RandomActiveJob random(seed, 30, seed % 2 == 0);
     const Found found = check(random, false);
     all.exact += found.exact;
     all.ambiguous += found.ambiguous;
@@ -180,7 +180,7 @@ TEST_CASE("whatever was dropped, no pair of active messages is exact that is wro
   std::size_t doubtful = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
-    RandomJob random(seed, 0, seed % 2 == 0);
+    RandomActiveJob random(seed, 0, seed % 2 == 0);
     Random drops(seed);
     random.builder.drop_some(drops);
     check(random, false);

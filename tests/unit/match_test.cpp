@@ -13,10 +13,10 @@ namespace uctrace::merge {
 namespace {
 
 using test::JobBuilder;
+using test::kAllTagBits;
 using Random = std::mt19937_64;
 using Pairs = std::map<UcpIndex, UcpIndex>;  // send -> receive
 
-constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 
 // One worker's receives and the messages that nobody wanted yet.
 class Worker {
@@ -98,7 +98,7 @@ struct RandomJob {
           }
           break;
         case 3: {
-          static constexpr std::uint64_t kMasks[] = {kAllBits, 0xffffffff00000000u, 0xffffffffu, 0};
+          static constexpr std::uint64_t kMasks[] = {kAllTagBits, 0xffffffff00000000u, 0xffffffffu, 0};
           receives.push_back(
               builder.open_receive(0, source << 32 | tag, kMasks[random() % 4], tick));
           worker.post(receives.back());
@@ -238,7 +238,7 @@ TEST_CASE("a pair is not exact where another receive may have come in between") 
   const UcpIndex first = builder.send(0, 1, 7, 8, 1), second = builder.send(0, 1, 7, 8, 2);
   const UcpIndex before = builder.receive(1, 7, 8, 10);
   SUBCASE("the next receive may have taken the second") {
-    builder.open_receive(1, 7, kAllBits, 20);
+    builder.open_receive(1, 7, kAllTagBits, 20);
     match_messages(builder.job);
     CHECK(builder.ucp(first).match == Match::exact);
     CHECK(builder.ucp(first).partner == before);
@@ -250,7 +250,7 @@ TEST_CASE("a pair is not exact where another receive may have come in between") 
     CHECK(builder.ucp(first).match == Match::ambiguous);
   }
   SUBCASE("an earlier receive was for another tag") {
-    builder.open_receive(1, 8, kAllBits, 5);
+    builder.open_receive(1, 8, kAllTagBits, 5);
     match_messages(builder.job);
     CHECK(builder.ucp(first).match == Match::exact);
   }
@@ -266,7 +266,7 @@ TEST_CASE("a pair is not exact where another receive may have come in between") 
 TEST_CASE("failed sends and receives, and lengths that differ, are no exact pair") {
   JobBuilder builder(2);
   builder.ucp(builder.send(0, 1, 7, 8, 1)).end_status = -25;
-  builder.cancelled_receive(1, 7, kAllBits, 2);
+  builder.cancelled_receive(1, 7, kAllTagBits, 2);
   const UcpIndex send = builder.send(0, 1, 7, 8, 3), receive = builder.receive(1, 7, 9, 4);
   match_messages(builder.job);
   CHECK(builder.ucp(send).partner == receive);

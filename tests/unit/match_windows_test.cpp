@@ -14,9 +14,10 @@ namespace uctrace::merge {
 namespace {
 
 using test::JobBuilder;
+using test::kAllTagBits;
 using Random = std::mt19937_64;
 
-constexpr std::uint64_t kAllBits = ~std::uint64_t{0}, kStep = 10, kSteps = 300;
+constexpr std::uint64_t kStep = 10, kSteps = 300;
 
 // Sources 1 and 2 send to 0, each in its order; the upper half of a tag is the source, as in MPI.
 // All messages are of one length, so that nothing but their order tells them apart.
@@ -33,7 +34,7 @@ struct Truth {
           on_the_way[source].push_back(builder.send(static_cast<int>(source), 0, tag, 8, tick));
           break;
         case 1: {
-          static constexpr std::uint64_t kMasks[] = {kAllBits, kAllBits, kAllBits, 0xffffffffu};
+          static constexpr std::uint64_t kMasks[] = {kAllTagBits, kAllTagBits, kAllTagBits, 0xffffffffu};
           const UcpIndex receive = builder.open_receive(0, tag, kMasks[random() % 4], tick);
           const auto found = std::find_if(unexpected.begin(), unexpected.end(),
                                           [&](UcpIndex send) { return fits(receive, send); });
@@ -271,7 +272,7 @@ TEST_CASE("times of clocks that were not measured do not move what lies side by 
 TEST_CASE("a receive whose end gave way to newer events took nothing of what is left") {
   for (const bool overwritten : {true, false}) {
     JobBuilder builder(2);
-    const UcpIndex earlier = builder.open_receive(1, 7, kAllBits, 204);  // ended at once
+    const UcpIndex earlier = builder.open_receive(1, 7, kAllTagBits, 204);  // ended at once
     const UcpIndex send = builder.send(0, 1, 7, 8, 300);
     const UcpIndex receive = builder.receive(1, 7, 8, 290);
     builder.ucp(receive).end_ns = 310;

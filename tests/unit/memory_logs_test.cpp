@@ -22,8 +22,7 @@ using test::add_driver;
 using test::add_gpu;
 using test::add_memory;
 using test::JobBuilder;
-
-MemoryPlace on_gpu(Index gpu) { return {MemoryKind::gpu, gpu}; }
+using test::on_gpu;
 
 log::GpuDevice device(std::uint16_t number, unsigned char last_of_uuid, unsigned char bus) {
   log::GpuDevice record{};

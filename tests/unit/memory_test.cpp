@@ -20,10 +20,9 @@ using test::add_driver;
 using test::add_gpu;
 using test::add_memory;
 using test::JobBuilder;
+using test::on_gpu;
 
 constexpr MemoryPlace kUnknownPlace{};
-
-MemoryPlace on_gpu(Index gpu) { return {MemoryKind::gpu, gpu}; }
 
 TEST_CASE("without a driver all memory is the host's; whether there was one must be known") {
   LogBuilder builder;
