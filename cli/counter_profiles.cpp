@@ -13,7 +13,7 @@ namespace uctrace::cli {
 namespace {
 
 bool counts(const log::CounterSnapshot& process) {
-  return live::state_of(process, live::realtime_ns()) == live::ProcessState::counting;
+  return live::may_count(live::state_of(process, live::realtime_ns()));
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ void define_elements(Function function, const Parameters& parameters, const void
   if ((parameters.field_mask & kAll) != kAll || elements == nullptr) return;
   for (std::size_t i = 0; i < parameters.count; ++i) {
     const Element element = element_at(elements, i, parameters.element_size);
+    if (element.field_mask == 0) continue;  // a gap in the list
     const auto has = [&](Element::Field field) { return (element.field_mask & field) != 0; };
     const ucp_ep_h own = has(Element::kEndpoint) ? element.endpoint : endpoint;
     uct::define_kernel_access(function,

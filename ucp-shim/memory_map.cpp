@@ -39,6 +39,14 @@ uct::CalledMemory called_memory(ucp_mem_h memory, const void* caller) {
           .bytes = attributes.length};
 }
 
+// On which GPU it is, nobody can say once UCX has freed it.
+uct::CalledMemory memory_to_unmap(ucp_mem_h memory, const void* caller) {
+  uct::CalledMemory called = called_memory(memory, caller);
+  log::Lane* lane = gpu::active() && called.address != 0 ? log::lane() : nullptr;
+  if (lane != nullptr) called.memory = gpu::memory_of(*lane, called.address);
+  return called;
+}
+
 // Defines it, or takes note that it is still there.
 void find_memory(ucp_mem_h memory, const void* caller) {
   if (!gpu::active()) gpu::look_for_drivers(caller);
@@ -61,6 +69,7 @@ UCTRACE_EXPORT ucs_status_t ucp_mem_map(ucp_context_h context, const ucp_mem_map
   const void* caller = __builtin_return_address(0);
   uct::MemoryCall call(log::MemoryFunction::ucp_mem_map, caller);
   const ucs_status_t status = ucp::original_map.get(caller)(context, params, memory);
+  call.end_now();
   const bool is_mapped = status == UCS_OK;
   call.done(status, is_mapped && call.is_recorded() ? ucp::called_memory(*memory, caller)
                                                     : uct::CalledMemory{});
@@ -79,6 +88,7 @@ UCTRACE_EXPORT ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memor
   }
   uct::MemoryCall call(log::MemoryFunction::ucp_mem_unmap, caller);
   const uct::CalledMemory unmapped =
-      call.is_recorded() ? ucp::called_memory(memory, caller) : uct::CalledMemory{};
+      call.is_recorded() ? ucp::memory_to_unmap(memory, caller) : uct::CalledMemory{};
+  call.begin_now();
   return call.done(ucp::original_unmap.get(caller)(context, memory), unmapped);
 }

@@ -9,6 +9,7 @@
 #include "interpose/export.hpp"
 #include "interpose/fork_lock.hpp"
 #include "interpose/original.hpp"
+#include "uct-shim/memory_calls.hpp"
 
 namespace uctrace::uct {
 
@@ -42,14 +43,16 @@ void remember_domain(uct_md_h handle, const char* name) {
   place->handle = handle;
 }
 
-// Whose names the log has: the handle, and the number of the log in the bits above. A handle that
-// has to give way to another one in its place is told once more.
-constexpr std::size_t kTold = 64;
-constinit std::atomic<std::uint64_t> told[kTold]{};
+// Whose names the log has: the handle, and the number of the log in the bits above, in one of four
+// places that it may have. A handle that has to give way to another one is told once more.
+constexpr std::size_t kSets = 64, kPlaces = 4;
+struct Told {
+  std::atomic<std::uint64_t> places[kPlaces];
+  std::atomic<std::uint32_t> next;
+};
+constinit Told told[kSets]{};
 
-std::uint64_t number_of(const void* handle) { return reinterpret_cast<std::uint64_t>(handle); }
-
-std::atomic<std::uint64_t>& place_of(const void* handle) {
+Told& set_of(const void* handle) {
   return told[(number_of(handle) >> 4) * 0x9E3779B97F4A7C15u >> 58];
 }
 
@@ -58,13 +61,26 @@ std::uint64_t telling(const void* handle) {
 }
 
 bool is_told(const void* handle) {
-  return place_of(handle).load(std::memory_order_relaxed) == telling(handle);
+  for (const std::atomic<std::uint64_t>& place : set_of(handle).places) {
+    if (place.load(std::memory_order_relaxed) == telling(handle)) return true;
+  }
+  return false;
 }
 
 void tell(const void* handle, const char* name) {
   if (name[0] == '\0') return;
-  place_of(handle).store(telling(handle), std::memory_order_relaxed);
+  Told& set = set_of(handle);
+  const std::uint32_t place = set.next.fetch_add(1, std::memory_order_relaxed) % kPlaces;
+  set.places[place].store(telling(handle), std::memory_order_relaxed);
   log::define_text(log::TextKind::memory_domain, number_of(handle), name, strlen(name));
+}
+
+// The handle is another domain's from now on.
+void forget(const void* handle) {
+  for (std::atomic<std::uint64_t>& place : set_of(handle).places) {
+    std::uint64_t known = telling(handle);
+    place.compare_exchange_strong(known, 0, std::memory_order_relaxed);
+  }
 }
 
 constinit Original<decltype(&::uct_component_query)> original_query{"uct_component_query"};
@@ -107,8 +123,7 @@ UCTRACE_EXPORT ucs_status_t uct_md_open(uct_component_h component, const char* n
       uct::original_open.get(__builtin_return_address(0))(component, name, config, domain);
   if (status == UCS_OK) {
     uct::remember_domain(*domain, name);
-    // The handle may have been that of another domain.
-    uct::place_of(*domain).store(0, std::memory_order_relaxed);
+    uct::forget(*domain);
   }
   return status;
 }

@@ -1,5 +1,6 @@
 #include "uct-shim/kernel_access.hpp"
 
+#include <errno.h>
 #include <uct/api/uct.h>
 
 #include "device-attributor/device_attributor.hpp"
@@ -28,9 +29,11 @@ constinit Original<Release> original_release{"uct_md_mem_elem_release"};
 }  // namespace
 
 void define_kernel_access(log::MemoryFunction function, const KernelAccess& access) {
+  const int saved_errno = errno;
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     log::count_without_lane(log::DropKind::definition);
+    errno = saved_errno;
     return;
   }
   const log::MemoryId memory = access.local != 0 && gpu::active()
@@ -46,6 +49,7 @@ void define_kernel_access(log::MemoryFunction function, const KernelAccess& acce
     log::publish(record, log::RecordType::kernel_access, sizeof *record / 8,
                  static_cast<std::uint16_t>(function), memory);
   }
+  errno = saved_errno;
 }
 
 }  // namespace uctrace::uct

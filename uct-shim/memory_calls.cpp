@@ -46,6 +46,22 @@ bool is_of_recorded_ucx(const void* caller) {
   return is_supported;
 }
 
+// A fork child records nothing before it starts UCX itself. What it gives back of its parent's is no
+// start.
+bool is_wanted(MemoryFunction function) {
+  switch (log::action_of(function)) {
+    case log::MemoryAction::deregistration:
+    case log::MemoryAction::key_release:
+    case log::MemoryAction::unmapping:
+    case log::MemoryAction::kernel_release:
+      if (log::log_number() == 0) return false;
+      break;
+    default:
+      break;
+  }
+  return layer_wanted();
+}
+
 bool is_left_out(MemoryFunction function) {
   if (interpose::leave_out() == nullptr) return false;
   const std::string_view name = log::kMemoryFunctionNames[static_cast<std::size_t>(function)];
@@ -56,25 +72,30 @@ bool is_left_out(MemoryFunction function) {
 
 MemoryCall::MemoryCall(MemoryFunction function, const void* caller)
     : function_(function),
-      is_recorded_(layer_wanted() && !log::counts_only() && is_of_recorded_ucx(caller) &&
+      is_recorded_(is_wanted(function) && !log::counts_only() && is_of_recorded_ucx(caller) &&
                    !log::is_off_for_good(log::Layer::uct) && !is_left_out(function)),
       start_tick_(is_recorded_ ? log::now() : 0) {}
 
 ucs_status_t MemoryCall::done(ucs_status_t status, const CalledMemory& memory) {
   if (!is_recorded_) return status;
-  const std::uint64_t end_tick = log::now();
   const int saved_errno = errno;
+  const std::uint64_t end_tick = end_tick_ != 0 ? end_tick_ : log::now();
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     log::count_without_lane(log::DropKind::uct);
+    errno = saved_errno;
     return status;
   }
+  // Where there is no address, the length is none either: UCX registers the whole address space as
+  // SIZE_MAX bytes from 0.
+  const std::uint64_t bytes = memory.address != 0 ? memory.bytes : 0;
   ++lane->counters().memory_calls;
   if (status == UCS_OK && log::action_of(function_) == log::MemoryAction::registration) {
-    lane->counters().registered_bytes += memory.bytes;
+    lane->counters().registered_bytes += bytes;
   }
-  const bool asks = memory.address != 0 && gpu::active();
-  const log::MemoryId place = asks ? gpu::memory_of(*lane, memory.address) : log::kMemoryNotAsked;
+  const bool asks =
+      memory.memory == log::kMemoryNotAsked && memory.address != 0 && gpu::active();
+  const log::MemoryId place = asks ? gpu::memory_of(*lane, memory.address) : memory.memory;
   if (auto* record = lane->reserve<log::MemoryCall>(log::DropKind::uct)) {
     const Context& context = thread_state.context;
     record->start_tick = start_tick_;
@@ -82,7 +103,7 @@ ucs_status_t MemoryCall::done(ucs_status_t status, const CalledMemory& memory) {
     record->domain = memory.domain;
     record->key = memory.key;
     record->address = memory.address;
-    record->bytes = memory.bytes;
+    record->bytes = bytes;
     record->origin = context.origin;
     record->memory = place;
     const unsigned source = log::UctOperation::source_of(context.kind, context.route);
@@ -132,7 +153,9 @@ class DomainCall : public MemoryCall {
  public:
   DomainCall(MemoryFunction function, uct_md_h domain, const void* caller)
       : MemoryCall(function, caller), domain_(domain) {
-    if (is_recorded()) tell_domain(domain);
+    if (!is_recorded()) return;
+    tell_domain(domain);
+    begin_now();
   }
 
   ucs_status_t made(ucs_status_t status, const uct_mem_h* memory, const void* address,
@@ -152,7 +175,9 @@ class KeyCall : public MemoryCall {
  public:
   KeyCall(MemoryFunction function, uct_component_h component, const void* caller)
       : MemoryCall(function, caller), component_(component) {
-    if (is_recorded()) tell_component(component, caller);
+    if (!is_recorded()) return;
+    tell_component(component, caller);
+    begin_now();
   }
 
   ucs_status_t about(ucs_status_t status, uct_rkey_t key) {

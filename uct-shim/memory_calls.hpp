@@ -20,6 +20,8 @@ namespace uctrace::uct {
 // What a call is about; as in log::MemoryCall, 0 = the call does not say.
 struct CalledMemory {
   std::uint64_t domain = 0, key = 0, address = 0, bytes = 0;
+  // Asked before the call where memory may be gone after it.
+  log::MemoryId memory = log::kMemoryNotAsked;
 };
 
 inline std::uint64_t number_of(const void* handle) {
@@ -40,6 +42,15 @@ class MemoryCall {
   // Returns `status`; keeps errno.
   ucs_status_t done(ucs_status_t status, const CalledMemory& memory);
 
+  // What is the recorder's own lies outside of the measured time: these begin and end it anew.
+  // Without end_now(), done() ends it.
+  void begin_now() {
+    if (is_recorded_) start_tick_ = log::now();
+  }
+  void end_now() {
+    if (is_recorded_) end_tick_ = log::now();
+  }
+
   // False where nothing is recorded: what only the record needs may be left out.
   bool is_recorded() const { return is_recorded_; }
 
@@ -47,6 +58,7 @@ class MemoryCall {
   log::MemoryFunction function_;
   bool is_recorded_;
   std::uint64_t start_tick_;
+  std::uint64_t end_tick_ = 0;
 };
 
 }  // namespace uctrace::uct

@@ -17,8 +17,8 @@ void Grammar::add_serve() {
   add_number(verb, "--port", serve_.port, "Port, 0 for any that is free [29464]");
   verb.add_flag("--wait", serve_.waits, "Start before the job does");
   add_number(verb, "--max-series", serve_.most_series,
-             "Pairs of ranks, communicators, ... that are told one by one, of each; the others "
-             "are summed [10000]");
+             "Most series of each kind (pairs of ranks, communicators, ...); the rest are summed "
+             "in one [10000]");
 }
 
 }  // namespace uctrace::cli

@@ -153,8 +153,7 @@ int HttpServer::time_to_wait() const {
   return static_cast<int>(std::max<decltype(left)>(left, 0));
 }
 
-void HttpServer::drop_late() {
-  const Clock::time_point now = Clock::now();
+void HttpServer::drop_late(Clock::time_point now) {
   std::erase_if(connections_, [now](const HttpConnection& connection) {
     return connection.is_over() || connection.deadline() <= now;
   });
@@ -174,10 +173,12 @@ void HttpServer::serve(const Handler& handler, int stop) {
       throw Error({.what = "cannot serve", .why = std::strerror(errno), .to_do = "start it again"});
     }
     if (polled[0].revents != 0) return;
+    // An answer may take its time: who asked while it was made was not late.
+    const Clock::time_point asked_at = Clock::now();
     for (std::size_t i = 0; i < connections_.size(); ++i) {
       if (polled[i + 2].revents != 0) connections_[i].go_on(answering);
     }
-    drop_late();
+    drop_late(asked_at);
     if (polled[1].revents != 0) take_connections();
   }
 }

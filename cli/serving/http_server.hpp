@@ -44,7 +44,7 @@ class HttpServer {
   void take_connections();
   void make_room();
   int time_to_wait() const;
-  void drop_late();
+  void drop_late(Clock::time_point now);
 
   int socket_ = -1;
   std::string shown_address_;  // in brackets, of IPv6

@@ -21,6 +21,9 @@ namespace {
 using Cause = FileError::Cause;
 using Words = std::vector<std::uint64_t>;
 
+// No job has more. A damaged number is followed no further: matrices have a place for each pair.
+constexpr std::int32_t kMostRanks = 1 << 24;
+
 [[noreturn]] void refuse_counters(const std::string& name, Cause cause, std::string why,
                          std::string to_do = "record the run again, or leave this file out") {
   throw FileError(cause, {"cannot read the counters " + name, std::move(why), std::move(to_do)});
@@ -61,7 +64,8 @@ CounterPage read_page(int fd, const std::string& name) {
            "read it with the uctrace that wrote it");
   }
   if (page.page_bytes != kCounterPageBytes || page.storage > Storage::drained || page.closed > 1 ||
-      page.world_rank < -1 || page.world_size < 0) {
+      page.world_rank < -1 || page.world_size < 0 || page.world_size > kMostRanks ||
+      page.world_rank >= kMostRanks) {
     refuse_counters(name, Cause::unfinished, "its first page is damaged");
   }
   return page;
@@ -129,18 +133,29 @@ std::string text_of(std::span<const std::uint64_t> words) {
   return plain_text({text, strnlen(text, words.size_bytes())});
 }
 
+bool is_rank(std::int64_t number) { return number >= 0 && number < kMostRanks; }
+
+bool is_of_ranks(const RankRun& run) {
+  if (run.count == 0) return true;
+  const std::int64_t last = std::int64_t{run.first} + std::int64_t{run.stride} * (run.count - 1);
+  return run.count <= kMostRanks && is_rank(run.first) && is_rank(last);
+}
+
 void take_communicator(CountedCommunicator& made, const CounterName& name,
                        std::span<const std::uint64_t> words) {
   made.size = static_cast<std::uint32_t>(name.value & kCommunicatorSizeMask);
   made.inter = (name.value & kCommunicatorInter) != 0;
   made.runs.clear();
   std::uint64_t members = 0;
+  bool are_ranks = made.size <= kMostRanks;
   for (; words.size_bytes() >= sizeof(RankRun); words = words.subspan(sizeof(RankRun) / 8)) {
     made.runs.push_back(record_at<RankRun>(words));
     members += made.runs.back().count;
+    are_ranks &= is_of_ranks(made.runs.back());
   }
-  // A list that says something else than the size does is none.
-  made.members_known = (name.value & kMembersUnknown) == 0 && members == made.size;
+  // A list that says something else than the size does is none, nor is one of what are no ranks.
+  made.members_known =
+      (name.value & kMembersUnknown) == 0 && are_ranks && members == made.size;
   if (!made.members_known) made.runs.clear();
 }
 
@@ -190,7 +205,10 @@ bool take_rows(CounterSnapshot& to, std::span<const std::uint64_t> words) {
   for (; words.size() >= kWords; words = words.subspan(kWords)) {
     const auto row = record_at<CounterRow>(words);
     if (row.key == 0) continue;
-    if (bin_of(row.key) >= kSizeBins) return false;
+    const std::uint64_t subject = subject_of(row.key);
+    const bool is_no_peer =
+        names_peer(kind_of(row.key)) && subject < kNamedPeer && subject >= kMostRanks;
+    if (bin_of(row.key) >= kSizeBins || is_no_peer) return false;
     ++to.row_count;
     to.rows[row.key] += {row.messages, row.bytes};
   }

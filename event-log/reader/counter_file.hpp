@@ -86,7 +86,7 @@ class CounterFile {
 // The counter files of a folder, by name. Throws Error where it cannot be read.
 std::vector<std::filesystem::path> counter_paths(const std::filesystem::path& folder);
 
-// All processes of a folder, in the order of their ranks and names. What cannot be read is told by
+// All processes of a folder, by the names of their files. What cannot be read is told by
 // `unread`, a line each.
 struct CounterFolder {
   std::vector<CounterFile> files;

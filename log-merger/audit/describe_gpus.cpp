@@ -292,9 +292,8 @@ void note_disagreements(Job& job) {
 }
 
 Json gpu_initiated_json(const Job& job) {
-  const std::vector<KernelAccessRow>& rows = job.run.kernel_accesses;
-  if (rows.empty()) return nullptr;
-  const KernelAccessTotals totals = totals_of(rows);
+  if (job.run.kernel_accesses.empty()) return nullptr;
+  const KernelAccessTotals totals = totals_of(job.run);
   return {{"endpoints", totals.endpoints},
           {"buffers", totals.buffers},
           {"bytes", totals.bytes},

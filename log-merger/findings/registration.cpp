@@ -21,10 +21,8 @@ void registration_is_long(const Facts& facts, Found& found) {
   for (const RegistrationSum& sum : run.registration_sums) {
     ns += static_cast<double>(sum.for_messages_ns);
     calls += sum.calls;
-    if (sum.bytes != 0) {
-      registrations += sum.calls - sum.failed;
-      first_uses += sum.first_uses;
-    }
+    registrations += sum.registrations;
+    first_uses += sum.first_uses;
     if (longest == nullptr || sum.for_messages_ns > longest->for_messages_ns) longest = &sum;
   }
   const double share = facts.share_of_time(ns);
@@ -33,10 +31,9 @@ void registration_is_long(const Facts& facts, Found& found) {
   found.push_back(
       {.rule = "registration-is-long",
        .what = fmt::format(
-           "Messages waited {} ({:.0f} % of the time of all ranks) for calls that make memory "
-           "known "
-           "to others, most of it in {} with {}; {} of {} registrations were the first of their "
-           "memory",
+           "For messages, {} ({:.0f} % of the time of all ranks) went into calls that make memory "
+           "known to others, most of it in {} with {}; {} of {} registrations were the first of "
+           "their memory",
            time_text(ns), 100 * share, run.texts[longest->function],
            longest->memory_domain == kNoText ? "UCP" : run.texts[longest->memory_domain],
            first_uses, registrations),

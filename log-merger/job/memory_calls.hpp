@@ -53,7 +53,7 @@ struct DomainName {
 
 struct MemoryCalls {
   std::vector<MemoryCall> calls;
-  std::unordered_map<std::uint64_t, std::vector<DomainName>> domains;  // by handle, then tick
+  std::unordered_map<std::uint64_t, std::vector<DomainName>> domains;  // by handle
   std::vector<log::KernelAccess> kernel_accesses;
   // Of the records.
   std::uint64_t registered_bytes = 0;

@@ -39,6 +39,19 @@ CounterTotal difference(const CounterTotal& now, const CounterTotal& before) {
 // Lists of members may be damaged, or name processes of other worlds.
 std::int32_t rank_or_nobody(std::int32_t rank) { return rank < 0 ? CountedPair::kNobody : rank; }
 
+// Without MPI and launcher no process gets a rank.
+bool may_have_ranks(const CounterSnapshot& process) {
+  return process.page.launch_size != 0 || !process.library.empty();
+}
+
+// A peer whose worker is told later. Of one that is known by a socket address alone, none is.
+bool may_be_named(const CounterSnapshot& process, std::uint64_t subject) {
+  if (subject < log::kNamedPeer || subject == log::kUnknownPeer) return false;
+  const auto peer =
+      process.peers.find(static_cast<std::uint32_t>(subject & (log::kNamedPeer - 1)));
+  return peer == process.peers.end() || peer->second != 0;
+}
+
 CounterClass class_of(CounterKind kind) {
   if (kind == CounterKind::collective_each) return CounterClass::collective;
   return static_cast<CounterClass>(static_cast<unsigned>(kind) - 1);
@@ -168,8 +181,8 @@ bool JobCounters::tell_pair(const Source& from, CounterKey key, const CounterTot
   const std::uint64_t subject = log::subject_of(key);
   const std::optional<std::int32_t> peer = from.peers.rank_of(from.snapshot, subject);
   const std::int32_t rank = from.snapshot.rank();
-  const bool may_get_rank = rank < 0 || (!peer && subject != log::kUnknownPeer);
-  if (may_get_rank && !from.is_final) return wait(key, came);
+  const bool may_get_rank = rank < 0 || (!peer && may_be_named(from.snapshot, subject));
+  if (may_get_rank && may_have_ranks(from.snapshot) && !from.is_final) return wait(key, came);
   sums_.pairs.add({.which = class_of(log::kind_of(key)),
                    .rank = rank_or_nobody(rank),
                    .peer = rank_or_nobody(peer.value_or(CountedPair::kNobody))},

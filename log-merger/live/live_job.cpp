@@ -28,6 +28,11 @@ bool is_same(const CounterSnapshot& a, const CounterSnapshot& b) {
          a.page.started_realtime_ns == b.page.started_realtime_ns && a.job() == b.job();
 }
 
+// A counter may have passed its end meanwhile.
+std::uint64_t newest(std::uint64_t before, std::uint64_t now) {
+  return (now - before) >> 63 == 0 ? now : before;
+}
+
 template <typename Row>
 std::vector<Row> reordered(std::vector<Row>&& rows, const std::vector<std::size_t>& order) {
   std::vector<Row> result;
@@ -86,11 +91,17 @@ LiveJob::FileState LiveJob::state_of_file(const fs::path& path) {
                         std::int64_t{status.st_mtim.tv_nsec}};
 }
 
-void LiveJob::update(std::size_t place, CounterSnapshot&& snapshot) {
+// A copy of the counters may be older than the one before it: nothing that was read goes down.
+void LiveJob::update(std::size_t place, CounterSnapshot&& snapshot, bool was_unreadable) {
   CounterSnapshot& now = reading_.now[place];
   LiveProcess& process = reading_.processes[place];
   tracked_[place].is_final = now.page.closed != 0;
-  process.base = Base::rows;
+  for (const auto& [key, before] : now.rows) {
+    log::CounterTotal& row = snapshot.rows[key];
+    row = {newest(before.messages, row.messages), newest(before.bytes, row.bytes)};
+  }
+  // What came while it could not be read is of no interval that we know.
+  process.base = was_unreadable ? Base::same : Base::rows;
   process.before = std::move(now.rows);
   process.file_gone = false;
   now = std::move(snapshot);
@@ -119,7 +130,7 @@ void LiveJob::take(const fs::path& path, std::set<std::string>& unreadable) {
     CounterSnapshot snapshot = log::CounterFile(path).read();
     if (known != files_.end() && is_same(reading_.now[known->second], snapshot)) {
       tracked_[known->second].file = file;
-      update(known->second, std::move(snapshot));
+      update(known->second, std::move(snapshot), unreadable_.contains(name));
     } else {
       // Another process has taken the name: what was there before keeps its last numbers.
       if (known != files_.end()) reading_.processes[known->second].file_gone = true;

@@ -95,7 +95,7 @@ class LiveJob {
 
   static FileState state_of_file(const std::filesystem::path& path);
   void take(const std::filesystem::path& path, std::set<std::string>& unreadable);
-  void update(std::size_t place, log::CounterSnapshot&& snapshot);
+  void update(std::size_t place, log::CounterSnapshot&& snapshot, bool was_unreadable);
   void add(const std::string& name, log::CounterSnapshot&& snapshot, const FileState& file);
   void keep_newest_job();
   void find_states();

@@ -1,6 +1,7 @@
 #include "log-merger/live/newest_job.hpp"
 
 #include <algorithm>
+#include <map>
 #include <system_error>
 
 #include "event-log/reader/error.hpp"
@@ -11,11 +12,17 @@ namespace fs = std::filesystem;
 using log::CounterSnapshot;
 
 std::string newest_job(const std::vector<CounterSnapshot>& processes) {
-  const auto last = std::max_element(
-      processes.begin(), processes.end(), [](const CounterSnapshot& a, const CounterSnapshot& b) {
-        return a.page.started_realtime_ns < b.page.started_realtime_ns;
-      });
-  return last == processes.end() ? std::string() : last->job();
+  // A process of an older job may start, or replace itself, while a newer job runs.
+  std::map<std::string, std::uint64_t> began_ns;
+  for (const CounterSnapshot& process : processes) {
+    const auto [job, is_first] =
+        began_ns.try_emplace(process.job(), process.page.started_realtime_ns);
+    if (!is_first) job->second = std::min(job->second, process.page.started_realtime_ns);
+  }
+  const auto last = std::max_element(began_ns.begin(), began_ns.end(), [](const auto& a, const auto& b) {
+    return a.second < b.second;
+  });
+  return last == began_ns.end() ? std::string() : last->first;
 }
 
 void refuse_without_counters(const fs::path& folder) {

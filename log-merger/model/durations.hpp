@@ -14,9 +14,9 @@ constexpr std::int64_t duration_ns(std::int64_t begin_ns, std::int64_t end_ns) {
   return end_ns > begin_ns ? std::min(end_ns - begin_ns, kLongestNs) : 0;
 }
 
-// `sum_ns` and `more_ns`: from 0 to kLongestNs.
+// `sum_ns`: from 0 to kLongestNs. What is below 0 adds nothing.
 constexpr void add_ns(std::int64_t& sum_ns, std::int64_t more_ns) {
-  sum_ns = std::min(sum_ns + more_ns, kLongestNs);
+  sum_ns = std::min(sum_ns + std::clamp<std::int64_t>(more_ns, 0, kLongestNs), kLongestNs);
 }
 
 }  // namespace uctrace

@@ -2,22 +2,24 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "log-merger/model/memory_call_rows.hpp"
+#include "event-log/format/ucp_names.hpp"
+#include "log-merger/model/model.hpp"
 
 namespace uctrace {
 
+// How often each was given; the same one may be given again.
 struct KernelAccessTotals {
   std::uint64_t endpoints = 0, buffers = 0;
   std::uint64_t bytes = 0;  // of the buffers
 };
 
-// A row that has no address is an endpoint.
-inline KernelAccessTotals totals_of(const std::vector<KernelAccessRow>& rows) {
+inline KernelAccessTotals totals_of(const Run& run) {
+  const auto function = static_cast<std::size_t>(log::MemoryFunction::uct_ep_get_device_ep);
+  const TextId of_endpoints = run.texts.find(log::kMemoryFunctionNames[function]);
   KernelAccessTotals totals;
-  for (const KernelAccessRow& row : rows) {
-    ++(row.local_address == 0 && row.remote_address == 0 ? totals.endpoints : totals.buffers);
+  for (const KernelAccessRow& row : run.kernel_accesses) {
+    ++(row.function == of_endpoints ? totals.endpoints : totals.buffers);
     totals.bytes += row.bytes;
   }
   return totals;

@@ -59,7 +59,9 @@ struct RegistrationSum {
   MemoryKind memory = MemoryKind::unknown;
   std::uint64_t calls = 0, failed = 0;
   std::uint64_t bytes = 0;       // of calls that succeeded and say which memory they are about
-  std::uint64_t first_uses = 0;  // registrations of memory that the domain never had
+  // That succeeded; one that is made by way of another function counts once.
+  std::uint64_t registrations = 0;
+  std::uint64_t first_uses = 0;  // of these: of memory that the domain never had
   std::uint64_t messages = 0;    // that calls were made for
   std::int64_t ns = 0, max_ns = 0;
   std::int64_t own_ns = 0;           // of `ns`: of calls that are not made inside other such calls

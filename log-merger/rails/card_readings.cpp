@@ -41,7 +41,8 @@ std::optional<CardReading> parse_card_reading(const NetworkText& text) {
   return reading;
 }
 
-CounterRise rise_of(std::optional<std::uint64_t> from, std::optional<std::uint64_t> to) {
+CounterRise rise_of(CardKind kind, std::optional<std::uint64_t> from,
+                    std::optional<std::uint64_t> to) {
   if (!from || !to) return {std::nullopt, Counted::unread};
   if (*to >= *from) {
     const bool stands = *to == k32Bits || *to == UINT64_MAX;
@@ -49,8 +50,10 @@ CounterRise rise_of(std::optional<std::uint64_t> from, std::optional<std::uint64
   }
   // Near the end of its range before, and at the beginning of it now: it passed the end.
   if (*from > UINT64_MAX / 2 && *to < UINT64_MAX / 2) return {*to - *from, Counted::exact};
-  if (*from <= k32Bits && *from > k32Bits / 2) {
-    return {*to + (k32Bits - *from) + 1, Counted::wrapped};
+  // InfiniBand's of 32 bits stop at their end. Of other cards, a greater rise is as likely a restart.
+  const std::uint64_t by = *to + (k32Bits - *from) + 1;
+  if (kind != CardKind::infiniband && *from <= k32Bits && by <= k32Bits / 2) {
+    return {by, Counted::wrapped};
   }
   return {std::nullopt, Counted::restarted};
 }
@@ -96,10 +99,15 @@ NetworkCard HostReadings::counted(const Card& card) const {
   }
   // A card that was not there at the start began to count when it came.
   const bool came = !card.first;
+  // Or the list of cards was not whole, which a remark says.
+  if (came && !remarks_.empty()) {
+    row.counted = Counted::unread;
+    return row;
+  }
   const CardReading zero{any.kind, {}, -1, 0, 0, 0, 0};
   const CardReading &from = came ? zero : *card.first, &to = *card.last;
-  const CounterRise sent = rise_of(from.sent, to.sent),
-                    received = rise_of(from.received, to.received);
+  const CounterRise sent = rise_of(any.kind, from.sent, to.sent),
+                    received = rise_of(any.kind, from.received, to.received);
   row.counted = std::max(sent.counted, received.counted);
   if (row.counted == Counted::unread && !to.sent && from.sent) row.counted = Counted::gone;
   if (came) row.counted = std::max(row.counted, Counted::partly);
@@ -107,8 +115,9 @@ NetworkCard HostReadings::counted(const Card& card) const {
   const std::uint64_t unit = any.kind == CardKind::infiniband ? kWordBytes : 1;
   row.counted_sent_bytes = *sent.by * unit;
   row.counted_received_bytes = *received.by * unit;
-  row.counted_sent_packets = rise_of(from.sent_packets, to.sent_packets).by.value_or(0);
-  row.counted_received_packets = rise_of(from.received_packets, to.received_packets).by.value_or(0);
+  row.counted_sent_packets = rise_of(any.kind, from.sent_packets, to.sent_packets).by.value_or(0);
+  row.counted_received_packets =
+      rise_of(any.kind, from.received_packets, to.received_packets).by.value_or(0);
   return row;
 }
 

@@ -37,7 +37,8 @@ struct CounterRise {
   std::optional<std::uint64_t> by;
   Counted counted = Counted::exact;
 };
-CounterRise rise_of(std::optional<std::uint64_t> from, std::optional<std::uint64_t> to);
+CounterRise rise_of(CardKind kind, std::optional<std::uint64_t> from,
+                    std::optional<std::uint64_t> to);
 
 // What all processes of a host read.
 class HostReadings {

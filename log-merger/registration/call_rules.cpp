@@ -46,7 +46,8 @@ void find_inner_calls(std::vector<MemoryCall>& calls) {
     call.outermost = around.empty();
     if (!around.empty()) {
       const MemoryCall& outer = *around.back();
-      call.repeats = outer.action() == call.action() && outer.domain == call.domain;
+      call.repeats = outer.action() == call.action() && outer.domain == call.domain &&
+                     outer.address == call.address && outer.bytes == call.bytes;
     }
     around.push_back(&call);
   }

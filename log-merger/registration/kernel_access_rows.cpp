@@ -2,8 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "event-log/format/ucp_names.hpp"
 #include "log-merger/memory/memory.hpp"
@@ -20,9 +21,10 @@ class AccessesOfProcess {
       : job_(job), process_(process), log_(job.logs[process]) {
     for (const MemoryCall& call : log_.memory_calls.calls) {
       if (call.action() == log::MemoryAction::kernel_release) {
-        releases_.emplace(call.key, call.start_tick);
+        releases_[call.key].push_back(call.start_tick);
       }
     }
+    for (auto& [handle, ticks] : releases_) std::sort(ticks.begin(), ticks.end());
   }
 
   void add() {
@@ -69,31 +71,28 @@ class AccessesOfProcess {
 
   // The first release of the handle that is later.
   std::int64_t end_of(const log::KernelAccess& access) const {
-    const auto [first, last] = releases_.equal_range(access.handle);
-    std::uint64_t tick = UINT64_MAX;
-    for (auto at = first; at != last; ++at) {
-      if (at->second >= access.tick) tick = std::min(tick, at->second);
-    }
-    return tick == UINT64_MAX ? -1 : log_.clock.job_ns(tick);
+    const auto ticks = releases_.find(access.handle);
+    if (ticks == releases_.end()) return -1;
+    const auto at = std::lower_bound(ticks->second.begin(), ticks->second.end(), access.tick);
+    return at == ticks->second.end() ? -1 : log_.clock.job_ns(*at);
   }
 
   Job& job_;
   ProcessIndex process_;
   ProcessLog& log_;
-  std::multimap<std::uint64_t, std::uint64_t> releases_;  // tick by handle
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> releases_;  // ticks by handle
 };
 
 }  // namespace
 
 void add_kernel_accesses(Job& job) {
   for (const ProcessIndex process : job.logs.indexes()) AccessesOfProcess(job, process).add();
-  const std::vector<KernelAccessRow>& rows = job.run.kernel_accesses;
-  if (rows.empty()) return;
-  const KernelAccessTotals totals = totals_of(rows);
+  if (job.run.kernel_accesses.empty()) return;
+  const KernelAccessTotals totals = totals_of(job.run);
   job.run.notes.push_back(
-      fmt::format("kernels on GPUs may move data by themselves, over {} endpoints and with {} "
-                  "buffers of {} bytes "
-                  "in all: what they move is not seen, and in no total here",
+      fmt::format("kernels on GPUs may move data by themselves: an endpoint was given to them {} "
+                  "times, a buffer {} times ({} bytes in all). What they move is not seen, and in "
+                  "no total here",
                   totals.endpoints, totals.buffers, totals.bytes));
 }
 

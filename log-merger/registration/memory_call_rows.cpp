@@ -158,11 +158,15 @@ void add_registration_to_waits(Job& job) {
   if (job.run.memory_calls.empty()) return;
   for (Wait& wait : job.run.waits) {
     if (wait.message < 0) continue;
-    std::int64_t lasted_ns = std::clamp<std::int64_t>(wait.ns, 0, kLongestNs);
-    add_ns(lasted_ns, std::clamp<std::int64_t>(wait.moving_ns, 0, kLongestNs));
-    const std::int64_t end_ns = wait.t_start_ns + lasted_ns;
+    // What is below the clock's bound is no claimed wait: moving begins after it.
+    const std::int64_t start_ns =
+        wait.t_start_ns + (wait.ns == 0 ? duration_ns(0, wait.unknown_ns) : 0);
+    std::int64_t lasted_ns = 0;
+    add_ns(lasted_ns, wait.ns);
+    add_ns(lasted_ns, wait.moving_ns);
+    const std::int64_t end_ns = start_ns + lasted_ns;
     for (const MemoryCallRow& call : calls_of(job.run, wait.message)) {
-      const std::int64_t begin = std::max(call.t_start_ns, wait.t_start_ns);
+      const std::int64_t begin = std::max(call.t_start_ns, start_ns);
       const std::int64_t end = std::min(call.t_end_ns, end_ns);
       if (call.outermost) add_ns(wait.registration_ns, duration_ns(begin, end));
     }

@@ -1,5 +1,6 @@
 #include "log-merger/registration/registration.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "log-merger/registration/call_rules.hpp"
@@ -15,6 +16,7 @@ class ProcessCalls {
 
   void link() {
     if (calls_.empty()) return;
+    sort_names();
     name_domains();
     find_inner_calls(calls_);
     const PairedEnds paired = pair_ends(calls_);
@@ -25,14 +27,28 @@ class ProcessCalls {
   }
 
  private:
+  // They come by lane, and a name may be told more than once.
+  void sort_names() {
+    for (auto& [handle, names] : log_.memory_calls.domains) {
+      std::stable_sort(names.begin(), names.end(), [](const DomainName& a, const DomainName& b) {
+        return a.tick < b.tick;
+      });
+      const auto is_same = [](const DomainName& a, const DomainName& b) { return a.name == b.name; };
+      names.erase(std::unique(names.begin(), names.end(), is_same), names.end());
+    }
+  }
+
   void name_domains() {
     for (MemoryCall& call : calls_) {
       const auto names = log_.memory_calls.domains.find(call.domain);
       if (names == log_.memory_calls.domains.end()) continue;
-      // The name is told right after the call has begun.
-      for (const DomainName& one : names->second) {
-        if (one.tick <= call.end_tick || call.domain_name == kNoText) call.domain_name = one.name;
-      }
+      // The name is told before the call of the domain has ended; the first one of the log holds for
+      // what another thread called meanwhile.
+      auto after = std::upper_bound(
+          names->second.begin(), names->second.end(), call.end_tick,
+          [](std::uint64_t tick, const DomainName& one) { return tick < one.tick; });
+      if (after != names->second.begin()) --after;
+      call.domain_name = after->name;
     }
   }
 
@@ -44,16 +60,24 @@ class ProcessCalls {
       if (call.route == log::Route::blocking) continue;  // whose progress serves anybody
       if (call.origin_kind == log::Origin::ucp) {
         if (const auto at = log_.ucp_by_id.find(call.origin); at != log_.ucp_by_id.end()) {
-          call.serves = at->second;
-          call.link = Link::exact;
+          tie(call, at->second, Link::exact);
         }
       } else if (call.origin_kind == log::Origin::arrival) {
         if (const auto at = by_arrival.find(call.origin); at != by_arrival.end()) {
-          call.serves = at->second;
-          call.link = Link::inferred;
+          tie(call, at->second, Link::inferred);
         }
       }
     }
+  }
+
+  // What a program calls when an operation has ended, in the callback that tells it, is not for it.
+  void tie(MemoryCall& call, UcpIndex operation, Link link) const {
+    const UcpOp& op = job_.ucp[operation];
+    const bool is_over =
+        op.ended && op.end_ns >= 0 && op.end_ns < log_.clock.job_ns(call.start_tick);
+    if (is_over) return;
+    call.serves = operation;
+    call.link = link;
   }
 
   std::unordered_map<log::Id, UcpIndex> operations_of_arrivals() const {

@@ -9,9 +9,6 @@ namespace uctrace {
 namespace {
 
 Cell known_time(std::int64_t ns) { return ns < 0 ? Cell{} : time_cell(ns); }
-Cell mean(std::int64_t sum, std::uint64_t count) {
-  return count == 0 ? Cell{} : time_cell(sum / static_cast<std::int64_t>(count));
-}
 
 }  // namespace
 
@@ -35,7 +32,7 @@ Table connection_table(const Run& run, const Connections& connections) {
   for (const ConnectionTotal& total : connections.totals) {
     table.rows.push_back({text_cell(run, total.transport), text_cell(run, total.device),
                           std::string(name_of(total.made_by)), total.endpoints, total.unused,
-                          total.connected, mean(total.wireup_ns, total.connected),
+                          total.connected, mean_time_cell(total.wireup_ns, total.connected),
                           total.connected == 0 ? Cell{} : time_cell(total.max_wireup_ns),
                           total.waited, time_cell(total.waited_ns), time_cell(total.max_waited_ns),
                           total.payload_bytes});

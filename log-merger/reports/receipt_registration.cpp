@@ -15,9 +15,11 @@ class Registrations : ReceiptPart {
   std::string text() const {
     if (message_.registration_ns == 0) return "";
     const std::int64_t took_ns = message_.t_end_ns - message_.t_start_ns;
-    const bool is_timed = message_.t_start_ns >= 0 && took_ns > 0;
-    std::string text = is_timed ? fmt::format("Of {}, ", duration(took_ns)) : "";
-    text += duration(message_.registration_ns) + " made memory known to others";
+    std::string text =
+        duration(message_.registration_ns) + " at both sides made memory known to others";
+    if (message_.t_start_ns >= 0 && took_ns > 0) {
+      text += fmt::format(" (the message took {})", duration(took_ns));
+    }
     const char* lead = ": ";
     for (const MemoryCallRow& call : calls_) {
       if (!call.outermost) continue;

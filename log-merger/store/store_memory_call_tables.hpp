@@ -68,6 +68,8 @@ struct Table<RegistrationSum> {
       column("failed", &Row::failed, "of them"),
       column("bytes", &Row::bytes, "of calls that succeeded and say which memory they are about",
              Unit::bytes),
+      column("registrations", &Row::registrations,
+             "registrations that succeeded, without those that repeat another"),
       column("first_uses", &Row::first_uses, "rows with first_use"),
       column("messages", &Row::messages, "that calls were made for"),
       column("ns", &Row::ns, "in the calls", Unit::ns),

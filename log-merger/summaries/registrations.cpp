@@ -22,6 +22,7 @@ std::vector<bool> selected_messages(const RowSource& source, const Filter& filte
 const Wanted<MemoryCallRow> kWanted = {&MemoryCallRow::message,    &MemoryCallRow::memory_domain,
                                        &MemoryCallRow::function,   &MemoryCallRow::memory,
                                        &MemoryCallRow::status,     &MemoryCallRow::bytes,
+                                       &MemoryCallRow::action,     &MemoryCallRow::repeats,
                                        &MemoryCallRow::first_use,  &MemoryCallRow::outermost,
                                        &MemoryCallRow::t_start_ns, &MemoryCallRow::t_end_ns};
 
@@ -34,6 +35,8 @@ struct Totals {
     ++total.calls;
     total.failed += !succeeded;
     if (succeeded) total.bytes += call.bytes;
+    total.registrations +=
+        succeeded && !call.repeats && call.action == MemoryCallAction::registration;
     total.first_uses += call.first_use;
     total.messages += call.message >= 0 && call.message != last_message;
     last_message = call.message;

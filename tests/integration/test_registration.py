@@ -97,7 +97,7 @@ def messages_say_what_was_registered(mpi_name):
             return  # this MPI copies all through shared memory here
         longest = max(of_message, key=of_message.get)
         told = run_well([TOOL, "messages", recording.folder, "--id", str(longest)]).stdout
-        check("Registered" in told and "made memory known to others: " in told, f"the receipt: {told}")
+        check("Registered" in told and "made memory known to others" in told, f"the receipt: {told}")
         src = str(messages[longest]["src"])
         part = report(recording.folder, "--src", src)["registration"]
         mine = [row for row in rows if row["message"] >= 0 and str(messages[row["message"]]["src"]) == src]

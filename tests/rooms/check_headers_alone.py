@@ -38,8 +38,13 @@ def names_of(header):
     return {header, Path(header).name}
 
 
-def is_included_first(header, compiled):
-    source = next((s for s in (ROOT / header).parent.glob(Path(header).stem + ".c*") if s in compiled), None)
+def compiled_together(build):
+    """Sources that scripts/compile-together gave to the compiler with others of their folder."""
+    return {ROOT / name for unit in Path(build, "together").rglob("*.cpp") for name in INCLUDE.findall(unit.read_text())}
+
+
+def is_included_first(header, together):
+    source = next((s for s in (ROOT / header).parent.glob(Path(header).stem + ".c*") if s not in together), None)
     first = INCLUDE.search(source.read_text()) if source else None
     return first is not None and first.group(1) in names_of(header)
 
@@ -82,7 +87,7 @@ def failure_of(header, entry, folder):
     source = folder / f"{header.replace('/', '_')}.{language}"
     source.write_text(f'#include "{header}"\n')
     # A header of static functions uses none of them.
-    command = [*options_of(entry), "-Wno-unused-function", "-Wno-unused-variable", "-O0", "-g0",
+    command = [*options_of(entry), "-I" + relpath(ROOT, entry["directory"]), "-Wno-unused-function", "-Wno-unused-variable", "-O0", "-g0",
                *(["-Werror=implicit-function-declaration"] if language == "c" else []),
                "-c", relpath(source, entry["directory"]), "-o", source.with_suffix(".o")]
     done = subprocess.run(command, cwd=entry["directory"], check=False, text=True,
@@ -100,8 +105,8 @@ def main(build, *chosen):
     # A source that is compiled several times is looked through once.
     entries = {entry["file"]: entry for entry in json.loads(Path(build, "compile_commands.json").read_text())}
     known = includers(entries.values())
-    compiled = {(Path(entry["directory"]) / entry["file"]).resolve() for entry in entries.values()}
-    headers = [h for h in chosen or headers_of_the_tree() if h not in NOT_ALONE and not is_included_first(h, compiled)]
+    together = compiled_together(build)
+    headers = [h for h in chosen or headers_of_the_tree() if h not in NOT_ALONE and not is_included_first(h, together)]
     entry_of = {h: known.get(h, FOR_C if h.endswith(".h") else FOR_CPP) for h in headers}
     folder = Path(build, "headers-alone").resolve()
     folder.mkdir(exist_ok=True)

@@ -4,9 +4,12 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <random>
+
+#include "event-log/reader/counter_matrix.hpp"
 
 using namespace uctrace;
 using namespace uctrace::log;
@@ -259,8 +262,16 @@ TEST_CASE("counters: a damaged word is never followed out of the file") {
     if (random() % 4 == 0) words.resize(random() % words.size());
     file.write(words);
     try {
-      CounterFile(file.path()).read();
+      const CounterSnapshot snapshot = CounterFile(file.path()).read();
       ++read;
+      for (const auto& [number, communicator] : snapshot.communicators) {
+        for (const std::int32_t member : communicator.members()) CHECK(member >= 0);
+      }
+      const CounterMatrix matrix = matrix_of({snapshot});
+      for (const auto& cells : matrix.cells) {
+        for (const auto& [pair, cell] : cells) CHECK(std::min(pair.first, pair.second) >= 0);
+      }
+      if (matrix.ranks < 1000) square_of(matrix, {CounterClass::external}, MatrixOf::bytes, true);
     } catch (const FileError&) {
       ++refused;
     }

@@ -31,7 +31,7 @@ struct Job {
   log::CounterSnapshot& add(std::int32_t rank, std::uint64_t number) {
     log::CounterSnapshot process;
     process.page.world_rank = rank;
-    process.page.world_size = kRanks;
+    process.page.world_size = process.page.launch_size = kRanks;
     process.workers = {1000 + number};
     reading.now.push_back(process);
     reading.processes.push_back({.number = number, .before = {}});
@@ -86,6 +86,24 @@ ExactTotal all_of(const LimitedSeries<CountedPair>& pairs) {
     for (const auto& [pair, total] : *part) sum += total;
   }
   return sum;
+}
+
+TEST_CASE("a program without ranks counts while it runs; a peer without a worker is nobody") {
+  Job job;
+  job.add(-1, 0);
+  job.add(2, 1);
+  log::CounterSnapshot& alone = job.reading.now[0];
+  alone.page.launch_size = 0;
+  alone.rows[to_peer(1)] = {3, 300};
+  alone.peers[1] = 77;
+  log::CounterSnapshot& ranked = job.reading.now[1];
+  ranked.rows[to_peer(1)] = {5, 500};
+  ranked.rows[to_peer(2)] = {7, 700};
+  ranked.peers[1] = 0;
+  ranked.peers[2] = 78;
+  JobCounters counters(kAll);
+  counters.take(job.reading);
+  CHECK(all_of(counters.pairs()).messages == Number{8});  // the worker 78 may yet be told
 }
 
 TEST_CASE("sums of a job are those of its increments: across 2^64, older states, lost processes") {

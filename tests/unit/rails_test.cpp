@@ -52,14 +52,16 @@ TEST_CASE("rails: what a counter rose by") {
         Case{k64 - 1, 3, Counted::exact, 5}, Case{k32 - 1, 3, Counted::wrapped, 5},
         Case{7, k32, Counted::at_least, k32 - 7}, Case{k32, k32, Counted::at_least, 0},
         Case{k32 + 9, k32 + 10, Counted::exact, 1}}) {
-    const CounterRise rise = rise_of(one.from, one.to);
+    const CounterRise rise = rise_of(CardKind::net, one.from, one.to);
     CHECK(rise.counted == one.counted);
     CHECK(rise.by == one.by);
   }
-  CHECK(rise_of(1000, 10).counted == Counted::restarted);
-  CHECK(rise_of(std::uint64_t{1} << 40, 10).counted == Counted::restarted);
-  CHECK(!rise_of(1000, 10).by);
-  CHECK(rise_of(std::nullopt, 10).counted == Counted::unread);
+  CHECK(rise_of(CardKind::net, 1000, 10).counted == Counted::restarted);
+  CHECK(rise_of(CardKind::net, std::uint64_t{1} << 40, 10).counted == Counted::restarted);
+  CHECK(rise_of(CardKind::net, 2'200'000'000u, 2'100'000'000u).counted == Counted::restarted);
+  CHECK(rise_of(CardKind::infiniband, k32 - 1, 3).counted == Counted::restarted);
+  CHECK(!rise_of(CardKind::net, 1000, 10).by);
+  CHECK(rise_of(CardKind::net, std::nullopt, 10).counted == Counted::unread);
 }
 
 TEST_CASE("rails: the first and the last reading of a host count, whoever read") {
