@@ -91,7 +91,7 @@ void add_kernel_accesses(Job& job) {
   const KernelAccessTotals totals = totals_of(job.run);
   job.run.notes.push_back(
       fmt::format("kernels on GPUs may move data by themselves: an endpoint was given to them {} "
-                  "times, a buffer {} times ({} bytes in all). What they move is not seen, and in "
+                  "times, a buffer {} times ({} bytes in all); what they move is not seen, and in "
                   "no total here",
                   totals.endpoints, totals.buffers, totals.bytes));
 }

@@ -46,7 +46,7 @@ def check_report(recording, rows):
         one = sums.setdefault((row["transport"], row["device"], row["made_by"]), Counter())
         one.update(endpoints=1, unused=row["message_operations"] == 0, waited=row["waited_ns"] > 0,
                    waited_ns=row["waited_ns"], bytes=row["payload_bytes"],
-                   connected=row["t_connected_ns"] >= 0)
+                   connected=row["t_connected_ns"] > row["t_created_ns"])
     for found in report["connections"]:
         mine = sums.pop((found["transport"], found["device"], found["made_by"]))
         for key in ("endpoints", "unused", "waited", "waited_ns", "bytes", "connected"):

@@ -327,12 +327,16 @@ TEST_CASE("messages that wait for registration are told, and whether it comes ag
                       .memory = MemoryKind::host,
                       .calls = 10,
                       .bytes = 1 << 20,
+                      .registrations = 10,
                       .first_uses = 9};
   sum.ns = sum.own_ns = sum.for_messages_ns = std::max<std::int64_t>(rank_ns / 10, 1'000'000);
-  run.registration_sums = {sum};
+  // Mappings and their ends are about the same bytes, and are no registrations.
+  const RegistrationSum mapping{.function = run.texts.intern("ucp_mem_map"), .calls = 10, .bytes = 1 << 20};
+  run.registration_sums = {sum, mapping};
   const std::string what = said(run, "registration-is-long");
   CHECK(has(what, "uct_md_mem_reg with mlx5_0"));
   CHECK(has(what, "9 of 10 registrations were the first of their memory"));
+  CHECK(!has(what, "again"));
   run.registration_sums[0].for_messages_ns = 999'999;
   CHECK(said(run, "registration-is-long").empty());
   run.registration_sums[0].for_messages_ns = rank_ns / 25;

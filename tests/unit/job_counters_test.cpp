@@ -31,7 +31,8 @@ struct Job {
   log::CounterSnapshot& add(std::int32_t rank, std::uint64_t number) {
     log::CounterSnapshot process;
     process.page.world_rank = rank;
-    process.page.world_size = process.page.launch_size = kRanks;
+    process.page.world_size = kRanks;
+    process.library = "an MPI";
     process.workers = {1000 + number};
     reading.now.push_back(process);
     reading.processes.push_back({.number = number, .before = {}});
@@ -93,7 +94,7 @@ TEST_CASE("a program without ranks counts while it runs; a peer without a worker
   job.add(-1, 0);
   job.add(2, 1);
   log::CounterSnapshot& alone = job.reading.now[0];
-  alone.page.launch_size = 0;
+  alone.library.clear();
   alone.rows[to_peer(1)] = {3, 300};
   alone.peers[1] = 77;
   log::CounterSnapshot& ranked = job.reading.now[1];
@@ -159,10 +160,7 @@ TEST_CASE("names and ranks that come late: nothing goes down, and in the end all
   std::mt19937_64 random(8);
   for (int run = 0; run < 20; ++run) {
     Job job;
-    for (int i = 0; i < kRanks; ++i) {
-      log::CounterSnapshot& process = job.add(-1, static_cast<std::uint64_t>(i));
-      for (std::uint32_t peer = 0; peer < kRanks; ++peer) process.peers[peer] = 0;
-    }
+    for (int i = 0; i < kRanks; ++i) job.add(-1, static_cast<std::uint64_t>(i));
     JobCounters counters(kAll);
     std::map<std::string, std::string> before;
     for (int round = 0; round < 60; ++round) {
