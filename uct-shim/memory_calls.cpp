@@ -46,8 +46,8 @@ bool is_of_recorded_ucx(const void* caller) {
   return is_supported;
 }
 
-// A fork child records nothing before it starts UCX itself. What it gives back of its parent's is no
-// start.
+// A fork child records nothing before it starts UCX itself. What it gives back of its parent's is
+// no start.
 bool is_wanted(MemoryFunction function) {
   switch (log::action_of(function)) {
     case log::MemoryAction::deregistration:
@@ -93,8 +93,7 @@ ucs_status_t MemoryCall::done(ucs_status_t status, const CalledMemory& memory) {
   if (status == UCS_OK && log::action_of(function_) == log::MemoryAction::registration) {
     lane->counters().registered_bytes += bytes;
   }
-  const bool asks =
-      memory.memory == log::kMemoryNotAsked && memory.address != 0 && gpu::active();
+  const bool asks = memory.memory == log::kMemoryNotAsked && memory.address != 0 && gpu::active();
   const log::MemoryId place = asks ? gpu::memory_of(*lane, memory.address) : memory.memory;
   if (auto* record = lane->reserve<log::MemoryCall>(log::DropKind::uct)) {
     const Context& context = thread_state.context;

@@ -24,8 +24,9 @@ using Words = std::vector<std::uint64_t>;
 // No job has more. A damaged number is followed no further: matrices have a place for each pair.
 constexpr std::int32_t kMostRanks = 1 << 24;
 
-[[noreturn]] void refuse_counters(const std::string& name, Cause cause, std::string why,
-                         std::string to_do = "record the run again, or leave this file out") {
+[[noreturn]] void refuse_counters(
+    const std::string& name, Cause cause, std::string why,
+    std::string to_do = "record the run again, or leave this file out") {
   throw FileError(cause, {"cannot read the counters " + name, std::move(why), std::move(to_do)});
 }
 
@@ -36,7 +37,8 @@ std::size_t read_start(int fd, void* to, std::size_t bytes, const std::string& n
     const ssize_t n = pread(fd, static_cast<char*>(to) + got, bytes - got, static_cast<off_t>(got));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
-      refuse_counters(name, Cause::system, std::strerror(errno), "check the path and its permissions");
+      refuse_counters(name, Cause::system, std::strerror(errno),
+                      "check the path and its permissions");
     }
     if (n == 0) break;
     got += static_cast<std::size_t>(n);
@@ -48,20 +50,22 @@ CounterPage read_page(int fd, const std::string& name) {
   CounterPage page{};
   const std::size_t got = read_start(fd, &page, sizeof page, name);
   if (got < sizeof page || page.magic == 0) {
-    refuse_counters(name, Cause::unfinished, "its process had not begun to write it", "leave this file out");
+    refuse_counters(name, Cause::unfinished, "its process had not begun to write it",
+                    "leave this file out");
   }
   if (page.magic == __builtin_bswap64(kCounterMagic)) {
     refuse_counters(name, Cause::foreign, "it comes from a machine of the other byte order",
-           "read it on a machine like the one that wrote it");
+                    "read it on a machine like the one that wrote it");
   }
   if (page.magic != kCounterMagic) {
-    refuse_counters(name, Cause::foreign, "it is not a counter file of uctrace", "name a data folder");
+    refuse_counters(name, Cause::foreign, "it is not a counter file of uctrace",
+                    "name a data folder");
   }
   if (page.version != kCounterVersion) {
     refuse_counters(name, Cause::foreign,
-           "it has version " + std::to_string(page.version) + ", this uctrace reads version " +
-               std::to_string(kCounterVersion),
-           "read it with the uctrace that wrote it");
+                    "it has version " + std::to_string(page.version) +
+                        ", this uctrace reads version " + std::to_string(kCounterVersion),
+                    "read it with the uctrace that wrote it");
   }
   if (page.page_bytes != kCounterPageBytes || page.storage > Storage::drained || page.closed > 1 ||
       page.world_rank < -1 || page.world_size < 0 || page.world_size > kMostRanks ||
@@ -154,8 +158,7 @@ void take_communicator(CountedCommunicator& made, const CounterName& name,
     are_ranks &= is_of_ranks(made.runs.back());
   }
   // A list that says something else than the size does is none, nor is one of what are no ranks.
-  made.members_known =
-      (name.value & kMembersUnknown) == 0 && are_ranks && members == made.size;
+  made.members_known = (name.value & kMembersUnknown) == 0 && are_ranks && members == made.size;
   if (!made.members_known) made.runs.clear();
 }
 
@@ -276,7 +279,8 @@ CounterFile::CounterFile(const std::filesystem::path& path) : name_(path.string(
   if (!regular.is_open()) throw regular.failure(name_);
   fd_ = open(regular.path_to_open(name_).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd_ < 0) {
-    refuse_counters(name_, Cause::system, std::strerror(errno), "check the path and its permissions");
+    refuse_counters(name_, Cause::system, std::strerror(errno),
+                    "check the path and its permissions");
   }
   try {
     read_page(fd_, name_);

@@ -18,8 +18,8 @@ bool is_time(Whole whole) { return whole == Whole::time || whole == Whole::messa
 // What a number is divided by before it is compared.
 double scale_of(const RunMeasures& run, Whole whole, bool same_ranks) {
   if (same_ranks) return 1;
-  const bool is_part = whole == Whole::payload || whole == Whole::messages ||
-                       whole == Whole::transfers;
+  const bool is_part =
+      whole == Whole::payload || whole == Whole::messages || whole == Whole::transfers;
   const double all = run.wholes[static_cast<std::size_t>(whole)];
   if (is_part) return all > 0 ? all / 100 : 1;
   return static_cast<double>(std::max<std::size_t>(1, run.ranks));
@@ -197,11 +197,12 @@ class Comparing {
       change.each_b = each_of(b.band);
     }
     change.verdict = verdict_on(change, whole, a.band, b.band, scale_a, scale_b);
-    (change.verdict == ChangeVerdict::change ? diff_.changes : diff_.others).push_back(std::move(change));
+    (change.verdict == ChangeVerdict::change ? diff_.changes : diff_.others)
+        .push_back(std::move(change));
   }
 
   static ChangeVerdict verdict_on(const Change& change, Whole whole, const Band& a, const Band& b,
-                            double scale_a, double scale_b) {
+                                  double scale_a, double scale_b) {
     if (change.share < kSmallShare) return ChangeVerdict::small;
     if (!is_time(whole)) {
       const double difference = std::abs(change.b - change.a);
@@ -247,8 +248,6 @@ const char* name_of(DiffUnit unit) {
   return "";
 }
 
-Diff compare(const RunMeasures& a, const RunMeasures& b) {
-  return Comparing(a, b).diff();
-}
+Diff compare(const RunMeasures& a, const RunMeasures& b) { return Comparing(a, b).diff(); }
 
 }  // namespace uctrace::diff

@@ -49,7 +49,8 @@ void one_card_carries_most(const Facts& facts, Found& found) {
     const auto most =
         std::max_element(host.bytes.begin(), host.bytes.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (sum < kLeastHostBytes || static_cast<double>(most->second) < kMost * static_cast<double>(sum)) {
+    if (sum < kLeastHostBytes ||
+        static_cast<double>(most->second) < kMost * static_cast<double>(sum)) {
       continue;
     }
     ++hosts;

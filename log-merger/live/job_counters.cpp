@@ -47,8 +47,7 @@ bool may_have_ranks(const CounterSnapshot& process) {
 // A peer whose worker is told later. Of one that is known by a socket address alone, none is.
 bool may_be_named(const CounterSnapshot& process, std::uint64_t subject) {
   if (subject < log::kNamedPeer || subject == log::kUnknownPeer) return false;
-  const auto peer =
-      process.peers.find(static_cast<std::uint32_t>(subject & (log::kNamedPeer - 1)));
+  const auto peer = process.peers.find(static_cast<std::uint32_t>(subject & (log::kNamedPeer - 1)));
   return peer == process.peers.end() || peer->second != 0;
 }
 

@@ -177,7 +177,8 @@ void LiveJob::find_states() {
     const log::CounterPage& page = reading_.now[i].page;
     LiveProcess& process = reading_.processes[i];
     process.state = state_of(reading_.now[i], now_ns);
-    if (process.state != ProcessState::ended && page.image < newest_image[process_of(reading_.now[i])]) {
+    if (process.state != ProcessState::ended &&
+        page.image < newest_image[process_of(reading_.now[i])]) {
       process.state = ProcessState::replaced;
     }
     process.is_copy = page.storage == log::Storage::drained && may_count(process.state);

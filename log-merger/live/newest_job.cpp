@@ -19,9 +19,9 @@ std::string newest_job(const std::vector<CounterSnapshot>& processes) {
         began_ns.try_emplace(process.job(), process.page.started_realtime_ns);
     if (!is_first) job->second = std::min(job->second, process.page.started_realtime_ns);
   }
-  const auto last = std::max_element(began_ns.begin(), began_ns.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto last =
+      std::max_element(began_ns.begin(), began_ns.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
   return last == began_ns.end() ? std::string() : last->first;
 }
 

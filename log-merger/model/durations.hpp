@@ -1,5 +1,5 @@
-// Sums of times. Those of a damaged log may be anything: no duration is below 0, and no sum is longer
-// than a store takes (store_ranges.hpp).
+// Sums of times. Those of a damaged log may be anything: no duration is below 0, and no sum is
+// longer than a store takes (store_ranges.hpp).
 #pragma once
 
 #include <algorithm>

@@ -58,7 +58,7 @@ struct RegistrationSum {
   TextId memory_domain = kNoText, function = kNoText;  // as of a MemoryCallRow
   MemoryKind memory = MemoryKind::unknown;
   std::uint64_t calls = 0, failed = 0;
-  std::uint64_t bytes = 0;       // of calls that succeeded and say which memory they are about
+  std::uint64_t bytes = 0;  // of calls that succeeded and say which memory they are about
   // That succeeded; one that is made by way of another function counts once.
   std::uint64_t registrations = 0;
   std::uint64_t first_uses = 0;  // of these: of memory that the domain never had

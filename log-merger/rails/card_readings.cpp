@@ -50,7 +50,8 @@ CounterRise rise_of(CardKind kind, std::optional<std::uint64_t> from,
   }
   // Near the end of its range before, and at the beginning of it now: it passed the end.
   if (*from > UINT64_MAX / 2 && *to < UINT64_MAX / 2) return {*to - *from, Counted::exact};
-  // InfiniBand's of 32 bits stop at their end. Of other cards, a greater rise is as likely a restart.
+  // InfiniBand's of 32 bits stop at their end. Of other cards, a greater rise is as likely a
+  // restart.
   const std::uint64_t by = *to + (k32Bits - *from) + 1;
   if (kind != CardKind::infiniband && *from <= k32Bits && by <= k32Bits / 2) {
     return {by, Counted::wrapped};

@@ -30,10 +30,11 @@ class ProcessCalls {
   // They come by lane, and a name may be told more than once.
   void sort_names() {
     for (auto& [handle, names] : log_.memory_calls.domains) {
-      std::stable_sort(names.begin(), names.end(), [](const DomainName& a, const DomainName& b) {
-        return a.tick < b.tick;
-      });
-      const auto is_same = [](const DomainName& a, const DomainName& b) { return a.name == b.name; };
+      std::stable_sort(names.begin(), names.end(),
+                       [](const DomainName& a, const DomainName& b) { return a.tick < b.tick; });
+      const auto is_same = [](const DomainName& a, const DomainName& b) {
+        return a.name == b.name;
+      };
       names.erase(std::unique(names.begin(), names.end(), is_same), names.end());
     }
   }
@@ -42,8 +43,8 @@ class ProcessCalls {
     for (MemoryCall& call : calls_) {
       const auto names = log_.memory_calls.domains.find(call.domain);
       if (names == log_.memory_calls.domains.end()) continue;
-      // The name is told before the call of the domain has ended; the first one of the log holds for
-      // what another thread called meanwhile.
+      // The name is told before the call of the domain has ended; the first one of the log holds
+      // for what another thread called meanwhile.
       auto after = std::upper_bound(
           names->second.begin(), names->second.end(), call.end_tick,
           [](std::uint64_t tick, const DomainName& one) { return tick < one.tick; });

@@ -25,7 +25,8 @@ inline Cell time_cell(std::int64_t ns) {
 
 // Of no events there is none.
 inline Cell mean_time_cell(std::int64_t sum_ns, std::uint64_t count) {
-  return count == 0 ? Cell{} : Cell{static_cast<std::uint64_t>(std::max<std::int64_t>(0, sum_ns)) / count};
+  return count == 0 ? Cell{}
+                    : Cell{static_cast<std::uint64_t>(std::max<std::int64_t>(0, sum_ns)) / count};
 }
 
 }  // namespace uctrace

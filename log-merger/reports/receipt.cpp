@@ -83,8 +83,8 @@ std::string duration_text(const Run& run, const Message& message) {
 // Where it took a tenth of the time at least; the full receipt has it in any case.
 std::string registration_line(const Message& message) {
   const std::int64_t took_ns = message.t_end_ns - message.t_start_ns;
-  const bool is_large = message.registration_ns > 0 && message.t_start_ns >= 0 &&
-                        took_ns >= 0 && message.registration_ns >= took_ns / 10;
+  const bool is_large = message.registration_ns > 0 && message.t_start_ns >= 0 && took_ns >= 0 &&
+                        message.registration_ns >= took_ns / 10;
   if (!is_large) return "";
   return fmt::format("  registration: {}, at both sides\n",
                      format_duration(static_cast<std::uint64_t>(message.registration_ns)));

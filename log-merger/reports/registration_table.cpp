@@ -43,8 +43,7 @@ Table registration_table(const Run& run, const std::vector<RegistrationSum>& sum
     table.rows.push_back({text_cell(run, row.memory_domain), text_cell(run, row.function),
                           memory_cell(row.memory), row.calls, row.failed, row.bytes, row.first_uses,
                           row.messages, time_cell(row.ns), time_cell(row.own_ns),
-                          mean_time_cell(row.ns, row.calls),
-                          time_cell(row.max_ns)});
+                          mean_time_cell(row.ns, row.calls), time_cell(row.max_ns)});
   }
   return table;
 }

@@ -19,12 +19,11 @@ std::vector<bool> selected_messages(const RowSource& source, const Filter& filte
   return selected;
 }
 
-const Wanted<MemoryCallRow> kWanted = {&MemoryCallRow::message,    &MemoryCallRow::memory_domain,
-                                       &MemoryCallRow::function,   &MemoryCallRow::memory,
-                                       &MemoryCallRow::status,     &MemoryCallRow::bytes,
-                                       &MemoryCallRow::action,     &MemoryCallRow::repeats,
-                                       &MemoryCallRow::first_use,  &MemoryCallRow::outermost,
-                                       &MemoryCallRow::t_start_ns, &MemoryCallRow::t_end_ns};
+const Wanted<MemoryCallRow> kWanted = {
+    &MemoryCallRow::message,   &MemoryCallRow::memory_domain, &MemoryCallRow::function,
+    &MemoryCallRow::memory,    &MemoryCallRow::status,        &MemoryCallRow::bytes,
+    &MemoryCallRow::action,    &MemoryCallRow::repeats,       &MemoryCallRow::first_use,
+    &MemoryCallRow::outermost, &MemoryCallRow::t_start_ns,    &MemoryCallRow::t_end_ns};
 
 // Calls come by message.
 struct Totals {

@@ -331,7 +331,8 @@ TEST_CASE("messages that wait for registration are told, and whether it comes ag
                       .first_uses = 9};
   sum.ns = sum.own_ns = sum.for_messages_ns = std::max<std::int64_t>(rank_ns / 10, 1'000'000);
   // Mappings and their ends are about the same bytes, and are no registrations.
-  const RegistrationSum mapping{.function = run.texts.intern("ucp_mem_map"), .calls = 10, .bytes = 1 << 20};
+  const RegistrationSum mapping{
+      .function = run.texts.intern("ucp_mem_map"), .calls = 10, .bytes = 1 << 20};
   run.registration_sums = {sum, mapping};
   const std::string what = said(run, "registration-is-long");
   CHECK(has(what, "uct_md_mem_reg with mlx5_0"));

@@ -17,7 +17,6 @@ using test::kAllTagBits;
 using Random = std::mt19937_64;
 using Pairs = std::map<UcpIndex, UcpIndex>;  // send -> receive
 
-
 // One worker's receives and the messages that nobody wanted yet.
 class Worker {
  public:
@@ -98,7 +97,8 @@ struct RandomJob {
           }
           break;
         case 3: {
-          static constexpr std::uint64_t kMasks[] = {kAllTagBits, 0xffffffff00000000u, 0xffffffffu, 0};
+          static constexpr std::uint64_t kMasks[] = {kAllTagBits, 0xffffffff00000000u, 0xffffffffu,
+                                                     0};
           receives.push_back(
               builder.open_receive(0, source << 32 | tag, kMasks[random() % 4], tick));
           worker.post(receives.back());

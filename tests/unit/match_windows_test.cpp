@@ -34,7 +34,8 @@ struct Truth {
           on_the_way[source].push_back(builder.send(static_cast<int>(source), 0, tag, 8, tick));
           break;
         case 1: {
-          static constexpr std::uint64_t kMasks[] = {kAllTagBits, kAllTagBits, kAllTagBits, 0xffffffffu};
+          static constexpr std::uint64_t kMasks[] = {kAllTagBits, kAllTagBits, kAllTagBits,
+                                                     0xffffffffu};
           const UcpIndex receive = builder.open_receive(0, tag, kMasks[random() % 4], tick);
           const auto found = std::find_if(unexpected.begin(), unexpected.end(),
                                           [&](UcpIndex send) { return fits(receive, send); });
