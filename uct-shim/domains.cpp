@@ -94,15 +94,16 @@ void name_domain(uct_md_h domain, char (&name)[kDomainNameBytes]) {
   snprintf(name, sizeof name, "%s", known != nullptr ? known->name : "");
 }
 
-void tell_domain(uct_md_h domain) {
-  if (is_told(domain)) return;
+bool tell_domain(uct_md_h domain) {
+  if (is_told(domain)) return false;
   char name[kDomainNameBytes];
   name_domain(domain, name);
   tell(domain, name);
+  return true;
 }
 
-void tell_component(uct_component_h component, const void* caller) {
-  if (is_told(component)) return;
+bool tell_component(uct_component_h component, const void* caller) {
+  if (is_told(component)) return false;
   auto* const query = original_query.get(caller);
   uct_component_attr_t attributes;
   memset(&attributes, 0, sizeof attributes);
@@ -110,6 +111,7 @@ void tell_component(uct_component_h component, const void* caller) {
   if (query != nullptr && query(component, &attributes) == UCS_OK) {
     tell(component, attributes.name);
   }
+  return true;
 }
 
 }  // namespace uctrace::uct

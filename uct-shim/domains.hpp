@@ -14,8 +14,8 @@ constexpr std::size_t kDomainNameBytes = 16;
 void name_domain(uct_md_h domain, char (&name)[kDomainNameBytes]);
 
 // Sees to it that the log has the name of a domain, or of the component of a key, whose handle its
-// records have. Cost: a load where the log has it.
-void tell_domain(uct_md_h domain);
-void tell_component(uct_component_h component, const void* caller);
+// records have. False: the log has it, which costs up to four loads.
+bool tell_domain(uct_md_h domain);
+bool tell_component(uct_component_h component, const void* caller);
 
 }  // namespace uctrace::uct

@@ -152,9 +152,7 @@ class DomainCall : public MemoryCall {
  public:
   DomainCall(MemoryFunction function, uct_md_h domain, const void* caller)
       : MemoryCall(function, caller), domain_(domain) {
-    if (!is_recorded()) return;
-    tell_domain(domain);
-    begin_now();
+    if (is_recorded() && tell_domain(domain)) begin_now();
   }
 
   ucs_status_t made(ucs_status_t status, const uct_mem_h* memory, const void* address,
@@ -174,9 +172,7 @@ class KeyCall : public MemoryCall {
  public:
   KeyCall(MemoryFunction function, uct_component_h component, const void* caller)
       : MemoryCall(function, caller), component_(component) {
-    if (!is_recorded()) return;
-    tell_component(component, caller);
-    begin_now();
+    if (is_recorded() && tell_component(component, caller)) begin_now();
   }
 
   ucs_status_t about(ucs_status_t status, uct_rkey_t key) {
