@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "log-merger/live/came_since.hpp"
 #include "log-merger/reports/counter_names.hpp"
 
 namespace uctrace::live {
@@ -19,13 +20,6 @@ using log::CounterTotal;
 CountedPair rest_of_pair(const CountedPair& pair) { return {.which = pair.which}; }
 CountedLabels rest_of_labels(const CountedLabels& labels) {
   return CountedLabels(labels.size(), kOtherLabel);
-}
-
-// What came since `before`. A file that says less than before is an older state of itself, as a
-// copy on a network may be: nothing came then.
-std::uint64_t came_since(std::uint64_t before, std::uint64_t now) {
-  const std::uint64_t difference = now - before;
-  return difference >> 63 == 0 ? difference : 0;
 }
 
 void advance(CounterTotal& before, const CounterTotal& now) {

@@ -9,6 +9,7 @@
 
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/liveness.hpp"
+#include "log-merger/live/came_since.hpp"
 #include "log-merger/live/newest_job.hpp"
 
 namespace uctrace::live {
@@ -26,11 +27,6 @@ auto process_of(const CounterSnapshot& snapshot) {
 bool is_same(const CounterSnapshot& a, const CounterSnapshot& b) {
   return process_of(a) == process_of(b) && a.page.image == b.page.image &&
          a.page.started_realtime_ns == b.page.started_realtime_ns && a.job() == b.job();
-}
-
-// A counter may have passed its end meanwhile.
-std::uint64_t newest(std::uint64_t before, std::uint64_t now) {
-  return (now - before) >> 63 == 0 ? now : before;
 }
 
 template <typename Row>
@@ -98,7 +94,8 @@ void LiveJob::update(std::size_t place, CounterSnapshot&& snapshot, bool was_unr
   tracked_[place].is_final = now.page.closed != 0;
   for (const auto& [key, before] : now.rows) {
     log::CounterTotal& row = snapshot.rows[key];
-    row = {newest(before.messages, row.messages), newest(before.bytes, row.bytes)};
+    row = {before.messages + came_since(before.messages, row.messages),
+           before.bytes + came_since(before.bytes, row.bytes)};
   }
   // What came while it could not be read is of no interval that we know.
   process.base = was_unreadable ? Base::same : Base::rows;
