@@ -1,4 +1,4 @@
-// The words of the manual that no option carries.
+// The words of the manual on each verb that no option carries.
 #include <map>
 
 #include "cli/command-line/manual.hpp"
@@ -398,55 +398,6 @@ const std::map<std::string, VerbText> kVerbTexts = {
 
 VerbText verb_text(const std::string& verb) {
   return verb.empty() ? kOwnText : kVerbTexts.at(verb);
-}
-
-std::vector<Definition> environment_texts() {
-  return {
-      {"XDG_CACHE_HOME",
-       "where the merged runs of other users' data are kept, below uctrace; ~/.cache if it is not "
-       "set"},
-      {"NO_COLOR", "if it is set to anything, output is never coloured"},
-      {"CLICOLOR_FORCE",
-       "if it is set to anything but 0, and NO_COLOR is not set, output is "
-       "coloured also where it is no terminal"},
-      {"TMPDIR",
-       "where record keeps the counters of processes that cannot write into DIR and, if DIR "
-       "cannot hold it, a link to a library with a space or colon in its path, and where check "
-       "makes its trial; /tmp if it is not set"},
-      {"UCTRACE_DRAIN",
-       "if it is 1, logs are written as to a network file system on every file system"},
-      {"UCTRACE_UNWINDER", "if it is libgcc, --stacks does without libunwind"},
-      {"UCTRACE_GPU_HISTORY",
-       "the library that --gpu-history has loaded, if it is not that of uctrace"},
-      {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
-      {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
-      {"UCTRACE_NEVER_DROP", "if it is 1, as --never-drop"},
-      {"UCTRACE_POLLS", "if it is 1, as --polls"},
-      {"UCTRACE_COUNTERS", "only, as --counters, or too, as --counters --trace"},
-      {"UCTRACE_NO_HELPER", "if it is 1, as --no-helper"},
-      {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
-      {"UCTRACE_CLOCK",
-       "if it is off, MPI jobs do not measure the clocks of their hosts against each other; if it "
-       "is on, they do also where record cannot know that all their ranks are recorded"},
-      {"UCTRACE_DIR",
-       "where a program records that is started with LD_PRELOAD set by hand; record sets both"},
-      {"LD_PRELOAD", "record puts its library in front of what the user has there"},
-      {"SLURM_EXPORT_ENV, HYDRA_ENV, OMPI_MCA_mca_base_env_list",
-       "what launchers keep back or pass on; record takes them into account"},
-      {"UCX_*, OMPI_MCA_*", "read by UCX and Open MPI; check takes them into account"}};
-}
-
-std::vector<Definition> file_texts() {
-  return {{"DIR/*.ulog", "the logs, one of each process"},
-          {"DIR/*.counters", "with --counters, who sent how much to whom, one of each process"},
-          {"DIR/*.topology.xml", "of each node with GPUs, how its devices lie (hwloc)"},
-          {"DIR/run.h5", "the merged run (HDF5)"},
-          {"DIR/profile.db", "its profile by communicators (SQLite)"},
-          {"DIR/run.json", "how the job was started and how it ended"},
-          {"DIR/report.html", "the page"},
-          {"DIR/uctrace.folder", "says that record made the folder, and may rename it"},
-          {"DIR/*.lease", "of each record that waits for its job, as long as it does"},
-          {"DIR.old.N", "the data of older runs in DIR, the highest number is the newest"}};
 }
 
 }  // namespace uctrace::cli
