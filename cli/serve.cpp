@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/serving/http_server.hpp"
+#include "cli/serving/port.hpp"
 #include "cli/serving/start_page.hpp"
 #include "cli/serving/stop_signals.hpp"
 #include "cli/terminal.hpp"
@@ -21,7 +22,6 @@ using serving::HttpAnswer;
 using serving::HttpRequest;
 
 constexpr const char* kMetricsPath = "/metrics";
-constexpr std::size_t kMostPort = 65535;
 
 // The text of the metrics. The files are read when somebody asks, but not again and again for many.
 class Metrics {
@@ -91,11 +91,7 @@ void require_sense(const ServeCommand& command) {
                  .why = "it is not said what to serve",
                  .to_do = "give --metrics; see `uctrace help serve`"});
   }
-  if (command.port > kMostPort) {
-    throw Error({.what = "--port " + std::to_string(command.port),
-                 .why = "it is greater than 65535",
-                 .to_do = "give another one, or 0 for any that is free"});
-  }
+  serving::require_port(command.port);
   if (!command.waits) require_choice(command.folder);
 }
 

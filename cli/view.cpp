@@ -8,9 +8,14 @@
 #include <string_view>
 #include <system_error>
 
-#include "cli/data-folder/store_place.hpp"
+#include "cli/compared_runs.hpp"
 #include "cli/data-folder/shown_folder.hpp"
+#include "cli/data-folder/store_place.hpp"
 #include "cli/run_loader.hpp"
+#include "cli/serving/http_server.hpp"
+#include "cli/serving/page_server.hpp"
+#include "cli/serving/port.hpp"
+#include "cli/serving/stop_signals.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/reader/error.hpp"
@@ -27,6 +32,9 @@ namespace uctrace::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Changes that a comparison on the page has at most, the greatest first.
+constexpr std::size_t kPageChanges = 500;
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
   throw Error({.what = "cannot write '" + path.string() + "'",
@@ -86,18 +94,74 @@ fs::path default_page(const DataChoice& data) {
   return path;
 }
 
+PageOptions options_of(const ViewCommand& command) {
+  PageOptions options = command.page;
+  options.folder = shown_folder(command.data);
+  options.served = command.serve;
+  if (!command.before.empty()) {
+    DataChoice before;
+    before.folder = command.before;
+    before.threads = command.data.threads;
+    const Comparison compared = compare_runs(before, command.data);
+    options.comparison = diff_json(compared.runs(), compared.diff, kPageChanges);
+  }
+  return options;
+}
+
+std::string page_of(const RowSource& rows, const PageOptions& options) {
+  const std::string_view page(uctrace_page_html_start, uctrace_page_html_end);
+  return insert_page_data(page, page_data(rows, options));
+}
+
+void require_sense(const ViewCommand& command) {
+  if (command.serve && !command.output.empty()) {
+    throw Error({.what = "--output " + command.output.string(),
+                 .why = "with --serve no file is written",
+                 .to_do = "leave out one of the two"});
+  }
+  if (!command.serve && command.port != 0) {
+    throw Error({.what = "--port " + std::to_string(command.port),
+                 .why = "nothing is served",
+                 .to_do = "give --serve as well"});
+  }
+  serving::require_port(command.port);
+}
+
+// The page as it was built allows itself no more than this, either.
+constexpr const char* kPagePolicy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+void serve_page(const RowSource& rows, const PageOptions& options, std::size_t port) {
+  const serving::StopSignals stop;
+  serving::PageServer pages(serving::random_token(), kPagePolicy,
+                            [&](const std::optional<serving::Span>& span) {
+                              PageOptions of_span = options;
+                              if (span) {
+                                of_span.from_ns = span->from_ns;
+                                of_span.to_ns = span->to_ns;
+                              }
+                              return page_of(rows, of_span);
+                            });
+  serving::HttpServer server({.address = "127.0.0.1", .port = static_cast<std::uint16_t>(port)});
+  std::cout << server.url() << pages.path() << std::endl;
+  server.serve([&](const serving::HttpRequest& request) { return pages.answer(request); },
+               stop.descriptor());
+}
+
 }  // namespace
 
 int run(const ViewCommand& command) {
+  require_sense(command);
   end_quietly_on_closed_pipe();
   const SameFolder folder(command.data.folder);
-  const std::string_view page(uctrace_page_html_start, uctrace_page_html_end);
   std::ostringstream made;
-  PageOptions options = command.page;
-  options.folder = shown_folder(command.data);
+  const PageOptions options = options_of(command);
   tell_run(command.data, made, [&](std::ostream& out, const RowSource& rows) {
-    out << insert_page_data(page, page_data(rows, options));
+    if (command.serve) return serve_page(rows, options, command.port);
+    out << page_of(rows, options);
   });
+  if (command.serve) return kOk;
   const std::string html = std::move(made).str();
   if (command.output == "-") {
     std::cout << html;

@@ -142,7 +142,10 @@ struct HangCommand {
 struct ViewCommand {
   DataChoice data;
   std::filesystem::path output;  // empty = report.html in the folder, "-" = standard output
+  std::filesystem::path before;  // data of an earlier run to compare with; empty: none
   PageOptions page;
+  bool serve = false;    // over HTTP, in place of a file
+  std::size_t port = 0;  // 0: any that is free
 };
 struct ExportCommand {
   DataChoice data;

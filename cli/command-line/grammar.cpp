@@ -12,12 +12,16 @@
 namespace uctrace::cli {
 namespace {
 
-const Choices<ReportBy> kReportBy = {
-    {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
-    {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
-    {"gpu-nic", ReportBy::gpu_nic},       {"protocol", ReportBy::protocol},
-    {"registration", ReportBy::registration}, {"connections", ReportBy::connections}, {"rails", ReportBy::rails},
-    {"all", ReportBy::all}};
+const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
+                                     {"mpi", ReportBy::mpi},
+                                     {"pairs", ReportBy::pairs},
+                                     {"call-sites", ReportBy::call_sites},
+                                     {"gpu-nic", ReportBy::gpu_nic},
+                                     {"protocol", ReportBy::protocol},
+                                     {"registration", ReportBy::registration},
+                                     {"connections", ReportBy::connections},
+                                     {"rails", ReportBy::rails},
+                                     {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},
     {"kind", CommsBy::kind},           {"rank", CommsBy::rank},
@@ -34,13 +38,11 @@ const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
                                    {"kind", WaitsBy::kind}};
 const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::threads},
                                                  {"partitions", EvenPartitions::partitions}};
-const Choices<CountersBy> kCountersBy = {{"pairs", CountersBy::pairs},
-                                         {"sizes", CountersBy::sizes},
-                                         {"transports", CountersBy::transports},
-                                         {"devices", CountersBy::devices},
-                                         {"functions", CountersBy::functions},
-                                         {"communicators", CountersBy::communicators},
-                                         {"processes", CountersBy::processes}};
+const Choices<CountersBy> kCountersBy = {
+    {"pairs", CountersBy::pairs},           {"sizes", CountersBy::sizes},
+    {"transports", CountersBy::transports}, {"devices", CountersBy::devices},
+    {"functions", CountersBy::functions},   {"communicators", CountersBy::communicators},
+    {"processes", CountersBy::processes}};
 const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::requests},
                                                   {"uses", PartitionsList::uses},
                                                   {"lines", PartitionsList::lines},
@@ -242,8 +244,7 @@ void Grammar::add_top() {
   CLI::App& verb = add_verb("top", "Messages and bytes a second of a job that counts, live", top_);
   add_path(verb, "DIR", top_.folder, "",
            fmt::format("Folder with the data [{}]", kDefaultFolderText));
-  add_choice(verb, "--by", top_.options.by, kCountersBy,
-             "Which table [all]");
+  add_choice(verb, "--by", top_.options.by, kCountersBy, "Which table [all]");
   add_duration(verb, "--interval", top_.interval_ns, "Time between two readings [2s]");
   verb.add_flag("--once", top_.once,
                 "Read twice, print and end; so it is where the output is no terminal");
@@ -301,17 +302,6 @@ void Grammar::add_info() {
   add_format(verb, info_.options.format);
   add_wide(verb, info_.wide);
   add_limit(verb, info_.options.limit, "Rows of each list [all]");
-}
-
-void Grammar::add_view() {
-  CLI::App& verb = add_verb("view", "Write one web page, which opens without a server", view_);
-  add_data(verb, view_.data);
-  add_job(verb, view_.data);
-  add_path(verb, "-o,--output", view_.output, "FILE",
-           "The page, - for standard output [DIR/report.html]");
-  add_number(verb, "--limit", view_.page.limit,
-             fmt::format("Operations in full detail [{}]", kPageEvents));
-  add_span(verb, view_.page.from_ns, view_.page.to_ns);
 }
 
 void Grammar::add_export() {

@@ -1,8 +1,9 @@
-// The verb that answers others while a job runs.
+// The verbs that show a run, or a job while it runs, to a browser or to other programs.
 #include <fmt/format.h>
 
 #include "cli/command-line/grammar.hpp"
 #include "cli/command-line/option_kinds.hpp"
+#include "cli/command-line/shared_options.hpp"
 
 namespace uctrace::cli {
 
@@ -19,6 +20,23 @@ void Grammar::add_serve() {
   add_number(verb, "--max-series", serve_.most_series,
              "Most series of each kind (pairs of ranks, communicators, ...); the rest are summed "
              "in one [10000]");
+}
+
+void Grammar::add_view() {
+  CLI::App& verb = add_verb("view", "Write one web page, which opens without a server", view_);
+  add_data(verb, view_.data);
+  add_job(verb, view_.data);
+  add_path(verb, "-o,--output", view_.output, "FILE",
+           "The page, - for standard output [DIR/report.html]");
+  add_path(verb, "--before", view_.before, "DIR",
+           "Folder with the data of an earlier run, to compare with");
+  verb.add_flag("--serve", view_.serve,
+                "Serve the page on this machine, and each span that is asked for in full detail, "
+                "in place of a file");
+  add_number(verb, "--port", view_.port, "Port of --serve [any that is free]");
+  add_number(verb, "--limit", view_.page.limit,
+             fmt::format("Operations in full detail [{}]", kPageEvents));
+  add_span(verb, view_.page.from_ns, view_.page.to_ns);
 }
 
 }  // namespace uctrace::cli

@@ -127,11 +127,13 @@ const std::map<std::string, VerbText> kVerbTexts = {
           {"Begins with findings: what is worth looking at, in words, with what to try and the "
            "command that shows it. --findings prints nothing else.",
            "Then it prints up to eight tables: top contenders (which UCT operation over which "
-           "transport carried how much), MPI functions (which asked for how much, and their time), pairs of "
+           "transport carried how much), MPI functions (which asked for how much, and their time), "
+           "pairs of "
            "ranks, where call stacks were recorded the lines of the program that call, and where "
            "GPUs are how much went from which GPU over which network card, and how long messages "
            "of each protocol and size took, and where data left its host what each network card "
-           "carried, by its own counters and as recorded. All sums are exact, medians within 1/64. The "
+           "carried, by its own counters and as recorded. All sums are exact, medians within 1/64. "
+           "The "
            "options that choose messages and transfers mean the "
            "same for report and messages, and on the page."},
       .examples = {{"uctrace report", "findings and all tables"},
@@ -343,10 +345,18 @@ const std::map<std::string, VerbText> kVerbTexts = {
     {"view",
      {.arguments = "[DIR]",
       .description = {"Writes the run as one HTML file that opens from disk, with no server and no "
-                      "network, and prints its name."},
+                      "network, and prints its name.",
+                      "With --before, the page also says what changed since an earlier run, as "
+                      "uctrace diff does.",
+                      "With --serve, no file is written: the page is served on 127.0.0.1, under an "
+                      "address that cannot be guessed and is printed, until SIGINT or SIGTERM. It "
+                      "then has a link to all operations of the visible time. From another "
+                      "machine, ssh -L PORT:127.0.0.1:PORT leads there."},
       .examples = {{"uctrace view && xdg-open uctrace.data/report.html", "write it and open it"},
                    {"uctrace view --from 1.2s --to 1.3s", "a tenth of a second, in full detail"},
-                   {"uctrace view run1 -o - | ssh laptop 'cat > run1.html'", "send it elsewhere"}},
+                   {"uctrace view run1 -o - | ssh laptop 'cat > run1.html'", "send it elsewhere"},
+                   {"uctrace view after --before before", "and what changed"},
+                   {"uctrace view --serve --port 8123", "of a run with very many messages"}},
       .exit_status = kReaderStatus}},
     {"export",
      {.arguments = "--to FORMAT [DIR]",

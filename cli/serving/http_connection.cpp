@@ -67,7 +67,8 @@ void HttpConnection::read_request(const Answering& answering) {
   } else {
     return;
   }
-  enter(Stage::answering, kAnswerTime);
+  enter(Stage::answering,
+        kAnswerTime + std::chrono::seconds(answer_.size() / kLeastBytesPerSecond));
 }
 
 void HttpConnection::write_answer() {

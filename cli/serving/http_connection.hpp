@@ -18,7 +18,9 @@ using Answering = std::function<std::string(const ParsedRequest&)>;
 
 inline constexpr std::size_t kMostRequestBytes = 8192;
 inline constexpr auto kRequestTime = std::chrono::seconds(5);  // for all of a request to come
-inline constexpr auto kAnswerTime = std::chrono::seconds(20);  // for all of an answer to go
+// For all of an answer to go: so long, and a second more for each 64 KiB. A page has many of these.
+inline constexpr auto kAnswerTime = std::chrono::seconds(20);
+inline constexpr std::size_t kLeastBytesPerSecond = 64 << 10;
 inline constexpr auto kClosingTime = std::chrono::seconds(1);  // for the client to close, too
 
 class HttpConnection {

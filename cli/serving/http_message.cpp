@@ -106,7 +106,7 @@ const char* take_first_line(HttpRequest& request, std::string& version, std::str
 // What the headers say that somebody asks for.
 struct Headers {
   std::optional<std::string> host;
-  std::string accept;
+  std::string accept, origin, fetch_site;
 };
 
 const char* take_header(Headers& headers, std::string_view line) {
@@ -122,6 +122,10 @@ const char* take_header(Headers& headers, std::string_view line) {
   } else if (equals_but_case(name, "accept")) {
     headers.accept += headers.accept.empty() ? "" : ",";
     headers.accept += value;
+  } else if (equals_but_case(name, "origin")) {
+    headers.origin = value;
+  } else if (equals_but_case(name, "sec-fetch-site")) {
+    headers.fetch_site = value;
   }
   return nullptr;
 }
@@ -166,6 +170,8 @@ ParsedRequest parse_request(std::string_view bytes) {
   if (!headers.host && version == "HTTP/1.1") return bad("it has no header Host");
   if (request.host.empty()) request.host = headers.host.value_or("");
   request.accept = headers.accept;
+  request.origin = headers.origin;
+  request.fetch_site = headers.fetch_site;
   return {.state = State::complete, .request = request, .why = {}};
 }
 
@@ -179,6 +185,14 @@ bool names_loopback(std::string_view host, std::uint16_t port) {
   return equals_but_case(host, "localhost") || host == "127.0.0.1" || host == "[::1]";
 }
 
+bool is_from_another_origin(const HttpRequest& request) {
+  const bool is_other_site = !request.fetch_site.empty() && request.fetch_site != "none" &&
+                             request.fetch_site != "same-origin";
+  const bool is_other_origin =
+      !request.origin.empty() && request.origin != fmt::format("{}{}", kScheme, request.host);
+  return is_other_site || is_other_origin;
+}
+
 HttpAnswer plain_answer(int status, std::string_view text) {
   HttpAnswer answer;
   answer.status = status;
@@ -190,9 +204,9 @@ std::string answer_text(const HttpAnswer& answer, bool with_body) {
   std::string text = fmt::format(
       "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n"
       "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-      "Content-Security-Policy: default-src 'none'\r\n{}\r\n",
+      "Referrer-Policy: no-referrer\r\nContent-Security-Policy: {}\r\n{}\r\n",
       answer.status, reason_of(answer.status), answer.content_type, answer.body.size(),
-      answer.more_head);
+      answer.policy, answer.more_head);
   if (with_body) text += answer.body;
   return text;
 }

@@ -13,6 +13,8 @@ struct HttpRequest {
   std::string path;    // without a query: "/metrics"
   std::string host;    // whom the client means to speak to; empty: HTTP/1.0 need not say
   std::string accept;  // what all headers Accept say; empty: nothing
+  // What a browser says of the page that asks (headers Origin, Sec-Fetch-Site); empty: nothing.
+  std::string origin = {}, fetch_site = {};
 };
 
 // Of the bytes that have come so far.
@@ -32,11 +34,19 @@ ParsedRequest parse_request(std::string_view bytes);
 // still says the name of the page here.
 bool names_loopback(std::string_view host, std::uint16_t port);
 
+// Whether a browser asks for a page of another origin than this one. Who types the address, or
+// follows a link of this one's own pages, asks for none; nor does what is no browser.
+bool is_from_another_origin(const HttpRequest& request);
+
+// What a browser may load or run of an answer (Content-Security-Policy).
+inline constexpr const char* kNothingAllowed = "default-src 'none'";
+
 struct HttpAnswer {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
   std::string more_head = {};  // further lines, each with "\r\n"
+  std::string policy = kNothingAllowed;
 };
 
 HttpAnswer plain_answer(int status, std::string_view text);

@@ -83,10 +83,11 @@ Table settings_table(const Diff& diff) {
 std::vector<std::string> counts_line(const Diff& diff) {
   std::map<ChangeVerdict, std::size_t> counts;
   for (const Change& change : diff.others) ++counts[change.verdict];
-  return {fmt::format("# {} numbers differ by noise, {} by less than 1 %, of {} too few calls are "
-                      "known; {} are equal",
-                      counts[ChangeVerdict::noise], counts[ChangeVerdict::small],
-                      counts[ChangeVerdict::not_told], diff.equal)};
+  return {
+      fmt::format("# {} numbers differ by noise, {} by less than 1 %, of {} too few calls are "
+                  "known; {} are equal",
+                  counts[ChangeVerdict::noise], counts[ChangeVerdict::small],
+                  counts[ChangeVerdict::not_told], diff.equal)};
 }
 
 void write_text_diff(std::ostream& out, const ComparedRuns& runs, const Diff& diff,
@@ -132,16 +133,11 @@ ordered_json each_json(const std::optional<Change::Each>& each) {
 }
 
 ordered_json change_json(const Change& change) {
-  return {{"what", what_of(change.subject)},
-          {"a", number_json(change.a)},
-          {"b", number_json(change.b)},
-          {"share", change.share},
-          {"unit", name_of(change.unit)},
-          {"of", change.subject.of},
-          {"name", change.subject.name},
-          {"measure", change.subject.measure},
-          {"verdict", name_of(change.verdict)},
-          {"each_a", each_json(change.each_a)},
+  return {{"what", what_of(change.subject)},    {"a", number_json(change.a)},
+          {"b", number_json(change.b)},         {"share", change.share},
+          {"unit", name_of(change.unit)},       {"of", change.subject.of},
+          {"name", change.subject.name},        {"measure", change.subject.measure},
+          {"verdict", name_of(change.verdict)}, {"each_a", each_json(change.each_a)},
           {"each_b", each_json(change.each_b)}};
 }
 
@@ -183,33 +179,12 @@ ordered_json protocols_json(const ComparedRuns& runs) {
   return rows;
 }
 
-std::vector<Change> chosen(std::vector<Change> changes, const DiffOptions& options) {
-  if (options.limit && *options.limit < changes.size()) {
-    changes.erase(changes.begin() + static_cast<std::ptrdiff_t>(*options.limit), changes.end());
+ordered_json changes_json(const std::vector<Change>& changes, std::size_t limit) {
+  ordered_json rows = ordered_json::array();
+  for (std::size_t i = 0; i < std::min(limit, changes.size()); ++i) {
+    rows.push_back(change_json(changes[i]));
   }
-  return changes;
-}
-
-void write_json_diff(std::ostream& out, const ComparedRuns& runs, const Diff& diff,
-                     const DiffOptions& options) {
-  ordered_json json = {{"schema", kInfoSchema},
-                       {"run", runs.a.run_id},
-                       {"other_run", runs.b.run_id},
-                       {"a", run_json(runs.a, runs.name_a)},
-                       {"b", run_json(runs.b, runs.name_b)},
-                       {"per_rank", !diff.same_ranks}};
-  json["settings"] = to_json(settings_table(diff));
-  for (const auto& [key, list] :
-       {std::pair("changes", &diff.changes), std::pair("others", &diff.others)}) {
-    ordered_json rows = ordered_json::array();
-    for (const Change& change : chosen(*list, options)) rows.push_back(change_json(change));
-    json[key] = rows;
-  }
-  json["equal"] = diff.equal;
-  json["protocols"] = protocols_json(runs);
-  json["heuristic"] = "times: the middle halves of both runs do not meet";
-  json["notes"] = diff.notes;
-  out << dump(json, 2) << '\n';
+  return rows;
 }
 
 // What changed, then the rest: the verdict tells them apart.
@@ -249,13 +224,35 @@ void write_rows(std::ostream& out, const Diff& diff, const DiffOptions& options)
 
 }  // namespace
 
+ordered_json diff_json(const ComparedRuns& runs, const Diff& diff,
+                       std::optional<std::size_t> limit) {
+  ordered_json json = {{"schema", kInfoSchema},
+                       {"run", runs.a.run_id},
+                       {"other_run", runs.b.run_id},
+                       {"a", run_json(runs.a, runs.name_a)},
+                       {"b", run_json(runs.b, runs.name_b)},
+                       {"per_rank", !diff.same_ranks}};
+  json["settings"] = to_json(settings_table(diff));
+  const std::size_t most = limit.value_or(std::max(diff.changes.size(), diff.others.size()));
+  json["changes"] = changes_json(diff.changes, most);
+  json["others"] = changes_json(diff.others, most);
+  json["left_out"] = {{"changes", diff.changes.size() - json["changes"].size()},
+                      {"others", diff.others.size() - json["others"].size()}};
+  json["equal"] = diff.equal;
+  json["protocols"] = protocols_json(runs);
+  json["heuristic"] = "times: the middle halves of both runs do not meet";
+  json["notes"] = diff.notes;
+  return json;
+}
+
 void write_diff(std::ostream& out, const ComparedRuns& runs, const Diff& diff,
                 const DiffOptions& options) {
   switch (options.format) {
     case Format::table:
       return write_text_diff(out, runs, diff, options);
     case Format::json:
-      return write_json_diff(out, runs, diff, options);
+      out << dump(diff_json(runs, diff, options.limit), 2) << '\n';
+      return;
     case Format::csv:
     case Format::ndjson:
       return write_rows(out, diff, options);

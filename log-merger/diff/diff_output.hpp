@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -25,6 +26,11 @@ struct ComparedRuns {
   const RunMeasures& b;
   std::string name_a, name_b;
 };
+
+// What `--format json` prints; no more than `limit` rows of `changes` and of `others`, with how
+// many were left out.
+nlohmann::ordered_json diff_json(const ComparedRuns& runs, const Diff& diff,
+                                 std::optional<std::size_t> limit);
 
 void write_diff(std::ostream& out, const ComparedRuns& runs, const Diff& diff,
                 const DiffOptions& options);

@@ -178,7 +178,9 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
           {"time", std::move(time)},
           {"packed", pack(tables)},
           {"findings", page_findings_json(source, options.folder)},
-          {"protocols", page_protocols_json(source)}};
+          {"protocols", page_protocols_json(source)},
+          {"comparison", options.comparison},
+          {"served", options.served}};
 }
 
 bool is_page(const std::filesystem::path& path) {

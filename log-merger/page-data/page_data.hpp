@@ -13,7 +13,7 @@
 
 namespace uctrace {
 
-inline constexpr int kPageSchema = 2;
+inline constexpr int kPageSchema = 3;
 
 // So many operations take 5 MiB of a page (docs/performance.md).
 inline constexpr std::uint64_t kPageEvents = 500'000;
@@ -22,6 +22,9 @@ struct PageOptions {
   std::optional<std::uint64_t> from_ns = {}, to_ns = {};  // of the run, [from, to)
   std::uint64_t limit = kPageEvents;                      // operations in detail
   std::string folder = {};  // that commands of the findings name; empty: they need none
+  // With an earlier run: what `uctrace diff` of the two has as JSON; null: with none.
+  nlohmann::ordered_json comparison = nullptr;
+  bool served = false;  // who serves the page makes it of other spans, too
 };
 
 // Where the run keeps its traffic over time and all of it is asked for, rows are read of what is

@@ -124,5 +124,23 @@ TEST_CASE("an answer says how long it is, and HEAD gets no body") {
   CHECK(head.ends_with("\r\n\r\n"));
 }
 
+TEST_CASE("a page of another origin is told from this one's, and from what is no page") {
+  const auto request = [](const std::string& headers) {
+    return parse_request("GET / HTTP/1.1\r\nHost: 127.0.0.1:8123\r\n" + headers + "\r\n").request;
+  };
+  for (const char* own : {"", "Sec-Fetch-Site: none\r\n", "Sec-Fetch-Site: same-origin\r\n",
+                          "Origin: http://127.0.0.1:8123\r\n"}) {
+    CAPTURE(own);
+    CHECK(!is_from_another_origin(request(own)));
+  }
+  for (const char* other :
+       {"Sec-Fetch-Site: cross-site\r\n", "Sec-Fetch-Site: same-site\r\n",
+        "Origin: http://example.com\r\n", "Origin: null\r\n", "Origin: http://127.0.0.1:81\r\n",
+        "Sec-Fetch-Site: none\r\nOrigin: https://127.0.0.1:8123\r\n"}) {
+    CAPTURE(other);
+    CHECK(is_from_another_origin(request(other)));
+  }
+}
+
 }  // namespace
 }  // namespace uctrace::serving

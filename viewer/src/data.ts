@@ -1,6 +1,7 @@
 // The data contract of docs/page-data.md: its types, and a reader that refuses anything else.
 
 import { count, flag, integer, list, located, nullable, oneOf, primitive, record, text } from './checks';
+import { comparison, type Comparison } from './comparison';
 import { DataError } from './error';
 import type { Packed, PackedColumn, PackedTable } from './packed';
 
@@ -182,7 +183,7 @@ export interface TimeData {
 }
 
 export interface PageData {
-  schema: 2;
+  schema: 3;
   run: Run;
   processes: Process[];
   devices: Devices;
@@ -197,6 +198,10 @@ export interface PageData {
   packed: Packed;
   findings: Finding[];
   protocols: ProtocolSize[];
+  /** With an earlier run; null: with none. */
+  comparison: Comparison | null;
+  /** The page comes from `uctrace view --serve`, which makes it of other spans, too. */
+  served: boolean;
 }
 
 /** As it is in the page: each step once, and paths as indexes. */
@@ -209,7 +214,7 @@ export const kUnknownProcess = -1;
 const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
 
 const writtenData = record<WrittenData>({
-  schema: oneOf(2),
+  schema: oneOf(3),
   run: record<Run>({
     id: text,
     command: text,
@@ -354,6 +359,8 @@ const writtenData = record<WrittenData>({
       per_second_bytes: nullable(count),
     }),
   ),
+  comparison: nullable(comparison),
+  served: flag,
 });
 
 function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): void {

@@ -16,6 +16,7 @@ import { checkTables, endOf, makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
 import { fromHash, toHash } from './state';
 import { makeView } from './view';
+import { makeComparison } from './views/comparison';
 import { makeContendersPanel } from './views/contenders_panel';
 import { makeDeviceGraph } from './views/device_graph';
 import { makeFilterBar } from './views/filter_bar';
@@ -26,6 +27,7 @@ import { makeIdentities } from './views/identities';
 import { makeProtocols } from './views/protocols';
 import { makeMatrixPanel } from './views/matrix_panel';
 import { makeHeader } from './views/run_header';
+import { makeSectionBar } from './views/section_bar';
 import { addShortcuts } from './views/shortcuts';
 import { makeProcessGraph } from './views/process_graph';
 import { makeMemoryPanel } from './views/memory_panel';
@@ -85,21 +87,24 @@ async function showPage(root: HTMLElement, data: PageData): Promise<void> {
   const about =
     `uctrace ${data.run.tool}, run ${data.run.id}. All numbers are exact sums over ` +
     `the recorded run; hover for exact values. Press ? for the keys.`;
+  const main = element(
+    'main',
+    {},
+    ...makeFindings(data),
+    ...makeComparison(data),
+    filters.root,
+    matrix.root,
+    timeline.root,
+    graph.root,
+    ...ofGpus.map(({ root }) => root),
+    element('div', { class: 'halves' }, functions.root, contenders.root),
+    makeProtocols(data),
+    makeIdentities(data),
+  );
   root.replaceChildren(
     makeHeader(data),
-    element(
-      'main',
-      {},
-      ...makeFindings(data),
-      filters.root,
-      matrix.root,
-      timeline.root,
-      graph.root,
-      ...ofGpus.map(({ root }) => root),
-      element('div', { class: 'halves' }, functions.root, contenders.root),
-      makeProtocols(data),
-      makeIdentities(data),
-    ),
+    makeSectionBar([...main.querySelectorAll<HTMLElement>(':scope section')]),
+    main,
     element(
       'footer',
       {},

@@ -213,7 +213,7 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
   const duration = 8412345678;
   const { classes, cells } = run;
   return {
-    schema: 2,
+    schema: 3,
     run: {
       id: '5f0c2a91e7d34b68',
       command: `mpirun -np ${ranks} ./heat --grid 2048x2048 --steps 400`,
@@ -287,7 +287,41 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
         per_second_bytes: 1500000000,
       },
     ],
+    comparison: makeComparison(ranks),
+    served: false,
     ...makeTime({ classes, cells, duration, slabs, limit }),
+  };
+}
+
+/** What `uctrace diff` says of an earlier run, with names that are markup elsewhere. */
+function makeComparison(ranks) {
+  const each = (ns) => ({ quarter_ns: ns, median_ns: ns + 1000, three_quarters_ns: ns + 2000 });
+  const run = (folder) => ({ folder, command: './heat <b>', ranks });
+  const change = (what, a, b, share, unit, verdict = 'change') => ({
+    ...{ what, a, b, share, unit, verdict },
+    ...{ each_a: unit === 'ns' ? each(5000) : null, each_b: unit === 'ns' ? each(9000) : null },
+  });
+  return {
+    a: run('before'),
+    b: run('after'),
+    settings: [{ name: 'UCX_TLS', a: null, b: 'tcp<i>', ranks: '1' }],
+    changes: [
+      change('transport tcp: payload', 0, 52428800, 1, 'bytes'),
+      change('run: length', 8e9, 16e9, 0.5, 'ns'),
+    ],
+    others: [change('function MPI_Wait: calls', 400.5, 403, 0.01, 'count', 'small')],
+    left_out: { changes: 1, others: 7 },
+    equal: 12,
+    protocols: [
+      {
+        protocol: 'eager/bcopy',
+        from_bytes: 8192,
+        below_bytes: 16384,
+        a: { messages: 40, bytes: 400000, median_ns: 5000, p99_ns: 9000 },
+        b: null,
+      },
+    ],
+    notes: [],
   };
 }
 

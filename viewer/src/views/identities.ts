@@ -26,6 +26,11 @@ export function makeIdentities({ identities }: PageData): HTMLElement {
       side(right),
       element('td', {}, element('span', { class: `result ${result}` }, result)),
     );
+  const failed = identities.filter(({ result }) => result !== 'holds').length;
+  const sum =
+    failed === 0
+      ? `All ${formatCount(identities.length)} hold`
+      : `${formatCount(failed)} of ${formatCount(identities.length)} do not hold, or cannot be decided`;
   return section(
     'identities',
     'Identities',
@@ -35,6 +40,12 @@ export function makeIdentities({ identities }: PageData): HTMLElement {
       'Each statement compares two sides that are counted independently over the whole run; ' +
         'filters do not change them.',
     ),
-    table({ 'data-testid': 'identities-table' }, head, identities.map(row)),
+    // One line, unless there is something to see.
+    element(
+      'details',
+      { open: failed > 0, 'data-testid': 'identities' },
+      element('summary', {}, sum),
+      table({ 'data-testid': 'identities-table' }, head, identities.map(row)),
+    ),
   );
 }

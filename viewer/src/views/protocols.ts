@@ -2,8 +2,9 @@
 
 import type { PageData, ProtocolSize, Reach } from '../data';
 import { columnHead, element, numberCell, rowHead, section, table } from '../dom';
-import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
+import { formatBytes, formatCount, formatExactBytes } from '../format';
 import { kNotKnown } from '../words';
+import { durationCell, noneCell } from './cells';
 
 const kReachWords: Record<Reach, string> = {
   unknown: 'not known',
@@ -16,11 +17,6 @@ const kReachWords: Record<Reach, string> = {
 function sizesOf(size: number): string {
   if (size === 0) return '0 B';
   return `${formatBytes(2 ** (size - 1))} to ${formatExactBytes(2 ** size - 1)}`;
-}
-
-function durationCell(ns: number | null): HTMLElement {
-  if (ns === null) return element('td', { class: 'number' }, '–');
-  return numberCell(formatDuration(ns), `${formatCount(ns)} ns`, ns);
 }
 
 function makeRow(row: ProtocolSize): HTMLElement {
@@ -36,7 +32,7 @@ function makeRow(row: ProtocolSize): HTMLElement {
     durationCell(row.median_ns),
     durationCell(row.p99_ns),
     rate === null
-      ? element('td', { class: 'number' }, '–')
+      ? noneCell()
       : numberCell(`${formatBytes(rate)}/s`, `${formatExactBytes(rate)} a second`, rate),
   );
 }

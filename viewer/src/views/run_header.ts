@@ -29,6 +29,11 @@ export function makeHeader(data: PageData): HTMLElement {
       ),
     ),
   );
+  if (data.served && data.time.is_part) {
+    header.append(
+      element('p', {}, element('a', { href: './', 'data-testid': 'whole-run' }, 'All that is served')),
+    );
+  }
   const warnings = listWarnings(data);
   if (warnings.length > 0) header.append(makeBanner(data, warnings));
   return header;

@@ -88,6 +88,7 @@ export function makeMissingNote({ data, axis }: Context) {
     `this page singly, up to ${formatInstant(details_to_ns)} (dashed line); all are in the sums ` +
     'and bins. Those of the visible time are in the page of ';
   const copy = copyButton('Copy', () => command.textContent ?? '');
+  const link = element('a', { 'data-testid': 'timeline-span' }, 'open it here');
   const root = element(
     'p',
     { 'data-testid': 'timeline-missing', hidden: embedded === events },
@@ -95,10 +96,13 @@ export function makeMissingNote({ data, axis }: Context) {
     command,
     ' ',
     copy,
+    ...(data.served ? [' or ', link] : []),
   );
   const show = (range: Range) => {
     const from = Math.floor(Math.max(range.from, axis.from));
-    command.textContent = viewCommand(from, Math.ceil(range.to));
+    const to = Math.ceil(range.to);
+    command.textContent = viewCommand(from, to);
+    link.href = `./${from}-${to}`;
   };
   return { root, show };
 }

@@ -1,0 +1,45 @@
+// The page of a run over HTTP, for one reader on this machine or behind ssh. It is made anew for
+// each span of time that the reader asks for, with all operations of that span.
+//
+//   GET /TOKEN/           the page of the run
+//   GET /TOKEN/FROM-TO    that of a span, in ns of the run
+//
+// Nobody reads it who was not told the token: other users of this machine can connect, too.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cli/serving/http_message.hpp"
+
+namespace uctrace::serving {
+
+struct Span {
+  std::uint64_t from_ns = 0, to_ns = 0;  // [from, to)
+};
+
+// Makes the page as HTML: of a span, or of all that is served.
+using MakePage = std::function<std::string(const std::optional<Span>&)>;
+
+// 128 bits that cannot be guessed, as text. Throws Error where the system has none.
+std::string random_token();
+
+class PageServer {
+ public:
+  // `policy`: the Content-Security-Policy of the page.
+  PageServer(std::string token, std::string policy, MakePage make);
+
+  std::string path() const { return "/" + token_ + "/"; }
+  HttpAnswer answer(const HttpRequest& request);
+
+ private:
+  HttpAnswer page(const std::optional<Span>& span);
+
+  const std::string token_, policy_;
+  const MakePage make_;
+  std::string whole_;  // the page of the run, once it was asked for
+};
+
+}  // namespace uctrace::serving

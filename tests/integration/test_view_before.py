@@ -1,0 +1,50 @@
+"""`uctrace view --before`: the page of a run says what `uctrace diff` says of it and an earlier one, in a real browser."""
+
+import json
+import re
+from dataclasses import replace
+
+from harness import TOOL, check, check_equal, run, run_test, run_well, scratch
+from mpi_jobs import MPIS
+from page import in_browser
+from recordings import record_well
+
+MPI = replace(MPIS["ompi"], ranks=2)
+MOST_CHANGES = 500  # cli/view.cpp
+
+
+def data_of(file):
+    return json.loads(re.search(r'id="uctrace-data">(.*?)</script>', file.read_text(), re.DOTALL).group(1))
+
+
+def told(comparison):
+    """What is of the runs, without the names of their folders."""
+    return {key: value for key, value in comparison.items() if key not in ("a", "b")}
+
+
+def view_before():
+    with scratch() as folder:
+        job = MPI.job("phases", "network", 20, "262144,300")
+        record_well(folder / "before", job)
+        _, recording = record_well(folder / "after", job, env={"UCX_TLS": "tcp,self"})
+        page = folder / "page.html"
+        written = recording.ask("view", "-o", page, "--before", folder / "before")
+        check_equal(written.status, 0, f"no page: {written}")
+        comparison = data_of(page)["comparison"]
+        diff = json.loads(run_well([TOOL, "diff", folder / "before", folder / "after", "--format", "json",
+                                    "--limit", MOST_CHANGES]).stdout)
+        check_equal(told(comparison), told(diff), "the comparison of the page")
+        check_equal([setting["name"] for setting in comparison["settings"]], ["UCX_TLS"], "settings")
+        check(any("transport tcp" in change["what"] for change in comparison["changes"]), f"{comparison['changes']}")
+        in_browser("--page", page)
+
+        cut = json.loads(run_well([TOOL, "diff", folder / "before", folder / "after", "--format", "json",
+                                   "--limit", 1]).stdout)
+        check_equal(cut["left_out"], {key: len(diff[key]) - 1 for key in ("changes", "others")}, "what --limit left out")
+        alone = recording.ask("view", "-o", page)
+        check(alone.status == 0 and data_of(page)["comparison"] is None, f"without --before: {alone}")
+        refused = run([TOOL, "view", folder / "after", "--before", folder / "none"])
+        check(refused.status == 125 and "none" in refused.stderr, f"no earlier run: {refused}")
+
+
+run_test(view_before)
