@@ -1,7 +1,7 @@
 // Makes elements; everything on the page goes through here, so that text never becomes markup.
 
-type Attributes = Record<string, string | number | boolean | undefined>;
-type Child = Node | string;
+export type Attributes = Record<string, string | number | boolean | undefined>;
+export type Child = Node | string;
 
 /** A property of false or undefined is left out, true becomes an empty attribute. */
 export function element<K extends keyof HTMLElementTagNameMap>(
@@ -22,16 +22,6 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 export function section(id: string, title: string, ...children: Child[]): HTMLElement {
   const heading = element('h2', { id: `${id}-title` }, title);
   return element('section', { id, 'aria-labelledby': heading.id }, heading, ...children);
-}
-
-export function table(attributes: Attributes, head: Child[], rows: Node[]): HTMLElement {
-  const header = element('thead', {}, element('tr', {}, ...head));
-  // Scrollable regions must be reachable by keyboard.
-  return element(
-    'div',
-    { class: 'scroll', tabindex: 0 },
-    element('table', attributes, header, element('tbody', {}, ...rows)),
-  );
 }
 
 export function columnHead(text: string, numeric = false): HTMLElement {

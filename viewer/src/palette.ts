@@ -77,6 +77,11 @@ export function faintBar(theme: Theme): Rgb {
   return mixed(kCard[theme], kInk[theme], 0.14);
 }
 
+/** What says little about the run: MPI_Init and MPI_Finalize. */
+export function setUpBar(theme: Theme): Rgb {
+  return mixed(kCard[theme], kInk[theme], 0.3);
+}
+
 /** RGB as one little-endian pixel of ImageData. */
 export function pixel([red, green, blue]: Rgb): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;

@@ -146,23 +146,17 @@ async function measureTimeline(session) {
   const hover = async (i) => {
     for (let k = 1; k <= 8; ++k) await at(0.1 + 0.1 * k + 0.003 * i, 0.25 + 0.05 * k);
   };
-  const drag = async () => {
-    await at(0.6, 0.3);
-    await page.mouse.down();
-    for (let k = 1; k <= 6; ++k) await at(0.6 - 0.02 * k, 0.3);
-    await page.mouse.up();
-    await page.keyboard.press('Escape');
-  };
+  const move = (i) => page.keyboard.press(i % 2 ? 'a' : 'd');
   await page.keyboard.press('0');
   await session.time('timeline: hover, whole run', hover);
   for (let k = 0; k < 4; ++k) await page.keyboard.press('+');
   await page.keyboard.press('Home');
   await session.time('timeline: hover, many operations', hover);
-  await session.time('timeline: drag, many operations', drag);
+  await session.time('timeline: move, many operations', move);
   await session.time('timeline: zoom by key, many operations', (i) => page.keyboard.press(i % 2 ? '-' : '+'));
   for (let k = 0; k < 5; ++k) await page.keyboard.press('+');
   await session.time('timeline: hover, single operations', hover);
-  await session.time('timeline: drag, single operations', drag);
+  await session.time('timeline: move, single operations', move);
   await session.time('timeline: next operation by key', () => page.keyboard.press('ArrowRight'));
   await page.keyboard.press('0');
   await page.keyboard.press('Escape');

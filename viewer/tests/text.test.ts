@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { parsePageData, type PageData, type WrittenData } from '../src/data';
+import { csvField, csvText } from '../src/download';
 import {
   formatBytes,
   formatCount,
@@ -119,7 +120,7 @@ describe('bad data', () => {
     ['data.cells[2].class: no class 999', (d) => (d.cells[2]!.class = 999)],
     ['data.cells[1].src: there is no process 6', (d) => (d.cells[1]!.src = 6)],
     ['data.cells[0].transfers: 0 totals for', (d) => (d.cells[0]!.transfers = [])],
-    ['data.schema: expected 2, found 1', (d) => ((d.schema as number) = 1)],
+    ['data.schema: expected 3, found 1', (d) => ((d.schema as number) = 1)],
     ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
     ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
     ['data.classes[1].path: there is no step 99', (d) => (d.classes[1]!.path = [99])],
@@ -131,5 +132,25 @@ describe('bad data', () => {
 
   it('says that text is not JSON', () => {
     expect(() => parsePageData('{"schema":')).toThrow('The data is not JSON');
+  });
+});
+
+describe('CSV', () => {
+  it.each([
+    ['plain', 'plain'],
+    ['a,b', '"a,b"'],
+    ['say "x"', '"say ""x"""'],
+    ['two\nlines', '"two\nlines"'],
+    ['=1+2', "'=1+2"],
+    ['@sum', "'@sum"],
+    ['-rm', "'-rm"],
+    ['+cmd,x', '"\'+cmd,x"'],
+    ['-12.5', '-12.5'],
+    ['-1e-9', '-1e-9'],
+    ['', ''],
+  ])('field %s', (text, field) => expect(csvField(text)).toBe(field));
+
+  it('has a line for each row', () => {
+    expect(csvText([['a', 'b'], ['1', 'x,y']])).toBe('a,b\r\n1,"x,y"\r\n');
   });
 });

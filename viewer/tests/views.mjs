@@ -1,6 +1,7 @@
 // Timeline, graph, tooltips and keys as a reader works them. Used by page.mjs.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 
 const total = (report) =>
   report.page
@@ -83,6 +84,96 @@ async function checkTimeline(report) {
   await page.keyboard.press('0');
   await page.keyboard.press('Escape');
   console.log('ok   timeline: zoom, arrows, pin, copy, choose, by keys');
+}
+
+/** A drag zooms, one with Shift chooses, a double click and w zoom, a and d move. */
+async function checkPointer(report) {
+  const { page } = report;
+  const canvas = report.control('timeline-canvas');
+  const level = () => report.control('timeline-level').textContent();
+  await press(report, 'timeline-canvas', '0');
+  await canvas.scrollIntoViewIfNeeded();
+  const whole = await level();
+  const { x, y, width } = await canvas.boundingBox();
+  const drag = async (from, to) => {
+    await page.mouse.move(x + width * from, y + 40);
+    await page.mouse.down();
+    await page.mouse.move(x + width * ((from + to) / 2), y + 42);
+    await page.mouse.move(x + width * to, y + 42);
+    assert.ok(await report.control('timeline-band').isVisible(), 'the span that is drawn is shown');
+    await page.mouse.up();
+    assert.ok(await report.control('timeline-band').isHidden());
+  };
+  await drag(0.4, 0.6);
+  const zoomed = await level();
+  assert.notEqual(zoomed, whole, 'a drag zooms');
+  assert.doesNotMatch(page.url(), /from_ns/, 'and filters nothing');
+  await page.mouse.dblclick(x + width * 0.5, y + 60);
+  const closer = await level();
+  assert.notEqual(closer, zoomed, 'a double click zooms');
+  await page.keyboard.press('Escape');
+  await press(report, 'timeline-canvas', 's', 's');
+  assert.notEqual(await level(), closer, 's zooms out');
+  await press(report, 'timeline-canvas', 'd');
+  const later = await level();
+  await press(report, 'timeline-canvas', 'a');
+  assert.notEqual(await level(), later, 'a and d move');
+  await press(report, 'timeline-canvas', 'Escape', '0');
+  await page.keyboard.down('Shift');
+  await drag(0.3, 0.7);
+  await page.keyboard.up('Shift');
+  assert.match(page.url(), /from_ns=\d+&to_ns=\d+/, 'a drag with Shift chooses');
+  await report.control('filter-time-reset').click();
+  console.log('ok   timeline: drag, Shift and drag, double click, w, a, s, d');
+}
+
+/** The legend names the functions of most time, each with a colour of its own. */
+async function checkFunctionLegend(report) {
+  const { call_kinds: kinds } = report.data.time;
+  const keys = report.control('timeline-functions').locator('.key:visible');
+  const names = await keys.allTextContents();
+  const known = new Set(kinds.map(({ mpi }) => mpi));
+  const named = names.filter((name) => known.has(name));
+  assert.ok(named.length === Math.min(7, [...known].filter((mpi) => mpi && !/Init|Finalize/.test(mpi)).length), `${names}`);
+  const colours = await keys.locator('.swatch').evaluateAll((all) => all.map((each) => getComputedStyle(each).backgroundColor));
+  assert.equal(new Set(colours).size, colours.length, `a colour for each: ${colours}`);
+  console.log(`ok   colours of ${named.length} MPI functions`);
+}
+
+/** A click on a head sorts, the next one the other way, the third as it was; CSV has what is shown. */
+async function checkTables(report) {
+  const { page } = report;
+  const table = report.control('functions-table');
+  if ((await table.count()) === 0) return;
+  const column = (number) =>
+    table.locator('tbody tr').evaluateAll(
+      (rows, at) => rows.map((row) => row.children[at].dataset.value ?? row.children[at].textContent),
+      number,
+    );
+  const own = await column(1);
+  const head = table.locator('th button.sort').nth(1);
+  await head.click();
+  const falling = await column(1);
+  assert.deepEqual(falling, [...own].sort((a, b) => b - a));
+  await head.click();
+  assert.deepEqual((await column(1)).map(Number), [...own].map(Number).sort((a, b) => a - b));
+  await head.click();
+  assert.deepEqual(await column(1), own, 'the order of the table itself');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    table.locator('xpath=..').locator('button.csv').click(),
+  ]);
+  assert.equal(file.suggestedFilename(), 'functions-table.csv');
+  const lines = readFileSync(await file.path(), 'utf8').trimEnd().split('\r\n');
+  assert.equal(lines.length, own.length + 1);
+  assert.deepEqual(lines.slice(1).map((line) => line.split(',')[1]), own);
+  for (const picture of ['matrix', 'timeline', 'graph']) {
+    const [png] = await Promise.all([page.waitForEvent('download'), report.control(`${picture}-png`).click()]);
+    const bytes = readFileSync(await png.path());
+    assert.equal(bytes.subarray(1, 4).toString(), 'PNG', picture);
+    assert.ok(bytes.length > 1000, `${picture}: ${bytes.length} bytes`);
+  }
+  console.log('ok   tables sorted and saved as CSV, pictures as PNG');
 }
 
 /** A message is an arrow, and its receipt has what `uctrace messages` tells. */
@@ -199,6 +290,9 @@ export async function checkViews(report) {
   await checkHelp(report);
   await checkSpan(report);
   await checkTimeline(report);
+  await checkPointer(report);
+  await checkFunctionLegend(report);
+  await checkTables(report);
   await checkReceipt(report);
   await checkGraph(report);
 }

@@ -2,8 +2,9 @@
 
 import type { Change, ComparedProtocol, Comparison, SizeTotals } from '../comparison';
 import type { PageData } from '../data';
-import { columnHead, element, numberCell, rowHead, section, table } from '../dom';
+import { columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
+import { sortedTable } from '../table';
 import { durationCell, noneCell } from './cells';
 
 const kVerdictWords = {
@@ -70,7 +71,7 @@ function makeSettings({ settings }: Comparison): HTMLElement[] {
   );
   return [
     element('h3', {}, 'Settings that differ'),
-    table({ 'data-testid': 'comparison-settings' }, head, rows),
+    sortedTable({ 'data-testid': 'comparison-settings' }, head, rows),
   ];
 }
 
@@ -136,7 +137,7 @@ function makeChangeTable(testId: string, changes: Change[], withVerdict: boolean
       durationCell(change.each_b?.median_ns ?? null),
       ...(withVerdict ? [element('td', {}, kVerdictWords[change.verdict])] : []),
     );
-  return table({ 'data-testid': testId }, head, changes.map(row));
+  return sortedTable({ 'data-testid': testId }, head, changes.map(row));
 }
 
 function valueCell(value: number, { unit }: Change): HTMLElement {
@@ -194,6 +195,6 @@ function makeProtocols({ protocols }: Comparison): HTMLElement {
     'details',
     {},
     element('summary', {}, 'Protocols by size, of both runs'),
-    table({ 'data-testid': 'comparison-protocols' }, head, rows),
+    sortedTable({ 'data-testid': 'comparison-protocols' }, head, rows),
   );
 }

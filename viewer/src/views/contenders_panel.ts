@@ -1,10 +1,11 @@
 // Which UCT operations on which transports carry the traffic: as shares, and as a sortable list.
 
 import { listContenders, tabulate, type Contender, type Load } from '../contenders';
-import { button, columnHead, element, numberCell, rowHead, section, table } from '../dom';
+import { button, columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatBytes, formatCount, formatExactBytes, formatShare } from '../format';
 import type { Panel, Update, View } from '../page';
 import { withChoice } from '../state';
+import { table } from '../table';
 
 type Column = keyof Contender;
 

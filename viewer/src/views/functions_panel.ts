@@ -1,11 +1,12 @@
 // What each MPI function asked for.
 
 import { listFunctions } from '../contenders';
-import { button, columnHead, element, numberCell, rowHead, section, table } from '../dom';
+import { button, columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatBytes, formatCount, formatExactBytes, formatShare } from '../format';
 import type { Panel, Update } from '../page';
 import { withChoice } from '../state';
 import { kNotKnown } from '../words';
+import { sortedTable } from '../table';
 
 export function makeFunctionsPanel(update: Update): Panel {
   const listing = element('div');
@@ -43,7 +44,7 @@ export function makeFunctionsPanel(update: Update): Panel {
       });
       listing.replaceChildren(
         rows.length > 0
-          ? table({ 'data-testid': 'functions-table' }, head, rows)
+          ? sortedTable({ 'data-testid': 'functions-table' }, head, rows)
           : element('p', {}, 'The filter selects nothing.'),
       );
     },

@@ -4,6 +4,7 @@
 import cytoscape, { type Core, type ElementDefinition, type SingularElementArgument } from 'cytoscape';
 
 import type { GraphLayout } from '../graph';
+import { css, kCard } from '../palette';
 import { darkScheme, theme } from '../theme';
 import { graphStyle } from './graph_style';
 
@@ -37,6 +38,8 @@ export interface GraphCanvas {
   /** All of it, but no larger than reads well. */
   fit(): void;
   zoomBy(factor: number): void;
+  /** All of it, twice as fine as on the screen. */
+  picture(): Promise<Blob>;
   /** Moves the graph so that the node or edge is on the screen. */
   reveal(id: string): void;
   /** Where it lies in the window, or its beginning if it is large. */
@@ -127,6 +130,11 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
     zoomBy(factor) {
       const middle = { x: stage.clientWidth / 2, y: stage.clientHeight / 2 };
       graph.zoom({ level: graph.zoom() * factor, renderedPosition: middle });
+    },
+    async picture() {
+      if (waiting) drawWaiting();
+      const options = { output: 'blob-promise', full: true, scale: 2, bg: css(kCard[theme()]) } as const;
+      return graph.png(options) as unknown as Promise<Blob>;
     },
     reveal(id) {
       drawWaiting();

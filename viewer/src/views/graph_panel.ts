@@ -1,6 +1,7 @@
 // A graph of the page: nodes in the boxes of their hosts, and what went between them. What these
 // are, a GraphKind says.
 
+import { download } from '../download';
 import { button, element, section } from '../dom';
 import { kEdgesBy, type EdgesBy, type GraphEdge } from '../graph';
 import { categoryColour, colourAt, css } from '../palette';
@@ -56,6 +57,9 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     button('+', { 'aria-label': `Zoom in the ${kind.title.toLowerCase()}` }, () => canvas.zoomBy(1.3)),
     button('−', { 'aria-label': `Zoom out of the ${kind.title.toLowerCase()}` }, () => canvas.zoomBy(1 / 1.3)),
     button('Fit', { 'data-testid': `${kind.id}-fit` }, () => canvas.fit()),
+    button('PNG', { title: 'Save the graph as a picture', 'data-testid': `${kind.id}-png` }, () => {
+      void canvas.picture().then((png) => download(`${kind.id}.png`, png));
+    }),
   );
   const reading = kind.reading ? [element('p', {}, kind.reading)] : [];
   const list = element('details', {}, element('summary', {}, 'The edges as a table'));

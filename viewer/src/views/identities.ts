@@ -1,8 +1,9 @@
 // The checks that the merge made: both sides are counted independently of each other.
 
 import type { Identity, PageData } from '../data';
-import { columnHead, element, rowHead, section, table } from '../dom';
+import { columnHead, element, rowHead, section } from '../dom';
 import { formatCount } from '../format';
+import { sortedTable } from '../table';
 
 export function makeIdentities({ identities }: PageData): HTMLElement {
   const head = [
@@ -45,7 +46,7 @@ export function makeIdentities({ identities }: PageData): HTMLElement {
       'details',
       { open: failed > 0, 'data-testid': 'identities' },
       element('summary', {}, sum),
-      table({ 'data-testid': 'identities-table' }, head, identities.map(row)),
+      sortedTable({ 'data-testid': 'identities-table' }, head, identities.map(row)),
     ),
   );
 }

@@ -1,7 +1,8 @@
 // The communication matrix: heat map with legend and tooltip, the largest pairs beside it, and the
 // same numbers as a table.
 
-import { element, section } from '../dom';
+import { button, element, section } from '../dom';
+import { downloadCanvas } from '../download';
 import { cellValues } from '../filter';
 import { makeAxis, makeMatrix, processesOf, type Axis, type Matrix, type Square } from '../matrix';
 import type { Context, Panel, Update, View } from '../page';
@@ -67,7 +68,14 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   const root = section(
     'matrix',
     'Communication matrix',
-    legend,
+    element(
+      'div',
+      { class: 'tools' },
+      legend,
+      button('PNG', { title: 'Save the matrix as a picture', 'data-testid': 'matrix-png' }, () =>
+        downloadCanvas('matrix', canvas),
+      ),
+    ),
     ...grouped,
     body,
     ...(axis.side <= kMaxTableSide ? [numbers] : []),

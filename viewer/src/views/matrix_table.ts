@@ -1,9 +1,10 @@
 // The numbers of the matrix as a table, for readers who cannot see colours and for tests.
 
-import { columnHead, element, numberCell, rowHead, table } from '../dom';
+import { columnHead, element, numberCell, rowHead } from '../dom';
 import { processesOf, type Matrix } from '../matrix';
 import type { Context, View } from '../page';
 import { formatExactValue, formatShortValue, rowLabel } from '../words';
+import { table } from '../table';
 
 export function makeMatrixTable({ data }: Context, { measure }: View, matrix: Matrix): HTMLElement {
   const { axis, values } = matrix;

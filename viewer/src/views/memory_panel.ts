@@ -2,7 +2,7 @@
 // and how far each is from the cards.
 
 import type { Distance } from '../data';
-import { button, columnHead, element, numberCell, rowHead, section, table } from '../dom';
+import { button, columnHead, element, numberCell, rowHead, section } from '../dom';
 import { cellValues, type Measure } from '../filter';
 import {
   kNoLoad,
@@ -16,6 +16,7 @@ import {
 import type { Context, Panel, Update, View } from '../page';
 import { toggled } from '../state';
 import { formatExactValue, formatShortValue, formatValue, kMeasureNames } from '../words';
+import { table } from '../table';
 import { edgeMeasure, transferValues } from './process_graph';
 
 const kDistanceWords: Record<Distance, string> = {

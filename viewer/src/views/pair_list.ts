@@ -1,12 +1,13 @@
 // Beside the matrix: the pairs with the most traffic, or what makes up the pair that is chosen.
 
-import { button, columnHead, element, numberCell, table } from '../dom';
+import { button, columnHead, element, numberCell } from '../dom';
 import { kMeasures, type Measure } from '../filter';
 import { formatCount, formatShare } from '../format';
 import { rowOf, type Axis, type Matrix, type Square } from '../matrix';
 import type { Context, View } from '../page';
 import { largestPairs, type PairLoad } from '../pairs';
 import { formatExactValue, formatValue, kMeasureNames, rowLabel } from '../words';
+import { table } from '../table';
 import { describeEnds, describePair } from './pair_details';
 
 const kListedPairs = 200;

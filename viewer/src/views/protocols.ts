@@ -1,9 +1,10 @@
 // Messages, payload and latencies by protocol and size.
 
 import type { PageData, ProtocolSize, Reach } from '../data';
-import { columnHead, element, numberCell, rowHead, section, table } from '../dom';
+import { columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatBytes, formatCount, formatExactBytes } from '../format';
 import { kNotKnown } from '../words';
+import { sortedTable } from '../table';
 import { durationCell, noneCell } from './cells';
 
 const kReachWords: Record<Reach, string> = {
@@ -57,6 +58,6 @@ export function makeProtocols({ protocols }: PageData): HTMLElement {
       'Latency is the time from when both sides of a message were there until it had arrived, ' +
         'within 1/64. The table is about the whole run; filters do not change it.',
     ),
-    table({ 'data-testid': 'protocols-table' }, head, protocols.map(makeRow)),
+    sortedTable({ 'data-testid': 'protocols-table' }, head, protocols.map(makeRow)),
   );
 }

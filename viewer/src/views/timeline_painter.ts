@@ -2,10 +2,11 @@
 // so that a frame costs what is on the screen, however many operations the run has.
 
 import { messagesWithin, rowsWithin, type Details, type LayerDetails } from '../details';
-import { categoryColour, faintBar, kCard, kInk, kLine, layerColour, pixel } from '../palette';
+import { functionBins, type Bins, type FunctionGroups } from '../mpi_bins';
+import { categoryColour, faintBar, kCard, kInk, kLine, layerColour, pixel, setUpBar } from '../palette';
 import { css, type Rgb, type Theme } from '../palette';
 import { counts, kLayers, laneOf, levelFor, type TimeAxis } from '../slabs';
-import type { Numbers } from '../packed';
+import type { Numbers, Table } from '../packed';
 import type { View } from '../page';
 import type { Range } from '../time_range';
 
@@ -37,6 +38,9 @@ export interface Scene {
   /** What is written on a bar. */
   readonly name: (layer: LayerDetails, row: number) => string;
   readonly transports: ReadonlyMap<number, number>;
+  readonly functions: FunctionGroups;
+  /** `mpi_activity` of the page. */
+  readonly mpiActivity: Table;
 }
 
 export interface Box {
@@ -182,7 +186,8 @@ function paintBins(scene: Scene, pixels: Canvas, from: number): number {
   const end = Math.min(bins, Math.ceil((range.to - axis.from) / length));
   const { first, last } = visibleProcesses(layout);
   for (let process = first; process < last; ++process) {
-    for (let layer = 0; layer < kLayers.length; ++layer) {
+    paintFunctionBins(scene, pixels, process, { level, begin, end }, from);
+    for (let layer = 1; layer < kLayers.length; ++layer) {
       const lane = laneBox(layout, process, layer);
       const colour = pixel(layerColour(theme, layer));
       const offset = laneOf(process, layer) * bins;
@@ -200,6 +205,45 @@ function paintBins(scene: Scene, pixels: Canvas, from: number): number {
   return level;
 }
 
+/** The lane of MPI: bars of which each part is the time in one function, the greatest at the bottom. */
+function paintFunctionBins(scene: Scene, pixels: Canvas, process: number, bins: Bins, from: number): void {
+  const { axis, layout, functions, view, mpiActivity } = scene;
+  const lane = laneBox(layout, process, 0);
+  const colours = functionColours(scene);
+  const length = axis.slab * 2 ** bins.level;
+  const sums = functionBins(mpiActivity, functions, view.alongTime.choice, process, bins);
+  for (let bin = bins.begin; bin < bins.end; ++bin) {
+    const parts = sums.subarray((bin - bins.begin) * colours.length, (bin - bins.begin + 1) * colours.length);
+    const total = parts.reduce((sum, part) => sum + part, 0);
+    if (total === 0) continue;
+    // Of several threads together no more than the lane is tall.
+    const scale = (lane.bottom - lane.top) / Math.max(length, total);
+    const start = axis.from + bin * length;
+    const left = Math.max(xOf(scene, start), xOf(scene, from));
+    let above = total;
+    for (let group = colours.length - 1; group >= 0; --group) {
+      if (parts[group]! === 0) continue;
+      // What is less than half a pixel shows where nothing else does.
+      const isAll = above === total;
+      if (isAll || above * scale >= 0.5) {
+        const top = lane.bottom - Math.max(1, above * scale);
+        pixels.fill(left, top, xOf(scene, start + length), lane.bottom, colours[group]!);
+      }
+      above -= parts[group]!;
+    }
+  }
+}
+
+/** Of each group of functions, as pixels. */
+function functionColours({ functions, theme }: Scene): number[] {
+  return functions.names.map((_, group) => pixel(functionColour(theme, functions, group)));
+}
+
+export function functionColour(theme: Theme, { others, setUp }: FunctionGroups, group: number): Rgb {
+  if (group === setUp) return setUpBar(theme);
+  return group === others ? layerColour(theme, 0) : categoryColour(theme, group);
+}
+
 interface Label {
   readonly text: string;
   readonly box: Box;
@@ -209,7 +253,7 @@ interface Label {
 function paintBars(scene: Scene, pixels: Canvas, until: number): Label[] {
   const { layout, range, theme, view, details } = scene;
   const labels: Label[] = [];
-  const colourOf = transportColours(scene);
+  const colourOf = barColours(scene);
   const faint = pixel(faintBar(theme));
   const { first, last } = visibleProcesses(layout);
   const right = layout.left + layout.width;
@@ -246,13 +290,18 @@ function paintBars(scene: Scene, pixels: Canvas, until: number): Label[] {
   return labels;
 }
 
-/** Colours of transfers by transport as pixels; of the others `plain`. */
-function transportColours({ transports, theme }: Scene) {
-  const colours = new Map(
+/** As pixels: transfers by transport, MPI calls by function, of the others `plain`. */
+function barColours(scene: Scene) {
+  const { transports, theme, functions } = scene;
+  const ofTransports = new Map(
     [...transports].map(([text, index]) => [text, pixel(categoryColour(theme, index))]),
   );
-  return ({ layer, table }: LayerDetails, row: number, plain: number): number =>
-    layer === 'uct' ? (colours.get(table.column('transport')[row]!) ?? plain) : plain;
+  const ofFunctions = functionColours(scene);
+  return ({ layer, table, key }: LayerDetails, row: number, plain: number): number => {
+    if (layer === 'uct') return ofTransports.get(table.column('transport')[row]!) ?? plain;
+    if (layer === 'mpi') return ofFunctions[functions.ofKind[key[row]!] ?? functions.others]!;
+    return plain;
+  };
 }
 
 function paintLabels(context: CanvasRenderingContext2D, labels: readonly Label[]): void {

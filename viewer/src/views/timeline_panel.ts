@@ -2,8 +2,11 @@
 // the whole run down to single operations, with messages as arrows between the lanes.
 
 import type { LayerDetails } from '../details';
+import { downloadCanvas } from '../download';
 import { button, element, section } from '../dom';
 import type { Context, Panel, Update, View } from '../page';
+import { groupFunctions } from '../mpi_bins';
+import { tableOf } from '../packed';
 import { endOf } from '../slabs';
 import { withSpan } from '../state';
 import { darkScheme, theme } from '../theme';
@@ -11,16 +14,20 @@ import { inside, panned, showing, zoomed, type Range } from '../time_range';
 import { processLabel } from '../choices';
 import { makeOverviewStrip } from './overview_strip';
 import { drawRuler } from './ruler';
-import { kRulerHeight, paint, timeAt, visibleProcesses, type LaneLayout } from './timeline_painter';
+import { kRulerHeight, paint, visibleProcesses, type LaneLayout } from './timeline_painter';
+import { addPointer } from './timeline_pointer';
 import { nearest, nextAcross, nextAlong, shownBox, targetAt, timeOf } from './timeline_target';
 import type { Drawing, LaneTarget, Target } from './timeline_target';
+import { makeFunctionLegend } from './function_legend';
 import { describeDrawing, explainTarget, makeClockNote, makeMissingNote, nameOf } from './timeline_words';
 
 const kNameRoom = 74;
 const kMostHeight = 520;
 
 export function makeTimelinePanel(context: Context, update: Update): Panel {
-  const { data, axis, details, tooltip } = context;
+  const { data, axis, tables, details, tooltip } = context;
+  const functions = groupFunctions(data, tables);
+  const legend = makeFunctionLegend(functions);
   const whole: Range = { from: axis.from, to: endOf(axis) };
   const detailsTo = data.time.embedded === data.time.events ? Infinity : data.time.details_to_ns;
   const processes = data.processes.length;
@@ -61,12 +68,16 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     button('▶', { 'aria-label': 'Later' }, () => go(panned(range, 0.5, whole))),
     button('Whole run', { 'data-testid': 'timeline-whole' }, () => go(whole)),
     visibleSpan,
+    button('PNG', { title: 'Save the lanes in view as a picture', 'data-testid': 'timeline-png' }, () =>
+      downloadCanvas('timeline', canvas),
+    ),
   );
   const root = section(
     'timeline',
     'Timeline',
     said,
     tools,
+    legend.root,
     overview.root,
     scroll,
     announced,
@@ -109,12 +120,15 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       label: (process: number) => `rank ${processLabel(data, process)}`,
       name: (layer: LayerDetails, row: number) => nameOf(context, layer, row),
       transports,
+      functions,
+      mpiActivity: tableOf(tables, 'mpi_activity'),
     };
     drawing = { scene, painted: paint(canvas, scene) };
     drawRuler(canvas, scene);
     overview.draw(view, range, kNameRoom, scene.layout.width);
     said.textContent = describeDrawing(drawing);
     missing.show(range);
+    legend.show(scene.theme);
     placeMarker();
   };
 
@@ -188,6 +202,10 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     End: () => go(inside({ from: whole.to - range.to + range.from, to: whole.to }, whole)),
     Enter: () => tooltip.pin(canvas),
     p: () => tooltip.pin(canvas),
+    w: () => zoomAt(0.5),
+    s: () => zoomAt(2),
+    a: () => go(panned(range, -0.25, whole)),
+    d: () => go(panned(range, 0.25, whole)),
     b: () => {
       const { from, to } = view!.filter;
       if (from === undefined && to === undefined) visibleSpan.click();
@@ -225,60 +243,24 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
 
   // ---- mouse and touch ----
 
-  let drag: { x: number; y: number; top: number; range: Range; moved: boolean } | undefined;
-  const placeOf = (event: MouseEvent) => {
-    const { left, top } = canvas.getBoundingClientRect();
-    return { x: event.clientX - left, y: event.clientY - top };
-  };
-  canvas.addEventListener('pointerdown', (event) => {
-    if (!drawing || event.button !== 0) return;
-    drag = { ...placeOf(event), top: scroll.scrollTop, range, moved: false };
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener('pointermove', (event) => {
-    if (!drawing) return;
-    const { x, y } = placeOf(event);
-    if (!drag) {
-      if (event.pointerType !== 'touch') point(targetAt(drawing, x, y));
-      return;
-    }
-    if (Math.abs(x - drag.x) + Math.abs(y - drag.y) > 4) drag.moved = true;
-    if (!drag.moved) return;
-    if (!tooltip.pinned) point(undefined);
-    const share = (drag.x - x) / drawing.scene.layout.width;
-    range = panned(drag.range, share, whole);
-    if (event.pointerType === 'mouse') scroll.scrollTop = drag.top + drag.y - y;
-    redraw();
-  });
-  canvas.addEventListener('pointerup', (event) => {
-    const still = drag && !drag.moved;
-    drag = undefined;
-    if (!still || !drawing) return;
-    tooltip.unpin();
-    const { x, y } = placeOf(event);
-    point(targetAt(drawing, x, y));
-    if (target) tooltip.pin(canvas);
-  });
-  canvas.addEventListener('pointercancel', () => (drag = undefined));
-  canvas.addEventListener('pointerleave', () => !drag && document.activeElement !== canvas && point(undefined));
-  canvas.addEventListener('blur', () => point(undefined));
-  canvas.addEventListener(
-    'wheel',
-    (event) => {
-      if (!drawing) return;
-      // The page scrolls under a wheel, unless the reader works in the timeline.
-      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-        range = panned(range, (event.deltaX || event.deltaY) / drawing.scene.layout.width, whole);
-      } else if (event.ctrlKey || event.metaKey || document.activeElement === canvas) {
-        const at = timeAt(drawing.scene.layout, range, placeOf(event).x);
-        range = zoomed(range, Math.exp(event.deltaY * 0.002), at, whole);
-      } else return;
-      event.preventDefault();
-      point(undefined);
-      redraw();
+  addPointer(canvas, stage, {
+    whole,
+    layout: () => drawing?.scene.layout,
+    range: () => range,
+    go: (next, when = 'now') => {
+      range = inside(next, whole);
+      if (when === 'now') draw();
+      else redraw();
     },
-    { passive: false },
-  );
+    choose: ({ from, to }) => chooseSpan(Math.floor(from), Math.ceil(to)),
+    pointAt: (place) => point(place && targetAt(drawing!, place.x, place.y)),
+    pinAt: ({ x, y }) => {
+      tooltip.unpin();
+      point(targetAt(drawing!, x, y));
+      if (target) tooltip.pin(canvas);
+    },
+  });
+  canvas.addEventListener('blur', () => point(undefined));
   scroll.addEventListener('scroll', redraw, { passive: true });
   let drawnWidth = 0;
   new ResizeObserver(() => {

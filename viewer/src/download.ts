@@ -1,0 +1,25 @@
+// What a reader takes away: a table as CSV, a picture as PNG. Nothing leaves the machine.
+
+/** As a spreadsheet reads it back: text that would be a formula there stays text. */
+export function csvField(text: string): string {
+  const guarded = /^[=+\-@\t\r]/.test(text) && !/^-?[\d.]+(e[-+]?\d+)?$/i.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+}
+
+export function csvText(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
+}
+
+export function download(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  // The browser reads it after this turn of its loop.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** The picture on a canvas as it is on the screen. */
+export function downloadCanvas(name: string, canvas: HTMLCanvasElement): void {
+  canvas.toBlob((png) => png && download(`${name}.png`, png), 'image/png');
+}

@@ -1,0 +1,89 @@
+// Tables: sorted by a click on a head, and taken along as CSV.
+
+import { button, element, type Attributes, type Child } from './dom';
+import { csvText, download } from './download';
+
+/** What a table is sorted by; kept by name, as panels make their tables anew. */
+interface Order {
+  column: number;
+  falling: boolean;
+}
+const kOrders = new Map<string, Order>();
+
+function makeTable(attributes: Attributes, head: Child[], rows: Node[]) {
+  const body = element('tbody', {}, ...rows);
+  const made = element('table', attributes, element('thead', {}, element('tr', {}, ...head)), body);
+  const name = String(attributes['data-testid'] ?? 'table');
+  const csv = button('CSV', { class: 'link csv', title: 'Save this table as CSV' }, () =>
+    download(`${name}.csv`, new Blob([csvText(contentOf(made))], { type: 'text/csv' })),
+  );
+  // Scrollable regions must be reachable by keyboard.
+  const root = element('div', { class: 'scroll', tabindex: 0 }, made, csv);
+  return { root, body, made, name };
+}
+
+/** As it is, row by row. */
+export function table(attributes: Attributes, head: Child[], rows: Node[]): HTMLElement {
+  return makeTable(attributes, head, rows).root;
+}
+
+/** Of rows of one kind, in an order that a click on a head changes: its own, falling, rising. */
+export function sortedTable(attributes: Attributes, head: Child[], rows: HTMLElement[]): HTMLElement {
+  const { root, body, made, name } = makeTable(attributes, head, rows);
+  const heads = [...made.querySelectorAll<HTMLElement>('thead th')];
+  const show = () => {
+    const order = kOrders.get(name);
+    body.replaceChildren(...(order ? sorted(rows, order) : rows));
+    heads.forEach((cell, column) => {
+      if (order?.column === column) cell.ariaSort = order.falling ? 'descending' : 'ascending';
+      else cell.removeAttribute('aria-sort');
+    });
+  };
+  heads.forEach((cell, column) => {
+    const text = cell.textContent ?? '';
+    const sort = button(text, { class: 'link sort', title: `Sort by ${text}` }, () => {
+      const next = following(kOrders.get(name), column, isNumeric(rows, column));
+      if (next) kOrders.set(name, next);
+      else kOrders.delete(name);
+      show();
+    });
+    cell.replaceChildren(sort);
+  });
+  show();
+  return root;
+}
+
+/** Numbers fall first, texts rise; the third click gives the table's own order back. */
+function following(order: Order | undefined, column: number, numeric: boolean): Order | undefined {
+  if (order?.column !== column) return { column, falling: numeric };
+  return order.falling === numeric ? { column, falling: !numeric } : undefined;
+}
+
+function valueOf(row: HTMLElement, column: number): string | undefined {
+  return (row.children[column] as HTMLElement | undefined)?.dataset['value'];
+}
+
+function isNumeric(rows: HTMLElement[], column: number): boolean {
+  return rows.some((row) => valueOf(row, column) !== undefined);
+}
+
+/** Rows without a number come last, either way. */
+function sorted(rows: HTMLElement[], { column, falling }: Order): HTMLElement[] {
+  const way = falling ? -1 : 1;
+  const numeric = isNumeric(rows, column);
+  const number = (row: HTMLElement) => Number(valueOf(row, column) ?? NaN);
+  const text = (row: HTMLElement) => row.children[column]?.textContent ?? '';
+  return [...rows].sort((a, b) => {
+    if (!numeric) return way * (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0);
+    const [x, y] = [number(a), number(b)];
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+    return way * (x - y);
+  });
+}
+
+/** Heads, then rows; numbers exactly as they are. */
+function contentOf(made: HTMLTableElement): string[][] {
+  return [...made.rows].map((row) =>
+    [...row.cells].map((cell) => cell.dataset['value'] ?? cell.textContent ?? ''),
+  );
+}

@@ -1,0 +1,25 @@
+// Which colour means which MPI function in the timeline.
+
+import { element } from '../dom';
+import type { FunctionGroups } from '../mpi_bins';
+import { css, type Theme } from '../palette';
+import { functionColour } from './timeline_painter';
+
+export function makeFunctionLegend(groups: FunctionGroups) {
+  const keys = groups.names.map((name, group) => {
+    const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
+    const isUsed = groups.ofKind.includes(group);
+    return { group, swatch, root: element('span', { class: 'key', hidden: !isUsed }, swatch, name) };
+  });
+  const root = element(
+    'p',
+    { class: 'legend', 'data-testid': 'timeline-functions', hidden: groups.ofKind.length === 0 },
+    ...keys.map((key) => key.root),
+  );
+  const show = (theme: Theme) => {
+    for (const { group, swatch } of keys) {
+      swatch.style.background = css(functionColour(theme, groups, group));
+    }
+  };
+  return { root, show };
+}
