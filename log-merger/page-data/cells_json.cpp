@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 
 namespace uctrace {
 
@@ -71,24 +72,27 @@ ordered_json classes_json(const Run& run, const CellTables& tables) {
   return classes;
 }
 
-ordered_json cells_json(const CellTables& tables) {
-  ordered_json cells = ordered_json::array();
+std::vector<PackedTable> pack_cells(const CellTables& tables) {
+  PackedTable cells{"cells",
+                    {{"src", Coding::values, {}},
+                     {"dst", Coding::values, {}},
+                     {"class", Coding::values, {}},
+                     {"messages", Coding::values, {}},
+                     {"bytes", Coding::values, {}}}};
+  PackedTable transfers{"cell_transfers",
+                        {{"count", Coding::values, {}},
+                         {"bytes", Coding::values, {}},
+                         {"wire_bytes", Coding::values, {}}}};
   for (const TrafficCell& cell : tables.cells) {
-    ordered_json transfers = ordered_json::array();
+    append(cells, {cell.src_process, cell.dst_process, cell.traffic_class, number(cell.messages),
+                   number(cell.bytes)});
     for (const CellTotal& total :
          std::span(tables.cell_totals).subspan(cell.first_total, cell.totals)) {
-      transfers.push_back({{"count", total.count},
-                           {"bytes", total.payload_bytes},
-                           {"wire_bytes", total.wire_bytes}});
+      append(transfers,
+             {number(total.count), number(total.payload_bytes), number(total.wire_bytes)});
     }
-    cells.push_back({{"src", cell.src_process},
-                     {"dst", cell.dst_process},
-                     {"class", cell.traffic_class},
-                     {"messages", cell.messages},
-                     {"bytes", cell.bytes},
-                     {"transfers", std::move(transfers)}});
   }
-  return cells;
+  return {std::move(cells), std::move(transfers)};
 }
 
 }  // namespace uctrace

@@ -1,16 +1,8 @@
 #include "log-merger/page-data/packed_slabs.hpp"
 
-#include <initializer_list>
-
 namespace uctrace {
 
 namespace {
-
-void append(PackedTable& table, std::initializer_list<std::int64_t> row) {
-  std::size_t i = 0;
-  for (const std::int64_t value : row) table.columns[i++].values.push_back(value);
-}
-std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 PackedTable messages_table(const SlabTables& slabs) {
   PackedTable table{"slab_cells",

@@ -85,6 +85,12 @@ std::string base64(const std::string& bytes) {
 
 }  // namespace
 
+void append(PackedTable& table, std::initializer_list<std::int64_t> row) {
+  assert(row.size() == table.columns.size());
+  std::size_t i = 0;
+  for (const std::int64_t value : row) table.columns[i++].values.push_back(value);
+}
+
 ordered_json pack(const std::vector<PackedTable>& tables) {
   ordered_json described = ordered_json::array();
   std::string bytes;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -24,6 +25,12 @@ struct PackedTable {
   std::string name;
   std::vector<PackedColumn> columns;  // of one length
 };
+
+// A row, with a value for each column in their order.
+void append(PackedTable& table, std::initializer_list<std::int64_t> row);
+
+// A count as a table holds it; none is beyond 2^63.
+inline std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 // {"tables": [{"name", "rows", "columns": [{"name", "bytes", "signed", "differences"}]}],
 //  "bytes": of the columns together, "deflated": base64}

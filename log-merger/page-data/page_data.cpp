@@ -161,6 +161,7 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
   ordered_json time = time_json(run, window, contents);
   std::vector<PackedTable> tables = pack_slabs(contents.traffic.slabs);
   const TrafficCells cells(window, std::move(contents.traffic.cells));
+  for (PackedTable& table : pack_cells(cells.tables())) tables.push_back(std::move(table));
   for (PackedTable& table : make_details(source, cells, contents.chosen)) {
     tables.push_back(std::move(table));
   }
@@ -171,7 +172,6 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
           {"unrecorded", unrecorded_json(source)},
           {"steps", steps_json(run, cells.tables())},
           {"classes", classes_json(run, cells.tables())},
-          {"cells", cells_json(cells.tables())},
           {"identities", identities_json(run)},
           {"notes", run.notes},
           {"texts", run.texts.all()},

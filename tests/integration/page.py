@@ -1,7 +1,9 @@
 """Pages of recordings in a real browser (viewer/tests/page.mjs)."""
 
+import base64
 import json
 import shlex
+import zlib
 
 from harness import BUILD_ROOT, SKIPPED, Skip, check, need, run
 
@@ -17,6 +19,20 @@ def make_page(recording, folder):
     check(written.status == 0 and page.exists(), f"no page: {written}")
     messages.write_text(json.dumps(recording.messages))
     return page, messages
+
+
+def packed_column(data, table, column):
+    """The numbers of a column of a page's packed tables (docs/page-data.md)."""
+    planes, at = zlib.decompress(base64.b64decode(data["packed"]["deflated"])), 0
+    for described in data["packed"]["tables"]:
+        rows = described["rows"]
+        for one in described["columns"]:
+            if (described["name"], one["name"]) == (table, column):
+                check(not one["signed"] and not one["differences"], f"{table}.{column} is coded otherwise: {one}")
+                return [sum(planes[at + plane * rows + row] << 8 * plane for plane in range(one["bytes"]))
+                        for row in range(rows)]
+            at += rows * one["bytes"]
+    raise AssertionError(f"the page has no {table}.{column}")
 
 
 def in_browser(*options):

@@ -5,7 +5,7 @@ import re
 
 from harness import check, run_test, scratch
 from mpi_jobs import MPIS
-from page import check_commands, in_browser, make_page
+from page import check_commands, in_browser, make_page, packed_column
 from recordings import Recording, record_well
 
 
@@ -25,7 +25,7 @@ def check_span(recording, folder):
     inside = [m for m in recording.messages if edges[0] <= m["t_start_ns"] < edges[1]]
     check(listed == inside, f"{len(listed)} messages in a span that has {len(inside)}")
     data = page_data(recording, folder / "span.html", *options, "--limit=7")
-    counted = sum(cell["messages"] for cell in data["cells"])
+    counted = sum(packed_column(data, "cells", "messages"))
     check(counted == len(inside), f"{counted} messages in the page of {len(inside)}")
     time = data["time"]
     check(time["from_ns"] == edges[0] and time["is_part"], f"the page is of {time}")

@@ -2,7 +2,6 @@
 #include "log-merger/page-data/page_data.hpp"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <map>
@@ -15,67 +14,13 @@
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/time_slabs.hpp"
 #include "log-merger/summaries/traffic_cells.hpp"
+#include "tests/unit/page_tables.hpp"
 #include "tests/unit/timed_run.hpp"
 
 namespace uctrace {
 namespace {
 
 using nlohmann::ordered_json;
-using Column = std::vector<std::int64_t>;
-using Tables = std::map<std::string, std::map<std::string, Column>>;
-
-std::string from_base64(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned bits = 0, have = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<unsigned>(kDigits.find(c));
-    have += 6;
-    if (have < 8) continue;
-    have -= 8;
-    bytes += static_cast<char>(bits >> have & 0xff);
-  }
-  return bytes;
-}
-
-// As docs/page-data.md describes it.
-Tables unpack(const ordered_json& packed) {
-  std::string bytes(packed["bytes"].get<std::size_t>(), '\0');
-  const std::string deflated = from_base64(packed["deflated"].get<std::string>());
-  uLongf size = bytes.size();
-  REQUIRE(uncompress(reinterpret_cast<Bytef*>(bytes.data()), &size,
-                     reinterpret_cast<const Bytef*>(deflated.data()), deflated.size()) == Z_OK);
-  REQUIRE(size == bytes.size());
-  Tables tables;
-  std::size_t next = 0;
-  for (const ordered_json& table : packed["tables"]) {
-    const auto rows = table["rows"].get<std::size_t>();
-    for (const ordered_json& column : table["columns"]) {
-      const auto width = column["bytes"].get<std::size_t>();
-      std::int64_t before = 0;
-      Column& values = tables[table["name"]][column["name"]];
-      for (std::size_t row = 0; row < rows; ++row) {
-        std::uint64_t coded = 0;
-        for (std::size_t plane = 0; plane < width; ++plane) {
-          coded |= std::uint64_t{static_cast<unsigned char>(bytes[next + plane * rows + row])}
-                   << (8 * plane);
-        }
-        auto value = static_cast<std::int64_t>(coded);
-        if (column["signed"].get<bool>()) {
-          value = static_cast<std::int64_t>(coded >> 1) ^ -static_cast<std::int64_t>(coded & 1);
-        }
-        if (column["differences"].get<bool>()) value = before += value;
-        values.push_back(value);
-      }
-      next += width * rows;
-    }
-  }
-  REQUIRE(next == bytes.size());
-  return tables;
-}
-
 // All of a run in slabs.
 struct Laid {
   Laid(const Run& run, std::size_t budget)
@@ -97,7 +42,7 @@ struct Laid {
   TimeSlabs slabs;
 };
 
-std::int64_t sum(const Column& column) {
+std::int64_t sum(const PageColumn& column) {
   std::int64_t total = 0;
   for (const std::int64_t value : column) total += value;
   return total;
@@ -105,7 +50,7 @@ std::int64_t sum(const Column& column) {
 
 std::int64_t cells_sum(const ordered_json& data, const char* key) {
   std::int64_t total = 0;
-  for (const ordered_json& cell : data["cells"]) total += cell[key].get<std::int64_t>();
+  for (const ordered_json& cell : cells_of(data)) total += cell[key].get<std::int64_t>();
   return total;
 }
 
@@ -127,7 +72,7 @@ std::int64_t busy_in(const std::vector<Row>& rows, std::uint32_t process, std::i
   return total;
 }
 
-std::int64_t busy_of(const std::map<std::string, Column>& table, std::int64_t process,
+std::int64_t busy_of(const std::map<std::string, PageColumn>& table, std::int64_t process,
                      std::int64_t slab) {
   std::int64_t total = 0;
   for (std::size_t row = 0; row < table.at("process").size(); ++row) {
@@ -147,7 +92,7 @@ TEST_SUITE("unit") {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       const Run run = timed_run(seed);
       const ordered_json data = page_data(run);
-      const Tables tables = unpack(data["packed"]);
+      const PageTables tables = unpack(data["packed"]);
       const auto& slabs = tables.at("slab_cells");
       const auto& paths = tables.at("slab_transfers");
       std::int64_t bytes = 0, wire_bytes = 0, count = 0;
@@ -186,7 +131,7 @@ TEST_SUITE("unit") {
     for (const std::size_t budget : {std::size_t{1'000'000}, std::size_t{2'500}, std::size_t{1}}) {
       Laid laid(run, budget);
       const SlabTables slabs = laid.slabs.tables();
-      const Tables tables = unpack(pack(pack_slabs(slabs)));
+      const PageTables tables = unpack(pack(pack_slabs(slabs)));
       const TimeAxis& axis = slabs.axis;
       counts.push_back(axis.slabs);
       for (std::uint32_t process = 0; process < run.processes.size(); ++process) {
@@ -315,10 +260,10 @@ TEST_SUITE("unit") {
   TEST_CASE("single operations are embedded without a gap up to the limit") {
     const Run run = timed_run(5);
     const auto embedded = [](const ordered_json& data) {
-      Tables tables = unpack(data["packed"]);
+      PageTables tables = unpack(data["packed"]);
       std::vector<std::int64_t> starts;
       for (const char* name : {"mpi_calls", "ucp_operations", "transfers", "messages"}) {
-        const Column& column = tables[name]["start_ns"];
+        const PageColumn& column = tables[name]["start_ns"];
         starts.insert(starts.end(), column.begin(), column.end());
       }
       std::sort(starts.begin(), starts.end());
@@ -338,7 +283,7 @@ TEST_SUITE("unit") {
       CHECK(part["time"]["embedded"] == few.size());
       CHECK(all[few.size()] >= part["time"]["details_to_ns"].get<std::int64_t>());
     }
-    Tables tables = unpack(whole["packed"]);
+    PageTables tables = unpack(whole["packed"]);
     CHECK(tables["ucp_operations"]["tag_low"].front() == 0x76543210);
     CHECK(tables["ucp_operations"]["tag_high"].front() == 0xfedcba98);
     CHECK(sum(tables["messages"]["hops"]) ==
@@ -349,7 +294,7 @@ TEST_SUITE("unit") {
     Run run;
     run.info_json = "{}";
     const ordered_json data = page_data(run);
-    CHECK(data["cells"].empty());
+    CHECK(cells_of(data).empty());
     CHECK(data["time"]["events"] == 0);
     unpack(data["packed"]);
   }

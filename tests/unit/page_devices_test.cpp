@@ -14,6 +14,7 @@
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/summaries/gpu_nic.hpp"
 #include "log-merger/summaries/traffic_cells.hpp"
+#include "tests/unit/page_tables.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {
@@ -99,7 +100,7 @@ TEST_SUITE("unit") {
         add(expected, {place_of(message.src_place()), place_of(message.dst_place())},
             message.bytes);
       }
-      for (const ordered_json& cell : data["cells"]) {
+      for (const ordered_json& cell : cells_of(data)) {
         const ordered_json& kind = data["classes"][cell["class"].get<std::size_t>()];
         if (!kind["reason"].is_null()) {
           CHECK(kind["src_memory"].is_null());
@@ -138,7 +139,7 @@ TEST_SUITE("unit") {
         if (index < 0) return std::string();
         return data["processes"][static_cast<std::size_t>(index)]["host"].get<std::string>();
       };
-      for (const ordered_json& cell : data["cells"]) {
+      for (const ordered_json& cell : cells_of(data)) {
         const ordered_json& kind = data["classes"][cell["class"].get<std::size_t>()];
         for (std::size_t i = 0; i < kind["path"].size(); ++i) {
           const ordered_json& step = step_at(kind["path"][i]);

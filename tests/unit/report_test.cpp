@@ -14,6 +14,7 @@
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/messages_output.hpp"
 #include "log-merger/summaries/sums.hpp"
+#include "tests/unit/page_tables.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {
@@ -213,7 +214,7 @@ TEST_SUITE("unit") {
         count += hop.count;
       }
       for (const Transfer& transfer : run.transfers) wire_bytes += transfer.wire_bytes;
-      for (const ordered_json& cell : data["cells"]) {
+      for (const ordered_json& cell : cells_of(data)) {
         const ordered_json& traffic_class = data["classes"][cell["class"].get<std::size_t>()];
         REQUIRE(traffic_class["path"].size() == cell["transfers"].size());
         CHECK(traffic_class["reason"].is_null() == (cell["messages"] != 0));

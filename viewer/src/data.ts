@@ -3,7 +3,8 @@
 import { count, flag, integer, list, located, nullable, oneOf, primitive, record, text } from './checks';
 import { comparison, type Comparison } from './comparison';
 import { DataError } from './error';
-import type { Packed, PackedColumn, PackedTable } from './packed';
+import { readCells } from './cells';
+import { unpack, type Packed, type PackedColumn, type PackedTable, type Tables } from './packed';
 
 export { DataError } from './error';
 
@@ -204,8 +205,8 @@ export interface PageData {
   served: boolean;
 }
 
-/** As it is in the page: each step once, and paths as indexes. */
-export type WrittenData = Omit<PageData, 'classes'> & { steps: Step[]; classes: WrittenClass[] };
+/** As it is in the page: each step once, paths as indexes, cells in packed tables. */
+export type WrittenData = Omit<PageData, 'classes' | 'cells'> & { steps: Step[]; classes: WrittenClass[] };
 type WrittenClass = Omit<TrafficClass, 'path'> & { path: number[] };
 
 /** `src` or `dst` of a cell whose process is not known. */
@@ -288,16 +289,6 @@ const writtenData = record<WrittenData>({
       path: list(count),
     }),
   ),
-  cells: list(
-    record<Cell>({
-      src: integer,
-      dst: integer,
-      class: count,
-      messages: count,
-      bytes: count,
-      transfers: list(record<TransferTotals>({ count: count, bytes: count, wire_bytes: count })),
-    }),
-  ),
   identities: list(
     record<Identity>({
       name: text,
@@ -377,8 +368,8 @@ function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): 
 }
 
 /** Puts the steps into the paths of the classes, which share them. */
-function resolved({ steps, ...data }: WrittenData): PageData {
-  const classes = data.classes.map((each, index) => ({
+function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
+  return classes.map((each, index) => ({
     ...each,
     path: each.path.map((number) => {
       const step = steps[number];
@@ -386,28 +377,16 @@ function resolved({ steps, ...data }: WrittenData): PageData {
       return step;
     }),
   }));
-  return { ...data, classes };
 }
 
-/** Checks what the shape cannot say: that indexes point at something. */
-function checkReferences(data: PageData): void {
-  checkDevices(data);
-  const fail = (index: number, problem: string): never => {
-    throw new DataError(`.cells[${index}]${problem}`);
-  };
-  const isProcess = (index: number) => index >= kUnknownProcess && index < data.processes.length;
-  data.cells.forEach((cell, index) => {
-    if (!isProcess(cell.src)) fail(index, `.src: there is no process ${cell.src}`);
-    if (!isProcess(cell.dst)) fail(index, `.dst: there is no process ${cell.dst}`);
-    const path = data.classes[cell.class]?.path ?? fail(index, `.class: no class ${cell.class}`);
-    if (cell.transfers.length !== path.length) {
-      fail(index, `.transfers: ${cell.transfers.length} totals for ${path.length} steps`);
-    }
-  });
+/** A page as it is read: its data, and its packed tables. */
+export interface Page {
+  readonly data: PageData;
+  readonly tables: Tables;
 }
 
 /** Reads the JSON text of a page. Throws a DataError; costs one pass over the data. */
-export function parsePageData(json: string): PageData {
+export async function readPage(json: string): Promise<Page> {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -415,9 +394,12 @@ export function parsePageData(json: string): PageData {
     throw new DataError(`The data is not JSON: ${(error as Error).message}`);
   }
   try {
-    const data = resolved(writtenData(value));
-    checkReferences(data);
-    return data;
+    const { steps: _steps, ...written } = writtenData(value);
+    const classes = withPaths({ ...written, steps: _steps });
+    const tables = await unpack(written.packed);
+    const data = { ...written, classes, cells: readCells(tables, classes, written.processes.length) };
+    checkDevices(data);
+    return { data, tables };
   } catch (error) {
     throw located('data', error);
   }

@@ -6,11 +6,10 @@ import './timeline.css';
 import licence from '../node_modules/cytoscape/LICENSE?raw';
 
 import { makeColumns } from './columns';
-import { DataError, parsePageData, type PageData } from './data';
+import { DataError, readPage, type Page } from './data';
 import { makeDetails } from './details';
 import { element } from './dom';
 import { select, totals } from './filter';
-import { unpack } from './packed';
 import type { Context, Update, View } from './page';
 import { checkTables, endOf, makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
@@ -34,9 +33,8 @@ import { makeMemoryPanel } from './views/memory_panel';
 import { makeTimelinePanel } from './views/timeline_panel';
 import { makeTooltip } from './views/tooltip';
 
-async function makeContext(data: PageData): Promise<Context> {
+function makeContext({ data, tables }: Page): Context {
   const columns = makeColumns(data);
-  const tables = await unpack(data.packed);
   checkTables(columns, tables);
   const axis = makeTimeAxis(data.time);
   return {
@@ -51,8 +49,9 @@ async function makeContext(data: PageData): Promise<Context> {
   };
 }
 
-async function showPage(root: HTMLElement, data: PageData): Promise<void> {
-  const context = await makeContext(data);
+function showPage(root: HTMLElement, page: Page): void {
+  const { data } = page;
+  const context = makeContext(page);
   const { choices, axis } = context;
   let state = fromHash(location.hash, choices, axis);
   let shown: View | undefined;
@@ -149,7 +148,7 @@ if (json === '') {
   );
 } else {
   try {
-    await showPage(root, parsePageData(json));
+    showPage(root, await readPage(json));
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     showMessage(

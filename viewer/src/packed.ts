@@ -89,14 +89,14 @@ export async function unpack(packed: Packed): Promise<Tables> {
   try {
     bytes = await inflate(packed.deflated);
   } catch (error) {
-    throw new DataError(`data.packed: cannot be inflated: ${(error as Error).message}`);
+    throw new DataError(`.packed: cannot be inflated: ${(error as Error).message}`);
   }
   const wanted = packed.tables.reduce(
     (sum, { rows, columns }) => sum + rows * columns.reduce((width, c) => width + c.bytes, 0),
     0,
   );
   if (bytes.length !== packed.bytes || bytes.length !== wanted) {
-    throw new DataError(`data.packed: ${bytes.length} bytes for ${wanted} that are described`);
+    throw new DataError(`.packed: ${bytes.length} bytes for ${wanted} that are described`);
   }
   let next = 0;
   const tables = packed.tables.map(({ name, rows, columns }) => {
@@ -113,6 +113,6 @@ export async function unpack(packed: Packed): Promise<Tables> {
 /** The table, or a DataError. */
 export function tableOf(tables: Tables, name: string): Table {
   const table = tables.get(name);
-  if (!table) throw new DataError(`data.packed: there is no table ${name}`);
+  if (!table) throw new DataError(`.packed: there is no table ${name}`);
   return table;
 }

@@ -5,14 +5,13 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { selectionCommand } from '../src/command';
-import { parsePageData, type Cell, type Place, type Step } from '../src/data';
+import { readPage, type Cell, type PageData, type Place, type Step } from '../src/data';
 import { describeMessage } from '../src/describe';
 import { makeDetails } from '../src/details';
 import { makeDeviceEdges, makeDeviceLayout, movedBytes } from '../src/devices';
 import { cellValues, select, totals, type Filter } from '../src/filter';
 import { stopsOf, wayText } from '../src/legs';
 import { makeCardFacts, makeCardTable, makeMemoryMatrix, type Memory } from '../src/memories';
-import { unpack } from '../src/packed';
 import { checkTables, endOf, makeTimeAxis } from '../src/slabs';
 import { makeChoices } from '../src/choices';
 import { fromHash, kInitialState, toHash } from '../src/state';
@@ -20,7 +19,7 @@ import { describeEdges } from '../src/views/graph_words';
 import { describe as describeView } from '../src/words';
 import { makeRun, written } from './make_run.mjs';
 
-const data = parsePageData(JSON.stringify(written(makeRun({ ranks: 10, gpus: 2, slabs: 64, limit: 600 }))));
+const { data, tables } = await readPage(JSON.stringify(written(makeRun({ ranks: 10, gpus: 2, slabs: 64, limit: 600 }))));
 const columns = makeColumns(data);
 const [gpu0, gpu1] = data.devices.gpus.map(({ label }) => label) as [string, string];
 const filters: Filter[] = [
@@ -306,7 +305,6 @@ describe('the tables of memories and cards', () => {
 
 describe('bad data', () => {
   it('of a GPU that is not there is refused', async () => {
-    const tables = await unpack(data.packed);
     checkTables(columns, tables);
     const without = { ...data, devices: { ...data.devices, gpus: data.devices.gpus.slice(0, 3) } };
     expect(() => checkTables({ ...columns, data: without }, tables)).toThrow(
@@ -334,7 +332,6 @@ describe('words for memory', () => {
   });
 
   it('are in the receipt of a message', async () => {
-    const tables = await unpack(data.packed);
     const details = makeDetails(data, tables, endOf(makeTimeAxis(data.time)));
     const receipts = Array.from({ length: details.messages.rows }, (_, row) =>
       describeMessage(data, details, row),
@@ -363,7 +360,7 @@ describe('words for memory', () => {
     );
     const choices = makeChoices(data);
     expect(choices.src_memory).toEqual(['gpu', 'host', 'managed']);
-    const without = makeChoices(parsePageData(JSON.stringify(written(makeRun({ ranks: 2 })))));
+    const without = makeChoices(makeRun({ ranks: 2 }) as PageData);
     expect([without.src_memory, without.gpu]).toEqual([[], []]);
   });
 });

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 import { gpuRoute, kNoDevices, makeGpuNode } from './make_gpus.mjs';
 import { makeTime } from './make_time.mjs';
+import { unpackTables } from './pack.mjs';
 
 /** A small generator of repeatable random numbers in [0, 1) (an LCG modulo 2^32). */
 export function makeRandom(seed) {
@@ -325,8 +326,8 @@ function makeComparison(ranks) {
   };
 }
 
-/** The run as a page has it: each step once, and paths as indexes. */
-export function written(run) {
+/** The run as a page has it: each step once, paths as indexes, cells in its packed tables alone. */
+export function written({ cells: _cells, ...run }) {
   const known = new Map();
   const numberOf = (step) => {
     const key = JSON.stringify(step);
@@ -343,7 +344,21 @@ export function resolved({ steps, ...run }) {
     ...others,
     path: path.map((number) => steps[number]),
   }));
-  return { ...run, classes };
+  const tables = unpackTables(run.packed, ['cells', 'cell_transfers']);
+  const transfers = rowsOf(tables.cell_transfers);
+  let next = 0;
+  const cells = rowsOf(tables.cells).map((cell) => ({
+    ...cell,
+    transfers: transfers.slice(next, (next += classes[cell.class].path.length)),
+  }));
+  return { ...run, classes, cells };
+}
+
+function rowsOf(columns) {
+  const names = Object.keys(columns);
+  return columns[names[0]].map((_, row) =>
+    Object.fromEntries(names.map((name) => [name, columns[name][row]])),
+  );
 }
 
 /** A recording in which nothing happened. */

@@ -108,6 +108,7 @@ export function makeTime({ classes, cells, duration, slabs, limit }) {
   const differences = ['slab', 'process', 'key', 'start_ns', 'id', 'message'];
   const packed = pack(
     Object.entries({
+      ...cellTables(cells),
       slab_cells: slabCells.columns(),
       slab_transfers: slabTransfers.columns(),
       mpi_activity: activity.mpi.columns(),
@@ -254,5 +255,18 @@ function makeDetails(events, classes, cells, id) {
     transfers: sortedRows(transfers, ['process', 'start_ns']),
     messages,
     hops,
+  };
+}
+
+/** The cells as a page has them: `cell_transfers` has the steps of each, one cell after the other. */
+function cellTables(cells) {
+  const columns = (rows, names) =>
+    Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]));
+  return {
+    cells: columns(cells, ['src', 'dst', 'class', 'messages', 'bytes']),
+    cell_transfers: columns(
+      cells.flatMap(({ transfers }) => transfers),
+      ['count', 'bytes', 'wire_bytes'],
+    ),
   };
 }

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
-import { parsePageData } from '../src/data';
+import { readPage } from '../src/data';
 import { select } from '../src/filter';
 import { functionBins, groupFunctions, kColouredFunctions, kSetUpFunctions } from '../src/mpi_bins';
 import { tableOf, unpack } from '../src/packed';
@@ -11,8 +11,7 @@ import { chooseActivity, counts } from '../src/slabs';
 import { makeRandom, makeRun, written } from './make_run.mjs';
 import { pack, packTable } from './pack.mjs';
 
-const data = parsePageData(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit: 10 }))));
-const tables = await unpack(data.packed);
+const { data, tables } = await readPage(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit: 10 }))));
 
 describe('functions of a run', () => {
   it('have groups by their time, set-up apart', async () => {

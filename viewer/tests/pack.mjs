@@ -1,6 +1,6 @@
 // Packs tables as docs/page-data.md says; the counterpart of src/packed.ts.
 
-import { deflateSync } from 'node:zlib';
+import { deflateSync, inflateSync } from 'node:zlib';
 
 /** `differences` names the columns that are kept so. Columns are lists of whole numbers. */
 export function packTable(name, columns, differences = []) {
@@ -37,4 +37,29 @@ export function pack(tables) {
   });
   const whole = Buffer.concat(parts);
   return { tables: described, bytes: whole.length, deflated: deflateSync(whole).toString('base64') };
+}
+
+/** {table: {column: [numbers]}} of the tables that are named, read without the code of the page. */
+export function unpackTables({ tables, deflated }, names) {
+  const bytes = inflateSync(Buffer.from(deflated, 'base64'));
+  const found = {};
+  let next = 0;
+  for (const { name, rows, columns } of tables) {
+    const read = {};
+    for (const column of columns) {
+      const first = next;
+      next += rows * column.bytes;
+      if (!names.includes(name)) continue;
+      let before = 0;
+      read[column.name] = Array.from({ length: rows }, (_, row) => {
+        let value = 0;
+        for (let plane = column.bytes - 1; plane >= 0; --plane) value = value * 256 + bytes[first + plane * rows + row];
+        if (column.signed) value = value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+        if (column.differences) value = before += value;
+        return value;
+      });
+    }
+    if (names.includes(name)) found[name] = read;
+  }
+  return found;
 }

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { parsePageData, type PageData, type WrittenData } from '../src/data';
+import { readCells } from '../src/cells';
+import { readPage, type PageData, type WrittenData } from '../src/data';
 import { csvField, csvText } from '../src/download';
 import {
   formatBytes,
@@ -16,7 +17,9 @@ import {
 import { makeChoices } from '../src/choices';
 import { fromHash, kInitialState, toHash } from '../src/state';
 import { describe as describeView } from '../src/words';
+import { unpack } from '../src/packed';
 import { makeRun, written } from './make_run.mjs';
+import { pack, packTable } from './pack.mjs';
 
 const run = makeRun({ ranks: 6 }) as PageData;
 
@@ -110,16 +113,12 @@ describe('bad data', () => {
   const broken = (change: (data: WrittenData) => void) => {
     const data = structuredClone(written(run)) as WrittenData;
     change(data);
-    return () => parsePageData(JSON.stringify(data));
+    return readPage(JSON.stringify(data)).then((page) => page.data);
   };
 
-  it('accepts good data', () => expect(broken(() => {})()).toEqual(run));
+  it('accepts good data', async () => expect(await broken(() => {})).toEqual(run));
 
   it.each<[string, (data: WrittenData) => void]>([
-    ['data.cells[3].bytes: expected a whole number', (d) => (d.cells[3]!.bytes = -1)],
-    ['data.cells[2].class: no class 999', (d) => (d.cells[2]!.class = 999)],
-    ['data.cells[1].src: there is no process 6', (d) => (d.cells[1]!.src = 6)],
-    ['data.cells[0].transfers: 0 totals for', (d) => (d.cells[0]!.transfers = [])],
     ['data.schema: expected 3, found 1', (d) => ((d.schema as number) = 1)],
     ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
     ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
@@ -128,10 +127,27 @@ describe('bad data', () => {
       'data.run.command: expected text, found nothing',
       (d) => delete (d.run as { command?: string }).command,
     ],
-  ])('says %s', (message, change) => expect(broken(change)).toThrow(message));
+  ])('says %s', (message, change) => expect(broken(change)).rejects.toThrow(message));
 
-  it('says that text is not JSON', () => {
-    expect(() => parsePageData('{"schema":')).toThrow('The data is not JSON');
+  it('says that text is not JSON', () =>
+    expect(readPage('{"schema":')).rejects.toThrow('The data is not JSON'));
+
+  it.each([
+    ['.cells[2].class: no class 999', { class: [0, 0, 999] }, {}],
+    ['.cells[1].src: there is no process 6', { src: [0, 6, 1] }, {}],
+    ['.cells[0].dst: there is no process -2', { dst: [-2, 0, 0] }, {}],
+    ['.cells[2]: its 1 steps have no totals', {}, { count: [1, 1], bytes: [1, 1], wire_bytes: [1, 1] }],
+    ['.cells: 4 totals for 3 steps', {}, { count: [1, 1, 1, 1], bytes: [1, 1, 1, 1], wire_bytes: [1, 1, 1, 1] }],
+    ['.packed: table cells has no column class', { class: undefined }, {}],
+  ])('says %s', async (message, cells, totals) => {
+    const good = { src: [0, 1, -1], dst: [1, 0, 0], class: [0, 0, 0], messages: [1, 1, 1], bytes: [8, 8, 8] };
+    const columns = Object.fromEntries(Object.entries({ ...good, ...cells }).filter(([, list]) => list));
+    const ones = { count: [1, 1, 1], bytes: [8, 8, 8], wire_bytes: [9, 9, 9] };
+    const tables = await unpack(
+      pack([packTable('cells', columns), packTable('cell_transfers', { ...ones, ...totals })]),
+    );
+    const one = { ...run.classes[0]!, path: run.classes[0]!.path.slice(0, 1) };
+    expect(() => readCells(tables, [one], 6)).toThrow(message);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { quote, selectionCommand, timeWord } from '../src/command';
-import { parsePageData, type PageData } from '../src/data';
+import { readPage, type PageData } from '../src/data';
 import { kMaxTracks, makeDetails, rowsWithin } from '../src/details';
 import { DataError } from '../src/error';
 import { cellValues, kMeasures, select, totals, type Filter } from '../src/filter';
@@ -28,9 +28,8 @@ import { makeView } from '../src/view';
 import { makeRandom, makeRun, written } from './make_run.mjs';
 import { pack, packTable } from './pack.mjs';
 
-const data = parsePageData(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit: 800 }))));
+const { data, tables } = await readPage(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit: 800 }))));
 const columns = makeColumns(data);
-const tables = await unpack(data.packed);
 const axis = makeTimeAxis(data.time);
 const choices = makeChoices(data);
 const context = { data, columns, tables, axis };
