@@ -356,10 +356,6 @@ bool find_kind(const Found& found, std::uintptr_t address, DeviceMemoryKind& kin
   }
 }
 
-bool is_on_device(DeviceMemoryKind kind) {
-  return kind != DeviceMemoryKind::pinned && kind != DeviceMemoryKind::mapped_host;
-}
-
 Answer failed(Result error) {
   return {.what = Answer::What::failed, .error = static_cast<int>(error)};
 }
@@ -373,7 +369,7 @@ Answer query(std::uintptr_t address) {
   if (!find_kind(found, address, answer.kind)) {
     return {.what = Answer::What::failed, .error = kUnknownLocation};
   }
-  if (is_on_device(answer.kind) && found.device != nullptr) {
+  if (found.allocation.type != kHost && found.device != nullptr) {
     answer.device = ordinal_of(found.device);
   }
   void* begin = nullptr;
