@@ -66,30 +66,30 @@ class Turn {
   bool taken_ = false;
 };
 
-// A library by its soname, in whose file's name the version may be another one, or none.
-struct Wanted {
-  const char* soname;
-  bool found;
-};
-
-int compare_name(dl_phdr_info* object, std::size_t, void* data) {
-  auto* wanted = static_cast<Wanted*>(data);
-  const char* slash = strrchr(object->dlpi_name, '/');
-  const char* name = slash != nullptr ? slash + 1 : object->dlpi_name;
-  const char* ending = strstr(wanted->soname, ".so");
-  const std::size_t length = ending != nullptr
-                                 ? static_cast<std::size_t>(ending - wanted->soname) + 3
-                                 : strlen(wanted->soname);
-  wanted->found = strncmp(name, wanted->soname, length) == 0;
-  return wanted->found ? 1 : 0;
+// Whether it is the file of a library, in whose name the version may be another one, or none.
+bool is_file_of(const char* soname, const char* path) {
+  const char* slash = strrchr(path, '/');
+  const char* ending = strstr(soname, ".so");
+  const std::size_t length =
+      ending != nullptr ? static_cast<std::size_t>(ending - soname) + 3 : strlen(soname);
+  return strncmp(slash != nullptr ? slash + 1 : path, soname, length) == 0;
 }
 
-// nullptr: it is not loaded. The loader is asked only for what is there: else it would look for the
-// file, in all of its folders, each time.
+// By their places, those whose library is loaded.
+struct Loaded {
+  bool vendors[kVendorCount];
+};
+
+int note_vendors(dl_phdr_info* object, std::size_t, void* data) {
+  for (const Vendor* const* one = kVendors; *one != nullptr; ++one) {
+    static_cast<Loaded*>(data)->vendors[place_of((*one)->name)] |=
+        is_file_of((*one)->library, object->dlpi_name);
+  }
+  return 0;
+}
+
 void* open_loaded(const char* soname) {
-  Wanted wanted{soname, false};
-  dl_iterate_phdr(compare_name, &wanted);
-  return wanted.found ? dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) : nullptr;
+  return dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 }
 
 // It stays loaded: what it is asked with lies in it.
@@ -110,10 +110,17 @@ void find_driver(const Vendor& vendor, Driver& driver) {
   dlclose(library);
 }
 
+// The loader is asked only for what is there: else it would look for the file, in all of its
+// folders, each time.
 void find_drivers() {
+  Loaded loaded{};
+  dl_iterate_phdr(note_vendors, &loaded);
   for (const Vendor* const* one = kVendors; *one != nullptr; ++one) {
-    Driver& driver = drivers[place_of((*one)->name)];
-    if (driver.vendor == nullptr && !driver.unusable) find_driver(**one, driver);
+    const std::size_t place = place_of((*one)->name);
+    Driver& driver = drivers[place];
+    if (loaded.vendors[place] && driver.vendor == nullptr && !driver.unusable) {
+      find_driver(**one, driver);
+    }
   }
 }
 
@@ -195,9 +202,7 @@ void look(const void* caller) {
   for (const Driver& driver : drivers) {
     if (driver.vendor == nullptr) continue;
     any = true;
-    if (driver.vendor->device_count() > 0) {
-      note_missing_history(kVendorFacts[place_of(driver.vendor->name)]);
-    }
+    note_missing_history(*driver.vendor);
   }
   if (any) {
     define_devices();

@@ -128,19 +128,21 @@ void define_history() {
   attributor.each_allocated(define_or_give_up);
 }
 
-void note_missing_history(const VendorFacts& vendor) {
+void note_missing_history(const Vendor& vendor) {
   const char* wanted = getenv(kWanted);
   const std::uint32_t number = log::log_number();
   if (wanted == nullptr || state.load(std::memory_order_acquire) != State::none ||
+      missed_log.load(std::memory_order_relaxed) == number || vendor.device_count() == 0 ||
       missed_log.exchange(number, std::memory_order_relaxed) == number) {
     return;
   }
-  const char* variable = vendor.history_variable;
+  const VendorFacts& facts = kVendorFacts[place_of(vendor.name)];
+  const char* variable = facts.history_variable;
   const char* injected = variable != nullptr ? getenv(variable) : nullptr;
   char why[512];
   if (variable == nullptr) {
     snprintf(why, sizeof why, "drivers of %s load no library that could tell of allocations",
-             vendor.title);
+             facts.title);
   } else if (injected != nullptr && strcmp(injected, wanted) != 0) {
     snprintf(why, sizeof why, "%s is taken by %s", variable, injected);
   } else {
