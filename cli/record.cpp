@@ -23,6 +23,7 @@
 #include "cli/launching/run_program.hpp"
 #include "cli/rebuilt_ucx.hpp"
 #include "cli/verbs.hpp"
+#include "device-attributor/vendor-facts/vendor_facts.hpp"
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/plain_text.hpp"
 #include "event-log/recorder/job_key.hpp"
@@ -130,23 +131,29 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   if (command.no_helper) wanted.variables.push_back({"UCTRACE_NO_HELPER", "1"});
 }
 
-// CUDA's driver loads one library of this name: where the job has one, or its line names one, that
+// A driver loads one library by such a variable: where the job has one, or its line names one, that
 // stays, and the processes say so.
+bool is_taken(const char* variable, const std::string& library, const RecordCommand& command) {
+  const char* before = std::getenv(variable);
+  return (before != nullptr && before != library) ||
+         std::any_of(command.program.begin(), command.program.end(), [&](const std::string& word) {
+           return word.find(variable) != std::string::npos;
+         });
+}
+
 void add_gpu_history(const RecordCommand& command, launcher::Wanted& wanted) {
-  constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
   if (!command.gpu_history) {
     unsetenv("UCTRACE_GPU_HISTORY");  // to processes it says that a history is wanted
     return;
   }
   const std::string library = find_gpu_history().string();
-  const char* before = std::getenv(kInjection);
-  const bool taken =
-      (before != nullptr && before != library) ||
-      std::any_of(command.program.begin(), command.program.end(), [](const std::string& word) {
-        return word.find(kInjection) != std::string::npos;
-      });
   wanted.variables.push_back({"UCTRACE_GPU_HISTORY", library});
-  if (!taken) wanted.variables.push_back({kInjection, library});
+  for (const gpu::VendorFacts& vendor : gpu::kVendorFacts) {
+    if (vendor.history_variable == nullptr || is_taken(vendor.history_variable, library, command)) {
+      continue;
+    }
+    wanted.variables.push_back({vendor.history_variable, library});
+  }
 }
 
 // One rank of a job: becomes the program, silently. The job's key is its launcher's, so that all

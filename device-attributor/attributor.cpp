@@ -17,6 +17,7 @@ Interval interval_of(std::uintptr_t address, const Answer& answer) {
           .buffer_id = answer.buffer_id,
           .memory = log::kMemoryNotAsked,
           .kind = answer.kind,
+          .vendor = answer.vendor,
           .device = static_cast<std::int16_t>(answer.device)};
 }
 
@@ -33,7 +34,8 @@ MemoryId Attributor::memory_of(std::uintptr_t address) {
   if (known.buffer_id != 0 && has_own_id(known.kind)) {
     listener().asked();
     std::uint64_t id = 0;
-    if (const int error = vendor_->buffer_id(address, id); error != 0) {
+    const Vendor* vendor = vendors_[place_of(known.vendor)].load(std::memory_order_acquire);
+    if (const int error = vendor->buffer_id(address, id); error != 0) {
       return fail(error);
     }
     if (id == known.buffer_id) {
@@ -49,9 +51,26 @@ MemoryId Attributor::fail(int error) {
   return log::kUnknownMemory;
 }
 
+// Of all drivers, until one knows it. What one could not tell may be its own.
+Answer Attributor::query(std::uintptr_t address) const {
+  Answer answer{.what = Answer::What::host};
+  for (const std::atomic<const Vendor*>& place : vendors_) {
+    const Vendor* vendor = place.load(std::memory_order_acquire);
+    if (vendor == nullptr) continue;
+    Answer told = vendor->query(address);
+    told.vendor = vendor->name;
+    if (told.what == Answer::What::known) return told;
+    if (told.what == Answer::What::failed) answer = told;
+  }
+  if (answer.what == Answer::What::host && distrusts_host_.load(std::memory_order_relaxed)) {
+    return {.what = Answer::What::failed, .error = kUnusableDriver};
+  }
+  return answer;
+}
+
 MemoryId Attributor::ask(std::uintptr_t address, const Interval* known) {
   listener().asked();
-  Answer answer = vendor_->query(address);
+  Answer answer = query(address);
   if (answer.what == Answer::What::failed) {
     return fail(answer.error);
   }
@@ -117,7 +136,7 @@ std::uintptr_t Attributor::end_of(std::uintptr_t address) const {
 bool Attributor::is_same_place(std::uintptr_t one, std::uintptr_t other) const {
   Interval first{}, second{};
   return cache_.find(one, first) && cache_.find(other, second) && first.kind == second.kind &&
-         first.device == second.device;
+         first.vendor == second.vendor && first.device == second.device;
 }
 
 MemoryId Attributor::allocated(Interval interval) {

@@ -1,4 +1,5 @@
-// Which memory an address is: what a driver said of it, as long as that holds.
+// Which memory an address is: what the drivers said of it, as long as that holds. There may be
+// drivers of several vendors; memory is one's.
 //
 // The one exemption from the laws of the record path: the driver is asked, at each use. What is
 // known is confirmed by its buffer id, which no other memory ever has; what has none, and mapped
@@ -14,6 +15,7 @@
 #pragma once
 
 #include "device-attributor/interval_cache.hpp"
+#include "device-attributor/vendor-facts/vendor_facts.hpp"
 #include "device-attributor/vendor.hpp"
 
 namespace uctrace::gpu {
@@ -42,11 +44,15 @@ class Attributor {
   // known.
   static constexpr unsigned kMostWithoutExtent = 1 << 16;
 
-  // Before the first look-up.
+  // From now on the vendor's driver is asked, too. One call at a time, the first one before the
+  // first look-up; each vendor once.
   void use(const Vendor& vendor, const Listener& listener) {
-    vendor_ = &vendor;
     listener_.store(&listener, std::memory_order_release);
+    vendors_[place_of(vendor.name)].store(&vendor, std::memory_order_release);
   }
+
+  // There is a driver that cannot be asked: what no other one knows is unknown from now on.
+  void distrust_host() { distrusts_host_.store(true, std::memory_order_relaxed); }
 
   MemoryId memory_of(std::uintptr_t address);
 
@@ -83,6 +89,7 @@ class Attributor {
 
  private:
   const Listener& listener() const { return *listener_.load(std::memory_order_acquire); }
+  Answer query(std::uintptr_t address) const;
   MemoryId ask(std::uintptr_t address, const Interval* known);
   MemoryId keep(const Interval& found, const Answer& answer);
   MemoryId define(const Interval& found, const Answer& answer, bool is_kept);
@@ -90,7 +97,8 @@ class Attributor {
   void end_replaced(const Interval& gone) { listener().ended(gone.memory, MemoryEnd::replaced); }
   void make_room(const Interval& gone, const Interval& for_this);
 
-  const Vendor* vendor_ = nullptr;
+  std::atomic<const Vendor*> vendors_[kVendorCount]{};  // nullptr: it has not been found
+  std::atomic<bool> distrusts_host_{false};
   std::atomic<const Listener*> listener_{&kNobody};
   std::atomic<MemoryId> next_{log::kFirstDeviceMemory};
   std::atomic<unsigned> without_extent_{0};

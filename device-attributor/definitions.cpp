@@ -14,12 +14,20 @@ namespace {
 using log::Lane;
 using log::RecordType;
 
-constinit const Vendor* defined_vendor = nullptr;
-
-// By ordinal, those that this log has. More than a machine holds.
+// A driver, and by ordinal the devices of it that this log has. More than a machine holds.
 constexpr int kMostDevices = 64;
-constinit std::atomic<std::uint64_t> defined_devices{0};
+struct Defined {
+  std::atomic<const Vendor*> vendor;
+  std::atomic<std::uint64_t> devices;
+};
+constinit Defined all_defined[kVendorCount]{};
 constinit std::atomic<bool> missing_devices{false};  // some are named that are not among these
+
+// Of a device in the log.
+std::uint16_t number_of(log::Vendor vendor, int ordinal) {
+  return static_cast<std::uint16_t>(place_of(vendor) * kMostDevices +
+                                    static_cast<std::size_t>(ordinal) + 1);
+}
 
 // When memory was last found to be there; by its number, newer ones in place of older ones. Memory
 // that has none was there when it was first met, which the log has.
@@ -39,9 +47,9 @@ std::uint64_t last_use_of(MemoryId memory) {
 // What became of a definition. One that was lost, for lack of room, is made when it is needed next.
 enum class Made : std::uint8_t { yes, unknown, lost };
 
-Made define_device(Lane& lane, int ordinal) {
+Made define_device(Lane& lane, const Vendor& vendor, int ordinal) {
   DeviceFacts facts{};
-  if (!defined_vendor->describe(ordinal, facts)) {
+  if (!vendor.describe(ordinal, facts)) {
     return Made::unknown;
   }
   auto* record = lane.define<log::GpuDevice>();
@@ -54,28 +62,34 @@ Made define_device(Lane& lane, int ordinal) {
   record->pci = {facts.pci_domain, facts.pci_bus, facts.pci_device, facts.pci_function};
   record->memory_bytes = facts.memory_bytes;
   memcpy(record->name, facts.name, strnlen(facts.name, sizeof facts.name));
-  log::publish(record, RecordType::gpu_device, sizeof *record / 8,
-               static_cast<std::uint16_t>(ordinal + 1), static_cast<std::uint32_t>(ordinal));
+  log::publish(record, RecordType::gpu_device, sizeof *record / 8, number_of(vendor.name, ordinal),
+               static_cast<std::uint32_t>(ordinal) | static_cast<std::uint32_t>(vendor.name)
+                                                         << log::GpuDevice::kVendorShift);
   take_topology();
   return Made::yes;
 }
 
 // `number` is that of the device in the log, 0 if nothing is known of it. False: its definition was
 // lost.
-bool find_number(Lane& lane, int ordinal, std::uint16_t& number) {
+bool find_number(Lane& lane, log::Vendor name, int ordinal, std::uint16_t& number) {
   number = 0;
   if (ordinal < 0 || ordinal >= kMostDevices) {
     return true;
   }
+  Defined& defined = all_defined[place_of(name)];
+  const Vendor* vendor = defined.vendor.load(std::memory_order_acquire);
+  if (vendor == nullptr) {
+    return true;
+  }
   const std::uint64_t bit = std::uint64_t{1} << ordinal;
-  if ((defined_devices.load(std::memory_order_acquire) & bit) == 0 &&
-      (defined_devices.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0) {
-    if (const Made made = define_device(lane, ordinal); made != Made::yes) {
-      defined_devices.fetch_and(~bit, std::memory_order_acq_rel);
+  if ((defined.devices.load(std::memory_order_acquire) & bit) == 0 &&
+      (defined.devices.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0) {
+    if (const Made made = define_device(lane, *vendor, ordinal); made != Made::yes) {
+      defined.devices.fetch_and(~bit, std::memory_order_acq_rel);
       return made == Made::unknown;
     }
   }
-  number = static_cast<std::uint16_t>(ordinal + 1);
+  number = number_of(name, ordinal);
   return true;
 }
 
@@ -91,7 +105,7 @@ bool define(Lane& lane, const log::DeviceMemory& memory, std::uint16_t device, M
 bool on_defined(MemoryId memory, const Answer& answer) {
   Lane* lane = log::lane();
   std::uint16_t device;
-  return lane != nullptr && find_number(*lane, answer.device, device) &&
+  return lane != nullptr && find_number(*lane, answer.vendor, answer.device, device) &&
          define(*lane,
                 {.head = {},
                  .tick = log::now(),
@@ -160,9 +174,10 @@ bool define_allocated(const Interval& allocation) {
   }
   std::uint16_t number = 0;
   if (allocation.device >= 0 && allocation.device < kMostDevices) {
-    number = static_cast<std::uint16_t>(allocation.device + 1);
+    number = number_of(allocation.vendor, allocation.device);
     const std::uint64_t bit = std::uint64_t{1} << allocation.device;
-    if ((defined_devices.load(std::memory_order_relaxed) & bit) == 0) {
+    const Defined& defined = all_defined[place_of(allocation.vendor)];
+    if ((defined.devices.load(std::memory_order_relaxed) & bit) == 0) {
       missing_devices.store(true, std::memory_order_relaxed);
     }
   }
@@ -195,8 +210,9 @@ void note_use(MemoryId memory) {
 }
 
 bool define_driver(const Vendor& vendor, std::uint64_t not_before_tick) {
-  defined_vendor = &vendor;
-  defined_devices.store(0, std::memory_order_relaxed);
+  Defined& defined = all_defined[place_of(vendor.name)];
+  defined.vendor.store(&vendor, std::memory_order_release);
+  defined.devices.store(0, std::memory_order_relaxed);
   Lane* lane = log::lane();
   auto* record = lane != nullptr ? lane->define<log::GpuDriver>() : nullptr;
   if (record != nullptr) {
@@ -210,11 +226,14 @@ bool define_driver(const Vendor& vendor, std::uint64_t not_before_tick) {
 }
 
 void define_devices() {
-  if (Lane* lane = log::lane()) {
-    const int count = defined_vendor->device_count();
+  Lane* lane = log::lane();
+  for (const Defined& defined : all_defined) {
+    const Vendor* vendor = defined.vendor.load(std::memory_order_acquire);
+    if (lane == nullptr || vendor == nullptr) continue;
+    const int count = vendor->device_count();
     for (int ordinal = 0; ordinal < count && ordinal < kMostDevices; ++ordinal) {
       std::uint16_t number;
-      find_number(*lane, ordinal, number);
+      find_number(*lane, vendor->name, ordinal, number);
     }
   }
 }

@@ -5,11 +5,12 @@
 
 namespace uctrace::gpu {
 
-// The driver that is asked, in this process's log. It was not there at `not_before_tick`. False:
+// A driver that is asked, in this process's log. It was not there at `not_before_tick`. False:
 // the log has no room just now.
 bool define_driver(const Vendor& vendor, std::uint64_t not_before_tick);
 
-// Its devices, as far as it tells of them by now: none before the program initialises it.
+// The devices of all drivers that are in the log, as far as they tell of them by now: none before
+// the program initialises them.
 void define_devices();
 
 // The devices that only the history has named so far.

@@ -6,9 +6,13 @@
 #include <sched.h>
 #include <string.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "device-attributor/definitions.hpp"
 #include "device-attributor/history.hpp"
 #include "device-attributor/memory_events.hpp"
+#include "event-log/recorder/left_layer.hpp"
 #include "interpose/original.hpp"
 #include "interpose/scope.hpp"
 
@@ -18,13 +22,20 @@ constinit Attributor attributor;
 
 namespace {
 
-// The driver that is asked; set once, by whoever has the turn.
-constinit const Vendor* vendor = nullptr;
-constinit bool unusable = false;
+// A vendor's driver, as whoever has the turn has found it.
+struct Driver {
+  const Vendor* vendor;
+  std::uint64_t not_before_tick;  // then it was not there
+  // In which it is defined, 0 = none yet: a fork child begins with one of its own.
+  std::uint32_t log_number;
+  bool unusable;
+};
+constinit Driver drivers[kVendorCount]{};
 constinit std::uint64_t last_look = 0;  // when it began, 0 = none yet
-// The log that the driver is defined in: a fork child begins with one of its own.
+// The log that all drivers are defined in that are asked.
 constinit std::atomic<std::uint32_t> defined_log{0};
-constinit std::uint32_t known_log = 0;  // of the process that the attributor's memory is of
+constinit std::uint32_t known_log =
+    0;  // of the process that the attributor's memory is of, 0 = none yet
 
 // One thread at a time looks. By the number of its log, for a fork child must not wait for a thread
 // that it does not have.
@@ -55,78 +66,104 @@ class Turn {
   bool taken_ = false;
 };
 
-// A library by its soname, in whose file's name the version may be another one, or none.
-struct Wanted {
-  const char* soname;
-  bool found;
-};
-
-int compare_name(dl_phdr_info* object, std::size_t, void* data) {
-  auto* wanted = static_cast<Wanted*>(data);
-  const char* slash = strrchr(object->dlpi_name, '/');
-  const char* name = slash != nullptr ? slash + 1 : object->dlpi_name;
-  const char* ending = strstr(wanted->soname, ".so");
-  const std::size_t length = ending != nullptr
-                                 ? static_cast<std::size_t>(ending - wanted->soname) + 3
-                                 : strlen(wanted->soname);
-  wanted->found = strncmp(name, wanted->soname, length) == 0;
-  return wanted->found ? 1 : 0;
+// Whether it is the file of a library, in whose name the version may be another one, or none.
+bool is_file_of(const char* soname, const char* path) {
+  const char* slash = strrchr(path, '/');
+  const char* ending = strstr(soname, ".so");
+  const std::size_t length =
+      ending != nullptr ? static_cast<std::size_t>(ending - soname) + 3 : strlen(soname);
+  return strncmp(slash != nullptr ? slash + 1 : path, soname, length) == 0;
 }
 
-// nullptr: it is not loaded. The loader is asked only for what is there: else it would look for the
-// file, in all of its folders, each time.
+// By their places, those whose library is loaded.
+struct Loaded {
+  bool vendors[kVendorCount];
+};
+
+int note_vendors(dl_phdr_info* object, std::size_t, void* data) {
+  for (const Vendor* const* one = kVendors; *one != nullptr; ++one) {
+    static_cast<Loaded*>(data)->vendors[place_of((*one)->name)] |=
+        is_file_of((*one)->library, object->dlpi_name);
+  }
+  return 0;
+}
+
 void* open_loaded(const char* soname) {
-  Wanted wanted{soname, false};
-  dl_iterate_phdr(compare_name, &wanted);
-  return wanted.found ? dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) : nullptr;
+  return dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 }
 
 // It stays loaded: what it is asked with lies in it.
-const Vendor* find_vendor() {
-  for (const Vendor* const* one = kVendors; *one != nullptr; ++one) {
-    void* library = open_loaded((*one)->library);
-    if (library == nullptr) {
-      continue;
-    }
-    const char* missing = "";
-    if (!(*one)->resolve(library, &missing)) {
-      unusable = true;
-      log::fault(log::Layer::gpu, log::FaultCode::gpu_driver_unusable, 0, missing);
-      log::set_layer(log::Layer::gpu, log::LayerState::off);
-      dlclose(library);
-      return nullptr;
-    }
-    return *one;
+void find_driver(const Vendor& vendor, Driver& driver) {
+  void* library = open_loaded(vendor.library);
+  if (library == nullptr) {
+    return;
   }
-  return nullptr;
+  const char* missing = "";
+  if (vendor.resolve(library, &missing)) {
+    driver.vendor = &vendor;
+    driver.not_before_tick = last_look;
+    return;
+  }
+  driver.unusable = true;
+  attributor.distrust_host();
+  log::fault(log::Layer::gpu, log::FaultCode::gpu_driver_unusable, 0, missing);
+  dlclose(library);
 }
 
-void define_library() {
-  void* library = open_loaded(vendor->library);
+// The loader is asked only for what is there: else it would look for the file, in all of its
+// folders, each time.
+void find_drivers() {
+  Loaded loaded{};
+  dl_iterate_phdr(note_vendors, &loaded);
+  for (const Vendor* const* one = kVendors; *one != nullptr; ++one) {
+    const std::size_t place = place_of((*one)->name);
+    Driver& driver = drivers[place];
+    if (loaded.vendors[place] && driver.vendor == nullptr && !driver.unusable) {
+      find_driver(**one, driver);
+    }
+  }
+}
+
+void define_library(const Vendor& vendor) {
+  void* library = open_loaded(vendor.library);
   struct link_map* map = nullptr;
   if (library != nullptr && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) {
-    log::define_text(log::TextKind::gpu_library, 0, map->l_name, strlen(map->l_name));
+    log::define_text(log::TextKind::gpu_library, static_cast<std::uint64_t>(vendor.name),
+                     map->l_name, strlen(map->l_name));
   }
   if (library != nullptr) dlclose(library);
 }
 
-// In the log of this process. What is known was known to the one it was forked from.
-// Where the log has no room for it, the next look or use begins it.
-void begin_log(std::uint64_t not_before_tick) {
-  known_log = log::log_number();
-  if (!define_driver(*vendor, not_before_tick)) {
-    return;
+// In the log of this process; a driver that was in its parent's may have been there from the
+// beginning. It is asked from then on. False: the log has no room.
+bool define(Driver& driver) {
+  const std::uint64_t not_before = driver.log_number == 0 ? driver.not_before_tick : 0;
+  if (!define_driver(*driver.vendor, not_before)) {
+    return false;
   }
-  define_library();
-  log::set_layer(log::Layer::gpu, log::LayerState::on);
-  defined_log.store(log::log_number(), std::memory_order_release);
-  define_history();
+  define_library(*driver.vendor);
+  driver.log_number = log::log_number();
+  attributor.use(*driver.vendor, kListener);
+  return true;
 }
 
-// The driver may have been there from the beginning.
-void begin_log_late() {
-  if (known_log != log::log_number()) attributor.start_anew();
-  begin_log(0);
+// All drivers that were found are in the log of this process, and what is known is of this process.
+// Where the log has no room for one, the next look or use tries again.
+void begin_log() {
+  const std::uint32_t number = log::log_number();
+  if (known_log != number && known_log != 0) attributor.start_anew();
+  known_log = number;
+  bool any = false;
+  for (Driver& driver : drivers) {
+    if (driver.vendor == nullptr) continue;
+    if (driver.log_number != number && !define(driver)) return;
+    any = true;
+  }
+  if (any && defined_log.load(std::memory_order_relaxed) != number) {
+    log::set_layer(log::Layer::gpu, log::LayerState::on);
+    defined_log.store(number, std::memory_order_release);
+    define_history();
+  }
 }
 
 // Of each libucm once, however often it is used.
@@ -150,23 +187,29 @@ void watch_events(const void* caller) {
   }
 }
 
+// Until there is a driver that can be asked.
+void leave_layer_off() {
+  const bool unusable = std::any_of(std::begin(drivers), std::end(drivers),
+                                    [](const Driver& driver) { return driver.unusable; });
+  if (unusable) log::leave_layer(log::Layer::gpu);
+}
+
 void look(const void* caller) {
   const std::uint64_t begun = log::now();  // a driver that comes meanwhile may be missed
-  if (vendor == nullptr && !unusable) {
-    vendor = find_vendor();
-    if (vendor != nullptr) {
-      attributor.use(*vendor, kListener);
-      begin_log(last_look);
-    }
-  } else if (vendor != nullptr &&
-             defined_log.load(std::memory_order_relaxed) != log::log_number()) {
-    begin_log_late();
+  find_drivers();
+  begin_log();
+  bool any = false;
+  for (const Driver& driver : drivers) {
+    if (driver.vendor == nullptr) continue;
+    any = true;
+    note_missing_history(*driver.vendor);
   }
-  if (vendor != nullptr) {
+  if (any) {
     define_devices();
     watch_events(caller);
-    if (vendor->device_count() > 0) note_missing_history();
     if (!active()) log::want(log::kWantMemory);
+  } else {
+    leave_layer_off();
   }
   last_look = begun;
 }
@@ -179,7 +222,7 @@ void look(const void* caller) {
     return false;
   }
   if (defined_log.load(std::memory_order_acquire) != log::log_number()) {
-    begin_log_late();
+    begin_log();
   }
   return defined_log.load(std::memory_order_relaxed) == log::log_number();
 }

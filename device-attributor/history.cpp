@@ -25,10 +25,11 @@ static_assert(UCTRACE_MEMORY_DEVICE == static_cast<int>(DeviceMemoryKind::device
               UCTRACE_MEMORY_MAPPED_HOST == static_cast<int>(DeviceMemoryKind::mapped_host) &&
               UCTRACE_MEMORY_PINNED == static_cast<int>(DeviceMemoryKind::pinned) &&
               UCTRACE_MEMORY_IMPORTED == static_cast<int>(DeviceMemoryKind::imported));
+static_assert(UCTRACE_VENDOR_CUDA == static_cast<int>(log::Vendor::cuda) &&
+              UCTRACE_VENDOR_ROCM == static_cast<int>(log::Vendor::rocm) &&
+              UCTRACE_VENDOR_LEVEL_ZERO == static_cast<int>(log::Vendor::level_zero));
 
-// What `record --gpu-history` asks for, and how CUDA's driver comes to load it.
-constexpr const char* kWanted = "UCTRACE_GPU_HISTORY";
-constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
+constexpr const char* kWanted = "UCTRACE_GPU_HISTORY";  // what `record --gpu-history` asks for
 
 enum class State : std::uint8_t { none, telling, begun, refused };
 constinit std::atomic<State> state{State::none};
@@ -86,7 +87,9 @@ void on_allocated(const struct uctrace_device_event& event) {
   if (event.bytes == 0 || event.bytes > UINTPTR_MAX - event.begin) {
     return;
   }
-  if (event.kind == UCTRACE_MEMORY_UNKNOWN || event.kind > UCTRACE_MEMORY_IMPORTED) {
+  const auto vendor = static_cast<log::Vendor>(event.vendor);
+  if (event.kind == UCTRACE_MEMORY_UNKNOWN || event.kind > UCTRACE_MEMORY_IMPORTED ||
+      event.vendor > kVendorCount || facts_of(vendor) == nullptr) {
     on_freed(event.begin, event.bytes);
     return;
   }
@@ -95,6 +98,7 @@ void on_allocated(const struct uctrace_device_event& event) {
                       .buffer_id = 0,
                       .memory = log::kMemoryNotAsked,
                       .kind = static_cast<DeviceMemoryKind>(event.kind),
+                      .vendor = vendor,
                       .device = static_cast<std::int16_t>(event.device),
                       .allocated_tick = log::now()};
   allocation.memory = attributor.allocated(allocation);
@@ -124,18 +128,23 @@ void define_history() {
   attributor.each_allocated(define_or_give_up);
 }
 
-void note_missing_history() {
+void note_missing_history(const Vendor& vendor) {
   const char* wanted = getenv(kWanted);
   const std::uint32_t number = log::log_number();
   if (wanted == nullptr || state.load(std::memory_order_acquire) != State::none ||
+      missed_log.load(std::memory_order_relaxed) == number || vendor.device_count() == 0 ||
       missed_log.exchange(number, std::memory_order_relaxed) == number) {
     return;
   }
-  const char* injected = getenv(kInjection);
-  const bool taken = injected != nullptr && strcmp(injected, wanted) != 0;
+  const VendorFacts& facts = kVendorFacts[place_of(vendor.name)];
+  const char* variable = facts.history_variable;
+  const char* injected = variable != nullptr ? getenv(variable) : nullptr;
   char why[512];
-  if (taken) {
-    snprintf(why, sizeof why, "%s is taken by %s", kInjection, injected);
+  if (variable == nullptr) {
+    snprintf(why, sizeof why, "drivers of %s load no library that could tell of allocations",
+             facts.title);
+  } else if (injected != nullptr && strcmp(injected, wanted) != 0) {
+    snprintf(why, sizeof why, "%s is taken by %s", variable, injected);
   } else {
     snprintf(why, sizeof why, "the driver did not load %s", wanted);
   }

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define UCTRACE_DEVICE_EVENT_VERSION 1
+#define UCTRACE_DEVICE_EVENT_VERSION 2
 
 enum uctrace_device_event_type {
   /* Once, before anything is allocated: whatever is allocated from now on is told, and so is its
@@ -48,13 +48,21 @@ enum uctrace_device_memory_kind {
   UCTRACE_MEMORY_IMPORTED = 7
 };
 
+/* Whose driver allocated it. */
+enum uctrace_device_vendor {
+  UCTRACE_VENDOR_CUDA = 1,
+  UCTRACE_VENDOR_ROCM = 2,
+  UCTRACE_VENDOR_LEVEL_ZERO = 3
+};
+
 struct uctrace_device_event {
   uint32_t version; /* UCTRACE_DEVICE_EVENT_VERSION; another one is refused */
   uint32_t type;    /* enum uctrace_device_event_type */
   uint64_t begin, bytes;
   uint32_t kind;    /* enum uctrace_device_memory_kind */
-  int32_t device;   /* its ordinal, as the process counts them; -1: the host's */
+  int32_t device;   /* its ordinal, as the process counts the vendor's; -1: the host's */
   const char* text; /* of one line; is copied */
+  uint32_t vendor;  /* of an allocation: enum uctrace_device_vendor */
 };
 
 void uctrace_device_event(const struct uctrace_device_event* event);

@@ -18,7 +18,7 @@ void define_history();
 // Not all that is allocated, or not all that ends, is known: there was no room for it.
 void note_incomplete_history();
 
-// The driver is initialised, and would have loaded by now what was to tell.
-void note_missing_history();
+// Once the vendor's driver is initialised it would have loaded what was to tell.
+void note_missing_history(const Vendor& vendor);
 
 }  // namespace uctrace::gpu

@@ -20,6 +20,7 @@ struct Interval {
   std::uint64_t buffer_id;
   MemoryId memory;
   log::DeviceMemoryKind kind = log::DeviceMemoryKind::none;
+  log::Vendor vendor = log::Vendor::none;  // whose memory it is, and the device
   std::int16_t device = -1;
   // When it was allocated, if the history told it (attributor.hpp), as it will its end; else 0.
   std::uint64_t allocated_tick = 0;
@@ -29,7 +30,7 @@ struct Interval {
   // Whether a driver that answers both of them need not mean two allocations.
   bool is_like(const Interval& other) const {
     return begin == other.begin && end == other.end && buffer_id == other.buffer_id &&
-           kind == other.kind && device == other.device;
+           kind == other.kind && vendor == other.vendor && device == other.device;
   }
 };
 
@@ -143,6 +144,7 @@ class IntervalCache {
               .buffer_id = buffer_id_.load(std::memory_order_acquire),
               .memory = static_cast<MemoryId>(rest),
               .kind = static_cast<log::DeviceMemoryKind>(rest >> 32 & 0xff),
+              .vendor = static_cast<log::Vendor>(rest >> 40 & 0xff),
               .device = static_cast<std::int16_t>(rest >> 48),
               .allocated_tick = allocated_tick_.load(std::memory_order_acquire)};
     }
@@ -152,6 +154,7 @@ class IntervalCache {
       buffer_id_.store(interval.buffer_id, std::memory_order_release);
       allocated_tick_.store(interval.allocated_tick, std::memory_order_release);
       rest_.store(interval.memory | std::uint64_t{static_cast<std::uint8_t>(interval.kind)} << 32 |
+                      std::uint64_t{static_cast<std::uint8_t>(interval.vendor)} << 40 |
                       std::uint64_t{static_cast<std::uint16_t>(interval.device)} << 48,
                   std::memory_order_release);
     }

@@ -1,5 +1,5 @@
-// What uctrace asks of a vendor's GPU driver, and all that it knows of vendors. Another one is
-// another table of these functions (docs/gpu.md); nothing outside of this room changes.
+// What uctrace asks of a vendor's GPU driver. Another vendor is another table of these functions,
+// and a row of vendor-facts/ (docs/gpu.md).
 //
 // No function here initialises a driver, makes a context current or changes anything of the
 // program's (but errno, which the caller keeps).
@@ -19,7 +19,8 @@ struct Answer {
   enum class What : std::uint8_t { host, known, failed };
   What what = What::failed;
   DeviceMemoryKind kind = DeviceMemoryKind::none;
-  int device = -1;  // ordinal in this process, -1 = none
+  log::Vendor vendor = log::Vendor::none;  // by who asks
+  int device = -1;                         // ordinal among the vendor's in this process, -1 = none
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;  // 0: the driver does not tell its extent
   // Differs from that of all other memory that was ever there; 0: the driver tells none.
@@ -31,6 +32,8 @@ struct Answer {
 inline constexpr int kUnknownLocation = -1;
 // Of too much memory it cannot be said where it ends: no more of that is defined.
 inline constexpr int kTooManyWithoutExtent = -2;
+// The drivers that can be asked do not know it, and there is one that cannot be asked.
+inline constexpr int kUnusableDriver = -3;
 
 // What a device is, wherever and however the program counts it.
 struct DeviceFacts {
@@ -56,10 +59,10 @@ struct Vendor {
   int (*buffer_id)(std::uintptr_t address, std::uint64_t& id);
 };
 
-extern const Vendor kCuda;
+extern const Vendor kCuda, kRocm, kLevelZero;
 
-// Those that are looked for, in this order; the first one that is there is asked. Ends with a
-// nullptr.
+// Those that are looked for. All that are there are asked, in this order, until one knows the
+// address. Ends with a nullptr.
 extern const Vendor* const kVendors[];
 
 }  // namespace uctrace::gpu

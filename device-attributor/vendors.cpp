@@ -2,6 +2,6 @@
 
 namespace uctrace::gpu {
 
-constinit const Vendor* const kVendors[] = {&kCuda, nullptr};
+constinit const Vendor* const kVendors[] = {&kCuda, &kRocm, &kLevelZero, nullptr};
 
 }  // namespace uctrace::gpu

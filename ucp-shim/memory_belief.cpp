@@ -5,8 +5,10 @@
 #include <ucs/type/status.h>
 
 #include <atomic>
+#include <iterator>
 
 #include "device-attributor/device_attributor.hpp"
+#include "device-attributor/vendor-facts/beliefs.hpp"
 #include "event-log/format/device_definitions.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
@@ -33,21 +35,13 @@ struct MemoryInfo {
 
 constinit std::atomic<const ucx::Release*> release{nullptr};
 
-// ucs_memory_type_t by its number: it grew at its end, and the number behind the last one means
-// that the memory is not known.
+// Of a ucs_memory_type_t; the number behind the last one of a release means that the memory is not
+// known.
 Belief belief_in(unsigned type) {
-  constexpr Belief kTypes[] = {Belief::host,
-                               Belief::cuda,
-                               Belief::cuda_managed,
-                               Belief::rocm,
-                               Belief::rocm_managed,
-                               Belief::other,  // memory of a network card
-                               Belief::level_zero_host,
-                               Belief::level_zero_device,
-                               Belief::level_zero_managed,
-                               Belief::other};  // of Gaudi
   const ucx::Release* const known = release.load(std::memory_order_relaxed);
-  return known != nullptr && type < known->memory_types ? kTypes[type] : Belief::not_asked;
+  return known != nullptr && type < known->memory_types && type < std::size(gpu::kUcxMemoryTypes)
+             ? gpu::kUcxMemoryTypes[type]
+             : Belief::not_asked;
 }
 
 // The answers that this thread overheard last. An operation asks for one buffer; those of a list,

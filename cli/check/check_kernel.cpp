@@ -15,6 +15,7 @@
 
 #include "cli/check/checks.hpp"
 #include "cli/installation.hpp"
+#include "device-attributor/vendor-facts/vendor_facts.hpp"
 
 namespace uctrace::cli::check {
 namespace {
@@ -126,30 +127,40 @@ void check_kernel(Findings& findings) {
   check_cma(findings);
 }
 
+namespace {
+
+// What of its driver is installed; empty: nothing.
+std::string installed_of(const gpu::VendorFacts& vendor) {
+  std::error_code error;
+  for (const char* file : vendor.installed) {
+    if (file != nullptr && fs::exists(file, error)) return file;
+  }
+  return "";
+}
+
+void check_topology_program(Findings& findings) {
+  if (!find_topology_program().empty()) return;
+  findings.warning(
+      kGpuNoTopology,
+      {.found = "uctrace was built without hwloc",
+       .why = "how far GPUs are from network cards will not be known",
+       .fix = "install hwloc's headers (Debian: libhwloc-dev) and build uctrace again"});
+}
+
+}  // namespace
+
 void check_gpu(Findings& findings) {
-  const auto is_there = [](const char* device) {
-    std::error_code error;
-    return fs::exists(device, error);
-  };
-  constexpr const char* kCuda = "/dev/nvidiactl";
-  constexpr const char* kRocm = "/dev/kfd";
-  if (is_there(kRocm)) {
-    findings.warning(kGpuNotAttributed,
-                     {.found = fmt::format("a driver of ROCm is present ({})", kRocm),
-                      .why = "uctrace asks drivers of CUDA alone on which GPU data lies: memory of "
-                             "processes that load this one is unknown, all else is recorded",
-                      .fix = "nothing to do; read src_memory and dst_memory as unknown"});
-  } else if (is_there(kCuda)) {
-    findings.ok("gpu", fmt::format("a driver of CUDA is present ({}): it is asked on which GPU "
-                                   "data lies",
-                                   kCuda));
-    if (find_topology_program().empty()) {
-      findings.warning(kGpuNoTopology,
-                       {.found = "uctrace was built without hwloc",
-                        .why = "how far GPUs are from network cards will not be known",
-                        .fix = "install hwloc's headers (Debian: libhwloc-dev) and build uctrace "
-                               "again"});
-    }
+  bool any = false;
+  for (const gpu::VendorFacts& vendor : gpu::kVendorFacts) {
+    const std::string found = installed_of(vendor);
+    if (found.empty()) continue;
+    any = true;
+    findings.ok("gpu", fmt::format("a driver of {} is present ({}): it is asked on which GPU data "
+                                   "lies",
+                                   vendor.title, found));
+  }
+  if (any) {
+    check_topology_program(findings);
   } else {
     findings.ok("gpu", "no GPU driver: all memory is host memory");
   }

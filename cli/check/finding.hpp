@@ -60,7 +60,6 @@ inline constexpr Trouble kLimitsSharedMemory{"limits-shared-memory"};
 inline constexpr Trouble kKernelOld{"kernel-old"};
 inline constexpr Trouble kKernelNoProc{"kernel-no-proc"};
 inline constexpr Trouble kKernelNoCma{"kernel-no-cma"};
-inline constexpr Trouble kGpuNotAttributed{"gpu-not-attributed"};
 inline constexpr Trouble kGpuNoTopology{"gpu-no-topology"};
 
 struct Finding {

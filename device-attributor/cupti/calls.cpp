@@ -21,6 +21,7 @@ void allocated(uctrace_device_memory_kind kind, int device, std::uint64_t begin,
   event.type = UCTRACE_MEMORY_ALLOCATED;
   event.kind = kind;
   event.device = device;
+  event.vendor = UCTRACE_VENDOR_CUDA;
   event.begin = begin;
   event.bytes = bytes;
   tell(&event);

@@ -22,7 +22,10 @@ struct GpuDriver {
 static_assert(sizeof(GpuDriver) == 24);
 
 struct GpuDevice {
-  Head head;  // a: number, from 1; b: ordinal, as this process counts
+  static constexpr unsigned kVendorShift = 24;
+  // a: number, from 1; b: ordinal, as this process counts those of the vendor, and the Vendor <<
+  // kVendorShift; older logs have none there
+  Head head;
   std::uint64_t tick;
   unsigned char uuid[16];      // of an instance, where the GPU is divided (MIG)
   unsigned char gpu_uuid[16];  // of the whole GPU

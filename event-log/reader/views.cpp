@@ -387,7 +387,9 @@ std::optional<GpuDriverView> GpuDriverView::parse(Words record) {
 
 std::optional<GpuDeviceView> GpuDeviceView::parse(Words record) {
   GpuDeviceView view;
-  if (!copy_fixed(record, view.r) || view.number() == 0) return std::nullopt;
+  if (!copy_fixed(record, view.r) || view.number() == 0 || view.vendor() >= Vendor::kCount) {
+    return std::nullopt;
+  }
   view.name = fixed_text(record, offsetof(GpuDevice, name), sizeof view.r.name);
   return view;
 }

@@ -269,6 +269,7 @@ struct GpuDeviceView {
   std::string_view name;
 
   std::uint16_t number() const { return r.head.a; }
+  Vendor vendor() const { return static_cast<Vendor>(r.head.b >> GpuDevice::kVendorShift); }
   static std::optional<GpuDeviceView> parse(Words record);
 };
 

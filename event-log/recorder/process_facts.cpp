@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <iterator>
 
+#include "device-attributor/vendor-facts/vendor_facts.hpp"
 #include "event-log/format/file_name.hpp"
 #include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/counters.hpp"
@@ -37,19 +37,9 @@ void define_file(TextKind kind, const char* path) {
   }
 }
 
-// What a driver's library needs in order to have any memory. UCX is linked with ROCm's and loads it
-// on machines without a GPU; Level Zero's loader, which hwloc opens to look around, is no driver.
-struct GpuDriver {
-  const char* library;
-  const char* device;  // nullptr: the driver itself is asked
-};
 constexpr const char* kWindowsDevice = "/dev/dxg";  // of all GPUs where Linux runs inside Windows
-constexpr GpuDriver kGpuDrivers[] = {{"libcuda.so", nullptr},
-                                     {"libamdhip64.so", "/dev/kfd"},
-                                     {"libhsa-runtime64.so", "/dev/kfd"},
-                                     {"libze_intel_gpu", "/dev/dri"}};
 
-// A bit for each of them whose device is not there. Looked up at the start: at the end a sandbox
+// A bit for each vendor whose device is not there. Looked up at the start: at the end a sandbox
 // may not permit the question.
 constinit std::atomic<unsigned> without_device{0};
 
@@ -60,8 +50,8 @@ bool is_missing(const char* device) {
 
 void look_for_gpu_devices() {
   unsigned missing = 0;
-  for (unsigned i = 0; i < std::size(kGpuDrivers); ++i) {
-    const char* device = kGpuDrivers[i].device;
+  for (unsigned i = 0; i < gpu::kVendorCount; ++i) {
+    const char* device = gpu::kVendorFacts[i].device;
     if (device != nullptr && is_missing(device) && is_missing(kWindowsDevice)) missing |= 1u << i;
   }
   without_device.store(missing, std::memory_order_relaxed);
@@ -71,10 +61,12 @@ int find_gpu_driver(dl_phdr_info* object, std::size_t, void* found) {
   const char* name = strrchr(object->dlpi_name, '/');
   name = name != nullptr ? name + 1 : object->dlpi_name;
   const unsigned missing = without_device.load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < std::size(kGpuDrivers); ++i) {
-    const char* library = kGpuDrivers[i].library;
-    if ((missing >> i & 1) == 0 && strncmp(name, library, strlen(library)) == 0) {
-      *static_cast<bool*>(found) = true;
+  for (unsigned i = 0; i < gpu::kVendorCount; ++i) {
+    for (const char* library : gpu::kVendorFacts[i].libraries) {
+      if (library != nullptr && (missing >> i & 1) == 0 &&
+          strncmp(name, library, strlen(library)) == 0) {
+        *static_cast<bool*>(found) = true;
+      }
     }
   }
   return 0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "device-attributor/vendor-facts/beliefs.hpp"
 #include "log-merger/audit/describe_faults.hpp"
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/memory/memory.hpp"
@@ -21,26 +22,7 @@ using Kind = log::DeviceMemoryKind;
 
 const ProcessLog& log_of(const Job& job, const UcpOp& op) { return job.logs[op.process]; }
 
-// What UCX takes memory for decides how it is reached: by a CPU, by a device, or by both.
-enum class Reach { unknown, host, device, managed };
-
-Reach reach_of(log::Belief belief) {
-  switch (belief) {
-    case log::Belief::host:
-    case log::Belief::level_zero_host:
-      return Reach::host;
-    case log::Belief::cuda:
-    case log::Belief::rocm:
-    case log::Belief::level_zero_device:
-      return Reach::device;
-    case log::Belief::cuda_managed:
-    case log::Belief::rocm_managed:
-    case log::Belief::level_zero_managed:
-      return Reach::managed;
-    default:
-      return Reach::unknown;
-  }
-}
+using gpu::Reach;
 
 Reach reach_of(MemoryPlace place) {
   switch (place.kind) {
@@ -106,7 +88,7 @@ using MistakenMemory = std::map<Disagreement, Extent>;
 
 void add_if_mistaken(const Job& job, const UcpOp& op, MistakenMemory& found) {
   const MemoryPlace place = place_of_buffer(log_of(job, op), op);
-  const Reach real = reach_of(place), believed = reach_of(op.memory.believed);
+  const Reach real = reach_of(place), believed = gpu::facts_of(op.memory.believed).reach;
   if (real == Reach::unknown || believed == Reach::unknown) return;
   const TextId elsewhere = real == believed ? other_bus(job, op, place) : kNoText;
   if (real == believed && elsewhere == kNoText) return;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "device-attributor/vendor-facts/vendor_facts.hpp"
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/memory/memory.hpp"
 
@@ -18,36 +19,34 @@ std::string bus_text(const log::PciAddress& pci) {
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.device, pci.function);
 }
 
-// As the drivers' own tools print it.
-std::string uuid_text(const char* kind, const unsigned char (&uuid)[16]) {
+using Uuid = unsigned char[16];
+
+bool is_zero(const Uuid& uuid) {
+  return std::all_of(std::begin(uuid), std::end(uuid),
+                     [](unsigned char byte) { return byte == 0; });
+}
+
+// As the drivers' own tools print it: all 16 bytes with dashes, or fewer without.
+std::string uuid_text(const char* kind, const Uuid& uuid, std::size_t bytes) {
   std::string text = kind;
-  for (std::size_t i = 0; i < std::size(uuid); ++i) {
-    const bool dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const bool dash =
+        i == 0 || (bytes == std::size(uuid) && (i == 4 || i == 6 || i == 8 || i == 10));
     text += fmt::format("{}{:02x}", dash ? "-" : "", uuid[i]);
   }
   return text;
 }
 
-const char* name_of(log::Vendor vendor) {
-  static constexpr const char* kNames[] = {"", "cuda", "rocm", "level_zero"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(log::Vendor::kCount));
-  return kNames[static_cast<std::size_t>(vendor)];
+// A GPU whose driver tells no UUID is named by its place on the bus.
+std::string name_of_gpu(const char* kind, const Uuid& uuid, std::size_t bytes,
+                        const std::string& bus) {
+  return is_zero(uuid) ? fmt::format("{}-{}", kind, bus) : uuid_text(kind, uuid, bytes);
 }
 
 }  // namespace
 
 void DeviceLoader::take(const log::GpuDeviceView& view) {
-  const log::GpuDevice& r = view.r;
-  const bool whole = std::equal(std::begin(r.uuid), std::end(r.uuid), std::begin(r.gpu_uuid));
-  Texts& texts = job_.run.texts;
-  Gpu gpu;
-  gpu.host = texts.intern(plain_text(log_.file.host()));
-  gpu.uuid = texts.intern(uuid_text(whole ? "GPU" : "MIG", r.uuid));
-  gpu.gpu_uuid = texts.intern(uuid_text("GPU", r.gpu_uuid));
-  gpu.bus = texts.intern(bus_text(r.pci));
-  gpu.name = texts.intern(plain_text(view.name));
-  gpu.memory_bytes = r.memory_bytes;
-  gpus_.try_emplace(view.number(), gpu);
+  devices_.try_emplace(view.number(), Device{view.r, view.vendor(), plain_text(view.name)});
 }
 
 void DeviceLoader::take(const log::DeviceMemoryEndView& view) {
@@ -59,15 +58,34 @@ void DeviceLoader::take(const log::UcxDeviceView& view) {
                                             job_.run.texts.intern(bus_text(view.r.pci)));
 }
 
-// A device does not say whose it is: it is told where all drivers are of one vendor.
-TextId DeviceLoader::vendor() const {
+// In older logs a device does not say whose it is: it is told where all drivers are of one vendor.
+log::Vendor DeviceLoader::vendor_of(const Device& device) const {
+  if (device.vendor != log::Vendor::none) return device.vendor;
   const std::vector<log::GpuDriver>& drivers = log_.devices.drivers;
   const bool one = std::all_of(drivers.begin(), drivers.end(), [&](const log::GpuDriver& driver) {
     return driver.head.a == drivers.front().head.a;
   });
-  return drivers.empty() || !one
-             ? kNoText
-             : job_.run.texts.intern(name_of(static_cast<log::Vendor>(drivers.front().head.a)));
+  return drivers.empty() || !one ? log::Vendor::none
+                                 : static_cast<log::Vendor>(drivers.front().head.a);
+}
+
+Gpu DeviceLoader::gpu_of(const Device& device) const {
+  // What is known of no vendor is shown in the form that most have.
+  const gpu::VendorFacts* known = gpu::facts_of(vendor_of(device));
+  const gpu::VendorFacts& facts = known != nullptr ? *known : gpu::kVendorFacts[0];
+  const log::GpuDevice& r = device.r;
+  const bool whole = std::equal(std::begin(r.uuid), std::end(r.uuid), std::begin(r.gpu_uuid));
+  const std::string bus = bus_text(r.pci);
+  Texts& texts = job_.run.texts;
+  Gpu gpu;
+  gpu.host = texts.intern(plain_text(log_.file.host()));
+  gpu.uuid = texts.intern(name_of_gpu(whole ? "GPU" : facts.part, r.uuid, facts.uuid_bytes, bus));
+  gpu.gpu_uuid = texts.intern(name_of_gpu("GPU", r.gpu_uuid, facts.uuid_bytes, bus));
+  gpu.bus = texts.intern(bus);
+  gpu.name = texts.intern(device.name);
+  gpu.vendor = known != nullptr ? texts.intern(facts.name) : kNoText;
+  gpu.memory_bytes = r.memory_bytes;
+  return gpu;
 }
 
 // Processes of a host that use one GPU mean the same row, whatever they count it as.
@@ -110,10 +128,8 @@ KnownMemory DeviceLoader::known(const log::DeviceMemory& r) {
 }
 
 void DeviceLoader::finish() {
-  const TextId made_by = vendor();
-  for (auto& [number, gpu] : gpus_) {
-    gpu.vendor = made_by;
-    gpu_rows_[number] = add_gpu(gpu);  // also one that nothing was allocated on
+  for (const auto& [number, device] : devices_) {
+    gpu_rows_[number] = add_gpu(gpu_of(device));  // also one that nothing was allocated on
   }
   std::vector<KnownMemory> memory;
   for (const auto& [id, record] : memory_) memory.push_back(known(record));

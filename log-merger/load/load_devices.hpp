@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <map>
+#include <string>
 
 #include "log-merger/job/job.hpp"
 
@@ -29,14 +30,21 @@ class DeviceLoader {
   void finish();
 
  private:
+  struct Device {
+    log::GpuDevice r;
+    log::Vendor vendor;  // none: of an older log
+    std::string name;
+  };
+
   Index add_gpu(const Gpu& gpu);
   KnownMemory known(const log::DeviceMemory& r);
-  TextId vendor() const;
+  log::Vendor vendor_of(const Device& device) const;
+  Gpu gpu_of(const Device& device) const;
 
   Job& job_;
   const ProcessIndex process_;
   ProcessLog& log_;
-  std::map<std::uint16_t, Gpu> gpus_;  // by their numbers in the log
+  std::map<std::uint16_t, Device> devices_;  // by their numbers in the log
   std::map<std::uint16_t, Index> gpu_rows_;
   std::map<log::MemoryId, log::DeviceMemory> memory_;
   std::map<log::MemoryId, log::DeviceMemoryEnd> ends_;

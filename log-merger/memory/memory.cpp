@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "device-attributor/vendor-facts/beliefs.hpp"
 #include "log-merger/model/faults.hpp"
 
 namespace uctrace::merge {
@@ -19,6 +20,18 @@ bool is_before_drivers(const ProcessLog& log, std::uint64_t tick) {
   if (drivers.empty()) return never_had_a_driver(log);
   return std::all_of(drivers.begin(), drivers.end(),
                      [&](const log::GpuDriver& driver) { return tick <= driver.not_before_tick; });
+}
+
+// A driver that was found after another one may have known what the first one took for the host's.
+bool may_be_of_later_driver(const ProcessLog& log, std::uint64_t tick) {
+  const std::vector<log::GpuDriver>& drivers = log.devices.drivers;
+  if (drivers.size() < 2) return false;
+  const auto first =
+      std::min_element(drivers.begin(), drivers.end(),
+                       [](const auto& one, const auto& other) { return one.tick < other.tick; });
+  return std::any_of(drivers.begin(), drivers.end(), [&](const log::GpuDriver& driver) {
+    return driver.head.a != first->head.a && driver.not_before_tick < tick && tick <= driver.tick;
+  });
 }
 
 MemoryPlace memory_place(const KnownMemory& memory) {
@@ -68,7 +81,7 @@ bool tells_all(const ProcessLog& log) {
 }  // namespace
 
 MemoryPlace memory_place(const ProcessLog& log, log::MemoryId id, std::uint64_t tick) {
-  if (id == log::kHostMemory) return kHostPlace;
+  if (id == log::kHostMemory) return may_be_of_later_driver(log, tick) ? MemoryPlace{} : kHostPlace;
   if (id == log::kMemoryNotAsked) return is_before_drivers(log, tick) ? kHostPlace : MemoryPlace{};
   const KnownMemory* memory = log.devices.find(id);  // none of them if it is unknown, or several
   return memory != nullptr ? memory_place(*memory) : MemoryPlace{};
@@ -90,20 +103,7 @@ const char* name_of(log::DeviceMemoryKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-const char* name_of(log::Belief belief) {
-  static constexpr const char* kNames[] = {"",
-                                           "host",
-                                           "cuda",
-                                           "cuda_managed",
-                                           "rocm",
-                                           "rocm_managed",
-                                           "level_zero_host",
-                                           "level_zero_device",
-                                           "level_zero_managed",
-                                           "other"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(log::Belief::kCount));
-  return kNames[static_cast<std::size_t>(belief)];
-}
+const char* name_of(log::Belief belief) { return gpu::facts_of(belief).name; }
 
 MemoryPlace place_without_operation(const ProcessLog& log) {
   return never_had_a_driver(log) ? kHostPlace : MemoryPlace{};

@@ -1,13 +1,15 @@
 """Jobs that move no memory of a GPU: without a driver all is the host's and not a word of it is in the
 log; a driver that was never initialised has no memory; what was sent before a late driver was noticed
-is the host's or unknown, and never a device's.
+is the host's or unknown, and never a device's; one that the program gives back is asked all the same.
 
-    test_gpu_none.py WHEN"""
+    test_gpu_none.py WHEN VENDOR"""
 
 from checks import check_complete
 from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, run_test, run_well, scratch
 from recordings import record_well
 
+DRIVERS = {"cuda": ("libcuda.so.1", "cuInit"), "rocm": ("libhsa-runtime64.so.1", "hsa_init"),
+           "level_zero": ("libze_loader.so.1", "zeInit")}
 HOST = {"kind": "host", "gpu": None, "bus": None}
 # By phase, as gpu_none.c numbers it: before uctrace looked for a driver in vain, since then, since the
 # driver was there, since it was found.
@@ -34,8 +36,8 @@ def words_of_memory(info):
     return sum(identity["left"] + identity["right"] for identity in found)
 
 
-def no_gpu(when):
-    program = [PROGRAMS / "gpu_none", when]
+def no_gpu(when, vendor):
+    program = [PROGRAMS / "gpu_none", when, *DRIVERS[vendor]]
     environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS)}
     with scratch() as folder:
         alone = run_well(program, env=environment)
@@ -52,6 +54,9 @@ def no_gpu(when):
         else:
             check_equal(info["layers"]["gpu"]["state"], "on", "layer gpu")
             check(info["gpu"]["queries"] > 0, "the driver was asked nothing")
+            check_equal(info["gpu"]["unanswered"], 0, "questions without an answer")
+            found = {device["vendor"] for device in info["gpu"]["devices"]}
+            check_equal(found, set() if when == "loaded" else {vendor}, "vendors of devices")
 
 
 run_test(no_gpu)

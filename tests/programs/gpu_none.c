@@ -1,8 +1,10 @@
 // Two processes without any MPI that send memory of the host, over a UCX without CUDA, while a
-// driver of GPUs is not there, is there and never initialised, or comes late. The upper half of a
-// tag is the phase of the run.
+// driver of GPUs is not there, is there and never initialised, comes late, or is given back by the
+// program. The upper half of a tag is the phase of the run.
 //
-//     gpu_none none|loaded|late
+//     gpu_none none|loaded|late|returned [LIBRARY INITIALISE]
+//
+// LIBRARY and its function INITIALISE: of CUDA, or as they are named.
 
 #include <dlfcn.h>
 
@@ -10,19 +12,21 @@
 
 enum { kBefore = 1, kBetween, kUnnoticed, kNoticed, kBytes = 20000, kMessages = 5 };
 
-static const char* when;
+static const char *when, *library = "libcuda.so.1", *initialise_name = "cuInit";
 
 static int is(const char* name) { return strcmp(when, name) == 0; }
 
 static void* load_driver(void) {
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* driver = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   check(driver != NULL, "loading the driver");
   return driver;
 }
 
-static void start_driver(void) {
-  int (*initialise)(unsigned) = (int (*)(unsigned))dlsym(load_driver(), "cuInit");
-  check(initialise != NULL && initialise(0) == 0, "cuInit");
+static void* start_driver(void) {
+  void* driver = load_driver();
+  int (*initialise)(unsigned) = (int (*)(unsigned))dlsym(driver, initialise_name);
+  check(initialise != NULL && initialise(0) == 0, initialise_name);
+  return driver;
 }
 
 static void exchange(struct side* side, ucp_tag_t phase) {
@@ -43,8 +47,11 @@ static void exchange(struct side* side, ucp_tag_t phase) {
 }
 
 static void run_side(struct side* side) {
+  void* driver = NULL;
   if (is("loaded")) load_driver();
+  if (is("returned")) driver = start_driver();
   open_side(side, UCP_FEATURE_TAG);
+  if (driver != NULL) check(dlclose(driver) == 0, "dlclose");
   exchange(side, kBefore);
   if (is("late")) {
     ucp_ep_h looked = connect_to_other(side);  // uctrace looks for drivers here
@@ -62,9 +69,13 @@ static void run_side(struct side* side) {
 
 int main(int argc, char** argv) {
   when = argc > 1 ? argv[1] : "";
-  if (!is("none") && !is("loaded") && !is("late")) {
-    fprintf(stderr, "usage: gpu_none none|loaded|late\n");
+  if (!is("none") && !is("loaded") && !is("late") && !is("returned")) {
+    fprintf(stderr, "usage: gpu_none none|loaded|late|returned [LIBRARY INITIALISE]\n");
     return 2;
+  }
+  if (argc > 3) {
+    library = argv[2];
+    initialise_name = argv[3];
   }
   run_pair("gpu_none", run_side);
   printf("gpu_none: everything is right\n");

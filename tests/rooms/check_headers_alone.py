@@ -22,6 +22,8 @@ NOT_ALONE = {
     "tests/scripted-transport/internals_1_18.hpp",
     # With fail() and allocate() of common.h or of gpu_pair.h.
     "tests/programs/device_memory.h",
+    # With check() and make_buffer() of ucp_pair.h.
+    "tests/programs/vendor_memory.h",
 }
 
 

@@ -115,6 +115,67 @@ TEST_CASE_FIXTURE(Fixture, "memory: an allocation is asked for once, and checked
   CHECK(defined == std::vector<MemoryId>{first});
 }
 
+namespace {
+
+// A second driver: what is above a limit is its own, and it has no ids.
+constexpr std::uintptr_t kOther = 1 << 20;
+unsigned other_queries;
+int other_failure;
+
+Answer query_other(std::uintptr_t address) {
+  ++other_queries;
+  if (other_failure != 0) return {.what = Answer::What::failed, .error = other_failure};
+  if (address < kOther) return {.what = Answer::What::host};
+  return {.what = Answer::What::known,
+          .kind = DeviceMemoryKind::device,
+          .device = 0,
+          .begin = kOther,
+          .bytes = 1000};
+}
+
+constexpr Vendor kOtherVendor{.name = log::Vendor::rocm,
+                              .library = "",
+                              .resolve = nullptr,
+                              .version = nullptr,
+                              .device_count = nullptr,
+                              .describe = nullptr,
+                              .query = query_other,
+                              .buffer_id = nullptr};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "memory: several drivers are asked, once each, until one knows it") {
+  other_queries = 0;
+  other_failure = 0;
+  attributor->use(kOtherVendor, kListener);
+  allocate(1000, 100, 7);
+  CHECK(memory(500) == log::kHostMemory);
+  CHECK(queries == 1);
+  CHECK(other_queries == 1);
+  const MemoryId first = memory(1000);
+  CHECK(other_queries == 1);
+  const MemoryId second = memory(kOther + 5);
+  CHECK(second != first);
+  CHECK(second >= log::kFirstDeviceMemory);
+  CHECK(!attributor->is_same_place(1000, kOther + 5));
+  other_failure = 9;
+  CHECK(memory(1000) == first);  // confirmed by the one that knows it
+  CHECK(memory(500) == log::kUnknownMemory);
+  failure = 8;
+  CHECK(memory(kOther + 5) == log::kUnknownMemory);
+  CHECK(ended.empty());
+  failure = other_failure = 0;
+  CHECK(memory(kOther + 5) == second);
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory: beside a driver that cannot be asked nothing is the host's") {
+  allocate(1000, 100, 7);
+  attributor->distrust_host();
+  CHECK(memory(1000) >= log::kFirstDeviceMemory);
+  CHECK(memory(500) == log::kUnknownMemory);
+  CHECK(failed == std::vector<int>{kUnusableDriver});
+}
+
 TEST_CASE_FIXTURE(Fixture, "memory: an address that is used again is another memory") {
   allocate(1000, 100, 7);
   const MemoryId first = memory(1000);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "log-merger/audit/describe_gpus.hpp"
 #include "log-merger/memory/memory.hpp"
@@ -124,6 +126,52 @@ TEST_CASE("parts of a GPU are devices of their own") {
   REQUIRE(run.gpus.size() == 2);
   CHECK(run.texts[run.gpus[0].uuid] == "MIG-ab000000-0000-0000-0000-000000000009");
   CHECK(run.gpus[0].gpu_uuid == run.gpus[1].uuid);
+}
+
+// A device of a vendor, as its processes count its own.
+log::GpuDevice device_of(log::Vendor vendor, std::uint16_t number, unsigned char bus) {
+  log::GpuDevice record{};
+  record.head.a = number;
+  record.head.b = 1 | static_cast<std::uint32_t>(vendor) << log::GpuDevice::kVendorShift;
+  record.uuid[0] = record.gpu_uuid[0] = 0xe1;
+  record.uuid[7] = record.gpu_uuid[7] = bus;
+  record.pci = {0, bus, 0, 0};
+  return record;
+}
+
+TEST_CASE("GPUs are of the vendor that their device says, and named as its tools name them") {
+  LogBuilder log = process_with(device_of(log::Vendor::rocm, 65, 0x14), 0);
+  log.chunk(Stream::definitions, 0, 2);
+  log.add(device_of(log::Vendor::level_zero, 130, 0x18), RecordType::gpu_device);
+  log.add(device_of(log::Vendor::cuda, 1, 0x10), RecordType::gpu_device);
+  log::GpuDevice tile = device_of(log::Vendor::level_zero, 131, 0x18);
+  tile.uuid[15] = 1;
+  log.add(tile, RecordType::gpu_device);
+  log::GpuDevice nameless = device_of(log::Vendor::rocm, 66, 0x24);
+  std::memset(nameless.uuid, 0, sizeof nameless.uuid);
+  std::memset(nameless.gpu_uuid, 0, sizeof nameless.gpu_uuid);
+  log.add(nameless, RecordType::gpu_device);
+  const Run run = run_of({log});
+  std::vector<std::string> named;
+  for (const Gpu& gpu : run.gpus) {
+    named.push_back(run.texts[gpu.vendor] + " " + run.texts[gpu.uuid] + " " + run.texts[gpu.bus]);
+  }
+  CHECK(named == std::vector<std::string>{
+                     "cuda GPU-e1000000-0000-0010-0000-000000000000 0000:10:00.0",
+                     "rocm GPU-e100000000000014 0000:14:00.0", "rocm GPU-0000:24:00.0 0000:24:00.0",
+                     "level_zero GPU-e1000000-0000-0018-0000-000000000000 0000:18:00.0",
+                     "level_zero TILE-e1000000-0000-0018-0000-000000000001 0000:18:00.0"});
+  CHECK(run.gpus[3].uuid == run.gpus[4].gpu_uuid);
+  CHECK(run.messages[0].src_place() == on_gpu(1));
+}
+
+TEST_CASE("a device of a vendor that does not exist is a damaged record") {
+  LogBuilder log = process_with(device(1, 9, 0x10), 0);
+  log.chunk(Stream::definitions, 0, 2);
+  log::GpuDevice strange = device(2, 8, 0x20);
+  strange.head.b = static_cast<std::uint32_t>(log::Vendor::kCount) << log::GpuDevice::kVendorShift;
+  log.add(strange, RecordType::gpu_device);
+  CHECK(run_of({log}).gpus.size() == 1);
 }
 
 TEST_CASE("a damaged log: memory of no device, and defined twice") {

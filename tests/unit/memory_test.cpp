@@ -53,6 +53,23 @@ TEST_CASE("a driver that was found late") {
   CHECK(place_without_operation(log) == kUnknownPlace);
 }
 
+TEST_CASE("the host's memory by one driver, while another one was not found yet, may be its own") {
+  JobBuilder builder(1);
+  add_driver(builder, 0, 20, 10);
+  add_driver(builder, 0, 100, 50);
+  const ProcessLog& log = builder.log(0);
+  // Two records of one driver are a fork child's, or a damaged log's: they hide nothing.
+  CHECK(memory_place(log, log::kHostMemory, 60) == kHostPlace);
+  builder.log(0).devices.drivers[1].head.a = static_cast<std::uint16_t>(log::Vendor::rocm);
+  CHECK(memory_place(log, log::kHostMemory, 50) == kHostPlace);
+  CHECK(memory_place(log, log::kHostMemory, 51) == kUnknownPlace);
+  CHECK(memory_place(log, log::kHostMemory, 100) == kUnknownPlace);
+  CHECK(memory_place(log, log::kHostMemory, 101) == kHostPlace);
+  CHECK(memory_place(log, log::kHostMemory, 15) == kHostPlace);  // the first one's
+  CHECK(memory_place(log, log::kMemoryNotAsked, 10) == kHostPlace);
+  CHECK(memory_place(log, log::kMemoryNotAsked, 11) == kUnknownPlace);
+}
+
 TEST_CASE("what an operation names is what it was defined as, never host for want of an answer") {
   JobBuilder builder(1);
   add_driver(builder, 0);

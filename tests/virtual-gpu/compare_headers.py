@@ -1,7 +1,9 @@
-"""The headers of the virtual GPUs say the same as those of a CUDA toolkit, where one is installed:
-what is compiled with the one runs with the other's libraries.
+"""The headers of the virtual GPUs say the same as those of the vendors, where they are installed: what is
+compiled with the one runs with the other's libraries.
 
-    compare_headers.py [TOOLKIT]    default: $CUDA_HOME, /usr/local/cuda, /usr"""
+    compare_headers.py [PLACE ...]    default: $CUDA_HOME, /usr/local/cuda, /opt/rocm, /usr
+
+A place has a folder `include`. Debian's packages are libhsa-runtime-dev and libze-dev."""
 
 import os
 import re
@@ -11,18 +13,33 @@ import tempfile
 from pathlib import Path
 
 OWN = Path(__file__).resolve().parent / "include"
-HEADERS = ("cuda.h", "cuda_runtime.h", "cupti.h")
+# By vendor; each is looked for by its first one.
+HEADERS = {
+    "CUDA": ("cuda.h", "cuda_runtime.h", "cupti.h"),
+    "ROCm": ("hsa/hsa.h", "hsa/hsa_ext_amd.h"),
+    "Level Zero": ("level_zero/ze_api.h",),
+}
 SKIPPED = 77
 # Later toolkits give the plain name to a form with one argument more.
 OTHER_MEANING = {"CUDA_VERSION", "CUDART_VERSION", "CUPTI_API_VERSION", "cuCtxCreate"}
+# Debian 12's HSA is older than virtual memory (AMD's extension 1.4) and what it tells of it (1.12).
+NEWER = re.compile(r"vmem|VMEM|RESERVED_ADDR|MEMORY_TYPE_(NONE|PINNED)|hsa_amd_memory_(type|access_desc)")
+# A type of a later release may have grown at its end.
+GROWS = {"sizeof(struct hsa_amd_pointer_info_s)"}
 TYPE = re.compile(r"^(?:typedef )?((?:struct|enum) \w+) \{(.*?)^\}", re.DOTALL | re.MULTILINE)
 WITHOUT_TAG = re.compile(r"^typedef (?:struct|enum) \{(.*?)\} (\w+);", re.DOTALL | re.MULTILINE)
 FIELD = re.compile(r"(\w+)(?:\[\w+\])?;")
 
 
-def known_to(toolkit):
+def known_to(toolkit, vendor):
     """Those of our headers that the toolkit has: CUPTI may be a package of its own."""
-    return [header for header in HEADERS if (toolkit / header).exists()]
+    return [header for header in HEADERS[vendor] if (toolkit / header).exists()]
+
+
+def is_compared(name, text):
+    """Whether the vendor's headers have it: what is not in their text is of a newer release."""
+    return name not in OTHER_MEANING and (not NEWER.search(name) or all(
+        word in text for word in re.findall(r"\w+", name) if word not in ("sizeof", "offsetof", "struct", "enum")))
 
 
 def compiled(source, include, folder):
@@ -51,9 +68,10 @@ def aliases_in(header):
     return re.findall(r"^#define (\w+) cu\w+", (OWN / header).read_text(), re.MULTILINE)
 
 
-def check_values(toolkit, folder):
-    headers = known_to(toolkit)
-    values = [n for h in headers for n in values_in(h) if n not in OTHER_MEANING]
+def check_values(toolkit, vendor, folder):
+    headers = known_to(toolkit, vendor)
+    text = "".join((toolkit / header).read_text() for header in headers)
+    values = [n for h in headers for n in values_in(h) if is_compared(n, text) and n not in GROWS]
     aliases = [n for h in headers for n in aliases_in(h) if n not in OTHER_MEANING]
     lines = "".join(f'  printf("{name} %lld\\n", (long long)({name}));\n' for name in values)
     lines += "".join(f'  printf("plain {name[2:]}: " TEXT({name}) "\\n");\n' for name in aliases)
@@ -67,25 +85,47 @@ def check_values(toolkit, folder):
     return len(own), not differing
 
 
-def check_functions(toolkit, folder):
+def types_missing_in(text, headers):
+    """Our own declarations of types that the vendor's headers do not have, for our functions."""
+    for header in headers:
+        for body, name in WITHOUT_TAG.findall((OWN / header).read_text()):
+            if NEWER.search(name) and name not in text:
+                yield f"typedef enum {{{body}}} {name};\n"
+        for tag, body in TYPE.findall((OWN / header).read_text()):
+            if NEWER.search(tag) and tag.split()[1] not in text:
+                yield f"typedef {tag} {{{body}}} {tag.split()[1].removesuffix('_s')}_t;\n"
+
+
+def check_functions(toolkit, vendor, folder):
     """A second declaration that differs from the first does not compile."""
-    own = "".join(f'#include "{OWN / header}"\n' for header in known_to(toolkit))
-    theirs = "".join(f"#include <{header}>\n" for header in known_to(toolkit))
-    source = f"{theirs}#define UCTRACE_ONLY_FUNCTIONS\n{own}int main(void) {{ return 0; }}\n"
+    headers = known_to(toolkit, vendor)
+    text = "".join((toolkit / header).read_text() for header in headers)
+    own = "".join(f'#include "{OWN / header}"\n' for header in headers)
+    theirs = "".join(f"#include <{header}>\n" for header in headers)
+    missing = "".join(types_missing_in(text, headers))
+    source = f"{theirs}{missing}#define UCTRACE_ONLY_FUNCTIONS\n{own}int main(void) {{ return 0; }}\n"
     compiled(source, toolkit, folder)
 
 
 def main():
-    places = sys.argv[1:] or [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda", "/usr"]
-    found = [Path(place) / "include" for place in places if (Path(place) / "include/cuda.h").exists()]
-    if not found:
-        print("SKIP: no CUDA toolkit is installed")
+    places = sys.argv[1:] or [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda", "/opt/rocm", "/usr"]
+    folders = [Path(place) / "include" for place in places]
+    found = {vendor: next((folder for folder in folders if (folder / headers[0]).exists()), None)
+             for vendor, headers in HEADERS.items()}
+    well = True
+    for vendor, toolkit in found.items():
+        if toolkit is None:
+            print(f"no headers of {vendor} are installed")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            check_functions(toolkit, vendor, folder)
+            count, same = check_values(toolkit, vendor, folder)
+        print(f"{count} values of {vendor} in {toolkit} were compared")
+        well &= same
+    if not any(found.values()):
+        print("SKIP: no vendor's headers are installed")
         return SKIPPED
-    with tempfile.TemporaryDirectory() as folder:
-        check_functions(found[0], folder)
-        count, same = check_values(found[0], folder)
-    print(f"{count} values of {found[0]} were compared")
-    return 0 if same else 1
+    return 0 if well else 1
 
 
 sys.exit(main())

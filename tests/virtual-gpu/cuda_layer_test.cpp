@@ -1,40 +1,23 @@
 // Which memory an address is, by the layer of CUDA on the virtual driver.
-#include <dlfcn.h>
-
 #include <cstring>
 #include <string>
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
-#include "device-attributor/attributor.hpp"
-#include "tests/virtual-gpu/alone.hpp"
+#include "tests/virtual-gpu/layer.hpp"
 
 namespace {
 
 using namespace uctrace::gpu;
+using namespace uctrace::gpu::test;
 namespace log = uctrace::log;
 using log::DeviceMemoryKind;
-
-Answer last;
-int last_error;
-
-unsigned ends;
-
-const Listener kListener{.defined =
-                             [](MemoryId, const Answer& answer) {
-                               last = answer;
-                               return true;
-                             },
-                         .ended = [](MemoryId, MemoryEnd) { ++ends; },
-                         .failed = [](int error) { last_error = error; }};
 
 Attributor& attributor() {
   static Attributor& only = *new Attributor();
   static const bool resolved = [] {
-    const char* missing = nullptr;
-    EXPECT(kCuda.resolve(dlopen(kCuda.library, RTLD_LAZY | RTLD_NOLOAD), &missing));
-    only.use(kCuda, kListener);
+    ask(kCuda, only);
     return true;
   }();
   EXPECT(resolved);
@@ -47,8 +30,6 @@ MemoryId memory_of(const void* address) {
 MemoryId memory_of(CUdeviceptr address) {
   return attributor().memory_of(static_cast<std::uintptr_t>(address));
 }
-
-bool is(DeviceMemoryKind kind, int device) { return last.kind == kind && last.device == device; }
 
 CUdeviceptr map(CUdeviceptr at, CUmemLocation location) {
   CUmemAllocationProp properties = on_device(0);

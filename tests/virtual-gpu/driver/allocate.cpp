@@ -17,40 +17,25 @@ using namespace virtual_gpu;
 
 namespace {
 
-constexpr std::size_t kSmallBytes = std::size_t{1} << 20;
 constexpr std::size_t kPitchBytes = 512;
 
-// Small ones lie next to each other, page by page.
-std::size_t unit_of(std::size_t bytes) {
-  return bytes < kSmallBytes ? kPageBytes : kLargePageBytes;
-}
-
-CUresult allocate_on(CUdevice device, Allocation allocation, std::size_t bytes, Address& address) {
-  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  const std::size_t unit = unit_of(bytes);
-  allocation.device = device;
-  allocation.bytes = bytes;
-  allocation.reserved = rounded(bytes, unit);
-  allocation.block = Block::make(allocation.reserved);
-  if (allocation.block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-  allocation.begin = memory().area_of(device).take(allocation.reserved, unit);
-  if (allocation.begin == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  address = memory().add(allocation).begin;
+CUresult told(const Allocation* allocation, Address& address) {
+  if (allocation == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  address = allocation->begin;
   return CUDA_SUCCESS;
 }
 
-// Memory that the CPU reads and writes at the address that the program gets.
+CUresult allocate_on(CUdevice device, const Allocation& like, std::size_t bytes, Address& address) {
+  return bytes == 0 ? CUDA_ERROR_INVALID_VALUE
+                    : told(memory().allocate_on(device, like, bytes), address);
+}
+
 CUresult allocate_readable(Kind kind, std::size_t bytes, Address& address) {
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  Allocation allocation{.kind = kind, .bytes = bytes};
-  allocation.reserved = rounded(bytes, kPageBytes);
-  allocation.block = Block::make(allocation.reserved);
-  if (allocation.block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-  allocation.begin = reinterpret_cast<Address>(allocation.block->data());
-  allocation.context = current_context();
-  allocation.device = allocation.context->device;
-  address = memory().add(allocation).begin;
-  return CUDA_SUCCESS;
+  const CUcontext context = current_context();
+  return told(memory().allocate_readable(
+                  {.kind = kind, .device = context->device, .context = context}, bytes),
+              address);
 }
 
 // What is queued is done first.
@@ -59,8 +44,7 @@ CUresult free_allocation(Address address, bool (*fits)(const Allocation&)) {
   Allocation* allocation = memory().find_beginning(address);
   if (allocation == nullptr || !fits(*allocation)) return CUDA_ERROR_INVALID_VALUE;
   const CUresult result = run_all_streams();
-  if (allocation->on_device()) memory().area_of(allocation->device).give_back(address);
-  memory().remove(*allocation);
+  memory().release(*allocation);
   return result;
 }
 

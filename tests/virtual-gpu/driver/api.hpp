@@ -50,7 +50,7 @@ std::recursive_mutex& driver_lock();
 template <typename Body>
 CUresult run(const char* function, Needs needs, Body body) {
   const std::lock_guard guard(driver_lock());
-  CUresult result = injected_failure(function);
+  auto result = static_cast<CUresult>(injected_failure(function));
   if (result != CUDA_SUCCESS) {
   } else if (CallbackScope::active()) {
     result = CUDA_ERROR_NOT_PERMITTED;

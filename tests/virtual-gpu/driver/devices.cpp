@@ -4,17 +4,15 @@
 #include <string>
 
 #include "api.hpp"
+#include "memory.hpp"
 
 using namespace virtual_gpu;
 
 namespace {
 
-constexpr std::size_t kMemoryBytes = std::size_t{16} << 30;
-constexpr int kFirstBus = 0x10;  // and each GPU has one of its own
-
 VisibleGpu gpu_of(CUdevice device) { return settings().gpus[static_cast<std::size_t>(device)]; }
 
-int bus_of(CUdevice device) { return kFirstBus * (gpu_of(device).number + 1); }
+int bus_of(CUdevice device) { return bus_of(gpu_of(device)); }
 
 int attribute_of(CUdevice device, CUdevice_attribute attribute) {
   switch (attribute) {

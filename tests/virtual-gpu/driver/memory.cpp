@@ -8,15 +8,40 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "face.hpp"
+#include "settings.hpp"
+
 namespace virtual_gpu {
 
 namespace {
 
 // The same in all processes, as the driver's often are. Neither the loader nor malloc comes here.
-constexpr Address kFirstArea = 0x200000000000;
+// Beyond those of the devices there is one area for each of the other uses.
 constexpr std::size_t kAreaBytes = std::size_t{1} << 36;
-constexpr Address kReservations = 0x300000000000;
-constexpr Address kImports = 0x310000000000;
+constexpr Address kReservations = 0x100000000000, kImports = 0x110000000000;
+
+constexpr std::size_t kSmallBytes = std::size_t{1} << 20;
+
+// Small ones lie next to each other, page by page.
+std::size_t unit_of(std::size_t bytes) {
+  return bytes < kSmallBytes ? kPageBytes : kLargePageBytes;
+}
+
+// The CPU may read and write memory of a device, as on machines whose processors reach all of it.
+void set_access(const Allocation& allocation, bool accessible) {
+  if (!settings().readable || !allocation.on_device()) return;
+  void* const at = reinterpret_cast<void*>(allocation.begin);
+  const std::size_t bytes = rounded(allocation.bytes, kPageBytes);
+  const void* const mapped =
+      accessible ? mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                        allocation.block->file(), static_cast<off_t>(allocation.offset))
+                 : mmap(at, bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (mapped != at) {
+    std::perror("virtual GPU: its memory cannot be made accessible");
+    std::abort();
+  }
+}
 
 }  // namespace
 
@@ -81,19 +106,72 @@ Area::Place Area::place_at(Address address) const {
 
 bool Area::give_back(Address begin) { return taken_.erase(begin) != 0; }
 
-Memory::Memory() : reservations_(kReservations, kAreaBytes), imports_(kImports, kAreaBytes) {}
+Memory::Memory()
+    : reservations_(kFace.first_address + kReservations, kAreaBytes),
+      imports_(kFace.first_address + kImports, kAreaBytes) {}
 
 Area& Memory::area_of(CUdevice device) {
-  const Address begin = kFirstArea + static_cast<Address>(device) * kAreaBytes;
+  const Address begin = kFace.first_address + static_cast<Address>(device) * kAreaBytes;
   return device_areas_.try_emplace(device, begin, kAreaBytes).first->second;
 }
 
 Allocation& Memory::add(Allocation allocation) {
   allocation.id = new_id();
+  set_access(allocation, true);
   return allocations_[allocation.begin] = std::move(allocation);
 }
 
-void Memory::remove(const Allocation& allocation) { allocations_.erase(allocation.begin); }
+void Memory::remove(const Allocation& allocation) {
+  set_access(allocation, false);
+  allocations_.erase(allocation.begin);
+}
+
+Allocation* Memory::allocate_on(CUdevice device, Allocation like, std::size_t bytes) {
+  const std::size_t unit = unit_of(bytes);
+  like.device = device;
+  like.bytes = bytes;
+  like.reserved = rounded(bytes, unit);
+  like.block = Block::make(like.reserved);
+  if (like.block == nullptr) return nullptr;
+  like.begin = area_of(device).take(like.reserved, unit);
+  return like.begin != 0 ? &add(std::move(like)) : nullptr;
+}
+
+Allocation* Memory::allocate_readable(Allocation like, std::size_t bytes) {
+  like.bytes = bytes;
+  like.reserved = rounded(bytes, kPageBytes);
+  like.block = Block::make(like.reserved);
+  if (like.block == nullptr) return nullptr;
+  like.begin = reinterpret_cast<Address>(like.block->data());
+  return &add(std::move(like));
+}
+
+Allocation* Memory::map(Address at, std::size_t bytes, const std::shared_ptr<Physical>& physical,
+                        std::size_t offset) {
+  if (offset + bytes > physical->block->bytes() || !reservations().holds(at) ||
+      find(at) != nullptr) {
+    return nullptr;
+  }
+  const CUmemLocation& location = physical->properties.location;
+  const bool on_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  return &add({.kind = Kind::mapped,
+               .begin = at,
+               .bytes = bytes,
+               .device = on_device ? location.id : CU_DEVICE_INVALID,
+               .block = physical->block,
+               .offset = offset,
+               .physical = physical,
+               .accessible = false});
+}
+
+void Memory::release(const Allocation& allocation) {
+  if (allocation.kind == Kind::imported) {
+    imports().give_back(allocation.begin);
+  } else if (allocation.on_device() && allocation.kind != Kind::mapped) {
+    area_of(allocation.device).give_back(allocation.begin);
+  }
+  remove(allocation);
+}
 
 Allocation* Memory::find(Address address) {
   const auto next = allocations_.upper_bound(address);

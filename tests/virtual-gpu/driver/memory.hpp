@@ -14,6 +14,7 @@ namespace virtual_gpu {
 
 using Address = CUdeviceptr;
 
+inline constexpr std::size_t kMemoryBytes = std::size_t{16} << 30;  // of each GPU
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kLargePageBytes = std::size_t{2} << 20;  // of VMM, as on GPUs
 
@@ -109,6 +110,16 @@ class Memory {
   Area& area_of(CUdevice device);
   Area& reservations() { return reservations_; }
   Area& imports() { return imports_; }
+
+  // New memory of a device, which needs no more than its kind in `like`, and such of the host or
+  // managed, which the CPU reads and writes at its address. nullptr: there is none left.
+  Allocation* allocate_on(CUdevice device, Allocation like, std::size_t bytes);
+  Allocation* allocate_readable(Allocation like, std::size_t bytes);
+  // Physical memory at addresses that were reserved. nullptr: they were not, or it is not so large.
+  Allocation* map(Address at, std::size_t bytes, const std::shared_ptr<Physical>& physical,
+                  std::size_t offset);
+  // Its place may be used again.
+  void release(const Allocation& allocation);
 
   // Gives it its id and keeps it.
   Allocation& add(Allocation allocation);

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "face.hpp"
+
 namespace virtual_gpu {
 
 namespace {
@@ -38,7 +40,7 @@ std::string text_of(const CUuuid& uuid) {
   return text;
 }
 
-// The position of what an entry of CUDA_VISIBLE_DEVICES names: an ordinal, or the beginning of
+// The position of what an entry of the variable names: an ordinal, or the beginning of
 // GPU-UUID or MIG-UUID.
 int find_named(const std::vector<VisibleGpu>& gpus, const std::string& name) {
   if (name.starts_with("GPU-") || name.starts_with("MIG-")) {
@@ -56,7 +58,7 @@ int find_named(const std::vector<VisibleGpu>& gpus, const std::string& name) {
 
 // As the driver does: what follows the first one that does not exist is not there.
 std::vector<VisibleGpu> visible_of(const std::vector<VisibleGpu>& gpus) {
-  const char* wanted = std::getenv("CUDA_VISIBLE_DEVICES");
+  const char* wanted = std::getenv(kFace.visible_variable);
   if (wanted == nullptr) return gpus;
   std::vector<VisibleGpu> visible;
   for (const std::string& name : split(wanted, ',')) {
@@ -73,7 +75,8 @@ Settings read_settings() {
   read.nvlinks = number_in("VIRTUAL_GPU_NVLINKS", read.nvlinks);
   read.polls = number_in("VIRTUAL_GPU_POLLS", read.polls);
   read.tells_less = number_in("VIRTUAL_GPU_TELLS_LESS", 0) != 0;
-  const int instances = number_in("VIRTUAL_GPU_MIG", 0);
+  read.readable = number_in("VIRTUAL_GPU_READABLE", 0) != 0;
+  const int instances = read.instances = number_in("VIRTUAL_GPU_MIG", 0);
   std::vector<VisibleGpu> gpus;
   for (int number = 0; number < read.machine_gpus; ++number) {
     if (instances == 0) gpus.push_back({number, -1});
@@ -87,7 +90,7 @@ Settings read_settings() {
 struct Failure {
   std::string function;
   unsigned call;  // 0: all
-  CUresult result;
+  int result;
 };
 
 std::vector<Failure> read_failures() {
@@ -103,7 +106,7 @@ std::vector<Failure> read_failures() {
     failures.push_back(
         {.function = entry.substr(0, numbered ? mark : equals),
          .call = numbered ? static_cast<unsigned>(std::atoi(entry.c_str() + mark + 1)) : 0,
-         .result = static_cast<CUresult>(std::atoi(entry.c_str() + equals + 1))});
+         .result = static_cast<int>(std::strtol(entry.c_str() + equals + 1, nullptr, 0))});
   }
   return failures;
 }
@@ -120,32 +123,31 @@ const Settings& settings() {
   return read;
 }
 
-CUresult injected_failure(const char* function) {
+int injected_failure(const char* function) {
   static const auto& failures = *new std::vector<Failure>(read_failures());
   static auto& calls = *new std::map<std::string, unsigned>();
-  if (failures.empty()) return CUDA_SUCCESS;
+  if (failures.empty()) return 0;
   const unsigned call = ++calls[function];
   for (const Failure& failure : failures) {
     if (failure.function == function && (failure.call == 0 || failure.call == call)) {
       return failure.result;
     }
   }
-  return CUDA_SUCCESS;
+  return 0;
 }
 
-void trace(const char* function, CUresult result) {
+void trace(const char* function, int result) {
   static const int file = open_trace();
   if (file < 0) return;
   char line[128];
-  const int length =
-      std::snprintf(line, sizeof line, "%d %s %d\n", getpid(), function, static_cast<int>(result));
+  const int length = std::snprintf(line, sizeof line, "%d %s %d\n", getpid(), function, result);
   if (write(file, line, static_cast<std::size_t>(length)) != length) std::abort();
 }
 
 CUuuid uuid_of(VisibleGpu gpu) {
   char name[300]{};
   gethostname(name, 256);
-  std::snprintf(name + std::strlen(name), 32, "/%d/%d", gpu.number, gpu.instance);
+  std::snprintf(name + std::strlen(name), 32, "%s/%d/%d", kFace.kind, gpu.number, gpu.instance);
   CUuuid uuid;
   for (std::size_t half = 0; half < 2; ++half) {
     std::uint64_t hash = 0xcbf29ce484222325 + half;
@@ -156,6 +158,11 @@ CUuuid uuid_of(VisibleGpu gpu) {
     std::memcpy(uuid.bytes + 8 * half, &hash, sizeof hash);
   }
   return uuid;
+}
+
+int bus_of(VisibleGpu gpu) {
+  constexpr int kFirst = 0x10;  // and each GPU has one of its own
+  return kFirst * (gpu.number + 1) + kFace.slot;
 }
 
 }  // namespace virtual_gpu

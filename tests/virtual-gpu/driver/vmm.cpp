@@ -140,25 +140,13 @@ VIRTUAL_GPU_EXPORT CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t o
                                      CUmemGenericAllocationHandle handle,
                                      unsigned long long flags) {
   VIRTUAL_GPU_PATCHABLE;
-  return run_watched(
-      "cuMemMap", Needs::driver, cuMemMap_params{address, bytes, offset, handle, flags}, [&] {
-        const auto physical = physical_of(handle);
-        if (physical == nullptr || !is_whole(bytes) || offset + bytes > physical->block->bytes() ||
-            !memory().reservations().holds(address) || memory().find(address) != nullptr) {
-          return CUDA_ERROR_INVALID_VALUE;
-        }
-        const CUmemLocation& location = physical->properties.location;
-        const bool on_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-        memory().add({.kind = Kind::mapped,
-                      .begin = address,
-                      .bytes = bytes,
-                      .device = on_device ? location.id : CU_DEVICE_INVALID,
-                      .block = physical->block,
-                      .offset = offset,
-                      .physical = physical,
-                      .accessible = false});
-        return CUDA_SUCCESS;
-      });
+  return run_watched("cuMemMap", Needs::driver,
+                     cuMemMap_params{address, bytes, offset, handle, flags}, [&] {
+                       const auto physical = physical_of(handle);
+                       const bool done = physical != nullptr && is_whole(bytes) &&
+                                         memory().map(address, bytes, physical, offset) != nullptr;
+                       return done ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+                     });
 }
 
 VIRTUAL_GPU_EXPORT CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {

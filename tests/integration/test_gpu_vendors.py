@@ -1,0 +1,114 @@
+"""Memory of ROCm and of Level Zero, over a UCX that knows neither of them: it takes all of it for the
+host's, while each message says which memory of which GPU it lay in, as the driver has it. In one process
+there may be drivers of all vendors.
+
+    test_gpu_vendors.py WHICH UCX
+
+UCX: `cuda`, the UCX with hooks, which asks CUDA's driver; `system`: one that asks nobody."""
+
+from checks import check_complete
+from gpu_jobs import SHARED_MEMORY, check_messages_lie, record_pair
+from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, run_test, scratch
+from page import make_page
+from plain import read_calls
+from recordings import record_well
+
+# The first GPU of each vendor is at this bus, the second one at the next but fifteen.
+FIRST_BUS = {"cuda": 0x10, "rocm": 0x14, "level_zero": 0x18}
+GPUS = 2
+# UCX copies what it takes for the host's: so the CPU must be able to read it.
+SETTINGS = {"VIRTUAL_GPU_READABLE": "1"}
+REACHED_BY_HOST = {"pinned"}  # what UCX does not take for something else
+
+
+def check_devices(recording, vendors):
+    """Each GPU once, at its bus, by the vendor's own name."""
+    devices = recording.info["gpu"]["devices"]
+    found = sorted((device["vendor"], device["bus"]) for device in devices)
+    expected = sorted((vendor, f"0000:{FIRST_BUS[vendor] + 0x10 * number:02x}:00.0")
+                      for vendor in vendors for number in range(GPUS))
+    check_equal(found, expected, "GPUs of each vendor")
+    check_equal(len({device["uuid"] for device in devices}), len(devices), "UUIDs")
+    for device in devices:
+        digits = len(device["uuid"]) - len("GPU-")
+        check_equal(digits, 16 if device["vendor"] == "rocm" else 36, f"length of the UUID of {device}")
+        check_equal(device["bytes"], 16 << 30, f"memory of {device}")
+
+
+def check_operations(recording, truth):
+    """Each operation names memory of the kind that its driver has, as far as it knows where that ends."""
+    processes, memory = recording.table("processes"), recording.table("device_memory")
+    told = {(row["pid"], row["function"], row["tag"]): row for row in truth}
+    seen = 0
+    for operation in recording.table("ucp_operations"):
+        row = told.get((processes[operation["process"]]["pid"], operation["function"], operation["tag"]))
+        if row is None:
+            continue
+        seen += 1
+        check(operation["device_memory"] >= 0, f"no memory is named by {operation} in {row}")
+        found = memory[operation["device_memory"]]
+        check_equal(found["kind"], row["kind"], f"kind of the memory of {row}")
+        # ROCm does not tell where mapped memory begins.
+        known = row["vendor"] != "rocm" or row["kind"] != "mapped"
+        check_equal(found["bytes"] > 0, known, f"whether the extent of {row} is known")
+    check_equal(seen, len(told), "operations")
+
+
+def check_beliefs(recording, truth):
+    """UCX took for the host's what is not: as the driver says, and how much of it."""
+    expected = {}
+    for row in truth:
+        if row["kind"] in REACHED_BY_HOST:
+            continue
+        extent = expected.setdefault(row["kind"], [0, 0])
+        extent[0] += 1
+        extent[1] += row["bytes"]
+    found = {}
+    for one in recording.info["gpu"]["disagreements"]:
+        check_equal(one["believed"], "host", f"belief in {one}")
+        extent = found.setdefault(one["memory"], [0, 0])  # by its cache, or by asking CUDA's driver
+        extent[0] += one["operations"]
+        extent[1] += one["bytes"]
+    check_equal(found, expected, "memory that UCX took for the host's")
+
+
+def check_shown(recording, vendors, folder):
+    """What `info` and `messages` print names the GPUs of the vendors, as the page does."""
+    info = recording.ask("info").stdout
+    page, _ = make_page(recording, folder)
+    shown = page.read_text()
+    for device in recording.info["gpu"]["devices"]:
+        if device["vendor"] not in vendors:
+            continue
+        messages = recording.ask("messages", "--gpu", device["bus"]).stdout
+        check(f"GPU {device['bus']}" in messages, f"no message of {device}:\n{messages}")
+        for words in (device["bus"], device["uuid"]):
+            check(words in info, f"info does not name {device}:\n{info}")
+            check(words in shown, f"the page does not name {device}")
+
+
+def record_over(ucx, which, folder):
+    if ucx == "cuda":
+        settings = {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", **SETTINGS}
+        return record_pair(folder, "gpu_vendors", which, settings=settings)
+    command = [PROGRAMS / "gpu_vendors", which, folder / "truth"]
+    environment = {"UCX_TLS": SHARED_MEMORY, "LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **SETTINGS}
+    return record_well(folder / "data", command, env=environment)[1]
+
+
+def vendors(which, ucx):
+    used = ["rocm", "level_zero"] if which == "all" else [which]
+    with scratch() as folder:
+        recording = record_over(ucx, which, folder)
+        truth = read_calls(folder / "truth")
+        check_equal({row["vendor"] for row in truth}, set(used), "vendors of the program")
+        check_complete(recording.info, layers=("uct", "ucp", "gpu"), processes=2)
+        check_equal(recording.info["gpu"]["unanswered"], 0, "questions without an answer")
+        check_devices(recording, ["cuda", *used] if ucx == "cuda" else used)  # UCX initialises CUDA
+        check_messages_lie(recording, truth)
+        check_operations(recording, truth)
+        check_beliefs(recording, truth if ucx == "cuda" else [])  # the other one does not look
+        check_shown(recording, used, folder)
+
+
+run_test(vendors)
