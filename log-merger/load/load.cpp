@@ -13,6 +13,7 @@
 #include "log-merger/job/job.hpp"
 #include "log-merger/job/long_lists.hpp"
 #include "log-merger/mpi/communicators.hpp"
+#include "log-merger/spill/spill.hpp"
 
 namespace uctrace {
 
@@ -105,6 +106,7 @@ LogSet read_logs(const fs::path& folder, const MergeOptions& options) {
   for (std::size_t i = 0; i < logs.sources.size(); ++i) {
     if (is_wanted(i)) bytes += logs.sources[i].bytes;
   }
+  spill::use_huge_pages();
   spill::begin_if_needed(spill::needed_for_logs(bytes), options.memory);
   logs.workers = workers_for(logs.sources, options.threads, options.progress);
   std::vector<ReadLog> read(logs.sources.size());

@@ -32,7 +32,7 @@ const RequestUses::Known& RequestUses::of(const MpiCall& call) {
   const auto [place, fresh] = known_.try_emplace(call.function);
   if (fresh) {
     const MpiName name = parse_mpi_name(job_.run.texts[call.function]);
-    place->second = {use_of(name), name.persistent};
+    place->second = {use_of(name), name.persistent, name.base == "test"};
   }
   return place->second;
 }
@@ -41,34 +41,44 @@ RequestUse RequestUses::operator()(const MpiCall& call) { return of(call).use; }
 
 bool RequestUses::makes_persistent(const MpiCall& call) { return of(call).persistent; }
 
+bool RequestUses::is_single_test(const MpiCall& call) { return of(call).single_test; }
+
 bool readies_partitions(const Job& job, const MpiCall& call) {
   return job.run.texts[call.function].starts_with("MPI_Pready");
 }
 
 RequestTable::RequestTable(const Job& job, const ProcessLog& log, RequestUses& uses)
     : job_(job), log_(log) {
-  std::vector<Event> events;
-  for (const auto& calls : log.calls_of_lane) {
-    for (const CallIndex index : calls) {
-      const MpiCall& c = call(index);
-      const RequestUse use = uses(c);
-      add(index, use);
-      if (use == RequestUse::makes && c.request != 0 && !c.open) {
-        events.push_back({c.end_tick, index, true, {c.request}});
-      } else if (use == RequestUse::waits || use == RequestUse::frees) {
-        if (auto ended = ended_by(index, use); !ended.empty()) {
-          events.push_back({c.start_tick, index, false, std::move(ended)});
-        }
-      }
-    }
-  }
+  Events events = find_events(uses);
   sort_by_handle(made_);
   sort_by_handle(started_);
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+  std::stable_sort(events.all.begin(), events.all.end(), [](const Event& a, const Event& b) {
     return a.tick != b.tick ? a.tick < b.tick : a.makes > b.makes;
   });
   find_shared_handles(events, uses);
   if (!shared_.empty()) follow_shared_handles(events);
+}
+
+RequestTable::Events RequestTable::find_events(RequestUses& uses) {
+  Events events;
+  for (const auto& calls : log_.calls_of_lane) {
+    for (const CallIndex index : calls) {
+      const MpiCall& c = call(index);
+      const RequestUse use = uses(c);
+      add(index, use);
+      const bool makes = use == RequestUse::makes && c.request != 0 && !c.open;
+      const auto first = static_cast<std::uint32_t>(events.handles.size());
+      if (makes) {
+        events.handles.push_back(c.request);
+      } else if (use == RequestUse::waits || use == RequestUse::frees) {
+        add_ended_by(index, use, events.handles);
+      }
+      const auto count = static_cast<std::uint32_t>(events.handles.size()) - first;
+      if (count == 0) continue;
+      events.all.push_back({makes ? c.end_tick : c.start_tick, index, makes, first, count});
+    }
+  }
+  return events;
 }
 
 void RequestTable::add(CallIndex index, RequestUse use) {
@@ -82,25 +92,31 @@ void RequestTable::add(CallIndex index, RequestUse use) {
   }
 }
 
-std::vector<std::uint64_t> RequestTable::ended_by(CallIndex index, RequestUse use) const {
-  const auto several = log_.call_requests.find(index);
+void RequestTable::add_ended_by(CallIndex index, RequestUse use, Handles& handles) const {
+  if (call(index).answer == Answer::no) return;
+  if (use == RequestUse::frees) return add_given(index, handles);
   const std::string& name = job_.run.texts[call(index).function];
-  if (call(index).answer == Answer::no) return {};
-  if (use == RequestUse::waits && several == log_.call_requests.end() && name != "MPI_Wait" &&
-      name != "MPI_Test") {
-    return {};  // a poll that found nothing, or one that ends nothing
+  const bool is_of_one = name == "MPI_Wait" || name == "MPI_Test";
+  if (use == RequestUse::waits && !is_of_one && !log_.call_requests.contains(index)) {
+    return;  // a poll that found nothing, or one that ends nothing
   }
-  return use == RequestUse::frees ? given(index) : waited_for(index);
+  add_waited_for(index, handles);
+}
+
+std::vector<std::uint64_t> RequestTable::ended_by(CallIndex index, RequestUse use) const {
+  Handles handles;
+  add_ended_by(index, use, handles);
+  return handles;
 }
 
 // A request ends once. A handle that ends again, and nobody made it meanwhile, stands for several;
 // so does one that a call is given twice.
-void RequestTable::find_shared_handles(const std::vector<Event>& events, RequestUses& uses) {
+void RequestTable::find_shared_handles(const Events& events, RequestUses& uses) {
   enum class State : std::uint8_t { made, persistent, ended };
   std::unordered_map<std::uint64_t, State> states;
-  for (const Event& event : events) {
-    const bool is_test = job_.run.texts[call(event.call).function] == "MPI_Test";
-    for (const std::uint64_t handle : event.handles) {
+  for (const Event& event : events.all) {
+    const bool is_test = uses.is_single_test(call(event.call));
+    for (const std::uint64_t handle : events.handles_of(event)) {
       if (handle == 0) continue;
       if (event.makes) {
         states[handle] = uses.makes_persistent(call(event.call)) ? State::persistent : State::made;
@@ -137,11 +153,11 @@ std::vector<CallIndex> RequestTable::take(std::vector<CallIndex>& open, std::siz
   return taken;
 }
 
-void RequestTable::follow_shared_handles(const std::vector<Event>& events) {
+void RequestTable::follow_shared_handles(const Events& events) {
   std::unordered_map<std::uint64_t, std::vector<CallIndex>> open;
-  for (const Event& event : events) {
+  for (const Event& event : events.all) {
     std::unordered_map<std::uint64_t, std::size_t> ended;
-    for (const std::uint64_t handle : event.handles) {
+    for (const std::uint64_t handle : events.handles_of(event)) {
       if (!shared_.contains(handle)) continue;
       if (event.makes) {
         open[handle].push_back(event.call);
@@ -155,27 +171,43 @@ void RequestTable::follow_shared_handles(const std::vector<Event>& events) {
   }
 }
 
-std::vector<std::uint64_t> RequestTable::given(CallIndex index) const {
+void RequestTable::add_given(CallIndex index, Handles& handles) const {
   const auto several = log_.call_requests.find(index);
-  if (several != log_.call_requests.end()) return several->second.handles;
-  const std::uint64_t one = call(index).request;
-  return one == 0 ? std::vector<std::uint64_t>{} : std::vector{one};
+  if (several != log_.call_requests.end()) {
+    const Handles& all = several->second.handles;
+    handles.insert(handles.end(), all.begin(), all.end());
+  } else if (call(index).request != 0) {
+    handles.push_back(call(index).request);
+  }
+}
+
+void RequestTable::add_waited_for(CallIndex index, Handles& handles) const {
+  const auto several = log_.call_requests.find(index);
+  if (several == log_.call_requests.end()) return add_given(index, handles);
+  const CallRequests& requests = several->second;
+  // Where it is not told: the one that ended, of a call that ends one of several; else all of them.
+  if (!requests.ended_known && call(index).request != 0) {
+    return handles.push_back(call(index).request);
+  }
+  const std::size_t before = handles.size();
+  for (const std::uint32_t position : requests.ended) {
+    if (requests.ended_known && position < requests.handles.size()) {
+      handles.push_back(requests.handles[position]);
+    }
+  }
+  if (handles.size() == before) add_given(index, handles);
+}
+
+std::vector<std::uint64_t> RequestTable::given(CallIndex index) const {
+  Handles handles;
+  add_given(index, handles);
+  return handles;
 }
 
 std::vector<std::uint64_t> RequestTable::waited_for(CallIndex index) const {
-  const auto several = log_.call_requests.find(index);
-  if (several == log_.call_requests.end()) return given(index);
-  const CallRequests& requests = several->second;
-  if (!requests.ended_known) {
-    // The one that ended, of a call that ends one of several; else all of them.
-    const bool ends_one = call(index).request != 0;
-    return ends_one ? std::vector{call(index).request} : requests.handles;
-  }
-  std::vector<std::uint64_t> ended;
-  for (const std::uint32_t position : requests.ended) {
-    if (position < requests.handles.size()) ended.push_back(requests.handles[position]);
-  }
-  return ended.empty() ? requests.handles : ended;
+  Handles handles;
+  add_waited_for(index, handles);
+  return handles;
 }
 
 CallIndex RequestTable::at(const Rows<HandleUse>& uses, std::uint64_t handle, std::uint64_t tick) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -26,11 +27,14 @@ class RequestUses {
   RequestUse operator()(const MpiCall& call);
   // Whether it makes requests that are started, and that no wait ends.
   bool makes_persistent(const MpiCall& call);
+  // Whether it asks about one request, which may go on.
+  bool is_single_test(const MpiCall& call);
 
  private:
   struct Known {
     RequestUse use = RequestUse::none;
     bool persistent = false;
+    bool single_test = false;
   };
   const Known& of(const MpiCall& call);
 
@@ -68,19 +72,33 @@ class RequestTable {
     std::uint64_t handle, tick;
     CallIndex call;
   };
-  // Requests that begin or end.
+  using Handles = std::vector<std::uint64_t>;
+  // Requests that begin or end. Their handles are in one list for all: a list for each of some
+  // hundred thousand events would take longer than all else here.
   struct Event {
     std::uint64_t tick;
     CallIndex call;
     bool makes;
-    std::vector<std::uint64_t> handles;
+    std::uint32_t first, count;
+  };
+  struct Events {
+    std::vector<Event> all;
+    Handles handles;
+
+    std::span<const std::uint64_t> handles_of(const Event& event) const {
+      return std::span(handles).subspan(event.first, event.count);
+    }
   };
 
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
   static CallIndex at(const Rows<HandleUse>& uses, std::uint64_t handle, std::uint64_t tick);
   void add(CallIndex index, RequestUse use);
-  void find_shared_handles(const std::vector<Event>& events, RequestUses& uses);
-  void follow_shared_handles(const std::vector<Event>& events);
+  Events find_events(RequestUses& uses);
+  void add_given(CallIndex index, Handles& handles) const;
+  void add_waited_for(CallIndex index, Handles& handles) const;
+  void add_ended_by(CallIndex index, RequestUse use, Handles& handles) const;
+  void find_shared_handles(const Events& events, RequestUses& uses);
+  void follow_shared_handles(const Events& events);
   std::vector<CallIndex> take(std::vector<CallIndex>& open, std::size_t count) const;
 
   const Job& job_;

@@ -1,6 +1,7 @@
 #include "log-merger/replay/replay.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -28,6 +29,28 @@ struct Both {
   }
 };
 
+// When a call is entered or left. They are ordered by time, of one time by process, and there what
+// was begun before comes first: a call may begin at the instant at which the one before it ends.
+class Instant {
+ public:
+  Instant(std::int64_t ns, std::uint32_t process, bool begins, std::uint32_t call, bool is_end)
+      : ns_(ns),
+        rest_(std::uint64_t{process} << 33 | std::uint64_t{begins} << 32 | call << 1 | is_end) {}
+
+  std::int64_t ns() const { return ns_; }
+  bool is_end() const { return (rest_ & 1) != 0; }
+  std::int32_t call() const {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(rest_) >> 1);
+  }
+  auto operator<=>(const Instant&) const = default;
+
+ private:
+  std::int64_t ns_;
+  // All else in one number, which compares at once: 31 bits of process, whether the call begins at
+  // this time, 31 bits of call, whether it is its end.
+  std::uint64_t rest_;
+};
+
 // What the calls of an operation have brought until now.
 struct Operation {
   Both last;
@@ -52,11 +75,10 @@ class Replay {
   }
 
   Replayed run() {
-    const std::vector<std::uint64_t> all = instants();
+    const std::vector<Instant> all = instants();
     for (auto begin = all.begin(); begin != all.end();) {
-      const auto end = std::find_if(begin, all.end(), [&](std::uint64_t instant) {
-        return time_of(instant) != time_of(*begin);
-      });
+      const auto end = std::find_if(
+          begin, all.end(), [&](const Instant& instant) { return instant.ns() != begin->ns(); });
       go_through({begin, end});
       begin = end;
     }
@@ -84,54 +106,41 @@ class Replay {
     enters_.emplace_back(one.begun, one.operation);
   }
 
-  static bool is_end(std::uint64_t instant) { return (instant & 1) != 0; }
-  static std::int32_t call_of(std::uint64_t instant) {
-    return static_cast<std::int32_t>(instant >> 1);
-  }
-  std::int64_t time_of(std::uint64_t instant) const {
-    const Call& one = call(call_of(instant));
-    return is_end(instant) ? one.end_ns : one.start_ns;
-  }
-
-  // Each call twice, its end as an odd number, in the order of the recorded times; of one time each
-  // process by itself, and there what was begun before comes first: a call may begin at the instant
-  // at which the one before it ends.
-  std::vector<std::uint64_t> instants() const {
-    std::vector<std::uint64_t> all;
+  // Of each call its start and its end.
+  std::vector<Instant> instants() const {
+    std::vector<Instant> all;
     all.reserve(2 * calls_.size());
     for (std::size_t i = 0; i < calls_.size(); ++i) {
-      if (calls_[i].start_ns < 0) continue;
-      all.push_back(2 * i);
-      if (has_end(calls_[i])) all.push_back(2 * i + 1);
+      const Call& one = calls_[i];
+      if (one.start_ns < 0) continue;
+      const auto number = static_cast<std::uint32_t>(i);
+      all.emplace_back(one.start_ns, one.process, true, number, false);
+      if (!has_end(one)) continue;
+      all.emplace_back(one.end_ns, one.process, one.start_ns == one.end_ns, number, true);
     }
-    const auto key = [&](std::uint64_t instant) {
-      const Call& one = call(call_of(instant));
-      const std::int64_t ns = time_of(instant);
-      return std::tuple(ns, one.process, one.start_ns == ns, instant);
-    };
-    std::sort(all.begin(), all.end(),
-              [&](std::uint64_t a, std::uint64_t b) { return key(a) < key(b); });
+    std::sort(all.begin(), all.end());
     return all;
   }
 
-  void go(std::uint64_t instant) {
-    is_end(instant) ? leave(call_of(instant)) : enter(call_of(instant));
+  void go(const Instant& instant) {
+    instant.is_end() ? leave(instant.call()) : enter(instant.call());
   }
 
-  bool can_go(std::uint64_t instant) const {
-    if (!is_end(instant)) return true;
-    const std::span<const Dependency> all = dependencies_of(call_of(instant));
+  bool can_go(const Instant& instant) const {
+    if (!instant.is_end()) return true;
+    const std::span<const Dependency> all = dependencies_of(instant.call());
     return std::all_of(all.begin(), all.end(),
                        [&](const Dependency& on) { return entry_of(on).known(); });
   }
 
   // Instants of one time. Who enters a barrier last may do so at the instant at which the others
   // leave it: each process goes on as far as it can, and where none can, all go on by one end.
-  void go_through(std::span<const std::uint64_t> instants) {
-    std::vector<std::span<const std::uint64_t>> chains;
+  void go_through(std::span<const Instant> instants) {
+    if (instants.size() == 1) return go(instants.front());
+    std::vector<std::span<const Instant>> chains;
     for (std::size_t begin = 0, i = 1; i <= instants.size(); ++i) {
       if (i < instants.size() &&
-          call(call_of(instants[i])).process == call(call_of(instants[begin])).process) {
+          call(instants[i].call()).process == call(instants[begin].call()).process) {
         continue;
       }
       chains.push_back(instants.subspan(begin, i - begin));

@@ -112,7 +112,7 @@ struct Replayed {
 // A process of several threads is one line of time: what ends with the entry of a call is
 // computing, what ends with its end is in the call, and a delay of one thread delays all.
 //
-// n log n for n calls and dependencies; 32 bytes a call besides what is given.
+// n log n for n calls and dependencies; 48 bytes a call besides what is given.
 Replayed replay(const std::vector<Call>& calls, std::vector<Dependency> dependencies,
                 std::size_t processes, Times& times);
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "log-merger/spill/block_heap.hpp"
 #include "log-merger/spill/mapped_file.hpp"
 #include "log-merger/spill/resident.hpp"
 
@@ -72,7 +73,9 @@ struct Blocks {
   MappedFile file;  // set once, before `on`
   KeptBlocks kept;
   Bound bound;
+  BlockHeap heap;  // where they are as long as nothing is spilled
   std::atomic<bool> on = false;
+  std::atomic<bool> uses_heap = false;
   std::atomic<std::uint64_t> most_bytes = 0;  // as in `bound`; asked for without a lock
 };
 
@@ -121,10 +124,15 @@ bool begin(const std::filesystem::path& folder, std::uint64_t most_bytes,
   }
   all.bound.most_bytes = all.most_bytes = most_bytes;
   all.bound.needed_bytes = needed_bytes;
-  if (!all.on) std::thread(keep_within_bound).detach();
+  if (!all.on) {
+    all.heap.keep_nothing();
+    std::thread(keep_within_bound).detach();
+  }
   all.on = true;
   return true;
 }
+
+void use_huge_pages() { blocks().uses_heap = true; }
 
 Bound bound() {
   Blocks& all = blocks();
@@ -170,7 +178,10 @@ void release_block(void* block) {
 }  // namespace
 
 void* allocate(std::size_t bytes) {
-  if (bytes >= kLargeBlock && blocks().on) return make_block(bytes);
+  if (bytes >= kLargeBlock) {
+    if (blocks().on) return make_block(bytes);
+    if (void* const block = blocks().uses_heap ? blocks().heap.take(bytes) : nullptr) return block;
+  }
   while (true) {
     if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
     const std::new_handler handler = std::get_new_handler();
@@ -182,6 +193,8 @@ void* allocate(std::size_t bytes) {
 void release(void* block) noexcept {
   if (block != nullptr && is_spilled(block)) {
     release_block(block);
+  } else if (blocks().heap.holds(block)) {
+    blocks().heap.release(block);
   } else {
     std::free(block);
   }

@@ -28,6 +28,10 @@ class NoRoom : public std::bad_alloc {
 // Blocks of at least as many bytes are large.
 inline constexpr std::size_t kLargeBlock = 64 * 1024;
 
+// From now on large blocks in memory lie on huge pages, and what is released of them is used again
+// (block_heap.hpp). Not for a process that forks and goes on in the child while it has threads.
+void use_huge_pages();
+
 // From now on, and as long as the process lives, large blocks of memory are parts of a file in
 // `folder`, and the process holds at most `most_bytes` in memory, as far as these make up for it.
 // `needed_bytes` is how much the merge is expected to take, for a message. Only the first call

@@ -19,8 +19,14 @@ struct FreeCompressor {
   }
 };
 
-// What packing takes beside what it makes. A thread uses it again: fresh memory for each chunk costs
-// as much as a part of the packing.
+struct FreeDecompressor {
+  void operator()(libdeflate_decompressor* decompressor) const {
+    libdeflate_free_decompressor(decompressor);
+  }
+};
+
+// What packing takes beside what it makes. A thread uses it again: fresh memory for each chunk
+// costs as much as a part of the packing.
 class Packer {
  public:
   std::vector<std::uint8_t> pack(std::span<const std::uint8_t> values, std::size_t value_bytes,
@@ -32,10 +38,10 @@ class Packer {
       shuffle(values, value_bytes, planes_.data());
       values = planes_;
     }
-    room_.resize(std::max(room_.size(),
-                          libdeflate_zlib_compress_bound(compressor_.get(), values.size())));
-    const std::size_t bytes = libdeflate_zlib_compress(
-        compressor_.get(), values.data(), values.size(), room_.data(), room_.size());
+    room_.resize(
+        std::max(room_.size(), libdeflate_zlib_compress_bound(compressor_.get(), values.size())));
+    const std::size_t bytes = libdeflate_zlib_compress(compressor_.get(), values.data(),
+                                                       values.size(), room_.data(), room_.size());
     const std::span deflated(room_.data(), bytes);
     std::vector<std::uint8_t> packed;
     packed.reserve(bytes + kChecksumBytes);
@@ -51,6 +57,50 @@ class Packer {
   std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor_;
   std::vector<std::uint8_t> planes_, room_;
 };
+
+// What unpacking takes, which a thread uses again as well.
+class Unpacker {
+ public:
+  bool unpack(std::span<const std::uint8_t> packed, std::size_t value_bytes, bool shuffled,
+              std::span<std::uint8_t> values) {
+    if (packed.size() < kChecksumBytes) return false;
+    const auto deflated = packed.first(packed.size() - kChecksumBytes);
+    if (fletcher32(deflated) != checksum_of(packed.last(kChecksumBytes))) return false;
+    if (decompressor_ == nullptr) decompressor_.reset(libdeflate_alloc_decompressor());
+    if (decompressor_ == nullptr) throw std::bad_alloc();
+    planes_.resize(shuffled ? values.size() : 0);
+    const std::span<std::uint8_t> inflated = shuffled ? std::span(planes_) : values;
+    // Without a place for how much it made, it must make exactly as much.
+    if (libdeflate_zlib_decompress(decompressor_.get(), deflated.data(), deflated.size(),
+                                   inflated.data(), inflated.size(),
+                                   nullptr) != LIBDEFLATE_SUCCESS) {
+      return false;
+    }
+    if (shuffled) unshuffle(planes_, value_bytes, values.data());
+    return true;
+  }
+
+ private:
+  static std::uint32_t checksum_of(std::span<const std::uint8_t> bytes) {
+    std::uint32_t checksum = 0;
+    for (std::size_t i = 0; i < kChecksumBytes; ++i) {
+      checksum |= static_cast<std::uint32_t>(bytes[i]) << 8 * i;
+    }
+    return checksum;
+  }
+
+  std::unique_ptr<libdeflate_decompressor, FreeDecompressor> decompressor_;
+  std::vector<std::uint8_t> planes_;
+};
+
+template <std::size_t kBytes>
+void unshuffle_of(const std::uint8_t* planes, std::size_t count, std::uint8_t* values) {
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t byte = 0; byte < kBytes; ++byte) {
+      values[i * kBytes + byte] = planes[byte * count + i];
+    }
+  }
+}
 
 template <std::size_t kBytes>
 void shuffle_of(const std::uint8_t* values, std::size_t count, std::uint8_t* planes) {
@@ -72,6 +122,21 @@ void shuffle(std::span<const std::uint8_t> values, std::size_t value_bytes, std:
       return shuffle_of<8>(values.data(), count, planes);
     default:
       std::copy(values.begin(), values.end(), planes);
+  }
+}
+
+void unshuffle(std::span<const std::uint8_t> planes, std::size_t value_bytes,
+               std::uint8_t* values) {
+  const std::size_t count = planes.size() / value_bytes;
+  switch (value_bytes) {
+    case 2:
+      return unshuffle_of<2>(planes.data(), count, values);
+    case 4:
+      return unshuffle_of<4>(planes.data(), count, values);
+    case 8:
+      return unshuffle_of<8>(planes.data(), count, values);
+    default:
+      std::copy(planes.begin(), planes.end(), values);
   }
 }
 
@@ -100,6 +165,12 @@ std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values, std::
                                      bool shuffled) {
   thread_local Packer packer;
   return packer.pack(values, value_bytes, shuffled);
+}
+
+bool unpack_chunk(std::span<const std::uint8_t> packed, std::size_t value_bytes, bool shuffled,
+                  std::span<std::uint8_t> values) {
+  thread_local Unpacker unpacker;
+  return unpacker.unpack(packed, value_bytes, shuffled, values);
 }
 
 }  // namespace uctrace::store

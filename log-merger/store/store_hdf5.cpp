@@ -1,6 +1,7 @@
 #include "log-merger/store/store_hdf5.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "log-merger/store/store_chunks.hpp"
 
@@ -201,24 +202,45 @@ Source open_values(hid_t group, const std::string& name, ValueType type) {
   if (count != 0 && !holds(dataset, name, count) && !is_counted_elsewhere(group, count)) {
     throw Failure("reading " + name + " failed (it claims more values than the file holds)");
   }
-  return {std::move(dataset), static_cast<std::size_t>(count)};
+  const std::size_t value_bytes = H5Tget_size(type.memory);
+  ChunkReader chunks(dataset, static_cast<std::size_t>(count), value_bytes);
+  return {std::move(dataset), static_cast<std::size_t>(count), value_bytes, std::move(chunks)};
 }
 
-void read_values(const Source& source, const std::string& name, ValueType type, void* values) {
-  if (source.count == 0) return;
-  check(H5Dread(source.dataset, type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
-        "reading " + name);
-}
+namespace {
 
-void read_part(const Source& source, const std::string& name, ValueType type, std::size_t first,
-               std::size_t count, void* values) {
-  if (count == 0) return;
+void read_by_library(const Source& source, const std::string& name, ValueType type,
+                     std::size_t first, std::size_t count, void* values) {
   const std::string doing = "reading " + name;
   const hsize_t start = first, size = count;
   const Handle file_space(H5Dget_space(source.dataset), H5Sclose, doing);
   check(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, nullptr, &size, nullptr), doing);
   const Handle memory_space(H5Screate_simple(1, &size, nullptr), H5Sclose, doing);
   check(H5Dread(source.dataset, type.memory, memory_space, file_space, H5P_DEFAULT, values), doing);
+}
+
+}  // namespace
+
+void read_values(Source& source, const std::string& name, ValueType type, void* values) {
+  read_part(source, name, type, 0, source.count, values);
+}
+
+void read_part(Source& source, const std::string& name, ValueType type, std::size_t first,
+               std::size_t count, void* values) {
+  auto* to = static_cast<std::uint8_t*>(values);
+  const std::size_t size = source.value_bytes, end = first + count;
+  while (first < end) {
+    const std::size_t chunk = first / store::kChunkValues;
+    const std::size_t part = std::min(end, (chunk + 1) * store::kChunkValues) - first;
+    const std::span<const std::uint8_t> unpacked = source.chunks.chunk(chunk);
+    if (unpacked.empty()) {
+      read_by_library(source, name, type, first, part, to);
+    } else {
+      std::memcpy(to, &unpacked[(first - chunk * store::kChunkValues) * size], part * size);
+    }
+    first += part;
+    to += part * size;
+  }
 }
 
 }  // namespace uctrace::hdf5

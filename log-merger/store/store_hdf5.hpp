@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "log-merger/store/chunk_reader.hpp"
+
 namespace uctrace::hdf5 {
 
 // A call of HDF5 failed; what() is the library's own reason.
@@ -117,16 +119,18 @@ inline constexpr const char* kCountedBy = "counted_by";
 struct Source {
   Handle dataset;
   std::size_t count;
+  std::size_t value_bytes;
+  ChunkReader chunks;
 };
 Source open_values(hid_t group, const std::string& name, ValueType type);
-void read_values(const Source& source, const std::string& name, ValueType type, void* values);
+void read_values(Source& source, const std::string& name, ValueType type, void* values);
 // `count` of its values, from `first` on.
-void read_part(const Source& source, const std::string& name, ValueType type, std::size_t first,
+void read_part(Source& source, const std::string& name, ValueType type, std::size_t first,
                std::size_t count, void* values);
 
 template <typename T>
 std::vector<T> read_column(hid_t group, const std::string& name) {
-  const Source source = open_values(group, name, value_type<T>());
+  Source source = open_values(group, name, value_type<T>());
   std::vector<T> values(source.count);
   read_values(source, name, value_type<T>(), values.data());
   return values;

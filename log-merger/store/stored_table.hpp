@@ -176,8 +176,8 @@ void check_references(const RowCounts& counts, std::span<const Row> rows,
   });
 }
 
-// A table of numbers. A column is opened when it is first asked for, and stays open: HDF5 keeps the
-// chunk of it that was unpacked last.
+// A table of numbers. A column is opened when it is first asked for, and stays open: the
+// chunk of it that was unpacked last is kept.
 template <typename Row>
 class StoredTable {
  public:
@@ -191,7 +191,7 @@ class StoredTable {
     const Wanted<Row> wanted = with_bases(asked);
     for_each_of(Table<Row>::columns, [&]<typename Value>(const Column<Row, Value>& column) {
       if (!wanted.has(column.member)) return;
-      const hdf5::Source& source = opened(column);
+      hdf5::Source& source = opened(column);
       if (source.count != count_) refuse_length(column.name);
       std::vector<Stored<Value>> values(rows.size());
       hdf5::read_part(source, column.name, hdf5::value_type<Stored<Value>>(), first, rows.size(),
@@ -202,7 +202,7 @@ class StoredTable {
 
  private:
   template <typename Value>
-  const hdf5::Source& opened(const Column<Row, Value>& column) {
+  hdf5::Source& opened(const Column<Row, Value>& column) {
     const auto found = sources_.find(column.name);
     if (found != sources_.end()) return found->second;
     return sources_

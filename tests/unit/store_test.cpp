@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <optional>
@@ -179,6 +180,83 @@ TEST_CASE("bytes of values are put together, and words summed up, as HDF5 does")
   // 0x0102 + 0x0304 = 0x0406; 0x0102 + 0x0406 = 0x0508. An odd byte is the upper one of its word.
   CHECK(store::fletcher32(std::span(values).first(4)) == 0x05080406);
   CHECK(store::fletcher32(std::span(values).first(3)) == 0x05040402);
+}
+
+TEST_CASE("a chunk is unpacked to what was packed, and a damaged one is not") {
+  for (const std::size_t value_bytes : {1, 2, 4, 8}) {
+    for (const bool shuffled : {false, true}) {
+      CAPTURE(value_bytes);
+      std::vector<std::uint8_t> values(1000 * value_bytes);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<std::uint8_t>(i * i / 7);
+      }
+      std::vector<std::uint8_t> packed = store::pack_chunk(values, value_bytes, shuffled);
+      const auto unpacks_to = [&](std::size_t bytes) {
+        std::vector<std::uint8_t> unpacked(bytes);
+        const bool done = store::unpack_chunk(packed, value_bytes, shuffled, unpacked);
+        return done && unpacked == values;
+      };
+      CHECK(unpacks_to(values.size()));
+      CHECK_FALSE(unpacks_to(values.size() - value_bytes));
+      CHECK_FALSE(unpacks_to(values.size() + value_bytes));
+      for (std::size_t at = 0; at < packed.size(); at += 5) {
+        packed[at] ^= 1;
+        CHECK_FALSE(unpacks_to(values.size()));
+        packed[at] ^= 1;
+      }
+      packed.resize(3);
+      CHECK_FALSE(unpacks_to(values.size()));
+    }
+  }
+}
+
+// HDF5's own reading is what counts: of chunks that are stored, of one that is not, and of a part
+// of several.
+TEST_CASE("chunks are read as HDF5 reads them, and left to it where they are packed otherwise") {
+  constexpr std::size_t kCount = 2 * store::kChunkValues + 1000;
+  const test::TemporaryFolder folder;
+  const hdf5::Quiet quiet;
+  const hdf5::Handle file = hdf5::create_file((folder / "a.h5").string());
+  const auto type = hdf5::value_type<std::uint32_t>();
+  for (const bool shuffled : {false, true}) {
+    const std::string name = shuffled ? "shuffled" : "plain";
+    const std::uint32_t fill = 7;
+    {
+      const hdf5::Handle made = hdf5::create_values(file, name, type, kCount, &fill, shuffled);
+      for (const std::uint32_t chunk : {0, 2}) {
+        std::vector<std::uint32_t> values(store::kChunkValues);
+        for (std::uint32_t i = 0; i < values.size(); ++i) values[i] = i * i + chunk;
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(values.data());
+        hdf5::write_chunk(made, name, chunk,
+                          store::pack_chunk({bytes, values.size() * sizeof values[0]},
+                                            sizeof values[0], shuffled));
+      }
+    }
+    hdf5::Source source = hdf5::open_values(file, name, type);
+    std::vector<std::uint32_t> all(kCount);
+    REQUIRE(H5Dread(source.dataset, type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()) >= 0);
+    CHECK(source.chunks.chunk(0).size() == store::kChunkValues * sizeof all[0]);
+    CHECK(source.chunks.chunk(1).empty());  // it is not stored
+    CHECK(source.chunks.chunk(2).size() == store::kChunkValues * sizeof all[0]);
+    CHECK(source.chunks.chunk(3).empty());
+    CHECK(hdf5::read_column<std::uint32_t>(file, name) == all);
+    for (const std::size_t first : {std::size_t{5}, store::kChunkValues - 1, kCount - 3}) {
+      const std::size_t count = std::min(kCount - first, store::kChunkValues + 2);
+      std::vector<std::uint32_t> part(count);
+      hdf5::read_part(source, name, type, first, count, part.data());
+      CHECK(std::equal(part.begin(), part.end(), &all[first]));
+    }
+  }
+  // In one piece, as somebody else may write it.
+  const hsize_t size = kCount;
+  const hdf5::Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "space");
+  const hdf5::Handle other(
+      H5Dcreate2(file, "other", type.file, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+      "other");
+  const std::vector<std::uint32_t> values(kCount, 3);
+  REQUIRE(H5Dwrite(other, type.memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
+  CHECK(hdf5::ChunkReader(other, kCount, sizeof(std::uint32_t)).chunk(0).empty());
+  CHECK(hdf5::read_column<std::uint32_t>(file, "other") == values);
 }
 
 TEST_CASE("without the rows that grow with the events the rest of a run is the same") {
