@@ -95,7 +95,7 @@ def stopped_rank_is_named(mpi):
             check_equal([calls(hang)[rank] for rank in range(LAST)], ["MPI_Barrier"] * LAST, "who waits")
             check_equal([end["rank"] for end in hang["blocked_on"]], [LAST], "who is waited for")
             check_equal(hang["blocked_on"][0]["all"], True, "by all")
-            check("nothing new in its log" in hang["blocked_on"][0]["text"], f"text: {hang['blocked_on']}")
+            check("nothing new in the log" in hang["blocked_on"][0]["text"], f"text: {hang['blocked_on']}")
             os.kill(job.pids[LAST], signal.SIGCONT)
             job.asked_until(lambda hang: not seats(hang)[LAST]["silent"] and hang["verdict"] == "waiting")
             job.kill()
