@@ -162,7 +162,8 @@ class GlobalDefinitions {
 // a few words of ours.
 std::uint64_t longest_definition(const Run& run) {
   std::size_t longest_text = 0;
-  for (const std::string& text : run.texts.all()) longest_text = std::max(longest_text, text.size());
+  for (const std::string& text : run.texts.all())
+    longest_text = std::max(longest_text, text.size());
   constexpr std::uint64_t kMore = 1024;
   return std::max<std::uint64_t>(10 * run.processes.size(), 2 * longest_text) + kMore;
 }
