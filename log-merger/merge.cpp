@@ -14,9 +14,9 @@
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/connections/connections.hpp"
 #include "log-merger/folder/launcher_line.hpp"
+#include "log-merger/hang/open_call_notes.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/memory/place_devices.hpp"
-#include "log-merger/mpi/open_calls.hpp"
 #include "log-merger/mpi/requests.hpp"
 #include "log-merger/partitions/partitions.hpp"
 #include "log-merger/peers/unlogged_peers.hpp"
@@ -84,8 +84,7 @@ void count(merge::Job& job, const merge::Found& found) {
                           run.facets = find_facets(run);
                           lay_out_sums(run);
                         },
-                        [&] { traffic.count_mpi_calls(); },
-                        [&] { merge::lay_out_latencies(run); },
+                        [&] { traffic.count_mpi_calls(); }, [&] { merge::lay_out_latencies(run); },
                         [&] { merge::lay_out_registrations(run); }});
   each_of(job.workers, {[&] { traffic.count_transfers(); }, [&] { traffic.count_ucp_operations(); },
                         [&] { merge::lay_out_gpu_nic(run); }});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "event-log/reader/error.hpp"
@@ -157,6 +158,16 @@ class GlobalDefinitions {
   OTF2_GlobalDefWriter* out_;
 };
 
+// Of a group of all processes, at ten bytes each, or of a text, which may join two of the run with
+// a few words of ours.
+std::uint64_t longest_definition(const Run& run) {
+  std::size_t longest_text = 0;
+  for (const std::string& text : run.texts.all())
+    longest_text = std::max(longest_text, text.size());
+  constexpr std::uint64_t kMore = 1024;
+  return std::max<std::uint64_t>(10 * run.processes.size(), 2 * longest_text) + kMore;
+}
+
 void add_remarks(const Otf2Shared& shared, Remarks& remarks) {
   const auto add = [&](std::uint64_t count, const char* what, const char* is) {
     if (count != 0) remarks.push_back(fmt::format("{} {}", counted(count, what), is));
@@ -193,7 +204,7 @@ void require_otf2() {}
 void write_otf2(const RowSource& source, const ExportOptions& options, Remarks& remarks) {
   const Run& run = source.run();
   NewFolder folder(options.path);
-  Otf2Archive archive(folder.path());
+  Otf2Archive archive(folder.path(), longest_definition(run));
   Otf2Strings strings;
   Otf2Regions regions;
   Otf2CallPaths call_paths(run, strings, regions);

@@ -1,5 +1,6 @@
 #include "log-merger/exports/otf2_archive.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <system_error>
@@ -48,6 +49,13 @@ constexpr OTF2_FlushCallbacks kFlush = {always_flush, nullptr};
 // In memory, of each location of the process that is being written: there may be hundreds.
 constexpr std::uint64_t kEventsAtOnce = OTF2_CHUNK_SIZE_MIN;
 
+// In memory of each location, too, one after the other. OTF2 clears all of it, though a location
+// has a single definition of a few bytes: with OTF2's own default of 4 MiB, ten thousand locations
+// take minutes.
+std::uint64_t definitions_at_once(std::uint64_t longest_definition) {
+  return std::clamp<std::uint64_t>(longest_definition, OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_MAX);
+}
+
 template <typename Handle>
 Handle* require(Handle* handle) {
   if (handle == nullptr) check(OTF2_ERROR_FILE_INTERACTION);
@@ -79,12 +87,12 @@ OTF2_RegionRef Otf2Regions::id_of(OTF2_StringRef name, Layer layer) {
   return entry->second;
 }
 
-Otf2Archive::Otf2Archive(const std::filesystem::path& folder) {
+Otf2Archive::Otf2Archive(const std::filesystem::path& folder, std::uint64_t longest_definition) {
   first_errno = 0;
   OTF2_Error_RegisterCallback(keep_first, nullptr);
   archive_ = require(OTF2_Archive_Open(folder.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventsAtOnce,
-                                       OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX,
-                                       OTF2_COMPRESSION_NONE));
+                                       definitions_at_once(longest_definition),
+                                       OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE));
   check(OTF2_Archive_SetFlushCallbacks(archive_, &kFlush, nullptr));
   check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
   check(OTF2_Archive_SetCreator(archive_, (std::string("uctrace ") + log::kToolVersion).c_str()));

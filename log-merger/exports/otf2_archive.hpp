@@ -56,7 +56,8 @@ struct Otf2Location {
 // An archive that is being written, by one process for all locations of the job.
 class Otf2Archive {
  public:
-  explicit Otf2Archive(const std::filesystem::path& folder);
+  // `longest_definition`: at most so many bytes has a definition, which OTF2 keeps in one piece.
+  Otf2Archive(const std::filesystem::path& folder, std::uint64_t longest_definition);
   Otf2Archive(const Otf2Archive&) = delete;
   Otf2Archive& operator=(const Otf2Archive&) = delete;
   // One that was not closed is left as it is, since OTF2 would write on.

@@ -130,7 +130,7 @@ class HangDescriber : HangLists {
       add(waiting_[i].unknown);
       add(why_incomplete(job_, sitter.process));
       add(without_instants(sitter));
-      if (may_ask_for_partitions(sitter)) {
+      if (words_.may_ask_for_partitions(sitter)) {
         add("calls of MPI_Parrived that find nothing have no records: it may be in a loop of them");
       }
       for (const OpenWait& wait : waiting_[i].waits) {

@@ -1,12 +1,7 @@
 #include "log-merger/hang/hang_findings.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
-
-#include "log-merger/model/quantities.hpp"
-#include "log-merger/mpi/open_calls.hpp"
 
 namespace uctrace::merge {
 
@@ -17,7 +12,7 @@ constexpr std::size_t kChainEnds = 16;
 }  // namespace
 
 HangFindings::HangFindings(const Job& job)
-    : job_(job), sitters_(find_sitters(job)), finder_(job, sitters_) {
+    : job_(job), sitters_(find_sitters(job)), words_(job, sitters_), finder_(job, sitters_) {
   for (const Sitter& sitter : sitters_.all) waiting_.push_back(finder_.find(sitter));
   const WaitGraph all = make_hang_graph(job, sitters_, waiting_, IfUnsure::waits);
   find_stuck(make_hang_graph(job, sitters_, waiting_, IfUnsure::acts), all);
@@ -55,64 +50,6 @@ bool HangFindings::any_waits() const {
 
 std::string HangFindings::function(CallIndex call) const {
   return job_.run.texts[job_.calls[call].function];
-}
-
-std::string HangFindings::with_site(CallIndex call) const {
-  const std::string site = call_site(job_, job_.calls[call]);
-  return function(call) + (site.empty() ? "" : " at " + site);
-}
-
-std::string HangFindings::seat(const Sitter& sitter) const {
-  const bool over = !may_run(state_of(job_));
-  const char* const is = over ? "was" : "is";
-  const bool aborted = exit_of(job_, sitter.process) == "aborted";
-  if (sitters_.gone[sitter.process] || aborted) return gone_words(sitter.process);
-  if (sitters_.silent[sitter.process]) return silent_words(sitter);
-  const std::string since =
-      sitter.since_ns < 0
-          ? ""
-          : fmt::format(" since {} of the job",
-                        format_duration(static_cast<std::uint64_t>(sitter.since_ns)));
-  if (sitter.polls > 0) {
-    return fmt::format("{} with {}{}, {} calls without another in between",
-                       over ? "polled" : "polls", with_site(sitter.polled), since, sitter.polls);
-  }
-  if (sitter.call != kNone) return fmt::format("{} in {}{}", is, with_site(sitter.call), since);
-  if (!job_.logs[sitter.process].recorded.whole()) {
-    return fmt::format("{} in no MPI call that was recorded: parts of its log are missing", is);
-  }
-  if (may_ask_for_partitions(sitter)) {
-    return fmt::format(
-        "{} in no MPI call that has a record{}; its last one was {}, and those of MPI_Parrived "
-        "that "
-        "find nothing have none",
-        is, since, with_site(sitter.last));
-  }
-  if (sitter.last == kNone) return fmt::format("{} in no MPI call, and called none", is);
-  return fmt::format("{} in no MPI call{}; its last one was {}", is, since, with_site(sitter.last));
-}
-
-std::string HangFindings::gone_words(ProcessIndex process) const {
-  const std::string& exit = exit_of(job_, process);
-  if (exit == "killed") return "was killed, or ended without a word, before";
-  if (exit == "aborted") return "called MPI_Abort";
-  return exit == "finalized" ? "has finalized MPI" : "has exited";
-}
-
-std::string HangFindings::silent_words(const Sitter& sitter) const {
-  const std::int64_t last = last_instant(job_.logs[sitter.process]);
-  return fmt::format(
-      "{} nothing new in its log after {} of the job: its process was stopped, or its host or the "
-      "file system does not answer; then it was in {}",
-      may_run(state_of(job_)) ? "has" : "had",
-      format_duration(static_cast<std::uint64_t>(std::max<std::int64_t>(0, last))),
-      sitter.call == kNone ? "no MPI call" : with_site(sitter.call));
-}
-
-bool HangFindings::may_ask_for_partitions(const Sitter& sitter) const {
-  const auto& lanes = job_.logs[sitter.process].file.lanes();
-  return sitter.call == kNone && sitter.last != kNone && sitter.lane < lanes.size() &&
-         lanes[sitter.lane].counters.mpi_polls > 0;
 }
 
 const Sitter* HangFindings::sitter_of(ProcessIndex process) const {

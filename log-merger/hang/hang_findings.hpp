@@ -1,4 +1,4 @@
-// What was found of an unfinished job, and words for it that several lists need.
+// What was found of an unfinished job, as several lists need it.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "log-merger/hang/hang_graph.hpp"
 #include "log-merger/hang/needs.hpp"
+#include "log-merger/hang/seat_words.hpp"
 #include "log-merger/hang/sitters.hpp"
 #include "log-merger/hang/wait_graph.hpp"
 
@@ -32,13 +33,6 @@ class HangFindings {
   bool is_waiting(std::size_t i) const;
   bool any_waits() const;
   std::string function(CallIndex call) const;
-  std::string with_site(CallIndex call) const;
-  // "is in MPI_Recv at main (app.c:12) since 1.2 s"
-  std::string seat(const Sitter& sitter) const;
-  std::string gone_words(ProcessIndex process) const;
-  std::string silent_words(const Sitter& sitter) const;
-  // It may be in a loop of MPI_Parrived, whose calls that find nothing have no records.
-  bool may_ask_for_partitions(const Sitter& sitter) const;
   // Of its threads one that is in no call, if there is one; nullptr: it has no rank.
   const Sitter* sitter_of(ProcessIndex process) const;
   Json number_of(ProcessIndex process) const;
@@ -51,6 +45,7 @@ class HangFindings {
 
   const Job& job_;
   const Sitters sitters_;
+  const SeatWords words_;
   NeedFinder finder_;
   std::vector<Waiting> waiting_;  // of each of the sitters
   Stuck stuck_ = Stuck::none;

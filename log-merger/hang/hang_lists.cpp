@@ -75,14 +75,15 @@ HangLists::Json HangLists::blocked_on_json() const {
     RankGroup group;
     for (const WaitNode node : end.waiting) group.processes.emplace_back(node);
     const Sitter* const sitter = sitter_of(process);
-    list.push_back({{"rank", number_of(process)},
-                    {"waiting", group.processes.size()},
-                    {"all", group.processes.size() == all},
-                    {"ranks", ranks_json(group)},
-                    {"gone", static_cast<bool>(sitters_.gone[process])},
-                    {"silent", static_cast<bool>(sitters_.silent[process])},
-                    {"text", fmt::format("{}, which {}", rank_words(job_, process),
-                                         sitter == nullptr ? "has no rank" : seat(*sitter))}});
+    list.push_back(
+        {{"rank", number_of(process)},
+         {"waiting", group.processes.size()},
+         {"all", group.processes.size() == all},
+         {"ranks", ranks_json(group)},
+         {"gone", static_cast<bool>(sitters_.gone[process])},
+         {"silent", static_cast<bool>(sitters_.silent[process])},
+         {"text", fmt::format("{}, which {}", rank_words(job_, process),
+                              sitter == nullptr ? "has no rank" : words_.words(*sitter))}});
   }
   return list;
 }
@@ -200,7 +201,7 @@ HangLists::Json HangLists::nearest_one(const WantedMessage& wanted,
       "{} waits for {} from {} on {}; {} sent {}{}", rank_words(job_, wanted.at), tag_text,
       wanted.any_source ? "any rank" : rank_words(job_, *wanted.sources, false), comm_words(comm),
       rank_words(job_, sent.from), what,
-      send.asked_by == kNone ? "" : fmt::format(", by {}", with_site(send.asked_by)));
+      send.asked_by == kNone ? "" : fmt::format(", by {}", words_.with_site(send.asked_by)));
   return json;
 }
 

@@ -1,13 +1,6 @@
 #include "log-merger/mpi/open_calls.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <map>
-#include <tuple>
-
-#include "log-merger/model/quantities.hpp"
 
 namespace uctrace::merge {
 
@@ -16,12 +9,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kNamedReceives = 8;  // of a process
-constexpr std::size_t kNamedRanks = 16, kNotes = 16;
 
 const ProcessLog& log_of(const Job& job, ProcessIndex process) { return job.logs[process]; }
-const Process& row_of(const Job& job, ProcessIndex process) {
-  return job.run.processes[process.place()];
-}
 
 Json receive_json(const Job& job, const UcpOp& receive) {
   Json json = {
@@ -36,65 +25,6 @@ Json receive_json(const Job& job, const UcpOp& receive) {
     json["tag"] = number_or_any(both ? call.recv_tag : call.tag);
   }
   return json;
-}
-
-// --- notes
-// -----------------------------------------------------------------------------------------
-
-struct Place {
-  std::string where;  // "in MPI_Recv on MPI_COMM_WORLD, peer 1, tag 5"
-  std::string exit;
-  auto operator<=>(const Place&) const = default;
-};
-struct Sitters {
-  std::vector<std::int32_t> ranks;
-  std::int64_t since_ns = INT64_MAX, longest_ns = 0;
-  std::size_t open_receives = 0;
-};
-
-std::string place_of(const Job& job, const MpiCall& call) {
-  std::string place = "in " + job.run.texts[call.function];
-  if (const std::string comm = comm_name(job, call.process, call.comm); !comm.empty()) {
-    place += " on " + comm;
-  }
-  const auto add = [&](const char* what, std::int32_t value) {
-    if (value >= 0) place += fmt::format(", {} {}", what, value);
-    if (value == log::MpiCall::kAny) place += fmt::format(", any {}", what);
-  };
-  add(call.on_window ? "target" : "peer", world_rank(job, call, call.peer));
-  add("tag", call.tag);
-  return place;
-}
-
-void add_sitter(const Job& job, ProcessIndex process, const Open& open, std::int64_t since_ns,
-                Sitters& sitters) {
-  sitters.ranks.push_back(row_of(job, process).rank);
-  sitters.since_ns = std::min(sitters.since_ns, since_ns);
-  sitters.longest_ns = std::max(sitters.longest_ns, last_instant(log_of(job, process)) - since_ns);
-  sitters.open_receives += open.receives.size();
-}
-
-std::string sentence_of(const Place& place, const Sitters& sitters) {
-  const bool one = sitters.ranks.size() == 1, runs = place.exit == "running";
-  std::vector<std::int32_t> named(sitters.ranks.begin(),
-                                  sitters.ranks.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                              kNamedRanks, sitters.ranks.size())));
-  std::string sentence = fmt::format("{} {}", one ? "rank" : "ranks", fmt::join(named, ", "));
-  if (sitters.ranks.size() > named.size()) {
-    sentence += fmt::format(" and {} more", sitters.ranks.size() - named.size());
-  }
-  sentence +=
-      runs ? (one ? " is " : " are ") : fmt::format(" ({}) {} ", place.exit, one ? "was" : "were");
-  sentence += fmt::format("{}, since {} of the job", place.where,
-                          format_duration(static_cast<std::uint64_t>(sitters.since_ns)));
-  if (sitters.longest_ns > 0) {
-    sentence += fmt::format(", for {}{}", one ? "" : "up to ",
-                            format_duration(static_cast<std::uint64_t>(sitters.longest_ns)));
-  }
-  if (sitters.open_receives > 0) {
-    sentence += fmt::format("; open receives: {}", sitters.open_receives);
-  }
-  return sentence;
 }
 
 }  // namespace
@@ -164,32 +94,6 @@ Json open_receives_json(const Job& job, const Open& open) {
     oldest.push_back(receive_json(job, *open.receives[i]));
   }
   return {{"count", open.receives.size()}, {"oldest", std::move(oldest)}};
-}
-
-void note_open_calls(Job& job) {
-  std::map<Place, Sitters> places;
-  const ByIndex<ProcessLog, Open> all = find_open(job);
-  for (const ProcessIndex process : all.indexes()) {
-    const Process& row = row_of(job, process);
-    const std::string& exit = job.run.texts[row.exit];
-    for (const MpiCall* call : all[process].calls) {
-      add_sitter(job, process, all[process], call->start_ns, places[{place_of(job, *call), exit}]);
-    }
-    const std::int64_t returned = all[process].last_return_ns;
-    const bool ended_well = exit != "running" && exit != "killed" && exit != "unseen";
-    if (all[process].calls.empty() && !ended_well && row.rank >= 0 && returned >= 0) {
-      add_sitter(job, process, all[process], returned, places[{"in no MPI call", exit}]);
-    }
-  }
-  std::size_t noted = 0;
-  for (const auto& [place, sitters] : places) {
-    if (++noted > kNotes) {
-      job.run.notes.push_back(fmt::format(
-          "processes sit in {} more places; `uctrace info` lists them", places.size() - kNotes));
-      break;
-    }
-    job.run.notes.push_back(sentence_of(place, sitters));
-  }
 }
 
 }  // namespace uctrace::merge

@@ -35,7 +35,4 @@ nlohmann::ordered_json number_or_any(std::int32_t value);
 nlohmann::ordered_json in_calls_json(const Job& job, const Open& open);
 nlohmann::ordered_json open_receives_json(const Job& job, const Open& open);
 
-// A note for each place where processes that did not end well sit.
-void note_open_calls(Job& job);
-
 }  // namespace uctrace::merge

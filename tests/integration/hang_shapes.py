@@ -172,6 +172,27 @@ def group_barrier(hang):
     check_equal({row["comm"] for row in hang["ranks"][:LAST]}, {"both"}, "communicator")
 
 
+def group_any(hang):
+    wait = seats(hang)[0]["waits_for"][0]
+    check_equal((wait["ranks"], wait["any"]), ([1, LAST], True), "who of the other group could send")
+    check_equal(seats(hang)[0]["peer"], "any", "from whom")
+    cycle(0, 1)(hang)
+
+
+def group_tag(hang):
+    row = nearest(hang, "tag", {"rank": 1, "to": 0, "tag": 35, "comm": "both"})
+    check_equal((row["peer"], row["tag"], row["comm"]), (1, 34, "both"), "what is waited for")
+    cycle(0, 1)(hang)
+
+
+def group_root(hang):
+    check_equal([end["rank"] for end in hang["blocked_on"]], [0], "who is waited for")
+    check_equal(hang["blocked_on"][0]["all"], True, "by all")
+    for rank in (1, LAST):
+        waits = [w["ranks"] for w in seats(hang)[rank]["waits_for"]]
+        check_equal(waits, [[0]], f"rank {rank} waits for the root alone")
+
+
 def barriers(but):
     return {rank: "MPI_Barrier" for rank in range(RANKS)} | but
 
@@ -190,6 +211,9 @@ SHAPES = {
     "waitany": Shape(barriers({0: "MPI_Waitany", 1: "MPI_Recv", LAST: None}), waitany, "waiting"),
     "groups": Shape(barriers({0: "MPI_Recv", 1: "MPI_Recv"}), groups),
     "group-barrier": Shape(barriers({LAST: None}), group_barrier, "waiting"),
+    "group-any": Shape(barriers({0: "MPI_Recv"}), group_any),
+    "group-tag": Shape(barriers({0: "MPI_Recv"}), group_tag),
+    "group-root": Shape(barriers({0: None, 1: "MPI_Bcast", LAST: "MPI_Bcast"}), group_root, "waiting"),
     "end": Shape({rank: "MPI_Finalize" for rank in range(RANKS)} | {0: "MPI_Recv"}, end),
     "polls": Shape(barriers({0: "MPI_Test", 1: "MPI_Recv"}), polls, "possible deadlock"),
     # That a library has what it lets a rank lock is sure of Open MPI alone.

@@ -7,6 +7,7 @@ since that module may be there for the system's Python alone.
 import json
 import sys
 
+import _otf2
 import otf2
 from otf2 import events as e
 
@@ -61,6 +62,7 @@ def read(path):
         found["processes"] = [group.name for group in definitions.location_groups]
         found["communicators"] = [
             [comm.name, [process_of(location) for location in comm.group.members]] for comm in definitions.comms]
+        _, found["definitions_at_once"] = _otf2.Reader_GetChunkSize(trace._handle)
         found["resolution"] = definitions.clock_properties.timer_resolution
         open_spans, requests = {}, {}
         for location, event in trace.events:

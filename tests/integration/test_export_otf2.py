@@ -163,6 +163,8 @@ def properties_are_those_of_run():
         for name, run in (("generated", Recording(folder / "generated")), ("logs", copied)):
             found = export_otf2(run, folder / f"{name}.otf2")
             check_equal(len(found["processes"]), len(run.info["processes"]), "processes")
+            # OTF2 clears so much for each location, of which a run with hundreds of ranks has ten thousand.
+            check_equal(found["definitions_at_once"], 256 * 1024, "bytes for the definitions of a location")
             anchor = (folder / f"{name}.otf2" / "traces.otf2").read_bytes()
             check(b"UCTRACE::RUN_ID" in anchor, "the archive does not name its run")
             check(b"MPIMON::PARTITIONED" not in anchor, "it announces partitioned messages that it lacks")

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from dataclasses import replace as with_changes
+from functools import partial
 
 from hang_shapes import LAST, LOCK_VERDICT, RANKS, SHAPES, Shape, calls, cycle_of, seats
 from hanging_jobs import Job, ask_hang, check_named, check_texts, state_of
@@ -95,7 +96,7 @@ def stopped_rank_is_named(mpi):
             check_equal([calls(hang)[rank] for rank in range(LAST)], ["MPI_Barrier"] * LAST, "who waits")
             check_equal([end["rank"] for end in hang["blocked_on"]], [LAST], "who is waited for")
             check_equal(hang["blocked_on"][0]["all"], True, "by all")
-            check("nothing new in its log" in hang["blocked_on"][0]["text"], f"text: {hang['blocked_on']}")
+            check("nothing new in the log" in hang["blocked_on"][0]["text"], f"text: {hang['blocked_on']}")
             os.kill(job.pids[LAST], signal.SIGCONT)
             job.asked_until(lambda hang: not seats(hang)[LAST]["silent"] and hang["verdict"] == "waiting")
             job.kill()
@@ -120,10 +121,10 @@ def log_is_missing(mpi):
         check(any("rank 1 left no log" in line for line in hang["unknown"]), f"unknown: {hang['unknown']}")
 
 
-def messages_of_mpi_alone_are_not_sure(mpi):
+def messages_of_mpi_alone_are_not_sure(mpi, shape):
     """Without the operations of UCP nothing says whether a message is on its way; who entered what, calls say."""
     with scratch() as folder:
-        job = Job(mpi, "receives", folder, "--layers", "mpi")
+        job = Job(mpi, shape, folder, "--layers", "mpi")
         with started(job.command):
             job.wait_for_ranks()
             hang = job.asked_until(lambda hang: hang["verdict"] == "possible deadlock")
@@ -133,13 +134,15 @@ def messages_of_mpi_alone_are_not_sure(mpi):
         check_equal(ask_hang(job.data)["verdict"], "possible deadlock", "after a kill")
 
 
-def collectives_of_mpi_alone_are_sure(mpi):
+def collectives_of_mpi_alone_are_sure(mpi, shape):
     with scratch() as folder:
-        job = Job(mpi, "barrier", folder, "--layers", "mpi")
+        job = Job(mpi, shape, folder, "--layers", "mpi")
         with started(job.command):
             job.wait_for_ranks()
-            SHAPES["barrier"].check(job.settled(SHAPES["barrier"]))
+            SHAPES[shape].check(job.settled(SHAPES[shape]))
             job.kill()
+        killed = ask_hang(job.data)
+        check_named(killed, SHAPES[shape], "killed")
 
 
 def nothing_is_concluded_without_a_helper(mpi):
@@ -180,8 +183,11 @@ OTHERS = {
     "threads": threads_are_not_sure,
     "stopped": stopped_rank_is_named,
     "missing-log": log_is_missing,
-    "layers-mpi": messages_of_mpi_alone_are_not_sure,
-    "layers-mpi-barrier": collectives_of_mpi_alone_are_sure,
+    "layers-mpi": partial(messages_of_mpi_alone_are_not_sure, shape="receives"),
+    "layers-mpi-groups": partial(messages_of_mpi_alone_are_not_sure, shape="groups"),
+    "layers-mpi-barrier": partial(collectives_of_mpi_alone_are_sure, shape="barrier"),
+    "layers-mpi-mismatched": partial(collectives_of_mpi_alone_are_sure, shape="mismatched"),
+    "layers-mpi-group-barrier": partial(collectives_of_mpi_alone_are_sure, shape="group-barrier"),
     "no-helper": nothing_is_concluded_without_a_helper,
     "goes-on": sound_job_is_none,
 }

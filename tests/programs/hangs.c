@@ -243,6 +243,27 @@ static void receives_between_groups(void) {
   if (rank < 2) receive(0, 31, both);
 }
 
+/* Only the ranks of the other group could send. */
+static void nobody_between_groups(void) {
+  MPI_Comm both = between_groups();
+  if (rank == 0) receive(MPI_ANY_SOURCE, 33, both);
+}
+
+/* The message has another tag than rank 0 of the other group waits for. */
+static void wrong_tag_between_groups(void) {
+  MPI_Comm both = between_groups();
+  if (rank == 0) receive(0, 34, both);
+  if (rank == 1) send(0, 35, both);
+}
+
+/* The root computes; who is with it in its group has no part in the broadcast. */
+static void missing_root_between_groups(void) {
+  MPI_Comm both = between_groups();
+  if (rank == 0) compute_for_ever();
+  int value = 0;
+  MPI_Bcast(&value, 1, MPI_INT, rank % 2 == 0 ? MPI_PROC_NULL : 0, both);
+}
+
 static void missing_between_groups(void) {
   MPI_Comm both = between_groups();
   if (rank == ranks - 1) compute_for_ever();
@@ -283,6 +304,9 @@ int main(int argc, char** argv) {
   if (strcmp(shape, "goes-on") == 0) goes_on(folder);
   if (strcmp(shape, "groups") == 0) receives_between_groups();
   if (strcmp(shape, "group-barrier") == 0) missing_between_groups();
+  if (strcmp(shape, "group-any") == 0) nobody_between_groups();
+  if (strcmp(shape, "group-tag") == 0) wrong_tag_between_groups();
+  if (strcmp(shape, "group-root") == 0) missing_root_between_groups();
   if (strcmp(shape, "end") != 0) MPI_Barrier(MPI_COMM_WORLD);
   free(large);
   MPI_Finalize();

@@ -1,0 +1,53 @@
+// Where a thread of an unfinished job sits, in words: those of `uctrace hang` and of the notes of a
+// run (open_call_notes.hpp).
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "log-merger/hang/sitters.hpp"
+#include "log-merger/job/job.hpp"
+
+namespace uctrace::merge {
+
+// The same for all threads that sit in one place; since when they do is told beside it.
+struct Seat {
+  std::string one = {}, several = {};  // "is" and "are"
+  std::string where = {};       // "in MPI_Recv at main (app.c:12) on MPI_COMM_WORLD, peer 1, tag 5"
+  const char* since = "since";  // what the time is
+  std::string more = {};        // behind the time, with what joins it
+
+  auto operator<=>(const Seat&) const = default;
+  // Without the time where that is -1.
+  std::string words(bool of_one, std::int64_t since_ns) const;
+};
+
+class SeatWords {
+ public:
+  // Both outlive it.
+  SeatWords(const Job& job, const Sitters& sitters) : job_(job), sitters_(sitters) {}
+
+  Seat seat(const Sitter& sitter) const;
+  // The time that `Seat::since` is about; -1: there is none.
+  std::int64_t since_ns(const Sitter& sitter) const;
+  // "is in MPI_Recv at main (app.c:12) on MPI_COMM_WORLD, peer 1, tag 5 since 1.2 s of the job"
+  std::string words(const Sitter& sitter) const;
+
+  // "MPI_Recv at main (app.c:12)"
+  std::string with_site(CallIndex call) const;
+  // It may be in a loop of MPI_Parrived, whose calls that find nothing have no records.
+  bool may_ask_for_partitions(const Sitter& sitter) const;
+  // Nothing newer than its log is known of it, or it was over before the others were.
+  bool has_ended(const Sitter& sitter) const;
+
+ private:
+  std::string with_arguments(CallIndex call) const;
+  Seat ended(const Sitter& sitter) const;
+  Seat in_no_call(const Sitter& sitter, Seat seat) const;
+
+  const Job& job_;
+  const Sitters& sitters_;
+};
+
+}  // namespace uctrace::merge
