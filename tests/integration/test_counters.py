@@ -4,6 +4,7 @@ Open MPI's monitoring; of a job that runs, and of one that was killed."""
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 from collections import Counter
@@ -13,9 +14,11 @@ from checks import check_complete
 from counter_files import CLASSES, by_pair, counters, read_prof
 from harness import PROGRAMS, TOOL, Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_until
 from mpi_jobs import MPIS
-from recordings import record, record_command, record_well
+from recordings import Recording, record, record_command, record_well
+from red_identities import IDENTITY_VIOLATED, names_with
 
 SENDS = {f"MPI_{name}" for name in ("Send", "Isend", "Sendrecv", "Start", "Startall")}
+IDENTITY = "counted_transports"
 UCP_SENDS = re.compile(r"ucp_(tag_send|am_send|stream_send)|^(tag_send|am_send|stream_send)")
 
 
@@ -146,6 +149,7 @@ def everything(mpi):
         check_whole(found, mpi.ranks)
         check_truth(found, result.stdout)
         check_trace(mpi, found, recording)
+        check_identity(recording, folder)
         check_profiles(folder, recording.folder, found, mpi.ranks)
 
         result, recording = record_well(folder / "only", job, switches=["--counters", "--prof", folder / "end"])
@@ -156,8 +160,52 @@ def everything(mpi):
         check_equal(read_prof(folder / "end.0.prof")[0],
                     {k: v for k, v in by_pair(only, *CLASSES).items() if k[1] == 0}, "the profile at the end")
         check_equal(sum(recording.info["events"][layer] for layer in ("uct", "ucp", "mpi")), 0, "events")
+        check(IDENTITY not in {i["name"] for i in recording.info["identities"]}, "checked without a trace")
         plain = run_well(job)
         check_equal(sorted(plain.stdout.splitlines()), sorted(result.stdout.splitlines()), "the output")
+
+
+PAGE_BYTES, ROWS, OF_INTERFACE = 4096, 2, 10  # docs/counters.md
+
+
+def count_a_byte_more(counters_file):
+    """In the first row of an interface."""
+    data = bytearray(counters_file.read_bytes())
+    section = PAGE_BYTES
+    while section < len(data):
+        _, kind, size = struct.unpack_from("=IB3xQ", data, section)
+        for row in range(section + 64, section + size, 32) if kind == ROWS else ():
+            key, _, total = struct.unpack_from("=3Q", data, row)
+            if key >> 56 == OF_INTERFACE:
+                struct.pack_into("=Q", data, row + 16, total + 1)
+                counters_file.write_bytes(data)
+                return
+        section += size
+    check(False, f"no row of an interface in {counters_file}")
+
+
+def check_identity(good, folder):
+    """Counters that say something else than the records violate it; without some it cannot be told."""
+    def copy(name, change):
+        (folder / name).mkdir()
+        for path in good.folder.iterdir():
+            if path.suffix in (".ulog", ".counters"):
+                shutil.copy(path, folder / name)
+        for path in (folder / name).iterdir():
+            path.chmod(0o644)
+        change(sorted((folder / name).glob("*.counters")))
+        return Recording(folder / name)
+
+    check(IDENTITY in names_with(good, "holds"), "the identity of counters and trace is not checked")
+    red = copy("red", lambda files: count_a_byte_more(files[0]))
+    check_equal(names_with(red, "violated"), {IDENTITY}, "violated by a counter that is too high")
+    check_equal(red.ask("info").status, IDENTITY_VIOLATED, "exit status of info")
+    few = copy("few", lambda files: files[0].unlink())
+    check_equal(names_with(few, "incomplete"), {IDENTITY}, "incomplete without the counters of a process")
+    damaged = copy("damaged", lambda files: os.truncate(files[0], PAGE_BYTES + 64))
+    check_equal(names_with(damaged, "incomplete"), {IDENTITY}, "incomplete with counters that are cut short")
+    none = copy("none", lambda files: [file.unlink() for file in files])
+    check(IDENTITY not in {i["name"] for i in none.info["identities"]}, "checked without counters")
 
 
 def live(mpi):
