@@ -3,6 +3,7 @@
 
 #include "cli/command-line/grammar.hpp"
 #include "cli/command-line/option_kinds.hpp"
+#include "cli/command-line/shared_options.hpp"
 
 namespace uctrace::cli {
 
@@ -19,6 +20,7 @@ void Grammar::add_serve() {
   add_number(verb, "--max-series", serve_.most_series,
              "Most series of each kind (pairs of ranks, communicators, ...); the rest are summed "
              "in one [10000]");
+  add_job(verb, serve_.job, "This job of the folder alone [all that count]");
 }
 
 }  // namespace uctrace::cli

@@ -236,6 +236,91 @@ def live(mpi):
         check_truth(counters(folder / "data"), result.stdout)
 
 
+AN_HOUR = 3600
+
+
+def profiles_are(folder, mpi, expected):
+    """Whether all profiles are there, and say this."""
+    pairs = {}
+    for rank in range(mpi.ranks):
+        path = folder / f"app.{rank}.prof"
+        if not path.exists():
+            return False
+        pairs |= read_prof(path)[0]
+    return pairs == expected
+
+
+def take_profiles(folder):
+    for path in folder.glob("app.*.prof"):
+        path.unlink()
+
+
+def flushed(mpi):
+    """Profiles that are written again: when a signal asks for it, and every N seconds; the last ones when the
+    job has ended."""
+    with scratch() as folder:
+        (folder / "out").mkdir()
+        prefix = folder / "out" / "app"
+        recorded = ["--counters", "--prof", prefix, "--prof-every", 1]
+        command = record_command(folder / "data", mpi.job("counted", "wait", folder), switches=recorded)
+        with started(command) as process:
+            wait_until(lambda: all_there(folder, mpi), "the ranks did not come so far", timeout=100)
+            now = by_pair(counters(folder / "data"), *CLASSES)
+            wait_until(lambda: profiles_are(folder / "out", mpi, now), "record --prof-every writes no profiles")
+            take_profiles(folder / "out")
+            wait_until(lambda: profiles_are(folder / "out", mpi, now), "record --prof-every writes them once only")
+            asked, every = folder / "asked", folder / "every"
+            for to in (asked, every):
+                to.mkdir()
+            with (started([TOOL, "counters", folder / "data", "--prof", asked / "app", "--every", AN_HOUR]) as by_signal,
+                  started([TOOL, "counters", folder / "data", "--prof", every / "app", "--every", 1]) as by_time):
+                for to in (asked, every):
+                    wait_until(lambda: profiles_are(to, mpi, now), f"no profiles in {to}")
+                    take_profiles(to)
+                wait_until(lambda: profiles_are(every, mpi, now), "counters --every writes them once only")
+                check(not list(asked.glob("*.prof")), "nobody asked for them")
+                by_signal.send_signal(signal.SIGUSR1)
+                wait_until(lambda: profiles_are(asked, mpi, now), "SIGUSR1 writes no profiles")
+                (folder / "go").write_text("")
+                check_equal(finish(process).status, 0, "the job")
+                by_signal.send_signal(signal.SIGUSR1)
+                for one in (by_signal, by_time):
+                    check_equal(finish(one).status, 0, "counters --every ends with the job")
+        last = by_pair(counters(folder / "data"), *CLASSES)
+        for to in (folder / "out", asked, every):
+            check(profiles_are(to, mpi, last), f"the last profiles in {to}")
+
+
+MONITORING = "--mca pml ucx,monitoring --mca pml_ucx_tls any --mca pml_ucx_devices any --mca pml_monitoring_enable 2" \
+             " --mca pml_monitoring_enable_output 3"
+
+
+def beside_open_mpi():
+    """Open MPI's own monitoring of the same run: the same matrices of point-to-point messages, and sizes."""
+    mpi = MPIS["ompi"]
+    for program in PATTERNS:
+        with scratch() as folder:
+            options = [*MONITORING.split(), "--mca", "pml_monitoring_filename", folder / "theirs"]
+            _, recording = record_well(folder / "data", mpi.job("patterns", program, options=options),
+                                       switches=["--counters"])
+            run_well([TOOL, "counters", recording.folder, "--prof", folder / "ours"])
+            messages = 0
+            for rank in range(mpi.ranks):
+                theirs, their_bins = read_prof(folder / f"theirs.{rank}.prof")
+                ours, our_bins = read_prof(folder / f"ours.{rank}.prof")
+                if not theirs:
+                    raise Skip("this Open MPI has no monitoring")
+                mine = {key: value for key, value in ours.items() if key[0] == "external"}
+                check_equal(mine, {key: value for key, value in theirs.items() if key[0] == "external"},
+                            f"{program}: messages of rank {rank}")
+                check_equal(our_bins, their_bins, f"{program}: sizes of rank {rank}")
+                messages += sum(count for count, _ in mine.values())
+            check(messages > 0, f"{program} sends nothing")
+
+
+PATTERNS = ("ring", "stencil", "all-to-all")
+
+
 def all_there(folder, mpi):
     return all((folder / f"there.{rank}").exists() for rank in range(mpi.ranks))
 
@@ -328,9 +413,11 @@ def scripts_of_open_mpi():
 def main(what, *parts):
     if what in MPIS:
         for part in parts or ("everything",):
-            {"everything": everything, "live": live, "killed": killed_at_once, "drained": killed_drained}[part](MPIS[what])
+            {"everything": everything, "live": live, "killed": killed_at_once, "drained": killed_drained,
+             "flushed": flushed}[part](MPIS[what])
     else:
-        {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi}[what]()
+        {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi,
+         "monitoring": beside_open_mpi}[what]()
 
 
 run_test(main)
