@@ -6,13 +6,15 @@ import json
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
+from pathlib import Path
 
 from counter_files import CLASSES, by_pair, counters
 from counting_jobs import RunningJob, two_running
-from harness import TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started
+from harness import TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started, wait_until
 from mpi_jobs import MPIS
 from recordings import record, record_well
 
@@ -139,6 +141,9 @@ class Terminal:
                     return picture
             self.read()
 
+    def is_stopped(self):
+        return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
     def pictures(self):
         return [picture.decode(errors="replace") for picture in self.output.split(REDRAWN)[1:]]
 
@@ -203,6 +208,11 @@ def keys(mpi):
                 shown.press("v")
                 check_fits(shown.wait_for("PAUSED", TITLES[3]))
                 shown.press("p")
+                shown.wait_for("p pause")
+                shown.press("\x1a")  # Ctrl-Z
+                wait_until(shown.is_stopped, "Ctrl-Z does not stop it")
+                check_equal(termios.tcgetattr(shown.theirs), shown.settings, "settings while it is stopped")
+                shown.process.send_signal(signal.SIGCONT)
                 shown.wait_for("p pause")
                 shown.press("q")
                 check_equal(shown.end(), 0, "status after q")
