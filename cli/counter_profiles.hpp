@@ -2,15 +2,17 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "event-log/reader/counter_file.hpp"
 
 namespace uctrace::cli {
 
-// Of the newest job of the folder, in the order of ranks. Throws Error where there are none; what
-// cannot be read is told on standard error.
-std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::path& folder);
+// Of this job of the folder, the newest where it is empty, in the order of ranks. Throws Error
+// where there are none; what cannot be read is told on standard error.
+std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::path& folder,
+                                                      const std::string& job = {});
 
 // One of its processes still runs, as far as can be seen from here.
 bool any_counts(const std::vector<log::CounterSnapshot>& job);

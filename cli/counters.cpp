@@ -63,7 +63,7 @@ int run(const CountersCommand& command) {
   end_quietly_on_closed_pipe();
   if (command.every_s) hold_signal();
   for (;;) {
-    const std::vector<log::CounterSnapshot> job = read_counter_folder(command.folder);
+    const std::vector<log::CounterSnapshot> job = read_counter_folder(command.folder, command.job);
     show(command, job);
     if (!command.every_s || !any_counts(job)) return kOk;
     wait_for_turn(*command.every_s);

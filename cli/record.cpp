@@ -41,7 +41,7 @@ namespace fs = std::filesystem;
 // Hosts, files and programs have names that others chose.
 void say(const std::string& line) { std::cerr << "uctrace: " << plain_text(line) << std::endl; }
 
-void warn(const std::string& line) { say("warning: " + line); }
+void say_warning(const std::string& line) { say("warning: " + line); }
 
 std::string random_key() {
   std::random_device random;
@@ -74,7 +74,7 @@ int report_not_run(const std::string& program, int error) {
 // Reading it leads one to how a job was started on each host.
 void say_edit(const LaunchLine& line, const launcher::Edit& edit, bool verbose) {
   if (!edit.unclear.empty()) {
-    warn(
+    say_warning(
         fmt::format("the launcher's line is used as it is: {}; if ranks on other hosts are not "
                     "recorded, put uctrace behind the launcher: `{} ... uctrace record -o DIR -- "
                     "PROGRAM`",
@@ -179,7 +179,7 @@ int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
 
 void say_before(const DataFolder& folder) {
   if (folder.state == DataFolder::State::unwritable) {
-    warn(
+    say_warning(
         fmt::format("cannot record into {}: {}; the job runs unrecorded, choose another folder "
                     "with -o DIR",
                     folder.path.string(), folder.why));
@@ -188,7 +188,7 @@ void say_before(const DataFolder& folder) {
   if (!folder.moved_to.empty()) say("older data moved to " + folder.moved_to.string());
   say("recording into " + folder.path.string());
   if (folder.state == DataFolder::State::shared) {
-    warn(
+    say_warning(
         fmt::format("the folder keeps an older job beside this one: {}; --job chooses between "
                     "them, the newest is shown",
                     folder.why));
@@ -222,7 +222,7 @@ void say_after(const fs::path& data, const RecordCommand& command, const JobLog&
     bytes += process.log_bytes;
     dropped += process.dropped;
   }
-  for (const std::string& line : warnings(kept, lost)) warn(line);
+  for (const std::string& line : warnings(kept, lost)) say_warning(line);
   if (kept.processes.empty()) return;
   // What a batch job prints is typed outside of it, where another folder is the default.
   const bool is_default = data == kDefaultFolder && default_folder() == kDefaultFolder;
@@ -265,7 +265,7 @@ class ProfileWriter {
       say(fmt::format("{} profile{} written: {}.RANK.prof", count, count == 1 ? "" : "s",
                       command_.prof.string()));
     } catch (const Error& error) {
-      warn(error.message());
+      say_warning(error.message());
     }
   }
 
@@ -284,10 +284,10 @@ class ProfileWriter {
 void say_nothing(const DataFolder& folder, const ProgramEnd& end, const JobLog& kept) {
   if (folder.state == DataFolder::State::unwritable) return;  // said before
   if (end.exit_status == 0) {
-    for (const std::string& line : warnings(kept, {})) warn(line);
+    for (const std::string& line : warnings(kept, {})) say_warning(line);
     return;
   }
-  warn(
+  say_warning(
       fmt::format("nothing was recorded: the command ended with status {} before a process that "
                   "loads uctrace used MPI or UCX",
                   end.exit_status));
@@ -340,7 +340,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   }
   say_before(folder);
   if (!has_proc()) {
-    warn(
+    say_warning(
         "there is no /proc here: whether processes of this job still run will not be known to who "
         "reads the folder; mount it (mount -t proc proc /proc), or use a container that has it");
   }
@@ -362,7 +362,8 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   const fs::path written = folder.lease ? folder.lease->folder(folder.path) : folder.path;
   if (describe) described = write_run_json(written, record) && described;
   held.let_end();  // logs may be many, and the file system slow
-  if (describe && !described) warn("run.json could not be written; the logs do not depend on it");
+  if (describe && !described)
+    say_warning("run.json could not be written; the logs do not depend on it");
   if (written != folder.path) say("the data folder is called " + written.string() + " now");
   const JobLog kept = read_job_log(written, record.job), lost = read_job_log(fallback.path(), "");
   give_back_room(kept);

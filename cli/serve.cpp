@@ -2,8 +2,13 @@
 // runs and after. Nothing in the job waits for who asks.
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "cli/chosen_job.hpp"
 #include "cli/serving/http_server.hpp"
 #include "cli/serving/port.hpp"
 #include "cli/serving/start_page.hpp"
@@ -13,7 +18,6 @@
 #include "event-log/format/version.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/live/metric_families.hpp"
-#include "log-merger/live/newest_job.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -29,14 +33,11 @@ class Metrics {
   explicit Metrics(const ServeCommand& command)
       : folder_(command.folder),
         waits_(command.waits),
-        job_(command.folder),
-        counters_(command.most_series) {
+        most_series_(command.most_series),
+        wanted_(command.job),
+        jobs_(command.folder, {.job = command.job}) {
     read();
-    if (counters_.has_job() || waits_) return;
-    for (const std::string& line : job_.reading().unread) {
-      std::cerr << "uctrace: warning: " << line << '\n';
-    }
-    live::refuse_without_counters(folder_);
+    if (!waits_) chosen_job(jobs_, folder_, wanted_);
   }
 
   const std::string& text(live::MetricFormat format) {
@@ -52,21 +53,41 @@ class Metrics {
 
   void read() {
     try {
-      job_.read();
+      jobs_.read();
     } catch (const Error&) {
       if (!waits_) throw;  // the folder is not there yet
     }
-    counters_.take(job_.reading());
-    families_ = live::metric_families(counters_);
+    families_ = live::metric_families(take_jobs());
+    families_.push_back(live::unread_files_family(jobs_.unread().size()));
     families_.push_back(live::build_info_family(log::kToolVersion));
     for (auto& text : texts_) text.reset();
     read_at_ = Clock::now();
   }
 
+  // The newest first. What is no longer shown is forgotten.
+  std::vector<const live::JobCounters*> take_jobs() {
+    std::vector<const live::JobCounters*> shown;
+    std::map<std::string, live::JobCounters> kept;
+    for (const live::Reading* reading : jobs_.jobs()) {
+      const std::string key = reading->job();
+      if (!wanted_.empty() && key != wanted_) continue;
+      auto known = counters_.extract(key);
+      live::JobCounters& job = (known.empty() ? kept.try_emplace(key, most_series_).first
+                                              : kept.insert(std::move(known)).position)
+                                   ->second;
+      job.take(*reading);
+      shown.push_back(&job);
+    }
+    counters_ = std::move(kept);
+    return shown;
+  }
+
   const std::filesystem::path folder_;
   const bool waits_;
-  live::LiveJob job_;
-  live::JobCounters counters_;
+  const std::size_t most_series_;
+  const std::string wanted_;  // the only job that is told; empty: all
+  live::LiveFolder jobs_;
+  std::map<std::string, live::JobCounters> counters_;  // by key of the job
   std::vector<live::MetricFamily> families_;
   std::optional<std::string> texts_[2];  // by MetricFormat
   Clock::time_point read_at_{};

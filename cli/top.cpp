@@ -1,5 +1,5 @@
-// The verb `top`: how fast a job counts, read twice or again and again. A process that counts is not
-// disturbed.
+// The verb `top`: how fast a job counts, read twice or again and again. A process that counts is
+// not disturbed.
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -7,78 +7,150 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
+#include "cli/chosen_job.hpp"
+#include "cli/screen.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/plain_text.hpp"
-#include "log-merger/live/live_job.hpp"
-#include "log-merger/live/newest_job.hpp"
+#include "log-merger/live/live_folder.hpp"
+#include "log-merger/live/top_output.hpp"
 
 namespace uctrace::cli {
 namespace {
 
 // Less is a load on the machine, and says little.
 constexpr std::uint64_t kLeastInterval_ns = 100'000'000;
-// Lines of a terminal that are no rows: summary, title, names of columns, how many rows are left out.
-constexpr int kLinesAround = 9;
-constexpr const char* kHomeAndErase = "\033[H\033[2J";
+// Lines of a terminal that are no rows: title, names of columns, how many rows are left out, keys.
+constexpr std::ptrdiff_t kLinesAround = 7;
 
-void read(live::LiveJob& job, const std::filesystem::path& folder) {
-  job.read();
-  if (!job.reading().now.empty()) return;
-  for (const std::string& line : job.reading().unread) {
-    std::cerr << "uctrace: warning: " << line << '\n';
-  }
-  live::refuse_without_counters(folder);
+// What comes behind `now` in a list, and the first again behind the last.
+template <typename List, typename Value>
+Value next_in(const List& list, Value now) {
+  const auto at = std::find(std::begin(list), std::end(list), now);
+  return at == std::end(list) || std::next(at) == std::end(list) ? *std::begin(list)
+                                                                 : *std::next(at);
 }
 
-// A terminal shows one table, and as many rows as it has room for. Its size may change at any time.
-live::TopOptions fitted(live::TopOptions options) {
-  if (options.by == CountersBy::all) options.by = CountersBy::pairs;
-  struct winsize size {};
-  if (!options.limit && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) {
-    options.limit = static_cast<std::size_t>(std::max(size.ws_row - kLinesAround, 1));
+class Top {
+ public:
+  explicit Top(const TopCommand& command)
+      : command_(command),
+        interval_(command.interval_ns),
+        jobs_(command.folder, {.job = command.job, .keeps_before = true}),
+        options_(command.options) {
+    options_.colour = colour_of_output();
+    read();
   }
-  options.width = width_of_output(options.format, false);
-  return options;
-}
+
+  bool counts() const { return reading_->counts(); }
+
+  void print_once() {
+    if (counts()) {
+      std::this_thread::sleep_for(interval_);
+      read();
+    }
+    options_.width = width_of_output(options_.format, false);
+    live::write_top(std::cout, shown(), options_);
+    std::cout.flush();
+    warn_of_unread(jobs_);
+  }
+
+  // Until the job has ended, or somebody ends it; its last picture stays.
+  void show() {
+    if (options_.by == CountersBy::all) options_.by = CountersBy::pairs;
+    {
+      Screen screen;
+      screen.draw(picture(screen.takes_keys()));
+      while ((counts() || pauses_) && wait(screen)) {
+        if (!pauses_) read();
+        screen.draw(picture(screen.takes_keys()));
+      }
+    }
+    std::cout << picture(false) << std::flush;
+  }
+
+ private:
+  void read() {
+    jobs_.read();
+    reading_ = &chosen_job(jobs_, command_.folder, command_.job);
+  }
+
+  live::Shown shown() const { return {jobs_, *reading_, plain_text(command_.folder.string())}; }
+
+  // Until it is time for the next reading. False: it is over.
+  bool wait(Screen& screen) {
+    const auto end = Screen::Clock::now() + interval_;
+    for (;;) {
+      const Screen::Happened happened = screen.wait_until(end);
+      if (happened.event == Screen::Event::time) return true;
+      if (happened.event == Screen::Event::stop) return false;
+      if (happened.event == Screen::Event::key && !take_key(happened.key)) return false;
+      screen.draw(picture(screen.takes_keys()));
+    }
+  }
+
+  // False: it was the one to end.
+  bool take_key(char key) {
+    if (key == 'q') return false;
+    if (key == 'v') options_.by = next_in(live::kTopViews, options_.by);
+    if (key == 's') {
+      options_.sort = next_in(live::kSorts, options_.sort.value_or(live::SortBy::bytes_per_s));
+    }
+    if (key == 'p' || key == ' ') pauses_ = !pauses_;
+    return true;
+  }
+
+  // One table, with as many rows as the terminal has room for. Its size may change at any time.
+  std::string picture(bool with_keys) const {
+    live::TopOptions fitted = options_;
+    const std::string above = live::summary(shown());
+    const auto lines = std::count(above.begin(), above.end(), '\n');
+    struct winsize size {};
+    if (!fitted.limit && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) {
+      fitted.limit =
+          static_cast<std::size_t>(std::max(size.ws_row - kLinesAround - lines, std::ptrdiff_t{1}));
+    }
+    fitted.width = width_of_output(fitted.format, false);
+    std::ostringstream text;
+    live::write_top(text, shown(), fitted);
+    if (with_keys) {
+      text << fmt::format(
+          "{}q quit, v next table, s sort by: {}, p {}\n", pauses_ ? "PAUSED. " : "",
+          fitted.sort ? live::name_of(*fitted.sort) : "as it is", pauses_ ? "go on" : "pause");
+    }
+    return text.str();
+  }
+
+  const TopCommand& command_;
+  const std::chrono::nanoseconds interval_;
+  live::LiveFolder jobs_;
+  const live::Reading* reading_ = nullptr;  // of the job that is shown
+  live::TopOptions options_;
+  bool pauses_ = false;
+};
 
 }  // namespace
 
 int run(const TopCommand& command) {
   require_choice(command.folder);
   if (command.interval_ns < kLeastInterval_ns) {
-    throw Error({.what = "--interval",
-                 .why = "it is less than 100ms",
-                 .to_do = "give a time such as 1s"});
+    throw Error(
+        {.what = "--interval", .why = "it is less than 100ms", .to_do = "give a time such as 1s"});
   }
   end_quietly_on_closed_pipe();
-  live::TopOptions options = command.options;
-  options.colour = colour_of_output();
-  options.width = width_of_output(options.format, false);
   const bool goes_on =
-      !command.once && options.format == Format::table && isatty(STDOUT_FILENO) == 1;
-  live::LiveJob job(command.folder);
-  read(job, command.folder);
-  do {
-    if (job.reading().counts()) {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(command.interval_ns));
-      read(job, command.folder);
-    }
-    std::ostringstream text;
-    live::write_top(text, job.reading(), plain_text(command.folder.string()),
-                    goes_on ? fitted(options) : options);
-    // In one piece, so that nothing flickers; nothing of the terminal has to be put back at the end.
-    std::cout << (goes_on ? kHomeAndErase : "") << text.str() << std::flush;
-    if (!goes_on) {
-      for (const std::string& line : job.reading().unread) {
-        std::cerr << "uctrace: warning: " << line << '\n';
-      }
-    }
-  } while (goes_on && job.reading().counts());
+      !command.once && command.options.format == Format::table && isatty(STDOUT_FILENO) == 1;
+  Top top(command);
+  if (goes_on && top.counts()) {
+    top.show();
+  } else {
+    top.print_once();
+  }
   return kOk;
 }
 

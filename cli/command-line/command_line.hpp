@@ -110,12 +110,14 @@ struct CountersCommand {
   CountersOptions options;
   std::filesystem::path prof, gather, matrices, directed;  // files to write; empty: none
   std::optional<std::size_t> every_s;  // write and print again until the job has ended
+  std::string job;                     // which of the folder; empty: the newest
 };
 struct TopCommand {
   std::filesystem::path folder = default_folder();
   live::TopOptions options;
   std::uint64_t interval_ns = 2'000'000'000;
   bool once = false;  // read twice, print, and end
+  std::string job;    // which of the folder; empty: the newest
 };
 struct ServeCommand {
   std::filesystem::path folder = default_folder();
@@ -124,6 +126,7 @@ struct ServeCommand {
   std::string address = "127.0.0.1";
   std::size_t port = 29464;  // 0: any that is free
   std::size_t most_series = 10'000;
+  std::string job;  // the only one that is told; empty: all
 };
 struct PlacementCommand {
   DataChoice data;
@@ -173,11 +176,11 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand, MessagesCommand,
-                 DiffCommand, CommsCommand, WaitsCommand, SimulateCommand, PartitionsCommand,
-                 PlacementCommand, CountersCommand, TopCommand, ServeCommand, HangCommand, InfoCommand, ViewCommand,
-                 ExportCommand, BuildUcxCommand, ValuesCommand, PrintCommand>;
+using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCommand,
+                             MessagesCommand, DiffCommand, CommsCommand, WaitsCommand,
+                             SimulateCommand, PartitionsCommand, PlacementCommand, CountersCommand,
+                             TopCommand, ServeCommand, HangCommand, InfoCommand, ViewCommand,
+                             ExportCommand, BuildUcxCommand, ValuesCommand, PrintCommand>;
 
 // Throws Error for anything it does not know, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);

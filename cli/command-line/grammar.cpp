@@ -238,6 +238,7 @@ void Grammar::add_counters() {
            "Write the same with a row for each sender");
   add_number(verb, "--every", counters_.every_s,
              "Again every N seconds, and at SIGUSR1, until the job has ended");
+  add_job(verb, counters_.job, "Another than the newest job of the folder");
 }
 
 void Grammar::add_top() {
@@ -250,6 +251,7 @@ void Grammar::add_top() {
                 "Read twice, print and end; so it is where the output is no terminal");
   add_format(verb, top_.options.format);
   add_limit(verb, top_.options.limit, "Rows of each table [all]");
+  add_job(verb, top_.job, "Another than the newest job of the folder");
 }
 
 void Grammar::add_partitions() {

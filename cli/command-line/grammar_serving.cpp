@@ -20,6 +20,7 @@ void Grammar::add_serve() {
   add_number(verb, "--max-series", serve_.most_series,
              "Most series of each kind (pairs of ranks, communicators, ...); the rest are summed "
              "in one [10000]");
+  add_job(verb, serve_.job, "This job of the folder alone [all that count]");
 }
 
 void Grammar::add_view() {

@@ -38,9 +38,11 @@ void add_data(CLI::App& verb, DataChoice& data) {
 }
 
 void add_job(CLI::App& verb, DataChoice& data) {
-  verb.add_option("--job", data.job, "Another than the newest job of the folder")
-      ->check(not_empty("--job"))
-      ->type_name("JOB");
+  add_job(verb, data.job, "Another than the newest job of the folder");
+}
+
+void add_job(CLI::App& verb, std::string& job, const std::string& help) {
+  verb.add_option("--job", job, help)->check(not_empty("--job"))->type_name("JOB");
 }
 
 void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,

@@ -14,8 +14,8 @@ void add_wide(CLI::App& verb, bool& wide);
 // Which run, where its merged form lies, and with what it is merged.
 void add_data(CLI::App& verb, DataChoice& data);
 void add_job(CLI::App& verb, DataChoice& data);
-void add_span(CLI::App& verb, std::optional<std::uint64_t>& from,
-              std::optional<std::uint64_t>& to);
+void add_job(CLI::App& verb, std::string& job, const std::string& help);
+void add_span(CLI::App& verb, std::optional<std::uint64_t>& from, std::optional<std::uint64_t>& to);
 void add_filter(CLI::App& verb, FilterSpec& filter);
 
 }  // namespace uctrace::cli

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "event-log/reader/trimmed.hpp"
+
 namespace uctrace::serving {
 namespace {
 
@@ -36,13 +38,6 @@ bool equals_but_case(std::string_view a, std::string_view b) {
     if (lower(a[i]) != lower(b[i])) return false;
   }
   return true;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 // No text of HTTP has them: another protocol speaks, as TLS.

@@ -250,6 +250,12 @@ std::vector<std::int32_t> CountedCommunicator::members() const {
   return ranks;
 }
 
+std::vector<std::int32_t> CountedCommunicator::others(std::int32_t rank) const {
+  std::vector<std::int32_t> ranks = members();
+  if (!inter) std::erase(ranks, rank);
+  return ranks;
+}
+
 std::string CounterSnapshot::host() const { return plain_text(text_in(page.host)); }
 
 std::string CounterSnapshot::job() const { return plain_text(text_in(page.job)); }

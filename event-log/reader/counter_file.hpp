@@ -43,6 +43,8 @@ struct CountedCommunicator {
 
   // Ranks in MPI_COMM_WORLD, in order; empty where they are not known.
   std::vector<std::int32_t> members() const;
+  // Whom a member sends to where each other one gets something.
+  std::vector<std::int32_t> others(std::int32_t rank) const;
 };
 
 // One process at one moment. Texts are plain (plain_text.hpp), whatever the file holds.

@@ -1,28 +1,10 @@
 #include "event-log/reader/counter_matrix.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 
 namespace uctrace::log {
 namespace {
-
-std::optional<CounterClass> class_of(CounterKind kind) {
-  switch (kind) {
-    case CounterKind::external:
-      return CounterClass::external;
-    case CounterKind::internal:
-      return CounterClass::internal;
-    case CounterKind::one_sided_sent:
-      return CounterClass::one_sided_sent;
-    case CounterKind::one_sided_received:
-      return CounterClass::one_sided_received;
-    case CounterKind::collective:
-    case CounterKind::collective_each:
-      return CounterClass::collective;
-    default:
-      return std::nullopt;
-  }
-}
 
 class Builder {
  public:
@@ -67,8 +49,7 @@ class Builder {
       matrix_.unknown[class_number] += total;
       return;
     }
-    for (const std::int32_t member : comm->second.members()) {
-      if (member == process.rank() && !comm->second.inter) continue;
+    for (const std::int32_t member : comm->second.others(process.rank())) {
       matrix_.cells[class_number][{process.rank(), member}].total += total;
     }
   }
@@ -79,6 +60,24 @@ class Builder {
 };
 
 }  // namespace
+
+std::optional<CounterClass> class_of(CounterKind kind) {
+  switch (kind) {
+    case CounterKind::external:
+      return CounterClass::external;
+    case CounterKind::internal:
+      return CounterClass::internal;
+    case CounterKind::one_sided_sent:
+      return CounterClass::one_sided_sent;
+    case CounterKind::one_sided_received:
+      return CounterClass::one_sided_received;
+    case CounterKind::collective:
+    case CounterKind::collective_each:
+      return CounterClass::collective;
+    default:
+      return std::nullopt;
+  }
+}
 
 std::string_view name_of(CounterClass which) {
   static constexpr std::string_view kNames[] = {"external", "internal", "one-sided-sent",

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ enum class CounterClass : std::uint8_t {
   collective,
 };
 inline constexpr std::size_t kCounterClasses = 5;
+// Of rows about a peer, or about each member of a communicator; nothing of others.
+std::optional<CounterClass> class_of(CounterKind kind);
 std::string_view name_of(CounterClass which);  // "external", "one-sided-sent", ...
 
 using RankPair = std::pair<std::int32_t, std::int32_t>;  // who counted, and the peer

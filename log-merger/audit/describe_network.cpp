@@ -53,13 +53,14 @@ std::string in_words(const std::string& remark) {
 
 Json network_json(const Job& job, const Found& found) {
   Json hosts = Json::array();
-  for (const auto& [name, host] : host_readings(job)) {
+  const Hosts names(job);
+  for (const auto& [key, host] : host_readings(job, names)) {
     const std::string why = why_unread(host);
     Json remarks = Json::array();
     for (const std::string& remark : host.remarks()) {
       if (std::string words = in_words(remark); !words.empty()) remarks.push_back(words);
     }
-    hosts.push_back({{"host", name},
+    hosts.push_back({{"host", names.label(key)},
                      {"read", why.empty()},
                      {"why", why.empty() ? Json(nullptr) : Json(why)},
                      {"remarks", remarks}});

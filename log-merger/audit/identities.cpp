@@ -75,8 +75,16 @@ class Checker {
     add("memory", "memory stored with operations = in their records", counted_.memory_words,
         found_.memory_words, log::Layer::gpu);
     add_memory_calls();
+    add_network("network_sent",
+                "bytes proven to have left a machine = those of them that its ports counted",
+                found_.ports.sent);
+    add_network("network_received",
+                "bytes proven to have come to a machine = those of them that its ports counted",
+                found_.ports.received);
     if (partly_recorded_) {
       add_kinds();
+    } else {
+      add_counted_transports();
     }
   }
 
@@ -267,6 +275,33 @@ class Checker {
           "{} delivered message(s) are not covered exactly by their transfers: their paths are not "
           "complete",
           found_.messages_not_covered));
+    }
+  }
+
+  // What passed a port for certain, and what of it the port counted, as far as that goes. A run on
+  // one machine has no such bytes.
+  void add_network(const char* name, const char* statement, const PortCheck& check) {
+    if (!check.any()) return;
+    const bool equal = check.passed == check.covered;
+    job_.run.identities.push_back({name, scope(), statement, check.passed, check.covered,
+                                   verdict(equal, check.unclear && !check.violated)});
+  }
+
+  // Counters go on where no events are recorded: then there is nothing to compare.
+  void add_counted_transports() {
+    const CountedTransports& both = found_.counted_transports;
+    if (!both.any || counted_.uct_posted_ok == 0) return;  // counters alone: logs count nothing
+    const bool cut = both.unclear || overwritten_ != 0 || layer_off(log::Layer::uct);
+    job_.run.identities.push_back(
+        {"counted_transports", "job",
+         "operations in the counters = recorded, by process, transport and operation, and so their "
+         "bytes",
+         both.counted, both.recorded, verdict(both.differing == 0, cut)});
+    if (both.differing != 0 && !cut && complete_) {
+      job_.run.notes.push_back(
+          fmt::format("counters and records differ in {} operation(s) of a process and transport: "
+                      "`uctrace counters --by transports` and `report` show them",
+                      both.differing));
     }
   }
 

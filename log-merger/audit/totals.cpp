@@ -7,6 +7,7 @@
 
 #include "log-merger/attribute/payload.hpp"
 #include "log-merger/attribute/protocol.hpp"
+#include "log-merger/audit/delivered.hpp"
 #include "log-merger/model/faults.hpp"
 #include "log-merger/rails/rails.hpp"
 
@@ -171,16 +172,6 @@ void count_end(const UcpOp& op, EndTotals& totals) {
   }
 }
 
-// Delivered whole and matched: what the payload identity is about.
-bool delivered(const Job& job, const Message& message, const UcpOp& send) {
-  if (send.is_one_sided()) {
-    return send.match == Match::exact && message.t_end_ns >= 0 &&
-           job.run.texts[message.status] == "UCS_OK";
-  }
-  return send.partner != kNone && job.ucp[send.partner].end_status == 0 &&
-         message.match != Match::unmatched && message.match != Match::outside_window;
-}
-
 // All that moved it was recorded.
 bool recorded_whole(const Job& job, const Message& message) {
   for (const std::int32_t process : {message.src_process, message.dst_process}) {
@@ -227,9 +218,8 @@ PayloadTotals payload_of(const Job& job, const Found& found, RowSpan rows) {
 void count_payload(const Job& job, Found& found) {
   const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
   std::vector<PayloadTotals> totals(spans.size());
-  job.workers.each(spans.size(), [&](std::size_t i) {
-    totals[i] = payload_of(job, found, spans[i]);
-  });
+  job.workers.each(spans.size(),
+                   [&](std::size_t i) { totals[i] = payload_of(job, found, spans[i]); });
   for (const PayloadTotals& of_process : totals) {
     found.delivered_bytes += of_process.delivered;
     found.covered_bytes += of_process.covered;
@@ -309,13 +299,12 @@ Found count_found(const Job& job) {
                       found.arrivals + found.ucp_operations + job.ucp_completions +
                       found.mpi_calls + job.mpi_request_records + found.memory_calls;
   found.network_cards = find_rails(job);
-  // Two that fill different parts of what is found.
-  job.workers.each(2, [&](std::size_t part) {
-    if (part == 0) {
-      count_transfers(job, found);
-    } else {
-      count_operations(job, found);
-    }
+  // They fill different parts of what is found.
+  job.workers.each(4, [&](std::size_t part) {
+    if (part == 0) count_transfers(job, found);
+    if (part == 1) count_operations(job, found);
+    if (part == 2) found.ports = check_ports(job);
+    if (part == 3) found.counted_transports = compare_counted_transports(job);
   });
   count_payload(job, found);
   return found;

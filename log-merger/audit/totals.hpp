@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "event-log/format/file_layout.hpp"
+#include "log-merger/audit/counted_transports.hpp"
+#include "log-merger/audit/port_totals.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/model/drop_words.hpp"
 #include "log-merger/model/network_cards.hpp"
@@ -67,8 +69,11 @@ struct Found {
   LinkTotals with_payload;         // the part of uct_ucp that carries data
   std::uint64_t memory_words = 0;  // stored with operations: where they lie
   // Calls that make memory known to others; deregistrations, and those of a known registration.
-  std::uint64_t memory_calls = 0, registered_bytes = 0, deregistrations = 0, ended_registrations = 0;
+  std::uint64_t memory_calls = 0, registered_bytes = 0, deregistrations = 0,
+                ended_registrations = 0;
   std::vector<NetworkCard> network_cards;
+  PortChecks ports;
+  CountedTransports counted_transports;
   std::uint64_t delivered_bytes = 0, covered_bytes = 0, messages_not_covered = 0;
 };
 Found count_found(const Job& job);

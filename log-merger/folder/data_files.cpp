@@ -18,7 +18,7 @@ bool has_suffix(std::string_view name, std::string_view suffix, std::string_view
   return name.size() > suffix.size() && name.ends_with(suffix);
 }
 
-// No run is made of it.
+// No run is made of it: an identity compares it with the run.
 bool is_counter_file(std::string_view name) { return has_suffix(name, log::kCounterSuffix); }
 
 bool is_whole(std::string_view name) {

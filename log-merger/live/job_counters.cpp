@@ -45,9 +45,9 @@ bool may_be_named(const CounterSnapshot& process, std::uint64_t subject) {
   return peer == process.peers.end() || peer->second != 0;
 }
 
-CounterClass class_of(CounterKind kind) {
-  if (kind == CounterKind::collective_each) return CounterClass::collective;
-  return static_cast<CounterClass>(static_cast<unsigned>(kind) - 1);
+// Of what has one.
+CounterClass class_of_key(CounterKey key) {
+  return log::class_of(log::kind_of(key)).value_or(CounterClass::external);
 }
 
 }  // namespace
@@ -93,7 +93,6 @@ void JobCounters::take_states(const Reading& reading) {
     ++states_[static_cast<std::size_t>(process.state)];
     lagging_ += process.is_copy;
   }
-  unread_ = reading.unread.size();
   for (const CounterSnapshot& snapshot : reading.now) {
     const std::uint64_t started = snapshot.page.started_realtime_ns;
     if (started != 0 && (started_ == 0 || started < started_)) started_ = started;
@@ -113,7 +112,7 @@ void JobCounters::take_process(const Source& from, Process& known) {
     }
     if (has_sizes(log::kind_of(key))) {
       const CounterTotal read = difference(row.read, before);
-      CountedSizes& sizes = sums_.sizes[class_of(log::kind_of(key))];
+      CountedSizes& sizes = sums_.sizes[class_of_key(key)];
       sizes.bins[log::bin_of(key)] += read.messages;
       sizes.total += read;
     }
@@ -166,7 +165,7 @@ bool JobCounters::tell(const Source& from, CounterKey key, const CounterTotal& c
 }
 
 bool JobCounters::wait(CounterKey key, const CounterTotal& came) {
-  waiting_[static_cast<std::size_t>(class_of(log::kind_of(key)))] += came;
+  waiting_[static_cast<std::size_t>(class_of_key(key))] += came;
   return false;
 }
 
@@ -176,7 +175,7 @@ bool JobCounters::tell_pair(const Source& from, CounterKey key, const CounterTot
   const std::int32_t rank = from.snapshot.rank();
   const bool may_get_rank = rank < 0 || (!peer && may_be_named(from.snapshot, subject));
   if (may_get_rank && may_have_ranks(from.snapshot) && !from.is_final) return wait(key, came);
-  sums_.pairs.add({.which = class_of(log::kind_of(key)),
+  sums_.pairs.add({.which = class_of_key(key),
                    .rank = rank_or_nobody(rank),
                    .peer = rank_or_nobody(peer.value_or(CountedPair::kNobody))},
                   came);
@@ -196,8 +195,7 @@ bool JobCounters::tell_each(const Source& from, CounterKey key, const CounterTot
     sums_.pairs.add(pair, came);
     return true;
   }
-  for (const std::int32_t member : comm->second.members()) {
-    if (member == rank && !comm->second.inter) continue;
+  for (const std::int32_t member : comm->second.others(rank)) {
     pair.peer = rank_or_nobody(member);
     sums_.pairs.add(pair, came);
   }

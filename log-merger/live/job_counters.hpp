@@ -2,7 +2,7 @@
 // takes differences, as Prometheus does.
 //
 //   JobCounters counters(10'000);
-//   counters.take(job.reading());     // after each LiveJob::read()
+//   counters.take(*folder.jobs().front());     // after each LiveFolder::read()
 //
 // What each process counted since its reading before (modulo 2^64) is added to the sums of the
 // labels that it has now. So a name that comes later takes nothing away from a sum. What has no
@@ -14,6 +14,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -21,7 +22,7 @@
 
 #include "event-log/reader/counter_matrix.hpp"
 #include "log-merger/live/limited_series.hpp"
-#include "log-merger/live/live_job.hpp"
+#include "log-merger/live/live_folder.hpp"
 
 namespace uctrace::live {
 
@@ -73,11 +74,8 @@ class JobCounters {
     return states_[static_cast<std::size_t>(state)];
   }
   std::size_t lagging() const { return lagging_; }  // processes whose file is a copy
-  std::size_t unread() const { return unread_; }    // files
 
  private:
-  static constexpr std::size_t kStates = static_cast<std::size_t>(ProcessState::unseen) + 1;
-
   struct Sums {
     explicit Sums(std::size_t most);
     LimitedSeries<CountedPair> pairs;
@@ -116,8 +114,8 @@ class JobCounters {
   std::unordered_map<std::uint64_t, Process> processes_;  // by LiveProcess::number
   Sums sums_;
   ByClass waiting_{};
-  std::array<std::size_t, kStates> states_{};
-  std::size_t lagging_ = 0, unread_ = 0;
+  std::array<std::size_t, std::size(kProcessStates)> states_{};
+  std::size_t lagging_ = 0;
 };
 
 }  // namespace uctrace::live

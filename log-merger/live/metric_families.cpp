@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -175,9 +177,7 @@ class Builder {
     MetricFamily& family = add_family(
         MetricType::gauge,
         {.name = "uctrace_processes", .help = "Processes of the job by what is seen of them."});
-    for (const ProcessState state :
-         {ProcessState::counting, ProcessState::ended, ProcessState::replaced, ProcessState::killed,
-          ProcessState::silent, ProcessState::unseen}) {
+    for (const ProcessState state : kProcessStates) {
       family.samples.push_back(
           {labels({{"state", std::string(name_of(state))}}), counters_.processes_in(state)});
     }
@@ -214,15 +214,31 @@ class Builder {
 
 }  // namespace
 
-std::vector<MetricFamily> metric_families(const JobCounters& counters) {
-  Families families;
-  if (counters.has_job()) families = Builder(counters).build();
-  families.push_back({.name = "uctrace_unread_files",
-                      .type = MetricType::gauge,
-                      .unit = {},
-                      .help = "Counter files that cannot be read now.",
-                      .samples = {{.labels = {}, .value = counters.unread()}}});
-  return families;
+// A family is told once, with the samples of all jobs.
+std::vector<MetricFamily> metric_families(const std::vector<const JobCounters*>& jobs) {
+  Families all;
+  std::map<std::string, std::size_t> place_of;  // by name
+  for (const JobCounters* job : jobs) {
+    for (MetricFamily& family : Builder(*job).build()) {
+      const auto [place, is_new] = place_of.try_emplace(family.name, all.size());
+      if (is_new) {
+        all.push_back(std::move(family));
+        continue;
+      }
+      std::vector<MetricSample>& samples = all[place->second].samples;
+      samples.insert(samples.end(), std::make_move_iterator(family.samples.begin()),
+                     std::make_move_iterator(family.samples.end()));
+    }
+  }
+  return all;
+}
+
+MetricFamily unread_files_family(std::size_t files) {
+  return {.name = "uctrace_unread_files",
+          .type = MetricType::gauge,
+          .unit = {},
+          .help = "Counter files that cannot be read now.",
+          .samples = {{.labels = {}, .value = files}}};
 }
 
 MetricFamily build_info_family(const std::string& version) {

@@ -1,4 +1,4 @@
-// The counters of a job as metrics: their names, labels and meanings (docs/serve.md).
+// The counters of jobs as metrics: their names, labels and meanings (docs/serve.md).
 #pragma once
 
 #include <string>
@@ -9,8 +9,11 @@
 
 namespace uctrace::live {
 
-// Of no job yet: how many files cannot be read, and nothing else.
-std::vector<MetricFamily> metric_families(const JobCounters& counters);
+// Of each job by itself, in the order of the list.
+std::vector<MetricFamily> metric_families(const std::vector<const JobCounters*>& jobs);
+
+// How many counter files of the folder cannot be read.
+MetricFamily unread_files_family(std::size_t files);
 
 // Which uctrace answers.
 MetricFamily build_info_family(const std::string& version);

@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "event-log/reader/trimmed.hpp"
 #include "log-merger/live/metric_text.hpp"
 
 namespace uctrace::live {
 namespace {
 
 constexpr int kWhole = 1000;  // qualities are thousandths
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // What stands in front of `separator`, which `text` loses, too.
 std::string_view next_part(std::string_view& text, char separator) {

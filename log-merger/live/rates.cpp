@@ -45,16 +45,19 @@ double rate(std::uint64_t now, std::uint64_t before, double seconds) {
   return seconds > 0 ? std::round(static_cast<double>(now - before) / seconds * 10) / 10 : 0;
 }
 
-// The greatest first: bytes, then messages, then what was sent so far.
-void sort_rows(Table& table) {
+// The greatest first: of the column asked for, then bytes, messages, and what was sent so far.
+void sort_rows(Table& table, SortBy sort) {
   const std::size_t first = table.columns.size() - 4;
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-    const auto order = [&](const std::vector<Cell>& row) {
-      return std::tuple(std::get<double>(row[first + 1]), std::get<double>(row[first]),
-                        number_in(row[first + 3]), number_in(row[first + 2]));
-    };
-    return order(a) > order(b);
-  });
+  const auto order = [&](const std::vector<Cell>& row) {
+    const double rates[] = {std::get<double>(row[first + 1]), std::get<double>(row[first])};
+    const std::uint64_t totals[] = {number_in(row[first + 3]), number_in(row[first + 2])};
+    const bool by_rate = sort == SortBy::bytes_per_s || sort == SortBy::messages_per_s;
+    const bool by_bytes = sort == SortBy::bytes_per_s || sort == SortBy::bytes;
+    return std::tuple(by_rate ? rates[!by_bytes] : 0, by_rate ? 0 : totals[!by_bytes], rates[0],
+                      rates[1], totals[0], totals[1]);
+  };
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [&](const auto& a, const auto& b) { return order(a) > order(b); });
 }
 
 void insert_rate_columns(Table& table) {
@@ -91,8 +94,7 @@ Table processes_table(const Reading& reading) {
     const CounterSnapshot& snapshot = reading.now[i];
     const LiveProcess& process = reading.processes[i];
     const CounterTotal now = handed_to_uct(snapshot.rows);
-    const CounterTotal before =
-        process.base == Base::same ? now : handed_to_uct(process.before);
+    const CounterTotal before = process.base == Base::same ? now : handed_to_uct(process.before);
     table.rows.push_back(
         {snapshot.rank() < 0 ? Cell() : Cell(static_cast<std::uint64_t>(snapshot.rank())),
          Cell(snapshot.host()), Cell(std::uint64_t{snapshot.page.pid}),
@@ -106,8 +108,17 @@ Table processes_table(const Reading& reading) {
 
 }  // namespace
 
-Table rates_table(const Reading& reading, CountersBy by) {
-  if (by == CountersBy::processes) return processes_table(reading);
+std::string_view name_of(SortBy sort) {
+  static constexpr std::string_view kNames[] = {"bytes/s", "messages/s", "bytes", "messages"};
+  return kNames[static_cast<std::size_t>(sort)];
+}
+
+Table rates_table(const Reading& reading, CountersBy by, std::optional<SortBy> sort) {
+  if (by == CountersBy::processes) {
+    Table processes = processes_table(reading);
+    if (sort) sort_rows(processes, *sort);
+    return processes;
+  }
   Table table = counters_table(reading.now, by);
   Flows flows;
   add(flows, table, &Flow::now);
@@ -122,7 +133,7 @@ Table rates_table(const Reading& reading, CountersBy by) {
     row.emplace_back(flow.now.bytes);
     table.rows.push_back(std::move(row));
   }
-  sort_rows(table);
+  sort_rows(table, sort.value_or(SortBy::bytes_per_s));
   return table;
 }
 

@@ -27,6 +27,8 @@ constexpr CardNumber kNumbers[] = {
     {"received_payload_bytes", &NetworkCard::received_payload_bytes},
     {"inside_operations", &NetworkCard::inside_operations},
     {"inside_bytes", &NetworkCard::inside_bytes},
+    {"unknown_operations", &NetworkCard::unknown_operations},
+    {"unknown_bytes", &NetworkCard::unknown_bytes},
 };
 
 template <typename Enum>

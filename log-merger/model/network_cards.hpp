@@ -46,6 +46,8 @@ struct NetworkCard {
   std::uint64_t received_operations = 0, received_bytes = 0, received_payload_bytes = 0;
   // Between processes of the host: the kernel and most cards turn these round before the port.
   std::uint64_t inside_operations = 0, inside_bytes = 0;
+  // With a peer that is not known: inside, or to another host.
+  std::uint64_t unknown_operations = 0, unknown_bytes = 0;
 
   bool operator==(const NetworkCard&) const = default;
 };

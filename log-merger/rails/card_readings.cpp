@@ -4,8 +4,6 @@
 #include <charconv>
 #include <sstream>
 
-#include "event-log/reader/plain_text.hpp"
-
 namespace uctrace::merge {
 namespace {
 
@@ -122,18 +120,13 @@ NetworkCard HostReadings::counted(const Card& card) const {
   return row;
 }
 
-std::map<std::string, HostReadings> host_readings(const Job& job) {
-  std::map<std::string, HostReadings> hosts;
-  for (const ProcessLog& log : job.logs) {
-    HostReadings& host = hosts[plain_text(log.file.host())];
-    log.file.for_each_record(
-        log::Stream::definitions, [&](std::uint16_t, const log::TextView& view) {
-          if (view.kind() != log::TextKind::network_card) return;
-          host.add({(view.r.id & 1) != 0, view.r.id >> 1, log.clock.job_ns(view.r.tick),
-                    plain_text(std::string(view.text))});
-        });
-  }
-  return hosts;
+std::map<Host, HostReadings> host_readings(const Job& job, const Hosts& hosts) {
+  std::map<Host, HostReadings> readings;
+  for (const ProcessIndex process : job.logs.indexes()) readings[hosts.of(process)];
+  each_network_text(job, [&](ProcessIndex process, const NetworkText& text) {
+    readings[hosts.of(process)].add(text);
+  });
+  return readings;
 }
 
 }  // namespace uctrace::merge

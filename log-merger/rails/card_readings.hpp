@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "event-log/reader/plain_text.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/model/network_cards.hpp"
+#include "log-merger/rails/hosts.hpp"
 
 namespace uctrace::merge {
 
@@ -67,7 +69,22 @@ class HostReadings {
   std::vector<std::string> remarks_;
 };
 
-// By the name of the host.
-std::map<std::string, HostReadings> host_readings(const Job& job);
+// What the processes of each host read; also of a host of which none read anything.
+std::map<Host, HostReadings> host_readings(const Job& job, const Hosts& hosts);
+
+// Calls visit(process, text) for each text on network cards in the logs.
+template <typename Visit>
+void each_network_text(const Job& job, Visit visit) {
+  for (const ProcessIndex process : job.logs.indexes()) {
+    const ProcessLog& log = job.logs[process];
+    log.file.for_each_record(
+        log::Stream::definitions, [&](std::uint16_t, const log::TextView& view) {
+          if (view.kind() != log::TextKind::network_card) return;
+          visit(process,
+                NetworkText{(view.r.id & 1) != 0, view.r.id >> 1, log.clock.job_ns(view.r.tick),
+                            plain_text(std::string(view.text))});
+        });
+  }
+}
 
 }  // namespace uctrace::merge

@@ -2,58 +2,56 @@
 
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
+#include <vector>
 
-#include "event-log/reader/plain_text.hpp"
 #include "log-merger/attribute/payload.hpp"
 #include "log-merger/rails/card_readings.hpp"
 
 namespace uctrace::merge {
+
+bool brings_data(const UctOp& op) {
+  return op.fetches() || op.op == log::UctOp::atomic32_fetch || op.op == log::UctOp::atomic64_fetch;
+}
+
 namespace {
 
 class Rails {
  public:
-  explicit Rails(const Job& job) : job_(job), run_(job.run) {
-    for (const ProcessLog& log : job.logs) hosts_.push_back(plain_text(log.file.host()));
-    ways_.resize(hosts_.size());
-  }
+  explicit Rails(const Job& job) : job_(job), run_(job.run), hosts_(job), ways_(job.logs.size()) {}
 
   std::vector<NetworkCard> find() {
-    for (const auto& [host, readings] : host_readings(job_)) {
+    for (const auto& [host, readings] : host_readings(job_, hosts_)) {
       for (const auto& [device, card] : readings.cards()) cards_[{host, device}] = card;
     }
-    for (std::size_t i = 0; i < hosts_.size(); ++i) add_opened(i);
+    for (const ProcessIndex process : job_.logs.indexes()) add_opened(process);
     for (const UctOp& op : job_.uct) add(op);
     std::vector<NetworkCard> rows;
     for (auto& [key, card] : cards_) {
-      std::tie(card.host, card.device) = key;
+      card.host = hosts_.label(key.first);
+      card.device = key.second;
       rows.push_back(card);
     }
     return rows;
   }
 
  private:
+  // Where the other end of an operation is.
+  enum class Other : std::uint8_t { unknown, inside, outside };
   // What an endpoint's operations go over; nullptr: by no card, or one that is not known.
   struct Way {
-    bool known = false, inside = false;
+    bool known = false;
+    Other where = Other::unknown;
     NetworkCard *own = nullptr, *other = nullptr;
   };
 
-  NetworkCard& card(const std::string& host, TextId device) {
-    return cards_[{host, run_.texts[device]}];
-  }
+  NetworkCard& card(const Host& host, TextId device) { return cards_[{host, run_.texts[device]}]; }
 
-  void add_opened(std::size_t process) {
-    for (const Interface& interface : job_.logs[ProcessIndex(process)].interfaces) {
+  void add_opened(ProcessIndex process) {
+    for (const Interface& interface : job_.logs[process].interfaces) {
       if (interface.device_type != log::DeviceType::network) continue;
-      card(hosts_[process], interface.device).opened = true;
+      card(hosts_.of(process), interface.device).opened = true;
     }
-  }
-
-  static bool is_fetch(const UctOp& op) {
-    return op.fetches() || op.op == log::UctOp::atomic32_fetch ||
-           op.op == log::UctOp::atomic64_fetch;
   }
 
   // By the interface alone where the endpoint is not known.
@@ -63,14 +61,14 @@ class Rails {
     const ProcessLog& log = job_.logs[op.process];
     const Interface* interface = log.interface(op.interface);
     if (interface == nullptr || interface->device_type != log::DeviceType::network) return way;
-    const std::string& host = hosts_[op.process.place()];
+    const Host& host = hosts_.of(op.process);
     way.own = &card(host, interface->device);
     if (op.endpoint_row == kNone) return way;
     const Endpoint& endpoint = log.endpoints[op.endpoint_row];
     if (endpoint.peer_process == kNone) return way;
-    const std::string& other = hosts_[endpoint.peer_process.place()];
-    way.inside = other == host;
-    if (!way.inside && endpoint.remote_device != kNoText) {
+    const Host& other = hosts_.of(endpoint.peer_process);
+    way.where = other == host ? Other::inside : Other::outside;
+    if (way.where == Other::outside && endpoint.remote_device != kNoText) {
       way.other = &card(other, endpoint.remote_device);
     }
     return way;
@@ -90,13 +88,14 @@ class Rails {
     if (op.failed() || op.staging || op.bytes == 0) return;
     const Way way = op.endpoint_row == kNone ? way_of(op) : way_of_endpoint(op);
     if (way.own == nullptr) return;
-    if (way.inside) {
-      ++way.own->inside_operations;
-      way.own->inside_bytes += op.bytes;
+    if (way.where != Other::outside) {
+      const bool inside = way.where == Other::inside;
+      ++(inside ? way.own->inside_operations : way.own->unknown_operations);
+      (inside ? way.own->inside_bytes : way.own->unknown_bytes) += op.bytes;
       return;
     }
-    add_outside(*way.own, !is_fetch(op), op);
-    if (way.other != nullptr) add_outside(*way.other, is_fetch(op), op);
+    add_outside(*way.own, !brings_data(op), op);
+    if (way.other != nullptr) add_outside(*way.other, brings_data(op), op);
   }
 
   static void add_outside(NetworkCard& card, bool sends, const UctOp& op) {
@@ -107,9 +106,9 @@ class Rails {
 
   const Job& job_;
   const Run& run_;
-  std::vector<std::string> hosts_;                                    // by process
-  std::vector<std::vector<Way>> ways_;                                // by process and endpoint
-  std::map<std::pair<std::string, std::string>, NetworkCard> cards_;  // by host and device
+  const Hosts hosts_;
+  std::vector<std::vector<Way>> ways_;                         // by process and endpoint
+  std::map<std::pair<Host, std::string>, NetworkCard> cards_;  // by host and device
 };
 
 }  // namespace

@@ -12,4 +12,7 @@ namespace uctrace::merge {
 // operations.
 std::vector<NetworkCard> find_rails(const Job& job);
 
+// Its data comes from the other end: else it goes there.
+bool brings_data(const UctOp& op);
+
 }  // namespace uctrace::merge

@@ -95,7 +95,8 @@ std::vector<NetworkCard> network_cards_of(const Run& run) {
 
 bool leaves_hosts(const std::vector<NetworkCard>& cards) {
   return std::any_of(cards.begin(), cards.end(), [](const auto& card) {
-    return card.sent_operations != 0 || card.received_operations != 0;
+    return card.sent_operations != 0 || card.received_operations != 0 ||
+           card.unknown_operations != 0;
   });
 }
 
@@ -121,6 +122,8 @@ Table rails_table(const std::vector<NetworkCard>& cards) {
                           {"received_payload_bytes", "payload in", Unit::bytes},
                           {"inside_operations", "operations inside", Unit::count},
                           {"inside_bytes", "inside", Unit::bytes},
+                          {"unknown_operations", "operations, peer unknown", Unit::count},
+                          {"unknown_bytes", "peer unknown", Unit::bytes},
                           {"share_percent", "share", Unit::percent},
                           {"from_even_percent", "from even", Unit::percent}},
               .rows = {}};
@@ -145,6 +148,8 @@ Table rails_table(const std::vector<NetworkCard>& cards) {
                           card.received_payload_bytes,
                           card.inside_operations,
                           card.inside_bytes,
+                          card.unknown_operations,
+                          card.unknown_bytes,
                           shares.percent(card),
                           shares.from_even(card)});
   }
@@ -192,6 +197,11 @@ std::vector<std::string> rail_remarks(const std::vector<NetworkCard>& cards) {
     if (card.inside_bytes != 0) {
       remarks.push_back(fmt::format("{}: {} more went between processes of the host, past the port",
                                     name, format_bytes(card.inside_bytes)));
+    }
+    if (card.unknown_bytes != 0) {
+      remarks.push_back(fmt::format(
+          "{}: {} more went to peers that are not known: inside the host, or to another one", name,
+          format_bytes(card.unknown_bytes)));
     }
     if (!is_counted(card.counted)) continue;
     const auto beyond = [](std::uint64_t recorded, std::uint64_t counted) {

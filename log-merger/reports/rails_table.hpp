@@ -14,7 +14,7 @@ namespace uctrace {
 // As the run keeps them.
 std::vector<NetworkCard> network_cards_of(const Run& run);
 
-// Whether anything recorded left a host.
+// Whether anything recorded left a host, or may have.
 bool leaves_hosts(const std::vector<NetworkCard>& cards);
 
 Table rails_table(const std::vector<NetworkCard>& cards);

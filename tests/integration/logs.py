@@ -28,7 +28,8 @@ CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64
 EVENTS, DEFINITIONS = 1, 2
 UCT_OPERATION, UCT_COMPLETION, UCT_ARRIVAL, UCP_OPERATION = 1, 2, 3, 4
-UCT_PENDING, MEMORY_CALL, UCT_INTERFACE = 8, 11, 33
+UCT_PENDING, MEMORY_CALL, TEXT, UCT_INTERFACE = 8, 11, 32, 33
+NETWORK_CARD = 16  # kind of a text
 ACTIVE_MESSAGES = range(23, 27)  # AM ids of what the program sends
 
 
@@ -147,6 +148,13 @@ class Log:
             am_id, words = struct.unpack_from("=BB", self.bytes, offset + 28)
             if am_id in ACTIVE_MESSAGES:
                 yield am_id, struct.unpack_from(f"={words}Q", self.bytes, offset + 32)
+
+    def network_texts(self):
+        """(offset, whether it is of the end, text) of what was read of network cards."""
+        for offset, kind, size in self.records(TEXT, DEFINITIONS):
+            if kind & 0xFF == NETWORK_CARD:
+                text = self.bytes[offset + 24 : offset + 24 + size].decode()
+                yield offset + 24, bool(self.u64(offset + 16) & 1), text
 
     def save(self):
         self.path.write_bytes(self.bytes)

@@ -4,6 +4,7 @@ Open MPI's monitoring; of a job that runs, and of one that was killed."""
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 from collections import Counter
@@ -13,9 +14,11 @@ from checks import check_complete
 from counter_files import CLASSES, by_pair, counters, read_prof
 from harness import PROGRAMS, TOOL, Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_until
 from mpi_jobs import MPIS
-from recordings import record, record_command, record_well
+from recordings import Recording, record, record_command, record_well
+from red_identities import IDENTITY_VIOLATED, names_with
 
 SENDS = {f"MPI_{name}" for name in ("Send", "Isend", "Sendrecv", "Start", "Startall")}
+IDENTITY = "counted_transports"
 UCP_SENDS = re.compile(r"ucp_(tag_send|am_send|stream_send)|^(tag_send|am_send|stream_send)")
 
 
@@ -146,6 +149,7 @@ def everything(mpi):
         check_whole(found, mpi.ranks)
         check_truth(found, result.stdout)
         check_trace(mpi, found, recording)
+        check_identity(recording, folder)
         check_profiles(folder, recording.folder, found, mpi.ranks)
 
         result, recording = record_well(folder / "only", job, switches=["--counters", "--prof", folder / "end"])
@@ -156,8 +160,52 @@ def everything(mpi):
         check_equal(read_prof(folder / "end.0.prof")[0],
                     {k: v for k, v in by_pair(only, *CLASSES).items() if k[1] == 0}, "the profile at the end")
         check_equal(sum(recording.info["events"][layer] for layer in ("uct", "ucp", "mpi")), 0, "events")
+        check(IDENTITY not in {i["name"] for i in recording.info["identities"]}, "checked without a trace")
         plain = run_well(job)
         check_equal(sorted(plain.stdout.splitlines()), sorted(result.stdout.splitlines()), "the output")
+
+
+PAGE_BYTES, ROWS, OF_INTERFACE = 4096, 2, 10  # docs/counters.md
+
+
+def count_a_byte_more(counters_file):
+    """In the first row of an interface."""
+    data = bytearray(counters_file.read_bytes())
+    section = PAGE_BYTES
+    while section < len(data):
+        _, kind, size = struct.unpack_from("=IB3xQ", data, section)
+        for row in range(section + 64, section + size, 32) if kind == ROWS else ():
+            key, _, total = struct.unpack_from("=3Q", data, row)
+            if key >> 56 == OF_INTERFACE:
+                struct.pack_into("=Q", data, row + 16, total + 1)
+                counters_file.write_bytes(data)
+                return
+        section += size
+    check(False, f"no row of an interface in {counters_file}")
+
+
+def check_identity(good, folder):
+    """Counters that say something else than the records violate it; without some it cannot be told."""
+    def copy(name, change):
+        (folder / name).mkdir()
+        for path in good.folder.iterdir():
+            if path.suffix in (".ulog", ".counters"):
+                shutil.copy(path, folder / name)
+        for path in (folder / name).iterdir():
+            path.chmod(0o644)
+        change(sorted((folder / name).glob("*.counters")))
+        return Recording(folder / name)
+
+    check(IDENTITY in names_with(good, "holds"), "the identity of counters and trace is not checked")
+    red = copy("red", lambda files: count_a_byte_more(files[0]))
+    check_equal(names_with(red, "violated"), {IDENTITY}, "violated by a counter that is too high")
+    check_equal(red.ask("info").status, IDENTITY_VIOLATED, "exit status of info")
+    few = copy("few", lambda files: files[0].unlink())
+    check_equal(names_with(few, "incomplete"), {IDENTITY}, "incomplete without the counters of a process")
+    damaged = copy("damaged", lambda files: os.truncate(files[0], PAGE_BYTES + 64))
+    check_equal(names_with(damaged, "incomplete"), {IDENTITY}, "incomplete with counters that are cut short")
+    none = copy("none", lambda files: [file.unlink() for file in files])
+    check(IDENTITY not in {i["name"] for i in none.info["identities"]}, "checked without counters")
 
 
 def live(mpi):
@@ -186,6 +234,91 @@ def live(mpi):
         check_equal(result.status, 0, f"{result}")
         check_truth(while_it_ran, result.stdout)
         check_truth(counters(folder / "data"), result.stdout)
+
+
+AN_HOUR = 3600
+
+
+def profiles_are(folder, mpi, expected):
+    """Whether all profiles are there, and say this."""
+    pairs = {}
+    for rank in range(mpi.ranks):
+        path = folder / f"app.{rank}.prof"
+        if not path.exists():
+            return False
+        pairs |= read_prof(path)[0]
+    return pairs == expected
+
+
+def take_profiles(folder):
+    for path in folder.glob("app.*.prof"):
+        path.unlink()
+
+
+def flushed(mpi):
+    """Profiles that are written again: when a signal asks for it, and every N seconds; the last ones when the
+    job has ended."""
+    with scratch() as folder:
+        (folder / "out").mkdir()
+        prefix = folder / "out" / "app"
+        recorded = ["--counters", "--prof", prefix, "--prof-every", 1]
+        command = record_command(folder / "data", mpi.job("counted", "wait", folder), switches=recorded)
+        with started(command) as process:
+            wait_until(lambda: all_there(folder, mpi), "the ranks did not come so far", timeout=100)
+            now = by_pair(counters(folder / "data"), *CLASSES)
+            wait_until(lambda: profiles_are(folder / "out", mpi, now), "record --prof-every writes no profiles")
+            take_profiles(folder / "out")
+            wait_until(lambda: profiles_are(folder / "out", mpi, now), "record --prof-every writes them once only")
+            asked, every = folder / "asked", folder / "every"
+            for to in (asked, every):
+                to.mkdir()
+            with (started([TOOL, "counters", folder / "data", "--prof", asked / "app", "--every", AN_HOUR]) as by_signal,
+                  started([TOOL, "counters", folder / "data", "--prof", every / "app", "--every", 1]) as by_time):
+                for to in (asked, every):
+                    wait_until(lambda: profiles_are(to, mpi, now), f"no profiles in {to}")
+                    take_profiles(to)
+                wait_until(lambda: profiles_are(every, mpi, now), "counters --every writes them once only")
+                check(not list(asked.glob("*.prof")), "nobody asked for them")
+                by_signal.send_signal(signal.SIGUSR1)
+                wait_until(lambda: profiles_are(asked, mpi, now), "SIGUSR1 writes no profiles")
+                (folder / "go").write_text("")
+                check_equal(finish(process).status, 0, "the job")
+                by_signal.send_signal(signal.SIGUSR1)
+                for one in (by_signal, by_time):
+                    check_equal(finish(one).status, 0, "counters --every ends with the job")
+        last = by_pair(counters(folder / "data"), *CLASSES)
+        for to in (folder / "out", asked, every):
+            check(profiles_are(to, mpi, last), f"the last profiles in {to}")
+
+
+MONITORING = "--mca pml ucx,monitoring --mca pml_ucx_tls any --mca pml_ucx_devices any --mca pml_monitoring_enable 2" \
+             " --mca pml_monitoring_enable_output 3"
+
+
+def beside_open_mpi():
+    """Open MPI's own monitoring of the same run: the same matrices of point-to-point messages, and sizes."""
+    mpi = MPIS["ompi"]
+    for program in PATTERNS:
+        with scratch() as folder:
+            options = [*MONITORING.split(), "--mca", "pml_monitoring_filename", folder / "theirs"]
+            _, recording = record_well(folder / "data", mpi.job("patterns", program, options=options),
+                                       switches=["--counters"])
+            run_well([TOOL, "counters", recording.folder, "--prof", folder / "ours"])
+            messages = 0
+            for rank in range(mpi.ranks):
+                theirs, their_bins = read_prof(folder / f"theirs.{rank}.prof")
+                ours, our_bins = read_prof(folder / f"ours.{rank}.prof")
+                if not theirs:
+                    raise Skip("this Open MPI has no monitoring")
+                mine = {key: value for key, value in ours.items() if key[0] == "external"}
+                check_equal(mine, {key: value for key, value in theirs.items() if key[0] == "external"},
+                            f"{program}: messages of rank {rank}")
+                check_equal(our_bins, their_bins, f"{program}: sizes of rank {rank}")
+                messages += sum(count for count, _ in mine.values())
+            check(messages > 0, f"{program} sends nothing")
+
+
+PATTERNS = ("ring", "stencil", "all-to-all")
 
 
 def all_there(folder, mpi):
@@ -280,9 +413,11 @@ def scripts_of_open_mpi():
 def main(what, *parts):
     if what in MPIS:
         for part in parts or ("everything",):
-            {"everything": everything, "live": live, "killed": killed_at_once, "drained": killed_drained}[part](MPIS[what])
+            {"everything": everything, "live": live, "killed": killed_at_once, "drained": killed_drained,
+             "flushed": flushed}[part](MPIS[what])
     else:
-        {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi}[what]()
+        {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi,
+         "monitoring": beside_open_mpi}[what]()
 
 
 run_test(main)

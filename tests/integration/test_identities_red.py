@@ -1,8 +1,5 @@
 """Each accounting identity can go red: a log is changed so that just this one is violated."""
 
-import shutil
-from pathlib import Path
-
 from checks import results_of
 from harness import PROGRAMS, check, check_equal, run_test, scratch
 from logs import (
@@ -15,12 +12,10 @@ from logs import (
     UCP_OPERATION,
     UCT_INTERFACE,
     UCT_OPERATION,
-    Log,
 )
 from mpi_jobs import MPIS
-from recordings import Recording, record_well
-
-IDENTITY_VIOLATED = 1  # exit status of `info`
+from recordings import record_well
+from red_identities import IDENTITY_VIOLATED, changed_copy, names_with
 
 AM_BCOPY, INPROGRESS, HAS_ID = 9, 1, 1
 EAGER_ONLY = 2
@@ -142,23 +137,11 @@ CHANGES = {
 }
 
 
+# Those of the ports of network cards take several machines, those of counters take counters: see
+# test_network_counters.py and test_counters.py.
 # Of what the merger sums itself: no log can make them red, a wrong sum does (unit tests).
 OF_SUMS = {"profile_calls", "profile_time", "profile_bytes", "waits", "delays"}
 OF_LOGS = set(CHANGES)
-
-
-def changed_copy(good, folder, change):
-    """The logs with one of them changed: the first that has what is to be changed."""
-    folder.mkdir()
-    logs = [Log(Path(shutil.copy(log, folder))) for log in good.logs]
-    changed = next((log for log in logs if change(log)), None)
-    check(changed is not None, f"no log has anything for {change.__name__}")
-    changed.save()
-    return Recording(folder)
-
-
-def names_with(recording, result):
-    return {i["name"] for i in recording.info["identities"] if i["result"] == result}
 
 
 def each_identity_goes_red():

@@ -7,6 +7,7 @@ import json
 from harness import check, check_equal, run, run_test, run_well, scratch
 from mpi_jobs import MPIS
 from recordings import Recording, record_command
+from red_identities import IDENTITY_VIOLATED, changed_copy, names_with
 from two_host_jobs import open_mpi
 from two_hosts import CABLE, HOSTS, two_hosts
 
@@ -139,5 +140,57 @@ def cable_is_told():
             check(row["share_percent"] > 99, f"all goes by the cable: {row}")
 
 
-CASES = {"files": files_are_told, "unread": unread_is_said, "hosts": cable_is_told}
+COUNTED_SENT, COUNTED_RECEIVED = 2, 3  # words of what is read of a card
+
+
+def count_less(which):
+    """The cable's counter of one host, as if it had hardly risen until the end."""
+
+    def change(log):
+        texts = [(at, at_end, text.split(" ")) for at, at_end, text in log.network_texts()]
+        cable = {at_end: (at, words) for at, at_end, words in texts if words[1:2] == [CABLE]}
+        if len(cable) < 2:
+            return False
+        (_, first), (at, last) = cable[False], cable[True]
+        check(int(last[which]) > int(first[which]) + 1, f"the counter did not rise: {first}, {last}")
+        start = at + len(" ".join(last[:which])) + 1
+        less = str(int(first[which]) + 1).zfill(len(last[which]))
+        log.bytes[start : start + len(less)] = less.encode()
+        return True
+
+    return change
+
+
+def identities_go_red():
+    """What passed a port by proof is in its counter, or the identity is violated; it cannot be told
+    where not all cards were read."""
+    with scratch() as folder, two_hosts(folder / "rig", own_boot_ids=True) as rig:
+        run_well(rig.on_login(record_command(folder / "data", open_mpi(rig).job("large"))))
+        good = Recording(folder / "data")
+        results = {i["name"]: i for i in good.info["identities"]}
+        check_equal({i["result"] for i in results.values()}, {"holds"}, f"{results}")
+        rails = rails_of(good)
+        for name, way in (("network_sent", "sent"), ("network_received", "received")):
+            recorded = sum(rails[host, CABLE][f"{way}_bytes"] for host in HOSTS)
+            check(0.9 * recorded < results[name]["left"] <= recorded, f"{results[name]} of {recorded} B")
+        for name, which in (("network_sent", COUNTED_SENT), ("network_received", COUNTED_RECEIVED)):
+            red = changed_copy(good, folder / name, count_less(which))
+            check_equal(names_with(red, "violated"), {name}, f"violated by a counter that is too low: {name}")
+            check_equal(red.ask("info").status, IDENTITY_VIOLATED, f"exit status of info: {name}")
+            unread = changed_copy(good, folder / f"{name}_unread",
+                                  lambda log, which=which: count_less(which)(log) and lose_a_card(log))
+            check_equal(names_with(unread, "violated"), set(), "violated though a card was not read at the end")
+            check_equal(names_with(unread, "incomplete"), {name}, "what cannot be told")
+
+
+def lose_a_card(log):
+    """The reading of another card at the end is that of a card that came; its first reading stays."""
+    for at, at_end, text in log.network_texts():
+        if at_end and text.startswith("net eth0 "):
+            log.bytes[at + 4 : at + 8] = b"eth9"
+            return True
+    return False
+
+
+CASES = {"identities": identities_go_red, "files": files_are_told, "unread": unread_is_said, "hosts": cable_is_told}
 run_test(lambda case, *arguments: CASES[case](*arguments))

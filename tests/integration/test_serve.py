@@ -13,7 +13,7 @@ import urllib.parse
 import urllib.request
 
 from counter_files import counters
-from counting_jobs import RunningJob
+from counting_jobs import RunningJob, two_running
 from harness import (BUILD_ROOT, TOOL, Skip, check, check_equal, finish, run, run_test, scratch, started,
                      wait_until)
 from metrics import (CLASSIC, check_equal_counters, check_not_less, flows_of_counters, flows_of_scrape, read_metrics,
@@ -128,6 +128,34 @@ def next_job(mpi):
 
             wait_until(is_second, "the job in the metrics stays the first")
             check_equal_counters(second, counters(other.folder))
+
+
+def two_jobs(mpi):
+    """Both jobs of a folder that count are told; one that ended stays until another one begins."""
+    with scratch() as folder:
+        with two_running(mpi, folder) as (data, older, newer), serving(data) as server:
+            with serving(data, "--job", older) as of_one:
+                check_equal(jobs_in(of_one.scrape()), {older: "counting"}, "the job that was asked for")
+            first = server.scrape()
+            check_equal(jobs_in(first), {older: "counting", newer: "counting"}, "jobs that count")
+            (folder / "newer" / "stop").touch()
+            wait_until(lambda: jobs_in(server.scrape()) == {older: "counting", newer: "ended"}, "the end is not told")
+            (folder / "older" / "stop").touch()
+            wait_until(lambda: jobs_in(server.scrape()) == {older: "ended", newer: "ended"}, "one is forgotten")
+            last = server.scrape()
+            check_not_less(first, last)
+            for key in (older, newer):
+                calls_of = last.of("uctrace_mpi_calls_total", "job_id", "function")
+                table = {row["function"]: row["calls"] for row in counters(data, "--job", key)["functions"]}
+                told = {function: count for (job, function), count in calls_of.items() if job == key}
+                check_equal(told, table, f"calls of {key}")
+
+
+def jobs_in(scrape):
+    """{job: the state in which all its processes are}"""
+    found = scrape.of("uctrace_processes", "job_id", "state")
+    return {job: state for (job, state), count in found.items() if count == sum(
+        number for (other, _), number in found.items() if other == job)}
 
 
 # --- clients -------------------------------------------------------------------------------------
@@ -351,7 +379,7 @@ def check_types(metadata, types):
     check_equal(metadata["uctrace_payload_bytes"][0]["unit"], "bytes", "a unit")
 
 
-CASES = {"running": running, "killed": killed, "next_job": next_job}
+CASES = {"running": running, "killed": killed, "next_job": next_job, "two_jobs": two_jobs}
 
 
 def main(what, *parts):

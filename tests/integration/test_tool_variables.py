@@ -44,6 +44,22 @@ def truth(mpi, switches):
             check_complete(recording.info, processes=mpi.ranks)
 
 
+FORTRAN_ROUNDS = 3  # tests/programs/fortran_tool_variables.f90
+
+
+def fortran(mpi):
+    """A Fortran program, by the C functions: MPI has no bindings of MPI_T for it."""
+    with scratch() as folder:
+        result, recording = record_well(folder / "data", mpi.job("fortran_tool_variables"), switches=["--counters"])
+        messages, size = FORTRAN_ROUNDS, 8 * 10 * sum(range(1, FORTRAN_ROUNDS + 1))
+        expected = {("external", rank, peer): (messages, size) if peer == (rank + 1) % mpi.ranks else (0, 0)
+                    for rank in range(mpi.ranks) for peer in range(mpi.ranks)}
+        check_equal(told(result.stdout), expected, "what the variables say")
+        # One more was sent while the variables were stopped.
+        sent = {key: (messages + 1, size + 8) for key, (count, _) in expected.items() if count}
+        check_equal(by_pair(counters(recording.folder), "external"), sent, "what `uctrace counters` says")
+
+
 def without_counters(mpi):
     """What the library has is what a program sees, unless there are counters."""
     plain = run_well(mpi.job("tool_variables", "own")).stdout.splitlines()
@@ -62,6 +78,8 @@ def main(mpi, part="truth"):
         truth(MPIS[mpi], ["--counters"])
     elif part == "traced":
         truth(MPIS[mpi], ["--counters", "--trace"])
+    elif part == "fortran":
+        fortran(MPIS[mpi])
     else:
         without_counters(MPIS[mpi])
 

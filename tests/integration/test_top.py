@@ -5,18 +5,23 @@ import fcntl
 import json
 import os
 import pty
+import select
+import signal
 import struct
 import subprocess
 import termios
+from pathlib import Path
 
 from counter_files import CLASSES, by_pair, counters
-from counting_jobs import RunningJob
-from harness import TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started
+from counting_jobs import RunningJob, two_running
+from harness import TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started, wait_until
 from mpi_jobs import MPIS
 from recordings import record, record_well
 
 REDRAWN = b"\x1b[H\x1b[2J"
+OWN_SCREEN, OTHER_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 WIDTH, HEIGHT = 80, 24
+TITLES = ("By class and rank pair", "By class and size", "By transport, device", "By device (of")  # in the order of the key
 
 
 def top(folder, *options):
@@ -97,38 +102,142 @@ def killed(mpi):
         check("killed" in {row["state"] for row in found["processes"]}, f"{found['processes']}")
 
 
+class Terminal:
+    """`uctrace top` on a terminal of its own, and what it draws there."""
+
+    def __init__(self, *options):
+        self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
+        self.settings = termios.tcgetattr(theirs)
+        # In a session of its own, whose terminal this is: so keys come, and make signals.
+        self.process = subprocess.Popen(["setsid", "--ctty", "--wait", str(TOOL), "top", *map(str, options)],
+                                        stdin=theirs, stdout=theirs, stderr=theirs)
+        self.theirs = theirs
+        self.output = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        os.close(self.ours)
+        os.close(self.theirs)
+
+    def press(self, keys):
+        os.write(self.ours, keys.encode())
+
+    def read(self):
+        ready, _, _ = select.select([self.ours], [], [], 30)
+        check(ready, f"it draws nothing more; so far: {self.output.decode(errors='replace')}")
+        self.output += os.read(self.ours, 65536)
+
+    def wait_for(self, *words):
+        """The next picture from now on that is drawn whole and has these words."""
+        drawn = len(self.pictures())
+        while True:
+            for picture in self.pictures()[drawn:]:
+                if all(word in picture for word in words) and "q quit" in picture:
+                    return picture
+            self.read()
+
+    def is_stopped(self):
+        return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+    def pictures(self):
+        return [picture.decode(errors="replace") for picture in self.output.split(REDRAWN)[1:]]
+
+    def end(self):
+        """Its status, when all that it wrote is read; the terminal is as it was."""
+        while self.process.poll() is None:
+            if select.select([self.ours], [], [], 0.1)[0]:
+                self.output += os.read(self.ours, 65536)
+        while select.select([self.ours], [], [], 0)[0]:
+            self.output += os.read(self.ours, 65536)
+        check_equal(termios.tcgetattr(self.theirs), self.settings, "settings of the terminal")
+        entered, left = (self.output.count(code) for code in (OWN_SCREEN, OTHER_SCREEN))
+        check(entered == left >= 1, f"the screen of its own was entered {entered} times, and left {left} times")
+        return self.process.returncode
+
+    def last_screen(self):
+        """What stays on the terminal."""
+        return self.output.split(OTHER_SCREEN)[-1].decode(errors="replace")
+
+
+def check_fits(picture):
+    lines = picture.replace("\r", "").split("\n")
+    check(len(lines) <= HEIGHT, f"{len(lines)} lines: {picture}")
+    check(all(len(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) <= WIDTH for line in lines), picture)
+
+
 def terminal(mpi):
-    """On a terminal it draws again until the job has ended, and fits."""
+    """On a terminal it draws again until the job has ended, and fits; its last picture stays."""
     with scratch() as folder:
         job = RunningJob(mpi, folder)
         with started(job.command) as process:
             job.wait_for_ranks()
-            ours, theirs = pty.openpty()
-            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
-            shown = subprocess.Popen([str(TOOL), "top", str(job.data), "--interval", "100ms"],
-                                     stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
-            os.close(theirs)
-            output = b""
-            while True:
-                try:
-                    part = os.read(ours, 65536)
-                except OSError:  # EIO: the other end is closed
-                    break
-                if not part:
-                    break
-                output += part
-                if output.count(REDRAWN) == 3:
-                    job.stop()
-            os.close(ours)
-            check_equal(shown.wait(timeout=60), 0, "status of top")
+            with Terminal(job.data, "--interval", "100ms") as shown:
+                for _ in range(3):
+                    shown.wait_for("rates of")
+                job.stop()
+                check_equal(shown.end(), 0, "status of top")
             check_equal(finish(process).status, 0, "the job")
-        pictures = [picture.decode() for picture in output.split(REDRAWN)[1:]]
-        check(len(pictures) >= 3, f"drawn {len(pictures)} times")
+        pictures = shown.pictures()
         check("the job has ended" in pictures[-1], pictures[-1])
+        check("the job has ended" in shown.last_screen(), shown.last_screen())
+        check("q quit" not in shown.last_screen(), "keys are told that nobody takes")
         for picture in pictures:
-            lines = picture.replace("\r", "").split("\n")
-            check(len(lines) <= HEIGHT, f"{len(lines)} lines: {picture}")
-            check(all(len(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) <= WIDTH for line in lines), picture)
+            check_fits(picture.split(OTHER_SCREEN.decode())[0])
+
+
+def keys(mpi):
+    with scratch() as folder:
+        job = RunningJob(mpi, folder)
+        with started(job.command) as process:
+            job.wait_for_ranks()
+            with Terminal(job.data, "--interval", "100ms") as shown:
+                shown.wait_for(TITLES[0], "sort by: as it is")
+                for title in TITLES[1:3]:
+                    shown.press("v")
+                    shown.wait_for(title)
+                for name in ("messages/s", "bytes", "messages", "bytes/s"):
+                    shown.press("s")
+                    shown.wait_for(f"sort by: {name},")
+                shown.press("p")
+                shown.wait_for("PAUSED", "p go on")
+                shown.press("v")
+                check_fits(shown.wait_for("PAUSED", TITLES[3]))
+                shown.press("p")
+                shown.wait_for("p pause")
+                shown.press("\x1a")  # Ctrl-Z
+                wait_until(shown.is_stopped, "Ctrl-Z does not stop it")
+                check_equal(termios.tcgetattr(shown.theirs), shown.settings, "settings while it is stopped")
+                shown.process.send_signal(signal.SIGCONT)
+                shown.wait_for("p pause")
+                shown.press("q")
+                check_equal(shown.end(), 0, "status after q")
+            with Terminal(job.data, "--interval", "100ms") as shown:
+                shown.wait_for("q quit")
+                shown.press("\x03")
+                check_equal(shown.end(), 0, "status after Ctrl-C")
+            job.stop()
+            check_equal(finish(process).status, 0, "the job")
+
+
+def two_jobs(mpi):
+    """Of two jobs that count in one folder the newer one is shown, and the other one named; --job shows it."""
+    with scratch() as folder, two_running(mpi, folder) as (data, older, newer):
+        for options, shown, other in (((), newer, older), (("--job", older), older, newer)):
+            found = top(data, "--interval", "100ms", *options)
+            check_equal(found["run"]["job"], shown, f"the job that is shown with {options}")
+            told = {job["job"]: (job["shown"], job["counting"]) for job in found["jobs"]}
+            check_equal(told, {shown: (True, mpi.ranks), other: (False, mpi.ranks)}, "jobs")
+            text = run_well([TOOL, "top", data, "--once", "--interval", "100ms", *options]).stdout
+            check(f"job {other} counts, too" in text and f"job {shown} counts, too" not in text, text)
+        chosen = counters(data, "--job", older)
+        check_equal(len(chosen["processes"]), mpi.ranks, "processes of the chosen job")
+        refused = run([TOOL, "top", data, "--once", "--job", "none"])
+        check(refused.status == 125 and older in refused.stderr and newer in refused.stderr, f"{refused}")
 
 
 def bad_input():
@@ -150,7 +259,8 @@ def bad_input():
         check(len(found["unread"]) == 1 and "version 99" in found["unread"][0], f"{found['unread']}")
 
 
-CASES = {"running": running, "ended": ended, "killed": killed, "terminal": terminal}
+CASES = {"running": running, "ended": ended, "killed": killed, "terminal": terminal, "keys": keys,
+         "two_jobs": two_jobs}
 
 
 def main(what, *parts):

@@ -124,5 +124,36 @@ TEST_CASE("rates equal differences taken naively, and the greatest is first") {
   }
 }
 
+TEST_CASE("rates: the column that is asked for comes first, in tables of processes, too") {
+  // By rank: few large messages, many small ones now, and many of them before.
+  const std::vector<std::pair<log::CounterTotal, log::CounterTotal>> before_and_now = {
+      {{0, 0}, {1, 9000}}, {{0, 0}, {50, 500}}, {{900, 90000}, {910, 90010}}};
+  std::vector<Made> all;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const auto& [before, now] = before_and_now[i];
+    const log::CounterKey function = key_of(i),
+                          interface = log::counter_key(log::CounterKind::interface, 0, 1);
+    all.push_back(process(Base::rows, {{function, before}, {interface, before}},
+                          {{function, now}, {interface, now}}));
+    all.back().now.page.world_rank = static_cast<std::int32_t>(i);
+  }
+  const Reading reading = reading_of(std::move(all));
+  const std::map<SortBy, std::vector<std::uint64_t>> expected = {
+      {SortBy::bytes_per_s, {0, 1, 2}},
+      {SortBy::messages_per_s, {1, 2, 0}},
+      {SortBy::bytes, {2, 0, 1}},
+      {SortBy::messages, {2, 1, 0}}};
+  for (const SortBy sort : kSorts) {
+    const Table functions = rates_table(reading, CountersBy::functions, sort);
+    const Table processes = rates_table(reading, CountersBy::processes, sort);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(std::get<std::string>(functions.rows[i][0]) == kFunctions[expected.at(sort)[i]]);
+      CHECK(std::get<std::uint64_t>(processes.rows[i][0]) == expected.at(sort)[i]);
+    }
+  }
+  const Table processes = rates_table(reading, CountersBy::processes);
+  for (std::uint64_t i = 0; i < 3; ++i) CHECK(std::get<std::uint64_t>(processes.rows[i][0]) == i);
+}
+
 }  // namespace
 }  // namespace uctrace::live

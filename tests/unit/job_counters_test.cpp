@@ -54,7 +54,7 @@ log::CounterKey to_peer(std::uint32_t number) {
 // {series: value} of the text, of those that must never go down.
 std::map<std::string, std::string> sums_in(const JobCounters& counters) {
   std::map<std::string, std::string> sums;
-  std::istringstream text(metrics_text(metric_families(counters), MetricFormat::classic));
+  std::istringstream text(metrics_text(metric_families({&counters}), MetricFormat::classic));
   for (std::string line; std::getline(text, line);) {
     const std::string series = line.substr(0, line.rfind(' '));
     const std::string name = series.substr(0, series.find('{'));
@@ -346,7 +346,7 @@ TEST_CASE("another job begins anew") {
   first.add(0, 0).rows[to_rank(CounterKind::external, 8, 1)] = {5, 40};
   JobCounters counters(kAll);
   CHECK(!counters.has_job());
-  CHECK(metric_families(counters).size() == 1);
+  CHECK(metric_families({&counters}).size() == 1);
   counters.take(first.reading);
   CHECK(counters.job() == "job");
   Job second;

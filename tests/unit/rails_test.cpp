@@ -149,6 +149,36 @@ TEST_CASE("rails: data leaves by one card and comes in by the other, whoever ask
   }
 }
 
+TEST_CASE("rails: a peer that is not known is neither inside nor outside") {
+  JobBuilder builder = three_processes();
+  const UctIndex op = builder.memory_operation(0, 2, log::UctOp::put_zcopy, 0, 40, 1);
+  builder.log(0).endpoints[builder.uct(op).endpoint_row].peer_process = kNone;
+  const std::vector<NetworkCard> cards = find_rails(builder.job);
+  CHECK(cards[1].device == "net0");
+  CHECK(cards[1].unknown_operations == 1);
+  CHECK(cards[1].unknown_bytes == 40);
+  CHECK(cards[1].sent_bytes + cards[1].inside_bytes == 0);
+}
+
+TEST_CASE("rails: machines that call themselves the same are told apart by their boot") {
+  JobBuilder builder(2, [](int number, log::ProcessPage& page) {
+    std::snprintf(page.host, sizeof page.host, "localhost");
+    std::snprintf(page.boot_id, sizeof page.boot_id, "%d1234567-and-more", number);
+  });
+  for (int i = 0; i < 2; ++i) {
+    Interface& interface = builder.log(i).interfaces[InterfaceIndex(0)];
+    interface.device_type = log::DeviceType::network;
+    interface.device = builder.job.run.texts.intern("eth0");
+  }
+  builder.memory_operation(0, 1, log::UctOp::put_zcopy, 0, 40, 1);
+  const std::vector<NetworkCard> cards = find_rails(builder.job);
+  REQUIRE(cards.size() == 2);
+  CHECK(cards[0].host == "localhost-01234567");
+  CHECK(cards[1].host == "localhost-11234567");
+  CHECK(cards[0].sent_bytes == 40);
+  CHECK(cards[0].inside_bytes == 0);
+}
+
 TEST_CASE("rails: cards come back out of the facts of a run, and damaged ones do no harm") {
   NetworkCard card;
   card.host = "a";

@@ -1,9 +1,10 @@
-// A job while it counts: its counter files, read again and again. Nothing waits for who reads; a
-// process that ended, was killed or whose file is gone keeps the last numbers that were seen.
+// The jobs of a folder while they count: their counter files, read again and again. Nothing waits
+// for who reads; a process that ended, was killed or whose file is gone keeps the last numbers that
+// were seen.
 //
-//   LiveJob job(folder);
-//   job.read();             // as often as wanted
-//   job.reading().now       // every process that was ever seen, as of its last readable file
+//   LiveFolder folder(path);
+//   folder.read();                  // as often as wanted
+//   folder.jobs().front()->now      // every process of a job, as of its last readable file
 //
 // One thread. A reading opens one file at a time, however many processes there are.
 #pragma once
@@ -29,6 +30,9 @@ enum class ProcessState : std::uint8_t {
   silent,    // it cannot be seen from here, and gave no sign of life for two minutes
   unseen,    // it cannot be seen from here, and gives no signs: it may count
 };
+inline constexpr ProcessState kProcessStates[] = {ProcessState::counting, ProcessState::ended,
+                                                  ProcessState::replaced, ProcessState::killed,
+                                                  ProcessState::silent,   ProcessState::unseen};
 std::string_view name_of(ProcessState state);
 
 // As far as can be seen from here, with a clock that is `now_ns` (CLOCK_REALTIME). Never replaced:
@@ -50,7 +54,7 @@ enum class Base : std::uint8_t {
 
 // What is known of a process besides its counters.
 struct LiveProcess {
-  std::uint64_t number = 0;  // of the process in this LiveJob: never used again
+  std::uint64_t number = 0;  // of the process in this LiveFolder: never used again
   Base base = Base::same;
   CounterRows before;
   ProcessState state = ProcessState::counting;
@@ -58,29 +62,44 @@ struct LiveProcess {
   bool file_gone = false;  // these are the last numbers that were seen
 };
 
+// Of a job.
 struct Reading {
-  // The newest job of the folder, in the order of ranks, and of each process the rest.
+  // Its processes in the order of ranks, and of each the rest.
   std::vector<log::CounterSnapshot> now;
   std::vector<LiveProcess> processes;
-  double seconds = 0;               // since the reading before; 0: there was none
-  std::vector<std::string> unread;  // files that cannot be read, a line each
+  double seconds = 0;  // since the reading before; 0: there was none
 
   bool counts() const;  // one of its processes may go on
   std::string job() const;
+  std::uint64_t started_realtime_ns() const;  // its first process
 };
 
-class LiveJob {
+struct LiveOptions {
+  std::string job;            // one that is shown in any case
+  bool keeps_before = false;  // for who takes differences: LiveProcess::before
+};
+
+class LiveFolder {
  public:
-  explicit LiveJob(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit LiveFolder(std::filesystem::path folder, LiveOptions options = {})
+      : folder_(std::move(folder)), options_(std::move(options)) {}
 
   // Throws Error where the folder cannot be read and never could. The first reading has Base::same
   // for all.
   void read();
-  const Reading& reading() const { return reading_; }
+
+  // The newest job, and others that count; the newest first. One that ended stays until another
+  // one begins: who asks now and then gets its last numbers.
+  std::vector<const Reading*> jobs() const;
+  // nullptr: it is not shown.
+  const Reading* job(const std::string& key) const;
+  // The newest that counts, else the newest. nullptr: there is none.
+  const Reading* newest() const;
+  // Files that cannot be read, a line each.
+  const std::vector<std::string>& unread() const { return unread_; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Files = std::map<std::string, std::size_t>;  // name -> place in reading_
 
   // What tells one version of a file from another one.
   struct FileState {
@@ -92,19 +111,37 @@ class LiveJob {
     FileState file;
     bool is_final = false;  // read once more after it was closed
   };
+  struct Job {
+    Reading reading;
+    std::vector<Tracked> tracked;  // beside its processes
+  };
+  struct Place {
+    std::string job;
+    std::size_t process = 0;
+  };
+  // Of a job that is not shown.
+  struct PassedOver {
+    FileState file;
+    bool is_closed = false;
+  };
 
   static FileState state_of_file(const std::filesystem::path& path);
   void take(const std::filesystem::path& path, std::set<std::string>& unreadable);
-  void update(std::size_t place, log::CounterSnapshot&& snapshot, bool was_unreadable);
+  void update(Job& job, std::size_t place, log::CounterSnapshot&& snapshot, bool was_unreadable);
   void add(const std::string& name, log::CounterSnapshot&& snapshot, const FileState& file);
-  void keep_newest_job();
-  void find_states();
+  void sort_by_rank(const std::string& key, Job& job);
+  static void find_states(Reading& reading);
+  void pass_over_others();
+  void pass_over(const std::string& key);
 
   const std::filesystem::path folder_;
-  Reading reading_;
-  std::vector<Tracked> tracked_;  // beside reading_.now
-  Files files_;
+  const LiveOptions options_;
+  std::map<std::string, Job> jobs_;     // by key
+  std::map<std::string, Place> files_;  // by name
+  std::map<std::string, PassedOver> passed_over_;
+  std::set<std::string> shown_;       // jobs, at the reading before
   std::set<std::string> unreadable_;  // names, at the reading before
+  std::vector<std::string> unread_;
   std::uint64_t next_number_ = 0;
   Clock::time_point read_at_{};
   bool has_read_ = false;

@@ -1,0 +1,20 @@
+// Which job of a folder is looked at, and what is said where there is none: one answer for all who
+// read counters.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "log-merger/live/live_folder.hpp"
+
+namespace uctrace::cli {
+
+// The newest job where `key` is empty. Throws Error where there is none, or none of this name; what
+// could not be read is told on standard error before that.
+const live::Reading& chosen_job(const live::LiveFolder& jobs, const std::filesystem::path& folder,
+                                const std::string& key);
+
+// Files that cannot be read, a line each, on standard error.
+void warn_of_unread(const live::LiveFolder& jobs);
+
+}  // namespace uctrace::cli
