@@ -1,8 +1,11 @@
+#include "log-merger/diff/diff.hpp"
+
 #include <iostream>
 
-#include "cli/compared_runs.hpp"
+#include "cli/measured_run.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
+#include "log-merger/diff/diff_output.hpp"
 
 namespace uctrace::cli {
 
@@ -13,9 +16,11 @@ int run(const DiffCommand& command) {
   options.width = width_of_output(options.format, command.wide);
   DataChoice data_b = command.b;
   data_b.threads = command.a.threads;
-  const Comparison compared = compare_runs(command.a, data_b);
+  // One after the other: no more than one is open at a time.
+  const diff::RunMeasures a = measured_run(command.a), b = measured_run(data_b);
   FittedOutput fitted(std::cout, options.width);
-  write_diff(fitted, compared.runs(), compared.diff, options);
+  write_diff(fitted, {a, b, command.a.folder.string(), command.b.folder.string()},
+             diff::compare(a, b), options);
   return kOk;
 }
 

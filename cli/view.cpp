@@ -4,13 +4,15 @@
 
 #include <cerrno>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
-#include "cli/compared_runs.hpp"
 #include "cli/data-folder/shown_folder.hpp"
 #include "cli/data-folder/store_place.hpp"
+#include "cli/measured_run.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/serving/http_server.hpp"
 #include "cli/serving/page_server.hpp"
@@ -19,6 +21,8 @@
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/reader/error.hpp"
+#include "log-merger/diff/diff.hpp"
+#include "log-merger/diff/diff_output.hpp"
 #include "log-merger/folder/data_files.hpp"
 #include "log-merger/folder/new_file.hpp"
 #include "log-merger/page-data/page_data.hpp"
@@ -32,6 +36,7 @@ namespace uctrace::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::ordered_json;
 
 // Changes that a comparison on the page has at most, the greatest first.
 constexpr std::size_t kPageChanges = 500;
@@ -98,14 +103,24 @@ PageOptions options_of(const ViewCommand& command) {
   PageOptions options = command.page;
   options.folder = shown_folder(command.data);
   options.served = command.serve;
-  if (!command.before.empty()) {
-    DataChoice before;
-    before.folder = command.before;
-    before.threads = command.data.threads;
-    const Comparison compared = compare_runs(before, command.data);
-    options.comparison = diff_json(compared.runs(), compared.diff, kPageChanges);
-  }
   return options;
+}
+
+// Of an earlier run, whose other options are those of the page's run; nothing where none is named.
+std::optional<diff::RunMeasures> earlier_run(const ViewCommand& command) {
+  if (command.before.empty()) return std::nullopt;
+  DataChoice before = command.data;
+  before.folder = command.before;
+  before.job.clear();
+  before.store.clear();
+  return measured_run(before);
+}
+
+ordered_json comparison_of(const diff::RunMeasures& earlier, const RowSource& rows,
+                           const ViewCommand& command) {
+  const diff::RunMeasures now = diff::measures_of(rows);
+  return diff_json({earlier, now, command.before.string(), command.data.folder.string()},
+                   diff::compare(earlier, now), kPageChanges);
 }
 
 std::string page_of(const RowSource& rows, const PageOptions& options) {
@@ -121,7 +136,7 @@ void require_sense(const ViewCommand& command) {
   }
   if (!command.serve && command.port != 0) {
     throw Error({.what = "--port " + std::to_string(command.port),
-                 .why = "nothing is served",
+                 .why = "nothing is served, as --serve is missing",
                  .to_do = "give --serve as well"});
   }
   serving::require_port(command.port);
@@ -132,15 +147,17 @@ constexpr const char* kPagePolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+// Of a damaged store, the first page throws before anything is served, so that the logs are merged
+// anew. Nothing is written, so a signal may end the process while a page is made.
 void serve_page(const RowSource& rows, const PageOptions& options, std::size_t port) {
-  const serving::StopSignals stop;
-  serving::PageServer pages(serving::random_token(), kPagePolicy,
-                            [&](const std::optional<serving::Span>& span) {
+  std::string whole = page_of(rows, options);
+  serving::StopSignals stop;
+  serving::PageServer pages(serving::random_token(), kPagePolicy, std::move(whole),
+                            [&](const serving::Span& span) {
+                              const serving::StopSignals::EndAtOnce end_at_once;
                               PageOptions of_span = options;
-                              if (span) {
-                                of_span.from_ns = span->from_ns;
-                                of_span.to_ns = span->to_ns;
-                              }
+                              of_span.from_ns = span.from_ns;
+                              of_span.to_ns = span.to_ns;
                               return page_of(rows, of_span);
                             });
   serving::HttpServer server({.address = "127.0.0.1", .port = static_cast<std::uint16_t>(port)});
@@ -156,8 +173,10 @@ int run(const ViewCommand& command) {
   end_quietly_on_closed_pipe();
   const SameFolder folder(command.data.folder);
   std::ostringstream made;
-  const PageOptions options = options_of(command);
+  PageOptions options = options_of(command);
+  const std::optional<diff::RunMeasures> earlier = earlier_run(command);
   tell_run(command.data, made, [&](std::ostream& out, const RowSource& rows) {
+    if (earlier) options.comparison = comparison_of(*earlier, rows, command);
     if (command.serve) return serve_page(rows, options, command.port);
     out << page_of(rows, options);
   });

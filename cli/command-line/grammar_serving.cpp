@@ -32,8 +32,8 @@ void Grammar::add_view() {
   add_path(verb, "--before", view_.before, "DIR",
            "Folder with the data of an earlier run, to compare with");
   verb.add_flag("--serve", view_.serve,
-                "Serve the page on this machine, and each span that is asked for in full detail, "
-                "in place of a file");
+                "Serve the page on this machine, and a page of each span that is asked for, in "
+                "place of a file");
   add_number(verb, "--port", view_.port, "Port of --serve [any that is free]");
   add_number(verb, "--limit", view_.page.limit,
              fmt::format("Operations in full detail [{}]", kPageEvents));

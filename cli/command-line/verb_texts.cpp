@@ -350,7 +350,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
                       "uctrace diff does.",
                       "With --serve, no file is written: the page is served on 127.0.0.1, under an "
                       "address that cannot be guessed and is printed, until SIGINT or SIGTERM. It "
-                      "then has a link to all operations of the visible time. From another "
+                      "then has a link to a page of the visible time alone. From another "
                       "machine, ssh -L PORT:127.0.0.1:PORT leads there."},
       .examples = {{"uctrace view && xdg-open uctrace.data/report.html", "write it and open it"},
                    {"uctrace view --from 1.2s --to 1.3s", "a tenth of a second, in full detail"},

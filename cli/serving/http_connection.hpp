@@ -39,6 +39,8 @@ class HttpConnection {
 
   // Its socket has something: goes on as far as it can.
   void go_on(const Answering& answering);
+  // Gives the client so much more time.
+  void extend(Clock::duration time) { deadline_ += time; }
   void give_up() { stage_ = Stage::over; }
 
  private:

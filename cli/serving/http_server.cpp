@@ -176,7 +176,13 @@ void HttpServer::serve(const Handler& handler, int stop) {
     // An answer may take its time: who asked while it was made was not late.
     const Clock::time_point asked_at = Clock::now();
     for (std::size_t i = 0; i < connections_.size(); ++i) {
-      if (polled[i + 2].revents != 0) connections_[i].go_on(answering);
+      if (polled[i + 2].revents == 0) continue;
+      const Clock::time_point began = Clock::now();
+      connections_[i].go_on(answering);
+      // One thread answers all: what one answer takes is given to the others.
+      for (std::size_t k = 0; k < connections_.size(); ++k) {
+        if (k != i) connections_[k].extend(Clock::now() - began);
+      }
     }
     drop_late(asked_at);
     if (polled[1].revents != 0) take_connections();

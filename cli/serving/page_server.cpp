@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "event-log/reader/error.hpp"
@@ -54,17 +56,13 @@ std::string random_token() {
   return token;
 }
 
-PageServer::PageServer(std::string token, std::string policy, MakePage make)
-    : token_(std::move(token)), policy_(std::move(policy)), make_(std::move(make)) {}
+PageServer::PageServer(std::string token, std::string policy, std::string whole, MakePage make)
+    : token_(std::move(token)),
+      policy_(std::move(policy)),
+      whole_(std::move(whole)),
+      make_(std::move(make)) {}
 
-HttpAnswer PageServer::page(const std::optional<Span>& span) {
-  std::string html;
-  if (span) {
-    html = make_(span);
-  } else {
-    if (whole_.empty()) whole_ = make_(std::nullopt);
-    html = whole_;
-  }
+HttpAnswer PageServer::page(std::string html) const {
   return {.status = 200,
           .content_type = "text/html; charset=utf-8",
           .body = std::move(html),
@@ -72,7 +70,7 @@ HttpAnswer PageServer::page(const std::optional<Span>& span) {
           .policy = policy_};
 }
 
-HttpAnswer PageServer::answer(const HttpRequest& request) {
+HttpAnswer PageServer::answer(const HttpRequest& request) const {
   if (is_from_another_origin(request)) {
     return plain_answer(403, "a page of another origin asks; open the address by itself");
   }
@@ -82,10 +80,10 @@ HttpAnswer PageServer::answer(const HttpRequest& request) {
     return plain_answer(403, "the address lacks the token that uctrace view --serve printed");
   }
   const std::string_view rest = path.substr(end + 1);
-  if (rest.empty()) return page(std::nullopt);
+  if (rest.empty()) return page(whole_);
   const std::optional<Span> span = read_span(rest);
   if (!span) return plain_answer(404, "there is nothing here; a span is FROM-TO, in nanoseconds");
-  return page(span);
+  return page(make_(*span));
 }
 
 }  // namespace uctrace::serving

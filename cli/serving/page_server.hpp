@@ -1,5 +1,5 @@
 // The page of a run over HTTP, for one reader on this machine or behind ssh. It is made anew for
-// each span of time that the reader asks for, with all operations of that span.
+// each span of time that the reader asks for, with the first operations of that span singly.
 //
 //   GET /TOKEN/           the page of the run
 //   GET /TOKEN/FROM-TO    that of a span, in ns of the run
@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "cli/serving/http_message.hpp"
@@ -20,26 +19,25 @@ struct Span {
   std::uint64_t from_ns = 0, to_ns = 0;  // [from, to)
 };
 
-// Makes the page as HTML: of a span, or of all that is served.
-using MakePage = std::function<std::string(const std::optional<Span>&)>;
+// Makes the page of a span as HTML.
+using MakePage = std::function<std::string(const Span&)>;
 
 // 128 bits that cannot be guessed, as text. Throws Error where the system has none.
 std::string random_token();
 
 class PageServer {
  public:
-  // `policy`: the Content-Security-Policy of the page.
-  PageServer(std::string token, std::string policy, MakePage make);
+  // `policy`: the Content-Security-Policy of the page. `whole`: the page of the run.
+  PageServer(std::string token, std::string policy, std::string whole, MakePage make);
 
   std::string path() const { return "/" + token_ + "/"; }
-  HttpAnswer answer(const HttpRequest& request);
+  HttpAnswer answer(const HttpRequest& request) const;
 
  private:
-  HttpAnswer page(const std::optional<Span>& span);
+  HttpAnswer page(std::string html) const;
 
-  const std::string token_, policy_;
+  const std::string token_, policy_, whole_;
   const MakePage make_;
-  std::string whole_;  // the page of the run, once it was asked for
 };
 
 }  // namespace uctrace::serving

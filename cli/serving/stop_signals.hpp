@@ -16,10 +16,7 @@ namespace uctrace::serving {
 class StopSignals {
  public:
   StopSignals() {
-    sigset_t stops;
-    sigemptyset(&stops);
-    sigaddset(&stops, SIGINT);
-    sigaddset(&stops, SIGTERM);
+    const sigset_t stops = signals();
     sigprocmask(SIG_BLOCK, &stops, nullptr);
     descriptor_ = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
     if (descriptor_ < 0) {
@@ -34,7 +31,30 @@ class StopSignals {
 
   int descriptor() const { return descriptor_; }
 
+  // While it lives they end the process as ever: for long work that leaves nothing half done.
+  class EndAtOnce {
+   public:
+    EndAtOnce() {
+      const sigset_t stops = signals();
+      sigprocmask(SIG_UNBLOCK, &stops, nullptr);
+    }
+    EndAtOnce(const EndAtOnce&) = delete;
+    EndAtOnce& operator=(const EndAtOnce&) = delete;
+    ~EndAtOnce() {
+      const sigset_t stops = signals();
+      sigprocmask(SIG_BLOCK, &stops, nullptr);
+    }
+  };
+
  private:
+  static sigset_t signals() {
+    sigset_t stops;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGTERM);
+    return stops;
+  }
+
   int descriptor_ = -1;
 };
 

@@ -16,6 +16,8 @@ BUILD_UCX_PAGE = SOURCE_ROOT / "docs" / "build-ucx.md"
 # What they print is the manual, no message.
 MANUAL = {"grammar.cpp", "option_kinds.cpp", "verb_texts.cpp", "manual.cpp", "help.cpp", "man_page.cpp",
           "generate_manual.cpp", "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp"}
+# Of what is spoken over HTTP, what a person reads.
+SERVING = ["page_server.cpp", "port.hpp", "stop_signals.hpp"]
 # Where an error sends its reader, which is no message.
 REFERENCE = "uctrace help"
 FEWEST_WORDS = 3
@@ -55,7 +57,7 @@ def words_of(text):
 def sources():
     """Name, text and page of what prints messages. Of the launchers' tables of options only the reasons for
     leaving a line as it is are messages."""
-    for path in sorted(CLI.glob("*.cpp")):
+    for path in sorted([*CLI.glob("*.cpp"), *(CLI / "serving" / name for name in SERVING)]):
         if path.name not in MANUAL:
             yield path.name, path.read_text(), PAGE
     for path in sorted(BUILD_UCX.glob("*.cpp")):

@@ -77,9 +77,14 @@ export function faintBar(theme: Theme): Rgb {
   return mixed(kCard[theme], kInk[theme], 0.14);
 }
 
+/** Functions that have no colour of their own. */
+export function otherBar(theme: Theme): Rgb {
+  return mixed(kCard[theme], kInk[theme], 0.6);
+}
+
 /** What says little about the run: MPI_Init and MPI_Finalize. */
 export function setUpBar(theme: Theme): Rgb {
-  return mixed(kCard[theme], kInk[theme], 0.3);
+  return mixed(kCard[theme], kInk[theme], 0.28);
 }
 
 /** RGB as one little-endian pixel of ImageData. */

@@ -284,6 +284,13 @@ export function checkTables(columns: Columns, tables: Tables): void {
     inside(name, 'process', data.processes.length);
     inside(name, 'key', keys, -1);
     inside(name, 'slab', data.time.slabs);
+    tableOf(tables, name)
+      .column('process')
+      .forEach((process, row, all) => {
+        if (row > 0 && process < all[row - 1]!) {
+          throw new DataError(`data.packed: ${name} row ${row} is not in the order of processes`);
+        }
+      });
     const slab = tableOf(tables, name).column('slab');
     tableOf(tables, name)
       .column('length')

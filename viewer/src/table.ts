@@ -4,7 +4,7 @@ import { button, element, type Attributes, type Child } from './dom';
 import { csvText, download } from './download';
 
 /** What a table is sorted by; kept by name, as panels make their tables anew. */
-interface Order {
+export interface Order {
   column: number;
   falling: boolean;
 }
@@ -15,10 +15,12 @@ function makeTable(attributes: Attributes, head: Child[], rows: Node[]) {
   const made = element('table', attributes, element('thead', {}, element('tr', {}, ...head)), body);
   const name = String(attributes['data-testid'] ?? 'table');
   const csv = button('CSV', { class: 'link csv', title: 'Save this table as CSV' }, () =>
-    download(`${name}.csv`, new Blob([csvText(contentOf(made))], { type: 'text/csv' })),
+    // The mark in front tells spreadsheets that it is UTF-8.
+    download(`${name}.csv`, new Blob(['\ufeff', csvText(contentOf(made))], { type: 'text/csv' })),
   );
   // Scrollable regions must be reachable by keyboard.
-  const root = element('div', { class: 'scroll', tabindex: 0 }, made, csv);
+  const scroll = element('div', { class: 'scroll', tabindex: 0 }, made);
+  const root = element('div', { class: 'with-csv' }, scroll, csv);
   return { root, body, made, name };
 }
 
@@ -27,9 +29,18 @@ export function table(attributes: Attributes, head: Child[], rows: Node[]): HTML
   return makeTable(attributes, head, rows).root;
 }
 
-/** Of rows of one kind, in an order that a click on a head changes: its own, falling, rising. */
-export function sortedTable(attributes: Attributes, head: Child[], rows: HTMLElement[]): HTMLElement {
+/**
+ * Of rows of one kind, in an order that a click on a head changes: its own, falling, rising. `first`
+ * is the order at first.
+ */
+export function sortedTable(
+  attributes: Attributes,
+  head: Child[],
+  rows: HTMLElement[],
+  first?: Order,
+): HTMLElement {
   const { root, body, made, name } = makeTable(attributes, head, rows);
+  if (first && !kOrders.has(name)) kOrders.set(name, first);
   const heads = [...made.querySelectorAll<HTMLElement>('thead th')];
   const show = () => {
     const order = kOrders.get(name);
@@ -81,9 +92,11 @@ function sorted(rows: HTMLElement[], { column, falling }: Order): HTMLElement[] 
   });
 }
 
-/** Heads, then rows; numbers exactly as they are. */
+/** What stands in a cell without a value. */
+const kNoValue = new Set(['–', '·']);
+
+/** Heads, then rows; numbers exactly as they are, and nothing where there is none. */
 function contentOf(made: HTMLTableElement): string[][] {
-  return [...made.rows].map((row) =>
-    [...row.cells].map((cell) => cell.dataset['value'] ?? cell.textContent ?? ''),
-  );
+  const text = (cell: HTMLElement) => (kNoValue.has(cell.innerText) ? '' : (cell.textContent ?? ''));
+  return [...made.rows].map((row) => [...row.cells].map((cell) => cell.dataset['value'] ?? text(cell)));
 }

@@ -364,8 +364,8 @@ async function checkComparison({ page, data: { comparison } }) {
         all.map((row) => [...row.children].map((cell) => cell.dataset.value ?? cell.textContent)),
       );
   assert.deepEqual(
-    await rowsOf('comparison-settings').catch(() => []),
-    comparison.settings.map(({ name, a, b, ranks }) => [name, a ?? 'not set', b ?? 'not set', ranks ?? 'all']),
+    await rowsOf('comparison-settings'),
+    comparison.settings.map(({ name, a, b, ranks }) => [name, a ?? 'not set', b ?? 'not set', ranks ?? 'whole run']),
   );
   const shown = ({ what, a, b, share, each_a, each_b }) => [
     ...[what, a, b, '', share, each_a?.median_ns ?? '–', each_b?.median_ns ?? '–'].map(String),

@@ -1,12 +1,19 @@
 // Cells that several tables have.
 
 import { element, numberCell } from '../dom';
-import { formatCount, formatDuration } from '../format';
+import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
 
 export const kNone = '–';
 
 export function noneCell(): HTMLElement {
   return element('td', { class: 'number' }, kNone);
+}
+
+/** Lengths from `least` bytes to below `end`: sorted by the least. */
+export function sizesCell(least: number, end: number): HTMLElement {
+  const text =
+    end - least <= 1 ? formatExactBytes(least) : `${formatBytes(least)} to ${formatExactBytes(end - 1)}`;
+  return element('td', { 'data-value': least }, text);
 }
 
 export function durationCell(ns: number | null): HTMLElement {

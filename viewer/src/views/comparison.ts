@@ -5,7 +5,7 @@ import type { PageData } from '../data';
 import { columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
 import { sortedTable } from '../table';
-import { durationCell, noneCell } from './cells';
+import { durationCell, noneCell, sizesCell } from './cells';
 
 const kVerdictWords = {
   change: 'change',
@@ -66,7 +66,7 @@ function makeSettings({ settings }: Comparison): HTMLElement[] {
       rowHead(name),
       element('td', {}, a ?? 'not set'),
       element('td', {}, b ?? 'not set'),
-      element('td', {}, ranks ?? 'all'),
+      element('td', {}, ranks ?? 'whole run'),
     ),
   );
   return [
@@ -185,7 +185,7 @@ function makeProtocols({ protocols }: Comparison): HTMLElement {
       'tr',
       {},
       rowHead(row.protocol),
-      element('td', {}, `${formatBytes(row.from_bytes)} to ${formatExactBytes(row.below_bytes - 1)}`),
+      sizesCell(row.from_bytes, row.below_bytes),
       ...both(row, ({ messages }) => numberCell(formatCount(messages), '', messages)),
       ...both(row, ({ median_ns }) => durationCell(median_ns)),
       ...both(row, ({ p99_ns }) => durationCell(p99_ns)),

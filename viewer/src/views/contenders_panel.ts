@@ -5,18 +5,17 @@ import { button, columnHead, element, numberCell, rowHead, section } from '../do
 import { formatBytes, formatCount, formatExactBytes, formatShare } from '../format';
 import type { Panel, Update, View } from '../page';
 import { withChoice } from '../state';
-import { table } from '../table';
+import { sortedTable, table } from '../table';
 
-type Column = keyof Contender;
-
-const kColumns: readonly { key: Column; title: string; numeric: boolean }[] = [
-  { key: 'transport', title: 'transport', numeric: false },
-  { key: 'device', title: 'device', numeric: false },
-  { key: 'op', title: 'operation', numeric: false },
-  { key: 'count', title: 'transfers', numeric: true },
-  { key: 'bytes', title: 'payload', numeric: true },
-  { key: 'wire_bytes', title: 'wire bytes', numeric: true },
-];
+const kColumns = [
+  { title: 'transport', numeric: false },
+  { title: 'device', numeric: false },
+  { title: 'operation', numeric: false },
+  { title: 'transfers', numeric: true },
+  { title: 'payload', numeric: true },
+  { title: 'wire bytes', numeric: true },
+] as const;
+const kByPayload = { column: 4, falling: true };
 
 const kReading = 'Share of the payload carried, and of the number of transfers in parentheses.';
 
@@ -31,21 +30,11 @@ export function makeContendersPanel(update: Update): Panel {
     element('h3', {}, 'By transport, device and operation'),
     listing,
   );
-  const order: Order = { key: 'bytes', falling: true };
-  let shown: View | undefined;
-
-  const showList = () => {
-    if (!shown) return;
-    const rows = sorted(listContenders(shown.columns, shown.selection), order);
-    listing.replaceChildren(makeList(rows, order, showList));
-  };
-
   return {
     root,
     show(view) {
-      shown = view;
       shares.replaceChildren(makeShares(view, update));
-      showList();
+      listing.replaceChildren(makeList(listContenders(view.columns, view.selection)));
     },
   };
 }
@@ -103,6 +92,7 @@ function makeShare(
       class: 'number share',
       title: exact,
       style: `--share: ${percent.toFixed(1)}%`,
+      'data-value': load.bytes,
       'data-bytes': load.bytes,
       'data-count': load.count,
       'data-wire-bytes': load.wire_bytes,
@@ -113,36 +103,8 @@ function makeShare(
   );
 }
 
-interface Order {
-  key: Column;
-  falling: boolean;
-}
-
-function sorted(rows: Contender[], { key, falling }: Order): Contender[] {
-  const direction = falling ? -1 : 1;
-  return rows.sort((a, b) => {
-    const [left, right] = [a[key], b[key]];
-    if (typeof left === 'number' && typeof right === 'number') return direction * (left - right);
-    return direction * String(left).localeCompare(String(right), 'en', { numeric: true });
-  });
-}
-
-function makeList(rows: Contender[], order: Order, reorder: () => void): HTMLElement {
-  const head = kColumns.map(({ key, title, numeric }) => {
-    const sort = order.key === key && (order.falling ? 'descending' : 'ascending');
-    const choose = () => {
-      order.falling = order.key === key ? !order.falling : numeric;
-      order.key = key;
-      reorder();
-      document.querySelector<HTMLElement>(`[data-testid="sort-${key}"]`)?.focus();
-    };
-    const mark = sort ? (order.falling ? ' ↓' : ' ↑') : '';
-    return element(
-      'th',
-      { scope: 'col', class: numeric && 'number', 'aria-sort': sort },
-      button(title + mark, { class: 'link', 'data-testid': `sort-${key}` }, choose),
-    );
-  });
+function makeList(rows: Contender[]): HTMLElement {
+  const head = kColumns.map(({ title, numeric }) => columnHead(title, numeric));
   const body = rows.map((row) =>
     element(
       'tr',
@@ -155,5 +117,5 @@ function makeList(rows: Contender[], order: Order, reorder: () => void): HTMLEle
       numberCell(formatBytes(row.wire_bytes), formatExactBytes(row.wire_bytes), row.wire_bytes),
     ),
   );
-  return table({ 'data-testid': 'contenders-list' }, head, body);
+  return sortedTable({ 'data-testid': 'contenders-list' }, head, body, kByPayload);
 }

@@ -33,7 +33,11 @@ export function makeFunctionsPanel(update: Update): Panel {
           rowHead(chooser),
           numberCell(formatCount(load.messages), '', load.messages),
           numberCell(formatBytes(load.bytes), formatExactBytes(load.bytes), load.bytes),
-          element('td', { class: 'number' }, formatShare(load.bytes, view.totals.bytes)),
+          numberCell(
+            formatShare(load.bytes, view.totals.bytes),
+            formatExactBytes(load.bytes),
+            view.totals.bytes === 0 ? 0 : load.bytes / view.totals.bytes,
+          ),
           numberCell(formatCount(load.transfers), '', load.transfers),
           numberCell(
             formatBytes(load.wire_bytes),

@@ -9,6 +9,8 @@ import { darkScheme, theme } from '../theme';
 import { graphStyle } from './graph_style';
 
 const kMostZoom = 1.5;
+/** Pixels of a side of a picture; no browser's canvas is smaller. */
+const kMostPicture = 8192;
 const kRestMs = 1000;
 
 export interface DrawnEdge {
@@ -133,7 +135,8 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
     },
     async picture() {
       if (waiting) drawWaiting();
-      const options = { output: 'blob-promise', full: true, scale: 2, bg: css(kCard[theme()]) } as const;
+      const size = { scale: 2, maxWidth: kMostPicture, maxHeight: kMostPicture };
+      const options = { ...size, output: 'blob-promise', full: true, bg: css(kCard[theme()]) } as const;
       return graph.png(options) as unknown as Promise<Blob>;
     },
     reveal(id) {

@@ -58,7 +58,10 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     button('−', { 'aria-label': `Zoom out of the ${kind.title.toLowerCase()}` }, () => canvas.zoomBy(1 / 1.3)),
     button('Fit', { 'data-testid': `${kind.id}-fit` }, () => canvas.fit()),
     button('PNG', { title: 'Save the graph as a picture', 'data-testid': `${kind.id}-png` }, () => {
-      void canvas.picture().then((png) => download(`${kind.id}.png`, png));
+      canvas.picture().then(
+        (png) => download(`${kind.id}.png`, png),
+        () => (said.textContent = 'The browser cannot make a picture of it.'),
+      );
     }),
   );
   const reading = kind.reading ? [element('p', {}, kind.reading)] : [];

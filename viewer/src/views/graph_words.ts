@@ -2,10 +2,11 @@
 
 import type { PageData } from '../data';
 import type { Description, Line } from '../describe';
-import { button, element } from '../dom';
+import { button, columnHead, element } from '../dom';
 import type { Measure } from '../filter';
 import { formatCount, formatShare } from '../format';
 import type { EdgesBy, GraphEdges, GraphLayout } from '../graph';
+import { sortedTable } from '../table';
 import { formatExactValue, formatValue, kMeasureNames } from '../words';
 import type { GraphKind } from './graph_kind';
 
@@ -110,10 +111,11 @@ export function makeEdgeTable(
     );
   });
   const left = edges.length + hidden - rows.length;
+  const head = ['edge', 'what', kMeasureNames[measure]].map((name, column) => columnHead(name, column === 2));
   return element(
     'div',
-    { class: 'scroll', tabindex: 0 },
-    element('table', { 'data-testid': `${kind.id}-table` }, element('tbody', {}, ...rows)),
+    {},
+    sortedTable({ 'data-testid': `${kind.id}-table` }, head, rows),
     ...(left > 0 ? [element('p', {}, `${formatCount(left)} smaller edges are not listed.`)] : []),
   );
 }

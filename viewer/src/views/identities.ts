@@ -29,7 +29,9 @@ export function makeIdentities({ identities }: PageData): HTMLElement {
     );
   const failed = identities.filter(({ result }) => result !== 'holds').length;
   const sum =
-    failed === 0
+    identities.length === 0
+      ? 'None were checked'
+      : failed === 0
       ? `All ${formatCount(identities.length)} hold`
       : `${formatCount(failed)} of ${formatCount(identities.length)} do not hold, or cannot be decided`;
   return section(

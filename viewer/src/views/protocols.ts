@@ -5,7 +5,7 @@ import { columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatBytes, formatCount, formatExactBytes } from '../format';
 import { kNotKnown } from '../words';
 import { sortedTable } from '../table';
-import { durationCell, noneCell } from './cells';
+import { durationCell, noneCell, sizesCell } from './cells';
 
 const kReachWords: Record<Reach, string> = {
   unknown: 'not known',
@@ -14,12 +14,6 @@ const kReachWords: Record<Reach, string> = {
   network: 'network',
 };
 
-/** Bits of a length as the lengths that have so many. */
-function sizesOf(size: number): string {
-  if (size === 0) return '0 B';
-  return `${formatBytes(2 ** (size - 1))} to ${formatExactBytes(2 ** size - 1)}`;
-}
-
 function makeRow(row: ProtocolSize): HTMLElement {
   const rate = row.per_second_bytes;
   return element(
@@ -27,7 +21,7 @@ function makeRow(row: ProtocolSize): HTMLElement {
     {},
     rowHead(row.protocol ?? kNotKnown),
     element('td', {}, kReachWords[row.reach]),
-    element('td', { 'data-size': row.size }, sizesOf(row.size)),
+    sizesCell(row.size === 0 ? 0 : 2 ** (row.size - 1), 2 ** row.size),
     numberCell(formatCount(row.messages), '', row.messages),
     numberCell(formatBytes(row.bytes), formatExactBytes(row.bytes), row.bytes),
     durationCell(row.median_ns),

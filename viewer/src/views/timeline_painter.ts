@@ -3,8 +3,8 @@
 
 import { messagesWithin, rowsWithin, type Details, type LayerDetails } from '../details';
 import { functionBins, type Bins, type FunctionGroups } from '../mpi_bins';
-import { categoryColour, faintBar, kCard, kInk, kLine, layerColour, pixel, setUpBar } from '../palette';
-import { css, type Rgb, type Theme } from '../palette';
+import { categoryColour, faintBar, kCard, kInk, kLine, layerColour, otherBar, pixel, setUpBar } from '../palette';
+import { css, inkOn, type Rgb, type Theme } from '../palette';
 import { counts, kLayers, laneOf, levelFor, type TimeAxis } from '../slabs';
 import type { Numbers, Table } from '../packed';
 import type { View } from '../page';
@@ -220,15 +220,14 @@ function paintFunctionBins(scene: Scene, pixels: Canvas, process: number, bins: 
     const scale = (lane.bottom - lane.top) / Math.max(length, total);
     const start = axis.from + bin * length;
     const left = Math.max(xOf(scene, start), xOf(scene, from));
+    const fill = (height: number, group: number) =>
+      pixels.fill(left, lane.bottom - height, xOf(scene, start + length), lane.bottom, colours[group]!);
+    // The whole bar in the colour of what has most of it, then each part that can be seen, from the top.
+    fill(Math.max(1, total * scale), parts.indexOf(parts.reduce((a, b) => Math.max(a, b), 0)));
+    if (total * scale < 1) continue;
     let above = total;
     for (let group = colours.length - 1; group >= 0; --group) {
-      if (parts[group]! === 0) continue;
-      // What is less than half a pixel shows where nothing else does.
-      const isAll = above === total;
-      if (isAll || above * scale >= 0.5) {
-        const top = lane.bottom - Math.max(1, above * scale);
-        pixels.fill(left, top, xOf(scene, start + length), lane.bottom, colours[group]!);
-      }
+      if (parts[group]! * scale >= 0.5) fill(above * scale, group);
       above -= parts[group]!;
     }
   }
@@ -241,7 +240,7 @@ function functionColours({ functions, theme }: Scene): number[] {
 
 export function functionColour(theme: Theme, { others, setUp }: FunctionGroups, group: number): Rgb {
   if (group === setUp) return setUpBar(theme);
-  return group === others ? layerColour(theme, 0) : categoryColour(theme, group);
+  return group === others ? otherBar(theme) : categoryColour(theme, group);
 }
 
 interface Label {
@@ -277,7 +276,7 @@ function paintBars(scene: Scene, pixels: Canvas, until: number): Label[] {
         pixels.fill(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, colour);
         const seen = Math.min(box.right, right) - Math.max(box.left, layout.left);
         if (seen > 34 && box.bottom - box.top >= 11 && labels.length < kMostLabels) {
-          const ink = chosen ? css(kCard[theme]) : css(kInk[theme]);
+          const ink = chosen ? inkOfBar(scene, layer, row) : css(kInk[theme]);
           labels.push({
             text: scene.name(layer, row),
             box: { ...box, left: Math.max(box.left, layout.left), right: Math.min(box.right, right) },
@@ -302,6 +301,12 @@ function barColours(scene: Scene) {
     if (layer === 'mpi') return ofFunctions[functions.ofKind[key[row]!] ?? functions.others]!;
     return plain;
   };
+}
+
+/** Of what is written on a bar in its colour. */
+function inkOfBar({ theme, functions }: Scene, { layer, key }: LayerDetails, row: number): string {
+  if (layer !== 'mpi') return css(kCard[theme]);
+  return inkOn(functionColour(theme, functions, functions.ofKind[key[row]!] ?? functions.others));
 }
 
 function paintLabels(context: CanvasRenderingContext2D, labels: readonly Label[]): void {

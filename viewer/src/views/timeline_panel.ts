@@ -259,6 +259,8 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       point(targetAt(drawing!, x, y));
       if (target) tooltip.pin(canvas);
     },
+    isPinned: () => tooltip.pinned,
+    unpin: () => void tooltip.unpin(),
   });
   canvas.addEventListener('blur', () => point(undefined));
   scroll.addEventListener('scroll', redraw, { passive: true });

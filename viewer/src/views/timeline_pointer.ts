@@ -21,6 +21,10 @@ export interface PointedTimeline {
   pointAt(place?: { x: number; y: number }): void;
   /** Explains it until it is closed. */
   pinAt(place: { x: number; y: number }): void;
+  /** Whether something is pinned. */
+  isPinned(): boolean;
+  /** Closes what is pinned, and gives the timeline the focus back. */
+  unpin(): void;
 }
 
 interface Drag {
@@ -101,6 +105,7 @@ export function addPointer(canvas: HTMLCanvasElement, stage: HTMLElement, timeli
   canvas.addEventListener('dblclick', (event) => {
     const layout = timeline.layout();
     if (!layout) return;
+    timeline.unpin();
     const at = timeAt(layout, timeline.range(), placeOf(event).x);
     timeline.go(zoomed(timeline.range(), kDoubleClickZoom, at, timeline.whole));
   });
@@ -114,7 +119,8 @@ export function addPointer(canvas: HTMLCanvasElement, stage: HTMLElement, timeli
       // The page scrolls under a wheel, unless the reader works in the timeline.
       if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         next = panned(range, (event.deltaX || event.deltaY) / layout.width, timeline.whole);
-      } else if (event.ctrlKey || event.metaKey || document.activeElement === canvas) {
+      } else if (event.ctrlKey || event.metaKey || document.activeElement === canvas || timeline.isPinned()) {
+        timeline.unpin();
         const at = timeAt(layout, range, placeOf(event).x);
         next = zoomed(range, Math.exp(event.deltaY * 0.002), at, timeline.whole);
       } else return;

@@ -7,7 +7,7 @@ import type { LayerDetails } from '../details';
 import { element } from '../dom';
 import { formatCount, formatDuration } from '../format';
 import type { Context, View } from '../page';
-import { laneOf } from '../slabs';
+import { endOf, laneOf } from '../slabs';
 import { describeRange, type Range } from '../time_range';
 import { processLabel } from '../choices';
 import { kMeasureNames } from '../words';
@@ -89,6 +89,7 @@ export function makeMissingNote({ data, axis }: Context) {
     'and bins. Those of the visible time are in the page of ';
   const copy = copyButton('Copy', () => command.textContent ?? '');
   const link = element('a', { 'data-testid': 'timeline-span' }, 'open it here');
+  const served = element('span', {}, ' or ', link);
   const root = element(
     'p',
     { 'data-testid': 'timeline-missing', hidden: embedded === events },
@@ -96,13 +97,15 @@ export function makeMissingNote({ data, axis }: Context) {
     command,
     ' ',
     copy,
-    ...(data.served ? [' or ', link] : []),
+    ...(data.served ? [served] : []),
   );
   const show = (range: Range) => {
     const from = Math.floor(Math.max(range.from, axis.from));
     const to = Math.ceil(range.to);
     command.textContent = viewCommand(from, to);
     link.href = `./${from}-${to}`;
+    // Of all that the page shows it would be the same page.
+    served.hidden = from <= axis.from && to >= endOf(axis);
   };
   return { root, show };
 }
