@@ -12,12 +12,16 @@
 namespace uctrace::cli {
 namespace {
 
-const Choices<ReportBy> kReportBy = {
-    {"contenders", ReportBy::contenders}, {"mpi", ReportBy::mpi},
-    {"pairs", ReportBy::pairs},           {"call-sites", ReportBy::call_sites},
-    {"gpu-nic", ReportBy::gpu_nic},       {"protocol", ReportBy::protocol},
-    {"registration", ReportBy::registration}, {"connections", ReportBy::connections}, {"rails", ReportBy::rails},
-    {"all", ReportBy::all}};
+const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
+                                     {"mpi", ReportBy::mpi},
+                                     {"pairs", ReportBy::pairs},
+                                     {"call-sites", ReportBy::call_sites},
+                                     {"gpu-nic", ReportBy::gpu_nic},
+                                     {"protocol", ReportBy::protocol},
+                                     {"registration", ReportBy::registration},
+                                     {"connections", ReportBy::connections},
+                                     {"rails", ReportBy::rails},
+                                     {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {
     {"comm", CommsBy::comm},           {"op", CommsBy::op},
     {"kind", CommsBy::kind},           {"rank", CommsBy::rank},
@@ -34,13 +38,11 @@ const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
                                    {"kind", WaitsBy::kind}};
 const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::threads},
                                                  {"partitions", EvenPartitions::partitions}};
-const Choices<CountersBy> kCountersBy = {{"pairs", CountersBy::pairs},
-                                         {"sizes", CountersBy::sizes},
-                                         {"transports", CountersBy::transports},
-                                         {"devices", CountersBy::devices},
-                                         {"functions", CountersBy::functions},
-                                         {"communicators", CountersBy::communicators},
-                                         {"processes", CountersBy::processes}};
+const Choices<CountersBy> kCountersBy = {
+    {"pairs", CountersBy::pairs},           {"sizes", CountersBy::sizes},
+    {"transports", CountersBy::transports}, {"devices", CountersBy::devices},
+    {"functions", CountersBy::functions},   {"communicators", CountersBy::communicators},
+    {"processes", CountersBy::processes}};
 const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::requests},
                                                   {"uses", PartitionsList::uses},
                                                   {"lines", PartitionsList::lines},
@@ -243,8 +245,7 @@ void Grammar::add_top() {
   CLI::App& verb = add_verb("top", "Messages and bytes a second of a job that counts, live", top_);
   add_path(verb, "DIR", top_.folder, "",
            fmt::format("Folder with the data [{}]", kDefaultFolderText));
-  add_choice(verb, "--by", top_.options.by, kCountersBy,
-             "Which table [all]");
+  add_choice(verb, "--by", top_.options.by, kCountersBy, "Which table [all]");
   add_duration(verb, "--interval", top_.interval_ns, "Time between two readings [2s]");
   verb.add_flag("--once", top_.once,
                 "Read twice, print and end; so it is where the output is no terminal");
