@@ -219,6 +219,7 @@ std::vector<MetricFamily> metric_families(const std::vector<const JobCounters*>&
   Families all;
   std::map<std::string, std::size_t> place_of;  // by name
   for (const JobCounters* job : jobs) {
+    if (!job->has_job()) continue;
     for (MetricFamily& family : Builder(*job).build()) {
       const auto [place, is_new] = place_of.try_emplace(family.name, all.size());
       if (is_new) {

@@ -1,12 +1,12 @@
 // Rates of counters beside differences that are taken naively, number by number.
-#include "log-merger/live/rates.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <map>
 #include <random>
 #include <string>
+
+#include "log-merger/live/rates.hpp"
 
 namespace uctrace::live {
 namespace {
@@ -52,7 +52,8 @@ std::map<std::string, Row> rows_of(const Reading& reading) {
   std::map<std::string, Row> rows;
   for (const std::vector<Cell>& row : table.rows) {
     rows[std::get<std::string>(row[0])] = {std::get<double>(row[1]), std::get<double>(row[2]),
-                                          std::get<std::uint64_t>(row[3]), std::get<std::uint64_t>(row[4])};
+                                           std::get<std::uint64_t>(row[3]),
+                                           std::get<std::uint64_t>(row[4])};
   }
   return rows;
 }
@@ -60,8 +61,8 @@ std::map<std::string, Row> rows_of(const Reading& reading) {
 TEST_CASE("rates: a number that wraps, one that is new, and a process that was not there") {
   const std::uint64_t near_the_end = ~std::uint64_t{0} - 4;
   SUBCASE("a difference across 2^64 is what came") {
-    const auto rows = rows_of(reading_of({process(Base::rows, {{key_of(0), {near_the_end, near_the_end}}},
-                                                  {{key_of(0), {5, 95}}})}));
+    const auto rows = rows_of(reading_of({process(
+        Base::rows, {{key_of(0), {near_the_end, near_the_end}}}, {{key_of(0), {5, 95}}})}));
     CHECK(rows.at("MPI_Send") == Row{20, 200, 5, 95});
   }
   SUBCASE("a row that came meanwhile counts from 0") {
@@ -114,8 +115,10 @@ TEST_CASE("rates equal differences taken naively, and the greatest is first") {
       const auto& [came, total] = sums;
       CHECK(rows.at(name).calls == total.messages);
       CHECK(rows.at(name).bytes == total.bytes);
-      CHECK(std::abs(rows.at(name).calls_per_s * kSeconds - static_cast<double>(came.messages)) <= 0.051);
-      CHECK(std::abs(rows.at(name).bytes_per_s * kSeconds - static_cast<double>(came.bytes)) <= 0.051);
+      CHECK(std::abs(rows.at(name).calls_per_s * kSeconds - static_cast<double>(came.messages)) <=
+            0.051);
+      CHECK(std::abs(rows.at(name).bytes_per_s * kSeconds - static_cast<double>(came.bytes)) <=
+            0.051);
     }
     const Table table = rates_table(reading, CountersBy::functions);
     for (std::size_t i = 1; i < table.rows.size(); ++i) {
