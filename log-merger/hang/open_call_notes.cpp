@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "log-merger/hang/rank_words.hpp"
 #include "log-merger/hang/seat_words.hpp"
-#include "log-merger/model/quantities.hpp"
 #include "log-merger/mpi/open_calls.hpp"
 
 namespace uctrace::merge {
@@ -23,6 +23,7 @@ struct SeatedRanks {
   RankGroup ranks;
   std::int64_t since_ns = INT64_MAX, longest_ns = 0;
   std::size_t open_receives = 0;
+  bool ended = false;  // the seat says how
 };
 
 // By the seat, and how it ended.
@@ -56,10 +57,12 @@ class OpenCallNotes {
   }
 
  private:
-  // Threads that are in no call are told of where no other one is in any.
+  // Threads that are in no call are told of where no other one is in any. One that polls is in one.
   void add_rank(ProcessIndex process) {
     const auto [begin, end] = sitters_.of[process];
-    const auto sits = [&](const Sitter& sitter) { return sitter.call != kNone; };
+    const auto sits = [&](const Sitter& sitter) {
+      return sitter.call != kNone || (sitter.polls > 0 && !words_.has_ended(sitter));
+    };
     const auto of_process = sitters_.all.begin();
     const auto first = of_process + static_cast<std::ptrdiff_t>(begin),
                last = of_process + static_cast<std::ptrdiff_t>(end);
@@ -81,26 +84,26 @@ class OpenCallNotes {
   void add(const Sitter& sitter) {
     const std::int64_t since_ns = words_.since_ns(sitter);
     SeatedRanks& seated = places_[{words_.seat(sitter), exit_of(job_, sitter.process)}];
-    seated.ranks.processes.push_back(sitter.process);
+    seated.ended = words_.has_ended(sitter);
     seated.since_ns = std::min(seated.since_ns, since_ns);
     const bool lasts = since_ns >= 0 && has_newest_instant(job_.logs[sitter.process]);
     if (lasts) {
       const std::int64_t ns = last_instant(job_.logs[sitter.process]) - since_ns;
       seated.longest_ns = std::max(seated.longest_ns, ns);
     }
+    // Several threads of a process may sit in one place.
+    std::vector<ProcessIndex>& processes = seated.ranks.processes;
+    if (!processes.empty() && processes.back() == sitter.process) return;
+    processes.push_back(sitter.process);
     seated.open_receives += open_[sitter.process].receives.size();
   }
 
   std::string sentence(const Seat& seat, const std::string& exit, const SeatedRanks& seated) const {
     const bool one = seated.ranks.size() == 1;
-    const bool says_so = exit == "running" || seated.since_ns < 0;
-    std::string text =
-        fmt::format("{}{} {}", rank_words(job_, seated.ranks, false),
-                    says_so ? "" : fmt::format(" ({})", exit), seat.words(one, seated.since_ns));
-    if (seated.longest_ns > 0) {
-      text += fmt::format(", for {}{}", one ? "" : "up to ",
-                          format_duration(static_cast<std::uint64_t>(seated.longest_ns)));
-    }
+    const bool says_so = exit == "running" || seated.ended;
+    std::string text = fmt::format("{}{} {}", rank_words(job_, seated.ranks, false),
+                                   says_so ? "" : fmt::format(" ({})", exit),
+                                   seat.words(one, seated.since_ns, seated.longest_ns));
     if (seated.open_receives > 0) text += fmt::format("; open receives: {}", seated.open_receives);
     return text;
   }

@@ -9,11 +9,15 @@
 
 namespace uctrace::merge {
 
-std::string Seat::words(bool of_one, std::int64_t since_ns) const {
+std::string Seat::words(bool of_one, std::int64_t since_ns, std::int64_t longest_ns) const {
   std::string text = fmt::format("{} {}", of_one ? one : several, where);
   if (since_ns >= 0) {
     text += fmt::format(" {} {} of the job", since,
                         format_duration(static_cast<std::uint64_t>(since_ns)));
+  }
+  if (longest_ns > 0) {
+    text += fmt::format(", for {}{}", of_one ? "" : "up to ",
+                        format_duration(static_cast<std::uint64_t>(longest_ns)));
   }
   return text + more;
 }
@@ -53,6 +57,7 @@ bool SeatWords::has_ended(const Sitter& sitter) const {
 bool SeatWords::may_ask_for_partitions(const Sitter& sitter) const {
   const auto& lanes = job_.logs[sitter.process].file.lanes();
   return sitter.call == kNone && sitter.last != kNone && sitter.lane < lanes.size() &&
+         lane_lives(job_.logs[sitter.process], sitter.lane) &&
          lanes[sitter.lane].counters.mpi_polls > 0;
 }
 
@@ -64,7 +69,7 @@ std::int64_t SeatWords::since_ns(const Sitter& sitter) const {
 
 Seat SeatWords::seat(const Sitter& sitter) const {
   if (has_ended(sitter)) return ended(sitter);
-  const bool over = !may_run(state_of(job_)) || exit_of(job_, sitter.process) == "killed";
+  const bool over = !job_may_run_ || exit_of(job_, sitter.process) == "killed";
   const std::string in = sitter.call == kNone ? "" : "in " + with_arguments(sitter.call);
   if (sitters_.silent[sitter.process]) {
     return {over ? "had" : "has", over ? "had" : "have", "nothing new in the log", "after",

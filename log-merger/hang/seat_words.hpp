@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "log-merger/hang/sitters.hpp"
 #include "log-merger/job/job.hpp"
@@ -14,19 +15,20 @@ namespace uctrace::merge {
 // The same for all threads that sit in one place; since when they do is told beside it.
 struct Seat {
   std::string one = {}, several = {};  // "is" and "are"
-  std::string where = {};       // "in MPI_Recv at main (app.c:12) on MPI_COMM_WORLD, peer 1, tag 5"
-  const char* since = "since";  // what the time is
-  std::string more = {};        // behind the time, with what joins it
+  std::string where = {};  // "in MPI_Recv at main (app.c:12) on MPI_COMM_WORLD, peer 1, tag 5"
+  std::string_view since = "since";  // what the time is: a literal
+  std::string more = {};             // behind the times, with what joins it
 
   auto operator<=>(const Seat&) const = default;
-  // Without the time where that is -1.
-  std::string words(bool of_one, std::int64_t since_ns) const;
+  // Without the time where that is -1, and without the longest duration where that is 0.
+  std::string words(bool of_one, std::int64_t since_ns, std::int64_t longest_ns = 0) const;
 };
 
 class SeatWords {
  public:
   // Both outlive it.
-  SeatWords(const Job& job, const Sitters& sitters) : job_(job), sitters_(sitters) {}
+  SeatWords(const Job& job, const Sitters& sitters)
+      : job_(job), sitters_(sitters), job_may_run_(may_run(state_of(job))) {}
 
   Seat seat(const Sitter& sitter) const;
   // The time that `Seat::since` is about; -1: there is none.
@@ -48,6 +50,7 @@ class SeatWords {
 
   const Job& job_;
   const Sitters& sitters_;
+  const bool job_may_run_;
 };
 
 }  // namespace uctrace::merge

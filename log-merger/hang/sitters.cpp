@@ -100,7 +100,8 @@ Sitter sitter_of(const Job& job, ProcessIndex process, std::size_t lane) {
   sitter.since_ns = sitter.call != kNone   ? job.calls[sitter.call].start_ns
                     : sitter.last != kNone ? job.calls[sitter.last].end_ns
                                            : -1;
-  if (sitter.call != kNone || all_recorded) find_polls(job, calls, sitter);
+  const bool may_poll = all_recorded && lane_lives(job.logs[process], lane);
+  if (sitter.call != kNone || may_poll) find_polls(job, calls, sitter);
   return sitter;
 }
 
@@ -124,6 +125,10 @@ const char* name_of(HangState state) {
 
 bool is_rank(const Job& job, ProcessIndex process) {
   return job.run.processes[process.place()].rank >= 0;
+}
+
+bool lane_lives(const ProcessLog& log, std::size_t lane) {
+  return lane >= log.file.lanes().size() || log.file.lanes()[lane].state == kLaneInUse;
 }
 
 bool has_newest_instant(const ProcessLog& log) { return log.file.page().chunk_bytes == 0; }
@@ -168,18 +173,18 @@ Sitters find_sitters(const Job& job) {
     found.of[process] = {before, before};
     if (!is_rank(job, process)) continue;
     const ProcessLog& log = job.logs[process];
+    Sitter newest_ended;  // of its threads that are no more
+    newest_ended.process = process;
     for (std::size_t lane = 0; lane < log.calls_of_lane.size(); ++lane) {
       if (log.calls_of_lane[lane].empty()) continue;
       const Sitter sitter = sitter_of(job, process, lane);
-      const bool thread_lives =
-          lane >= log.file.lanes().size() || log.file.lanes()[lane].state == kLaneInUse;
-      if (sitter.call != kNone || thread_lives) found.all.push_back(sitter);
+      if (sitter.call != kNone || lane_lives(log, lane)) {
+        found.all.push_back(sitter);
+      } else if (sitter.since_ns > newest_ended.since_ns) {
+        newest_ended = sitter;
+      }
     }
-    if (found.all.size() == before) {
-      Sitter sitter;
-      sitter.process = process;
-      found.all.push_back(sitter);
-    }
+    if (found.all.size() == before) found.all.push_back(newest_ended);
     found.of[process].end = found.all.size();
     for (std::size_t i = before; i < found.all.size(); ++i) {
       Sitter& sitter = found.all[i];

@@ -7,6 +7,7 @@
 // is not known to be gone, says nothing newer: it is left out, and counts as one that acts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -40,7 +41,8 @@ struct HangInstants {
   std::int64_t common_ns = -1;
 };
 
-// Of processes with a rank. Of one that called nothing there is a sitter without calls.
+// Of processes with a rank. Where all threads that called MPI have ended, the one that was in a
+// call last stands for the process; where none called, a sitter without calls does.
 struct Sitters {
   std::vector<Sitter> all;  // by process
   HangInstants instants;
@@ -57,6 +59,9 @@ Sitters find_sitters(const Job& job);
 
 // Whether it has a rank in MPI_COMM_WORLD.
 bool is_rank(const Job& job, ProcessIndex process);
+
+// Whether the thread that uses it has not ended.
+bool lane_lives(const ProcessLog& log, std::size_t lane);
 
 // Nobody writes newer instants into the log of a process without a helper.
 bool has_newest_instant(const ProcessLog& log);

@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <regex>
+#include <string>
+
+#include "log-merger/hang/seat_words.hpp"
 #include "tests/unit/hang_job.hpp"
 
 namespace uctrace::merge {
@@ -24,11 +28,16 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// Hang has them in a column.
+std::string without_durations(const std::string& notes) {
+  return std::regex_replace(notes, std::regex(", for (up to )?[0-9.]+ [mun]?s"), "");
+}
+
 // What hang says of who is waited for, "rank 3, which SEAT", stands in a note as "rank 3 SEAT".
 void check_same_words(Hung& hung, const char* mark) {
   const Json hang = hung.hang();
   REQUIRE_FALSE(hang["blocked_on"].empty());
-  const std::string notes = notes_of(hung);
+  const std::string notes = without_durations(notes_of(hung));
   for (const Json& end : hang["blocked_on"]) {
     std::string text = end["text"].get<std::string>();
     const std::string which = ", which ";
@@ -84,7 +93,9 @@ TEST_CASE("ranks in one place share a note; a rank in no call says which was its
   const std::string notes = notes_of(hung);
   CHECK(has(notes, "ranks 0-17 are in MPI_Barrier on MPI_COMM_WORLD since 100 ns of the job"));
   CHECK(has(notes, "rank 18 is in MPI_Recv on MPI_COMM_WORLD, any peer, tag 5 since 200 ns"));
-  CHECK(has(notes, "rank 19 is in no MPI call since 51 ns of the job; the last one was MPI_Send"));
+  CHECK(has(
+      notes,
+      "rank 19 is in no MPI call since 51 ns of the job, for 1.0 ms; the last one was MPI_Send"));
 }
 
 TEST_CASE("a process that died was where it was; one that ended well is nowhere") {
@@ -116,8 +127,74 @@ TEST_CASE("threads of a rank: those in a call, or the one that was in one last")
   hung.call(1, "MPI_Send", false, 150, Hung::kWorld, 1);
   const std::string notes = notes_of(hung);
   CHECK(has(notes, "rank 0 is in MPI_Recv"));
-  CHECK(has(notes, "rank 1 is in no MPI call since 151 ns of the job; the last one was MPI_Send"));
+  CHECK(has(
+      notes,
+      "rank 1 is in no MPI call since 151 ns of the job, for 1.0 ms; the last one was MPI_Send"));
   CHECK(hung.job().run.notes.size() == 2);
+}
+
+TEST_CASE("threads of a rank in one place are one rank, whose receives count once") {
+  Hung hung(1, "running");
+  hung.builder.log(0).calls_of_lane.resize(2);
+  for (std::size_t lane = 0; lane < 2; ++lane) {
+    hung.call(0, "MPI_Recv", true, 100, Hung::kWorld, lane);
+    hung.builder.open_receive(0, lane, test::kExact, 100);
+  }
+  CHECK(notes_of(hung) ==
+        "rank 0 is in MPI_Recv on MPI_COMM_WORLD since 100 ns of the job, for 1.0 ms; open "
+        "receives: 2\n");
+}
+
+TEST_CASE(
+    "a thread that polls is told of also between its calls, as long as its process is there") {
+  Hung idle(1, "running"), waiting(1, "running"), exited(1, "exited");
+  for (Hung* hung : {&idle, &waiting, &exited}) {
+    hung->builder.log(0).calls_of_lane.resize(2);
+    for (int i = 0; i < 20; ++i) hung->call(0, "MPI_Test", false, 100 + i);
+  }
+  idle.call(0, "MPI_Send", false, 110, Hung::kWorld, 1);
+  waiting.call(0, "MPI_Recv", true, 110, Hung::kWorld, 1);
+  CHECK(has(notes_of(idle), "rank 0 polls with MPI_Test since 100 ns"));
+  CHECK(idle.job().run.notes.size() == 1);
+  CHECK(has(notes_of(waiting), "rank 0 polls with MPI_Test since 100 ns"));
+  CHECK(has(notes_of(waiting), "rank 0 is in MPI_Recv on MPI_COMM_WORLD since 110 ns"));
+  CHECK(notes_of(exited).empty());
+}
+
+TEST_CASE("of a rank whose threads that called have all ended, the newest call is told") {
+  for (const std::size_t newest : {std::size_t{0}, std::size_t{1}}) {
+    CAPTURE(newest);
+    Hung hung(1, "running");
+    log::test::LogBuilder ended;
+    ended.lanes.resize(2);
+    for (log::LaneInfo& lane : ended.lanes) lane.state = 2;
+    hung.builder.log(0).file = ended.read();
+    hung.builder.log(0).calls_of_lane.resize(2);
+    hung.call(0, "MPI_Send", false, 150, Hung::kWorld, newest);
+    // It polled before.
+    for (int i = 0; i < 20; ++i) hung.call(0, "MPI_Test", false, 100 + i, Hung::kWorld, 1 - newest);
+    const Json hang = hung.hang();
+    REQUIRE(hang["ranks"].size() == 1);
+    CHECK(hang["ranks"][0]["last_call"] == "MPI_Send");
+    CHECK(hang["ranks"][0]["since_ns"] == 151);
+    CHECK(hang["ranks"][0]["polls"] == 0);
+    CHECK(notes_of(hung) ==
+          "rank 0 is in no MPI call since 151 ns of the job, for 1.0 ms; the last one was "
+          "MPI_Send\n");
+  }
+}
+
+TEST_CASE("how a process ended is told also where its log is not whole") {
+  Hung hung(2, "killed");
+  hung.call(1, "MPI_Send", false, 100);
+  hung.builder.log(1).recorded.gaps.push_back({});
+  CHECK(has(notes_of(hung), "rank 1 (killed) was in no MPI call that was recorded"));
+}
+
+TEST_CASE("seats are compared by their words") {
+  const char words[] = "since", same_words[] = "since";
+  const Seat one = {.since = words}, other = {.since = same_words};
+  CHECK((one == other));
 }
 
 TEST_CASE("processes without a rank that are in a call are counted, many places are cut") {
