@@ -22,7 +22,7 @@ constexpr auto kUnknownOp = static_cast<std::size_t>(log::UctOp::kCount);
 // records.
 using InterfaceSums = std::vector<std::array<log::CounterTotal, kUnknownOp + 1>>;
 
-TransportSums named(const Job& job, ProcessIndex process, const InterfaceSums& sums) {
+TransportSums named_sums(const Job& job, ProcessIndex process, const InterfaceSums& sums) {
   TransportSums result;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const Interface& interface = job.logs[process].interfaces[i];
@@ -47,7 +47,7 @@ std::vector<TransportSums> recorded_sums(const Job& job) {
   }
   std::vector<TransportSums> result;
   for (const ProcessIndex process : job.logs.indexes()) {
-    result.push_back(named(job, process, sums[process.place()]));
+    result.push_back(named_sums(job, process, sums[process.place()]));
   }
   return result;
 }

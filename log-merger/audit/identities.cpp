@@ -287,9 +287,9 @@ class Checker {
     job_.run.identities.push_back({name, scope(), statement, check.passed, check.covered, result});
     if (result != Verdict::violated) return;
     job_.run.notes.push_back(fmt::format(
-        "{}: ports counted {} B less than passed them: a counter was cleared while the job ran, a "
-        "card was used without the kernel, or the records are wrong; `uctrace report --by rails` "
-        "shows the ports",
+        "{}: ports counted {} B less than passed them: a counter was cleared while the job ran, "
+        "cards were used as one or without the kernel, or the records are wrong; `uctrace report "
+        "--by rails` shows the ports",
         name, check.passed - check.covered));
   }
 

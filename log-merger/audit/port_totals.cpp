@@ -76,7 +76,7 @@ class PortTotals {
     if (!whole || whole->ns < 0) return;
     for (const UctIndex i : job_.operations_of.of(send.message)) {
       const UctOp& op = job_.uct[i];
-      if (op.failed() || op.staging || op.bytes == 0 || role_of(op) != Role::data) continue;
+      if (op.failed() || op.bytes == 0 || role_of(op) != Role::data) continue;
       if (send.is_one_sided() && !brings_data(op)) continue;
       add(op, *whole);
     }

@@ -180,6 +180,7 @@ def identities_go_red():
             red = changed_copy(good, folder / name, count_less(which))
             check_equal(names_with(red, "violated"), {name}, f"violated by a counter that is too low: {name}")
             check_equal(red.ask("info").status, IDENTITY_VIOLATED, f"exit status of info: {name}")
+            check(any(note.startswith(f"{name}: ports counted") for note in red.info["notes"]), "how much is missing")
             unread = changed_copy(good, folder / f"{name}_unread",
                                   lambda log, which=which: count_less(which)(log) and lose_a_card(log))
             check_equal(names_with(unread, "violated"), set(), "violated though a card was not read at the end")
