@@ -36,6 +36,9 @@ constinit std::atomic<std::uint32_t> request{kIdle};
 // What was read last; of the helper while it is asked, else of who asked.
 struct Reading {
   std::uint64_t network;  // which one: each has a file system of its own that shows its devices
+  // When: at the start after all of it, at the end before any. What lies between two such times is
+  // in the counters.
+  std::uint64_t tick;
   std::size_t cards, left_out;
   char texts[kMostCards][kTextBytes];
 };
@@ -184,9 +187,11 @@ bool may_read_again() {
 }
 
 void read_at(Moment moment) {
+  reading.tick = now();
   if (moment == Moment::start) {
     note_filters();
     read_cards();
+    reading.tick = now();
   } else if (may_read_again()) {
     read_cards();
   } else {
@@ -199,12 +204,13 @@ void read_at(Moment moment) {
 void define_reading(Moment moment) {
   const std::uint64_t id = reading.network << 1 | static_cast<std::uint64_t>(moment);
   for (std::size_t i = 0; i < reading.cards; ++i) {
-    define_text(TextKind::network_card, id, reading.texts[i], strlen(reading.texts[i]));
+    define_text_of(reading.tick, TextKind::network_card, id, reading.texts[i],
+                   strlen(reading.texts[i]));
   }
   if (reading.left_out != 0) {
     char text[48];
     const int n = snprintf(text, sizeof text, "more cards %zu", reading.left_out);
-    define_text(TextKind::network_card, id, text, static_cast<std::size_t>(n));
+    define_text_of(reading.tick, TextKind::network_card, id, text, static_cast<std::size_t>(n));
   }
 }
 
@@ -237,8 +243,7 @@ bool reads_for_host() {
 
 void say_unread(Moment moment) {
   static constexpr char kText[] = "unread late 0";
-  define_text(TextKind::network_card, static_cast<std::uint64_t>(moment), kText,
-              sizeof kText - 1);
+  define_text(TextKind::network_card, static_cast<std::uint64_t>(moment), kText, sizeof kText - 1);
 }
 
 void define_network_counters(Moment moment) {

@@ -89,6 +89,11 @@ void define_process() {
 }
 
 void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length) {
+  define_text_of(now(), kind, id, text, length);
+}
+
+void define_text_of(std::uint64_t tick, TextKind kind, std::uint64_t id, const char* text,
+                    std::size_t length) {
   Lane* mine = lane();
   if (mine == nullptr) {
     return;
@@ -97,7 +102,7 @@ void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t 
   const bool cut = length > kRoom;
   length = cut ? kRoom : length;
   if (auto* record = mine->define<Text>(padded(length))) {
-    record->tick = now();
+    record->tick = tick;
     record->id = id;
     memcpy(record + 1, text, length);
     const auto flags = static_cast<std::uint16_t>(cut ? Text::kTruncated << 8 : 0);

@@ -1,5 +1,9 @@
 #include "log-merger/audit/counted_transports.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -12,17 +16,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<TransportSums> recorded_sums(const Job& job) {
-  std::vector<TransportSums> sums(job.logs.size());
-  for (const UctOp& op : job.uct) {
-    if (op.status < 0) continue;
-    const Interface* interface = job.logs[op.process].interface(op.interface);
-    if (interface == nullptr) continue;  // a fault of the records, which is told
+constexpr auto kUnknownOp = static_cast<std::size_t>(log::UctOp::kCount);
+
+// By interface and operation, of which names are made once. The last is for operations of damaged
+// records.
+using InterfaceSums = std::vector<std::array<log::CounterTotal, kUnknownOp + 1>>;
+
+TransportSums named_sums(const Job& job, ProcessIndex process, const InterfaceSums& sums) {
+  TransportSums result;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const Interface& interface = job.logs[process].interfaces[i];
     const std::string name =
-        job.run.texts[interface->transport] + '/' + job.run.texts[interface->device];
-    sums[op.process.place()][{name, op.op}] += {1, op.bytes};
+        job.run.texts[interface.transport] + '/' + job.run.texts[interface.device];
+    for (std::size_t op = 0; op < sums[i].size(); ++op) {
+      if (sums[i][op].messages != 0) result[{name, static_cast<log::UctOp>(op)}] += sums[i][op];
+    }
   }
-  return sums;
+  return result;
+}
+
+std::vector<TransportSums> recorded_sums(const Job& job) {
+  std::vector<InterfaceSums> sums(job.logs.size());
+  for (const ProcessIndex process : job.logs.indexes()) {
+    sums[process.place()].resize(job.logs[process].interfaces.size());
+  }
+  for (const UctOp& op : job.uct) {
+    if (op.status < 0 || op.interface == kNone) continue;  // the latter is a fault, which is told
+    const std::size_t kind = std::min(static_cast<std::size_t>(op.op), kUnknownOp);
+    sums[op.process.place()][op.interface.place()][kind] += {1, op.bytes};
+  }
+  std::vector<TransportSums> result;
+  for (const ProcessIndex process : job.logs.indexes()) {
+    result.push_back(named_sums(job, process, sums[process.place()]));
+  }
+  return result;
 }
 
 fs::path counters_beside(const ProcessLog& log) {

@@ -283,8 +283,14 @@ class Checker {
   void add_network(const char* name, const char* statement, const PortCheck& check) {
     if (!check.any()) return;
     const bool equal = check.passed == check.covered;
-    job_.run.identities.push_back({name, scope(), statement, check.passed, check.covered,
-                                   verdict(equal, check.unclear && !check.violated)});
+    const Verdict result = verdict(equal, check.unclear && !check.violated);
+    job_.run.identities.push_back({name, scope(), statement, check.passed, check.covered, result});
+    if (result != Verdict::violated) return;
+    job_.run.notes.push_back(fmt::format(
+        "{}: ports counted {} B less than passed them: a counter was cleared while the job ran, "
+        "cards were used as one or without the kernel, or the records are wrong; `uctrace report "
+        "--by rails` shows the ports",
+        name, check.passed - check.covered));
   }
 
   // Counters go on where no events are recorded: then there is nothing to compare.

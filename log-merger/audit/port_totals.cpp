@@ -1,9 +1,10 @@
 #include "log-merger/audit/port_totals.hpp"
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "log-merger/attribute/payload.hpp"
@@ -20,24 +21,51 @@ struct Moment {
   std::int64_t ns = -1;
 };
 
+// By process; 0: which machine it was on is not known.
+using MachineNumbers = std::vector<std::size_t>;
+
+MachineNumbers machines_of(const Job& job) {
+  std::map<std::string_view, std::size_t> numbers{{"", 0}};
+  MachineNumbers machines;
+  for (const ProcessLog& log : job.logs) {
+    machines.push_back(numbers.try_emplace(log.file.boot_id(), numbers.size()).first->second);
+  }
+  return machines;
+}
+
+bool are_several(const MachineNumbers& machines) {
+  std::size_t first = 0;
+  for (const std::size_t machine : machines) {
+    if (first == 0) first = machine;
+    if (machine != 0 && machine != first) return true;
+  }
+  return false;
+}
+
 class PortTotals {
  public:
-  explicit PortTotals(const Job& job) : job_(job), ports_(job) {
-    for (const ProcessLog& log : job.logs) boot_ids_.emplace_back(log.file.boot_id());
-  }
+  PortTotals(const Job& job, MachineNumbers machines, Ports& ports)
+      : job_(job), machines_(std::move(machines)), ports_(ports), routes_(job.logs.size()) {}
 
-  PortChecks count() {
+  void count() {
     for (const UcpOp& send : job_.ucp) {
       if (send.starts_message() && send.message != kNone) add_message(send);
     }
-    return {ports_.sent(), ports_.received()};
   }
 
  private:
+  // The ports that an endpoint's operations go by; nullptr: by none whose counts are known.
+  struct Route {
+    bool known = false;
+    ProcessIndex peer;
+    PortGroup *own = nullptr, *far = nullptr;
+  };
+
   // When, and where. What puts wrote may be on its way when they end: nobody tells that it came.
   std::optional<Moment> came_whole(const UcpOp& send) const {
     const Message& message = job_.run.messages[send.message.place()];
-    if (!delivered(job_, message, send)) return std::nullopt;
+    // A pair that may be a wrong one proves nothing of either.
+    if (message.match == Match::ambiguous || !delivered(job_, message, send)) return std::nullopt;
     if (send.is_one_sided()) return Moment{send.process, message.t_end_ns};
     const UcpOp& receive = job_.ucp[send.partner];
     return Moment{receive.process, receive.taken_ns()};
@@ -48,38 +76,61 @@ class PortTotals {
     if (!whole || whole->ns < 0) return;
     for (const UctIndex i : job_.operations_of.of(send.message)) {
       const UctOp& op = job_.uct[i];
-      if (op.failed() || op.staging || op.bytes == 0 || role_of(op) != Role::data) continue;
+      if (op.failed() || op.bytes == 0 || role_of(op) != Role::data) continue;
       if (send.is_one_sided() && !brings_data(op)) continue;
       add(op, *whole);
     }
   }
 
   void add(const UctOp& op, const Moment& whole) {
-    const ProcessIndex peer = peer_of(job_, op);
-    if (peer == kNone || boot_id(peer) == boot_id(op.process)) return;
-    const ProcessLog& log = job_.logs[op.process];
-    const Interface* interface = log.interface(op.interface);
-    if (interface == nullptr || interface->device_type != log::DeviceType::network) return;
+    if (op.endpoint_row == kNone) return;
+    const Route& route = route_of(op);
     const bool fetched = brings_data(op);
-    add_end({op.process, interface->device, !fetched}, op, whole);
-    add_end({peer, log.endpoints[op.endpoint_row].remote_device, fetched}, op, whole);
+    if (route.own != nullptr) add_end(*route.own, op.process, !fetched, op, whole);
+    if (route.far != nullptr) add_end(*route.far, route.peer, fetched, op, whole);
   }
 
-  struct End {
-    ProcessIndex process;
-    TextId device = kNoText;
-    bool sends = false;
-  };
+  const Route& route_of(const UctOp& op) {
+    std::vector<Route>& routes = routes_[op.process.place()];
+    const std::size_t row = op.endpoint_row.place();
+    if (routes.size() <= row) routes.resize(row + 1);
+    if (!routes[row].known) routes[row] = find_route(op);
+    return routes[row];
+  }
 
-  void add_end(const End& end, const UctOp& op, const Moment& whole) {
-    if (end.device == kNoText) return;
-    PortGroup* group = ports_.group(boot_id(end.process), job_.run.texts[end.device]);
-    if (group == nullptr) return;
-    if (!is_before({end.process, group->from_ns}, {op.process, op.start_ns}) ||
-        !is_before(whole, {end.process, group->to_ns})) {
+  Route find_route(const UctOp& op) {
+    Route route;
+    route.known = true;
+    route.peer = peer_of(job_, op);
+    if (route.peer == kNone || !are_apart(op.process, route.peer)) return route;
+    const ProcessLog& log = job_.logs[op.process];
+    const Interface* interface = log.interface(op.interface);
+    if (interface == nullptr || interface->device_type != log::DeviceType::network) return route;
+    route.own = group(op.process, interface->device);
+    route.far = group(route.peer, log.endpoints[op.endpoint_row].remote_device);
+    return route;
+  }
+
+  // On two machines for certain.
+  bool are_apart(ProcessIndex a, ProcessIndex b) const {
+    const std::size_t of_a = machines_[a.place()], of_b = machines_[b.place()];
+    return of_a != 0 && of_b != 0 && of_a != of_b;
+  }
+
+  PortGroup* group(ProcessIndex process, TextId device) {
+    if (device == kNoText) return nullptr;
+    return ports_.group(std::string(job_.logs[process].file.boot_id()), job_.run.texts[device]);
+  }
+
+  void add_end(PortGroup& group, ProcessIndex process, bool sends, const UctOp& op,
+               const Moment& whole) const {
+    if (!is_before({process, group.from_ns}, {op.process, op.start_ns}) ||
+        !is_before(whole, {process, group.to_ns})) {
       return;
     }
-    (end.sends ? group->sent : group->received).passed += op.bytes;
+    PortFlow& flow = sends ? group.sent : group.received;
+    flow.passed += op.bytes;
+    if (!is_before(whole, {process, group.to_ns - kCounterLagNs})) flow.late += op.bytes;
   }
 
   // For certain, by the clocks of both.
@@ -88,23 +139,23 @@ class PortTotals {
     return margin && a.ns + *margin <= b.ns;
   }
 
-  const std::string& boot_id(ProcessIndex process) const { return boot_ids_[process.place()]; }
-
   const Job& job_;
-  Ports ports_;
-  std::vector<std::string> boot_ids_;  // by process
+  const MachineNumbers machines_;
+  Ports& ports_;
+  std::vector<std::vector<Route>> routes_;  // by process and endpoint
 };
-
-bool has_several_machines(const Job& job) {
-  std::set<std::string_view> boot_ids;
-  for (const ProcessLog& log : job.logs) boot_ids.insert(log.file.boot_id());
-  return boot_ids.size() > 1;
-}
 
 }  // namespace
 
+void add_passed(const Job& job, Ports& ports) {
+  if (!ports.empty()) PortTotals(job, machines_of(job), ports).count();
+}
+
 PortChecks check_ports(const Job& job) {
-  return has_several_machines(job) ? PortTotals(job).count() : PortChecks{};
+  if (!are_several(machines_of(job))) return {};
+  Ports ports(job);
+  add_passed(job, ports);
+  return {ports.sent(), ports.received()};
 }
 
 }  // namespace uctrace::merge

@@ -14,4 +14,7 @@ struct PortChecks {
 // While the job has the operations of its messages. Only what went from one machine to another one.
 PortChecks check_ports(const Job& job);
 
+// Adds to the groups what passed them by proof. Public for tests.
+void add_passed(const Job& job, Ports& ports);
+
 }  // namespace uctrace::merge

@@ -123,14 +123,14 @@ void LiveFolder::add(const std::string& name, CounterSnapshot&& snapshot, const 
   job.reading.now.push_back(std::move(snapshot));
   job.reading.processes.push_back(
       {.number = next_number_++, .base = was_there ? Base::same : Base::zero, .before = {}});
-  job.tracked.push_back({.file = file, .is_final = false});
+  job.tracked.push_back({.name = name, .file = file, .is_final = false});
 }
 
 void LiveFolder::take(const fs::path& path, std::set<std::string>& unreadable) {
   const std::string name = path.filename().string();
   const FileState file = state_of_file(path);
   const auto passed = passed_over_.find(name);
-  if (passed != passed_over_.end() && passed->second.is_closed && passed->second.file == file) {
+  if (passed != passed_over_.end() && passed->second.is_over && passed->second.file == file) {
     return;
   }
   const auto at = files_.find(name);
@@ -207,26 +207,21 @@ const Reading* LiveFolder::job(const std::string& key) const {
   return found == jobs_.end() ? nullptr : &found->second.reading;
 }
 
-const Reading* LiveFolder::newest() const {
-  const std::vector<const Reading*> all = jobs();
-  const auto counting =
-      std::find_if(all.begin(), all.end(), [](const Reading* job) { return job->counts(); });
-  return counting != all.end() ? *counting : all.empty() ? nullptr : all.front();
-}
-
 void LiveFolder::pass_over(const std::string& key) {
-  const auto job = jobs_.find(key);
-  for (auto file = files_.begin(); file != files_.end();) {
-    if (file->second.job != key) {
-      ++file;
-      continue;
-    }
-    const std::size_t place = file->second.process;
-    passed_over_[file->first] = {.file = job->second.tracked[place].file,
-                                 .is_closed = job->second.reading.now[place].page.closed != 0};
-    file = files_.erase(file);
+  const auto found = jobs_.find(key);
+  const Job& job = found->second;
+  for (std::size_t place = 0; place < job.tracked.size(); ++place) {
+    const Tracked& tracked = job.tracked[place];
+    const auto at = files_.find(tracked.name);
+    // Another process may have taken the name.
+    if (at == files_.end() || at->second.job != key || at->second.process != place) continue;
+    passed_over_[tracked.name] = {
+        .file = tracked.file,
+        .is_over = job.reading.now[place].page.closed != 0 ||
+                   job.reading.processes[place].state == ProcessState::killed};
+    files_.erase(at);
   }
-  jobs_.erase(job);
+  jobs_.erase(found);
 }
 
 // A folder may be shared with older jobs, which have ended.

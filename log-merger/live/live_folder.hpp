@@ -93,8 +93,6 @@ class LiveFolder {
   std::vector<const Reading*> jobs() const;
   // nullptr: it is not shown.
   const Reading* job(const std::string& key) const;
-  // The newest that counts, else the newest. nullptr: there is none.
-  const Reading* newest() const;
   // Files that cannot be read, a line each.
   const std::vector<std::string>& unread() const { return unread_; }
 
@@ -108,6 +106,7 @@ class LiveFolder {
     bool operator==(const FileState&) const = default;
   };
   struct Tracked {
+    std::string name;
     FileState file;
     bool is_final = false;  // read once more after it was closed
   };
@@ -122,7 +121,7 @@ class LiveFolder {
   // Of a job that is not shown.
   struct PassedOver {
     FileState file;
-    bool is_closed = false;
+    bool is_over = false;  // closed, or its process was killed: as long as it is the same file
   };
 
   static FileState state_of_file(const std::filesystem::path& path);

@@ -57,6 +57,20 @@ CounterRise rise_of(CardKind kind, std::optional<std::uint64_t> from,
   return {std::nullopt, Counted::restarted};
 }
 
+bool may_be_one(const CardReadings& a, const CardReadings& b) {
+  if (!a.first || !a.last || !b.first || !b.last) return true;
+  using Counter = std::optional<std::uint64_t> CardReading::*;
+  for (const Counter counter : {&CardReading::sent, &CardReading::received,
+                                &CardReading::sent_packets, &CardReading::received_packets}) {
+    const std::optional<std::uint64_t> a_from = (*a.first).*counter, a_to = (*a.last).*counter,
+                                       b_from = (*b.first).*counter, b_to = (*b.last).*counter;
+    if (!a_from || !a_to || !b_from || !b_to) continue;
+    if (*a_from > *a_to || *b_from > *b_to) continue;  // one began anew
+    if (*a_from > *b_to || *b_from > *a_to) return false;
+  }
+  return true;
+}
+
 void HostReadings::add(const NetworkText& text) {
   const std::optional<CardReading> reading = parse_card_reading(text);
   if (!reading) {
@@ -68,7 +82,7 @@ void HostReadings::add(const NetworkText& text) {
   (text.at_end ? ended_ : began_) = true;
   networks_[text.network] = true;
   if (!text.at_end) first_start_ns_ = std::min(first_start_ns_, text.ns);
-  Card& card = cards_[reading->device];
+  CardReadings& card = cards_[reading->device];
   if (text.at_end) {
     if (!card.last || reading->ns > card.last->ns) card.last = reading;
   } else if (!card.first || reading->ns < card.first->ns) {
@@ -82,7 +96,7 @@ std::map<std::string, NetworkCard> HostReadings::cards() const {
   return rows;
 }
 
-NetworkCard HostReadings::counted(const Card& card) const {
+NetworkCard HostReadings::counted(const CardReadings& card) const {
   NetworkCard row;
   const CardReading& any = card.first ? *card.first : *card.last;
   row.kind = any.kind;

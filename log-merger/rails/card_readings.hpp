@@ -31,6 +31,14 @@ struct CardReading {
   std::optional<std::uint64_t> sent, received, sent_packets, received_packets;  // as in the files
 };
 
+// The first and the last one of a card.
+struct CardReadings {
+  std::optional<CardReading> first, last;
+};
+// Whether two, read at about the same time, may be of one card: a counter only rises, and what is
+// read of it twice overlaps.
+bool may_be_one(const CardReadings& a, const CardReadings& b);
+
 // nullopt: it is a remark on the reading, or damaged.
 std::optional<CardReading> parse_card_reading(const NetworkText& text);
 
@@ -55,17 +63,16 @@ class HostReadings {
   // The cards with what their ports carried; host and recorded traffic are left open. `device` of
   // the row is not set: it is the key.
   std::map<std::string, NetworkCard> cards() const;
+  // As they were read, by the name of the card.
+  const std::map<std::string, CardReadings>& readings() const { return cards_; }
 
  private:
-  struct Card {
-    std::optional<CardReading> first, last;
-  };
-  NetworkCard counted(const Card& card) const;
+  NetworkCard counted(const CardReadings& card) const;
 
   bool began_ = false, ended_ = false;
   std::int64_t first_start_ns_ = INT64_MAX;
   std::map<std::uint64_t, bool> networks_;
-  std::map<std::string, Card> cards_;
+  std::map<std::string, CardReadings> cards_;
   std::vector<std::string> remarks_;
 };
 

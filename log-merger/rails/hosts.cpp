@@ -15,7 +15,8 @@ Hosts::Hosts(const Job& job) {
 
 std::string Hosts::label(const Host& host) const {
   const auto found = boot_ids_.find(host.name);
-  if (found == boot_ids_.end() || found->second.size() < 2) return host.name;
+  const bool is_alone = found == boot_ids_.end() || found->second.size() < 2;
+  if (is_alone || host.boot_id.empty()) return host.name;
   return fmt::format("{}-{}", host.name, host.boot_id.substr(0, 8));
 }
 

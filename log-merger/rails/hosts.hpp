@@ -1,7 +1,8 @@
 // Which host, as it names itself, and which machine a process was on. Private to log-merger/.
 //
 // A machine is told by its boot id. It may have several hosts, as containers are; and hosts of
-// several machines may have the same name.
+// several machines may have the same name. Where the boot id is empty the machine is not known;
+// and containers may have one each that they made up (LXC, systemd-nspawn).
 #pragma once
 
 #include <compare>

@@ -9,12 +9,34 @@ namespace uctrace::merge {
 namespace {
 
 constexpr const char* kLoopback = "lo";  // nothing of it leaves a machine
+// Where ordinary cards counted no more than this part, most went by a library that uses the card
+// without the kernel (Onload, libvma, SMC-R).
+constexpr std::uint64_t kLeastPart = 10;
 constexpr std::uint64_t kAnyNetwork = 0;
 
-// Of InfiniBand cards that are used as one, a port counts what goes by itself. Known by the name
-// alone.
-bool is_one_of_several(const std::string& device) {
-  return device.find("bond") != std::string::npos;
+// Of InfiniBand cards that are used as one, a port counts what goes by itself. Known by a name
+// alone: that of the port, or of the network card that stands for them.
+bool is_named_bond(const std::string& device) { return device.find("bond") != std::string::npos; }
+
+bool any_bond(const std::vector<Ports::Cards>& networks) {
+  return std::any_of(networks.begin(), networks.end(), [](const Ports::Cards& cards) {
+    return std::any_of(cards.begin(), cards.end(),
+                       [](const auto& card) { return is_named_bond(card.first); });
+  });
+}
+
+// What the ends of a network sent to each other inside of it; nullopt: that is not known.
+std::optional<std::uint64_t> loopback_bytes(const Ports::Cards& cards) {
+  const auto loopback = cards.find(kLoopback);
+  if (loopback != cards.end()) {
+    const NetworkCard& card = loopback->second;
+    if (card.counted != Counted::exact) return std::nullopt;
+    return std::max(card.counted_sent_bytes, card.counted_received_bytes);
+  }
+  const bool is_network = std::any_of(cards.begin(), cards.end(), [](const auto& card) {
+    return card.second.kind == CardKind::net;
+  });
+  return is_network ? std::nullopt : std::optional<std::uint64_t>(0);
 }
 
 // Adds a card to those that are counted together.
@@ -27,11 +49,11 @@ void add(PortGroup& group, const NetworkCard& card, bool exact) {
   group.sent.exact = group.received.exact = exact && (is_first || group.sent.exact);
 }
 
+void doubt_group(PortGroup& group) { group.sent.exact = group.received.exact = false; }
+
 // Counters that all stand still may be of a port that does not count.
 void doubt_if_still(PortGroup& group) {
-  if (group.sent.counted + group.received.counted == 0) {
-    group.sent.exact = group.received.exact = false;
-  }
+  if (group.sent.counted + group.received.counted == 0) doubt_group(group);
 }
 
 // Of each machine the cards of each of its networks. InfiniBand's are those of the machine.
@@ -66,14 +88,48 @@ std::set<std::string> whole_machines(const Job& job, const Hosts& hosts) {
   return whole;
 }
 
+// Ports of InfiniBand that may be one, of containers that have a boot id each: what goes from one
+// to the other may not be counted. By boot id and port.
+std::set<std::pair<std::string, std::string>> shared_ports(const Readings& machines) {
+  struct Seen {
+    const std::string* boot_id;
+    const CardReadings* readings;
+  };
+  std::map<std::string, std::vector<Seen>> by_device;
+  for (const auto& [boot_id, networks] : machines) {
+    const auto found = networks.find(kAnyNetwork);
+    if (found == networks.end()) continue;
+    for (const auto& [device, readings] : found->second.readings()) {
+      by_device[device].push_back({&boot_id, &readings});
+    }
+  }
+  std::set<std::pair<std::string, std::string>> shared;
+  for (const auto& [device, all] : by_device) {
+    for (const Seen& one : all) {
+      const bool is_shared = std::any_of(all.begin(), all.end(), [&](const Seen& other) {
+        return other.boot_id != one.boot_id && may_be_one(*one.readings, *other.readings);
+      });
+      if (is_shared) shared.emplace(*one.boot_id, device);
+    }
+  }
+  return shared;
+}
+
 }  // namespace
+
+bool is_violated(const PortFlow& flow) {
+  if (!flow.exact || flow.counted >= flow.passed) return false;
+  const std::uint64_t missing = flow.passed - flow.counted;
+  if (missing <= flow.late || missing - flow.late <= flow.loopback) return false;
+  return !flow.ordinary || flow.counted > flow.passed / kLeastPart;
+}
 
 PortCheck check_flows(const std::vector<PortFlow>& flows) {
   PortCheck check;
   for (const PortFlow& flow : flows) {
     check.passed += flow.passed;
     check.covered += std::min(flow.passed, flow.counted);
-    if (flow.counted < flow.passed) (flow.exact ? check.violated : check.unclear) = true;
+    if (flow.counted < flow.passed) (is_violated(flow) ? check.violated : check.unclear) = true;
   }
   return check;
 }
@@ -81,19 +137,26 @@ PortCheck check_flows(const std::vector<PortFlow>& flows) {
 Ports::Ports(const Job& job) {
   const Hosts hosts(job);
   const std::set<std::string> whole = whole_machines(job, hosts);
-  for (const auto& [boot_id, networks] : readings_of(job, hosts)) {
+  const Readings machines = readings_of(job, hosts);
+  for (const auto& [boot_id, networks] : machines) {
     if (boot_id.empty()) continue;  // of machines that cannot be told apart
     std::vector<Cards> cards;
     for (const auto& [network, readings] : networks) cards.push_back(readings.cards());
     add_machine(boot_id, cards, whole.contains(boot_id));
   }
+  for (const auto& [boot_id, device] : shared_ports(machines)) doubt(boot_id, device);
 }
 
 void Ports::add_machine(const std::string& boot_id, const std::vector<Cards>& networks,
                         bool whole) {
   const Key together{boot_id, ""};
+  const bool has_bond = any_bond(networks);
   bool all_are_exact = whole;
+  std::uint64_t loopback = 0;
   for (const Cards& cards : networks) {
+    const std::optional<std::uint64_t> inside = loopback_bytes(cards);
+    all_are_exact &= inside.has_value();
+    loopback += inside.value_or(0);
     for (const auto& [device, card] : cards) {
       if (device == kLoopback) continue;
       const bool exact = card.counted == Counted::exact;
@@ -102,12 +165,16 @@ void Ports::add_machine(const std::string& boot_id, const std::vector<Cards>& ne
       if (!is_counted(card.counted) || card.t_from_ns < 0) continue;
       const Key own = alone ? Key{boot_id, device} : together;
       group_of_[{boot_id, device}] = own;
-      add(groups_[own], card, exact && !(alone && is_one_of_several(device)));
+      add(groups_[own], card, exact && !(alone && has_bond));
     }
   }
   const auto ordinary = groups_.find(together);
-  if (ordinary != groups_.end() && !all_are_exact) {
-    ordinary->second.sent.exact = ordinary->second.received.exact = false;
+  if (ordinary != groups_.end()) {
+    if (!all_are_exact) doubt_group(ordinary->second);
+    for (PortFlow PortGroup::*way : {&PortGroup::sent, &PortGroup::received}) {
+      (ordinary->second.*way).loopback = loopback;
+      (ordinary->second.*way).ordinary = true;
+    }
   }
   for (auto& [key, group] : groups_) {
     if (key.first == boot_id) doubt_if_still(group);
@@ -117,6 +184,10 @@ void Ports::add_machine(const std::string& boot_id, const std::vector<Cards>& ne
 PortGroup* Ports::group(const std::string& boot_id, const std::string& device) {
   const auto key = group_of_.find({boot_id, device});
   return key == group_of_.end() ? nullptr : &groups_.at(key->second);
+}
+
+void Ports::doubt(const std::string& boot_id, const std::string& device) {
+  if (PortGroup* found = group(boot_id, device)) doubt_group(*found);
 }
 
 PortCheck Ports::check(PortFlow PortGroup::*way) const {

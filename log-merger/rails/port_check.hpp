@@ -16,11 +16,21 @@
 
 namespace uctrace::merge {
 
-// What one group counted one way, and what of the records passed it meanwhile, by proof.
+// Some drivers (bnxt_en, bnx2x, tg3) write the counters of a card about once a second: what passed
+// later than this before a reading may not be in it.
+inline constexpr std::int64_t kCounterLagNs = 2'000'000'000;
+
+// What one group counted one way, and what of the records passed it meanwhile, by proof. Bytes.
 struct PortFlow {
-  std::uint64_t counted = 0, passed = 0;  // bytes
-  bool exact = false;                     // else more may have passed than was counted
+  std::uint64_t counted = 0, passed = 0;
+  std::uint64_t late = 0;      // of `passed`: within kCounterLagNs before the last reading
+  std::uint64_t loopback = 0;  // that went inside the machine, or what seems one
+  bool exact = false;          // else more may have passed than was counted
+  bool ordinary = false;       // network cards, which some libraries use behind the kernel's back
 };
+
+// It counted less than passed, and nothing explains that.
+bool is_violated(const PortFlow& flow);
 
 struct PortCheck {
   std::uint64_t passed = 0, covered = 0;  // bytes; of all groups: by the records, by the counters
@@ -47,7 +57,8 @@ class Ports {
   void add_machine(const std::string& boot_id, const std::vector<Cards>& networks, bool whole);
   Ports() = default;
 
-  // nullptr: what the card counted is not known.
+  bool empty() const { return groups_.empty(); }
+  // nullptr: what the card counted is not known. The group stays where it is.
   PortGroup* group(const std::string& boot_id, const std::string& device);
   PortCheck sent() const { return check(&PortGroup::sent); }
   PortCheck received() const { return check(&PortGroup::received); }
@@ -55,6 +66,7 @@ class Ports {
  private:
   using Key = std::pair<std::string, std::string>;  // boot id and port; "" for all ordinary cards
 
+  void doubt(const std::string& boot_id, const std::string& device);
   PortCheck check(PortFlow PortGroup::*way) const;
 
   std::map<Key, Key> group_of_;  // by boot id and card

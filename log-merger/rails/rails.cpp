@@ -67,6 +67,7 @@ class Rails {
     const Endpoint& endpoint = log.endpoints[op.endpoint_row];
     if (endpoint.peer_process == kNone) return way;
     const Host& other = hosts_.of(endpoint.peer_process);
+    if (host.boot_id.empty() || other.boot_id.empty()) return way;
     way.where = other == host ? Other::inside : Other::outside;
     if (way.where == Other::outside && endpoint.remote_device != kNoText) {
       way.other = &card(other, endpoint.remote_device);

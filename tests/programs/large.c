@@ -1,6 +1,8 @@
 // Messages of 4 and 64 MiB: blocking, non-blocking, synchronous, strided, and collectives.
 //
-//     large [TRUTH-PREFIX]
+//     large [TRUTH-PREFIX [SECONDS]]
+//
+// It then computes for SECONDS: counters of network cards may lag behind what was sent.
 
 #include "common.h"
 #include "layout.h"
@@ -54,6 +56,12 @@ static void exchange(enum mode mode, enum layout layout, size_t bytes, int from,
   if (rank == to) receive(layout, bytes, from);
 }
 
+static void compute(double seconds) {
+  const double until = MPI_Wtime() + seconds;
+  while (MPI_Wtime() < until) {
+  }
+}
+
 static void run_collectives(void) {
   const size_t count = 4 * kMiB / sizeof(uint64_t);
   uint64_t *mine = allocate(count * sizeof *mine), *sum = allocate(count * sizeof *sum);
@@ -83,6 +91,7 @@ int main(int argc, char** argv) {
   }
   exchange(kImmediate, kVector, 64 * kMiB, 1, 0);
   run_collectives();
+  compute(argc > 2 ? strtod(argv[2], NULL) : 0);
   if (rank == 0) printf("large: all is right\n");
   close_truth();
   MPI_Finalize();

@@ -179,6 +179,27 @@ TEST_CASE("rails: machines that call themselves the same are told apart by their
   CHECK(cards[0].inside_bytes == 0);
 }
 
+TEST_CASE("rails: whether the other side is on the same machine takes the boot ids of both") {
+  JobBuilder builder(2, [](int number, log::ProcessPage& page) {
+    std::snprintf(page.host, sizeof page.host, "localhost");
+    std::snprintf(page.boot_id, sizeof page.boot_id, "%s", number == 0 ? "" : "1234567-and-more");
+  });
+  for (int i = 0; i < 2; ++i) {
+    Interface& interface = builder.log(i).interfaces[InterfaceIndex(0)];
+    interface.device_type = log::DeviceType::network;
+    interface.device = builder.job.run.texts.intern("eth0");
+    builder.memory_operation(i, 1 - i, log::UctOp::put_zcopy, 0, 40, 1);
+  }
+  const std::vector<NetworkCard> cards = find_rails(builder.job);
+  REQUIRE(cards.size() == 2);
+  CHECK(cards[0].host == "localhost");
+  CHECK(cards[1].host == "localhost-1234567-");
+  for (const NetworkCard& card : cards) {
+    CHECK(card.unknown_bytes == 40);
+    CHECK(card.sent_bytes + card.received_bytes + card.inside_bytes == 0);
+  }
+}
+
 TEST_CASE("rails: cards come back out of the facts of a run, and damaged ones do no harm") {
   NetworkCard card;
   card.host = "a";
