@@ -16,9 +16,9 @@ struct VendorFacts {
   // How the names of the libraries begin with which a process may have memory of this vendor;
   // nullptr: there is no other.
   const char* libraries[2];
-  // What these need in order to have any; nullptr: only the driver can tell. UCX is linked with
-  // ROCm's and loads it on machines without a GPU; Level Zero's loader, which hwloc opens to look
-  // around, is no driver.
+  // What the kernel has where there are GPUs of it, in /dev; nullptr: only the driver can tell.
+  // Without it the driver is not asked: UCX is linked with ROCm's and loads it on machines without
+  // a GPU, and hwloc opens Level Zero's loader to look around.
   const char* device;
   // Of these one is there where the driver is installed; nullptr: there is no other.
   const char* installed[2];
