@@ -149,11 +149,20 @@ bool define(Driver& driver) {
   return true;
 }
 
+void forget_parent() {
+  attributor.start_anew();
+  for (const Driver& driver : drivers) {
+    if (driver.vendor != nullptr && driver.vendor->start_anew != nullptr) {
+      driver.vendor->start_anew();
+    }
+  }
+}
+
 // All drivers that were found are in the log of this process, and what is known is of this process.
 // Where the log has no room for one, the next look or use tries again.
 void begin_log() {
   const std::uint32_t number = log::log_number();
-  if (known_log != number && known_log != 0) attributor.start_anew();
+  if (known_log != number && known_log != 0) forget_parent();
   known_log = number;
   bool any = false;
   for (Driver& driver : drivers) {
