@@ -12,6 +12,7 @@
 #include "device-attributor/definitions.hpp"
 #include "device-attributor/history.hpp"
 #include "device-attributor/memory_events.hpp"
+#include "event-log/recorder/gpu_devices.hpp"
 #include "event-log/recorder/left_layer.hpp"
 #include "interpose/original.hpp"
 #include "interpose/scope.hpp"
@@ -111,14 +112,15 @@ void find_driver(const Vendor& vendor, Driver& driver) {
 }
 
 // The loader is asked only for what is there: else it would look for the file, in all of its
-// folders, each time.
+// folders, each time. A driver without a GPU has no memory to be asked for.
 void find_drivers() {
   Loaded loaded{};
   dl_iterate_phdr(note_vendors, &loaded);
   for (const Vendor* const* one = kVendors; *one != nullptr; ++one) {
     const std::size_t place = place_of((*one)->name);
     Driver& driver = drivers[place];
-    if (loaded.vendors[place] && driver.vendor == nullptr && !driver.unusable) {
+    if (loaded.vendors[place] && driver.vendor == nullptr && !driver.unusable &&
+        !log::lacks_gpu_device((*one)->name)) {
       find_driver(**one, driver);
     }
   }
@@ -147,11 +149,20 @@ bool define(Driver& driver) {
   return true;
 }
 
+void forget_parent() {
+  attributor.start_anew();
+  for (const Driver& driver : drivers) {
+    if (driver.vendor != nullptr && driver.vendor->start_anew != nullptr) {
+      driver.vendor->start_anew();
+    }
+  }
+}
+
 // All drivers that were found are in the log of this process, and what is known is of this process.
 // Where the log has no room for one, the next look or use tries again.
 void begin_log() {
   const std::uint32_t number = log::log_number();
-  if (known_log != number && known_log != 0) attributor.start_anew();
+  if (known_log != number && known_log != 0) forget_parent();
   known_log = number;
   bool any = false;
   for (Driver& driver : drivers) {

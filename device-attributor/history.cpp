@@ -36,10 +36,14 @@ constinit std::atomic<State> state{State::none};
 constinit char text[256];  // who tells, or why nobody does
 constinit std::atomic<bool> is_incomplete{false};
 constinit std::atomic<unsigned> met{0};
-constinit std::atomic<std::uint32_t> missed_log{0};  // which has that there is no history
+// By the places of vendors: the log which has that there is no history.
+constinit std::atomic<std::uint32_t> missed_logs[kVendorCount]{};
 
-void refuse(int value, const char* detail) {
-  log::fault(log::Layer::gpu, FaultCode::gpu_history_refused, value, detail);
+// The value of the fault.
+enum Lack : int { kNobodyTells = 0, kNotAllKept = 1, kVendorHasNone = 2 };
+
+void refuse(Lack lack, const char* detail) {
+  log::fault(log::Layer::gpu, FaultCode::gpu_history_refused, lack, detail);
 }
 
 void say_state() {
@@ -48,7 +52,7 @@ void say_state() {
       log::define_text(log::TextKind::gpu_history, 0, text, strlen(text));
       break;
     case State::refused:
-      refuse(0, text);
+      refuse(kNobodyTells, text);
       break;
     default:
       break;
@@ -115,7 +119,8 @@ void on_allocated(const struct uctrace_device_event& event) {
 void note_incomplete_history() {
   // A thread without a lane cannot say it: another one will, at the next loss.
   if (log::lane() == nullptr && is_driver_in_log()) return;
-  if (!is_incomplete.exchange(true, std::memory_order_relaxed) && is_driver_in_log()) refuse(1, "");
+  if (!is_incomplete.exchange(true, std::memory_order_relaxed) && is_driver_in_log())
+    refuse(kNotAllKept, "");
 }
 
 void define_history() {
@@ -124,20 +129,22 @@ void define_history() {
     log::define_text(log::TextKind::gpu_history, 1, wanted, strlen(wanted));
   }
   say_state();
-  if (is_incomplete.load(std::memory_order_relaxed)) refuse(1, "");
+  if (is_incomplete.load(std::memory_order_relaxed)) refuse(kNotAllKept, "");
   attributor.each_allocated(define_or_give_up);
 }
 
 void note_missing_history(const Vendor& vendor) {
   const char* wanted = getenv(kWanted);
   const std::uint32_t number = log::log_number();
-  if (wanted == nullptr || state.load(std::memory_order_acquire) != State::none ||
-      missed_log.load(std::memory_order_relaxed) == number || vendor.device_count() == 0 ||
+  const VendorFacts& facts = kVendorFacts[place_of(vendor.name)];
+  const char* variable = facts.history_variable;
+  std::atomic<std::uint32_t>& missed_log = missed_logs[place_of(vendor.name)];
+  const bool is_told = variable != nullptr && state.load(std::memory_order_acquire) != State::none;
+  if (wanted == nullptr || is_told || missed_log.load(std::memory_order_relaxed) == number ||
+      vendor.device_count() == 0 ||
       missed_log.exchange(number, std::memory_order_relaxed) == number) {
     return;
   }
-  const VendorFacts& facts = kVendorFacts[place_of(vendor.name)];
-  const char* variable = facts.history_variable;
   const char* injected = variable != nullptr ? getenv(variable) : nullptr;
   char why[512];
   if (variable == nullptr) {
@@ -148,7 +155,7 @@ void note_missing_history(const Vendor& vendor) {
   } else {
     snprintf(why, sizeof why, "the driver did not load %s", wanted);
   }
-  refuse(0, why);
+  refuse(variable == nullptr ? kVendorHasNone : kNobodyTells, why);
 }
 
 }  // namespace uctrace::gpu

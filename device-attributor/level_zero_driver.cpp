@@ -1,99 +1,24 @@
-// The layer of Level Zero: what zeMemGetAllocProperties says. The prototypes are our own, so that
-// no oneAPI is needed; their numbers are part of Level Zero's ABI.
+// The layer of Level Zero: what zeMemGetAllocProperties says.
 //
 // Memory is asked about within a context. Any one of a driver knows the memory of all, so uctrace
 // makes one of its own, as UCX does, once the program has initialised the driver. It stays.
+//
+// In a fork child each function of the driver initialises it anew. So nothing is asked there until
+// the child has a log of its own, for then it uses UCX or MPI itself.
 #include <dlfcn.h>
 #include <string.h>
 
 #include <atomic>
 #include <cstddef>
 
+#include "device-attributor/level_zero_abi.hpp"
 #include "device-attributor/vendor.hpp"
+#include "interpose/fork_lock.hpp"
 
 namespace uctrace::gpu::level_zero {
 
 namespace {
 
-using Result = unsigned;
-using Handle = void*;  // of drivers, devices and contexts alike
-
-constexpr Result kSuccess = 0, kUninitialized = 0x78000001;
-
-// ze_structure_type_t: each structure begins with its own.
-enum StructureType : unsigned {
-  kDeviceProperties = 0x3,
-  kDeviceMemoryProperties = 0x7,
-  kContextDescription = 0xd,
-  kAllocationProperties = 0x17,
-  kPciProperties = 0x10008,
-};
-
-struct Header {
-  StructureType type;
-  void* next = nullptr;
-};
-
-// ze_device_properties_t.
-struct DeviceProperties {
-  Header header{kDeviceProperties};
-  unsigned type;  // ze_device_type_t
-  std::uint32_t vendor, device, flags, sub_device, clock;
-  std::uint64_t largest_allocation;
-  std::uint32_t contexts, priorities, threads_per_unit, width, units_per_slice, slices_per_slice,
-      slices;
-  std::uint64_t timer_resolution;
-  std::uint32_t timestamp_bits, kernel_timestamp_bits;
-  unsigned char uuid[16];
-  char name[256];
-};
-constexpr unsigned kGpu = 1;  // ZE_DEVICE_TYPE_GPU
-
-// ze_pci_ext_properties_t.
-struct PciProperties {
-  Header header{kPciProperties};
-  std::uint32_t domain, bus, device, function;
-  std::int32_t generation, width;
-  std::int64_t bandwidth;
-};
-
-// ze_device_memory_properties_t.
-struct DeviceMemoryProperties {
-  Header header{kDeviceMemoryProperties};
-  std::uint32_t flags, clock, width;
-  std::uint64_t bytes;
-  char name[256];
-};
-
-// ze_memory_allocation_properties_t.
-struct AllocationProperties {
-  Header header{kAllocationProperties};
-  unsigned type = 0;  // ze_memory_type_t
-  std::uint64_t id = 0, page_bytes = 0;
-};
-constexpr unsigned kUnknown = 0, kHost = 1, kDevice = 2, kShared = 3;
-
-// ze_context_desc_t.
-struct ContextDescription {
-  Header header{kContextDescription};
-  std::uint32_t flags = 0;
-};
-
-struct Functions {
-  Result (*get_drivers)(std::uint32_t*, Handle*);
-  Result (*get_version)(Handle, std::uint32_t*);
-  Result (*get_devices)(Handle, std::uint32_t*, Handle*);
-  Result (*get_sub_devices)(Handle, std::uint32_t*, Handle*);
-  Result (*get_device)(Handle, DeviceProperties*);
-  Result (*create_context)(Handle, const ContextDescription*, Handle*);
-  Result (*get_allocation)(Handle, const void*, AllocationProperties*, Handle*);
-  Result (*get_range)(Handle, const void*, void**, std::size_t*);
-  // nullptr in older loaders, or where an extension is missing.
-  Result (*get_root)(Handle, Handle*);
-  Result (*get_pci)(Handle, PciProperties*);
-  Result (*get_memories)(Handle, std::uint32_t*, DeviceMemoryProperties*);
-  Result (*get_access)(Handle, const void*, std::size_t, unsigned*, std::size_t*);
-};
 constinit Functions driver{};
 
 template <typename Function>
@@ -102,7 +27,7 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-bool resolve(void* library, const char** missing) {
+bool find_functions(void* library, const char** missing) {
   const auto need = [&](const char* name, auto& function) {
     if (find(library, name, function)) return true;
     *missing = name;
@@ -136,21 +61,12 @@ struct Drivers {
   }
 };
 
-// As CUDA counts versions: 1.3 is 1030.
-int version() {
-  const Drivers drivers;
-  std::uint32_t told = 0;
-  if (drivers.count == 0 || driver.get_version(drivers.all[0], &told) != kSuccess) return 0;
-  return static_cast<int>((told >> 16) * 1000 + (told & 0xffff) * 10);
-}
-
 // The drivers that have GPUs, and our context of each.
 struct Context {
   std::atomic<Handle> of_driver, context;
 };
 constinit Context contexts[kMostDrivers]{};
 
-// One that cannot be had is tried again when it is needed.
 Result add_context(Handle of_driver) {
   for (Context& one : contexts) {
     Handle before = nullptr;
@@ -190,29 +106,53 @@ bool is_gpu(Handle device) {
   return driver.get_device(device, &properties) == kSuccess && properties.type == kGpu;
 }
 
-// Whether there are any.
-bool add_gpus_of(Handle of_driver) {
+// `any`: whether there are some.
+Result add_gpus_of(Handle of_driver, bool& any) {
   Handle found[kMostDevices];
   std::uint32_t count = kMostDevices;
-  if (driver.get_devices(of_driver, &count, found) != kSuccess) return false;
-  bool any = false;
+  any = false;
+  const Result result = driver.get_devices(of_driver, &count, found);
+  if (result != kSuccess) return result;
   for (std::uint32_t i = 0; i < count && i < kMostDevices; ++i) {
     if (!is_gpu(found[i])) continue;
     add_device(found[i]);
     any = true;
   }
-  return any;
+  return kSuccess;
 }
 
-// What drivers and GPUs there are by now. The result is why not all of them can be asked.
+// The result of the last look, and how many failed one after the other.
+constinit std::atomic<Result> last_look{kUninitialized};
+constinit std::atomic<unsigned> failed_looks{0};
+
+// What drivers and GPUs there are by now. The result is why not all of them can be asked. A driver
+// that does not tell its devices has no GPUs, if another one has some.
 Result look_around() {
   const Drivers drivers;
-  Result result = drivers.result;
+  Result result = drivers.result, untold = kSuccess;
+  bool any = false;
   for (std::uint32_t i = 0; i < drivers.count; ++i) {
-    if (!add_gpus_of(drivers.all[i])) continue;
+    bool has_gpus;
+    if (const Result told = add_gpus_of(drivers.all[i], has_gpus); told != kSuccess) untold = told;
+    if (!has_gpus) continue;
+    any = true;
     if (const Result made = add_context(drivers.all[i]); made != kSuccess) result = made;
   }
+  if (!any && result == kSuccess) result = untold;
+  const bool failed = result != kSuccess && result != kUninitialized;
+  failed_looks.store(failed ? failed_looks.load(std::memory_order_relaxed) + 1 : 0,
+                     std::memory_order_relaxed);
+  last_look.store(result, std::memory_order_release);
   return result;
+}
+
+// Looks where that was not done yet, or has failed: a few times, for it costs many calls. Then only
+// device_count() looks, as it always does.
+Result make_ready() {
+  constexpr unsigned kMostTries = 8;
+  const Result last = last_look.load(std::memory_order_acquire);
+  const bool gives_up = failed_looks.load(std::memory_order_relaxed) >= kMostTries;
+  return last == kSuccess || gives_up ? last : look_around();
 }
 
 int count_devices() {
@@ -221,8 +161,43 @@ int count_devices() {
   return count;
 }
 
+// The process that all this is of: what a fork child inherits is of no use there.
+constinit std::atomic<std::uint32_t> known_process{0};
+
+bool is_of_this_process() {
+  return known_process.load(std::memory_order_acquire) == interpose::process_number();
+}
+
+void start_anew() {
+  if (is_of_this_process()) return;
+  for (Context& one : contexts) {
+    one.of_driver.store(nullptr, std::memory_order_relaxed);
+    one.context.store(nullptr, std::memory_order_relaxed);
+  }
+  for (std::atomic<Handle>& one : devices) one.store(nullptr, std::memory_order_relaxed);
+  failed_looks.store(0, std::memory_order_relaxed);
+  last_look.store(kUninitialized, std::memory_order_relaxed);
+  known_process.store(interpose::process_number(), std::memory_order_release);
+}
+
+bool resolve(void* library, const char** missing) {
+  if (!find_functions(library, missing)) return false;
+  start_anew();
+  return true;
+}
+
+// As CUDA counts versions: 1.3 is 1030.
+int version() {
+  if (!is_of_this_process()) return 0;
+  const Drivers drivers;
+  std::uint32_t told = 0;
+  if (drivers.count == 0 || driver.get_version(drivers.all[0], &told) != kSuccess) return 0;
+  return static_cast<int>((told >> 16) * 1000 + (told & 0xffff) * 10);
+}
+
 // None before the program initialises the driver.
 int device_count() {
+  if (!is_of_this_process()) return 0;
   look_around();
   return count_devices();
 }
@@ -284,7 +259,9 @@ bool describe(int ordinal, DeviceFacts& facts) {
                             ? devices[ordinal].load(std::memory_order_acquire)
                             : nullptr;
   DeviceProperties properties{}, whole{};
-  if (device == nullptr || driver.get_device(device, &properties) != kSuccess) return false;
+  if (!is_of_this_process() || device == nullptr ||
+      driver.get_device(device, &properties) != kSuccess)
+    return false;
   const Handle root = root_of(device);
   if (root == device || driver.get_device(root, &whole) != kSuccess) whole = properties;
   memcpy(facts.uuid, properties.uuid, sizeof facts.uuid);
@@ -303,18 +280,10 @@ struct Found {
   Handle device = nullptr, context = nullptr;
 };
 
-bool have_all_contexts() {
-  for (const Context& one : contexts) {
-    if (one.of_driver.load(std::memory_order_acquire) == nullptr) break;
-    if (one.context.load(std::memory_order_acquire) == nullptr) return false;
-  }
-  return contexts[0].of_driver.load(std::memory_order_acquire) != nullptr;
-}
-
 // By the first driver that knows it.
 Found find_allocation(std::uintptr_t address) {
   Found found;
-  if (!have_all_contexts()) found.result = look_around();
+  found.result = make_ready();
   if (found.result != kSuccess) return found;
   for (const Context& one : contexts) {
     found.context = one.context.load(std::memory_order_acquire);
@@ -341,6 +310,7 @@ bool is_mapped(Handle context, std::uintptr_t address) {
 bool find_kind(const Found& found, std::uintptr_t address, DeviceMemoryKind& kind) {
   switch (found.allocation.type) {
     case kHost:
+    case kHostImported:
       kind = is_mapped(found.context, address) ? DeviceMemoryKind::mapped_host
                                                : DeviceMemoryKind::pinned;
       return true;
@@ -356,35 +326,34 @@ bool find_kind(const Found& found, std::uintptr_t address, DeviceMemoryKind& kin
   }
 }
 
-Answer failed(Result error) {
-  return {.what = Answer::What::failed, .error = static_cast<int>(error)};
-}
+Answer failed(int error) { return {.what = Answer::What::failed, .error = error}; }
 
-Answer query(std::uintptr_t address) {
-  const Found found = find_allocation(address);
-  if (found.result == kUninitialized) return {.what = Answer::What::host};
-  if (found.result != kSuccess) return failed(found.result);
-  if (found.allocation.type == kUnknown) return {.what = Answer::What::host};
-  Answer answer{.what = Answer::What::known, .buffer_id = found.allocation.id};
-  if (!find_kind(found, address, answer.kind)) {
-    return {.what = Answer::What::failed, .error = kUnknownLocation};
-  }
-  if (found.allocation.type != kHost && found.device != nullptr) {
-    answer.device = ordinal_of(found.device);
-  }
+// `id` is not reported: drivers keep pools, and what lies in one has the id of the pool.
+Answer answer_of(const Found& found, std::uintptr_t address) {
+  Answer answer{.what = Answer::What::known};
+  if (!find_kind(found, address, answer.kind)) return failed(kUnknownLocation);
   void* begin = nullptr;
-  if (driver.get_range(found.context, reinterpret_cast<const void*>(address), &begin,
-                       &answer.bytes) != kSuccess) {
-    answer.bytes = 0;
-  }
+  const Result result = driver.get_range(found.context, reinterpret_cast<const void*>(address),
+                                         &begin, &answer.bytes);
+  if (result == kAddressNotFound) return {.what = Answer::What::host};  // freed, of a pool
+  if (result != kSuccess) answer.bytes = 0;
   answer.begin = reinterpret_cast<std::uintptr_t>(begin);
+  const bool on_host =
+      answer.kind == DeviceMemoryKind::pinned || answer.kind == DeviceMemoryKind::mapped_host;
+  if (!on_host && found.device != nullptr) answer.device = ordinal_of(found.device);
   return answer;
 }
 
-int buffer_id(std::uintptr_t address, std::uint64_t& id) {
+// Once there was a context, a loader that is not initialised was torn down: what it knew is not
+// the host's for that.
+Answer query(std::uintptr_t address) {
+  if (!is_of_this_process()) return {.what = Answer::What::host};
   const Found found = find_allocation(address);
-  id = found.result == kSuccess && found.allocation.type != kUnknown ? found.allocation.id : 0;
-  return found.result == kUninitialized ? 0 : static_cast<int>(found.result);
+  const bool had_context = contexts[0].context.load(std::memory_order_acquire) != nullptr;
+  if (found.result == kUninitialized && !had_context) return {.what = Answer::What::host};
+  if (found.result != kSuccess) return failed(static_cast<int>(found.result));
+  if (found.allocation.type == kUnknown) return {.what = Answer::What::host};
+  return answer_of(found, address);
 }
 
 }  // namespace
@@ -400,6 +369,6 @@ constinit const Vendor kLevelZero{.name = log::Vendor::level_zero,
                                   .device_count = level_zero::device_count,
                                   .describe = level_zero::describe,
                                   .query = level_zero::query,
-                                  .buffer_id = level_zero::buffer_id};
+                                  .start_anew = level_zero::start_anew};
 
 }  // namespace uctrace::gpu

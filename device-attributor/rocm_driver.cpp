@@ -251,6 +251,7 @@ Answer known_memory(const PointerInfo& info, std::uintptr_t address) {
   return answer;
 }
 
+// Nothing tells memory from its successor at the same place.
 Answer query(std::uintptr_t address) {
   PointerInfo info{};
   info.size = sizeof info;
@@ -274,12 +275,6 @@ Answer query(std::uintptr_t address) {
   }
 }
 
-// Nothing tells memory from its successor at the same place.
-int buffer_id(std::uintptr_t, std::uint64_t& id) {
-  id = 0;
-  return 0;
-}
-
 }  // namespace
 
 }  // namespace uctrace::gpu::rocm
@@ -292,7 +287,6 @@ constinit const Vendor kRocm{.name = log::Vendor::rocm,
                              .version = rocm::version,
                              .device_count = rocm::device_count,
                              .describe = rocm::describe,
-                             .query = rocm::query,
-                             .buffer_id = rocm::buffer_id};
+                             .query = rocm::query};
 
 }  // namespace uctrace::gpu

@@ -2,7 +2,8 @@
 // and a row of vendor-facts/ (docs/gpu.md).
 //
 // No function here initialises a driver, makes a context current or changes anything of the
-// program's (but errno, which the caller keeps).
+// program's (but errno, which the caller keeps). Level Zero's makes one context of its own of each
+// driver.
 #pragma once
 
 #include <cstddef>
@@ -55,8 +56,11 @@ struct Vendor {
   bool (*describe)(int device, DeviceFacts& facts);
   Answer (*query)(std::uintptr_t address);
   // The id of what is at the address now, 0 = nothing, or it has none: cheaper than a query. The
-  // result is the driver's error, 0 = it answered.
-  int (*buffer_id)(std::uintptr_t address, std::uint64_t& id);
+  // result is the driver's error, 0 = it answered. nullptr: no answer of this driver has an id.
+  int (*buffer_id)(std::uintptr_t address, std::uint64_t& id) = nullptr;
+  // In a fork child, before anything is asked there: forgets what its parent was told. nullptr: it
+  // keeps nothing that a child may not use.
+  void (*start_anew)() = nullptr;
 };
 
 extern const Vendor kCuda, kRocm, kLevelZero;

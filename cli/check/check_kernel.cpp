@@ -129,7 +129,7 @@ void check_kernel(Findings& findings) {
 
 namespace {
 
-// What of its driver is installed; empty: nothing.
+// What of the kernel's part of its driver is installed; empty: nothing.
 std::string installed_of(const gpu::VendorFacts& vendor) {
   std::error_code error;
   for (const char* file : vendor.installed) {
@@ -155,9 +155,9 @@ void check_gpu(Findings& findings) {
     const std::string found = installed_of(vendor);
     if (found.empty()) continue;
     any = true;
-    findings.ok("gpu", fmt::format("a driver of {} is present ({}): it is asked on which GPU data "
-                                   "lies",
-                                   vendor.title, found));
+    findings.ok("gpu", fmt::format("the kernel has a driver for GPUs of {} ({}): {} is asked on "
+                                   "which GPU data lies if the program loads it",
+                                   vendor.title, found, vendor.title));
   }
   if (any) {
     check_topology_program(findings);

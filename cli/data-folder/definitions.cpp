@@ -65,7 +65,7 @@ std::string reason_text(const log::FaultView& fault) {
     case log::FaultCode::gpu_driver_unusable:
       return "its driver has no " + detail;
     case log::FaultCode::gpu_history_refused:
-      if (fault.r.value != 0) return "not all that was told could be kept";
+      if (fault.r.value == 1) return "not all that was told could be kept";
       break;
     case log::FaultCode::left_out:
     case log::FaultCode::signal_taken:

@@ -16,12 +16,14 @@ struct VendorFacts {
   // How the names of the libraries begin with which a process may have memory of this vendor;
   // nullptr: there is no other.
   const char* libraries[2];
-  // What these need in order to have any; nullptr: only the driver can tell. UCX is linked with
-  // ROCm's and loads it on machines without a GPU; Level Zero's loader, which hwloc opens to look
-  // around, is no driver.
+  // What the kernel has where there are GPUs of it, in /dev; nullptr: only the driver can tell.
+  // Without it the driver is not asked: UCX is linked with ROCm's and loads it on machines without
+  // a GPU, and hwloc opens Level Zero's loader to look around.
   const char* device;
-  // Of these one is there where the driver is installed; nullptr: there is no other.
+  // Of these one is there where the kernel's part of the driver is installed; nullptr: there is no
+  // other.
   const char* installed[2];
+  const char* direct;  // by what data leaves a GPU without the host's memory, in sentences
   // Names the library that the driver loads to tell of allocations; nullptr: there is no such way.
   const char* history_variable;
   const char* part;        // how the id begins of an instance of a GPU that is divided
@@ -35,6 +37,7 @@ inline constexpr VendorFacts kVendorFacts[] = {
      .libraries = {"libcuda.so", nullptr},
      .device = nullptr,
      .installed = {"/dev/nvidiactl", nullptr},
+     .direct = "within a host cuda_ipc, between hosts nvidia-peermem or dma-buf",
      .history_variable = "CUDA_INJECTION64_PATH",
      .part = "MIG",
      .uuid_bytes = 16},
@@ -44,6 +47,7 @@ inline constexpr VendorFacts kVendorFacts[] = {
      .libraries = {"libamdhip64.so", "libhsa-runtime64.so"},
      .device = "/dev/kfd",
      .installed = {"/dev/kfd", nullptr},
+     .direct = "within a host rocm_ipc, between hosts amdgpu's peer memory or dma-buf",
      .history_variable = nullptr,
      .part = "GPU",
      .uuid_bytes = 8},
@@ -53,6 +57,7 @@ inline constexpr VendorFacts kVendorFacts[] = {
      .libraries = {"libze_intel_gpu", nullptr},
      .device = "/dev/dri",
      .installed = {"/sys/bus/pci/drivers/xe", "/sys/bus/pci/drivers/i915"},
+     .direct = "dma-buf, where UCX has it for these GPUs",
      .history_variable = nullptr,
      .part = "TILE",
      .uuid_bytes = 16},

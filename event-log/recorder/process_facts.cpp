@@ -1,5 +1,4 @@
 // What the log says of the process: definitions that hold for all of it, and its page.
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "event-log/format/file_name.hpp"
 #include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/counters.hpp"
+#include "event-log/recorder/gpu_devices.hpp"
 #include "event-log/recorder/left_layer.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
@@ -37,34 +37,13 @@ void define_file(TextKind kind, const char* path) {
   }
 }
 
-constexpr const char* kWindowsDevice = "/dev/dxg";  // of all GPUs where Linux runs inside Windows
-
-// A bit for each vendor whose device is not there. Looked up at the start: at the end a sandbox
-// may not permit the question.
-constinit std::atomic<unsigned> without_device{0};
-
-// What must not be asked may be there.
-bool is_missing(const char* device) {
-  return access(device, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
-}
-
-void look_for_gpu_devices() {
-  unsigned missing = 0;
-  for (unsigned i = 0; i < gpu::kVendorCount; ++i) {
-    const char* device = gpu::kVendorFacts[i].device;
-    if (device != nullptr && is_missing(device) && is_missing(kWindowsDevice)) missing |= 1u << i;
-  }
-  without_device.store(missing, std::memory_order_relaxed);
-}
-
 int find_gpu_driver(dl_phdr_info* object, std::size_t, void* found) {
   const char* name = strrchr(object->dlpi_name, '/');
   name = name != nullptr ? name + 1 : object->dlpi_name;
-  const unsigned missing = without_device.load(std::memory_order_relaxed);
-  for (unsigned i = 0; i < gpu::kVendorCount; ++i) {
-    for (const char* library : gpu::kVendorFacts[i].libraries) {
-      if (library != nullptr && (missing >> i & 1) == 0 &&
-          strncmp(name, library, strlen(library)) == 0) {
+  for (const gpu::VendorFacts& facts : gpu::kVendorFacts) {
+    if (lacks_gpu_device(facts.vendor)) continue;
+    for (const char* library : facts.libraries) {
+      if (library != nullptr && strncmp(name, library, strlen(library)) == 0) {
         *static_cast<bool*>(found) = true;
       }
     }

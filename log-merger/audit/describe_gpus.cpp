@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "device-attributor/vendor-facts/beliefs.hpp"
@@ -57,13 +58,21 @@ struct Extent {
   MessageIndex message;  // the first
 };
 
+// 0000:10:00.0 without the function, which is that of UCX's device: always 0.
+std::string_view without_function(std::string_view bus) { return bus.substr(0, bus.rfind('.')); }
+
+bool is_same_bus(const Job& job, TextId one, TextId other) {
+  return without_function(job.run.texts[one]) == without_function(job.run.texts[other]);
+}
+
 // The bus of the device that UCX took memory for, where it is another than that of its GPU.
 TextId other_bus(const Job& job, const UcpOp& op, MemoryPlace place) {
   const auto& buses = log_of(job, op).devices.ucx_device_buses;
   const auto believed = buses.find(op.memory.believed_device);
   const bool known = place.gpu != kNone && believed != buses.end() &&
                      op.memory.believed_device != log::OperationMemory::kNoDevice;
-  return known && believed->second != job.run.gpus[static_cast<std::size_t>(place.gpu)].bus
+  return known && !is_same_bus(job, believed->second,
+                               job.run.gpus[static_cast<std::size_t>(place.gpu)].bus)
              ? believed->second
              : kNoText;
 }
@@ -192,19 +201,25 @@ bool is_of_history(const log::Fault& fault) {
   return static_cast<log::FaultCode>(fault.head.a) == log::FaultCode::gpu_history_refused;
 }
 
-// On: whoever uses a GPU's driver is told all that it allocates.
+// On: whoever uses a GPU's driver is told all that it allocates, but for drivers that have no way
+// to tell it.
 Json history_json(const Job& job) {
-  bool wanted = false, refused = false;
+  constexpr int kNobodyTells = 0, kNotAllKept = 1;  // values of the fault
+  bool wanted = false, refused = false, has_none = false;
   std::string by, why;
   for (const ProcessLog& log : job.logs) {
     wanted |= !log.devices.wanted_history.empty();
     if (by.empty()) by = log.devices.history;
     for (const auto& [fault, detail] : log.faults) {
       if (!is_of_history(fault)) continue;
-      refused |= fault.value == 0;
-      if (why.empty()) why = fault.value == 0 ? detail : "not all that was told could be kept";
+      refused |= fault.value == kNobodyTells;
+      has_none |= fault.value > kNotAllKept;
+      if (why.empty()) {
+        why = fault.value == kNotAllKept ? "not all that was told could be kept" : detail;
+      }
     }
   }
+  refused |= has_none && by.empty();
   if (why.empty() && by.empty() && wanted) why = "no process initialised a driver of GPUs";
   return {{"state", refused      ? "refused"
                     : by.empty() ? "off"

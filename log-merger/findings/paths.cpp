@@ -6,7 +6,9 @@
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <vector>
 
+#include "device-attributor/vendor-facts/vendor_facts.hpp"
 #include "log-merger/findings/rules.hpp"
 #include "log-merger/model/quantities.hpp"
 #include "log-merger/summaries/info_members.hpp"
@@ -139,6 +141,20 @@ void no_single_copy(const Facts& facts, Found& found) {
        .share = share});
 }
 
+// For the vendors of the run's GPUs; where nobody has noted these, for all.
+std::string direct_ways(const Facts& facts) {
+  std::set<std::string> names;
+  for (const ordered_json& device : member(member(facts.info, "gpu"), "devices")) {
+    names.insert(summaries::text_of(device, "vendor"));
+  }
+  std::vector<std::string> ways;
+  for (const gpu::VendorFacts& vendor : gpu::kVendorFacts) {
+    if (!names.empty() && names.count(vendor.name) == 0) continue;
+    ways.push_back(fmt::format("for {} {}", vendor.title, vendor.direct));
+  }
+  return fmt::format("{}", fmt::join(ways, "; "));
+}
+
 void staged_through_host(const Facts& facts, Found& found) {
   const Staged& staged = facts.staged;
   if (staged.bytes == 0) return;
@@ -149,9 +165,9 @@ void staged_through_host(const Facts& facts, Found& found) {
            fmt::format("{} of the {} that lay in GPU memory ({} messages) was copied through "
                        "the host's memory on its way",
                        format_bytes(staged.bytes), format_bytes(staged.of_bytes), staged.messages),
-       .advice =
-           "within a host let UCX use cuda_ipc; between hosts load nvidia-peermem (or dma-buf) "
-           "so that the network card reads the GPU; see that UCX_TLS leaves neither out",
+       .advice = fmt::format("let other GPUs and the network card reach the GPU: {}; see that "
+                             "UCX_TLS does not leave that out",
+                             direct_ways(facts)),
        .command = "report --role staging --by contenders",
        .evidence = {{"staged_bytes", staged.bytes},
                     {"staged_messages", staged.messages},

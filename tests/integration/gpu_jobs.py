@@ -5,7 +5,7 @@ import contextlib
 from dataclasses import replace
 
 from checks import sent_like
-from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, cuda_ucx, run_well, scratch
+from harness import PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, check, check_equal, cuda_ucx, run_well, scratch
 from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX, Mpi
 from plain import pid_of
 from recordings import Recording, record_command
@@ -24,7 +24,7 @@ KINDS = {"device": "device", "pool": "pool", "vmm": "mapped", "managed": "manage
 
 def gpu_environment(settings):
     """The environment of the ranks: what a test sets, and where the virtual GPUs are."""
-    return {"LD_LIBRARY_PATH": f"{VIRTUAL_GPUS}:{cuda_ucx()}/lib", **settings}
+    return {"LD_LIBRARY_PATH": f"{VIRTUAL_GPUS}:{cuda_ucx()}/lib", **VIRTUAL_DEVICES, **settings}
 
 
 class OneHost:

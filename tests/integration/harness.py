@@ -135,6 +135,8 @@ def rebuilt_ucx():
 
 
 VIRTUAL_GPUS = BUILD_ROOT / "tests" / "virtual-gpu"
+# To uctrace there are the devices that drivers need.
+VIRTUAL_DEVICES = {"UCTRACE_TEST_DEVICES": str(VIRTUAL_GPUS / "devices")}
 
 
 def cuda_ucx():

@@ -8,9 +8,10 @@ import json
 
 from checks import check_complete, check_messages_are, read_truth
 from gpu_jobs import SHARED_MEMORY, UNREGISTERED, check_memory, gpu_environment, place
-from harness import VIRTUAL_GPUS, check, check_equal, run, run_test, scratch, ucx_version
+from harness import (PROGRAMS, VIRTUAL_GPUS, check, check_equal, cuda_ucx, run, run_test, run_well, scratch,
+                     ucx_version)
 from mpi_jobs import MPIS
-from recordings import record_command
+from recordings import Recording, record_command
 
 PLUGIN = VIRTUAL_GPUS / "libuctrace-cupti.so"
 ANOTHER = VIRTUAL_GPUS / "libnvidia-ml.so.1"  # is there, and nothing that CUDA's driver would load
@@ -109,9 +110,22 @@ def missing():
         check_equal(result.stdout, "none\n", "what the command sees without --gpu-history")
 
 
+def vendors():
+    """Allocations of CUDA are told, and that ROCm's driver tells of none is said beside them."""
+    with scratch() as folder:
+        environment = gpu_environment({"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "VIRTUAL_GPU_READABLE": "1",
+                                       "UCTRACE_GPU_HISTORY": str(PLUGIN)})
+        command = [PROGRAMS / "gpu_vendors", "rocm", folder / "truth"]
+        run_well(record_command(folder / "data", command, ["--ucx", cuda_ucx(), "--gpu-history"]),
+                 env=environment)
+        found = Recording(folder / "data").info["gpu"]["history"]
+        check_equal(found["state"], "on", "state of the history")
+        check_equal(found["why"], "drivers of ROCm load no library that could tell of allocations", "what is missing")
+
+
 def history(case):
-    if case == "missing":
-        missing()
+    if case in ("missing", "vendors"):
+        {"missing": missing, "vendors": vendors}[case]()
         return
     settings, kinds, refused = CASES[case]
     with place("ompi") as jobs:

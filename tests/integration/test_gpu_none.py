@@ -1,11 +1,11 @@
 """Jobs that move no memory of a GPU: without a driver all is the host's and not a word of it is in the
-log; a driver that was never initialised has no memory; what was sent before a late driver was noticed
+log; a driver that was never initialised has no memory; one whose GPUs have no device here is not asked; what was sent before a late driver was noticed
 is the host's or unknown, and never a device's; one that the program gives back is asked all the same.
 
     test_gpu_none.py WHEN VENDOR"""
 
 from checks import check_complete
-from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, run_test, run_well, scratch
+from harness import PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, check, check_equal, run_test, run_well, scratch
 from recordings import record_well
 
 DRIVERS = {"cuda": ("libcuda.so.1", "cuInit"), "rocm": ("libhsa-runtime64.so.1", "hsa_init"),
@@ -37,9 +37,10 @@ def words_of_memory(info):
 
 
 def no_gpu(when, vendor):
-    program = [PROGRAMS / "gpu_none", when, *DRIVERS[vendor]]
-    environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS)}
+    program = [PROGRAMS / "gpu_none", "loaded" if when == "deviceless" else when, *DRIVERS[vendor]]
     with scratch() as folder:
+        devices = {"UCTRACE_TEST_DEVICES": str(folder)} if when == "deviceless" else VIRTUAL_DEVICES
+        environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **devices}
         alone = run_well(program, env=environment)
         result, recording = record_well(folder / "data", program, env=environment)
         check_equal(result.stdout, alone.stdout, "output of the program")
@@ -47,7 +48,8 @@ def no_gpu(when, vendor):
         check_complete(info, layers=("uct", "ucp"), processes=2)
         check_memory(recording, {1, 2, 3, 4} if when == "late" else {1})
         check_equal(recording.table("device_memory"), [], "memory of devices")
-        if when == "none":
+        if when in ("none", "deviceless"):
+            check_equal(info["layers"]["gpu"]["state"], "unused", "layer gpu")
             check_equal(info["gpu"]["queries"], 0, "questions to a driver")
             check_equal(words_of_memory(info), 0, "operations that name their memory")
             check_equal(info["gpu"]["devices"], [], "devices")

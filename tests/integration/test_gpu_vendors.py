@@ -8,7 +8,7 @@ UCX: `cuda`, the UCX with hooks, which asks CUDA's driver; `system`: one that as
 
 from checks import check_complete
 from gpu_jobs import SHARED_MEMORY, check_messages_lie, record_pair
-from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, run_test, scratch
+from harness import PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, check, check_equal, run_test, scratch
 from page import make_page
 from plain import read_calls
 from recordings import record_well
@@ -92,7 +92,7 @@ def record_over(ucx, which, folder):
         settings = {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", **SETTINGS}
         return record_pair(folder, "gpu_vendors", which, settings=settings)
     command = [PROGRAMS / "gpu_vendors", which, folder / "truth"]
-    environment = {"UCX_TLS": SHARED_MEMORY, "LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **SETTINGS}
+    environment = {"UCX_TLS": SHARED_MEMORY, "LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **VIRTUAL_DEVICES, **SETTINGS}
     return record_well(folder / "data", command, env=environment)[1]
 
 

@@ -61,7 +61,7 @@ void tell(uctrace_device_event_type type, const void* begin = nullptr, const cha
   event.begin = reinterpret_cast<std::uint64_t>(begin);
   event.bytes = type == UCTRACE_MEMORY_ALLOCATED ? kPartBytes : 0;
   event.kind = UCTRACE_MEMORY_POOL;
-  event.vendor = UCTRACE_VENDOR_ROCM;  // the stand-in's
+  event.vendor = UCTRACE_VENDOR_CUDA;  // the stand-in's
   event.text = text;
   uctrace_device_event(&event);
 }

@@ -48,8 +48,8 @@ Answer query(std::uintptr_t address) {
           .buffer_id = id};
 }
 
-// Its library is one that every program has loaded.
-constexpr Vendor kStandIn{.name = log::Vendor::rocm,
+// Its library is one that every program has loaded, and no device of it is looked for.
+constexpr Vendor kStandIn{.name = log::Vendor::cuda,
                           .library = "libc.so.6",
                           .resolve = resolve,
                           .version = version,

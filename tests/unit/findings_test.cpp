@@ -103,6 +103,13 @@ std::string said(const Run& run, const std::string& rule) {
   return "";
 }
 
+std::string advised(const Run& run, const std::string& rule) {
+  for (const Finding& finding : all_of(run)) {
+    if (finding.rule == rule) return finding.advice;
+  }
+  return "";
+}
+
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("a quiet run has no findings") {
@@ -223,6 +230,11 @@ TEST_CASE("copies of GPU memory through the host's are told") {
   run.hops.insert(run.hops.begin(), copy);
   run.messages[0].hops = 2;
   CHECK(has(said(run, "staged-through-host"), "1.0 MiB of the 1.0 MiB that lay in GPU memory"));
+  // What to do about it is a vendor's.
+  run.info_json = R"({"gpu":{"devices":[{"vendor":"rocm"},{"vendor":"rocm"}]}})";
+  const std::string advice = advised(run, "staged-through-host");
+  CHECK(has(advice, "for ROCm within a host rocm_ipc"));
+  CHECK(!has(advice, "nvidia-peermem"));
 }
 
 TEST_CASE("memory that UCX takes for another kind is told") {

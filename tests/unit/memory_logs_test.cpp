@@ -241,6 +241,14 @@ TEST_CASE("info: whether all that was allocated is told, and why not") {
           refused(log, 0, "another tool");
         }) == Json{{"state", "refused"}, {"why", "another tool"}, {"by", nullptr}});
   CHECK(history([&](LogBuilder& log) {
+          text(log, 1, "plug-in");
+          refused(log, 2, "ROCm has none");
+        }) == Json{{"state", "refused"}, {"why", "ROCm has none"}, {"by", nullptr}});
+  CHECK(history([&](LogBuilder& log) {
+          text(log, 0, "CUPTI");
+          refused(log, 2, "ROCm has none");
+        }) == Json{{"state", "on"}, {"why", "ROCm has none"}, {"by", "CUPTI"}});
+  CHECK(history([&](LogBuilder& log) {
           text(log, 0, "CUPTI");
           refused(log, 1, "");
         }) ==
@@ -257,6 +265,9 @@ TEST_CASE("UCX took memory for another GPU's") {
   CHECK(gpu_json(builder.job)["disagreements"].empty());  // nobody knows which device 3 is
   auto& buses = builder.log(0).devices.ucx_device_buses;
   buses[3] = builder.job.run.gpus[0].bus;
+  CHECK(gpu_json(builder.job)["disagreements"].empty());
+  // UCX does not know the function.
+  buses[3] = builder.job.run.texts.intern("0000:10:00.1");
   CHECK(gpu_json(builder.job)["disagreements"].empty());
   buses[3] = builder.job.run.texts.intern("0000:20:00.0");
   const auto found = gpu_json(builder.job)["disagreements"];

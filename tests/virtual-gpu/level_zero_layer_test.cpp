@@ -1,7 +1,11 @@
 // Which memory an address is, by the layer of Level Zero on the virtual driver.
 #include <level_zero/ze_api.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -89,11 +93,18 @@ TEST_CASE("level zero layer: memory of all kinds") {
                                 &anywhere));
           DONE(zeMemAllocHost(machine.context, &kOnHost, kBytes, 1, &host));
           EXPECT(is_known(at(device, kBytes - 1)) && is(DeviceMemoryKind::device, 1));
-          EXPECT(last.begin == number(device) && last.bytes == kBytes && last.buffer_id != 0);
+          EXPECT(last.begin == number(device) && last.bytes == kBytes && last.buffer_id == 0);
           EXPECT(last.vendor == log::Vendor::level_zero);
           EXPECT(is_known(shared) && is(DeviceMemoryKind::managed, 1));
           EXPECT(is_known(anywhere) && is(DeviceMemoryKind::managed, -1));
           EXPECT(is_known(host) && is(DeviceMemoryKind::pinned, -1));
+          alignas(4096) static char pages[4096];
+          const ze_external_memmap_sysmem_ext_desc_t these{
+              ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC, nullptr, pages, sizeof pages};
+          const ze_host_mem_alloc_desc_t import{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, &these, 0};
+          DONE(zeMemAllocHost(machine.context, &import, sizeof pages, 1, &host));
+          EXPECT(host == pages && is_known(pages + 5) && is(DeviceMemoryKind::pinned, -1));
+          EXPECT(last.begin == number(pages) && last.bytes == sizeof pages);
           EXPECT(memory_of(&own) == log::kHostMemory);
         }) == 0);
 }
@@ -109,10 +120,27 @@ TEST_CASE("level zero layer: an address that is used again is another memory") {
           EXPECT(allocate_on(machine, machine.devices[0]) == first);
           const MemoryId second = memory_of(first);
           EXPECT(second != memory && second >= log::kFirstDeviceMemory);
-          // Freed and allocated between two uses: the id tells.
+          // Freed and allocated between two uses: what is like it in all that the driver tells,
+          // UCX's memory events tell apart.
           DONE(zeMemFree(machine.context, first));
-          EXPECT(allocate_on(machine, machine.devices[0]) == first);
-          EXPECT(memory_of(first) != second && ends == 2);
+          EXPECT(allocate_on(machine, machine.devices[0], 2 * kBytes) == first);
+          const MemoryId longer = memory_of(first);
+          EXPECT(longer != second && last.bytes == 2 * kBytes && ends == 2);
+          EXPECT(memory_of(first) == longer);
+          attributor().forget(number(first), kBytes);
+          EXPECT(memory_of(first) != longer);
+        }) == 0);
+}
+
+// What was freed of a pool still has the pool's properties.
+TEST_CASE("level zero layer: memory that lies nowhere is the host's, whatever its properties") {
+  CHECK(run_alone({{"VIRTUAL_GPU_FAIL", "zeMemGetAddressRange#2=0x78000021"}}, [] {
+          const Machine machine = start();
+          void* const device = allocate_on(machine, machine.devices[0]);
+          const MemoryId memory = memory_of(device);
+          EXPECT(memory >= log::kFirstDeviceMemory);
+          EXPECT(memory_of(device) == log::kHostMemory && ends == 1 && last_error == 0);
+          EXPECT(is_known(device) && memory_of(device) != memory);
         }) == 0);
 }
 
@@ -206,6 +234,90 @@ TEST_CASE(
           const Machine machine = start();
           EXPECT(is_known(allocate_on(machine, machine.devices[0])) && last.bytes == 0);
         }) == 0);
+}
+
+namespace {
+
+const std::string kCalls =
+    std::filesystem::temp_directory_path() / ("level-zero-calls-" + std::to_string(getpid()));
+
+// How often the process has called a function of the driver; "": any.
+unsigned calls_of(pid_t process, const std::string& function) {
+  std::ifstream file(kCalls);
+  unsigned count = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    pid_t caller;
+    std::string called;
+    words >> caller >> called;
+    count += caller == process && (function.empty() || called == function);
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("level zero layer: a loader that was torn down has not made device memory the host's") {
+  CHECK(run_alone({{"VIRTUAL_GPU_FAIL", "zeMemGetAllocProperties#2=0x78000001"}}, [] {
+          const Machine machine = start();
+          void* const device = allocate_on(machine, machine.devices[0]);
+          const MemoryId memory = memory_of(device);
+          EXPECT(memory_of(device) == log::kUnknownMemory);
+          EXPECT(last_error == ZE_RESULT_ERROR_UNINITIALIZED);
+          EXPECT(memory_of(device) == memory && ends == 0);
+        }) == 0);
+}
+
+TEST_CASE("level zero layer: what is not there is looked for once, what fails a few times") {
+  // A driver none of whose devices is a GPU.
+  std::filesystem::remove(kCalls);
+  CHECK(run_alone({{"VIRTUAL_GPU_TRACE", kCalls.c_str()},
+                   {"VIRTUAL_GPU_FAIL", "zeDeviceGetProperties=0x78000003"}},
+                  [] {
+                    static char own = 0;
+                    DONE(zeInit(0));
+                    for (int i = 0; i < 20; ++i) EXPECT(memory_of(&own) == log::kHostMemory);
+                    EXPECT(last_error == 0 && calls_of(getpid(), "zeDriverGet") == 1);
+                    EXPECT(kLevelZero.device_count() == 0 &&
+                           calls_of(getpid(), "zeDriverGet") == 2);
+                  }) == 0);
+  // One of which no context can be had.
+  std::filesystem::remove(kCalls);
+  CHECK(run_alone({{"VIRTUAL_GPU_TRACE", kCalls.c_str()},
+                   {"VIRTUAL_GPU_FAIL", "zeContextCreate=0x70000003"}},
+                  [] {
+                    static char own = 0;
+                    DONE(zeInit(0));
+                    for (int i = 0; i < 20; ++i) EXPECT(memory_of(&own) == log::kUnknownMemory);
+                    EXPECT(last_error == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+                    EXPECT(calls_of(getpid(), "zeContextCreate") == 8);
+                    EXPECT(kLevelZero.device_count() == 2);
+                    EXPECT(calls_of(getpid(), "zeContextCreate") == 9);
+                  }) == 0);
+  std::filesystem::remove(kCalls);
+}
+
+TEST_CASE("level zero layer: a fork child asks nothing before it begins anew") {
+  std::filesystem::remove(kCalls);
+  CHECK(run_alone({{"VIRTUAL_GPU_TRACE", kCalls.c_str()}}, [] {
+          static const Machine machine = start();
+          static void* const device = allocate_on(machine, machine.devices[1]);
+          EXPECT(is_known(device));
+          EXPECT(run_alone({}, [] {
+                   DeviceFacts facts{};
+                   EXPECT(kLevelZero.query(number(device)).what == Answer::What::host);
+                   EXPECT(kLevelZero.device_count() == 0 && kLevelZero.version() == 0);
+                   EXPECT(!kLevelZero.describe(0, facts));
+                   EXPECT(calls_of(getpid(), "") == 0);
+                   kLevelZero.start_anew();
+                   EXPECT(calls_of(getpid(), "") == 0);
+                   const Answer answer = kLevelZero.query(number(device));
+                   EXPECT(answer.what == Answer::What::known && answer.device == 1);
+                   EXPECT(calls_of(getpid(), "zeContextCreate") == 1);  // one of its own
+                 }) == 0);
+          EXPECT(is_known(device));
+        }) == 0);
+  std::filesystem::remove(kCalls);
 }
 
 TEST_CASE("level zero layer: GPUs and their tiles are what they are, however they are counted") {

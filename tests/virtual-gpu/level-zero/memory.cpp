@@ -41,9 +41,21 @@ ze_memory_type_t type_of(const Allocation& one) {
       return ZE_MEMORY_TYPE_SHARED;
     case Kind::host:
       return ZE_MEMORY_TYPE_HOST;
+    case Kind::registered:
+      return ZE_MEMORY_TYPE_HOST_IMPORTED;
     default:
       return ZE_MEMORY_TYPE_DEVICE;
   }
+}
+
+// Memory of the program that the descriptor of an extension names; nullptr: there is none.
+const ze_external_memmap_sysmem_ext_desc_t* imported_by(const ze_host_mem_alloc_desc_t* wanted) {
+  const auto* more = wanted == nullptr
+                         ? nullptr
+                         : static_cast<const ze_external_memmap_sysmem_ext_desc_t*>(wanted->pNext);
+  return more != nullptr && more->stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC
+             ? more
+             : nullptr;
 }
 
 }  // namespace
@@ -69,10 +81,17 @@ VIRTUAL_ZE_EXPORT ze_result_t zeMemAllocShared(ze_context_handle_t hContext,
 }
 
 VIRTUAL_ZE_EXPORT ze_result_t zeMemAllocHost(ze_context_handle_t hContext,
-                                             const ze_host_mem_alloc_desc_t*, size_t size, size_t,
-                                             void** pptr) {
+                                             const ze_host_mem_alloc_desc_t* host_desc, size_t size,
+                                             size_t, void** pptr) {
   return run_in(hContext, "zeMemAllocHost", [&] {
     if (size == 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (const auto* imported = imported_by(host_desc)) {
+      return told(&memory().add({.kind = Kind::registered,
+                                 .begin = address_of(imported->pSystemMemory),
+                                 .bytes = imported->size,
+                                 .device = -1}),
+                  pptr);
+    }
     return told(memory().allocate_readable({.kind = Kind::host, .device = -1}, size), pptr);
   });
 }
@@ -80,7 +99,7 @@ VIRTUAL_ZE_EXPORT ze_result_t zeMemAllocHost(ze_context_handle_t hContext,
 VIRTUAL_ZE_EXPORT ze_result_t zeMemFree(ze_context_handle_t hContext, void* ptr) {
   return run_in(hContext, "zeMemFree", [&] {
     return release(ptr, [](const Allocation& one) {
-      return one.kind == Kind::device || one.kind == Kind::managed || one.kind == Kind::host;
+      return one.kind == Kind::device || one.kind == Kind::managed || one.pinned();
     });
   });
 }
@@ -107,7 +126,7 @@ VIRTUAL_ZE_EXPORT ze_result_t zeMemGetAddressRange(ze_context_handle_t hContext,
                                                    void** pBase, size_t* pSize) {
   return run_in(hContext, "zeMemGetAddressRange", [&] {
     const Allocation* one = memory().find(address_of(ptr));
-    if (one == nullptr) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if (one == nullptr) return ZE_RESULT_ERROR_ADDRESS_NOT_FOUND;
     if (pBase != nullptr) *pBase = reinterpret_cast<void*>(one->begin);
     if (pSize != nullptr) *pSize = one->bytes;
     return ZE_RESULT_SUCCESS;

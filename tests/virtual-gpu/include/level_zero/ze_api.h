@@ -1,5 +1,5 @@
 /* The part of Level Zero's interface that the virtual GPUs have (../../README.md). Written for
- * them; names, numbers and layouts are those of Level Zero 1.7. */
+ * them; names, numbers and layouts are those of Level Zero 1.7, and newer ones of 1.15. */
 #ifndef UCTRACE_VIRTUAL_ZE_API_H
 #define UCTRACE_VIRTUAL_ZE_API_H
 
@@ -31,7 +31,8 @@ typedef enum _ze_result_t {
   ZE_RESULT_ERROR_UNINITIALIZED = 0x78000001,
   ZE_RESULT_ERROR_UNSUPPORTED_FEATURE = 0x78000003,
   ZE_RESULT_ERROR_INVALID_ARGUMENT = 0x78000004,
-  ZE_RESULT_ERROR_INVALID_NULL_HANDLE = 0x78000005
+  ZE_RESULT_ERROR_INVALID_NULL_HANDLE = 0x78000005,
+  ZE_RESULT_ERROR_ADDRESS_NOT_FOUND = 0x78000021
 } ze_result_t;
 
 typedef enum _ze_structure_type_t {
@@ -43,7 +44,8 @@ typedef enum _ze_structure_type_t {
   ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC = 0x16,
   ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES = 0x17,
   ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC = 0x20,
-  ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES = 0x10008
+  ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES = 0x10008,
+  ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC = 0x20037
 } ze_structure_type_t;
 
 typedef enum _ze_api_version_t { ZE_API_VERSION_1_3 = 0x10003 } ze_api_version_t;
@@ -54,7 +56,8 @@ typedef enum _ze_memory_type_t {
   ZE_MEMORY_TYPE_UNKNOWN = 0,
   ZE_MEMORY_TYPE_HOST = 1,
   ZE_MEMORY_TYPE_DEVICE = 2,
-  ZE_MEMORY_TYPE_SHARED = 3
+  ZE_MEMORY_TYPE_SHARED = 3,
+  ZE_MEMORY_TYPE_HOST_IMPORTED = 4
 } ze_memory_type_t;
 
 typedef enum _ze_memory_access_attribute_t {
@@ -147,6 +150,13 @@ typedef struct _ze_host_mem_alloc_desc_t {
   const void* pNext;
   ze_host_mem_alloc_flags_t flags;
 } ze_host_mem_alloc_desc_t;
+
+typedef struct _ze_external_memmap_sysmem_ext_desc_t {
+  ze_structure_type_t stype;
+  const void* pNext;
+  void* pSystemMemory;
+  uint64_t size;
+} ze_external_memmap_sysmem_ext_desc_t;
 
 typedef struct _ze_memory_allocation_properties_t {
   ze_structure_type_t stype;
