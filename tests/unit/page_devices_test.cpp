@@ -202,9 +202,8 @@ TEST_SUITE("unit") {
     const ordered_json all_steps = steps_json(run, cells.tables());
     const ordered_json all_classes = classes_json(run, cells.tables());
     std::vector<const ordered_json*> steps;  // by transfer total
-    const ordered_json all_cells = cells_json(cells.tables());
-    for (const ordered_json& cell : all_cells) {
-      for (const ordered_json& step : all_classes[cell["class"].get<std::size_t>()]["path"]) {
+    for (const TrafficCell& cell : cells.tables().cells) {
+      for (const ordered_json& step : all_classes[cell.traffic_class]["path"]) {
         steps.push_back(&all_steps[step.get<std::size_t>()]);
       }
     }

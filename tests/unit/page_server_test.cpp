@@ -13,12 +13,11 @@ const std::string kToken = "0123456789abcdef0123456789abcdef";
 
 struct Served {
   std::vector<std::string> made;
-  PageServer pages{
-      kToken, "default-src 'none'", [this](const std::optional<Span>& span) {
-        made.push_back(span ? std::to_string(span->from_ns) + " to " + std::to_string(span->to_ns)
-                            : "whole");
-        return made.back();
-      }};
+  PageServer pages{kToken, "default-src 'none'", "whole", [this](const Span& span) {
+                     made.push_back(std::to_string(span.from_ns) + " to " +
+                                    std::to_string(span.to_ns));
+                     return made.back();
+                   }};
 
   HttpAnswer get(const std::string& path) {
     return pages.answer({.method = "GET", .path = path, .host = {}, .accept = {}});
