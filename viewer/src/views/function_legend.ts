@@ -3,7 +3,7 @@
 import { element } from '../dom';
 import type { FunctionGroups } from '../mpi_bins';
 import { css, type Theme } from '../palette';
-import { functionColour } from './timeline_painter';
+import { functionColour } from './timeline_bins';
 
 export function makeFunctionLegend(groups: FunctionGroups) {
   const keys = groups.names.map((name, group) => {

@@ -2,7 +2,7 @@
 
 import { css, kCard, kInk, kLine } from '../palette';
 import { ticks } from '../time_range';
-import { kRulerHeight, xOf, type Scene } from './timeline_painter';
+import { kRulerHeight, xOf, type Scene } from './timeline_scene';
 
 const kTickRoom = 110;
 

@@ -1,54 +1,19 @@
 // Paints the lanes of the timeline: everything but text and arrows goes into one image as pixels,
 // so that a frame costs what is on the screen, however many operations the run has.
 
-import { messagesWithin, rowsWithin, type Details, type LayerDetails } from '../details';
-import { functionBins, type Bins, type FunctionGroups } from '../mpi_bins';
-import { categoryColour, faintBar, kCard, kInk, kLine, layerColour, otherBar, pixel, setUpBar } from '../palette';
-import { css, inkOn, type Rgb, type Theme } from '../palette';
-import { counts, kLayers, laneOf, levelFor, type TimeAxis } from '../slabs';
-import type { Numbers, Table } from '../packed';
-import type { View } from '../page';
-import type { Range } from '../time_range';
+import { messagesWithin, rowsWithin, type LayerDetails } from '../details';
+import type { Numbers } from '../packed';
+import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, layerColour, pixel } from '../palette';
+import { counts, kLayers } from '../slabs';
+import { PixelCanvas } from './pixel_canvas';
+import { functionColour, functionColours, paintBins } from './timeline_bins';
+import { barBox, kGap, kRulerHeight, laneBox, visibleProcesses, xOf, type Box, type Scene } from './timeline_scene';
 
 /** With more operations in the lanes on the screen, they are shown as bins. */
 const kMostRows = 20_000;
 const kMostArrows = 400;
 const kMostLabels = 400;
 const kFont = '11px system-ui, sans-serif';
-
-/** CSS pixels: where time starts, and how tall the lanes are. */
-export interface LaneLayout {
-  readonly left: number;
-  readonly width: number;
-  readonly height: number;
-  readonly top: number;
-  readonly rowHeight: number;
-  readonly processes: number;
-}
-
-export interface Scene {
-  readonly layout: LaneLayout;
-  readonly range: Range;
-  readonly axis: TimeAxis;
-  readonly detailsTo: number;
-  readonly details: Details;
-  readonly view: View;
-  readonly theme: Theme;
-  readonly label: (process: number) => string;
-  /** What is written on a bar. */
-  readonly name: (layer: LayerDetails, row: number) => string;
-  readonly transports: ReadonlyMap<number, number>;
-  readonly functions: FunctionGroups;
-  /** `mpi_activity` of the page. */
-  readonly mpiActivity: Table;
-}
-
-export interface Box {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
 
 export interface Arrow {
   readonly row: number;
@@ -66,38 +31,6 @@ export interface Painted {
   readonly arrowsLeftOut: boolean;
 }
 
-export const kRulerHeight = 20;
-const kGap = 3;
-
-export function xOf({ layout, range }: Scene, time: number): number {
-  return layout.left + ((time - range.from) / (range.to - range.from)) * layout.width;
-}
-
-export function timeAt(layout: LaneLayout, range: Range, x: number): number {
-  return range.from + ((x - layout.left) / layout.width) * (range.to - range.from);
-}
-
-/** Of one layer of a process, from the top of the canvas. */
-export function laneBox({ rowHeight, top }: LaneLayout, process: number, layer: number) {
-  const inner = rowHeight - kGap;
-  const y = kRulerHeight + process * rowHeight - top;
-  return { top: y + (layer * inner) / 3, bottom: y + ((layer + 1) * inner) / 3 - 1 };
-}
-
-export function barBox(scene: Scene, layer: LayerDetails, process: number, row: number): Box {
-  const lane = laneBox(scene.layout, process, kLayers.indexOf(layer.layer));
-  const height = (lane.bottom - lane.top) / layer.tracks[process]!;
-  const top = lane.top + layer.track[row]! * height;
-  const left = xOf(scene, layer.start[row]!);
-  return { left, right: Math.max(left + 1, xOf(scene, layer.end[row]!)), top, bottom: top + height };
-}
-
-export function visibleProcesses({ top, height, rowHeight, processes }: LaneLayout) {
-  const first = Math.max(0, Math.floor(top / rowHeight));
-  const last = Math.min(processes, Math.ceil((top + height - kRulerHeight) / rowHeight));
-  return { first, last: Math.max(first, last) };
-}
-
 /** Single operations where they fit on the screen, or where bins would tell less. */
 function showsDetails(scene: Scene): boolean {
   const { range, axis, layout } = scene;
@@ -113,38 +46,6 @@ function showsDetails(scene: Scene): boolean {
   return rows <= kMostRows;
 }
 
-class Canvas {
-  readonly pixels: Uint32Array;
-  private readonly image: ImageData;
-
-  constructor(
-    readonly width: number,
-    readonly height: number,
-    private readonly ratio: number,
-    private readonly clip: number,
-    background: Rgb,
-  ) {
-    this.image = new ImageData(width, height);
-    this.pixels = new Uint32Array(this.image.data.buffer);
-    this.pixels.fill(pixel(background));
-  }
-
-  /** In CSS pixels, at least one device pixel wide and tall; left of the lanes is cut. */
-  fill(left: number, top: number, right: number, bottom: number, colour: number): void {
-    const { ratio, width, height } = this;
-    const x0 = Math.max(Math.round(this.clip * ratio), Math.round(left * ratio));
-    const x1 = Math.min(width, Math.max(x0 + 1, Math.round(right * ratio)));
-    const y0 = Math.max(Math.round(kRulerHeight * ratio), Math.round(top * ratio));
-    const y1 = Math.min(height, Math.max(Math.round(top * ratio) + 1, Math.round(bottom * ratio)));
-    if (right < this.clip || x1 <= x0) return;
-    for (let y = y0; y < y1; ++y) this.pixels.fill(colour, y * width + x0, y * width + x1);
-  }
-
-  put(context: CanvasRenderingContext2D): void {
-    context.putImageData(this.image, 0, 0);
-  }
-}
-
 export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
   const { layout, theme } = scene;
   const ratio = window.devicePixelRatio || 1;
@@ -153,7 +54,7 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
   canvas.height = Math.max(1, Math.round(layout.height * ratio));
   canvas.style.width = `${width}px`;
   canvas.style.height = `${layout.height}px`;
-  const pixels = new Canvas(canvas.width, canvas.height, ratio, layout.left, kCard[theme]);
+  const pixels = new PixelCanvas(canvas.width, canvas.height, ratio, layout.left, kCard[theme]);
   const detailsTo = showsDetails(scene) ? scene.detailsTo : scene.axis.from;
   const { first, last } = visibleProcesses(layout);
   for (let process = first; process < last; ++process) {
@@ -174,82 +75,13 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
   return { detailsTo, level, ...arrows };
 }
 
-/** Bars as tall as the share of the bin in which something was in progress. */
-function paintBins(scene: Scene, pixels: Canvas, from: number): number {
-  const { axis, layout, range, theme, view } = scene;
-  const { busy } = view.alongTime.activity;
-  const level = levelFor(busy, (range.to - range.from) / axis.slab / layout.width);
-  const length = axis.slab * 2 ** level;
-  if (range.to <= from) return level;
-  const { bins, values } = busy.levels[level]!;
-  const begin = Math.max(0, Math.floor((Math.max(range.from, from) - axis.from) / length));
-  const end = Math.min(bins, Math.ceil((range.to - axis.from) / length));
-  const { first, last } = visibleProcesses(layout);
-  for (let process = first; process < last; ++process) {
-    paintFunctionBins(scene, pixels, process, { level, begin, end }, from);
-    for (let layer = 1; layer < kLayers.length; ++layer) {
-      const lane = laneBox(layout, process, layer);
-      const colour = pixel(layerColour(theme, layer));
-      const offset = laneOf(process, layer) * bins;
-      for (let bin = begin; bin < end; ++bin) {
-        const value = values[offset + bin]!;
-        if (value === 0) continue;
-        const share = Math.min(1, value / length);
-        const start = axis.from + bin * length;
-        const top = lane.bottom - Math.max(1, share * (lane.bottom - lane.top));
-        const left = Math.max(xOf(scene, start), xOf(scene, from));
-        pixels.fill(left, top, xOf(scene, start + length), lane.bottom, colour);
-      }
-    }
-  }
-  return level;
-}
-
-/** The lane of MPI: bars of which each part is the time in one function, the greatest at the bottom. */
-function paintFunctionBins(scene: Scene, pixels: Canvas, process: number, bins: Bins, from: number): void {
-  const { axis, layout, functions, view, mpiActivity } = scene;
-  const lane = laneBox(layout, process, 0);
-  const colours = functionColours(scene);
-  const length = axis.slab * 2 ** bins.level;
-  const sums = functionBins(mpiActivity, functions, view.alongTime.choice, process, bins);
-  for (let bin = bins.begin; bin < bins.end; ++bin) {
-    const parts = sums.subarray((bin - bins.begin) * colours.length, (bin - bins.begin + 1) * colours.length);
-    const total = parts.reduce((sum, part) => sum + part, 0);
-    if (total === 0) continue;
-    // Of several threads together no more than the lane is tall.
-    const scale = (lane.bottom - lane.top) / Math.max(length, total);
-    const start = axis.from + bin * length;
-    const left = Math.max(xOf(scene, start), xOf(scene, from));
-    const fill = (height: number, group: number) =>
-      pixels.fill(left, lane.bottom - height, xOf(scene, start + length), lane.bottom, colours[group]!);
-    // The whole bar in the colour of what has most of it, then each part that can be seen, from the top.
-    fill(Math.max(1, total * scale), parts.indexOf(parts.reduce((a, b) => Math.max(a, b), 0)));
-    if (total * scale < 1) continue;
-    let above = total;
-    for (let group = colours.length - 1; group >= 0; --group) {
-      if (parts[group]! * scale >= 0.5) fill(above * scale, group);
-      above -= parts[group]!;
-    }
-  }
-}
-
-/** Of each group of functions, as pixels. */
-function functionColours({ functions, theme }: Scene): number[] {
-  return functions.names.map((_, group) => pixel(functionColour(theme, functions, group)));
-}
-
-export function functionColour(theme: Theme, { others, setUp }: FunctionGroups, group: number): Rgb {
-  if (group === setUp) return setUpBar(theme);
-  return group === others ? otherBar(theme) : categoryColour(theme, group);
-}
-
 interface Label {
   readonly text: string;
   readonly box: Box;
   readonly colour: string;
 }
 
-function paintBars(scene: Scene, pixels: Canvas, until: number): Label[] {
+function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
   const { layout, range, theme, view, details } = scene;
   const labels: Label[] = [];
   const colourOf = barColours(scene);

@@ -3,7 +3,7 @@
 
 import { element } from '../dom';
 import { panned, zoomed, type Range } from '../time_range';
-import { timeAt, type LaneLayout } from './timeline_painter';
+import { timeAt, type LaneLayout } from './timeline_scene';
 
 const kLeastDrag = 4;
 const kDoubleClickZoom = 0.25;

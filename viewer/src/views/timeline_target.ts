@@ -3,8 +3,8 @@
 
 import { rowsWithin, type LayerDetails } from '../details';
 import { counts, kLayers, laneOf } from '../slabs';
-import { barBox, kRulerHeight, laneBox, timeAt, xOf } from './timeline_painter';
-import type { Arrow, Box, Painted, Scene } from './timeline_painter';
+import type { Arrow, Painted } from './timeline_painter';
+import { barBox, kRulerHeight, laneBox, timeAt, xOf, type Box, type Scene } from './timeline_scene';
 
 /** What the reader looks at: an operation, a bin of a lane, or a message. */
 export type Target = LaneTarget | { kind: 'message'; row: number; x: number; y: number };

@@ -1,0 +1,37 @@
+// An image that is filled rectangle by rectangle, as pixels: thousands of bars cost no more than what
+// they cover.
+
+import { pixel, type Rgb } from '../palette';
+import { kRulerHeight } from './timeline_scene';
+
+export class PixelCanvas {
+  readonly pixels: Uint32Array;
+  private readonly image: ImageData;
+
+  constructor(
+    readonly width: number,
+    readonly height: number,
+    private readonly ratio: number,
+    private readonly clip: number,
+    background: Rgb,
+  ) {
+    this.image = new ImageData(width, height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.pixels.fill(pixel(background));
+  }
+
+  /** In CSS pixels, at least one device pixel wide and tall; left of the lanes is cut. */
+  fill(left: number, top: number, right: number, bottom: number, colour: number): void {
+    const { ratio, width, height } = this;
+    const x0 = Math.max(Math.round(this.clip * ratio), Math.round(left * ratio));
+    const x1 = Math.min(width, Math.max(x0 + 1, Math.round(right * ratio)));
+    const y0 = Math.max(Math.round(kRulerHeight * ratio), Math.round(top * ratio));
+    const y1 = Math.min(height, Math.max(Math.round(top * ratio) + 1, Math.round(bottom * ratio)));
+    if (right < this.clip || x1 <= x0) return;
+    for (let y = y0; y < y1; ++y) this.pixels.fill(colour, y * width + x0, y * width + x1);
+  }
+
+  put(context: CanvasRenderingContext2D): void {
+    context.putImageData(this.image, 0, 0);
+  }
+}

@@ -1,0 +1,85 @@
+// The sections that filters do not change: findings, protocols by size, what changed since an earlier
+// run, and the bar that leads to all sections. Used by page.mjs.
+
+import assert from 'node:assert/strict';
+
+/** Findings are the first section, and what they and the table of protocols hold is shown as text. */
+export async function checkFindings({ page, data }) {
+  const items = page.getByTestId('findings').locator('li');
+  assert.deepEqual(
+    await items.locator('> :first-child').allTextContents(),
+    data.findings.map(({ finding }) => finding),
+  );
+  assert.deepEqual(
+    await items.locator('code').allTextContents(),
+    data.findings.map(({ command }) => command),
+  );
+  if (data.findings.length > 0) {
+    assert.equal(await page.locator('main > section').first().getAttribute('id'), 'findings');
+  }
+  const rows = page.getByTestId('protocols-table').locator('tbody tr');
+  assert.deepEqual(
+    await rows.evaluateAll((all) =>
+      all.map((row) => [row.querySelector('th').textContent, Number(row.querySelector('[data-value]').dataset.value)]),
+    ),
+    data.protocols.map(({ protocol, messages }) => [protocol ?? 'not known', messages]),
+  );
+  console.log(`ok   ${data.findings.length} findings, ${data.protocols.length} protocols by size`);
+}
+
+/** Every number of the comparison stands in its table as text, and bars are in proportion. */
+export async function checkComparison({ page, data: { comparison } }) {
+  const found = page.locator('#comparison');
+  if (comparison === null) {
+    assert.equal(await found.count(), 0, 'no comparison, no section');
+    return;
+  }
+  const rowsOf = (name) =>
+    page
+      .getByTestId(name)
+      .locator('tbody tr')
+      .evaluateAll((all) =>
+        all.map((row) => [...row.children].map((cell) => cell.dataset.value ?? cell.textContent)),
+      );
+  assert.deepEqual(
+    await rowsOf('comparison-settings'),
+    comparison.settings.map(({ name, a, b, ranks }) => [name, a ?? 'not set', b ?? 'not set', ranks ?? 'whole run']),
+  );
+  const shown = ({ what, a, b, share, each_a, each_b }) => [
+    ...[what, a, b, '', share, each_a?.median_ns ?? '–', each_b?.median_ns ?? '–'].map(String),
+  ];
+  assert.deepEqual(await rowsOf('comparison-changes'), comparison.changes.map(shown));
+  await page.getByTestId('comparison-others').locator('summary').click();
+  const others = await rowsOf('comparison-no-changes');
+  assert.deepEqual(others.map((row) => row.slice(0, 7)), comparison.others.map(shown));
+  await page.getByTestId('comparison-others').locator('summary').click();
+  const widths = await found
+    .locator('[data-testid=comparison-changes] .bars')
+    .evaluateAll((all) => all.map((bars) => [...bars.children].map((bar) => parseFloat(bar.style.width))));
+  comparison.changes.forEach(({ a, b }, index) => {
+    const [wide, narrow] = [Math.max(...widths[index]), Math.min(...widths[index])];
+    assert.equal(wide, 100);
+    assert.ok(Math.abs(narrow - (100 * Math.min(a, b)) / Math.max(a, b)) < 0.01, `bars of ${a} and ${b}`);
+  });
+  const verdict = await page.getByTestId('comparison-verdict').textContent();
+  const [most] = comparison.changes;
+  assert.ok(verdict.includes(most ? most.what : 'No change'), verdict);
+  console.log(`ok   ${comparison.changes.length} changes and ${comparison.others.length} others since an earlier run`);
+}
+
+/** The bar names all sections, leads there, and stays. */
+export async function checkSectionBar({ page }) {
+  const bar = page.getByTestId('section-bar');
+  const headings = await page.locator('main section > h2').allTextContents();
+  assert.deepEqual(await bar.locator('button').allTextContents(), headings);
+  await bar.getByText('Identities', { exact: true }).click();
+  const focused = () => page.evaluate(() => document.activeElement.id);
+  assert.equal(await focused(), 'identities');
+  const { top } = await bar.evaluate((nav) => nav.getBoundingClientRect().toJSON());
+  assert.equal(top, 0, 'the bar stays at the top');
+  const below = await page.locator('#identities').evaluate((section) => section.getBoundingClientRect().top);
+  assert.ok(below >= 0, 'and does not cover a section');
+  await bar.locator('button').first().press('Enter');
+  assert.equal(await focused(), await page.locator('main section[aria-labelledby]').first().getAttribute('id'));
+  console.log(`ok   a bar to ${headings.length} sections`);
+}
