@@ -20,7 +20,7 @@ export async function checkFindings({ page, data }) {
   const rows = page.getByTestId('protocols-table').locator('tbody tr');
   assert.deepEqual(
     await rows.evaluateAll((all) =>
-      all.map((row) => [row.querySelector('th').textContent, Number(row.querySelector('[data-value]').dataset.value)]),
+      all.map((row) => [row.querySelector('th').textContent, Number(row.querySelector('td.number[data-value]').dataset.value)]),
     ),
     data.protocols.map(({ protocol, messages }) => [protocol ?? 'not known', messages]),
   );
