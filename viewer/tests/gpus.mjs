@@ -122,7 +122,7 @@ function expectedCards(data, messages, field) {
 }
 
 async function shownEdges(report) {
-  const rows = await report.control('devices-table').locator('tr').evaluateAll((all) =>
+  const rows = await report.control('devices-table').locator('tbody tr').evaluateAll((all) =>
     all.map((row) => [
       `${row.dataset.source} > ${row.dataset.target}`,
       Number(row.querySelector('td.number').dataset.value),
