@@ -69,7 +69,9 @@ std::int64_t SeatWords::since_ns(const Sitter& sitter) const {
 
 Seat SeatWords::seat(const Sitter& sitter) const {
   if (has_ended(sitter)) return ended(sitter);
-  const bool over = !job_may_run_ || exit_of(job_, sitter.process) == "killed";
+  // One that is not seen was last heard of there.
+  const std::string& exit = exit_of(job_, sitter.process);
+  const bool over = !job_may_run_ || exit == "killed" || exit == "unseen";
   const std::string in = sitter.call == kNone ? "" : "in " + with_arguments(sitter.call);
   if (sitters_.silent[sitter.process]) {
     return {over ? "had" : "has", over ? "had" : "have", "nothing new in the log", "after",
