@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "log-merger/model/durations.hpp"
+
 namespace uctrace::merge {
 
 namespace {
@@ -25,27 +27,28 @@ class TimesOfProcess {
   void add(const MpiCall& call, RoleOfCall role, std::span<const Wait> waits) {
     if (call.open || call.start_ns < 0 || call.end_ns < call.start_ns) return;
     ++times_.calls;
-    const std::int64_t ns = call.end_ns - call.start_ns;
+    const std::int64_t ns = duration_ns(call.start_ns, call.end_ns);
     first_ns_ = std::min(first_ns_, call.start_ns);
     last_ns_ = std::max(last_ns_, call.end_ns);
     if (role.role == CallRole::start_of_mpi || role.role == CallRole::end_of_mpi) {
-      times_.start_and_end_ns += ns;
+      add_ns(times_.start_and_end_ns, ns);
       if (role.role == CallRole::start_of_mpi) times_.t_begin_ns = call.end_ns;
       if (role.role == CallRole::end_of_mpi) times_.t_end_ns = call.start_ns;
       return;
     }
-    times_.mpi_ns += ns;
+    add_ns(times_.mpi_ns, ns);
     std::int64_t waiting = 0, unknown = 0;
     for (const Wait& wait : waits) {
-      if (is_waiting(wait.kind)) waiting += wait.ns;
-      unknown += wait.unknown_ns;
+      if (is_waiting(wait.kind)) add_ns(waiting, wait.ns);
+      add_ns(unknown, wait.unknown_ns);
     }
-    times_.waiting_ns += waiting;
+    add_ns(times_.waiting_ns, waiting);
     if (may_wait(role)) {
-      times_.unknown_ns += unknown;
-      times_.moving_ns += std::max<std::int64_t>(0, ns - waiting - unknown);
+      add_ns(times_.unknown_ns, unknown);
+      // Of a damaged log they may be longer than any call.
+      if (waiting < ns) add_ns(times_.moving_ns, std::max<std::int64_t>(0, ns - waiting - unknown));
     } else {
-      times_.other_ns += ns;
+      add_ns(times_.other_ns, ns);
     }
   }
 

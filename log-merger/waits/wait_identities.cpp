@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <unordered_map>
 
+#include "log-merger/model/durations.hpp"
 #include "log-merger/waits/call_roles.hpp"
 
 namespace uctrace::merge {
@@ -24,7 +25,7 @@ std::vector<std::int64_t> time_in_mpi(const Run& run) {
       place->second = role != CallRole::start_of_mpi && role != CallRole::end_of_mpi;
     }
     if (place->second && call.t_start_ns >= 0 && call.t_end_ns >= call.t_start_ns) {
-      ns[call.process] += call.t_end_ns - call.t_start_ns;
+      add_ns(ns[call.process], duration_ns(call.t_start_ns, call.t_end_ns));
     }
   }
   return ns;
@@ -33,14 +34,18 @@ std::vector<std::int64_t> time_in_mpi(const Run& run) {
 Identity times_of_ranks(const Run& run) {
   std::vector<std::int64_t> in_mpi = time_in_mpi(run), waited(run.processes.size());
   std::int64_t left = 0, right = 0;
-  for (const std::int64_t ns : in_mpi) left += ns;
+  for (const std::int64_t ns : in_mpi) add_ns(left, ns);
   for (const Wait& wait : run.waits) {
     const bool counts = is_waiting(wait.kind) && wait.kind != WaitKind::wait_finalize;
-    waited[wait.process] += counts ? wait.ns : 0;
+    if (counts) add_ns(waited[wait.process], wait.ns);
   }
   for (const RankTime& rank : run.rank_times) {
-    const std::int64_t sum = rank.waiting_ns + rank.moving_ns + rank.unknown_ns + rank.other_ns;
-    right += sum;
+    std::int64_t sum = 0;
+    for (const std::int64_t ns :
+         {rank.waiting_ns, rank.moving_ns, rank.unknown_ns, rank.other_ns}) {
+      add_ns(sum, ns);
+    }
+    add_ns(right, sum);
     in_mpi[rank.process] -= sum;
     waited[rank.process] -= rank.waiting_ns;
   }
@@ -57,8 +62,13 @@ Identity times_of_ranks(const Run& run) {
 
 Identity costs_of_waits(const Run& run) {
   std::int64_t waited = 0, laid = 0;
-  for (const Wait& wait : run.waits) waited += has_cost(wait) ? wait.ns : 0;
-  for (const Delay& delay : run.delays) laid += delay.direct_ns + delay.passed_on_ns;
+  for (const Wait& wait : run.waits) {
+    if (has_cost(wait)) add_ns(waited, wait.ns);
+  }
+  for (const Delay& delay : run.delays) {
+    add_ns(laid, delay.direct_ns);
+    add_ns(laid, delay.passed_on_ns);
+  }
   // A row has two numbers, each rounded; costs that pass through many waits lose parts of a
   // nanosecond at each.
   const auto lost = static_cast<std::int64_t>(run.delays.size() + run.waits.size() / 16 + 1);
