@@ -1,9 +1,9 @@
 // The layer of CUDA: what cuPointerGetAttributes and the functions of virtual memory management
 // say. The prototypes are our own, so that no toolkit is needed; their numbers are part of CUDA's
 // ABI.
-#include <dlfcn.h>
 #include <string.h>
 
+#include "device-attributor/driver_functions.hpp"
 #include "device-attributor/vendor.hpp"
 
 namespace uctrace::gpu {
@@ -67,23 +67,13 @@ struct Functions {
 };
 constinit Functions driver{};
 
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 bool resolve(void* library, const char** missing) {
-  const auto need = [&](const char* name, auto& function) {
-    if (find(library, name, function)) return true;
-    *missing = name;
-    return false;
-  };
-  find(library, "cuDeviceGetUuid_v2", driver.get_instance_uuid);
-  find(library, "cuMemRetainAllocationHandle", driver.retain);
-  find(library, "cuMemGetAllocationPropertiesFromHandle", driver.get_properties);
-  find(library, "cuMemRelease", driver.release);
-  find(library, "cuMemGetAddressRange_v2", driver.get_range);
+  const NeededFunctions need{library, missing};
+  find_function(library, "cuDeviceGetUuid_v2", driver.get_instance_uuid);
+  find_function(library, "cuMemRetainAllocationHandle", driver.retain);
+  find_function(library, "cuMemGetAllocationPropertiesFromHandle", driver.get_properties);
+  find_function(library, "cuMemRelease", driver.release);
+  find_function(library, "cuMemGetAddressRange_v2", driver.get_range);
   return need("cuDriverGetVersion", driver.get_version) &&
          need("cuDeviceGetCount", driver.get_count) && need("cuDeviceGet", driver.get_device) &&
          need("cuDeviceGetName", driver.get_name) && need("cuDeviceGetUuid", driver.get_uuid) &&

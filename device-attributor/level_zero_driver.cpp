@@ -5,12 +5,12 @@
 //
 // In a fork child each function of the driver initialises it anew. So nothing is asked there until
 // the child has a log of its own, for then it uses UCX or MPI itself.
-#include <dlfcn.h>
 #include <string.h>
 
 #include <atomic>
 #include <cstddef>
 
+#include "device-attributor/driver_functions.hpp"
 #include "device-attributor/level_zero_abi.hpp"
 #include "device-attributor/vendor.hpp"
 #include "interpose/fork_lock.hpp"
@@ -21,22 +21,12 @@ namespace {
 
 constinit Functions driver{};
 
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 bool find_functions(void* library, const char** missing) {
-  const auto need = [&](const char* name, auto& function) {
-    if (find(library, name, function)) return true;
-    *missing = name;
-    return false;
-  };
-  find(library, "zeDeviceGetRootDevice", driver.get_root);
-  find(library, "zeDevicePciGetPropertiesExt", driver.get_pci);
-  find(library, "zeDeviceGetMemoryProperties", driver.get_memories);
-  find(library, "zeVirtualMemGetAccessAttribute", driver.get_access);
+  const NeededFunctions need{library, missing};
+  find_function(library, "zeDeviceGetRootDevice", driver.get_root);
+  find_function(library, "zeDevicePciGetPropertiesExt", driver.get_pci);
+  find_function(library, "zeDeviceGetMemoryProperties", driver.get_memories);
+  find_function(library, "zeVirtualMemGetAccessAttribute", driver.get_access);
   return need("zeDriverGet", driver.get_drivers) &&
          need("zeDriverGetApiVersion", driver.get_version) &&
          need("zeDeviceGet", driver.get_devices) &&

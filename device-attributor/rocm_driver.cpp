@@ -1,12 +1,12 @@
 // The layer of ROCm: what hsa_amd_pointer_info says. The prototypes are our own, so that no ROCm is
 // needed; their numbers are part of HSA's ABI. HIP, which is above it, is not asked: its functions
 // initialise it.
-#include <dlfcn.h>
 #include <string.h>
 
 #include <atomic>
 #include <cstddef>
 
+#include "device-attributor/driver_functions.hpp"
 #include "device-attributor/vendor.hpp"
 
 namespace uctrace::gpu::rocm {
@@ -64,20 +64,10 @@ struct Functions {
 };
 constinit Functions driver{};
 
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 bool resolve(void* library, const char** missing) {
-  const auto need = [&](const char* name, auto& function) {
-    if (find(library, name, function)) return true;
-    *missing = name;
-    return false;
-  };
-  find(library, "hsa_amd_agent_iterate_memory_pools", driver.each_pool);
-  find(library, "hsa_amd_memory_pool_get_info", driver.get_pool);
+  const NeededFunctions need{library, missing};
+  find_function(library, "hsa_amd_agent_iterate_memory_pools", driver.each_pool);
+  find_function(library, "hsa_amd_memory_pool_get_info", driver.get_pool);
   return need("hsa_system_get_info", driver.get_system) &&
          need("hsa_iterate_agents", driver.each_agent) &&
          need("hsa_agent_get_info", driver.get_agent) &&

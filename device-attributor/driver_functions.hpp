@@ -1,0 +1,28 @@
+// Functions of a driver's library, by their names. For the driver of each vendor.
+#pragma once
+
+#include <dlfcn.h>
+
+namespace uctrace::gpu {
+
+// False: the library has none of this name, and `function` is nullptr.
+template <typename Function>
+bool find_function(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+// Finds those without which a driver cannot be asked, and tells the first that is missing.
+struct NeededFunctions {
+  void* library;
+  const char** missing;
+
+  template <typename Function>
+  bool operator()(const char* name, Function& function) const {
+    if (find_function(library, name, function)) return true;
+    *missing = name;
+    return false;
+  }
+};
+
+}  // namespace uctrace::gpu
