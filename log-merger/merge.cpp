@@ -49,6 +49,17 @@ merge::Job loaded(LogSet logs, const MergeOptions& options) {
   return job;
 }
 
+// What is told of the run's operations as they were linked: nobody looks at these once they have
+// rows.
+void audit(merge::Job& job, const merge::Found& found) {
+  merge::check_identities(job, found);
+  merge::describe_run(job, found);
+  merge::note_recording(job);
+  merge::note_disagreements(job);
+  merge::note_open_calls(job);
+  merge::note_unlogged_peers(job);
+}
+
 // What is linked names each other by row.
 void forget_ids(merge::Job& job) {
   for (merge::ProcessLog& log : job.logs) {
@@ -64,14 +75,9 @@ void each_of(const Workers& workers, Pieces pieces) {
   workers.each(pieces.size(), [&](std::size_t i) { pieces.begin()[i](); });
 }
 
-// What the run does not refer to: freeing it takes as long as a stage.
-void forget_rows(merge::Job& job) {
-  each_of(job.workers, {[&] { job.ucp = {}; }, [&] { job.calls = {}; }, [&] { job.logs = {}; }});
-}
-
-// What is summed up of the rows, each sum by itself: for the audit and the run's identities, and
-// what the run keeps. What takes longest comes first.
-void count(merge::Job& job, const merge::Found& found) {
+// What is summed up of the rows, each sum by itself: for the run's identities, and what the run
+// keeps. What takes longest comes first.
+void count(merge::Job& job) {
   Run& run = job.run;
   std::vector<Identity> of_profile;
   TrafficToKeep traffic(run);
@@ -89,7 +95,6 @@ void count(merge::Job& job, const merge::Found& found) {
   each_of(job.workers, {[&] { traffic.count_transfers(); }, [&] { traffic.count_ucp_operations(); },
                         [&] { merge::lay_out_gpu_nic(run); }});
   traffic.finish(job.workers);
-  merge::check_identities(job, found);
   job.run.identities.insert(job.run.identities.end(), of_profile.begin(), of_profile.end());
 }
 
@@ -116,19 +121,19 @@ Run merged(merge::Job job) {
   merge::add_memory_calls(job);
   merge::add_kernel_accesses(job);
   merge::add_connections(job);
-  merge::build_operations(job, merge::UctRows::go);
+  merge::build_transfers(job, merge::Operations::go);
+  merge::build_mpi_calls(job);
   merge::place_devices(job);
   merge::find_clock_violations(job);
   merge::find_partitions(job);
   merge::find_waits(job);
   merge::add_registration_to_waits(job);
+  audit(job, found);
+  // The sums take as much memory as the UCP operations do, so that these go before.
+  merge::build_ucp_operations(job, merge::Operations::go);
+  job.calls = {};
   job.run.last_ns = last_instant(job.run);
-  count(job, found);
-  merge::describe_run(job, found);
-  merge::note_recording(job);
-  merge::note_disagreements(job);
-  merge::note_open_calls(job);
-  merge::note_unlogged_peers(job);
+  count(job);
   if (!job.logs.empty()) {
     const log::LogFile& first = job.logs.front().file;
     job.run.run_id = fmt::format("{}@{}", plain_text(first.job()), job.run.epoch_realtime_ns);
@@ -137,7 +142,7 @@ Run merged(merge::Job job) {
     note = plain_text(note);  // they name files and processes
   }
   job.run.settled = are_settled(job.run.sources);
-  forget_rows(job);
+  job.logs = {};
   return std::move(job.run);
 }
 

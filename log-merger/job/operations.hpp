@@ -24,36 +24,37 @@ struct Range {
   std::uint64_t begin = 0, end = 0;
 };
 
+// A run has as many of these as events: their fields stand in an order without gaps.
 struct UctOp {
   ProcessIndex process;
   InterfaceIndex interface;
+  std::int32_t status = 0;
+  std::int32_t end_status = 0;  // of the completion, where there is one
+  std::uint32_t stack = 0;      // of the log, 0 = none
   std::uint16_t lane = 0;
   log::UctOp op = log::UctOp::none;
   log::Origin origin_kind = log::Origin::none;
   log::Route route = log::Route::none;
   std::uint8_t am_id = 0;
   std::uint8_t protocol = 0;  // into ProcessLog::protocols, 0 = UCP did not tell
-  std::int32_t status = 0;
-  std::int32_t end_status = 0;  // of the completion, where there is one
+  bool has_end = false;       // a completion tells it, or none came yet
+  bool one_tick = false;      // its end was not read from the clock: `end_ns` is its start
+  bool staging = false;       // it moves data within one process, for another operation
+  log::TransferMemory memory{};
   log::Id id = 0, origin = 0;
-  bool has_end = false;   // a completion tells it, or none came yet
   log::Id parent_id = 0;  // of the operation, on another endpoint, that it was posted in; 0 = none
-  bool one_tick = false;  // its end was not read from the clock: `end_ns` is its start
-  bool staging = false;   // it moves data within one process, for another operation
   std::uint64_t start_tick = 0, endpoint = 0, bytes = 0, local = 0, remote = 0;
   std::int64_t start_ns = -1, end_ns = -1, complete_ns = -1;
   HeaderWords header;
-  log::TransferMemory memory{};
   // results
-  UcpIndex serves;
-  Link link = Link::unattributed;
   const char* reason = "";
-  std::uint32_t stack = 0;  // of the log, 0 = none
-  EndpointIndex endpoint_row;
-  bool has_range = false;
   Range range;
+  UcpIndex serves;
+  EndpointIndex endpoint_row;
   MemoryPlace from, to;   // of what it moved
   std::uint16_t hop = 0;  // place along the way of its message
+  Link link = Link::unattributed;
+  bool has_range = false;
 
   bool failed() const { return status < 0 || end_status < 0; }
   bool outstanding() const { return status == 1 && has_end && complete_ns < 0; }
@@ -99,6 +100,12 @@ struct UcpOp {
   log::UcpFunction function = log::UcpFunction::none;
   std::uint8_t flags = 0;
   std::int32_t status = 0;  // at return
+  std::int32_t end_status = 0;
+  TimeFrom start_from = TimeFrom::clock, end_from = TimeFrom::clock;
+  bool ended = false;       // its end is known
+  bool completed = false;   // by a completion record, which tells what a receive received
+  std::uint32_t stack = 0;  // of the log, 0 = none
+  log::OperationMemory memory{};
   log::Id id = 0;
   std::uint64_t start_tick = 0, handle = 0, bytes = 0, buffer = 0;
   std::uint64_t tag = 0, tag_mask = 0;  // of active messages the handler's id and 0
@@ -107,33 +114,27 @@ struct UcpOp {
   std::uint64_t remote = 0, reply_buffer = 0;  // one-sided operations
   std::uint64_t data = 0;  // am_receive_data: what the handler got; am_receive: what it was given
   log::Id arrival = 0;     // in whose handler it was called, 0 = none
+  log::Id ended_in = 0;    // stream_receive: the arrival in whose handler it ended, 0 = in none
   std::int64_t start_ns = -1, end_ns = -1, posted_ns = -1;
-  TimeFrom start_from = TimeFrom::clock, end_from = TimeFrom::clock;
-  bool ended = false;      // its end is known
-  bool completed = false;  // by a completion record, which tells what a receive received
-  std::int32_t end_status = 0;
   std::uint64_t sender_tag = 0, received_bytes = 0;
-  std::uint32_t stack = 0;  // of the log, 0 = none
-  log::Id ended_in = 0;     // stream_receive: the arrival in whose handler it ended, 0 = in none
-  log::OperationMemory memory{};
   // results
   std::uint64_t peer_uid = 0;  // sends: worker at the other end of the endpoint
   std::uint64_t worker_uid = 0;
+  std::uint64_t taken_bytes = 0;  // stream_send: by receives
   ProcessIndex peer_process;
   // The matched operation. Of streams: the receive that took a send's last byte, the send of a
   // receive's first one.
   UcpIndex partner;
-  UcpIndex first_taker;           // stream_send: the receive that took its first byte
-  std::uint64_t taken_bytes = 0;  // stream_send: by receives
-  bool stream_known = false;      // stream_receive: its endpoint's other end is in the logs
-  UcpIndex data_of;               // am_receive_data: the handler's call that was told of the data
-  Match match = Match::unmatched;
+  UcpIndex first_taker;  // stream_send: the receive that took its first byte
+  UcpIndex data_of;      // am_receive_data: the handler's call that was told of the data
   MessageIndex message;
   CallIndex call;  // progressed in
   CallIndex asked_by;
+  CommIndex comm;  // into ProcessLog::comms
+  Match match = Match::unmatched;
   Link mpi_link = Link::unattributed;
-  CommIndex comm;     // into ProcessLog::comms
-  bool tool = false;  // traffic of uctrace itself: no message of the program
+  bool stream_known = false;  // stream_receive: its endpoint's other end is in the logs
+  bool tool = false;          // traffic of uctrace itself: no message of the program
 
   log::UcpFamily family() const { return log::family_of(function); }
   bool is(log::UcpFamily wanted) const { return family() == wanted; }
@@ -181,7 +182,7 @@ struct MpiCall {
   TextId function = kNoText;
   std::int32_t status = 0;
   bool on_window = false;
-  bool locks_alone = false;  // it asks for an exclusive lock
+  bool locks_alone = false;         // it asks for an exclusive lock
   Answer answer = Answer::unknown;  // of one that tests a request, or a partition of it
   bool open = false;  // it had not returned when its log ended: `end_tick` is beyond all
   std::uint64_t start_tick = 0, end_tick = 0;

@@ -1,7 +1,5 @@
 // The rows of single operations: transfers, UCP operations, MPI calls. Each is made of one record
 // and of what the earlier steps found of it.
-#include "log-merger/rows/operation_rows.hpp"
-
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -14,6 +12,7 @@
 #include "log-merger/memory/transfer_memory.hpp"
 #include "log-merger/model/mpi_names.hpp"
 #include "log-merger/model/ucs_names.hpp"
+#include "log-merger/rows/build_rows.hpp"
 #include "log-merger/rows/row_maker.hpp"
 
 namespace uctrace::merge {
@@ -189,8 +188,8 @@ class MpiCallMaker : RowMaker {
 };
 
 // Makes a row for each operation that has one, in their order, some parts at a time, and calls
-// made(begin, end) when the operations up to `end` have theirs: so what nobody asks for any more can
-// go before there is room for all rows.
+// made(begin, end) when the operations up to `end` have theirs: so what nobody asks for any more
+// can go before there is room for all rows.
 template <typename Maker, typename Operation, typename Row, typename Made>
 void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, Made made) {
   constexpr std::size_t kPart = 8 * 1024, kPartsOfThread = 8;
@@ -200,10 +199,9 @@ void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, 
     return std::min(operations.size(), (part + 1) * kPart);
   };
   job.workers.each(parts, [&](std::size_t part) {
-    first[part + 1] = static_cast<std::size_t>(
-        std::count_if(operations.begin() + static_cast<std::ptrdiff_t>(part * kPart),
-                      operations.begin() + static_cast<std::ptrdiff_t>(end_of(part)),
-                      Maker::has_row));
+    first[part + 1] = static_cast<std::size_t>(std::count_if(
+        operations.begin() + static_cast<std::ptrdiff_t>(part * kPart),
+        operations.begin() + static_cast<std::ptrdiff_t>(end_of(part)), Maker::has_row));
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
   rows.reserve(first.back());
@@ -232,32 +230,30 @@ void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, 
 }
 
 template <typename Maker, typename Operation, typename Row>
-void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows) {
-  add_rows<Maker>(job, operations, rows, [](std::size_t, std::size_t) {});
+void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, Operations after) {
+  add_rows<Maker>(job, operations, rows, [&](std::size_t begin, std::size_t end) {
+    if (after == Operations::stay) return;
+    give_back_memory(std::as_writable_bytes(std::span(operations).subspan(begin, end - begin)));
+  });
+  if (after == Operations::go) operations = {};
 }
 
 }  // namespace
 
-void add_transfers(Job& job, UctRows after) {
-  add_rows<TransferMaker>(job, job.uct, job.run.transfers,
-                          [&](std::size_t begin, std::size_t end) {
-                            if (after == UctRows::stay) return;
-                            give_back_memory(std::as_writable_bytes(
-                                std::span(job.uct).subspan(begin, end - begin)));
-                          });
-  if (after == UctRows::go) job.uct = {};
+void build_transfers(Job& job, Operations after) {
+  add_rows<TransferMaker>(job, job.uct, job.run.transfers, after);
 }
 
-void add_ucp_operations(Job& job) {
-  add_rows<UcpOperationMaker>(job, job.ucp, job.run.ucp_operations);
-}
-
-void add_mpi_calls(Job& job) {
-  add_rows<MpiCallMaker>(job, job.calls, job.run.mpi_calls);
+void build_mpi_calls(Job& job) {
+  add_rows<MpiCallMaker>(job, job.calls, job.run.mpi_calls, Operations::stay);
   for (const TimeShare& share : job.shares) {
     job.run.wait_shares.push_back({static_cast<std::uint32_t>(share.call.number()),
                                    share.instance.number(), share.requests, share.ns});
   }
+}
+
+void build_ucp_operations(Job& job, Operations after) {
+  add_rows<UcpOperationMaker>(job, job.ucp, job.run.ucp_operations, after);
 }
 
 }  // namespace uctrace::merge

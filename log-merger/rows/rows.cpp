@@ -5,7 +5,6 @@
 #include "log-merger/mpi/communicators.hpp"
 #include "log-merger/rows/build_rows.hpp"
 #include "log-merger/rows/message_paths.hpp"
-#include "log-merger/rows/operation_rows.hpp"
 #include "log-merger/rows/row_maker.hpp"
 #include "log-merger/rows/settings.hpp"
 
@@ -108,15 +107,11 @@ std::int32_t world_rank(const Job& job, const MpiCall& call, std::int32_t peer) 
 
 void build_messages(Job& job) { RowBuilder(job).build(); }
 
-void build_operations(Job& job, UctRows after) {
-  add_transfers(job, after);
-  add_ucp_operations(job);
-  add_mpi_calls(job);
-}
-
 void build_rows(Job& job) {
   build_messages(job);
-  build_operations(job, UctRows::stay);
+  build_transfers(job, Operations::stay);
+  build_mpi_calls(job);
+  build_ucp_operations(job, Operations::stay);
 }
 
 }  // namespace uctrace::merge
