@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/run_loader.hpp"
@@ -21,17 +21,21 @@ Error no_message(std::uint64_t id, std::size_t messages) {
        .to_do = "take the number behind the # of a message, or its id in the other formats"});
 }
 
-std::optional<std::vector<MessageId>> chosen(const RowSource& rows, const Filter& filter,
-                                             const MessagesCommand& command) {
+// Sets which messages are told, where they are named or sorted.
+void choose(const RowSource& rows, const Filter& filter, const MessagesCommand& command,
+            MessagesOptions& options) {
   if (command.ids.empty()) {
-    if (command.order == MessageOrder::time) return std::nullopt;
-    return sorted_messages(rows, filter, command.order, command.limit);
+    if (command.order == MessageOrder::time) return;
+    SortedMessages sorted = sorted_messages(rows, filter, command.order, command.limit);
+    options.ids = std::move(sorted.first);
+    options.selected = sorted.selected;
+    return;
   }
   const std::size_t messages = rows.count<Message>();
   for (const std::uint64_t id : command.ids) {
     if (id >= messages) throw no_message(id, messages);
   }
-  return std::vector<MessageId>(command.ids.begin(), command.ids.end());
+  options.ids = std::vector<MessageId>(command.ids.begin(), command.ids.end());
 }
 
 }  // namespace
@@ -41,11 +45,12 @@ int run(const MessagesCommand& command) {
   FittedOutput fitted(std::cout, width_of_output(command.format, command.wide));
   tell_run(command.data, fitted, [&](std::ostream& out, const RowSource& rows) {
     const Filter filter(rows, command.filter);
-    write_messages(out, rows, filter,
-                   {.format = command.format,
-                    .limit = command.limit,
-                    .detail = command.ids.empty() ? Detail::brief : Detail::full,
-                    .ids = chosen(rows, filter, command)});
+    MessagesOptions options;
+    options.format = command.format;
+    options.limit = command.limit;
+    if (!command.ids.empty()) options.detail = Detail::full;
+    choose(rows, filter, command, options);
+    write_messages(out, rows, filter, options);
   });
   return kOk;
 }

@@ -31,10 +31,9 @@ const Choices<MessageOrder> kMessageOrders = {{"time", MessageOrder::time},
                                               {"wait", MessageOrder::wait},
                                               {"duration", MessageOrder::duration},
                                               {"bytes", MessageOrder::bytes}};
-const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
-                                   {"pair", WaitsBy::pair},
-                                   {"rank", WaitsBy::rank},
-                                   {"call-site", WaitsBy::call_site},
+const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},   {"pair", WaitsBy::pair},
+                                   {"rank", WaitsBy::rank}, {"call-site", WaitsBy::call_site},
+                                   {"comm", WaitsBy::comm}, {"time", WaitsBy::time},
                                    {"kind", WaitsBy::kind}};
 const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::threads},
                                                  {"partitions", EvenPartitions::partitions}};
@@ -181,13 +180,16 @@ void Grammar::add_waits() {
   add_job(verb, waits_.data);
   WaitsOptions& options = waits_.options;
   add_choice(verb, "--by", options.by, kWaitsBy, "What rows tell apart besides their kind [all]");
+  add_duration(verb, "--interval", options.interval_ns, "Length of a row of --by time [1s]");
   add_format(verb, options.format);
   add_wide(verb, waits_.wide);
-  add_limit(verb, options.limit, "Rows of each table [all]");
+  add_limit(verb, options.limit,
+            "Rows of each table [10 of delays and of the critical path, else all]");
   WaitsFilter& filter = waits_.filter;
   add_list(verb, "--rank", filter.rank, "Ranks that waited, or were waited for");
   add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
-  add_list(verb, "--kind", filter.kind, "Kinds of waits");
+  add_list(verb, "--kind", filter.kind, "Kinds of waits")
+      ->check(one_of("--kind", names_of_all<kAllWaitKinds>()));
   add_time(verb, "--from", filter.from_ns, "Waits that begin at TIME of the run or later");
   add_time(verb, "--to", filter.to_ns, "Waits that begin before TIME");
 }

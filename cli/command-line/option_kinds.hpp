@@ -16,7 +16,7 @@ namespace uctrace::cli {
 using Words = std::vector<std::string>;
 
 // Heading of the options that choose messages, transfers and calls.
-inline constexpr const char* kChoosing = "Choose messages and transfers";
+inline constexpr const char* kChoosing = "Choose what to look at";
 
 template <typename Value>
 using Choices = std::vector<std::pair<std::string, Value>>;

@@ -130,7 +130,7 @@ Json dropped_json(const Job& job) {
   for (std::size_t k = 0; k < log::kDropKinds; ++k) {
     std::uint64_t sum = 0;
     for (const ProcessLog& log : job.logs) {
-      sum += log.totals.dropped[k] + log.file.page().dropped_without_lane[k];
+      sum += log.dropped(static_cast<log::DropKind>(k));
     }
     json[kKinds[k]] = sum;
   }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "log-merger/diff/measures_parts.hpp"
+#include "log-merger/model/mpi_names.hpp"
 #include "log-merger/model/size_class.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/numbers.hpp"
@@ -24,14 +25,9 @@ struct CallKind {
 // How often these are called depends on time, not on what the program does.
 bool polls(const std::string& function) {
   static const std::set<std::string> kPolling = {
-      "MPI_Test",   "MPI_Testall",  "MPI_Testany",  "MPI_Testsome", "MPI_Iprobe",
+      "MPI_Test",    "MPI_Testall",  "MPI_Testany",  "MPI_Testsome",          "MPI_Iprobe",
       "MPI_Improbe", "MPI_Parrived", "MPI_Win_test", "MPI_Request_get_status"};
   return kPolling.contains(function);
-}
-
-bool starts_or_ends_mpi(const std::string& function) {
-  return function == "MPI_Init" || function == "MPI_Init_thread" || function == "MPI_Finalize" ||
-         function == "MPI_Session_init" || function == "MPI_Session_finalize";
 }
 
 class CallKinds {
@@ -118,7 +114,7 @@ void add_waits(const RowSource& source, RunMeasures& measures) {
   using W = Wait;
   for_each_row<W>(source, {&W::kind, &W::process, &W::cause_process, &W::ns},
                   [&](const W& wait, std::size_t) {
-                    if (wait.ns <= 0 || !is_waiting(wait.kind)) return;
+                    if (wait.ns <= 0 || !is_in_totals(wait.kind)) return;
                     kinds[{wait.kind, wait.process, wait.cause_process}].add(
                         static_cast<std::uint64_t>(wait.ns));
                   });
@@ -130,10 +126,10 @@ void add_waits(const RowSource& source, RunMeasures& measures) {
     add_time(measures, {"rank", labels.of_processes()[process], "waiting"}, Whole::time, band);
     add_time(measures, {"all ranks", "", "waiting"}, Whole::time, band);
     if (cause < 0) continue;
-    add_time(measures,
-             {"rank", labels.of_processes()[static_cast<std::size_t>(cause)],
-              "others waited for it"},
-             Whole::time, band);
+    add_time(
+        measures,
+        {"rank", labels.of_processes()[static_cast<std::size_t>(cause)], "others waited for it"},
+        Whole::time, band);
   }
 }
 

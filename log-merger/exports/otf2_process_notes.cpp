@@ -56,10 +56,10 @@ void Otf2Process::describe_notes(std::int64_t call) {
   if (events.size() == 1) describe_event(events.front());
   const std::span<const Wait> waits = of_call(waits_, row);
   if (waits.size() == 1) return describe_wait(waits.front());
-  // Of several the sum.
+  // Of several the sum of what is waiting.
   std::uint64_t ns = 0, unknown_ns = 0;
   for (const Wait& wait : waits) {
-    ns += static_cast<std::uint64_t>(wait.ns);
+    if (is_waiting(wait.kind)) ns += static_cast<std::uint64_t>(wait.ns);
     unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
   }
   if (ns != 0) attributes_.count(Attribute::wait_ns, ns);

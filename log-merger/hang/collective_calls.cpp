@@ -58,10 +58,7 @@ bool same_collective(const std::string& a, const std::string& b) {
 
 std::string why_incomplete(const Job& job, ProcessIndex process) {
   const ProcessLog& log = job.logs[process];
-  constexpr auto kMpi = static_cast<std::size_t>(log::DropKind::mpi);
-  if (log.totals.dropped[kMpi] + log.file.page().dropped_without_lane[kMpi] > 0) {
-    return "MPI calls of it were dropped";
-  }
+  if (log.dropped(log::DropKind::mpi) > 0) return "MPI calls of it were dropped";
   if (!log.recorded.whole()) return "parts of it were not recorded, or overwritten";
   const log::Damage& damage = log.file.damage();
   if (damage.bad_chunks + damage.bad_records + damage.unreadable_tails + damage.missing_chunks >

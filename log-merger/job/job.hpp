@@ -200,7 +200,7 @@ struct ProcessLog {
   std::string start_on, stop_on;  // when the user wanted events recorded
   std::vector<UctLibrary> uct_libraries;
   std::vector<std::string> environment;
-  std::vector<TakenSetting> settings;  // from elsewhere, in the order in which they count
+  std::vector<TakenSetting> settings;   // from elsewhere, in the order in which they count
   std::vector<TextId> mpi_functions;    // that the process ever called
   std::array<TextId, 256> protocols{};  // names of UCP's protocols by their number
   std::vector<std::pair<log::Fault, std::string>> faults;
@@ -235,6 +235,11 @@ struct ProcessLog {
 
   // No event that ended in [begin, end] is missing; where one of them is not known, of the other.
   bool whole(std::int64_t begin_ns, std::int64_t end_ns) const;
+  // Records of a kind that were lost.
+  std::uint64_t dropped(log::DropKind kind) const {
+    const auto place = static_cast<std::size_t>(kind);
+    return totals.dropped[place] + file.page().dropped_without_lane[place];
+  }
   // Nothing that it ever called is missing, but for what came after its death.
   bool is_whole() const { return recorded.whole() && file.dropped_records() == 0; }
 };

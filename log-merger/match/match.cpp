@@ -70,10 +70,7 @@ class Losses {
  private:
   static bool may_lack_any(const ProcessLog& log) {
     std::uint64_t lost = unreadable_parts(log);
-    for (const log::DropKind kind : {log::DropKind::ucp, log::DropKind::definition}) {
-      const auto at = static_cast<std::size_t>(kind);
-      lost += log.totals.dropped[at] + log.file.page().dropped_without_lane[at];
-    }
+    lost += log.dropped(log::DropKind::ucp) + log.dropped(log::DropKind::definition);
     return lost != 0;
   }
 

@@ -129,6 +129,12 @@ MpiName parse_mpi_name(std::string_view function) {
   return name;
 }
 
+bool starts_or_ends_mpi(std::string_view function) {
+  static constexpr std::string_view kNames[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
+                                                "MPI_Session_init", "MPI_Session_finalize"};
+  return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames);
+}
+
 bool needs_receiver(std::string_view protocol, std::string_view function) {
   const std::string base = parse_mpi_name(function).base;
   if (base == "bsend") return false;  // it is buffered

@@ -23,6 +23,9 @@ struct MpiName {
 
 MpiName parse_mpi_name(std::string_view function);
 
+// MPI_Init, MPI_Finalize and the like: their time stands apart from all totals of time in MPI.
+bool starts_or_ends_mpi(std::string_view function);
+
 // Whether a message that `function` sent by UCP's `protocol` is complete at its sender only when
 // its receiver takes it: by rendezvous, or synchronously. An eager one is on its way whether the
 // receiver is there or not.

@@ -33,6 +33,8 @@ bool is_waiting(WaitKind kind) {
   return kind != WaitKind::barrier_completion && kind != WaitKind::nxn_completion;
 }
 
+bool is_in_totals(WaitKind kind) { return is_waiting(kind) && kind != WaitKind::wait_finalize; }
+
 const char* name_of(WaitUnknown unknown) {
   static constexpr const char* kNames[] = {"none",    "below_clock_bound", "clocks",
                                            "partner", "members",           "request"};

@@ -3,6 +3,7 @@
 // Times are nanoseconds on the job clock.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -33,10 +34,18 @@ enum class WaitKind : std::uint8_t {
   wait_finalize,              // for the last to enter MPI_Finalize
 };
 inline constexpr std::size_t kWaitKinds = 19;
+inline constexpr std::array<WaitKind, kWaitKinds> kAllWaitKinds = [] {
+  std::array<WaitKind, kWaitKinds> all{};
+  for (std::size_t i = 0; i < kWaitKinds; ++i) all[i] = static_cast<WaitKind>(i);
+  return all;
+}();
 const char* name_of(WaitKind);
 
 // Whether it is waiting that such rows tell of: in a completion the library moves data.
 bool is_waiting(WaitKind);
+
+// Whether it is part of totals of waiting: what is waited in MPI_Finalize stands apart from them.
+bool is_in_totals(WaitKind);
 
 // Why it is not known whether a call waited, or how long.
 enum class WaitUnknown : std::uint8_t {
@@ -118,7 +127,8 @@ struct RankTime {
   std::uint64_t calls = 0;                      // that have a known start and end
   std::int64_t t_begin_ns = -1, t_end_ns = -1;  // end of MPI_Init to start of MPI_Finalize, or else
                                                 // what is nearest to these
-  std::int64_t ideal_ns = -1;                   // from one to the other, had data moved at once
+  std::int64_t ideal_ns = -1;                   // from one to the other, had data moved at once;
+                                                // -1: calls in between were not recorded
   std::int64_t start_and_end_ns = 0;            // in MPI_Init and MPI_Finalize
   std::int64_t mpi_ns = 0;                      // in all other calls
   std::int64_t waiting_ns = 0;                  // of it, for other processes

@@ -90,7 +90,7 @@ RankMatrix rank_matrix(const RowSource& source, PlacementBy by) {
   if (by == PlacementBy::waits) {
     const Wanted<Wait> wanted{&Wait::kind, &Wait::process, &Wait::cause_process, &Wait::ns};
     for_each_row(source, wanted, [&](const Wait& wait, std::size_t) {
-      if (!is_waiting(wait.kind) || wait.ns <= 0) return;
+      if (!is_in_totals(wait.kind) || wait.ns <= 0) return;
       collector.add(static_cast<std::int32_t>(wait.process), wait.cause_process,
                     static_cast<std::uint64_t>(wait.ns));
     });

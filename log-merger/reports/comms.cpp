@@ -1,9 +1,12 @@
 #include "log-merger/reports/comms.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
 
+#include "log-merger/model/mpi_names.hpp"
 #include "log-merger/model/size_class.hpp"
 #include "log-merger/reports/comms_choice.hpp"
 #include "log-merger/reports/info_output.hpp"
@@ -57,16 +60,29 @@ class Summing {
     add_measures(table.columns);
     std::uint64_t whole = 0;
     for (const auto& [key, sum] : sums_) whole += sum.weight(of_transfers_);
+    if (has(CommsBy::op)) whole -= start_and_end_ns_;
     for (const auto& [key, sum] : sorted()) {
       std::vector<Cell>& row = table.rows.emplace_back();
       std::size_t at = 0;
       for (const CommsBy by : options_.by) add_cells(by, *key, at, row);
-      of_transfers_ ? add_transfer_cells(*sum, whole, row) : add_call_cells(*sum, whole, row);
+      of_transfers_ ? add_transfer_cells(*sum, whole, row)
+                    : add_call_cells(*sum, is_apart(*key) ? 0 : whole, row);
     }
     return table;
   }
 
+  // In MPI_Init, MPI_Finalize and the like, of all calls that are chosen.
+  std::uint64_t start_and_end_ns() const { return start_and_end_ns_; }
+
  private:
+  // Whether a row is of these.
+  bool is_apart(const Key& key) const {
+    const auto op = std::find(options_.by.begin(), options_.by.end(), CommsBy::op);
+    if (op == options_.by.end()) return false;
+    const auto place = static_cast<std::size_t>(op - options_.by.begin());
+    return starts_or_ends_mpi(run_.texts[static_cast<TextId>(key[place])]);
+  }
+
   bool has(CommsBy by) const {
     return std::find(options_.by.begin(), options_.by.end(), by) != options_.by.end();
   }
@@ -113,10 +129,14 @@ class Summing {
     });
   }
 
-  // `bytes`: of a call.
+  // `bytes`: of a call. Start and end of MPI are in rows of their own, or in none.
   void add_part(const CommsSubject& subject, std::uint64_t bytes, std::int32_t call_site,
                 const Sum& part) {
     if (!choice_.accepts(subject)) return;
+    if (choice_.starts_or_ends_mpi(subject.function)) {
+      start_and_end_ns_ += part.time_ns;
+      if (!has(CommsBy::op)) return;
+    }
     Sum& sum = sums_[key_of(subject, bytes, call_site, {})];
     sum.calls += part.calls;
     sum.sent += part.sent;
@@ -337,9 +357,11 @@ class Summing {
     row.insert(row.end(), {sum.calls, sum.sent, sum.received, percent(sum.sent, whole)});
   }
 
+  // `whole`: of which the time is a part; 0 = of nothing.
   void add_call_cells(const Sum& sum, std::uint64_t whole, std::vector<Cell>& row) const {
     row.insert(row.end(), {sum.calls, sum.sent, sum.received, sum.time_ns,
-                           percent(sum.time_ns, whole), sum.waiting_ns, sum.unknown_ns});
+                           whole == 0 ? Cell{} : Cell{percent(sum.time_ns, whole)}, sum.waiting_ns,
+                           sum.unknown_ns});
     if (has(CommsBy::rank)) return;
     const auto shorter = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [least, most] =
@@ -358,30 +380,46 @@ class Summing {
   const Labels labels_;
   const bool of_transfers_;
   std::map<Key, Sum> sums_;
+  std::uint64_t start_and_end_ns_ = 0;
 };
+
+struct Comms {
+  Table table;
+  std::uint64_t start_and_end_ns;  // apart from the time of other rows, or of all rows
+};
+
+Comms comms_of(const RowSource& source, const CommsFilter& filter, const CommsOptions& options) {
+  const Summing summing(source, filter, options);
+  Comms comms{summing.table(), summing.start_and_end_ns()};
+  if (options.limit) comms.table.keep_first(*options.limit);
+  return comms;
+}
 
 }  // namespace
 
 Table comms_table(const RowSource& source, const CommsFilter& filter, const CommsOptions& options) {
-  Table table = Summing(source, filter, options).table();
-  if (options.limit) table.keep_first(*options.limit);
-  return table;
+  return comms_of(source, filter, options).table;
 }
 
 void write_comms(std::ostream& out, const RowSource& source, const CommsFilter& filter,
                  const CommsOptions& options) {
-  const Table table = comms_table(source, filter, options);
+  const auto [table, start_and_end_ns] = comms_of(source, filter, options);
   switch (options.format) {
     case Format::table:
       write_run_line(out, source.run());
       out << '\n';
       write_text(out, table, options.colour, options.width);
+      if (start_and_end_ns != 0) {
+        out << fmt::format("\n# apart: {} in MPI_Init and MPI_Finalize",
+                           format_duration(start_and_end_ns));
+      }
       out << "\n# " << identities_line(source.run()) << '\n';
       write_recording_note(out, source.run());
       return;
     case Format::json:
       out << dump({{"schema", kInfoSchema},
                    {"run", source.run().run_id},
+                   {"start_and_end_ns", start_and_end_ns},
                    {"comms", to_json(table)}},
                   2)
           << '\n';

@@ -49,6 +49,12 @@ MpiKind CommsChoice::kind_of(TextId function) {
   return place->second;
 }
 
+bool CommsChoice::starts_or_ends_mpi(TextId function) {
+  const auto [place, fresh] = starts_or_ends_mpi_.try_emplace(function, false);
+  if (fresh) place->second = uctrace::starts_or_ends_mpi(run_.texts[function]);
+  return place->second;
+}
+
 bool CommsChoice::accepts(const CommsSubject& subject) {
   if (comms_ && !comms_->contains(subject.communicator)) return false;
   if (processes_ && !processes_->contains(subject.process)) return false;

@@ -25,6 +25,7 @@ class CommsChoice {
   bool asks_for_time() const { return from_ns_ || to_ns_; }
   bool accepts(const CommsSubject& subject);
   MpiKind kind_of(TextId function);
+  bool starts_or_ends_mpi(TextId function);  // as of model/mpi_names.hpp
 
  private:
   const Run& run_;
@@ -33,6 +34,7 @@ class CommsChoice {
   std::optional<std::set<std::string>> kinds_;
   std::optional<std::uint64_t> from_ns_, to_ns_;
   std::map<TextId, MpiKind> kind_of_function_;
+  std::map<TextId, bool> starts_or_ends_mpi_;
 };
 
 }  // namespace uctrace

@@ -267,8 +267,8 @@ ordered_json message_json(const Run& run, const MessageWithPath& told) {
           {"path", std::move(path)}};
 }
 
-std::vector<MessageId> sorted_messages(const RowSource& source, const Filter& filter,
-                                       MessageOrder order, std::optional<std::size_t> limit) {
+SortedMessages sorted_messages(const RowSource& source, const Filter& filter, MessageOrder order,
+                               std::optional<std::size_t> limit) {
   using M = Message;
   std::vector<std::pair<std::int64_t, MessageId>> keyed;  // the greatest key first, then by number
   const Wanted<M> wanted =
@@ -282,9 +282,9 @@ std::vector<MessageId> sorted_messages(const RowSource& source, const Filter& fi
   const auto end = keyed.begin() + static_cast<std::ptrdiff_t>(
                                        std::min(keyed.size(), limit.value_or(keyed.size())));
   std::partial_sort(keyed.begin(), end, keyed.end());
-  std::vector<MessageId> ids;
-  for (auto one = keyed.begin(); one != end; ++one) ids.push_back(one->second);
-  return ids;
+  SortedMessages sorted{{}, keyed.size()};
+  for (auto one = keyed.begin(); one != end; ++one) sorted.first.push_back(one->second);
+  return sorted;
 }
 
 void write_messages(std::ostream& out, const RowSource& source, const Filter& filter,
@@ -302,13 +302,13 @@ void write_messages(std::ostream& out, const RowSource& source, const Filter& fi
                                connections(told.id)};
       };
       std::size_t shown = 0;
-      const std::size_t selected = selection.tell(limit, true, [&](const MessageWithPath& told) {
+      const std::size_t told_of = selection.tell(limit, true, [&](const MessageWithPath& told) {
         ++shown;
-        out << (options.detail == Detail::full
-                    ? full_receipt(run, labels, with_all(told)) + '\n'
-                    : receipt(run, labels, told));
+        out << (options.detail == Detail::full ? full_receipt(run, labels, with_all(told)) + '\n'
+                                               : receipt(run, labels, told));
       });
       out << fmt::format("# {} of {} messages", shown, source.count<Message>());
+      const std::size_t selected = options.selected.value_or(told_of);
       if (shown < selected) out << fmt::format("; {} more are selected", selected - shown);
       out << '\n';
       write_recording_note(out, run);

@@ -44,16 +44,22 @@ nlohmann::ordered_json message_json(const Run& run, const MessageWithPath& told)
 // `time`: as they stand in the run. The others: the greatest first.
 enum class MessageOrder : std::uint8_t { time, wait, duration, bytes };
 
-// The first `limit` of the messages that the filter selects, in that order. Takes 16 bytes of
-// memory for each that it selects.
-std::vector<MessageId> sorted_messages(const RowSource& source, const Filter& filter,
-                                       MessageOrder order, std::optional<std::size_t> limit);
+// Of the messages that a filter selects the first ones in some order, and how many it selects.
+struct SortedMessages {
+  std::vector<MessageId> first;
+  std::size_t selected;
+};
+
+// The first `limit` of them. Takes 16 bytes of memory for each that the filter selects.
+SortedMessages sorted_messages(const RowSource& source, const Filter& filter, MessageOrder order,
+                               std::optional<std::size_t> limit);
 
 struct MessagesOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};
   Detail detail = Detail::brief;  // for people: the other formats say all in any case
   std::optional<std::vector<MessageId>> ids = {};  // only these, in this order
+  std::optional<std::size_t> selected = {};        // how many there are, where `ids` are the first
 };
 
 // Prints the messages that the filter selects, one at a time: neither memory nor, where nobody is

@@ -90,6 +90,12 @@ std::string registration_line(const Message& message) {
                      format_duration(static_cast<std::uint64_t>(message.registration_ns)));
 }
 
+std::string wait_line(const Message& message) {
+  if (message.wait_ns <= 0) return "";
+  return fmt::format("  waiting: {} in MPI calls, for its other side\n",
+                     format_duration(static_cast<std::uint64_t>(message.wait_ns)));
+}
+
 // What is not as it should be, or not certain; empty for an ordinary message.
 std::string doubts_text(const Run& run, const Labels& labels, const Message& message) {
   std::string text;
@@ -187,6 +193,7 @@ std::string receipt(const Run& run, const Labels& labels, const MessageWithPath&
   if (!sites.empty()) text += "  called in " + sites + '\n';
   const std::string libraries = libraries_text(run, message);
   if (!libraries.empty()) text += "  library: " + libraries + '\n';
+  text += wait_line(message);
   text += registration_line(message);
   const char* lead = "  path: ";
   for (const Hop& hop : told.path) {

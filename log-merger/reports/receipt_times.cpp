@@ -38,6 +38,10 @@ class Times : ReceiptPart {
       add(fmt::format("The end came {} after the last of it.",
                       format_duration(distance(last, message_.t_end_ns))));
     }
+    if (message_.wait_ns > 0) {
+      add(fmt::format("MPI calls waited {} for its other side.",
+                      format_duration(static_cast<std::uint64_t>(message_.wait_ns))));
+    }
     return text;
   }
 

@@ -1,10 +1,14 @@
 #include "log-merger/reports/waits.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/report.hpp"
@@ -19,11 +23,29 @@ using nlohmann::ordered_json;
 // Rows of the tables of delays and of the critical path that say enough.
 constexpr std::size_t kShownPlaces = 10;
 
-// Time outside MPI; nothing where several threads called MPI: which of them worked when they did
-// not is not recorded.
+bool has_all_calls(const RankTime& rank) { return rank.ideal_ns >= 0; }
+
+// Time outside MPI; nothing where calls were not recorded, or several threads called MPI: which of
+// them worked when they did not is not recorded.
 std::optional<std::int64_t> useful_ns(const RankTime& rank) {
-  if (rank.threads > 1) return std::nullopt;
+  if (rank.threads > 1 || !has_all_calls(rank)) return std::nullopt;
   return rank.t_end_ns - rank.t_begin_ns - rank.mpi_ns;
+}
+
+// Stacks that lead to one call site are one place here. The greatest first.
+template <typename Row, typename Add, typename Weight>
+std::vector<Row> by_place(const Run& run, const std::vector<Row>& rows, Add add, Weight weight) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, Row> places;
+  for (const Row& row : rows) {
+    const auto [place, fresh] =
+        places.try_emplace({row.process, row.function, call_site_at(run, row.stack)}, row);
+    if (!fresh) add(place->second, row);
+  }
+  std::vector<Row> sums;
+  for (const auto& [place, sum] : places) sums.push_back(sum);
+  std::stable_sort(sums.begin(), sums.end(),
+                   [&](const Row& a, const Row& b) { return weight(a) > weight(b); });
+  return sums;
 }
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : -1; }
@@ -36,6 +58,29 @@ std::string place_of(const Run& run, const Delay& delay) {
 }
 
 std::int64_t cost_of(const Delay& delay) { return delay.direct_ns + delay.passed_on_ns; }
+
+std::vector<Delay> delays_by_place(const Run& run) {
+  return by_place(
+      run, run.delays,
+      [](Delay& sum, const Delay& more) {
+        sum.waits += more.waits;
+        sum.direct_ns += more.direct_ns;
+        sum.passed_on_ns += more.passed_on_ns;
+      },
+      cost_of);
+}
+
+std::int64_t length_of(const CriticalPart& part) { return part.work_ns + part.mpi_ns; }
+
+std::vector<CriticalPart> critical_path_by_place(const Run& run) {
+  return by_place(
+      run, run.critical_path,
+      [](CriticalPart& sum, const CriticalPart& more) {
+        sum.work_ns += more.work_ns;
+        sum.mpi_ns += more.mpi_ns;
+      },
+      length_of);
+}
 
 // By process.
 std::map<std::uint32_t, std::int64_t> delays_of_processes(const Run& run) {
@@ -91,7 +136,7 @@ Table delays_table(const Run& run) {
   std::int64_t whole = 0;
   for (const Delay& delay : run.delays) whole += cost_of(delay);
   const auto text = [&](TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; };
-  for (const Delay& delay : run.delays) {
+  for (const Delay& delay : delays_by_place(run)) {
     const double percent =
         whole == 0 ? 0 : 100.0 * static_cast<double>(cost_of(delay)) / static_cast<double>(whole);
     table.rows.push_back({labels.of_processes()[delay.process], text(delay.function),
@@ -104,7 +149,7 @@ Table delays_table(const Run& run) {
 
 std::int64_t length_of(const std::vector<CriticalPart>& path) {
   std::int64_t ns = 0;
-  for (const CriticalPart& part : path) ns += part.work_ns + part.mpi_ns;
+  for (const CriticalPart& part : path) ns += length_of(part);
   return ns;
 }
 
@@ -121,14 +166,30 @@ Table critical_path_table(const Run& run) {
   const Labels labels(run);
   const auto whole = static_cast<double>(std::max<std::int64_t>(1, length_of(run.critical_path)));
   const auto text = [&](TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; };
-  for (const CriticalPart& part : run.critical_path) {
+  for (const CriticalPart& part : critical_path_by_place(run)) {
     table.rows.push_back({labels.of_processes()[part.process], text(part.function),
                           text(call_site_of(run, part.stack)),
                           static_cast<std::uint64_t>(part.work_ns),
                           static_cast<std::uint64_t>(part.mpi_ns),
-                          100.0 * static_cast<double>(part.work_ns + part.mpi_ns) / whole});
+                          100.0 * static_cast<double>(length_of(part)) / whole});
   }
   return table;
+}
+
+// "ranks 1, 3": of which calls were not recorded.
+std::string ranks_without_calls(const Run& run) {
+  const Labels labels(run);
+  std::vector<std::string> ranks;
+  for (const RankTime& rank : run.rank_times) {
+    if (!has_all_calls(rank)) ranks.push_back(labels.of_processes()[rank.process]);
+  }
+  constexpr std::size_t kNamed = 4;
+  if (ranks.size() > kNamed) return fmt::format("{} ranks", ranks.size());
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+}
+
+bool lacks_calls(const Run& run) {
+  return !std::all_of(run.rank_times.begin(), run.rank_times.end(), has_all_calls);
 }
 
 std::string critical_path_line(const Run& run) {
@@ -136,7 +197,7 @@ std::string critical_path_line(const Run& run) {
   std::map<std::uint32_t, std::int64_t> ns_of_process;
   for (const CriticalPart& part : run.critical_path) {
     work_ns += part.work_ns;
-    ns_of_process[part.process] += part.work_ns + part.mpi_ns;
+    ns_of_process[part.process] += length_of(part);
   }
   const std::int64_t whole = length_of(run.critical_path);
   if (whole == 0) return "critical path: not known";
@@ -146,9 +207,10 @@ std::string critical_path_line(const Run& run) {
   const auto percent = [&](std::int64_t ns) {
     return 100.0 * static_cast<double>(ns) / static_cast<double>(whole);
   };
-  return fmt::format("critical path: {}, {:.0f} % outside MPI; {:.0f} % lies in rank {}",
+  return fmt::format("critical path: {}, {:.0f} % outside MPI; {:.0f} % lies in rank {}{}",
                      format_duration(static_cast<std::uint64_t>(whole)), percent(work_ns),
-                     percent(most->second), Labels(run).of_processes()[most->first]);
+                     percent(most->second), Labels(run).of_processes()[most->first],
+                     lacks_calls(run) ? "; calls that were not recorded count as outside MPI" : "");
 }
 
 // The answer to "which rank delays the others", first of all.
@@ -160,7 +222,8 @@ std::string verdict(const Run& run) {
   const auto worst =
       std::max_element(delays.begin(), delays.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto place = std::find_if(run.delays.begin(), run.delays.end(), [&](const Delay& delay) {
+  const std::vector<Delay> places = delays_by_place(run);
+  const auto place = std::find_if(places.begin(), places.end(), [&](const Delay& delay) {
     return delay.process == worst->first;
   });
   const Labels labels(run);
@@ -176,9 +239,20 @@ std::string percent_of(double efficiency) {
   return efficiency < 0 ? "-" : fmt::format("{:.1f} %", 100 * efficiency);
 }
 
+std::string why_not_known(const Run& run) {
+  if (run.rank_times.empty()) return "no process called MPI";
+  if (lacks_calls(run)) {
+    return fmt::format("calls of {} were not recorded", ranks_without_calls(run));
+  }
+  const bool has_threads = std::any_of(run.rank_times.begin(), run.rank_times.end(),
+                                       [](const RankTime& rank) { return rank.threads > 1; });
+  return has_threads ? "several threads of a rank call MPI"
+                     : "no time passed between MPI_Init and MPI_Finalize";
+}
+
 std::string efficiencies_line(const Run& run) {
   const Efficiencies e = efficiencies_of(run);
-  if (e.parallel < 0) return "efficiency: not known, of ranks of which several threads call MPI";
+  if (e.parallel < 0) return "efficiency: not known: " + why_not_known(run);
   return fmt::format(
       "efficiency: parallel {} = load balance {} x communication {} (= serialisation {} x transfer "
       "{})",

@@ -14,8 +14,8 @@
 
 namespace uctrace {
 
-// What rows of the table of waits tell apart, besides their kind. `all`: everything.
-enum class WaitsBy : std::uint8_t { all, pair, rank, call_site, kind };
+// What rows of the table of waits tell apart, besides their kind. `all`: everything but time.
+enum class WaitsBy : std::uint8_t { all, pair, rank, call_site, comm, time, kind };
 
 struct WaitsFilter {
   std::vector<std::string> rank;                // that waited, or was waited for
@@ -26,14 +26,16 @@ struct WaitsFilter {
 
 struct WaitsOptions {
   WaitsBy by = WaitsBy::all;
+  std::uint64_t interval_ns = 1'000'000'000;  // by time: length of a row
   Format format = Format::table;
   std::optional<std::size_t> limit = {};
   Colour colour = Colour::off;
   std::size_t width = kAnyWidth;  // of text
 };
 
-// POP's efficiencies, each between 0 and 1 (https://pop-coe.eu/node/69); -1 = not known, as where
-// several threads of a rank call MPI. Useful time is that outside of MPI, from the end of MPI_Init to the start of MPI_Finalize:
+// POP's efficiencies, each between 0 and 1 (https://pop-coe.eu/node/69); -1 = not known: where
+// several threads of a rank call MPI, or calls of a rank were not recorded. Useful time is that
+// outside of MPI, from the end of MPI_Init to the start of MPI_Finalize:
 //   load balance = mean useful time / greatest useful time
 //   communication = greatest useful time / runtime = serialisation * transfer
 //   serialisation = greatest useful time / runtime over an ideal network

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "log-merger/reports/waits.hpp"
 #include "log-merger/summaries/filter.hpp"
@@ -14,10 +15,33 @@ namespace uctrace {
 
 namespace {
 
-// Kind, waiting and causing process, call site of the call that waits, communicator; -2 where rows
-// do not tell it apart, -1 where it is not known.
-using Key = std::array<std::int64_t, 5>;
+// What rows tell apart: each is a place of the key.
+enum Part : std::size_t { kKind, kWaiting, kCausing, kSite, kCauseSite, kComm, kInterval, kParts };
+
+// -2 where rows do not tell it apart, -1 where it is not known.
+using Key = std::array<std::int64_t, kParts>;
 constexpr std::int64_t kAll = -2;
+
+// Those parts, besides the kind.
+std::vector<Part> parts_of(WaitsBy by) {
+  switch (by) {
+    case WaitsBy::all:
+      return {kWaiting, kCausing, kSite, kCauseSite, kComm};
+    case WaitsBy::pair:
+      return {kWaiting, kCausing};
+    case WaitsBy::rank:
+      return {kWaiting};
+    case WaitsBy::call_site:
+      return {kSite};
+    case WaitsBy::comm:
+      return {kComm};
+    case WaitsBy::time:
+      return {kInterval};
+    case WaitsBy::kind:
+      break;
+  }
+  return {};
+}
 
 struct Sum {
   std::uint64_t count = 0, ns = 0, unknown_ns = 0, moving_ns = 0, registration_ns = 0;
@@ -76,8 +100,8 @@ class Choice {
         comms.emplace(run.texts[comm.user_name], static_cast<std::int32_t>(i));
       }
     }
-    for (std::size_t i = 0; i < kWaitKinds; ++i) {
-      kinds.emplace(name_of(static_cast<WaitKind>(i)), static_cast<std::int32_t>(i));
+    for (const WaitKind kind : kAllWaitKinds) {
+      kinds.emplace(name_of(kind), static_cast<std::int32_t>(kind));
     }
     ranks_ = choose(filter.rank, "rank", ranks);
     comms_ = choose(filter.comm, "comm", comms);
@@ -98,34 +122,6 @@ class Choice {
   std::optional<std::set<std::int32_t>> ranks_, comms_, kinds_;
 };
 
-Key key_of(const Wait& wait, std::int32_t call_site, WaitsBy by) {
-  Key key{static_cast<std::int64_t>(wait.kind), wait.process, wait.cause_process, call_site,
-          wait.communicator};
-  const auto keep = [&](bool waiting, bool causing, bool site, bool comm) {
-    if (!waiting) key[1] = kAll;
-    if (!causing) key[2] = kAll;
-    if (!site) key[3] = kAll;
-    if (!comm) key[4] = kAll;
-  };
-  switch (by) {
-    case WaitsBy::all:
-      break;
-    case WaitsBy::pair:
-      keep(true, true, false, false);
-      break;
-    case WaitsBy::rank:
-      keep(true, false, false, false);
-      break;
-    case WaitsBy::call_site:
-      keep(false, false, true, false);
-      break;
-    case WaitsBy::kind:
-      keep(false, false, false, false);
-      break;
-  }
-  return key;
-}
-
 // A message that a wait was for. They are looked at in their own order: waits are by process,
 // messages by time.
 struct Late {
@@ -141,74 +137,185 @@ void add_ways(const RowSource& source, std::vector<Late> late) {
   for (const Late& one : late) one.sum->moving_ns_of[ways(one.message)] += one.moving_ns;
 }
 
-std::map<Key, Sum> sums_of(const RowSource& source, const Choice& choice, WaitsBy by) {
-  std::map<Key, Sum> sums;
-  const Run& run = source.run();
-  RowWindow<MpiCallRow> calls(source, Wanted<MpiCallRow>{&MpiCallRow::stack});
-  std::vector<Late> late;
-  const bool wants_site = by == WaitsBy::all || by == WaitsBy::call_site;
-  for_each_row(source, Wanted<Wait>::all(), [&](const Wait& wait, std::size_t) {
-    if (!choice.accepts(wait)) return;
-    std::int32_t site = -1;
-    if (wants_site && wait.call >= 0) {
-      site = call_site_at(run, calls.row(static_cast<std::size_t>(wait.call)).stack);
+class Summing {
+ public:
+  Summing(const RowSource& source, const WaitsOptions& options)
+      : source_(source),
+        options_(options),
+        parts_(parts_of(options.by)),
+        calls_(source, Wanted<MpiCallRow>{&MpiCallRow::stack}) {}
+
+  std::map<Key, Sum> sums(const Choice& choice) {
+    std::map<Key, Sum> sums;
+    std::vector<Late> late;
+    for_each_row(source_, Wanted<Wait>::all(), [&](const Wait& wait, std::size_t) {
+      if (!choice.accepts(wait)) return;
+      const auto moving_ns = static_cast<std::uint64_t>(wait.moving_ns);
+      Sum& sum = sums[key_of(wait)];
+      ++sum.count;
+      sum.ns += static_cast<std::uint64_t>(wait.ns);
+      sum.unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
+      sum.moving_ns += moving_ns;
+      sum.registration_ns += static_cast<std::uint64_t>(wait.registration_ns);
+      if (wait.message >= 0) late.push_back({wait.message, moving_ns, &sum});
+    });
+    add_ways(source_, std::move(late));
+    return sums;
+  }
+
+ private:
+  Key key_of(const Wait& wait) {
+    Key key;
+    key.fill(kAll);
+    key[kKind] = static_cast<std::int64_t>(wait.kind);
+    for (const Part part : parts_) key[part] = value_of(wait, part);
+    return key;
+  }
+
+  std::int64_t value_of(const Wait& wait, Part part) {
+    switch (part) {
+      case kWaiting:
+        return wait.process;
+      case kCausing:
+        return wait.cause_process;
+      case kSite:
+        return call_site(wait.call);
+      case kCauseSite:
+        return call_site(wait.cause_call);
+      case kComm:
+        return wait.communicator;
+      case kInterval:
+        return std::max<std::int64_t>(0, wait.t_start_ns) /
+               static_cast<std::int64_t>(options_.interval_ns);
+      case kKind:
+      case kParts:
+        break;
     }
-    Sum& sum = sums[key_of(wait, site, by)];
-    ++sum.count;
-    sum.ns += static_cast<std::uint64_t>(wait.ns);
-    sum.unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
-    sum.moving_ns += static_cast<std::uint64_t>(wait.moving_ns);
-    sum.registration_ns += static_cast<std::uint64_t>(wait.registration_ns);
-    if (wait.message >= 0) {
-      late.push_back({wait.message, static_cast<std::uint64_t>(wait.moving_ns), &sum});
+    return kAll;
+  }
+
+  std::int32_t call_site(std::int64_t call) {
+    if (call < 0) return -1;
+    return call_site_at(source_.run(), calls_.row(static_cast<std::size_t>(call)).stack);
+  }
+
+  const RowSource& source_;
+  const WaitsOptions& options_;
+  const std::vector<Part> parts_;
+  RowWindow<MpiCallRow> calls_;
+};
+
+Column column_of(Part part) {
+  switch (part) {
+    case kWaiting:
+      return {"waiting_rank", "waits"};
+    case kCausing:
+      return {"causing_rank", "for"};
+    case kSite:
+      return {"call_site", "call site"};
+    case kCauseSite:
+      return {"cause_call_site", "which was late at", Unit::text, true};
+    case kComm:
+      return {"comm", "communicator", Unit::text, true};
+    case kInterval:
+      return {"from_ns", "from", Unit::nanoseconds};
+    case kKind:
+    case kParts:
+      break;
+  }
+  return {"kind", "kind"};
+}
+
+class Cells {
+ public:
+  Cells(const Run& run, const WaitsOptions& options) : run_(run), options_(options), labels_(run) {}
+
+  Cell operator()(Part part, std::int64_t value) const {
+    if (value < 0) return {};
+    const auto place = static_cast<std::size_t>(value);
+    switch (part) {
+      case kWaiting:
+      case kCausing:
+        return rank(place);
+      case kSite:
+      case kCauseSite:
+        return run_.texts[run_.call_sites[place].label];
+      case kComm:
+        return run_.texts[run_.communicators[place].name];
+      case kInterval:
+        return static_cast<std::uint64_t>(value) * options_.interval_ns;
+      case kKind:
+        return std::string(name_of(static_cast<WaitKind>(value)));
+      case kParts:
+        break;
     }
-  });
-  add_ways(source, std::move(late));
-  return sums;
+    return {};
+  }
+
+ private:
+  // A rank that has no other name is a number, as in the other outputs.
+  Cell rank(std::size_t process) const {
+    const Process& row = run_.processes[process];
+    const std::string& label = labels_.of_processes()[process];
+    if (label == std::to_string(row.rank)) return static_cast<std::uint64_t>(row.rank);
+    return label;
+  }
+
+  const Run& run_;
+  const WaitsOptions& options_;
+  const Labels labels_;
+};
+
+// Those of an interval together, the first interval first. Waiting comes before completions, in
+// which data moves; of each the longest first.
+bool comes_first(const std::pair<const Key*, const Sum*>& a,
+                 const std::pair<const Key*, const Sum*>& b) {
+  const auto rank = [](const std::pair<const Key*, const Sum*>& row) {
+    const auto& [key, sum] = row;
+    return std::tuple((*key)[kInterval], !is_waiting(static_cast<WaitKind>((*key)[kKind])),
+                      UINT64_MAX - sum->weight());
+  };
+  return rank(a) < rank(b);
+}
+
+// Columns of what rows tell apart. A program finds all of them, null where rows do not.
+std::vector<Part> columns_of(const WaitsOptions& options) {
+  std::vector<Part> parts = parts_of(options.by);
+  if (options.format != Format::table) {
+    parts = parts_of(WaitsBy::all);
+    if (options.by == WaitsBy::time) parts.push_back(kInterval);
+  }
+  parts.insert(parts.begin(), kKind);
+  return parts;
 }
 
 }  // namespace
 
 Table waits_table(const RowSource& source, const WaitsFilter& filter, const WaitsOptions& options) {
   const Run& run = source.run();
+  const std::vector<Part> parts = columns_of(options);
   Table table{.key = "waits",
               .title = "Waits, and time of which it is not known",
-              .columns = {{"kind", "kind"},
-                          {"waiting_rank", "waits"},
-                          {"causing_rank", "for"},
-                          {"call_site", "call site"},
-                          {"comm", "communicator", Unit::text, true},
-                          {"count", "count", Unit::count},
-                          {"time_ns", "waited", Unit::nanoseconds},
-                          {"unknown_ns", "unknown", Unit::nanoseconds},
-                          {"moving_ns", "then moving", Unit::nanoseconds, true},
-                          {"registration_ns", "registering", Unit::nanoseconds, true},
-                          {"way", "mostly by", Unit::text, true}},
+              .columns = {},
               .rows = {}};
-  const std::map<Key, Sum> sums = sums_of(source, Choice(source, filter), options.by);
+  for (const Part part : parts) table.columns.push_back(column_of(part));
+  table.columns.insert(table.columns.end(),
+                       {{"count", "count", Unit::count},
+                        {"time_ns", "time", Unit::nanoseconds},
+                        {"unknown_ns", "unknown", Unit::nanoseconds},
+                        {"moving_ns", "then moving", Unit::nanoseconds, true},
+                        {"registration_ns", "registering", Unit::nanoseconds, true},
+                        {"way", "mostly by", Unit::text, true}});
+  const std::map<Key, Sum> sums = Summing(source, options).sums(Choice(source, filter));
   std::vector<std::pair<const Key*, const Sum*>> sorted;
   for (const auto& [key, sum] : sums) sorted.emplace_back(&key, &sum);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return a.second->weight() > b.second->weight();
-  });
-  const Labels labels(run);
-  // A rank that has no other name is a number, as in the other outputs.
-  const auto rank = [&](std::int64_t process) -> Cell {
-    if (process < 0) return {};
-    const Process& row = run.processes[static_cast<std::size_t>(process)];
-    const std::string& label = labels.of_processes()[static_cast<std::size_t>(process)];
-    if (label == std::to_string(row.rank)) return static_cast<std::uint64_t>(row.rank);
-    return label;
-  };
+  std::stable_sort(sorted.begin(), sorted.end(), comes_first);
+  const Cells cells(run, options);
   for (const auto& [key, sum] : sorted) {
-    const auto& [kind, waiting, causing, site, comm] = *key;
-    const Cell site_cell =
-        site < 0 ? Cell{} : Cell{run.texts[run.call_sites[static_cast<std::size_t>(site)].label]};
-    const Cell comm_cell =
-        comm < 0 ? Cell{} : Cell{run.texts[run.communicators[static_cast<std::size_t>(comm)].name]};
-    table.rows.push_back({std::string(name_of(static_cast<WaitKind>(kind))), rank(waiting),
-                          rank(causing), site_cell, comm_cell, sum->count, sum->ns, sum->unknown_ns,
-                          sum->moving_ns, sum->registration_ns, slowest_way(*sum)});
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const Part part : parts) row.push_back(cells(part, (*key)[part]));
+    row.insert(row.end(), {sum->count, sum->ns, sum->unknown_ns, sum->moving_ns,
+                           sum->registration_ns, slowest_way(*sum)});
   }
   if (options.limit) table.keep_first(*options.limit);
   return table;

@@ -87,7 +87,9 @@ struct Table<RankTime> {
       column("t_end_ns", &Row::t_end_ns, "start of MPI_Finalize, else the end of the last call",
              Unit::ns),
       column("ideal_ns", &Row::ideal_ns,
-             "from t_begin_ns to t_end_ns over a network that moves everything at once", Unit::ns),
+             "from t_begin_ns to t_end_ns over a network that moves everything at once; null: "
+             "calls in between were not recorded",
+             Unit::ns),
       column("start_and_end_ns", &Row::start_and_end_ns, "in MPI_Init and MPI_Finalize", Unit::ns),
       column("mpi_ns", &Row::mpi_ns, "in all other MPI calls", Unit::ns),
       column("waiting_ns", &Row::waiting_ns, "of mpi_ns: for other processes", Unit::ns),

@@ -48,7 +48,7 @@ void CallParts::divide(const MpiCallRow& call, const std::vector<WaitShare>& sha
       return part.communicator == wait.communicator;
     });
     CallPart& part = own == parts.end() ? parts[longest] : *own;
-    if (is_waiting(wait.kind)) part.waiting_ns += static_cast<std::uint64_t>(wait.ns);
+    if (is_in_totals(wait.kind)) part.waiting_ns += static_cast<std::uint64_t>(wait.ns);
     part.unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
   }
 }

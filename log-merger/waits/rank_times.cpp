@@ -72,6 +72,11 @@ std::span<const Wait> waits_of(const Run& run, CallIndex call) {
   return {begin, end};
 }
 
+// Whether each call between two of its times was recorded.
+bool has_all_calls(const ProcessLog& log, const RankTime& rank) {
+  return log.dropped(log::DropKind::mpi) == 0 && log.whole(rank.t_begin_ns, rank.t_end_ns);
+}
+
 }  // namespace
 
 void find_rank_times(Job& job, RolesOfCalls& roles, const std::vector<std::int64_t>& ideal_ns) {
@@ -86,7 +91,8 @@ void find_rank_times(Job& job, RolesOfCalls& roles, const std::vector<std::int64
     }
     std::optional<RankTime> row = times.finish();
     if (!row) continue;
-    row->ideal_ns = ideal_ns[process.place()];
+    // What was not recorded would be taken for computing.
+    if (has_all_calls(job.logs[process], *row)) row->ideal_ns = ideal_ns[process.place()];
     job.run.rank_times.push_back(*row);
   }
 }

@@ -36,7 +36,7 @@ Identity times_of_ranks(const Run& run) {
   std::int64_t left = 0, right = 0;
   for (const std::int64_t ns : in_mpi) add_ns(left, ns);
   for (const Wait& wait : run.waits) {
-    const bool counts = is_waiting(wait.kind) && wait.kind != WaitKind::wait_finalize;
+    const bool counts = is_in_totals(wait.kind);
     if (counts) add_ns(waited[wait.process], wait.ns);
   }
   for (const RankTime& rank : run.rank_times) {
@@ -83,8 +83,7 @@ Identity costs_of_waits(const Run& run) {
 }  // namespace
 
 bool has_cost(const Wait& wait) {
-  return wait.ns > 0 && wait.cause_process >= 0 && is_waiting(wait.kind) &&
-         wait.kind != WaitKind::wait_finalize;
+  return wait.ns > 0 && wait.cause_process >= 0 && is_in_totals(wait.kind);
 }
 
 std::vector<Identity> wait_identities(const Run& run) {

@@ -11,6 +11,7 @@ import re
 import struct
 import subprocess
 import termios
+from collections import Counter
 
 from harness import TOOL, check, check_equal, run, run_test, run_well, scratch
 from mpi_jobs import MPIS
@@ -177,6 +178,52 @@ def sizes_and_beginnings(data):
     refused(["messages", data, "--op", "a"], "this run has")
 
 
+def waits_are_chosen_and_told_apart(data):
+    each = rows("waits", data)
+    check(each, "nobody waited")
+    whole = sum(row["time_ns"] for row in each)
+    by = {"pair": ["waiting_rank", "causing_rank"], "rank": ["waiting_rank"], "call-site": ["call_site"],
+          "comm": ["comm"], "kind": []}
+    for name, keys in by.items():
+        expected = Counter()
+        for row in each:
+            expected[tuple(row[key] for key in ("kind", *keys))] += row["time_ns"]
+        found = {tuple(row[key] for key in ("kind", *keys)): row["time_ns"] for row in rows("waits", data, "--by", name)}
+        check_equal(found, dict(expected), f"waits --by {name}")
+        check(all(set(row) >= set(each[0]) for row in rows("waits", data, "--by", name)), f"keys of --by {name}")
+    by_time = rows("waits", data, "--by", "time", "--interval", "1ms")
+    check_equal(sum(row["time_ns"] for row in by_time), whole, "waits by time")
+    check(all(row["from_ns"] % 1_000_000 == 0 for row in by_time), f"intervals: {by_time}")
+    kind, rank, comm = each[0]["kind"], each[0]["waiting_rank"], each[0]["comm"]
+    chosen = {"--kind": (kind, lambda row: row["kind"] == kind), "--comm": (comm, lambda row: row["comm"] == comm),
+              "--rank": (rank, lambda row: rank in (row["waiting_rank"], row["causing_rank"]))}
+    for option, (value, fits) in chosen.items():
+        check_equal(rows("waits", data, option, value), [row for row in each if fits(row)], f"waits {option}")
+    begin = by_time[-1]["from_ns"]
+    later = rows("waits", data, "--by", "time", "--interval", "1ms", "--from", f"{begin}ns")
+    check_equal(later, [row for row in by_time if row["from_ns"] >= begin], "waits --from")
+    refused(["waits", data, "--kind", "nonsense"], "late_sender")
+
+
+def messages_are_sorted(data):
+    whole = rows("messages", data)
+
+    def duration(message):
+        start, end = message["t_start_ns"], message["t_end_ns"]
+        return -1 if start is None or end is None else end - start
+
+    for order, key in (("wait", lambda m: m["wait_ns"]), ("duration", duration), ("bytes", lambda m: m["bytes"])):
+        expected = [m["id"] for m in sorted(whole, key=lambda m: (-key(m), m["id"]))]
+        check_equal([m["id"] for m in rows("messages", data, "--sort", order)], expected, f"--sort {order}")
+        cut = run_well([TOOL, "messages", data, "--sort", order, "--limit", 1]).stdout
+        check(f"# 1 of {len(whole)} messages; {len(whole) - 1} more are selected" in cut, f"--sort {order}: {cut}")
+    longest = max(whole, key=lambda m: m["wait_ns"])
+    check(longest["wait_ns"] > 0, "no call waited for a message")
+    check("waiting: " in run_well([TOOL, "messages", data, "--sort", "wait", "--limit", 1]).stdout, "the wait in a receipt")
+    full = run_well([TOOL, "messages", data, "--id", longest["id"]]).stdout
+    check("MPI calls waited " in full, f"the wait in a full receipt: {full}")
+
+
 def json_says_which_run(data):
     run_id = json.loads(run_well([TOOL, "report", data, "--format", "json"]).stdout)["run"]
     for verb in ("report", "messages", "comms", "waits"):
@@ -291,6 +338,7 @@ def command_line_is_usable():
     with scratch() as folder:
         _, good = record_well(folder / "data", MPIS["ompi"].job("exchange", folder / "truth"))
         for case in (help_is_no_error, what_chooses_nothing_is_said, sizes_and_beginnings,
+                     waits_are_chosen_and_told_apart, messages_are_sorted,
                      json_says_which_run, tables_fit_the_terminal, typing_errors_are_explained, odd_values_are_refused,
                      formats_hold_the_same_rows, limits_mean_the_same, colour_is_for_terminals,
                      output_that_cannot_be_written, page_goes_to_standard_output,

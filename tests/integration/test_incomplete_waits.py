@@ -12,7 +12,10 @@ CASES = {
     "dropped": ["--fault", f"dropped:{MISSING}:3"],
     "unclosed": ["--fault", f"unclosed:{MISSING}"],
     "window": ["--window", "3:9"],
+    "windows": ["--window", "3:5", "--window", "12:14"],
 }
+# Of these runs calls of some ranks are missing between their first and their last one.
+LACKING = {"dropped": {MISSING}, "windows": {"0", "1", "2", "3"}}
 
 
 def told(data, *options):
@@ -23,6 +26,18 @@ def unknown_share(found):
     """Of the time in MPI of all ranks."""
     in_mpi = sum(rank["mpi_ns"] for rank in found["balance"])
     return sum(rank["unknown_ns"] for rank in found["balance"]) / in_mpi
+
+
+def check_useful_time(name, data, found):
+    """What was not recorded is not taken for computing."""
+    lacking = LACKING.get(name, set())
+    for rank in found["balance"]:
+        check_equal(rank["compute_ns"] is None, rank["rank"] in lacking, f"{name}: {rank}")
+    for efficiency, value in found["efficiency"].items():
+        check_equal(value is None, bool(lacking), f"{name}: {efficiency}")
+    text = run_well([TOOL, "waits", data]).stdout
+    check_equal("were not recorded\n" in text, bool(lacking), f"{name}: the reason: {text}")
+    check_equal("; calls that were not recorded count as outside MPI" in text, bool(lacking), f"{name}: {text}")
 
 
 def check_sums(name, data, found):
@@ -39,6 +54,7 @@ def main():
         generate(folder / "whole", 20000, *JOB)
         whole = told(folder / "whole")
         check_sums("whole", folder / "whole", whole)
+        check_useful_time("whole", folder / "whole", whole)
         causes = {wait["causing_rank"] for wait in told(folder / "whole", "--by", "pair")["waits"]}
         check(int(MISSING) in causes, f"of the whole run others wait for rank {MISSING}: {causes}")
         for name, options in CASES.items():
@@ -46,6 +62,7 @@ def main():
             generate(data, 20000, *JOB, *options)
             found = told(data)
             check_sums(name, data, found)
+            check_useful_time(name, data, found)
             if name != "unclosed":  # all that was called is there
                 check(unknown_share(found) > 2 * unknown_share(whole), f"{name}: {found['balance']}")
             if name == "missing":

@@ -2,7 +2,7 @@
 // reads. usage: waits CASE [TRUTH]
 //
 // Each rank writes to TRUTH.<rank>.jsonl what it waited for: {"kind", "waiting", "causing", "ns"};
-// 0 ns or less: it did not wait for that one.
+// 0 ns or less: it did not wait for that one. In the end it writes when it called MPI_Finalize.
 // Ranks are late by computing, not by sleeping in MPI: who waits has entered its call long before.
 // A rank learns of the other's times by messages after the measurement.
 #include <time.h>
@@ -92,6 +92,33 @@ static void late_receiver(void) {
   free(data);
 }
 
+// The same by a request: the send is begun at once, and waited for.
+static void isend_rendezvous(void) {
+  enum { kBytes = 4 << 20 };
+  char* data = allocate(kBytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank == 1) compute(kDelayMs);
+  if (rank == 0) MPI_Isend(data, kBytes, MPI_CHAR, 1, kTag, MPI_COMM_WORLD, &request);
+  const int64_t at = now_ns();
+  if (rank == 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Recv(data, kBytes, MPI_CHAR, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const struct entered all = share(at);
+  write_wait("late_receiver", 0, 1, all.ns[1] - all.ns[0]);
+  free(data);
+}
+
+static void waitsome(void) {
+  int value = rank, done, which;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank == 1) MPI_Irecv(&value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, &request);
+  if (rank == 0) compute(kDelayMs);
+  const int64_t at = now_ns();
+  if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Waitsome(1, &request, &done, &which, MPI_STATUSES_IGNORE);
+  const struct entered all = share(at);
+  write_wait("late_sender", 1, 0, all.ns[0] - all.ns[1]);
+}
+
 // What was sent first is taken last.
 static void wrong_order(void) {
   int first = 1, second = 2;
@@ -172,6 +199,32 @@ static void nonblocking(void) {
   for (int i = 0; i < ranks; ++i) {
     if (i != 1) write_wait("nonblocking_collective", i, 1, all_begun.ns[1] - all_waiting.ns[i]);
   }
+}
+
+static void ibcast(void) {
+  int value = rank;
+  MPI_Request request;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t begun = now_ns();
+  MPI_Ibcast(&value, 1, MPI_INT, 1, MPI_COMM_WORLD, &request);
+  const int64_t waiting = now_ns();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  const struct entered all_begun = share(begun), all_waiting = share(waiting);
+  for (int i = 0; i < ranks; ++i) {
+    if (i != 1) write_wait("nonblocking_collective", i, 1, all_begun.ns[1] - all_waiting.ns[i]);
+  }
+}
+
+static void ireduce(void) {
+  int in = rank, out;
+  MPI_Request request;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t begun = now_ns();
+  MPI_Ireduce(&in, &out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, &request);
+  const int64_t waiting = now_ns();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  const struct entered all_begun = share(begun), all_waiting = share(waiting);
+  write_wait("nonblocking_collective", 0, 1, all_begun.ns[1] - all_waiting.ns[0]);
 }
 
 // All send something to all.
@@ -306,6 +359,26 @@ static void fence(void) {
   const struct entered all = share(at);
   all_wait_for(1, "rma_wait_at_fence", &all);
   MPI_Win_free(&window);
+}
+
+static void win_create(void) {
+  int* memory;
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Win window = window_of(&memory);
+  const struct entered all = share(at);
+  all_wait_for(1, "rma_wait_at_create", &all);
+  MPI_Win_free(&window);
+}
+
+static void win_free(void) {
+  int* memory;
+  MPI_Win window = window_of(&memory);
+  if (rank == 1) compute(kDelayMs);
+  const int64_t at = now_ns();
+  MPI_Win_free(&window);
+  const struct entered all = share(at);
+  all_wait_for(1, "rma_wait_at_create", &all);
 }
 
 // Rank 0 puts into rank 1, which lets it late; or completes late, while rank 1 waits.
@@ -446,6 +519,11 @@ static void stencil(void) {
   }
 }
 
+// Rank 1 comes late to MPI_Finalize, which follows.
+static void finalize(void) {
+  if (rank == 1) compute(kDelayMs);
+}
+
 struct test_case {
   const char* name;
   void (*run)(void);
@@ -455,6 +533,8 @@ int main(int argc, char** argv) {
   const struct test_case cases[] = {{"late_sender", late_sender},
                                     {"late_senders", late_senders},
                                     {"late_receiver", late_receiver},
+                                    {"isend_rendezvous", isend_rendezvous},
+                                    {"waitsome", waitsome},
                                     {"wrong_order", wrong_order},
                                     {"barrier", barrier},
                                     {"allreduce", allreduce},
@@ -462,6 +542,8 @@ int main(int argc, char** argv) {
                                     {"reduce", reduce},
                                     {"scan", scan},
                                     {"nonblocking", nonblocking},
+                                    {"ibcast", ibcast},
+                                    {"ireduce", ireduce},
                                     {"alltoallv", alltoallv},
                                     {"neighbours", neighbours},
                                     {"barrier_between", barrier_between},
@@ -469,13 +551,16 @@ int main(int argc, char** argv) {
                                     {"communicator", communicator},
                                     {"file", file},
                                     {"persistent", persistent},
+                                    {"win_create", win_create},
+                                    {"win_free", win_free},
                                     {"fence", fence},
                                     {"late_post", late_post},
                                     {"early_wait", early_wait},
                                     {"lock", lock},
                                     {"lock_all", lock_all},
                                     {"ring", ring},
-                                    {"stencil", stencil}};
+                                    {"stencil", stencil},
+                                    {"finalize", finalize}};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -497,7 +582,13 @@ int main(int argc, char** argv) {
     cases[i].run();
   }
   if (!found) fail("usage: waits CASE|all [TRUTH]");
-  if (truth_file != NULL) fclose(truth_file);
+  const int64_t ends_at = now_ns();
   MPI_Finalize();
+  if (truth_file != NULL) {
+    // Nobody can be told any more: who reads the files takes the differences.
+    fprintf(truth_file, "{\"kind\":\"finalized\",\"rank\":%d,\"at\":%lld}\n", rank,
+            (long long)ends_at);
+    fclose(truth_file);
+  }
   return 0;
 }

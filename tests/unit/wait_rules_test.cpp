@@ -127,6 +127,31 @@ TEST_CASE("waits of a call do not overlap, and moving follows them") {
   CHECK(waits[1].moving_ns == 4);
 }
 
+// MPI 4.0, chapter 6: who needs whom in the collective operations that have a rule.
+TEST_CASE("each collective operation with a rule is told by its name, in all of its forms") {
+  const std::map<CallRole, std::vector<std::string>> names = {
+      {CallRole::barrier, {"barrier"}},
+      {CallRole::all_with_all,
+       {"allreduce", "allgather", "allgatherv", "alltoall", "reduce_scatter",
+        "reduce_scatter_block"}},
+      {CallRole::from_root, {"bcast", "scatter", "scatterv"}},
+      {CallRole::to_root, {"reduce", "gather", "gatherv"}},
+      {CallRole::from_lower_ranks, {"scan", "exscan"}}};
+  for (const auto& [role, of_role] : names) {
+    for (const std::string& name : of_role) {
+      CAPTURE(name);
+      const std::string capital =
+          std::string("MPI_") + static_cast<char>(name[0] - 'a' + 'A') + name.substr(1);
+      CHECK(role_of_call(capital).role == role);
+      CHECK_FALSE(role_of_call(capital).begins);
+      CHECK(role_of_call("MPI_I" + name).role == role);
+      CHECK(role_of_call("MPI_I" + name).begins);
+      CHECK(role_of_call(capital + "_init").role == CallRole::manages);
+      CHECK(role_of_starts(capital + "_init") == role);
+    }
+  }
+}
+
 TEST_CASE("what calls do while others may be late is told by their names") {
   CHECK(role_of_call("MPI_Recv").role == CallRole::message);
   CHECK(role_of_call("MPI_Irecv").role == CallRole::other);

@@ -1,0 +1,280 @@
+// What `uctrace waits` and `uctrace comms` make of rows of which every number is known.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <numeric>
+#include <sstream>
+
+#include "log-merger/placement/rank_matrix.hpp"
+#include "log-merger/reports/comms.hpp"
+#include "log-merger/reports/messages_output.hpp"
+#include "log-merger/reports/waits.hpp"
+#include "log-merger/summaries/call_parts.hpp"
+
+namespace uctrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Two ranks, from 0 to 100 ns: rank 0 computes for 80 of them, rank 1 for 40.
+struct TwoRanks {
+  TwoRanks() {
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      Process& process = run.processes.emplace_back();
+      process.key = run.texts.intern("node/" + std::to_string(rank));
+      process.host = run.texts.intern("node");
+      process.rank = rank;
+      process.world = 0;
+      process.world_size = 2;
+    }
+    Communicator& world = run.communicators.emplace_back();
+    world.name = run.texts.intern("W0.0");
+    world.world = 0;
+    add_rank(0, 20);
+    add_rank(1, 60);
+    run.call_sites.resize(2);
+    run.call_sites[0].label = run.texts.intern("solve (solver.c:10)");
+    run.call_sites[1].label = run.texts.intern("exchange (solver.c:20)");
+    for (const std::int32_t site : {0, 0, 1}) run.stacks.push_back({.call_site = site});
+  }
+
+  void add_rank(std::uint32_t process, std::int64_t mpi_ns) {
+    RankTime& rank = run.rank_times.emplace_back();
+    rank.process = process;
+    rank.threads = 1;
+    rank.calls = 1;
+    rank.t_begin_ns = 0;
+    rank.t_end_ns = 100;
+    rank.ideal_ns = 90 - process;
+    rank.mpi_ns = mpi_ns;
+  }
+
+  std::int64_t add_call(std::uint32_t process, const char* function, std::int64_t start_ns,
+                        std::int64_t end_ns, std::int32_t stack) {
+    MpiCallRow& call = run.mpi_calls.emplace_back();
+    call.process = process;
+    call.function = run.texts.intern(function);
+    call.stack = stack;
+    call.t_start_ns = start_ns;
+    call.t_end_ns = end_ns;
+    return static_cast<std::int64_t>(run.mpi_calls.size()) - 1;
+  }
+
+  Wait& add_wait(WaitKind kind, std::int64_t call, std::int64_t cause_call, std::int64_t ns) {
+    Wait& wait = run.waits.emplace_back();
+    wait.kind = kind;
+    wait.call = call;
+    wait.process = run.mpi_calls[static_cast<std::size_t>(call)].process;
+    wait.cause_call = cause_call;
+    wait.cause_process = 1 - static_cast<std::int32_t>(wait.process);
+    wait.t_start_ns = run.mpi_calls[static_cast<std::size_t>(call)].t_start_ns;
+    wait.communicator = 0;
+    wait.ns = ns;
+    return wait;
+  }
+
+  // Rank 1 waits for rank 0: 10 ns in a receive, 5 in a barrier, 7 in MPI_Finalize.
+  void add_waits() {
+    const std::int64_t send = add_call(0, "MPI_Send", 30, 35, 2);
+    const std::int64_t end = add_call(0, "MPI_Finalize", 107, 108, -1);
+    const std::int64_t receive = add_call(1, "MPI_Recv", 20, 40, 0);
+    const std::int64_t barrier = add_call(1, "MPI_Barrier", 60, 70, 1);
+    const std::int64_t finalize = add_call(1, "MPI_Finalize", 100, 108, -1);
+    add_wait(WaitKind::late_sender, receive, send, 10).moving_ns = 4;
+    add_wait(WaitKind::wait_barrier, barrier, -1, 5);
+    add_wait(WaitKind::barrier_completion, barrier, -1, 3);
+    add_wait(WaitKind::wait_finalize, finalize, end, 7);
+  }
+
+  Json told(WaitsBy by, std::uint64_t interval_ns = 1) {
+    WaitsOptions options;
+    options.format = Format::json;
+    options.by = by;
+    options.interval_ns = interval_ns;
+    return to_json(waits_table(run, {}, options));
+  }
+
+  std::string text(const WaitsOptions& options = {}) {
+    std::ostringstream out;
+    write_waits(out, run, {}, options);
+    return out.str();
+  }
+
+  Json comms(std::vector<CommsBy> by) {
+    CommsOptions options;
+    options.by = std::move(by);
+    options.format = Format::json;
+    std::ostringstream out;
+    write_comms(out, run, {}, options);
+    return Json::parse(out.str());
+  }
+
+  Run run;
+};
+
+std::vector<std::string> keys_of(const Json& row) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : row.items()) keys.push_back(key);
+  return keys;
+}
+
+}  // namespace
+
+TEST_CASE("POP's efficiencies are what their definitions say of known times") {
+  TwoRanks job;
+  const Efficiencies e = efficiencies_of(job.run);
+  CHECK(e.load_balance == doctest::Approx(60.0 / 80.0));
+  CHECK(e.serialisation == doctest::Approx(80.0 / 90.0));
+  CHECK(e.transfer == doctest::Approx(90.0 / 100.0));
+  CHECK(e.communication == doctest::Approx(80.0 / 100.0));
+  CHECK(e.parallel == doctest::Approx(60.0 / 100.0));
+}
+
+TEST_CASE("where efficiencies are not known, the reason is the one that applies") {
+  TwoRanks job;
+  SUBCASE("calls of a rank are missing") {
+    job.run.rank_times[1].ideal_ns = -1;
+    CHECK(job.text().find("efficiency: not known: calls of rank 1 were not recorded") !=
+          std::string::npos);
+    WaitsOptions as_json;
+    as_json.format = Format::json;
+    const Json told = Json::parse(job.text(as_json));
+    CHECK(told["efficiency"]["parallel"].is_null());
+    CHECK(told["balance"][1]["compute_ns"].is_null());
+    CHECK(told["balance"][0]["compute_ns"] == 80);
+  }
+  SUBCASE("several threads of a rank call MPI") {
+    job.run.rank_times[0].threads = 2;
+    CHECK(job.text().find("not known: several threads of a rank call MPI") != std::string::npos);
+  }
+  SUBCASE("nobody called MPI") {
+    job.run.rank_times.clear();
+    CHECK(job.text().find("not known: no process called MPI") != std::string::npos);
+  }
+}
+
+TEST_CASE("stacks that lead to one call site are one row of delays and of the critical path") {
+  TwoRanks job;
+  const TextId barrier = job.run.texts.intern("MPI_Barrier");
+  const auto delay = [&](std::int32_t stack, std::int64_t direct_ns) {
+    return Delay{0, barrier, stack, 1, direct_ns, 1};
+  };
+  // The line that the two stacks share costs most, no stack by itself does.
+  job.run.delays = {delay(2, 50), delay(0, 40), delay(1, 30)};
+  job.run.critical_path = {{0, barrier, 2, 50, 1}, {0, barrier, 0, 40, 1}, {0, barrier, 1, 30, 1}};
+  WaitsOptions as_json;
+  as_json.format = Format::json;
+  const Json told = Json::parse(job.text(as_json));
+  REQUIRE(told["delays"].size() == 2);
+  CHECK(told["delays"][0]["call_site"] == "solve (solver.c:10)");
+  CHECK(told["delays"][0]["direct_ns"] == 70);
+  CHECK(told["delays"][0]["passed_on_ns"] == 2);
+  CHECK(told["delays"][0]["waits"] == 2);
+  REQUIRE(told["critical_path"].size() == 2);
+  CHECK(told["critical_path"][0]["work_ns"] == 70);
+  CHECK(told["critical_path"][0]["mpi_ns"] == 2);
+  CHECK(job.text().find("coming late to MPI_Barrier at solve (solver.c:10)") != std::string::npos);
+}
+
+TEST_CASE("rows of waits tell what they tell apart, and completions stand behind what waited") {
+  TwoRanks job;
+  job.add_waits();
+  const Json all = job.told(WaitsBy::all);
+  REQUIRE(all.size() == 4);
+  CHECK(all[0]["kind"] == "late_sender");
+  CHECK(all[0]["call_site"] == "solve (solver.c:10)");
+  CHECK(all[0]["cause_call_site"] == "exchange (solver.c:20)");
+  CHECK(all[0]["time_ns"] == 10);
+  CHECK(all[0]["moving_ns"] == 4);
+  const Json& completion = all.back();  // nobody waited in it
+  CHECK(completion["kind"] == "barrier_completion");
+  CHECK(completion["time_ns"] == 3);
+  CHECK(job.told(WaitsBy::comm)[0]["comm"] == "W0.0");
+  // A program finds the same keys whatever rows tell apart.
+  const Json by_rank = job.told(WaitsBy::rank);
+  CHECK(by_rank[0]["waiting_rank"] == 1);
+  CHECK(by_rank[0]["causing_rank"].is_null());
+  CHECK(by_rank[0]["call_site"].is_null());
+  CHECK(keys_of(by_rank[0]) == keys_of(all[0]));
+  WaitsOptions options;
+  options.by = WaitsBy::kind;
+  const std::string text = job.text(options);
+  CHECK(text.find("kind ") != std::string::npos);
+  CHECK(text.find("which was late at") == std::string::npos);
+}
+
+TEST_CASE("waits by time are in the interval in which they begin, the first one first") {
+  TwoRanks job;
+  job.add_waits();
+  const Json rows = job.told(WaitsBy::time, 50);
+  std::map<std::uint64_t, std::uint64_t> waited;
+  std::vector<std::uint64_t> order;
+  for (const Json& row : rows) {
+    waited[row["from_ns"]] += row["time_ns"].get<std::uint64_t>();
+    order.push_back(row["from_ns"]);
+  }
+  CHECK(waited == std::map<std::uint64_t, std::uint64_t>{{0, 10}, {50, 5}, {100, 7}});
+  CHECK(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST_CASE("start and end of MPI are in no total of calls, nor is what is waited there") {
+  TwoRanks job;
+  job.add_waits();
+  SUBCASE("rows that could not tell them apart leave them out") {
+    const Json told = job.comms({CommsBy::rank});
+    CHECK(told["start_and_end_ns"] == 9);
+    std::uint64_t time_ns = 0, waiting_ns = 0;
+    for (const Json& row : told["comms"]) {
+      time_ns += row["time_ns"].get<std::uint64_t>();
+      waiting_ns += row["waiting_ns"].get<std::uint64_t>();
+    }
+    CHECK(time_ns == 35);
+    CHECK(waiting_ns == 15);
+  }
+  SUBCASE("rows by operation have them, without a share of the time in MPI") {
+    double percent = 0;
+    bool seen = false;
+    for (const Json& row : job.comms({CommsBy::op})["comms"]) {
+      if (row["op"] == "MPI_Finalize") {
+        seen = true;
+        CHECK(row["time_ns"] == 9);
+        CHECK(row["waiting_ns"] == 0);
+        CHECK(row["time_percent"].is_null());
+      } else {
+        percent += row["time_percent"].get<double>();
+      }
+    }
+    CHECK(seen);
+    CHECK(percent == doctest::Approx(100));
+  }
+  SUBCASE("placement by waits") {
+    const RankMatrix matrix = rank_matrix(job.run, PlacementBy::waits);
+    CHECK(matrix.affinity.total() == 15);
+  }
+}
+
+TEST_CASE("a receipt tells how long calls waited, and a sorted list how many are not shown") {
+  TwoRanks job;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    Message& message = job.run.messages.emplace_back();
+    message.src = message.src_process = 0;
+    message.dst = message.dst_process = 1;
+    message.wait_ns = i * 1000;
+    message.t_start_ns = i;
+    message.t_end_ns = i + 10;
+  }
+  const Filter filter(job.run, {});
+  const SortedMessages sorted = sorted_messages(job.run, filter, MessageOrder::wait, 1);
+  CHECK(sorted.selected == 3);
+  CHECK(sorted.first == std::vector<MessageId>{2});
+  MessagesOptions options;
+  options.limit = 1;
+  options.ids = sorted.first;
+  options.selected = sorted.selected;
+  std::ostringstream out;
+  write_messages(out, job.run, filter, options);
+  CHECK(out.str().find("waiting: 2.0 us in MPI calls, for its other side") != std::string::npos);
+  CHECK(out.str().find("# 1 of 3 messages; 2 more are selected") != std::string::npos);
+}
+
+}  // namespace uctrace
