@@ -105,6 +105,26 @@ def partitions(mpi):
         check_equal(by_partition, found["predicted_ns"], "by partitions")
 
 
+def threads(mpi):
+    """Threads of a rank that send and receive by themselves; with calls of one of them in between, and without."""
+    short, long = [SHORT_US, SHORT_US], [LONG_US, LONG_US]
+    with scratch() as folder:
+        # Of one rank a thread is slow, of the other one nobody.
+        one_slow = [SHORT_US, SHORT_US, SHORT_US, LONG_US]
+        half = [SHORT_US, SHORT_US, SHORT_US // 2, LONG_US // 2]
+        before, found = both_ways(folder / "forks", mpi, "forks", one_slow, ["--faster", "compute@1=2"], half)
+        check_equal([rank["compute_ns"] for rank in found["ranks"]], [None, None], "outside MPI, of several threads")
+        check(any("heuristic" in words for words in found["assumptions"]), f"{found['assumptions']}")
+        both_ways(folder / "even", mpi, "forks", short + long, ["--balance", "run"],
+                  4 * [(SHORT_US + LONG_US) // 2])
+        # The second threads wait for each other, the first ones do not wait for them.
+        both_ways(folder / "lines", mpi, "lines", one_slow, ["--faster", "compute@1=2"], half)
+        both_ways(folder / "slower", mpi, "lines", one_slow, ["--faster", f"compute@0={SHORT_US / LONG_US}"],
+                  [LONG_US, LONG_US, SHORT_US, LONG_US])
+        text = before.ask("simulate", "--faster", "compute=2").stdout
+        check("each thread that calls MPI goes on by itself" in text, text)
+
+
 # Their own way over shared memory does not count, even where the receiver has to get a core first.
 BYTES, EXCHANGES = 1024, 8
 LATENCY_US, MOVING_US = 16_000, 24_000
@@ -141,7 +161,7 @@ def everything(mpi):
 
 def main(name, case):
     cases = {"balance": balance, "phases": phases, "faster": faster, "partitions": partitions,
-             "network": network, "everything": everything}
+             "threads": threads, "network": network, "everything": everything}
     cases[case](replace(MPIS[name], ranks=RANKS))
 
 
