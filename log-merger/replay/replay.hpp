@@ -1,10 +1,10 @@
 // A run gone through again: what would have happened when, had its parts taken other times.
 //
 // A thread computes, calls MPI, computes, and so on; a call returns only after others, mostly of
-// other processes, have been entered. What depends on what stays as it was recorded; how long computing
-// and calls take is up to Times. This is the replay of Dimemas (Labarta, Girona, Pillet, Cortes,
-// Gregoris, DiP, Euro-Par 1996) and of Scalasca's simulator, with the recorded order as the order
-// of events: what a call depended on was entered before the call was left.
+// other processes, have been entered. What depends on what stays as it was recorded; how long
+// computing and calls take is up to Times. This is the replay of Dimemas (Labarta, Girona, Pillet,
+// Cortes, Gregoris, DiP, Euro-Par 1996) and of Scalasca's simulator, with the recorded order as the
+// order of events: what a call depended on was entered before the call was left.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +49,8 @@ inline Dependency dependency_of(const CallDependency& row) {
           place(row.on), place(row.message), place(row.operation)};
 }
 
-// Of one thread: what is between the end of its last call, or of what it waited for since, and a call
-// that it enters.
+// Of one thread: what is between the end of its last call, or of what it waited for since, and a
+// call that it enters.
 struct Computing {
   std::uint32_t process = 0;
   std::uint16_t lane = 0;
@@ -123,9 +123,9 @@ struct Replayed {
 // * A call that ends what another thread of its process began (Dependency::begun) is entered after
 //   that was. This is a fact.
 // * A serial call is entered after all calls of its process that were left before it. A thread that
-//   is in no call from before a serial call is entered until it is left goes on from its end, as does
-//   one that has not called yet. This is a heuristic of who marks calls as serial: that threads wait
-//   for each other is not recorded.
+//   is in no call from before a serial call is entered until it is left goes on from its end, as
+//   does one that has not called yet. This is a heuristic of who marks calls as serial: that
+//   threads wait for each other is not recorded.
 //
 // Either is no more than one of the things that a call's start comes from,
 //

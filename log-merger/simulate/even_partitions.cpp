@@ -11,8 +11,8 @@ namespace uctrace {
 
 namespace {
 
-// Of a use: when each thread made its last partition ready; and what is evened out, of each thread or
-// partition the same.
+// Of a use: when each thread made its last partition ready; and what is evened out, of each thread
+// or partition the same.
 struct LastReady {
   std::map<std::uint16_t, std::int64_t> of_lanes;
   std::map<std::int64_t, std::int64_t> of_evened;
@@ -75,26 +75,25 @@ EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by) {
   const Run& run = source.run();
   EvenedPartitions evened;
   const std::map<std::int64_t, LastReady> last = last_ready(source, by);
-  for_each_row(
-      source, Wanted<PartitionOperation>::all(),
-      [&](const PartitionOperation& use, std::size_t number) {
-        if (use.request < 0) return;
-        const PartitionRequest& request =
-            run.partition_requests[static_cast<std::size_t>(use.request)];
-        if (!request.sends) return;
-        ++evened.uses;
-        const auto ready = last.find(static_cast<std::int64_t>(number));
-        if (use.t_ready_ns < 0 || use.t_start_ns < 0 || use.t_ready_ns <= use.t_start_ns ||
-            use.ready < request.partitions || ready == last.end()) {
-          ++evened.unknown;
-          return;
-        }
-        if (ready->second.of_evened.size() < 2) {
-          ++evened.alone;
-          return;
-        }
-        add_spans(evened, request.process, use.t_start_ns, ready->second);
-      });
+  for_each_row(source, Wanted<PartitionOperation>::all(),
+               [&](const PartitionOperation& use, std::size_t number) {
+                 if (use.request < 0) return;
+                 const PartitionRequest& request =
+                     run.partition_requests[static_cast<std::size_t>(use.request)];
+                 if (!request.sends) return;
+                 ++evened.uses;
+                 const auto ready = last.find(static_cast<std::int64_t>(number));
+                 if (use.t_ready_ns < 0 || use.t_start_ns < 0 || use.t_ready_ns <= use.t_start_ns ||
+                     use.ready < request.partitions || ready == last.end()) {
+                   ++evened.unknown;
+                   return;
+                 }
+                 if (ready->second.of_evened.size() < 2) {
+                   ++evened.alone;
+                   return;
+                 }
+                 add_spans(evened, request.process, use.t_start_ns, ready->second);
+               });
   for (auto& of_thread : evened.spans) join_overlapping(of_thread.second);
   return evened;
 }

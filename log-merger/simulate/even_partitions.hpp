@@ -21,16 +21,16 @@ struct EvenedSpan {
 struct EvenedPartitions {
   // By process and lane, then time; they do not overlap.
   std::map<std::pair<std::uint32_t, std::uint16_t>, std::vector<EvenedSpan>> spans;
-  std::uint64_t uses = 0;                      // of partitioned sends
-  std::uint64_t alone = 0;                     // of these, by one thread, or of one partition
-  std::uint64_t unknown = 0;                   // of these: not all partitions became ready
+  std::uint64_t uses = 0;     // of partitioned sends
+  std::uint64_t alone = 0;    // of these, by one thread, or of one partition
+  std::uint64_t unknown = 0;  // of these: not all partitions became ready
 };
 
 // For each use of a partitioned send, from its start (entry of MPI_Start) on: thread i makes its
 // last partition ready after r_i; by EvenPartitions::partitions, partition i becomes ready then.
-// All of them do so after the mean of r_i instead: what thread i computes from the start to the last
-// partition that it makes ready, after l_i, takes mean(r_i) / l_i of its time. Uses that overlap
-// on one thread are one span, with the greatest of their factors.
+// All of them do so after the mean of r_i instead: what thread i computes from the start to the
+// last partition that it makes ready, after l_i, takes mean(r_i) / l_i of its time. Uses that
+// overlap on one thread are one span, with the greatest of their factors.
 EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by);
 
 // How long the part of [from, to) that is computed takes.

@@ -32,8 +32,8 @@ void read_calls(const RowSource& source, RecordedCalls& recorded) {
   recorded.functions.reserve(count);
   recorded.call_sites.reserve(count);
   std::unordered_map<TextId, replay::Part> parts;
-  const Wanted<MpiCallRow> wanted = {&MpiCallRow::process, &MpiCallRow::function,
-                                     &MpiCallRow::stack, &MpiCallRow::t_start_ns,
+  const Wanted<MpiCallRow> wanted = {&MpiCallRow::process,  &MpiCallRow::function,
+                                     &MpiCallRow::stack,    &MpiCallRow::t_start_ns,
                                      &MpiCallRow::t_end_ns, &MpiCallRow::lane};
   for_each_row(source, wanted, [&](const MpiCallRow& row, std::size_t) {
     const auto [part, fresh] = parts.try_emplace(row.function);

@@ -18,8 +18,8 @@ inline std::uint16_t lane_of(std::uint32_t lane) {
 
 // Of ranks of which several threads call MPI.
 struct Threads {
-  std::vector<bool> several;               // by process
-  std::uint64_t calls = 0, serial = 0;     // of these processes; of them, replay::Call::serial
+  std::vector<bool> several;            // by process
+  std::uint64_t calls = 0, serial = 0;  // of these processes; of them, replay::Call::serial
 };
 
 struct RecordedCalls {

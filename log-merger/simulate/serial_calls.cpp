@@ -89,8 +89,7 @@ class SerialCalls {
   bool is_collective(TextId function) {
     const auto [known, fresh] = is_collective_.try_emplace(function, false);
     if (fresh) {
-      known->second =
-          parse_mpi_name(source_.run().texts[function]).kind == MpiKind::collective;
+      known->second = parse_mpi_name(source_.run().texts[function]).kind == MpiKind::collective;
     }
     return known->second;
   }
@@ -117,8 +116,8 @@ class SerialCalls {
 
   const RowSource& source_;
   RecordedCalls& recorded_;
-  std::vector<bool> several_;               // by process: several threads call MPI
-  std::vector<std::int32_t> main_lanes_;    // by process
+  std::vector<bool> several_;             // by process: several threads call MPI
+  std::vector<std::int32_t> main_lanes_;  // by process
   std::map<Place, Caller> at_places_;
   std::unordered_map<TextId, bool> is_collective_;
 };

@@ -1,4 +1,5 @@
-// Calls that are taken to be made while the other threads of a rank wait. Private to the simulation.
+// Calls that are taken to be made while the other threads of a rank wait. Private to the
+// simulation.
 #pragma once
 
 #include "log-merger/row-source/row_source.hpp"
@@ -8,9 +9,9 @@ namespace uctrace {
 
 // Sets replay::Call::serial of ranks of which several threads call MPI, and counts.
 //
-// A heuristic: that threads are made, joined or wait for each other is not recorded. A program whose
-// threads do the same work, as in a parallel region of OpenMP, makes other calls outside of it than
-// inside, and outside of it one thread alone runs. So a call is serial if it is
+// A heuristic: that threads are made, joined or wait for each other is not recorded. A program
+// whose threads do the same work, as in a parallel region of OpenMP, makes other calls outside of
+// it than inside, and outside of it one thread alone runs. So a call is serial if it is
 //
 // * MPI_Init, or MPI_Finalize, which MPI has called by one thread alone;
 // * made by the thread that called MPI_Init, and no other thread of the process makes any of that

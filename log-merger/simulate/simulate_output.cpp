@@ -47,13 +47,12 @@ Table ranks_table(const Run& run, const Simulation& simulation) {
     const auto of_one_thread = [&](std::int64_t ns) {
       return rank.computing_ns < 0 ? Cell{} : Cell{time_of(ns)};
     };
-    table.rows.push_back({labels.of_processes()[rank.process], time_of(rank.measured_ns),
-                          time_of(rank.replay_ns), time_of(rank.predicted_ns),
-                          change_percent(rank.replay_ns, rank.predicted_ns),
-                          of_one_thread(rank.computing_ns),
-                          of_one_thread(rank.predicted_computing_ns),
-                          of_one_thread(rank.replay_ns - rank.computing_ns),
-                          of_one_thread(rank.predicted_ns - rank.predicted_computing_ns)});
+    table.rows.push_back(
+        {labels.of_processes()[rank.process], time_of(rank.measured_ns), time_of(rank.replay_ns),
+         time_of(rank.predicted_ns), change_percent(rank.replay_ns, rank.predicted_ns),
+         of_one_thread(rank.computing_ns), of_one_thread(rank.predicted_computing_ns),
+         of_one_thread(rank.replay_ns - rank.computing_ns),
+         of_one_thread(rank.predicted_ns - rank.predicted_computing_ns)});
   }
   return table;
 }

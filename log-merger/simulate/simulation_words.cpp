@@ -139,7 +139,8 @@ std::vector<std::string> assumptions_of(const RecordedCalls& recorded,
   }
   if (recorded.threads.calls > 0) {
     words.push_back(fmt::format(
-        "each thread that calls MPI goes on by itself, but for serial calls, {} of {} of ranks with "
+        "each thread that calls MPI goes on by itself, but for serial calls, {} of {} of ranks "
+        "with "
         "several threads: they come after the calls of all threads before them, and threads that "
         "are in no call meanwhile go on from their end; which calls are serial is a heuristic",
         recorded.threads.serial, recorded.threads.calls));

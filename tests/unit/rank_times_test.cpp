@@ -53,10 +53,11 @@ void check_holds(const Run& run, std::int64_t ns) {
   const Identity identity = wait_identities(run).front();
   CHECK(identity.left == static_cast<std::uint64_t>(ns));
   CHECK(identity.right == static_cast<std::uint64_t>(ns));
-  CHECK(identity.verdict == Verdict::holds);
+  CHECK(identity.result == Verdict::holds);
 }
 
-TEST_CASE("rank times: calls whose lengths are more than a number holds add up to the most there is") {
+TEST_CASE(
+    "rank times: calls whose lengths are more than a number holds add up to the most there is") {
   LongCalls calls;
   for (int i = 0; i < 3; ++i) calls.call("MPI_Get_count", kLongestNs, 0);
   const RankTime& times = calls.times();

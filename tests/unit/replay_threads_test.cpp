@@ -43,7 +43,8 @@ std::int32_t add_call(Program& program, Random& random, std::size_t process, std
 Program random_program(Random& random) {
   Program program;
   program.threads.resize(static_cast<std::size_t>(2 + below(random, 3)));
-  for (auto& process : program.threads) process.resize(static_cast<std::size_t>(1 + below(random, 4)));
+  for (auto& process : program.threads)
+    process.resize(static_cast<std::size_t>(1 + below(random, 4)));
   const auto any_thread = [&](std::size_t process) {
     return static_cast<std::size_t>(below(random, std::ssize(program.threads[process])));
   };
@@ -96,19 +97,22 @@ class Naive {
     }
   }
 
-  std::int64_t entered(std::int32_t call) const { return *entered_[static_cast<std::size_t>(call)]; }
+  std::int64_t entered(std::int32_t call) const {
+    return *entered_[static_cast<std::size_t>(call)];
+  }
   std::int64_t left(std::int32_t call) const { return *left_[static_cast<std::size_t>(call)]; }
 
  private:
   using Step = Program::Step;
 
-  // When all calls of the process of earlier phases were left, or its serial call of this phase was.
+  // When all calls of the process of earlier phases were left, or its serial call of this phase
+  // was.
   std::optional<std::int64_t> met(std::size_t process, const Step& before) const {
     std::int64_t last = 0;
     for (const auto& thread : program_.threads[process]) {
       for (const Step& step : thread) {
-        const bool counts = before.serial ? step.phase < before.phase
-                                          : step.phase == before.phase && step.serial;
+        const bool counts =
+            before.serial ? step.phase < before.phase : step.phase == before.phase && step.serial;
         if (!counts) continue;
         const auto& left = left_[static_cast<std::size_t>(step.call)];
         if (!left) return std::nullopt;
@@ -139,8 +143,8 @@ class Naive {
     bool did = false;
     if (!entry) {
       const bool goes_on_from_own = at > 0 && !step.serial && steps[at - 1].phase == step.phase;
-      const auto from =
-          goes_on_from_own ? left_[static_cast<std::size_t>(steps[at - 1].call)] : met(process, step);
+      const auto from = goes_on_from_own ? left_[static_cast<std::size_t>(steps[at - 1].call)]
+                                         : met(process, step);
       if (!from) return false;
       entry = *from + step.compute_ns / changed_.compute_divisor[process];
       did = true;
@@ -255,9 +259,7 @@ AnyRun any_run(Random& random, std::uint32_t processes) {
       }
     }
   }
-  const auto any = [&] {
-    return static_cast<std::int32_t>(below(random, std::ssize(run.calls)));
-  };
+  const auto any = [&] { return static_cast<std::int32_t>(below(random, std::ssize(run.calls))); };
   for (int i = 0; i < 40 && !run.calls.empty(); ++i) {
     run.dependencies.push_back({DependencyKind::message, any(), any(), any(), -1, -1});
   }

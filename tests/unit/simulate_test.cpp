@@ -252,8 +252,8 @@ TEST_CASE("simulate: threads that make partitions ready evenly") {
   CHECK(predicted(run, even) == 10 + 200 + 20 + 5);
 }
 
-// Two threads of a rank compute for 100 and 300 and send, before which and after which the first one
-// alone meets another rank.
+// Two threads of a rank compute for 100 and 300 and send, before which and after which the first
+// one alone meets another rank.
 RunBuilder two_threads() {
   RunBuilder builder(1);
   builder.call(0, "MPI_Barrier", 50, 10);
