@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "log-merger/replay/lines.hpp"
+
 namespace uctrace::replay {
 
 namespace {
@@ -29,16 +31,17 @@ struct Both {
   }
 };
 
-// When a call is entered or left. They are ordered by time, of one time by process, and there what
-// was begun before comes first: a call may begin at the instant at which the one before it ends.
+// When a call is entered or left. They are ordered by time, of one time by line, and there what was
+// begun before comes first: a call may begin at the instant at which the one before it ends.
 class Instant {
  public:
-  Instant(std::int64_t ns, std::uint32_t process, bool begins, std::uint32_t call, bool is_end)
+  Instant(std::int64_t ns, std::uint32_t line, bool begins, std::uint32_t call, bool is_end)
       : ns_(ns),
-        rest_(std::uint64_t{process} << 33 | std::uint64_t{begins} << 32 | call << 1 | is_end) {}
+        rest_(std::uint64_t{line} << 33 | std::uint64_t{begins} << 32 | call << 1 | is_end) {}
 
   std::int64_t ns() const { return ns_; }
   bool is_end() const { return (rest_ & 1) != 0; }
+  std::uint32_t line() const { return static_cast<std::uint32_t>(rest_ >> 33); }
   std::int32_t call() const {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(rest_) >> 1);
   }
@@ -46,7 +49,7 @@ class Instant {
 
  private:
   std::int64_t ns_;
-  // All else in one number, which compares at once: 31 bits of process, whether the call begins at
+  // All else in one number, which compares at once: 31 bits of line, whether the call begins at
   // this time, 31 bits of call, whether it is its end.
   std::uint64_t rest_;
 };
@@ -64,8 +67,10 @@ class Replay {
       : calls_(calls),
         dependencies_(std::move(dependencies)),
         times_(times),
+        lines_(calls, processes),
         entered_ns_(calls.size(), kNotEntered),
-        processes_(processes) {
+        processes_(processes),
+        now_(lines_.count()) {
     result_.processes.resize(processes);
     std::stable_sort(dependencies_.begin(), dependencies_.end(),
                      [](const Dependency& a, const Dependency& b) { return a.call < b.call; });
@@ -90,7 +95,9 @@ class Replay {
 
   struct Process {
     bool began = false, ended = false;
-    Both now;
+    Both left;    // the last of the calls that were left
+    Both serial;  // the last serial call: its end, and when it was entered, as recorded
+    std::int64_t serial_entered_ns = 0;
   };
 
   const Call& call(std::int32_t index) const { return calls_[static_cast<std::size_t>(index)]; }
@@ -114,9 +121,10 @@ class Replay {
       const Call& one = calls_[i];
       if (one.start_ns < 0) continue;
       const auto number = static_cast<std::uint32_t>(i);
-      all.emplace_back(one.start_ns, one.process, true, number, false);
+      const std::uint32_t line = lines_.of(one);
+      all.emplace_back(one.start_ns, line, true, number, false);
       if (!has_end(one)) continue;
-      all.emplace_back(one.end_ns, one.process, one.start_ns == one.end_ns, number, true);
+      all.emplace_back(one.end_ns, line, one.start_ns == one.end_ns, number, true);
     }
     std::sort(all.begin(), all.end());
     return all;
@@ -134,15 +142,12 @@ class Replay {
   }
 
   // Instants of one time. Who enters a barrier last may do so at the instant at which the others
-  // leave it: each process goes on as far as it can, and where none can, all go on by one end.
+  // leave it: each line goes on as far as it can, and where none can, all go on by one end.
   void go_through(std::span<const Instant> instants) {
     if (instants.size() == 1) return go(instants.front());
     std::vector<std::span<const Instant>> chains;
     for (std::size_t begin = 0, i = 1; i <= instants.size(); ++i) {
-      if (i < instants.size() &&
-          call(instants[i].call()).process == call(instants[begin].call()).process) {
-        continue;
-      }
+      if (i < instants.size() && instants[i].line() == instants[begin].line()) continue;
       chains.push_back(instants.subspan(begin, i - begin));
       begin = i;
     }
@@ -165,34 +170,57 @@ class Replay {
     }
   }
 
-  // Processes begin when they did.
-  void begin(std::uint32_t process, std::int64_t at_ns) {
-    processes_[process] = {true, false, {at_ns, at_ns}};
-    result_.processes[process] = {true, at_ns, at_ns, 0};
+  Both& now_of(const Call& call) { return now_[lines_.of(call)]; }
+
+  // Processes begin when they did, in a call.
+  void begin(const Call& in, std::int64_t at_ns) {
+    const Both now = {at_ns, at_ns};
+    processes_[in.process] = {true, false, now, now, at_ns};
+    now_of(in) = now;
+    result_.processes[in.process] = {true, at_ns, at_ns, 0};
+  }
+
+  // The last of what the thread waited for that enters the call, but for its computing.
+  Both comes_from(std::int32_t index) {
+    const Call& one = call(index);
+    const Process& process = processes_[one.process];
+    Both from = now_of(one);
+    if (!lines_.has_several(one.process)) return from;
+    if (!from.known() || from.recorded_ns < process.serial_entered_ns) from = process.serial;
+    if (one.serial) from.wait_for(process.left);
+    for (const Dependency& on : dependencies_of(index)) {
+      if (on.begun < 0 || call(on.begun).process != one.process) continue;
+      from.wait_for(entry_of_call(on.begun));
+    }
+    return from;
   }
 
   void enter(std::int32_t index) {
     const Call& one = call(index);
     Process& process = processes_[one.process];
     ProcessTimes& times = result_.processes[one.process];
+    Both& now = now_of(one);
     if (process.ended) return;
     if (!process.began) {
-      begin(one.process, one.start_ns);
+      begin(one, one.start_ns);
     } else {
+      const Both from = comes_from(index);
       const std::int64_t ns =
-          times_.computing_ns({one.process, process.now.recorded_ns, one.start_ns, index});
-      process.now = {one.start_ns, later(process.now.replayed_ns, ns)};
+          times_.computing_ns({one.process, one.lane, from.recorded_ns, one.start_ns, index});
+      now = {one.start_ns, later(from.replayed_ns, ns)};
       if (has_end(one)) times.computing_ns = later(times.computing_ns, ns);
     }
-    entered_ns_[static_cast<std::size_t>(index)] = process.now.replayed_ns;
+    entered_ns_[static_cast<std::size_t>(index)] = now.replayed_ns;
     auto enters = std::lower_bound(enters_.begin(), enters_.end(), std::pair(index, INT32_MIN));
     for (; enters != enters_.end() && enters->first == index; ++enters) {
       Operation& operation = operations_[static_cast<std::size_t>(enters->second)];
-      operation.last.wait_for(process.now);
+      operation.last.wait_for(now);
       ++operation.entered;
     }
     const bool is_of_run = has_end(one) && one.part != Part::start_of_mpi;
-    if (is_of_run || one.part == Part::end_of_mpi) times.end_ns = process.now.replayed_ns;
+    if (is_of_run || one.part == Part::end_of_mpi) {
+      times.end_ns = std::max(times.end_ns, now.replayed_ns);
+    }
   }
 
   void leave(std::int32_t index) {
@@ -200,9 +228,10 @@ class Replay {
     Process& process = processes_[one.process];
     process.ended = process.ended || one.part == Part::end_of_mpi;
     if (process.ended) return;
-    if (one.part == Part::start_of_mpi) return begin(one.process, one.end_ns);
+    if (one.part == Part::start_of_mpi) return begin(one, one.end_ns);
     ++result_.calls;
-    Both ready = process.now;  // but for messages that go another way than they did
+    Both& now = now_of(one);
+    Both ready = now;  // but for messages that go another way than they did
     std::int64_t recorded_ns = ready.recorded_ns;
     std::int64_t arrived_ns = INT64_MIN;
     // What it waited for besides takes as long as it did: the call keeps its length.
@@ -230,8 +259,15 @@ class Replay {
     const bool is_all_new = arrived_ns != INT64_MIN && !waits_as_it_did;
     const std::int64_t left_ns =
         is_all_new ? 0 : times_.in_call_ns(index, one.end_ns - recorded_ns);
-    process.now = {one.end_ns, std::max(later(ready.replayed_ns, left_ns), arrived_ns)};
-    result_.processes[one.process].end_ns = process.now.replayed_ns;
+    now = {one.end_ns, std::max(later(ready.replayed_ns, left_ns), arrived_ns)};
+    process.left.wait_for(now);
+    if (one.serial) {
+      process.serial = now;
+      process.serial_entered_ns = one.start_ns;
+    }
+    std::int64_t& end_ns = result_.processes[one.process].end_ns;
+    end_ns = std::max(end_ns, now.replayed_ns);
+    times_.replayed(index, entered_ns_[static_cast<std::size_t>(index)], now.replayed_ns);
   }
 
   Both entry_of_call(std::int32_t index) const {
@@ -295,8 +331,10 @@ class Replay {
   const std::vector<Call>& calls_;
   std::vector<Dependency> dependencies_;  // by call
   Times& times_;
+  Lines lines_;
   std::vector<std::int64_t> entered_ns_;  // in the replay, by call
   std::vector<Process> processes_;
+  std::vector<Both> now_;  // by line; not known: it has not called yet
   std::vector<Operation> operations_;
   std::vector<std::pair<std::int32_t, std::int32_t>> enters_;  // calls, and operations they are in
   std::vector<std::pair<std::int32_t, std::int32_t>> below_;   // of a scan: a call, the next lower

@@ -1,10 +1,10 @@
 // A run gone through again: what would have happened when, had its parts taken other times.
 //
-// A process computes, calls MPI, computes, and so on; a call returns only after others, of other
-// processes, have been entered. What depends on what stays as it was recorded; how long computing
-// and calls take is up to Times. This is the replay of Dimemas (Labarta, Girona, Pillet, Cortes,
-// Gregoris, DiP, Euro-Par 1996) and of Scalasca's simulator, with the recorded order as the order
-// of events: what a call depended on was entered before the call was left.
+// A thread computes, calls MPI, computes, and so on; a call returns only after others, mostly of
+// other processes, have been entered. What depends on what stays as it was recorded; how long
+// computing and calls take is up to Times. This is the replay of Dimemas (Labarta, Girona, Pillet,
+// Cortes, Gregoris, DiP, Euro-Par 1996) and of Scalasca's simulator, with the recorded order as the
+// order of events: what a call depended on was entered before the call was left.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,8 @@ struct Call {
   std::int64_t start_ns = -1, end_ns = -1;
   std::uint32_t process = 0;
   Part part = Part::of_run;
+  bool serial = false;     // made while the other threads of its process wait for it (below)
+  std::uint16_t lane = 0;  // of its thread
 };
 
 inline constexpr std::int32_t kNoCall = -1;
@@ -47,10 +49,11 @@ inline Dependency dependency_of(const CallDependency& row) {
           place(row.on), place(row.message), place(row.operation)};
 }
 
-// Of one process: what is between a call that was left, or entered by another thread, and one that
-// is entered.
+// Of one thread: what is between the end of its last call, or of what it waited for since, and a
+// call that it enters.
 struct Computing {
   std::uint32_t process = 0;
+  std::uint16_t lane = 0;
   std::int64_t from_ns = 0, to_ns = 0;  // as recorded
   std::int32_t next = kNoCall;          // the call that is entered
 };
@@ -83,12 +86,18 @@ class Times {
     static_cast<void>(call);
     return false;
   }
+  // Told of each call that is left: when it was entered and left in the replay.
+  virtual void replayed(std::int32_t call, std::int64_t entered_ns, std::int64_t left_ns) {
+    static_cast<void>(call);
+    static_cast<void>(entered_ns);
+    static_cast<void>(left_ns);
+  }
 };
 
 struct ProcessTimes {
   bool takes_part = false;                // it has calls
   std::int64_t begin_ns = 0, end_ns = 0;  // end of MPI_Init, start of MPI_Finalize, in the replay
-  std::int64_t computing_ns = 0;          // of that, outside of MPI
+  std::int64_t computing_ns = 0;          // of that, outside of MPI; the sum of its threads
 };
 
 struct Replayed {
@@ -109,8 +118,20 @@ struct Replayed {
 // where what is left comes from the recorded times and then goes through Times::in_call_ns. Where
 // nothing is changed, each call is entered and left as it was, to the nanosecond.
 //
-// A process of several threads is one line of time: what ends with the entry of a call is
-// computing, what ends with its end is in the call, and a delay of one thread delays all.
+// Each thread of a process (lane) is a line of time of its own. Two things tie them to each other:
+//
+// * A call that ends what another thread of its process began (Dependency::begun) is entered after
+//   that was. This is a fact.
+// * A serial call is entered after all calls of its process that were left before it. A thread that
+//   is in no call from before a serial call is entered until it is left goes on from its end, as
+//   does one that has not called yet. This is a heuristic of who marks calls as serial: that
+//   threads wait for each other is not recorded.
+//
+// Either is no more than one of the things that a call's start comes from,
+//
+//   start = max(end of the thread's last call, what else it waits for) + what is left
+//
+// so that it leaves a replay where nothing is changed as exact as it is.
 //
 // n log n for n calls and dependencies; 48 bytes a call besides what is given.
 Replayed replay(const std::vector<Call>& calls, std::vector<Dependency> dependencies,

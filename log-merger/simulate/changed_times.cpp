@@ -33,24 +33,50 @@ std::set<std::int32_t> processes_named(const Run& run, const std::vector<std::st
   return choose(ranks, option, known).value_or(std::set<std::int32_t>());
 }
 
-// Sums up how long each process computes in each phase.
+using Thread = std::pair<std::uint32_t, std::uint16_t>;  // process and lane
+
+// Sums up how long each thread computes in each phase.
 class Summing final : public replay::Times {
  public:
-  template <typename Measure>
-  Summing(std::size_t processes, Measure measure) : sums_(processes), measure_(measure) {}
+  using Measure = std::function<std::pair<std::size_t, std::int64_t>(const replay::Computing&)>;
+  explicit Summing(Measure measure) : measure_(std::move(measure)) {}
   std::int64_t computing_ns(const replay::Computing& computing) override {
     const auto [phase, ns] = measure_(computing);
-    auto& of_process = sums_[computing.process];
-    if (phase >= of_process.size()) of_process.resize(phase + 1, 0);
-    of_process[phase] += static_cast<double>(ns);
+    auto& of_thread = sums_[{computing.process, computing.lane}];
+    if (phase >= of_thread.size()) of_thread.resize(phase + 1, 0);
+    of_thread[phase] += static_cast<double>(ns);
     return ns;
   }
-  const std::vector<std::vector<double>>& sums() const { return sums_; }
+  const std::map<Thread, std::vector<double>>& sums() const { return sums_; }
 
  private:
-  std::vector<std::vector<double>> sums_;
-  std::function<std::pair<std::size_t, std::int64_t>(const replay::Computing&)> measure_;
+  std::map<Thread, std::vector<double>> sums_;
+  Measure measure_;
 };
+
+// By process and phase, of its threads that compute there.
+std::vector<std::vector<double>> means_of_threads(
+    const std::map<Thread, std::vector<double>>& of_threads, std::size_t processes) {
+  std::vector<std::vector<double>> sums(processes), counts(processes);
+  for (const auto& [thread, of_thread] : of_threads) {
+    auto& sum = sums[thread.first];
+    auto& count = counts[thread.first];
+    if (of_thread.size() > sum.size()) {
+      sum.resize(of_thread.size(), 0);
+      count.resize(of_thread.size(), 0);
+    }
+    for (std::size_t i = 0; i < of_thread.size(); ++i) {
+      sum[i] += of_thread[i];
+      if (of_thread[i] > 0) ++count[i];
+    }
+  }
+  for (std::size_t process = 0; process < processes; ++process) {
+    for (std::size_t i = 0; i < sums[process].size(); ++i) {
+      if (counts[process][i] > 0) sums[process][i] /= counts[process][i];
+    }
+  }
+  return sums;
+}
 
 // In each phase, of those that compute there.
 std::vector<double> means_of(const std::vector<std::vector<double>>& sums, std::size_t phases) {
@@ -144,8 +170,9 @@ bool ChangedTimes::chooses(const Chosen& one, std::int32_t call, bool computing)
 
 std::int64_t ChangedTimes::unbalanced_ns(const replay::Computing& computing) const {
   std::int64_t ns = computing.to_ns - computing.from_ns;
-  if (!partitions_.spans.empty()) {
-    ns = evened_ns(partitions_.spans[computing.process], computing.from_ns, computing.to_ns);
+  if (const auto spans = partitions_.spans.find({computing.process, computing.lane});
+      spans != partitions_.spans.end()) {
+    ns = evened_ns(spans->second, computing.from_ns, computing.to_ns);
   }
   for (const Chosen& one : faster_) {
     if (chooses(one, computing.next, true)) ns = divided(ns, one.factor);
@@ -165,17 +192,18 @@ void ChangedTimes::balance(const RowSource& source, const Hypotheses& hypotheses
   if (hypotheses.balance == Balance::phases) {
     phase_ends_ns_ = synchronisations(recorded_, processes);
   }
-  Summing summing(processes, [this](const replay::Computing& computing) {
+  Summing summing([this](const replay::Computing& computing) {
     return std::pair(phase_of(computing), unbalanced_ns(computing));
   });
-  replay::replay(recorded_.calls, {}, processes, summing);
-  for (const auto& of_process : summing.sums()) phases_ = std::max(phases_, of_process.size());
-  const std::vector<double> means = means_of(summing.sums(), phases_);
+  replay::replay(recorded_.calls, recorded_.dependencies, processes, summing);
+  const std::vector<std::vector<double>> computed = means_of_threads(summing.sums(), processes);
+  for (const auto& of_process : computed) phases_ = std::max(phases_, of_process.size());
+  const std::vector<double> means = means_of(computed, phases_);
   const std::set<std::int32_t> named =
       processes_named(source.run(), hypotheses.balanced_ranks, "balance");
   balance_.resize(processes);
   for (std::size_t process = 0; process < processes; ++process) {
-    const auto& sums = summing.sums()[process];
+    const auto& sums = computed[process];
     const bool is_meant =
         hypotheses.balance != Balance::ranks || named.contains(static_cast<std::int32_t>(process));
     for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -5,24 +5,39 @@
 #include <map>
 #include <utility>
 
+#include "log-merger/simulate/recorded_calls.hpp"
+
 namespace uctrace {
 
 namespace {
 
-// By use, and thread or partition: when it made its last partition ready, or became so.
-using LastReady = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+// Of a use: when each thread made its last partition ready; and what is evened out, of each thread
+// or partition the same.
+struct LastReady {
+  std::map<std::uint16_t, std::int64_t> of_lanes;
+  std::map<std::int64_t, std::int64_t> of_evened;
+};
 
-LastReady last_ready(const RowSource& source, EvenPartitions by) {
-  LastReady last;
+template <typename Key>
+void add_later(std::map<Key, std::int64_t>& last, Key key, std::int64_t ns) {
+  const auto [place, fresh] = last.try_emplace(key, ns);
+  if (!fresh) place->second = std::max(place->second, ns);
+}
+
+// By use.
+std::map<std::int64_t, LastReady> last_ready(const RowSource& source, EvenPartitions by) {
+  std::map<std::int64_t, LastReady> last;
   const Wanted<PartitionEvent> wanted = {&PartitionEvent::kind, &PartitionEvent::lane,
                                          &PartitionEvent::operation, &PartitionEvent::partition,
                                          &PartitionEvent::t_ns};
   for_each_row(source, wanted, [&](const PartitionEvent& event, std::size_t) {
     if (event.kind != PartitionEventKind::pready || event.operation < 0 || event.t_ns < 0) return;
-    const std::int64_t who =
-        by == EvenPartitions::threads ? std::int64_t{event.lane} : std::int64_t{event.partition};
-    const auto [place, fresh] = last.try_emplace({event.operation, who}, event.t_ns);
-    if (!fresh) place->second = std::max(place->second, event.t_ns);
+    const std::uint16_t lane = lane_of(event.lane);
+    const std::int64_t evened =
+        by == EvenPartitions::threads ? std::int64_t{lane} : std::int64_t{event.partition};
+    LastReady& of_use = last[event.operation];
+    add_later(of_use.of_lanes, lane, event.t_ns);
+    add_later(of_use.of_evened, evened, event.t_ns);
   });
   return last;
 }
@@ -42,13 +57,24 @@ void join_overlapping(std::vector<EvenedSpan>& spans) {
   spans = std::move(joined);
 }
 
+void add_spans(EvenedPartitions& evened, std::uint32_t process, std::int64_t start_ns,
+               const LastReady& ready) {
+  double sum = 0;
+  for (const auto& [who, ns] : ready.of_evened) sum += static_cast<double>(ns - start_ns);
+  const double mean = sum / static_cast<double>(ready.of_evened.size());
+  for (const auto& [lane, ns] : ready.of_lanes) {
+    if (ns <= start_ns) continue;
+    evened.spans[{process, lane}].push_back(
+        {start_ns, ns, std::max(0.0, mean / static_cast<double>(ns - start_ns))});
+  }
+}
+
 }  // namespace
 
 EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by) {
   const Run& run = source.run();
   EvenedPartitions evened;
-  evened.spans.resize(run.processes.size());
-  const LastReady last = last_ready(source, by);
+  const std::map<std::int64_t, LastReady> last = last_ready(source, by);
   for_each_row(source, Wanted<PartitionOperation>::all(),
                [&](const PartitionOperation& use, std::size_t number) {
                  if (use.request < 0) return;
@@ -56,30 +82,19 @@ EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by) {
                      run.partition_requests[static_cast<std::size_t>(use.request)];
                  if (!request.sends) return;
                  ++evened.uses;
-                 const std::int64_t whole_ns = use.t_ready_ns - use.t_start_ns;
-                 if (use.t_ready_ns < 0 || use.t_start_ns < 0 || whole_ns <= 0 ||
-                     use.ready < request.partitions) {
+                 const auto ready = last.find(static_cast<std::int64_t>(number));
+                 if (use.t_ready_ns < 0 || use.t_start_ns < 0 || use.t_ready_ns <= use.t_start_ns ||
+                     use.ready < request.partitions || ready == last.end()) {
                    ++evened.unknown;
                    return;
                  }
-                 double sum = 0;
-                 std::size_t count = 0;
-                 const auto key = static_cast<std::int64_t>(number);
-                 for (auto one = last.lower_bound({key, INT64_MIN});
-                      one != last.end() && one->first.first == key; ++one) {
-                   sum += static_cast<double>(one->second - use.t_start_ns);
-                   ++count;
-                 }
-                 if (count < 2) {
+                 if (ready->second.of_evened.size() < 2) {
                    ++evened.alone;
                    return;
                  }
-                 const double mean = sum / static_cast<double>(count);
-                 evened.spans[request.process].push_back(
-                     {use.t_start_ns, use.t_ready_ns,
-                      std::clamp(mean / static_cast<double>(whole_ns), 0.0, 1.0)});
+                 add_spans(evened, request.process, use.t_start_ns, ready->second);
                });
-  for (auto& of_process : evened.spans) join_overlapping(of_process);
+  for (auto& of_thread : evened.spans) join_overlapping(of_thread.second);
   return evened;
 }
 

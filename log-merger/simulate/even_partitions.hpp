@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "log-merger/row-source/row_source.hpp"
@@ -10,24 +12,25 @@
 
 namespace uctrace {
 
-// Of one process; what is computed in it takes `factor` of its time.
+// Of one thread; what is computed in it takes `factor` of its time.
 struct EvenedSpan {
   std::int64_t from_ns = 0, to_ns = 0;
   double factor = 1;
 };
 
 struct EvenedPartitions {
-  std::vector<std::vector<EvenedSpan>> spans;  // by process, then time; they do not overlap
-  std::uint64_t uses = 0;                      // of partitioned sends
-  std::uint64_t alone = 0;                     // of these, by one thread, or of one partition
-  std::uint64_t unknown = 0;                   // of these: not all partitions became ready
+  // By process and lane, then time; they do not overlap.
+  std::map<std::pair<std::uint32_t, std::uint16_t>, std::vector<EvenedSpan>> spans;
+  std::uint64_t uses = 0;     // of partitioned sends
+  std::uint64_t alone = 0;    // of these, by one thread, or of one partition
+  std::uint64_t unknown = 0;  // of these: not all partitions became ready
 };
 
 // For each use of a partitioned send, from its start (entry of MPI_Start) on: thread i makes its
 // last partition ready after r_i; by EvenPartitions::partitions, partition i becomes ready then.
-// All of them do so after the mean of r_i instead, so that the last partition is ready after
-// mean(r_i) in place of max(r_i), and what is computed until then takes mean(r_i) / max(r_i) of its
-// time. Uses that overlap are one span, with the greatest of their factors.
+// All of them do so after the mean of r_i instead: what thread i computes from the start to the
+// last partition that it makes ready, after l_i, takes mean(r_i) / l_i of its time. Uses that
+// overlap on one thread are one span, with the greatest of their factors.
 EvenedPartitions evened_partitions(const RowSource& source, EvenPartitions by);
 
 // How long the part of [from, to) that is computed takes.

@@ -6,6 +6,7 @@
 
 #include "event-log/reader/error.hpp"
 #include "log-merger/model/mpi_names.hpp"
+#include "log-merger/simulate/serial_calls.hpp"
 
 namespace uctrace {
 
@@ -31,13 +32,14 @@ void read_calls(const RowSource& source, RecordedCalls& recorded) {
   recorded.functions.reserve(count);
   recorded.call_sites.reserve(count);
   std::unordered_map<TextId, replay::Part> parts;
-  const Wanted<MpiCallRow> wanted = {&MpiCallRow::process, &MpiCallRow::function,
-                                     &MpiCallRow::stack, &MpiCallRow::t_start_ns,
-                                     &MpiCallRow::t_end_ns};
+  const Wanted<MpiCallRow> wanted = {&MpiCallRow::process,  &MpiCallRow::function,
+                                     &MpiCallRow::stack,    &MpiCallRow::t_start_ns,
+                                     &MpiCallRow::t_end_ns, &MpiCallRow::lane};
   for_each_row(source, wanted, [&](const MpiCallRow& row, std::size_t) {
     const auto [part, fresh] = parts.try_emplace(row.function);
     if (fresh) part->second = part_of(run.texts[row.function]);
-    recorded.calls.push_back({row.t_start_ns, row.t_end_ns, row.process, part->second});
+    recorded.calls.push_back(
+        {row.t_start_ns, row.t_end_ns, row.process, part->second, false, lane_of(row.lane)});
     recorded.functions.push_back(row.function);
     recorded.call_sites.push_back(call_site_at(run, row.stack));
   });
@@ -73,6 +75,40 @@ void read_dependencies(const RowSource& source, RecordedCalls& recorded) {
   recorded.operations = operations.size();
 }
 
+// What one thread began with MPI_Start another one makes ready or waits for: MPI_Pready comes after
+// the start, and a wait for a send is over only after the last MPI_Pready. Threads of one process
+// only; of one thread its order says so.
+void add_partitions_of_threads(const RowSource& source, RecordedCalls& recorded) {
+  const auto place = [](std::int64_t number) { return static_cast<std::int32_t>(number); };
+  const auto is_other_thread = [&](std::int64_t a, std::int64_t b) {
+    const replay::Call& one = recorded.calls[static_cast<std::size_t>(a)];
+    const replay::Call& other = recorded.calls[static_cast<std::size_t>(b)];
+    return one.process == other.process && one.lane != other.lane;
+  };
+  const auto add = [&](std::int64_t call, std::int64_t begun, std::int64_t on) {
+    recorded.dependencies.push_back(
+        {DependencyKind::partitions, place(call), place(begun), place(on), -1, -1});
+  };
+  std::vector<std::int64_t> starts;  // by use
+  for_each_row(source, Wanted<PartitionOperation>::all(),
+               [&](const PartitionOperation& use, std::size_t) {
+                 starts.push_back(use.start_call);
+                 if (use.complete_call < 0 || use.ready_call < 0) return;
+                 if (!is_other_thread(use.complete_call, use.ready_call)) return;
+                 add(use.complete_call, use.start_call, use.ready_call);
+               });
+  const Wanted<PartitionEvent> wanted = {&PartitionEvent::kind, &PartitionEvent::operation,
+                                         &PartitionEvent::call};
+  std::int64_t last = -1;
+  for_each_row(source, wanted, [&](const PartitionEvent& event, std::size_t) {
+    if (event.kind != PartitionEventKind::pready || event.operation < 0 || event.call < 0) return;
+    const std::int64_t start = starts[static_cast<std::size_t>(event.operation)];
+    // One call may make many ready.
+    if (start < 0 || event.call == last || !is_other_thread(event.call, start)) return;
+    add(last = event.call, start, start);
+  });
+}
+
 }  // namespace
 
 RecordedCalls recorded_calls(const RowSource& source) {
@@ -90,6 +126,8 @@ RecordedCalls recorded_calls(const RowSource& source) {
   }
   read_unknown_waits(source, recorded);
   read_dependencies(source, recorded);
+  recorded.threads = mark_serial_calls(source, recorded);
+  if (recorded.threads.calls > 0) add_partitions_of_threads(source, recorded);
   return recorded;
 }
 

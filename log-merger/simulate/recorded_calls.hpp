@@ -1,6 +1,7 @@
 // What a replay needs of a stored run. Private to the simulation.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,6 +11,17 @@
 
 namespace uctrace {
 
+// A lane of a row as the replay has it. The recorder has far fewer; a damaged store may name any.
+inline std::uint16_t lane_of(std::uint32_t lane) {
+  return static_cast<std::uint16_t>(std::min<std::uint32_t>(lane, UINT16_MAX));
+}
+
+// Of ranks of which several threads call MPI.
+struct Threads {
+  std::vector<bool> several;            // by process
+  std::uint64_t calls = 0, serial = 0;  // of these processes; of them, replay::Call::serial
+};
+
 struct RecordedCalls {
   // By the rows of /mpi_calls.
   std::vector<replay::Call> calls;
@@ -18,6 +30,7 @@ struct RecordedCalls {
   std::vector<bool> waits_for_unknown;   // for what is no dependency
   std::vector<replay::Dependency> dependencies;
   std::size_t operations = 0;  // numbers of operations in these
+  Threads threads;
 };
 
 // Throws Error where the run has no calls, or more than a replay can number. About 60 bytes a call

@@ -44,12 +44,15 @@ Table ranks_table(const Run& run, const Simulation& simulation) {
               .rows = {}};
   const Labels labels(run);
   for (const SimulatedRank& rank : simulation.ranks) {
-    table.rows.push_back({labels.of_processes()[rank.process], time_of(rank.measured_ns),
-                          time_of(rank.replay_ns), time_of(rank.predicted_ns),
-                          change_percent(rank.replay_ns, rank.predicted_ns),
-                          time_of(rank.computing_ns), time_of(rank.predicted_computing_ns),
-                          time_of(rank.replay_ns - rank.computing_ns),
-                          time_of(rank.predicted_ns - rank.predicted_computing_ns)});
+    const auto of_one_thread = [&](std::int64_t ns) {
+      return rank.computing_ns < 0 ? Cell{} : Cell{time_of(ns)};
+    };
+    table.rows.push_back(
+        {labels.of_processes()[rank.process], time_of(rank.measured_ns), time_of(rank.replay_ns),
+         time_of(rank.predicted_ns), change_percent(rank.replay_ns, rank.predicted_ns),
+         of_one_thread(rank.computing_ns), of_one_thread(rank.predicted_computing_ns),
+         of_one_thread(rank.replay_ns - rank.computing_ns),
+         of_one_thread(rank.predicted_ns - rank.predicted_computing_ns)});
   }
   return table;
 }
@@ -93,7 +96,7 @@ void write_text_of(std::ostream& out, const Run& run, const Simulation& simulati
   write_run_line(out, run);
   out << fmt::format(
       "# replay of the run as it was: {}, measured {}, differs {:.2f} %\n"
-      "# {} calls and {} dependencies between ranks were replayed\n\n",
+      "# {} calls and {} dependencies between them were replayed\n\n",
       words_of(simulation.replay_ns), words_of(simulation.measured_ns),
       change_percent(simulation.measured_ns, simulation.replay_ns), simulation.calls,
       simulation.dependencies);

@@ -74,12 +74,14 @@ Simulation simulate(const RowSource& source, const Hypotheses& asked) {
     measured.add(rank.t_begin_ns, rank.t_end_ns);
     const replay::ProcessTimes& own = before.processes[rank.process];
     const replay::ProcessTimes& predicted = after.processes[rank.process];
+    const bool several = recorded.threads.several[rank.process];
     simulation.ranks.push_back({rank.process, rank.t_end_ns - rank.t_begin_ns, length_of(own),
-                                length_of(predicted), own.computing_ns, predicted.computing_ns});
+                                length_of(predicted), several ? -1 : own.computing_ns,
+                                several ? -1 : predicted.computing_ns});
   }
   simulation.measured_ns = measured.ns();
   simulation.hypotheses = hypotheses_in_words(hypotheses, changed);
-  simulation.assumptions = assumptions_of(run, hypotheses);
+  simulation.assumptions = assumptions_of(recorded, hypotheses);
   simulation.not_replayed = not_replayed(source, recorded, before, hypotheses, changed);
   return simulation;
 }

@@ -16,7 +16,8 @@ struct SimulatedRank {
   std::int64_t measured_ns = 0;  // by Run::rank_times
   std::int64_t replay_ns = 0;    // replayed as it was
   std::int64_t predicted_ns = 0;
-  std::int64_t computing_ns = 0, predicted_computing_ns = 0;  // of these, outside of MPI
+  // Of these, outside of MPI; -1 = not known, of several threads.
+  std::int64_t computing_ns = 0, predicted_computing_ns = 0;
 };
 
 // What keeps its measured time, or may not be as it is said.

@@ -118,7 +118,8 @@ std::vector<std::string> hypotheses_in_words(const Hypotheses& hypotheses,
   return words;
 }
 
-std::vector<std::string> assumptions_of(const Run& run, const Hypotheses& hypotheses) {
+std::vector<std::string> assumptions_of(const RecordedCalls& recorded,
+                                        const Hypotheses& hypotheses) {
   std::vector<std::string> words = {
       "what each call depends on, which message each receive takes, and the order of calls stay as "
       "they were",
@@ -136,10 +137,15 @@ std::vector<std::string> assumptions_of(const Run& run, const Hypotheses& hypoth
     words.push_back(
         "computing is all time outside of MPI, and is none the slower for what else runs");
   }
-  const bool has_threads = std::any_of(run.rank_times.begin(), run.rank_times.end(),
-                                       [](const RankTime& rank) { return rank.threads > 1; });
-  if (has_threads) {
-    words.push_back("the threads of a process are one line of time: what delays one delays all");
+  if (recorded.threads.calls > 0) {
+    words.push_back(fmt::format(
+        "each thread that calls MPI goes on by itself, but for serial calls, {} of {} of ranks "
+        "with "
+        "several threads: they come after the calls of all threads before them, and threads that "
+        "are in no call meanwhile go on from their end; which calls are serial is a heuristic",
+        recorded.threads.serial, recorded.threads.calls));
+    words.push_back(
+        "locks, barriers and joins of threads elsewhere are not known: time in them is computing");
   }
   return words;
 }

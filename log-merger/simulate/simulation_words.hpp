@@ -12,7 +12,8 @@ namespace uctrace {
 
 std::vector<std::string> hypotheses_in_words(const Hypotheses& hypotheses,
                                              const ChangedTimes& times);
-std::vector<std::string> assumptions_of(const Run& run, const Hypotheses& hypotheses);
+std::vector<std::string> assumptions_of(const RecordedCalls& recorded,
+                                        const Hypotheses& hypotheses);
 
 // `replayed` as it was.
 std::vector<NotReplayed> not_replayed(const RowSource& source, const RecordedCalls& recorded,

@@ -17,7 +17,8 @@ namespace uctrace::merge {
 // serialisation efficiencies (https://pop-coe.eu/node/69), of Dimemas with no latency and no limit
 // of bandwidth. Run::call_dependencies are there.
 //
-// A process of several threads is taken as one (log-merger/replay/replay.hpp).
+// The calls of several threads of a process are taken as those of one: what ends with the entry of
+// a call is between calls, what ends with its end is in it.
 std::vector<std::int64_t> ideal_times(const Job& job, RolesOfCalls& roles);
 
 }  // namespace uctrace::merge

@@ -105,6 +105,29 @@ def partitions(mpi):
         check_equal(by_partition, found["predicted_ns"], "by partitions")
 
 
+# Four threads that wait for messages share the cores: what that costs is little beside few long steps.
+THREAD_STEPS, THREAD_SHORT_US, THREAD_LONG_US = 3, 100_000, 300_000
+
+
+def threads(mpi):
+    """Threads of a rank that send and receive by themselves; with calls of one of them in between, and without."""
+    short, long = THREAD_SHORT_US, THREAD_LONG_US
+    one_slow, halved = [short, short, short, long], [short, short, short // 2, long // 2]
+    with scratch() as folder:
+        before, found = both_ways(folder / "forks", mpi, "forks", one_slow, ["--faster", "compute@1=2"], halved,
+                                  steps=THREAD_STEPS)
+        check_equal([rank["compute_ns"] for rank in found["ranks"]], [None, None], "outside MPI, of several threads")
+        text = before.ask("simulate", "--faster", "compute=2").stdout
+        check("each thread that calls MPI goes on by itself" in text and "heuristic" in text, text)
+        both_ways(folder / "even", mpi, "forks", [short, short, long, long], ["--balance", "run"],
+                  4 * [(short + long) // 2], steps=THREAD_STEPS)
+        # Each thread waits for its partner alone.
+        both_ways(folder / "lines", mpi, "lines", one_slow, ["--faster", "compute@1=2"], halved,
+                  steps=THREAD_STEPS)
+        both_ways(folder / "slower", mpi, "lines", one_slow, ["--faster", "compute@0=0.2"],
+                  [5 * short, 5 * short, short, long], steps=THREAD_STEPS)
+
+
 # Their own way over shared memory does not count, even where the receiver has to get a core first.
 BYTES, EXCHANGES = 1024, 8
 LATENCY_US, MOVING_US = 16_000, 24_000
@@ -141,7 +164,7 @@ def everything(mpi):
 
 def main(name, case):
     cases = {"balance": balance, "phases": phases, "faster": faster, "partitions": partitions,
-             "network": network, "everything": everything}
+             "threads": threads, "network": network, "everything": everything}
     cases[case](replace(MPIS[name], ranks=RANKS))
 
 

@@ -9,6 +9,10 @@
 //   rotate   then all meet in a barrier; in step i a rank computes for the number of rank + i
 //   network  the first number is of bytes, which ranks 0 and 1 send each other; before each send they
 //            compute for the second number, as if the message were so long on its way
+//   forks    then all meet in a barrier; from there two threads of each rank compute, each for a number
+//            of its own (those of rank 0 first), and exchange a message with the same thread of the
+//            other rank; the first thread waits for the second one
+//   lines    the same threads, which never wait for each other, nor meet
 //   threads  two threads of rank 0 compute, each for a number of its own, and make a partition ready;
 //            rank 1 waits for both
 //
@@ -59,6 +63,31 @@ static void network(char* data, int bytes, int64_t way_us) {
     if (way_us > 0) compute(way_us);
     MPI_Send(data, bytes, MPI_CHAR, 0, kTag, MPI_COMM_WORLD);
   }
+}
+
+struct exchange {
+  int thread, steps;
+};
+
+// One call site for both threads.
+__attribute__((noinline)) static void* exchange(void* argument) {
+  const struct exchange* work = argument;
+  int sent = rank, received = -1;
+  for (int step = 0; step < work->steps; ++step) {
+    compute(compute_us[2 * rank + work->thread]);
+    MPI_Sendrecv(&sent, 1, MPI_INT, 1 - rank, kTag + work->thread, &received, 1, MPI_INT, 1 - rank,
+                 kTag + work->thread, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (received != 1 - rank) fail("another thread's message");
+  }
+  return NULL;
+}
+
+static void exchange_by_threads(int steps) {
+  struct exchange work[2] = {{0, steps}, {1, steps}};
+  pthread_t second;
+  if (pthread_create(&second, NULL, exchange, &work[1]) != 0) fail("no thread");
+  exchange(&work[0]);
+  pthread_join(second, NULL);
 }
 
 #ifdef WITH_PARTITIONS
@@ -127,7 +156,15 @@ int main(int argc, char** argv) {
 #ifdef WITH_PARTITIONS
   if (strcmp(shape, "threads") == 0) threads(steps);
 #endif
-  for (int step = 0; step < steps && strcmp(shape, "threads") != 0; ++step) {
+  const int forks = strcmp(shape, "forks") == 0, lines = strcmp(shape, "lines") == 0;
+  if ((forks || lines) && (ranks != 2 || provided < MPI_THREAD_MULTIPLE)) fail("no two ranks of threads");
+  if (lines) exchange_by_threads(steps);
+  for (int step = 0; step < steps && !lines && strcmp(shape, "threads") != 0; ++step) {
+    if (forks) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      exchange_by_threads(1);
+      continue;
+    }
     if (data != NULL) {
       network(data, bytes, compute_us[1]);
       continue;

@@ -320,8 +320,7 @@ TEST_CASE("replay: rows of a damaged store do no harm") {
   CHECK(replayed.processes[1].end_ns == 20);
 }
 
-TEST_CASE("replay: threads of a process are one line of time") {
-  // The second thread computes while the first one waits for it in a call.
+TEST_CASE("replay: a call inside of another one of its thread ends before it") {
   const std::vector<Call> calls = {{0, 1, 0, Part::start_of_mpi}, {10, 100, 0}, {90, 95, 0}};
   Times times;
   const Replayed replayed = replay(calls, {}, 1, times);

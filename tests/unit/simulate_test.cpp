@@ -1,6 +1,7 @@
 // Hypotheses on small runs of which the answer can be said by hand, and how they are written.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -21,11 +22,12 @@ class RunBuilder {
     for (std::size_t rank = 0; rank < ranks; ++rank) call(rank, "MPI_Init", 0, 10);
   }
 
-  // Each call begins `after_ns` after the last one of its rank.
+  // Each call begins `after_ns` after the last one of its rank's thread.
   std::int64_t call(std::size_t rank, const char* function, std::int64_t after_ns,
                     std::int64_t lasts_ns, std::int32_t stack = -1) {
     MpiCallRow row;
     row.process = static_cast<std::uint32_t>(rank);
+    row.lane = lane;
     row.function = run.texts.intern(function);
     row.stack = stack;
     row.t_start_ns = now(rank) + after_ns;
@@ -85,14 +87,16 @@ class RunBuilder {
     return run;
   }
 
+  // Where the thread's last call ended; before the first one, where that of lane 0 does.
+  std::int64_t& now(std::size_t rank) {
+    return now_.try_emplace({rank, lane}, now_[{rank, 0}]).first->second;
+  }
+
   Run run;
+  std::uint32_t lane = 0;  // of what is called next
 
  private:
-  std::int64_t& now(std::size_t rank) {
-    if (now_.size() <= rank) now_.resize(rank + 1, 0);
-    return now_[rank];
-  }
-  std::vector<std::int64_t> now_;
+  std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> now_;
   std::int64_t operations_ = 0;
 };
 
@@ -210,33 +214,121 @@ TEST_CASE("simulate: threads that make partitions ready evenly") {
   run.partition_requests.push_back(request);
   const std::int64_t start = builder.call(0, "MPI_Start", 10, 0);
   for (const std::uint32_t lane : {1, 2}) {
-    const std::int64_t call = builder.call(0, "MPI_Pready", lane == 1 ? 100 : 200, 0);
+    builder.lane = lane;
+    const std::int64_t call = builder.call(0, "MPI_Pready", lane == 1 ? 100 : 300, 0);
     PartitionEvent event;
     event.kind = PartitionEventKind::pready;
     event.lane = lane;
     event.partition = static_cast<std::int32_t>(lane);
     event.operation = 0;
+    event.call = call;
     event.t_ns = run.mpi_calls[static_cast<std::size_t>(call)].t_start_ns;
     run.partition_events.push_back(event);
   }
+  builder.lane = 0;
   PartitionOperation use;
   use.request = 0;
   use.start_call = start;
+  use.ready_call = run.partition_events[1].call;
   use.t_start_ns = run.mpi_calls[static_cast<std::size_t>(start)].t_start_ns;
   use.t_ready_ns = run.partition_events[1].t_ns;
   run.partition_operations.push_back(use);
+  // Computes for 290 until both have ended, and then for 20.
+  use.complete_call = builder.call(0, "MPI_Wait", 320, 5);
+  run.partition_operations[0] = use;
   builder.finish();
   Hypotheses even;
   even.even_partitions = EvenPartitions::threads;
   // The threads are ready after 100 and 300: both after 200.
-  CHECK(predicted(run, even) == 10 + 200);
-  run.partition_events[1].lane = 1;  // one thread alone
+  CHECK(predicted(run, even) == 10 + 200 + 20 + 5);
+  // One thread alone.
+  run.partition_events[1].lane = 1;
+  run.mpi_calls[static_cast<std::size_t>(run.partition_events[1].call)].lane = 1;
   const Simulation alone = simulate(run, even);
-  CHECK(alone.predicted_ns == 310);
+  CHECK(alone.predicted_ns == 335);
   REQUIRE(alone.not_replayed.size() == 1);
   CHECK(alone.not_replayed[0].count == 1);
   even.even_partitions = EvenPartitions::partitions;
-  CHECK(predicted(run, even) == 10 + 200);
+  CHECK(predicted(run, even) == 10 + 200 + 20 + 5);
+}
+
+// Two threads of a rank compute for 100 and 300 and send, before which and after which the first
+// one alone meets another rank.
+RunBuilder two_threads() {
+  RunBuilder builder(1);
+  builder.call(0, "MPI_Barrier", 50, 10);
+  builder.lane = 1;
+  builder.call(0, "MPI_Send", 300, 10);
+  builder.lane = 0;
+  builder.call(0, "MPI_Send", 100, 10);
+  builder.call(0, "MPI_Barrier", 210, 10);  // 10 after the other one has sent
+  return builder;
+}
+
+TEST_CASE("simulate: threads compute by themselves between calls that one of them makes alone") {
+  RunBuilder builder = two_threads();
+  const Run& run = builder.finish();
+  CHECK(predicted(run, {}) == 60 + 310 + 20);
+  CHECK(predicted(run, faster("compute=2")) == 35 + 150 + 10 + 5 + 10);
+  const Simulation found = simulate(run, faster("MPI_Send=10"));
+  CHECK(found.predicted_ns == 60 + 301 + 20);
+  CHECK(found.ranks[0].computing_ns == -1);  // of several threads it is not known
+  bool told = false;
+  for (const std::string& words : found.assumptions) {
+    told |= words.find("serial calls, 4 of 6 of ranks with several threads") != std::string::npos;
+  }
+  CHECK(told);
+}
+
+TEST_CASE("simulate: a call site is what tells serial calls from others of the same function") {
+  RunBuilder builder(1);
+  Run& run = builder.run;
+  run.stacks.push_back({.call_site = 0});
+  run.stacks.push_back({.call_site = 1});
+  run.call_sites.push_back({.label = run.texts.intern("main (a.c:1)")});
+  run.call_sites.push_back({.label = run.texts.intern("work (a.c:2)")});
+  builder.lane = 1;
+  builder.call(0, "MPI_Send", 300, 10, 1);
+  builder.lane = 0;
+  builder.call(0, "MPI_Send", 100, 10, 1);
+  const std::int64_t last = builder.call(0, "MPI_Send", 210, 10, 0);
+  builder.finish();
+  CHECK(predicted(run, faster("work (a.c:2)=2")) == 150 + 10 + 10 + 10);
+  // At one place it may be the same work: then each thread is by itself.
+  run.mpi_calls[static_cast<std::size_t>(last)].stack = 1;
+  CHECK(predicted(run, faster("compute=4")) == 25 + 10 + 53 + 10);
+}
+
+TEST_CASE("simulate: collective calls of several threads over one communicator follow each other") {
+  RunBuilder builder(1);
+  Run& run = builder.run;
+  run.communicators.resize(2);
+  const auto collective = [&](std::uint32_t lane, std::int64_t after_ns, std::int32_t over) {
+    builder.lane = lane;
+    const std::int64_t call = builder.call(0, "MPI_Allreduce", after_ns, 10);
+    run.mpi_calls[static_cast<std::size_t>(call)].communicator = over;
+  };
+  collective(0, 100, 0);
+  collective(1, 100, 0);  // after the other thread's
+  builder.lane = 0;
+  builder.now(0) = 230;
+  builder.finish();
+  CHECK(predicted(run, faster("MPI_Allreduce=10")) == 100 + 1 + 100 + 1 + 0);
+  // Each over one of its own: by themselves.
+  run.mpi_calls[2].communicator = 1;
+  CHECK(predicted(run, faster("MPI_Allreduce=10")) == 210 + 1);
+}
+
+TEST_CASE("simulate: a rank of several threads computes as long as the mean of them") {
+  RunBuilder builder(2);
+  for (const std::uint32_t lane : {1, 0}) {
+    for (const std::size_t rank : {0, 1}) {
+      builder.lane = lane;
+      builder.call(rank, "MPI_Send", rank == 0 ? 100 : 300, 0);
+    }
+  }
+  const Run& run = builder.finish();
+  CHECK(predicted(run, balanced("run")) == 200);
 }
 
 TEST_CASE("simulate: what the run does not have is refused with what it has") {
