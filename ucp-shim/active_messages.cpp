@@ -174,9 +174,10 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
   }
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
+  const std::uint64_t payload = header_length + bytes;  // as log-merger counts that of a message
   if (!call.active()) {
     return ucp::count_untagged_send(
-        original(ep, id, header, header_length, buffer, count, param), ep, bytes);
+        original(ep, id, header, header_length, buffer, count, param), ep, payload);
   }
   ucs_status_ptr_t result;
   {
@@ -190,7 +191,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
                        .am_id = id,
                        .header_bytes = header_length,
                        .posted_tick = 0});
-  if (ucp::counts_operations()) ucp::count_untagged_send(result, ep, bytes);
+  if (ucp::counts_operations()) ucp::count_untagged_send(result, ep, payload);
   return result;
 }
 
