@@ -134,8 +134,9 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_set_am_handler(ucp_worker_h worker, uint1
                                                       ucp_am_callback_t callback, void* argument,
                                                       uint32_t flags) {
   auto* original = original_ucp_worker_set_am_handler.get(UCTRACE_CALLER);
-  ucp::Handler* handler =
-      callback != nullptr && ucp::layer_on() && !log::counts_only() ? ucp::take_place(worker) : nullptr;
+  ucp::Handler* handler = callback != nullptr && ucp::layer_on() && !log::counts_only()
+                              ? ucp::take_place(worker)
+                              : nullptr;
   if (handler == nullptr) {
     return original(worker, id, callback, argument, flags);
   }
@@ -148,7 +149,9 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_set_am_handler(ucp_worker_h worker, uint1
 UCTRACE_EXPORT ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker,
                                                            const ucp_am_handler_param_t* param) {
   auto* original = original_ucp_worker_set_am_recv_handler.get(UCTRACE_CALLER);
-  ucp::Handler* handler = ucp::layer_on() && !log::counts_only() && ucp::known(*param) ? ucp::take_place(worker) : nullptr;
+  ucp::Handler* handler = ucp::layer_on() && !log::counts_only() && ucp::known(*param)
+                              ? ucp::take_place(worker)
+                              : nullptr;
   if (handler == nullptr) {
     return original(worker, param);
   }
@@ -174,9 +177,10 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
   }
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
+  const std::uint64_t payload = header_length + bytes;  // as log-merger counts that of a message
   if (!call.active()) {
-    return ucp::count_untagged_send(
-        original(ep, id, header, header_length, buffer, count, param), ep, bytes);
+    return ucp::count_untagged_send(original(ep, id, header, header_length, buffer, count, param),
+                                    ep, payload);
   }
   ucs_status_ptr_t result;
   {
@@ -190,7 +194,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
                        .am_id = id,
                        .header_bytes = header_length,
                        .posted_tick = 0});
-  if (ucp::counts_operations()) ucp::count_untagged_send(result, ep, bytes);
+  if (ucp::counts_operations()) ucp::count_untagged_send(result, ep, payload);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <link.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <iterator>
@@ -121,6 +122,25 @@ Users look_at_users() {
   return users;
 }
 
+// Open MPI and UCX lead libc's mmap to their own, by a jump over its beginning or by the entries of
+// its callers. Where theirs was unloaded past us, whoever maps memory next ends the process: so
+// does a log that begins.
+bool mmap_leads_nowhere() {
+  const auto* function = reinterpret_cast<const unsigned char*>(&mmap);
+  if (!interpose::object_of(function)) return true;
+#ifdef __x86_64__
+  constexpr unsigned char kMovToR11[] = {0x49, 0xbb}, kJumpToR11[] = {0x41, 0xff, 0xe3};
+  const void* target;
+  const unsigned char* const behind = function + sizeof kMovToR11 + sizeof target;
+  if (memcmp(function, kMovToR11, sizeof kMovToR11) == 0 &&
+      memcmp(behind, kJumpToR11, sizeof kJumpToR11) == 0) {
+    memcpy(&target, function + sizeof kMovToR11, sizeof target);
+    return !interpose::object_of(target);
+  }
+#endif
+  return false;
+}
+
 void report(bool is_libucp, Bypass how, const char* path) {
   const FaultCode code = is_libucp ? FaultCode::ucp_bypassed : FaultCode::uct_bypassed;
   report_bypassed(Layer::uct, code, how, path);
@@ -140,7 +160,9 @@ class Unclear {
     }
   }
   void tell() const {
-    if (is_kept_.load(std::memory_order_acquire)) report(is_libucp_, Bypass::unclear, path_);
+    if (is_kept_.load(std::memory_order_acquire) && !mmap_leads_nowhere()) {
+      report(is_libucp_, Bypass::unclear, path_);
+    }
   }
 
  private:

@@ -34,6 +34,11 @@ class Mpi:
             *arguments,
         ]
 
+    def job_with_windows(self, program, *arguments):
+        """Open MPI's windows are over UCX, too: what Open MPI 5 takes by itself on one host makes none."""
+        options = [*self.transport_options, "--mca", "osc", "ucx"] if self.name == "ompi" else None
+        return self.job(program, *arguments, options=options)
+
 
 # MPICH's ranks poll without pause, and four of them on two cores can time out.
 MPIS = {

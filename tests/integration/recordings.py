@@ -48,7 +48,9 @@ class Recording:
                 columns[column] = [texts[number] for number in columns[column]]
         for difference in [column for column in columns if "_minus_" in column]:
             of, base = difference.split("_minus_")
-            columns[of] = [a + b for a, b in zip(columns.pop(difference), columns[base])]
+            # Of what has no sign, a negative difference is 2^64 too high.
+            columns[of] = [(a + b) if a + b < 2**64 else a + b - 2**64
+                           for a, b in zip(columns.pop(difference), columns[base])]
         return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
     def named_table(self, name):

@@ -6,7 +6,7 @@ from collections import Counter
 
 from checks import check_complete, check_messages_are, check_program_is_recorded, read_truth
 from harness import check, check_equal, run_test, run_well, scratch
-from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from mpi_jobs import MPIS
 from recordings import record_well
 
 SENDS = ("MPI_Send", "MPI_Start", "MPI_Startall")
@@ -17,9 +17,8 @@ FILE_CALLS = {"MPI_File_open", "MPI_File_set_view", "MPI_File_write_at_all",
 
 def record_case(mpi, folder, *job):
     """The recording, and what the ranks say they sent; the job's output is what it is alone."""
-    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"] if mpi.name == "ompi" else None
-    alone = run_well(mpi.job(*job, folder / "alone", options=options))
-    result, recording = record_well(folder / "data", mpi.job(*job, folder / "truth", options=options))
+    alone = run_well(mpi.job_with_windows(*job, folder / "alone"))
+    result, recording = record_well(folder / "data", mpi.job_with_windows(*job, folder / "truth"))
     check_equal(result.stdout, alone.stdout, "output of the job")
     check_complete(recording.info, processes=mpi.ranks)
     return recording, read_truth(folder / "truth", mpi)

@@ -5,7 +5,7 @@ from collections import Counter
 
 from checks import check_complete
 from harness import check, check_equal, run_test, run_well, scratch
-from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from mpi_jobs import MPIS
 from recordings import record_well
 
 CASES = 11  # each prints a line
@@ -37,10 +37,9 @@ def check_communicators(recording, ranks):
 
 def awkward_programs_run(mpi_name):
     mpi = MPIS[mpi_name]
-    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"] if mpi.name == "ompi" else None
-    alone = run_well(mpi.job("awkward", options=options))
+    alone = run_well(mpi.job_with_windows("awkward"))
     with scratch() as folder:
-        result, recording = record_well(folder / "data", mpi.job("awkward", options=options))
+        result, recording = record_well(folder / "data", mpi.job_with_windows("awkward"))
         check_equal(result.stdout, alone.stdout, "output")
         check_equal(len(result.stdout.splitlines()), CASES, "cases that passed")
         check_complete(recording.info, processes=mpi.ranks)

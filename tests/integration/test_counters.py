@@ -13,6 +13,7 @@ from pathlib import Path
 from checks import check_complete
 from counter_files import CLASSES, by_pair, counters, read_prof
 from harness import PROGRAMS, TOOL, Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_until
+from launchers import tells_failures
 from mpi_jobs import MPIS
 from recordings import Recording, record, record_command, record_well
 from red_identities import IDENTITY_VIOLATED, names_with
@@ -142,7 +143,7 @@ def check_profiles(folder, data, found, ranks):
 
 def everything(mpi):
     with scratch() as folder:
-        job = mpi.job("counted")
+        job = mpi.job_with_windows("counted")
         result, recording = record_well(folder / "too", job, switches=["--counters", "--trace"])
         check_complete(recording.info, processes=mpi.ranks)
         found = counters(recording.folder)
@@ -211,7 +212,7 @@ def check_identity(good, folder):
 def live(mpi):
     """Read while it runs: no number goes down, and the last ones are those of the program."""
     with scratch() as folder:
-        job = mpi.job("counted", "wait", folder)
+        job = mpi.job_with_windows("counted", "wait", folder)
         seen = {}
 
         def there():
@@ -262,7 +263,7 @@ def flushed(mpi):
         (folder / "out").mkdir()
         prefix = folder / "out" / "app"
         recorded = ["--counters", "--prof", prefix, "--prof-every", 1]
-        command = record_command(folder / "data", mpi.job("counted", "wait", folder), switches=recorded)
+        command = record_command(folder / "data", mpi.job_with_windows("counted", "wait", folder), switches=recorded)
         with started(command) as process:
             wait_until(lambda: all_there(folder, mpi), "the ranks did not come so far", timeout=100)
             now = by_pair(counters(folder / "data"), *CLASSES)
@@ -328,7 +329,7 @@ def all_there(folder, mpi):
 def killed_at_once(mpi):
     """A process that is killed leaves its last numbers."""
     with scratch() as folder:
-        result, _ = record(folder / "data", mpi.job("counted", "die"), switches=["--counters"])
+        result, _ = record(folder / "data", mpi.job_with_windows("counted", "die"), switches=["--counters"])
         check(result.status != 0, "a rank was killed")
         found = counters(folder / "data")
         check("no" in {row["closed"] for row in found["processes"]}, f"{found['processes']}")
@@ -342,7 +343,7 @@ def killed_at_once(mpi):
 def killed_drained(mpi):
     """Where the file cannot be mapped, it holds a copy that is a second old at most."""
     with scratch() as folder:
-        job = mpi.job("counted", "wait", folder)
+        job = mpi.job_with_windows("counted", "wait", folder)
         command = record_command(folder / "data", job, switches=["--counters"])
         with started(command, env={"UCTRACE_DRAIN": "1"}) as process:
             wait_until(lambda: all_there(folder, mpi), "the ranks did not come so far", timeout=100)
@@ -350,7 +351,8 @@ def killed_drained(mpi):
             for row in counters(folder / "data")["processes"]:
                 os.kill(row["pid"], signal.SIGKILL)
             result = finish(process)
-        check(result.status != 0, "ranks were killed")
+        if tells_failures(mpi.name):
+            check(result.status != 0, "ranks were killed")
         found = counters(folder / "data")
         check_equal({row["closed"] for row in found["processes"]}, {"no"}, "killed")
         check_truth(found, result.stdout)
@@ -368,13 +370,14 @@ def is_copied(folder, ranks):
 def without_mpi():
     """UCP alone: every send is the program's, peers have no ranks."""
     with scratch() as folder:
-        result, recording = record_well(folder / "data", [PROGRAMS / "plain_ucp"], switches=["--counters", "--trace"])
-        found = counters(recording.folder)
-        sends = [op for op in recording.table("ucp_operations") if UCP_SENDS.search(op["function"])]
-        check(sends, "the program sends")
-        check_equal(sum(row["messages"] for row in found["pairs"] if row["class"] == "external"), len(sends), "sends")
-        check_equal(sum(row["bytes"] for row in found["pairs"] if row["class"] == "external"),
-                    sum(op["bytes"] for op in sends), "bytes")
+        for program in ("plain_ucp", "plain_rma"):  # the second one sends headers of active messages
+            _, recording = record_well(folder / program, [PROGRAMS / program], switches=["--counters", "--trace"])
+            found = counters(recording.folder)
+            sends = [op for op in recording.table("ucp_operations") if UCP_SENDS.search(op["function"])]
+            check(sends, f"{program} sends")
+            external = [row for row in found["pairs"] if row["class"] == "external"]
+            check_equal(sum(row["messages"] for row in external), len(sends), f"sends of {program}")
+            check_equal(sum(row["bytes"] for row in external), sum(op["bytes"] for op in sends), f"bytes of {program}")
 
 
 def bad_input():
@@ -399,7 +402,7 @@ def scripts_of_open_mpi():
         raise Skip("UCTRACE_TEST_OMPI_MONITORING names no folder with profile2mat.pl and aggregate_profile.pl")
     perl = need("perl")
     with scratch() as folder:
-        record_well(folder / "data", MPIS["ompi"].job("counted"), switches=["--counters"])
+        record_well(folder / "data", MPIS["ompi"].job_with_windows("counted"), switches=["--counters"])
         run_well([TOOL, "counters", folder / "data", "--prof", folder / "phase_1", "--matrices", folder / "ours"])
         run_well([perl, Path(scripts) / "aggregate_profile.pl", folder / "phase"])
         run_well([perl, Path(scripts) / "profile2mat.pl", folder / "phase_1.prof"])

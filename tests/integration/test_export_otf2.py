@@ -108,8 +108,7 @@ def other_programs():
     with scratch() as folder:
         for program in ("rma", "communicators"):
             mpi = MPIS["ompi"]
-            options = [*mpi.transport_options, "--mca", "osc", "ucx"]
-            _, recording = record_well(folder / program, mpi.job(program, folder / "truth", options=options))
+            _, recording = record_well(folder / program, mpi.job_with_windows(program, folder / "truth"))
             found = export_otf2(recording, folder / f"{program}.otf2")
             check_otf2_spans(recording, found)
             check_otf2_messages(recording, found)

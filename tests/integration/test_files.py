@@ -6,7 +6,7 @@ import json
 from checks import check_complete
 from harness import check_equal, run_test, scratch
 from logs import DEFINITIONS, Log
-from mpi_jobs import MPIS, OPEN_MPI_OVER_UCX
+from mpi_jobs import MPIS
 from recordings import record_well
 
 FUNCTIONS = ("MPI_File_", "MPI_Win_", "MPI_Put")
@@ -26,9 +26,8 @@ def ends_are_written(recording):
 
 def files_have_communicators(mpi_name):
     mpi = MPIS[mpi_name]
-    options = [*OPEN_MPI_OVER_UCX, "--mca", "osc", "ucx"] if mpi.name == "ompi" else None
     with scratch() as folder:
-        job = mpi.job("files", folder / "truth", folder, options=options)
+        job = mpi.job_with_windows("files", folder / "truth", folder)
         _, recording = record_well(folder / "data", job)
         check_complete(recording.info, processes=mpi.ranks)
         ranks = [process["rank"] for process in recording.table("processes")]

@@ -16,7 +16,7 @@ from recordings import Recording, record_command
 PYTHON = "/usr/bin/python3"  # Debian's mpi4py is of Debian's Python
 RANKS = 2
 # They start more processes than the launcher was given room for, which hangs or fails without uctrace.
-LEFT_OUT = ["--exclude", "spawn", "--exclude", "dynproc"]
+LEFT_OUT = ["-e", "spawn", "-e", "dynproc"]  # -e: the name of this option in 3 and in 4
 TIMEOUT_S = 400
 
 

@@ -35,7 +35,7 @@ def check_profiles(folder, found, ranks):
 def truth(mpi, switches):
     """The program compares the variables with what it does; afterwards so do we with the files."""
     with scratch() as folder:
-        result, recording = record_well(folder / "data", mpi.job("tool_variables", folder), switches=switches)
+        result, recording = record_well(folder / "data", mpi.job_with_windows("tool_variables", folder), switches=switches)
         found = counters(recording.folder)
         # MPI_Finalize itself sends nothing that the program asked for.
         check_equal(told(result.stdout), by_pair(found, *TOLD), "the variables and `uctrace counters`")
@@ -62,13 +62,13 @@ def fortran(mpi):
 
 def without_counters(mpi):
     """What the library has is what a program sees, unless there are counters."""
-    plain = run_well(mpi.job("tool_variables", "own")).stdout.splitlines()
+    plain = run_well(mpi.job_with_windows("tool_variables", "own")).stdout.splitlines()
     check_equal(len(set(plain)), 1, "the ranks agree")
     pvars, cvars, categories, _ = map(int, plain[0].split())
     with scratch() as folder:
-        result, _ = record_well(folder / "trace", mpi.job("tool_variables", "own"), switches=[])
+        result, _ = record_well(folder / "trace", mpi.job_with_windows("tool_variables", "own"), switches=[])
         check_equal(result.stdout.splitlines(), plain, "with a trace alone")
-        result, _ = record_well(folder / "counters", mpi.job("tool_variables", "own"), switches=["--counters"])
+        result, _ = record_well(folder / "counters", mpi.job_with_windows("tool_variables", "own"), switches=["--counters"])
         expected = f"{pvars + VARIABLES} {cvars + CONTROLS} {categories} 0"
         check_equal(set(result.stdout.splitlines()), {expected}, "with counters")
 
