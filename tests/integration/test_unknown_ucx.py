@@ -21,6 +21,8 @@ def unknown_version_is_passed_through(mpi_name):
         off = [name for name in ("uct", "ucp") if layers[name]["state"] == "off"]
         check(off, f"neither UCX layer is off: {layers}")
         check(1 <= len(warnings) <= len(off), f"not one warning for a layer: {result}")
+        for advice in ("UCX 1.11 to 1.23", "LD_LIBRARY_PATH", "build-ucx", "--ucx", "newer uctrace"):
+            check(all(advice in line for line in warnings), f"'{advice}' is not advised: {warnings}")
         for name in off:
             check(layers[name]["why"], f"layer {name} does not say why: {layers}")
         # What nobody wants is not at fault.
