@@ -5,6 +5,7 @@ from mpi_jobs import MPIS
 from recordings import record_well
 
 FAKE_UCX = PROGRAMS / "fake_ucx_version.so"  # claims to be UCX 9.9.9
+FAKE_REQUESTS = PROGRAMS / "fake_ucx_requests.so"  # claims to have requests of 4096 bytes
 
 
 def unknown_version_is_passed_through(mpi_name):
@@ -31,4 +32,24 @@ def unknown_version_is_passed_through(mpi_name):
         check_equal(told, {"ucp"}, "layers with faults where UCT is not wanted")
 
 
-run_test(unknown_version_is_passed_through)
+def unknown_requests_are_told():
+    """A UCX whose requests are of a size that was not measured: said once, and all is recorded."""
+    job = [PROGRAMS / "plain_ucp"]
+    with scratch() as folder:
+        alone = run_well(job)
+        result, recording = record_well(folder, job, env={"LD_PRELOAD": str(FAKE_REQUESTS)})
+        check_equal(result.stdout, alone.stdout, "output of the job")
+        faults = [(fault["layer"], fault["fault"]) for fault in recording.info["faults"]]
+        check_equal(faults, [("ucp", "self_check_failed")], "faults")
+        detail = recording.info["faults"][0]["detail"]
+        version = recording.info["ucx"]["version"]
+        check_equal(detail, f"requests of 4096 bytes of UCX {version} were not measured", "detail")
+        check_equal(recording.info["layers"]["ucp"]["state"], "on", "layer ucp")
+
+
+def unknown_ucx(mpi_name):
+    unknown_version_is_passed_through(mpi_name)
+    unknown_requests_are_told()
+
+
+run_test(unknown_ucx)
