@@ -201,7 +201,7 @@ void check_untracked(const Processes& processes, std::vector<std::string>& lines
   if (affected.empty()) return;
   lines.push_back(fmt::format(
       "{} operations have no recorded end in {}: more of them began at once than memory was ready "
-      "for; the counts are exact, the details incomplete",
+      "for; the counts are exact, the details incomplete; with --never-drop the program waits",
       untracked, count_text(affected, processes.size())));
 }
 
