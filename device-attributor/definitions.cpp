@@ -135,19 +135,22 @@ void on_ended(MemoryId memory, MemoryEnd end) {
   }
 }
 
-// Each of the driver's errors once.
+// Each of the driver's errors once in a log. What was said in the log of the process that this one
+// was forked from leaves its place free.
 void on_failed(int error) {
   constexpr std::size_t kMostErrors = 16;
-  static constinit std::atomic<int> said[kMostErrors]{};
-  for (std::atomic<int>& one : said) {
-    int before = 0;
-    if (one.compare_exchange_strong(before, error, std::memory_order_relaxed)) {
+  static constinit std::atomic<std::uint64_t>
+      said[kMostErrors]{};  // number of the log << 32 | error
+  const std::uint64_t log = log::log_number();
+  const std::uint64_t mine = log << 32 | static_cast<std::uint32_t>(error);
+  for (std::atomic<std::uint64_t>& one : said) {
+    std::uint64_t before = one.load(std::memory_order_relaxed);
+    if (before >> 32 != log &&
+        one.compare_exchange_strong(before, mine, std::memory_order_relaxed)) {
       log::fault(log::Layer::gpu, log::FaultCode::gpu_query_failed, error, "");
       return;
     }
-    if (before == error) {
-      return;
-    }
+    if (before == mine) return;
   }
 }
 

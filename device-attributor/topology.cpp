@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstddef>
 
+#include "event-log/recorder/once_per_log.hpp"
 #include "event-log/recorder/open_files.hpp"
 #include "event-log/recorder/recorder.hpp"
 
@@ -45,7 +45,7 @@ struct Request {
   std::size_t variable_count;
 };
 constinit Request request{};
-constinit std::atomic<std::uint32_t> asked_in_log{0};
+constinit log::OncePerLog asked;
 
 constexpr std::size_t kStack = 16 * 1024;
 
@@ -175,10 +175,7 @@ bool fill_request() {
 }  // namespace
 
 void take_topology() {
-  const std::uint32_t log_number = log::log_number();
-  if (asked_in_log.exchange(log_number, std::memory_order_relaxed) == log_number) {
-    return;
-  }
+  if (!asked.take()) return;
   const int saved_errno = errno;
   if (fill_request()) {
     log::run_beside(take);

@@ -5,34 +5,29 @@
 
 #include <atomic>
 
+#include "interpose/fork_lock.hpp"
+
 namespace uctrace::interpose {
 
 namespace {
 
 // The program may change its environment later, and free what getenv() gave.
 constinit char value[1024]{};
-enum class Read : unsigned char { not_yet, now, done };
-constinit std::atomic<Read> read_state{Read::not_yet};
+constinit std::atomic<bool> is_read{false};
+constinit ForkLock reading;
 
 void read_once() {
-  Read expected = Read::not_yet;
-  if (read_state.compare_exchange_strong(expected, Read::now)) {
-    const char* wanted = getenv("UCTRACE_LEAVE_OUT");
-    if (wanted != nullptr && strlen(wanted) < sizeof value) {
-      strcpy(value, wanted);
-    }
-    read_state.store(Read::done, std::memory_order_release);
-  }
-  while (read_state.load(std::memory_order_acquire) != Read::done) {
-  }
+  const Held held(reading);
+  if (is_read.load(std::memory_order_relaxed)) return;
+  const char* wanted = getenv("UCTRACE_LEAVE_OUT");
+  if (wanted != nullptr && strlen(wanted) < sizeof value) strcpy(value, wanted);
+  is_read.store(true, std::memory_order_release);
 }
 
 }  // namespace
 
 const char* leave_out() {
-  if (read_state.load(std::memory_order_acquire) != Read::done) {
-    read_once();
-  }
+  if (!is_read.load(std::memory_order_acquire)) read_once();
   return value[0] != '\0' ? value : nullptr;
 }
 

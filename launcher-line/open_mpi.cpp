@@ -1,4 +1,4 @@
-// Open MPI 3 to 5. To other hosts it passes OMPI_* alone and what `-x NAME[=VALUE]` names, for each
+// Open MPI 3 to 6. To other hosts it passes OMPI_* alone and what `-x NAME[=VALUE]` names, for each
 // part of a line between ":" anew. A line that has the parameter mca_base_env_list must not have
 // -x, so there the variables go into that list. Both may come from the environment or a --tune
 // file.

@@ -231,6 +231,7 @@ typedef struct UctraceFlavour {
   uint32_t handle_bytes;
   int32_t proc_null, any_source, any_tag, undefined, root, in_place;
   int32_t cartesian, graph, distributed_graph;  // of MPI_Topo_test
+  int32_t thread_single, thread_funneled, thread_serialized, thread_multiple;
   int32_t combiners[kUctraceCombiners];  // MPI_COMBINER_*, from log::Combiner's first known one on
   // Of MPI_T (mpi_flavours.txt).
   int32_t t_memory, t_invalid, t_invalid_index, t_invalid_session, t_invalid_handle,

@@ -230,17 +230,20 @@ void replace_session(Handle was, Handle is) {
 
 // --- MPI_Init ------------------------------------------------------------------------------------
 
-// MPI_THREAD_SINGLE to MPI_THREAD_MULTIPLE are 0 to 3 of every MPI so far.
 log::ThreadLevel level_of(int level) {
-  return level < 0 || level > 3 ? log::ThreadLevel::unknown
-                                : static_cast<log::ThreadLevel>(level + 1);
+  const UctraceFlavour& of = *library.flavour;
+  if (level == of.thread_single) return log::ThreadLevel::single;
+  if (level == of.thread_funneled) return log::ThreadLevel::funneled;
+  if (level == of.thread_serialized) return log::ThreadLevel::serialized;
+  if (level == of.thread_multiple) return log::ThreadLevel::multiple;
+  return log::ThreadLevel::unknown;
 }
 
 void describe_initialised_world(std::uint16_t function) {
-  constexpr int kThreadMultiple = 3;  // of every MPI so far
-  int rank = 0, size = 0, thread_level = kThreadMultiple;
+  const int most = library.flavour->thread_multiple;
+  int rank = 0, size = 0, thread_level = most;
   library.ask.query_thread(&thread_level);
-  one_thread_at_a_time.store(thread_level < kThreadMultiple, std::memory_order_relaxed);
+  one_thread_at_a_time.store(thread_level < most, std::memory_order_relaxed);
   library.ask.comm_rank(library.comm_world, &rank);
   library.ask.comm_size(library.comm_world, &size);
   release_world();  // that of a session

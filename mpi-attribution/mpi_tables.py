@@ -158,6 +158,7 @@ ROLES = {"-", "comm", "peer", "tag", "count", "datatype", "recv_peer", "recv_tag
          "flag_at", "index_at", "ended_count_at", "ended"}
 INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "undefined", "root",
                      "in_place", "cartesian", "graph", "distributed_graph",
+                     "thread_single", "thread_funneled", "thread_serialized", "thread_multiple",
                      "t_memory", "t_invalid", "t_invalid_index", "t_invalid_session",
                      "t_invalid_handle", "t_out_of_handles", "t_no_write", "t_no_startstop",
                      "t_no_atomic", "t_size", "t_counter", "t_aggregate", "t_generic",

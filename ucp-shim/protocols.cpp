@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "event-log/recorder/address_map.hpp"
+#include "event-log/recorder/once_per_log.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/fork_lock.hpp"
 #include "interpose/objects.hpp"
@@ -44,7 +45,7 @@ constexpr std::size_t kMaxSlots = 512;  // of all; a libucp has up to 77
 constinit interpose::ForkLock busy;
 constinit char names[kMaxNames][kMaxName]{};
 constinit std::size_t names_used = 0;
-constinit std::uint32_t names_told_in = 0;  // the number of the log that has them
+constinit log::OncePerLog names_told;
 
 constexpr std::uint8_t kSeveral = 0;
 struct Number {
@@ -72,7 +73,7 @@ std::uint8_t number_of(const char* name) {
 
 // A fork child has a log of its own, and its parent's protocols.
 void tell_names_in_new_log() {
-  if (std::exchange(names_told_in, log::log_number()) == log::log_number()) return;
+  if (!names_told.take()) return;
   for (std::size_t i = 0; i < names_used; ++i) tell_name(i);
 }
 

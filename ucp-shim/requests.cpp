@@ -1,10 +1,14 @@
 #include "ucp-shim/requests.hpp"
 
+#include <stdio.h>
+
 #include "call-stacks/stacks.hpp"
+#include "event-log/recorder/once_per_log.hpp"
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "uct-shim/context.hpp"
 #include "uct-shim/deferred.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::ucp {
 
@@ -18,11 +22,12 @@ using log::UcpFamily;
 
 // A newer program's parameters: its operations are recorded without their end, and it is said once.
 void detail::report_unknown_fields(std::uint32_t fields) {
-  static constinit std::atomic<bool> reported{false};
-  if (!reported.exchange(true, std::memory_order_relaxed)) {
-    log::fault(log::Layer::ucp, log::FaultCode::request_field_unknown,
-               static_cast<std::int32_t>(fields), "newer than UCX 1.22");
-  }
+  static constinit log::OncePerLog reported;
+  if (!reported.take()) return;
+  char detail[48];
+  snprintf(detail, sizeof detail, "newer than UCX %u.%u", ucx::kMajor, ucx::kNewest.minor);
+  log::fault(log::Layer::ucp, log::FaultCode::request_field_unknown,
+             static_cast<std::int32_t>(fields), detail);
 }
 
 namespace {

@@ -1,9 +1,11 @@
 // UCP's workers, each named by its uid; a process is never told by its pid alone.
+#include <stdio.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
 
 #include "device-attributor/device_attributor.hpp"
 #include "event-log/recorder/counters.hpp"
+#include "event-log/recorder/once_per_log.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
@@ -53,6 +55,17 @@ void define_worker_end(ucp_worker_h worker) {
   }
 }
 
+// Once in a log: UCT operations that such a UCP queues inside itself are joined with their UCP
+// operation by what else is known of them.
+void report_requests(std::size_t bytes, const uct::UcxVersion& version) {
+  static constinit log::OncePerLog reported;
+  if (!reported.take()) return;
+  char detail[96];
+  snprintf(detail, sizeof detail, "requests of %zu bytes of UCX %u.%u.%u were not measured", bytes,
+           version.major, version.minor, version.patch);
+  log::fault(log::Layer::ucp, log::FaultCode::self_check_failed, 0, detail);
+}
+
 // What this libucp tells of its requests, before it has any.
 void learn_requests(ucp_context_h context, const void* caller) {
   const std::optional<uct::UcxVersion> version = uct::ucx_version(caller);
@@ -65,9 +78,12 @@ void learn_requests(ucp_context_h context, const void* caller) {
   attributes.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE;
   const bool told = query(context, &attributes) == UCS_OK;
   const ucx::Release* const release = ucx::find_release(version->major, version->minor);
-  uct::use_request_layout(told && release != nullptr
-                              ? uct::request_layout(*release, attributes.request_size)
-                              : uct::RequestLayout{});
+  uct::RequestLayout layout{};
+  if (told && release != nullptr) layout = uct::request_layout(*release, attributes.request_size);
+  if (layout == uct::RequestLayout{}) {
+    report_requests(told ? attributes.request_size : 0, *version);
+  }
+  uct::use_request_layout(layout);
   const void* own = reinterpret_cast<const void*>(original_worker_create.get(caller));
   const bool dispatches = uct::attach_dispatch(own, dispatch);
   if (release != nullptr) {

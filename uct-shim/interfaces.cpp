@@ -9,6 +9,7 @@
 #include "device-attributor/device_attributor.hpp"
 #include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/left_layer.hpp"
+#include "event-log/recorder/once_per_log.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/fork_lock.hpp"
@@ -114,7 +115,7 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
 // opens and closes them. A fork child's file has to be told anew.
 struct CountedDevice {
   char name[64];
-  std::uint32_t named_in;  // log::log_number()
+  log::OncePerLog named;
 };
 constexpr std::uint32_t kMostCountedDevices = 1024;  // all others are the last one
 constinit interpose::ForkLock counted_lock{};
@@ -133,10 +134,8 @@ std::uint32_t counter_number(const uct_iface_params_t& params) {
     if (number == kMostCountedDevices) return number - 1;
     ++counted_device_count;
     memcpy(counted_devices[number].name, name, sizeof name);
-    counted_devices[number].named_in = 0;
   }
-  if (counted_devices[number].named_in != log::log_number()) {
-    counted_devices[number].named_in = log::log_number();
+  if (counted_devices[number].named.take()) {
     log::name_counter(log::CounterNameKind::interface, number, name);
   }
   return number;

@@ -2,9 +2,8 @@
 // whole one.
 #include <string.h>
 
-#include <atomic>
-
 #include "event-log/format/ucp_names.hpp"
+#include "event-log/recorder/once_per_log.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/leave_out.hpp"
 #include "uct-shim/interfaces.hpp"
@@ -44,9 +43,9 @@ void report(const char* name, std::size_t length) {
 }  // namespace
 
 void report_left_out() {
-  static constinit std::atomic<bool> reported{false};
+  static constinit log::OncePerLog reported;
   const char* at = interpose::leave_out();
-  if (at == nullptr || reported.exchange(true, std::memory_order_relaxed)) {
+  if (at == nullptr || !reported.take()) {
     return;
   }
   while (at != nullptr) {

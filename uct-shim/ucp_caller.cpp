@@ -2,9 +2,8 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
-
 #include "event-log/recorder/left_layer.hpp"
+#include "event-log/recorder/once_per_log.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/scope.hpp"
 
@@ -24,8 +23,8 @@ void report_bypassed(log::Layer layer, log::FaultCode code, Bypass how, const ch
   if (!log::start() || log::layer_state(layer) == log::LayerState::unwanted) {
     return;
   }
-  static constinit std::atomic<bool> reported[log::kLayers]{};
-  if (reported[static_cast<std::size_t>(layer)].exchange(true, std::memory_order_relaxed)) {
+  static constinit log::OncePerLog reported[log::kLayers];
+  if (!reported[static_cast<std::size_t>(layer)].take()) {
     return;
   }
   log::fault(layer, code, how == Bypass::unclear ? 1 : 0, path);

@@ -10,6 +10,7 @@
 #include "cli/check/checks.hpp"
 #include "cli/check/child.hpp"
 #include "cli/data-folder/job_log.hpp"
+#include "cli/data-folder/known_ucx.hpp"
 #include "cli/data-folder/scratch_folder.hpp"
 #include "cli/installation.hpp"
 #include "event-log/reader/error.hpp"
@@ -105,9 +106,9 @@ bool check_version(Findings& findings, const UcxFacts& ucx, const std::string& u
   findings.problem(
       kUcxVersion,
       {.found = fmt::format("UCX {}{}, for {}", ucx.version, where, users),
-       .why = fmt::format("uctrace knows UCX {0}.{1} to {0}.{2} and turns its UCX layers off for "
-                          "others; MPI calls are recorded",
-                          ucx::kMajor, ucx::kOldest.minor, ucx::kNewest.minor),
+       .why = fmt::format("uctrace knows {} and turns its UCX layers off for others; MPI calls are "
+                          "recorded",
+                          known_ucx()),
        .fix = "put a UCX of these in front: export LD_LIBRARY_PATH=FOLDER/lib:$LD_LIBRARY_PATH"});
   return false;
 }

@@ -43,7 +43,9 @@ std::string reason_text(const log::FaultView& fault) {
     case log::FaultCode::out_of_interfaces:
       return fmt::format("more than {} interfaces were opened", fault.r.value);
     case log::FaultCode::unknown_mpi_library:
-      return "this MPI library is not known to uctrace: " + detail;
+      return "this MPI library is not known to uctrace: " + detail +
+             "; use one with the binary interface of Open MPI, of MPICH or of MPI's standard "
+             "(MPI 5), or a newer uctrace";
     case log::FaultCode::request_field_unknown:
       return "requests have parameters that are not known: " + detail;
     case log::FaultCode::out_of_handlers:

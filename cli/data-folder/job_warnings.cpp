@@ -7,6 +7,7 @@
 
 #include "cli/data-folder/definitions.hpp"
 #include "cli/data-folder/job_log.hpp"
+#include "cli/data-folder/known_ucx.hpp"
 #include "event-log/format/drop_causes.hpp"
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/reader.hpp"
@@ -70,10 +71,10 @@ void check_layers(const Processes& processes, const Definitions& defined,
 
 struct Advice {
   log::FaultCode code;
-  const char* to_do;
+  std::string to_do;
 };
 // What --ucx asked for, and what the processes then loaded.
-constexpr Advice kOfUcx[] = {
+const Advice kOfUcx[] = {
     {log::FaultCode::other_ucx_loaded,
      "the job was recorded with that one; see docs/rebuilt-ucx.md for programs that bring a UCX of "
      "their own"},
@@ -85,7 +86,10 @@ constexpr Advice kOfUcx[] = {
      "what went that way is missing; a rebuilt UCX is seen there, too"},
     {log::FaultCode::uct_bypassed,
      "what went that way is missing; a rebuilt UCX is seen there, too"},
-    {log::FaultCode::unknown_ucx_version, "what went through it is not recorded as a whole"}};
+    {log::FaultCode::unknown_ucx_version,
+     fmt::format("what went through it is not recorded as a whole; use {} in its place, by "
+                 "LD_LIBRARY_PATH or by `uctrace build-ucx` and `record --ucx`, or a newer uctrace",
+                 known_ucx())}};
 
 void check_ucx_loaded(const Processes& processes, const Definitions& defined,
                       std::vector<std::string>& lines) {
@@ -197,7 +201,7 @@ void check_untracked(const Processes& processes, std::vector<std::string>& lines
   if (affected.empty()) return;
   lines.push_back(fmt::format(
       "{} operations have no recorded end in {}: more of them began at once than memory was ready "
-      "for; the counts are exact, the details incomplete",
+      "for; the counts are exact, the details incomplete; with --never-drop the program waits",
       untracked, count_text(affected, processes.size())));
 }
 

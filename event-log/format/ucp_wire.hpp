@@ -1,4 +1,4 @@
-// What the UCP layer writes in front of its active messages on the wire: the ids of UCX 1.11-1.22
+// What the UCP layer writes in front of its active messages on the wire: the ids of UCX 1.11-1.23
 // (src/ucp/core/ucp_types.h) and the sizes of their headers. The shims keep the first words of a
 // header with an operation or arrival; the merger reads them to tell payload from header bytes and
 // to join the fragments of one message by the ids in them. Values are protocol facts of UCX and are

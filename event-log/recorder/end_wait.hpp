@@ -11,8 +11,9 @@ inline constexpr std::uint64_t kEndBoundNs = 30'000'000'000;
 
 class EndWait {
  public:
-  EndWait(std::uint64_t now_ns, std::uint64_t progress)
-      : begun_(now_ns), moved_(now_ns), progress_(progress) {}
+  // The end began at `begun_ns`: what it has waited for since, as its helper, is part of the bound.
+  EndWait(std::uint64_t begun_ns, std::uint64_t now_ns, std::uint64_t progress)
+      : begun_(begun_ns), moved_(now_ns), progress_(progress) {}
 
   // `progress` counts the writes that succeeded. Returns for how long to wait before the next
   // question; 0: no longer.

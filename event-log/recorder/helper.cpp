@@ -270,7 +270,7 @@ bool start_pool() {
 namespace {
 
 // False: it has left before, and its files with it.
-bool stop_helper() {
+bool stop_helper(std::uint64_t end_begun_ns) {
   const bool stopped = monotonic_raw_ns() > pool.next_look_ns.load(std::memory_order_relaxed);
   std::uint32_t running = 0;
   if (!pool.stop.compare_exchange_strong(running, kStopAsked, std::memory_order_acq_rel)) {
@@ -283,20 +283,20 @@ bool stop_helper() {
     futex_wait(pool.stop, kStopAsked, kStopWaitNs / 10);
   }
   if (!stopped || pool.stop.load(std::memory_order_acquire) == kStopped) {
-    wait_for_packer();
+    wait_for_packer(end_begun_ns);
   }
   return true;
 }
 
 }  // namespace
 
-void stop_pool() {
+void stop_pool(std::uint64_t end_begun_ns) {
   const int saved_errno = errno;
   if (pool.packs_in_calls) {
     close_in_call();
   } else if (!pool.has_helper) {
     end_counting();
-  } else if (!stop_helper()) {
+  } else if (!stop_helper(end_begun_ns)) {
     close_without_helper();
   }
   errno = saved_errno;

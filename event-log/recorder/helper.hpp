@@ -206,6 +206,7 @@ struct Helper {
   void stop_providing(int error) {
     stop_growing(error);
     pool.lanes.cause.store(cause_of(error), std::memory_order_relaxed);
+    pool.slabs.cause.store(cause_of(error), std::memory_order_relaxed);
   }
 
   std::size_t missing_slabs() const {
@@ -231,8 +232,8 @@ struct Helper {
   }
 
   // As many as can be had, which are mapped at once, as chunks are.
-  void fill_slabs(std::size_t missing) {
-    missing = std::min<std::uint64_t>(missing, budget_left() / slab_bytes);
+  void fill_slabs(std::size_t wanted) {
+    std::size_t missing = std::min<std::uint64_t>(wanted, budget_left() / slab_bytes);
     auto* memory =
         missing != 0 ? static_cast<unsigned char*>(map_memory(missing * slab_bytes)) : nullptr;
     if (memory == nullptr && missing > 1) {
@@ -240,8 +241,13 @@ struct Helper {
       memory = static_cast<unsigned char*>(map_memory(slab_bytes));
     }
     if (memory == nullptr) {
+      if (wanted != 0) {
+        pool.slabs.cause.store(DropCause::no_memory, std::memory_order_relaxed);
+      }
       return;
     }
+    pool.slabs.cause.store(DropCause::helper_late, std::memory_order_relaxed);
+    end_shortage(pool.slabs);
     slab_bytes_taken += missing * slab_bytes;
     for (auto& place : pool.ready_slabs) {
       if (missing != 0 && place.load(std::memory_order_relaxed) == nullptr) {

@@ -1,4 +1,3 @@
-#include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/packer.hpp"
 
 #include <errno.h>
@@ -6,6 +5,7 @@
 
 #include <algorithm>
 
+#include "event-log/recorder/counter_store.hpp"
 #include "event-log/recorder/end_wait.hpp"
 #include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/lanes.hpp"
@@ -365,7 +365,7 @@ void close_without_helper() {
   }
 }
 
-void wait_for_packer() {
+void wait_for_packer(std::uint64_t end_begun_ns) {
   if (packer == nullptr) {
     return;
   }
@@ -375,7 +375,7 @@ void wait_for_packer() {
     futex_bump(packer->work);
   }
   const auto progress = [] { return packer->progress.load(std::memory_order_acquire); };
-  EndWait wait(monotonic_raw_ns(), progress());
+  EndWait wait(end_begun_ns, monotonic_raw_ns(), progress());
   for (std::uint32_t state;
        (state = packer->state.load(std::memory_order_acquire)) < Packer::kStopped;) {
     const std::uint64_t left = wait.left_ns(monotonic_raw_ns(), progress());

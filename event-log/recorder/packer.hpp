@@ -69,6 +69,6 @@ void stop_packer();
 void close_without_helper();
 // Returns when that is done, or when EndWait gives up: then the log stays open. For the thread that
 // ends the process.
-void wait_for_packer();
+void wait_for_packer(std::uint64_t end_begun_ns);
 
 }  // namespace uctrace::log

@@ -259,4 +259,19 @@ Slot* take_slab() {
   return nullptr;
 }
 
+Slot* wait_for_slab() {
+  const std::uint64_t begun = monotonic_raw_ns();
+  FirstWait wait(pool.slabs);
+  Slot* slots = nullptr;
+  for (;;) {
+    const std::uint32_t seen = pool.made.load(std::memory_order_acquire);
+    slots = take_slab();
+    if (slots != nullptr || !wait.wait(seen)) {
+      break;
+    }
+  }
+  count_wait(monotonic_raw_ns() - begun);
+  return slots;
+}
+
 }  // namespace uctrace::log

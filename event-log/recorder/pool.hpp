@@ -49,7 +49,7 @@ constexpr std::uint64_t live_offset(std::size_t place) {
   return kLiveReserve + place * kChunkBytes;
 }
 
-// What a thread may wait for before its first record.
+// What a thread may wait for before its first record, or before each one (`never_drops`).
 struct Shortage {
   std::atomic<DropCause> cause;      // why there is no more; helper_late = there will be
   std::atomic<bool> waited_in_vain;  // as long as a thread may: none waits again before one came
@@ -70,7 +70,7 @@ struct Pool {
   std::atomic<std::uint32_t> made;              // futex: moves on when who waits may find more
   std::atomic<std::uint32_t> waiting;           // threads, for their first lane or chunk
   std::atomic<std::uint32_t> waiting_on;        // threads that wait for each chunk (`never_drops`)
-  Shortage chunks, lanes;
+  Shortage chunks, lanes, slabs;
   std::atomic<std::uint64_t> next_look_ns;  // the helper looks again well before this
   std::atomic<std::uint32_t> stop;          // futex: what becomes of the helper (helper.cpp)
   std::atomic<std::uint32_t> helper_lives;  // its thread's id; 0 once that is gone
@@ -82,7 +82,7 @@ struct Pool {
   bool has_helper;        // it runs
   bool keeps_records;
   bool packs_in_calls;
-  bool never_drops;  // threads wait for chunks instead
+  bool never_drops;  // threads wait for chunks and slabs instead
   bool no_helper;    // none is wanted, and no system calls once the log has begun
 };
 extern constinit Pool pool;
@@ -95,8 +95,9 @@ bool start_pool();
 // Makes the helper look at once what is missing. One system call.
 void wake_helper();
 
-// Stops helper and packer, which closes the log. Waits a bounded time.
-void stop_pool();
+// Stops helper and packer, which closes the log. The end of the process, of which this is a part,
+// began then; it has a bound in all (end_wait.hpp).
+void stop_pool(std::uint64_t end_begun_ns);
 
 // The ready chunk in the lowest place: the one that was used last, which is still in the cache. A
 // system call if that wakes the helper, which idles: once in a burst, whose first chunks these are.
@@ -130,6 +131,11 @@ DropCause lane_shortage();
 void retire_chunk(ChunkHeader* chunk);
 // For helper and packer: the chunk of this place, which holds zeros, may be taken.
 void make_ready(Place& place);
+// nullptr: none is ready.
 Slot* take_slab();
+// Waits for the next one as for a first chunk, and counts for how long: who never drops knows of
+// each operation when it ended. Slots that others give back are not waited for: their operations
+// may be this thread's to end.
+Slot* wait_for_slab();
 
 }  // namespace uctrace::log

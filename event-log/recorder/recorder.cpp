@@ -72,7 +72,7 @@ WipedPage* wiped_page() {
   return fresh;
 }
 
-void close_log() {
+void close_log(std::uint64_t end_begun_ns) {
   if (__atomic_exchange_n(&wiped.load(std::memory_order_acquire)->closed, 1, __ATOMIC_SEQ_CST)) {
     return;
   }
@@ -88,13 +88,13 @@ void close_log() {
   __atomic_store_n(&page->threads_at_end, count_other_threads(), __ATOMIC_RELAXED);
   // What came from here on would be counted and never written.
   __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
-  stop_pool();
+  stop_pool(end_begun_ns);
 }
 
 // The log may begin on another thread right now: that sees the end, or is seen here. The thread
 // that ends may also be the one that begins, in a signal handler: so for a bounded time.
-void wait_for_start() {
-  const std::uint64_t give_up = monotonic_raw_ns() + kStartWaitNs;
+void wait_for_start(std::uint64_t end_begun_ns) {
+  const std::uint64_t give_up = end_begun_ns + kStartWaitNs;
   const WipedPage* page = wiped.load(std::memory_order_acquire);
   while (__atomic_load_n(&page->starting, __ATOMIC_ACQUIRE) != 0 && monotonic_raw_ns() < give_up) {
     sched_yield();
@@ -104,9 +104,10 @@ void wait_for_start() {
 __attribute__((destructor)) void finish() {
   take_last_looks(Moment::end);
   __atomic_store_n(&wiped.load(std::memory_order_acquire)->ended, 1, __ATOMIC_SEQ_CST);
-  wait_for_start();
+  const std::uint64_t begun_ns = monotonic_raw_ns();
+  wait_for_start(begun_ns);
   if (armed_now()) {
-    close_log();
+    close_log(begun_ns);
   }
 }
 
@@ -238,7 +239,7 @@ bool start() {
       watch_recording_signals();
       watch_last_thread();
       if (has_ended()) {
-        close_log();
+        close_log(monotonic_raw_ns());
       }
     } else {
       page->failed = 1;

@@ -81,6 +81,9 @@ Slot* acquire_slot(Lane& lane) {
     }
     slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
     slot = slot != nullptr ? slot : take_slab();
+    if (slot == nullptr && pool.never_drops) {
+      slot = wait_for_slab();
+    }
     if (slot == nullptr) {
       return nullptr;
     }

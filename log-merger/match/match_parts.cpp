@@ -145,25 +145,6 @@ class PartMatcher {
 
 }  // namespace
 
-Takers takers_of(const Group& group) {
-  // The first with a greater id is the first up to which the greatest one is greater.
-  std::vector<log::Id> greatest;
-  for (const HalfMessage& receive : group.receives) {
-    greatest.push_back(greatest.empty() ? receive.id : std::max(greatest.back(), receive.id));
-  }
-  std::vector<std::size_t> outside_before(group.receives.size() + 1);
-  for (const OutsideReceive* outside : group.outside) {
-    const auto later = std::upper_bound(greatest.begin(), greatest.end(), outside->operation);
-    ++outside_before[static_cast<std::size_t>(later - greatest.begin())];
-  }
-  Takers takers;
-  for (std::size_t i = 0; i < outside_before.size(); ++i) {
-    takers.insert(takers.end(), outside_before[i], nullptr);
-    if (i < group.receives.size()) takers.push_back(&group.receives[i]);
-  }
-  return takers;
-}
-
 bool lengths_agree(const HalfMessage& send, const HalfMessage& receive) {
   return send.any_length || receive.any_length || send.bytes == receive.bytes;
 }

@@ -2,7 +2,10 @@
 // them can be laid beside each other, part by part. Private to the matching.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "log-merger/job/job.hpp"
@@ -36,8 +39,26 @@ struct Outcome {
 using Takers = std::vector<const HalfMessage*>;
 
 // Each outside receive in turn in front of the first other one that has a greater id, else at the
-// end. Time: n log n.
-Takers takers_of(const Group& group);
+// end. Time: n log n. `less` compares two ids.
+template <typename Less = std::less<>>
+Takers takers_of(const Group& group, Less less = {}) {
+  // The first with a greater id is the first up to which the greatest one is greater.
+  std::vector<log::Id> greatest;
+  for (const HalfMessage& receive : group.receives) {
+    greatest.push_back(greatest.empty() ? receive.id : std::max(greatest.back(), receive.id, less));
+  }
+  std::vector<std::size_t> outside_before(group.receives.size() + 1);
+  for (const OutsideReceive* outside : group.outside) {
+    const auto later = std::upper_bound(greatest.begin(), greatest.end(), outside->operation, less);
+    ++outside_before[static_cast<std::size_t>(later - greatest.begin())];
+  }
+  Takers takers;
+  for (std::size_t i = 0; i < outside_before.size(); ++i) {
+    takers.insert(takers.end(), outside_before[i], nullptr);
+    if (i < group.receives.size()) takers.push_back(&group.receives[i]);
+  }
+  return takers;
+}
 
 // As far as both are known.
 bool lengths_agree(const HalfMessage& send, const HalfMessage& receive);

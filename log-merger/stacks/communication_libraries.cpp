@@ -14,14 +14,16 @@ constexpr std::string_view kNames[] = {
     // Open MPI
     "libmpi", "libmpi++", "libmpi_cxx", "libmpi_java", "libmpi_mpifh", "libmpi_mpifh-*",
     "libmpi_usempi", "libmpi_usempi_ignore_tkr", "libmpi_usempi_ignore_tkr-*", "libmpi_usempif08",
-    "libmpi_usempif08-*", "libmpi_f77", "libmpi_f90", "libmpi_ibm", "libopen-pal", "libopen-rte",
-    "liboshmem", "libompitrace", "libmca_common_*", "mca_*",
+    "libmpi_usempif08-*", "libmpi_f77", "libmpi_f90", "libmpi_ibm", "libopen_mpi", "libopen-pal",
+    "libopen-rte", "liboshmem", "libompitrace", "libmca_common_*", "mca_*",
+    // The standard ABI of MPI 5, by its own names and by those of Debian
+    "libmpi_abi", "libpmpi_abi", "libmpifort_abi", "libmpi_abi_openmpi", "libmpi_abi_mpich",
     // MPICH and what is made of it
     "libpmpi", "libmpich", "libmpichcxx", "libmpichf90", "libmpichfort", "libfmpich", "libmpicxx",
-    "libmpifort", "libmpi_abi", "libmpi_ilp64", "libmpi_mt", "libmpi_cray", "libmpi_gnu_*",
-    "libmpi_intel", "libmpi_nvidia", "libmpi_amd", "libmpi_aocc", "libmpifort_cray",
-    "libmpifort_gnu_*", "libmpifort_intel", "libmpifort_nvidia", "libmpifort_amd",
-    "libmpifort_aocc", "libmpl", "libopa",
+    "libmpifort", "libmpi_ilp64", "libmpi_mt", "libmpi_cray", "libmpi_gnu_*", "libmpi_intel",
+    "libmpi_nvidia", "libmpi_amd", "libmpi_aocc", "libmpifort_cray", "libmpifort_gnu_*",
+    "libmpifort_intel", "libmpifort_nvidia", "libmpifort_amd", "libmpifort_aocc", "libmpl",
+    "libopa",
     // Others beneath MPI
     "libfabric", "libpsm2", "libpsm3", "libpsm_infinipath",
     // This one

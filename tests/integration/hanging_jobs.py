@@ -14,6 +14,7 @@ from mpi_jobs import MPIS
 from recordings import record_command
 
 SETTLE_TIMEOUT_S = 120
+LONGEST_NS = 600 * 10**9  # that a test takes
 
 
 def ask_hang(data, *options):
@@ -90,7 +91,9 @@ def check_named(hang, shape, state):
     check_equal(hang["verdict"], shape.verdict, f"verdict {hang['summary']}")
     for rank, row in seats(hang).items():
         check(sits(row, shape.sits[rank]), f"rank {rank} sits in {row['call']}")
-        check(row["since_ns"] is not None and row["for_ns"] >= 0, f"since when: {row}")
+        check(row["since_ns"] is not None and row["for_ns"] is not None, f"since when: {row}")
+        # Who is settled came there before the instant that all logs know.
+        check(not row["settled"] or 0 < row["for_ns"] < LONGEST_NS, f"for how long: {row}")
     shape.check(hang)
 
 

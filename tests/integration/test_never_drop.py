@@ -17,6 +17,7 @@ def nothing_is_dropped():
         check("dropped" not in result.stderr, f"record says that records were dropped: {result}")
         info = recording.info
         check_equal(info["events"]["dropped"], 0, "dropped records")
+        check_equal(info["events"]["untracked"], 0, "operations whose end is not known")
         check(info["events"]["ucp"] >= LEAST, f"operations: {info['events']}")
         check_equal(set(results_of(info)), {"holds"}, f"identities {results_of(info)}")
         check_accounts(info)

@@ -15,6 +15,7 @@ WHOLE = {
     "fork": (2, 12),
     "fork-amid": (1, None),
     "fork-in-loader": (1, 4),
+    "fork-in-settings": (2, 8),
     "commands": (1, 12),
     "main-ends": (1, 10),
     "last-thread": (1, 10),
@@ -60,6 +61,21 @@ def check_protocols_of_child(folder, program):
         shutil.copy(log, alone)
         version = Recording(alone).info["ucx"]["version"]
         check_equal(version, recording.info["ucx"]["version"], f"UCX of {log.name} alone")
+
+
+def check_facts_of_child(folder, program):
+    """So does what a log says once: its UCX, and which hooks were left out."""
+    _, recording = record(folder / "left", program, env={"UCTRACE_LEAVE_OUT": "ep_fence"})
+    check_equal(len(recording.logs), 2, "logs")
+    for log in recording.logs:
+        alone = folder / "left" / log.stem
+        alone.mkdir()
+        shutil.copy(log, alone)
+        info = Recording(alone).info
+        faults = [(fault["fault"], fault["detail"]) for fault in info["faults"]]
+        check_equal(faults, [("left_out", "ep_fence")], f"faults of {log.name} alone")
+        libraries = [used["path"] for used in info["ucx"]["ucp_libraries"]]
+        check(len(libraries) == 1 and libraries[0], f"libucp of {log.name} alone: {libraries}")
 
 
 def check_until_exit(recording):
@@ -155,6 +171,7 @@ def life_is_recorded(case):
             check_whole(recording, *WHOLE[case])
         if case == "fork":
             check_protocols_of_child(folder, program)
+            check_facts_of_child(folder, program)
 
 
 run_test(life_is_recorded)

@@ -13,8 +13,8 @@ PARENTS, CHILDREN, BYTES = 2, 3, 5000
 SPAWNED = "p0.1"  # one communicator, whichever side speaks of it
 
 
-def spawned_world_is_recorded():
-    mpi = MPIS["ompi"]
+def spawned_world_is_recorded(mpi_name):
+    mpi = MPIS[mpi_name]
     job = mpi.job("spawns")
     job[job.index(mpi.count_option) + 1] = PARENTS
     with scratch() as folder:

@@ -6,7 +6,10 @@ from harness import PROGRAMS, check_equal, run_test, run_well, scratch
 from recordings import record_well
 
 PROGRAM = [PROGRAMS / "abi_mpi_user"]
+PMPI_APART = [PROGRAMS / "abi_mpi_apart_user"]  # whose PMPI functions are in a library of their own
 NAMES = ("Open MPI v6.0.0rc2, package: nobody's", "MPICH Version:      5.0.2", "Nobody's MPI 0.1")
+THREAD_LEVELS = {0: 1, 1024: 2, 2048: 3, 4096: 4, 3: 0}  # MPI_THREAD_*: thread_level of a log
+LEVEL_OFFSET = 709  # docs/log-format.md
 NONE, ANY, NULL = -2**31, -1, -2
 
 # function, communicator, peer, tag, bytes, received bytes
@@ -41,6 +44,9 @@ def standard_abi_is_known():
             check_equal(calls_of(recording), CALLS, f"calls with {name}")
             kinds = {row["name"]: row["combiner"] for row in recording.table("datatypes")}
             check_equal(kinds, {"MPI_BYTE": "named", "pairs": "indexed"}, "datatypes")
+        _, recording = record_well(folder / "apart", PMPI_APART, env={"ABI_MPI_NAME": NAMES[0]})
+        check_equal(recording.info["faults"], [], "faults with PMPI apart")
+        check_equal(calls_of(recording), CALLS, "calls with PMPI apart")
         # The same calls, read as those of Open MPI's own ABI, are others.
         env = {"ABI_MPI_NAME": NAMES[0], "ABI_MPI_IS_NATIVE": "1"}
         _, native = record_well(folder / "native", PROGRAM, env=env)
@@ -48,4 +54,18 @@ def standard_abi_is_known():
         check_equal(by_place, [(-3, 8), (ANY, -2)], "peers and tags by another ABI")
 
 
-run_test(standard_abi_is_known)
+def thread_levels_are_known():
+    with scratch() as folder:
+        for given, expected in THREAD_LEVELS.items():
+            env = {"ABI_MPI_NAME": NAMES[0], "ABI_MPI_THREADS": str(given)}
+            _, recording = record_well(folder / str(given), PROGRAM, env=env)
+            (log,) = recording.logs
+            check_equal(log.read_bytes()[LEVEL_OFFSET], expected, f"level in the log of MPI's level {given}")
+
+
+def test():
+    standard_abi_is_known()
+    thread_levels_are_known()
+
+
+run_test(test)

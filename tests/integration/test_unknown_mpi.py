@@ -17,6 +17,7 @@ def unknown_library_is_passed_through():
         check("Nobody's MPI 0.1" in layer["why"], f"the layer does not say why: {layer}")
         warnings = [line for line in result.stderr.splitlines() if "Nobody's MPI 0.1" in line]
         check_equal(len(warnings), 1, f"warnings in {result}")
+        check("Open MPI, of MPICH or of MPI's standard (MPI 5)" in warnings[0], f"no advice: {warnings}")
         check_equal(recording.table("mpi_calls"), [], "calls")
 
 

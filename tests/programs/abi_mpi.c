@@ -1,6 +1,9 @@
 // An MPI library of one process with the standard ABI of MPI 5, under the name that ABI_MPI_NAME
 // gives it. It also has the symbols of Open MPI's own ABI, as libmpi_abi of Open MPI 6 has, which
 // uctrace must not go by. With ABI_MPI_IS_NATIVE it says that its ABI is not the standard one.
+// ABI_MPI_ONLY_*: one library has the MPI functions, and needs another one that has the PMPI
+// functions. ABI_MPI_THREADS is the thread level that it gives, by that ABI's numbers;
+// MPI_THREAD_SINGLE else.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +29,11 @@ SYMBOL(ompi_mpi_char);
 SYMBOL(ompi_mpi_int);
 SYMBOL(ompi_mpi_unsigned_long);
 
-static int initialised, finalised;
+#ifdef ABI_MPI_ONLY_MPI
+extern int abi_mpi_initialised, abi_mpi_finalised;
+#else
+EXPORTED int abi_mpi_initialised, abi_mpi_finalised;
+#endif
 
 static void stop(const char* what) {
   fprintf(stderr, "asked about %s\n", what);
@@ -39,11 +46,17 @@ static void check_comm(Handle comm) {
   if (comm != kWorld && comm != kSelf && !is_native()) stop("another communicator");
 }
 
+#if defined(ABI_MPI_ONLY_MPI)
+#define DEFINE(name, ...) EXPORTED int MPI_##name(__VA_ARGS__)
+#elif defined(ABI_MPI_ONLY_PMPI)
+#define DEFINE(name, ...) EXPORTED int PMPI_##name(__VA_ARGS__)
+#else
 #define DEFINE(name, ...)                 \
   int MPI_##name(__VA_ARGS__) BOTH(name); \
   EXPORTED int PMPI_##name(__VA_ARGS__)
+#endif
 
-EXPORTED int PMPI_Abi_get_version(int* major, int* minor) {
+DEFINE(Abi_get_version, int* major, int* minor) {
   *major = is_native() ? -1 : 1;
   *minor = is_native() ? -1 : 0;
   return 0;
@@ -52,11 +65,14 @@ DEFINE(Get_library_version, char* text, int* length) {
   *length = sprintf(text, "%s", getenv("ABI_MPI_NAME"));
   return 0;
 }
-DEFINE(Init, int* argc, char*** argv) { return (void)argc, (void)argv, initialised = 1, 0; }
-DEFINE(Finalize, void) { return finalised = 1, 0; }
-DEFINE(Initialized, int* flag) { return *flag = initialised, 0; }
-DEFINE(Finalized, int* flag) { return *flag = finalised, 0; }
-DEFINE(Query_thread, int* level) { return *level = 0, 0; }
+DEFINE(Init, int* argc, char*** argv) { return (void)argc, (void)argv, abi_mpi_initialised = 1, 0; }
+DEFINE(Finalize, void) { return abi_mpi_finalised = 1, 0; }
+DEFINE(Initialized, int* flag) { return *flag = abi_mpi_initialised, 0; }
+DEFINE(Finalized, int* flag) { return *flag = abi_mpi_finalised, 0; }
+DEFINE(Query_thread, int* level) {
+  const char* given = getenv("ABI_MPI_THREADS");
+  return *level = given != NULL ? atoi(given) : 0, 0;
+}
 DEFINE(Comm_rank, Handle comm, int* rank) { return check_comm(comm), *rank = 0, 0; }
 DEFINE(Comm_size, Handle comm, int* size) { return check_comm(comm), *size = 1, 0; }
 DEFINE(Comm_test_inter, Handle comm, int* flag) { return check_comm(comm), *flag = 0, 0; }

@@ -5,7 +5,9 @@
 // * exec: uses UCX, becomes another image of this program, which uses UCX, too
 // * fork: uses UCX; a child uses UCX for itself; goes on
 // * fork-amid: children are forked while another thread uses UCX; they do something else
-// * fork-in-loader: a child is forked while another thread has a lock of the loader, and ends by exit()
+// * fork-in-loader: a child is forked while another thread has a lock of the loader, and ends by
+// exit()
+// * fork-in-settings: a child is forked while another thread reads UCTRACE_LEAVE_OUT, and uses UCX
 // * commands: uses UCX; runs others by system(), posix_spawn() and vfork()
 // * main-ends: the main thread ends; another one uses UCX and ends the process
 // * last-thread: the same, and that ends as the last one does: it returns
@@ -115,6 +117,47 @@ static int fork_in_loader(void) {
   atomic_store(&may_go_on, 1);
   pthread_join(asking, NULL);
   return count;
+}
+
+static atomic_int holds_reader, has_reader;
+// In the place of libc's, for all libraries of this process.
+char* getenv(const char* name) {
+  const size_t length = strlen(name);
+  if (atomic_load(&holds_reader) && strcmp(name, "UCTRACE_LEAVE_OUT") == 0 &&
+      atomic_exchange(&holds_reader, 0)) {
+    atomic_store(&has_reader, 1);
+    while (!atomic_load(&may_go_on)) sched_yield();
+  }
+  for (char** one = environ; one != NULL && *one != NULL; ++one) {
+    if (strncmp(*one, name, length) == 0 && (*one)[length] == '=') return *one + length + 1;
+  }
+  return NULL;
+}
+static void* read_settings(void* unused) {
+  (void)unused;
+  const int count = exchange_with_self();
+  atomic_store(&has_reader, 1);  // without the tool nobody reads that one
+  return (void*)(intptr_t)count;
+}
+
+static int fork_in_settings(void) {
+  enum { kMostSeconds = 20 };
+  pthread_t reader;
+  void* count = NULL;
+  atomic_store(&holds_reader, 1);
+  check(pthread_create(&reader, NULL, read_settings, NULL) == 0, "pthread_create");
+  while (!atomic_load(&has_reader)) sched_yield();
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGALRM, SIG_DFL);
+    alarm(kMostSeconds);  // a child that hangs ends by it
+    exit(exchange_with_self() > 0 ? 0 : 1);
+  }
+  wait_for(child);
+  atomic_store(&may_go_on, 1);
+  pthread_join(reader, &count);
+  return (int)(intptr_t)count;
 }
 
 static int run_commands(void) {
@@ -344,6 +387,7 @@ int main(int count, char** arguments) {
   if (strcmp(wanted, "fork") == 0) messages = fork_a_user();
   if (strcmp(wanted, "fork-amid") == 0) messages = fork_amid();
   if (strcmp(wanted, "fork-in-loader") == 0) messages = fork_in_loader();
+  if (strcmp(wanted, "fork-in-settings") == 0) messages = fork_in_settings();
   if (strcmp(wanted, "commands") == 0) messages = run_commands();
   if (strcmp(wanted, "main-ends") == 0) end_main(NULL);
   if (strcmp(wanted, "last-thread") == 0) end_main(&of_process);

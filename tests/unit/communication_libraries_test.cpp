@@ -13,6 +13,12 @@ TEST_CASE("libraries of MPI and UCX, their bindings and plug-ins") {
                            "libmpi_usempif08.so.40",
                            "/usr/lib/openmpi/mca_pml_ucx.so",
                            "libmca_common_sm.so.40",
+                           "libopen_mpi.so.80",
+                           "libmpi_abi.so.1",
+                           "libpmpi_abi.so.1",
+                           "libmpifort_abi.so.1",
+                           "libmpi_abi_openmpi.so.1",
+                           "libmpi_abi_mpich.so.1.2.3",
                            "libmpich.so.12",
                            "libmpichfort.so.12",
                            "/opt/cray/lib/libmpi_gnu_123.so.12",
@@ -36,12 +42,27 @@ TEST_CASE("libraries of MPI and UCX, their bindings and plug-ins") {
 }
 
 TEST_CASE("what belongs to the program, though its name begins alike") {
-  for (const char* path :
-       {"/opt/openmc/lib/libopenmc.so", "libopenblas.so.0", "libopenpmd.so", "libopen-solver.so",
-        "libmpi_wrappers.so", "libmpi-tools.so.1", "libmpitools.so", "libucpsolve.so",
-        "libuctools.so.2", "libpsmile.so", "libpsm.py", "libmpi", "mcast.so", "libucp-.so.0",
-        "libucp-a.b.so.0", "libucp-solver.soap", "libmpi-solver.so.0",
-        "/opt/libmpi.so/app", "/home/user/app", "", "/"}) {
+  for (const char* path : {"/opt/openmc/lib/libopenmc.so",
+                           "libopenblas.so.0",
+                           "libopenpmd.so",
+                           "libopen-solver.so",
+                           "libmpi_wrappers.so",
+                           "libmpi-tools.so.1",
+                           "libmpitools.so",
+                           "libucpsolve.so",
+                           "libuctools.so.2",
+                           "libpsmile.so",
+                           "libpsm.py",
+                           "libmpi",
+                           "mcast.so",
+                           "libucp-.so.0",
+                           "libucp-a.b.so.0",
+                           "libucp-solver.soap",
+                           "libmpi-solver.so.0",
+                           "/opt/libmpi.so/app",
+                           "/home/user/app",
+                           "",
+                           "/"}) {
     CAPTURE(path);
     CHECK_FALSE(is_communication_library(path));
   }

@@ -10,7 +10,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000, kStart = 77 * kSecond;
 
 // After how many seconds the wait is given up if a write succeeds every `seconds`; 0 = none does.
 std::uint64_t seconds_waited(std::uint64_t seconds) {
-  EndWait wait(kStart, 5);
+  EndWait wait(kStart, kStart, 5);
   std::uint64_t now = kStart, progress = 5;
   for (int turns = 0; turns < 1000; ++turns) {
     const std::uint64_t left = wait.left_ns(now, progress);
@@ -35,11 +35,18 @@ TEST_CASE("one that takes a block every few seconds is given up after 30 s in al
 }
 
 TEST_CASE("waiting goes on from the last progress") {
-  EndWait wait(0, 0);
+  EndWait wait(0, 0, 0);
   CHECK(wait.left_ns(3 * kSecond, 0) == 2 * kSecond);
   CHECK(wait.left_ns(4 * kSecond, 1) == 5 * kSecond);
   CHECK(wait.left_ns(8 * kSecond, 1) == 1 * kSecond);
   CHECK(wait.left_ns(9 * kSecond, 1) == 0);
+}
+
+TEST_CASE("what the end waited for before is part of its bound, and no standstill") {
+  EndWait wait(0, 4 * kSecond, 0);
+  CHECK(wait.left_ns(4 * kSecond, 0) == 5 * kSecond);
+  CHECK(wait.left_ns(28 * kSecond, 1) == 2 * kSecond);
+  CHECK(wait.left_ns(30 * kSecond, 2) == 0);
 }
 
 }  // namespace uctrace::log

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -36,7 +38,11 @@ class HeldElsewhere {
           is_held_.store(true);
           while (!may_end_.load()) std::this_thread::yield();
         }) {
-    while (!is_held_.load()) std::this_thread::yield();
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(kPatienceS);
+    while (!is_held_.load() && std::chrono::steady_clock::now() < give_up) {
+      std::this_thread::yield();
+    }
+    if (!is_held_.load()) std::abort();  // no one holds the lock, and the thread cannot be joined
   }
   ~HeldElsewhere() {
     may_end_.store(true);

@@ -3,7 +3,8 @@
 
 For each library: every measured function exists under its MPI and PMPI name, unless it is optional,
 has the number of arguments that the table gives it, and each role stands at an argument of the right
-type and name; the constants of the flavour are those of mpi.h. Every function that a header declares
+type and name; the constants of the flavour are those of mpi.h. Those of the standard ABI are also
+compared with mpi_abi_values.txt, which needs no library. Every function that a header declares
 is measured, or stands with a reason in not_measured.txt. Exits with 77 if a library is not installed (the
 others are checked all the same).
 """
@@ -82,6 +83,8 @@ INTEGERS = {"handle_bytes": "sizeof(MPI_Comm)", "proc_null": "MPI_PROC_NULL",
             "any_source": "MPI_ANY_SOURCE", "any_tag": "MPI_ANY_TAG", "undefined": "MPI_UNDEFINED",
             "root": "MPI_ROOT", "in_place": "(long)MPI_IN_PLACE", "cartesian": "MPI_CART",
             "graph": "MPI_GRAPH", "distributed_graph": "MPI_DIST_GRAPH",
+            **{f"thread_{level.lower()}": f"MPI_THREAD_{level}"
+               for level in ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")},
             "t_memory": "MPI_T_ERR_MEMORY", "t_invalid": "MPI_T_ERR_INVALID",
             "t_invalid_index": "MPI_T_ERR_INVALID_INDEX",
             "t_invalid_session": "MPI_T_ERR_INVALID_SESSION",
@@ -322,6 +325,30 @@ def check_library(library, functions, constants):
         yield f"version '{actual['version']}' holds none of {versions}"
 
 
+def constant_names():
+    """{row of mpi_flavours.txt: the constant's name} of all that stand for a constant of mpi.h."""
+    names = {key: value.replace("(long)", "") for key, value in {**INTEGERS, **HANDLES}.items()
+             if "sizeof" not in value}
+    names[ALL_HANDLES] = "MPI_T_PVAR_ALL_HANDLES"
+    return names | {f"combiner_{name}": f"MPI_COMBINER_{macro_of(name)}" for name in tables.COMBINERS}
+
+
+def check_standard_abi(flavours):
+    """The column by the document: every constant, and no other."""
+    path = Path(__file__).parent / "mpi_abi_values.txt"
+    values = {name: int(value, 0) for _, line in tables.table_lines(path) for name, value in [line.split()]}
+    (constants,) = [column for column in flavours.values() if column["abi"] == "standard"]
+    for key, name in constant_names().items():
+        expected = values.pop(name, None)
+        actual = None if constants[key] == "-" else int(constants[key], 0)
+        if actual != expected:
+            yield f"{key} of the standard ABI is {actual}, the document has {expected} for {name}"
+    if constants["handle_bytes"] != "8":
+        yield f"handles of the standard ABI have 8 bytes, not {constants['handle_bytes']}"
+    for name in values:
+        yield f"{path.name}: {name} is of no row of mpi_flavours.txt"
+
+
 def check_combiners():
     """The order in which the table gives them is that of the log's format."""
     text = (MPI_ROOM.parent / "event-log/format/kinds.hpp").read_text(encoding="utf-8")
@@ -335,7 +362,7 @@ def main():
     functions = tables.read_functions(MPI_ROOM / "mpi_functions.txt")
     flavours = tables.read_flavours(MPI_ROOM / "mpi_flavours.txt")
     not_measured, problems = read_not_measured(MPI_ROOM / "not_measured.txt")
-    problems += check_combiners()
+    problems += [*check_combiners(), *check_standard_abi(flavours)]
     with tempfile.TemporaryDirectory() as folder:
         libraries, absent = installed_libraries(Path(folder))
         declared = {}

@@ -111,6 +111,28 @@ TEST_CASE("threads that never drop wait for what is not packed yet, and it is co
   CHECK(log.page().waited_ns > 0);
 }
 
+TEST_CASE("threads that never drop have a slot for each operation, however many are under way") {
+  if (!has_helper()) return;
+  constexpr int kThreads = 4, kSlots = 150'000;
+  static std::atomic<int> missing;
+  const Folder folder;
+  missing = 0;
+  setenv("UCTRACE_NEVER_DROP", "1", 1);
+  folder.run([] {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([] {
+        record_one();
+        for (int k = 0; k < kSlots; ++k) missing += acquire_slot(*lane()) == nullptr;
+      });
+    }
+    threads.clear();
+    return missing == 0;
+  });
+  unsetenv("UCTRACE_NEVER_DROP");
+  CHECK(folder.log().page().waits > 0);
+}
+
 TEST_CASE("threads that live shortly, one after the other, use the same lanes") {
   constexpr std::uint64_t kThreads = 1000;
   const Folder folder;
