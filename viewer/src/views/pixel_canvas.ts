@@ -2,10 +2,9 @@
 // they cover.
 
 import { pixel, type Rgb } from '../palette';
-import type { Surface } from './surface';
 import { kRulerHeight } from './timeline_scene';
 
-export class PixelCanvas implements Surface {
+export class PixelCanvas {
   readonly pixels: Uint32Array;
   private readonly image: ImageData;
 

@@ -7,7 +7,6 @@ import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, layerColour, 
 import { counts, kLayers } from '../slabs';
 import { waitsOfCall } from '../waits';
 import { PixelCanvas } from './pixel_canvas';
-import type { Surface } from './surface';
 import { functionColour, functionColours, kUnknownPeriod, kWaitPeriod, paintBins } from './timeline_bins';
 import { barBox, isSingle, kRulerHeight, laneBox, processBox, rowTop, visibleRows, xOf, type Box, type Scene } from './timeline_scene';
 
@@ -85,7 +84,7 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
 }
 
 /** Under each lane, and a stronger one under those that are pinned. */
-function paintLines(scene: Scene, surface: Surface): void {
+function paintLines(scene: Scene, pixels: PixelCanvas): void {
   const { layout, theme } = scene;
   const { pinned } = layout.lanes;
   const right = layout.left + layout.width;
@@ -93,7 +92,7 @@ function paintLines(scene: Scene, surface: Surface): void {
     const bottom = rowTop(layout, row) + layout.rowHeight;
     const isLast = row === pinned - 1;
     if (layout.rowHeight < 12 && !isLast) continue;
-    surface.fill(layout.left, bottom - (isLast ? 3 : 2), right, bottom - 1, pixel((isLast ? kInk : kLine)[theme]));
+    pixels.fill(layout.left, bottom - (isLast ? 3 : 2), right, bottom - 1, pixel((isLast ? kInk : kLine)[theme]));
   }
 }
 
@@ -103,7 +102,7 @@ interface Label {
   readonly colour: string;
 }
 
-function paintBars(scene: Scene, surface: Surface, until: number): Label[] {
+function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
   const { layout, range, theme, view } = scene;
   const labels: Label[] = [];
   const colourOf = barColours(scene);
@@ -127,8 +126,8 @@ function paintBars(scene: Scene, surface: Surface, until: number): Label[] {
         drawn[layer.track[row]!] = place;
         const colour = chosen ? colourOf(layer, row, plain) : faint;
         const gap = box.bottom - box.top > 5 ? 1 : 0;
-        surface.fill(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, colour);
-        if (layer.layer === 'mpi' && wide > 2) markWaits(scene, surface, layer, row, { ...box, bottom: box.bottom - gap });
+        pixels.fill(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, colour);
+        if (layer.layer === 'mpi' && wide > 2) markWaits(scene, pixels, layer, row, { ...box, bottom: box.bottom - gap });
         const seen = Math.min(box.right, right) - Math.max(box.left, layout.left);
         if (seen > 34 && box.bottom - box.top >= 11 && labels.length < kMostLabels) {
           const ink = chosen ? inkOfBar(scene, layer, row) : css(kInk[theme]);
@@ -145,12 +144,12 @@ function paintBars(scene: Scene, surface: Surface, until: number): Label[] {
 }
 
 /** The parts of a call in which it waited are hatched, the parts in which it may have, sparsely. */
-function markWaits(scene: Scene, surface: Surface, layer: LayerDetails, row: number, box: Box): void {
+function markWaits(scene: Scene, pixels: PixelCanvas, layer: LayerDetails, row: number, box: Box): void {
   const mark = pixel(waitMark(scene.theme));
   for (const { from, to, unknown } of waitsOfCall(scene.waits, layer, row)) {
     const [left, right] = [Math.max(box.left, xOf(scene, from)), Math.min(box.right, xOf(scene, to))];
     if (right - left < 2) continue;
-    surface.hatch(left, box.top, right, box.bottom, mark, unknown === 0 ? kWaitPeriod : kUnknownPeriod);
+    pixels.hatch(left, box.top, right, box.bottom, mark, unknown === 0 ? kWaitPeriod : kUnknownPeriod);
   }
 }
 

@@ -92,6 +92,9 @@ export function describeDrawing({ scene, painted }: Drawing): string {
     parts.push('Single operations; grey ones are not chosen.');
     if (painted.arrowsLeftOut) parts.push('Zoom in for messages as arrows.');
   }
+  if (layout.lanes.rows.some(({ host }) => host !== null)) {
+    parts.push('The lane of a host shows the mean of its ranks, in bins.');
+  }
   const measure = kMeasureNames[view.measure];
   parts.push(`The strip shows when the ${measure} start; drag in it to choose a time.`);
   return parts.join(' ');
