@@ -17,6 +17,7 @@
 #include "log-merger/page-data/page_details.hpp"
 #include "log-merger/page-data/page_devices.hpp"
 #include "log-merger/page-data/page_findings.hpp"
+#include "log-merger/page-data/page_waits.hpp"
 #include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/run_facts.hpp"
@@ -159,10 +160,14 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
   const TimeWindow window = window_of(run, options);
   PageContents contents = contents_of(source, window, options.limit);
   ordered_json time = time_json(run, window, contents);
+  const TimeAxis axis = contents.traffic.slabs.axis;
   std::vector<PackedTable> tables = pack_slabs(contents.traffic.slabs);
   const TrafficCells cells(window, std::move(contents.traffic.cells));
   for (PackedTable& table : pack_cells(cells.tables())) tables.push_back(std::move(table));
   for (PackedTable& table : make_details(source, cells, contents.chosen)) {
+    tables.push_back(std::move(table));
+  }
+  for (PackedTable& table : make_waits(source, window, axis, contents.chosen)) {
     tables.push_back(std::move(table));
   }
   return {{"schema", kPageSchema},
@@ -176,6 +181,7 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
           {"notes", run.notes},
           {"texts", run.texts.all()},
           {"time", std::move(time)},
+          {"waits", wait_names_json()},
           {"packed", pack(tables)},
           {"findings", page_findings_json(source, options.folder)},
           {"protocols", page_protocols_json(source)},

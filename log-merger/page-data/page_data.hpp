@@ -13,7 +13,7 @@
 
 namespace uctrace {
 
-inline constexpr int kPageSchema = 3;
+inline constexpr int kPageSchema = 4;
 
 // So many operations take 5 MiB of a page (docs/performance.md).
 inline constexpr std::uint64_t kPageEvents = 500'000;

@@ -124,6 +124,14 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, to_gpu, "to_gpu");
   }
 
+  // Where the program called, as text.
+  template <typename Row>
+  void add_site(Columns<Row>& columns, const char* name, std::int32_t Row::*stack) const {
+    columns.add(name, [this, stack](const Row& row, std::size_t) {
+      return static_cast<std::int64_t>(call_site_of(source_.run(), row.*stack));
+    });
+  }
+
   std::int64_t cell_of(std::int64_t message) const {
     const auto cell = cell_of_message_(message);
     return cell ? std::int64_t{*cell} : kCountedNowhere;
@@ -143,6 +151,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, recv_tag, "recv_tag");
     UCTRACE_MEMBER(columns, recv_bytes, "recv_bytes");
     UCTRACE_MEMBER(columns, status, "status");
+    add_site(columns, "site", &MpiCallRow::stack);
     return std::move(columns).make("mpi_calls", source_, chosen(RowsOf::mpi_calls));
   }
 
@@ -173,6 +182,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, memory, "memory");
     UCTRACE_MEMBER(columns, gpu, "gpu");
     UCTRACE_MEMBER(columns, believed, "believed");
+    add_site(columns, "site", &UcpOperationRow::stack);
     return std::move(columns).make("ucp_operations", source_, chosen(RowsOf::ucp_operations));
   }
 
@@ -251,6 +261,8 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
     UCTRACE_MEMBER(columns, protocol, "protocol");
     UCTRACE_MEMBER(columns, hops, "hops");
+    add_site(columns, "site", &Message::stack);
+    add_site(columns, "recv_site", &Message::recv_stack);
     tables.push_back(std::move(columns).make("messages", source_, chosen));
     tables.push_back(hops_of(chosen));
   }

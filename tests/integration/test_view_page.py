@@ -34,6 +34,21 @@ def check_span(recording, folder):
     check("is no time of a run; give a time such as" in refused.stderr, f"no advice: {refused}")
 
 
+def check_waits(recording, folder):
+    """The page's sums of waits are those of `uctrace waits`, of the run and of a part of it."""
+    kinds = json.loads(recording.ask("waits", "--format", "json").stdout)["waits"]
+    check(any(wait["time_ns"] for wait in kinds), f"nobody waited: {kinds}")
+    starts = sorted(message["t_start_ns"] for message in recording.messages)
+    middle = starts[len(starts) // 2]
+    for options in [], [f"--from={middle}ns"]:
+        listed = json.loads(recording.ask("waits", "--format", "json", *options).stdout)["waits"]
+        apart = ("barrier_completion", "nxn_completion", "wait_finalize")
+        said = sum(wait["time_ns"] for wait in listed if wait["kind"] not in apart)
+        data = page_data(recording, folder / "waits.html", *options)
+        shown = sum(packed_column(data, "wait_sums", "ns"))
+        check(shown == said, f"{shown} ns of waits in the page, {said} in the command {options}")
+
+
 def check_damaged(folder):
     """Without one rank's log, much is unknown; page and command line must call it the same."""
     _, recording = record_well(folder / "damaged", MPIS["ompi"].job("exchange"))
@@ -54,6 +69,7 @@ def page_agrees_with_messages():
         _, recording = record_well(folder / "data", MPIS["ompi"].job("exchange"))
         page, messages = make_page(recording, folder)
         check_span(recording, folder)
+        check_waits(recording, folder)
         in_browser("--page", page, "--messages", messages)
         check_damaged(folder)
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -288,6 +289,82 @@ TEST_SUITE("unit") {
     CHECK(tables["ucp_operations"]["tag_high"].front() == 0xfedcba98);
     CHECK(sum(tables["messages"]["hops"]) ==
           static_cast<std::int64_t>(tables["hops"]["count"].size()));
+  }
+
+  TEST_CASE("waits of the page are those of the run, as sums, over time and one by one") {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      Run run = timed_run(seed);
+      Random random(seed + 200);
+      run.waits.clear();
+      const auto process_count = static_cast<std::int64_t>(run.processes.size());
+      for (std::size_t call = 0; call < run.mpi_calls.size(); ++call) {
+        std::int64_t at = run.mpi_calls[call].t_start_ns;
+        for (std::uint64_t waits = below(random, 3); waits > 0; --waits) {
+          Wait wait;
+          wait.kind = static_cast<WaitKind>(below(random, kWaitKinds));
+          wait.process = run.mpi_calls[call].process;
+          wait.cause_process = static_cast<std::int32_t>(below(random, run.processes.size()));
+          wait.call = static_cast<std::int64_t>(call);
+          wait.t_start_ns = at;
+          const bool is_known = below(random, 4) != 0;
+          const auto ns = static_cast<std::int64_t>(below(random, kDuration / 20));
+          (is_known ? wait.ns : wait.unknown_ns) = ns;
+          if (!is_known) wait.unknown = WaitUnknown::partner;
+          at += ns;
+          run.waits.push_back(wait);
+        }
+      }
+      const ordered_json data = page_data(run);
+      const std::int64_t end =
+          data["time"]["slab_ns"].get<std::int64_t>() * data["time"]["slabs"].get<std::int64_t>();
+      using Key = std::array<std::int64_t, 3>;
+      std::map<Key, std::pair<std::int64_t, std::int64_t>> expected, found;
+      std::map<std::int64_t, std::int64_t> waited, waited_in_slabs;
+      std::vector<std::array<std::int64_t, 7>> singly, told;
+      for (const Wait& wait : run.waits) {
+        const auto kind = static_cast<std::int64_t>(wait.kind);
+        const std::int64_t ns = wait.ns + wait.unknown_ns;
+        if (!is_waiting(wait.kind) || ns == 0) continue;
+        const MpiCallRow& call = run.mpi_calls[static_cast<std::size_t>(wait.call)];
+        singly.push_back({call.process, call.t_start_ns, wait.t_start_ns, ns, wait.cause_process,
+                          kind, static_cast<std::int64_t>(wait.unknown)});
+        if (wait.ns == 0 || wait.kind == WaitKind::wait_finalize) continue;
+        auto& [count, sum] = expected[{wait.process, wait.cause_process, kind}];
+        ++count;
+        sum += wait.ns;
+        waited[wait.process] += overlap(wait.t_start_ns, wait.t_start_ns + wait.ns, 0, end);
+      }
+      const PageTables tables = unpack(data["packed"]);
+      const auto& sums = tables.at("wait_sums");
+      for (std::size_t row = 0; row < sums.at("ns").size(); ++row) {
+        found[{sums.at("process")[row], sums.at("cause")[row], sums.at("kind")[row]}] = {
+            sums.at("waits")[row], sums.at("ns")[row]};
+      }
+      CHECK(found == expected);
+      const auto& slabs = tables.at("wait_activity");
+      for (std::size_t row = 0; row < slabs.at("slab").size(); ++row) {
+        CHECK(slabs.at("process")[row] < process_count);
+        waited_in_slabs[slabs.at("process")[row]] +=
+            slabs.at("length")[row] * slabs.at("busy_ns")[row];
+      }
+      std::erase_if(waited, [](const auto& one) { return one.second == 0; });
+      CHECK(waited_in_slabs == waited);
+      const auto& waits = tables.at("waits");
+      const auto& calls = tables.at("mpi_calls");
+      for (std::size_t row = 0; row < waits.at("call").size(); ++row) {
+        const auto call = static_cast<std::size_t>(waits.at("call")[row]);
+        const std::int64_t start = calls.at("start_ns").at(call);
+        told.push_back({calls.at("process").at(call), start,
+                        start + waits.at("since_start_ns")[row], waits.at("ns")[row],
+                        waits.at("cause")[row], waits.at("kind")[row], waits.at("unknown")[row]});
+      }
+      CHECK(std::is_sorted(waits.at("call").begin(), waits.at("call").end()));
+      std::sort(singly.begin(), singly.end());
+      std::sort(told.begin(), told.end());
+      CHECK(told == singly);
+      CHECK(data["waits"]["kinds"].size() == kWaitKinds);
+      CHECK(data["waits"]["unknown"][static_cast<std::size_t>(WaitUnknown::partner)] == "partner");
+    }
   }
 
   TEST_CASE("a run of nothing has a page") {

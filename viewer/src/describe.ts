@@ -153,6 +153,7 @@ function describeCall(reader: Reader): string {
   if (reader.number('recv_bytes') > 0) {
     reader.add('bytes received', bytesText(reader.number('recv_bytes')));
   }
+  reader.addText('call site', 'site');
   reader.add('status', reader.number('status') === 0 ? 'MPI_SUCCESS' : String(reader.number('status')));
   reader.add('thread', String(reader.number('thread')));
   return reader.text('function') || 'MPI call';
@@ -167,6 +168,7 @@ function describeUcp(reader: Reader): string {
   }
   reader.addText('status', 'status');
   reader.addText('asked by', 'asked_by');
+  reader.addText('call site', 'site');
   reader.addText('progressed in', 'progressed_in');
   reader.addWide('UCP tag', 'tag');
   reader.addWide('tag mask', 'tag_mask');
@@ -231,7 +233,9 @@ export function describeMessage(data: PageData, details: Details, row: number): 
   if (reader.number('has_tag')) reader.add('tag', String(reader.number('tag')));
   if (reader.number('kind') === 0) reader.add('UCP tag', reader.wide('ucp_tag'));
   reader.add('asked by', reader.text('mpi') || 'no MPI call');
+  reader.addText('at', 'site');
   reader.addText('received by', 'mpi_recv');
+  reader.addText('received at', 'recv_site');
   reader.addText('communicator', 'comm');
   const from = kProtocolFrom[reader.number('protocol_from')];
   reader.add('protocol', reader.text('protocol') && `${reader.text('protocol')}, ${from}`);

@@ -5,13 +5,15 @@ import './timeline.css';
 
 import licence from '../node_modules/cytoscape/LICENSE?raw';
 
+import { checkTables } from './check_tables';
 import { makeColumns } from './columns';
-import { DataError, readPage, type Page } from './data';
+import { DataError, type Page } from './data';
 import { makeDetails } from './details';
 import { element } from './dom';
 import { select, totals } from './filter';
 import type { Context, Update, View } from './page';
-import { checkTables, endOf, makeTimeAxis } from './slabs';
+import { readPage } from './read_page';
+import { endOf, makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
 import { fromHash, toHash } from './state';
 import { makeView } from './view';
@@ -32,6 +34,7 @@ import { makeProcessGraph } from './views/process_graph';
 import { makeMemoryPanel } from './views/memory_panel';
 import { makeTimelinePanel } from './views/timeline_panel';
 import { makeTooltip } from './views/tooltip';
+import { makeWaits } from './waits';
 
 function makeContext({ data, tables }: Page): Context {
   const columns = makeColumns(data);
@@ -43,6 +46,7 @@ function makeContext({ data, tables }: Page): Context {
     tables,
     axis,
     details: makeDetails(data, tables, endOf(axis)),
+    waits: makeWaits(data, tables, axis),
     choices: makeChoices(data),
     runTotals: totals(columns, select(columns, {})),
     tooltip: makeTooltip(),
@@ -53,7 +57,7 @@ function showPage(root: HTMLElement, page: Page): void {
   const { data } = page;
   const context = makeContext(page);
   const { choices, axis } = context;
-  let state = fromHash(location.hash, choices, axis);
+  let state = fromHash(location.hash, choices, axis, data);
   let shown: View | undefined;
 
   const update: Update = (next) => {
@@ -116,12 +120,13 @@ function showPage(root: HTMLElement, page: Page): void {
       ),
     ),
     context.tooltip.root,
+    context.tooltip.dock,
   );
   show();
   addShortcuts(context.tooltip, data.devices.gpus.length > 0);
   document.documentElement.dataset['ready'] = 'true';
   window.addEventListener('hashchange', () => {
-    state = fromHash(location.hash, choices, axis);
+    state = fromHash(location.hash, choices, axis, data);
     show();
   });
 }

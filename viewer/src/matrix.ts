@@ -31,9 +31,10 @@ export interface Matrix {
   readonly minPositive: number;
 }
 
-export function makeAxis(columns: Columns, maxSide = kMaxSide): Axis {
+/** `alsoUnknown`: there is more that is of an unknown process. */
+export function makeAxis(columns: Columns, maxSide = kMaxSide, alsoUnknown = false): Axis {
   const processes = columns.data.processes.length;
-  const hasUnknown = columns.src.includes(kUnknownProcess) || columns.dst.includes(kUnknownProcess);
+  const hasUnknown = alsoUnknown || columns.src.includes(kUnknownProcess) || columns.dst.includes(kUnknownProcess);
   const group = Math.max(1, Math.ceil(processes / maxSide));
   return { processes, group, hasUnknown, side: Math.ceil(processes / group) + Number(hasUnknown) };
 }
@@ -49,8 +50,14 @@ export function processesOf(axis: Axis, row: number): { first: number; last: num
   return { first, last: Math.min(first + axis.group, axis.processes) };
 }
 
+/** The processes of each cell, or kUnknownProcess. */
+export interface Ends {
+  readonly src: ArrayLike<number>;
+  readonly dst: ArrayLike<number>;
+}
+
 /** values[rowOf(src) * side + rowOf(dst)] = sum of `cellValues` over the cells from src to dst. */
-export function makeMatrix(columns: Columns, axis: Axis, cellValues: Float64Array): Matrix {
+export function makeMatrix(columns: Ends, axis: Axis, cellValues: Float64Array): Matrix {
   const { src, dst } = columns;
   const values = new Float64Array(axis.side * axis.side);
   for (let c = 0; c < src.length; ++c) {

@@ -61,7 +61,7 @@ export interface Bins {
 }
 
 /**
- * Nanoseconds in calls of each group, by bin, then by group. Costs the rows of the process and the
+ * Nanoseconds in calls of each group, by bin, then by group, added to `sums`. Costs the rows of the process and the
  * bins that they span: `mpi_activity` is sorted by process.
  */
 export function functionBins(
@@ -70,9 +70,9 @@ export function functionBins(
   choice: ActivityChoice,
   process: number,
   { level, begin, end }: Bins,
+  sums = new Float64Array(Math.max(0, end - begin) * groups.names.length),
 ): Float64Array {
   const width = groups.names.length;
-  const sums = new Float64Array(Math.max(0, end - begin) * width);
   const processes = table.column('process');
   const [key, slab, length, busy] = ['key', 'slab', 'length', 'busy_ns'].map((name) =>
     table.column(name),

@@ -9,6 +9,7 @@ import type { Activity, ActivityChoice, TimeAxis } from './slabs';
 import type { Choices } from './choices';
 import type { State } from './state';
 import type { Tooltip } from './views/tooltip';
+import type { Waits } from './waits';
 
 export interface Context {
   readonly data: PageData;
@@ -17,6 +18,7 @@ export interface Context {
   readonly tables: Tables;
   readonly axis: TimeAxis;
   readonly details: Details;
+  readonly waits: Waits;
   readonly choices: Choices;
   /** Totals of all messages and of the transfers that serve them, unfiltered. */
   readonly runTotals: Record<Measure, number>;

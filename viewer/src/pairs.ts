@@ -3,6 +3,7 @@
 import type { Columns } from './columns';
 import { cellValues, kMeasures, type Measure, type Selection } from './filter';
 import { rowOf, type Matrix, type Square } from './matrix';
+import type { View } from './page';
 
 export interface PairLoad extends Square, Record<Measure, number> {}
 
@@ -41,4 +42,16 @@ export function largestPairs(
     if (load) kMeasures.forEach((measure, m) => (load[measure] += ofCells[m]![c]!));
   }
   return { pairs: [...loads.values()], count: positive.length };
+}
+
+/** Of each process: the payload of the selected messages that it sent or received, those to itself once. */
+export function trafficOfProcesses({ columns, selection }: Pick<View, 'columns' | 'selection'>, processes: number) {
+  const sums = new Float64Array(processes);
+  const values = cellValues(columns, selection, 'bytes');
+  const { src, dst } = columns;
+  for (let c = 0; c < src.length; ++c) {
+    if (src[c]! >= 0) sums[src[c]!]! += values[c]!;
+    if (dst[c]! >= 0 && dst[c] !== src[c]) sums[dst[c]!]! += values[c]!;
+  }
+  return sums;
 }

@@ -87,6 +87,11 @@ export function setUpBar(theme: Theme): Rgb {
   return mixed(kCard[theme], kInk[theme], 0.28);
 }
 
+/** Stripes over what waited. */
+export function waitMark(theme: Theme): Rgb {
+  return kInk[theme];
+}
+
 /** RGB as one little-endian pixel of ImageData. */
 export function pixel([red, green, blue]: Rgb): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;

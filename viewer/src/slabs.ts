@@ -2,8 +2,7 @@
 // exact. tests/slabs.test.ts holds each function to its definition.
 
 import type { Columns } from './columns';
-import { kMemoryKinds, type PageData, type TimeData } from './data';
-import { DataError } from './error';
+import type { PageData, TimeData } from './data';
 import { filtersMessages, filtersPath, type Filter, type Measure, type Selection } from './filter';
 import { tableOf, type Numbers, type Table, type Tables } from './packed';
 
@@ -246,68 +245,4 @@ export function makeActivity(
 export function levelFor(pyramid: Pyramid, least: number): number {
   const level = Math.max(0, Math.ceil(Math.log2(Math.max(1, least))));
   return Math.min(level, pyramid.levels.length - 1);
-}
-
-/** Tables, and what stands before `memory` and `gpu` in the names of their columns. */
-const kPlaces = [
-  ['ucp_operations', ''],
-  ['messages', 'src_'],
-  ['messages', 'dst_'],
-  ['transfers', 'from_'],
-  ['transfers', 'to_'],
-  ['hops', 'from_'],
-  ['hops', 'to_'],
-] as const;
-
-/** Checks that every number of the tables points at something. Throws a DataError. */
-export function checkTables(columns: Columns, tables: Tables): void {
-  const { data } = columns;
-  const inside = (name: string, column: string, limit: number, least = 0) => {
-    for (const value of tableOf(tables, name).column(column)) {
-      if (value < least || value >= limit) {
-        throw new DataError(`data.packed: ${name}.${column} is ${value}, of ${limit}`);
-      }
-    }
-  };
-  const cells = data.cells.length;
-  const totals = columns.transferCount.length;
-  inside('slab_cells', 'slab', data.time.slabs);
-  inside('slab_cells', 'cell', cells);
-  inside('slab_transfers', 'slab', data.time.slabs);
-  inside('slab_transfers', 'total', totals);
-  for (const [layer, keys] of [
-    ['mpi', data.time.call_kinds.length],
-    ['ucp', cells],
-    ['uct', totals],
-  ] as const) {
-    const name = `${layer}_activity`;
-    inside(name, 'process', data.processes.length);
-    inside(name, 'key', keys, -1);
-    inside(name, 'slab', data.time.slabs);
-    tableOf(tables, name)
-      .column('process')
-      .forEach((process, row, all) => {
-        if (row > 0 && process < all[row - 1]!) {
-          throw new DataError(`data.packed: ${name} row ${row} is not in the order of processes`);
-        }
-      });
-    const slab = tableOf(tables, name).column('slab');
-    tableOf(tables, name)
-      .column('length')
-      .forEach((length, row) => {
-        if (slab[row]! + length > data.time.slabs) {
-          throw new DataError(`data.packed: ${name} row ${row} ends behind the last slab`);
-        }
-      });
-  }
-  for (const name of ['mpi_calls', 'ucp_operations', 'transfers']) {
-    inside(name, 'process', data.processes.length);
-  }
-  inside('messages', 'cell', cells, -1);
-  inside('ucp_operations', 'cell', cells, -1);
-  inside('transfers', 'total', totals, -1);
-  for (const [name, end] of kPlaces) {
-    inside(name, `${end}memory`, kMemoryKinds.length);
-    inside(name, `${end}gpu`, data.devices.gpus.length, -1);
-  }
 }

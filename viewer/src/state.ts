@@ -2,16 +2,30 @@
 
 import { kChoices, type Choice, type Choices, type ChoiceValue } from './choices';
 import { kMeasures, type Filter, type Measure } from './filter';
+import type { PageData } from './data';
+import { kAllLanes, lanesFromFields, lanesToFields, type LaneChoice } from './lanes';
 import type { Scale } from './matrix';
 import { endOf, wholeSlabs, type TimeAxis } from './slabs';
+
+export const kMatrixOf = ['traffic', 'waits'] as const;
+export type MatrixOf = (typeof kMatrixOf)[number];
 
 export interface State {
   readonly filter: Filter;
   readonly measure: Measure;
   readonly scale: Scale;
+  /** What the matrix shows: traffic from rank to rank, or who waited for whom. */
+  readonly matrix: MatrixOf;
+  readonly lanes: LaneChoice;
 }
 
-export const kInitialState: State = { filter: {}, measure: 'bytes', scale: 'log' };
+export const kInitialState: State = {
+  filter: {},
+  measure: 'bytes',
+  scale: 'log',
+  matrix: 'traffic',
+  lanes: kAllLanes,
+};
 
 export function withChoice(state: State, choice: Choice, value: ChoiceValue | undefined): State {
   const filter: Record<string, unknown> = { ...state.filter };
@@ -41,6 +55,7 @@ export function toHash(state: State): string {
   const fields = new URLSearchParams();
   if (state.measure !== kInitialState.measure) fields.set('measure', state.measure);
   if (state.scale !== kInitialState.scale) fields.set('scale', state.scale);
+  if (state.matrix !== kInitialState.matrix) fields.set('matrix', state.matrix);
   for (const choice of kChoices) {
     const value = state.filter[choice];
     if (value !== undefined) fields.set(choice, encodeValue(value));
@@ -49,16 +64,19 @@ export function toHash(state: State): string {
     if (state.filter[edge] !== undefined) fields.set(`${edge}_ns`, String(state.filter[edge]));
   }
   if (state.filter.withoutMessage) fields.set('without_message', '1');
+  for (const [name, value] of lanesToFields(state.lanes)) fields.append(name, value);
   return fields.toString();
 }
 
 /** Leaves out what this run does not have: the address may come from another run's page. */
-export function fromHash(hash: string, choices: Choices, axis: TimeAxis): State {
+export function fromHash(hash: string, choices: Choices, axis: TimeAxis, data: PageData): State {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   let state: State = {
     filter: fields.get('without_message') === '1' ? { withoutMessage: true } : {},
     measure: kMeasures.find((measure) => measure === fields.get('measure')) ?? 'bytes',
     scale: fields.get('scale') === 'linear' ? 'linear' : 'log',
+    matrix: kMatrixOf.find((of) => of === fields.get('matrix')) ?? 'traffic',
+    lanes: lanesFromFields(fields, data),
   };
   for (const choice of kChoices) {
     const text = fields.get(choice);

@@ -4,7 +4,7 @@
 import { choicesOf, choiceWords, kChoices, processLabel } from './choices';
 import { kUnknownProcess, type PageData } from './data';
 import { filtersPath, filtersTime, type Filter, type Measure } from './filter';
-import { formatBytes, formatCount, formatExactBytes, formatShortCount } from './format';
+import { formatBytes, formatCount, formatDuration, formatExactBytes, formatShortCount } from './format';
 import type { Axis } from './matrix';
 import { processesOf } from './matrix';
 
@@ -41,6 +41,27 @@ export function formatExactValue(measure: Measure, value: number): string {
   if (countsBytes(measure)) return formatExactBytes(value);
   return `${formatCount(value)} ${nounFor(measure, value)}`;
 }
+
+/** How the values of a matrix read. */
+export interface ValueWords {
+  readonly name: string;
+  readonly short: (value: number) => string;
+  readonly exact: (value: number) => string;
+}
+
+export function wordsOf(measure: Measure): ValueWords {
+  return {
+    name: kMeasureNames[measure],
+    short: (value) => formatShortValue(measure, value),
+    exact: (value) => formatExactValue(measure, value),
+  };
+}
+
+export const kWaitWords: ValueWords = {
+  name: 'time waited',
+  short: formatDuration,
+  exact: (ns) => `${formatCount(ns)} ns`,
+};
 
 /** "3", "8–11" where ranks share a row, "unknown" */
 export function rowLabel(data: PageData, axis: Axis, row: number): string {

@@ -5,14 +5,16 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { selectionCommand } from '../src/command';
-import { readPage, type Cell, type PageData, type Place, type Step } from '../src/data';
+import type { Cell, PageData, Place, Step } from '../src/data';
+import { readPage } from '../src/read_page';
 import { describeMessage } from '../src/describe';
 import { makeDetails } from '../src/details';
 import { makeDeviceEdges, makeDeviceLayout, movedBytes } from '../src/devices';
 import { cellValues, select, totals, type Filter } from '../src/filter';
 import { stopsOf, wayText } from '../src/legs';
 import { makeCardFacts, makeCardTable, makeMemoryMatrix, type Memory } from '../src/memories';
-import { checkTables, endOf, makeTimeAxis } from '../src/slabs';
+import { checkTables } from '../src/check_tables';
+import { endOf, makeTimeAxis } from '../src/slabs';
 import { makeChoices } from '../src/choices';
 import { fromHash, kInitialState, toHash } from '../src/state';
 import { describeEdges } from '../src/views/graph_words';
@@ -353,7 +355,7 @@ describe('words for memory', () => {
     );
     const state = { ...kInitialState, filter };
     const axis = { from: 0, slab: 1, slabs: 1 };
-    expect(fromHash(`#${toHash(state)}`, makeChoices(data), axis)).toEqual(state);
+    expect(fromHash(`#${toHash(state)}`, makeChoices(data), axis, data)).toEqual(state);
     expect(describeView(data, filter, 'messages')).toBe(
       'Number of messages from memory of kind gpu, to memory of kind host, with an end on GPU ' +
         '0000:10:00.0 of node1.',

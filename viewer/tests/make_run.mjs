@@ -5,7 +5,7 @@
 import { pathToFileURL } from 'node:url';
 
 import { gpuRoute, kNoDevices, makeGpuNode } from './make_gpus.mjs';
-import { makeTime } from './make_time.mjs';
+import { kWaitNames, makeTime } from './make_time.mjs';
 import { unpackTables } from './pack.mjs';
 
 /** A small generator of repeatable random numbers in [0, 1) (an LCG modulo 2^32). */
@@ -214,7 +214,7 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
   const duration = 8412345678;
   const { classes, cells } = run;
   return {
-    schema: 3,
+    schema: 4,
     run: {
       id: '5f0c2a91e7d34b68',
       command: `mpirun -np ${ranks} ./heat --grid 2048x2048 --steps 400`,
@@ -290,7 +290,8 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
     ],
     comparison: makeComparison(ranks),
     served: false,
-    ...makeTime({ classes, cells, duration, slabs, limit }),
+    waits: kWaitNames,
+    ...makeTime({ classes, cells, duration, slabs, limit, processes: ranks }),
   };
 }
 
@@ -364,7 +365,7 @@ function rowsOf(columns) {
 /** A recording in which nothing happened. */
 export function emptyRun() {
   const run = makeRun({ ranks: 1, limit: 0, slabs: 16 });
-  const time = makeTime({ classes: [], cells: [], duration: 1, slabs: 16, limit: 0 });
+  const time = makeTime({ classes: [], cells: [], duration: 1, slabs: 16, limit: 0, processes: 0 });
   return { ...run, processes: [], classes: [], cells: [], identities: [], notes: [], ...time };
 }
 

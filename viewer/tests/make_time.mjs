@@ -12,6 +12,9 @@ const kRoles = ['data', 'control', 'staging'];
 const kMemory = ['unknown', 'host', 'gpu', 'managed'];
 const kWay = ['network', 'from_memory', 'from_gpu', 'to_memory', 'to_gpu'];
 
+/** What a program's debug information may say, with a name that is markup elsewhere. */
+const kSite = 'exchange<b> (heat.c:88)';
+
 const table = (names) => Object.fromEntries(names.map((name) => [name, []]));
 
 function append(columns, row) {
@@ -55,7 +58,7 @@ const kActivity = [
   ['busy_ns', 'starts'],
 ];
 
-export function makeTime({ classes, cells, duration, slabs, limit }) {
+export function makeTime({ classes, cells, duration, slabs, limit, processes }) {
   const slab_ns = Math.ceil(duration / slabs);
   const texts = [''];
   const id = (text) => {
@@ -105,7 +108,7 @@ export function makeTime({ classes, cells, duration, slabs, limit }) {
   const embedded = events.slice(0, limit);
   const detailsTo = embedded.length < events.length ? events[limit].at : slab_ns * slabs;
   const details = makeDetails(embedded.filter(({ at }) => at < detailsTo), classes, cells, id);
-  const differences = ['slab', 'process', 'key', 'start_ns', 'id', 'message'];
+  const differences = ['slab', 'process', 'key', 'start_ns', 'id', 'message', 'call'];
   const packed = pack(
     Object.entries({
       ...cellTables(cells),
@@ -114,6 +117,7 @@ export function makeTime({ classes, cells, duration, slabs, limit }) {
       mpi_activity: activity.mpi.columns(),
       ucp_activity: activity.ucp.columns(),
       uct_activity: activity.uct.columns(),
+      ...makeWaits(details.mpi_calls, processes, slab_ns, slabs),
       ...details,
     }).map(([name, columns]) =>
       packTable(name, columns, differences.filter((column) => column in columns)),
@@ -143,14 +147,14 @@ const kWide = (name) => [`${name}_low`, `${name}_high`];
 function makeDetails(events, classes, cells, id) {
   const calls = table([
     'process', 'start_ns', 'duration_ns', 'thread', 'function', 'comm', 'peer', 'tag', 'bytes',
-    'recv_peer', 'recv_tag', 'recv_bytes', 'status',
+    'recv_peer', 'recv_tag', 'recv_bytes', 'status', 'site',
   ]);
   const operations = table([
     'process', 'start_ns', 'duration_ns', 'start_from', 'end_from', 'cell', 'peer', 'message',
     'function', 'protocol',
     'asked_by', 'progressed_in', 'status', 'bytes', 'received_bytes',
     ...['tag', 'tag_mask', 'sender_tag', 'buffer', 'endpoint', 'worker'].flatMap(kWide),
-    'memory', 'gpu', 'believed',
+    'memory', 'gpu', 'believed', 'site',
   ]);
   const transfers = table([
     'process', 'start_ns', 'duration_ns', 'posted_ns', 'end_from', 'total', 'peer', 'message', 'transport',
@@ -161,7 +165,7 @@ function makeDetails(events, classes, cells, id) {
     'id', 'start_ns', 'duration_ns', 'start_from', 'end_from', 'error_ns', 'sent',
     'receive_posted_ns', 'cell', 'src_process', 'dst_process', 'src', 'dst', 'kind', 'match', 'initiator', 'protocol_from', 'src_memory',
     'dst_memory', 'src_gpu', 'dst_gpu', 'bytes', 'has_tag', 'tag', ...kWide('ucp_tag'), 'status', 'comm', 'mpi',
-    'mpi_recv', 'progressed_in', 'protocol', 'hops',
+    'mpi_recv', 'progressed_in', 'protocol', 'hops', 'site', 'recv_site',
   ]);
   const hops = table([
     'hop', 'issued_by', 'role', 'exact', 'transport', 'device', 'remote_device', 'op', 'count',
@@ -202,6 +206,7 @@ function makeDetails(events, classes, cells, id) {
         mpi: id(kind.mpi),
         mpi_recv: id('MPI_Irecv'),
         protocol: id(kind.protocol),
+        site: id(kSite),
         hops: kind.path.length,
       });
       for (const [end, peer, call, memory] of [
@@ -212,12 +217,12 @@ function makeDetails(events, classes, cells, id) {
         const none = { peer: -(2 ** 31), recv_peer: -(2 ** 31), recv_tag: -(2 ** 31), tag: 7 };
         append(calls, {
           ...none, ...common, process: end, duration_ns: kMpiNs,
-          function: id(kind.mpi ?? ''), thread: 0,
+          function: id(kind.mpi ?? ''), thread: 0, site: id(kSite),
         });
         append(operations, {
           ...common, process: end, duration_ns: kUcpNs, cell: index, peer, message,
           function: id(end === cell.src ? 'ucp_tag_send_nbx' : 'ucp_tag_recv_nbx'),
-          protocol: id(kind.protocol), asked_by: id(call), status: id('UCS_OK'),
+          protocol: id(kind.protocol), asked_by: id(call), status: id('UCS_OK'), site: id(kSite),
           buffer_low: 0x1000, buffer_high: 0x7f,
           memory: kMemory.indexOf(memory.kind), gpu: memory.gpu,
           believed: memory.gpu < 0 ? 0 : id('cuda'),
@@ -269,4 +274,29 @@ function cellTables(cells) {
       ['count', 'bytes', 'wire_bytes'],
     ),
   };
+}
+
+const kWaitKinds = ['late_sender', 'late_receiver', 'wait_<nxn>'];
+
+/** Names of waits, one of which is markup elsewhere. */
+export const kWaitNames = { kinds: kWaitKinds, unknown: ['none', 'below_clock_bound'] };
+
+/**
+ * Every third call waits for the process before its own through its first half; of every ninth it is not
+ * known. `waits` has those of the calls that are there singly; the sums are of the same ones.
+ */
+function makeWaits(calls, processes, slab_ns, slabs) {
+  const waits = table(['call', 'since_start_ns', 'ns', 'cause', 'kind', 'unknown']);
+  const sums = new Sums(['process', 'cause', 'kind'], ['waits', 'ns']);
+  const activity = new Sums(['process', 'slab', 'length'], ['busy_ns']);
+  calls.process.forEach((process, call) => {
+    if (call % 3 !== 0) return;
+    const [cause, kind, unknown] = [(process + processes - 1) % processes, call % kWaitKinds.length, Number(call % 9 === 0)];
+    const ns = calls.duration_ns[call] >> 1;
+    append(waits, { call, ns, cause, kind, unknown });
+    if (unknown) return;
+    sums.add([process, cause, kind], [1, ns]);
+    activity.add([process, Math.min(slabs - 1, Math.floor(calls.start_ns[call] / slab_ns)), 1], [ns]);
+  });
+  return { wait_sums: sums.columns(), wait_activity: activity.columns(), waits };
 }

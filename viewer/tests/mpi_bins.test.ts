@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
-import { readPage } from '../src/data';
+import { readPage } from '../src/read_page';
 import { select } from '../src/filter';
 import { functionBins, groupFunctions, kColouredFunctions, kSetUpFunctions } from '../src/mpi_bins';
 import { tableOf, unpack } from '../src/packed';

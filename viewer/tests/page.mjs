@@ -273,7 +273,7 @@ async function checkMessages(page, folder) {
   const template = readFileSync(options.template, 'utf8');
   await checkMessage(page, folder, 'empty.html', template, /holds no run/);
   const bad = fill(template, { schema: 1 });
-  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 3, found 1/);
+  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 4, found 1/);
 }
 
 async function checkCommand(page, folder, data) {

@@ -3,7 +3,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { readCells } from '../src/cells';
-import { readPage, type PageData, type WrittenData } from '../src/data';
+import type { PageData, WrittenData } from '../src/data';
+import type { LaneChoice } from '../src/lanes';
+import { readPage } from '../src/read_page';
 import { csvField, csvText } from '../src/download';
 import {
   formatBytes,
@@ -84,13 +86,22 @@ describe('state in the address', () => {
       to: 1900,
       withoutMessage: true,
     } as const;
-    const state = { filter, measure: 'transfers', scale: 'linear' } as const;
-    expect(fromHash(`#${toHash(state)}`, choices, axis)).toEqual(state);
+    const lanes: LaneChoice = {
+      sort: 'waited',
+      byHost: true,
+      compact: true,
+      pinned: [3, 0],
+      opened: ['node1'],
+      only: '0-3,7 & more',
+    };
+    const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', lanes } as const;
+    expect(fromHash(`#${toHash(state)}`, choices, axis, run)).toEqual(state);
     expect(toHash(kInitialState)).toBe('');
   });
 
   it('ignores what this run does not have', () => {
-    expect(fromHash('#mpi=MPI_None&src=99&measure=x&scale=y', choices, axis)).toEqual(kInitialState);
+    const other = '#mpi=MPI_None&src=99&measure=x&scale=y&matrix=z&lanes=q&pinned=99,x&open=elsewhere';
+    expect(fromHash(other, choices, axis, run)).toEqual(kInitialState);
   });
 });
 
@@ -119,7 +130,7 @@ describe('bad data', () => {
   it('accepts good data', async () => expect(await broken(() => {})).toEqual(run));
 
   it.each<[string, (data: WrittenData) => void]>([
-    ['data.schema: expected 3, found 1', (d) => ((d.schema as number) = 1)],
+    ['data.schema: expected 4, found 1', (d) => ((d.schema as number) = 1)],
     ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
     ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
     ['data.classes[1].path: there is no step 99', (d) => (d.classes[1]!.path = [99])],

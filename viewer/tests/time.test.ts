@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { quote, selectionCommand, timeWord } from '../src/command';
-import { readPage, type PageData } from '../src/data';
+import type { PageData } from '../src/data';
+import { checkTables } from '../src/check_tables';
+import { readPage } from '../src/read_page';
 import { kMaxTracks, makeDetails, rowsWithin } from '../src/details';
 import { DataError } from '../src/error';
 import { cellValues, kMeasures, select, totals, type Filter } from '../src/filter';
@@ -12,7 +14,6 @@ import { makeEdges, makeLayout, nodeOfProcess, ringPlaces } from '../src/graph';
 import { makeAxis, makeMatrix } from '../src/matrix';
 import { tableOf, unpack } from '../src/packed';
 import {
-  checkTables,
   counts,
   endOf,
   kLayers,
@@ -124,7 +125,7 @@ describe('all views agree under any filter', () => {
       }
       expect(messages).toBeGreaterThanOrEqual(0);
       expect(view.totals.messages).toBe(messages);
-      expect(fromHash(`#${toHash(state)}`, choices, axis)).toEqual(state);
+      expect(fromHash(`#${toHash(state)}`, choices, axis, data)).toEqual(state);
     }
     const whole = makeView(context, kInitialState).totals;
     expect(whole).toEqual(totals(columns, select(columns, {})));

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
+import { checkLanes, checkSearch, checkWaits } from './waits_and_lanes.mjs';
+
 const total = (report) =>
   report.page
     .locator('dl.totals .chosen dd')
@@ -51,7 +53,7 @@ async function checkSpan(report) {
   console.log(`ok   a span of time: ${part} of ${all} messages in every view`);
 }
 
-/** From the whole run to one operation, pinned, copied and closed, by keys alone. */
+/** From the whole run to one operation, kept in the panel of details, copied and closed, by keys alone. */
 async function checkTimeline(report) {
   const { page } = report;
   const tooltip = report.control('tooltip');
@@ -67,14 +69,26 @@ async function checkTimeline(report) {
   await page.keyboard.press('ArrowDown');
   const text = await tooltip.innerText();
   assert.match(text, /process\s+rank|of rank/, text);
+  const dock = report.control('details');
   await page.keyboard.press('Enter');
-  assert.equal(await tooltip.getAttribute('role'), 'dialog', 'Enter pins');
+  assert.ok(await dock.isVisible(), 'Enter keeps the details');
+  assert.ok(await tooltip.isHidden(), 'in their panel alone');
   await report.page.mouse.move(3, 3);
-  assert.ok(await tooltip.isVisible(), 'what is pinned stays');
-  await tooltip.getByTestId('copy').click();
-  await page.locator('[data-testid="tooltip"] [data-copied]').waitFor();
+  assert.ok(await dock.isVisible(), 'what is kept stays');
+  const kept = await dock.innerText();
+  await page.keyboard.press('ArrowRight');
+  assert.notEqual(await dock.innerText(), kept, 'and keys go on');
+  const covered = await page.evaluate(() => {
+    window.scrollTo(0, document.documentElement.scrollHeight);
+    const foot = document.querySelector('footer').getBoundingClientRect().bottom;
+    return foot - document.querySelector('[data-testid="details"]').getBoundingClientRect().top;
+  });
+  // The page scrolls by whole pixels.
+  assert.ok(covered < 1, `the panel covers ${covered} px of the end of the page`);
+  await dock.getByTestId('copy').click();
+  await page.locator('[data-testid="details"] [data-copied]').waitFor();
   await page.keyboard.press('Escape');
-  assert.ok(await tooltip.isHidden(), 'Escape closes');
+  assert.ok(await dock.isHidden(), 'Escape closes');
   const back = await page.evaluate(() => document.activeElement.dataset.testid);
   assert.equal(back, 'timeline-canvas', 'and gives the focus back');
   await page.keyboard.press('b');
@@ -83,7 +97,7 @@ async function checkTimeline(report) {
   assert.doesNotMatch(page.url(), /from_ns|to_ns/);
   await page.keyboard.press('0');
   await page.keyboard.press('Escape');
-  console.log('ok   timeline: zoom, arrows, pin, copy, choose, by keys');
+  console.log('ok   timeline: zoom, arrows, details kept, copy, choose, by keys');
 }
 
 /** A drag zooms, one with Shift chooses, a double click and w zoom, a and d move. */
@@ -111,7 +125,8 @@ async function checkPointer(report) {
   await page.mouse.dblclick(x + width * 0.5, y + 60);
   const closer = await level();
   assert.notEqual(closer, zoomed, 'a double click zooms');
-  assert.ok(await report.control('tooltip').isHidden(), 'and pins nothing');
+  assert.ok(await report.control('tooltip').isHidden(), 'and explains nothing');
+  assert.ok(await report.control('details').isHidden(), 'and keeps nothing');
   await page.keyboard.press('s');
   assert.notEqual(await level(), closer, 'and keys go on working');
   await press(report, 'timeline-canvas', 's', 's');
@@ -132,7 +147,7 @@ async function checkPointer(report) {
 /** The legend names the functions of most time, each with a colour of its own. */
 async function checkFunctionLegend(report) {
   const { call_kinds: kinds } = report.data.time;
-  const keys = report.control('timeline-functions').locator('.key:visible');
+  const keys = report.control('timeline-functions').locator('.key:visible:not(:has(.waits))');
   const names = await keys.allTextContents();
   const known = new Set(kinds.map(({ mpi }) => mpi));
   const named = names.filter((name) => known.has(name));
@@ -200,6 +215,8 @@ async function checkReceipt(report) {
 
 async function checkGraph(report) {
   const { page } = report;
+  // Edges by transport count a message once for each.
+  await report.control('graph-by').selectOption('pair');
   for (const measure of ['bytes', 'messages', 'transfers', 'wire_bytes']) {
     await report.measure(measure);
     assert.equal(await graphTotal(report), await total(report), `the graph sums up ${measure}`);
@@ -296,6 +313,9 @@ export async function checkViews(report) {
   await checkFunctionLegend(report);
   await checkTables(report);
   await checkReceipt(report);
+  await checkWaits(report);
+  await checkLanes(report);
+  await checkSearch(report);
   await checkGraph(report);
 }
 

@@ -16,7 +16,7 @@ import {
   kMeasureNames,
   kNotKnown,
 } from '../words';
-import { copyButton } from './tooltip';
+import { copyButton } from './copy_button';
 
 /** The value of the option that filters nothing; no name begins with a line break. */
 const kAny = '\n';

@@ -15,6 +15,8 @@ export function makeFunctionLegend(groups: FunctionGroups) {
     'p',
     { class: 'legend', 'data-testid': 'timeline-functions', hidden: groups.ofKind.length === 0 },
     ...keys.map((key) => key.root),
+    element('span', { class: 'key' }, element('span', { class: 'swatch waits', 'aria-hidden': 'true' }), 'waiting'),
+    element('span', { class: 'key' }, element('span', { class: 'swatch waits perhaps', 'aria-hidden': 'true' }), 'perhaps waiting'),
   );
   const show = (theme: Theme) => {
     for (const { group, swatch } of keys) {

@@ -210,7 +210,10 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     ArrowDown: () => nextEdge(1),
     ArrowUp: () => nextEdge(-1),
     Enter: () => cursor !== undefined && choose(cursor),
-    p: () => tooltip.pin(stage),
+    p: () => {
+      tooltip.pin(stage);
+      tooltip.enter();
+    },
     '+': () => canvas.zoomBy(1.3),
     '=': () => canvas.zoomBy(1.3),
     '-': () => canvas.zoomBy(1 / 1.3),

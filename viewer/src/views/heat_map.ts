@@ -10,6 +10,8 @@ export interface HeatMapStyle {
   readonly scale: Scale;
   /** Text of a row or column. */
   readonly label: (row: number) => string;
+  /** What rows and columns are. */
+  readonly titles: { readonly rows: string; readonly columns: string };
   /** Text of a square, drawn where it fits. */
   readonly number: (value: number) => string;
 }
@@ -120,7 +122,7 @@ export class HeatMap {
       context.fillText(style.label(column), x, origin.y - 9);
       end = x - 6;
     }
-    this.drawTitles(context, origin, side * cell);
+    this.drawTitles(context, origin, side * cell, style);
     context.restore();
   }
 
@@ -128,15 +130,16 @@ export class HeatMap {
     context: CanvasRenderingContext2D,
     origin: { x: number; y: number },
     extent: number,
+    { titles }: HeatMapStyle,
   ): void {
     context.font = `600 ${kFont}`;
     context.textAlign = 'left';
-    context.fillText('Destination rank →', origin.x, 10, Math.max(extent, 110));
+    context.fillText(`${titles.columns} →`, origin.x, 10, Math.max(extent, 110));
     context.save();
     context.translate(10, origin.y);
     context.rotate(-Math.PI / 2);
     context.textAlign = 'right';
-    context.fillText('← Source rank', 0, 0);
+    context.fillText(`← ${titles.rows}`, 0, 0);
     context.restore();
   }
 }

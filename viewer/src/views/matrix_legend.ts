@@ -4,12 +4,13 @@ import { button, element } from '../dom';
 import { valueAt, type Matrix } from '../matrix';
 import { gradient, type Theme } from '../palette';
 import type { Update, View } from '../page';
-import { formatExactValue, formatShortValue, kMeasureNames } from '../words';
+import type { ValueWords } from '../words';
 
 export function showLegend(
   legend: HTMLElement,
   matrix: Matrix,
   view: View,
+  words: ValueWords,
   theme: Theme,
   update: Update,
 ): void {
@@ -23,10 +24,10 @@ export function showLegend(
   const focused = (legend.contains(document.activeElement) && document.activeElement) as
     HTMLElement | false;
   legend.replaceChildren(
-    element('span', {}, `${kMeasureNames[view.measure]} per pair:`),
+    element('span', {}, `${words.name} per pair:`),
     element('span', { class: 'swatch' }),
     element('span', {}, 'none'),
-    ...(matrix.max > 0 ? [makeRamp(matrix, view, theme)] : []),
+    ...(matrix.max > 0 ? [makeRamp(matrix, view, words, theme)] : []),
     element('span', { class: 'segments', role: 'group', 'aria-label': 'Colour scale' }, ...scales),
   );
   if (focused)
@@ -34,14 +35,14 @@ export function showLegend(
 }
 
 /** On a logarithmic scale, values that are all equal have one colour and no range. */
-function makeRamp(matrix: Matrix, view: View, theme: Theme): HTMLElement {
+function makeRamp(matrix: Matrix, view: View, words: ValueWords, theme: Theme): HTMLElement {
   const noRange = view.scale === 'log' && matrix.max === matrix.minPositive;
   const ticks = (noRange ? [1] : [0, 0.25, 0.5, 0.75, 1]).map((at) => {
     const value = Math.round(valueAt(matrix, view.scale, at));
     return element(
       'span',
-      { title: formatExactValue(view.measure, value) },
-      formatShortValue(view.measure, value),
+      { title: words.exact(value) },
+      words.short(value),
     );
   });
   return element(

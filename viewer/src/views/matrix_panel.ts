@@ -4,15 +4,18 @@
 import { button, element, section } from '../dom';
 import { downloadCanvas } from '../download';
 import { cellValues } from '../filter';
-import { makeAxis, makeMatrix, processesOf, type Axis, type Matrix, type Square } from '../matrix';
+import { kMaxSide, makeAxis, makeMatrix, processesOf, type Axis, type Matrix, type Square } from '../matrix';
 import type { Context, Panel, Update, View } from '../page';
+import { kMatrixOf, type MatrixOf } from '../state';
 import { darkScheme, theme } from '../theme';
-import { formatShortValue, rowLabel } from '../words';
+import { selectWaits, type WaitCells } from '../wait_matrix';
+import { kWaitWords, rowLabel, wordsOf, type ValueWords } from '../words';
 import { HeatMap } from './heat_map';
 import { showLegend } from './matrix_legend';
 import { makeMatrixTable } from './matrix_table';
 import { describePair } from './pair_details';
 import { makePairList } from './pair_list';
+import { describeWaitPair, makeWaitList } from './wait_list';
 
 const kMaxTableSide = 64;
 /** Least width, with its gap, of what stands beside the matrix; with less it goes below. */
@@ -21,7 +24,7 @@ const kListRoom = 324;
 const kTooltipLines = 6;
 
 export function makeMatrixPanel(context: Context, update: Update): Panel {
-  const axis = makeAxis(context.columns);
+  const axis = makeAxis(context.columns, kMaxSide, context.waits.sums.column('cause').includes(-1));
   const canvas = element('canvas', {
     tabindex: 0,
     role: 'img',
@@ -39,8 +42,15 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   let view: View | undefined;
   let matrix: Matrix | undefined;
   let square: Square | undefined;
+  let waitCells: WaitCells | undefined;
 
   const choose = (chosen: Square) => {
+    if (waitCells) {
+      mark(chosen);
+      const content = describeWaitPair(context, waitCells, axis, chosen);
+      tooltip.keep(canvas, marker, ...content);
+      return;
+    }
     if (axis.group > 1) return;
     const src = processesOf(axis, chosen.row).first;
     const dst = processesOf(axis, chosen.column).first;
@@ -56,14 +66,21 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     marker.hidden = square === undefined;
     if (square) Object.assign(marker.style, heatMap.boxOf(square));
   };
-  const list = makePairList(context, axis, {
+  const actions = {
     choose,
-    point(next) {
+    point(next: Square | undefined) {
       tooltip.hide();
       mark(next);
     },
-  });
-  const body = element('div', { class: 'matrix-body' }, scroll, list.root);
+  };
+  const list = makePairList(context, axis, actions);
+  const waitList = makeWaitList(context, axis, actions);
+  const body = element('div', { class: 'matrix-body' }, scroll, list.root, waitList.root);
+  const ofWhat = kMatrixOf.map((matrixOf) =>
+    button(kMatrixNames[matrixOf], { 'data-testid': `matrix-of-${matrixOf}` }, () =>
+      update((state) => ({ ...state, matrix: matrixOf })),
+    ),
+  );
   const numbers = element('details', {}, element('summary', {}, 'The same numbers as a table'));
   const root = section(
     'matrix',
@@ -71,6 +88,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     element(
       'div',
       { class: 'tools' },
+      element('span', { class: 'segments', role: 'group', 'aria-label': 'What the matrix shows' }, ...ofWhat),
       legend,
       button('PNG', { title: 'Save the matrix as a picture', 'data-testid': 'matrix-png' }, () =>
         downloadCanvas('matrix', canvas),
@@ -83,22 +101,24 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
 
   const draw = () => {
     if (!view || !matrix) return;
-    const measure = view.measure;
+    const words = wordsOfView(view);
     heatMap.draw(matrix, body.clientWidth, {
       theme: theme(),
       scale: view.scale,
       label: (row) => rowLabel(context.data, axis, row),
-      number: (value) => formatShortValue(measure, value),
+      titles: kTitles[view.matrix],
+      number: words.short,
     });
     body.classList.toggle('stacked', body.clientWidth - canvas.offsetWidth < kListRoom);
     body.style.setProperty('--matrix-height', canvas.style.height);
-    showLegend(legend, matrix, view, theme(), update);
+    showLegend(legend, matrix, view, words, theme(), update);
     if (square) mark(square);
   };
 
   const explain = () => {
-    list.mark(square);
+    (waitCells ? waitList : list).mark(square);
     if (!square || !view) tooltip.hide();
+    else if (waitCells) tooltip.show(marker, ...describeWaitPair(context, waitCells, axis, square));
     else tooltip.show(marker, ...describePair(context, view, axis, square, kTooltipLines));
   };
   const point = (next: Square | undefined) => {
@@ -135,7 +155,10 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       useMouse();
       point(undefined);
     } else if (event.key === 'Enter') square && choose(square);
-    else if (event.key === 'p') tooltip.pin(canvas);
+    else if (event.key === 'p') {
+      tooltip.pin(canvas);
+      tooltip.enter();
+    }
     else if (event.key in kArrows) {
       byKeyboard = true;
       point(moved(square, event.key, axis.side));
@@ -155,17 +178,35 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     root,
     show(next) {
       view = next;
-      const values = cellValues(next.columns, next.selection, next.measure);
-      matrix = makeMatrix(next.columns, axis, values);
+      waitCells =
+        next.matrix === 'waits' ? selectWaits(context.data, context.waits, context.details, next.filter) : undefined;
+      matrix = waitCells
+        ? makeMatrix(waitCells, axis, waitCells.ns)
+        : makeMatrix(next.columns, axis, cellValues(next.columns, next.selection, next.measure));
+      ofWhat.forEach((button, at) => button.setAttribute('aria-pressed', String(kMatrixOf[at] === next.matrix)));
+      list.root.hidden = waitCells !== undefined;
+      waitList.root.hidden = waitCells === undefined;
       draw();
-      list.show(next, matrix);
+      if (waitCells) waitList.show(waitCells, matrix);
+      else list.show(next, matrix);
       if (square && !tooltip.root.hidden) explain();
       else mark(undefined);
       if (axis.side <= kMaxTableSide) {
-        numbers.replaceChildren(numbers.firstElementChild!, makeMatrixTable(context, next, matrix));
+        numbers.replaceChildren(numbers.firstElementChild!, makeMatrixTable(context, wordsOfView(next), kCorners[next.matrix], matrix));
       }
     },
   };
+}
+
+const kMatrixNames: Record<MatrixOf, string> = { traffic: 'Traffic', waits: 'Waits' };
+const kTitles: Record<MatrixOf, { rows: string; columns: string }> = {
+  traffic: { rows: 'Source rank', columns: 'Destination rank' },
+  waits: { rows: 'Rank that waited', columns: 'Rank that it waited for' },
+};
+const kCorners: Record<MatrixOf, string> = { traffic: 'source \\ destination', waits: 'waited \\ for' };
+
+function wordsOfView({ matrix, measure }: View): ValueWords {
+  return matrix === 'waits' ? kWaitWords : wordsOf(measure);
 }
 
 const kArrows: Record<string, readonly [number, number]> = {

@@ -31,6 +31,22 @@ export class PixelCanvas {
     for (let y = y0; y < y1; ++y) this.pixels.fill(colour, y * width + x0, y * width + x1);
   }
 
+  /** Stripes from one corner to the other over what is there: every `period`-th pixel and its neighbour. */
+  hatch(left: number, top: number, right: number, bottom: number, colour: number, period: number): void {
+    const { ratio, width, height } = this;
+    const x0 = Math.max(Math.round(this.clip * ratio), Math.round(left * ratio));
+    const x1 = Math.min(width, Math.round(right * ratio));
+    const y0 = Math.max(Math.round(kRulerHeight * ratio), Math.round(top * ratio));
+    const y1 = Math.min(height, Math.round(bottom * ratio));
+    const step = Math.round(period * ratio);
+    for (let y = y0; y < y1; ++y) {
+      for (let x = x0 + ((step * height - x0 - y) % step); x < x1; x += step) {
+        this.pixels[y * width + x] = colour;
+        if (x + 1 < x1) this.pixels[y * width + x + 1] = colour;
+      }
+    }
+  }
+
   put(context: CanvasRenderingContext2D): void {
     context.putImageData(this.image, 0, 0);
   }

@@ -10,16 +10,17 @@ const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]]
       ['?', 'these keys'],
       ['/', 'go to the filters'],
       ['m, t, g', 'go to the matrix, the timeline, the graph'],
+      ['f', 'find operations in the timeline'],
       ['r', 'reset the filters'],
-      ['p', 'pin what is explained, so that it can be scrolled and copied'],
-      ['Esc', 'close what is pinned; leave the square, operation or node'],
+      ['p', 'keep what is explained in the panel of details, and go there'],
+      ['Esc', 'close the panel of details; leave the square, operation or node'],
     ],
   ],
   [
     'Matrix',
     [
       ['arrows', 'next square'],
-      ['Enter', 'show only this pair, or all again'],
+      ['Enter', 'show only this pair, or all again; of waits, keep the details'],
     ],
   ],
   [
@@ -36,7 +37,12 @@ const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]]
       ['Home, End', 'start, end of the run'],
       ['0', 'the whole run'],
       ['b', 'choose the time that is visible, or all again'],
-      ['Enter', 'pin the details'],
+      ['Enter', 'keep the details in view; arrows then change them'],
+      ['n, Shift + n', 'next or previous operation found'],
+      ['i', 'pin the lane on top, or no longer'],
+      ['h', 'one lane a host, or one a rank'],
+      ['o', 'open the lane of a host, or close it'],
+      ['l', 'low lanes of MPI alone, or all layers'],
     ],
   ],
   [
@@ -100,6 +106,7 @@ export function addShortcuts(tooltip: Tooltip, hasGpus: boolean): void {
     m: () => focus('matrix-canvas'),
     t: () => focus('timeline-canvas'),
     g: () => focus('graph-canvas'),
+    f: () => focus('timeline-find'),
     d: () => focus('devices-canvas'),
     r: () => document.querySelector<HTMLElement>('[data-testid="filter-reset"]')?.click(),
   };

@@ -1,71 +1,107 @@
-// Paints bins of time where there are too many operations to show each: one bar a bin, and in the lane
-// of MPI a part for each function.
+// Paints bins of time where there are too many operations to show each, and where processes share a lane:
+// one bar a bin, in the lane of MPI a part for each function, and hatched how much of it was waiting.
 
 import { functionBins, type Bins, type FunctionGroups } from '../mpi_bins';
-import { categoryColour, layerColour, otherBar, pixel, setUpBar, type Rgb, type Theme } from '../palette';
-import { kLayers, laneOf, levelFor } from '../slabs';
+import { categoryColour, layerColour, otherBar, pixel, setUpBar, waitMark, type Rgb, type Theme } from '../palette';
+import { laneOf, levelFor } from '../slabs';
 import type { PixelCanvas } from './pixel_canvas';
-import { laneBox, visibleProcesses, xOf, type Scene } from './timeline_scene';
+import { laneBox, visibleRows, xOf, type Scene } from './timeline_scene';
+
+/** Device-independent pixels between the stripes of what waited, and of what may have. */
+export const kWaitPeriod = 4;
+export const kUnknownPeriod = 8;
 
 /**
- * Bars as tall as the share of the bin in which something was in progress, from an instant on. Returns
- * the level of the bins.
+ * Bars as tall as the share of the bin in which something was in progress, from an instant on; in a lane
+ * of several processes from the beginning, as their mean. Returns the level of the bins.
  */
-export function paintBins(scene: Scene, pixels: PixelCanvas, from: number): number {
-  const { axis, layout, range, theme, view } = scene;
+export function paintBins(scene: Scene, pixels: PixelCanvas, detailsTo: number): number {
+  const { axis, layout, range, view } = scene;
   const { busy } = view.alongTime.activity;
   const level = levelFor(busy, (range.to - range.from) / axis.slab / layout.width);
   const length = axis.slab * 2 ** level;
-  if (range.to <= from) return level;
-  const { bins, values } = busy.levels[level]!;
-  const begin = Math.max(0, Math.floor((Math.max(range.from, from) - axis.from) / length));
+  const { bins } = busy.levels[level]!;
   const end = Math.min(bins, Math.ceil((range.to - axis.from) / length));
-  const { first, last } = visibleProcesses(layout);
-  for (let process = first; process < last; ++process) {
-    paintFunctionBins(scene, pixels, process, { level, begin, end }, from);
-    for (let layer = 1; layer < kLayers.length; ++layer) {
-      const lane = laneBox(layout, process, layer);
-      const colour = pixel(layerColour(theme, layer));
-      const offset = laneOf(process, layer) * bins;
-      for (let bin = begin; bin < end; ++bin) {
-        const value = values[offset + bin]!;
-        if (value === 0) continue;
-        const share = Math.min(1, value / length);
-        const start = axis.from + bin * length;
-        const top = lane.bottom - Math.max(1, share * (lane.bottom - lane.top));
-        const left = Math.max(xOf(scene, start), xOf(scene, from));
-        pixels.fill(left, top, xOf(scene, start + length), lane.bottom, colour);
-      }
+  for (const row of visibleRows(layout)) {
+    const { host, processes } = layout.lanes.rows[row]!;
+    const from = host === null ? detailsTo : axis.from;
+    if (range.to <= from) continue;
+    const begin = Math.max(0, Math.floor((Math.max(range.from, from) - axis.from) / length));
+    const lane = { row, processes, level, begin, end, from };
+    for (const layer of layout.layers) {
+      if (layer === 0) paintFunctionBins(scene, pixels, lane);
+      else paintLayerBins(scene, pixels, lane, layer);
     }
   }
   return level;
 }
 
+interface BinLane extends Bins {
+  readonly row: number;
+  readonly processes: readonly number[];
+  /** Nothing is painted before. */
+  readonly from: number;
+}
+
+function paintLayerBins(scene: Scene, pixels: PixelCanvas, lane: BinLane, layer: number): void {
+  const { axis, layout, theme, view } = scene;
+  const { bins, values } = view.alongTime.activity.busy.levels[lane.level]!;
+  const length = axis.slab * 2 ** lane.level;
+  const { top, bottom } = laneBox(layout, lane.row, layer);
+  const colour = pixel(layerColour(theme, layer));
+  for (let bin = lane.begin; bin < lane.end; ++bin) {
+    let value = 0;
+    for (const process of lane.processes) value += values[laneOf(process, layer) * bins + bin]!;
+    if (value === 0) continue;
+    const share = Math.min(1, value / length / lane.processes.length);
+    const height = Math.max(1, share * (bottom - top));
+    const start = axis.from + bin * length;
+    const left = Math.max(xOf(scene, start), xOf(scene, lane.from));
+    pixels.fill(left, bottom - height, xOf(scene, start + length), bottom, colour);
+  }
+}
+
 /** The lane of MPI: bars of which each part is the time in one function, the greatest at the bottom. */
-function paintFunctionBins(scene: Scene, pixels: PixelCanvas, process: number, bins: Bins, from: number): void {
-  const { axis, layout, functions, view, mpiActivity } = scene;
-  const lane = laneBox(layout, process, 0);
+function paintFunctionBins(scene: Scene, pixels: PixelCanvas, lane: BinLane): void {
+  const { axis, layout, functions, view, mpiActivity, waits, theme } = scene;
+  const { top, bottom } = laneBox(layout, lane.row, 0);
   const colours = functionColours(scene);
-  const length = axis.slab * 2 ** bins.level;
-  const sums = functionBins(mpiActivity, functions, view.alongTime.choice, process, bins);
-  for (let bin = bins.begin; bin < bins.end; ++bin) {
-    const parts = sums.subarray((bin - bins.begin) * colours.length, (bin - bins.begin + 1) * colours.length);
-    const total = parts.reduce((sum, part) => sum + part, 0);
+  const length = axis.slab * 2 ** lane.level;
+  const groups = colours.length;
+  const sums = new Float64Array(Math.max(0, lane.end - lane.begin) * groups);
+  for (const process of lane.processes) {
+    functionBins(mpiActivity, functions, view.alongTime.choice, process, lane, sums);
+  }
+  const { bins, values: waiting } = waits.busy.levels[lane.level]!;
+  const mark = pixel(waitMark(theme));
+  for (let bin = lane.begin; bin < lane.end; ++bin) {
+    const parts = sums.subarray((bin - lane.begin) * groups, (bin - lane.begin + 1) * groups);
+    let total = 0;
+    let most = 0;
+    for (let group = 0; group < groups; ++group) {
+      total += parts[group]!;
+      if (parts[group]! > parts[most]!) most = group;
+    }
     if (total === 0) continue;
     // Of several threads together no more than the lane is tall.
-    const scale = (lane.bottom - lane.top) / Math.max(length, total);
+    const scale = (bottom - top) / Math.max(length * lane.processes.length, total);
     const start = axis.from + bin * length;
-    const left = Math.max(xOf(scene, start), xOf(scene, from));
+    const left = Math.max(xOf(scene, start), xOf(scene, lane.from));
+    const right = xOf(scene, start + length);
     const fill = (height: number, group: number) =>
-      pixels.fill(left, lane.bottom - height, xOf(scene, start + length), lane.bottom, colours[group]!);
+      pixels.fill(left, bottom - height, right, bottom, colours[group]!);
     // The whole bar in the colour of what has most of it, then each part that can be seen, from the top.
-    fill(Math.max(1, total * scale), parts.indexOf(parts.reduce((a, b) => Math.max(a, b), 0)));
+    fill(Math.max(1, total * scale), most);
     if (total * scale < 1) continue;
     let above = total;
-    for (let group = colours.length - 1; group >= 0; --group) {
+    for (let group = groups - 1; group >= 0; --group) {
       if (parts[group]! * scale >= 0.5) fill(above * scale, group);
       above -= parts[group]!;
     }
+    let waited = 0;
+    for (const process of lane.processes) waited += waiting[process * bins + bin]!;
+    const height = Math.min(waited, total) * scale;
+    if (height >= 1) pixels.hatch(left, bottom - height, right, bottom, mark, kWaitPeriod);
   }
 }
 

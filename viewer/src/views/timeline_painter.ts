@@ -3,11 +3,12 @@
 
 import { messagesWithin, rowsWithin, type LayerDetails } from '../details';
 import type { Numbers } from '../packed';
-import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, layerColour, pixel } from '../palette';
+import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, layerColour, pixel, waitMark } from '../palette';
 import { counts, kLayers } from '../slabs';
+import { waitsOfCall } from '../waits';
 import { PixelCanvas } from './pixel_canvas';
-import { functionColour, functionColours, paintBins } from './timeline_bins';
-import { barBox, kGap, kRulerHeight, laneBox, visibleProcesses, xOf, type Box, type Scene } from './timeline_scene';
+import { functionColour, functionColours, kUnknownPeriod, kWaitPeriod, paintBins } from './timeline_bins';
+import { barBox, isSingle, kRulerHeight, laneBox, processBox, rowTop, visibleRows, xOf, type Box, type Scene } from './timeline_scene';
 
 /** With more operations in the lanes on the screen, they are shown as bins. */
 const kMostRows = 20_000;
@@ -35,15 +36,26 @@ export interface Painted {
 function showsDetails(scene: Scene): boolean {
   const { range, axis, layout } = scene;
   if ((axis.slab / (range.to - range.from)) * layout.width >= 2) return true;
-  const { first, last } = visibleProcesses(layout);
   let rows = 0;
-  for (const layer of scene.details.layers) {
-    for (let process = first; process < last; ++process) {
+  for (const layer of drawnLayers(scene)) {
+    for (const process of singleProcesses(scene)) {
       const [begin, end] = rowsWithin(layer, process, range.from, range.to);
       rows += end - begin;
     }
   }
   return rows <= kMostRows;
+}
+
+/** The processes in view that have a lane of their own. */
+function singleProcesses({ layout }: Scene): number[] {
+  return visibleRows(layout).flatMap((row) => {
+    const { host, processes } = layout.lanes.rows[row]!;
+    return host === null ? processes : [];
+  });
+}
+
+function drawnLayers({ details, layout }: Scene): LayerDetails[] {
+  return layout.layers.map((layer) => details.layers[layer]!);
 }
 
 export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
@@ -56,11 +68,7 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
   canvas.style.height = `${layout.height}px`;
   const pixels = new PixelCanvas(canvas.width, canvas.height, ratio, layout.left, kCard[theme]);
   const detailsTo = showsDetails(scene) ? scene.detailsTo : scene.axis.from;
-  const { first, last } = visibleProcesses(layout);
-  for (let process = first; process < last; ++process) {
-    const { top } = laneBox(layout, process + 1, 0);
-    pixels.fill(layout.left, top - 2, width, top - 1, pixel(kLine[theme]));
-  }
+  paintLines(scene, pixels);
   const level = paintBins(scene, pixels, detailsTo);
   const labels = paintBars(scene, pixels, detailsTo);
   const context = canvas.getContext('2d')!;
@@ -75,6 +83,19 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
   return { detailsTo, level, ...arrows };
 }
 
+/** Under each lane, and a stronger one under those that are pinned. */
+function paintLines(scene: Scene, pixels: PixelCanvas): void {
+  const { layout, theme } = scene;
+  const { pinned } = layout.lanes;
+  const right = layout.left + layout.width;
+  for (const row of visibleRows(layout)) {
+    const bottom = rowTop(layout, row) + layout.rowHeight;
+    const isLast = row === pinned - 1;
+    if (layout.rowHeight < 12 && !isLast) continue;
+    pixels.fill(layout.left, bottom - (isLast ? 3 : 2), right, bottom - 1, pixel((isLast ? kInk : kLine)[theme]));
+  }
+}
+
 interface Label {
   readonly text: string;
   readonly box: Box;
@@ -82,15 +103,15 @@ interface Label {
 }
 
 function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
-  const { layout, range, theme, view, details } = scene;
+  const { layout, range, theme, view } = scene;
   const labels: Label[] = [];
   const colourOf = barColours(scene);
   const faint = pixel(faintBar(theme));
-  const { first, last } = visibleProcesses(layout);
   const right = layout.left + layout.width;
-  details.layers.forEach((layer, index) => {
-    const plain = pixel(layerColour(theme, index));
-    for (let process = first; process < last; ++process) {
+  const processes = singleProcesses(scene);
+  drawnLayers(scene).forEach((layer) => {
+    const plain = pixel(layerColour(theme, kLayers.indexOf(layer.layer)));
+    for (const process of processes) {
       const [begin, end] = rowsWithin(layer, process, range.from, Math.min(range.to, until));
       // Of those that lie within one pixel of a track, one is drawn: a chosen one if there is any.
       const drawn = new Int32Array(layer.tracks[process]!).fill(-1);
@@ -106,6 +127,7 @@ function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
         const colour = chosen ? colourOf(layer, row, plain) : faint;
         const gap = box.bottom - box.top > 5 ? 1 : 0;
         pixels.fill(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, colour);
+        if (layer.layer === 'mpi' && wide > 2) markWaits(scene, pixels, layer, row, { ...box, bottom: box.bottom - gap });
         const seen = Math.min(box.right, right) - Math.max(box.left, layout.left);
         if (seen > 34 && box.bottom - box.top >= 11 && labels.length < kMostLabels) {
           const ink = chosen ? inkOfBar(scene, layer, row) : css(kInk[theme]);
@@ -119,6 +141,16 @@ function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
     }
   });
   return labels;
+}
+
+/** The parts of a call in which it waited are hatched, the parts in which it may have, sparsely. */
+function markWaits(scene: Scene, pixels: PixelCanvas, layer: LayerDetails, row: number, box: Box): void {
+  const mark = pixel(waitMark(scene.theme));
+  for (const { from, to, unknown } of waitsOfCall(scene.waits, layer, row)) {
+    const [left, right] = [Math.max(box.left, xOf(scene, from)), Math.min(box.right, xOf(scene, to))];
+    if (right - left < 2) continue;
+    pixels.hatch(left, box.top, right, box.bottom, mark, unknown === 0 ? kWaitPeriod : kUnknownPeriod);
+  }
 }
 
 /** As pixels: transfers by transport, MPI calls by function, of the others `plain`. */
@@ -191,17 +223,17 @@ function paintArrows(scene: Scene, context: CanvasRenderingContext2D, until: num
   const [src, dst, cell] = ['src_process', 'dst_process', 'cell'].map((name) =>
     details.messages.column(name),
   ) as [Numbers, Numbers, Numbers];
-  const { first, last } = visibleProcesses(layout);
+  const middle = (process: number) => {
+    const lane = processBox(layout, process, 1);
+    return (lane.top + lane.bottom) / 2;
+  };
   for (let row = begin; row < end; ++row) {
     if (details.messageEnd[row]! < range.from || src[row]! < 0 || dst[row]! < 0) continue;
     if (!view.alongTime.selection.cells[cell[row]!]) continue;
-    const [low, high] = [Math.min(src[row]!, dst[row]!), Math.max(src[row]!, dst[row]!)];
-    if (high < first || low >= last) continue;
+    if (!isSingle(layout, src[row]!) || !isSingle(layout, dst[row]!)) continue;
+    const [high, low] = [middle(src[row]!), middle(dst[row]!)].sort((a, b) => a - b) as [number, number];
+    if (low < kRulerHeight || high > layout.height) continue;
     if (arrows.length >= kMostArrows) return { arrows: [], arrowsLeftOut: true };
-    const middle = (process: number) => {
-      const lane = laneBox(layout, process, 1);
-      return (lane.top + lane.bottom) / 2;
-    };
     arrows.push({
       row,
       x0: xOf(scene, details.messageStart[row]!),
@@ -242,25 +274,31 @@ function paintHead(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Arrow)
 /** Ranks and layers left of the lanes. */
 function paintNames(scene: Scene, context: CanvasRenderingContext2D): void {
   const { layout, theme } = scene;
-  const { first, last } = visibleProcesses(layout);
-  const tall = (layout.rowHeight - kGap) / 3 >= 10;
+  const tall = layout.layers.length > 1 && layout.rowHeight >= 33;
   context.fillStyle = css(kCard[theme]);
   context.fillRect(0, 0, layout.left, layout.height);
   context.textBaseline = 'middle';
-  for (let process = first; process < last; ++process) {
-    const middle = (laneBox(layout, process, 0).top + laneBox(layout, process, 2).bottom) / 2;
-    context.textAlign = 'left';
-    context.font = `600 ${kFont}`;
-    context.fillStyle = css(kInk[theme]);
-    context.fillText(scene.label(process), 2, Math.max(kRulerHeight + 6, middle), layout.left - 36);
+  let free = kRulerHeight;
+  for (const row of visibleRows(layout)) {
+    const y = rowTop(layout, row);
+    const middle = Math.max(kRulerHeight + 6, y + layout.rowHeight / 2 - 1);
+    // Of lanes that are lower than a line of text, those are named for which there is room.
+    if (middle - 5 >= free) {
+      context.textAlign = 'left';
+      context.font = `600 ${kFont}`;
+      context.fillStyle = css(kInk[theme]);
+      const pin = row < layout.lanes.pinned ? '↑ ' : '';
+      context.fillText(pin + scene.label(row), 2, middle, layout.left - (tall ? 36 : 6));
+      free = middle + 6;
+    }
     if (!tall) continue;
     context.textAlign = 'right';
     context.font = '10px system-ui, sans-serif';
-    kLayers.forEach((layer, index) => {
-      const lane = laneBox(layout, process, index);
-      context.fillStyle = css(layerColour(theme, index));
-      context.fillText(layer.toUpperCase(), layout.left - 5, (lane.top + lane.bottom) / 2);
-    });
+    for (const layer of layout.layers) {
+      const lane = laneBox(layout, row, layer);
+      context.fillStyle = css(layerColour(theme, layer));
+      context.fillText(kLayers[layer]!.toUpperCase(), layout.left - 5, (lane.top + lane.bottom) / 2);
+    }
   }
   context.fillStyle = css(kCard[theme]);
   context.fillRect(0, 0, layout.left, kRulerHeight);

@@ -7,23 +7,32 @@ import { button, element, section } from '../dom';
 import type { Context, Panel, Update, View } from '../page';
 import { groupFunctions } from '../mpi_bins';
 import { tableOf } from '../packed';
-import { endOf } from '../slabs';
+import { makeLanes, type Lanes } from '../lanes';
+import { trafficOfProcesses } from '../pairs';
+import { search, type Found } from '../search';
+import { counts, endOf, kLayers } from '../slabs';
 import { withSpan } from '../state';
 import { darkScheme, theme } from '../theme';
 import { inside, panned, showing, zoomed, type Range } from '../time_range';
-import { processLabel } from '../choices';
 import { makeOverviewStrip } from './overview_strip';
 import { drawRuler } from './ruler';
 import { paint } from './timeline_painter';
 import { addPointer } from './timeline_pointer';
-import { kRulerHeight, visibleProcesses, type LaneLayout } from './timeline_scene';
-import { nearest, nextAcross, nextAlong, shownBox, targetAt, timeOf } from './timeline_target';
+import { kRulerHeight, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
+import { nearest, nextAcross, nextAlong, processesOf, shownBox, targetAt, timeOf } from './timeline_target';
 import type { Drawing, LaneTarget, Target } from './timeline_target';
 import { makeFunctionLegend } from './function_legend';
+import { laneLabel, makeLaneControls } from './lane_controls';
+import { makeTimelineSearch } from './timeline_search';
 import { describeDrawing, explainTarget, makeClockNote, makeMissingNote, nameOf } from './timeline_words';
 
-const kNameRoom = 74;
+const kNameRoom = 92;
 const kMostHeight = 520;
+const kLowLane = 7;
+/** Of the visible time: less is hard to see. */
+const kSeenShare = 0.01;
+const kLeastJump_ns = 2000;
+const kAllLayers = kLayers.map((_, layer) => layer);
 
 export function makeTimelinePanel(context: Context, update: Update): Panel {
   const { data, axis, tables, details, tooltip } = context;
@@ -34,6 +43,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
   const processes = data.processes.length;
   let range = whole;
   let view: View | undefined;
+  let lanes: Lanes | undefined;
   let drawing: Drawing | undefined;
   let target: Target | undefined;
 
@@ -44,8 +54,8 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     tabindex: 0,
     role: 'application',
     'aria-label':
-      'Timeline: arrow keys move between operations and lanes, plus and minus zoom, Enter pins ' +
-      'the details',
+      'Timeline: arrow keys move between operations and lanes, plus and minus zoom, Enter keeps ' +
+      'the details in view',
     'aria-describedby': 'timeline-said',
     'data-testid': 'timeline-canvas',
   });
@@ -56,6 +66,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
   const said = element('p', { id: 'timeline-said', 'data-testid': 'timeline-level' });
   const announced = element('div', { class: 'offscreen', 'aria-live': 'polite' });
   const missing = makeMissingNote(context);
+  const laneControls = makeLaneControls(update, processes);
   const zoomBy = (factor: number) => go(zoomed(range, factor, (range.from + range.to) / 2, whole));
   const visibleSpan = button('Choose visible time', { 'data-testid': 'timeline-choose' }, () =>
     chooseSpan(Math.ceil(range.from), Math.floor(range.to)),
@@ -78,6 +89,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     'Timeline',
     said,
     tools,
+    laneControls.root,
     legend.root,
     overview.root,
     scroll,
@@ -85,6 +97,16 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     missing.root,
     makeClockNote(context),
   );
+
+  const finder = makeTimelineSearch(context, {
+    search: (query) =>
+      search(data, details, query, (layer, process, row) =>
+        lanes!.rowOf[process]! >= 0 && counts(view!.alongTime.choice, layer.layer, process, layer.key[row]!),
+      ),
+    here: () => (target?.kind === 'operation' ? { layer: target.layer, row: target.row } : undefined),
+    jump: (found) => jump(found),
+  });
+  tools.append(finder.root);
 
   // ---- drawing ----
 
@@ -100,25 +122,33 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
 
   const layOut = (): LaneLayout => {
     const room = Math.max(1, scroll.clientWidth - kNameRoom);
-    const rowHeight = Math.min(112, Math.max(24, Math.floor((kMostHeight - kRulerHeight) / Math.max(1, processes))));
-    const full = kRulerHeight + rowHeight * processes;
+    const rows = lanes!.rows.length;
+    const { compact } = view!.lanes;
+    const fitting = Math.floor((kMostHeight - kRulerHeight) / Math.max(1, rows));
+    const rowHeight = compact ? Math.min(24, Math.max(kLowLane, fitting)) : Math.min(112, Math.max(24, fitting));
+    const full = kRulerHeight + rowHeight * rows;
     const height = Math.min(kMostHeight, full);
     scroll.style.height = `${height}px`;
     spacer.style.height = `${full}px`;
-    return { left: kNameRoom, width: room, height, top: scroll.scrollTop, rowHeight, processes };
+    // Whole lanes scroll under those that are pinned.
+    const { scrollTop } = scroll;
+    const top = lanes!.pinned > 0 ? Math.round(scrollTop / rowHeight) * rowHeight : scrollTop;
+    const layers = compact ? [0] : kAllLayers;
+    return { left: kNameRoom, width: room, height, top, rowHeight, lanes: lanes!, layers };
   };
 
   const draw = () => {
-    if (!view || scroll.clientWidth === 0) return;
+    if (!view || !lanes || scroll.clientWidth === 0) return;
     const scene = {
       layout: layOut(),
       range,
       axis,
       detailsTo,
       details,
+      waits: context.waits,
       view,
       theme: theme(),
-      label: (process: number) => `rank ${processLabel(data, process)}`,
+      label: (row: number) => laneLabel(data, lanes!, row),
       name: (layer: LayerDetails, row: number) => nameOf(context, layer, row),
       transports,
       functions,
@@ -157,15 +187,18 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
   };
 
   const point = (next: Target | undefined, speak = false) => {
-    if (tooltip.pinned) return;
+    // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
+    if (tooltip.pinned && !speak) return;
     target = next;
     placeMarker();
     if (!next) {
       tooltip.hide();
       return;
     }
-    const content = explainTarget(context, view!, next);
-    tooltip.show(anchor, ...content);
+    const own = next.kind === 'message' ? [] : processesOf(drawing!.scene, next.process);
+    const content = explainTarget(context, view!, next, own);
+    if (tooltip.pinned) tooltip.keep(canvas, anchor, ...content);
+    else tooltip.show(anchor, ...content);
     if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
   };
 
@@ -177,16 +210,41 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     const start = timeOf(drawing!.scene, aim);
     const end = aim.kind === 'operation' ? details.layers[aim.layer]!.end[aim.row]! : start;
     if (end < range.from || start > range.to) range = showing(range, { from: start, to: start }, whole);
-    const { rowHeight, height } = layout;
-    const top = aim.process * rowHeight;
-    if (top < scroll.scrollTop) scroll.scrollTop = top;
-    const below = kRulerHeight + top + rowHeight - height;
-    if (below > scroll.scrollTop) scroll.scrollTop = below;
+    const { rowHeight, height, lanes } = layout;
+    const row = lanes.rowOf[aim.process]!;
+    if (row >= lanes.pinned) {
+      const top = (row - lanes.pinned) * rowHeight;
+      if (top < scroll.scrollTop) scroll.scrollTop = top;
+      const below = kRulerHeight + (row + 1) * rowHeight - height;
+      if (below > scroll.scrollTop) scroll.scrollTop = Math.ceil(below / rowHeight) * rowHeight;
+    }
     draw();
   };
 
+  /** Shows one operation in a lane of its own, wide enough to be seen, with its details. */
+  const jump = ({ layer, row }: Found) => {
+    const { table, start, end } = details.layers[layer]!;
+    const process = table.column('process')[row]!;
+    const lane = lanes!.rows[lanes!.rowOf[process]!]!;
+    if (lane.host !== null) laneControls.toggleHost(lane.host);
+    if (view!.lanes.compact && layer !== 0) laneControls.toggleCompact();
+    const length = end[row]! - start[row]!;
+    const shown = range.to - range.from;
+    if (length < (shown * kSeenShare) || start[row]! < range.from || start[row]! > range.to) {
+      const wanted = Math.min(shown, Math.max(length / (4 * kSeenShare), kLeastJump_ns));
+      const middle = start[row]! + Math.min(length, wanted) / 2;
+      range = inside({ from: middle - wanted / 2, to: middle + wanted / 2 }, whole);
+    }
+    canvas.scrollIntoView({ block: 'nearest' });
+    const aim: LaneTarget = { kind: 'operation', process, layer, row };
+    reveal(aim);
+    point(aim, true);
+    tooltip.pin(canvas);
+  };
+
   const first = (): LaneTarget => {
-    const { first: process } = visibleProcesses(drawing!.scene.layout);
+    const { layout } = drawing!.scene;
+    const process = layout.lanes.rows[visibleRows(layout)[0]!]!.processes[0]!;
     return nearest(drawing!, { process, layer: 0 }, Math.max(range.from, (range.from + range.to) / 2));
   };
 
@@ -202,7 +260,10 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     Home: () => go(inside({ from: whole.from, to: whole.from + range.to - range.from }, whole)),
     End: () => go(inside({ from: whole.to - range.to + range.from, to: whole.to }, whole)),
     Enter: () => tooltip.pin(canvas),
-    p: () => tooltip.pin(canvas),
+    p: () => {
+      tooltip.pin(canvas);
+      tooltip.enter();
+    },
     w: () => zoomAt(0.5),
     s: () => zoomAt(2),
     a: () => go(panned(range, -0.25, whole)),
@@ -213,6 +274,13 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       else chooseSpan();
     },
     Escape: () => point(undefined),
+    i: () => target && target.kind !== 'message' && laneControls.togglePin(target.process),
+    h: laneControls.toggleHosts,
+    l: laneControls.toggleCompact,
+    f: finder.focus,
+    n: () => finder.step(1),
+    N: () => finder.step(-1),
+    o: () => target && target.kind !== 'message' && laneControls.toggleHost(data.processes[target.process]!.host),
   };
   const step = (direction: number, way: 'along' | 'across') => {
     let next: LaneTarget;
@@ -230,7 +298,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     point(nearest(drawing!, target, shown), true);
   };
   canvas.addEventListener('keydown', (event) => {
-    if (!drawing || event.ctrlKey || event.metaKey || event.altKey || processes === 0) return;
+    if (!drawing || event.ctrlKey || event.metaKey || event.altKey || lanes!.rows.length === 0) return;
     if (event.shiftKey && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
       go(panned(range, event.key === 'ArrowLeft' ? -0.25 : 0.25, whole));
     } else {
@@ -256,9 +324,16 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     choose: ({ from, to }) => chooseSpan(Math.floor(from), Math.ceil(to)),
     pointAt: (place) => point(place && targetAt(drawing!, place.x, place.y)),
     pinAt: ({ x, y }) => {
-      tooltip.unpin();
-      point(targetAt(drawing!, x, y));
-      if (target) tooltip.pin(canvas);
+      if (x < kNameRoom) {
+        const lane = lanes!.rows[rowAt(drawing!.scene.layout, y) ?? -1];
+        if (lane?.host != null) laneControls.toggleHost(lane.host);
+        else if (lane) laneControls.togglePin(lane.processes[0]!);
+        return;
+      }
+      const found = targetAt(drawing!, x, y);
+      if (!found) return;
+      point(found, true);
+      tooltip.pin(canvas);
     },
     isPinned: () => tooltip.pinned,
     unpin: () => void tooltip.unpin(),
@@ -278,6 +353,9 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     root,
     show(next) {
       view = next;
+      lanes = makeLanes(data, next.lanes, { ...context.waits, bytes: trafficOfProcesses(next, processes) });
+      laneControls.show(next, lanes.rows.length);
+      finder.forget();
       if (target && !tooltip.pinned) point(undefined);
       draw();
     },

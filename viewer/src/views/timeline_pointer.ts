@@ -19,7 +19,7 @@ export interface PointedTimeline {
   choose(range: Range): void;
   /** Explains what lies there; nothing for nowhere. */
   pointAt(place?: { x: number; y: number }): void;
-  /** Explains it until it is closed. */
+  /** Explains it until it is closed; the name of a lane is pinned, or its host opened. */
   pinAt(place: { x: number; y: number }): void;
   /** Whether something is pinned. */
   isPinned(): boolean;
@@ -120,7 +120,6 @@ export function addPointer(canvas: HTMLCanvasElement, stage: HTMLElement, timeli
       if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         next = panned(range, (event.deltaX || event.deltaY) / layout.width, timeline.whole);
       } else if (event.ctrlKey || event.metaKey || document.activeElement === canvas || timeline.isPinned()) {
-        timeline.unpin();
         const at = timeAt(layout, range, placeOf(event).x);
         next = zoomed(range, Math.exp(event.deltaY * 0.002), at, timeline.whole);
       } else return;

@@ -1,12 +1,14 @@
 // What the timeline draws, and where on the canvas it lies.
 
 import type { Details, LayerDetails } from '../details';
+import type { Lanes } from '../lanes';
 import type { FunctionGroups } from '../mpi_bins';
 import type { Table } from '../packed';
 import type { View } from '../page';
 import type { Theme } from '../palette';
 import { kLayers, type TimeAxis } from '../slabs';
 import type { Range } from '../time_range';
+import type { Waits } from '../waits';
 
 /** CSS pixels: where time starts, and how tall the lanes are. */
 export interface LaneLayout {
@@ -15,7 +17,9 @@ export interface LaneLayout {
   readonly height: number;
   readonly top: number;
   readonly rowHeight: number;
-  readonly processes: number;
+  readonly lanes: Lanes;
+  /** Layers that are drawn, of kLayers. */
+  readonly layers: readonly number[];
 }
 
 export interface Scene {
@@ -24,9 +28,11 @@ export interface Scene {
   readonly axis: TimeAxis;
   readonly detailsTo: number;
   readonly details: Details;
+  readonly waits: Waits;
   readonly view: View;
   readonly theme: Theme;
-  readonly label: (process: number) => string;
+  /** Of a row of the lanes. */
+  readonly label: (row: number) => string;
   /** What is written on a bar. */
   readonly name: (layer: LayerDetails, row: number) => string;
   readonly transports: ReadonlyMap<number, number>;
@@ -53,23 +59,55 @@ export function timeAt(layout: LaneLayout, range: Range, x: number): number {
   return range.from + ((x - layout.left) / layout.width) * (range.to - range.from);
 }
 
-/** Of one layer of a process, from the top of the canvas. */
-export function laneBox({ rowHeight, top }: LaneLayout, process: number, layer: number) {
-  const inner = rowHeight - kGap;
-  const y = kRulerHeight + process * rowHeight - top;
-  return { top: y + (layer * inner) / 3, bottom: y + ((layer + 1) * inner) / 3 - 1 };
+/** Of a row, from the top of the canvas: those that are pinned do not scroll. */
+export function rowTop({ rowHeight, top, lanes }: LaneLayout, row: number): number {
+  return kRulerHeight + row * rowHeight - (row < lanes.pinned ? 0 : top);
+}
+
+/** Of one layer of a row, from the top of the canvas; the whole row where that layer is not drawn. */
+export function laneBox(layout: LaneLayout, row: number, layer: number) {
+  const { rowHeight, layers } = layout;
+  const inner = rowHeight - (rowHeight > 3 * kGap ? kGap : 1);
+  const y = rowTop(layout, row);
+  const at = layers.indexOf(layer);
+  if (at < 0) return { top: y, bottom: y + inner };
+  const last = layers.length === 1 ? 0 : 1;
+  return { top: y + (at * inner) / layers.length, bottom: y + ((at + 1) * inner) / layers.length - last };
+}
+
+/** The same for a process, whose lane may be that of its host. */
+export function processBox(layout: LaneLayout, process: number, layer: number) {
+  return laneBox(layout, layout.lanes.rowOf[process]!, layer);
+}
+
+/** Whether a process has a lane of its own. */
+export function isSingle({ lanes }: LaneLayout, process: number): boolean {
+  const row = lanes.rowOf[process]!;
+  return row >= 0 && lanes.rows[row]!.host === null;
 }
 
 export function barBox(scene: Scene, layer: LayerDetails, process: number, row: number): Box {
-  const lane = laneBox(scene.layout, process, kLayers.indexOf(layer.layer));
+  const lane = processBox(scene.layout, process, kLayers.indexOf(layer.layer));
   const height = (lane.bottom - lane.top) / layer.tracks[process]!;
   const top = lane.top + layer.track[row]! * height;
   const left = xOf(scene, layer.start[row]!);
   return { left, right: Math.max(left + 1, xOf(scene, layer.end[row]!)), top, bottom: top + height };
 }
 
-export function visibleProcesses({ top, height, rowHeight, processes }: LaneLayout) {
-  const first = Math.max(0, Math.floor(top / rowHeight));
-  const last = Math.min(processes, Math.ceil((top + height - kRulerHeight) / rowHeight));
-  return { first, last: Math.max(first, last) };
+/** Rows that are in view: those that are pinned, and as many others as there is room for. */
+export function visibleRows({ top, height, rowHeight, lanes }: LaneLayout): number[] {
+  const { pinned } = lanes;
+  const first = pinned + Math.max(0, Math.floor(top / rowHeight));
+  const last = Math.min(lanes.rows.length, Math.ceil((top + height - kRulerHeight) / rowHeight));
+  const rows = Array.from({ length: pinned }, (_, row) => row);
+  for (let row = first; row < last; ++row) rows.push(row);
+  return rows;
+}
+
+/** The row at a height of the canvas. */
+export function rowAt(layout: LaneLayout, y: number): number | undefined {
+  const { rowHeight, top, lanes } = layout;
+  const onScreen = Math.floor((y - kRulerHeight) / rowHeight);
+  const row = onScreen < lanes.pinned ? onScreen : Math.floor((y - kRulerHeight + top) / rowHeight);
+  return row >= 0 && row < lanes.rows.length ? row : undefined;
 }

@@ -2,14 +2,14 @@
 // pointer and for the keys.
 
 import { rowsWithin, type LayerDetails } from '../details';
-import { counts, kLayers, laneOf } from '../slabs';
+import { counts, laneOf } from '../slabs';
 import type { Arrow, Painted } from './timeline_painter';
-import { barBox, kRulerHeight, laneBox, timeAt, xOf, type Box, type Scene } from './timeline_scene';
+import { barBox, isSingle, kRulerHeight, laneBox, processBox, rowAt, timeAt, xOf, type Box, type Scene } from './timeline_scene';
 
 /** What the reader looks at: an operation, a bin of a lane, or a message. */
 export type Target = LaneTarget | { kind: 'message'; row: number; x: number; y: number };
 
-/** What lies in the lane of one layer of a process. */
+/** What lies in the lane of one layer of a process; of the lane of a host, `process` is its first one. */
 export type LaneTarget = { process: number; layer: number } & (
   | { kind: 'operation'; row: number }
   | { kind: 'bin'; bin: number; level: number }
@@ -32,7 +32,7 @@ function boxOf(scene: Scene, aim: Target): Box {
   const { axis, layout } = scene;
   const length = axis.slab * 2 ** aim.level;
   const start = axis.from + aim.bin * length;
-  const lane = laneBox(layout, aim.process, aim.layer);
+  const lane = processBox(layout, aim.process, aim.layer);
   return { ...lane, left: xOf(scene, start), right: xOf(scene, start + length) };
 }
 
@@ -55,18 +55,20 @@ export function targetAt(drawing: Drawing, x: number, y: number): Target | undef
   const { scene, painted } = drawing;
   const { layout, range } = scene;
   if (x < layout.left || y < kRulerHeight) return undefined;
-  const process = Math.floor((y - kRulerHeight + layout.top) / layout.rowHeight);
-  if (process >= layout.processes) return undefined;
-  const layer = kLayers.findIndex((_, index) => {
-    const lane = laneBox(layout, process, index);
+  const row = rowAt(layout, y);
+  if (row === undefined) return undefined;
+  const process = layout.lanes.rows[row]!.processes[0]!;
+  const layer = layout.layers.find((drawn) => {
+    const lane = laneBox(layout, row, drawn);
     return y >= lane.top && y <= lane.bottom + 1;
   });
   const time = timeAt(layout, range, x);
-  const found = layer < 0 ? undefined : operationAt(drawing, { process, layer }, x, y);
+  const single = isSingle(layout, process);
+  const found = layer === undefined || !single ? undefined : operationAt(drawing, { process, layer }, x, y);
   if (found) return found;
   const arrow = painted.arrows.find((line) => distance(line, x, y) <= 4);
   if (arrow) return { kind: 'message', row: arrow.row, x, y };
-  if (layer < 0 || time < painted.detailsTo) return undefined;
+  if (layer === undefined || (single && time < painted.detailsTo)) return undefined;
   return binAt(drawing, { process, layer }, time);
 }
 
@@ -106,7 +108,7 @@ function isChosen({ view }: Scene, lane: LayerDetails, process: number, row: num
 /** The operation of a lane nearest to an instant, among those that are chosen; else the bin. */
 export function nearest(drawing: Drawing, at: Lane, time: number): LaneTarget {
   const { scene, painted } = drawing;
-  if (time >= painted.detailsTo) return binAt(drawing, at, time);
+  if (time >= painted.detailsTo || !isSingle(scene.layout, at.process)) return binAt(drawing, at, time);
   const { process, layer } = at;
   const lane = scene.details.layers[layer]!;
   let best = -1;
@@ -116,6 +118,11 @@ export function nearest(drawing: Drawing, at: Lane, time: number): LaneTarget {
     if (gap < far && isChosen(scene, lane, process, row)) [best, far] = [row, gap];
   }
   return best < 0 ? binAt(drawing, at, time) : { kind: 'operation', process, layer, row: best };
+}
+
+/** Those whose lane a process is in. */
+export function processesOf({ layout: { lanes } }: Scene, process: number): readonly number[] {
+  return lanes.rows[lanes.rowOf[process]!]?.processes ?? [process];
 }
 
 /** The next thing in the same lane; the same one at its end. */
@@ -130,10 +137,10 @@ export function nextAlong(drawing: Drawing, aim: LaneTarget, step: number): Lane
     }
   }
   const { bins, values } = scene.view.alongTime.activity.busy.levels[painted.level]!;
-  const lane = laneOf(aim.process, aim.layer) * bins;
+  const lanes = processesOf(scene, aim.process).map((process) => laneOf(process, aim.layer) * bins);
   const here = binAt(drawing, aim, timeOf(scene, aim));
   for (let bin = here.bin + step; bin >= 0 && bin < bins; bin += step) {
-    if (values[lane + bin]! > 0) return { ...here, bin };
+    if (lanes.some((lane) => values[lane + bin]! > 0)) return { ...here, bin };
   }
   return here;
 }
@@ -142,10 +149,12 @@ export function nextAlong(drawing: Drawing, aim: LaneTarget, step: number): Lane
 export function nextAcross(drawing: Drawing, aim: LaneTarget, step: number): LaneTarget {
   const { scene } = drawing;
   const { range, layout } = scene;
-  const lane = laneOf(aim.process, aim.layer) + step;
-  if (lane < 0 || lane >= layout.processes * kLayers.length) return aim;
+  const { rows, rowOf } = layout.lanes;
+  const count = layout.layers.length;
+  const lane = rowOf[aim.process]! * count + Math.max(0, layout.layers.indexOf(aim.layer)) + step;
+  if (lane < 0 || lane >= rows.length * count) return aim;
   const middle = Math.min(range.to, Math.max(range.from, timeOf(scene, aim)));
-  const at = { process: Math.floor(lane / kLayers.length), layer: lane % kLayers.length };
+  const at = { process: rows[Math.floor(lane / count)]!.processes[0]!, layer: layout.layers[lane % count]! };
   return nearest(drawing, at, middle);
 }
 

@@ -3,6 +3,7 @@
 
 import { viewCommand } from '../command';
 import { describeMessage, describeOperation, formatInstant, type Description } from '../describe';
+import { describeWaits } from '../describe_waits';
 import type { LayerDetails } from '../details';
 import { element } from '../dom';
 import { formatCount, formatDuration } from '../format';
@@ -13,42 +14,59 @@ import { processLabel } from '../choices';
 import { kMeasureNames } from '../words';
 import { makeCard } from './card';
 import type { BinTarget, Drawing, Target } from './timeline_target';
-import { copyButton } from './tooltip';
+import { copyButton } from './copy_button';
 
 /** Everything that is known of the target; of an operation, also the message that it serves. */
-export function explainTarget(context: Context, view: View, aim: Target): HTMLElement[] {
+export function explainTarget(
+  context: Context,
+  view: View,
+  aim: Target,
+  /** Of its lane. */
+  processes: readonly number[],
+): HTMLElement[] {
   const { data, details } = context;
-  if (aim.kind === 'bin') return makeCard(describeBin(context, view, aim));
+  if (aim.kind === 'bin') return makeCard(describeBin(context, view, aim, processes));
   if (aim.kind === 'message') return makeCard(describeMessage(data, details, aim.row));
   const layer = details.layers[aim.layer]!;
   const cards = makeCard(describeOperation(data, layer, aim.row));
-  if (layer.layer === 'mpi') return cards;
+  if (layer.layer === 'mpi') {
+    const described = describeWaits(data, context.waits, layer, aim.row);
+    return described ? [...cards, element('hr'), ...makeCard(described)] : cards;
+  }
   const message = details.rowOfMessage.get(layer.table.column('message')[aim.row]!);
   if (message === undefined) return cards;
   return [...cards, element('hr'), ...makeCard(describeMessage(data, details, message))];
 }
 
 function describeBin(
-  { data, axis }: Context,
+  { data, axis, waits }: Context,
   view: View,
   { process, layer, bin, level }: BinTarget,
+  processes: readonly number[],
 ): Description {
   const { busy, starts } = view.alongTime.activity;
   const at = (pyramid: typeof busy) => {
     const { bins, values } = pyramid.levels[level]!;
-    return values[laneOf(process, layer) * bins + bin]!;
+    return processes.reduce((sum, each) => sum + values[laneOf(each, layer) * bins + bin]!, 0);
   };
+  const { bins, values } = waits.busy.levels[level]!;
+  const waited = processes.reduce((sum, each) => sum + values[each * bins + bin]!, 0);
+  const whose =
+    processes.length > 1
+      ? `${formatCount(processes.length)} ranks of ${data.processes[process]!.host}`
+      : `rank ${processLabel(data, process)}`;
   const length = axis.slab * 2 ** level;
   const start = axis.from + bin * length;
   const what = ['MPI calls', 'UCP operations', 'UCT transfers'][layer]!;
   return {
-    title: `${what} of rank ${processLabel(data, process)}`,
+    title: `${what} of ${whose}`,
     lines: [
       ['from', formatInstant(start)],
       ['to', formatInstant(start + length)],
       ['begin here', formatCount(at(starts))],
       ['in progress', `${formatDuration(at(busy))} together`],
       ['at a time', (at(busy) / length).toFixed(3)],
+      ...(layer === 0 ? [['of it waiting', formatDuration(waited)] as const] : []),
     ],
   };
 }
@@ -73,6 +91,9 @@ export function describeDrawing({ scene, painted }: Drawing): string {
   } else {
     parts.push('Single operations; grey ones are not chosen.');
     if (painted.arrowsLeftOut) parts.push('Zoom in for messages as arrows.');
+  }
+  if (layout.lanes.rows.some(({ host }) => host !== null)) {
+    parts.push('The lane of a host shows the mean of its ranks, in bins.');
   }
   const measure = kMeasureNames[view.measure];
   parts.push(`The strip shows when the ${measure} start; drag in it to choose a time.`);

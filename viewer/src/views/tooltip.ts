@@ -1,8 +1,9 @@
-// A box above everything else on the page that explains one element of it. It can be pinned: then
-// it stays, scrolls, and its text can be selected and copied.
+// A box above everything else on the page that explains one element of it, while the reader points there.
+// What it says can be kept: then it moves into the panel of details.
 
-import { button, element } from '../dom';
+import { element } from '../dom';
 import { placeBeside } from '../placement';
+import { makeDetailsDock } from './details_dock';
 
 export interface Anchor {
   getBoundingClientRect(): DOMRect;
@@ -10,42 +11,24 @@ export interface Anchor {
 
 export interface Tooltip {
   readonly root: HTMLElement;
-  /** Does nothing while a box is pinned. */
+  /** The panel of details. */
+  readonly dock: HTMLElement;
+  /** Does nothing while the panel of details is open. */
   show(anchor: Anchor, ...children: Node[]): void;
   hide(): void;
-  /** Pins what is shown; the focus goes back to `owner` when it is closed. */
+  /** Moves what is shown into the panel of details; the focus goes back to `owner` when that is closed. */
   pin(owner: HTMLElement): void;
+  /** The same for what is not shown; in an open panel, instead of what is there. */
+  keep(owner: HTMLElement, anchor: Anchor, ...children: Node[]): void;
+  /** Puts the focus into the panel of details, if it is open. */
+  enter(): void;
   /** Whether there was something to close. */
   unpin(): boolean;
   readonly pinned: boolean;
 }
 
-async function copyText(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // A page from disk may not be allowed to: copy what is selected, as a reader would.
-    const area = element('textarea', { 'aria-hidden': 'true', class: 'offscreen' });
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    const copied = document.execCommand('copy');
-    area.remove();
-    return copied;
-  }
-}
-
-/** A button that copies a text and says whether that worked. */
-export function copyButton(title: string, text: () => string): HTMLButtonElement {
-  const made: HTMLButtonElement = button(title, { class: 'copy', 'data-testid': 'copy' }, () => {
-    void copyText(text()).then((copied) => {
-      made.textContent = copied ? 'Copied' : 'Cannot copy here';
-      made.dataset['copied'] = String(copied);
-    });
-  });
-  return made;
-}
+const kRoomBelow = 12;
+const kDoubleClickMs = 400;
 
 /** Is fixed to the window, so that no scrolling part of the page cuts it. */
 export function makeTooltip(): Tooltip {
@@ -55,19 +38,18 @@ export function makeTooltip(): Tooltip {
     { class: 'tooltip', role: 'status', hidden: true, 'data-testid': 'tooltip' },
     content,
   );
+  const dock = makeDetailsDock();
   let anchor: Anchor | undefined;
-  let owner: HTMLElement | undefined;
 
   const place = () => {
     if (!anchor) return;
     const { clientWidth, clientHeight } = document.documentElement;
     const around = anchor.getBoundingClientRect();
-    const outside =
+    root.hidden =
       around.right <= 0 ||
       around.bottom <= 0 ||
       around.left >= clientWidth ||
       around.top >= clientHeight;
-    root.hidden = outside && !owner;
     if (root.hidden) return;
     const room = { width: clientWidth, height: clientHeight };
     const { left, top } = placeBeside(around, root.getBoundingClientRect(), room);
@@ -75,57 +57,51 @@ export function makeTooltip(): Tooltip {
     root.style.top = `${top}px`;
   };
   // Scroll events of inner parts do not bubble; those of the box itself move nothing.
-  const follow = (event: Event) => !owner && event.target !== root && place();
+  const follow = (event: Event) => event.target !== root && place();
   document.addEventListener('scroll', follow, { capture: true, passive: true });
   window.addEventListener('resize', place);
 
+  let reveal = 0;
+  /** Once the second click of a double click would have come. */
+  const revealLater = (what: Anchor) => {
+    clearTimeout(reveal);
+    reveal = window.setTimeout(() => {
+      if (!dock.isOpen) return;
+      const covered = what.getBoundingClientRect().bottom + kRoomBelow - dock.root.getBoundingClientRect().top;
+      if (covered > 0) window.scrollBy({ top: covered });
+    }, kDoubleClickMs);
+  };
+
   const tooltip: Tooltip = {
     root,
+    dock: dock.root,
     get pinned() {
-      return owner !== undefined;
+      return dock.isOpen;
     },
     show(next, ...children) {
-      if (owner) return;
+      if (dock.isOpen) return;
       anchor = next;
       content.replaceChildren(...children);
       root.hidden = false;
       place();
     },
     hide() {
-      if (owner) return;
       anchor = undefined;
       root.hidden = true;
     },
-    pin(next) {
-      if (root.hidden) return;
-      owner = next;
-      root.classList.add('pinned');
-      root.setAttribute('role', 'dialog');
-      root.setAttribute('aria-label', 'Details');
-      const close = button('Close', { 'data-testid': 'tooltip-close' }, () => tooltip.unpin());
-      const tools = element('div', { class: 'tools' }, copyButton('Copy', () => text), close);
-      const text = content.innerText;
-      root.prepend(tools);
-      place();
-      close.focus({ preventScroll: true });
+    pin(owner) {
+      if (dock.isOpen) return;
+      if (root.hidden || !anchor) return;
+      tooltip.keep(owner, anchor, ...content.childNodes);
     },
-    unpin() {
-      if (!owner) return false;
-      const last = owner;
-      owner = undefined;
-      root.querySelector('.tools')?.remove();
-      root.classList.remove('pinned');
-      root.setAttribute('role', 'status');
-      root.removeAttribute('aria-label');
+    keep(owner, what, ...children) {
       tooltip.hide();
-      last.focus({ preventScroll: true });
-      return true;
+      if (dock.isOpen) dock.replace(children);
+      else dock.open(owner, children);
+      revealLater(what);
     },
+    enter: () => dock.isOpen && dock.focus(),
+    unpin: () => dock.close(),
   };
-  root.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    tooltip.unpin();
-    event.stopPropagation();
-  });
   return tooltip;
 }

@@ -1,0 +1,166 @@
+#include "log-merger/page-data/page_waits.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace uctrace {
+namespace {
+
+// Rows of the page's mpi_calls by the numbers of their calls in the run.
+class PlacesOfCalls {
+ public:
+  explicit PlacesOfCalls(const DetailChoice::Numbers& chosen) {
+    places_.reserve(chosen.size());
+    for (std::size_t place = 0; place < chosen.size(); ++place) {
+      places_.emplace_back(static_cast<std::int64_t>(chosen[place]), place);
+    }
+    std::sort(places_.begin(), places_.end());
+  }
+
+  // -1 for a call that is not chosen.
+  std::int64_t operator()(std::int64_t call) const {
+    const auto found = std::lower_bound(places_.begin(), places_.end(), std::pair(call, 0UL));
+    if (found == places_.end() || found->first != call) return -1;
+    return static_cast<std::int64_t>(found->second);
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::size_t>> places_;
+};
+
+struct WaitSum {
+  std::int64_t waits = 0, ns = 0;
+};
+// By who waited, for whom, and kind.
+using WaitSums = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, WaitSum>;
+
+// Nanoseconds that each process waited in each slab.
+class WaitedInSlabs {
+ public:
+  WaitedInSlabs(const TimeAxis& axis, std::size_t processes)
+      : axis_(axis), ns_(processes * axis.slabs) {}
+
+  // What lies outside of the axis is left out.
+  void add(std::uint32_t process, std::int64_t start_ns, std::int64_t ns) {
+    const std::int64_t end_of_axis = axis_.from_ns + axis_.slab_ns * std::int64_t{axis_.slabs};
+    std::int64_t at = std::max(start_ns, axis_.from_ns);
+    const std::int64_t until = std::min(start_ns + ns, end_of_axis);
+    while (at < until) {
+      const std::uint32_t slab = axis_.slab_of(at);
+      const std::int64_t end =
+          std::min(until, axis_.from_ns + axis_.slab_ns * (std::int64_t{slab} + 1));
+      ns_[std::size_t{process} * axis_.slabs + slab] += end - at;
+      at = end;
+    }
+  }
+
+  // Slabs of a process that follow each other and have the same time are one row.
+  PackedTable table() const {
+    PackedTable table{"wait_activity",
+                      {{"process", Coding::differences, {}},
+                       {"slab", Coding::differences, {}},
+                       {"length", Coding::values, {}},
+                       {"busy_ns", Coding::values, {}}}};
+    for (std::size_t first = 0, end; first < ns_.size(); first = end) {
+      const std::size_t process = first / axis_.slabs, behind = (process + 1) * axis_.slabs;
+      for (end = first + 1; end < behind && ns_[end] == ns_[first];) ++end;
+      if (ns_[first] == 0) continue;
+      append(table,
+             {number(process), number(first % axis_.slabs), number(end - first), ns_[first]});
+    }
+    return table;
+  }
+
+ private:
+  const TimeAxis axis_;
+  std::vector<std::int64_t> ns_;  // by process, then slab
+};
+
+// One wait as the page tells it. `ns` may have been waiting where `unknown` says why that is open.
+struct ToldWait {
+  std::int64_t call, since_start_ns, ns, cause, kind, unknown;
+
+  auto order() const { return std::tie(call, since_start_ns); }
+};
+
+PackedTable wait_sums_table(const WaitSums& sums) {
+  PackedTable table{"wait_sums",
+                    {{"process", Coding::differences, {}},
+                     {"cause", Coding::values, {}},
+                     {"kind", Coding::values, {}},
+                     {"waits", Coding::values, {}},
+                     {"ns", Coding::values, {}}}};
+  for (const auto& [key, sum] : sums) {
+    append(table, {std::get<0>(key), std::get<1>(key), std::get<2>(key), sum.waits, sum.ns});
+  }
+  return table;
+}
+
+PackedTable told_waits_table(const std::vector<ToldWait>& waits) {
+  PackedTable table{"waits",
+                    {{"call", Coding::differences, {}},
+                     {"since_start_ns", Coding::values, {}},
+                     {"ns", Coding::values, {}},
+                     {"cause", Coding::values, {}},
+                     {"kind", Coding::values, {}},
+                     {"unknown", Coding::values, {}}}};
+  for (const ToldWait& wait : waits) {
+    append(table, {wait.call, wait.since_start_ns, wait.ns, wait.cause, wait.kind, wait.unknown});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& window,
+                                    const TimeAxis& axis, const DetailChoice::Chosen& chosen) {
+  const PlacesOfCalls place_of(chosen.of(RowsOf::mpi_calls));
+  RowWindow<MpiCallRow> calls(source, Wanted<MpiCallRow>{&MpiCallRow::t_start_ns});
+  WaitSums sums;
+  WaitedInSlabs slabs(axis, source.run().processes.size());
+  std::vector<ToldWait> told;
+  const Wanted<Wait> wanted = {&Wait::kind, &Wait::unknown,    &Wait::process, &Wait::cause_process,
+                               &Wait::call, &Wait::t_start_ns, &Wait::ns,      &Wait::unknown_ns};
+  for_each_row(source, wanted, [&](const Wait& wait, std::size_t) {
+    // In a completion data moves.
+    if (!is_waiting(wait.kind)) return;
+    const auto kind = static_cast<std::int64_t>(wait.kind);
+    // MPI_Finalize is in no total.
+    if (wait.ns > 0 && wait.kind != WaitKind::wait_finalize) {
+      slabs.add(wait.process, wait.t_start_ns, wait.ns);
+      if (window.takes(wait.t_start_ns)) {
+        WaitSum& sum = sums[{wait.process, wait.cause_process, kind}];
+        ++sum.waits;
+        sum.ns += wait.ns;
+      }
+    }
+    const std::int64_t place = place_of(wait.call);
+    if (place < 0) return;
+    const auto add = [&](std::int64_t start_ns, std::int64_t ns, WaitUnknown unknown) {
+      if (ns <= 0) return;
+      const MpiCallRow& call = calls.row(static_cast<std::size_t>(wait.call));
+      told.push_back({place, std::max<std::int64_t>(0, start_ns - call.t_start_ns), ns,
+                      wait.cause_process, kind, static_cast<std::int64_t>(unknown)});
+    };
+    add(wait.t_start_ns, wait.ns, WaitUnknown::none);
+    add(wait.t_start_ns + wait.ns, wait.unknown_ns, wait.unknown);
+  });
+  std::sort(told.begin(), told.end(),
+            [](const ToldWait& a, const ToldWait& b) { return a.order() < b.order(); });
+  return {wait_sums_table(sums), slabs.table(), told_waits_table(told)};
+}
+
+nlohmann::ordered_json wait_names_json() {
+  nlohmann::ordered_json kinds = nlohmann::ordered_json::array(), unknown = kinds;
+  for (std::size_t i = 0; i < kWaitKinds; ++i) kinds.push_back(name_of(static_cast<WaitKind>(i)));
+  constexpr auto kReasons = static_cast<std::size_t>(WaitUnknown::request) + 1;
+  for (std::size_t i = 0; i < kReasons; ++i) {
+    unknown.push_back(name_of(static_cast<WaitUnknown>(i)));
+  }
+  return {{"kinds", std::move(kinds)}, {"unknown", std::move(unknown)}};
+}
+
+}  // namespace uctrace

@@ -1,0 +1,221 @@
+// Reads the data of a page (docs/page-data.md), and refuses anything else.
+
+import { readCells } from './cells';
+import { count, flag, integer, list, located, nullable, oneOf, primitive, record, text } from './checks';
+import { comparison } from './comparison';
+import {
+  DataError,
+  kDistances,
+  kMemoryKinds,
+  type Devices,
+  type Distance,
+  type Finding,
+  type Gpu,
+  type GpuNic,
+  type Identity,
+  type Match,
+  type MemoryKind,
+  type Nic,
+  type Page,
+  type PageData,
+  type Place,
+  type Process,
+  type ProtocolSize,
+  type Reach,
+  type Role,
+  type Run,
+  type Step,
+  type TimeData,
+  type TrafficClass,
+  type WrittenClass,
+  type WrittenData,
+} from './data';
+import { unpack, type Packed, type PackedColumn, type PackedTable } from './packed';
+
+const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
+
+const writtenData = record<WrittenData>({
+  schema: oneOf(4),
+  run: record<Run>({
+    id: text,
+    command: text,
+    started: text,
+    duration_ns: count,
+    mpi: nullable(text),
+    ucx: nullable(text),
+    tool: text,
+    complete: flag,
+    settings: text,
+  }),
+  processes: list(
+    record<Process>({
+      rank: nullable(integer),
+      host: text,
+      pid: count,
+      label: text,
+      complete: flag,
+      exit: text,
+    }),
+  ),
+  devices: record<Devices>({
+    gpus: list(
+      record<Gpu>({
+        host: text,
+        uuid: text,
+        bus: text,
+        name: nullable(text),
+        label: text,
+        numa: nullable(integer),
+      }),
+    ),
+    nics: list(
+      record<Nic>({ host: text, device: text, bus: nullable(text), numa: nullable(integer) }),
+    ),
+    gpu_nic: list(
+      record<GpuNic>({
+        gpu: count,
+        nic: count,
+        distance: oneOf<Distance>(...kDistances),
+        numa_distance: nullable(integer),
+      }),
+    ),
+  }),
+  unrecorded: record<PageData['unrecorded']>({ src: list(text), dst: list(text) }),
+  steps: list(
+    record<Step>({
+      hop: count,
+      transport: text,
+      device: text,
+      remote_device: nullable(text),
+      network: flag,
+      op: text,
+      role: oneOf<Role>('data', 'control', 'staging'),
+      issued_by: oneOf('src', 'dst'),
+      from: place,
+      to: place,
+    }),
+  ),
+  classes: list(
+    record<WrittenClass>({
+      kind: nullable(text),
+      mpi: nullable(text),
+      comm: nullable(text),
+      protocol: nullable(text),
+      size: nullable(count),
+      match: nullable(oneOf<Match>('exact', 'inferred', 'ambiguous', 'unmatched', 'outside_window')),
+      reason: nullable(text),
+      src_memory: nullable(place),
+      dst_memory: nullable(place),
+      path: list(count),
+    }),
+  ),
+  identities: list(
+    record<Identity>({
+      name: text,
+      scope: text,
+      statement: text,
+      left: nullable(integer),
+      right: nullable(integer),
+      result: oneOf('holds', 'violated', 'incomplete'),
+    }),
+  ),
+  notes: list(text),
+  texts: list(text),
+  time: record<TimeData>({
+    from_ns: count,
+    to_ns: count,
+    slab_ns: count,
+    slabs: count,
+    is_part: flag,
+    clock_error_ns: nullable(primitive<number>('a number', (v) => Number.isFinite(v))),
+    messages_without_time: count,
+    events: count,
+    embedded: count,
+    details_to_ns: count,
+    call_kinds: list(record({ mpi: nullable(text), comm: nullable(text) })),
+  }),
+  waits: record<PageData['waits']>({ kinds: list(text), unknown: list(text) }),
+  packed: record<Packed>({
+    tables: list(
+      record<PackedTable>({
+        name: text,
+        rows: count,
+        columns: list(
+          record<PackedColumn>({ name: text, bytes: count, signed: flag, differences: flag }),
+        ),
+      }),
+    ),
+    bytes: count,
+    deflated: text,
+  }),
+  findings: list(
+    record<Finding>({
+      rule: text,
+      finding: text,
+      advice: text,
+      command: text,
+      share: primitive<number>('a number', (v) => Number.isFinite(v)),
+      doubts_records: flag,
+    }),
+  ),
+  protocols: list(
+    record<ProtocolSize>({
+      protocol: nullable(text),
+      reach: oneOf<Reach>('unknown', 'process', 'host', 'network'),
+      size: count,
+      messages: count,
+      bytes: count,
+      untimed: count,
+      median_ns: nullable(count),
+      p99_ns: nullable(count),
+      per_second_bytes: nullable(count),
+    }),
+  ),
+  comparison: nullable(comparison),
+  served: flag,
+});
+
+function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): void {
+  classes.forEach(({ src_memory, dst_memory, path }, index) => {
+    for (const place of [src_memory, dst_memory, ...path.flatMap(({ from, to }) => [from, to])]) {
+      if (place === null || (place.gpu >= -1 && place.gpu < gpus.length)) continue;
+      throw new DataError(`.classes[${index}]: there is no GPU ${place.gpu}`);
+    }
+  });
+  gpu_nic.forEach(({ gpu, nic }, index) => {
+    if (gpu < gpus.length && nic < nics.length) return;
+    throw new DataError(`.devices.gpu_nic[${index}]: there is no GPU ${gpu} or card ${nic}`);
+  });
+}
+
+/** Puts the steps into the paths of the classes, which share them. */
+function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
+  return classes.map((each, index) => ({
+    ...each,
+    path: each.path.map((number) => {
+      const step = steps[number];
+      if (!step) throw new DataError(`.classes[${index}].path: there is no step ${number}`);
+      return step;
+    }),
+  }));
+}
+
+/** Reads the JSON text of a page. Throws a DataError; costs one pass over the data. */
+export async function readPage(json: string): Promise<Page> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new DataError(`The data is not JSON: ${(error as Error).message}`);
+  }
+  try {
+    const { steps: _steps, ...written } = writtenData(value);
+    const classes = withPaths({ ...written, steps: _steps });
+    const tables = await unpack(written.packed);
+    const data = { ...written, classes, cells: readCells(tables, classes, written.processes.length) };
+    checkDevices(data);
+    return { data, tables };
+  } catch (error) {
+    throw located('data', error);
+  }
+}

@@ -1,0 +1,75 @@
+// A panel at the foot of the window with the details of what the reader chose to keep: it covers no data,
+// as the page ends above it, scrolls, can be selected and copied, and stays until it is closed.
+
+import { button, element } from '../dom';
+import { copyButton } from './copy_button';
+
+export interface DetailsDock {
+  readonly root: HTMLElement;
+  readonly isOpen: boolean;
+  /** Shows these; parts that an <hr> parts stand beside each other. `behind`: where the focus goes at the end. */
+  open(behind: HTMLElement, children: readonly Node[]): void;
+  /** Shows others in an open panel. */
+  replace(children: readonly Node[]): void;
+  /** Whether it was open. */
+  close(): boolean;
+  focus(): void;
+}
+
+export function makeDetailsDock(): DetailsDock {
+  const content = element('div', { class: 'dock-content', tabindex: 0, 'data-testid': 'details-content' });
+  const tools = element(
+    'div',
+    { class: 'tools' },
+    copyButton('Copy', () => content.innerText),
+    button('Close', { 'data-testid': 'details-close' }, () => dock.close()),
+  );
+  const root = element(
+    'aside',
+    { class: 'dock', 'aria-label': 'Details', hidden: true, 'data-testid': 'details' },
+    tools,
+    content,
+  );
+  let owner: HTMLElement | undefined;
+  const dock: DetailsDock = {
+    root,
+    get isOpen() {
+      return owner !== undefined;
+    },
+    open(behind, children) {
+      owner = behind;
+      root.hidden = false;
+      document.documentElement.dataset['dock'] = 'open';
+      dock.replace(children);
+    },
+    replace(children) {
+      content.replaceChildren(...partsOf(children));
+      content.scrollTop = 0;
+    },
+    close() {
+      if (!owner) return false;
+      const last = owner;
+      owner = undefined;
+      root.hidden = true;
+      delete document.documentElement.dataset['dock'];
+      last.focus({ preventScroll: true });
+      return true;
+    },
+    focus: () => content.focus({ preventScroll: true }),
+  };
+  root.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    dock.close();
+    event.stopPropagation();
+  });
+  return dock;
+}
+
+function partsOf(children: readonly Node[]): HTMLElement[] {
+  const parts = [element('div', { class: 'dock-part' })];
+  for (const child of children) {
+    if (child instanceof HTMLHRElement) parts.push(element('div', { class: 'dock-part' }));
+    else parts[parts.length - 1]!.append(child);
+  }
+  return parts;
+}

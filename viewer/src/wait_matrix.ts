@@ -1,0 +1,104 @@
+// Time waited from rank to rank: what the matrix shows of waits. tests/waits.test.ts holds it to plain sums.
+
+import type { Details } from './details';
+import type { PageData } from './data';
+import type { Filter } from './filter';
+import type { Waits } from './waits';
+
+/** Waits with one process that waited, one that was waited for, and one kind; `src` and `dst` as a matrix has them. */
+export interface WaitCells {
+  /** Who waited. */
+  readonly src: Float64Array;
+  /** Who was waited for. */
+  readonly dst: Float64Array;
+  readonly kind: Float64Array;
+  readonly ns: Float64Array;
+  readonly count: Float64Array;
+  /** The chosen time is left out of account: not all of its waits are in the page singly. */
+  readonly ofAllTimes: boolean;
+}
+
+interface Sum {
+  readonly src: number;
+  readonly dst: number;
+  readonly kind: number;
+  ns: number;
+  count: number;
+}
+
+/**
+ * Of the filter, rank, host and time count: a wait is selected with the rank, or a process of the host, at
+ * either end, if it begins in the time. Other choices are of messages, which most waits have none of.
+ */
+export function selectWaits(data: PageData, waits: Waits, details: Details, filter: Filter): WaitCells {
+  const known = filter.from === undefined && filter.to === undefined;
+  const inDetail = !known && (filter.to ?? Infinity) <= detailsTo(data);
+  const sums = known || !inDetail ? sumsOfAll(waits) : sumsWithin(waits, details, filter);
+  const hasHost = (process: number, host: string) => data.processes[process]?.host === host;
+  const { rank, host } = filter;
+  const chosen = sums.filter(
+    ({ src, dst }) =>
+      (rank === undefined || src === rank || dst === rank) &&
+      (host === undefined || hasHost(src, host) || hasHost(dst, host)),
+  );
+  const column = (name: keyof Sum) => Float64Array.from(chosen, (sum) => sum[name]);
+  return {
+    src: column('src'),
+    dst: column('dst'),
+    kind: column('kind'),
+    ns: column('ns'),
+    count: column('count'),
+    ofAllTimes: !known && !inDetail,
+  };
+}
+
+function detailsTo({ time }: PageData): number {
+  return time.embedded === time.events ? Infinity : time.details_to_ns;
+}
+
+function sumsOfAll({ sums }: Waits): Sum[] {
+  const [src, dst, kind, count, ns] = ['process', 'cause', 'kind', 'waits', 'ns'].map((name) => sums.column(name));
+  return Array.from({ length: sums.rows }, (_, row) => ({
+    src: src![row]!,
+    dst: dst![row]!,
+    kind: kind![row]!,
+    ns: ns![row]!,
+    count: count![row]!,
+  }));
+}
+
+/** From the single waits; MPI_Finalize is in no sum. */
+function sumsWithin({ single, kinds }: Waits, { layers }: Details, { from = 0, to = Infinity }: Filter): Sum[] {
+  const calls = layers[0]!;
+  const process = calls.table.column('process');
+  const [call, since, ns, cause, kind, unknown] = [
+    'call', 'since_start_ns', 'ns', 'cause', 'kind', 'unknown',
+  ].map((name) => single.column(name));
+  const finalize = kinds.indexOf('wait_finalize');
+  const found = new Map<string, Sum>();
+  for (let row = 0; row < single.rows; ++row) {
+    if (unknown![row] !== 0 || kind![row] === finalize) continue;
+    const at = calls.start[call![row]!]! + since![row]!;
+    if (at < from || at >= to) continue;
+    const key = { src: process[call![row]!]!, dst: cause![row]!, kind: kind![row]! };
+    const text = `${key.src} ${key.dst} ${key.kind}`;
+    const sum = found.get(text) ?? { ...key, ns: 0, count: 0 };
+    sum.ns += ns![row]!;
+    ++sum.count;
+    found.set(text, sum);
+  }
+  return [...found.values()];
+}
+
+/** What says of whom these are, and where the reader sees more. */
+export function describeWaitCells({ ns, count, ofAllTimes }: WaitCells): string {
+  if (ns.length === 0) return 'No rank is known to have waited for another one.';
+  const all = count.reduce((sum, n) => sum + n, 0);
+  const time = ofAllTimes
+    ? ' The chosen time is not taken into account: not all of its operations are in this page singly.'
+    : '';
+  return (
+    `${all} ${all === 1 ? 'wait' : 'waits'} of MPI calls whose length is known. Of the filters, rank, host and ` +
+    `time apply.${time}`
+  );
+}

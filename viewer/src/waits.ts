@@ -1,0 +1,90 @@
+// Who waited for whom (docs/waits.md): sums by pair of processes, when each process waited, and the
+// waits of the MPI calls that are in the page singly.
+
+import type { PageData } from './data';
+import type { LayerDetails } from './details';
+import { tableOf, type Numbers, type Table, type Tables } from './packed';
+import { lowerBound, makePyramid, type Pyramid, type TimeAxis } from './slabs';
+
+export interface Waits {
+  readonly kinds: readonly string[];
+  /** Why it is not known whether it was waiting; the first one is "none". */
+  readonly unknown: readonly string[];
+  /** `wait_sums`: by the process that waited, the one that it waited for, and kind. */
+  readonly sums: Table;
+  /** `waits`, and of each row of `mpi_calls` its first one, with the end behind the last. */
+  readonly single: Table;
+  readonly firstOfCall: Uint32Array;
+  /** Nanoseconds that each process waited, over time. */
+  readonly busy: Pyramid;
+  /** Of each process: how long it waited, and how long others waited for it. */
+  readonly waited: Float64Array;
+  readonly caused: Float64Array;
+}
+
+export function makeWaits(data: PageData, tables: Tables, axis: TimeAxis): Waits {
+  const sums = tableOf(tables, 'wait_sums');
+  const single = tableOf(tables, 'waits');
+  const processes = data.processes.length;
+  const [waited, caused] = [new Float64Array(processes), new Float64Array(processes)];
+  const [process, cause, ns] = columnsOf(sums, 'process', 'cause', 'ns');
+  for (let row = 0; row < sums.rows; ++row) {
+    waited[process![row]!]! += ns![row]!;
+    if (cause![row]! >= 0) caused[cause![row]!]! += ns![row]!;
+  }
+  const call = single.column('call');
+  const calls = tableOf(tables, 'mpi_calls').rows;
+  return {
+    kinds: data.waits.kinds,
+    unknown: data.waits.unknown,
+    sums,
+    single,
+    firstOfCall: Uint32Array.from({ length: calls + 1 }, (_, row) => lowerBound(call, row)),
+    busy: makePyramid(waitedInSlabs(tableOf(tables, 'wait_activity'), processes, axis), processes),
+    waited,
+    caused,
+  };
+}
+
+function columnsOf(table: Table, ...names: string[]): Numbers[] {
+  return names.map((name) => table.column(name));
+}
+
+function waitedInSlabs(table: Table, processes: number, { slabs }: TimeAxis): Float64Array {
+  const values = new Float64Array(processes * slabs);
+  const [process, slab, length, busy] = columnsOf(table, 'process', 'slab', 'length', 'busy_ns');
+  for (let row = 0; row < table.rows; ++row) {
+    const first = process![row]! * slabs + slab![row]!;
+    for (let at = first; at < first + length![row]!; ++at) values[at]! += busy![row]!;
+  }
+  return values;
+}
+
+/** One wait of a call, in nanoseconds of the run. */
+export interface Wait {
+  readonly from: number;
+  readonly to: number;
+  /** -1: not known. */
+  readonly cause: number;
+  readonly kind: number;
+  /** Into Waits.unknown; 0: it was waiting. */
+  readonly unknown: number;
+}
+
+/** Of a row of `mpi_calls`, in the order of their start. */
+export function waitsOfCall({ single, firstOfCall }: Waits, calls: LayerDetails, row: number): Wait[] {
+  const [since, ns, cause, kind, unknown] = columnsOf(single, 'since_start_ns', 'ns', 'cause', 'kind', 'unknown');
+  return Array.from({ length: firstOfCall[row + 1]! - firstOfCall[row]! }, (_, index) => {
+    const at = firstOfCall[row]! + index;
+    const from = calls.start[row]! + since![at]!;
+    return { from, to: from + ns![at]!, cause: cause![at]!, kind: kind![at]!, unknown: unknown![at]! };
+  });
+}
+
+/** The call of the process that was waited for with which the wait ended: it begins at that instant. */
+export function callThatEnded(calls: LayerDetails, { cause, to, unknown }: Wait): number | undefined {
+  if (cause < 0 || unknown !== 0) return undefined;
+  const [begin, end] = [calls.first[cause]!, calls.first[cause + 1]!];
+  const row = lowerBound(calls.start, to, begin, end);
+  return row < end && calls.start[row] === to ? row : undefined;
+}

@@ -1,0 +1,112 @@
+// Waits of the page against plain sums over its tables.
+
+import { describe, expect, it } from 'vitest';
+
+import { describeWaits } from '../src/describe_waits';
+import { makeDetails } from '../src/details';
+import type { Filter } from '../src/filter';
+import { tableOf } from '../src/packed';
+import { readPage } from '../src/read_page';
+import { endOf, makeTimeAxis } from '../src/slabs';
+import { describeWaitCells, selectWaits } from '../src/wait_matrix';
+import { callThatEnded, makeWaits, waitsOfCall, type Wait } from '../src/waits';
+import { makeRun, written } from './make_run.mjs';
+
+const read = (limit: number) => readPage(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit }))));
+const { data, tables } = await read(1e9);
+const axis = makeTimeAxis(data.time);
+const details = makeDetails(data, tables, endOf(axis));
+const waits = makeWaits(data, tables, axis);
+const calls = details.layers[0]!;
+const single = tableOf(tables, 'waits');
+const processOf = (row: number) => calls.table.column('process')[single.column('call')[row]!]!;
+
+interface Plain extends Wait {
+  readonly process: number;
+}
+const plain: Plain[] = Array.from({ length: single.rows }, (_, row) => {
+  const of = (column: string) => single.column(column)[row]!;
+  const from = calls.start[of('call')]! + of('since_start_ns');
+  const [cause, kind, unknown] = [of('cause'), of('kind'), of('unknown')];
+  return { process: processOf(row), from, to: from + of('ns'), cause, kind, unknown };
+});
+const known = plain.filter(({ unknown }) => unknown === 0);
+const length = (some: readonly Wait[]) => some.reduce((sum, { from, to }) => sum + to - from, 0);
+const sum = (values: ArrayLike<number>) => Array.from(values).reduce((all, value) => all + value, 0);
+
+describe('waits', () => {
+  it('are there', () => expect(known.length).toBeGreaterThan(100));
+
+  it('add up by who waited and for whom', () => {
+    data.processes.forEach((_, process) => {
+      expect(waits.waited[process]).toBe(length(known.filter((wait) => wait.process === process)));
+      expect(waits.caused[process]).toBe(length(known.filter(({ cause }) => cause === process)));
+    });
+  });
+
+  it('over time are those of the processes, on every level', () => {
+    for (const { bins, values } of waits.busy.levels) {
+      expect(values.length).toBe(bins * data.processes.length);
+      expect(sum(values)).toBe(length(known));
+    }
+  });
+
+  it('of a call are found by its row', () => {
+    const found = Array.from({ length: calls.table.rows }, (_, row) => waitsOfCall(waits, calls, row)).flat();
+    expect(found).toEqual(plain.map(({ process: _, ...wait }) => wait));
+  });
+
+  it('end with the call of the other process that begins then, if there is one', () => {
+    const at = calls.first[2]!;
+    const wait = { from: 0, to: calls.start[at]!, cause: 2, kind: 0, unknown: 0 };
+    expect(callThatEnded(calls, wait)).toBe(at);
+    expect(callThatEnded(calls, { ...wait, to: wait.to + 1 })).not.toBe(at);
+    expect(callThatEnded(calls, { ...wait, cause: -1 })).toBeUndefined();
+    expect(callThatEnded(calls, { ...wait, unknown: 1 })).toBeUndefined();
+  });
+
+  it('are told with their kind, their cause and what is not known', () => {
+    const row = single.column('call')[plain.findIndex(({ unknown }) => unknown === 0)]!;
+    const told = describeWaits(data, waits, calls, row)!;
+    expect(told.lines[0]![0]).toBe('waited');
+    expect(told.lines[1]![1]).toMatch(/ for rank \d/);
+    const open = single.column('call')[plain.findIndex(({ unknown }) => unknown === 1)]!;
+    expect(describeWaits(data, waits, calls, open)!.lines.flat().join()).toMatch(/may have waited.*below_clock_bound/);
+    const none = Array.from(calls.start.keys()).find((call) => waitsOfCall(waits, calls, call).length === 0)!;
+    expect(describeWaits(data, waits, calls, none)).toBeUndefined();
+  });
+});
+
+describe('the matrix of waits', () => {
+  const accepts = ({ rank, host, from = 0, to = Infinity }: Filter) => (wait: Plain) =>
+    (rank === undefined || wait.process === rank || wait.cause === rank) &&
+    (host === undefined || [wait.process, wait.cause].some((end) => data.processes[end]?.host === host)) &&
+    wait.from >= from &&
+    wait.from < to;
+
+  it.each<Filter>([{}, { rank: 2 }, { host: 'node2' }, { from: 2e9, to: 5e9 }, { rank: 0, host: 'node1', to: 4e9 }, { mpi: 'MPI_Gather' }])(
+    'sums up what %j selects',
+    (filter) => {
+      const cells = selectWaits(data, waits, details, filter);
+      const chosen = known.filter(accepts(filter));
+      expect(sum(cells.ns)).toBe(length(chosen));
+      expect(sum(cells.count)).toBe(chosen.length);
+      expect(cells.ofAllTimes).toBe(false);
+      cells.src.forEach((src, c) => {
+        const own = chosen.filter(({ process, cause, kind }) => process === src && cause === cells.dst[c] && kind === cells.kind[c]);
+        expect(cells.ns[c]).toBe(length(own));
+      });
+      expect(describeWaitCells(cells)).toMatch(new RegExp(`^${chosen.length} waits`));
+    },
+  );
+
+  it('says where it cannot tell a span', async () => {
+    const part = await read(200);
+    const few = makeDetails(part.data, part.tables, endOf(axis));
+    const own = makeWaits(part.data, part.tables, axis);
+    const cells = selectWaits(part.data, own, few, { from: 0, to: 8e9 });
+    expect(cells.ofAllTimes).toBe(true);
+    expect(describeWaitCells(cells)).toMatch(/The chosen time is not taken into account/);
+    expect(selectWaits(part.data, own, few, { from: 0, to: part.data.time.details_to_ns }).ofAllTimes).toBe(false);
+  });
+});

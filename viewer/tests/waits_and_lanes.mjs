@@ -1,0 +1,122 @@
+// Waits in the matrix and the timeline, the lanes of the timeline and the search in it, as a reader works
+// them. Used by views.mjs.
+
+import assert from 'node:assert/strict';
+
+import { unpackTables } from './pack.mjs';
+
+const total = (values) => values.reduce((sum, value) => sum + value, 0);
+
+/** The names of the lanes in the order of the page's tables: how many there are, as the page says. */
+async function laneCount(report) {
+  return parseInt(await report.control('lanes-said').textContent(), 10);
+}
+
+async function press(report, ...keys) {
+  await report.control('timeline-canvas').focus();
+  for (const key of keys) await report.page.keyboard.press(key);
+}
+
+/** The matrix of waits has the sums of the data; a square of it tells their kinds, as text. */
+export async function checkWaits(report) {
+  const { page, data } = report;
+  const { wait_sums: sums } = unpackTables(data.packed, ['wait_sums']);
+  await report.control('matrix-of-waits').click();
+  assert.match(page.url(), /matrix=waits/, 'the address says so');
+  const shown = await report.control('matrix-table').locator('td').evaluateAll((all) => all.map(({ dataset }) => Number(dataset.value)));
+  assert.equal(total(shown), total(sums.ns), 'time waited in the matrix');
+  assert.match(await report.control('waits-said').textContent(), sums.ns.length === 0 ? /No rank/ : new RegExp(`^${total(sums.waits)} wait`));
+  if (sums.ns.length > 0) {
+    const first = report.control('wait-pairs').locator('tbody tr').first();
+    const longest = Number(await first.locator('td').first().getAttribute('data-value'));
+    assert.equal(longest, Math.max(...shown), 'the longest one first');
+    await first.locator('button').click();
+    const dock = report.control('details');
+    const kinds = await dock.locator('tr[data-part="kind"]').evaluateAll((all) =>
+      all.map((row) => [row.dataset.name, Number(row.children[2].dataset.value)]),
+    );
+    assert.equal(total(kinds.map(([, ns]) => ns)), longest, 'by kind');
+    for (const [name] of kinds) assert.ok(data.waits.kinds.includes(name), `${name} is shown as it is called`);
+    await report.control('details-close').click();
+  }
+  await report.control('matrix-of-traffic').click();
+  assert.doesNotMatch(page.url(), /matrix=/);
+  console.log(`ok   waits of ${sums.ns.length} pairs and kinds in the matrix`);
+}
+
+/** Sorted, filtered, pinned, by host, low; and the address keeps it. */
+export async function checkLanes(report) {
+  const { page, data } = report;
+  const ranks = data.processes.length;
+  const hosts = [...new Set(data.processes.map(({ host }) => host))];
+  assert.equal(await laneCount(report), ranks, 'a lane for each rank');
+  const picture = () => report.control('timeline-canvas').evaluate((canvas) => canvas.toDataURL());
+  await press(report, '0', 'Escape');
+  const before = await picture();
+  await report.control('lanes-only').fill('1');
+  assert.equal(await laneCount(report), 1, 'one rank');
+  await report.control('lanes-only').fill(hosts[0]);
+  const own = data.processes.filter(({ host }) => host.toLowerCase().includes(hosts[0].toLowerCase())).length;
+  assert.equal(await laneCount(report), own, 'ranks of a host');
+  await report.control('lanes-only').fill('');
+  await press(report, 'h');
+  assert.equal(await laneCount(report), hosts.length, 'h: a lane for each host');
+  await press(report, 'Home', 'ArrowDown', 'o');
+  assert.ok((await laneCount(report)) >= hosts.length, 'o opens a host');
+  await press(report, 'h', 'ArrowDown', 'i', 'l');
+  assert.match(page.url(), /low=1/);
+  assert.match(page.url(), /pinned=\d/, 'i pins the lane');
+  await report.control('lanes-sort').selectOption('waited');
+  const shared = page.url();
+  assert.match(shared, /lanes=waited/);
+  assert.ok((await picture()) !== before, 'other lanes are drawn');
+  const { height } = await report.control('timeline-canvas').boundingBox();
+  await page.goto('about:blank');
+  await page.goto(shared);
+  await page.locator('html[data-ready]').waitFor();
+  assert.equal((await report.control('timeline-canvas').boundingBox()).height, height, 'the address gives the same lanes');
+  assert.equal(await report.control('lanes-sort').inputValue(), 'waited');
+  await report.control('lanes-unpin').click();
+  await report.control('lanes-sort').selectOption('rank');
+  await press(report, 'l');
+  assert.ok((await picture()) === before, 'all as it was');
+  // A click on its name pins a lane.
+  const { x, y } = await report.control('timeline-canvas').boundingBox();
+  await page.mouse.click(x + 20, y + 40);
+  assert.match(page.url(), /pinned=0/);
+  await report.control('lanes-unpin').click();
+  console.log('ok   lanes: sorted, filtered, pinned, by host, low');
+}
+
+/** Enter goes from one operation found to the next, also into the lane of a host. */
+export async function checkSearch(report) {
+  const { page, data } = report;
+  const { mpi_calls: calls } = unpackTables(data.packed, ['mpi_calls']);
+  const name = data.texts[calls.function.find((id) => id > 0)];
+  if (name === undefined) return;
+  const expected = calls.function.filter((id, row) => data.texts[id] === name && calls.process[row] === 0).length;
+  await press(report, 'h', '0');
+  await page.keyboard.press('f');
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), 'timeline-find', 'f goes to the search');
+  await page.keyboard.type(`function:${name} rank:${data.processes[0].label}`);
+  await page.keyboard.press('Enter');
+  const said = await report.control('timeline-found').textContent();
+  const found = Number(/of ([\d,]+)/.exec(said)[1].replaceAll(',', ''));
+  assert.ok(found >= expected, `${said} for ${expected} calls`);
+  const dock = report.control('details');
+  const first = await dock.innerText();
+  assert.ok(first.includes(name), `${first} tells of ${name}`);
+  for (let i = 0; i < 5 && i < found - 1; ++i) await page.keyboard.press('Enter');
+  if (found > 1) assert.notEqual(await dock.innerText(), first, 'the next one');
+  for (let i = 0; i < 5 && i < found - 1; ++i) await page.keyboard.press('Shift+Enter');
+  assert.equal(await dock.innerText(), first, 'and back');
+  await report.control('timeline-find').fill('no-such-operation');
+  await page.keyboard.press('Enter');
+  assert.match(await report.control('timeline-found').textContent(), /^none/);
+  await report.control('timeline-find').fill('');
+  await page.keyboard.press('Escape');
+  assert.ok(await dock.isHidden());
+  await press(report, 'h', 'h', '0', 'Escape');
+  if (/by_host/.test(page.url())) await press(report, 'h');
+  console.log(`ok   search: ${found} times ${name}`);
+}
