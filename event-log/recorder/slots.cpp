@@ -71,6 +71,18 @@ void give_first_slots(Lane& lane) {
   }
 }
 
+namespace {
+
+// Where the lane has none left: a chain of unknown length, or nullptr. Apart, so that a slot that
+// is at hand costs no more for it.
+[[gnu::noinline, gnu::cold]] Slot* take_chain() {
+  Slot* slots = returned_slots.exchange(nullptr, std::memory_order_acquire);
+  slots = slots != nullptr ? slots : take_slab();
+  return slots != nullptr || !pool.never_drops ? slots : wait_for_slab();
+}
+
+}  // namespace
+
 Slot* acquire_slot(Lane& lane) {
   HeldSlots held(&lane);
   SlotList* list = held.list();
@@ -79,15 +91,11 @@ Slot* acquire_slot(Lane& lane) {
     if (list == nullptr) {
       return nullptr;
     }
-    slot = returned_slots.exchange(nullptr, std::memory_order_acquire);
-    slot = slot != nullptr ? slot : take_slab();
-    if (slot == nullptr && pool.never_drops) {
-      slot = wait_for_slab();
-    }
+    slot = take_chain();
     if (slot == nullptr) {
       return nullptr;
     }
-    list->count = 0;  // the chain's length is unknown: count what comes back from here on
+    list->count = 0;  // count what comes back from here on
   }
   list->first = slot->next;
   list->count -= list->count > 0;
