@@ -160,7 +160,9 @@ class Unclear {
     }
   }
   void tell() const {
-    if (is_kept_.load(std::memory_order_acquire) && !mmap_leads_nowhere()) {
+    // A log that runs needs no more memory for it.
+    if (is_kept_.load(std::memory_order_acquire) &&
+        (log::log_number() != 0 || !mmap_leads_nowhere())) {
       report(is_libucp_, Bypass::unclear, path_);
     }
   }

@@ -180,7 +180,7 @@ void Grammar::add_waits() {
   add_job(verb, waits_.data);
   WaitsOptions& options = waits_.options;
   add_choice(verb, "--by", options.by, kWaitsBy, "What rows tell apart besides their kind [all]");
-  add_duration(verb, "--interval", options.interval_ns, "Length of a row of --by time [1s]");
+  add_duration(verb, "--interval", options.interval_ns, "With --by time: length of a row [1s]");
   add_format(verb, options.format);
   add_wide(verb, waits_.wide);
   add_limit(verb, options.limit,

@@ -94,7 +94,9 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "seconds, records are dropped and counted all the same.",
            "--no-helper is for programs that put themselves into a sandbox (seccomp) which ends a "
            "process for a system call that it does not expect, and for programs that count their "
-           "threads or bind each of them to a core, which else find one more than they started. "
+           "threads or bind each of them to a core, which would otherwise find one thread more "
+           "than "
+           "they started. "
            "uctrace then has no thread: who fills its memory packs it, which is in the time of "
            "that "
            "call, and the log keeps the newest 64 MiB of events, or what --max-log says.",
@@ -209,13 +211,13 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "The time before a late process came is waiting, what follows is moving data.",
            "A wait is claimed only where it is longer than the clocks may be off against each "
            "other. "
-           "What cannot be told is counted as unknown, never estimated. The first table is of "
-           "whole "
-           "processes; the options choose rows of the table of waits.",
+           "What cannot be told is counted as unknown, never estimated. The first three tables are "
+           "of the whole run; the options choose rows of the last one.",
            "Call sites need nothing more than what is recorded; record --stacks mpi finds them "
            "behind libraries, too."},
       .examples = {{"uctrace waits", "who delays the job"},
                    {"uctrace waits --by pair --limit 10", "who waits for whom"},
+                   {"uctrace waits --by time --interval 100ms", "when the waits were"},
                    {"uctrace waits --by call-site --kind late_sender --format csv",
                     "one kind of wait by line of the program"}},
       .exit_status = kReaderStatus}},

@@ -259,18 +259,42 @@ Slot* take_slab() {
   return nullptr;
 }
 
+namespace {
+
+// Slots are made by the helper alone, whatever the file system does to the packer. Once one thread
+// waited in vain none does again before there are some.
+bool slabs_will_come() {
+  return pool.slabs.cause.load(std::memory_order_relaxed) == DropCause::helper_late &&
+         pool.stop.load(std::memory_order_relaxed) == 0 &&
+         pool.helper_lives.load(std::memory_order_relaxed) != 0 &&
+         !pool.slabs.waited_in_vain.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
 Slot* wait_for_slab() {
+  if (!slabs_will_come()) {
+    return nullptr;
+  }
+  const int saved_errno = errno;
   const std::uint64_t begun = monotonic_raw_ns();
-  FirstWait wait(pool.slabs);
   Slot* slots = nullptr;
   for (;;) {
     const std::uint32_t seen = pool.made.load(std::memory_order_acquire);
     slots = take_slab();
-    if (slots != nullptr || !wait.wait(seen)) {
+    if (slots != nullptr || !slabs_will_come()) {
+      break;
+    }
+    if (monotonic_raw_ns() - begun >= kNeverDropStallNs) {
+      pool.slabs.waited_in_vain.store(true, std::memory_order_relaxed);
+      break;
+    }
+    if (!wait_for_more(pool.waiting, seen, kGoneNs)) {
       break;
     }
   }
   count_wait(monotonic_raw_ns() - begun);
+  errno = saved_errno;
   return slots;
 }
 

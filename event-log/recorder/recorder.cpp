@@ -102,9 +102,9 @@ void wait_for_start(std::uint64_t end_begun_ns) {
 }
 
 __attribute__((destructor)) void finish() {
+  const std::uint64_t begun_ns = monotonic_raw_ns();
   take_last_looks(Moment::end);
   __atomic_store_n(&wiped.load(std::memory_order_acquire)->ended, 1, __ATOMIC_SEQ_CST);
-  const std::uint64_t begun_ns = monotonic_raw_ns();
   wait_for_start(begun_ns);
   if (armed_now()) {
     close_log(begun_ns);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "log-merger/job/log_damage.hpp"
 #include "log-merger/model/mpi_names.hpp"
 #include "log-merger/waits/call_roles.hpp"
 
@@ -60,11 +61,7 @@ std::string why_incomplete(const Job& job, ProcessIndex process) {
   const ProcessLog& log = job.logs[process];
   if (log.dropped(log::DropKind::mpi) > 0) return "MPI calls of it were dropped";
   if (!log.recorded.whole()) return "parts of it were not recorded, or overwritten";
-  const log::Damage& damage = log.file.damage();
-  if (damage.bad_chunks + damage.bad_records + damage.unreadable_tails + damage.missing_chunks >
-      0) {
-    return "its log is damaged";
-  }
+  if (unreadable_parts(log) > 0) return "its log is damaged";
   const bool drained = log.file.page().storage == log::Storage::drained;
   if (drained && log.file.page().closed == 0) {
     return "the last half second may be missing from its log, which is not written in place";

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "log-merger/job/job.hpp"
+#include "log-merger/job/log_damage.hpp"
 #include "log-merger/match/am_contents.hpp"
 #include "log-merger/match/match_parts.hpp"
 #include "log-merger/match/message_groups.hpp"
@@ -29,11 +30,6 @@ namespace uctrace::merge {
 namespace {
 
 UcpOp& at(Job& job, UcpIndex index) { return job.ucp[index]; }
-
-std::uint64_t unreadable_parts(const ProcessLog& log) {
-  const log::Damage& damage = log.file.damage();
-  return damage.bad_chunks + damage.bad_records + damage.unreadable_tails + damage.missing_chunks;
-}
 
 // Whether what the log lacks, if anything, comes after all that it has: it is still being written,
 // or its process was killed.

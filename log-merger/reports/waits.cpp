@@ -232,7 +232,8 @@ std::string verdict(const Run& run) {
                      format_duration(static_cast<std::uint64_t>(worst->second)),
                      format_duration(static_cast<std::uint64_t>(whole)),
                      100.0 * static_cast<double>(worst->second) / static_cast<double>(whole),
-                     place_of(run, *place));
+                     place_of(run, *place)) +
+         (lacks_calls(run) ? "; calls that were not recorded count as its work" : "");
 }
 
 std::string percent_of(double efficiency) {
@@ -250,14 +251,27 @@ std::string why_not_known(const Run& run) {
                      : "no time passed between MPI_Init and MPI_Finalize";
 }
 
+// "; of 3 of 4 ranks": where some left no log.
+std::string coverage_of_ranks(const Run& run) {
+  std::map<std::int32_t, std::int32_t> sizes;
+  std::int32_t seen = 0, all = 0;
+  for (const Process& process : run.processes) {
+    if (process.rank < 0 || process.world < 0) continue;
+    ++seen;
+    sizes[process.world] = std::max(sizes[process.world], process.world_size);
+  }
+  for (const auto& [world, size] : sizes) all += size;
+  return seen < all ? fmt::format("; of {} of {} ranks", seen, all) : "";
+}
+
 std::string efficiencies_line(const Run& run) {
   const Efficiencies e = efficiencies_of(run);
   if (e.parallel < 0) return "efficiency: not known: " + why_not_known(run);
   return fmt::format(
       "efficiency: parallel {} = load balance {} x communication {} (= serialisation {} x transfer "
-      "{})",
+      "{}){}",
       percent_of(e.parallel), percent_of(e.load_balance), percent_of(e.communication),
-      percent_of(e.serialisation), percent_of(e.transfer));
+      percent_of(e.serialisation), percent_of(e.transfer), coverage_of_ranks(run));
 }
 
 std::string coverage_line(const Run& run) {

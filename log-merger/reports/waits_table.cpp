@@ -140,10 +140,9 @@ void add_ways(const RowSource& source, std::vector<Late> late) {
 class Summing {
  public:
   Summing(const RowSource& source, const WaitsOptions& options)
-      : source_(source),
-        options_(options),
-        parts_(parts_of(options.by)),
-        calls_(source, Wanted<MpiCallRow>{&MpiCallRow::stack}) {}
+      : source_(source), options_(options), parts_(parts_of(options.by)) {
+    if (std::find(parts_.begin(), parts_.end(), kSite) != parts_.end()) list_call_sites();
+  }
 
   std::map<Key, Sum> sums(const Choice& choice) {
     std::map<Key, Sum> sums;
@@ -164,7 +163,7 @@ class Summing {
   }
 
  private:
-  Key key_of(const Wait& wait) {
+  Key key_of(const Wait& wait) const {
     Key key;
     key.fill(kAll);
     key[kKind] = static_cast<std::int64_t>(wait.kind);
@@ -172,7 +171,7 @@ class Summing {
     return key;
   }
 
-  std::int64_t value_of(const Wait& wait, Part part) {
+  std::int64_t value_of(const Wait& wait, Part part) const {
     switch (part) {
       case kWaiting:
         return wait.process;
@@ -194,15 +193,23 @@ class Summing {
     return kAll;
   }
 
-  std::int32_t call_site(std::int64_t call) {
-    if (call < 0) return -1;
-    return call_site_at(source_.run(), calls_.row(static_cast<std::size_t>(call)).stack);
+  // Calls are by process, and those of a wait are of two: they are not met in their order.
+  void list_call_sites() {
+    site_of_call_.reserve(source_.count<MpiCallRow>());
+    for_each_row(source_, Wanted<MpiCallRow>{&MpiCallRow::stack},
+                 [&](const MpiCallRow& call, std::size_t) {
+                   site_of_call_.push_back(call_site_at(source_.run(), call.stack));
+                 });
+  }
+
+  std::int32_t call_site(std::int64_t call) const {
+    return call < 0 ? -1 : site_of_call_[static_cast<std::size_t>(call)];
   }
 
   const RowSource& source_;
   const WaitsOptions& options_;
   const std::vector<Part> parts_;
-  RowWindow<MpiCallRow> calls_;
+  std::vector<std::int32_t> site_of_call_;  // into call_sites
 };
 
 Column column_of(Part part) {

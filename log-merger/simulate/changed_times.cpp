@@ -195,7 +195,11 @@ void ChangedTimes::balance(const RowSource& source, const Hypotheses& hypotheses
   Summing summing([this](const replay::Computing& computing) {
     return std::pair(phase_of(computing), unbalanced_ns(computing));
   });
-  replay::replay(recorded_.calls, recorded_.dependencies, processes, summing);
+  // Serial calls alone need what they depend on, to be told from each other.
+  replay::replay(
+      recorded_.calls,
+      recorded_.threads.calls > 0 ? recorded_.dependencies : std::vector<replay::Dependency>{},
+      processes, summing);
   const std::vector<std::vector<double>> computed = means_of_threads(summing.sums(), processes);
   for (const auto& of_process : computed) phases_ = std::max(phases_, of_process.size());
   const std::vector<double> means = means_of(computed, phases_);

@@ -127,6 +127,9 @@ RecordedCalls recorded_calls(const RowSource& source) {
   read_unknown_waits(source, recorded);
   read_dependencies(source, recorded);
   recorded.threads = mark_serial_calls(source, recorded);
+  const std::vector<RankTime>& ranks = source.run().rank_times;
+  recorded.ranks_without_calls = static_cast<std::size_t>(std::count_if(
+      ranks.begin(), ranks.end(), [](const RankTime& rank) { return rank.ideal_ns < 0; }));
   if (recorded.threads.calls > 0) add_partitions_of_threads(source, recorded);
   return recorded;
 }

@@ -31,6 +31,7 @@ struct RecordedCalls {
   std::vector<replay::Dependency> dependencies;
   std::size_t operations = 0;  // numbers of operations in these
   Threads threads;
+  std::size_t ranks_without_calls = 0;  // of which some were not recorded
 };
 
 // Throws Error where the run has no calls, or more than a replay can number. About 60 bytes a call

@@ -137,13 +137,16 @@ std::vector<std::string> assumptions_of(const RecordedCalls& recorded,
     words.push_back(
         "computing is all time outside of MPI, and is none the slower for what else runs");
   }
+  if (recorded.ranks_without_calls > 0) {
+    words.push_back(fmt::format("calls of {} ranks were not recorded; their time is computing",
+                                recorded.ranks_without_calls));
+  }
   if (recorded.threads.calls > 0) {
     words.push_back(fmt::format(
-        "each thread that calls MPI goes on by itself, but for serial calls, {} of {} of ranks "
-        "with "
-        "several threads: they come after the calls of all threads before them, and threads that "
-        "are in no call meanwhile go on from their end; which calls are serial is a heuristic",
-        recorded.threads.serial, recorded.threads.calls));
+        "each thread that calls MPI goes on by itself; of the {} calls of ranks with several "
+        "threads, {} are taken to be serial (a heuristic): they begin after all earlier calls of "
+        "the rank, and idle threads go on from their end",
+        recorded.threads.calls, recorded.threads.serial));
     words.push_back(
         "locks, barriers and joins of threads elsewhere are not known: time in them is computing");
   }

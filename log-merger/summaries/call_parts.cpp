@@ -44,11 +44,12 @@ void CallParts::divide(const MpiCallRow& call, const std::vector<WaitShare>& sha
   }
   parts[longest].counts = true;
   for (const Wait& wait : waits) {
+    if (wait.kind == WaitKind::wait_finalize) continue;  // apart from all totals
     const auto own = std::find_if(parts.begin(), parts.end(), [&](const CallPart& part) {
       return part.communicator == wait.communicator;
     });
     CallPart& part = own == parts.end() ? parts[longest] : *own;
-    if (is_in_totals(wait.kind)) part.waiting_ns += static_cast<std::uint64_t>(wait.ns);
+    if (is_waiting(wait.kind)) part.waiting_ns += static_cast<std::uint64_t>(wait.ns);
     part.unknown_ns += static_cast<std::uint64_t>(wait.unknown_ns);
   }
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "log-merger/job/log_damage.hpp"
 #include "log-merger/model/durations.hpp"
 
 namespace uctrace::merge {
@@ -29,6 +30,7 @@ class TimesOfProcess {
     ++times_.calls;
     const std::int64_t ns = duration_ns(call.start_ns, call.end_ns);
     first_ns_ = std::min(first_ns_, call.start_ns);
+    first_end_ns_ = std::min(first_end_ns_, call.end_ns);
     last_ns_ = std::max(last_ns_, call.end_ns);
     if (role.role == CallRole::start_of_mpi || role.role == CallRole::end_of_mpi) {
       add_ns(times_.start_and_end_ns, ns);
@@ -52,6 +54,9 @@ class TimesOfProcess {
     }
   }
 
+  // When the first call ended that is known: a window may have opened in it.
+  std::int64_t first_end_ns() const { return first_end_ns_; }
+
   std::optional<RankTime> finish() {
     if (times_.calls == 0) return std::nullopt;
     if (times_.t_begin_ns < 0) times_.t_begin_ns = first_ns_;
@@ -61,7 +66,7 @@ class TimesOfProcess {
 
  private:
   RankTime times_;
-  std::int64_t first_ns_ = INT64_MAX, last_ns_ = -1;
+  std::int64_t first_ns_ = INT64_MAX, first_end_ns_ = INT64_MAX, last_ns_ = -1;
 };
 
 std::span<const Wait> waits_of(const Run& run, CallIndex call) {
@@ -72,9 +77,10 @@ std::span<const Wait> waits_of(const Run& run, CallIndex call) {
   return {begin, end};
 }
 
-// Whether each call between two of its times was recorded.
-bool has_all_calls(const ProcessLog& log, const RankTime& rank) {
-  return log.dropped(log::DropKind::mpi) == 0 && log.whole(rank.t_begin_ns, rank.t_end_ns);
+// Whether each call that ended in [begin_ns, end_ns] was recorded.
+bool has_all_calls(const ProcessLog& log, std::int64_t begin_ns, std::int64_t end_ns) {
+  return log.dropped(log::DropKind::mpi) == 0 && unreadable_parts(log) == 0 &&
+         log.whole(begin_ns, end_ns);
 }
 
 }  // namespace
@@ -92,7 +98,9 @@ void find_rank_times(Job& job, RolesOfCalls& roles, const std::vector<std::int64
     std::optional<RankTime> row = times.finish();
     if (!row) continue;
     // What was not recorded would be taken for computing.
-    if (has_all_calls(job.logs[process], *row)) row->ideal_ns = ideal_ns[process.place()];
+    if (has_all_calls(job.logs[process], times.first_end_ns(), row->t_end_ns)) {
+      row->ideal_ns = ideal_ns[process.place()];
+    }
     job.run.rank_times.push_back(*row);
   }
 }

@@ -38,6 +38,8 @@ def check_useful_time(name, data, found):
     text = run_well([TOOL, "waits", data]).stdout
     check_equal("were not recorded\n" in text, bool(lacking), f"{name}: the reason: {text}")
     check_equal("; calls that were not recorded count as outside MPI" in text, bool(lacking), f"{name}: {text}")
+    simulated = run_well([TOOL, "simulate", data, "--balance", "run"]).stdout
+    check_equal(f"calls of {len(lacking)} ranks were not recorded" in simulated, bool(lacking), f"{name}: {simulated}")
 
 
 def check_sums(name, data, found):
@@ -66,6 +68,7 @@ def main():
             if name != "unclosed":  # all that was called is there
                 check(unknown_share(found) > 2 * unknown_share(whole), f"{name}: {found['balance']}")
             if name == "missing":
+                check("; of 3 of 4 ranks\n" in run_well([TOOL, "waits", data]).stdout, "who is missing is said")
                 by_pair = told(data, "--by", "pair")["waits"]
                 check(all(wait["causing_rank"] != int(MISSING) for wait in by_pair), f"{by_pair}")
                 check(any(wait["unknown_ns"] > 0 for wait in by_pair), f"{by_pair}")

@@ -1,8 +1,8 @@
 // What `uctrace waits` and `uctrace comms` make of rows of which every number is known.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
-#include <numeric>
 #include <sstream>
 
 #include "log-merger/placement/rank_matrix.hpp"
@@ -83,7 +83,7 @@ struct TwoRanks {
     add_wait(WaitKind::late_sender, receive, send, 10).moving_ns = 4;
     add_wait(WaitKind::wait_barrier, barrier, -1, 5);
     add_wait(WaitKind::barrier_completion, barrier, -1, 3);
-    add_wait(WaitKind::wait_finalize, finalize, end, 7);
+    add_wait(WaitKind::wait_finalize, finalize, end, 7).unknown_ns = 1;
   }
 
   Json told(WaitsBy by, std::uint64_t interval_ns = 1) {
@@ -195,7 +195,13 @@ TEST_CASE("rows of waits tell what they tell apart, and completions stand behind
   CHECK(by_rank[0]["waiting_rank"] == 1);
   CHECK(by_rank[0]["causing_rank"].is_null());
   CHECK(by_rank[0]["call_site"].is_null());
-  CHECK(keys_of(by_rank[0]) == keys_of(all[0]));
+  const std::vector<std::string> keys = {
+      "kind",  "waiting_rank", "causing_rank", "call_site", "cause_call_site", "comm",
+      "count", "time_ns",      "unknown_ns",   "moving_ns", "registration_ns", "way"};
+  for (const WaitsBy by : {WaitsBy::all, WaitsBy::pair, WaitsBy::rank, WaitsBy::call_site,
+                           WaitsBy::comm, WaitsBy::kind}) {
+    CHECK(keys_of(job.told(by)[0]) == keys);
+  }
   WaitsOptions options;
   options.by = WaitsBy::kind;
   const std::string text = job.text(options);
@@ -239,6 +245,7 @@ TEST_CASE("start and end of MPI are in no total of calls, nor is what is waited 
         seen = true;
         CHECK(row["time_ns"] == 9);
         CHECK(row["waiting_ns"] == 0);
+        CHECK(row["unknown_ns"] == 0);
         CHECK(row["time_percent"].is_null());
       } else {
         percent += row["time_percent"].get<double>();
