@@ -60,7 +60,7 @@ class Summing {
     add_measures(table.columns);
     std::uint64_t whole = 0;
     for (const auto& [key, sum] : sums_) whole += sum.weight(of_transfers_);
-    if (has(CommsBy::op)) whole -= start_and_end_ns_;
+    if (has(CommsBy::op)) whole -= start_and_end_ns_;  // in rows of their own
     for (const auto& [key, sum] : sorted()) {
       std::vector<Cell>& row = table.rows.emplace_back();
       std::size_t at = 0;
@@ -129,13 +129,14 @@ class Summing {
     });
   }
 
-  // `bytes`: of a call. Start and end of MPI are in rows of their own, or in none.
+  // `bytes`: of a call. Start and end of MPI are in rows of their own, or in none but where they
+  // were asked for by name.
   void add_part(const CommsSubject& subject, std::uint64_t bytes, std::int32_t call_site,
                 const Sum& part) {
     if (!choice_.accepts(subject)) return;
     if (choice_.starts_or_ends_mpi(subject.function)) {
       start_and_end_ns_ += part.time_ns;
-      if (!has(CommsBy::op)) return;
+      if (!has(CommsBy::op) && !choice_.names_functions()) return;
     }
     Sum& sum = sums_[key_of(subject, bytes, call_site, {})];
     sum.calls += part.calls;

@@ -23,6 +23,7 @@ class CommsChoice {
   CommsChoice(const RowSource& source, const CommsFilter& filter);
 
   bool asks_for_time() const { return from_ns_ || to_ns_; }
+  bool names_functions() const { return functions_.has_value(); }
   bool accepts(const CommsSubject& subject);
   MpiKind kind_of(TextId function);
   bool starts_or_ends_mpi(TextId function);  // as of model/mpi_names.hpp
