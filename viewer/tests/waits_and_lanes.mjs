@@ -74,6 +74,7 @@ export async function checkLanes(report) {
   await report.control('lanes-only').fill('');
   await press(report, 'h');
   assert.equal(await laneCount(report), hosts.length, 'h: a lane for each host');
+  assert.doesNotMatch(await report.control('timeline-level').textContent(), /single operations/i, 'a host shows none');
   await press(report, 'Home', 'ArrowDown', 'o');
   const opened = data.processes.filter(({ host }) => host === hosts[0]).length;
   assert.equal(await laneCount(report), hosts.length - 1 + opened, 'o opens a host');
