@@ -35,5 +35,5 @@ function waitText(data: PageData, waits: Waits, calls: LayerDetails, wait: Wait)
   if (ended === undefined) return `${length}${whom}`;
   const name = (column: string) => data.texts[calls.table.column(column)[ended]!] ?? '';
   const site = name('site') && ` at ${name('site')}`;
-  return `${length}${whom}, until it called ${name('function')}${site}`;
+  return `${length}${whom}, until rank ${processLabel(data, cause)} called ${name('function')}${site}`;
 }

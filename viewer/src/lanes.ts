@@ -84,7 +84,9 @@ function groupByHost(data: PageData, processes: readonly number[], opened: reado
   const hosts = new Map<string, number[]>();
   for (const process of processes) {
     const { host } = data.processes[process]!;
-    hosts.set(host, [...(hosts.get(host) ?? []), process]);
+    const own = hosts.get(host);
+    if (own) own.push(process);
+    else hosts.set(host, [process]);
   }
   return [...hosts].flatMap(([host, own]): Lane[] =>
     opened.includes(host) ? own.map((process) => ({ host: null, processes: [process] })) : [{ host, processes: own }],

@@ -11,11 +11,11 @@ import { DataError, type Page } from './data';
 import { makeDetails } from './details';
 import { element } from './dom';
 import { select, totals } from './filter';
-import type { Context, Update, View } from './page';
+import type { Context, Panel, Update, View } from './page';
 import { readPage } from './read_page';
 import { endOf, makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
-import { fromHash, toHash } from './state';
+import { differInLanesAlone, fromHash, toHash } from './state';
 import { makeView } from './view';
 import { makeComparison } from './views/comparison';
 import { makeContendersPanel } from './views/contenders_panel';
@@ -61,9 +61,10 @@ function showPage(root: HTMLElement, page: Page): void {
   let shown: View | undefined;
 
   const update: Update = (next) => {
+    const before = state;
     state = next(state);
     history.replaceState(null, '', `#${toHash(state)}`);
-    show();
+    show(differInLanesAlone(before, state) ? [timeline] : panels);
   };
   const filters = makeFilterBar(context, update);
   const matrix = makeMatrixPanel(context, update);
@@ -80,10 +81,10 @@ function showPage(root: HTMLElement, page: Page): void {
   const functions = makeFunctionsPanel(update);
   const contenders = makeContendersPanel(update);
   const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders];
-  const show = () => {
+  const show = (changed: readonly Panel[]) => {
     const view = makeView(context, state, shown);
     shown = view;
-    for (const panel of panels) panel.show(view);
+    for (const panel of changed) panel.show(view);
   };
 
   document.title = `${data.run.command} – uctrace`;
@@ -122,12 +123,12 @@ function showPage(root: HTMLElement, page: Page): void {
     context.tooltip.root,
     context.tooltip.dock,
   );
-  show();
+  show(panels);
   addShortcuts(context.tooltip, data.devices.gpus.length > 0);
   document.documentElement.dataset['ready'] = 'true';
   window.addEventListener('hashchange', () => {
     state = fromHash(location.hash, choices, axis, data);
-    show();
+    show(panels);
   });
 }
 

@@ -27,6 +27,12 @@ export const kInitialState: State = {
   lanes: kAllLanes,
 };
 
+/** Whether what only the timeline shows is all that changed from one to the next. */
+export function differInLanesAlone({ lanes: a, ...before }: State, { lanes: b, ...after }: State): boolean {
+  const keys = Object.keys(before) as (keyof typeof before)[];
+  return a !== b && keys.every((key) => before[key] === after[key]);
+}
+
 export function withChoice(state: State, choice: Choice, value: ChoiceValue | undefined): State {
   const filter: Record<string, unknown> = { ...state.filter };
   if (value === undefined) delete filter[choice];

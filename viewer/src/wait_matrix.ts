@@ -68,35 +68,37 @@ function sumsOfAll({ sums }: Waits): Sum[] {
 }
 
 /** From the single waits; MPI_Finalize is in no sum. */
-function sumsWithin({ single, kinds }: Waits, { layers }: Details, { from = 0, to = Infinity }: Filter): Sum[] {
+function sumsWithin({ single, kinds, waited }: Waits, { layers }: Details, { from = 0, to = Infinity }: Filter): Sum[] {
   const calls = layers[0]!;
   const process = calls.table.column('process');
   const [call, since, ns, cause, kind, unknown] = [
     'call', 'since_start_ns', 'ns', 'cause', 'kind', 'unknown',
   ].map((name) => single.column(name));
+  const processes = waited.length;
   const finalize = kinds.indexOf('wait_finalize');
-  const found = new Map<string, Sum>();
+  const found = new Map<number, Sum>();
   for (let row = 0; row < single.rows; ++row) {
     if (unknown![row] !== 0 || kind![row] === finalize) continue;
     const at = calls.start[call![row]!]! + since![row]!;
     if (at < from || at >= to) continue;
     const key = { src: process[call![row]!]!, dst: cause![row]!, kind: kind![row]! };
-    const text = `${key.src} ${key.dst} ${key.kind}`;
-    const sum = found.get(text) ?? { ...key, ns: 0, count: 0 };
+    const number = (key.src * (processes + 1) + key.dst + 1) * kinds.length + key.kind;
+    const sum = found.get(number) ?? { ...key, ns: 0, count: 0 };
     sum.ns += ns![row]!;
     ++sum.count;
-    found.set(text, sum);
+    found.set(number, sum);
   }
   return [...found.values()];
 }
 
 /** What says of whom these are, and where the reader sees more. */
-export function describeWaitCells({ ns, count, ofAllTimes }: WaitCells): string {
-  if (ns.length === 0) return 'No rank is known to have waited for another one.';
+export function describeWaitCells({ ns, count, ofAllTimes }: WaitCells, { sums }: Waits): string {
+  if (ns.length === 0 && sums.rows === 0) return 'No rank is known to have waited for another one.';
   const all = count.reduce((sum, n) => sum + n, 0);
   const time = ofAllTimes
     ? ' The chosen time is not taken into account: not all of its operations are in this page singly.'
     : '';
+  if (ns.length === 0) return `The filter selects no wait.${time}`;
   return (
     `${all} ${all === 1 ? 'wait' : 'waits'} of MPI calls whose length is known. Of the filters, rank, host and ` +
     `time apply.${time}`

@@ -4,7 +4,8 @@
 import type { PageData } from './data';
 import type { LayerDetails } from './details';
 import { tableOf, type Numbers, type Table, type Tables } from './packed';
-import { lowerBound, makePyramid, type Pyramid, type TimeAxis } from './slabs';
+import type { Filter } from './filter';
+import { lowerBound, makePyramid, type ActivityChoice, type Pyramid, type TimeAxis } from './slabs';
 
 export interface Waits {
   readonly kinds: readonly string[];
@@ -15,6 +16,8 @@ export interface Waits {
   /** `waits`, and of each row of `mpi_calls` its first one, with the end behind the last. */
   readonly single: Table;
   readonly firstOfCall: Uint32Array;
+  /** Columns of `single`, which is read for each call that is drawn. */
+  readonly parts: Record<'since' | 'ns' | 'cause' | 'kind' | 'unknown', Numbers>;
   /** Nanoseconds that each process waited, over time. */
   readonly busy: Pyramid;
   /** Of each process: how long it waited, and how long others waited for it. */
@@ -40,6 +43,13 @@ export function makeWaits(data: PageData, tables: Tables, axis: TimeAxis): Waits
     sums,
     single,
     firstOfCall: Uint32Array.from({ length: calls + 1 }, (_, row) => lowerBound(call, row)),
+    parts: {
+      since: single.column('since_start_ns'),
+      ns: single.column('ns'),
+      cause: single.column('cause'),
+      kind: single.column('kind'),
+      unknown: single.column('unknown'),
+    },
     busy: makePyramid(waitedInSlabs(tableOf(tables, 'wait_activity'), processes, axis), processes),
     waited,
     caused,
@@ -60,6 +70,19 @@ function waitedInSlabs(table: Table, processes: number, { slabs }: TimeAxis): Fl
   return values;
 }
 
+/**
+ * Of these processes, those of which `busy` is what the filter selects: it knows of processes, but not in which
+ * function or on which communicator they waited.
+ */
+export function processesToldBy(
+  { mpi, comm }: Filter,
+  choice: ActivityChoice,
+  processes: readonly number[],
+): readonly number[] {
+  if (mpi !== undefined || comm !== undefined) return [];
+  return processes.filter((process) => choice.processes[process] === 1);
+}
+
 /** One wait of a call, in nanoseconds of the run. */
 export interface Wait {
   readonly from: number;
@@ -72,12 +95,12 @@ export interface Wait {
 }
 
 /** Of a row of `mpi_calls`, in the order of their start. */
-export function waitsOfCall({ single, firstOfCall }: Waits, calls: LayerDetails, row: number): Wait[] {
-  const [since, ns, cause, kind, unknown] = columnsOf(single, 'since_start_ns', 'ns', 'cause', 'kind', 'unknown');
+export function waitsOfCall({ parts, firstOfCall }: Waits, calls: LayerDetails, row: number): Wait[] {
+  const { since, ns, cause, kind, unknown } = parts;
   return Array.from({ length: firstOfCall[row + 1]! - firstOfCall[row]! }, (_, index) => {
     const at = firstOfCall[row]! + index;
-    const from = calls.start[row]! + since![at]!;
-    return { from, to: from + ns![at]!, cause: cause![at]!, kind: kind![at]!, unknown: unknown![at]! };
+    const from = calls.start[row]! + since[at]!;
+    return { from, to: from + ns[at]!, cause: cause[at]!, kind: kind[at]!, unknown: unknown[at]! };
   });
 }
 

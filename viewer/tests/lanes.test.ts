@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { kAllLanes, kMostPinned, makeLanes, parseRanks, type LaneChoice } from '../src/lanes';
 import { readPage } from '../src/read_page';
+import { differInLanesAlone, kInitialState } from '../src/state';
 import { makeRandom, makeRun, written } from './make_run.mjs';
 
 const ranks = 18; // four on each host, two on the last one
@@ -62,6 +63,16 @@ describe('lanes', () => {
     const sums = rows.map(({ processes }) => processes.reduce((sum, each) => sum + weights.bytes[each]!, 0));
     expect(sums).toEqual([...sums].sort((a, b) => b - a));
     expect(sums.reduce((sum, each) => sum + each, 0)).toBe(weights.bytes.reduce((sum, each) => sum + each, 0));
+  });
+});
+
+describe('a choice of lanes', () => {
+  it('is told from one that concerns more than the timeline', () => {
+    const lanes = { ...kAllLanes, compact: true };
+    expect(differInLanesAlone(kInitialState, { ...kInitialState, lanes })).toBe(true);
+    expect(differInLanesAlone(kInitialState, kInitialState)).toBe(false);
+    expect(differInLanesAlone(kInitialState, { ...kInitialState, lanes, measure: 'messages' })).toBe(false);
+    expect(differInLanesAlone(kInitialState, { ...kInitialState, lanes, filter: { rank: 1 } })).toBe(false);
   });
 });
 

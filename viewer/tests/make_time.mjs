@@ -276,14 +276,14 @@ function cellTables(cells) {
   };
 }
 
-const kWaitKinds = ['late_sender', 'late_receiver', 'wait_<nxn>'];
+const kWaitKinds = ['late_sender', 'late_receiver', 'wait_<nxn>', 'wait_finalize'];
 
 /** Names of waits, one of which is markup elsewhere. */
 export const kWaitNames = { kinds: kWaitKinds, unknown: ['none', 'below_clock_bound'] };
 
 /**
  * Every third call waits for the process before its own through its first half; of every ninth it is not
- * known. `waits` has those of the calls that are there singly; the sums are of the same ones.
+ * known. `waits` has those of the calls that are there singly; the sums are of the same ones, without `wait_finalize`.
  */
 function makeWaits(calls, processes, slab_ns, slabs) {
   const waits = table(['call', 'since_start_ns', 'ns', 'cause', 'kind', 'unknown']);
@@ -291,10 +291,12 @@ function makeWaits(calls, processes, slab_ns, slabs) {
   const activity = new Sums(['process', 'slab', 'length'], ['busy_ns']);
   calls.process.forEach((process, call) => {
     if (call % 3 !== 0) return;
-    const [cause, kind, unknown] = [(process + processes - 1) % processes, call % kWaitKinds.length, Number(call % 9 === 0)];
+    const cause = (process + processes - 1) % processes;
+    const kind = (call / 3) % kWaitKinds.length;
+    const unknown = Number(call % 9 === 0);
     const ns = calls.duration_ns[call] >> 1;
     append(waits, { call, ns, cause, kind, unknown });
-    if (unknown) return;
+    if (unknown || kWaitKinds[kind] === 'wait_finalize') return;
     sums.add([process, cause, kind], [1, ns]);
     activity.add([process, Math.min(slabs - 1, Math.floor(calls.start_ns[call] / slab_ns)), 1], [ns]);
   });

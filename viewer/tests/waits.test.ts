@@ -2,14 +2,15 @@
 
 import { describe, expect, it } from 'vitest';
 
+import { makeColumns } from '../src/columns';
 import { describeWaits } from '../src/describe_waits';
 import { makeDetails } from '../src/details';
-import type { Filter } from '../src/filter';
+import { select, type Filter } from '../src/filter';
 import { tableOf } from '../src/packed';
 import { readPage } from '../src/read_page';
-import { endOf, makeTimeAxis } from '../src/slabs';
+import { chooseActivity, endOf, makeTimeAxis } from '../src/slabs';
 import { describeWaitCells, selectWaits } from '../src/wait_matrix';
-import { callThatEnded, makeWaits, waitsOfCall, type Wait } from '../src/waits';
+import { callThatEnded, makeWaits, processesToldBy, waitsOfCall, type Wait } from '../src/waits';
 import { makeRun, written } from './make_run.mjs';
 
 const read = (limit: number) => readPage(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit }))));
@@ -30,12 +31,18 @@ const plain: Plain[] = Array.from({ length: single.rows }, (_, row) => {
   const [cause, kind, unknown] = [of('cause'), of('kind'), of('unknown')];
   return { process: processOf(row), from, to: from + of('ns'), cause, kind, unknown };
 });
-const known = plain.filter(({ unknown }) => unknown === 0);
+const finalize = data.waits.kinds.indexOf('wait_finalize');
+/** Those that sums have. */
+const known = plain.filter(({ unknown, kind }) => unknown === 0 && kind !== finalize);
 const length = (some: readonly Wait[]) => some.reduce((sum, { from, to }) => sum + to - from, 0);
 const sum = (values: ArrayLike<number>) => Array.from(values).reduce((all, value) => all + value, 0);
 
 describe('waits', () => {
-  it('are there', () => expect(known.length).toBeGreaterThan(100));
+  it('are there, of every kind', () => {
+    expect(known.length).toBeGreaterThan(100);
+    expect(new Set(known.map(({ kind }) => kind)).size).toBe(data.waits.kinds.length - 1);
+    expect(plain.some(({ unknown, kind }) => unknown === 0 && kind === finalize)).toBe(true);
+  });
 
   it('add up by who waited and for whom', () => {
     data.processes.forEach((_, process) => {
@@ -77,6 +84,22 @@ describe('waits', () => {
   });
 });
 
+describe('waits over time', () => {
+  const all = data.processes.map((_, process) => process);
+  const toldBy = (filter: Filter) =>
+    processesToldBy(filter, chooseActivity(data, filter, select(makeColumns(data), filter)), all);
+
+  it('are told of the chosen processes, but not where functions or communicators are chosen', () => {
+    expect(toldBy({})).toEqual(all);
+    expect(toldBy({ rank: 2 })).toEqual([2]);
+    expect(toldBy({ host: data.processes[0]!.host })).toEqual(
+      all.filter((process) => data.processes[process]!.host === data.processes[0]!.host),
+    );
+    expect(toldBy({ mpi: 'MPI_Gather' })).toEqual([]);
+    expect(toldBy({ rank: 2, comm: null })).toEqual([]);
+  });
+});
+
 describe('the matrix of waits', () => {
   const accepts = ({ rank, host, from = 0, to = Infinity }: Filter) => (wait: Plain) =>
     (rank === undefined || wait.process === rank || wait.cause === rank) &&
@@ -96,9 +119,17 @@ describe('the matrix of waits', () => {
         const own = chosen.filter(({ process, cause, kind }) => process === src && cause === cells.dst[c] && kind === cells.kind[c]);
         expect(cells.ns[c]).toBe(length(own));
       });
-      expect(describeWaitCells(cells)).toMatch(new RegExp(`^${chosen.length} waits`));
+      expect(describeWaitCells(cells, waits)).toMatch(new RegExp(`^${chosen.length} waits`));
     },
   );
+
+  it('tells a filter that selects none from a run that has none', () => {
+    const cells = selectWaits(data, waits, details, { from: 0, to: 1 });
+    expect(describeWaitCells(cells, waits)).toBe('The filter selects no wait.');
+    expect(describeWaitCells({ ...cells, ofAllTimes: true }, waits)).toMatch(/no wait\. The chosen time is not/);
+    const none = { ...waits, sums: { ...waits.sums, rows: 0 } as typeof waits.sums };
+    expect(describeWaitCells(cells, none)).toMatch(/^No rank is known/);
+  });
 
   it('says where it cannot tell a span', async () => {
     const part = await read(200);
@@ -106,7 +137,7 @@ describe('the matrix of waits', () => {
     const own = makeWaits(part.data, part.tables, axis);
     const cells = selectWaits(part.data, own, few, { from: 0, to: 8e9 });
     expect(cells.ofAllTimes).toBe(true);
-    expect(describeWaitCells(cells)).toMatch(/The chosen time is not taken into account/);
+    expect(describeWaitCells(cells, own)).toMatch(/The chosen time is not taken into account/);
     expect(selectWaits(part.data, own, few, { from: 0, to: part.data.time.details_to_ns }).ofAllTimes).toBe(false);
   });
 });

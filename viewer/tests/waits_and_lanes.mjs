@@ -38,6 +38,19 @@ export async function checkWaits(report) {
     assert.equal(total(kinds.map(([, ns]) => ns)), longest, 'by kind');
     for (const [name] of kinds) assert.ok(data.waits.kinds.includes(name), `${name} is shown as it is called`);
     await report.control('details-close').click();
+    const focused = () => page.evaluate(() => document.activeElement.dataset.testid ?? document.activeElement.textContent);
+    assert.equal(await focused(), await first.locator('button').textContent(), 'the focus goes back into the list');
+    await first.locator('button').click();
+    // A key in another view keeps what it reaches instead, and has the focus in the end.
+    for (const view of ['timeline-canvas', 'graph-canvas', 'matrix-canvas']) {
+      const before = await dock.innerText();
+      await report.control(view).focus();
+      for (const key of ['ArrowLeft', 'ArrowRight']) await page.keyboard.press(key);
+      assert.notEqual(await dock.innerText(), before, `${view} takes the panel over`);
+    }
+    await report.control('details-close').click();
+    assert.equal(await focused(), 'matrix-canvas');
+    await page.keyboard.press('Escape');
   }
   await report.control('matrix-of-traffic').click();
   assert.doesNotMatch(page.url(), /matrix=/);
@@ -61,8 +74,10 @@ export async function checkLanes(report) {
   await report.control('lanes-only').fill('');
   await press(report, 'h');
   assert.equal(await laneCount(report), hosts.length, 'h: a lane for each host');
+  assert.doesNotMatch(await report.control('timeline-level').textContent(), /single operations/i, 'a host shows none');
   await press(report, 'Home', 'ArrowDown', 'o');
-  assert.ok((await laneCount(report)) >= hosts.length, 'o opens a host');
+  const opened = data.processes.filter(({ host }) => host === hosts[0]).length;
+  assert.equal(await laneCount(report), hosts.length - 1 + opened, 'o opens a host');
   await press(report, 'h', 'ArrowDown', 'i', 'l');
   assert.match(page.url(), /low=1/);
   assert.match(page.url(), /pinned=\d/, 'i pins the lane');
@@ -91,10 +106,17 @@ export async function checkLanes(report) {
 /** Enter goes from one operation found to the next, also into the lane of a host. */
 export async function checkSearch(report) {
   const { page, data } = report;
-  const { mpi_calls: calls } = unpackTables(data.packed, ['mpi_calls']);
+  const { mpi_calls: calls, ucp_operations: operations } = unpackTables(data.packed, ['mpi_calls', 'ucp_operations']);
   const name = data.texts[calls.function.find((id) => id > 0)];
   if (name === undefined) return;
-  const expected = calls.function.filter((id, row) => data.texts[id] === name && calls.process[row] === 0).length;
+  const has = (id) => (data.texts[id] ?? '').toLowerCase().includes(name.toLowerCase());
+  const isMessage = (cell) => cell < 0 || data.classes[data.cells[cell].class].reason === null;
+  const expected =
+    calls.function.filter((id, row) => calls.process[row] === 0 && has(id)).length +
+    operations.cell.filter(
+      (cell, row) =>
+        operations.process[row] === 0 && isMessage(cell) && (has(operations.function[row]) || has(operations.asked_by[row])),
+    ).length;
   await press(report, 'h', '0');
   await page.keyboard.press('f');
   assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), 'timeline-find', 'f goes to the search');
@@ -102,17 +124,20 @@ export async function checkSearch(report) {
   await page.keyboard.press('Enter');
   const said = await report.control('timeline-found').textContent();
   const found = Number(/of ([\d,]+)/.exec(said)[1].replaceAll(',', ''));
-  assert.ok(found >= expected, `${said} for ${expected} calls`);
+  assert.equal(found, expected, 'calls, and operations that they asked for');
   const dock = report.control('details');
   const first = await dock.innerText();
   assert.ok(first.includes(name), `${first} tells of ${name}`);
+  // What is said stays, also where the jump changed the lanes.
+  await page.waitForTimeout(400);
+  assert.equal(await report.control('timeline-found').textContent(), said);
   for (let i = 0; i < 5 && i < found - 1; ++i) await page.keyboard.press('Enter');
   if (found > 1) assert.notEqual(await dock.innerText(), first, 'the next one');
   for (let i = 0; i < 5 && i < found - 1; ++i) await page.keyboard.press('Shift+Enter');
   assert.equal(await dock.innerText(), first, 'and back');
   await report.control('timeline-find').fill('no-such-operation');
   await page.keyboard.press('Enter');
-  assert.match(await report.control('timeline-found').textContent(), /^none/);
+  assert.match(await report.control('timeline-found').textContent(), /^not found/);
   await report.control('timeline-find').fill('');
   await page.keyboard.press('Escape');
   assert.ok(await dock.isHidden());

@@ -6,11 +6,10 @@ import { copyButton } from './copy_button';
 
 export interface DetailsDock {
   readonly root: HTMLElement;
-  readonly isOpen: boolean;
-  /** Shows these; parts that an <hr> parts stand beside each other. `behind`: where the focus goes at the end. */
-  open(behind: HTMLElement, children: readonly Node[]): void;
-  /** Shows others in an open panel. */
-  replace(children: readonly Node[]): void;
+  /** Where the focus goes at the end; nothing while it is closed. */
+  readonly owner: HTMLElement | undefined;
+  /** Shows these, instead of others if it is open; parts that an <hr> parts stand beside each other. */
+  open(owner: HTMLElement, children: readonly Node[]): void;
   /** Whether it was open. */
   close(): boolean;
   focus(): void;
@@ -33,16 +32,13 @@ export function makeDetailsDock(): DetailsDock {
   let owner: HTMLElement | undefined;
   const dock: DetailsDock = {
     root,
-    get isOpen() {
-      return owner !== undefined;
+    get owner() {
+      return owner;
     },
     open(behind, children) {
       owner = behind;
       root.hidden = false;
       document.documentElement.dataset['dock'] = 'open';
-      dock.replace(children);
-    },
-    replace(children) {
       content.replaceChildren(...partsOf(children));
       content.scrollTop = 0;
     },

@@ -2,7 +2,7 @@
 
 import { element } from '../dom';
 import type { FunctionGroups } from '../mpi_bins';
-import { css, type Theme } from '../palette';
+import { css, kWaitMark, type Theme } from '../palette';
 import { functionColour } from './timeline_bins';
 
 export function makeFunctionLegend(groups: FunctionGroups) {
@@ -18,7 +18,9 @@ export function makeFunctionLegend(groups: FunctionGroups) {
     element('span', { class: 'key' }, element('span', { class: 'swatch waits', 'aria-hidden': 'true' }), 'waiting'),
     element('span', { class: 'key' }, element('span', { class: 'swatch waits perhaps', 'aria-hidden': 'true' }), 'perhaps waiting'),
   );
+  root.style.setProperty('--wait-mark', css(kWaitMark));
   const show = (theme: Theme) => {
+    root.style.setProperty('--wait-bar', css(functionColour(theme, groups, 0)));
     for (const { group, swatch } of keys) {
       swatch.style.background = css(functionColour(theme, groups, group));
     }

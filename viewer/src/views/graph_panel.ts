@@ -168,7 +168,8 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   };
 
   const point = (id: string | undefined, speak = false) => {
-    if (tooltip.pinned) return;
+    // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
+    if (tooltip.owns(stage) && !speak) return;
     cursor = id;
     mark();
     if (id === undefined || !view) {
@@ -176,7 +177,9 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
       return;
     }
     const content = makeCard(describePart(kind, layout, edges, id));
-    tooltip.show({ getBoundingClientRect: () => canvas.boxOf(id) }, ...content);
+    const anchor = { getBoundingClientRect: () => canvas.boxOf(id) };
+    if (speak && tooltip.pinned) tooltip.keep(stage, anchor, ...content);
+    else tooltip.show(anchor, ...content);
     if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
   };
   const reach = (id: string) => {

@@ -69,7 +69,7 @@ export function makeLaneControls(update: Update, processes: number): LaneControl
       compact.setAttribute('aria-pressed', String(lanes.compact));
       unpin.hidden = lanes.pinned.length === 0;
       const noun = rows === 1 ? 'lane' : 'lanes';
-      said.textContent = rows === 0 ? 'no process fits' : `${rows} ${noun}; click a name to pin it${lanes.byHost ? ', or to open a host' : ''}`;
+      said.textContent = rows === 0 ? 'no lane matches' : `${rows} ${noun}; click a name to pin it${lanes.byHost ? ', or to open a host' : ''}`;
     },
     togglePin: (process) =>
       change(({ pinned }) => ({

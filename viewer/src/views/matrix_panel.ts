@@ -44,11 +44,11 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   let square: Square | undefined;
   let waitCells: WaitCells | undefined;
 
-  const choose = (chosen: Square) => {
+  const choose = (chosen: Square, owner: HTMLElement = canvas) => {
     if (waitCells) {
       mark(chosen);
       const content = describeWaitPair(context, waitCells, axis, chosen);
-      tooltip.keep(canvas, marker, ...content);
+      tooltip.keep(owner, marker, ...content);
       return;
     }
     if (axis.group > 1) return;
@@ -67,8 +67,12 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     if (square) Object.assign(marker.style, heatMap.boxOf(square));
   };
   const actions = {
-    choose,
+    choose(chosen: Square) {
+      const { activeElement } = document;
+      choose(chosen, activeElement instanceof HTMLElement ? activeElement : canvas);
+    },
     point(next: Square | undefined) {
+      if (tooltip.owns(canvas)) return;
       tooltip.hide();
       mark(next);
     },
@@ -115,16 +119,24 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     if (square) mark(square);
   };
 
-  const explain = () => {
+  const explain = (byKey = false) => {
     (waitCells ? waitList : list).mark(square);
-    if (!square || !view) tooltip.hide();
-    else if (waitCells) tooltip.show(marker, ...describeWaitPair(context, waitCells, axis, square));
-    else tooltip.show(marker, ...describePair(context, view, axis, square, kTooltipLines));
+    if (!square || !view) {
+      tooltip.hide();
+      return;
+    }
+    const content = waitCells
+      ? describeWaitPair(context, waitCells, axis, square)
+      : describePair(context, view, axis, square, kTooltipLines);
+    if (byKey && tooltip.pinned) tooltip.keep(canvas, marker, ...content);
+    else tooltip.show(marker, ...content);
   };
-  const point = (next: Square | undefined) => {
+  const point = (next: Square | undefined, byKey = false) => {
+    // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
+    if (tooltip.owns(canvas) && !byKey) return;
     if (next?.row === square?.row && next?.column === square?.column) return;
     mark(next);
-    explain();
+    explain(byKey);
   };
 
   // Arrow keys may scroll the page under a mouse at rest, which must not take over then: after a
@@ -149,7 +161,10 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     useMouse();
     point(undefined);
   });
-  canvas.addEventListener('click', () => square && choose(square));
+  canvas.addEventListener('click', (event) => {
+    const clicked = heatMap.squareAt(event);
+    if (clicked) choose(clicked);
+  });
   canvas.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') {
       useMouse();
@@ -161,7 +176,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     }
     else if (event.key in kArrows) {
       byKeyboard = true;
-      point(moved(square, event.key, axis.side));
+      point(moved(square, event.key, axis.side), true);
       marker.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     } else return;
     event.preventDefault();
@@ -190,7 +205,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       if (waitCells) waitList.show(waitCells, matrix);
       else list.show(next, matrix);
       if (square && !tooltip.root.hidden) explain();
-      else mark(undefined);
+      else if (!tooltip.owns(canvas)) mark(undefined);
       if (axis.side <= kMaxTableSide) {
         numbers.replaceChildren(numbers.firstElementChild!, makeMatrixTable(context, wordsOfView(next), kCorners[next.matrix], matrix));
       }

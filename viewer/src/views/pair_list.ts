@@ -114,6 +114,7 @@ function makeRow(
   { choose, point }: PairActions,
 ): HTMLElement {
   const { measure } = view;
+  const all = view.totals[measure];
   const [source, destination] = [pair.row, pair.column].map((row) =>
     rowLabel(context.data, axis, row),
   );
@@ -138,7 +139,7 @@ function makeRow(
     { 'data-row': pair.row, 'data-column': pair.column },
     element('th', { scope: 'row' }, chooser),
     value,
-    element('td', { class: 'number' }, formatShare(pair[measure], view.totals[measure])),
+    numberCell(formatShare(pair[measure], all), '', all > 0 ? pair[measure] / all : 0),
     ...others,
   );
   row.addEventListener('mouseenter', () => point(pair));

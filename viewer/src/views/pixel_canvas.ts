@@ -38,9 +38,10 @@ export class PixelCanvas {
     const x1 = Math.min(width, Math.round(right * ratio));
     const y0 = Math.max(Math.round(kRulerHeight * ratio), Math.round(top * ratio));
     const y1 = Math.min(height, Math.round(bottom * ratio));
-    const step = Math.round(period * ratio);
+    const step = Math.max(4, Math.round(period * ratio));
     for (let y = y0; y < y1; ++y) {
-      for (let x = x0 + ((step * height - x0 - y) % step); x < x1; x += step) {
+      const first = x0 + ((((-x0 - y) % step) + step) % step);
+      for (let x = first; x < x1; x += step) {
         this.pixels[y * width + x] = colour;
         if (x + 1 < x1) this.pixels[y * width + x + 1] = colour;
       }

@@ -2,8 +2,9 @@
 // one bar a bin, in the lane of MPI a part for each function, and hatched how much of it was waiting.
 
 import { functionBins, type Bins, type FunctionGroups } from '../mpi_bins';
-import { categoryColour, layerColour, otherBar, pixel, setUpBar, waitMark, type Rgb, type Theme } from '../palette';
+import { categoryColour, layerColour, otherBar, pixel, setUpBar, kWaitMark, type Rgb, type Theme } from '../palette';
 import { laneOf, levelFor } from '../slabs';
+import { processesToldBy } from '../waits';
 import type { PixelCanvas } from './pixel_canvas';
 import { laneBox, visibleRows, xOf, type Scene } from './timeline_scene';
 
@@ -63,7 +64,7 @@ function paintLayerBins(scene: Scene, pixels: PixelCanvas, lane: BinLane, layer:
 
 /** The lane of MPI: bars of which each part is the time in one function, the greatest at the bottom. */
 function paintFunctionBins(scene: Scene, pixels: PixelCanvas, lane: BinLane): void {
-  const { axis, layout, functions, view, mpiActivity, waits, theme } = scene;
+  const { axis, layout, functions, view, mpiActivity, waits } = scene;
   const { top, bottom } = laneBox(layout, lane.row, 0);
   const colours = functionColours(scene);
   const length = axis.slab * 2 ** lane.level;
@@ -73,7 +74,8 @@ function paintFunctionBins(scene: Scene, pixels: PixelCanvas, lane: BinLane): vo
     functionBins(mpiActivity, functions, view.alongTime.choice, process, lane, sums);
   }
   const { bins, values: waiting } = waits.busy.levels[lane.level]!;
-  const mark = pixel(waitMark(theme));
+  const told = processesToldBy(view.filter, view.alongTime.choice, lane.processes);
+  const mark = pixel(kWaitMark);
   for (let bin = lane.begin; bin < lane.end; ++bin) {
     const parts = sums.subarray((bin - lane.begin) * groups, (bin - lane.begin + 1) * groups);
     let total = 0;
@@ -99,7 +101,7 @@ function paintFunctionBins(scene: Scene, pixels: PixelCanvas, lane: BinLane): vo
       above -= parts[group]!;
     }
     let waited = 0;
-    for (const process of lane.processes) waited += waiting[process * bins + bin]!;
+    for (const process of told) waited += waiting[process * bins + bin]!;
     const height = Math.min(waited, total) * scale;
     if (height >= 1) pixels.hatch(left, bottom - height, right, bottom, mark, kWaitPeriod);
   }

@@ -3,12 +3,12 @@
 
 import { messagesWithin, rowsWithin, type LayerDetails } from '../details';
 import type { Numbers } from '../packed';
-import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, layerColour, pixel, waitMark } from '../palette';
+import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, kWaitMark, layerColour, pixel } from '../palette';
 import { counts, kLayers } from '../slabs';
 import { waitsOfCall } from '../waits';
 import { PixelCanvas } from './pixel_canvas';
 import { functionColour, functionColours, kUnknownPeriod, kWaitPeriod, paintBins } from './timeline_bins';
-import { barBox, isSingle, kRulerHeight, laneBox, processBox, rowTop, visibleRows, xOf, type Box, type Scene } from './timeline_scene';
+import { barBox, isCovered, isSingle, kRulerHeight, laneBox, processBox, rowTop, visibleRows, xOf, type Box, type Scene } from './timeline_scene';
 
 /** With more operations in the lanes on the screen, they are shown as bins. */
 const kMostRows = 20_000;
@@ -35,6 +35,7 @@ export interface Painted {
 /** Single operations where they fit on the screen, or where bins would tell less. */
 function showsDetails(scene: Scene): boolean {
   const { range, axis, layout } = scene;
+  if (singleProcesses(scene).length === 0) return false;
   if ((axis.slab / (range.to - range.from)) * layout.width >= 2) return true;
   let rows = 0;
   for (const layer of drawnLayers(scene)) {
@@ -145,7 +146,9 @@ function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
 
 /** The parts of a call in which it waited are hatched, the parts in which it may have, sparsely. */
 function markWaits(scene: Scene, pixels: PixelCanvas, layer: LayerDetails, row: number, box: Box): void {
-  const mark = pixel(waitMark(scene.theme));
+  const { firstOfCall } = scene.waits;
+  if (firstOfCall[row] === firstOfCall[row + 1]) return;
+  const mark = pixel(kWaitMark);
   for (const { from, to, unknown } of waitsOfCall(scene.waits, layer, row)) {
     const [left, right] = [Math.max(box.left, xOf(scene, from)), Math.min(box.right, xOf(scene, to))];
     if (right - left < 2) continue;
@@ -218,11 +221,14 @@ function paintSpan(scene: Scene, context: CanvasRenderingContext2D): void {
 function paintArrows(scene: Scene, context: CanvasRenderingContext2D, until: number) {
   const { details, range, view, layout, theme } = scene;
   const arrows: Arrow[] = [];
-  if (until <= range.from) return { arrows, arrowsLeftOut: details.messages.rows > 0 };
+  const shown = visibleRows(layout);
+  if (until <= range.from || shown.length === 0) return { arrows, arrowsLeftOut: details.messages.rows > 0 };
   const [begin, end] = messagesWithin(details, range.from, range.to);
   const [src, dst, cell] = ['src_process', 'dst_process', 'cell'].map((name) =>
     details.messages.column(name),
   ) as [Numbers, Numbers, Numbers];
+  const { rowOf } = layout.lanes;
+  const [first, last] = [shown[0]!, shown[shown.length - 1]!];
   const middle = (process: number) => {
     const lane = processBox(layout, process, 1);
     return (lane.top + lane.bottom) / 2;
@@ -230,16 +236,18 @@ function paintArrows(scene: Scene, context: CanvasRenderingContext2D, until: num
   for (let row = begin; row < end; ++row) {
     if (details.messageEnd[row]! < range.from || src[row]! < 0 || dst[row]! < 0) continue;
     if (!view.alongTime.selection.cells[cell[row]!]) continue;
+    const [a, b] = [rowOf[src[row]!]!, rowOf[dst[row]!]!];
+    if (Math.max(a, b) < first || Math.min(a, b) > last || isCovered(layout, a) || isCovered(layout, b)) continue;
     if (!isSingle(layout, src[row]!) || !isSingle(layout, dst[row]!)) continue;
-    const [high, low] = [middle(src[row]!), middle(dst[row]!)].sort((a, b) => a - b) as [number, number];
-    if (low < kRulerHeight || high > layout.height) continue;
+    const [y0, y1] = [middle(src[row]!), middle(dst[row]!)];
+    if (Math.max(y0, y1) < kRulerHeight || Math.min(y0, y1) > layout.height) continue;
     if (arrows.length >= kMostArrows) return { arrows: [], arrowsLeftOut: true };
     arrows.push({
       row,
       x0: xOf(scene, details.messageStart[row]!),
-      y0: middle(src[row]!),
+      y0,
       x1: xOf(scene, details.messageEnd[row]!),
-      y1: middle(dst[row]!),
+      y1,
     });
   }
   context.save();

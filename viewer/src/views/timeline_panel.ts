@@ -18,7 +18,7 @@ import { makeOverviewStrip } from './overview_strip';
 import { drawRuler } from './ruler';
 import { paint } from './timeline_painter';
 import { addPointer } from './timeline_pointer';
-import { kRulerHeight, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
+import { isCovered, kRulerHeight, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
 import { nearest, nextAcross, nextAlong, processesOf, shownBox, targetAt, timeOf } from './timeline_target';
 import type { Drawing, LaneTarget, Target } from './timeline_target';
 import { makeFunctionLegend } from './function_legend';
@@ -168,8 +168,10 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
   const placeMarker = () => {
     marker.hidden = target === undefined || target.kind === 'message' || !drawing;
     if (marker.hidden) return;
+    const { layout } = drawing!.scene;
     const { left, right, top, bottom } = shownBox(drawing!.scene, target!);
-    marker.hidden = bottom <= kRulerHeight || top >= drawing!.scene.layout.height || right < left;
+    const isUnder = target!.kind !== 'message' && isCovered(layout, lanes!.rowOf[target!.process]!);
+    marker.hidden = isUnder || bottom <= kRulerHeight || top >= layout.height || right < left;
     Object.assign(marker.style, {
       left: `${left}px`,
       top: `${Math.max(kRulerHeight, top)}px`,
@@ -188,7 +190,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
 
   const point = (next: Target | undefined, speak = false) => {
     // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
-    if (tooltip.pinned && !speak) return;
+    if (tooltip.owns(canvas) && !speak) return;
     target = next;
     placeMarker();
     if (!next) {
@@ -197,7 +199,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     }
     const own = next.kind === 'message' ? [] : processesOf(drawing!.scene, next.process);
     const content = explainTarget(context, view!, next, own);
-    if (tooltip.pinned) tooltip.keep(canvas, anchor, ...content);
+    if (speak && tooltip.pinned) tooltip.keep(canvas, anchor, ...content);
     else tooltip.show(anchor, ...content);
     if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
   };
@@ -335,8 +337,8 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       point(found, true);
       tooltip.pin(canvas);
     },
-    isPinned: () => tooltip.pinned,
-    unpin: () => void tooltip.unpin(),
+    isPinned: () => tooltip.owns(canvas),
+    unpin: () => void (tooltip.owns(canvas) && tooltip.unpin()),
   });
   canvas.addEventListener('blur', () => point(undefined));
   scroll.addEventListener('scroll', redraw, { passive: true });
@@ -356,7 +358,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       lanes = makeLanes(data, next.lanes, { ...context.waits, bytes: trafficOfProcesses(next, processes) });
       laneControls.show(next, lanes.rows.length);
       finder.forget();
-      if (target && !tooltip.pinned) point(undefined);
+      if (target) point(undefined);
       draw();
     },
   };

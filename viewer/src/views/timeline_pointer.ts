@@ -21,9 +21,9 @@ export interface PointedTimeline {
   pointAt(place?: { x: number; y: number }): void;
   /** Explains it until it is closed; the name of a lane is pinned, or its host opened. */
   pinAt(place: { x: number; y: number }): void;
-  /** Whether something is pinned. */
+  /** Whether something of the timeline is pinned. */
   isPinned(): boolean;
-  /** Closes what is pinned, and gives the timeline the focus back. */
+  /** Closes that, and gives the timeline the focus back. */
   unpin(): void;
 }
 

@@ -64,6 +64,12 @@ export function rowTop({ rowHeight, top, lanes }: LaneLayout, row: number): numb
   return kRulerHeight + row * rowHeight - (row < lanes.pinned ? 0 : top);
 }
 
+/** Whether it has scrolled under the lanes that are pinned. */
+export function isCovered(layout: LaneLayout, row: number): boolean {
+  const { pinned } = layout.lanes;
+  return pinned > 0 && row >= pinned && rowTop(layout, row) < kRulerHeight + pinned * layout.rowHeight;
+}
+
 /** Of one layer of a row, from the top of the canvas; the whole row where that layer is not drawn. */
 export function laneBox(layout: LaneLayout, row: number, layer: number) {
   const { rowHeight, layers } = layout;

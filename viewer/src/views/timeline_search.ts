@@ -42,18 +42,22 @@ export function makeTimelineSearch({ data }: Context, actions: SearchActions): T
     if (known?.query !== query) known = { query, findings: actions.search(query) };
     return known.findings;
   };
-  const singly = data.time.embedded < data.time.events ? ' of those that are here singly' : '';
+  const { embedded, events } = data.time;
+  const isPart = embedded < events;
+  const lacks = isPart ? `; only ${formatCount(embedded)} of ${formatCount(events)} operations and messages are in this page` : '';
+  const among = isPart ? ' among the operations in this page' : '';
   const tell = (at?: Found) => {
     const { count } = findings();
     if (field.value.trim() === '') said.textContent = '';
-    else if (count === 0) said.textContent = `none${singly} has that`;
+    else if (count === 0) said.textContent = `not found${lacks}`;
     else if (at) said.textContent = `${formatCount(findings().placeOf(at))} of ${formatCount(count)}`;
-    else said.textContent = `${formatCount(count)}${singly}`;
+    else said.textContent = `${formatCount(count)} found${among}`;
   };
   const step = (direction: 1 | -1) => {
-    clearTimeout(waiting);
     const next = findings().next(actions.here(), direction);
     if (next) actions.jump(next);
+    // The jump may have changed the lanes, of which the search then tells later.
+    clearTimeout(waiting);
     tell(next);
   };
   field.addEventListener('input', () => {

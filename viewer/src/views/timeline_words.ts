@@ -12,6 +12,7 @@ import { endOf, laneOf } from '../slabs';
 import { describeRange, type Range } from '../time_range';
 import { processLabel } from '../choices';
 import { kMeasureNames } from '../words';
+import { processesToldBy } from '../waits';
 import { makeCard } from './card';
 import type { BinTarget, Drawing, Target } from './timeline_target';
 import { copyButton } from './copy_button';
@@ -50,7 +51,8 @@ function describeBin(
     return processes.reduce((sum, each) => sum + values[laneOf(each, layer) * bins + bin]!, 0);
   };
   const { bins, values } = waits.busy.levels[level]!;
-  const waited = processes.reduce((sum, each) => sum + values[each * bins + bin]!, 0);
+  const told = processesToldBy(view.filter, view.alongTime.choice, processes);
+  const waited = told.reduce((sum, each) => sum + values[each * bins + bin]!, 0);
   const whose =
     processes.length > 1
       ? `${formatCount(processes.length)} ranks of ${data.processes[process]!.host}`
@@ -66,7 +68,7 @@ function describeBin(
       ['begin here', formatCount(at(starts))],
       ['in progress', `${formatDuration(at(busy))} together`],
       ['at a time', (at(busy) / length).toFixed(3)],
-      ...(layer === 0 ? [['of it waiting', formatDuration(waited)] as const] : []),
+      ...(layer === 0 && told.length > 0 ? [['of it waiting', formatDuration(waited)] as const] : []),
     ],
   };
 }
@@ -87,7 +89,8 @@ export function describeDrawing({ scene, painted }: Drawing): string {
   if (painted.detailsTo <= range.from) {
     const bins = formatDuration(axis.slab * 2 ** painted.level);
     parts.push(`Height: share of each ${bins} in which something is in progress.`);
-    if (detailsTo > range.from) parts.push('Zoom in for single operations.');
+    const isSingle = layout.lanes.rows.some(({ host }) => host === null);
+    if (isSingle && detailsTo > range.from) parts.push('Zoom in for single operations.');
   } else {
     parts.push('Single operations; grey ones are not chosen.');
     if (painted.arrowsLeftOut) parts.push('Zoom in for messages as arrows.');

@@ -18,13 +18,15 @@ export interface Tooltip {
   hide(): void;
   /** Moves what is shown into the panel of details; the focus goes back to `owner` when that is closed. */
   pin(owner: HTMLElement): void;
-  /** The same for what is not shown; in an open panel, instead of what is there. */
+  /** The same for what is not shown; in an open panel, instead of what is there, whoever kept that. */
   keep(owner: HTMLElement, anchor: Anchor, ...children: Node[]): void;
   /** Puts the focus into the panel of details, if it is open. */
   enter(): void;
   /** Whether there was something to close. */
   unpin(): boolean;
   readonly pinned: boolean;
+  /** Whether the panel of details is open with what this one kept. */
+  owns(owner: HTMLElement): boolean;
 }
 
 const kRoomBelow = 12;
@@ -66,7 +68,7 @@ export function makeTooltip(): Tooltip {
   const revealLater = (what: Anchor) => {
     clearTimeout(reveal);
     reveal = window.setTimeout(() => {
-      if (!dock.isOpen) return;
+      if (!tooltip.pinned) return;
       const covered = what.getBoundingClientRect().bottom + kRoomBelow - dock.root.getBoundingClientRect().top;
       if (covered > 0) window.scrollBy({ top: covered });
     }, kDoubleClickMs);
@@ -76,10 +78,11 @@ export function makeTooltip(): Tooltip {
     root,
     dock: dock.root,
     get pinned() {
-      return dock.isOpen;
+      return dock.owner !== undefined;
     },
+    owns: (owner) => dock.owner === owner,
     show(next, ...children) {
-      if (dock.isOpen) return;
+      if (tooltip.pinned) return;
       anchor = next;
       content.replaceChildren(...children);
       root.hidden = false;
@@ -90,17 +93,16 @@ export function makeTooltip(): Tooltip {
       root.hidden = true;
     },
     pin(owner) {
-      if (dock.isOpen) return;
+      if (tooltip.pinned) return;
       if (root.hidden || !anchor) return;
       tooltip.keep(owner, anchor, ...content.childNodes);
     },
     keep(owner, what, ...children) {
       tooltip.hide();
-      if (dock.isOpen) dock.replace(children);
-      else dock.open(owner, children);
+      dock.open(owner, children);
       revealLater(what);
     },
-    enter: () => dock.isOpen && dock.focus(),
+    enter: () => tooltip.pinned && dock.focus(),
     unpin: () => dock.close(),
   };
   return tooltip;

@@ -23,9 +23,11 @@ function titleOf({ data }: Context, axis: Axis, { row, column }: Square): string
 }
 
 function cellsIn(cells: WaitCells, axis: Axis, { row, column }: Square): number[] {
-  return [...cells.src.keys()].filter(
-    (c) => rowOf(axis, cells.src[c]!) === row && rowOf(axis, cells.dst[c]!) === column,
-  );
+  const found: number[] = [];
+  for (let c = 0; c < cells.src.length; ++c) {
+    if (rowOf(axis, cells.src[c]!) === row && rowOf(axis, cells.dst[c]!) === column) found.push(c);
+  }
+  return found;
 }
 
 /** Of one square, by kind of wait. */
@@ -76,7 +78,7 @@ export function makeWaitList(context: Context, axis: Axis, { choose, point }: Pa
       {},
       rowHead(button(name, { class: 'link', title: titleOf(context, axis, square) }, () => choose(square))),
       value,
-      element('td', { class: 'number' }, formatShare(ns, total)),
+      numberCell(formatShare(ns, total), '', ns / total),
       numberCell(formatCount(count), '', count),
     );
     row.addEventListener('mouseenter', () => point(square));
@@ -88,13 +90,15 @@ export function makeWaitList(context: Context, axis: Axis, { choose, point }: Pa
     root,
     show(cells, matrix) {
       rows.clear();
-      text.textContent = describeWaitCells(cells);
       const counts = new Float64Array(matrix.values.length);
       cells.count.forEach((count, c) => {
         counts[rowOf(axis, cells.src[c]!) * axis.side + rowOf(axis, cells.dst[c]!)]! += count;
       });
       const positive = [...matrix.values.keys()].filter((index) => matrix.values[index]! > 0);
       positive.sort((a, b) => matrix.values[b]! - matrix.values[a]! || a - b);
+      const cut =
+        positive.length > kListedPairs ? ` ${kListedPairs} of ${formatCount(positive.length)} pairs listed.` : '';
+      text.textContent = describeWaitCells(cells, context.waits) + cut;
       const total = matrix.values.reduce((sum, ns) => sum + ns, 0);
       for (const index of positive.slice(0, kListedPairs)) {
         const square = { row: Math.floor(index / axis.side), column: index % axis.side };

@@ -1,0 +1,71 @@
+// What the timeline paints as pixels, and the colours that lie on each other.
+
+import { describe, expect, it, vi } from 'vitest';
+
+import { kWaitMark, pixel, type Rgb, type Theme } from '../src/palette';
+import { PixelCanvas } from '../src/views/pixel_canvas';
+import { functionColour } from '../src/views/timeline_bins';
+import { isCovered, kRulerHeight, type LaneLayout } from '../src/views/timeline_scene';
+
+class Image {
+  readonly data: Uint8ClampedArray;
+  constructor(readonly width: number, readonly height: number) {
+    this.data = new Uint8ClampedArray(4 * width * height);
+  }
+}
+vi.stubGlobal('ImageData', Image);
+
+describe('stripes', () => {
+  const [kWidth, kHeight, kPeriod] = [400, 32, 4];
+  const colour = pixel([1, 2, 3]);
+
+  it.each([20, 31, 300, 301, 302, 303])('from %i on fill half of their box, and nothing outside of it', (left) => {
+    const canvas = new PixelCanvas(kWidth, kHeight, 1, 10, [255, 255, 255]);
+    const [right, top, bottom] = [left + 40, 22, 30];
+    canvas.hatch(left, top, right, bottom, colour, kPeriod);
+    const marked = [...canvas.pixels.keys()].filter((at) => canvas.pixels[at] === colour);
+    for (const at of marked) {
+      const [x, y] = [at % kWidth, Math.floor(at / kWidth)];
+      expect(x >= left && x < right && y >= top && y < bottom).toBe(true);
+    }
+    // At the left edge, the second pixel of a stripe may be missing.
+    const half = ((right - left) * (bottom - top)) / 2;
+    expect(marked.length).toBeGreaterThan(0.9 * half);
+    expect(marked.length).toBeLessThanOrEqual(half);
+  });
+
+  it('stay apart where pixels are large', () => {
+    const canvas = new PixelCanvas(kWidth, kHeight, 0.25, 0, [255, 255, 255]);
+    canvas.hatch(0, 0, 4 * kWidth, 4 * kHeight, colour, kPeriod);
+    expect([...canvas.pixels].some((value) => value !== colour)).toBe(true);
+    expect([...canvas.pixels].some((value) => value === colour)).toBe(true);
+  });
+
+  it.each<Theme>(['light', 'dark'])('stand out 3:1 or better from the bars of functions, %s', (theme) => {
+    const linear = (part: number) =>
+      part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4;
+    const luminance = ([red, green, blue]: Rgb) =>
+      0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+    const names = [...Array(7).keys()].map((i) => `MPI_${i}`);
+    const groups = { names: [...names, 'others', 'set-up'], ofKind: new Uint8Array(), others: 7, setUp: 8 };
+    groups.names.forEach((_, group) => {
+      const [a, b] = [kWaitMark, functionColour(theme, groups, group)].map((each) => luminance(each) + 0.05);
+      expect(Math.max(a! / b!, b! / a!)).toBeGreaterThanOrEqual(3);
+    });
+  });
+});
+
+describe('lanes', () => {
+  const layout = (pinned: number, top: number): LaneLayout => ({
+    ...{ left: 92, width: 500, height: kRulerHeight + 100, rowHeight: 20, layers: [0], top },
+    lanes: { rows: [], pinned, rowOf: new Int32Array() },
+  });
+
+  it('are covered where they have scrolled under those that are pinned', () => {
+    const covered = (pinned: number, top: number) => [0, 1, 2, 3, 4, 5].filter((row) => isCovered(layout(pinned, top), row));
+    expect(covered(2, 0)).toEqual([]);
+    expect(covered(2, 20)).toEqual([2]);
+    expect(covered(2, 60)).toEqual([2, 3, 4]);
+    expect(covered(0, 60)).toEqual([]);
+  });
+});
