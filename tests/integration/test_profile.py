@@ -10,6 +10,7 @@ from harness import check, check_equal, run_test, scratch
 from mpi_jobs import MPIS
 from recordings import record_well
 
+START_AND_END = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 ON_ALL, ON_HALVES, BYTES = 30, 100, 256 * 8
 
 
@@ -99,11 +100,18 @@ def check_comms(recording, ranks):
 
 
 def check_views(recording, ranks):
-    """Whatever a table is by, it has all calls, once; and the same rows in every format."""
+    """Whatever a table is by, it has all calls, once, but for start and end of MPI, which only rows by operation
+    can show apart; and the same rows in every format."""
     calls = recording.info["events"]["mpi"]
+    apart = [row for row in comms(recording, "--by", "op") if row["op"] in START_AND_END]
+    check_equal(sum(row["calls"] for row in apart), 2 * ranks, f"calls of start and end: {apart}")
+    check(all(row["time_percent"] is None for row in apart), f"share of start and end: {apart}")
+    told = json.loads(recording.ask("comms", "--format", "json", "--by", "rank").stdout)
+    check_equal(told["start_and_end_ns"], sum(row["time_ns"] for row in apart), "time of start and end")
     for by in ("comm", "op", "kind", "rank", "bucket", "time", "call-site", "comm,op,rank,bucket"):
         rows = comms(recording, "--by", by)
-        check_equal(sum(row["calls"] for row in rows), calls, f"calls by {by}")
+        expected = calls if "op" in by else calls - 2 * ranks
+        check_equal(sum(row["calls"] for row in rows), expected, f"calls by {by}")
         for row in rows:
             if "rank" not in by:
                 check(row["min_ns"] <= row["mean_ns"] <= row["max_ns"] <= row["time_ns"], f"{row}")
