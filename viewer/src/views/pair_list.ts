@@ -9,6 +9,7 @@ import { largestPairs, type PairLoad } from '../pairs';
 import { formatExactValue, formatValue, kMeasureNames, rowLabel } from '../words';
 import { table } from '../table';
 import { describeEnds, describePair } from './pair_details';
+import { barCell, PairRows } from './pair_rows';
 
 const kListedPairs = 200;
 
@@ -30,8 +31,7 @@ export function makePairList(context: Context, axis: Axis, actions: PairActions)
   const text = element('p');
   const content = element('div', { class: 'content' });
   const root = element('div', { class: 'pairs' }, heading, text, content);
-  const rows = new Map<string, HTMLElement>();
-  let marked: HTMLElement | undefined;
+  const rows = new PairRows(actions.point);
 
   const showChosen = (view: View, square: Square) => {
     const [title, ...details] = describePair(context, view, axis, square);
@@ -49,7 +49,7 @@ export function makePairList(context: Context, axis: Axis, actions: PairActions)
   const showLargest = (view: View, matrix: Matrix) => {
     const { pairs, count } = largestPairs(view.columns, view.selection, matrix, kListedPairs);
     for (const pair of pairs) {
-      rows.set(keyOf(pair), makeRow(context, view, axis, pair, matrix.max, actions));
+      rows.add(pair, makeRow(context, view, axis, pair, matrix.max, actions.choose));
     }
     const listed = pairs.length < count ? `, ${formatCount(pairs.length)} of them listed` : '';
     const noun = count === 1 ? 'pair has' : 'pairs have';
@@ -60,7 +60,7 @@ export function makePairList(context: Context, axis: Axis, actions: PairActions)
         : `${formatCount(count)} ${noun} ${kMeasureNames[view.measure]}${listed}.`;
     content.replaceChildren(
       ...(count > 0
-        ? [table({ 'data-testid': 'matrix-pairs' }, makeHead(view), [...rows.values()])]
+        ? [table({ 'data-testid': 'matrix-pairs' }, makeHead(view), rows.all())]
         : []),
     );
   };
@@ -76,15 +76,9 @@ export function makePairList(context: Context, axis: Axis, actions: PairActions)
         showLargest(view, matrix);
       }
     },
-    mark(square) {
-      marked?.classList.remove('marked');
-      marked = square && rows.get(keyOf(square));
-      marked?.classList.add('marked');
-    },
+    mark: (square) => rows.mark(square),
   };
 }
-
-const keyOf = ({ row, column }: Square) => `${row}>${column}`;
 
 function otherMeasures({ measure }: View): Measure[] {
   return kMeasures.filter((other) => other !== measure);
@@ -111,7 +105,7 @@ function makeRow(
   axis: Axis,
   pair: PairLoad,
   largest: number,
-  { choose, point }: PairActions,
+  choose: PairActions['choose'],
 ): HTMLElement {
   const { measure } = view;
   const all = view.totals[measure];
@@ -120,13 +114,10 @@ function makeRow(
   );
   const name = `${source} → ${destination}`;
   const ends = describeEnds(context, axis, pair);
-  const cellOf = (shown: Measure) =>
-    numberCell(formatValue(shown, pair[shown]), formatExactValue(shown, pair[shown]), pair[shown]);
-  const value = cellOf(measure);
-  value.classList.add('share');
-  value.style.setProperty('--share', `${((100 * pair[measure]) / largest).toFixed(1)}%`);
+  const wordsOf = (shown: Measure) =>
+    [formatValue(shown, pair[shown]), formatExactValue(shown, pair[shown]), pair[shown]] as const;
   const others = otherMeasures(view).map((other) => {
-    const cell = cellOf(other);
+    const cell = numberCell(...wordsOf(other));
     cell.classList.add('extra');
     return cell;
   });
@@ -134,15 +125,12 @@ function makeRow(
     axis.group === 1
       ? button(name, { class: 'link', title: `${ends}: show only this pair` }, () => choose(pair))
       : name;
-  const row = element(
+  return element(
     'tr',
     { 'data-row': pair.row, 'data-column': pair.column },
     element('th', { scope: 'row' }, chooser),
-    value,
+    barCell(...wordsOf(measure), largest),
     numberCell(formatShare(pair[measure], all), '', all > 0 ? pair[measure] / all : 0),
     ...others,
   );
-  row.addEventListener('mouseenter', () => point(pair));
-  row.addEventListener('mouseleave', () => point(undefined));
-  return row;
 }

@@ -8,6 +8,7 @@ import { table } from '../table';
 import { describeWaitCells, type WaitCells } from '../wait_matrix';
 import { kWaitWords, rowLabel } from '../words';
 import type { PairActions } from './pair_list';
+import { barCell, PairRows } from './pair_rows';
 
 const kListedPairs = 200;
 
@@ -64,26 +65,18 @@ export function makeWaitList(context: Context, axis: Axis, { choose, point }: Pa
   const text = element('p', { 'data-testid': 'waits-said' });
   const content = element('div', { class: 'content' });
   const root = element('div', { class: 'pairs' }, element('h3', {}, 'Longest waits'), text, content);
-  const rows = new Map<string, HTMLElement>();
-  let marked: HTMLElement | undefined;
-  const keyOf = ({ row, column }: Square) => `${row}>${column}`;
+  const rows = new PairRows(point);
 
   const makeRow = (square: Square, ns: number, count: number, { max }: Matrix, total: number) => {
     const name = `${rowLabel(context.data, axis, square.row)} → ${rowLabel(context.data, axis, square.column)}`;
-    const value = numberCell(formatDuration(ns), kWaitWords.exact(ns), ns);
-    value.classList.add('share');
-    value.style.setProperty('--share', `${((100 * ns) / max).toFixed(1)}%`);
-    const row = element(
+    return element(
       'tr',
       {},
       rowHead(button(name, { class: 'link', title: titleOf(context, axis, square) }, () => choose(square))),
-      value,
+      barCell(formatDuration(ns), kWaitWords.exact(ns), ns, max),
       numberCell(formatShare(ns, total), '', ns / total),
       numberCell(formatCount(count), '', count),
     );
-    row.addEventListener('mouseenter', () => point(square));
-    row.addEventListener('mouseleave', () => point(undefined));
-    return row;
   };
 
   return {
@@ -102,15 +95,11 @@ export function makeWaitList(context: Context, axis: Axis, { choose, point }: Pa
       const total = matrix.values.reduce((sum, ns) => sum + ns, 0);
       for (const index of positive.slice(0, kListedPairs)) {
         const square = { row: Math.floor(index / axis.side), column: index % axis.side };
-        rows.set(keyOf(square), makeRow(square, matrix.values[index]!, counts[index]!, matrix, total));
+        rows.add(square, makeRow(square, matrix.values[index]!, counts[index]!, matrix, total));
       }
       const head = [columnHead('waited → for'), columnHead('time waited', true), columnHead('share', true), columnHead('waits', true)];
-      content.replaceChildren(...(rows.size > 0 ? [table({ 'data-testid': 'wait-pairs' }, head, [...rows.values()])] : []));
+      content.replaceChildren(...(positive.length > 0 ? [table({ 'data-testid': 'wait-pairs' }, head, rows.all())] : []));
     },
-    mark(square) {
-      marked?.classList.remove('marked');
-      marked = square && rows.get(keyOf(square));
-      marked?.classList.add('marked');
-    },
+    mark: (square) => rows.mark(square),
   };
 }
