@@ -6,7 +6,6 @@
 
 #include <array>
 #include <atomic>
-#include <utility>
 
 #include "event-log/recorder/address_map.hpp"
 #include "event-log/recorder/once_per_log.hpp"

@@ -122,8 +122,8 @@ Users look_at_users() {
   return users;
 }
 
-// Open MPI and UCX lead libc's mmap to their own, by a jump over its beginning or by the entries of
-// its callers. Where theirs was unloaded past us, whoever maps memory next ends the process: so
+// Open MPI leads libc's mmap to its own, by a jump over its beginning, or by the entries of its
+// callers. Where that was unloaded past us, whoever maps memory next ends the process: so
 // does a log that begins.
 bool mmap_leads_nowhere() {
   const auto* function = reinterpret_cast<const unsigned char*>(&mmap);

@@ -88,18 +88,14 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "--never-drop is for records that must all be there: a thread that finds no memory to "
            "record into, or to follow an operation to its end, waits until uctrace has made some, "
            "where it would drop records, and info says how often and for how long. The times of "
-           "the "
-           "program are not its own then. Where waiting does not help, as on a full disk, or for "
-           "30 "
-           "seconds, records are dropped and counted all the same.",
+           "the program are not its own then. Where waiting does not help, as on a full disk, or "
+           "for 30 seconds, records are dropped and counted all the same.",
            "--no-helper is for programs that put themselves into a sandbox (seccomp) which ends a "
            "process for a system call that it does not expect, and for programs that count their "
            "threads or bind each of them to a core, which would otherwise find one thread more "
-           "than "
-           "they started. "
-           "uctrace then has no thread: who fills its memory packs it, which is in the time of "
-           "that "
-           "call, and the log keeps the newest 64 MiB of events, or what --max-log says.",
+           "than they started. uctrace then has no thread: who fills its memory packs it, which is "
+           "in the time of that call, and the log keeps the newest 64 MiB of events, or what "
+           "--max-log says.",
            "--counters keeps no events, but counts while the job runs who sends how much to whom, "
            "in "
            "which sizes, by which transport: uctrace counters shows that at any time. --trace "

@@ -74,26 +74,31 @@ struct Advice {
   std::string to_do;
 };
 // What --ucx asked for, and what the processes then loaded.
-const Advice kOfUcx[] = {
-    {log::FaultCode::other_ucx_loaded,
-     "the job was recorded with that one; see docs/rebuilt-ucx.md for programs that bring a UCX of "
-     "their own"},
-    {log::FaultCode::unknown_patch,
-     "it was recorded like a stock one; build it again with this `uctrace build-ucx`"},
-    {log::FaultCode::several_ucx,
-     "operations may be missing; load one UCX only in the processes of a job"},
-    {log::FaultCode::ucp_bypassed,
-     "what went that way is missing; a rebuilt UCX is seen there, too"},
-    {log::FaultCode::uct_bypassed,
-     "what went that way is missing; a rebuilt UCX is seen there, too"},
-    {log::FaultCode::unknown_ucx_version,
-     fmt::format("what went through it is not recorded as a whole; use {} in its place, by "
-                 "LD_LIBRARY_PATH or by `uctrace build-ucx` and `record --ucx`, or a newer uctrace",
-                 known_ucx())}};
+const std::vector<Advice>& advice_of_ucx() {
+  static const std::vector<Advice> kAdvice = {
+      {log::FaultCode::other_ucx_loaded,
+       "the job was recorded with that one; see docs/rebuilt-ucx.md for programs that bring a UCX "
+       "of "
+       "their own"},
+      {log::FaultCode::unknown_patch,
+       "it was recorded like a stock one; build it again with this `uctrace build-ucx`"},
+      {log::FaultCode::several_ucx,
+       "operations may be missing; load one UCX only in the processes of a job"},
+      {log::FaultCode::ucp_bypassed,
+       "what went that way is missing; a rebuilt UCX is seen there, too"},
+      {log::FaultCode::uct_bypassed,
+       "what went that way is missing; a rebuilt UCX is seen there, too"},
+      {log::FaultCode::unknown_ucx_version,
+       fmt::format(
+           "what went through it is not recorded as a whole; use {} in its place, by "
+           "LD_LIBRARY_PATH or by `uctrace build-ucx` and `record --ucx`, or a newer uctrace",
+           known_ucx())}};
+  return kAdvice;
+}
 
 void check_ucx_loaded(const Processes& processes, const Definitions& defined,
                       std::vector<std::string>& lines) {
-  for (const auto& [code, to_do] : kOfUcx) {
+  for (const auto& [code, to_do] : advice_of_ucx()) {
     std::string reason;
     const Processes affected = select(processes, [&](const ProcessReport& process) {
       const std::string text = defined.fault(process, code);

@@ -68,8 +68,8 @@ struct Pool {
   std::atomic<std::uint32_t> wanted;            // futex: moves on when the helper is to look
   std::atomic<std::uint32_t> wake_below;        // ready chunks; 0 = the helper looks soon anyway
   std::atomic<std::uint32_t> made;              // futex: moves on when who waits may find more
-  std::atomic<std::uint32_t> waiting;           // threads, for their first lane or chunk
-  std::atomic<std::uint32_t> waiting_on;        // threads that wait for each chunk (`never_drops`)
+  std::atomic<std::uint32_t> waiting;     // threads, for their first lane or chunk, or for slots
+  std::atomic<std::uint32_t> waiting_on;  // threads that wait for each chunk (`never_drops`)
   Shortage chunks, lanes, slabs;
   std::atomic<std::uint64_t> next_look_ns;  // the helper looks again well before this
   std::atomic<std::uint32_t> stop;          // futex: what becomes of the helper (helper.cpp)
@@ -133,9 +133,9 @@ void retire_chunk(ChunkHeader* chunk);
 void make_ready(Place& place);
 // nullptr: none is ready.
 Slot* take_slab();
-// Waits for the next one as for a first chunk, and counts for how long: who never drops knows of
-// each operation when it ended. Slots that others give back are not waited for: their operations
-// may be this thread's to end.
+// Waits for the next one, for a bounded time while the helper lives, and counts for how long: who
+// never drops knows of each operation when it ended. Slots that others give back are not waited
+// for: their operations may be this thread's to end.
 Slot* wait_for_slab();
 
 }  // namespace uctrace::log

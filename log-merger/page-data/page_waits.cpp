@@ -128,8 +128,7 @@ std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& w
     // In a completion data moves.
     if (!is_waiting(wait.kind)) return;
     const auto kind = static_cast<std::int64_t>(wait.kind);
-    // MPI_Finalize is in no total.
-    if (wait.ns > 0 && wait.kind != WaitKind::wait_finalize) {
+    if (wait.ns > 0 && is_in_totals(wait.kind)) {
       slabs.add(wait.process, wait.t_start_ns, wait.ns);
       if (window.takes(wait.t_start_ns)) {
         WaitSum& sum = sums[{wait.process, wait.cause_process, kind}];
@@ -155,7 +154,7 @@ std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& w
 
 nlohmann::ordered_json wait_names_json() {
   nlohmann::ordered_json kinds = nlohmann::ordered_json::array(), unknown = kinds;
-  for (std::size_t i = 0; i < kWaitKinds; ++i) kinds.push_back(name_of(static_cast<WaitKind>(i)));
+  for (const WaitKind kind : kAllWaitKinds) kinds.push_back(name_of(kind));
   constexpr auto kReasons = static_cast<std::size_t>(WaitUnknown::request) + 1;
   for (std::size_t i = 0; i < kReasons; ++i) {
     unknown.push_back(name_of(static_cast<WaitUnknown>(i)));

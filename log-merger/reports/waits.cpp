@@ -32,19 +32,32 @@ std::optional<std::int64_t> useful_ns(const RankTime& rank) {
   return rank.t_end_ns - rank.t_begin_ns - rank.mpi_ns;
 }
 
-// Stacks that lead to one call site are one place here. The greatest first.
-template <typename Row, typename Add, typename Weight>
-std::vector<Row> by_place(const Run& run, const std::vector<Row>& rows, Add add, Weight weight) {
+std::int64_t length_of(const Delay& delay) { return delay.direct_ns + delay.passed_on_ns; }
+std::int64_t length_of(const CriticalPart& part) { return part.work_ns + part.mpi_ns; }
+
+void add_to(Delay& sum, const Delay& more) {
+  sum.waits += more.waits;
+  sum.direct_ns += more.direct_ns;
+  sum.passed_on_ns += more.passed_on_ns;
+}
+void add_to(CriticalPart& sum, const CriticalPart& more) {
+  sum.work_ns += more.work_ns;
+  sum.mpi_ns += more.mpi_ns;
+}
+
+// Stacks that lead to one call site are one place here. The longest first.
+template <typename Row>
+std::vector<Row> by_place(const Run& run, const std::vector<Row>& rows) {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, Row> places;
   for (const Row& row : rows) {
     const auto [place, fresh] =
         places.try_emplace({row.process, row.function, call_site_at(run, row.stack)}, row);
-    if (!fresh) add(place->second, row);
+    if (!fresh) add_to(place->second, row);
   }
   std::vector<Row> sums;
   for (const auto& [place, sum] : places) sums.push_back(sum);
   std::stable_sort(sums.begin(), sums.end(),
-                   [&](const Row& a, const Row& b) { return weight(a) > weight(b); });
+                   [](const Row& a, const Row& b) { return length_of(a) > length_of(b); });
   return sums;
 }
 
@@ -57,35 +70,10 @@ std::string place_of(const Run& run, const Delay& delay) {
   return place;
 }
 
-std::int64_t cost_of(const Delay& delay) { return delay.direct_ns + delay.passed_on_ns; }
-
-std::vector<Delay> delays_by_place(const Run& run) {
-  return by_place(
-      run, run.delays,
-      [](Delay& sum, const Delay& more) {
-        sum.waits += more.waits;
-        sum.direct_ns += more.direct_ns;
-        sum.passed_on_ns += more.passed_on_ns;
-      },
-      cost_of);
-}
-
-std::int64_t length_of(const CriticalPart& part) { return part.work_ns + part.mpi_ns; }
-
-std::vector<CriticalPart> critical_path_by_place(const Run& run) {
-  return by_place(
-      run, run.critical_path,
-      [](CriticalPart& sum, const CriticalPart& more) {
-        sum.work_ns += more.work_ns;
-        sum.mpi_ns += more.mpi_ns;
-      },
-      length_of);
-}
-
 // By process.
 std::map<std::uint32_t, std::int64_t> delays_of_processes(const Run& run) {
   std::map<std::uint32_t, std::int64_t> delays;
-  for (const Delay& delay : run.delays) delays[delay.process] += cost_of(delay);
+  for (const Delay& delay : run.delays) delays[delay.process] += length_of(delay);
   return delays;
 }
 
@@ -134,11 +122,11 @@ Table delays_table(const Run& run) {
               .rows = {}};
   const Labels labels(run);
   std::int64_t whole = 0;
-  for (const Delay& delay : run.delays) whole += cost_of(delay);
+  for (const Delay& delay : run.delays) whole += length_of(delay);
   const auto text = [&](TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; };
-  for (const Delay& delay : delays_by_place(run)) {
+  for (const Delay& delay : by_place(run, run.delays)) {
     const double percent =
-        whole == 0 ? 0 : 100.0 * static_cast<double>(cost_of(delay)) / static_cast<double>(whole);
+        whole == 0 ? 0 : 100.0 * static_cast<double>(length_of(delay)) / static_cast<double>(whole);
     table.rows.push_back({labels.of_processes()[delay.process], text(delay.function),
                           text(call_site_of(run, delay.stack)), delay.waits,
                           static_cast<std::uint64_t>(delay.direct_ns),
@@ -166,7 +154,7 @@ Table critical_path_table(const Run& run) {
   const Labels labels(run);
   const auto whole = static_cast<double>(std::max<std::int64_t>(1, length_of(run.critical_path)));
   const auto text = [&](TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; };
-  for (const CriticalPart& part : critical_path_by_place(run)) {
+  for (const CriticalPart& part : by_place(run, run.critical_path)) {
     table.rows.push_back({labels.of_processes()[part.process], text(part.function),
                           text(call_site_of(run, part.stack)),
                           static_cast<std::uint64_t>(part.work_ns),
@@ -222,7 +210,7 @@ std::string verdict(const Run& run) {
   const auto worst =
       std::max_element(delays.begin(), delays.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  const std::vector<Delay> places = delays_by_place(run);
+  const std::vector<Delay> places = by_place(run, run.delays);
   const auto place = std::find_if(places.begin(), places.end(), [&](const Delay& delay) {
     return delay.process == worst->first;
   });

@@ -187,11 +187,10 @@ class MpiCallMaker : RowMaker {
   std::unordered_map<TextId, MpiName> names_;
 };
 
-// Makes a row for each operation that has one, in their order, some parts at a time, and calls
-// made(begin, end) when the operations up to `end` have theirs: so what nobody asks for any more
-// can go before there is room for all rows.
-template <typename Maker, typename Operation, typename Row, typename Made>
-void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, Made made) {
+// Makes a row for each operation that has one, in their order, some parts at a time: operations
+// that go make room before there is room for all rows.
+template <typename Maker, typename Operation, typename Row>
+void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, Operations after) {
   constexpr std::size_t kPart = 8 * 1024, kPartsOfThread = 8;
   const std::size_t parts = (operations.size() + kPart - 1) / kPart;
   std::vector<std::size_t> first(parts + 1);  // row of each part
@@ -225,16 +224,11 @@ void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, 
         Maker::settle(texts[i], rows[row]);
       }
     });
-    made(begin * kPart, end_of(begin + count - 1));
+    if (after == Operations::stay) continue;
+    const std::size_t with_rows = begin * kPart;
+    give_back_memory(std::as_writable_bytes(
+        std::span(operations).subspan(with_rows, end_of(begin + count - 1) - with_rows)));
   }
-}
-
-template <typename Maker, typename Operation, typename Row>
-void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, Operations after) {
-  add_rows<Maker>(job, operations, rows, [&](std::size_t begin, std::size_t end) {
-    if (after == Operations::stay) return;
-    give_back_memory(std::as_writable_bytes(std::span(operations).subspan(begin, end - begin)));
-  });
   if (after == Operations::go) operations = {};
 }
 
