@@ -31,8 +31,10 @@ class PlacesOfCalls {
   std::vector<std::pair<std::int64_t, std::size_t>> places_;
 };
 
+// Unsigned, as all sums of times that a store may give: there is no limit to how many it has.
 struct WaitSum {
-  std::int64_t waits = 0, ns = 0;
+  std::int64_t waits = 0;
+  std::uint64_t ns = 0;
 };
 // By who waited, for whom, and kind.
 using WaitSums = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, WaitSum>;
@@ -52,7 +54,7 @@ class WaitedInSlabs {
       const std::uint32_t slab = axis_.slab_of(at);
       const std::int64_t end =
           std::min(until, axis_.from_ns + axis_.slab_ns * (std::int64_t{slab} + 1));
-      ns_[std::size_t{process} * axis_.slabs + slab] += end - at;
+      ns_[std::size_t{process} * axis_.slabs + slab] += static_cast<std::uint64_t>(end - at);
       at = end;
     }
   }
@@ -68,15 +70,15 @@ class WaitedInSlabs {
       const std::size_t process = first / axis_.slabs, behind = (process + 1) * axis_.slabs;
       for (end = first + 1; end < behind && ns_[end] == ns_[first];) ++end;
       if (ns_[first] == 0) continue;
-      append(table,
-             {number(process), number(first % axis_.slabs), number(end - first), ns_[first]});
+      append(table, {number(process), number(first % axis_.slabs), number(end - first),
+                     static_cast<std::int64_t>(ns_[first])});
     }
     return table;
   }
 
  private:
   const TimeAxis axis_;
-  std::vector<std::int64_t> ns_;  // by process, then slab
+  std::vector<std::uint64_t> ns_;  // by process, then slab
 };
 
 // One wait as the page tells it. `ns` may have been waiting where `unknown` says why that is open.
@@ -94,7 +96,8 @@ PackedTable wait_sums_table(const WaitSums& sums) {
                      {"waits", Coding::values, {}},
                      {"ns", Coding::values, {}}}};
   for (const auto& [key, sum] : sums) {
-    append(table, {std::get<0>(key), std::get<1>(key), std::get<2>(key), sum.waits, sum.ns});
+    append(table, {std::get<0>(key), std::get<1>(key), std::get<2>(key), sum.waits,
+                   static_cast<std::int64_t>(sum.ns)});
   }
   return table;
 }
@@ -118,7 +121,8 @@ PackedTable told_waits_table(const std::vector<ToldWait>& waits) {
 std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& window,
                                     const TimeAxis& axis, const DetailChoice::Chosen& chosen) {
   const PlacesOfCalls place_of(chosen.of(RowsOf::mpi_calls));
-  RowWindow<MpiCallRow> calls(source, Wanted<MpiCallRow>{&MpiCallRow::t_start_ns});
+  RowWindow<MpiCallRow> calls(source,
+                              Wanted<MpiCallRow>{&MpiCallRow::t_start_ns, &MpiCallRow::t_end_ns});
   WaitSums sums;
   WaitedInSlabs slabs(axis, source.run().processes.size());
   std::vector<ToldWait> told;
@@ -133,7 +137,7 @@ std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& w
       if (window.takes(wait.t_start_ns)) {
         WaitSum& sum = sums[{wait.process, wait.cause_process, kind}];
         ++sum.waits;
-        sum.ns += wait.ns;
+        sum.ns += static_cast<std::uint64_t>(wait.ns);
       }
     }
     const std::int64_t place = place_of(wait.call);
@@ -141,8 +145,10 @@ std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& w
     const auto add = [&](std::int64_t start_ns, std::int64_t ns, WaitUnknown unknown) {
       if (ns <= 0) return;
       const MpiCallRow& call = calls.row(static_cast<std::size_t>(wait.call));
-      told.push_back({place, std::max<std::int64_t>(0, start_ns - call.t_start_ns), ns,
-                      wait.cause_process, kind, static_cast<std::int64_t>(unknown)});
+      // It lies in its call, or the difference may not fit.
+      const std::int64_t inside = std::max(call.t_start_ns, std::min(start_ns, call.t_end_ns));
+      told.push_back({place, inside - call.t_start_ns, ns, wait.cause_process, kind,
+                      static_cast<std::int64_t>(unknown)});
     };
     add(wait.t_start_ns, wait.ns, WaitUnknown::none);
     add(wait.t_start_ns + wait.ns, wait.unknown_ns, wait.unknown);
