@@ -1,4 +1,4 @@
-// What a reader takes away: a table as CSV, a picture as PNG. Nothing leaves the machine.
+// What a reader takes away: a table as CSV, a picture as PNG or SVG. Nothing leaves the machine.
 
 /** As a spreadsheet reads it back: text that would be a formula there stays text. */
 export function csvField(text: string): string {
@@ -22,4 +22,9 @@ export function download(name: string, content: Blob): void {
 /** The picture on a canvas as it is on the screen. */
 export function downloadCanvas(name: string, canvas: HTMLCanvasElement): void {
   canvas.toBlob((png) => png && download(`${name}.png`, png), 'image/png');
+}
+
+/** A picture as text; nothing in it runs or is fetched. */
+export function downloadSvg(name: string, svg: string): void {
+  download(`${name}.svg`, new Blob([svg], { type: 'image/svg+xml' }));
 }

@@ -95,6 +95,10 @@ export function pixel([red, green, blue]: Rgb): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
+export function rgbOf(colour: number): Rgb {
+  return [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
+}
+
 export const kCard: Record<Theme, Rgb> = { light: [255, 255, 255], dark: [28, 32, 37] };
 export const kLine: Record<Theme, Rgb> = { light: [217, 221, 227], dark: [52, 58, 67] };
 export const kInk: Record<Theme, Rgb> = { light: [28, 33, 40], dark: [228, 231, 235] };

@@ -190,7 +190,41 @@ async function checkTables(report) {
     assert.equal(bytes.subarray(1, 4).toString(), 'PNG', picture);
     assert.ok(bytes.length > 1000, `${picture}: ${bytes.length} bytes`);
   }
-  console.log('ok   tables sorted and saved as CSV, pictures as PNG');
+  for (const picture of ['matrix', 'timeline', 'graph']) await checkSvg(report, picture);
+  console.log('ok   tables sorted and saved as CSV, pictures as PNG and SVG');
+}
+
+/** It can be opened, draws as much as the screen shows, names ranks, and nothing in it runs or is fetched. */
+async function checkSvg(report, picture) {
+  const { page } = report;
+  const [saved] = await Promise.all([page.waitForEvent('download'), report.control(`${picture}-svg`).click()]);
+  assert.equal(saved.suggestedFilename(), `${picture}.svg`);
+  const svg = readFileSync(await saved.path(), 'utf8');
+  const found = await page.evaluate(async (text) => {
+    const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
+    const all = [...parsed.querySelectorAll('*')];
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+    const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    const colours = new Set(new Uint32Array(context.getImageData(0, 0, canvas.width, canvas.height).data.buffer));
+    return {
+      broken: parsed.querySelector('parsererror')?.textContent,
+      names: [...new Set(all.map(({ localName }) => localName))],
+      texts: [...parsed.querySelectorAll('text')].map(({ textContent }) => textContent),
+      runs: all.some((part) => [...part.attributes].some(({ name }) => name.startsWith('on'))),
+      addresses: all.flatMap((part) => part.getAttribute('href') ?? []),
+      colours: colours.size,
+    };
+  }, svg);
+  assert.equal(found.broken, undefined, picture);
+  const kKnown = ['svg', 'rect', 'path', 'pattern', 'clipPath', 'text', 'tspan', 'g', 'ellipse', 'polygon', 'image'];
+  assert.deepEqual(found.names.filter((name) => !kKnown.includes(name)), [], picture);
+  assert.ok(!found.runs && found.addresses.every((address) => address.startsWith('data:image/png')), picture);
+  assert.ok(found.texts.some((text) => /\b0\b/.test(text)), `${picture} names rank 0: ${found.texts.slice(0, 20)}`);
+  assert.ok(found.colours > 4, `${picture} has ${found.colours} colours`);
 }
 
 /** A message is an arrow, and its receipt has what `uctrace messages` tells. */

@@ -7,6 +7,7 @@ import type { GraphLayout } from '../graph';
 import { css, kCard } from '../palette';
 import { darkScheme, theme } from '../theme';
 import { graphStyle } from './graph_style';
+import { graphSvg } from './graph_svg';
 
 const kMostZoom = 1.5;
 /** Pixels of a side of a picture; no browser's canvas is smaller. */
@@ -42,6 +43,8 @@ export interface GraphCanvas {
   zoomBy(factor: number): void;
   /** All of it, twice as fine as on the screen. */
   picture(): Promise<Blob>;
+  /** All of it, as SVG. */
+  svg(): string;
   /** Moves the graph so that the node or edge is on the screen. */
   reveal(id: string): void;
   /** Where it lies in the window, or its beginning if it is large. */
@@ -138,6 +141,10 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
       const size = { scale: 2, maxWidth: kMostPicture, maxHeight: kMostPicture };
       const options = { ...size, output: 'blob-promise', full: true, bg: css(kCard[theme()]) } as const;
       return graph.png(options) as unknown as Promise<Blob>;
+    },
+    svg() {
+      drawWaiting();
+      return graphSvg(graph, kCard[theme()]);
     },
     reveal(id) {
       drawWaiting();

@@ -1,7 +1,7 @@
 // A graph of the page: nodes in the boxes of their hosts, and what went between them. What these
 // are, a GraphKind says.
 
-import { download } from '../download';
+import { download, downloadSvg } from '../download';
 import { button, element, section } from '../dom';
 import { kEdgesBy, type EdgesBy, type GraphEdge } from '../graph';
 import { categoryColour, colourAt, css } from '../palette';
@@ -63,6 +63,9 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
         () => (said.textContent = 'The browser cannot make a picture of it.'),
       );
     }),
+    button('SVG', { title: 'Save the graph as shapes and text', 'data-testid': `${kind.id}-svg` }, () =>
+      downloadSvg(kind.id, canvas.svg()),
+    ),
   );
   const reading = kind.reading ? [element('p', {}, kind.reading)] : [];
   const list = element('details', {}, element('summary', {}, 'The edges as a table'));

@@ -3,7 +3,10 @@
 
 import type { Matrix, Scale, Square } from '../matrix';
 import { position } from '../matrix';
-import { colourAt, inkOn, pixel, type Theme } from '../palette';
+import { measureText } from '../measure_text';
+import { colourAt, inkOn, kCard, pixel, type Theme } from '../palette';
+import type { Pen } from './drawing';
+import { SvgDrawing } from './svg_drawing';
 
 export interface HeatMapStyle {
   readonly theme: Theme;
@@ -32,6 +35,8 @@ const kMaxSquare = 96;
 const kNumberSquare = 44;
 const kLargeSquare = 72;
 const kGridSquare = 6;
+/** A larger matrix is a picture of pixels in an SVG, which would have more than 16,384 shapes. */
+const kMostSvgSide = 128;
 const kTitleRoom = 20;
 const kFamily = 'system-ui, sans-serif';
 const kFont = `11px ${kFamily}`;
@@ -70,7 +75,32 @@ export class HeatMap {
 
     const image = paint(matrix, this.layout, style);
     context.putImageData(image, this.layout.left, this.layout.top);
+    context.save();
+    context.scale(ratio, ratio);
     this.drawText(context, matrix, style);
+    context.restore();
+  }
+
+  /** What was drawn last, as SVG: squares as shapes, of a large matrix as one picture of pixels. */
+  svg(matrix: Matrix, style: HeatMapStyle): string {
+    const { left, top, square, side, ratio } = this.layout!;
+    const [width, height] = [this.canvas.width / ratio, this.canvas.height / ratio];
+    const drawing = new SvgDrawing(width, height, measureText);
+    const [x, y, cell] = [left / ratio, top / ratio, square / ratio];
+    if (side > kMostSvgSide) {
+      const squares = document.createElement('canvas');
+      squares.width = squares.height = square * side;
+      squares.getContext('2d')!.putImageData(paint(matrix, this.layout!, style), 0, 0);
+      drawing.image(squares.toDataURL('image/png'), x, y, cell * side, cell * side);
+    } else {
+      const gap = gapOf(this.layout!) / ratio;
+      matrix.values.forEach((value, index) => {
+        const [from, down] = [x + (index % side) * cell, y + Math.floor(index / side) * cell];
+        drawing.bar(from, down, from + cell - gap, down + cell - gap, colourOf(matrix, style, value));
+      });
+    }
+    this.drawText(drawing, matrix, style);
+    return drawing.text(kCard[style.theme]);
   }
 
   squareAt(event: MouseEvent): Square | undefined {
@@ -95,52 +125,50 @@ export class HeatMap {
     };
   }
 
-  private drawText(context: CanvasRenderingContext2D, matrix: Matrix, style: HeatMapStyle): void {
+  /** In CSS pixels. */
+  private drawText(pen: Pen, matrix: Matrix, style: HeatMapStyle): void {
     const { left, top, square, side, ratio } = this.layout!;
     const cell = square / ratio;
     const origin = { x: left / ratio, y: top / ratio };
-    context.save();
-    context.scale(ratio, ratio);
-    context.textBaseline = 'middle';
-    if (cell >= kNumberSquare) drawNumbers(context, matrix, style, origin, cell);
+    pen.textBaseline = 'middle';
+    if (cell >= kNumberSquare) drawNumbers(pen, matrix, style, origin, cell);
     const middle = (index: number) => (index + 0.5) * cell;
-    context.font = kFont;
-    context.fillStyle = getComputedStyle(this.canvas).color;
+    pen.font = kFont;
+    pen.fillStyle = getComputedStyle(this.canvas).color;
     // The last known rank; "unknown" may be wider and then takes the place of its neighbour.
-    const widest = context.measureText(style.label(edgeRows(side)[0]!)).width;
+    const widest = pen.measureText(style.label(edgeRows(side)[0]!)).width;
     for (const row of ticks(side, cell, 16)) {
-      context.textAlign = 'right';
-      context.fillText(style.label(row), origin.x - 6, origin.y + middle(row));
+      pen.textAlign = 'right';
+      pen.fillText(style.label(row), origin.x - 6, origin.y + middle(row));
     }
-    context.textAlign = 'left';
+    pen.textAlign = 'left';
     let end = origin.x + side * cell + 2;
     for (const column of ticks(side, cell, widest + 8).reverse()) {
-      const { width } = context.measureText(style.label(column));
+      const { width } = pen.measureText(style.label(column));
       const centred = origin.x + middle(column) - width / 2;
       const x = column === side - 1 ? Math.min(centred, end - width) : centred;
       if (x + width > end) continue;
-      context.fillText(style.label(column), x, origin.y - 9);
+      pen.fillText(style.label(column), x, origin.y - 9);
       end = x - 6;
     }
-    this.drawTitles(context, origin, side * cell, style);
-    context.restore();
+    this.drawTitles(pen, origin, side * cell, style);
   }
 
   private drawTitles(
-    context: CanvasRenderingContext2D,
+    pen: Pen,
     origin: { x: number; y: number },
     extent: number,
     { titles }: HeatMapStyle,
   ): void {
-    context.font = `600 ${kFont}`;
-    context.textAlign = 'left';
-    context.fillText(`${titles.columns} →`, origin.x, 10, Math.max(extent, 110));
-    context.save();
-    context.translate(10, origin.y);
-    context.rotate(-Math.PI / 2);
-    context.textAlign = 'right';
-    context.fillText(`← ${titles.rows}`, 0, 0);
-    context.restore();
+    pen.font = `600 ${kFont}`;
+    pen.textAlign = 'left';
+    pen.fillText(`${titles.columns} →`, origin.x, 10, Math.max(extent, 110));
+    pen.save();
+    pen.translate(10, origin.y);
+    pen.rotate(-Math.PI / 2);
+    pen.textAlign = 'right';
+    pen.fillText(`← ${titles.rows}`, 0, 0);
+    pen.restore();
   }
 }
 
@@ -155,21 +183,21 @@ function squareSize(side: number, room: number, ratio: number): number {
 }
 
 function drawNumbers(
-  context: CanvasRenderingContext2D,
+  pen: Pen,
   matrix: Matrix,
   style: HeatMapStyle,
   origin: { x: number; y: number },
   cell: number,
 ): void {
   const { side } = matrix.axis;
-  context.font = cell >= kLargeSquare ? kLargeFont : kFont;
-  context.textAlign = 'center';
+  pen.font = cell >= kLargeSquare ? kLargeFont : kFont;
+  pen.textAlign = 'center';
   matrix.values.forEach((value, index) => {
     if (value === 0) return;
-    context.fillStyle = inkOn(colourAt(style.theme, position(matrix, style.scale, value)));
+    pen.fillStyle = inkOn(colourAt(style.theme, position(matrix, style.scale, value)));
     const x = origin.x + ((index % side) + 0.5) * cell;
     const y = origin.y + (Math.floor(index / side) + 0.5) * cell;
-    context.fillText(style.number(value), x, y, cell - 4);
+    pen.fillText(style.number(value), x, y, cell - 4);
   });
 }
 
@@ -188,20 +216,28 @@ function ticks(side: number, cell: number, room: number): number[] {
   return Array.from({ length: Math.ceil(side / step) }, (_, index) => index * step);
 }
 
+/** Between squares, in device pixels. */
+function gapOf({ square, ratio }: Layout): number {
+  return square >= kGridSquare * ratio ? Math.max(1, Math.round(ratio)) : 0;
+}
+
+/** As a pixel. */
+function colourOf(matrix: Matrix, { theme, scale }: HeatMapStyle, value: number): number {
+  if (value === 0) return pixel(theme === 'dark' ? [38, 42, 48] : [238, 240, 243]);
+  return pixel(colourAt(theme, position(matrix, scale, value)));
+}
+
 function paint(matrix: Matrix, layout: Layout, style: HeatMapStyle): ImageData {
   const { square, side } = layout;
   const extent = square * side;
   // A run of no process has no squares, and an image has at least one pixel.
   const image = new ImageData(Math.max(1, extent), Math.max(1, extent));
   const pixels = new Uint32Array(image.data.buffer);
-  const gap = square >= kGridSquare * layout.ratio ? Math.max(1, Math.round(layout.ratio)) : 0;
-  const empty = pixel(style.theme === 'dark' ? [38, 42, 48] : [238, 240, 243]);
+  const gap = gapOf(layout);
   for (let row = 0; row < side; ++row) {
     const firstLine = row * square * extent;
     for (let column = 0; column < side; ++column) {
-      const value = matrix.values[row * side + column]!;
-      const colour =
-        value === 0 ? empty : pixel(colourAt(style.theme, position(matrix, style.scale, value)));
+      const colour = colourOf(matrix, style, matrix.values[row * side + column]!);
       const start = firstLine + column * square;
       pixels.fill(colour, start, start + square - gap);
     }

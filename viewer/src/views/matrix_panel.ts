@@ -2,7 +2,7 @@
 // same numbers as a table.
 
 import { button, element, section } from '../dom';
-import { downloadCanvas } from '../download';
+import { downloadCanvas, downloadSvg } from '../download';
 import { cellValues } from '../filter';
 import { kMaxSide, makeAxis, makeMatrix, processesOf, type Axis, type Matrix, type Square } from '../matrix';
 import type { Context, Panel, Update, View } from '../page';
@@ -10,7 +10,7 @@ import { kMatrixOf, type MatrixOf } from '../state';
 import { darkScheme, theme } from '../theme';
 import { selectWaits, type WaitCells } from '../wait_matrix';
 import { kWaitWords, rowLabel, wordsOf, type ValueWords } from '../words';
-import { HeatMap } from './heat_map';
+import { HeatMap, type HeatMapStyle } from './heat_map';
 import { showLegend } from './matrix_legend';
 import { makeMatrixTable } from './matrix_table';
 import { describePair } from './pair_details';
@@ -97,22 +97,27 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       button('PNG', { title: 'Save the matrix as a picture', 'data-testid': 'matrix-png' }, () =>
         downloadCanvas('matrix', canvas),
       ),
+      button('SVG', { title: 'Save the matrix as shapes and text', 'data-testid': 'matrix-svg' }, () => {
+        if (view && matrix) downloadSvg('matrix', heatMap.svg(matrix, styleOf(view)));
+      }),
     ),
     ...grouped,
     body,
     ...(axis.side <= kMaxTableSide ? [numbers] : []),
   );
 
+  const styleOf = (of: View): HeatMapStyle => ({
+    theme: theme(),
+    scale: of.scale,
+    label: (row) => rowLabel(context.data, axis, row),
+    titles: kTitles[of.matrix],
+    number: wordsOfView(of).short,
+  });
+
   const draw = () => {
     if (!view || !matrix) return;
     const words = wordsOfView(view);
-    heatMap.draw(matrix, body.clientWidth, {
-      theme: theme(),
-      scale: view.scale,
-      label: (row) => rowLabel(context.data, axis, row),
-      titles: kTitles[view.matrix],
-      number: words.short,
-    });
+    heatMap.draw(matrix, body.clientWidth, styleOf(view));
     body.classList.toggle('stacked', body.clientWidth - canvas.offsetWidth < kListRoom);
     body.style.setProperty('--matrix-height', canvas.style.height);
     showLegend(legend, matrix, view, words, theme(), update);

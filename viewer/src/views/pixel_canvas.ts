@@ -2,9 +2,10 @@
 // they cover.
 
 import { pixel, type Rgb } from '../palette';
+import type { Bars } from './drawing';
 import { kRulerHeight } from './timeline_scene';
 
-export class PixelCanvas {
+export class PixelCanvas implements Bars {
   readonly pixels: Uint32Array;
   private readonly image: ImageData;
 
@@ -21,7 +22,7 @@ export class PixelCanvas {
   }
 
   /** In CSS pixels, at least one device pixel wide and tall; left of the lanes is cut. */
-  fill(left: number, top: number, right: number, bottom: number, colour: number): void {
+  bar(left: number, top: number, right: number, bottom: number, colour: number): void {
     const { ratio, width, height } = this;
     const x0 = Math.max(Math.round(this.clip * ratio), Math.round(left * ratio));
     const x1 = Math.min(width, Math.max(x0 + 1, Math.round(right * ratio)));

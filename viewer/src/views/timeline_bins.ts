@@ -5,7 +5,7 @@ import { functionBins, type Bins, type FunctionGroups } from '../mpi_bins';
 import { categoryColour, layerColour, otherBar, pixel, setUpBar, kWaitMark, type Rgb, type Theme } from '../palette';
 import { laneOf, levelFor } from '../slabs';
 import { processesToldBy } from '../waits';
-import type { PixelCanvas } from './pixel_canvas';
+import type { Bars } from './drawing';
 import { laneBox, visibleRows, xOf, type Scene } from './timeline_scene';
 
 /** Device-independent pixels between the stripes of what waited, and of what may have. */
@@ -16,7 +16,7 @@ export const kUnknownPeriod = 8;
  * Bars as tall as the share of the bin in which something was in progress, from an instant on; in a lane
  * of several processes from the beginning, as their mean. Returns the level of the bins.
  */
-export function paintBins(scene: Scene, pixels: PixelCanvas, detailsTo: number): number {
+export function paintBins(scene: Scene, bars: Bars, detailsTo: number): number {
   const { axis, layout, range, view } = scene;
   const { busy } = view.alongTime.activity;
   const level = levelFor(busy, (range.to - range.from) / axis.slab / layout.width);
@@ -30,8 +30,8 @@ export function paintBins(scene: Scene, pixels: PixelCanvas, detailsTo: number):
     const begin = Math.max(0, Math.floor((Math.max(range.from, from) - axis.from) / length));
     const lane = { row, processes, level, begin, end, from };
     for (const layer of layout.layers) {
-      if (layer === 0) paintFunctionBins(scene, pixels, lane);
-      else paintLayerBins(scene, pixels, lane, layer);
+      if (layer === 0) paintFunctionBins(scene, bars, lane);
+      else paintLayerBins(scene, bars, lane, layer);
     }
   }
   return level;
@@ -44,7 +44,7 @@ interface BinLane extends Bins {
   readonly from: number;
 }
 
-function paintLayerBins(scene: Scene, pixels: PixelCanvas, lane: BinLane, layer: number): void {
+function paintLayerBins(scene: Scene, bars: Bars, lane: BinLane, layer: number): void {
   const { axis, layout, theme, view } = scene;
   const { bins, values } = view.alongTime.activity.busy.levels[lane.level]!;
   const length = axis.slab * 2 ** lane.level;
@@ -58,12 +58,12 @@ function paintLayerBins(scene: Scene, pixels: PixelCanvas, lane: BinLane, layer:
     const height = Math.max(1, share * (bottom - top));
     const start = axis.from + bin * length;
     const left = Math.max(xOf(scene, start), xOf(scene, lane.from));
-    pixels.fill(left, bottom - height, xOf(scene, start + length), bottom, colour);
+    bars.bar(left, bottom - height, xOf(scene, start + length), bottom, colour);
   }
 }
 
 /** The lane of MPI: bars of which each part is the time in one function, the greatest at the bottom. */
-function paintFunctionBins(scene: Scene, pixels: PixelCanvas, lane: BinLane): void {
+function paintFunctionBins(scene: Scene, bars: Bars, lane: BinLane): void {
   const { axis, layout, functions, view, mpiActivity, waits } = scene;
   const { top, bottom } = laneBox(layout, lane.row, 0);
   const colours = functionColours(scene);
@@ -91,7 +91,7 @@ function paintFunctionBins(scene: Scene, pixels: PixelCanvas, lane: BinLane): vo
     const left = Math.max(xOf(scene, start), xOf(scene, lane.from));
     const right = xOf(scene, start + length);
     const fill = (height: number, group: number) =>
-      pixels.fill(left, bottom - height, right, bottom, colours[group]!);
+      bars.bar(left, bottom - height, right, bottom, colours[group]!);
     // The whole bar in the colour of what has most of it, then each part that can be seen, from the top.
     fill(Math.max(1, total * scale), most);
     if (total * scale < 1) continue;
@@ -103,11 +103,11 @@ function paintFunctionBins(scene: Scene, pixels: PixelCanvas, lane: BinLane): vo
     let waited = 0;
     for (const process of told) waited += waiting[process * bins + bin]!;
     const height = Math.min(waited, total) * scale;
-    if (height >= 1) pixels.hatch(left, bottom - height, right, bottom, mark, kWaitPeriod);
+    if (height >= 1) bars.hatch(left, bottom - height, right, bottom, mark, kWaitPeriod);
   }
 }
 
-/** Of each group of functions, as pixels. */
+/** Of each group of functions, as bars. */
 export function functionColours({ functions, theme }: Scene): number[] {
   return functions.names.map((_, group) => pixel(functionColour(theme, functions, group)));
 }

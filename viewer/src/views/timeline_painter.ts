@@ -6,7 +6,10 @@ import type { Numbers } from '../packed';
 import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, kWaitMark, layerColour, pixel } from '../palette';
 import { counts, kLayers } from '../slabs';
 import { waitsOfCall } from '../waits';
+import type { Bars, Pen } from './drawing';
 import { PixelCanvas } from './pixel_canvas';
+import { drawRuler } from './ruler';
+import { SvgDrawing, type Measure } from './svg_drawing';
 import { functionColour, functionColours, kUnknownPeriod, kWaitPeriod, paintBins } from './timeline_bins';
 import { barBox, isCovered, isSingle, kRulerHeight, laneBox, processBox, rowTop, visibleRows, xOf, type Box, type Scene } from './timeline_scene';
 
@@ -68,24 +71,46 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
   canvas.style.width = `${width}px`;
   canvas.style.height = `${layout.height}px`;
   const pixels = new PixelCanvas(canvas.width, canvas.height, ratio, layout.left, kCard[theme]);
-  const detailsTo = showsDetails(scene) ? scene.detailsTo : scene.axis.from;
-  paintLines(scene, pixels);
-  const level = paintBins(scene, pixels, detailsTo);
-  const labels = paintBars(scene, pixels, detailsTo);
+  const drawn = paintLanes(scene, pixels);
   const context = canvas.getContext('2d')!;
   pixels.put(context);
   context.save();
   context.scale(ratio, ratio);
-  paintSpan(scene, context);
-  paintLabels(context, labels);
-  const arrows = paintArrows(scene, context, detailsTo);
-  paintNames(scene, context);
+  const painted = paintOverLanes(scene, context, drawn);
   context.restore();
+  return painted;
+}
+
+/** The same picture as SVG. */
+export function timelineSvg(scene: Scene, measure: Measure): string {
+  const { layout, theme } = scene;
+  const drawing = new SvgDrawing(layout.left + layout.width, layout.height, measure, layout.left, kRulerHeight);
+  paintOverLanes(scene, drawing, paintLanes(scene, drawing));
+  return drawing.text(kCard[theme]);
+}
+
+interface DrawnLanes extends Pick<Painted, 'detailsTo' | 'level'> {
+  readonly labels: readonly Label[];
+}
+
+function paintLanes(scene: Scene, bars: Bars): DrawnLanes {
+  const detailsTo = showsDetails(scene) ? scene.detailsTo : scene.axis.from;
+  paintLines(scene, bars);
+  const level = paintBins(scene, bars, detailsTo);
+  return { detailsTo, level, labels: paintBars(scene, bars, detailsTo) };
+}
+
+function paintOverLanes(scene: Scene, pen: Pen, { labels, detailsTo, level }: DrawnLanes): Painted {
+  paintSpan(scene, pen);
+  paintLabels(pen, labels);
+  const arrows = paintArrows(scene, pen, detailsTo);
+  paintNames(scene, pen);
+  drawRuler(pen, scene);
   return { detailsTo, level, ...arrows };
 }
 
 /** Under each lane, and a stronger one under those that are pinned. */
-function paintLines(scene: Scene, pixels: PixelCanvas): void {
+function paintLines(scene: Scene, bars: Bars): void {
   const { layout, theme } = scene;
   const { pinned } = layout.lanes;
   const right = layout.left + layout.width;
@@ -93,7 +118,7 @@ function paintLines(scene: Scene, pixels: PixelCanvas): void {
     const bottom = rowTop(layout, row) + layout.rowHeight;
     const isLast = row === pinned - 1;
     if (layout.rowHeight < 12 && !isLast) continue;
-    pixels.fill(layout.left, bottom - (isLast ? 3 : 2), right, bottom - 1, pixel((isLast ? kInk : kLine)[theme]));
+    bars.bar(layout.left, bottom - (isLast ? 3 : 2), right, bottom - 1, pixel((isLast ? kInk : kLine)[theme]));
   }
 }
 
@@ -103,7 +128,7 @@ interface Label {
   readonly colour: string;
 }
 
-function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
+function paintBars(scene: Scene, bars: Bars, until: number): Label[] {
   const { layout, range, theme, view } = scene;
   const labels: Label[] = [];
   const colourOf = barColours(scene);
@@ -127,8 +152,8 @@ function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
         drawn[layer.track[row]!] = place;
         const colour = chosen ? colourOf(layer, row, plain) : faint;
         const gap = box.bottom - box.top > 5 ? 1 : 0;
-        pixels.fill(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, colour);
-        if (layer.layer === 'mpi' && wide > 2) markWaits(scene, pixels, layer, row, { ...box, bottom: box.bottom - gap });
+        bars.bar(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, colour);
+        if (layer.layer === 'mpi' && wide > 2) markWaits(scene, bars, layer, row, { ...box, bottom: box.bottom - gap });
         const seen = Math.min(box.right, right) - Math.max(box.left, layout.left);
         if (seen > 34 && box.bottom - box.top >= 11 && labels.length < kMostLabels) {
           const ink = chosen ? inkOfBar(scene, layer, row) : css(kInk[theme]);
@@ -145,14 +170,14 @@ function paintBars(scene: Scene, pixels: PixelCanvas, until: number): Label[] {
 }
 
 /** The parts of a call in which it waited are hatched, the parts in which it may have, sparsely. */
-function markWaits(scene: Scene, pixels: PixelCanvas, layer: LayerDetails, row: number, box: Box): void {
+function markWaits(scene: Scene, bars: Bars, layer: LayerDetails, row: number, box: Box): void {
   const { firstOfCall } = scene.waits;
   if (firstOfCall[row] === firstOfCall[row + 1]) return;
   const mark = pixel(kWaitMark);
   for (const { from, to, unknown } of waitsOfCall(scene.waits, layer, row)) {
     const [left, right] = [Math.max(box.left, xOf(scene, from)), Math.min(box.right, xOf(scene, to))];
     if (right - left < 2) continue;
-    pixels.hatch(left, box.top, right, box.bottom, mark, unknown === 0 ? kWaitPeriod : kUnknownPeriod);
+    bars.hatch(left, box.top, right, box.bottom, mark, unknown === 0 ? kWaitPeriod : kUnknownPeriod);
   }
 }
 
@@ -176,24 +201,24 @@ function inkOfBar({ theme, functions }: Scene, { layer, key }: LayerDetails, row
   return inkOn(functionColour(theme, functions, functions.ofKind[key[row]!] ?? functions.others));
 }
 
-function paintLabels(context: CanvasRenderingContext2D, labels: readonly Label[]): void {
-  context.font = kFont;
-  context.textBaseline = 'middle';
-  context.textAlign = 'left';
+function paintLabels(pen: Pen, labels: readonly Label[]): void {
+  pen.font = kFont;
+  pen.textBaseline = 'middle';
+  pen.textAlign = 'left';
   for (const { text, box, colour } of labels) {
     const room = box.right - box.left - 8;
     let shown = text;
-    while (shown.length > 1 && context.measureText(shown).width > room) {
+    while (shown.length > 1 && pen.measureText(shown).width > room) {
       shown = `${shown.slice(0, -2)}…`;
     }
     if (shown.length < 4 && shown !== text) continue;
-    context.fillStyle = colour;
-    context.fillText(shown, box.left + 4, (box.top + box.bottom) / 2);
+    pen.fillStyle = colour;
+    pen.fillText(shown, box.left + 4, (box.top + box.bottom) / 2);
   }
 }
 
 /** What lies outside of the chosen time is shaded. */
-function paintSpan(scene: Scene, context: CanvasRenderingContext2D): void {
+function paintSpan(scene: Scene, pen: Pen): void {
   const { layout, view, theme, axis, range } = scene;
   const { from, to } = view.filter;
   const right = layout.left + layout.width;
@@ -201,24 +226,24 @@ function paintSpan(scene: Scene, context: CanvasRenderingContext2D): void {
   if (from !== undefined || to !== undefined) {
     const x0 = Math.min(right, Math.max(layout.left, xOf(scene, from ?? axis.from)));
     const x1 = Math.min(right, Math.max(layout.left, xOf(scene, to ?? range.to)));
-    context.fillStyle = theme === 'dark' ? 'rgb(0 0 0 / 0.5)' : 'rgb(90 100 115 / 0.22)';
-    context.fillRect(layout.left, 0, x0 - layout.left, bottom);
-    context.fillRect(x1, 0, right - x1, bottom);
+    pen.fillStyle = theme === 'dark' ? 'rgb(0 0 0 / 0.5)' : 'rgb(90 100 115 / 0.22)';
+    pen.fillRect(layout.left, 0, x0 - layout.left, bottom);
+    pen.fillRect(x1, 0, right - x1, bottom);
   }
   if (scene.detailsTo > range.from && scene.detailsTo < range.to) {
     const x = xOf(scene, scene.detailsTo);
-    context.strokeStyle = css(kInk[theme]);
-    context.setLineDash([3, 3]);
-    context.beginPath();
-    context.moveTo(x, 0);
-    context.lineTo(x, bottom);
-    context.stroke();
-    context.setLineDash([]);
+    pen.strokeStyle = css(kInk[theme]);
+    pen.setLineDash([3, 3]);
+    pen.beginPath();
+    pen.moveTo(x, 0);
+    pen.lineTo(x, bottom);
+    pen.stroke();
+    pen.setLineDash([]);
   }
 }
 
 /** Messages that are chosen, from the lane of the sender to that of the receiver. */
-function paintArrows(scene: Scene, context: CanvasRenderingContext2D, until: number) {
+function paintArrows(scene: Scene, pen: Pen, until: number) {
   const { details, range, view, layout, theme } = scene;
   const arrows: Arrow[] = [];
   const shown = visibleRows(layout);
@@ -250,64 +275,64 @@ function paintArrows(scene: Scene, context: CanvasRenderingContext2D, until: num
       y1,
     });
   }
-  context.save();
-  context.beginPath();
-  context.rect(layout.left, kRulerHeight, layout.width, layout.height - kRulerHeight);
-  context.clip();
-  context.strokeStyle = context.fillStyle = css(kInk[theme]);
-  context.globalAlpha = arrows.length > 120 ? 0.45 : 0.8;
-  context.lineWidth = 1.2;
-  context.beginPath();
+  pen.save();
+  pen.beginPath();
+  pen.rect(layout.left, kRulerHeight, layout.width, layout.height - kRulerHeight);
+  pen.clip();
+  pen.strokeStyle = pen.fillStyle = css(kInk[theme]);
+  pen.globalAlpha = arrows.length > 120 ? 0.45 : 0.8;
+  pen.lineWidth = 1.2;
+  pen.beginPath();
   for (const { x0, y0, x1, y1 } of arrows) {
-    context.moveTo(x0, y0);
-    context.lineTo(x1, y1);
+    pen.moveTo(x0, y0);
+    pen.lineTo(x1, y1);
   }
-  context.stroke();
-  for (const arrow of arrows) paintHead(context, arrow);
-  context.restore();
+  pen.stroke();
+  for (const arrow of arrows) paintHead(pen, arrow);
+  pen.restore();
   return { arrows, arrowsLeftOut: false };
 }
 
-function paintHead(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Arrow): void {
+function paintHead(pen: Pen, { x0, y0, x1, y1 }: Arrow): void {
   const angle = Math.atan2(y1 - y0, x1 - x0);
   const side = (turn: number) =>
-    context.lineTo(x1 - 7 * Math.cos(angle + turn), y1 - 7 * Math.sin(angle + turn));
-  context.beginPath();
-  context.moveTo(x1, y1);
+    pen.lineTo(x1 - 7 * Math.cos(angle + turn), y1 - 7 * Math.sin(angle + turn));
+  pen.beginPath();
+  pen.moveTo(x1, y1);
   side(0.4);
   side(-0.4);
-  context.fill();
+  pen.fill();
 }
 
 /** Ranks and layers left of the lanes. */
-function paintNames(scene: Scene, context: CanvasRenderingContext2D): void {
+function paintNames(scene: Scene, pen: Pen): void {
   const { layout, theme } = scene;
   const tall = layout.layers.length > 1 && layout.rowHeight >= 33;
-  context.fillStyle = css(kCard[theme]);
-  context.fillRect(0, 0, layout.left, layout.height);
-  context.textBaseline = 'middle';
+  pen.fillStyle = css(kCard[theme]);
+  pen.fillRect(0, 0, layout.left, layout.height);
+  pen.textBaseline = 'middle';
   let free = kRulerHeight;
   for (const row of visibleRows(layout)) {
     const y = rowTop(layout, row);
     const middle = Math.max(kRulerHeight + 6, y + layout.rowHeight / 2 - 1);
     // Of lanes that are lower than a line of text, those are named for which there is room.
     if (middle - 5 >= free) {
-      context.textAlign = 'left';
-      context.font = `600 ${kFont}`;
-      context.fillStyle = css(kInk[theme]);
+      pen.textAlign = 'left';
+      pen.font = `600 ${kFont}`;
+      pen.fillStyle = css(kInk[theme]);
       const pin = row < layout.lanes.pinned ? '↑ ' : '';
-      context.fillText(pin + scene.label(row), 2, middle, layout.left - (tall ? 36 : 6));
+      pen.fillText(pin + scene.label(row), 2, middle, layout.left - (tall ? 36 : 6));
       free = middle + 6;
     }
     if (!tall) continue;
-    context.textAlign = 'right';
-    context.font = '10px system-ui, sans-serif';
+    pen.textAlign = 'right';
+    pen.font = '10px system-ui, sans-serif';
     for (const layer of layout.layers) {
       const lane = laneBox(layout, row, layer);
-      context.fillStyle = css(layerColour(theme, layer));
-      context.fillText(kLayers[layer]!.toUpperCase(), layout.left - 5, (lane.top + lane.bottom) / 2);
+      pen.fillStyle = css(layerColour(theme, layer));
+      pen.fillText(kLayers[layer]!.toUpperCase(), layout.left - 5, (lane.top + lane.bottom) / 2);
     }
   }
-  context.fillStyle = css(kCard[theme]);
-  context.fillRect(0, 0, layout.left, kRulerHeight);
+  pen.fillStyle = css(kCard[theme]);
+  pen.fillRect(0, 0, layout.left, kRulerHeight);
 }

@@ -2,8 +2,9 @@
 // the whole run down to single operations, with messages as arrows between the lanes.
 
 import type { LayerDetails } from '../details';
-import { downloadCanvas } from '../download';
+import { downloadCanvas, downloadSvg } from '../download';
 import { button, element, section } from '../dom';
+import { measureText } from '../measure_text';
 import type { Context, Panel, Update, View } from '../page';
 import { groupFunctions } from '../mpi_bins';
 import { tableOf } from '../packed';
@@ -15,8 +16,7 @@ import { withSpan } from '../state';
 import { darkScheme, theme } from '../theme';
 import { inside, panned, showing, zoomed, type Range } from '../time_range';
 import { makeOverviewStrip } from './overview_strip';
-import { drawRuler } from './ruler';
-import { paint } from './timeline_painter';
+import { paint, timelineSvg } from './timeline_painter';
 import { addPointer } from './timeline_pointer';
 import { isCovered, kRulerHeight, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
 import { nearest, nextAcross, nextAlong, processesOf, shownBox, targetAt, timeOf } from './timeline_target';
@@ -83,6 +83,9 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     button('PNG', { title: 'Save the lanes in view as a picture', 'data-testid': 'timeline-png' }, () =>
       downloadCanvas('timeline', canvas),
     ),
+    button('SVG', { title: 'Save the lanes in view as shapes and text', 'data-testid': 'timeline-svg' }, () => {
+      if (drawing) downloadSvg('timeline', timelineSvg(drawing.scene, measureText));
+    }),
   );
   const root = section(
     'timeline',
@@ -155,7 +158,6 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       mpiActivity: tableOf(tables, 'mpi_activity'),
     };
     drawing = { scene, painted: paint(canvas, scene) };
-    drawRuler(canvas, scene);
     overview.draw(view, range, kNameRoom, scene.layout.width);
     said.textContent = describeDrawing(drawing);
     missing.show(range);
