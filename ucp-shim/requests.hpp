@@ -322,10 +322,12 @@ inline bool Call::settle(void* request) {
 // How many words there are. Inlined, too: a stack is that of the function that takes it.
 inline std::size_t Call::take_extras(const Operation& operation, log::ExtraWords& extra) {
   const bool has_data = operation.bytes != 0 || !operation.bytes_known;
-  std::size_t count = add_memory(
-      *lane_,
-      {id_, has_data ? operation.buffer : nullptr, parameters_known_ ? &parameters_ : nullptr},
-      extra);
+  extra.has_memory =
+      log::wants(log::kWantMemory) && add_memory(*lane_,
+                                                 {id_, has_data ? operation.buffer : nullptr,
+                                                  parameters_known_ ? &parameters_ : nullptr},
+                                                 extra);
+  std::size_t count = extra.has_memory ? 1 : 0;
   flags_ |= extra.has_memory ? log::UcpOperation::kMemory : 0;
   const std::uint32_t stack = stacks::of_ucp_operation(*lane_);
   if (stack != 0) extra.words[count++] = stack;

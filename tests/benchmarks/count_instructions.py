@@ -132,6 +132,8 @@ def count_recorded(build, folder, name, choices, more):
         facts = info(build, data, check=False)
         if facts["clock"]["source"] != "tsc":
             raise CannotCount(f"the clock here is {facts['clock']['source']}, not the cycle counter")
+        if name == "gpu" and facts["gpu"]["queries"] > 0:
+            raise SystemExit(f"the driver was asked {facts['gpu']['queries']} times, in spite of the history")
         events = facts["events"]
         seen = [events["outside_window"]] if name == "off" else [
             events[layer] for layer in ("uct", "ucp", "mpi")

@@ -124,7 +124,8 @@ static void tell_history(void) {
   tell((struct uctrace_device_event){.type = UCTRACE_MEMORY_ALLOCATED,
                                      .begin = (uint64_t)(uintptr_t)buffer,
                                      .bytes = kBufferBytes,
-                                     .kind = UCTRACE_MEMORY_DEVICE});
+                                     .kind = UCTRACE_MEMORY_DEVICE,
+                                     .vendor = UCTRACE_VENDOR_CUDA});
 }
 
 // The driver is no part of a job of the host alone, so it is not linked.
