@@ -85,13 +85,13 @@ def includers(entries):
 
 def failure_of(header, entry, folder):
     language = "c" if entry["file"].endswith(".c") else "cpp"
-    # A file and an object, not a pipe and a check of syntax, and relative paths: so a compiler cache may know it.
     source = folder / f"{header.replace('/', '_')}.{language}"
     source.write_text(f'#include "{header}"\n')
     # A header of static functions uses none of them.
-    command = [*options_of(entry), "-I" + relpath(ROOT, entry["directory"]), "-Wno-unused-function", "-Wno-unused-variable", "-O0", "-g0",
+    # Of a check of syntax a compiler cache keeps nothing, but it takes two thirds of the time of an object.
+    command = [*options_of(entry), "-I" + relpath(ROOT, entry["directory"]), "-Wno-unused-function", "-Wno-unused-variable",
                *(["-Werror=implicit-function-declaration"] if language == "c" else []),
-               "-c", relpath(source, entry["directory"]), "-o", source.with_suffix(".o")]
+               "-fsyntax-only", relpath(source, entry["directory"])]
     done = subprocess.run(command, cwd=entry["directory"], check=False, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return f"{header}:\n{done.stderr}" if done.returncode != 0 else None

@@ -1,10 +1,11 @@
-// The browser of the tests: Debian's Chromium or the one that CHROMIUM names, without a network.
+// The browser of the tests, without a network: Debian's Chromium or, where UCTRACE_BROWSER is firefox, Debian's Firefox.
+// CHROMIUM and FIREFOX name others.
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { chromium } from 'playwright-core';
+import { chromium, firefox } from 'playwright-core';
 
 const kArguments = [
   '--no-sandbox',
@@ -16,24 +17,62 @@ const kArguments = [
   '--disable-sync',
 ];
 
+const kBrowsers = {
+  chromium: { type: chromium, path: process.env.CHROMIUM ?? '/usr/bin/chromium', variable: 'CHROMIUM', options: { args: kArguments } },
+  // As it comes, driven by WebDriver BiDi, which needs none of Playwright's own builds.
+  firefox: { type: firefox, path: process.env.FIREFOX ?? '/usr/bin/firefox-esr', variable: 'FIREFOX', options: { channel: 'moz-firefox' } },
+};
+
+/** chromium or firefox. */
+export const kBrowser = process.env.UCTRACE_BROWSER ?? 'chromium';
+
 /** Runs `use` with a context and a folder that is removed afterwards; exits with 77 if there is none. */
 export async function withBrowser(settings, use) {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  const { type, path: executablePath, variable, options } = kBrowsers[kBrowser];
   if (!existsSync(executablePath)) {
-    console.log(`skipped: there is no ${executablePath}; set CHROMIUM to the path of a Chromium`);
+    console.log(`skipped: there is no ${executablePath}; set ${variable} to the path of a browser`);
     process.exit(77);
   }
   const folder = mkdtempSync(join(tmpdir(), 'uctrace-page-'));
-  const context = await chromium.launchPersistentContext(join(folder, 'profile'), {
-    executablePath,
-    headless: true,
-    args: kArguments,
-    ...settings,
-  });
+  const launched = { executablePath, headless: true, ...options };
+  // Firefox has no context of a profile over BiDi; it makes a profile of its own, which goes with it.
+  const browser = kBrowser === 'firefox' ? await type.launch(launched) : undefined;
+  const context = browser
+    ? await browser.newContext(settings)
+    : await type.launchPersistentContext(join(folder, 'profile'), { ...launched, ...settings });
   try {
     await use(context, folder);
   } finally {
     await context.close();
+    await browser?.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The name and bytes of the file that the reader saves by `act`. */
+export async function savedBy(page, act) {
+  if (kBrowser !== 'firefox') {
+    const [download] = await Promise.all([page.waitForEvent('download'), act()]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  }
+  // Playwright hears of no download of a stock Firefox that begins with a link: what the link would save is read instead.
+  await page.evaluate(() => {
+    const { createObjectURL } = URL;
+    const { click } = HTMLAnchorElement.prototype;
+    window.savedFile = new Promise((resolve) => {
+      URL.createObjectURL = (blob) => {
+        HTMLAnchorElement.prototype.click = function () {
+          URL.createObjectURL = createObjectURL;
+          HTMLAnchorElement.prototype.click = click;
+          const reader = new FileReader();
+          reader.onload = () => resolve({ name: this.download, address: reader.result });
+          reader.readAsDataURL(blob);
+        };
+        return createObjectURL.call(URL, blob);
+      };
+    });
+  });
+  await act();
+  const { name, address } = await page.evaluate(() => window.savedFile);
+  return { name, bytes: Buffer.from(address.slice(address.indexOf(',') + 1), 'base64') };
 }

@@ -138,7 +138,7 @@ async function checkTooltip(report) {
 async function assertWhole(report, name) {
   const cut = await report.control(name).evaluate(({ parentElement: box }) => ({
     horizontally: box.scrollWidth - box.clientWidth,
-    page: document.documentElement.scrollWidth - window.innerWidth,
+    page: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   }));
   assert.deepEqual(cut, { horizontally: 0, page: 0 }, `${name} shows all its columns`);
 }
