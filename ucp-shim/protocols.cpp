@@ -203,7 +203,8 @@ bool looks_right(const Table& table, const Mapping& object) {
         !object.has_text(protocol->name, kMaxName) ||
         (protocol->description != nullptr &&
          !object.has_text(protocol->description, kMaxDescription)) ||
-        !object.has_code(table.function(i, table.layout.init)) ||
+        !(object.has_code(table.function(i, table.layout.add[0])) ||
+          object.has_code(table.function(i, table.layout.add[1]))) ||
         !object.has_code(table.function(i, table.layout.query))) {
       return false;
     }

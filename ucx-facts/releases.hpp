@@ -2,12 +2,11 @@
 // shims in the job, `uctrace check` before it, build-ucx and the merger after it read the same
 // rows.
 //
-// A new release is a row here, once all of its members were looked at in its sources and builds; a
-// release without one switches the UCX layers off, with a sentence. tests/ucx-matrix then says
-// whether the row is right, and docs/ucx-matrix.md what it said. What is the same in all releases
-// is where it is used (event-log/format/ucp_wire.hpp: ids and headers of active messages on the
-// wire; uct-shim/operations.hpp: the slots of an interface's table): a row says that it was
-// compared.
+// A new release is a row here; a release without one switches the UCX layers off, with a sentence.
+// tests/ucx-sources holds each row against the sources of UCX, and test_ucx_facts.py against what
+// that measured; tests/ucx-matrix runs jobs over it (docs/ucx-matrix.md). What is the same in all
+// releases is where it is used (event-log/format/ucp_wire.hpp: ids and headers of active messages
+// on the wire; uct-shim/operations.hpp: the slots of an interface's table), and compared as well.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +23,9 @@ struct RequestPlaces {
 };
 
 // Of struct ucp_proto, in bytes: where the function that adds it is, the one that describes it, and
-// the first of its stages.
+// the first of its stages. In 1.17 a protocol is added by either of two.
 struct ProtocolPlaces {
-  std::uint8_t init, query, progress;
+  std::uint8_t add[2], query, progress;
 };
 
 struct Release {
@@ -54,7 +53,8 @@ constexpr RequestPlaces k11{272, 160, 216}, k12{280, 160, 232};
 constexpr RequestPlaces k13{264, 144, 216}, k13Checked{272, 152, 224};
 constexpr RequestPlaces k20{272, 144, 224}, k20Checked{280, 152, 232};
 // 1.23.0 rc1 has two words more than its sources had two months before.
-constexpr ProtocolPlaces kFirst{24, 32, 40}, kLonger{32, 40, 48};
+constexpr ProtocolPlaces kFirst{{24, 24}, 32, 40}, kLonger{{32, 32}, 40, 48};
+constexpr ProtocolPlaces kEither{{24, 32}, 40, 48};
 
 // minor, compared, requests, places of protocols, memory types, tells memory, v2, patch
 constexpr Release kReleases[] = {
@@ -64,7 +64,7 @@ constexpr Release kReleases[] = {
     {14, true, {k13, k13Checked}, {kFirst}, 5, true, false, true},
     {15, true, {k13, k13Checked}, {kFirst}, 5, true, false, true},
     {16, true, {k13, k13Checked}, {kFirst}, 6, true, true, true},
-    {17, true, {k13, k13Checked}, {kFirst}, 9, true, true, true},
+    {17, true, {k13, k13Checked}, {kEither}, 9, true, true, true},
     {18, true, {k13, k13Checked}, {kFirst}, 9, true, true, true},
     {19, true, {k13, k13Checked}, {kFirst}, 9, true, true, true},
     {20, true, {k20, k20Checked}, {kFirst}, 9, true, true, true},

@@ -35,8 +35,18 @@ enum class AmId : std::uint8_t {
   am_first = 24,
   am_middle = 25,
   am_single_reply = 26,
+  am_first_psn = 27,
+  am_middle_psn = 28,
 };
 inline constexpr std::size_t kAmIds = 32;
+
+// The id that says what a message is. From UCX 1.21 on fragments between endpoints with failover
+// (UCP_ERR_HANDLING_MODE_FAILOVER) have ids of their own, and are otherwise the same.
+constexpr AmId kind_of(std::uint8_t am_id) {
+  const auto id = static_cast<AmId>(am_id);
+  if (id == AmId::am_first_psn) return AmId::am_first;
+  return id == AmId::am_middle_psn ? AmId::am_middle : id;
+}
 
 // The message of UCP's connection protocol by which it asks whether a peer is alive, where the
 // transport cannot (ucp_wireup_msg_t::type; UCX 1.11 to 1.23).
@@ -76,7 +86,7 @@ struct AmShape {
 namespace detail {
 
 constexpr AmShape make_shape(std::uint8_t am_id) {
-  switch (static_cast<AmId>(am_id)) {
+  switch (kind_of(am_id)) {
     case AmId::eager_only:
       return {8, 1, false};
     case AmId::eager_first:
@@ -176,7 +186,7 @@ constexpr const AmShape& shape_of(std::uint8_t am_id) { return detail::kShapes.o
 
 // Of a fragment of the user's active messages, by its first word: the user's header in it.
 constexpr std::uint64_t program_header_bytes(std::uint8_t am_id, std::uint64_t first_word) {
-  return am_id == static_cast<std::uint8_t>(AmId::am_middle) ? 0 : first_word >> 32;
+  return kind_of(am_id) == AmId::am_middle ? 0 : first_word >> 32;
 }
 
 // Connects an endpoint, for whoever uses it.

@@ -54,7 +54,7 @@ std::string two_sided_protocol(const Job& job, const UcpOp* send, std::span<cons
     if (op.status < 0) {
       continue;
     }
-    switch (static_cast<AmId>(op.am_id)) {
+    switch (wire::kind_of(op.am_id)) {
       case AmId::rndv_rts:
         rendezvous = true;
         break;

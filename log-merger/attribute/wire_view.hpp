@@ -8,7 +8,7 @@ namespace uctrace::merge {
 
 template <typename Event>
 bool is(const Event& event, wire::AmId id) {
-  return event.am_id == static_cast<std::uint8_t>(id);
+  return wire::kind_of(event.am_id) == id;
 }
 
 inline bool is_flush(const UctOp& op) {

@@ -56,6 +56,8 @@ TEST_CASE("am_header: else of UCP's footer, else of the data") {
   CHECK(told_by(AmId::am_single, message(40, 0, 0), 8) == Places{8, 47});
   // The first word of a fragment that is not the first is an offset.
   CHECK(told_by(AmId::am_middle, message(1000, 3, 13), 8) == Places{1008, 1023});
+  CHECK(told_by(AmId::am_first_psn, message(1000, 24, 24), 8) == Places{1008, 1055});
+  CHECK(told_by(AmId::am_middle_psn, message(1000, 3, 13), 8) == Places{1008, 1023});
 }
 
 TEST_CASE("am_header: a digest is of so many bytes at most") {

@@ -85,22 +85,25 @@ TEST_CASE("queued: all fragments of a put that waited for its connection") {
   CHECK(builder.uct(native).link == Link::unattributed);  // it fetches, and nobody gets
 }
 
-TEST_CASE("queued: an active message in fragments") {
-  JobBuilder builder(2);
-  const UcpIndex send = builder.active_send(0, 1, 5, 16, 316, 1);
-  const std::uint64_t header = 5 | std::uint64_t{16} << 32;
-  const UctIndex first = builder.active_message(0, 1, AmId::am_first, 32 + 116, 2, {header});
-  const UctIndex middle = builder.active_message(0, 1, AmId::am_middle, 24 + 200, 3, {100});
-  const UctIndex other =
-      builder.active_message(0, 1, AmId::am_single, 8 + 316, 4, {6 | std::uint64_t{16} << 32});
-  attribute_transfers(builder.job);
-  check_serves(builder, first, send, Link::inferred);
-  check_serves(builder, middle, send, Link::inferred);
-  CHECK(builder.uct(other).link == Link::unattributed);
-  find_payload(builder.job, Ops{first, middle});
-  CHECK(covered_bytes(builder.job, Ops{first, middle}) == 316);
-  CHECK(derive_protocol(builder.job, &builder.ucp(send), Ops{first, middle}, 316) ==
-        "am/eager/multi/bcopy");
+TEST_CASE("queued: an active message in fragments, also between endpoints with failover") {
+  for (const auto& [first_id, middle_id] :
+       {std::pair{AmId::am_first, AmId::am_middle}, {AmId::am_first_psn, AmId::am_middle_psn}}) {
+    JobBuilder builder(2);
+    const UcpIndex send = builder.active_send(0, 1, 5, 16, 316, 1);
+    const std::uint64_t header = 5 | std::uint64_t{16} << 32;
+    const UctIndex first = builder.active_message(0, 1, first_id, 32 + 116, 2, {header});
+    const UctIndex middle = builder.active_message(0, 1, middle_id, 24 + 200, 3, {100});
+    const UctIndex other =
+        builder.active_message(0, 1, AmId::am_single, 8 + 316, 4, {6 | std::uint64_t{16} << 32});
+    attribute_transfers(builder.job);
+    check_serves(builder, first, send, Link::inferred);
+    check_serves(builder, middle, send, Link::inferred);
+    CHECK(builder.uct(other).link == Link::unattributed);
+    find_payload(builder.job, Ops{first, middle});
+    CHECK(covered_bytes(builder.job, Ops{first, middle}) == 316);
+    CHECK(derive_protocol(builder.job, &builder.ucp(send), Ops{first, middle}, 316) ==
+          "am/eager/multi/bcopy");
+  }
 }
 
 TEST_CASE("flush: it serves the UCP flush that posted it or that is in progress") {

@@ -1,0 +1,27 @@
+"""What uctrace states of each release of UCX is what was measured in its sources (ucx_facts.txt), and what
+the sources of the machine's own UCX say.
+
+    test_ucx_facts.py recorded
+    test_ucx_facts.py own          the sources that tests/build-suffixed-ucx left
+"""
+
+from harness import BUILD_ROOT, Skip, check_equal, need, run_test, run_well
+from ucx_functions import known_releases
+from ucx_sources import differences, differing_facts, recorded_facts, ucx_in
+
+
+def releases_are_as_measured():
+    for minor in known_releases():
+        check_equal(list(differing_facts(minor, recorded_facts(minor))), [], f"UCX 1.{minor}")
+
+
+def sources_are_as_stated():
+    sources = BUILD_ROOT / "ucx-suffixed" / "source"
+    if not sources.is_dir():
+        raise Skip("there are no sources of UCX; tests/build-suffixed-ucx keeps them")
+    include = run_well([need("pkg-config"), "--variable=includedir", "ucx"]).stdout.strip()
+    check_equal(list(differences(ucx_in(sources), include)), [], f"UCX in {sources}")
+
+
+CASES = {"recorded": releases_are_as_measured, "own": sources_are_as_stated}
+run_test(lambda case: CASES[case]())
