@@ -6,6 +6,7 @@
 #include "cli/command-line/option_kinds.hpp"
 #include "cli/command-line/shared_options.hpp"
 #include "cli/command-line/size_option.hpp"
+#include "event-log/format/helpers.hpp"
 #include "event-log/reader/error.hpp"
 #include "event-log/recorder/recording.hpp"
 
@@ -96,9 +97,14 @@ void Grammar::add_record() {
   auto* const never_drop =
       verb.add_flag("--never-drop", record_.never_drop,
                     "Let the program wait where records would be dropped; info says for how long");
+  auto* const helpers =
+      add_number(verb, "--helpers", record_.helpers,
+                 "Up to N threads of uctrace's pack what is recorded, where cores are free [1]")
+          ->check(within("--helpers", 1, log::kMostHelpers));
   verb.add_flag("--no-helper", record_.no_helper,
                 "No thread, and no system calls of uctrace's once MPI or UCX has started")
-      ->excludes(never_drop);
+      ->excludes(never_drop)
+      ->excludes(helpers);
   verb.add_flag("--polls", record_.polls,
                 "Also record each MPI_Parrived that finds nothing, not only how many there were");
   verb.add_flag("--gpu-history", record_.gpu_history,

@@ -57,6 +57,17 @@ CLI::Validator a_number(const std::string& option) {
           ""};
 }
 
+CLI::Validator within(const std::string& option, std::size_t least, std::size_t most) {
+  return {[=](std::string& number) -> std::string {
+            const std::size_t value = std::stoull(number);
+            if (value >= least && value <= most) return "";
+            throw Error({.what = fmt::format("{} {}", option, number),
+                         .why = fmt::format("'{}' is not {} to {}", number, least, most),
+                         .to_do = fmt::format("give a number from {} to {}", least, most)});
+          },
+          ""};
+}
+
 // `parse` reads the text; `kind` and `examples` are for those who gave another one.
 CLI::Validator more_than_zero(const std::string& option,
                               std::optional<std::uint64_t> (*parse)(std::string_view),

@@ -34,6 +34,8 @@ std::string joined(const Words& names);
 CLI::Validator one_of(const std::string& option, const Words& names);
 CLI::Validator not_empty(const std::string& option);
 CLI::Validator a_number(const std::string& option);
+// Of what is a number.
+CLI::Validator within(const std::string& option, std::size_t least, std::size_t most);
 
 template <typename Number>
 CLI::Option* add_number(CLI::App& verb, const std::string& option, Number& number,

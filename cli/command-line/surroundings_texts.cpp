@@ -24,6 +24,7 @@ std::vector<Definition> environment_texts() {
       {"UCTRACE_START_ON, UCTRACE_STOP_ON", "what --start-on and --stop-on say, by commas"},
       {"UCTRACE_MAX_LOG", "what --max-log says, in bytes"},
       {"UCTRACE_NEVER_DROP", "if it is 1, as --never-drop"},
+      {"UCTRACE_HELPERS", "what --helpers says"},
       {"UCTRACE_POLLS", "if it is 1, as --polls"},
       {"UCTRACE_COUNTERS", "only, as --counters, or too, as --counters --trace"},
       {"UCTRACE_NO_HELPER", "if it is 1, as --no-helper"},

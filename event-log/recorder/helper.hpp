@@ -25,9 +25,8 @@ namespace uctrace::log {
 inline constexpr std::size_t kFirstReady = 48;
 inline constexpr std::size_t kMostReady = 160;
 inline constexpr std::size_t kMappedAtOnce = 16;
-// The chunks of a mapped log: those that are ready or wait to be packed. Those that a thread has
-// come on top of it, and of what a drained log may have: two in each stream.
-inline constexpr std::uint64_t kMostRingBytes = 12 << 20;
+// The chunks that a thread has come on top of those that are ready or wait to be packed: two in
+// each stream.
 inline constexpr std::uint64_t kRingBytesOfLane = 4 * kChunkBytes;
 inline constexpr std::size_t kFirstSlab = 64 * 1024;
 inline constexpr std::size_t kLargestSlab = 512 * 1024;
@@ -66,9 +65,7 @@ struct Helper {
   bool within_budget(std::size_t bytes) const { return bytes <= budget_left(); }
 
   // Of chunks that no thread has.
-  std::uint64_t most_waiting_bytes() const {
-    return file.storage == Storage::drained ? kMostUndrained : kMostRingBytes;
-  }
+  std::uint64_t most_waiting_bytes() const { return log::most_waiting_bytes(file.storage); }
   std::uint64_t most_chunk_bytes() const {
     const std::uint64_t lanes = __atomic_load_n(&file.page->lanes_used, __ATOMIC_RELAXED);
     return most_waiting_bytes() + lanes * kRingBytesOfLane;

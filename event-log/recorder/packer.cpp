@@ -12,7 +12,6 @@
 #include "event-log/recorder/packer_parts.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/process_identity.hpp"
-#include "event-log/recorder/record_walk.hpp"
 #include "event-log/recorder/removed_log.hpp"
 #include "event-log/recorder/store_order.hpp"
 #include "event-log/recorder/thread.hpp"
@@ -36,106 +35,6 @@ void note_error(int error) {
   }
 }
 
-// --- chunks --------------------------------------------------------------------------------------
-
-// Adds records of the chunk from `at` on to the block until it is full or they end. Returns where.
-std::uint32_t fill_block(const ChunkHeader* chunk, std::uint32_t at) {
-  return walk_records(chunk, at,
-                      [](const std::uint64_t* record) { return packer->encoder.add(record); });
-}
-
-// The packer alone adds; the helper looks, too.
-void add(std::uint64_t& counter, std::uint64_t more) {
-  __atomic_store_n(&counter, counter + more, __ATOMIC_RELAXED);
-}
-
-// What holds the packer up: the file system, or its own work and too little of a core.
-void count_time(std::uint64_t begun, std::uint64_t packed) {
-  ProcessPage* page = packer->file.page;
-  add(page->packing_ns, packed - begun);
-  add(page->writing_ns, monotonic_raw_ns() - packed);
-}
-
-bool write_full_block() {
-  const StorageCall call;
-  return write_block(0);
-}
-
-// Packs what was published since the last time. False: the file takes no more now.
-bool pack_chunk(Place& place) {
-  const ChunkHeader* chunk = place.chunk;
-  for (std::uint32_t from = first_unpacked(place);;) {
-    const std::uint64_t begun = monotonic_raw_ns();
-    packer->encoder.begin(*chunk, from, packer->block, packer->blocks.room(chunk->stream));
-    const std::uint32_t to = fill_block(chunk, from);
-    if (to == from) {
-      return true;
-    }
-    const std::uint64_t packed = monotonic_raw_ns();
-    const bool ok = write_full_block();
-    count_time(begun, packed);
-    if (!ok) {
-      return false;
-    }
-    place.packed = from = to;
-  }
-}
-
-// The chunk belongs to no thread from the moment on when it holds no sequence number: whoever reads
-// it meanwhile sees that its records are in the log by now.
-void recycle(Place& place) {
-  ChunkHeader* chunk = place.chunk;
-  pool.recycled.fetch_add(1, std::memory_order_release);
-  __atomic_store_n(&chunk->sequence, 0, __ATOMIC_RELEASE);
-  // No reader may see the records go before the number: a release orders what is before it only.
-  order_stores();
-  const bool surplus =
-      !packer->is_mapped() && pool.ready_chunks.load(std::memory_order_relaxed) >=
-                                  packer->ready_target.load(std::memory_order_relaxed);
-  if (surplus) {
-    unmap_memory(chunk, chunk->bytes);
-    place.chunk = nullptr;
-    pool.ring_bytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
-    place.state.store(PlaceState::none, std::memory_order_release);
-    return;
-  }
-  const std::uint32_t used = first_unpacked(place);
-  memset(reinterpret_cast<unsigned char*>(chunk) + sizeof *chunk, 0, used - sizeof *chunk);
-  chunk->anchor = take_anchor();
-  make_ready(place);
-}
-
-PlaceState state_of(const Place& place) { return place.state.load(std::memory_order_acquire); }
-
-bool holds_records_of(const Place& place, Stream stream) {
-  return __atomic_load_n(&place.chunk->sequence, __ATOMIC_ACQUIRE) != 0 &&
-         place.chunk->stream == stream;
-}
-
-// Adds the chunks of a stream to packer->order, behind the `count` that are there. Each place is
-// looked at once: a chunk that is retired meanwhile would else be in neither part. Returns how many
-// these are now.
-std::size_t add_chunks(Stream stream, bool taken_too, std::size_t count) {
-  Place** const first = packer->order + count;
-  const std::uint32_t used = pool.places_used.load(std::memory_order_acquire);
-  std::size_t taken = 0;
-  for (std::uint32_t i = 0; i < used; ++i) {
-    Place& place = pool.places[i];
-    const PlaceState state = state_of(place);
-    if (state == PlaceState::retired && holds_records_of(place, stream)) {
-      packer->order[count++] = &place;
-    } else if (state == PlaceState::taken && taken_too && holds_records_of(place, stream)) {
-      packer->taken[taken++] = &place;
-    }
-  }
-  std::sort(first, packer->order + count,
-            [](const Place* a, const Place* b) { return a->retired_as < b->retired_as; });
-  std::sort(packer->taken, packer->taken + taken,
-            [](const Place* a, const Place* b) { return a->chunk->sequence < b->chunk->sequence; });
-  std::copy(packer->taken, packer->taken + taken, packer->order + count);
-  return count + taken;
-}
-
 }  // namespace
 
 bool note_write(bool ok) {
@@ -145,62 +44,6 @@ bool note_write(bool ok) {
   }
   packer->error.store(0, std::memory_order_relaxed);
   packer->progress.fetch_add(1, std::memory_order_release);
-  return true;
-}
-
-std::uint32_t first_unpacked(const Place& place) {
-  return place.packed == 0 ? sizeof(ChunkHeader) : place.packed;
-}
-
-bool write_block(std::uint8_t flags) {
-  packer->encoder.end(flags);
-  const auto* block = reinterpret_cast<const BlockHeader*>(packer->block);
-  if (!note_write(packer->blocks.write(*block))) {
-    return false;
-  }
-  if (packer->is_mapped()) {
-    __atomic_store_n(&packer->file.page->allocated_bytes, packer->blocks.end(), __ATOMIC_RELEASE);
-  }
-  return true;
-}
-
-// At the end of a process a thread may still be writing there: whatever is found then is right.
-// ThreadSanitizer is told that this is meant.
-#if defined(__SANITIZE_THREAD__)
-__attribute__((no_sanitize("thread")))
-#endif
-bool is_unfinished(const Place& place) {
-  const auto* base = reinterpret_cast<const unsigned char*>(place.chunk);
-  std::uint64_t any = 0;
-  for (std::uint32_t at = first_unpacked(place); at + 8 <= place.chunk->bytes; at += 8) {
-    any |= *reinterpret_cast<const std::uint64_t*>(base + at);
-  }
-  return any != 0;
-}
-
-std::size_t chunks_in_order(Chunks which) {
-  const bool all = which == Chunks::all;
-  const std::size_t count =
-      add_chunks(Stream::definitions, all || which == Chunks::retired_and_definitions, 0);
-  return add_chunks(Stream::events, all, count);
-}
-
-bool pack_chunks(Chunks which) {
-  const std::size_t count = chunks_in_order(which);
-  for (std::size_t i = 0; i < count; ++i) {
-    Place& place = *packer->order[i];
-    const ChunkHeader& chunk = *place.chunk;
-    if (!packer->turns.begin(chunk.lane, chunk.stream, chunk.sequence)) {
-      continue;
-    }
-    const bool retired = state_of(place) == PlaceState::retired;
-    if (!pack_chunk(place)) {
-      return false;
-    }
-    if (retired && !is_unfinished(place)) {
-      recycle(place);
-    }
-  }
   return true;
 }
 
@@ -232,6 +75,26 @@ bool is_time_for_all() {
   return true;
 }
 
+// False: nobody can.
+bool has_assistants(std::uint32_t wanted) {
+  PackingTeam* team = packer->team.load(std::memory_order_relaxed);
+  if (team == nullptr && wanted != 0) {
+    team = PackingTeam::make();
+    packer->team.store(team, std::memory_order_release);
+  }
+  return team != nullptr && team->hire(wanted);
+}
+
+std::uint64_t chunks_waiting() {
+  const std::uint64_t packed = pool.recycled.load(std::memory_order_acquire);
+  return pool.retirements.load(std::memory_order_relaxed) - packed;
+}
+
+void begin_sharing() {
+  const std::uint64_t bound = most_waiting_bytes(packer->file.storage) / kChunkBytes;
+  packer->together = has_assistants(packer->share.begin_turn(chunks_waiting(), bound));
+}
+
 void pack_turn() {
   if (packer->removed) {
     return;
@@ -240,12 +103,15 @@ void pack_turn() {
     const StorageCall call;
     add_lane_table();
   }
+  begin_sharing();
   if (is_time_for_all()) {
     write_all_now();
   } else {
     // Of a mapped log the definitions that threads have are in the file of chunks.
     pack_chunks(packer->is_mapped() ? Chunks::retired : Chunks::retired_and_definitions);
   }
+  packer->together = false;
+  packer->share.end_turn();
 }
 
 void take_room() {
@@ -292,6 +158,7 @@ bool start_packer(const OutputLog& file) {
   packer->file = file;
   packer->turn_interval_ns = kFirstTurnNs;
   packer->last_turn = monotonic_raw_ns();
+  packer->share.allow(most_assistants());
   packer->blocks.start(file.fd, file.page->max_event_bytes);
   memcpy(packer->written, file.page, kProcessPageBytes);
   packer->parts[0] = {.live = reinterpret_cast<unsigned char*>(file.page),
@@ -343,7 +210,13 @@ bool packer_is_gone() {
          packer->lives.load(std::memory_order_relaxed) == 0;
 }
 
-std::uint32_t packer_threads() { return packer != nullptr && packer->threaded ? 1 : 0; }
+std::uint32_t packer_threads() {
+  if (packer == nullptr) {
+    return 0;
+  }
+  const PackingTeam* team = packer->team.load(std::memory_order_acquire);
+  return (packer->threaded ? 1 : 0) + (team != nullptr ? team->threads() : 0);
+}
 
 int packer_error() { return packer == nullptr ? 0 : packer->error.load(std::memory_order_relaxed); }
 

@@ -21,6 +21,11 @@ namespace uctrace::log {
 // What chunks that wait to be written may take of the memory of a drained log, beside those that
 // threads have; beyond it records are dropped and counted.
 inline constexpr std::size_t kMostUndrained = 64 << 20;
+// The chunks of a mapped log: those that are ready or wait to be packed.
+inline constexpr std::uint64_t kMostRingBytes = 12 << 20;
+constexpr std::uint64_t most_waiting_bytes(Storage storage) {
+  return storage == Storage::drained ? kMostUndrained : kMostRingBytes;
+}
 inline constexpr long kDrainIntervalNs = 500'000'000;
 
 // What a fork child inherits is its parent's.
@@ -55,7 +60,7 @@ class StorageCall {
   StorageCall(const StorageCall&) = delete;
   StorageCall& operator=(const StorageCall&) = delete;
 };
-// Of the packer's own: 1, or 0 where the helper packs.
+// Of the packer's own: 1, or 0 where the helper packs; and those that share its work.
 std::uint32_t packer_threads();
 // How many chunks are to be ready; a drained log gives the memory of more back.
 void set_ready_target(std::size_t chunks);

@@ -97,8 +97,10 @@ bool pack_all() {
   for (std::size_t i = 0; i < count; ++i) {
     const Place& place = *packer->order[i];
     if (is_unfinished(place)) {
-      packer->encoder.begin(*place.chunk, first_unpacked(place), packer->block, kMostBlockBytes);
-      if (!write_block(BlockHeader::kUnfinished)) {
+      Desk& desk = packer->desk;
+      desk.encoder.begin(*place.chunk, first_unpacked(place), desk.block, kMostBlockBytes);
+      desk.encoder.end(BlockHeader::kUnfinished);
+      if (!write_block(desk.header())) {
         return false;
       }
     }
@@ -260,6 +262,9 @@ void close_log() {
     close_drained_log();
   }
   packer->blocks.give_back();
+  if (PackingTeam* team = packer->team.load(std::memory_order_relaxed)) {
+    team->dismiss();
+  }
   futex_set(packer->state, Packer::kStopped);
 }
 

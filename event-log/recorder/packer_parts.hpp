@@ -1,4 +1,5 @@
-// What packing chunks (packer.cpp) and ending the log (packer_end.cpp) share. Private to the two.
+// What packing chunks (packer.cpp, packer_chunks.cpp) and ending the log (packer_end.cpp) share.
+// Private to them.
 #pragma once
 
 #include <atomic>
@@ -8,8 +9,10 @@
 #include "event-log/recorder/block_file.hpp"
 #include "event-log/recorder/chunk_turns.hpp"
 #include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/packing_team.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/removed_log.hpp"
+#include "event-log/recorder/work_share.hpp"
 
 namespace uctrace::log {
 
@@ -43,7 +46,10 @@ struct Packer {
   std::uint64_t last_turn;         // of those that write all
   std::uint64_t turn_interval_ns;
   BlockFile blocks;
-  BlockEncoder encoder;
+  Desk desk;
+  std::atomic<PackingTeam*> team;  // nullptr: nobody ever assisted
+  WorkShare share;
+  bool together;  // in this turn
   Place *order[kPlaces], *taken[kPlaces];
   ChunkTurns turns;
   Part parts[1 + kMostLaneTables];  // the page first
@@ -67,7 +73,7 @@ enum class Chunks { retired, retired_and_definitions, all };
 std::size_t chunks_in_order(Chunks which);
 // False: the file takes no more now.
 bool pack_chunks(Chunks which);
-bool write_block(std::uint8_t flags);
+bool write_block(const BlockHeader& block);
 std::uint32_t first_unpacked(const Place& place);
 // A record was begun behind the packed ones, and is not published (yet).
 bool is_unfinished(const Place& place);

@@ -81,6 +81,16 @@ void write_launch_place(ProcessPage& page) {
 
 }  // namespace
 
+std::uint64_t time_without_core_ns() {
+  char text[64];
+  if (read_file("/proc/thread-self/schedstat", text, sizeof text) == 0) {
+    return monotonic_raw_ns();
+  }
+  char* second = nullptr;
+  strtoull(text, &second, 10);
+  return strtoull(second, nullptr, 10);
+}
+
 std::uint32_t threads_after_main() {
   ProcessState state;
   const char* of_main = state.field(3);

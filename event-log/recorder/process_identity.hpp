@@ -20,5 +20,8 @@ Clock choose_clock();
 // The part of the page that names the clock which the process reads (clock_name()).
 void fill_clock_name(ProcessPage& page);
 Anchor take_anchor();
+// How long the calling thread so far could have run and had no core, as the scheduler counts it.
+// Where it does not, all the time there was.
+std::uint64_t time_without_core_ns();
 
 }  // namespace uctrace::log

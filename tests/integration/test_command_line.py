@@ -69,6 +69,10 @@ def odd_values_are_refused(data):
     for number, why in (("-1", "less than 0"), ("ten", "no number"), ("1.5", "no number"),
                         ("", "no number"), ("9" * 30, "too large")):
         refused(["messages", data, "--limit", number], "--limit", why)
+    for number in ("0", "9"):
+        refused(["record", "--helpers", number, "--", "true"], f"--helpers {number}", "is not 1 to 8")
+    refused(["record", "--helpers", "two", "--", "true"], "--helpers two", "no number")
+    refused(["record", "--helpers", "2", "--no-helper", "--", "true"], "--helpers", "--no-helper")
     levels = ",".join(f"pcontrol:{level}" for level in range(17))
     refused(["record", "--start-on", levels, "--", "true"], "--start-on", "more than 16 times")
     refused(["report", "--", "--odd"], "cannot read './--odd'")

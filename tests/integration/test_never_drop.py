@@ -1,4 +1,5 @@
-"""Threads that record faster than their records can be packed: with --never-drop they wait for it."""
+"""Threads that record faster than their records can be packed: with --never-drop they wait for it,
+also where several threads may pack."""
 
 from checks import check_accounts, results_of
 from harness import BUILD_ROOT, TOOL, check, check_equal, run, run_test, run_well, scratch
@@ -10,9 +11,9 @@ PROGRAM = [BUILD_ROOT / "tests" / "benchmarks" / "thread_costs", THREADS, 8, BAT
 LEAST = THREADS * (BATCHES + 1) * OPERATIONS * 2
 
 
-def nothing_is_dropped():
+def nothing_is_dropped(*more):
     with scratch() as folder:
-        result, recording = record_well(folder / "data", PROGRAM, switches=["--never-drop"],
+        result, recording = record_well(folder / "data", PROGRAM, switches=["--never-drop", *more],
                                         env={"UCX_TLS": "self"})
         check("dropped" not in result.stderr, f"record says that records were dropped: {result}")
         info = recording.info
@@ -31,4 +32,9 @@ def nothing_is_dropped():
         check(both.status != 0 and "--never-drop" in both.stderr, f"both options together: {both}")
 
 
-run_test(nothing_is_dropped)
+def nobody_drops():
+    nothing_is_dropped()
+    nothing_is_dropped("--helpers", "3")
+
+
+run_test(nobody_drops)

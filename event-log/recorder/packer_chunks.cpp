@@ -1,0 +1,217 @@
+// Packing chunks: which, in what order, by one thread or by several, and making them ready again.
+#include <string.h>
+
+#include <algorithm>
+
+#include "event-log/recorder/packer_parts.hpp"
+#include "event-log/recorder/process_identity.hpp"
+#include "event-log/recorder/store_order.hpp"
+#include "event-log/recorder/ticks.hpp"
+
+namespace uctrace::log {
+namespace {
+
+// The packer alone adds; the helper looks, too.
+void add(std::uint64_t& counter, std::uint64_t more) {
+  __atomic_store_n(&counter, counter + more, __ATOMIC_RELAXED);
+}
+
+// What holds the packer up: the file system, or its own work and too little of a core.
+void count_time(std::uint64_t begun, std::uint64_t packed) {
+  ProcessPage* page = packer->file.page;
+  add(page->packing_ns, packed - begun);
+  add(page->writing_ns, monotonic_raw_ns() - packed);
+}
+
+bool write_full_block(const BlockHeader& block) {
+  const StorageCall call;
+  return write_block(block);
+}
+
+// Writes what of the chunk was published since the last time; the first block of it is at the desk
+// since `begun`. False: the file takes no more now.
+bool write_chunk(Place& place, Desk& desk, std::uint64_t begun) {
+  const ChunkHeader& chunk = *place.chunk;
+  for (std::uint32_t from = first_unpacked(place);;) {
+    const std::size_t room = packer->blocks.room(chunk.stream);
+    if (desk.to != from && desk.header().bytes > room) {
+      desk.encode(chunk, from, room);  // who put it there did not know how much there would be
+    }
+    if (desk.to == from) {
+      return true;
+    }
+    const std::uint64_t packed = monotonic_raw_ns();
+    const bool ok = write_full_block(desk.header());
+    count_time(begun, packed);
+    if (!ok) {
+      return false;
+    }
+    place.packed = from = desk.to;
+    begun = monotonic_raw_ns();
+    desk.encode(chunk, from, packer->blocks.room(chunk.stream));
+  }
+}
+
+// The chunk belongs to no thread from the moment on when it holds no sequence number: whoever reads
+// it meanwhile sees that its records are in the log by now.
+void recycle(Place& place) {
+  ChunkHeader* chunk = place.chunk;
+  pool.recycled.fetch_add(1, std::memory_order_release);
+  __atomic_store_n(&chunk->sequence, 0, __ATOMIC_RELEASE);
+  // No reader may see the records go before the number: a release orders what is before it only.
+  order_stores();
+  const bool surplus =
+      !packer->is_mapped() && pool.ready_chunks.load(std::memory_order_relaxed) >=
+                                  packer->ready_target.load(std::memory_order_relaxed);
+  if (surplus) {
+    unmap_memory(chunk, chunk->bytes);
+    place.chunk = nullptr;
+    pool.ring_bytes.fetch_sub(kChunkBytes, std::memory_order_relaxed);
+    place.state.store(PlaceState::none, std::memory_order_release);
+    return;
+  }
+  const std::uint32_t used = first_unpacked(place);
+  memset(reinterpret_cast<unsigned char*>(chunk) + sizeof *chunk, 0, used - sizeof *chunk);
+  chunk->anchor = take_anchor();
+  make_ready(place);
+}
+
+PlaceState state_of(const Place& place) { return place.state.load(std::memory_order_acquire); }
+
+bool holds_records_of(const Place& place, Stream stream) {
+  return __atomic_load_n(&place.chunk->sequence, __ATOMIC_ACQUIRE) != 0 &&
+         place.chunk->stream == stream;
+}
+
+// Adds the chunks of a stream to packer->order, behind the `count` that are there. Each place is
+// looked at once: a chunk that is retired meanwhile would else be in neither part. Returns how many
+// these are now.
+std::size_t add_chunks(Stream stream, bool taken_too, std::size_t count) {
+  Place** const first = packer->order + count;
+  const std::uint32_t used = pool.places_used.load(std::memory_order_acquire);
+  std::size_t taken = 0;
+  for (std::uint32_t i = 0; i < used; ++i) {
+    Place& place = pool.places[i];
+    const PlaceState state = state_of(place);
+    if (state == PlaceState::retired && holds_records_of(place, stream)) {
+      packer->order[count++] = &place;
+    } else if (state == PlaceState::taken && taken_too && holds_records_of(place, stream)) {
+      packer->taken[taken++] = &place;
+    }
+  }
+  std::sort(first, packer->order + count,
+            [](const Place* a, const Place* b) { return a->retired_as < b->retired_as; });
+  std::sort(packer->taken, packer->taken + taken,
+            [](const Place* a, const Place* b) { return a->chunk->sequence < b->chunk->sequence; });
+  std::copy(packer->taken, packer->taken + taken, packer->order + count);
+  return count + taken;
+}
+
+}  // namespace
+
+std::uint32_t first_unpacked(const Place& place) {
+  return place.packed == 0 ? sizeof(ChunkHeader) : place.packed;
+}
+
+bool write_block(const BlockHeader& block) {
+  if (!note_write(packer->blocks.write(block))) {
+    return false;
+  }
+  if (packer->is_mapped()) {
+    __atomic_store_n(&packer->file.page->allocated_bytes, packer->blocks.end(), __ATOMIC_RELEASE);
+  }
+  return true;
+}
+
+// At the end of a process a thread may still be writing there: whatever is found then is right.
+// ThreadSanitizer is told that this is meant.
+#if defined(__SANITIZE_THREAD__)
+__attribute__((no_sanitize("thread")))
+#endif
+bool is_unfinished(const Place& place) {
+  const auto* base = reinterpret_cast<const unsigned char*>(place.chunk);
+  std::uint64_t any = 0;
+  for (std::uint32_t at = first_unpacked(place); at + 8 <= place.chunk->bytes; at += 8) {
+    any |= *reinterpret_cast<const std::uint64_t*>(base + at);
+  }
+  return any != 0;
+}
+
+std::size_t chunks_in_order(Chunks which) {
+  const bool all = which == Chunks::all;
+  const std::size_t count =
+      add_chunks(Stream::definitions, all || which == Chunks::retired_and_definitions, 0);
+  return add_chunks(Stream::events, all, count);
+}
+
+namespace {
+
+// Leaves those in packer->order whose turn has come. Returns how many.
+std::size_t keep_those_at_turn(std::size_t count) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    Place* const place = packer->order[i];
+    const ChunkHeader& chunk = *place->chunk;
+    if (packer->turns.begin(chunk.lane, chunk.stream, chunk.sequence)) {
+      packer->order[kept++] = place;
+    }
+  }
+  return kept;
+}
+
+// `retired`: before it was encoded.
+bool pack_place(Place& place, Desk& desk, bool retired, std::uint64_t begun) {
+  if (!write_chunk(place, desk, begun)) {
+    return false;
+  }
+  if (retired && !is_unfinished(place)) {
+    recycle(place);
+  }
+  return true;
+}
+
+bool is_retired(const Place& place) { return state_of(place) == PlaceState::retired; }
+
+bool pack_alone(std::size_t count) {
+  Desk& desk = packer->desk;
+  for (std::size_t i = 0; i < count; ++i) {
+    Place& place = *packer->order[i];
+    const ChunkHeader& chunk = *place.chunk;
+    const bool retired = is_retired(place);
+    const std::uint64_t begun = monotonic_raw_ns();
+    desk.encode(chunk, first_unpacked(place), packer->blocks.room(chunk.stream));
+    if (!pack_place(place, desk, retired, begun)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool pack_together(std::size_t count) {
+  PackingTeam& team = *packer->team.load(std::memory_order_relaxed);
+  bool retired[kDesks];
+  std::size_t given = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t begun = monotonic_raw_ns();
+    for (; given < std::min(count, i + kDesks); ++given) {
+      const Place& place = *packer->order[given];
+      retired[given % kDesks] = is_retired(place);
+      team.give(given, *place.chunk, first_unpacked(place));
+    }
+    if (!pack_place(*packer->order[i], team.wait_for(i), retired[i % kDesks], begun)) {
+      team.take_back();
+      return false;
+    }
+    team.put_away(i);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool pack_chunks(Chunks which) {
+  const std::size_t count = keep_those_at_turn(chunks_in_order(which));
+  return packer->together && count > 1 ? pack_together(count) : pack_alone(count);
+}
+
+}  // namespace uctrace::log

@@ -1,0 +1,163 @@
+#include "event-log/recorder/packing_team.hpp"
+
+#include <algorithm>
+
+#include "event-log/recorder/futex.hpp"
+#include "event-log/recorder/output_log.hpp"
+#include "event-log/recorder/packer_parts.hpp"
+#include "event-log/recorder/record_walk.hpp"
+#include "event-log/recorder/thread.hpp"
+
+namespace uctrace::log {
+
+namespace {
+
+constexpr long kRestNs = 60'000'000'000;
+constexpr long kWaitNs = 1'000'000;  // then who waits looks whether that thread is gone
+
+}  // namespace
+
+void Desk::encode(const ChunkHeader& chunk, std::uint32_t from, std::size_t room) {
+  encoder.begin(chunk, from, block, room);
+  to = walk_records(&chunk, from,
+                    [this](const std::uint64_t* record) { return encoder.add(record); });
+  if (to != from) {
+    encoder.end();
+  }
+}
+
+PackingTeam* PackingTeam::make() {
+  return static_cast<PackingTeam*>(map_memory(sizeof(PackingTeam)));
+}
+
+void PackingTeam::give(std::size_t number, const ChunkHeader& chunk, std::uint32_t from) {
+  Place& place = place_of(number);
+  place.chunk = &chunk;
+  place.from = from;
+  place.state.store(kGiven, std::memory_order_release);
+  offers_.fetch_add(1, std::memory_order_seq_cst);
+  if (waiting_.load(std::memory_order_seq_cst) != 0) {
+    futex_wake(offers_);
+  }
+}
+
+bool PackingTeam::encode_one(std::uint32_t worker) {
+  const std::size_t oldest = oldest_.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < kDesks; ++i) {
+    Place& place = place_of(oldest + i);
+    std::uint32_t given = kGiven;
+    if (place.state.load(std::memory_order_relaxed) == kGiven &&
+        place.state.compare_exchange_strong(given, worker, std::memory_order_acq_rel)) {
+      place.desk.encode(*place.chunk, place.from, kMostBlockBytes);
+      futex_set(place.state, kDone);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool PackingTeam::is_gone(std::uint32_t worker) const {
+  return lives_[worker - kPacker - 1].load(std::memory_order_acquire) == 0;
+}
+
+// What a thread had that is gone, as a sandbox may do it amid its work, is given once more.
+void PackingTeam::wait_while_taken(Place& place) {
+  std::uint32_t state = place.state.load(std::memory_order_acquire);
+  if (state <= kPacker) {
+    return;
+  }
+  if (is_gone(state)) {
+    place.state.compare_exchange_strong(state, kGiven, std::memory_order_acq_rel);
+  } else {
+    futex_wait(place.state, state, kWaitNs);
+  }
+}
+
+Desk& PackingTeam::wait_for(std::size_t number) {
+  Place& place = place_of(number);
+  oldest_.store(number, std::memory_order_relaxed);
+  while (place.state.load(std::memory_order_acquire) != kDone) {
+    if (!encode_one(kPacker)) {
+      wait_while_taken(place);
+    }
+  }
+  return place.desk;
+}
+
+void PackingTeam::put_away(std::size_t number) {
+  place_of(number).state.store(kFree, std::memory_order_relaxed);
+}
+
+void PackingTeam::take_back() {
+  for (Place& place : places_) {
+    for (std::uint32_t state; (state = place.state.load(std::memory_order_acquire)) != kFree;) {
+      if (state > kPacker) {
+        wait_while_taken(place);
+      } else {
+        place.state.compare_exchange_strong(state, kFree, std::memory_order_acq_rel);
+      }
+    }
+  }
+}
+
+// --- threads -------------------------------------------------------------------------------------
+
+// Until it is dismissed. False: a sandbox lets nobody wait.
+bool PackingTeam::serve(std::uint32_t index) {
+  while (!dismissed_.load(std::memory_order_acquire)) {
+    const std::uint32_t active = active_.load(std::memory_order_acquire);
+    const std::uint32_t seen = offers_.load(std::memory_order_seq_cst);
+    if (index >= active) {
+      if (!futex_wait(active_, active, kRestNs)) return false;
+    } else if (!encode_one(kPacker + 1 + index)) {
+      waiting_.fetch_add(1, std::memory_order_seq_cst);
+      const bool waited = futex_wait(offers_, seen, kRestNs);
+      waiting_.fetch_sub(1, std::memory_order_seq_cst);
+      if (!waited) return false;
+    }
+  }
+  return true;
+}
+
+void* PackingTeam::assist(void*) {
+  PackingTeam& team = *packer->team;
+  const std::uint32_t index = team.started_.fetch_add(1, std::memory_order_relaxed);
+  tell_life(team.lives_[index]);
+  if (!team.serve(index)) {
+    return nullptr;
+  }
+  leave_thread();
+}
+
+bool PackingTeam::hire(std::uint32_t threads) {
+  while (hired_ < threads && !refused_) {
+    lives_[hired_].store(1, std::memory_order_relaxed);
+    if (spawn_thread(assist)) {
+      ++hired_;
+    } else {
+      lives_[hired_].store(0, std::memory_order_relaxed);
+      refused_ = true;
+    }
+  }
+  const std::uint32_t active = std::min(threads, hired_);
+  if (active_.load(std::memory_order_relaxed) != active) {
+    futex_set(active_, active);
+    futex_bump(offers_);  // who waits there may have to rest
+  }
+  return active != 0;
+}
+
+std::uint32_t PackingTeam::threads() const {
+  return static_cast<std::uint32_t>(
+      std::count_if(lives_, lives_ + kMostHelpers, [](const std::atomic<std::uint32_t>& lives) {
+        return lives.load(std::memory_order_relaxed) != 0;
+      }));
+}
+
+void PackingTeam::dismiss() {
+  dismissed_.store(true, std::memory_order_release);
+  futex_bump(active_);
+  futex_bump(offers_);
+}
+
+}  // namespace uctrace::log

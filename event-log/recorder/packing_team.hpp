@@ -1,0 +1,87 @@
+// Threads that share the work of who packs. They only encode: each takes a chunk and puts its first
+// block together at a desk. Who packs encodes as well; it alone writes blocks, in the order of the
+// chunks, and makes chunks ready again. So the log is what one thread would have made of it, and
+// these threads call the system to wait and for nothing else.
+// What it is worth: docs/performance.md. Private to the packer.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/format/helpers.hpp"
+#include "event-log/recorder/block_encoder.hpp"
+
+namespace uctrace::log {
+
+// Chunks of a turn that may be encoded ahead of the one that is written.
+inline constexpr std::size_t kDesks = 16;
+
+// Where a block is put together.
+struct Desk {
+  BlockEncoder encoder;
+  std::uint64_t block[kMostBlockBytes / 8];
+  std::uint32_t to;  // the first record of the chunk that is not in the block
+
+  const BlockHeader& header() const { return *reinterpret_cast<const BlockHeader*>(block); }
+  // A block of at most `room` bytes, of the records from `from` on. There are none: to == from.
+  void encode(const ChunkHeader& chunk, std::uint32_t from, std::size_t room);
+};
+
+// A turn: chunks get numbers from 0 on, and number n goes to desk n % kDesks. All but
+// encode_one() is for who packs.
+class PackingTeam {
+ public:
+  // nullptr: there is no memory for it.
+  static PackingTeam* make();
+
+  // The desk of this number is free.
+  void give(std::size_t number, const ChunkHeader& chunk, std::uint32_t from);
+  // Encodes what nobody has taken until this number is encoded.
+  Desk& wait_for(std::size_t number);
+  // Its block is written: the desk is free again.
+  void put_away(std::size_t number);
+  // What was given and not waited for is nobody's any more.
+  void take_back();
+
+  // Encodes one of the chunks that nobody has taken, the longest given first. False: there is none.
+  bool encode_one(std::uint32_t worker);
+
+  // So many threads assist from now on, as far as there can be as many; the others rest. False:
+  // none does.
+  bool hire(std::uint32_t threads);
+  // Those that live, resting ones too.
+  std::uint32_t threads() const;
+  // They end.
+  void dismiss();
+
+ private:
+  // Who has the desk; a thread that assists has its number beyond kPacker.
+  static constexpr std::uint32_t kFree = 0, kGiven = 1, kDone = 2, kPacker = 3;
+
+  struct Place {
+    std::atomic<std::uint32_t> state;  // futex
+    const ChunkHeader* chunk;
+    std::uint32_t from;
+    Desk desk;
+  };
+
+  static void* assist(void*);
+  bool serve(std::uint32_t index);
+  bool is_gone(std::uint32_t worker) const;
+  void wait_while_taken(Place& place);
+  Place& place_of(std::size_t number) { return places_[number % kDesks]; }
+
+  Place places_[kDesks];
+  std::atomic<std::size_t> oldest_;     // the number that is waited for: where to begin looking
+  std::atomic<std::uint32_t> offers_;   // futex: moves on when a chunk is given
+  std::atomic<std::uint32_t> waiting_;  // threads that wait for that
+  std::atomic<std::uint32_t> active_;   // futex: how many assist
+  std::atomic<bool> dismissed_;
+  std::atomic<std::uint32_t> started_;              // each took a number of its own
+  std::atomic<std::uint32_t> lives_[kMostHelpers];  // 0 once it is gone
+  std::uint32_t hired_;
+  bool refused_;  // another thread could not be had: none is asked for again
+};
+
+}  // namespace uctrace::log

@@ -1,0 +1,50 @@
+// How many threads are to share the work of who packs (packing_team.hpp): more while the ring of
+// chunks stays full and cores are free, none when the demand falls. Private to the packer.
+#pragma once
+
+#include <cstdint>
+
+namespace uctrace::log {
+
+// What was seen of the cores between two looks. Times in ns.
+struct CoreUse {
+  std::uint64_t cores;      // that the process may run on
+  std::uint64_t wall, cpu;  // cpu: of all threads of the process
+  std::uint64_t turns;      // how long the turns of who packs took
+  std::uint64_t turns_cpu;  // and which CPU time it had in them
+  std::uint64_t waited;     // how long it could have run and had no core
+};
+
+// How much waits to be packed.
+enum class Demand { small, middling, full };
+
+// How many threads are to assist from now on, at most `most`, where `now` did.
+std::uint32_t next_assistants(std::uint32_t now, std::uint32_t most, Demand demand,
+                              const CoreUse& use);
+
+// What the user allows beside who packs (UCTRACE_HELPERS). Reads the environment.
+std::uint32_t most_assistants();
+
+// All assist in each turn. For tests.
+extern bool test_shares_always;
+
+// For who packs. Memory of zeros is one.
+class WorkShare {
+ public:
+  void allow(std::uint32_t assistants) { most_ = assistants; }
+  // Before a turn: how many assist in it. `waiting` of at most `bound` chunks wait to be packed.
+  std::uint32_t begin_turn(std::uint64_t waiting, std::uint64_t bound);
+  void end_turn();
+
+ private:
+  void look(std::uint64_t now, std::uint64_t waiting, std::uint64_t bound);
+
+  std::uint32_t most_, assistants_;
+  bool was_full_;                              // when it looked last
+  std::uint64_t last_look_, cpu_then_;         // of the process
+  std::uint64_t waited_then_;                  // of who packs
+  std::uint64_t turn_begun_, turn_cpu_begun_;  // of who packs
+  std::uint64_t turns_, turns_cpu_;            // since the last look
+};
+
+}  // namespace uctrace::log

@@ -1,0 +1,344 @@
+// Several threads that pack: when there are any, how they share a turn, and what then is in the
+// log.
+#include "event-log/recorder/packing_team.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/pool.hpp"
+#include "event-log/recorder/work_share.hpp"
+#include "tests/unit/recording_folder.hpp"
+
+namespace uctrace::log::test {
+namespace {
+
+// --- when ----------------------------------------------------------------------------------------
+
+constexpr std::uint64_t kLook = 10'000'000;
+
+// Two threads of the program and who packs, which has its core for itself.
+constexpr CoreUse three_busy(std::uint64_t cores) {
+  return {.cores = cores,
+          .wall = kLook,
+          .cpu = 3 * kLook,
+          .turns = kLook,
+          .turns_cpu = kLook,
+          .waited = 0};
+}
+
+// --- how -----------------------------------------------------------------------------------------
+
+constexpr std::uint32_t kPacks = 3, kAssists = 4;  // numbers of threads, as the team has them
+
+struct ChunkMemory {
+  alignas(64) unsigned char bytes[kMinChunkBytes];
+};
+
+// A chunk with so many records, each with words of its own.
+void fill(ChunkMemory& memory, std::uint32_t sequence, std::size_t records) {
+  auto* header = new (memory.bytes) ChunkHeader{};
+  header->magic = kChunkMagic;
+  header->bytes = kMinChunkBytes;
+  header->lane = static_cast<std::uint16_t>(sequence % 3);
+  header->stream = Stream::events;
+  header->sequence = sequence;
+  auto* record = reinterpret_cast<UctCompletion*>(header + 1);
+  for (std::size_t i = 0; i < records; ++i, ++record) {
+    record->tick = sequence * 1000 + i * i;
+    record->operation = sequence + i;
+    publish(record, RecordType::uct_completion, sizeof *record / 8, 0, 0);
+  }
+}
+
+// What one thread makes of it.
+std::string block_of(const Desk& desk) {
+  return {reinterpret_cast<const char*>(desk.block), desk.header().bytes};
+}
+std::string packed_alone(const ChunkMemory& memory) {
+  const auto desk = std::make_unique<Desk>();
+  desk->encode(*reinterpret_cast<const ChunkHeader*>(memory.bytes), sizeof(ChunkHeader),
+               kMostBlockBytes);
+  return block_of(*desk);
+}
+
+// A turn of many chunks as the packer does it; `between` is called before each wait.
+template <typename Between>
+void check_turn(PackingTeam& team, std::size_t count, Between between) {
+  std::vector<ChunkMemory> chunks(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    fill(chunks[i], static_cast<std::uint32_t>(i + 1), 1 + i * 37 % 2000);
+  }
+  std::size_t given = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (; given < std::min(count, i + kDesks); ++given) {
+      team.give(given, *reinterpret_cast<const ChunkHeader*>(chunks[given].bytes),
+                sizeof(ChunkHeader));
+    }
+    between();
+    const std::string block = block_of(team.wait_for(i));
+    REQUIRE(block == packed_alone(chunks[i]));
+    team.put_away(i);
+  }
+  CHECK_FALSE(team.encode_one(kAssists));  // nothing is left
+}
+
+struct Unmap {
+  void operator()(PackingTeam* team) const { munmap(static_cast<void*>(team), sizeof *team); }
+};
+using Team = std::unique_ptr<PackingTeam, Unmap>;
+
+[[noreturn]] void end_this_thread(int) {
+  for (;;) syscall(SYS_exit, 0);
+}
+
+// --- what is in the log --------------------------------------------------------------------------
+
+constexpr std::uint64_t kRecordsOfChunk = (kMinChunkBytes - sizeof(ChunkHeader)) / 24;
+constexpr const char* kHelpers = "3";
+
+// A process with three threads that pack in each turn.
+template <typename Program>
+void run_shared(const Folder& folder, Program program) {
+  folder.run_unstarted([&] {
+    setenv("UCTRACE_HELPERS", kHelpers, 1);
+    test_shares_always = true;
+    return start() && program();
+  });
+}
+
+void record_chunks(std::uint64_t chunks) {
+  for (std::uint64_t i = 0; i < chunks * kRecordsOfChunk; ++i) record_one();
+}
+
+template <typename Condition>
+bool happens(Condition condition) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    usleep(1000);
+  }
+  return true;
+}
+
+// Until the ring has room for more.
+bool is_packed() {
+  return happens([] { return pool.recycled.load() == pool.retirements.load(); });
+}
+
+bool have_assistants() {
+  return happens([] { return packer_threads() >= 2; });
+}
+
+void check_whole(const LogFile& log, std::uint64_t made) {
+  const Damage damage = log.damage();
+  std::string text;
+  for (const std::string& sentence : damage.sentences()) text += sentence + ' ';
+  CHECK(text == "");
+  const Totals totals = totals_of(log);
+  CHECK(totals.read == totals.recorded);
+  CHECK(totals.ids.size() == totals.read);  // none twice
+  CHECK(totals.recorded + totals.dropped == made);
+}
+
+void limit_log_files(rlim_t bytes) {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+}  // namespace
+
+TEST_CASE("another thread packs where the ring stays full and a core is free, and no other") {
+  CHECK(next_assistants(0, 7, Demand::full, three_busy(4)) == 1);
+  CHECK(next_assistants(0, 7, Demand::full, three_busy(3)) == 0);  // none is free
+  CHECK(next_assistants(0, 7, Demand::full, three_busy(0)) == 0);  // nor where that is not known
+  CHECK(next_assistants(1, 7, Demand::full, three_busy(3)) == 1);
+  CHECK(next_assistants(1, 1, Demand::full, three_busy(64)) == 1);  // as many as the user allows
+  CHECK(next_assistants(0, 7, Demand::middling, three_busy(64)) == 0);
+  CHECK(next_assistants(2, 7, Demand::middling, three_busy(64)) == 2);
+  CHECK(next_assistants(2, 7, Demand::small, three_busy(64)) == 0);
+  CoreUse shared = three_busy(64);
+  shared.turns_cpu = kLook * 8 / 10;  // others use the cores, too
+  CHECK(next_assistants(0, 7, Demand::full, shared) == 0);
+  CHECK(next_assistants(2, 7, Demand::full, shared) == 1);
+  CoreUse late = three_busy(64);
+  late.waited = kLook * 2 / 10;  // it has all of a core in its turns, and they begin late
+  CHECK(next_assistants(0, 7, Demand::full, late) == 0);
+  CHECK(next_assistants(2, 7, Demand::full, late) == 1);
+}
+
+TEST_CASE("UCTRACE_HELPERS counts who packs") {
+  const auto of = [](const char* value) {
+    setenv("UCTRACE_HELPERS", value, 1);
+    const std::uint32_t assistants = most_assistants();
+    unsetenv("UCTRACE_HELPERS");
+    return assistants;
+  };
+  CHECK(most_assistants() == 0);
+  CHECK(of("") == 0);
+  CHECK(of("0") == 0);
+  CHECK(of("1") == 0);
+  CHECK(of("3") == 2);
+  CHECK(of("1000000") == kMostHelpers - 1);
+}
+
+TEST_CASE("whoever encodes which chunk, each block is that of one thread, in order") {
+  const Team team(PackingTeam::make());
+  REQUIRE(team != nullptr);
+  constexpr std::size_t kChunks = 50;
+  SUBCASE("who packs, all") {
+    check_turn(*team, kChunks, [] {});
+  }
+  SUBCASE("another one, all that it can get") {
+    check_turn(*team, kChunks, [&] {
+      while (team->encode_one(kAssists)) {
+      }
+    });
+  }
+  SUBCASE("they take turns") {
+    check_turn(*team, kChunks, [&] { team->encode_one(kAssists); });
+  }
+  SUBCASE("any of three, any number") {
+    std::mt19937 random(1);
+    for (int round = 0; round < 20; ++round) {
+      check_turn(*team, kChunks, [&] {
+        for (auto n = random() % 4; n > 0; --n) team->encode_one(kAssists + random() % 3);
+      });
+    }
+  }
+}
+
+TEST_CASE("what was given in a turn that the file ended is nobody's") {
+  const Team team(PackingTeam::make());
+  REQUIRE(team != nullptr);
+  std::vector<ChunkMemory> chunks(kDesks);
+  for (std::size_t i = 0; i < kDesks; ++i) {
+    fill(chunks[i], static_cast<std::uint32_t>(i + 1), 10);
+    team->give(i, *reinterpret_cast<const ChunkHeader*>(chunks[i].bytes), sizeof(ChunkHeader));
+  }
+  for (int i = 0; i < 5; ++i) CHECK(team->encode_one(kAssists));
+  team->wait_for(0);
+  team->take_back();
+  CHECK_FALSE(team->encode_one(kPacks));
+  check_turn(*team, 20, [&] { team->encode_one(kAssists); });
+}
+
+TEST_CASE("the chunk of a thread that was ended amid it is encoded by another one") {
+  const Team team(PackingTeam::make());
+  REQUIRE(team != nullptr);
+  auto* memory = static_cast<ChunkMemory*>(mmap(
+      nullptr, sizeof(ChunkMemory), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(memory != MAP_FAILED);
+  fill(*memory, 1, 500);
+  struct sigaction before {
+  }, ends{};
+  ends.sa_handler = end_this_thread;
+  sigaction(SIGSEGV, &ends, &before);
+  std::atomic<pid_t> tid{0};
+  team->give(0, *reinterpret_cast<const ChunkHeader*>(memory->bytes), sizeof(ChunkHeader));
+  mprotect(memory, sizeof *memory, PROT_NONE);  // it ends at its first look
+  std::thread([&] {
+    tid = static_cast<pid_t>(syscall(SYS_gettid));
+    team->encode_one(kAssists);
+  }).detach();
+  CHECK(happens([&] { return tid != 0 && syscall(SYS_tgkill, getpid(), tid.load(), 0) != 0; }));
+  sigaction(SIGSEGV, &before, nullptr);
+  mprotect(memory, sizeof *memory, PROT_READ);
+  CHECK(block_of(team->wait_for(0)) == packed_alone(*memory));
+  team->put_away(0);
+  munmap(memory, sizeof *memory);
+}
+
+TEST_CASE("where several threads pack, no record is lost and none is there twice") {
+  if (!has_helper()) return;
+  constexpr std::uint64_t kThreads = 3, kRounds = 12, kChunks = 8;
+  const Folder folder;
+  run_shared(folder, [] {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([] {
+        for (std::uint64_t round = 0; round < kRounds; ++round) {
+          record_chunks(kChunks);
+          is_packed();
+        }
+      });
+    }
+    threads.clear();
+    return have_assistants();
+  });
+  check_whole(folder.log(), kThreads * kRounds * kChunks * kRecordsOfChunk);
+}
+
+TEST_CASE("a process that ends while several threads pack has all in its log") {
+  if (!has_helper()) return;
+  constexpr std::uint64_t kChunks = 100;
+  const Folder folder;
+  run_shared(folder, [] {
+    record_chunks(kChunks);
+    return true;
+  });
+  check_whole(folder.log(), kChunks * kRecordsOfChunk);
+}
+
+TEST_CASE("a child forked while several threads pack has threads and a log of its own") {
+  if (!has_helper()) return;
+  constexpr std::uint64_t kChunks = 60, kOfChild = 30;
+  const Folder folder;
+  run_shared(folder, [] {
+    record_chunks(kChunks);
+    const pid_t child = fork();
+    if (child == 0) {
+      if (!start()) exit(1);
+      record_chunks(kOfChild);
+      exit(have_assistants() ? 0 : 1);
+    }
+    record_chunks(kChunks);
+    return Folder::wait_for(child) == 0;
+  });
+  std::vector<std::uint64_t> made;
+  for (const auto& path : folder.log_paths()) {
+    const LogFile log = LogFile::open(path);
+    const Totals totals = totals_of(log);
+    made.push_back(totals.recorded + totals.dropped);
+    check_whole(log, made.back());
+  }
+  std::sort(made.begin(), made.end());
+  REQUIRE(made.size() == 2);
+  CHECK(made[0] == kOfChild * kRecordsOfChunk);
+  CHECK(made[1] == 2 * kChunks * kRecordsOfChunk);
+}
+
+TEST_CASE("what several threads could not write is written once the file takes more") {
+  if (!has_helper()) return;
+  constexpr std::uint64_t kChunks = 40;
+  const Folder folder;
+  run_shared(folder, [] {
+    record_chunks(kChunks);
+    const bool began = is_packed();
+    limit_log_files(1);
+    record_chunks(kChunks);
+    const bool failed = happens([] { return packer_error() != 0; });
+    limit_log_files(RLIM_INFINITY);
+    const bool ended = happens([] { return packer_error() == 0; }) && is_packed();
+    record_chunks(kChunks);
+    return began && failed && ended && have_assistants();
+  });
+  check_whole(folder.log(), 3 * kChunks * kRecordsOfChunk);
+}
+
+}  // namespace uctrace::log::test
