@@ -229,6 +229,8 @@ async function checkSvg(report, picture) {
 /** A message is an arrow, and its receipt has what `uctrace messages` tells. */
 async function checkReceipt(report) {
   const { page } = report;
+  // A pointer under which the page scrolls takes the place of what the keys reached.
+  await page.mouse.move(0, 0);
   // The start of the run, of which every page has the single operations.
   await press(report, 'timeline-canvas', '0', '+', '+', '+', 'Home', 'ArrowDown', 'ArrowDown');
   for (let i = 0; i < 40; ++i) {

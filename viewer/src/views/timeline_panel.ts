@@ -208,8 +208,10 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
 
   // ---- keys ----
 
-  /** Moves the lanes and the time so that the target is on the screen. */
+  /** Moves the page, the lanes and the time so that the target is on the screen. */
   const reveal = (aim: LaneTarget) => {
+    // Not every browser does so when the canvas gets the focus.
+    canvas.scrollIntoView({ block: 'nearest' });
     const { layout } = drawing!.scene;
     const start = timeOf(drawing!.scene, aim);
     const end = aim.kind === 'operation' ? details.layers[aim.layer]!.end[aim.row]! : start;
@@ -239,7 +241,6 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       const middle = start[row]! + Math.min(length, wanted) / 2;
       range = inside({ from: middle - wanted / 2, to: middle + wanted / 2 }, whole);
     }
-    canvas.scrollIntoView({ block: 'nearest' });
     const aim: LaneTarget = { kind: 'operation', process, layer, row };
     reveal(aim);
     point(aim, true);
