@@ -119,17 +119,18 @@ struct CriticalPart {
   std::int64_t mpi_ns = 0;     // in them
 };
 
-// What a process spent its time with. In MPI, but for MPI_Init and MPI_Finalize: waiting + moving +
-// unknown + other. Of several threads their sum.
+// What a process spent its time with. In MPI, but for its start and end (starts_or_ends_mpi() of
+// model/mpi_names.hpp): waiting + moving + unknown + other. Of several threads their sum.
 struct RankTime {
   std::uint32_t process = 0;
   std::uint32_t threads = 0;                    // that called MPI
   std::uint64_t calls = 0;                      // that have a known start and end
-  std::int64_t t_begin_ns = -1, t_end_ns = -1;  // end of MPI_Init to start of MPI_Finalize, or else
+  std::int64_t t_begin_ns = -1, t_end_ns = -1;  // where MPI began and ended (EdgesOfMpi), or else
                                                 // what is nearest to these
   std::int64_t ideal_ns = -1;                   // from one to the other, had data moved at once;
                                                 // -1: calls in between were not recorded
-  std::int64_t start_and_end_ns = 0;            // in MPI_Init and MPI_Finalize
+  std::int64_t start_and_end_ns = 0;            // in MPI_Init, MPI_Finalize, and of sessions
+  std::int64_t sessions_ns = 0;                 // of it, from t_begin_ns to t_end_ns
   std::int64_t mpi_ns = 0;                      // in all other calls
   std::int64_t waiting_ns = 0;                  // of it, for other processes
   std::int64_t moving_ns = 0;                   // of it, while data moved
