@@ -98,6 +98,15 @@ struct CallDependency {
   std::int64_t operation = -1;  // the same number for all of an operation
 };
 
+// A non-blocking collective operation of one process, or a start of a persistent one.
+struct BegunCollective {
+  std::uint32_t process = 0;
+  std::int64_t begun = -1;      // call that began it; into mpi_calls
+  std::int64_t made = -1;       // call that made its request: the same, but for a persistent one
+  std::int64_t completed = -1;  // call that completed it, -1 = none that is known
+  std::uint64_t bytes = 0, recv_bytes = 0;  // that its process hands over and gets
+};
+
 // Work of a process before calls of one place, for which others waited: by how much the waits are
 // its fault, however many processes they went through (log-merger/waits/delays.hpp).
 struct Delay {

@@ -49,6 +49,23 @@ struct Table<CallDependency> {
 };
 
 template <>
+struct Table<BegunCollective> {
+  using Row = BegunCollective;
+  static constexpr const char* name = "begun_collectives";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process that began it", Unit::process),
+      column("begun", &Row::begun, "MPI call that began it", Unit::mpi_call),
+      column("made", &Row::made,
+             "MPI call that made its request, and has its arguments: the same, but for a "
+             "persistent one",
+             Unit::mpi_call),
+      column("completed", &Row::completed, "MPI call that completed it", Unit::mpi_call),
+      column("bytes", &Row::bytes, "what the process hands over", Unit::bytes),
+      column("recv_bytes", &Row::recv_bytes, "what it gets", Unit::bytes),
+  };
+};
+
+template <>
 struct Table<Delay> {
   static constexpr const char* name = "delays";
   static constexpr auto columns = std::tuple{
