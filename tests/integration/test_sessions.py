@@ -44,7 +44,7 @@ def check_sessions_stand_apart(recording):
     check_equal(told["comms"]["start_and_end_ns"], sum(apart.values()), "start and end in `comms`")
     balance = {row["rank"]: row for row in told["waits"]["balance"]}
     for process, row in enumerate(recording.table("processes")):
-        own = balance[row["rank"]]
+        own = balance[str(row["rank"])]
         check_equal(own["start_and_end_ns"], apart[process], "start and end in `waits`")
         check_equal(own["mpi_ns"], in_mpi[process], "time in MPI in `waits`")
     times = recording.table("rank_times")
