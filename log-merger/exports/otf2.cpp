@@ -27,6 +27,7 @@ std::vector<RowsToWrite> rows_to_write(const RowSource& source) {
   set(&RowsToWrite::transfers, rows_of_processes<Transfer>(source));
   set(&RowsToWrite::waits, rows_of_processes<Wait>(source));
   set(&RowsToWrite::partition_events, rows_of_processes<PartitionEvent>(source));
+  set(&RowsToWrite::begun_collectives, rows_of_processes<BegunCollective>(source));
   return rows;
 }
 
@@ -174,6 +175,8 @@ void add_remarks(const Otf2Shared& shared, Remarks& remarks) {
   };
   add(shared.without_time, "operation", "without a known start: not in the export");
   add(shared.not_returned, "MPI call", "that had not returned: they end with the run");
+  add(shared.not_completed, "non-blocking collective operation",
+      "of which it is not known which call completed it: without a completion record");
   add(shared.moved, "record", "moved behind the one before it: clocks are not that exact");
   add(shared.not_mirrored, "message", "of partitions without a send record: --p2p-mirror none");
   add(shared.not_at_start, "message",

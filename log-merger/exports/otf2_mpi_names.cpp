@@ -1,6 +1,7 @@
 #include "log-merger/exports/otf2_mpi_names.hpp"
 
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "log-merger/model/mpi_names.hpp"
@@ -59,10 +60,9 @@ OTF2_RegionRole role_of(std::string_view function, Layer layer) {
 }
 
 std::optional<OTF2_CollectiveOp> collective_of(std::string_view function) {
-  const MpiName name = parse_mpi_name(function);
-  if (name.nonblocking || name.persistent) return std::nullopt;
-  for (const auto& [base, op] : kCollectives) {
-    if (base == name.base) return op;
+  const std::string base = parse_mpi_name(function).base;
+  for (const auto& [name, op] : kCollectives) {
+    if (name == base) return op;
   }
   return std::nullopt;
 }

@@ -13,7 +13,7 @@ namespace uctrace::exports {
 
 OTF2_RegionRole role_of(std::string_view function, Layer layer);
 
-// Of a blocking collective operation.
+// Of a collective operation, whether `function` is blocking, begins it or makes a request of it.
 std::optional<OTF2_CollectiveOp> collective_of(std::string_view function);
 
 // As table 1 of the paper (log-merger/model/partition_rows.hpp) has it: "PsendInit".

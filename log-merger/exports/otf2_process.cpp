@@ -18,6 +18,7 @@ OTF2_LocationRef Otf2Process::write(const RowsToWrite& rows) {
   write_operations(rows.ucp_operations);
   write_transfers(rows.transfers);
   add_notes();
+  add_begun_collectives(rows.begun_collectives);
   add_sends();
   add_receives();
   for (auto& [lane, thread] : threads_) write_thread(thread);
@@ -162,8 +163,8 @@ void Otf2Process::write_call(Writer& writer, std::uint32_t number, std::span<con
   describe_notes(number);
   check(OTF2_EvtWriter_Enter(writer.events, attributes_.list(), next(writer, call.t_start_ns),
                              region));
-  const bool is_collective = collective_of(function) && call.t_end_ns >= 0 &&
-                             shared_.communicators.of(call.communicator) != OTF2_UNDEFINED_COMM;
+  const bool is_collective =
+      is_blocking(function) && call.t_end_ns >= 0 && is_known_collective(call);
   if (is_collective) {
     check(OTF2_EvtWriter_MpiCollectiveBegin(writer.events, nullptr, next(writer, call.t_start_ns)));
   }
@@ -194,17 +195,9 @@ void Otf2Process::describe_stack(std::int32_t stack) {
   if (site != OTF2_UNDEFINED_SOURCE_CODE_LOCATION) attributes_.call_site(site);
 }
 
-void Otf2Process::write_collective_end(Writer& writer, const MpiCallRow& call,
-                                       std::int64_t end_ns) {
-  const OTF2_CommRef comm = shared_.communicators.of(call.communicator);
-  const std::uint32_t root = shared_.communicators.rank_of_world_rank(comm, call.peer);
-  check(OTF2_EvtWriter_MpiCollectiveEnd(writer.events, nullptr, next(writer, end_ns),
-                                        *collective_of(shared_.text(call.function)), comm, root,
-                                        call.bytes, call.recv_bytes));
-}
-
 void Otf2Process::write_point(Writer& writer, const Point& point) {
   if (is_note(point)) return write_note(writer, point);
+  if (is_of_collective(point)) return write_begun_collective(writer, point);
   const OTF2_TimeStamp time = next(writer, point.at.ns);
   // A message of a process to itself has two requests on one location.
   const bool receives = point.kind == PointKind::irecv_request || point.kind == PointKind::irecv;
@@ -248,9 +241,11 @@ void Otf2Process::write_point(Writer& writer, const Point& point) {
                                             request));
     case PointKind::rma_complete:
       return check(OTF2_EvtWriter_RmaOpCompleteRemote(events, list, time, win, request));
+    case PointKind::collective_request:
+    case PointKind::collective_complete:
     case PointKind::wait:
     case PointKind::partition_event:
-      return;  // a note
+      return;  // no message
   }
 }
 

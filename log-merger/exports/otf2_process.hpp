@@ -34,13 +34,14 @@ struct Otf2Shared {
   RowWindow<PartitionOperation>& partition_operations;
   // What could not be told as it was.
   std::uint64_t without_time = 0, not_returned = 0, moved = 0, not_mirrored = 0, not_at_start = 0;
+  std::uint64_t not_completed = 0;  // non-blocking collective operations
 
   const std::string& text(TextId id) const { return source.run().texts[id]; }
 };
 
 // Where the rows of one process are.
 struct RowsToWrite {
-  RowsOfProcess mpi_calls, ucp_operations, transfers, waits, partition_events;
+  RowsOfProcess mpi_calls, ucp_operations, transfers, waits, partition_events, begun_collectives;
 };
 
 class Otf2Process {
@@ -63,6 +64,8 @@ class Otf2Process {
     get,
     atomic,
     rma_complete,
+    collective_request,
+    collective_complete,
     wait,
     partition_event,
   };
@@ -74,7 +77,7 @@ class Otf2Process {
     OTF2_CommRef comm = OTF2_UNDEFINED_COMM;
     std::uint32_t peer = 0;  // rank there
     std::uint32_t tag = 0;
-    std::uint64_t row = 0;  // message; of a note, place in waits_ or events_
+    std::uint64_t row = 0;  // message; place in begun_; of a note, place in waits_ or events_
     std::uint64_t bytes = 0, wire_bytes = 0;
     TextId protocol = kNoText;
     OTF2_StringRef transports = OTF2_UNDEFINED_STRING;
@@ -106,6 +109,12 @@ class Otf2Process {
     return point.kind == PointKind::wait || point.kind == PointKind::partition_event;
   }
   void write_note(Writer& writer, const Point& point);
+  void add_begun_collectives(RowsOfProcess rows);
+  static bool is_of_collective(const Point& point) {
+    return point.kind == PointKind::collective_request ||
+           point.kind == PointKind::collective_complete;
+  }
+  void write_begun_collective(Writer& writer, const Point& point);
   Thread& thread(std::uint32_t lane);
   void add_sends();
   void add_send(const MessageEnd& message, std::int64_t completed_ns);
@@ -131,6 +140,15 @@ class Otf2Process {
   void write_call(Writer& writer, std::uint32_t number, std::span<const Point> inside);
   void describe(const MpiCallRow& call);
   void describe_stack(std::int32_t stack);
+  struct CollectiveEnd {
+    OTF2_CollectiveOp op;
+    OTF2_CommRef comm;
+    std::uint32_t root;  // in it
+  };
+  CollectiveEnd end_of_collective(const MpiCallRow& call) const;
+  // Whether OTF2 has the operation, and the archive its communicator.
+  bool is_known_collective(const MpiCallRow& call) const;
+  // Of a blocking one.
   void write_collective_end(Writer& writer, const MpiCallRow& call, std::int64_t end_ns);
   void write_point(Writer& writer, const Point& point);
   OTF2_TimeStamp next(Writer& writer, std::int64_t time_ns);
@@ -140,8 +158,10 @@ class Otf2Process {
   const std::uint32_t process_;
   std::size_t first_call_ = 0;
   std::vector<MpiCallRow> calls_;
-  std::vector<Wait> waits_;                       // by call
-  std::vector<PartitionEvent> events_;            // by call
+  std::vector<Wait> waits_;             // by call
+  std::vector<PartitionEvent> events_;  // by call
+  std::size_t first_begun_ = 0;         // row of the first of these
+  std::vector<BegunCollective> begun_;
   std::vector<MessageEnd> asked_;                 // by message
   std::vector<std::int64_t> completed_ns_;        // beside asked_
   std::map<std::uint32_t, Thread> threads_;       // by lane

@@ -65,7 +65,7 @@ std::string time_text(double ns);
 // Time outside MPI.
 inline double work_ns(const RankTime& rank) {
   return static_cast<double>(rank.t_end_ns) - static_cast<double>(rank.t_begin_ns) -
-         static_cast<double>(rank.mpi_ns);
+         static_cast<double>(rank.mpi_ns) - static_cast<double>(rank.sessions_ns);
 }
 
 }  // namespace uctrace::findings

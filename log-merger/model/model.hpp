@@ -87,11 +87,11 @@ struct Message {
   TextId protocol = kNoText;
   std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
-  std::int64_t t_error_ns = -1;  // how far times of one side may be off against the other's
-  std::int64_t wait_ns = 0;      // that calls waited for its other side (Run::waits)
+  std::int64_t t_error_ns = -1;      // how far times of one side may be off against the other's
+  std::int64_t wait_ns = 0;          // that calls waited for its other side (Run::waits)
   std::int64_t registration_ns = 0;  // of both sides, in Run::memory_calls
   std::int64_t connection_ns = 0;    // that it waited for a connection (Run::connections)
-  std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
+  std::uint32_t first_hop = 0, hops = 0;                // range in Run::hops
   TextId src_library = kNoText, dst_library = kNoText;  // path of that side's libucp
 
   MemoryPlace src_place() const { return {src_memory, src_gpu}; }
@@ -363,6 +363,7 @@ struct Run {
   std::vector<WaitShare> wait_shares;                // by call
   std::vector<Wait> waits;                           // by call
   std::vector<CallDependency> call_dependencies;     // by call
+  std::vector<BegunCollective> begun_collectives;    // by process, begun, made
   std::vector<Delay> delays;                         // the greatest first
   std::vector<CriticalPart> critical_path;           // the greatest first
   std::vector<RankTime> rank_times;                  // by process; only of those that called MPI

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <utility>
 
 namespace uctrace {
 
@@ -129,10 +130,31 @@ MpiName parse_mpi_name(std::string_view function) {
   return name;
 }
 
-bool starts_or_ends_mpi(std::string_view function) {
-  static constexpr std::string_view kNames[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize",
-                                                "MPI_Session_init", "MPI_Session_finalize"};
-  return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames);
+MpiEdge edge_of_mpi(std::string_view function) {
+  static constexpr std::pair<std::string_view, MpiEdge> kEdges[] = {
+      {"MPI_Init", MpiEdge::init},
+      {"MPI_Init_thread", MpiEdge::init},
+      {"MPI_Finalize", MpiEdge::finalize},
+      {"MPI_Session_init", MpiEdge::session_init},
+      {"MPI_Session_finalize", MpiEdge::session_finalize}};
+  const auto* const found = std::find_if(std::begin(kEdges), std::end(kEdges),
+                                         [&](const auto& edge) { return edge.first == function; });
+  return found == std::end(kEdges) ? MpiEdge::none : found->second;
+}
+
+void EdgesOfMpi::add(MpiEdge edge, std::int64_t call, std::int64_t start_ns) {
+  if (edge == MpiEdge::init) init_ = call;
+  if (edge == MpiEdge::finalize) finalize_ = call;
+  if (edge == MpiEdge::session_init) ++sessions_;
+  if (edge == MpiEdge::session_finalize) --sessions_;
+  if (edge == MpiEdge::session_init && start_ns < first_session_ns_) {
+    first_session_ = call;
+    first_session_ns_ = start_ns;
+  }
+  if (edge == MpiEdge::session_finalize && start_ns > last_session_ns_) {
+    last_session_ = call;
+    last_session_ns_ = start_ns;
+  }
 }
 
 bool needs_receiver(std::string_view protocol, std::string_view function) {

@@ -23,8 +23,40 @@ struct MpiName {
 
 MpiName parse_mpi_name(std::string_view function);
 
-// MPI_Init, MPI_Finalize and the like: their time stands apart from all totals of time in MPI.
-bool starts_or_ends_mpi(std::string_view function);
+// What starts or ends MPI in a process, or a session of it.
+enum class MpiEdge : std::uint8_t { none, init, finalize, session_init, session_finalize };
+MpiEdge edge_of_mpi(std::string_view function);
+
+// Whether it is one of these: their time stands apart from all totals of time in MPI.
+inline bool starts_or_ends_mpi(std::string_view function) {
+  return edge_of_mpi(function) != MpiEdge::none;
+}
+
+// Of the world, not of a session.
+inline bool starts_or_ends_world(std::string_view function) {
+  const MpiEdge edge = edge_of_mpi(function);
+  return edge == MpiEdge::init || edge == MpiEdge::finalize;
+}
+
+// The calls between which a process uses MPI: MPI_Init and MPI_Finalize. Where it does not call one
+// of these, the first session to begin, and the last to end.
+class EdgesOfMpi {
+ public:
+  // Of its calls, in any order. `call` is a number of it, >= 0.
+  void add(MpiEdge edge, std::int64_t call, std::int64_t start_ns);
+
+  // Numbers of calls, -1 = none. A session of which the other end is missing may have been there
+  // before, or after, what is known.
+  std::int64_t start() const { return init_ >= 0 ? init_ : sessions_ >= 0 ? first_session_ : -1; }
+  std::int64_t end() const {
+    return finalize_ >= 0 ? finalize_ : sessions_ <= 0 ? last_session_ : -1;
+  }
+
+ private:
+  std::int64_t init_ = -1, finalize_ = -1, first_session_ = -1, last_session_ = -1;
+  std::int64_t first_session_ns_ = INT64_MAX, last_session_ns_ = INT64_MIN;
+  std::int64_t sessions_ = 0;  // begun, less those that ended
+};
 
 // Whether a message that `function` sent by UCP's `protocol` is complete at its sender only when
 // its receiver takes it: by rendezvous, or synchronously. An eager one is on its way whether the

@@ -98,6 +98,15 @@ struct CallDependency {
   std::int64_t operation = -1;  // the same number for all of an operation
 };
 
+// A non-blocking collective operation of one process, or a start of a persistent one.
+struct BegunCollective {
+  std::uint32_t process = 0;
+  std::int64_t begun = -1;      // call that began it; into mpi_calls
+  std::int64_t made = -1;       // call that made its request: the same, but for a persistent one
+  std::int64_t completed = -1;  // call that completed it, -1 = none that is known
+  std::uint64_t bytes = 0, recv_bytes = 0;  // that its process hands over and gets
+};
+
 // Work of a process before calls of one place, for which others waited: by how much the waits are
 // its fault, however many processes they went through (log-merger/waits/delays.hpp).
 struct Delay {
@@ -119,17 +128,18 @@ struct CriticalPart {
   std::int64_t mpi_ns = 0;     // in them
 };
 
-// What a process spent its time with. In MPI, but for MPI_Init and MPI_Finalize: waiting + moving +
-// unknown + other. Of several threads their sum.
+// What a process spent its time with. In MPI, but for its start and end (starts_or_ends_mpi() of
+// model/mpi_names.hpp): waiting + moving + unknown + other. Of several threads their sum.
 struct RankTime {
   std::uint32_t process = 0;
   std::uint32_t threads = 0;                    // that called MPI
   std::uint64_t calls = 0;                      // that have a known start and end
-  std::int64_t t_begin_ns = -1, t_end_ns = -1;  // end of MPI_Init to start of MPI_Finalize, or else
+  std::int64_t t_begin_ns = -1, t_end_ns = -1;  // where MPI began and ended (EdgesOfMpi), or else
                                                 // what is nearest to these
   std::int64_t ideal_ns = -1;                   // from one to the other, had data moved at once;
                                                 // -1: calls in between were not recorded
-  std::int64_t start_and_end_ns = 0;            // in MPI_Init and MPI_Finalize
+  std::int64_t start_and_end_ns = 0;            // in MPI_Init, MPI_Finalize, and of sessions
+  std::int64_t sessions_ns = 0;                 // of it, from t_begin_ns to t_end_ns
   std::int64_t mpi_ns = 0;                      // in all other calls
   std::int64_t waiting_ns = 0;                  // of it, for other processes
   std::int64_t moving_ns = 0;                   // of it, while data moved

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "log-merger/model/mpi_names.hpp"
 #include "log-merger/model/wait_rows.hpp"
 
 namespace uctrace::replay {
@@ -31,6 +32,17 @@ struct Call {
   bool serial = false;     // made while the other threads of its process wait for it (below)
   std::uint16_t lane = 0;  // of its thread
 };
+
+// `edges` of each process, calls by their places.
+inline void set_parts(std::vector<Call>& calls, const std::vector<EdgesOfMpi>& edges) {
+  const auto set = [&](std::int64_t call, Part part) {
+    if (call >= 0) calls[static_cast<std::size_t>(call)].part = part;
+  };
+  for (const EdgesOfMpi& of_process : edges) {
+    set(of_process.start(), Part::start_of_mpi);
+    set(of_process.end(), Part::end_of_mpi);
+  }
+}
 
 inline constexpr std::int32_t kNoCall = -1;
 

@@ -39,10 +39,10 @@ class RowSource {
   using ReadersOf = std::tuple<Reader<Row>...>;
   using Readers =
       ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, ConnectionRow, MemoryCallRow,
-                WaitShare, Wait, CallDependency, PartitionOperation, PartitionEvent, PartitionLine,
-                MessageSum, HopSum, CallSum, OperationSum, TransferSum, PathStep, TrafficClass,
-                ClassStep, TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity,
-                RowBlock>;
+                WaitShare, Wait, CallDependency, BegunCollective, PartitionOperation,
+                PartitionEvent, PartitionLine, MessageSum, HopSum, CallSum, OperationSum,
+                TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell, CellTotal, CallGroup,
+                CellSlab, TotalSlab, SlabActivity, RowBlock>;
 
   // Rows in memory, of a run that outlives the source.
   RowSource(const Run& run);

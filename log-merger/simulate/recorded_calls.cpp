@@ -12,12 +12,6 @@ namespace uctrace {
 
 namespace {
 
-replay::Part part_of(const std::string& function) {
-  const std::string base = parse_mpi_name(function).base;
-  if (base == "init" || base == "init_thread") return replay::Part::start_of_mpi;
-  return base == "finalize" ? replay::Part::end_of_mpi : replay::Part::of_run;
-}
-
 void refuse_if_too_many(std::size_t rows) {
   if (rows <= INT32_MAX) return;
   throw Error({.what = "cannot simulate this run",
@@ -31,18 +25,21 @@ void read_calls(const RowSource& source, RecordedCalls& recorded) {
   recorded.calls.reserve(count);
   recorded.functions.reserve(count);
   recorded.call_sites.reserve(count);
-  std::unordered_map<TextId, replay::Part> parts;
+  std::unordered_map<TextId, MpiEdge> edge_of;
+  std::vector<EdgesOfMpi> edges(run.processes.size());
   const Wanted<MpiCallRow> wanted = {&MpiCallRow::process,  &MpiCallRow::function,
                                      &MpiCallRow::stack,    &MpiCallRow::t_start_ns,
                                      &MpiCallRow::t_end_ns, &MpiCallRow::lane};
-  for_each_row(source, wanted, [&](const MpiCallRow& row, std::size_t) {
-    const auto [part, fresh] = parts.try_emplace(row.function);
-    if (fresh) part->second = part_of(run.texts[row.function]);
-    recorded.calls.push_back(
-        {row.t_start_ns, row.t_end_ns, row.process, part->second, false, lane_of(row.lane)});
+  for_each_row(source, wanted, [&](const MpiCallRow& row, std::size_t number) {
+    const auto [edge, fresh] = edge_of.try_emplace(row.function);
+    if (fresh) edge->second = edge_of_mpi(run.texts[row.function]);
+    edges[row.process].add(edge->second, static_cast<std::int64_t>(number), row.t_start_ns);
+    recorded.calls.push_back({row.t_start_ns, row.t_end_ns, row.process, replay::Part::of_run,
+                              false, lane_of(row.lane)});
     recorded.functions.push_back(row.function);
     recorded.call_sites.push_back(call_site_at(run, row.stack));
   });
+  replay::set_parts(recorded.calls, edges);
 }
 
 // Where only the clocks are in doubt it is known what the call depended on.

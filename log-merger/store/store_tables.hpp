@@ -113,8 +113,7 @@ struct Table<Message> {
              Unit::ns),
       column("registration_ns", &Message::registration_ns,
              "that both sides spent to make memory known for it", Unit::ns),
-      column("connection_ns", &Message::connection_ns, "that it waited for a connection",
-             Unit::ns),
+      column("connection_ns", &Message::connection_ns, "that it waited for a connection", Unit::ns),
       column("first", &Message::first, "1 = the first from its source to its destination process"),
       column("t_start_from", &Message::t_start_from, "whose instant t_start_ns is"),
       column("t_posted_recv_from", &Message::t_posted_recv_from,
@@ -359,6 +358,7 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::wait_shares,
                                     &Run::waits,
                                     &Run::call_dependencies,
+                                    &Run::begun_collectives,
                                     &Run::delays,
                                     &Run::critical_path,
                                     &Run::rank_times,
@@ -397,14 +397,15 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::settings,
                                     &Run::identities};
 
-// Whether a table grows with the events of the run, if slowly where it holds sums. The others can be
-// read without these; some refer to their rows.
+// Whether a table grows with the events of the run, if slowly where it holds sums. The others can
+// be read without these; some refer to their rows.
 template <typename Row>
 inline constexpr bool kGrows =
-    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, ConnectionRow, MemoryCallRow, WaitShare, Wait,
-             CallDependency, PartitionOperation, PartitionEvent, PartitionLine, MessageSum,
-             HopSum, CallSum, OperationSum, TransferSum, PathStep, TrafficClass, ClassStep,
-             TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
+    kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, ConnectionRow, MemoryCallRow,
+             WaitShare, Wait, CallDependency, BegunCollective, PartitionOperation, PartitionEvent,
+             PartitionLine, MessageSum, HopSum, CallSum, OperationSum, TransferSum, PathStep,
+             TrafficClass, ClassStep, TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab,
+             SlabActivity, RowBlock>;
 
 // Where the rows of a table that grows are in a run.
 template <typename Row>

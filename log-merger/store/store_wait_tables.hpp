@@ -49,6 +49,23 @@ struct Table<CallDependency> {
 };
 
 template <>
+struct Table<BegunCollective> {
+  using Row = BegunCollective;
+  static constexpr const char* name = "begun_collectives";
+  static constexpr auto columns = std::tuple{
+      column("process", &Row::process, "process that began it", Unit::process),
+      column("begun", &Row::begun, "MPI call that began it", Unit::mpi_call),
+      column("made", &Row::made,
+             "MPI call that made its request, and has its arguments: the same, but for a "
+             "persistent one",
+             Unit::mpi_call),
+      column("completed", &Row::completed, "MPI call that completed it", Unit::mpi_call),
+      column("bytes", &Row::bytes, "what the process hands over", Unit::bytes),
+      column("recv_bytes", &Row::recv_bytes, "what it gets", Unit::bytes),
+  };
+};
+
+template <>
 struct Table<Delay> {
   static constexpr const char* name = "delays";
   static constexpr auto columns = std::tuple{
@@ -83,14 +100,20 @@ struct Table<RankTime> {
       column("process", &Row::process, "process whose times they are", Unit::process),
       column("threads", &Row::threads, "that called MPI"),
       column("calls", &Row::calls, "MPI calls of which start and end are known"),
-      column("t_begin_ns", &Row::t_begin_ns, "end of MPI_Init, else the first call", Unit::ns),
-      column("t_end_ns", &Row::t_end_ns, "start of MPI_Finalize, else the end of the last call",
-             Unit::ns),
+      column("t_begin_ns", &Row::t_begin_ns,
+             "end of MPI_Init or the first MPI_Session_init, else the first call", Unit::ns),
+      column(
+          "t_end_ns", &Row::t_end_ns,
+          "start of MPI_Finalize or the last MPI_Session_finalize, else the end of the last call",
+          Unit::ns),
       column("ideal_ns", &Row::ideal_ns,
              "from t_begin_ns to t_end_ns over a network that moves everything at once; null: "
              "calls in between were not recorded",
              Unit::ns),
-      column("start_and_end_ns", &Row::start_and_end_ns, "in MPI_Init and MPI_Finalize", Unit::ns),
+      column("start_and_end_ns", &Row::start_and_end_ns,
+             "in MPI_Init, MPI_Finalize, and of sessions", Unit::ns),
+      column("sessions_ns", &Row::sessions_ns,
+             "of start_and_end_ns: of sessions, from t_begin_ns to t_end_ns", Unit::ns),
       column("mpi_ns", &Row::mpi_ns, "in all other MPI calls", Unit::ns),
       column("waiting_ns", &Row::waiting_ns, "of mpi_ns: for other processes", Unit::ns),
       column("moving_ns", &Row::moving_ns, "of mpi_ns: while data moved", Unit::ns),

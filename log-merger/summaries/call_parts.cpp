@@ -1,15 +1,10 @@
 #include "log-merger/summaries/call_parts.hpp"
 
 #include <map>
-#include <string_view>
+
+#include "log-merger/model/mpi_names.hpp"
 
 namespace uctrace {
-
-namespace {
-
-constexpr std::string_view kOfWorld[] = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"};
-
-}  // namespace
 
 CallParts::CallParts(const RowSource& source)
     : source_(source), is_of_world_(source.run().texts.all().size()) {
@@ -26,8 +21,7 @@ CallParts::CallParts(const RowSource& source)
     world_of_process_.push_back(found == communicator_of_world.end() ? -1 : found->second);
   }
   for (TextId id = 0; id < is_of_world_.size(); ++id) {
-    is_of_world_[id] =
-        std::find(std::begin(kOfWorld), std::end(kOfWorld), run.texts[id]) != std::end(kOfWorld);
+    is_of_world_[id] = starts_or_ends_world(run.texts[id]);
   }
 }
 

@@ -92,9 +92,13 @@ constexpr std::string_view kWithOthers[] = {
     "comm_spawn",       "comm_create_group",      "comm_spawn_multiple",
     "intercomm_create", "comm_create_from_group", "intercomm_create_from_groups"};
 
+// A session begins without other processes, and MPI does not say who waits when it ends.
+RoleOfCall role_of_edge(MpiEdge edge) {
+  if (edge == MpiEdge::init) return {CallRole::start_of_mpi};
+  return {edge == MpiEdge::finalize ? CallRole::end_of_mpi : CallRole::other};
+}
+
 RoleOfCall role_of_management(std::string_view base) {
-  if (base == "init" || base == "init_thread") return {CallRole::start_of_mpi};
-  if (base == "finalize") return {CallRole::end_of_mpi};
   if (std::find(std::begin(kWithOthers), std::end(kWithOthers), base) != std::end(kWithOthers)) {
     return {CallRole::with_others};
   }
@@ -108,6 +112,7 @@ RoleOfCall role_of_management(std::string_view base) {
 }  // namespace
 
 RoleOfCall role_of_call(std::string_view function) {
+  if (const MpiEdge edge = edge_of_mpi(function); edge != MpiEdge::none) return role_of_edge(edge);
   const MpiName name = parse_mpi_name(function);
   switch (name.kind) {
     case MpiKind::p2p:
@@ -143,7 +148,7 @@ const RolesOfCalls::Known& RolesOfCalls::of(const MpiCall& call) {
   const auto [place, fresh] = known_.try_emplace(call.function);
   if (fresh) {
     const std::string& function = job_.run.texts[call.function];
-    place->second = {role_of_call(function), role_of_starts(function)};
+    place->second = {role_of_call(function), role_of_starts(function), edge_of_mpi(function)};
   }
   return place->second;
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "log-merger/job/job.hpp"
+#include "log-merger/model/mpi_names.hpp"
 
 namespace uctrace::merge {
 
@@ -65,11 +66,13 @@ class RolesOfCalls {
   explicit RolesOfCalls(const Job& job) : job_(job) {}
   RoleOfCall operator()(const MpiCall& call) { return of(call).own; }
   CallRole starts(const MpiCall& call) { return of(call).starts; }
+  MpiEdge edge(const MpiCall& call) { return of(call).edge; }
 
  private:
   struct Known {
     RoleOfCall own;
     CallRole starts = CallRole::other;
+    MpiEdge edge = MpiEdge::none;
   };
   const Known& of(const MpiCall& call);
 

@@ -1,10 +1,16 @@
 #include "log-merger/waits/completed_messages.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "log-merger/mpi/operation_of_request.hpp"
 
 namespace uctrace::merge {
+
+bool tells_what_ended(const Job& job, const MpiCall& call, const CallRequests& several) {
+  const std::string& function = job.run.texts[call.function];
+  return several.ended_known || function == "MPI_Waitall" || function == "MPI_Testall";
+}
 
 CompletedMessages::CompletedMessages(const Job& job, ProcessIndex process, RolesOfCalls& roles)
     : job_(job), log_(job.logs[process]), roles_(roles), uses_(job), requests_(job, log_, uses_) {
@@ -72,8 +78,9 @@ Completed CompletedMessages::found_by_test(CallIndex index) {
   Completed completed;
   if (roles_(call).role != CallRole::other || uses_(call) != RequestUse::waits) return completed;
   const auto several = log_.call_requests.find(index);
-  const bool is_told = several == log_.call_requests.end() ? call.answer == Answer::yes
-                                                           : several->second.ended_known;
+  const bool is_told = several == log_.call_requests.end()
+                           ? call.answer == Answer::yes
+                           : tells_what_ended(job_, call, several->second);
   if (!is_told) return completed;
   std::vector<std::uint64_t> own;
   for (const std::uint64_t handle : requests_.ended_by(index, RequestUse::waits)) {

@@ -20,6 +20,10 @@ struct Completed {
   bool all_known = true;                // no request of which it is not known what it was
 };
 
+// Whether it is known which of its several requests a call ended: all, or those that it was told. A
+// test of all has them in the log only where it found that all are over.
+bool tells_what_ended(const Job& job, const MpiCall& call, const CallRequests& several);
+
 // Of one process.
 class CompletedMessages {
  public:

@@ -10,11 +10,13 @@
 
 namespace uctrace::merge {
 
+// A call that completed a non-blocking collective operation, and what began it.
+using CompletedOperation = std::pair<CallIndex, EntryOfCall>;
+
 // Of the calls of one process.
 struct DependenciesOfProcess {
   std::vector<CallDependency> messages;
-  // A call that completed a non-blocking collective operation, and the one that began it.
-  std::vector<std::pair<CallIndex, EntryOfCall>> completed;
+  std::vector<CompletedOperation> completed;
 };
 
 // Fills Run::call_dependencies, of which the rows of messages and epochs are given. `collectives`

@@ -11,11 +11,6 @@ class IdealNetwork final : public replay::Times {
   std::int64_t in_call_ns(std::int32_t, std::int64_t) override { return 0; }
 };
 
-replay::Part part_of(CallRole role) {
-  if (role == CallRole::start_of_mpi) return replay::Part::start_of_mpi;
-  return role == CallRole::end_of_mpi ? replay::Part::end_of_mpi : replay::Part::of_run;
-}
-
 bool is_of_sender(DependencyKind kind) {
   return kind == DependencyKind::receiver || kind == DependencyKind::partitioned_receiver;
 }
@@ -25,11 +20,14 @@ bool is_of_sender(DependencyKind kind) {
 std::vector<std::int64_t> ideal_times(const Job& job, RolesOfCalls& roles) {
   std::vector<replay::Call> calls;
   calls.reserve(job.calls.size());
+  std::vector<EdgesOfMpi> edges(job.logs.size());
   for (const CallIndex index : job.calls.indexes()) {
     const MpiCall& call = job.calls[index];
     calls.push_back({call.start_ns, call.open ? -1 : call.end_ns,
-                     static_cast<std::uint32_t>(call.process.number()), part_of(roles(call).role)});
+                     static_cast<std::uint32_t>(call.process.number())});
+    edges[call.process.place()].add(roles.edge(call), index.number(), call.start_ns);
   }
+  replay::set_parts(calls, edges);
   std::vector<replay::Dependency> dependencies;
   for (const CallDependency& row : job.run.call_dependencies) {
     if (!is_of_sender(row.kind)) dependencies.push_back(replay::dependency_of(row));

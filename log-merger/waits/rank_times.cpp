@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "log-merger/job/log_damage.hpp"
@@ -25,17 +26,17 @@ class TimesOfProcess {
   void add_thread() { ++times_.threads; }
 
   // `waits` are those of the call.
-  void add(const MpiCall& call, RoleOfCall role, std::span<const Wait> waits) {
+  void add(const MpiCall& call, RoleOfCall role, MpiEdge edge, std::span<const Wait> waits) {
     if (call.open || call.start_ns < 0 || call.end_ns < call.start_ns) return;
     ++times_.calls;
     const std::int64_t ns = duration_ns(call.start_ns, call.end_ns);
     first_ns_ = std::min(first_ns_, call.start_ns);
     first_end_ns_ = std::min(first_end_ns_, call.end_ns);
     last_ns_ = std::max(last_ns_, call.end_ns);
-    if (role.role == CallRole::start_of_mpi || role.role == CallRole::end_of_mpi) {
+    if (edge != MpiEdge::none) {
       add_ns(times_.start_and_end_ns, ns);
-      if (role.role == CallRole::start_of_mpi) times_.t_begin_ns = call.end_ns;
-      if (role.role == CallRole::end_of_mpi) times_.t_end_ns = call.start_ns;
+      edges_.add(edge, static_cast<std::int64_t>(edge_calls_.size()), call.start_ns);
+      edge_calls_.emplace_back(call.start_ns, call.end_ns);
       return;
     }
     add_ns(times_.mpi_ns, ns);
@@ -59,12 +60,21 @@ class TimesOfProcess {
 
   std::optional<RankTime> finish() {
     if (times_.calls == 0) return std::nullopt;
-    if (times_.t_begin_ns < 0) times_.t_begin_ns = first_ns_;
-    if (times_.t_end_ns < 0) times_.t_end_ns = last_ns_;
+    const std::int64_t start = edges_.start(), end = edges_.end();
+    times_.t_begin_ns = start < 0 ? first_ns_ : edge_calls_[static_cast<std::size_t>(start)].second;
+    times_.t_end_ns = end < 0 ? last_ns_ : edge_calls_[static_cast<std::size_t>(end)].first;
+    for (const auto& [start_ns, end_ns] : edge_calls_) {
+      const std::int64_t from_ns = std::max(start_ns, times_.t_begin_ns);
+      const std::int64_t until_ns = std::min(end_ns, times_.t_end_ns);
+      if (from_ns < until_ns) add_ns(times_.sessions_ns, duration_ns(from_ns, until_ns));
+    }
     return times_;
   }
 
  private:
+  // Of those that start or end MPI or a session: start and end.
+  std::vector<std::pair<std::int64_t, std::int64_t>> edge_calls_;
+  EdgesOfMpi edges_;
   RankTime times_;
   std::int64_t first_ns_ = INT64_MAX, first_end_ns_ = INT64_MAX, last_ns_ = -1;
 };
@@ -92,7 +102,7 @@ void find_rank_times(Job& job, RolesOfCalls& roles, const std::vector<std::int64
       if (!lane.empty()) times.add_thread();
       for (const CallIndex index : lane) {
         const MpiCall& call = job.calls[index];
-        times.add(call, roles(call), waits_of(job.run, index));
+        times.add(call, roles(call), roles.edge(call), waits_of(job.run, index));
       }
     }
     std::optional<RankTime> row = times.finish();

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "log-merger/model/durations.hpp"
-#include "log-merger/waits/call_roles.hpp"
+#include "log-merger/model/mpi_names.hpp"
 
 namespace uctrace::merge {
 
@@ -20,10 +20,7 @@ std::vector<std::int64_t> time_in_mpi(const Run& run) {
   std::unordered_map<TextId, bool> counts;
   for (const MpiCallRow& call : run.mpi_calls) {
     const auto [place, fresh] = counts.try_emplace(call.function);
-    if (fresh) {
-      const CallRole role = role_of_call(run.texts[call.function]).role;
-      place->second = role != CallRole::start_of_mpi && role != CallRole::end_of_mpi;
-    }
+    if (fresh) place->second = !starts_or_ends_mpi(run.texts[call.function]);
     if (place->second && call.t_start_ns >= 0 && call.t_end_ns >= call.t_start_ns) {
       add_ns(ns[call.process], duration_ns(call.t_start_ns, call.t_end_ns));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "log-merger/waits/begun_collectives.hpp"
 #include "log-merger/waits/collectives.hpp"
 #include "log-merger/waits/critical_path.hpp"
 #include "log-merger/waits/delays.hpp"
@@ -24,6 +25,7 @@ struct OfProcess {
   std::vector<Wait> waits;
   std::vector<ReceivedMessage> received;
   DependenciesOfProcess dependencies;
+  std::vector<BegunCollective> begun;
 };
 
 OfProcess waits_of(const Job& job, ProcessIndex process, const Collectives& collectives,
@@ -46,7 +48,9 @@ OfProcess waits_of(const Job& job, ProcessIndex process, const Collectives& coll
       }
     }
   }
-  return {calls.finish(), calls.take_received(), calls.take_dependencies()};
+  OfProcess found{calls.finish(), calls.take_received(), calls.take_dependencies(), {}};
+  found.begun = begun_collectives(job, process, roles, found.dependencies.completed);
+  return found;
 }
 
 }  // namespace
@@ -69,6 +73,8 @@ void find_waits(Job& job) {
     const auto& [messages, completed] = own.dependencies;
     dependencies.insert(dependencies.end(), messages.begin(), messages.end());
     for (const auto& [waiting, begun] : completed) collectives.completed_by(waiting, begun);
+    std::vector<BegunCollective>& begun = job.run.begun_collectives;
+    begun.insert(begun.end(), own.begun.begin(), own.begun.end());
     received.push_back(std::move(own.received));
     own = {};
   }

@@ -22,6 +22,11 @@ READING_S = 200  # in Python, record by record, on a busy machine
 
 def export_otf2(recording, path, *options):
     """What OTF2's own Python module reads of an archive that its own tool finds nothing wrong with."""
+    return export_otf2_with_remarks(recording, path, *options)[0]
+
+
+def export_otf2_with_remarks(recording, path, *options):
+    """And what the command says on standard error."""
     result = run([TOOL, "export", recording.folder, "--to", "otf2", "-o", path, *options])
     if "built without the OTF2 library" in result.stderr:
         raise Skip(result.stderr.strip())
@@ -29,7 +34,7 @@ def export_otf2(recording, path, *options):
     anchor = path / "traces.otf2"
     run_well([need("otf2-print"), "--silent", anchor])
     reader = [python_with("otf2"), SOURCE_ROOT / "tests" / "integration" / "read_otf2.py", anchor]
-    return json.loads(run_well(reader, timeout=READING_S).stdout)
+    return json.loads(run_well(reader, timeout=READING_S).stdout), result.stderr
 
 
 def export_perfetto(recording, path):

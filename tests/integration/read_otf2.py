@@ -15,6 +15,7 @@ SENDS = {e.MpiSend: "send", e.MpiIsend: "isend"}
 RECEIVES = {e.MpiRecv: "recv", e.MpiIrecv: "irecv"}
 ONE_SIDED = {e.RmaPut: "put", e.RmaGet: "get", e.RmaAtomic: "atomic"}
 BEGIN_REQUESTS = (e.MpiIsend, e.MpiIrecvRequest)
+NO_ROOT = 2**32 - 1  # OTF2_COLLECTIVE_ROOT_NONE
 END_REQUESTS = (e.MpiIsendComplete, e.MpiIrecv)
 
 
@@ -55,8 +56,23 @@ def follow_request(kind, event, where, pending):
         assert ("rma", event.matching_id) in pending, f"{where} completes operation {event.matching_id} before it begins"
 
 
+def root_of(event):
+    """The rank of the root and the process that it is; of an operation without one nothing."""
+    if event.root == NO_ROOT:
+        return None, None
+    members = event.communicator.group.members
+    assert event.root < len(members), f"rank {event.root} is none of {event.communicator.name}"
+    return event.root, process_of(members[event.root])
+
+
+def end_of_collective(event):
+    rank, process = root_of(event)
+    return [str(event.collective_op), event.communicator.name, process, event.size_sent, event.size_received, rank]
+
+
 def read(path):
-    found = {"spans": [], "messages": [], "collectives": [], "last": {}}
+    found = {"spans": [], "messages": [], "collectives": [], "begun": [], "not_completed": [], "last": {}}
+    begun = {}  # by process and request
     with otf2.reader.open(path) as trace:
         definitions = trace.definitions
         found["processes"] = [group.name for group in definitions.location_groups]
@@ -95,11 +111,16 @@ def read(path):
                                           None, event.win.comm.name, stack[-1][2] if stack else None,
                                           {**attributes_of(event), **entered}])
             elif kind is e.MpiCollectiveEnd:
-                root = event.root if event.root < len(event.communicator.group.members) else None
-                found["collectives"].append([here, stack[-1][2], str(event.collective_op), event.communicator.name,
-                                             None if root is None else member(event.communicator, root),
-                                             event.size_sent, event.size_received])
+                found["collectives"].append([here, stack[-1][2], *end_of_collective(event)])
+            elif kind is e.NonBlockingCollectiveRequest:
+                assert (here, event.request_id) not in begun, f"{location.name} begins {event.request_id} again"
+                begun[here, event.request_id] = stack[-1][2]
+            elif kind is e.NonBlockingCollectiveComplete:
+                # An operation that did not begin before it is completed is a KeyError.
+                found["begun"].append([here, begun.pop((here, event.request_id)), stack[-1][2],
+                                       *end_of_collective(event)])
         assert not any(open_spans.values()), "a region is entered and not left"
+    found["not_completed"] = [[process, region] for (process, _), region in begun.items()]
     return found
 
 

@@ -1,8 +1,9 @@
 """An OTF2 archive holds what the store holds, as OTF2's own programs read it."""
 
+import json
 from collections import Counter, defaultdict
 
-from exports import end_of_transfer, export_otf2, recorded, reported_pairs
+from exports import end_of_transfer, export_otf2, export_otf2_with_remarks, recorded, reported_pairs
 from harness import check, check_equal, run_test, run_well, scratch
 from mpi_jobs import MPIS
 from recordings import Recording, record_well
@@ -76,10 +77,11 @@ def check_otf2_calls(recording, found):
     """Collective operations with their roots, and the lines that call."""
     names = {c["name"]: c["user_name"] for c in recording.table("communicators")}
     calls = recording.table("mpi_calls")
-    expected = Counter((c["process"], c["function"], c["bytes"], c["recv_bytes"]) for c in calls
-                       if c["function"] in COLLECTIVES)
-    collectives = Counter((process, function, sent, received)
-                          for process, function, _, _, _, sent, received in found["collectives"]
+    # Ranks of the world are places of processes, in which the archive has its roots, too.
+    expected = Counter((c["process"], c["function"], c["peer"] if c["function"] in ROOTED else None, c["bytes"],
+                        c["recv_bytes"]) for c in calls if c["function"] in COLLECTIVES)
+    collectives = Counter((process, function, root, sent, received)
+                          for process, function, _, _, root, sent, received, _ in found["collectives"]
                           if function in COLLECTIVES)
     check_equal(collectives, expected, "collective operations")
     check(expected, "the job has no collective operation")
@@ -101,6 +103,46 @@ def archive_is_whole(mpi_name):
         check_otf2_spans(recording, found)
         check_otf2_messages(recording, found)
         check_otf2_calls(recording, found)
+
+
+def collectives_are_those_of_program(mpi_name):
+    """Blocking, non-blocking and persistent ones, from and to several roots, on communicators in another order
+    than the world."""
+    with scratch() as folder:
+        mpi = MPIS[mpi_name]
+        _, recording = record_well(folder / "data", mpi.job("collectives", folder / "truth"))
+        found, told = export_otf2_with_remarks(recording, folder / "archive")
+        truth = [(rank, *row) for rank in range(mpi.ranks) for row in truth_of(folder, rank)]
+        check(any(root is not None and root != process for *_, root, process in truth), "ranks are those of the world")
+        check_equal({row[4] for row in truth}, {"reversed", "half"} if mpi.ranks > 2 else {"reversed"}, "communicators")
+        blocking = [row for row in truth if row[2] == row[3]]
+        begun = [row for row in truth if row[2] != row[3]]
+        check_equal(of_program(found["collectives"]), Counter(blocking), "blocking ones")
+        check_equal(of_program(found["begun"]), Counter(begun), "non-blocking ones")
+        # All others are of one process: some libraries give both requests one handle.
+        others = len(found["begun"]) - len(begun)
+        left = found["not_completed"]
+        check_equal(others + len(left), 2 * mpi.ranks, "operations of one process")
+        check_equal({function for _, function in left} - {"MPI_Ibcast"}, set(), "what has no completion")
+        line = f"{len(left)} non-blocking collective operations of which it is not known which call completed it"
+        check_equal(line in told, bool(left), f"what the export says: {told}")
+
+
+def truth_of(folder, rank):
+    for line in (folder / f"truth.{rank}.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        yield tuple(row[name] for name in ("op", "begun", "done", "comm", "sent", "received", "root", "root_in_world"))
+
+
+def of_program(rows):
+    """Those on its communicators, as it tells of them; libraries have others, in calls that make communicators."""
+    found = Counter()
+    for process, begun, *done, op, comm, root_in_world, sent, received, root in rows:
+        name = comm.split(" (")[0]
+        if name in ("reversed", "half"):
+            ended = done[0] if done else begun
+            found[process, op.removeprefix("CollectiveOp."), begun, ended, name, sent, received, root, root_in_world] += 1
+    return found
 
 
 def other_programs():
@@ -169,6 +211,6 @@ def properties_are_those_of_run():
             check(b"MPIMON::PARTITIONED" not in anchor, "it announces partitioned messages that it lacks")
 
 
-CASES = {"whole": archive_is_whole, "more": other_programs, "partitioned": partitions_are_mirrored,
-         "properties": properties_are_those_of_run}
+CASES = {"whole": archive_is_whole, "collectives": collectives_are_those_of_program, "more": other_programs,
+         "partitioned": partitions_are_mirrored, "properties": properties_are_those_of_run}
 run_test(lambda case, *arguments: CASES[case](*arguments))

@@ -3,57 +3,27 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
+#include <vector>
 
 #include "log-merger/waits/dependencies.hpp"
 #include "log-merger/waits/ideal_times.hpp"
-#include "tests/unit/job_builder.hpp"
+#include "tests/unit/called_job.hpp"
 
 namespace uctrace::merge {
 namespace {
 
-struct Waiting {
-  static constexpr CommIndex kWorld{0};
-
-  explicit Waiting(int ranks) : builder(ranks) {
-    CommInstance world;
-    world.sides[0].world = 0;
-    world.sides[0].size = static_cast<std::uint32_t>(ranks);
-    job().comms.push_back(world);
+struct Waiting : test::CalledJob {
+  explicit Waiting(int ranks) : CalledJob(ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
-      Comm comm;
-      comm.instance = InstanceIndex(0);
-      comm.rank = static_cast<std::uint32_t>(rank);
-      builder.log(rank).comms.push_back(comm);
-      builder.log(rank).calls_of_lane.resize(1);
-      job().run.processes.emplace_back();
       RankTime times;
       times.process = static_cast<std::uint32_t>(rank);
       times.t_begin_ns = 0;
       job().run.rank_times.push_back(times);
     }
-  }
-
-  Job& job() { return builder.job; }
-
-  CallIndex call(Rank rank, const char* function, std::int64_t start_ns, std::int64_t end_ns) {
-    MpiCall row;
-    row.process = rank;
-    row.function = job().run.texts.intern(function);
-    row.start_tick = static_cast<std::uint64_t>(start_ns);
-    row.end_tick = static_cast<std::uint64_t>(end_ns);
-    row.start_ns = start_ns;
-    row.end_ns = end_ns;
-    row.bytes = 8;
-    row.comm = kWorld;
-    const CallIndex index = job().calls.add(row);
-    builder.log(rank).calls_of_lane[0].push_back(index);
-    MpiCallRow told;
-    told.process = static_cast<std::uint32_t>(rank.number());
-    told.function = row.function;
-    job().run.mpi_calls.push_back(told);
-    return index;
   }
 
   void wait(CallIndex call, CallIndex cause, std::int64_t start_ns, std::int64_t ns) {
@@ -68,18 +38,95 @@ struct Waiting {
   }
 
   // By process.
-  std::map<std::uint32_t, std::int64_t> delays() {
+  std::map<std::uint32_t, std::int64_t> delays(const std::vector<ReceivedMessage>& received = {}) {
     RolesOfCalls roles(job());
     const Collectives collectives(job(), roles);
-    find_delays(job(), Meetings(job(), collectives, {}));
+    find_delays(job(), Meetings(job(), collectives, {received}));
     std::map<std::uint32_t, std::int64_t> sums;
     for (const Delay& delay : job().run.delays) {
       sums[delay.process] += delay.direct_ns + delay.passed_on_ns;
     }
     return sums;
   }
+};
 
-  test::JobBuilder builder;
+// Costs as docs/waits.md has them: each wait looks at all others.
+class NaiveDelays {
+ public:
+  NaiveDelays(const Run& run, const std::vector<ReceivedMessage>& received)
+      : run_(run), received_(received), passed_on_(run.waits.size()) {
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < run.waits.size(); ++row) rows.push_back(row);
+    std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+      return end_of(run.waits[a]) > end_of(run.waits[b]);
+    });
+    for (const std::size_t row : rows) lay(run.waits[row], passed_on_[row]);
+  }
+
+  std::map<std::uint32_t, double> delays;
+
+ private:
+  static std::int64_t end_of(const Wait& wait) { return wait.t_start_ns + wait.ns; }
+
+  // Before the wait: when the one had sent what the other had received. Of several the one that is
+  // last at the lower rank, as one pair has one order.
+  Meeting last_meeting(const Wait& wait) const {
+    const ProcessIndex own(wait.process), late(wait.cause_process);
+    Meeting last{0, 0};
+    const auto of_lower = [&](const Meeting& met) {
+      return own < late ? met.own_ns : met.other_ns;
+    };
+    for (const ReceivedMessage& message : received_) {
+      const bool sends = message.source == own && message.destination == late;
+      if (!sends && !(message.source == late && message.destination == own)) continue;
+      const Meeting met = sends ? Meeting{message.sent_ns, message.received_ns}
+                                : Meeting{message.received_ns, message.sent_ns};
+      const bool was_over = met.own_ns <= wait.t_start_ns && met.other_ns < end_of(wait);
+      if (was_over && of_lower(met) > of_lower(last)) last = met;
+    }
+    return last;
+  }
+
+  // Rows of a process that ended in (from, to].
+  std::vector<std::size_t> waits_of(std::uint32_t process, std::int64_t from,
+                                    std::int64_t to) const {
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < run_.waits.size(); ++row) {
+      const Wait& wait = run_.waits[row];
+      if (wait.process == process && end_of(wait) > from && end_of(wait) <= to) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  std::int64_t length_of(const std::vector<std::size_t>& rows) const {
+    std::int64_t ns = 0;
+    for (const std::size_t row : rows) ns += run_.waits[row].ns;
+    return ns;
+  }
+
+  // Its own length, and what was passed on to it.
+  void lay(const Wait& wait, double passed_on) {
+    const auto late = static_cast<std::uint32_t>(wait.cause_process);
+    const double cost = static_cast<double>(wait.ns) + passed_on;
+    const Meeting met = last_meeting(wait);
+    const auto of_own = waits_of(wait.process, met.own_ns, wait.t_start_ns);
+    const auto of_late = waits_of(late, met.other_ns, end_of(wait) - 1);
+    const std::int64_t waited = length_of(of_late);
+    const std::int64_t more =
+        std::max<std::int64_t>(0, (end_of(wait) - met.other_ns - waited) -
+                                      (wait.t_start_ns - met.own_ns - length_of(of_own)));
+    const double whole = static_cast<double>(more + waited);
+    const double share = whole > 0 ? static_cast<double>(more) / whole : 1;
+    delays[late] += cost * share;
+    for (const std::size_t row : of_late) {
+      passed_on_[row] += cost * (1 - share) * static_cast<double>(run_.waits[row].ns) /
+                         static_cast<double>(waited);
+    }
+  }
+
+  const Run& run_;
+  const std::vector<ReceivedMessage>& received_;
+  std::vector<double> passed_on_;  // to each
 };
 
 }  // namespace
@@ -95,6 +142,48 @@ TEST_CASE("ranks that never met before met at the end of MPI_Init") {
   const auto delays = waiting.delays();
   CHECK(delays.at(0) == 200);  // rank 1 only waited, but for 5 ns
   CHECK(delays.at(1) == 5);
+}
+
+TEST_CASE("delay costs of random programs are what a naive count has") {
+  std::mt19937 random(1217);
+  const auto below = [&](int n) {
+    return static_cast<std::int64_t>(random() % static_cast<unsigned>(n));
+  };
+  int passed_on = 0;
+  for (int round = 0; round < 200; ++round) {
+    const int ranks = 2 + static_cast<int>(below(5));
+    Waiting waiting(ranks);
+    std::vector<std::int64_t> now(static_cast<std::size_t>(ranks), 0);
+    std::vector<ReceivedMessage> received;
+    // A sender works, and its receiver works and waits if that was less.
+    for (int step = 0; step < 40; ++step) {
+      const auto from = static_cast<std::size_t>(below(ranks));
+      const auto to = static_cast<std::size_t>(below(ranks));
+      if (from == to) continue;
+      const std::int64_t sent_ns = now[from] + 1 + below(50);
+      const std::int64_t entered_ns = now[to] + 1 + below(20);
+      const std::int64_t left_ns = std::max(sent_ns, entered_ns) + 1 + below(3);
+      const auto sender = static_cast<int>(from), receiver = static_cast<int>(to);
+      const CallIndex send = waiting.call(sender, "MPI_Send", sent_ns, sent_ns + 1);
+      const CallIndex receive = waiting.call(receiver, "MPI_Recv", entered_ns, left_ns);
+      if (sent_ns > entered_ns) waiting.wait(receive, send, entered_ns, sent_ns - entered_ns);
+      if (below(3) > 0) {
+        received.push_back({ProcessIndex(sender), ProcessIndex(receiver), sent_ns, left_ns});
+      }
+      now[from] = sent_ns + 1;
+      now[to] = left_ns;
+    }
+    const NaiveDelays naive(waiting.job().run, received);
+    const auto found = waiting.delays(received);
+    for (const Delay& delay : waiting.job().run.delays) passed_on += delay.passed_on_ns > 0;
+    CAPTURE(round);
+    CHECK(found.size() == naive.delays.size());
+    for (const auto& [process, ns] : naive.delays) {
+      // A row has two numbers, each rounded, and all are late to MPI_Send.
+      CHECK(std::abs(static_cast<double>(found.at(process)) - ns) <= 2);
+    }
+  }
+  CHECK(passed_on > 100);
 }
 
 TEST_CASE("what a call waited for first is no work of its own") {

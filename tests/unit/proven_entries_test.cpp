@@ -9,77 +9,16 @@
 #include <set>
 
 #include "log-merger/waits/collectives.hpp"
-#include "tests/unit/job_builder.hpp"
+#include "tests/unit/called_job.hpp"
 
 namespace uctrace::merge {
 namespace {
 
-struct Operations {
-  static constexpr CommIndex kWorld{0};
-
-  explicit Operations(int ranks) : builder(ranks) {
-    CommInstance world;
-    world.sides[0].world = 0;
-    world.sides[0].size = static_cast<std::uint32_t>(ranks);
-    job().comms.push_back(world);
-    for (int rank = 0; rank < ranks; ++rank) {
-      Comm comm;
-      comm.instance = InstanceIndex(0);
-      comm.rank = static_cast<std::uint32_t>(rank);
-      builder.log(rank).comms.push_back(comm);
-      builder.log(rank).calls_of_lane.resize(1);
-      job().run.processes.emplace_back();
-    }
-  }
-
-  Job& job() { return builder.job; }
-
-  CallIndex call(Rank rank, const char* function, std::int64_t start_ns, std::int64_t end_ns) {
-    MpiCall row;
-    row.process = rank;
-    row.function = job().run.texts.intern(function);
-    row.start_tick = static_cast<std::uint64_t>(start_ns);
-    row.end_tick = static_cast<std::uint64_t>(end_ns);
-    row.start_ns = start_ns;
-    row.end_ns = end_ns;
-    row.comm = kWorld;
-    const CallIndex index = job().calls.add(row);
-    builder.log(rank).calls_of_lane[0].push_back(index);
-    return index;
-  }
-
-  struct Sent {
-    CallIndex from, to;
-    std::int64_t sent_ns, received_ns;
-  };
-  std::vector<Sent> sent;
+struct Operations : test::CalledJob {
+  using CalledJob::CalledJob;
 
   void message(CallIndex from, CallIndex to, std::int64_t sent_ns, std::int64_t received_ns) {
     sent.push_back({from, to, sent_ns, received_ns});
-  }
-
-  // Rows of a process lie together.
-  void lay_out_messages() {
-    for (const ProcessIndex process : job().logs.indexes()) {
-      RowSpan& rows = builder.log(process).ucp_rows;
-      rows.begin = job().ucp.size();
-      for (const Sent& one : sent) {
-        if (job().calls[one.to].process == process) receive_of(one);
-      }
-      rows.end = job().ucp.size();
-    }
-  }
-
-  void receive_of(const Sent& one) {
-    const ProcessIndex from = job().calls[one.from].process, to = job().calls[one.to].process;
-    const UcpIndex send = builder.send(from, to, 1, 8, static_cast<std::uint64_t>(one.sent_ns));
-    builder.ucp(send).asked_by = one.from;
-    const UcpIndex receive = builder.receive(to, 1, 8, static_cast<std::uint64_t>(one.sent_ns));
-    UcpOp& op = builder.ucp(receive);
-    op.asked_by = op.call = one.to;
-    op.end_ns = one.received_ns;
-    op.partner = send;
-    op.match = Match::exact;
   }
 
   std::vector<Wait> waits() {
@@ -98,8 +37,6 @@ struct Operations {
       search(one.from, one.sent_ns - 1, found);
     }
   }
-
-  test::JobBuilder builder;
 };
 
 }  // namespace

@@ -19,11 +19,16 @@ struct LongCalls {
   Job& job() { return builder.job; }
 
   void call(const char* function, std::int64_t ns, std::int64_t waiting_ns) {
+    call_at(function, 0, ns, waiting_ns);
+  }
+
+  void call_at(const char* function, std::int64_t start_ns, std::int64_t end_ns,
+               std::int64_t waiting_ns = 0) {
     MpiCall call;
     call.process = Rank(0);
     call.function = job().run.texts.intern(function);
-    call.start_ns = 0;
-    call.end_ns = ns;
+    call.start_ns = start_ns;
+    call.end_ns = end_ns;
     const CallIndex index = job().calls.add(call);
     builder.log(0).calls_of_lane[0].push_back(index);
     MpiCallRow row;
@@ -82,6 +87,50 @@ TEST_CASE("rank times: MPI's own start and end likewise") {
   CHECK(times.start_and_end_ns == kLongestNs);
   CHECK(times.mpi_ns == 0);
   check_holds(calls.job().run, 0);
+}
+
+TEST_CASE("rank times: sessions stand apart as MPI_Init and MPI_Finalize do") {
+  for (const bool has_world : {false, true}) {
+    LongCalls calls;
+    calls.call_at(has_world ? "MPI_Init" : "MPI_Session_init", 0, 10);
+    calls.call_at("MPI_Get_count", 20, 23);
+    calls.call_at("MPI_Session_init", 30, 35);
+    calls.call_at("MPI_Session_finalize", 40, 47);
+    calls.call_at("MPI_Get_count", 50, 52);
+    calls.call_at(has_world ? "MPI_Finalize" : "MPI_Session_finalize", 90, 100);
+    const RankTime& times = calls.times();
+    CAPTURE(has_world);
+    CHECK(times.t_begin_ns == 10);
+    CHECK(times.t_end_ns == 90);
+    CHECK(times.start_and_end_ns == 10 + 5 + 7 + 10);
+    CHECK(times.sessions_ns == 5 + 7);
+    CHECK(times.mpi_ns == 3 + 2);
+    check_holds(calls.job().run, 3 + 2);
+  }
+}
+
+TEST_CASE("rank times: a session that was not seen to end ends nothing") {
+  LongCalls calls;
+  calls.call_at("MPI_Session_init", 0, 10);
+  calls.call_at("MPI_Session_init", 15, 20);
+  calls.call_at("MPI_Session_finalize", 30, 40);
+  calls.call_at("MPI_Get_count", 50, 55);
+  const RankTime& times = calls.times();
+  CHECK(times.t_begin_ns == 10);
+  CHECK(times.t_end_ns == 55);
+  CHECK(times.sessions_ns == 5 + 10);
+}
+
+TEST_CASE("rank times: a session that was not seen to begin began nothing") {
+  LongCalls calls;
+  calls.call_at("MPI_Get_count", 2, 5);
+  calls.call_at("MPI_Session_init", 10, 20);
+  calls.call_at("MPI_Session_finalize", 30, 40);
+  calls.call_at("MPI_Session_finalize", 50, 60);
+  const RankTime& times = calls.times();
+  CHECK(times.t_begin_ns == 2);
+  CHECK(times.t_end_ns == 50);
+  CHECK(times.sessions_ns == 10 + 10);
 }
 
 }  // namespace

@@ -209,6 +209,56 @@ TEST_CASE("rows of waits tell what they tell apart, and completions stand behind
   CHECK(text.find("which was late at") == std::string::npos);
 }
 
+TEST_CASE("the way of late messages is the one on which most of their time passed") {
+  TwoRanks job;
+  job.add_waits();
+  CHECK(job.told(WaitsBy::kind)[0]["way"].is_null());  // no message is known
+  struct Sent {
+    const char* protocol;
+    std::vector<std::pair<Role, const char*>> path;
+    std::int64_t moving_ns;
+    const char* way;
+  };
+  // Two of the first way take longer than each other one, and none of them takes longest alone.
+  const Sent all[] = {
+      {"rndv/get/zcopy",
+       {{Role::staging, "cuda_copy"}, {Role::data, "tcp"}, {Role::data, "rc"}, {Role::data, "tcp"}},
+       60,
+       "rndv/get/zcopy over rc+tcp, staged"},
+      {"eager/bcopy", {{Role::control, "ud"}, {Role::data, "sysv"}}, 100, "eager/bcopy over sysv"},
+      {"rndv/get/zcopy",
+       {{Role::data, "rc"}, {Role::staging, "cuda_copy"}, {Role::data, "tcp"}},
+       60,
+       "rndv/get/zcopy over rc+tcp, staged"},
+      {nullptr, {{Role::control, "ud"}}, 20, "?"}};
+  std::int64_t at_ns = 2000;
+  for (const Sent& sent : all) {
+    const std::int64_t call = job.add_call(1, "MPI_Recv", at_ns, at_ns + 300, 0);
+    Wait& wait = job.add_wait(WaitKind::late_sender, call, -1, 1);
+    wait.message = static_cast<std::int64_t>(job.run.messages.size());
+    wait.moving_ns = sent.moving_ns;
+    wait.cause_process = -1;
+    at_ns += 1000;
+    Message& message = job.run.messages.emplace_back();
+    if (sent.protocol != nullptr) message.protocol = job.run.texts.intern(sent.protocol);
+    message.first_hop = static_cast<std::uint32_t>(job.run.hops.size());
+    for (const auto& [role, transport] : sent.path) {
+      Hop& hop = job.run.hops.emplace_back();
+      hop.role = role;
+      hop.transport = job.run.texts.intern(transport);
+      ++message.hops;
+    }
+  }
+  CHECK(job.told(WaitsBy::kind)[0]["way"] == "rndv/get/zcopy over rc+tcp, staged");
+  // Each alone, in the interval in which it begins.
+  std::vector<std::string> ways, expected;
+  for (const Json& row : job.told(WaitsBy::time, 1000)) {
+    if (row["from_ns"] >= 2000) ways.push_back(row["way"].get<std::string>());
+  }
+  for (const Sent& sent : all) expected.emplace_back(sent.way);
+  CHECK(ways == expected);
+}
+
 TEST_CASE("waits by time are in the interval in which they begin, the first one first") {
   TwoRanks job;
   job.add_waits();

@@ -1,0 +1,19 @@
+// Which call completed each non-blocking collective operation: Run::begun_collectives. Private to
+// the waits.
+#pragma once
+
+#include <vector>
+
+#include "log-merger/job/job.hpp"
+#include "log-merger/waits/call_roles.hpp"
+#include "log-merger/waits/dependencies.hpp"
+
+namespace uctrace::merge {
+
+// Of one process. `completed` is what its calls may have completed: an operation that several did
+// was over in the first of them.
+std::vector<BegunCollective> begun_collectives(const Job& job, ProcessIndex process,
+                                               RolesOfCalls& roles,
+                                               const std::vector<CompletedOperation>& completed);
+
+}  // namespace uctrace::merge
