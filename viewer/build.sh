@@ -4,7 +4,8 @@
 #   build.sh install SOURCE WORK STAMP      npm ci, then touch STAMP
 #   build.sh page    SOURCE WORK PAGE       type-check and bundle into PAGE
 #   build.sh vitest  SOURCE WORK            the unit tests
-#   build.sh browser SOURCE WORK PAGE       the test in Chromium, with the template PAGE
+#   build.sh browser SOURCE WORK PAGE       the test in Chromium, or in the browser that UCTRACE_BROWSER names, with
+#                                           the template PAGE
 set -eu
 
 step=$1

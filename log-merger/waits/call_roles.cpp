@@ -144,6 +144,11 @@ bool has_no_rule(CallRole role) {
   return role >= CallRole::over_counts && role <= CallRole::on_file;
 }
 
+bool may_not_synchronise(CallRole role) {
+  return role == CallRole::makes_window || role == CallRole::frees_window ||
+         role == CallRole::fence || role == CallRole::end_of_mpi;
+}
+
 const RolesOfCalls::Known& RolesOfCalls::of(const MpiCall& call) {
   const auto [place, fresh] = known_.try_emplace(call.function);
   if (fresh) {

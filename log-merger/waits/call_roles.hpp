@@ -60,6 +60,9 @@ bool is_collective(CallRole role);
 // Whether its name does not say who waits for whom: messages may (proven_entries.hpp).
 bool has_no_rule(CallRole role);
 
+// Whether MPI lets it return before all have entered it; that they waited is seen from their times.
+bool may_not_synchronise(CallRole role);
+
 // The same by call, each name read once.
 class RolesOfCalls {
  public:

@@ -66,6 +66,17 @@ bool Collectives::never_waits(const CollectiveOperation& operation, std::size_t 
   }
 }
 
+// By MPI's rules, if it enters later. In operations without a rule, any other.
+bool Collectives::may_wait_for(const CollectiveOperation& operation, std::size_t place,
+                               std::size_t other) const {
+  if (other == place || never_waits(operation, place)) return false;
+  if (operation.role == CallRole::from_root) return operation.calls[other] == operation.root;
+  if (operation.role == CallRole::from_lower_ranks) {
+    return operation.rank_at(job_, other) < operation.rank_at(job_, place);
+  }
+  return !operation.inter || side_at(operation, other) != side_at(operation, place);
+}
+
 // The call that decides by MPI's rules until when a process of the operation waits, kNone where it
 // does not.
 CallIndex Collectives::late_for(const CollectiveOperation& operation, std::size_t place) const {
@@ -149,11 +160,43 @@ std::optional<Awaited> Collectives::may_have_waited(const WaitMaker& maker, Wait
   return longest;
 }
 
+// Where some clocks cannot be compared: who was last of the others is known of those alone that
+// have the clock of this one, and any other may have been later.
+std::vector<Awaited> Collectives::awaited_across_clocks(const WaitMaker& maker, WaitKind kind,
+                                                        CallIndex waiting,
+                                                        const CollectiveOperation& operation,
+                                                        std::size_t place) const {
+  const ProcessIndex own = call(operation.calls[place]).process;
+  const bool has_rule = !has_no_rule(operation.role) && !may_not_synchronise(operation.role);
+  CallIndex late;
+  bool is_known = true, may_wait = false;
+  for (std::size_t other = 0; other < operation.calls.size(); ++other) {
+    if (!may_wait_for(operation, place, other)) continue;
+    may_wait = true;
+    const bool is_comparable = are_comparable(job_, own, call(operation.calls[other]).process);
+    if (is_comparable && has_rule) late = later(late, operation.calls[other]);
+    is_known = is_known && is_comparable && has_rule;
+  }
+  const CallIndex proven = proven_.latest(operation.calls[place]);
+  if (proven != kNone && are_comparable(job_, own, call(proven).process)) {
+    late = later(late, proven);
+  }
+  std::vector<Awaited> awaited;
+  if (late != kNone) {
+    awaited.push_back(maker.awaited(kind, waiting, call(late).process, late, call(late).start_ns));
+  }
+  if (may_wait && !is_known) awaited.push_back(maker.unknown(kind, waiting, WaitUnknown::clocks));
+  return awaited;
+}
+
 // `late`: by the rules.
 std::vector<Awaited> Collectives::awaited_in(const WaitMaker& maker, WaitKind kind,
                                              CallIndex waiting,
                                              const CollectiveOperation& operation,
                                              std::size_t place, CallIndex late) const {
+  if (operation.complete && !operation.one_time) {
+    return awaited_across_clocks(maker, kind, waiting, operation, place);
+  }
   const CallIndex own = operation.calls[place];
   const bool ruleless = has_no_rule(operation.role);
   if (ruleless || operation.inter) late = later(late, proven_.latest(own));
@@ -185,7 +228,7 @@ void Collectives::find_waits_of(const WaitMaker& maker, const CollectiveOperatio
                                                 : CallIndex();
     maker.add(index, awaited_in(maker, kind, index, operation, place, late), rows);
     const auto completion = kind_of_completion(operation.role);
-    if (operation.complete && completion) {
+    if (operation.complete && operation.one_time && completion) {
       maker.add_completion(*completion, index, operation.last, operation.first_left, rows);
     }
   }

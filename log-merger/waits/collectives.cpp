@@ -11,12 +11,6 @@ namespace uctrace::merge {
 
 namespace {
 
-// MPI lets these return before all have entered them; that they waited is seen from their times.
-bool may_not_synchronise(CallRole role) {
-  return role == CallRole::makes_window || role == CallRole::frees_window ||
-         role == CallRole::fence || role == CallRole::end_of_mpi;
-}
-
 bool moves_data(CallRole role) {
   return role >= CallRole::all_with_all && role <= CallRole::from_lower_ranks;
 }
@@ -207,7 +201,11 @@ void Collectives::finish(CollectiveOperation& operation) const {
     }
     note_times(operation, place);
   }
-  if (may_not_synchronise(operation.role) &&
+  for (const CallIndex index : operation.calls) {
+    const ProcessIndex first = call(operation.calls.front()).process;
+    operation.one_time = operation.one_time && are_comparable(job_, first, call(index).process);
+  }
+  if (may_not_synchronise(operation.role) && operation.one_time &&
       call(operation.first_left).end_ns < call(operation.last).start_ns) {
     operation.role = CallRole::other;
   }

@@ -49,6 +49,7 @@ struct CollectiveOperation {
   bool begins = false;            // other calls complete it
   bool complete = true;           // every process of it has a call that is over or needs not be
   bool inter = false;             // between the two groups of an intercommunicator
+  bool one_time = true;           // the clocks of its processes can be compared
   std::vector<CallIndex> calls;   // by process
   std::vector<CallIndex> makers;  // of a persistent one: what made the requests, by process
   // The calls that these processes left it by: the same, or those that complete what these begin;
@@ -113,6 +114,12 @@ class Collectives {
   CallIndex late_for(const CollectiveOperation& operation, std::size_t place) const;
   std::vector<CallIndex> late_of_scan(const CollectiveOperation& operation) const;
   bool never_waits(const CollectiveOperation& operation, std::size_t place) const;
+  bool may_wait_for(const CollectiveOperation& operation, std::size_t place,
+                    std::size_t other) const;
+  std::vector<Awaited> awaited_across_clocks(const WaitMaker& maker, WaitKind kind,
+                                             CallIndex waiting,
+                                             const CollectiveOperation& operation,
+                                             std::size_t place) const;
   void find_waits_of(const WaitMaker& maker, const CollectiveOperation& operation,
                      std::vector<Wait>& rows) const;
   std::vector<Awaited> awaited_in(const WaitMaker& maker, WaitKind kind, CallIndex waiting,

@@ -70,9 +70,13 @@ void find_waits(Job& job) {
   std::vector<std::vector<ReceivedMessage>> received;
   for (OfProcess& own : found) {
     waits.insert(waits.end(), own.waits.begin(), own.waits.end());
-    const auto& [messages, completed] = own.dependencies;
+    const auto& messages = own.dependencies.messages;
     dependencies.insert(dependencies.end(), messages.begin(), messages.end());
-    for (const auto& [waiting, begun] : completed) collectives.completed_by(waiting, begun);
+    for (const BegunCollective& one : own.begun) {
+      if (one.completed < 0) continue;
+      collectives.completed_by(CallIndex(one.completed),
+                               {CallIndex(one.begun), CallIndex(one.made)});
+    }
     std::vector<BegunCollective>& begun = job.run.begun_collectives;
     begun.insert(begun.end(), own.begun.begin(), own.begun.end());
     received.push_back(std::move(own.received));

@@ -30,7 +30,7 @@ EVENTS, DEFINITIONS = 1, 2
 UCT_OPERATION, UCT_COMPLETION, UCT_ARRIVAL, UCP_OPERATION = 1, 2, 3, 4
 UCT_PENDING, MEMORY_CALL, TEXT, UCT_INTERFACE = 8, 11, 32, 33
 NETWORK_CARD = 16  # kind of a text
-ACTIVE_MESSAGES = range(23, 27)  # AM ids of what the program sends
+ACTIVE_MESSAGES = range(23, 29)  # AM ids of what the program sends
 
 
 def documented(what):

@@ -28,6 +28,7 @@ export const kBrowser = process.env.UCTRACE_BROWSER ?? 'chromium';
 
 /** Runs `use` with a context and a folder that is removed afterwards; exits with 77 if there is none. */
 export async function withBrowser(settings, use) {
+  if (!(kBrowser in kBrowsers)) throw new Error(`UCTRACE_BROWSER is ${kBrowser}; there are ${Object.keys(kBrowsers).join(' and ')}`);
   const { type, path: executablePath, variable, options } = kBrowsers[kBrowser];
   if (!existsSync(executablePath)) {
     console.log(`skipped: there is no ${executablePath}; set ${variable} to the path of a browser`);

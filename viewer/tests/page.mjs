@@ -294,7 +294,7 @@ async function checkSmallRuns(page, folder) {
     const file = join(folder, 'small.html');
     writeFileSync(file, fill(template, written(data)));
     await page.goto(pathToFileURL(file).href);
-    await checkSmall(page);
+    await checkSmall(page, data.processes);
   }
   console.log('ok   a run of nothing, and one rank on a host with an odd name');
 }

@@ -35,7 +35,7 @@ describe('bars', () => {
     const drawing = make();
     drawing.bar(0, 0, 30, 20, pixel([1, 2, 3]));
     drawing.bar(190, 90, 300, 300, pixel([1, 2, 3]));
-    expect(drawing.text(kWhite)).toContain('<path d="M20 10h10v10h-10zM190 90h10v10h-10z" fill="rgb(1, 2, 3)"/>');
+    expect(drawing.text(kWhite)).toContain('<path d="M20 10h10v10h-10zM190 90h10v10h-10z" fill="rgb(1, 2, 3)" shape-rendering="crispEdges"/>');
   });
 
   it('outside of the lanes are not there', () => {

@@ -215,6 +215,9 @@ async function checkSvg(report, picture) {
       texts: [...parsed.querySelectorAll('text')].map(({ textContent }) => textContent),
       runs: all.some((part) => [...part.attributes].some(({ name }) => name.startsWith('on'))),
       addresses: all.flatMap((part) => part.getAttribute('href') ?? []),
+      bars: [...parsed.querySelectorAll('path[shape-rendering]')].flatMap((bar) => bar.getAttribute('d').match(/M/g)).length,
+      nodes: parsed.querySelectorAll('ellipse').length,
+      arrows: parsed.querySelectorAll('g').length,
       colours: colours.size,
     };
   }, svg);
@@ -222,7 +225,13 @@ async function checkSvg(report, picture) {
   const kKnown = ['svg', 'rect', 'path', 'pattern', 'clipPath', 'text', 'tspan', 'g', 'ellipse', 'polygon', 'image'];
   assert.deepEqual(found.names.filter((name) => !kKnown.includes(name)), [], picture);
   assert.ok(!found.runs && found.addresses.every((address) => address.startsWith('data:image/png')), picture);
-  assert.ok(found.texts.some((text) => /\b0\b/.test(text)), `${picture} names rank 0: ${found.texts.slice(0, 20)}`);
+  const ranks = report.data.processes.length;
+  const names = [...Array(ranks).keys()].map((rank) => (picture === 'timeline' ? `rank ${rank}` : String(rank)));
+  assert.deepEqual(names.filter((name) => !found.texts.includes(name)), [], `${picture} names its ranks`);
+  const { bars, nodes, arrows } = found;
+  if (picture === 'matrix') assert.ok(bars >= ranks * ranks, `${bars} squares`);
+  if (picture === 'timeline') assert.ok(bars > 100 * ranks, `${bars} bars`);
+  if (picture === 'graph') assert.ok(nodes === ranks && arrows > 0, `${nodes} nodes, ${arrows} arrows`);
   assert.ok(found.colours > 4, `${picture} has ${found.colours} colours`);
 }
 
@@ -355,9 +364,15 @@ export async function checkViews(report) {
 }
 
 /** A run without processes, and one of a single rank, open and have all their parts. */
-export async function checkSmall(page) {
+export async function checkSmall(page, processes) {
   await page.locator('html[data-ready]').waitFor();
   for (const part of ['matrix', 'timeline', 'graph', 'functions', 'contenders']) {
     assert.ok(await page.locator(`#${part}`).isVisible(), part);
   }
+  const { bytes } = await savedBy(page, () => page.getByTestId('graph-svg').click());
+  const labels = await page.evaluate((text) => {
+    const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
+    return [...parsed.querySelectorAll('parsererror, text')].map(({ textContent }) => textContent);
+  }, bytes.toString('utf8'));
+  assert.ok(processes.every(({ host }) => labels.includes(host)), `hosts in the saved graph: ${labels}`);
 }

@@ -16,10 +16,7 @@ export function graphSvg(graph: Core, background: Rgb): string {
   const hosts = graph.nodes('.host').map(nodeShape);
   const nodes = graph.nodes().not('.host').map(nodeShape);
   const labels = [...edges.map(edgeLabel), ...graph.nodes().map(nodeLabel)];
-  const room = { left: box.x1 - kMargin, top: box.y1 - kMargin, width: box.w + 2 * kMargin, height: box.h + 2 * kMargin };
-  // An empty graph has no box.
-  const isEmpty = !Number.isFinite(box.x1);
-  const shown = isEmpty ? { width: 2 * kMargin, height: 2 * kMargin } : room;
+  const shown = { left: box.x1 - kMargin, top: box.y1 - kMargin, width: box.w + 2 * kMargin, height: box.h + 2 * kMargin };
   return svgText(shown, background, [...hosts, ...edges.map(edgeShape), ...nodes, ...labels].join('\n'));
 }
 

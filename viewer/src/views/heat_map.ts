@@ -35,7 +35,7 @@ const kMaxSquare = 96;
 const kNumberSquare = 44;
 const kLargeSquare = 72;
 const kGridSquare = 6;
-/** A larger matrix is a picture of pixels in an SVG, which would have more than 16,384 shapes. */
+/** The squares of a larger matrix would be more than 16,384 shapes of an SVG: it has a picture of them. */
 const kMostSvgSide = 128;
 const kTitleRoom = 20;
 const kFamily = 'system-ui, sans-serif';

@@ -79,6 +79,8 @@ export class SvgDrawing implements Pen, Bars {
   private readonly stack: State[] = [];
   private readonly patterns = new Map<string, string>();
   private path: string[] = [];
+  /** Rectangles so far. */
+  bars = 0;
   private clips = 0;
   /** Rectangles of one colour that follow each other are one shape. */
   private run: { colour: number; path: string[] } | undefined;
@@ -131,7 +133,11 @@ export class SvgDrawing implements Pen, Bars {
   private endBars(): void {
     const { run } = this;
     this.run = undefined;
-    if (run) this.add('path', { d: run.path.join(''), fill: css(rgbOf(run.colour)) });
+    if (!run) return;
+    this.bars += run.path.length;
+    // Without soft edges, through which the ground would be seen between bars that touch.
+    const look = { fill: css(rgbOf(run.colour)), 'shape-rendering': 'crispEdges' };
+    this.add('path', { d: run.path.join(''), ...look });
   }
 
   private pattern(colour: number, period: number): string {
@@ -199,7 +205,8 @@ export class SvgDrawing implements Pen, Bars {
   clip(): void {
     this.endBars();
     const id = `clip${this.clips++}`;
-    const inside = attributes({ d: this.path.join(''), transform: this.transformed() });
+    // In the coordinates of what it cuts, which has the transform already.
+    const inside = attributes({ d: this.path.join('') });
     this.shapes.push(`<clipPath id="${id}"><path${inside}/></clipPath>`);
     this.clipId = id;
   }

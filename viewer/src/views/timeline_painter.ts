@@ -17,6 +17,7 @@ import { barBox, isCovered, isSingle, kRulerHeight, laneBox, processBox, rowTop,
 const kMostRows = 20_000;
 const kMostArrows = 400;
 const kMostLabels = 400;
+const kMostSvgBars = 50_000;
 const kFont = '11px system-ui, sans-serif';
 
 export interface Arrow {
@@ -81,12 +82,31 @@ export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
   return painted;
 }
 
-/** The same picture as SVG. */
+/** The same picture as SVG; so many bars that a file of them would be of no use are one picture of pixels in it. */
 export function timelineSvg(scene: Scene, measure: Measure): string {
   const { layout, theme } = scene;
-  const drawing = new SvgDrawing(layout.left + layout.width, layout.height, measure, layout.left, kRulerHeight);
-  paintOverLanes(scene, drawing, paintLanes(scene, drawing));
+  const width = layout.left + layout.width;
+  const make = () => new SvgDrawing(width, layout.height, measure, layout.left, kRulerHeight);
+  let drawing = make();
+  const drawn = paintLanes(scene, drawing);
+  if (drawing.bars > kMostSvgBars) {
+    drawing = make();
+    drawing.image(lanesPicture(scene), 0, 0, width, layout.height);
+  }
+  paintOverLanes(scene, drawing, drawn);
   return drawing.text(kCard[theme]);
+}
+
+/** The address of a picture of the lanes, twice as fine as on the screen. */
+function lanesPicture(scene: Scene): string {
+  const { layout, theme } = scene;
+  const canvas = document.createElement('canvas');
+  canvas.width = 2 * (layout.left + layout.width);
+  canvas.height = 2 * layout.height;
+  const pixels = new PixelCanvas(canvas.width, canvas.height, 2, layout.left, kCard[theme]);
+  paintLanes(scene, pixels);
+  pixels.put(canvas.getContext('2d')!);
+  return canvas.toDataURL('image/png');
 }
 
 interface DrawnLanes extends Pick<Painted, 'detailsTo' | 'level'> {
@@ -226,9 +246,11 @@ function paintSpan(scene: Scene, pen: Pen): void {
   if (from !== undefined || to !== undefined) {
     const x0 = Math.min(right, Math.max(layout.left, xOf(scene, from ?? axis.from)));
     const x1 = Math.min(right, Math.max(layout.left, xOf(scene, to ?? range.to)));
-    pen.fillStyle = theme === 'dark' ? 'rgb(0 0 0 / 0.5)' : 'rgb(90 100 115 / 0.22)';
+    pen.fillStyle = css(theme === 'dark' ? [0, 0, 0] : [90, 100, 115]);
+    pen.globalAlpha = theme === 'dark' ? 0.5 : 0.22;
     pen.fillRect(layout.left, 0, x0 - layout.left, bottom);
     pen.fillRect(x1, 0, right - x1, bottom);
+    pen.globalAlpha = 1;
   }
   if (scene.detailsTo > range.from && scene.detailsTo < range.to) {
     const x = xOf(scene, scene.detailsTo);
