@@ -57,8 +57,8 @@ std::uint32_t next_assistants(std::uint32_t now, std::uint32_t most, Demand dema
 
 std::uint32_t most_assistants() {
   const char* helpers = getenv("UCTRACE_HELPERS");
-  const unsigned long count = helpers != nullptr ? strtoul(helpers, nullptr, 10) : 1;
-  return static_cast<std::uint32_t>(std::clamp<unsigned long>(count, 1, kMostHelpers)) - 1;
+  const long count = helpers != nullptr ? strtol(helpers, nullptr, 10) : 1;
+  return static_cast<std::uint32_t>(std::clamp<long>(count, 1, kMostHelpers)) - 1;
 }
 
 // The ring is full if it was so at the last look, too: a burst starts no thread.
@@ -90,6 +90,7 @@ std::uint32_t WorkShare::begin_turn(std::uint64_t waiting, std::uint64_t bound) 
   turn_begun_ = monotonic_raw_ns();
   if (turn_begun_ - last_look_ >= kLookNs) {
     look(turn_begun_, waiting, bound);
+    turn_begun_ = monotonic_raw_ns();  // looking is no packing
   }
   turn_cpu_begun_ = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
   return assistants_;

@@ -1,5 +1,6 @@
 // How many threads are to share the work of who packs (packing_team.hpp): more while the ring of
-// chunks stays full and cores are free, none when the demand falls. Private to the packer.
+// chunks stays full and cores are free, none when the demand falls. Private to the packer and to
+// who starts it.
 #pragma once
 
 #include <cstdint>
