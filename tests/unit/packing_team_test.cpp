@@ -194,6 +194,35 @@ TEST_CASE("another thread packs where the ring stays full and a core is free, an
   CHECK(next_assistants(2, 7, Demand::full, late) == 1);
 }
 
+TEST_CASE("the time since the last look decides, and a ring that was full at both") {
+  WorkShare share{};
+  share.allow(7);
+  std::uint64_t looks = 1000;  // the clocks began long before
+  const auto look = [&](std::uint64_t waiting) {
+    share.add_turn(kLook / 2, kLook / 2);
+    share.add_turn(kLook / 4, kLook / 4);
+    ++looks;
+    // Before the first look the process used eight cores, and since then three.
+    return share.look({.cores = 4,
+                       .wall = looks * kLook,
+                       .cpu = 8 * 1000 * kLook + (looks - 1000) * 3 * kLook,
+                       .waited = 0},
+                      waiting, 100);
+  };
+  look(0);  // since whenever
+  CHECK(look(100) == 0);
+  CHECK(look(51) == 1);
+  CHECK(look(50) == 1);  // it is not full
+  CHECK(look(51) == 1);  // a burst
+  CHECK(look(51) == 2);
+  CHECK(look(25) == 0);
+  CHECK(look(51) == 0);
+  CHECK(look(51) == 1);
+  share.add_turn(kLook, 0);  // who packs had no core in it
+  CHECK(look(51) == 0);
+  CHECK(look(51) == 1);
+}
+
 TEST_CASE("UCTRACE_HELPERS counts who packs") {
   const auto of = [](const char* value) {
     setenv("UCTRACE_HELPERS", value, 1);
